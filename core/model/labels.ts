@@ -1,0 +1,73 @@
+/** Label, taint, annotation and finalizer names of the API. Karpenter's, unchanged: manifests and dashboards rely on them. */
+
+export const NODE_POOL = "karpenter.sh/nodepool";
+export const CAPACITY_TYPE = "karpenter.sh/capacity-type";
+export const INITIALIZED = "karpenter.sh/initialized";
+export const REGISTERED = "karpenter.sh/registered";
+export const NODE_CLASS = "karpenter.k8s.aws/ec2nodeclass";
+export const DO_NOT_SYNC_TAINTS = "karpenter.sh/do-not-sync-taints";
+
+export const ZONE = "topology.kubernetes.io/zone";
+export const REGION = "topology.kubernetes.io/region";
+export const ZONE_ID = "topology.k8s.aws/zone-id";
+export const INSTANCE_TYPE = "node.kubernetes.io/instance-type";
+export const ARCH = "kubernetes.io/arch";
+export const OS = "kubernetes.io/os";
+export const HOSTNAME = "kubernetes.io/hostname";
+export const WINDOWS_BUILD = "node.kubernetes.io/windows-build";
+export const EXCLUDE_BALANCERS = "node.kubernetes.io/exclude-from-external-load-balancers";
+
+export const TERMINATION_FINALIZER = "karpenter.sh/termination";
+
+export const DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt";
+export const NODE_POOL_HASH = "karpenter.sh/nodepool-hash";
+export const NODE_POOL_HASH_VERSION = "karpenter.sh/nodepool-hash-version";
+export const TERMINATION_TIMESTAMP = "karpenter.sh/nodeclaim-termination-timestamp";
+export const MIN_VALUES_RELAXED = "karpenter.sh/nodeclaim-min-values-relaxed";
+
+export const DISRUPTED_TAINT = { key: "karpenter.sh/disrupted", effect: "NoSchedule" } as const;
+export const UNREGISTERED_TAINT = { key: "karpenter.sh/unregistered", effect: "NoExecute" } as const;
+
+const AWS_INSTANCE_LABELS = [
+  "hypervisor",
+  "encryption-in-transit-supported",
+  "category",
+  "capability-flex",
+  "family",
+  "generation",
+  "size",
+  "local-nvme",
+  "cpu",
+  "cpu-manufacturer",
+  "cpu-sustained-clock-speed-mhz",
+  "memory",
+  "ebs-bandwidth",
+  "network-bandwidth",
+  "gpu-name",
+  "gpu-manufacturer",
+  "gpu-count",
+  "gpu-memory",
+  "accelerator-name",
+  "accelerator-manufacturer",
+  "accelerator-count",
+  "tenancy",
+].map((name) => `karpenter.k8s.aws/instance-${name}`);
+
+/** Labels that a new node may get from its instance type or offering, so that a pool need not define them (nodepool.md §3). */
+export const WELL_KNOWN_LABELS: ReadonlySet<string> = new Set([
+  NODE_POOL,
+  ZONE,
+  REGION,
+  INSTANCE_TYPE,
+  ARCH,
+  OS,
+  CAPACITY_TYPE,
+  WINDOWS_BUILD,
+  ZONE_ID,
+  "karpenter.k8s.aws/capacity-reservation-id",
+  "karpenter.k8s.aws/capacity-reservation-type",
+  "karpenter.k8s.aws/capacity-reservation-interruptible",
+  "karpenter.k8s.aws/placement-group-id",
+  "karpenter.k8s.aws/placement-group-partition",
+  ...AWS_INSTANCE_LABELS,
+]);

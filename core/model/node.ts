@@ -1,0 +1,21 @@
+import type { Condition, KubernetesObject, ResourceList } from "./kubernetes.ts";
+import type { Taint } from "./taint.ts";
+
+export interface NodeSpec {
+  readonly providerID?: string;
+  readonly taints?: readonly Taint[];
+  readonly unschedulable?: boolean;
+}
+
+export interface NodeStatus {
+  readonly capacity?: ResourceList;
+  readonly allocatable?: ResourceList;
+  readonly conditions?: readonly Condition[];
+  readonly addresses?: readonly { readonly type: string; readonly address: string }[];
+}
+
+/** v1 Node. */
+export interface Node extends KubernetesObject {
+  readonly spec: NodeSpec;
+  readonly status?: NodeStatus;
+}
