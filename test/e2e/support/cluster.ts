@@ -1,0 +1,131 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { run, startChild } from "./child.ts";
+import { projectRoot } from "./paths.ts";
+
+const sourceDir = join(projectRoot, "test", "e2e", "cluster");
+const binary = join(sourceDir, "testcluster");
+
+/** A running Kubernetes control plane with fake kubelets. */
+export type TestCluster = {
+  readonly clusterName: string;
+  /** `https://127.0.0.1:port` of kube-apiserver. */
+  readonly server: string;
+  /** The certificate authority's PEM in base64, as EKS gives it (`cluster.certificateAuthority.data`). */
+  readonly caData: string;
+  /** A kubeconfig file of an administrator. */
+  readonly kubeconfig: string;
+  /** The audit log, one JSON event a line. */
+  readonly auditLog: string;
+  /** Base URL of /boot, /halt, /join and /iam-identities. */
+  readonly control: string;
+  /** Runs kubectl as an administrator and gives what it printed. */
+  readonly kubectl: (...call: KubectlCall) => Promise<string>;
+  /** Boots a fake instance from its user data. Throws with the bootstrap's own sentence when it would not join. */
+  readonly boot: (machine: Machine) => Promise<BootedNode>;
+  /** Takes the machine away: its kubelet stops reporting. The Node object stays, as it would. */
+  readonly halt: (machine: { readonly providerID: string } | { readonly nodeName: string }) => Promise<void>;
+  /** Replaces the IAM principals that EKS tokens may name: the cluster's access entries. */
+  readonly setIdentities: (identities: readonly ClusterIdentity[]) => Promise<void>;
+  readonly stop: () => Promise<void>;
+};
+
+type KubectlCall = readonly [...args: string[]] | readonly [...args: string[], options: { readonly input: string }];
+
+/** What `POST /boot` takes; see the README of test/e2e/cluster. */
+export type Machine = {
+  readonly instanceId: string;
+  readonly zone: string;
+  readonly region: string;
+  readonly instanceType: string;
+  readonly capacity: Readonly<Record<string, string>>;
+  readonly allocatable?: Readonly<Record<string, string>>;
+  readonly architecture?: "amd64" | "arm64";
+  readonly privateDnsName: string;
+  /** Decoded text, not base64. */
+  readonly userData: string;
+  /** A Go duration ("5s") from registration to Ready. */
+  readonly readyAfter?: string;
+};
+
+/** What a boot leads to. */
+export type BootedNode = { readonly name: string; readonly providerID: string; readonly created: boolean };
+
+/** An IAM principal, its key, and who it is in the cluster. */
+export type ClusterIdentity = {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly arn: string;
+  readonly username: string;
+  readonly groups: readonly string[];
+};
+
+/** Builds the cluster's binary when a source is newer, and gives its path. The first time takes about ten CPU minutes. */
+export async function buildCluster(): Promise<string> {
+  const sources = readdirSync(sourceDir).filter((name) => /\.(go|yaml|sh)$|^go\.(mod|sum)$/.test(name) && !name.endsWith("_test.go"));
+  const newest = Math.max(...sources.map((name) => statSync(join(sourceDir, name)).mtimeMs));
+  if (!existsSync(binary) || statSync(binary).mtimeMs < newest) {
+    await run(join(sourceDir, "build.sh"), []);
+  }
+  return binary;
+}
+
+/** Starts a cluster (about 3 s) on free ports of 127.0.0.1. `args` are further flags of `testcluster up`. */
+export async function startCluster(options: {
+  readonly dataDir: string;
+  readonly clusterName: string;
+  readonly args?: readonly string[];
+}): Promise<TestCluster> {
+  const { dataDir, clusterName, args = [] } = options;
+  const testcluster = await buildCluster();
+  mkdirSync(dataDir, { recursive: true });
+  const readyFile = join(dataDir, "ready.json");
+  rmSync(readyFile, { force: true });
+  const child = await startChild({
+    name: "the test cluster",
+    command: testcluster,
+    args: ["up", "--data-dir", dataDir, "--cluster-name", clusterName, "--pod-stop-after=200ms", ...args],
+    logFile: join(dataDir, "up.log"),
+    isReady: async () => existsSync(readyFile) && readFileSync(readyFile, "utf8").endsWith("\n"),
+    readyTimeoutMs: 120_000,
+  });
+  const ready = JSON.parse(readFileSync(readyFile, "utf8")) as Ready;
+  const call = async (path: string, body: unknown): Promise<string> => {
+    const response = await fetch(`${ready.control}${path}`, { method: "POST", body: JSON.stringify(body) });
+    const text = await response.text();
+    if (!response.ok) {
+      throw new Error(`${path}: ${response.status}: ${text.trim()}`);
+    }
+    return text;
+  };
+  return {
+    clusterName,
+    server: ready.server,
+    caData: readFileSync(ready.caFile).toString("base64"),
+    kubeconfig: ready.kubeconfig,
+    auditLog: ready.auditLog,
+    control: ready.control,
+    kubectl: async (...given) => {
+      const last = given.at(-1);
+      const options = typeof last === "object" ? last : undefined;
+      const kubectlArgs = given.filter((arg) => typeof arg === "string");
+      return await run(testcluster, ["kubectl", "--kubeconfig", ready.kubeconfig, ...kubectlArgs], options);
+    },
+    boot: async (machine) => JSON.parse(await call("/boot", machine)) as BootedNode,
+    halt: async (machine) => {
+      await call("/halt", machine);
+    },
+    setIdentities: async (identities) => {
+      await call("/iam-identities", identities);
+    },
+    stop: child.stop,
+  };
+}
+
+type Ready = {
+  readonly server: string;
+  readonly kubeconfig: string;
+  readonly auditLog: string;
+  readonly caFile: string;
+  readonly control: string;
+};
