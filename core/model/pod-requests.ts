@@ -1,0 +1,39 @@
+import type { Container, PodSpec, ResourceRequirements } from "./pod.ts";
+import { addResources, maxResources, parseResources, type Resources } from "./quantity.ts";
+
+/** What one container asks for: requests, and limits where a request is missing (the API server defaults them so). */
+function containerRequests(container: { readonly resources?: ResourceRequirements }): Resources {
+  const limits = parseResources(container.resources?.limits);
+  const requests = parseResources(container.resources?.requests);
+  return { ...limits, ...requests };
+}
+
+function isSidecar(container: Container): boolean {
+  return container.restartPolicy === "Always";
+}
+
+/**
+ * What a pod takes from a node, in milli-units, plus `pods: 1`. As kube-scheduler counts: the larger of the running containers
+ * with their sidecars and of each init container with the sidecars started before it; pod-level resources replace
+ * the sum for the resources they name; then the runtime's overhead is added. Zero requests are left out.
+ */
+export function podRequests(spec: PodSpec): Resources {
+  let sidecars: Resources = {};
+  let initPeak: Resources = {};
+  for (const container of spec.initContainers ?? []) {
+    const requests = containerRequests(container);
+    if (isSidecar(container)) {
+      sidecars = addResources(sidecars, requests);
+      initPeak = maxResources(initPeak, sidecars);
+    } else {
+      initPeak = maxResources(initPeak, addResources(sidecars, requests));
+    }
+  }
+  const running = addResources(sidecars, ...(spec.containers ?? []).map(containerRequests));
+  const podLevel = spec.resources === undefined ? {} : containerRequests({ resources: spec.resources });
+  const total: Record<string, number> = {
+    ...addResources({ ...maxResources(running, initPeak), ...podLevel }, parseResources(spec.overhead)),
+  };
+  for (const name in total) if (total[name] === 0) delete total[name];
+  return { ...total, pods: 1000 };
+}

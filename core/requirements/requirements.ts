@@ -1,0 +1,125 @@
+import { ARCH, INSTANCE_TYPE, OS, REGION, WELL_KNOWN_LABELS, ZONE } from "../model/labels.ts";
+import type { NodeSelectorRequirementWithMinValues } from "../model/node-pool.ts";
+import { allowsAbsent, describe, has, intersect, overlaps, type Requirement, requirement, serialize } from "./requirement.ts";
+
+/** One requirement per key. */
+export type Requirements = ReadonlyMap<string, Requirement>;
+
+const ALIASES: Readonly<Record<string, string>> = {
+  "failure-domain.beta.kubernetes.io/zone": ZONE,
+  "failure-domain.beta.kubernetes.io/region": REGION,
+  "beta.kubernetes.io/arch": ARCH,
+  "beta.kubernetes.io/os": OS,
+  "beta.kubernetes.io/instance-type": INSTANCE_TYPE,
+  "topology.ebs.csi.aws.com/zone": ZONE,
+};
+
+/** The key that an old or vendor key stands for (nodepool.md §2). */
+export function normalizeKey(key: string): string {
+  return ALIASES[key] ?? key;
+}
+
+type RequirementItem = Omit<NodeSelectorRequirementWithMinValues, "values"> & { readonly values?: readonly string[] };
+
+/** Requirements as manifests list them; items of one key are intersected. */
+export function requirementsFrom(items: readonly RequirementItem[] | undefined): Requirements {
+  const result = new Map<string, Requirement>();
+  for (const { key, operator, values, minValues } of items ?? []) {
+    put(result, requirement(normalizeKey(key), operator, values, minValues));
+  }
+  return result;
+}
+
+/** Labels, or a nodeSelector, as In requirements. */
+export function requirementsFromLabels(labels: Readonly<Record<string, string>> | undefined): Requirements {
+  const result = new Map<string, Requirement>();
+  for (const [key, value] of Object.entries(labels ?? {})) put(result, requirement(normalizeKey(key), "In", [value]));
+  return result;
+}
+
+function put(target: Map<string, Requirement>, item: Requirement): void {
+  const present = target.get(item.key);
+  target.set(item.key, present === undefined ? item : intersect(present, item));
+}
+
+/** All requirements of all sets, intersected by key. */
+export function intersectAll(...sets: readonly Requirements[]): Requirements {
+  const result = new Map<string, Requirement>();
+  for (const set of sets) for (const item of set.values()) put(result, item);
+  return result;
+}
+
+/** Why one set does not admit another. */
+export interface Conflict {
+  readonly key: string;
+  /** What the first set says about the key; undefined when it says nothing. */
+  readonly offered: Requirement | undefined;
+  readonly wanted: Requirement;
+}
+
+/**
+ * First key in both sets whose values do not overlap; keys of one side only are ignored. Two sides that both hold for an
+ * absent label (NotIn, DoesNotExist) agree even without a common value.
+ */
+export function conflictOf(a: Requirements, b: Requirements): Conflict | undefined {
+  const [small, large] = a.size <= b.size ? [a, b] : [b, a];
+  for (const key of small.keys()) {
+    const offered = a.get(key);
+    const wanted = b.get(key);
+    if (offered === undefined || wanted === undefined || !large.has(key)) continue;
+    if (!overlaps(offered, wanted) && !(allowsAbsent(offered) && allowsAbsent(wanted))) return { key, offered, wanted };
+  }
+  return undefined;
+}
+
+const NOTHING: ReadonlySet<string> = new Set();
+
+/**
+ * Why a node described by `node` may not take a pod that wants `wanted`, or undefined if it may. A key that the node lacks
+ * is fine when it is in `allowUndefined` (a new claim may leave well-known labels open) or the pod is content without it.
+ */
+export function incompatibility(
+  node: Requirements,
+  wanted: Requirements,
+  allowUndefined: ReadonlySet<string> = NOTHING,
+): Conflict | undefined {
+  for (const [key, item] of wanted) {
+    if (node.has(key) || allowUndefined.has(key) || allowsAbsent(item)) continue;
+    return { key, offered: undefined, wanted: item };
+  }
+  return conflictOf(node, wanted);
+}
+
+/** Whether `node` may take `wanted`; see `incompatibility`. */
+export function compatible(node: Requirements, wanted: Requirements, allowUndefined: ReadonlySet<string> = NOTHING): boolean {
+  return incompatibility(node, wanted, allowUndefined) === undefined;
+}
+
+/** `compatible` against a node's labels, which have one value each. */
+export function labelsCompatible(labels: Readonly<Record<string, string>>, wanted: Requirements): boolean {
+  for (const [key, item] of wanted) {
+    const value = labels[key];
+    if (value === undefined ? !allowsAbsent(item) : !has(item, value)) return false;
+  }
+  return true;
+}
+
+/** As manifests list them, in key order. */
+export function serializeAll(set: Requirements): readonly NodeSelectorRequirementWithMinValues[] {
+  return [...set.keys()].sort().flatMap((key) => {
+    const item = set.get(key);
+    return item === undefined ? [] : serialize(item);
+  });
+}
+
+/** For messages: what was wanted, what is offered, and a hint when the key looks like a known one misspelt. */
+export function describeConflict({ key, offered, wanted }: Conflict): string {
+  if (offered !== undefined) return `wants ${describe(wanted)}, offers ${describe(offered)}`;
+  const hint = likelyMeant(key);
+  return `wants ${describe(wanted)}, and does not define label ${key}${hint === undefined ? "" : ` (did you mean ${hint}?)`}`;
+}
+
+function likelyMeant(key: string): string | undefined {
+  const tail = key.slice(key.lastIndexOf("/") + 1);
+  return [...WELL_KNOWN_LABELS].sort().find((known) => known !== key && known.slice(known.lastIndexOf("/") + 1) === tail);
+}

@@ -1,0 +1,59 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import {
+  addResources,
+  fits,
+  formatQuantity,
+  maxResources,
+  parseQuantity,
+  parseResources,
+  subtractResources,
+} from "../../../core/model/quantity.ts";
+
+it.for([
+  ["1930m", 1930],
+  ["2", 2000],
+  [2, 2000],
+  [0.5, 500],
+  ["0.1", 100],
+  [".5", 500],
+  ["6903Mi", 6903 * 2 ** 20 * 1000],
+  ["2.147483648e+09", 2_147_483_648_000],
+  ["17Gi", 17 * 2 ** 30 * 1000],
+  ["1.5Gi", 1.5 * 2 ** 30 * 1000],
+  ["5G", 5e12],
+  ["100n", 1],
+  ["-3", -3000],
+  ["24Ti", 24 * 2 ** 40 * 1000],
+] as const)("%s is %d milli-units", ([text, milli]) => {
+  expect(parseQuantity(text)).toBe(milli);
+});
+
+it.for(["", "1x", "Gi", "1 Gi", "1e", "--1", "NaN", "0x10"])("refuses %j and names it", (text) => {
+  expect(() => parseQuantity(text)).toThrow(RangeError);
+  expect(() => parseQuantity(text)).toThrow(JSON.stringify(text));
+});
+
+it("names the resource of a bad quantity", () => {
+  expect(() => parseResources({ cpu: "one" })).toThrow(/resource cpu: quantity "one"/);
+});
+
+it("prints what it reads", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 2 ** 50 }), fc.constantFrom("cpu", "memory", "pods"), (milli, resource) => {
+      expect(parseQuantity(formatQuantity(milli, resource))).toBe(milli);
+    }),
+  );
+  expect(formatQuantity(parseQuantity("6903Mi"), "memory")).toBe("6903Mi");
+  expect(formatQuantity(1930, "cpu")).toBe("1930m");
+  expect(formatQuantity(29_000, "pods")).toBe("29");
+});
+
+it("adds, subtracts, takes the larger, and compares by resource", () => {
+  expect(addResources({ cpu: 1 }, { cpu: 2, gpu: 3 })).toEqual({ cpu: 3, gpu: 3 });
+  expect(subtractResources({ cpu: 1 }, { cpu: 2, gpu: 3 })).toEqual({ cpu: -1, gpu: -3 });
+  expect(maxResources({ cpu: 1 }, { cpu: 2, gpu: 3 })).toEqual({ cpu: 2, gpu: 3 });
+  expect(fits({ cpu: 100, gpu: 0 }, { cpu: 100 })).toBe(true);
+  expect(fits({ gpu: 1 }, { cpu: 100 })).toBe(false);
+  expect(fits({ cpu: 1 }, { cpu: 100, memory: -1 })).toBe(false);
+});
