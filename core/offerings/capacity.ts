@@ -1,0 +1,60 @@
+import type { ResourceList } from "../model/kubernetes.ts";
+import type { EC2NodeClassSpec } from "../model/node-class.ts";
+import type { Family } from "../node-class/family.ts";
+import type { CatalogueType } from "./catalogue.ts";
+
+const DEFAULT_STORAGE = "20Gi";
+
+/** Memory that pods and reservations share, MiB: what EC2 states less what the hypervisor keeps (instance-types.md §3). */
+export function usableMemoryMib(type: CatalogueType, vmMemoryOverheadPercent: number): number {
+  const mib = type.memoryMib - (type.arch === "arm64" ? 64 : 0);
+  // In bytes and back, in this order: a whole number must not be pushed up by another rounding.
+  return mib - Math.ceil((mib * 1024 * 1024 * vmMemoryOverheadPercent) / 1024 / 1024);
+}
+
+/** Pods that the default card's interfaces have addresses for; 0 when none is left. */
+export function eniLimitedPods(type: CatalogueType, reservedEnis: number): number {
+  const enis = type.enis - reservedEnis;
+  return enis > 0 ? enis * (type.ipv4PerEni - 1) + 2 : 0;
+}
+
+/** The kubelet's pod limit (instance-types.md §5). */
+export function podLimit(type: CatalogueType, family: Family, kubelet: EC2NodeClassSpec["kubelet"], reservedEnis: number): number {
+  const limit = kubelet?.maxPods ?? (family.eniLimitedPods ? eniLimitedPods(type, reservedEnis) : 110);
+  const perCore = kubelet?.podsPerCore ?? 0;
+  return perCore > 0 && family.honoursPodsPerCore ? Math.min(limit, perCore * type.cpu) : limit;
+}
+
+/** Ephemeral storage as a quantity: the store if it is pooled, else the volume that pods write to (instance-types.md §4). */
+export function ephemeralStorage(type: CatalogueType, spec: EC2NodeClassSpec, family: Family): string {
+  if (spec.instanceStorePolicy === "RAID0" && type.storageGb !== undefined) return `${type.storageGb}G`;
+  const mappings = spec.blockDeviceMappings ?? [];
+  const root = mappings.find((mapping) => mapping.rootVolume && mapping.ebs?.volumeSize !== undefined);
+  if (root?.ebs?.volumeSize !== undefined) return root.ebs.volumeSize;
+  const devices = mappings.length > 0 ? mappings : family.defaultDevices;
+  const device = family.podDevice === undefined ? devices.at(-1) : devices.find(({ deviceName }) => deviceName === family.podDevice);
+  const fallback = family.defaultDevices.find(({ deviceName }) => deviceName === family.podDevice);
+  return device?.ebs?.volumeSize ?? (family.podDevice === undefined ? undefined : fallback?.ebs?.volumeSize) ?? DEFAULT_STORAGE;
+}
+
+/** What the node of this type has, before reservations (instance-types.md §2). */
+export function capacityOf(type: CatalogueType, spec: EC2NodeClassSpec, family: Family, memoryMib: number, pods: number): ResourceList {
+  const gpus = (manufacturer: string): string =>
+    String((type.gpus ?? []).reduce((sum, gpu) => sum + (gpu.manufacturer === manufacturer ? gpu.count : 0), 0));
+  const neuron = type.neuron ?? [];
+  const first = neuron[0];
+  return {
+    cpu: String(type.cpu),
+    memory: `${memoryMib}Mi`,
+    "ephemeral-storage": ephemeralStorage(type, spec, family),
+    pods: String(pods),
+    "vpc.amazonaws.com/pod-eni": String(type.podEni ?? 0),
+    "vpc.amazonaws.com/efa": String(type.efa ?? 0),
+    "nvidia.com/gpu": gpus("NVIDIA"),
+    "amd.com/gpu": gpus("AMD"),
+    "habana.ai/gaudi": gpus("Habana"),
+    "aws.amazon.com/neuron": String(neuron.reduce((sum, device) => sum + device.count, 0)),
+    "aws.amazon.com/neuroncore": String(first ? first.count * first.cores : 0),
+    ...(family.os === "windows" && { "vpc.amazonaws.com/PrivateIPv4Address": String(Math.max(0, (type.tableIpv4PerEni ?? 1) - 1)) }),
+  };
+}

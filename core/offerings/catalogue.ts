@@ -1,0 +1,170 @@
+/** A GPU model of a type. */
+export interface GpuFacts {
+  readonly name: string;
+  readonly manufacturer: string;
+  readonly count: number;
+  /** Of one GPU. */
+  readonly memoryMib: number;
+}
+
+/** What is true of an instance type whoever launches it. An absent field is a fact that EC2 does not state. */
+export interface CatalogueType {
+  readonly name: string;
+  readonly arch: "amd64" | "arm64";
+  readonly cpu: number;
+  /** As EC2 states it, before anything is lost to the hypervisor. */
+  readonly memoryMib: number;
+  /** Network interfaces of the default card. */
+  readonly enis: number;
+  readonly ipv4PerEni: number;
+  readonly capacityTypes: readonly ("on-demand" | "spot")[];
+  /** Zones of the region that offer it. */
+  readonly zones: readonly string[];
+  readonly cpuManufacturer: string;
+  readonly clockMhz: number;
+  /** Absent on bare metal. */
+  readonly hypervisor?: string;
+  readonly encryptionInTransit: boolean;
+  /** Instance store, all disks together. */
+  readonly storageGb?: number;
+  readonly nvme?: boolean;
+  readonly ebsMbps?: number;
+  /** Baseline, from the limits table. */
+  readonly networkMbps?: number;
+  /** Branch interfaces of a trunk, from the limits table. */
+  readonly podEni?: number;
+  /** IPv4 addresses an interface has by the limits table: the base of Windows' address pool. */
+  readonly tableIpv4PerEni?: number;
+  readonly efa?: number;
+  readonly gpus?: readonly GpuFacts[];
+  readonly neuron?: readonly { readonly name: string; readonly count: number; readonly cores: number }[];
+  readonly inference?: readonly { readonly name: string; readonly manufacturer: string; readonly count: number }[];
+}
+
+/** What a region offers, and at which price. */
+export interface Catalogue {
+  readonly region: string;
+  readonly zones: readonly { readonly name: string; readonly zoneId: string }[];
+  readonly types: readonly CatalogueType[];
+  /** USD per hour, Linux, shared tenancy. */
+  readonly onDemand: Readonly<Record<string, number>>;
+  /** USD per hour by type and zone. Absent until spot prices were read once: the on-demand price stands in for them (pricing-offerings.md §2). */
+  readonly spot?: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  /** ISO 8601 date of the youngest fact. */
+  readonly asOf: string;
+  /** Prices in here are invented: for the lab, never for a purchase. */
+  readonly synthetic?: boolean;
+}
+
+/** Facts that no EC2 call states: branch interfaces, addresses an interface, baseline bandwidth. */
+export interface TypeLimits {
+  readonly podEni?: number;
+  readonly ipv4PerEni?: number;
+  readonly networkMbps?: number;
+}
+
+/** The fields of a DescribeInstanceTypes record that are read here; EC2's names. */
+interface RawRecord {
+  readonly InstanceType?: string;
+  readonly ProcessorInfo?: {
+    readonly SupportedArchitectures?: readonly string[];
+    readonly SustainedClockSpeedInGhz?: number;
+    readonly Manufacturer?: string;
+  };
+  readonly VCpuInfo?: { readonly DefaultVCpus?: number };
+  readonly MemoryInfo?: { readonly SizeInMiB?: number };
+  readonly NetworkInfo?: {
+    readonly DefaultNetworkCardIndex?: number;
+    readonly NetworkCards?: readonly { readonly NetworkCardIndex?: number; readonly MaximumNetworkInterfaces?: number }[];
+    readonly Ipv4AddressesPerInterface?: number;
+    readonly EncryptionInTransitSupported?: boolean;
+    readonly EfaInfo?: { readonly MaximumEfaInterfaces?: number };
+  };
+  readonly SupportedUsageClasses?: readonly string[];
+  readonly Hypervisor?: string;
+  readonly InstanceStorageInfo?: { readonly TotalSizeInGB?: number; readonly NvmeSupport?: string };
+  readonly EbsInfo?: {
+    readonly EbsOptimizedSupport?: string;
+    readonly EbsOptimizedInfo?: { readonly MaximumBandwidthInMbps?: number };
+  };
+  readonly GpuInfo?: {
+    readonly Gpus?: readonly {
+      readonly Name?: string;
+      readonly Manufacturer?: string;
+      readonly Count?: number;
+      readonly MemoryInfo?: { readonly SizeInMiB?: number };
+    }[];
+  };
+  readonly NeuronInfo?: {
+    readonly NeuronDevices?: readonly {
+      readonly Name?: string;
+      readonly Count?: number;
+      readonly CoreInfo?: { readonly Count?: number };
+    }[];
+  };
+  readonly InferenceAcceleratorInfo?: {
+    readonly Accelerators?: readonly { readonly Name?: string; readonly Manufacturer?: string; readonly Count?: number }[];
+  };
+}
+
+const ARCHITECTURES: Readonly<Record<string, "amd64" | "arm64">> = { x86_64: "amd64", arm64: "arm64" };
+
+/**
+ * Cuts a DescribeInstanceTypes record (EC2's field names) to the facts that a NodeClass's instance types are worked out from, ~20 times smaller.
+ * `limits` is the type's row of the static limits table, `zones` are those that offer it. Undefined for a type of no usable
+ * architecture (Mac). Rules: instance-types.md §1–7.
+ */
+export function compactRecord(record: object, limits: TypeLimits | undefined, zones: readonly string[]): CatalogueType | undefined {
+  const raw = record as RawRecord;
+  const arch = raw.ProcessorInfo?.SupportedArchitectures?.map((a) => ARCHITECTURES[a]).find((a) => a !== undefined);
+  if (arch === undefined || raw.InstanceType === undefined) return undefined;
+  const network = raw.NetworkInfo;
+  const card = network?.DefaultNetworkCardIndex ?? 0;
+  const storage = raw.InstanceStorageInfo;
+  const clockGhz = raw.ProcessorInfo?.SustainedClockSpeedInGhz;
+  const ebs = raw.EbsInfo?.EbsOptimizedSupport === "default" ? raw.EbsInfo.EbsOptimizedInfo?.MaximumBandwidthInMbps : undefined;
+  const efa = network?.EfaInfo?.MaximumEfaInterfaces;
+  return {
+    name: raw.InstanceType,
+    arch,
+    cpu: raw.VCpuInfo?.DefaultVCpus ?? 0,
+    memoryMib: raw.MemoryInfo?.SizeInMiB ?? 0,
+    enis: network?.NetworkCards?.[card]?.MaximumNetworkInterfaces ?? 0,
+    ipv4PerEni: network?.Ipv4AddressesPerInterface ?? 0,
+    capacityTypes: (["on-demand", "spot"] as const).filter((c) => raw.SupportedUsageClasses?.includes(c)),
+    zones: [...zones].sort(),
+    cpuManufacturer: lower(raw.ProcessorInfo?.Manufacturer),
+    clockMhz: clockGhz === undefined ? 0 : Math.floor(clockGhz * 1000 + 0.5),
+    encryptionInTransit: network?.EncryptionInTransitSupported ?? false,
+    ...(raw.Hypervisor && { hypervisor: raw.Hypervisor }),
+    ...(storage?.TotalSizeInGB !== undefined && { storageGb: storage.TotalSizeInGB }),
+    ...(storage?.NvmeSupport !== undefined && { nvme: storage.NvmeSupport !== "unsupported" }),
+    ...(ebs !== undefined && { ebsMbps: ebs }),
+    ...(limits?.networkMbps !== undefined && { networkMbps: limits.networkMbps }),
+    ...(limits?.podEni && { podEni: limits.podEni }),
+    ...(limits?.ipv4PerEni !== undefined && { tableIpv4PerEni: limits.ipv4PerEni }),
+    ...(efa && { efa }),
+    ...accelerators(raw),
+  };
+}
+
+function accelerators(raw: RawRecord): Pick<CatalogueType, "gpus" | "neuron" | "inference"> {
+  const gpus = raw.GpuInfo?.Gpus?.map((g) => ({
+    name: lower(g.Name),
+    manufacturer: g.Manufacturer ?? "",
+    count: g.Count ?? 0,
+    memoryMib: g.MemoryInfo?.SizeInMiB ?? 0,
+  }));
+  const neuron = raw.NeuronInfo?.NeuronDevices?.map((d) => ({ name: lower(d.Name), count: d.Count ?? 0, cores: d.CoreInfo?.Count ?? 0 }));
+  const inference = raw.InferenceAcceleratorInfo?.Accelerators?.map((a) => ({
+    name: lower(a.Name),
+    manufacturer: lower(a.Manufacturer),
+    count: a.Count ?? 0,
+  }));
+  return { ...(gpus && { gpus }), ...(neuron && { neuron }), ...(inference && !neuron && { inference }) };
+}
+
+/** A label value out of EC2's spelling. */
+function lower(text: string | undefined): string {
+  return (text ?? "").toLowerCase().replaceAll(" ", "-");
+}

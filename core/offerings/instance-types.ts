@@ -1,0 +1,85 @@
+import type { InstanceType, Offering } from "../model/instance-type.ts";
+import type { EC2NodeClass } from "../model/node-class.ts";
+import type { UnavailableOffering } from "../model/record.ts";
+import { amiFamilyOf, FAMILIES } from "../node-class/family.ts";
+import { capacityOf, ephemeralStorage, podLimit, usableMemoryMib } from "./capacity.ts";
+import type { Catalogue, CatalogueType } from "./catalogue.ts";
+import { overheadOf } from "./overhead.ts";
+import { typeRequirements } from "./type-requirements.ts";
+import { type IsUnavailable, unavailableIndex } from "./unavailable.ts";
+
+/** Karpenter's settings that instance types depend on, under their names. */
+export interface InstanceTypeSettings {
+  /** Share of memory lost to the hypervisor; 0.075 unless set. */
+  readonly vmMemoryOverheadPercent: number;
+  readonly reservedEnis: number;
+}
+
+export interface InstanceTypesInput {
+  readonly catalogue: Catalogue;
+  /** Its status decides the zones; without subnets no offering is available. */
+  readonly nodeClass: Pick<EC2NodeClass, "spec" | "status">;
+  /** Marks not expired. */
+  readonly unavailable: readonly UnavailableOffering[];
+  readonly settings: InstanceTypeSettings;
+}
+
+/**
+ * All types of the catalogue as nodes of one NodeClass, in the catalogue's order. Depends on nothing but the input, so callers may keep it
+ * while catalogue, NodeClass and marks are the same. Rules: instance-types.md §2–8.
+ */
+export function instanceTypesOf({ catalogue, nodeClass, unavailable, settings }: InstanceTypesInput): readonly InstanceType[] {
+  const subnetZoneIds = new Map((nodeClass.status?.subnets ?? []).map(({ zone, zoneID }) => [zone, zoneID]));
+  const zones = catalogue.zones.map((zone) => ({
+    name: zone.name,
+    zoneId: subnetZoneIds.get(zone.name) || zone.zoneId,
+    hasSubnet: subnetZoneIds.has(zone.name),
+  }));
+  const isUnavailable = unavailableIndex(unavailable);
+  return catalogue.types.map((type) => instanceTypeOf(type, { catalogue, nodeClass, settings, zones, isUnavailable }));
+}
+
+interface Context extends Omit<InstanceTypesInput, "unavailable"> {
+  readonly zones: readonly { readonly name: string; readonly zoneId: string; readonly hasSubnet: boolean }[];
+  readonly isUnavailable: IsUnavailable;
+}
+
+function instanceTypeOf(type: CatalogueType, context: Context): InstanceType {
+  const { spec } = context.nodeClass;
+  const family = FAMILIES[amiFamilyOf(spec)];
+  const memoryMib = usableMemoryMib(type, context.settings.vmMemoryOverheadPercent);
+  const pods = podLimit(type, family, spec.kubelet, context.settings.reservedEnis);
+  const usable = context.zones.filter((zone) => zone.hasSubnet && type.zones.includes(zone.name));
+  return {
+    name: type.name,
+    requirements: typeRequirements(type, context.catalogue.region, family, usable),
+    capacity: capacityOf(type, spec, family, memoryMib, pods),
+    overhead: overheadOf(type, spec.kubelet, family, { memoryMib, storage: ephemeralStorage(type, spec, family), pods }),
+    offerings: offeringsOf(type, context),
+  };
+}
+
+/** One offering for every zone of the region and capacity type of the instance type; those out of reach stay, flagged (instance-types.md §8). */
+function offeringsOf(type: CatalogueType, { catalogue, nodeClass, zones, isUnavailable }: Context): readonly Offering[] {
+  // No Amazon Linux 2023 image boots on the first Graviton.
+  const compatible = !(amiFamilyOf(nodeClass.spec) === "AL2023" && type.name.startsWith("a1."));
+  const offerings: Offering[] = [];
+  for (const zone of zones) {
+    for (const capacityType of type.capacityTypes) {
+      const price = capacityType === "spot" && catalogue.spot ? catalogue.spot[type.name]?.[zone.name] : catalogue.onDemand[type.name];
+      offerings.push({
+        zone: zone.name,
+        capacityType,
+        price: price ?? 0,
+        available:
+          compatible &&
+          price !== undefined &&
+          zone.hasSubnet &&
+          type.zones.includes(zone.name) &&
+          !isUnavailable(type.name, zone.name, capacityType),
+        ...(zone.hasSubnet && { zoneId: zone.zoneId }),
+      });
+    }
+  }
+  return offerings;
+}

@@ -1,0 +1,76 @@
+import type { InstanceType } from "../model/instance-type.ts";
+import type { ResourceList } from "../model/kubernetes.ts";
+import type { KubeletConfiguration } from "../model/node-class.ts";
+import { parseQuantity, parseResources, type Resources, subtractResources } from "../model/quantity.ts";
+import type { Family } from "../node-class/family.ts";
+import { eniLimitedPods } from "./capacity.ts";
+import type { CatalogueType } from "./catalogue.ts";
+
+/** Share of each band of milli-CPU that is kept for the node's own daemons (instance-types.md §6). */
+const CPU_BANDS = [
+  { upTo: 1000, share: 0.06 },
+  { upTo: 2000, share: 0.01 },
+  { upTo: 4000, share: 0.005 },
+  { upTo: Number.POSITIVE_INFINITY, share: 0.0025 },
+] as const;
+
+/** Milli-CPU; every band is cut to whole thousandths. */
+export function reservedMilliCpu(cpu: number): number {
+  const milli = cpu * 1000;
+  let reserved = 0;
+  let from = 0;
+  for (const { upTo, share } of CPU_BANDS) {
+    if (milli <= from) break;
+    reserved += Math.floor((Math.min(milli, upTo) - from) * share);
+    from = upTo;
+  }
+  return reserved;
+}
+
+/** What is taken off a node's capacity before pods get any. `memoryMib` and `storage` are the calculated capacity. */
+export function overheadOf(
+  type: CatalogueType,
+  kubelet: KubeletConfiguration | undefined,
+  family: Family,
+  calculated: { readonly memoryMib: number; readonly storage: string; readonly pods: number },
+): InstanceType["overhead"] {
+  const pods = family.eniLimitedMemoryOverhead ? eniLimitedPods(type, 0) : calculated.pods;
+  const memory = `${11 * pods + 255}Mi`;
+  return {
+    kubeReserved: { cpu: `${reservedMilliCpu(type.cpu)}m`, memory, "ephemeral-storage": "1Gi", ...kubelet?.kubeReserved },
+    systemReserved: kubelet?.systemReserved ?? {},
+    evictionThreshold: {
+      memory: threshold(kubelet?.evictionHard?.["memory.available"], calculated.memoryMib * 1024 * 1024) ?? "100Mi",
+      "ephemeral-storage":
+        threshold(kubelet?.evictionHard?.["nodefs.available"], bytes(calculated.storage)) ??
+        String(Math.ceil((bytes(calculated.storage) / 100) * 10)),
+    },
+  };
+}
+
+/** A signal's threshold as a quantity; "100%" switches it off. */
+function threshold(signal: string | undefined, capacityBytes: number): string | undefined {
+  if (!signal?.endsWith("%")) return signal;
+  const percent = Number.parseFloat(signal);
+  return percent === 100 ? "0" : String(Math.ceil((capacityBytes / 100) * percent));
+}
+
+function bytes(quantity: string): number {
+  return parseQuantity(quantity) / 1000;
+}
+
+/** Capacity less all overhead, in milli-units (below zero when more is reserved than there is); huge pages are taken off the memory that they pin. */
+export function allocatableOf(type: Pick<InstanceType, "capacity" | "overhead">): Resources {
+  const capacity = parseResources(type.capacity);
+  let left: Resources = capacity;
+  const { kubeReserved, systemReserved, evictionThreshold } = type.overhead;
+  for (const taken of [kubeReserved, systemReserved, evictionThreshold] satisfies readonly (ResourceList | undefined)[]) {
+    left = subtractResources(left, parseResources(taken));
+  }
+  const allocatable: Record<string, number> = {};
+  for (const name in capacity) allocatable[name] = left[name] ?? 0;
+  for (const name in capacity) {
+    if (name.startsWith("hugepages-")) allocatable["memory"] = Math.max(0, (allocatable["memory"] ?? 0) - (capacity[name] ?? 0));
+  }
+  return allocatable;
+}

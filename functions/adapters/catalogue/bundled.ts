@@ -1,0 +1,33 @@
+import { readFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
+import type { Catalogue, TypeLimits } from "../../../core/offerings/catalogue.ts";
+
+/** Regions whose catalogue ships with the code. */
+export const BUNDLED_REGIONS = ["us-west-2", "us-east-1", "ap-northeast-2"] as const;
+
+/**
+ * The catalogue that ships with the code: what a region offered on its `asOf` date. It serves until prices were read once, and the lab.
+ * Throws for a region that is not bundled. `withSyntheticSpot` adds invented spot prices per zone (data/README.md) and marks the catalogue
+ * as synthetic; without it there are none, and on-demand prices stand in for them.
+ */
+export function bundledCatalogue(region: string, { withSyntheticSpot = false }: { readonly withSyntheticSpot?: boolean } = {}): Catalogue {
+  if (!(BUNDLED_REGIONS as readonly string[]).includes(region)) {
+    throw new Error(
+      `no instance types of region "${region}" are bundled, only of ${BUNDLED_REGIONS.join(", ")}: let the catalog function read them from EC2`,
+    );
+  }
+  const catalogue = read<Catalogue>(`${region}.json.gz`);
+  if (!withSyntheticSpot) return catalogue;
+  const { spot } = read<Required<Pick<Catalogue, "spot">>>(`${region}.synthetic-spot.json.gz`);
+  return { ...catalogue, spot, synthetic: true };
+}
+
+/** Branch interfaces, addresses an interface and baseline bandwidth by type: no EC2 call states them all. */
+export function bundledLimits(): Readonly<Record<string, TypeLimits>> {
+  return read("limits.json.gz");
+}
+
+// The bundler copies data/ next to the bundle, so the same path holds from source and from a Lambda package.
+function read<T>(name: string): T {
+  return JSON.parse(gunzipSync(readFileSync(new URL(`./data/${name}`, import.meta.url))).toString("utf8")) as T;
+}

@@ -1,0 +1,34 @@
+import { describe, expect, it } from "vitest";
+import { BUNDLED_REGIONS, bundledCatalogue, bundledLimits } from "../../../../functions/adapters/catalogue/bundled.ts";
+
+describe("bundledCatalogue", () => {
+  it.for([
+    { region: "us-west-2", types: 1345, zones: 4 },
+    { region: "us-east-1", types: 1366, zones: 6 },
+    { region: "ap-northeast-2", types: 754, zones: 4 },
+  ])("has the types of $region", ({ region, types, zones }) => {
+    const catalogue = bundledCatalogue(region);
+    expect(catalogue).toMatchObject({ region, asOf: "2026-10-27" });
+    expect([catalogue.types.length, catalogue.zones.length]).toEqual([types, zones]);
+    expect(catalogue.onDemand["m5.large"]).toBeGreaterThan(0);
+    expect(catalogue.spot).toBeUndefined();
+    expect(catalogue.synthetic).toBeUndefined();
+  });
+
+  it("marks invented spot prices as such", () => {
+    for (const region of BUNDLED_REGIONS) {
+      const catalogue = bundledCatalogue(region, { withSyntheticSpot: true });
+      expect(catalogue.synthetic).toBe(true);
+      const zone = catalogue.zones[0]?.name ?? "";
+      expect(catalogue.spot?.["c5.large"]?.[zone]).toBeLessThan(catalogue.onDemand["c5.large"] ?? 0);
+    }
+  });
+
+  it("says which regions are bundled when asked for another", () => {
+    expect(() => bundledCatalogue("mars-north-1")).toThrow(/"mars-north-1".*us-west-2, us-east-1, ap-northeast-2/);
+  });
+
+  it("knows the limits that EC2 does not state", () => {
+    expect(bundledLimits()["m5.large"]).toEqual({ podEni: 9, ipv4PerEni: 10, networkMbps: 750 });
+  });
+});
