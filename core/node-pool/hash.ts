@@ -1,0 +1,128 @@
+import type { NodePool } from "../model/node-pool.ts";
+import type { Taint } from "../model/taint.ts";
+
+/** Version under which Karpenter publishes hashes of these rules; equal versions make hashes comparable. */
+export const NODE_POOL_HASH_VERSION_VALUE = "v3";
+
+/**
+ * Hash of everything in a pool's template that its nodes are made from and that is no requirement, as a decimal number. Bit for bit
+ * Karpenter's, so that claims it has made do not drift here: FNV-1 (multiply, then xor) over a struct's fields in the order in
+ * which Karpenter declares them, zero values left out, present but empty lists not (nodepool.md §8).
+ */
+export function nodePoolHash(pool: Pick<NodePool, "spec">): string {
+  const { metadata, spec } = pool.spec.template;
+  return struct("NodeClaimTemplate", [
+    [
+      "ObjectMeta",
+      // Neither labels nor annotations: a zero value.
+      metadata?.labels || metadata?.annotations
+        ? struct("ObjectMeta", [
+            ["Labels", metadata.labels && map(metadata.labels)],
+            ["Annotations", metadata.annotations && map(metadata.annotations)],
+          ])
+        : undefined,
+    ],
+    [
+      "Spec",
+      struct("NodeClaimTemplateSpec", [
+        ["Taints", spec.taints && taints(spec.taints)],
+        ["StartupTaints", spec.startupTaints && taints(spec.startupTaints)],
+        [
+          "NodeClassRef",
+          struct("NodeClassReference", [
+            ["Kind", optional(spec.nodeClassRef.kind)],
+            ["Name", optional(spec.nodeClassRef.name)],
+            ["Group", optional(spec.nodeClassRef.group)],
+          ]),
+        ],
+        [
+          "TerminationGracePeriod",
+          spec.terminationGracePeriod === undefined ? undefined : duration("Duration", spec.terminationGracePeriod),
+        ],
+        // No duration at all is a zero value too.
+        ["ExpireAfter", spec.expireAfter === "Never" ? undefined : duration("NillableDuration", spec.expireAfter ?? "720h")],
+      ]),
+    ],
+  ]).toString();
+}
+
+const OFFSET = 0xcbf29ce484222325n;
+const PRIME = 0x100000001b3n;
+const MASK = 0xffffffffffffffffn;
+
+function fnv(bytes: Iterable<number>): bigint {
+  let hash = OFFSET;
+  for (const byte of bytes) hash = ((hash * PRIME) & MASK) ^ BigInt(byte);
+  return hash;
+}
+
+function littleEndian(value: bigint): readonly number[] {
+  return [0n, 8n, 16n, 24n, 32n, 40n, 48n, 56n].map((shift) => Number((value >> shift) & 0xffn));
+}
+
+/** UTF-8, without TextEncoder: the core knows no platform. */
+function utf8(text: string): readonly number[] {
+  const escaped = encodeURIComponent(text);
+  const bytes: number[] = [];
+  for (let i = 0; i < escaped.length; i++) {
+    if (escaped[i] === "%") {
+      bytes.push(Number.parseInt(escaped.slice(i + 1, i + 3), 16));
+      i += 2;
+    } else bytes.push(escaped.charCodeAt(i));
+  }
+  return bytes;
+}
+
+function string(value: string): bigint {
+  return fnv(utf8(value));
+}
+
+function optional(value: string | undefined): bigint | undefined {
+  return value ? string(value) : undefined;
+}
+
+function ordered(a: bigint, b: bigint): bigint {
+  return fnv([...littleEndian(a), ...littleEndian(b)]);
+}
+
+function finish(a: bigint): bigint {
+  return fnv(littleEndian(a));
+}
+
+/** Finished after every field, so the order counts. */
+function struct(type: string, fields: readonly (readonly [name: string, value: bigint | undefined])[]): bigint {
+  let hash = string(type);
+  for (const [name, value] of fields) {
+    if (value === undefined) continue;
+    hash = finish(hash ^ ordered(string(name), value));
+  }
+  return hash;
+}
+
+function map(entries: Readonly<Record<string, string>>): bigint {
+  let hash = 0n;
+  for (const [key, value] of Object.entries(entries)) hash ^= ordered(string(key), string(value));
+  return finish(hash);
+}
+
+/** A list without order; equal taints cancel out. */
+function taints(list: readonly Taint[]): bigint {
+  let hash = 0n;
+  for (const taint of list) {
+    hash ^= struct("Taint", [
+      ["Key", optional(taint.key)],
+      ["Value", optional(taint.value)],
+      ["Effect", optional(taint.effect)],
+    ]);
+  }
+  return hash;
+}
+
+const UNIT_NS: Readonly<Record<string, bigint>> = { h: 3_600_000_000_000n, m: 60_000_000_000n, s: 1_000_000_000n };
+
+/** A Go duration. Zero counts behind a pointer (NillableDuration), not in a plain field. */
+function duration(type: "Duration" | "NillableDuration", written: string): bigint {
+  let ns = 0n;
+  for (const [, amount = "0", unit = ""] of written.matchAll(/(\d+)([hms])/g)) ns += BigInt(amount) * (UNIT_NS[unit] ?? 0n);
+  return struct(type, [["Duration", type === "Duration" && ns === 0n ? undefined : fnv(littleEndian(ns))]]);
+}
