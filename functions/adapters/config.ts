@@ -1,0 +1,268 @@
+import * as z from "zod/mini";
+
+/** Where wake-ups of a cluster may come from; the sweep is always on, so a cluster may name none. */
+export type WakeUpSource = "audit" | "notify" | "sweep";
+
+export interface ClusterConfig {
+  readonly name: string;
+  readonly sources: readonly WakeUpSource[];
+  /** "https://…"; from eks:DescribeCluster when absent. */
+  readonly endpoint?: string;
+  /** PEM in base64; from eks:DescribeCluster when absent. */
+  readonly caBundle?: string;
+  /** Role to assume for this cluster's AWS calls (another account). */
+  readonly roleArn?: string;
+}
+
+/** Feature gates of settings.md by their upstream names. */
+export interface FeatureGates {
+  readonly ReservedCapacity: boolean;
+  readonly NodeRepair: boolean;
+  readonly SpotToSpotConsolidation: boolean;
+  readonly NodeOverlay: boolean;
+  readonly StaticCapacity: boolean;
+  readonly CapacityBuffer: boolean;
+}
+
+/** URL by queue; a function that never sends to a queue need not know it. */
+export interface QueueUrls {
+  readonly provision?: string;
+  readonly claim?: string;
+  readonly disruption?: string;
+  readonly catalog?: string;
+}
+
+/** Everything that the environment tells a function. */
+export interface Config {
+  readonly tableName: string;
+  readonly queues: QueueUrls;
+  /** Never empty, names unique. */
+  readonly clusters: readonly ClusterConfig[];
+  /** Last part of the notify function's path; it alone has one. */
+  readonly notifyToken?: string;
+  readonly logLevel: "debug" | "info" | "error";
+  readonly featureGates: FeatureGates;
+  /** Share of an instance's memory that the hypervisor keeps, 0.075 for 7.5 %. */
+  readonly vmMemoryOverheadPercent: number;
+  readonly reservedEnis: number;
+  readonly preferencePolicy: "Respect" | "Ignore";
+  readonly minValuesPolicy: "Strict" | "BestEffort";
+  readonly batchIdleDurationMs: number;
+  readonly batchMaxDurationMs: number;
+  readonly amiRefreshIntervalMs: number;
+  readonly subnetRefreshIntervalMs: number;
+  readonly eksControlPlane: boolean;
+  readonly isolatedVpc: boolean;
+  readonly disableDryRun: boolean;
+  readonly ignoreDraRequests: boolean;
+  readonly disableClusterStateObservability: boolean;
+}
+
+/** A deployment that cannot work. The message is one sentence that names the variable and says how to mend it. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+/** Names of variables that only some functions need; `parseConfig` insists on those it is given. */
+export type RequiredVariable = "PROVISION_QUEUE_URL" | "CLAIM_QUEUE_URL" | "DISRUPTION_QUEUE_URL" | "CATALOG_QUEUE_URL" | "NOTIFY_TOKEN";
+
+const DEFAULT_GATES: FeatureGates = {
+  ReservedCapacity: true,
+  NodeRepair: false,
+  SpotToSpotConsolidation: false,
+  NodeOverlay: false,
+  StaticCapacity: false,
+  CapacityBuffer: false,
+};
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** A Go duration of h, m, s and ms parts ("1m30s") in milliseconds; undefined when it is none. */
+function durationMs(text: string): number | undefined {
+  if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)) {
+    return undefined;
+  }
+  let total = 0;
+  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)) {
+    total += Number(amount) * (UNIT_MS[unit ?? ""] ?? 0);
+  }
+  return total;
+}
+
+/** A variable with a default, whose text `read` turns into a value; undefined from `read` means that the text is bad. */
+function setting<T>(fallback: T, wanted: string, read: (text: string) => T | undefined) {
+  return z.pipe(
+    z._default(z.string(), ""),
+    z.transform((text: string, context) => {
+      if (text === "") {
+        return fallback;
+      }
+      const value = read(text);
+      if (value === undefined) {
+        context.issues.push({ code: "custom", input: text, message: `set it to ${wanted}, not ${JSON.stringify(text)}` });
+        return z.NEVER;
+      }
+      return value;
+    }),
+  );
+}
+
+const oneOf = <const T extends readonly string[]>(values: T, fallback: T[number]) =>
+  setting<T[number]>(fallback, values.join(" or "), (text) => values.find((value) => value === text));
+
+const flag = (fallback: boolean) =>
+  setting(fallback, "true or false", (text) => (text === "true" ? true : text === "false" ? false : undefined));
+
+const atLeast = (least: number, fallback: number, whole: boolean) =>
+  setting(fallback, `a ${whole ? "whole " : ""}number of ${least} or more`, (text) => {
+    const value = Number(text);
+    return text.trim() !== "" && Number.isFinite(value) && value >= least && (!whole || Number.isInteger(value)) ? value : undefined;
+  });
+
+const duration = (leastMs: number, fallbackMs: number) =>
+  setting(fallbackMs, `a duration of ${leastMs / 1_000}s or more, such as 1m30s`, (text) => {
+    const value = durationMs(text);
+    return value !== undefined && value >= leastMs ? value : undefined;
+  });
+
+const url = setting<string | undefined>(undefined, "the queue's URL, as its stack output says", (text) =>
+  /^https?:\/\/\S+$/.test(text) ? text : undefined,
+);
+
+/** Unknown gates are ignored, as upstream does; a malformed list is not. */
+function readGates(text: string): FeatureGates | undefined {
+  const gates: Record<string, boolean> = {};
+  for (const part of text.split(",").filter((item) => item.trim() !== "")) {
+    const [, name, value] = /^\s*([A-Za-z]+)\s*=\s*(true|false)\s*$/.exec(part) ?? [];
+    if (name === undefined) {
+      return undefined;
+    }
+    gates[name] = value === "true";
+  }
+  const known = Object.keys(DEFAULT_GATES).filter((name) => name in gates);
+  return { ...DEFAULT_GATES, ...Object.fromEntries(known.map((name) => [name, gates[name]])) };
+}
+
+const text = (pattern: RegExp, error: string) => z.string({ error }).check(z.regex(pattern, error));
+
+// zod/mini carries no sentences of its own, so each part says what it wants.
+const cluster = z.strictObject(
+  {
+    name: text(/^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$/, "must be an EKS cluster's name"),
+    sources: z._default(
+      z.array(z.enum(["audit", "notify", "sweep"], { error: 'knows only "audit", "notify" and "sweep"' }), { error: "must be a list" }),
+      ["sweep"],
+    ),
+    endpoint: z.optional(text(/^https:\/\/\S+$/, "must start with https://")),
+    caBundle: z.optional(text(/^[A-Za-z0-9+/=\s]+$/, "must be PEM in base64")),
+    roleArn: z.optional(text(/^arn:[^:]+:iam::\d{12}:role\/\S+$/, "must be the ARN of an IAM role")),
+  },
+  {
+    error: (issue) => (issue.code === "unrecognized_keys" ? `does not know ${JSON.stringify(issue.keys.join(", "))}` : "must be an object"),
+  },
+);
+
+const CLUSTERS_HINT = 'set it to JSON such as [{"name":"my-cluster","sources":["audit","sweep"]}]';
+
+const clusters = z.pipe(
+  z._default(z.string(), ""),
+  z.transform((text: string, context): readonly ClusterConfig[] => {
+    const refuse = (message: string): never => {
+      context.issues.push({ code: "custom", input: text, message });
+      return z.NEVER;
+    };
+    let json: unknown;
+    try {
+      json = JSON.parse(text);
+    } catch {
+      return refuse(text === "" ? `is missing; ${CLUSTERS_HINT}` : `is not JSON; ${CLUSTERS_HINT}`);
+    }
+    const parsed = z.array(cluster, { error: "is not a list" }).check(z.minLength(1, "names no cluster")).safeParse(json);
+    if (!parsed.success) {
+      const issue = parsed.error.issues[0];
+      const where = (issue?.path ?? []).map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("");
+      return refuse(`${where} ${issue?.message ?? "is wrong"}; ${CLUSTERS_HINT}`.trimStart());
+    }
+    const names = parsed.data.map(({ name }) => name);
+    const twice = names.find((name, i) => names.indexOf(name) !== i);
+    // The cast drops `| undefined` from optional keys: JSON has no undefined.
+    return twice === undefined
+      ? (parsed.data as readonly ClusterConfig[])
+      : refuse(`names the cluster ${twice} twice; leave one of them out`);
+  }),
+);
+
+const environment = z.object({
+  TABLE_NAME: z
+    .string({ error: "is missing; set it to the name of the DynamoDB table" })
+    .check(z.regex(/^[A-Za-z0-9_.-]{3,255}$/, "is no DynamoDB table name; set it to the name that the stack's table has")),
+  CLUSTERS: clusters,
+  PROVISION_QUEUE_URL: url,
+  CLAIM_QUEUE_URL: url,
+  DISRUPTION_QUEUE_URL: url,
+  CATALOG_QUEUE_URL: url,
+  // The text itself is a secret: the sentence must not repeat it.
+  NOTIFY_TOKEN: z.optional(
+    z.string().check(z.regex(/^([A-Za-z0-9_-]{16,})?$/, "must be 16 or more letters, digits, - or _; make one with: openssl rand -hex 24")),
+  ),
+  LOG_LEVEL: oneOf(["debug", "info", "error"], "info"),
+  FEATURE_GATES: setting(DEFAULT_GATES, "a list such as SpotToSpotConsolidation=true,NodeRepair=false", readGates),
+  VM_MEMORY_OVERHEAD_PERCENT: atLeast(0, 0.075, false),
+  RESERVED_ENIS: atLeast(0, 0, true),
+  PREFERENCE_POLICY: oneOf(["Respect", "Ignore"], "Respect"),
+  MIN_VALUES_POLICY: oneOf(["Strict", "BestEffort"], "Strict"),
+  BATCH_IDLE_DURATION: duration(0, 1_000),
+  BATCH_MAX_DURATION: duration(0, 10_000),
+  AMI_REFRESH_INTERVAL: duration(60_000, 60_000),
+  SUBNET_REFRESH_INTERVAL: duration(60_000, 60_000),
+  EKS_CONTROL_PLANE: flag(true),
+  ISOLATED_VPC: flag(false),
+  DISABLE_DRY_RUN: flag(false),
+  IGNORE_DRA_REQUESTS: flag(true),
+  DISABLE_CLUSTER_STATE_OBSERVABILITY: flag(false),
+});
+
+/**
+ * Reads a function's whole environment (names and defaults are those of Karpenter's settings where it has them).
+ * An empty variable counts as one that is not set. Throws ConfigError with one sentence about the first thing that is wrong.
+ */
+export function parseConfig(env: Readonly<Record<string, string | undefined>>, required: readonly RequiredVariable[] = []): Config {
+  const parsed = environment.safeParse(env);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    throw new ConfigError(`${String(issue?.path[0] ?? "The environment")}: ${issue?.message ?? "is wrong"}.`);
+  }
+  const missing = required.find((name) => !parsed.data[name]);
+  if (missing !== undefined) {
+    const wanted =
+      missing === "NOTIFY_TOKEN" ? "a random text of 16 or more letters and digits" : "the queue's URL, as its stack output says";
+    throw new ConfigError(`${missing}: is missing; set it to ${wanted}.`);
+  }
+  const values = parsed.data;
+  return {
+    tableName: values.TABLE_NAME,
+    queues: {
+      ...(values.PROVISION_QUEUE_URL !== undefined && { provision: values.PROVISION_QUEUE_URL }),
+      ...(values.CLAIM_QUEUE_URL !== undefined && { claim: values.CLAIM_QUEUE_URL }),
+      ...(values.DISRUPTION_QUEUE_URL !== undefined && { disruption: values.DISRUPTION_QUEUE_URL }),
+      ...(values.CATALOG_QUEUE_URL !== undefined && { catalog: values.CATALOG_QUEUE_URL }),
+    },
+    clusters: values.CLUSTERS,
+    ...(values.NOTIFY_TOKEN ? { notifyToken: values.NOTIFY_TOKEN } : {}),
+    logLevel: values.LOG_LEVEL,
+    featureGates: values.FEATURE_GATES,
+    vmMemoryOverheadPercent: values.VM_MEMORY_OVERHEAD_PERCENT,
+    reservedEnis: values.RESERVED_ENIS,
+    preferencePolicy: values.PREFERENCE_POLICY,
+    minValuesPolicy: values.MIN_VALUES_POLICY,
+    batchIdleDurationMs: values.BATCH_IDLE_DURATION,
+    batchMaxDurationMs: values.BATCH_MAX_DURATION,
+    amiRefreshIntervalMs: values.AMI_REFRESH_INTERVAL,
+    subnetRefreshIntervalMs: values.SUBNET_REFRESH_INTERVAL,
+    eksControlPlane: values.EKS_CONTROL_PLANE,
+    isolatedVpc: values.ISOLATED_VPC,
+    disableDryRun: values.DISABLE_DRY_RUN,
+    ignoreDraRequests: values.IGNORE_DRA_REQUESTS,
+    disableClusterStateObservability: values.DISABLE_CLUSTER_STATE_OBSERVABILITY,
+  };
+}

@@ -1,0 +1,132 @@
+import { describe, expect, it } from "vitest";
+import { ConfigError, parseConfig } from "../../../functions/adapters/config.ts";
+
+const good = { TABLE_NAME: "karpenter", CLUSTERS: '[{"name":"c1"}]' };
+
+function sentence(env: Record<string, string | undefined>, required: Parameters<typeof parseConfig>[1] = []): string {
+  try {
+    parseConfig({ ...good, ...env }, required);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    return (error as Error).message;
+  }
+  return "accepted";
+}
+
+describe("parseConfig", () => {
+  it("takes upstream's defaults for what is not set", () => {
+    expect(parseConfig(good)).toEqual({
+      tableName: "karpenter",
+      queues: {},
+      clusters: [{ name: "c1", sources: ["sweep"] }],
+      logLevel: "info",
+      featureGates: {
+        ReservedCapacity: true,
+        NodeRepair: false,
+        SpotToSpotConsolidation: false,
+        NodeOverlay: false,
+        StaticCapacity: false,
+        CapacityBuffer: false,
+      },
+      vmMemoryOverheadPercent: 0.075,
+      reservedEnis: 0,
+      preferencePolicy: "Respect",
+      minValuesPolicy: "Strict",
+      batchIdleDurationMs: 1_000,
+      batchMaxDurationMs: 10_000,
+      amiRefreshIntervalMs: 60_000,
+      subnetRefreshIntervalMs: 60_000,
+      eksControlPlane: true,
+      isolatedVpc: false,
+      disableDryRun: false,
+      ignoreDraRequests: true,
+      disableClusterStateObservability: false,
+    });
+  });
+
+  it("reads what is set, and takes an empty variable for one that is not", () => {
+    const config = parseConfig(
+      {
+        ...good,
+        CLUSTERS: JSON.stringify([
+          { name: "c1", sources: ["audit", "notify"], endpoint: "https://x.example", caBundle: "LS0t" },
+          { name: "c2", sources: [], roleArn: "arn:aws:iam::123456789012:role/other" },
+        ]),
+        CLAIM_QUEUE_URL: "https://sqs.example/claims",
+        NOTIFY_TOKEN: "0123456789abcdef",
+        FEATURE_GATES: "SpotToSpotConsolidation=true, SomethingNew=true,ReservedCapacity=false",
+        BATCH_IDLE_DURATION: "1m30.5s",
+        VM_MEMORY_OVERHEAD_PERCENT: "0.05",
+        RESERVED_ENIS: "",
+        ISOLATED_VPC: "true",
+      },
+      ["CLAIM_QUEUE_URL", "NOTIFY_TOKEN"],
+    );
+    expect(config.clusters).toEqual([
+      { name: "c1", sources: ["audit", "notify"], endpoint: "https://x.example", caBundle: "LS0t" },
+      { name: "c2", sources: [], roleArn: "arn:aws:iam::123456789012:role/other" },
+    ]);
+    expect(config).toMatchObject({
+      queues: { claim: "https://sqs.example/claims" },
+      notifyToken: "0123456789abcdef",
+      featureGates: { SpotToSpotConsolidation: true, ReservedCapacity: false },
+      batchIdleDurationMs: 90_500,
+      vmMemoryOverheadPercent: 0.05,
+      reservedEnis: 0,
+      isolatedVpc: true,
+    });
+    expect(config.featureGates).not.toHaveProperty("SomethingNew");
+  });
+
+  it.for<{ name: string; env: Record<string, string | undefined>; says: RegExp }>([
+    { name: "no table", env: { TABLE_NAME: undefined }, says: /^TABLE_NAME: is missing; set it to .*\.$/ },
+    { name: "no clusters", env: { CLUSTERS: undefined }, says: /^CLUSTERS: is missing; set it to JSON such as/ },
+    { name: "clusters not JSON", env: { CLUSTERS: "c1,c2" }, says: /^CLUSTERS: is not JSON/ },
+    { name: "an empty list of clusters", env: { CLUSTERS: "[]" }, says: /^CLUSTERS: names no cluster/ },
+    {
+      name: "a cluster without name",
+      env: { CLUSTERS: '[{"name":"a"},{}]' },
+      says: /^CLUSTERS: \[1\]\.name must be an EKS cluster's name/,
+    },
+    {
+      name: "an unknown source",
+      env: { CLUSTERS: '[{"name":"a","sources":["poll"]}]' },
+      says: /^CLUSTERS: \[0\]\.sources\[0\] knows only "audit"/,
+    },
+    { name: "an unknown key", env: { CLUSTERS: '[{"name":"a","endpont":"x"}]' }, says: /^CLUSTERS: \[0\] does not know "endpont"/ },
+    { name: "a cluster twice", env: { CLUSTERS: '[{"name":"a"},{"name":"a"}]' }, says: /the cluster a twice/ },
+    { name: "a URL that is none", env: { PROVISION_QUEUE_URL: "provision.fifo" }, says: /^PROVISION_QUEUE_URL: set it to the queue's URL/ },
+    { name: "a boolean in other words", env: { ISOLATED_VPC: "yes" }, says: /^ISOLATED_VPC: set it to true or false, not "yes"\.$/ },
+    {
+      name: "a policy in lower case",
+      env: { PREFERENCE_POLICY: "ignore" },
+      says: /^PREFERENCE_POLICY: set it to Respect or Ignore, not "ignore"/,
+    },
+    {
+      name: "a negative share",
+      env: { VM_MEMORY_OVERHEAD_PERCENT: "-1" },
+      says: /^VM_MEMORY_OVERHEAD_PERCENT: set it to a number of 0 or more/,
+    },
+    { name: "half an interface", env: { RESERVED_ENIS: "0.5" }, says: /^RESERVED_ENIS: set it to a whole number/ },
+    { name: "a duration without unit", env: { BATCH_MAX_DURATION: "10" }, says: /^BATCH_MAX_DURATION: set it to a duration/ },
+    {
+      name: "too short a refresh",
+      env: { AMI_REFRESH_INTERVAL: "30s" },
+      says: /^AMI_REFRESH_INTERVAL: set it to a duration of 60s or more/,
+    },
+    { name: "a malformed gate", env: { FEATURE_GATES: "NodeRepair" }, says: /^FEATURE_GATES: set it to a list such as/ },
+    { name: "a log level of another tool", env: { LOG_LEVEL: "warn" }, says: /^LOG_LEVEL: set it to debug or info or error/ },
+  ])("refuses $name in one sentence", ({ env, says }) => {
+    expect(sentence(env)).toMatch(says);
+  });
+
+  it("insists on what a function says it needs", () => {
+    expect(sentence({}, ["CLAIM_QUEUE_URL"])).toMatch(/^CLAIM_QUEUE_URL: is missing; set it to the queue's URL/);
+  });
+
+  it("does not repeat a secret", () => {
+    const told = sentence({ NOTIFY_TOKEN: "hunter2" });
+    expect(told).toMatch(/^NOTIFY_TOKEN: must be 16 or more/);
+    expect(told).not.toContain("hunter2");
+  });
+});
