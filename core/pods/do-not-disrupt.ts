@@ -1,0 +1,19 @@
+import { DO_NOT_DISRUPT } from "../model/labels.ts";
+import type { Pod } from "../model/pod.ts";
+import { fromRfc3339 } from "../status/conditions.ts";
+import { parseDuration } from "../time/duration.ts";
+
+/**
+ * Until when (ms) the pod's annotation keeps it from being moved: Infinity for "true", start plus the duration for a positive Go
+ * duration, undefined when it does not, or no longer. A pod that has not started counts its time from `now`.
+ */
+export function doNotDisruptUntil(pod: Pod, now: number): number | undefined {
+  const value = pod.metadata.annotations?.[DO_NOT_DISRUPT];
+  if (value === undefined) return undefined;
+  if (value === "true") return Number.POSITIVE_INFINITY;
+  const duration = parseDuration(value);
+  if (duration === undefined || duration <= 0) return undefined;
+  const start = pod.status?.startTime ? fromRfc3339(pod.status.startTime) : now;
+  const until = start + duration;
+  return until > now ? until : undefined;
+}

@@ -1,0 +1,119 @@
+import { expect, it } from "vitest";
+import type { Pod } from "../../../core/model/pod.ts";
+import type { PodDisruptionBudget } from "../../../core/model/workloads.ts";
+import { isCurrentlyReschedulable, pdbBlocking } from "../../../core/pods/disruption-budget.ts";
+import { doNotDisruptUntil } from "../../../core/pods/do-not-disrupt.ts";
+import { evictionCost } from "../../../core/pods/eviction-cost.ts";
+import {
+  isActive,
+  isDaemonSetPod,
+  isDrainable,
+  isEvictable,
+  isMirror,
+  isReschedulable,
+  isWaiting,
+  toleratesDisrupted,
+} from "../../../core/pods/predicates.ts";
+
+const NOW = Date.parse("2026-01-01T00:00:00Z");
+
+function pod(part: { metadata?: Partial<Pod["metadata"]>; spec?: Pod["spec"]; status?: Pod["status"] } = {}): Pod {
+  return {
+    metadata: { name: "p", namespace: "default", labels: { app: "a" }, ...part.metadata },
+    spec: { nodeName: "n", ...part.spec },
+    status: { phase: "Running", ...part.status },
+  };
+}
+
+function ownedBy(apiVersion: string, kind: string, deletionTimestamp?: string): Pod {
+  return pod({
+    metadata: { ownerReferences: [{ apiVersion, kind, name: "o", uid: "1" }], ...(deletionTimestamp ? { deletionTimestamp } : {}) },
+  });
+}
+
+function pdb(name: string, spec: Partial<PodDisruptionBudget["spec"]> = {}, disruptionsAllowed = 0): PodDisruptionBudget {
+  return {
+    metadata: { name, namespace: "default" },
+    spec: { selector: { matchLabels: { app: "a" } }, ...spec },
+    status: { disruptionsAllowed },
+  };
+}
+
+const annotated = (value: string, startTime?: string): Pod =>
+  pod({ metadata: { annotations: { "karpenter.sh/do-not-disrupt": value } }, ...(startTime ? { status: { startTime } } : {}) });
+
+it("tells whose pod it is", () => {
+  expect(isDaemonSetPod(ownedBy("apps/v1", "DaemonSet"))).toBe(true);
+  expect(isDaemonSetPod(ownedBy("example.com/v1", "DaemonSet"))).toBe(false);
+  expect(isMirror(ownedBy("v1", "Node"))).toBe(true);
+  expect(isReschedulable(ownedBy("apps/v1", "DaemonSet"))).toBe(false);
+  expect(isReschedulable(ownedBy("apps/v1", "ReplicaSet", "2026-01-01T00:00:00Z"))).toBe(false);
+  expect(isReschedulable(ownedBy("apps/v1", "StatefulSet", "2026-01-01T00:00:00Z"))).toBe(true);
+});
+
+it("drains what neither tolerates the taint, is stuck, nor is a mirror", () => {
+  expect(isDrainable(pod(), NOW)).toBe(true);
+  expect(isDrainable(ownedBy("v1", "Node"), NOW)).toBe(false);
+  expect(isDrainable(pod({ metadata: { deletionTimestamp: "2025-12-31T23:59:30Z" } }), NOW)).toBe(true);
+  expect(isDrainable(pod({ metadata: { deletionTimestamp: "2025-12-31T23:58:59Z" } }), NOW)).toBe(false);
+  expect(isWaiting(pod({ status: { phase: "Succeeded" } }), NOW)).toBe(false);
+  expect(isActive(pod({ status: { phase: "Failed" } }))).toBe(false);
+});
+
+it.for([
+  { name: "everything", tolerations: [{ operator: "Exists" as const }], want: true },
+  { name: "the key", tolerations: [{ key: "karpenter.sh/disrupted", operator: "Exists" as const }], want: true },
+  { name: "the key by an absent value", tolerations: [{ key: "karpenter.sh/disrupted" }], want: true },
+  { name: "another effect", tolerations: [{ operator: "Exists" as const, effect: "NoExecute" }], want: false },
+  { name: "another value", tolerations: [{ key: "karpenter.sh/disrupted", value: "x" }], want: false },
+])("tolerating $name: $want", ({ tolerations, want }) => {
+  expect(toleratesDisrupted(pod({ spec: { tolerations } }))).toBe(want);
+  expect(isEvictable(pod({ spec: { tolerations } }), NOW)).toBe(!want);
+});
+
+it.for([
+  { name: "true holds for ever", pod: annotated("true"), want: Number.POSITIVE_INFINITY },
+  { name: "a duration counts from the start", pod: annotated("1h", "2025-12-31T23:30:00Z"), want: NOW + 1_800_000 },
+  { name: "a duration runs out", pod: annotated("1h", "2025-12-31T23:00:00Z"), want: undefined },
+  { name: "a pod that has not started keeps all of it", pod: annotated("10m"), want: NOW + 600_000 },
+  { name: "nonsense is ignored", pod: annotated("yes"), want: undefined },
+  { name: "so is a duration of nothing", pod: annotated("0s"), want: undefined },
+  { name: "and false", pod: annotated("false"), want: undefined },
+])("do-not-disrupt: $name", ({ pod, want }) => {
+  expect(doNotDisruptUntil(pod, NOW)).toBe(want);
+});
+
+it("weighs priority and deletion cost, within bounds", () => {
+  const costing = (cost: string, priority = 0): number =>
+    evictionCost(pod({ metadata: { annotations: { "controller.kubernetes.io/pod-deletion-cost": cost } }, spec: { priority } }));
+  expect(evictionCost(pod())).toBe(1);
+  expect(costing("134217728")).toBe(2);
+  expect(costing("-2147483648")).toBe(-10);
+  expect(costing("cheap")).toBe(1);
+  expect(evictionCost(pod({ spec: { priority: 2_000_000_000 } }))).toBe(10);
+});
+
+it.for([
+  { name: "none", pdbs: [], want: undefined },
+  { name: "one with room", pdbs: [pdb("a", {}, 1)], want: undefined },
+  { name: "one without", pdbs: [pdb("a")], want: { kind: "spent", budgets: ["default/a"] } },
+  { name: "two", pdbs: [pdb("a", {}, 1), pdb("b", {}, 1)], want: { kind: "multiple", budgets: ["default/a", "default/b"] } },
+  { name: "another namespace's", pdbs: [{ ...pdb("a"), metadata: { name: "a", namespace: "x" } }], want: undefined },
+  { name: "one for other pods", pdbs: [pdb("a", { selector: { matchLabels: { app: "b" } } })], want: undefined },
+])("disruption budgets: $name", ({ pdbs, want }) => {
+  expect(pdbBlocking(pod(), pdbs)).toEqual(want);
+});
+
+it("lets an unready pod go when its budget says so", () => {
+  const unready = pod({ status: { conditions: [{ type: "Ready", status: "False" }] } });
+  expect(pdbBlocking(unready, [pdb("a", { unhealthyPodEvictionPolicy: "AlwaysAllow" })])).toBeUndefined();
+  expect(pdbBlocking(unready, [pdb("a")])).toBeDefined();
+});
+
+it("expects no move from pods that can never be evicted", () => {
+  expect(isCurrentlyReschedulable(pod(), [pdb("a")], NOW)).toBe(true);
+  expect(isCurrentlyReschedulable(pod(), [pdb("a", { maxUnavailable: 0 })], NOW)).toBe(false);
+  expect(isCurrentlyReschedulable(pod(), [pdb("a", { minAvailable: "100%" })], NOW)).toBe(false);
+  expect(isCurrentlyReschedulable(pod(), [pdb("a"), pdb("b")], NOW)).toBe(false);
+  expect(isCurrentlyReschedulable(annotated("true"), [], NOW)).toBe(false);
+});
