@@ -108,7 +108,7 @@ export async function startCluster(options: {
     kubectl: async (...given) => {
       const last = given.at(-1);
       const options = typeof last === "object" ? last : undefined;
-      const kubectlArgs = given.filter((arg) => typeof arg === "string");
+      const kubectlArgs = given.flatMap((arg) => (typeof arg === "string" ? [arg] : []));
       return await run(testcluster, ["kubectl", "--kubeconfig", ready.kubeconfig, ...kubectlArgs], options);
     },
     boot: async (machine) => JSON.parse(await call("/boot", machine)) as BootedNode,

@@ -13,10 +13,21 @@ export type MiniStack = AwsTarget & {
   readonly accountId: string;
   /** What MiniStack wrote so far; the output of failed functions is in it. */
   readonly logs: () => string;
+  /** The access entries that templates asked for so far. */
+  readonly accessEntries: () => readonly AccessEntry[];
   readonly stop: () => Promise<void>;
 };
 
-/** Makes the Python environment once, and gives the path of its `ministack` command. */
+/** An EKS access entry of a deployed template: who a role is in a cluster. */
+export type AccessEntry = {
+  readonly clusterName: string;
+  readonly principalArn: string;
+  /** Null when EKS makes it up: `arn:aws:sts::A:assumed-role/ROLE/SESSION`. */
+  readonly username: string | null;
+  readonly groups: readonly string[];
+};
+
+/** Makes the Python environment once, and gives the path of its `python`. */
 export async function installMiniStack(): Promise<string> {
   const venv = cacheDir("ministack");
   const stamp = join(venv, "installed.txt");
@@ -26,7 +37,7 @@ export async function installMiniStack(): Promise<string> {
     await run(join(venv, "bin", "pip"), ["install", "-q", ...packages]);
     writeFileSync(stamp, wanted);
   }
-  return join(venv, "bin", "ministack");
+  return join(venv, "bin", "python");
 }
 
 /**
@@ -40,18 +51,23 @@ export async function startMiniStack(options: {
   readonly region?: string;
   readonly accountId?: string;
   readonly enforceIam?: boolean;
+  /** How much faster than written a `rate(…)` schedule fires: 12 makes `rate(1 minute)` every 5 s. */
+  readonly timeScale?: number;
 }): Promise<MiniStack> {
-  const { dataDir, env = {}, region = "us-west-2", accountId = "111122223333", enforceIam = true } = options;
-  const ministack = await installMiniStack();
+  const { dataDir, env = {}, region = "us-west-2", accountId = "111122223333", enforceIam = true, timeScale = 1 } = options;
+  const python = await installMiniStack();
   const port = await freePort();
   const logFile = join(dataDir, "ministack.log");
+  const entriesFile = join(dataDir, "access-entries.json");
   const tmp = join(dataDir, "ministack-tmp");
   mkdirSync(tmp, { recursive: true });
+  // Functions are unpacked below: a package.json further up must not decide how Node reads their .js files.
+  writeFileSync(join(tmp, "package.json"), '{"type":"commonjs"}');
   const url = `http://127.0.0.1:${port}`;
   const child = await startChild({
     name: "MiniStack",
-    command: ministack,
-    args: [],
+    command: python,
+    args: [join(supportDir, "ministack", "main.py")],
     logFile,
     env: {
       PATH: `${nodeForWorkers()}:${process.env["PATH"] ?? ""}`,
@@ -64,7 +80,10 @@ export async function startMiniStack(options: {
       MINISTACK_REGION: region,
       MINISTACK_ACCOUNT_ID: accountId,
       PYTHONUNBUFFERED: "1",
+      PYTHONDONTWRITEBYTECODE: "1",
       AUTH: String(enforceIam),
+      HARNESS_ACCESS_ENTRIES: entriesFile,
+      HARNESS_TIME_SCALE: String(timeScale),
       ...env,
     },
     isReady: async () => (await fetch(`${url}/_ministack/health`)).ok,
@@ -76,6 +95,7 @@ export async function startMiniStack(options: {
     // A key of twelve digits is the root of the account of that number.
     credentials: { accessKeyId: accountId, secretAccessKey: "test" },
     logs: () => readFileSync(logFile, "utf8"),
+    accessEntries: () => (existsSync(entriesFile) ? (JSON.parse(readFileSync(entriesFile, "utf8")) as AccessEntry[]) : []),
     stop: child.stop,
   };
 }

@@ -1,0 +1,74 @@
+"""Starts MiniStack, corrected where it departs from AWS in what the stories are about. Each correction says what AWS does."""
+
+import json
+import os
+
+from filter_pattern import matches
+from ministack import app
+from ministack.services import cloudwatch_logs, eventbridge, scheduler
+from ministack.services.cloudformation import provisioners
+
+# CloudWatch Logs: MiniStack knows bare terms only; a subscription filter may also be a JSON pattern.
+cloudwatch_logs._subscription_pattern_matches = lambda pattern, message: matches(pattern or "", message or "")
+
+# EventBridge: only AWS may put events whose source begins with "aws.". The stories play AWS's part (an interruption notice),
+# with the account's root key; the functions' own keys stay refused unless their role has events:PutEvents.
+_put_events = eventbridge._put_events
+eventbridge._put_events = lambda data, allow_aws_source=False: _put_events(data, allow_aws_source=True)
+
+# Schedules: MiniStack looks every 10 s. Here every second, and a rate runs HARNESS_TIME_SCALE times as fast: with 12, what
+# is due each minute fires every 5 s. cron() and at() keep the clock's time.
+_scale = float(os.environ.get("HARNESS_TIME_SCALE", "1"))
+_parse_rate_seconds = eventbridge._parse_rate_seconds
+
+
+def _scaled_rate_seconds(expression):
+    seconds = _parse_rate_seconds(expression)
+    return None if seconds is None else seconds / _scale
+
+
+eventbridge._parse_rate_seconds = _scaled_rate_seconds
+eventbridge._SCHEDULER_TICK_INTERVAL = 1
+scheduler._SCHEDULE_TICK_INTERVAL = 1
+
+# CloudFormation: EKS access entries are a type that MiniStack does not know. They are kept in a file, from which the harness
+# tells the cluster which function is whom.
+_entries_file = os.environ.get("HARNESS_ACCESS_ENTRIES")
+_entries = {}
+
+
+def _save_entries():
+    if _entries_file:
+        with open(_entries_file + ".new", "w") as out:
+            json.dump(list(_entries.values()), out)
+        os.replace(_entries_file + ".new", _entries_file)
+
+
+def _entry_create(logical_id, props, stack_name):
+    key = f"{props['PrincipalArn']}|{props['ClusterName']}"
+    _entries[key] = {
+        "clusterName": props["ClusterName"],
+        "principalArn": props["PrincipalArn"],
+        "username": props.get("Username"),
+        "groups": props.get("KubernetesGroups", []),
+        "type": props.get("Type", "STANDARD"),
+    }
+    _save_entries()
+    return key, {"AccessEntryArn": f"arn:aws:eks:::access-entry/{key}"}
+
+
+def _entry_update(physical_id, old_props, new_props, stack_name, logical_id=None):
+    _entries.pop(physical_id, None)
+    return _entry_create(logical_id, new_props, stack_name)
+
+
+def _entry_delete(physical_id, props):
+    _entries.pop(physical_id, None)
+    _save_entries()
+
+
+provisioners._RESOURCE_HANDLERS["AWS::EKS::AccessEntry"] = {
+    "create": _entry_create, "update": _entry_update, "delete": _entry_delete}
+
+if __name__ == "__main__":
+    app.main()
