@@ -4,6 +4,7 @@ export const NODE_POOL = "karpenter.sh/nodepool";
 export const CAPACITY_TYPE = "karpenter.sh/capacity-type";
 export const INITIALIZED = "karpenter.sh/initialized";
 export const REGISTERED = "karpenter.sh/registered";
+export const NODE_CLASS_GROUP = "karpenter.k8s.aws";
 export const NODE_CLASS = "karpenter.k8s.aws/ec2nodeclass";
 export const DO_NOT_SYNC_TAINTS = "karpenter.sh/do-not-sync-taints";
 
@@ -24,6 +25,14 @@ export const NODE_POOL_HASH = "karpenter.sh/nodepool-hash";
 export const NODE_POOL_HASH_VERSION = "karpenter.sh/nodepool-hash-version";
 export const TERMINATION_TIMESTAMP = "karpenter.sh/nodeclaim-termination-timestamp";
 export const MIN_VALUES_RELAXED = "karpenter.sh/nodeclaim-min-values-relaxed";
+
+/** Our own: the intent that a NodeClaim was made for, and the claim that an instance was bought for. */
+export const INTENT = "karpenter-serverless/intent";
+export const CLAIM_UID_TAG = "karpenter-serverless/claim-uid";
+export const CLAIM_TAG = "karpenter.sh/nodeclaim";
+
+/** Pods that the instance type can hold; not a scheduling label since v1, but people look for it. */
+export const INSTANCE_PODS = "karpenter.k8s.aws/instance-pods";
 
 export const DISRUPTED_TAINT = { key: "karpenter.sh/disrupted", effect: "NoSchedule" } as const;
 export const UNREGISTERED_TAINT = { key: "karpenter.sh/unregistered", effect: "NoExecute" } as const;

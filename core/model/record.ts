@@ -71,7 +71,12 @@ export interface LaunchTemplate {
   };
   readonly detailedMonitoring: boolean;
   readonly associatePublicIPAddress?: boolean;
+  /** On the template itself, and on network interfaces and spot requests made from it. */
   readonly tags: Readonly<Record<string, string>>;
+  readonly capacityType?: CapacityType;
+  /** This many EFA interfaces, one a card; absent: one ordinary interface. */
+  readonly efaInterfaces?: number;
+  readonly tenancy?: "dedicated";
 }
 
 /** What one CreateFleet came to. Errors are told even when an instance was obtained. */
@@ -122,10 +127,12 @@ export interface NodeClaimRecord {
   /** The launch under way: stored before the call, cleared by its outcome. */
   readonly launch?: FleetRequest;
   readonly instance?: Pick<Instance, "id" | "instanceType" | "zone" | "capacityType" | "imageId" | "subnetId">;
+  /** When `launch` was stored, ms: how long its outcome has been unknown. */
+  readonly launchRequestedAt?: number;
+  readonly launchedAt?: number;
+  readonly initializedAt?: number;
   /** Set when the claim shall go; from then on nothing is launched for it. */
   readonly terminating?: { readonly reason: string; readonly at: number };
-  /** When TerminateInstances was last asked for, ms. */
-  readonly terminateRequestedAt?: number;
   /** Fingerprint of the pods on the node when it was last looked at; a change moves lastPodEventAt. */
   readonly podsDigest?: string;
   readonly lastPodEventAt?: number;

@@ -1,0 +1,180 @@
+import { INITIALIZED, INTENT, NODE_CLASS_GROUP, NODE_POOL, TERMINATION_FINALIZER, ZONE } from "../model/labels.ts";
+import type { Node } from "../model/node.ts";
+import type { NodeClaim } from "../model/node-claim.ts";
+import type { NodeClaimRecord } from "../model/record.ts";
+import { fromRfc3339, isTrue } from "../status/conditions.ts";
+import { parseDuration } from "../time/duration.ts";
+import type { Action, ClaimView, Step } from "./action.ts";
+import { writeConditions } from "./claim-status.ts";
+import { whatIsMissing } from "./initialization.ts";
+import { isRegistered, registeredNode, withFinalizer } from "./registration.ts";
+import { terminate } from "./termination.ts";
+
+/** nodeclaim-lifecycle.md §4: both count from the claim's creation. */
+export const LAUNCH_TIMEOUT_MS = 5 * 60_000;
+export const REGISTRATION_TIMEOUT_MS = 15 * 60_000;
+
+/**
+ * The next step in a claim's life. Nothing is remembered between two calls: each looks at the three records of the node and takes the
+ * first step that is missing, so a pass that is repeated, late or cut short does no harm (architecture.md, ideas 1 and 3).
+ */
+export function advance(view: ClaimView): Step {
+  const { record, claim } = view;
+  if (record === undefined) return claim === undefined ? { actions: [] } : adopt(claim);
+  if (record.terminating) return terminate(view, record);
+  if (claim === undefined) return record.uid === undefined ? createClaim(record) : markTerminating(view, record, "deleted");
+  if (isStranger(record, claim)) return { actions: [{ type: "Forget", record }] };
+  if (claim.metadata.deletionTimestamp !== undefined) return markTerminating(view, record, "deleted");
+  if (!claim.metadata.finalizers?.includes(TERMINATION_FINALIZER)) return addFinalizer(claim);
+  if (record.instance === undefined) return launch(view, record, claim);
+  if (!isTrue(claim.status?.conditions, "Launched")) return tellLaunched(record, claim);
+  if (!isTrue(claim.status?.conditions, "Registered")) return register(view, record, claim);
+  if (!isTrue(claim.status?.conditions, "Initialized")) return initialize(view, record, claim);
+  return keep(view, record, claim);
+}
+
+/** True when the object of this name was made for another intent than ours. */
+function isStranger(record: NodeClaimRecord, claim: NodeClaim): boolean {
+  return record.uid === undefined ? claim.metadata.annotations?.[INTENT] !== record.intentId : claim.metadata.uid !== record.uid;
+}
+
+/** Another provider's claims are none of our business. */
+function adopt(claim: NodeClaim): Step {
+  if (claim.spec.nodeClassRef.group !== NODE_CLASS_GROUP) return { actions: [] };
+  return { actions: [{ type: "Adopt", claim }], again: true };
+}
+
+function createClaim(record: NodeClaimRecord): Step {
+  return { actions: [{ type: "CreateClaim", record }], again: true };
+}
+
+/** Decides that a claim goes. The record says so first; deleting the custom resource and all else follows from it. */
+export function markTerminating(view: { readonly now: number }, record: NodeClaimRecord, reason: string): Step {
+  const next = { ...record, terminating: { reason, at: view.now }, dueAt: view.now };
+  const labels = {
+    reason,
+    nodepool: record.nodePool ?? "",
+    capacity_type: record.instance?.capacityType ?? "",
+  };
+  const counted: readonly Action[] = reason === "deleted" ? [] : [{ type: "Count", metric: "nodeclaims_disrupted_total", labels }];
+  return { actions: [{ type: "WriteRecord", record: next }, ...counted], again: true };
+}
+
+/** Never launch without it: a claim that is deleted meanwhile must not vanish before its instance. */
+function addFinalizer(claim: NodeClaim): Step {
+  const metadata = { ...claim.metadata, finalizers: withFinalizer(claim.metadata.finalizers) };
+  return { actions: [{ type: "WriteClaim", claim: { ...claim, metadata }, metadata: true, status: false }], again: true };
+}
+
+function launch(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step {
+  if (view.now - record.createdAt > LAUNCH_TIMEOUT_MS) return timeOut(view, record, "launch_timeout", LAUNCH_TIMEOUT_MS);
+  return { actions: [{ type: record.launch ? "Launch" : "PrepareLaunch", record, claim }], again: true };
+}
+
+/** The instance is on record; its claim must say so: after a kill between the two writes, too. */
+function tellLaunched(record: NodeClaimRecord, claim: NodeClaim): Step {
+  return { actions: [{ type: "TellLaunched", record, claim }], again: true };
+}
+
+function timeOut(view: ClaimView, record: NodeClaimRecord, reason: string, ms: number): Step {
+  const step = markTerminating(view, record, reason);
+  const log: Action = {
+    type: "Log",
+    level: "debug",
+    message: "terminating due to timeout",
+    fields: { timeout: `${ms / 60_000}m`, reason },
+  };
+  return { ...step, actions: [log, ...step.actions] };
+}
+
+function register(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step {
+  const [node, ...others] = view.nodes;
+  if (node === undefined) {
+    if (view.now - record.createdAt > REGISTRATION_TIMEOUT_MS)
+      return timeOut(view, record, "registration_timeout", REGISTRATION_TIMEOUT_MS);
+    const waiting = { type: "Registered", status: "Unknown", reason: "NodeNotFound", message: "Node not registered with cluster" } as const;
+    return { actions: writeConditions(view, claim, [waiting]), wakeAt: poll(view.now, record) };
+  }
+  if (others.length > 0) {
+    const message = `Nodes ${view.nodes.map(({ metadata }) => metadata.name).join(", ")} share the providerID; delete all but one`;
+    return {
+      actions: writeConditions(view, claim, [{ type: "Registered", status: "False", reason: "MultipleNodesFound", message }]),
+      wakeAt: poll(view.now, record),
+    };
+  }
+  if (!isRegistered(node)) return { actions: [{ type: "WriteNode", node: registeredNode(node, claim) }], again: true };
+  const named = { ...claim, status: { ...claim.status, nodeName: node.metadata.name } };
+  const pool = record.nodePool ?? "";
+  return {
+    actions: [
+      ...writeConditions(view, named, [{ type: "Registered", status: "True" }]),
+      { type: "Log", level: "info", message: "registered nodeclaim", fields: nodeFields(claim, node) },
+      { type: "Count", metric: "nodes_created_total", labels: { nodepool: pool, zone: node.metadata.labels?.[ZONE] ?? "" } },
+    ],
+    again: true,
+  };
+}
+
+function initialize(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step {
+  const node = view.nodes[0];
+  const wakeAt = poll(view.now, record);
+  if (node === undefined) {
+    const lost = { type: "Initialized", status: "Unknown", reason: "NodeNotFound", message: "Node not registered with cluster" } as const;
+    return { actions: writeConditions(view, claim, [lost]), wakeAt };
+  }
+  if (node.metadata.deletionTimestamp !== undefined) return markTerminating(view, record, "deleted");
+  const missing = whatIsMissing(node, claim);
+  if (missing) return { actions: writeConditions(view, claim, [{ type: "Initialized", status: "Unknown", ...missing }]), wakeAt };
+  if (node.metadata.labels?.[INITIALIZED] !== "true") {
+    const metadata = { ...node.metadata, labels: { ...node.metadata.labels, [INITIALIZED]: "true" } };
+    return { actions: [{ type: "WriteNode", node: { ...node, metadata } }], again: true };
+  }
+  return {
+    actions: [
+      ...writeConditions(view, claim, [{ type: "Initialized", status: "True" }]),
+      {
+        type: "Log",
+        level: "info",
+        message: "initialized nodeclaim",
+        fields: { ...nodeFields(claim, node), allocatable: node.status?.allocatable ?? {} },
+      },
+    ],
+    again: true,
+  };
+}
+
+/** A claim that is up: it stays until somebody deletes its node, or it expires. */
+function keep(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step {
+  if (view.nodes.some(({ metadata }) => metadata.deletionTimestamp !== undefined)) return markTerminating(view, record, "deleted");
+  const expiresAt = expiryOf(claim);
+  if (expiresAt !== undefined && view.now >= expiresAt) {
+    const step = markTerminating(view, record, "expired");
+    const log: Action = {
+      type: "Log",
+      level: "debug",
+      message: "deleting expired nodeclaim",
+      fields: { NodePool: claim.metadata.labels?.[NODE_POOL] },
+    };
+    return { ...step, actions: [log, ...step.actions] };
+  }
+  const dueAt = expiresAt ?? Number.MAX_SAFE_INTEGER;
+  if (record.initializedAt !== undefined && record.dueAt === dueAt) return { actions: [] };
+  return { actions: [{ type: "WriteRecord", record: { ...record, initializedAt: record.initializedAt ?? view.now, dueAt } }] };
+}
+
+/** When a claim expires, ms; undefined for "Never". */
+export function expiryOf(claim: NodeClaim): number | undefined {
+  const after = claim.spec.expireAfter ?? "720h";
+  if (after === "Never") return undefined;
+  const lifetime = parseDuration(after);
+  return lifetime === undefined ? undefined : fromRfc3339(claim.metadata.creationTimestamp) + lifetime;
+}
+
+/** A node joins some 30 to 60 s after its launch: look often at first, then every 10 s. */
+function poll(now: number, record: NodeClaimRecord): number {
+  return now + (now - (record.launchedAt ?? record.createdAt) < 2 * 60_000 ? 2_000 : 10_000);
+}
+
+function nodeFields(claim: NodeClaim, node: Node) {
+  return { "provider-id": claim.status?.providerID, Node: { name: node.metadata.name } };
+}

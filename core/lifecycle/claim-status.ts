@@ -1,0 +1,32 @@
+import { CAPACITY_TYPE, NODE_POOL, ZONE } from "../model/labels.ts";
+import type { NodeClaim } from "../model/node-claim.ts";
+import type { NodeClaimRecord } from "../model/record.ts";
+import { type ConditionChange, withCondition, withReady } from "../status/conditions.ts";
+import type { Action } from "./action.ts";
+
+const DEPENDENTS = ["Launched", "Registered", "Initialized"];
+
+/** The write that changes the claim's conditions, or nothing when they say so already. */
+export function writeConditions(view: { readonly now: number }, claim: NodeClaim, changes: readonly ConditionChange[]): readonly Action[] {
+  const status = withConditions(view, claim, changes);
+  if (status === claim.status?.conditions) return [];
+  return [{ type: "WriteClaim", claim: { ...claim, status: { ...claim.status, conditions: status } }, metadata: false, status: true }];
+}
+
+/** The claim's conditions after the changes, with Ready worked out anew. */
+export function withConditions(view: { readonly now: number }, claim: NodeClaim, changes: readonly ConditionChange[]) {
+  const at = { now: view.now, ...(claim.metadata.generation === undefined ? {} : { generation: claim.metadata.generation }) };
+  const before = claim.status?.conditions ?? [];
+  const changed = changes.reduce((conditions, change) => withCondition(conditions, change, at), before);
+  return withReady(changed, DEPENDENTS, at);
+}
+
+/** Labels that metrics carry for a claim. */
+export function metricLabels(claim: NodeClaim | undefined, record: NodeClaimRecord): Readonly<Record<string, string>> {
+  const labels = claim?.metadata.labels;
+  return {
+    nodepool: record.nodePool ?? labels?.[NODE_POOL] ?? "",
+    capacity_type: record.instance?.capacityType ?? labels?.[CAPACITY_TYPE] ?? "",
+    zone: record.instance?.zone ?? labels?.[ZONE] ?? "",
+  };
+}

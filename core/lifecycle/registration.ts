@@ -1,0 +1,60 @@
+import { DO_NOT_SYNC_TAINTS, REGISTERED, TERMINATION_FINALIZER, UNREGISTERED_TAINT } from "../model/labels.ts";
+import type { Node } from "../model/node.ts";
+import type { NodeClaim } from "../model/node-claim.ts";
+import type { Taint } from "../model/taint.ts";
+
+export function hasTaint(node: Node, taint: { readonly key: string; readonly effect: string }): boolean {
+  return (node.spec.taints ?? []).some(({ key, effect }) => key === taint.key && effect === taint.effect);
+}
+
+export function isRegistered(node: Node): boolean {
+  return node.metadata.labels?.[REGISTERED] === "true" && !hasTaint(node, UNREGISTERED_TAINT);
+}
+
+/**
+ * The node as registration leaves it (nodeclaim-lifecycle.md §5): finalizer and owner, the claim's labels and annotations over its
+ * own, the claim's taints unless its user data has set them, and the unregistered taint gone, so that pods may come.
+ */
+export function registeredNode(node: Node, claim: NodeClaim): Node {
+  const { metadata } = node;
+  const owner = {
+    apiVersion: "karpenter.sh/v1",
+    kind: "NodeClaim",
+    name: claim.metadata.name,
+    uid: claim.metadata.uid ?? "",
+    blockOwnerDeletion: true,
+  };
+  const owners = metadata.ownerReferences ?? [];
+  const synced =
+    metadata.labels?.[DO_NOT_SYNC_TAINTS] === "true"
+      ? (node.spec.taints ?? [])
+      : withTaints(withTaints(node.spec.taints ?? [], claim.spec.taints ?? []), claim.spec.startupTaints ?? []);
+  return {
+    ...node,
+    metadata: {
+      ...metadata,
+      labels: { ...metadata.labels, ...claim.metadata.labels, [REGISTERED]: "true" },
+      annotations: { ...metadata.annotations, ...claim.metadata.annotations },
+      finalizers: withFinalizer(metadata.finalizers),
+      ownerReferences: owners.some(({ uid }) => uid === owner.uid) ? owners : [...owners, owner],
+    },
+    spec: {
+      ...node.spec,
+      taints: synced.filter(({ key, effect }) => key !== UNREGISTERED_TAINT.key || effect !== UNREGISTERED_TAINT.effect),
+    },
+  };
+}
+
+/** A taint that is there already by key and effect is kept as it is; nothing is removed. */
+function withTaints(taints: readonly Taint[], added: readonly Taint[]): readonly Taint[] {
+  const missing = added.filter((taint) => !taints.some(({ key, effect }) => key === taint.key && effect === taint.effect));
+  return missing.length === 0 ? taints : [...taints, ...missing];
+}
+
+export function withFinalizer(finalizers: readonly string[] | undefined): readonly string[] {
+  return finalizers?.includes(TERMINATION_FINALIZER) ? finalizers : [...(finalizers ?? []), TERMINATION_FINALIZER];
+}
+
+export function withoutFinalizer(finalizers: readonly string[] | undefined): readonly string[] {
+  return (finalizers ?? []).filter((finalizer) => finalizer !== TERMINATION_FINALIZER);
+}

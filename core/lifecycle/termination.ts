@@ -1,0 +1,200 @@
+import { DISRUPTED_TAINT, EXCLUDE_BALANCERS, NODE_POOL, TERMINATION_FINALIZER, TERMINATION_TIMESTAMP, ZONE } from "../model/labels.ts";
+import type { Node } from "../model/node.ts";
+import type { NodeClaim } from "../model/node-claim.ts";
+import type { NodeClaimRecord } from "../model/record.ts";
+import { conditionOf, fromRfc3339, isTrue, rfc3339 } from "../status/conditions.ts";
+import { parseDuration } from "../time/duration.ts";
+import type { Action, ClaimView, Step } from "./action.ts";
+import { metricLabels, writeConditions } from "./claim-status.ts";
+import { drain } from "./drain.ts";
+import { hasTaint, isRegistered, withoutFinalizer } from "./registration.ts";
+
+/** EC2 is asked again this long after TerminateInstances (nodeclaim-lifecycle.md §11). */
+const INSTANCE_POLL_MS = 5_000;
+
+/** How long a launch whose answer was lost is looked for in EC2 before the claim is given up; garbage collection stands behind. */
+const LOST_LAUNCH_MS = 60_000;
+
+/**
+ * The next step in a claim's end, in the order of nodeclaim-lifecycle.md §11: delete the claim, delete the node, taint, drain, wait for
+ * volumes, terminate the instance, free the node, free the claim, forget the record. Each pass takes the first that is not done yet.
+ */
+export function terminate(view: ClaimView, record: NodeClaimRecord): Step {
+  const claim = view.claim?.metadata.uid === record.uid || record.uid === undefined ? view.claim : undefined;
+  if (claim !== undefined && claim.metadata.deletionTimestamp === undefined)
+    return { actions: [{ type: "DeleteClaim", claim }], again: true };
+  const annotated = claim && withDeadline(claim);
+  if (annotated) return annotated;
+
+  const registered = view.nodes.filter((node) => isRegistered(node) || isTrue(claim?.status?.conditions, "Registered"));
+  const undeleted = registered.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  if (undeleted.length > 0) return { actions: undeleted.map((node) => ({ type: "DeleteNode", node })), again: true };
+
+  const node = registered.find(({ metadata }) => metadata.finalizers?.includes(TERMINATION_FINALIZER));
+  if (node !== undefined) {
+    const draining = drainNode(view, record, claim, node);
+    if (draining) return draining;
+  }
+  const stopping = stopInstance(view, record, claim);
+  if (stopping) return stopping;
+  if (node !== undefined) return freeNode(node, record);
+  if (claim !== undefined) return freeClaim(claim, record);
+  return { actions: [{ type: "Forget", record }] };
+}
+
+/** With a terminationGracePeriod the end of it is written down once and never moved (§11, claim side, step 1). */
+function withDeadline(claim: NodeClaim): Step | undefined {
+  const period = parseDuration(claim.spec.terminationGracePeriod ?? "");
+  const deleted = claim.metadata.deletionTimestamp;
+  if (period === undefined || deleted === undefined || claim.metadata.annotations?.[TERMINATION_TIMESTAMP] !== undefined) return undefined;
+  const deadline = rfc3339(fromRfc3339(deleted) + period);
+  const metadata = { ...claim.metadata, annotations: { ...claim.metadata.annotations, [TERMINATION_TIMESTAMP]: deadline } };
+  return {
+    actions: [
+      { type: "WriteClaim", claim: { ...claim, metadata }, metadata: true, status: false },
+      { type: "Log", level: "info", message: "annotated nodeclaim", fields: { [TERMINATION_TIMESTAMP]: deadline } },
+      {
+        type: "Event",
+        event: {
+          type: "Warning",
+          reason: "TerminationGracePeriodExpiring",
+          message: `All pods will be deleted by ${deadline}`,
+          about: { kind: "NodeClaim", metadata: claim.metadata },
+        },
+      },
+    ],
+    again: true,
+  };
+}
+
+/** Taint, drain, volumes; undefined once the node is empty. */
+function drainNode(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim | undefined, node: Node): Step | undefined {
+  if (!isTrue(node.status?.conditions, "Ready")) {
+    if (view.instance === undefined && record.instance) return { actions: [], ask: "instance" };
+    if (isGone(view.instance)) return undefined; // The machine is gone: nothing is left to drain (§11, node side, step 2).
+  }
+  const tainted = withDisruptedTaint(node);
+  if (tainted) {
+    const fields = {
+      "taint.Key": DISRUPTED_TAINT.key,
+      "taint.Value": "",
+      "taint.Effect": DISRUPTED_TAINT.effect,
+      Node: { name: node.metadata.name },
+    };
+    return {
+      actions: [
+        { type: "WriteNode", node: tainted },
+        { type: "Log", level: "info", message: "tainted node", fields },
+      ],
+      again: true,
+    };
+  }
+  const drained = conditionOf(claim?.status?.conditions, "Drained");
+  if (drained?.status === "True") return awaitVolumes(view, claim, node);
+  const begun: readonly Action[] =
+    claim && drained === undefined ? writeConditions(view, claim, [{ type: "Drained", status: "Unknown", reason: "Draining" }]) : [];
+  const step = drain(view, record, claim, node);
+  if (step) return { ...step, actions: [...begun, ...step.actions] };
+  if (begun.length > 0) return { actions: begun, wakeAt: view.now + MIN_DRAIN_MS };
+  if (claim === undefined) return undefined;
+  const since = fromRfc3339(drained?.lastTransitionTime);
+  if (view.now - since < MIN_DRAIN_MS) return { actions: [], wakeAt: since + MIN_DRAIN_MS };
+  return {
+    actions: [
+      ...writeConditions(view, claim, [{ type: "Drained", status: "True" }]),
+      { type: "Count", metric: "nodes_drained_total", labels: { nodepool: record.nodePool ?? "" } },
+    ],
+    again: true,
+  };
+}
+
+/** Drained holds for at least this long, so that a pod just bound is seen (§12 c). */
+const MIN_DRAIN_MS = 5_000;
+
+/** Volumes are let go by the attach-detach controller; we wait for it, at most to the deadline. */
+function awaitVolumes(view: ClaimView, claim: NodeClaim | undefined, node: Node): Step | undefined {
+  const detached = conditionOf(claim?.status?.conditions, "VolumesDetached");
+  if (claim === undefined || detached?.status === "True" || detached?.status === "False") return undefined;
+  if (view.volumeAttachments.length === 0) {
+    return { actions: writeConditions(view, claim, [{ type: "VolumesDetached", status: "True" }]), again: true };
+  }
+  const deadline = fromRfc3339(claim.metadata.annotations?.[TERMINATION_TIMESTAMP]);
+  if (view.now >= deadline) {
+    return {
+      actions: writeConditions(view, claim, [{ type: "VolumesDetached", status: "False", reason: "TerminationGracePeriodElapsed" }]),
+      again: true,
+    };
+  }
+  const names = view.volumeAttachments.map(({ metadata }) => metadata.name);
+  const listed = `${names.slice(0, 5).join(", ")}${names.length > 5 ? ` and ${names.length - 5} other(s)` : ""}`;
+  return {
+    actions: [
+      ...writeConditions(view, claim, [{ type: "VolumesDetached", status: "Unknown", reason: "AwaitingVolumeDetachment" }]),
+      {
+        type: "Event",
+        event: {
+          type: "Normal",
+          reason: "AwaitingVolumeDetachment",
+          message: `Awaiting deletion of bound volumeattachments (${listed})`,
+          about: { kind: "Node", metadata: node.metadata },
+        },
+      },
+    ],
+    wakeAt: view.now + 1_000,
+  };
+}
+
+/** Undefined once EC2 no longer has the instance. */
+function stopInstance(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim | undefined): Step | undefined {
+  if (record.instance === undefined) {
+    if (record.launch === undefined) return undefined;
+    if (view.now - (record.launchRequestedAt ?? record.createdAt) > LOST_LAUNCH_MS) return undefined;
+    return { actions: [{ type: "FindInstance", record }], wakeAt: view.now + INSTANCE_POLL_MS };
+  }
+  if (view.instance === undefined) return { actions: [], ask: "instance" };
+  if (isGone(view.instance)) return undefined;
+  const condition = claim ? writeConditions(view, claim, [{ type: "InstanceTerminating", status: "True" }]) : [];
+  const wakeAt = view.now + INSTANCE_POLL_MS;
+  if (view.instance.state === "shutting-down") return { actions: condition, wakeAt };
+  return { actions: [{ type: "TerminateInstance", instanceId: record.instance.id }, ...condition], wakeAt };
+}
+
+function isGone(instance: ClaimView["instance"]): instance is "gone" {
+  return instance === "gone" || instance?.state === "terminated";
+}
+
+function freeNode(node: Node, record: NodeClaimRecord): Step {
+  const metadata = { ...node.metadata, finalizers: withoutFinalizer(node.metadata.finalizers) };
+  const labels = { nodepool: record.nodePool ?? node.metadata.labels?.[NODE_POOL] ?? "", zone: node.metadata.labels?.[ZONE] ?? "" };
+  return {
+    actions: [
+      { type: "WriteNode", node: { ...node, metadata } },
+      { type: "Log", level: "info", message: "deleted node", fields: { Node: { name: node.metadata.name } } },
+      { type: "Count", metric: "nodes_terminated_total", labels },
+    ],
+    again: true,
+  };
+}
+
+function freeClaim(claim: NodeClaim, record: NodeClaimRecord): Step {
+  const metadata = { ...claim.metadata, finalizers: withoutFinalizer(claim.metadata.finalizers) };
+  return {
+    actions: [
+      { type: "WriteClaim", claim: { ...claim, metadata }, metadata: true, status: false },
+      { type: "Log", level: "info", message: "deleted nodeclaim", fields: { reason: record.terminating?.reason } },
+      { type: "Count", metric: "nodeclaims_terminated_total", labels: metricLabels(claim, record) },
+    ],
+    again: true,
+  };
+}
+
+/** The node under the disrupted taint and out of load balancers; undefined when it is that already (§11, node side, step 3). */
+export function withDisruptedTaint(node: Node): Node | undefined {
+  if (hasTaint(node, DISRUPTED_TAINT) && node.metadata.labels?.[EXCLUDE_BALANCERS] === "karpenter") return undefined;
+  const others = (node.spec.taints ?? []).filter(({ key }) => key !== DISRUPTED_TAINT.key);
+  return {
+    ...node,
+    metadata: { ...node.metadata, labels: { ...node.metadata.labels, [EXCLUDE_BALANCERS]: "karpenter" } },
+    spec: { ...node.spec, taints: [...others, DISRUPTED_TAINT] },
+  };
+}

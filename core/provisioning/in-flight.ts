@@ -1,0 +1,85 @@
+import type { InstanceType } from "../model/instance-type.ts";
+import { INITIALIZED, INSTANCE_TYPE, NODE_POOL, REGISTERED } from "../model/labels.ts";
+import type { NodeClaim } from "../model/node-claim.ts";
+import { podRequests } from "../model/pod-requests.ts";
+import { formatResources, parseResources, type Resources, subtractResources } from "../model/quantity.ts";
+import type { NodeClaimRecord } from "../model/record.ts";
+import type { Snapshot } from "../model/snapshot.ts";
+import { allocatableOf } from "../offerings/overhead.ts";
+
+/** Prefix of the stand-in providerID of a claim that has none yet. */
+export const INTENDED = "intent:///";
+
+/**
+ * The snapshot with claims that are written but not launched shown as machines on their way, so that a second run neither buys for the same
+ * pods nor forgets what limits they use (traps.md 1). Which type such a claim becomes is not known: it counts with the least room and
+ * the most capacity of those it may become, less what the pods it was made for take of it.
+ */
+export function withInFlight(snapshot: Snapshot, records: readonly NodeClaimRecord[]): Snapshot {
+  const waiting = records.filter(({ instance, terminating }) => instance === undefined && terminating === undefined);
+  if (waiting.length === 0) return snapshot;
+  const byName = new Map(snapshot.nodeClaims.map((claim) => [claim.metadata.name, claim]));
+  const requestsByClaim = requestsOfNominated(snapshot);
+  for (const record of waiting) {
+    const shown = inFlight(record, byName.get(record.name), snapshot, requestsByClaim.get(record.name) ?? []);
+    if (shown) byName.set(record.name, shown);
+  }
+  return { ...snapshot, nodeClaims: [...byName.values()] };
+}
+
+function inFlight(
+  record: NodeClaimRecord,
+  claim: NodeClaim | undefined,
+  { instanceTypes }: Snapshot,
+  taken: readonly Resources[],
+): NodeClaim | undefined {
+  const wanted = new Set(record.instanceTypes);
+  const types = (instanceTypes.get(record.nodePool ?? "") ?? []).filter(({ name }) => wanted.has(name));
+  if (types.length === 0) return undefined;
+  const { metadata } = claim ?? record.manifest;
+  const room = taken.reduce((left, requests) => subtractResources(left, requests), least(types));
+  return {
+    ...record.manifest,
+    metadata: { ...metadata, labels: { ...pinnedLabels(record), ...metadata.labels } },
+    status: {
+      providerID: `${INTENDED}${record.name}`,
+      capacity: formatResources(most(types)),
+      allocatable: formatResources(Object.fromEntries(Object.entries(room).map(([name, value]) => [name, Math.max(value, 0)]))),
+    },
+  };
+}
+
+/** Labels that the node will have whatever it becomes. */
+function pinnedLabels(record: NodeClaimRecord): Readonly<Record<string, string>> {
+  const pinned = record.manifest.spec.requirements.flatMap(({ key, operator, values }) =>
+    operator === "In" && values?.length === 1 && key !== REGISTERED && key !== INITIALIZED ? [[key, values[0] ?? ""]] : [],
+  );
+  const [only, ...others] = record.instanceTypes;
+  return {
+    ...Object.fromEntries(pinned),
+    [NODE_POOL]: record.nodePool ?? "",
+    ...(only && others.length === 0 && { [INSTANCE_TYPE]: only }),
+  };
+}
+
+function least(types: readonly InstanceType[]): Resources {
+  const lists = types.map(allocatableOf);
+  const [first = {}] = lists;
+  return Object.fromEntries(Object.keys(first).map((name) => [name, Math.min(...lists.map((list) => list[name] ?? 0))]));
+}
+
+function most(types: readonly InstanceType[]): Resources {
+  const lists = types.map(({ capacity }) => parseResources(capacity));
+  const names = new Set(lists.flatMap((list) => Object.keys(list)));
+  return Object.fromEntries([...names].map((name) => [name, Math.max(...lists.map((list) => list[name] ?? 0))]));
+}
+
+function requestsOfNominated({ nominated, pods }: Snapshot): ReadonlyMap<string, readonly Resources[]> {
+  const byClaim = new Map<string, Resources[]>();
+  for (const pod of pods) {
+    const claim = nominated.get(pod.metadata.uid ?? "");
+    if (claim === undefined) continue;
+    byClaim.set(claim, [...(byClaim.get(claim) ?? []), podRequests(pod.spec)]);
+  }
+  return byClaim;
+}

@@ -1,0 +1,96 @@
+import { CAPACITY_TYPE, INSTANCE_TYPE, MIN_VALUES_RELAXED, NODE_POOL, NODE_POOL_HASH, NODE_POOL_HASH_VERSION } from "../model/labels.ts";
+import type { NodeClaim } from "../model/node-claim.ts";
+import type { NodePool } from "../model/node-pool.ts";
+import type { PlannedNodeClaim } from "../model/plan.ts";
+import type { ClaimReason, NodeClaimRecord } from "../model/record.ts";
+import { NODE_POOL_HASH_VERSION_VALUE, nodePoolHash } from "../node-pool/hash.ts";
+
+export interface IntentFacts {
+  readonly cluster: string;
+  /** Random: decides the claim's name and tells it from a stranger's. */
+  readonly id: string;
+  readonly now: number;
+  readonly reason: ClaimReason;
+  readonly podUids: readonly string[];
+  readonly commandId?: string;
+}
+
+/** A planned claim as the record of the intent to have it, with the custom resource to be (nodeclaim-lifecycle.md §1). */
+export function intentFor(planned: PlannedNodeClaim, pool: NodePool, facts: IntentFacts): NodeClaimRecord {
+  const name = `${pool.metadata.name}-${suffix(facts.id)}`;
+  return {
+    cluster: facts.cluster,
+    name,
+    version: 0,
+    intentId: facts.id,
+    nodePool: pool.metadata.name,
+    manifest: manifestFor(name, planned, pool),
+    reason: facts.reason,
+    createdAt: facts.now,
+    podUids: facts.podUids,
+    instanceTypes: planned.instanceTypes,
+    pricePerHour: planned.pricePerHour,
+    ...(facts.commandId !== undefined && { commandId: facts.commandId }),
+    launchAttempts: 0,
+    dueAt: facts.now,
+  };
+}
+
+/** Five characters out of 60 million, from a random id in hexadecimal. */
+function suffix(id: string): string {
+  return Number.parseInt(id.replaceAll("-", "").slice(0, 10), 16).toString(36).padStart(5, "0").slice(-5);
+}
+
+function manifestFor(name: string, planned: PlannedNodeClaim, pool: NodePool): NodeClaim {
+  const { template } = pool.spec;
+  const { nodeClassRef, startupTaints, expireAfter, terminationGracePeriod } = template.spec;
+  const pinned = planned.requirements.filter(({ key }) => key !== INSTANCE_TYPE && key !== NODE_POOL);
+  return {
+    apiVersion: "karpenter.sh/v1",
+    kind: "NodeClaim",
+    metadata: {
+      name,
+      labels: {
+        ...template.metadata?.labels,
+        ...planned.labels,
+        [NODE_POOL]: pool.metadata.name,
+        [`${nodeClassRef.group}/${nodeClassRef.kind.toLowerCase()}`]: nodeClassRef.name,
+      },
+      annotations: {
+        ...template.metadata?.annotations,
+        [NODE_POOL_HASH]: nodePoolHash(pool),
+        [NODE_POOL_HASH_VERSION]: NODE_POOL_HASH_VERSION_VALUE,
+        [MIN_VALUES_RELAXED]: String(planned.minValuesRelaxed ?? false),
+      },
+      ownerReferences: [
+        {
+          apiVersion: "karpenter.sh/v1",
+          kind: "NodePool",
+          name: pool.metadata.name,
+          uid: pool.metadata.uid ?? "",
+          blockOwnerDeletion: true,
+        },
+      ],
+    },
+    spec: {
+      requirements: [...pinned, { key: NODE_POOL, operator: "In", values: [pool.metadata.name] }, instanceTypeRequirement(planned)],
+      resources: { requests: planned.requests },
+      ...(planned.taints.length > 0 && { taints: planned.taints }),
+      ...(startupTaints?.length && { startupTaints }),
+      nodeClassRef,
+      ...(expireAfter !== undefined && { expireAfter }),
+      ...(terminationGracePeriod !== undefined && { terminationGracePeriod }),
+    },
+  };
+}
+
+function instanceTypeRequirement(planned: PlannedNodeClaim) {
+  const minValues = planned.requirements.find(({ key }) => key === INSTANCE_TYPE)?.minValues;
+  return { key: INSTANCE_TYPE, operator: "In" as const, values: planned.instanceTypes, ...(minValues !== undefined && { minValues }) };
+}
+
+/** "on-demand" or "spot": what a planned claim will be bought as, if one type only is open to it. */
+export function capacityTypeOf(planned: PlannedNodeClaim): string | undefined {
+  const requirement = planned.requirements.find(({ key, operator }) => key === CAPACITY_TYPE && operator === "In");
+  return requirement?.values?.length === 1 ? requirement.values[0] : undefined;
+}

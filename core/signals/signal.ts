@@ -1,0 +1,35 @@
+import type { WakeUp } from "../ports/wake-ups.ts";
+
+/** What an audit record or an admission request tells: a doorbell, not data. */
+export type Signal =
+  | { readonly kind: "pod-unschedulable"; readonly pod: string }
+  | { readonly kind: "pod-moved"; readonly pod: string }
+  | { readonly kind: "node-changed"; readonly node: string; readonly providerId?: string }
+  | { readonly kind: "claim-changed"; readonly claim: string }
+  | { readonly kind: "pool-or-class-changed"; readonly name: string };
+
+/** Pods come and go in swarms; disruption looks once at what has become of them. */
+const SETTLE_MS = 5_000;
+
+/**
+ * The wake-ups that signals amount to, each once, whatever their number. A node's claim is found by its instance, which is a look-up: `claimOf`
+ * gives the claims that were found, by provider id.
+ */
+export function wakeUpsFor(cluster: string, signals: readonly Signal[], claimOf: ReadonlyMap<string, string>): readonly WakeUp[] {
+  const pods = new Set(signals.flatMap((signal) => (signal.kind === "pod-unschedulable" ? [signal.pod] : [])));
+  const moved = signals.some(({ kind }) => kind === "pod-moved");
+  const changed = signals.flatMap((signal) => (signal.kind === "pool-or-class-changed" ? [signal.name] : []));
+  const claims = new Set(
+    signals.flatMap((signal) => {
+      if (signal.kind === "claim-changed") return [signal.claim];
+      const claim = signal.kind === "node-changed" ? claimOf.get(signal.providerId ?? "") : undefined;
+      return claim === undefined ? [] : [claim];
+    }),
+  );
+  return [
+    ...(pods.size > 0 ? [{ kind: "provision", cluster, reason: `${pods.size} pod(s) unschedulable` } as const] : []),
+    ...(changed.length > 0 ? [{ kind: "catalog", cluster, reason: `${changed[0]} changed` } as const] : []),
+    ...[...claims].sort().map((claim) => ({ kind: "claim", cluster, claim }) as const),
+    ...(moved ? [{ kind: "disruption", cluster, reason: "pods came or went", delayMs: SETTLE_MS } as const] : []),
+  ];
+}
