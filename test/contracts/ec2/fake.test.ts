@@ -1,0 +1,30 @@
+import { afterAll, describe, expect, it } from "vitest";
+import { startFakeAws } from "../../e2e/fake-aws/fake-aws.ts";
+import { smallCatalogue } from "../../e2e/fake-aws/small-catalogue.ts";
+import { ec2Contract } from "./contract.ts";
+
+const contract = ec2Contract("fake", async () => {
+  const fake = await startFakeAws({ catalogue: smallCatalogue });
+  return {
+    url: fake.url,
+    roleName: "KarpenterNodeRole-karpenter-test",
+    clusterName: fake.cluster.name,
+    kubernetesVersion: fake.cluster.version,
+    pass: (ms: number) => fake.advance(ms),
+    close: () => fake.close(),
+  };
+});
+
+describe("EC2 contract on the fake", () => {
+  it.for(contract.cases)("$name", async ({ run }) => {
+    await run();
+  });
+
+  afterAll(contract.close);
+
+  it("refuses a known gap that names no check", () => {
+    expect(() => ec2Contract("x", () => Promise.reject(new Error("unused")), { knownGaps: { "no such check": "" } })).toThrow(
+      /no check is called no such check/,
+    );
+  });
+});

@@ -1,0 +1,73 @@
+import { isDeepStrictEqual } from "node:util";
+import * as sdk from "@aws-sdk/client-ec2";
+import { AwsError } from "../errors.ts";
+import type { OperationSchema } from "../wire/schema.ts";
+import type { World } from "../world.ts";
+import { type CallContext, createFleet } from "./fleet.ts";
+import { describeImages } from "./images.ts";
+import { describeInstanceStatus, describeInstances, runInstances, terminateInstances } from "./instances.ts";
+import { createLaunchTemplate, deleteLaunchTemplate, describeLaunchTemplates, describeLaunchTemplateVersions } from "./launch-templates.ts";
+import { describeAvailabilityZones, describeSecurityGroups, describeSubnets } from "./network.ts";
+import { describeInstanceTypeOfferings, describeInstanceTypes, describeSpotPriceHistory } from "./offer.ts";
+import { describeCapacityReservations, describePlacementGroups } from "./reservations.ts";
+import { createTags, deleteTags } from "./tags.ts";
+
+export type Ec2Action = {
+  readonly operation: OperationSchema;
+  readonly handle: (world: World, request: Record<string, unknown>, context: CallContext) => unknown;
+};
+
+// The decoder gives each handler its own request type; only here is that taken on trust.
+const action = <I>(operation: unknown, handle: (world: World, request: I, context: CallContext) => unknown): Ec2Action => ({
+  operation: operation as OperationSchema,
+  handle: (world, request, context) => handle(world, request as I, context),
+});
+
+/** Every EC2 action that the fake knows. Others are answered by InvalidAction. */
+export const EC2_ACTIONS: Readonly<Record<string, Ec2Action>> = {
+  CreateFleet: action(sdk.CreateFleet$, once("CreateFleet", createFleet)),
+  RunInstances: action(sdk.RunInstances$, once("RunInstances", runInstances)),
+  DescribeInstances: action(sdk.DescribeInstances$, describeInstances),
+  DescribeInstanceStatus: action(sdk.DescribeInstanceStatus$, describeInstanceStatus),
+  TerminateInstances: action(sdk.TerminateInstances$, terminateInstances),
+  CreateTags: action(sdk.CreateTags$, createTags),
+  DeleteTags: action(sdk.DeleteTags$, deleteTags),
+  CreateLaunchTemplate: action(sdk.CreateLaunchTemplate$, once("CreateLaunchTemplate", createLaunchTemplate)),
+  DescribeLaunchTemplates: action(sdk.DescribeLaunchTemplates$, describeLaunchTemplates),
+  DescribeLaunchTemplateVersions: action(sdk.DescribeLaunchTemplateVersions$, describeLaunchTemplateVersions),
+  DeleteLaunchTemplate: action(sdk.DeleteLaunchTemplate$, deleteLaunchTemplate),
+  DescribeSubnets: action(sdk.DescribeSubnets$, describeSubnets),
+  DescribeSecurityGroups: action(sdk.DescribeSecurityGroups$, describeSecurityGroups),
+  DescribeAvailabilityZones: action(sdk.DescribeAvailabilityZones$, describeAvailabilityZones),
+  DescribeImages: action(sdk.DescribeImages$, describeImages),
+  DescribeInstanceTypes: action(sdk.DescribeInstanceTypes$, describeInstanceTypes),
+  DescribeInstanceTypeOfferings: action(sdk.DescribeInstanceTypeOfferings$, describeInstanceTypeOfferings),
+  DescribeSpotPriceHistory: action(sdk.DescribeSpotPriceHistory$, describeSpotPriceHistory),
+  DescribeCapacityReservations: action(sdk.DescribeCapacityReservations$, describeCapacityReservations),
+  DescribePlacementGroups: action(sdk.DescribePlacementGroups$, describePlacementGroups),
+};
+
+/**
+ * A client token makes a call repeatable: the same token and parameters give the first answer again and do nothing; the same token
+ * with other parameters is refused. A refused call leaves no mark, so that it can be tried again.
+ */
+function once<I extends { readonly ClientToken?: string | undefined }>(
+  name: string,
+  handle: (world: World, request: I, context: CallContext) => unknown,
+): (world: World, request: I, context: CallContext) => unknown {
+  return (world, request, context) => {
+    const { ClientToken: token, ...params } = request;
+    if (token === undefined) return handle(world, request, context);
+    const known = world.tokens.get(`${name} ${token}`);
+    if (known) {
+      if (isDeepStrictEqual(known.params, params)) return known.answer;
+      throw new AwsError(
+        "IdempotentParameterMismatch",
+        `Arguments on this idempotent request are inconsistent with arguments used in previous request(s). Client token: ${token}`,
+      );
+    }
+    const answer = handle(world, request, context);
+    world.tokens.set(`${name} ${token}`, { params, answer });
+    return answer;
+  };
+}

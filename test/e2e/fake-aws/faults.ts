@@ -1,0 +1,155 @@
+import { isDeepStrictEqual } from "node:util";
+import { AwsError } from "./errors.ts";
+
+/** One request as the fake saw it. */
+export type Call = {
+  readonly number: number;
+  /** Epoch milliseconds. */
+  readonly time: number;
+  readonly service: string;
+  readonly action: string;
+  readonly accessKey: string;
+  /** Who that key belongs to, as the option `identify` says. */
+  readonly role: string;
+  /** Decoded parameters; strings over 200 characters are cut. */
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly requestId: string;
+  /** `ok`, an error code, or `dropped`. */
+  outcome: string;
+};
+
+export type CallMatch = {
+  readonly role?: string;
+  readonly accessKey?: string;
+  /** Parameters that must be equal, or contain these when they are objects or lists. */
+  readonly params?: Readonly<Record<string, unknown>>;
+};
+
+/** A pool that has run dry: what is absent matches all. */
+export type EmptyPool = {
+  readonly instanceType?: string;
+  readonly zone?: string;
+  readonly capacityType?: "on-demand" | "spot";
+  /** Instances still to be had, over all pools that match. Default 0. */
+  readonly available?: number;
+  /** Default InsufficientInstanceCapacity. */
+  readonly code?: string;
+  readonly message?: string;
+};
+
+/** One way of going wrong. Exactly one of `error` … `partial` is meant; `delayMs` combines with any. */
+export type Fault = {
+  /** `CreateFleet`, `ec2:CreateFleet`, `ec2:*` or `*`. */
+  readonly action: string;
+  readonly match?: CallMatch | ((call: Call) => boolean);
+  /** How many calls it hits; default: all until removed. */
+  readonly times?: number;
+  /** Calls that pass before it begins. */
+  readonly after?: number;
+  readonly error?: { readonly code: string; readonly message?: string; readonly status?: number };
+  readonly throttle?: true;
+  readonly delayMs?: number;
+  /** Cuts the connection before anything is done. */
+  readonly dropConnection?: true;
+  /** Does the work, then cuts the connection: the caller cannot know. */
+  readonly dropConnectionAfterEffect?: true;
+  /** CreateFleet and RunInstances: these pools have no capacity. */
+  readonly ice?: EmptyPool;
+  /** CreateFleet: at most so many instances, whatever is asked. */
+  readonly partial?: number;
+};
+
+export type ActiveFault = Fault & { readonly id: number; hits: number; skipped: number; taken: number };
+
+export type FaultBook = {
+  /** Adds a fault and gives its id. */
+  add(fault: Fault): number;
+  remove(id: number): void;
+  clear(): void;
+  list(): readonly ActiveFault[];
+  /** The faults that this call meets. Counts a hit for each but `ice`, whose hits CreateFleet counts by `hit`. */
+  meet(call: Call): readonly ActiveFault[];
+  hit(fault: ActiveFault): void;
+};
+
+export function faultBook(): FaultBook {
+  let faults: ActiveFault[] = [];
+  let lastId = 0;
+  const hit = (fault: ActiveFault) => {
+    fault.hits += 1;
+    if (fault.times !== undefined && fault.hits >= fault.times) faults = faults.filter((other) => other !== fault);
+  };
+  return {
+    add(fault) {
+      lastId += 1;
+      faults.push({ ...fault, id: lastId, hits: 0, skipped: 0, taken: 0 });
+      return lastId;
+    },
+    remove(id) {
+      faults = faults.filter((fault) => fault.id !== id);
+    },
+    clear() {
+      faults = [];
+    },
+    list: () => faults,
+    meet(call) {
+      const met: ActiveFault[] = [];
+      for (const fault of faults) {
+        if (!namesAction(fault.action, call) || !matches(fault.match, call)) continue;
+        if (fault.skipped < (fault.after ?? 0)) {
+          fault.skipped += 1;
+          continue;
+        }
+        met.push(fault);
+      }
+      for (const fault of met) if (!fault.ice) hit(fault);
+      return met;
+    },
+    hit,
+  };
+}
+
+const namesAction = (pattern: string, call: Call): boolean =>
+  ["*", `${call.service}:*`, call.action, `${call.service}:${call.action}`].includes(pattern);
+
+function matches(match: Fault["match"], call: Call): boolean {
+  if (match === undefined) return true;
+  if (typeof match === "function") return match(call);
+  if (match.role !== undefined && match.role !== call.role) return false;
+  if (match.accessKey !== undefined && match.accessKey !== call.accessKey) return false;
+  return match.params === undefined || contains(call.params, match.params);
+}
+
+/** Whether `whole` has all of `part`: objects by key, lists by "some element has it". */
+function contains(whole: unknown, part: unknown): boolean {
+  if (Array.isArray(part)) {
+    return Array.isArray(whole) && part.every((wanted) => whole.some((item) => contains(item, wanted)));
+  }
+  if (typeof part === "object" && part !== null) {
+    if (typeof whole !== "object" || whole === null) return false;
+    return Object.entries(part).every(([key, value]) => contains((whole as Record<string, unknown>)[key], value));
+  }
+  return isDeepStrictEqual(whole, part);
+}
+
+/** EC2's request quota: a bucket that each call takes one token from. */
+export type TokenBucket = { readonly capacity: number; readonly refillPerSecond: number };
+
+/** Says whether the call at `now` (epoch ms) may pass. */
+export function tokenBucket({ capacity, refillPerSecond }: TokenBucket, startedAt: number): (now: number) => boolean {
+  let tokens = capacity;
+  let at = startedAt;
+  return (now) => {
+    tokens = Math.min(capacity, tokens + ((now - at) / 1000) * refillPerSecond);
+    at = now;
+    if (tokens < 1) return false;
+    tokens -= 1;
+    return true;
+  };
+}
+
+/** How each service words its throttle. */
+export function throttled(service: string): AwsError {
+  if (service === "ec2") return new AwsError("RequestLimitExceeded", "Request limit exceeded.", 503);
+  return new AwsError(service === "iam" || service === "sts" ? "Throttling" : "ThrottlingException", "Rate exceeded");
+}

@@ -1,0 +1,98 @@
+import type { CapacityReservation, PlacementGroup } from "@aws-sdk/client-ec2";
+import type { FakeCatalogue } from "./catalogue.ts";
+import type { TokenBucket } from "./faults.ts";
+import type { FakeInstance } from "./world.ts";
+
+export type FakeSubnetOptions = {
+  readonly id?: string;
+  readonly zone: string;
+  readonly cidr?: string;
+  readonly tags?: Readonly<Record<string, string>>;
+  /** Addresses left; default: what the CIDR holds, minus the five that AWS keeps. */
+  readonly freeAddresses?: number;
+  readonly vpcId?: string;
+};
+
+export type FakeGroupOptions = {
+  readonly id?: string;
+  readonly name: string;
+  readonly tags?: Readonly<Record<string, string>>;
+  readonly vpcId?: string;
+};
+
+/** The cluster as EKS describes it. `endpoint` and `caData` may be set later, once an API server runs: see `FakeAws.cluster`. */
+export type FakeCluster = {
+  name: string;
+  /** Kubernetes version, `1.36`. */
+  version: string;
+  endpoint: string;
+  /** PEM certificate, base64. */
+  caData: string;
+  serviceCidr: string;
+};
+
+/** An event as EventBridge would carry it. */
+export type AwsEvent = {
+  readonly version: "0";
+  readonly id: string;
+  readonly "detail-type": string;
+  readonly source: "aws.ec2";
+  readonly account: string;
+  readonly time: string;
+  readonly region: string;
+  readonly resources: readonly string[];
+  readonly detail: Readonly<Record<string, unknown>>;
+};
+
+/** One set of machine images that came out together; the newest is `recommended` and `latest`. */
+export type ImageRelease = {
+  /** Amazon Linux release, `v20261105`; its digits are the creation date. */
+  readonly date: string;
+  /** Bottlerocket release, `1.50.0`. */
+  readonly bottlerocket: string;
+};
+
+export type FakeAwsOptions = {
+  readonly catalogue: FakeCatalogue;
+  /** Default 0: the system chooses. */
+  readonly port?: number;
+  /** Default 111122223333. */
+  readonly account?: string;
+  readonly cluster?: Partial<FakeCluster>;
+  /** Default: one private /19 in each zone, tagged `karpenter.sh/discovery` = cluster name. */
+  readonly subnets?: readonly FakeSubnetOptions[];
+  /** Default: the cluster's group, tagged for discovery, and the VPC's default group. */
+  readonly securityGroups?: readonly FakeGroupOptions[];
+  /** IAM roles that exist; default `KarpenterNodeRole-<cluster>`. `"any"` accepts every name. */
+  readonly roles?: readonly string[] | "any";
+  /** Profiles that exist from the start, name → role; default `KarpenterNodeInstanceProfile-<cluster>`. */
+  readonly instanceProfiles?: Readonly<Record<string, string>>;
+  readonly capacityReservations?: readonly CapacityReservation[];
+  readonly placementGroups?: readonly PlacementGroup[];
+  readonly imageReleases?: readonly ImageRelease[];
+  /** From launch to `running`. Default 1000. */
+  readonly bootDelayMs?: number;
+  /** From TerminateInstances to `terminated`. Default 1000. */
+  readonly terminateDelayMs?: number;
+  /** From `terminated` until the id is unknown. Default one hour, as in EC2. */
+  readonly forgetAfterMs?: number;
+  /** From launch until Describe, Terminate and CreateTags know the id: EC2 is eventually consistent. Default 0. */
+  readonly visibleAfterMs?: number;
+  /** From CreateInstanceProfile until EC2 accepts the name. Default 0. */
+  readonly profileVisibleAfterMs?: number;
+  /** From a spot interruption's notice to the end. Default two minutes. */
+  readonly noticeMs?: number;
+  readonly ec2Bucket?: TokenBucket;
+  /** Role behind an access key, for the call log and for faults; default: the key itself. */
+  readonly identify?: (accessKey: string) => string;
+  /** Called once as each instance turns `running`. */
+  readonly onRunning?: (instance: FakeInstance) => void | Promise<void>;
+  /** Called once as each instance turns `terminated`. */
+  readonly onTerminated?: (instance: FakeInstance) => void | Promise<void>;
+  /** State changes, spot notices and rebalance recommendations, as EventBridge would carry them. */
+  readonly onEvent?: (event: AwsEvent) => void | Promise<void>;
+  /** Wall clock, epoch ms; default Date.now. */
+  readonly now?: () => number;
+  /** Makes ids; the same seed and calls give the same ids. */
+  readonly seed?: string;
+};
