@@ -1,0 +1,172 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { deflateRawSync, inflateRawSync } from "node:zlib";
+import {
+  type AttributeValue,
+  BatchGetItemCommand,
+  type BatchGetItemCommandInput,
+  type BatchGetItemCommandOutput,
+  BatchWriteItemCommand,
+  type CancellationReason,
+  ConditionalCheckFailedException,
+  DynamoDBClient,
+  type KeysAndAttributes,
+  QueryCommand,
+  type QueryCommandInput,
+  ResourceNotFoundException,
+  TransactionCanceledException,
+  TransactionConflictException,
+  type TransactWriteItem,
+  TransactWriteItemsCommand,
+  type WriteRequest,
+} from "@aws-sdk/client-dynamodb";
+import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { ConflictError, RefusedError, ThrottledError } from "../../../core/ports/errors.ts";
+
+/** A plain JavaScript item; keys are `pk` and `sk`. */
+export type Item = Readonly<Record<string, unknown>> & { readonly pk: string; readonly sk: string };
+type Attributes = Record<string, AttributeValue>;
+
+export interface Table {
+  readonly client: DynamoDBClient;
+  readonly name: string;
+}
+
+/** A client whose calls end well within a function's time: 1 s to connect, 5 s a request, 4 attempts. */
+export function dynamoClient(): DynamoDBClient {
+  return new DynamoDBClient({ maxAttempts: 4, requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000 } });
+}
+
+/** Records are stored deflated: type names and requirements shrink to a fifth, and a read is paid by its size. */
+export const packed = (value: unknown): Uint8Array => deflateRawSync(JSON.stringify(value));
+export const unpacked = <T>(bytes: unknown): T => JSON.parse(inflateRawSync(bytes as Uint8Array).toString("utf8")) as T;
+
+/** An item as the wire has it; undefined fields are left out. */
+export const toItem = (item: Item): Attributes => marshall(item, { removeUndefinedValues: true });
+/** Values of an expression: their names are of no concern, so any object goes. */
+export const toValues = (values: Readonly<Record<string, unknown>>): Attributes => marshall(values);
+export const fromItem = (attributes: Attributes): Item => unmarshall(attributes) as Item;
+
+/** Whether a conditional write was refused; the item that stood in the way, when it was asked for. */
+export function conditionFailure(error: unknown): { readonly item: Item | undefined } | undefined {
+  return error instanceof ConditionalCheckFailedException ? { item: error.Item && fromItem(error.Item) } : undefined;
+}
+
+const MAX_ROUNDS = 8;
+const pause = (round: number): Promise<void> => sleep(Math.min(25 * 2 ** round, 800));
+
+/**
+ * Runs a call, and turns what the SDK gives up on into the port's errors. An item that a transaction is writing just then is tried
+ * again here, since the SDK does not.
+ */
+export async function calling<T>(table: Table, call: () => Promise<T>): Promise<T> {
+  for (let round = 0; ; round++) {
+    try {
+      return await call();
+    } catch (error) {
+      if (error instanceof ResourceNotFoundException) {
+        throw new RefusedError(`There is no DynamoDB table ${table.name} here; set TABLE_NAME to the stack's table.`, { cause: error });
+      }
+      if (error instanceof Error && /Throttl|ProvisionedThroughputExceeded|RequestLimitExceeded/.test(error.name)) {
+        throw new ThrottledError(`DynamoDB table ${table.name} asks to slow down.`, { cause: error });
+      }
+      if (!(error instanceof TransactionConflictException) || round === MAX_ROUNDS) {
+        throw error;
+      }
+      await pause(round);
+    }
+  }
+}
+
+/** All pages of a query. */
+export async function queryAll(table: Table, input: Omit<QueryCommandInput, "TableName">): Promise<readonly Item[]> {
+  const items: Item[] = [];
+  let startKey: Attributes | undefined;
+  do {
+    const page = await calling(table, () =>
+      table.client.send(new QueryCommand({ ...input, TableName: table.name, ...(startKey && { ExclusiveStartKey: startKey }) })),
+    );
+    items.push(...(page.Items ?? []).map(fromItem));
+    startKey = page.LastEvaluatedKey;
+  } while (startKey !== undefined);
+  return items;
+}
+
+/** Items of a partition whose sort key starts with a prefix, by sort key, strongly consistent. */
+export const queryPrefix = (table: Table, pk: string, prefix: string, extra: Partial<QueryCommandInput> = {}): Promise<readonly Item[]> =>
+  queryAll(table, {
+    KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
+    ExpressionAttributeValues: toValues({ ":pk": pk, ":prefix": prefix }),
+    ConsistentRead: true,
+    ...extra,
+  });
+
+/** Puts and deletes without conditions, 25 a call; what DynamoDB leaves over is sent again. */
+export async function writeAll(table: Table, requests: readonly WriteRequest[]): Promise<void> {
+  for (let start = 0; start < requests.length; start += 25) {
+    let left: WriteRequest[] = requests.slice(start, start + 25);
+    for (let round = 0; left.length > 0; round++) {
+      if (round === MAX_ROUNDS) {
+        throw new ThrottledError(`DynamoDB table ${table.name} left ${left.length} writes undone.`);
+      }
+      if (round > 0) {
+        await pause(round);
+      }
+      const input = { RequestItems: { [table.name]: left } };
+      left = (await calling(table, () => table.client.send(new BatchWriteItemCommand(input)))).UnprocessedItems?.[table.name] ?? [];
+    }
+  }
+}
+
+/** Items by key, strongly consistent, in no order; missing ones are left out. At most 40 keys a call, since an answer ends at 16 MB. */
+export async function getAll(table: Table, keys: readonly { readonly pk: string; readonly sk: string }[]): Promise<readonly Item[]> {
+  const items: Item[] = [];
+  for (let start = 0; start < keys.length; start += 40) {
+    let left: KeysAndAttributes | undefined = { Keys: keys.slice(start, start + 40).map((key) => toItem(key)), ConsistentRead: true };
+    for (let round = 0; left !== undefined; round++) {
+      if (round === MAX_ROUNDS) {
+        throw new ThrottledError(`DynamoDB table ${table.name} left ${left.Keys?.length ?? 0} reads undone.`);
+      }
+      if (round > 0) {
+        await pause(round);
+      }
+      const input: BatchGetItemCommandInput = { RequestItems: { [table.name]: left } };
+      const answer: BatchGetItemCommandOutput = await calling(table, () => table.client.send(new BatchGetItemCommand(input)));
+      items.push(...(answer.Responses?.[table.name] ?? []).map(fromItem));
+      left = answer.UnprocessedKeys?.[table.name];
+    }
+  }
+  return items;
+}
+
+/**
+ * Writes all or nothing. Undefined when written; else why each item was refused, in the items' order. A transaction that met another
+ * one is tried again; ConflictError when that does not end.
+ */
+export async function transact(table: Table, items: TransactWriteItem[]): Promise<readonly CancellationReason[] | undefined> {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    if (round > 0) {
+      await pause(round);
+    }
+    try {
+      // The SDK adds a ClientRequestToken, so its own repetition of a lost answer writes nothing twice.
+      await calling(table, () => table.client.send(new TransactWriteItemsCommand({ TransactItems: items })));
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof TransactionCanceledException)) {
+        throw error;
+      }
+      const reasons = error.CancellationReasons ?? [];
+      if (reasons.some(({ Code }) => Code === "ConditionalCheckFailed")) {
+        return reasons;
+      }
+      if (
+        !reasons.some(
+          ({ Code }) => Code === "TransactionConflict" || Code === "ThrottlingError" || Code === "ProvisionedThroughputExceeded",
+        )
+      ) {
+        throw error;
+      }
+    }
+  }
+  throw new ConflictError(`Others kept writing the same items of DynamoDB table ${table.name}; read them again.`);
+}

@@ -1,0 +1,62 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { CreateTableCommand, DeleteTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { dynamoNodeClaimStore } from "../../../functions/adapters/dynamodb/node-claim-store.ts";
+import { startDynamoDbLocal } from "../../e2e/support/dynamodb-local.ts";
+import { nodeClaimStoreContract } from "./contract.ts";
+
+/** Runs the store's contract on DynamoDB Local, and prints "N passed, N failed". Exit code 1 when one failed. An argument picks cases by name. */
+const dataDir = mkdtempSync(join(tmpdir(), "dynamodb-"));
+const dynamoDb = await startDynamoDbLocal({ dataDir });
+const client = new DynamoDBClient({
+  endpoint: dynamoDb.url,
+  region: "us-west-2",
+  credentials: { accessKeyId: "local", secretAccessKey: "local" },
+});
+let tables = 0;
+
+async function open() {
+  const tableName = `karpenter-${++tables}`;
+  await client.send(
+    new CreateTableCommand({
+      TableName: tableName,
+      BillingMode: "PAY_PER_REQUEST",
+      AttributeDefinitions: ["pk", "sk", "instanceId"].map((AttributeName) => ({ AttributeName, AttributeType: "S" })),
+      KeySchema: [
+        { AttributeName: "pk", KeyType: "HASH" },
+        { AttributeName: "sk", KeyType: "RANGE" },
+      ],
+      GlobalSecondaryIndexes: [
+        { IndexName: "byInstance", KeySchema: [{ AttributeName: "instanceId", KeyType: "HASH" }], Projection: { ProjectionType: "ALL" } },
+      ],
+    }),
+  );
+  return {
+    store: dynamoNodeClaimStore({ tableName, client }),
+    close: async () => {
+      await client.send(new DeleteTableCommand({ TableName: tableName }));
+    },
+  };
+}
+
+let [passed, failed] = [0, 0];
+try {
+  for (const { name, run } of nodeClaimStoreContract("dynamodb", open).filter(({ name }) => name.includes(process.argv[2] ?? ""))) {
+    const start = performance.now();
+    try {
+      await run();
+      passed++;
+      console.log(`ok     ${name} (${Math.round(performance.now() - start)} ms)`);
+    } catch (error) {
+      failed++;
+      console.log(`FAILED ${name}\n       ${(error as Error).stack ?? String(error)}`);
+    }
+  }
+} finally {
+  client.destroy();
+  await dynamoDb.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+}
+console.log(`${passed} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;

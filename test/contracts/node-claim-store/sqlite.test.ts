@@ -1,0 +1,36 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { sqliteNodeClaimStore } from "../../../functions/adapters/sqlite/node-claim-store.ts";
+import { nodeClaimStoreContract, record } from "./contract.ts";
+
+describe("the contract of NodeClaimStore", () => {
+  const cases = nodeClaimStoreContract("sqlite", async () => {
+    const store = sqliteNodeClaimStore();
+    return { store, close: async () => store.close() };
+  });
+  for (const { name, run } of cases) {
+    it(name, run);
+  }
+});
+
+it("keeps its state in a file, and two openings of it see one state", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "claims-"));
+  const file = join(folder, "state.sqlite");
+  const [one, two] = [sqliteNodeClaimStore(file), sqliteNodeClaimStore(file)];
+  try {
+    const made = await one.create(record("a"));
+    const seen = await two.get("c1", "a");
+    expect(seen).toEqual(made);
+    await two.update(made);
+    await expect(one.update(made)).rejects.toThrow("NodeClaim a has changed or gone since version 1 was read.");
+  } finally {
+    one.close();
+    two.close();
+  }
+  const later = sqliteNodeClaimStore(file);
+  expect((await later.get("c1", "a"))?.version).toBe(2);
+  later.close();
+  rmSync(folder, { recursive: true });
+});
