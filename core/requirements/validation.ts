@@ -1,0 +1,46 @@
+import { CAPACITY_TYPE, HOSTNAME, WELL_KNOWN_LABELS } from "../model/labels.ts";
+import { normalizeKey } from "./requirements.ts";
+
+interface Item {
+  readonly key: string;
+  readonly operator: string;
+  readonly values?: readonly string[];
+  readonly minValues?: number;
+}
+
+const OPERATORS = new Set(["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte"]);
+const RESTRICTED_DOMAINS = ["karpenter.sh", "karpenter.k8s.aws"];
+const KNOWN_VALUES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  [CAPACITY_TYPE, new Set(["on-demand", "spot", "reserved"])],
+  ["karpenter.k8s.aws/instance-tenancy", new Set(["default", "dedicated"])],
+]);
+
+/** Labels that only the system may set: the hostname, and Karpenter's domains save for the well-known keys (nodepool.md §3). */
+export function isRestrictedLabel(key: string): boolean {
+  if (WELL_KNOWN_LABELS.has(key)) return false;
+  if (key === HOSTNAME) return true;
+  const domain = key.includes("/") ? key.slice(0, key.indexOf("/")) : "";
+  return RESTRICTED_DOMAINS.some((restricted) => domain === restricted || domain.endsWith(`.${restricted}`));
+}
+
+/** What is wrong with a requirement, or undefined (nodepool.md §4; the same rules hold for pods' selectors and node affinity). */
+export function requirementProblem({ key: written, operator, values = [], minValues }: Item): string | undefined {
+  const key = normalizeKey(written);
+  if (!OPERATORS.has(operator)) return `key ${written} has an unsupported operator "${operator}"; use one of ${[...OPERATORS].join(", ")}`;
+  if (isRestrictedLabel(key)) return `label ${written} is restricted and cannot be required; use a well-known label or one of your own`;
+  if (operator === "In" && values.length === 0) return `key ${written} with operator In must list at least one value`;
+  if (operator === "In" && minValues !== undefined && values.length < minValues) {
+    return `key ${written} lists ${values.length} values, fewer than its minValues ${minValues}`;
+  }
+  if (["Gt", "Lt", "Gte", "Lte"].includes(operator) && (values.length !== 1 || !/^\d+$/.test(values[0] ?? ""))) {
+    return `key ${written} with operator ${operator} takes exactly one integer that is not negative`;
+  }
+  const known = KNOWN_VALUES.get(key);
+  if (operator === "In" && known !== undefined) {
+    const valid = values.filter((value) => known.has(value)).length;
+    if (valid === 0) return `key ${written} allows none of the values that exist: ${[...known].join(", ")}`;
+    if (minValues !== undefined && valid < minValues)
+      return `key ${written} lists ${valid} values that exist, fewer than its minValues ${minValues}`;
+  }
+  return undefined;
+}

@@ -1,0 +1,81 @@
+import { INSTANCE_TYPE, WELL_KNOWN_LABELS } from "../model/labels.ts";
+import type { NodeSelectorRequirementWithMinValues } from "../model/node-pool.ts";
+import type { PlannedNodeClaim } from "../model/plan.ts";
+import { formatResources } from "../model/quantity.ts";
+import { has, type Requirement } from "../requirements/requirement.ts";
+import { serializeAll } from "../requirements/requirements.ts";
+import { isRestrictedLabel } from "../requirements/validation.ts";
+import { hasBit, members } from "./bitset.ts";
+import type { PlannedClaim } from "./planned-claim.ts";
+import { podName } from "./pod-state.ts";
+import { addTo, type ResourceAxis } from "./resource-axis.ts";
+
+/** As many types as one claim may name (scheduling.md §9). */
+export const MAX_INSTANCE_TYPES = 600;
+
+/** Types of a claim by index, cheapest first, cut to what one claim may name. */
+export function typesByPrice(claim: PlannedClaim): readonly number[] {
+  const { order } = claim.template.table.prices(claim.set);
+  return order.filter((t) => hasBit(claim.types, t)).slice(0, MAX_INSTANCE_TYPES);
+}
+
+/** USD per hour of the cheapest offering that the claim admits; Infinity without one. */
+export function priceOf(claim: PlannedClaim): number {
+  const { order, byType } = claim.template.table.prices(claim.set);
+  for (const t of order) if (hasBit(claim.types, t)) return byType[t] ?? Number.POSITIVE_INFINITY;
+  return Number.POSITIVE_INFINITY;
+}
+
+/** The claim as the plan shows it. */
+export function assembleClaim(claim: PlannedClaim, axis: ResourceAxis): PlannedNodeClaim {
+  const { template, set } = claim;
+  const requests = Float64Array.from(claim.used);
+  addTo(requests, leastDaemons(claim, axis));
+  return {
+    nodePool: template.name,
+    requirements: serializeAll(set.requirements),
+    taints: template.taints,
+    labels: pinnedLabels(claim),
+    instanceTypes: typesByPrice(claim).map((t) => template.table.types[t]?.name ?? ""),
+    requests: formatResources(axis.resources(requests)),
+    pods: claim.pods.map(podName).sort(),
+    pricePerHour: priceOf(claim),
+    ...(claim.minValuesRelaxed ? { minValuesRelaxed: true } : {}),
+  };
+}
+
+/** Least that daemons will take on any of the claim's types. */
+function leastDaemons({ template, types }: PlannedClaim, axis: ResourceAxis): Float64Array {
+  const groups = new Set(members(types).map((t) => template.daemonGroupOf[t] ?? 0));
+  const vectors = [...groups].map((g) => axis.vector(template.daemonGroups[g]?.overhead ?? {}));
+  return Float64Array.from(axis.names, (_, r) => (vectors.length === 0 ? 0 : Math.min(...vectors.map((vector) => vector[r] ?? 0))));
+}
+
+/**
+ * Labels that the node must be given because no instance type brings them: custom keys that the requirements pin. Where several values
+ * would do, the least of them; where any would, a number (Karpenter draws one at random; a plan should not differ from run to run).
+ */
+function pinnedLabels({ set }: PlannedClaim): Readonly<Record<string, string>> {
+  const labels: Record<string, string> = {};
+  for (const [key, item] of [...set.requirements].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    if (WELL_KNOWN_LABELS.has(key) || isRestrictedLabel(key)) continue;
+    const value = valueFor(item);
+    if (value !== undefined) labels[key] = value;
+  }
+  return labels;
+}
+
+function valueFor(item: Requirement): string | undefined {
+  if (!item.complement) return [...item.values].sort()[0];
+  if (item.values.size > 0 && item.gte === undefined && item.lte === undefined) return undefined;
+  let n = item.gte ?? Math.max(0, (item.lte ?? 0) - item.values.size);
+  while (!has(item, String(n)) && n < Number.MAX_SAFE_INTEGER) n++;
+  return String(n);
+}
+
+/** What a NodeClaim's spec.requirements must hold: the plan's requirements and the types that were chosen. */
+export function claimRequirements(claim: PlannedNodeClaim): readonly NodeSelectorRequirementWithMinValues[] {
+  const own = claim.requirements.filter(({ key }) => key !== INSTANCE_TYPE);
+  const minValues = claim.requirements.find(({ key, minValues: least }) => key === INSTANCE_TYPE && least !== undefined)?.minValues;
+  return [...own, { key: INSTANCE_TYPE, operator: "In", values: claim.instanceTypes, ...(minValues === undefined ? {} : { minValues }) }];
+}

@@ -1,0 +1,295 @@
+import { HOSTNAME } from "../model/labels.ts";
+import type { Pod } from "../model/pod.ts";
+import { type Bitset, hasBit, intersection, isEmpty, members } from "./bitset.ts";
+import { NodeState } from "./existing-node.ts";
+import { takenPort } from "./host-ports.ts";
+import { PlannedClaim } from "./planned-claim.ts";
+import type { Ask } from "./pod-class.ts";
+import { only } from "./preferences.ts";
+import type { RequirementSet } from "./requirement-sets.ts";
+import { hasRoom } from "./resource-axis.ts";
+import { untolerated } from "./taints.ts";
+import { largest, type Template } from "./template.ts";
+import { filterAdmitsNode } from "./topology-group.ts";
+import { TopologyState } from "./topology-state.ts";
+import type { World } from "./world.ts";
+
+/** What a claim becomes when it takes one more pod. */
+interface Outcome {
+  readonly set: RequirementSet;
+  readonly types: Bitset;
+}
+
+/** How an attempt chooses among the claims that it has planned. */
+export type ClaimOrder = "fewest-pods" | "oldest";
+
+const REFUSED = 1;
+
+/** One pass over all pods. Greedy: existing nodes, then claims planned so far, then a new claim from the first pool that can. */
+export class Attempt {
+  readonly world: World;
+  readonly claims: PlannedClaim[] = [];
+  readonly nodes: readonly NodeState[];
+  readonly topology: TopologyState;
+  /** Pods that fit nowhere, by class. */
+  readonly failed = new Map<number, readonly Pod[]>();
+  readonly #order: ClaimOrder;
+  /** Claims in the order in which they are tried. */
+  #queue: PlannedClaim[] = [];
+  readonly #none: Float64Array;
+  readonly #nodeRefusals: (Uint8Array | undefined)[] = [];
+  readonly #claimRefusals: (Uint8Array | undefined)[] = [];
+  /** Ask without topology that fitted nowhere: number of claims that there were. */
+  readonly #failedAt: number[] = [];
+  readonly #tolerated = new Map<number, boolean>();
+  /** What limits leave, by template; changes as claims are planned. */
+  readonly remaining: (Record<string, number> | undefined)[];
+
+  constructor(world: World, order: ClaimOrder) {
+    this.world = world;
+    this.#order = order;
+    this.nodes = world.nodes.map((node) => new NodeState(node));
+    this.topology = new TopologyState(world.groups);
+    this.#none = new Float64Array(world.axis.names.length);
+    this.remaining = world.templates.map(({ remaining }) => (remaining === undefined ? undefined : { ...remaining }));
+  }
+
+  /** Places pods class by class, and goes round again while some could be placed: a pod may have waited for its companion. */
+  run(): this {
+    const next = this.world.classes.map(() => 0);
+    for (let progress = true; progress; ) {
+      progress = false;
+      for (const { index, pods } of this.world.classes) {
+        let at = next[index] ?? 0;
+        for (let pod = pods[at]; pod !== undefined && this.#placeOne(index, pod); pod = pods[at]) {
+          at++;
+          progress = true;
+        }
+        next[index] = at;
+      }
+    }
+    for (const { index, pods } of this.world.classes) {
+      const left = pods.slice(next[index] ?? 0);
+      if (left.length > 0) this.failed.set(index, left);
+    }
+    return this;
+  }
+
+  /** Tries the class' shapes, strictest first; each everywhere before the next. */
+  #placeOne(index: number, pod: Pod): boolean {
+    if ((pod.spec.resourceClaims ?? []).length > 0) return false;
+    for (const ask of this.world.asks[index] ?? []) {
+      if (ask.contradiction !== undefined) continue;
+      if (!ask.hasTopology && this.#failedAt[ask.id] === this.claims.length) continue;
+      if (this.#onNode(ask, pod) || this.#onPlanned(ask, pod) || this.#onNew(ask, pod)) return true;
+      this.#failedAt[ask.id] = this.claims.length;
+    }
+    return false;
+  }
+
+  #onNode(ask: Ask, pod: Pod): boolean {
+    if (this.nodes.length === 0) return false;
+    let refusals = this.#nodeRefusals[ask.id];
+    if (refusals === undefined) {
+      refusals = new Uint8Array(this.nodes.length);
+      this.#nodeRefusals[ask.id] = refusals;
+    }
+    for (let i = 0; i < this.nodes.length; i++) {
+      if (refusals[i] === REFUSED) continue;
+      const state = this.nodes[i];
+      if (state === undefined) continue;
+      if (!state.accepts(ask, this.#none)) {
+        refusals[i] = REFUSED;
+        continue;
+      }
+      const { labels, taints, hostname } = state.node.view;
+      const domainOf = (key: string): string | undefined => (key === HOSTNAME ? hostname : labels[key]);
+      if (!ask.deciding.every((group) => this.topology.allows(group, ask, domainOf(group.key)))) continue;
+      state.take(ask, pod);
+      for (const group of ask.counting) {
+        const domain = domainOf(group.key);
+        if (domain !== undefined && countsOnNode(group, labels, taints)) this.topology.add(group, domain, 1);
+      }
+      return true;
+    }
+    return false;
+  }
+
+  #onPlanned(ask: Ask, pod: Pod): boolean {
+    let refusals = this.#claimRefusals[ask.id];
+    if (refusals === undefined || refusals.length < this.claims.length) {
+      const grown = new Uint8Array(Math.max(64, this.claims.length * 2));
+      if (refusals !== undefined) grown.set(refusals);
+      refusals = grown;
+      this.#claimRefusals[ask.id] = grown;
+    }
+    for (let at = 0; at < this.#queue.length; at++) {
+      const claim = this.#queue[at];
+      if (claim === undefined || refusals[claim.index] === REFUSED) continue;
+      const outcome = this.#evaluate(claim, ask);
+      if (outcome === "never") refusals[claim.index] = REFUSED;
+      else if (outcome !== undefined) {
+        this.#commit(claim, ask, pod, outcome);
+        this.#settle(at);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  #onNew(ask: Ask, pod: Pod): boolean {
+    for (const template of this.world.templates) {
+      const types = this.#typesWithinLimits(template);
+      if (isEmpty(types)) continue;
+      const claim = new PlannedClaim(this.claims.length, template, types, this.world.axis.names.length);
+      const outcome = this.#evaluate(claim, ask);
+      if (outcome === undefined || outcome === "never") continue;
+      this.claims.push(claim);
+      this.#queue.push(claim);
+      this.#charge(template, outcome.types, 1);
+      claim.types = outcome.types;
+      this.#commit(claim, ask, pod, outcome);
+      this.#settle(this.#queue.length - 1);
+      return true;
+    }
+    return false;
+  }
+
+  #commit(claim: PlannedClaim, ask: Ask, pod: Pod, { set, types }: Outcome): void {
+    if (this.remaining[claim.template.index] !== undefined && types !== claim.types) {
+      // A claim is charged for the largest type that it may still become.
+      this.#charge(claim.template, claim.types, -1);
+      this.#charge(claim.template, types, 1);
+    }
+    claim.take(ask, pod, set, types, this.topology);
+  }
+
+  #charge(template: Template, types: Bitset, sign: 1 | -1): void {
+    const rest = this.remaining[template.index];
+    if (rest === undefined) return;
+    const most = largest(template.table, types, Object.keys(rest));
+    for (const name in rest) rest[name] = (rest[name] ?? 0) - sign * (name === "nodes" ? 1000 : (most[name] ?? 0));
+  }
+
+  #typesWithinLimits(template: Template): Bitset {
+    const rest = this.remaining[template.index];
+    if (rest === undefined) return template.types;
+    const within = Uint32Array.from(template.types);
+    if ((rest["nodes"] ?? 1000) < 1000) return within.fill(0);
+    for (const t of members(template.types)) {
+      const capacity = template.table.capacity[t] ?? {};
+      for (const name in rest) {
+        if (name !== "nodes" && (capacity[name] ?? 0) > (rest[name] ?? 0)) within[t >>> 5] = (within[t >>> 5] ?? 0) & ~(1 << (t & 31));
+      }
+    }
+    return within;
+  }
+
+  /** Keeps the queue in order after its claim at `at` took a pod. */
+  #settle(at: number): void {
+    if (this.#order === "oldest") return;
+    const queue = this.#queue;
+    const claim = queue[at];
+    if (claim === undefined) return;
+    let to = at;
+    // A new claim stands last and moves forward; a filled one moves back.
+    for (let before = queue[to - 1]; before !== undefined && before.pods.length > claim.pods.length; before = queue[to - 1])
+      queue[to--] = before;
+    for (let after = queue[to + 1]; after !== undefined && after.pods.length < claim.pods.length; after = queue[to + 1])
+      queue[to++] = after;
+    queue[to] = claim;
+  }
+
+  #tolerates(template: Template, ask: Ask): boolean {
+    const key = ask.id * this.world.templates.length + template.index;
+    const known = this.#tolerated.get(key);
+    if (known !== undefined) return known;
+    const answer = untolerated(template.taints, ask.tolerations) === undefined;
+    this.#tolerated.set(key, answer);
+    return answer;
+  }
+
+  /** What the claim would become; undefined if topology stands against it now, "never" if nothing will change its mind. */
+  #evaluate(claim: PlannedClaim, ask: Ask): Outcome | "never" | undefined {
+    const { template } = claim;
+    if (!ask.acceptsNewHost || !this.#tolerates(template, ask)) return "never";
+    if (ask.class.ports.length > 0 && takenPort(ask.class.ports, claim.ports) !== undefined) return "never";
+    const joined = this.world.sets.join(claim.set, ask.set);
+    if (joined === undefined) return "never";
+    const fitting = this.#fitting(claim, ask, joined);
+    if (fitting === undefined) return "never";
+    const starts = ask.volumeSets.length === 0 ? [joined] : ask.volumeSets.flatMap((set) => this.world.sets.join(joined, set) ?? []);
+    for (const start of starts) {
+      const outcome = this.#narrow(claim, ask, start, fitting, 0);
+      if (outcome !== undefined) return outcome;
+    }
+    return ask.hasTopology && starts.length > 0 ? undefined : "never";
+  }
+
+  /** Follows the groups one after another, best domain first, back to the next best if no type is left. */
+  #narrow(claim: PlannedClaim, ask: Ask, set: RequirementSet, types: Bitset, depth: number): Outcome | undefined {
+    const { table } = claim.template;
+    const left = intersection(types, table.admitted(set));
+    if (isEmpty(left)) return undefined;
+    const group = ask.deciding[depth];
+    if (group === undefined) return this.#withMinValues(claim, set, left);
+    const narrowed = (domain: string): RequirementSet | undefined =>
+      this.world.sets.join(set, this.world.sets.intern(new Map([[group.key, only(group.key, domain)]])));
+    const rank = (domain: string): number => {
+      const there = narrowed(domain);
+      return there === undefined
+        ? Number.POSITIVE_INFINITY
+        : this.cheapest(claim.template, there, intersection(left, table.admitted(there)));
+    };
+    const choices = this.topology.choices(group, ask, set.requirements, claim.hostname, rank);
+    if (choices === "any") return this.#narrow(claim, ask, set, left, depth + 1);
+    for (const choice of choices) {
+      const next = this.world.sets.join(set, this.world.sets.intern(new Map([[group.key, choice]])));
+      const outcome = next && this.#narrow(claim, ask, next, left, depth + 1);
+      if (outcome !== undefined) return outcome;
+    }
+    return undefined;
+  }
+
+  /** USD per hour of the cheapest of some types under a set; Infinity if none is to be had. */
+  cheapest(template: Template, set: RequirementSet, types: Bitset): number {
+    const { order, byType } = template.table.prices(set);
+    for (const t of order) if (hasBit(types, t)) return byType[t] ?? Number.POSITIVE_INFINITY;
+    return Number.POSITIVE_INFINITY;
+  }
+
+  /** Types of the claim that agree with the set and have room for the pod beside those it has; undefined if none. */
+  #fitting(claim: PlannedClaim, ask: Ask, set: RequirementSet): Bitset | undefined {
+    const { template } = claim;
+    const width = this.world.axis.names.length;
+    const left = intersection(claim.types, template.table.admitted(set));
+    let any = false;
+    for (const t of members(left)) {
+      const group = template.daemonGroups[template.daemonGroupOf[t] ?? 0];
+      const clash = ask.class.ports.length > 0 && group !== undefined && takenPort(ask.class.ports, group.ports) !== undefined;
+      if (!clash && hasRoom(template.room, t * width, claim.used, ask.vector)) any = true;
+      else left[t >>> 5] = (left[t >>> 5] ?? 0) & ~(1 << (t & 31));
+    }
+    return any ? left : undefined;
+  }
+
+  #withMinValues(claim: PlannedClaim, set: RequirementSet, types: Bitset): Outcome | undefined {
+    const { template } = claim;
+    for (const { key, least } of template.minValues) {
+      const values = new Set<string>();
+      for (const t of members(types)) for (const value of template.table.valuesOf(t, key)) values.add(value);
+      if (values.size >= least || claim.minValuesRelaxed) continue;
+      if (this.world.minValuesPolicy === "Strict" || claim.pods.length > 0) return undefined;
+      claim.minValuesRelaxed = true;
+    }
+    return { set, types };
+  }
+}
+
+function countsOnNode(
+  group: Ask["counting"][number],
+  labels: Readonly<Record<string, string>>,
+  taints: Parameters<typeof filterAdmitsNode>[2],
+): boolean {
+  return filterAdmitsNode(group.filter, labels, taints);
+}

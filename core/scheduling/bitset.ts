@@ -1,0 +1,44 @@
+/** A set of small integers, as words of 32 bits; all sets of one universe have the same length. */
+export type Bitset = Uint32Array;
+
+export function emptyBitset(size: number): Bitset {
+  return new Uint32Array((size + 31) >>> 5);
+}
+
+export function setBit(set: Bitset, i: number): void {
+  set[i >>> 5] = (set[i >>> 5] ?? 0) | (1 << (i & 31));
+}
+
+export function hasBit(set: Bitset, i: number): boolean {
+  return (((set[i >>> 5] ?? 0) >>> (i & 31)) & 1) === 1;
+}
+
+/** What both hold. */
+export function intersection(a: Bitset, b: Bitset): Bitset {
+  const both = new Uint32Array(a.length);
+  for (let w = 0; w < a.length; w++) both[w] = (a[w] ?? 0) & (b[w] ?? 0);
+  return both;
+}
+
+export function isEmpty(set: Bitset): boolean {
+  for (const word of set) if (word !== 0) return false;
+  return true;
+}
+
+/** Members in ascending order. */
+export function members(set: Bitset): number[] {
+  const list: number[] = [];
+  for (let w = 0; w < set.length; w++) {
+    let word = set[w] ?? 0;
+    while (word !== 0) {
+      const low = word & -word;
+      list.push((w << 5) + (31 - Math.clz32(low)));
+      word ^= low;
+    }
+  }
+  return list;
+}
+
+export function count(set: Bitset): number {
+  return members(set).length;
+}

@@ -1,0 +1,122 @@
+import { INITIALIZED, REGISTERED, WELL_KNOWN_LABELS } from "../model/labels.ts";
+import type { Pod, PodSpec } from "../model/pod.ts";
+import { podRequests } from "../model/pod-requests.ts";
+import { addResources, type Resources } from "../model/quantity.ts";
+import type { Snapshot } from "../model/snapshot.ts";
+import type { Taint, Toleration } from "../model/taint.ts";
+import {
+  compatible,
+  conflictOf,
+  intersectAll,
+  labelsCompatible,
+  type Requirements,
+  requirementsFrom,
+  requirementsFromLabels,
+} from "../requirements/requirements.ts";
+import { type HostPort, hostPorts } from "./host-ports.ts";
+import { only } from "./preferences.ts";
+import { untolerated } from "./taints.ts";
+import type { TypeTable } from "./type-table.ts";
+
+/** A DaemonSet as the pod that each of its nodes will run. */
+export interface Daemon {
+  readonly uid: string;
+  readonly requests: Resources;
+  readonly ports: readonly HostPort[];
+  readonly tolerations: readonly Toleration[];
+  /** nodeSelector joined with each OR-ed required term; a node must meet one. */
+  readonly alternatives: readonly Requirements[];
+}
+
+/**
+ * DaemonSets of the cluster. Their shape is that of the newest pod that exists, as an admission webhook may have changed it;
+ * required node affinity always comes from the template, since each daemon pod is pinned to its own node.
+ */
+export function daemonsOf(snapshot: Snapshot): readonly Daemon[] {
+  const newest = new Map<string, Pod>();
+  for (const pod of snapshot.pods) {
+    const owner = (pod.metadata.ownerReferences ?? []).find(({ controller, kind }) => controller === true && kind === "DaemonSet");
+    if (owner === undefined) continue;
+    const known = newest.get(owner.uid);
+    if (known === undefined || isNewer(pod, known)) newest.set(owner.uid, pod);
+  }
+  return [...snapshot.daemonSets]
+    .sort((a, b) => (`${a.metadata.namespace}/${a.metadata.name}` < `${b.metadata.namespace}/${b.metadata.name}` ? -1 : 1))
+    .map((daemonSet) => {
+      const uid = daemonSet.metadata.uid ?? `${daemonSet.metadata.namespace}/${daemonSet.metadata.name}`;
+      const template = daemonSet.spec.template.spec;
+      const spec = newest.get(uid)?.spec ?? template;
+      return {
+        uid,
+        requests: podRequests(spec),
+        ports: hostPorts(spec),
+        tolerations: spec.tolerations ?? [],
+        alternatives: alternativesOf(spec.nodeSelector, template),
+      };
+    });
+}
+
+function isNewer(a: Pod, b: Pod): boolean {
+  const [left, right] = [a.metadata.creationTimestamp ?? "", b.metadata.creationTimestamp ?? ""];
+  return left > right || (left === right && a.metadata.name > b.metadata.name);
+}
+
+function alternativesOf(nodeSelector: PodSpec["nodeSelector"], template: PodSpec): readonly Requirements[] {
+  const selector = requirementsFromLabels(nodeSelector);
+  const terms = template.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  return terms.length === 0 ? [selector] : terms.map(({ matchExpressions }) => intersectAll(selector, requirementsFrom(matchExpressions)));
+}
+
+/** Daemons that would run on an existing node. */
+export function expectedDaemons(
+  daemons: readonly Daemon[],
+  labels: Readonly<Record<string, string>>,
+  taints: readonly Taint[],
+): readonly Daemon[] {
+  return daemons.filter(
+    ({ tolerations, alternatives }) =>
+      untolerated(taints, tolerations) === undefined && alternatives.some((wanted) => labelsCompatible(labels, wanted)),
+  );
+}
+
+/** The daemons of one group of instance types, and what they take together. */
+export interface DaemonGroup {
+  readonly overhead: Resources;
+  readonly ports: readonly HostPort[];
+}
+
+const ASSUMED: Requirements = new Map([REGISTERED, INITIALIZED].map((key) => [key, only(key, "true")]));
+const SOFT: Toleration = { operator: "Exists", effect: "PreferNoSchedule" };
+
+/** For each type of a pool, which group of daemons it would run: `groupOf[type]` indexes `groups`. */
+export function daemonGroups(
+  daemons: readonly Daemon[],
+  pool: { readonly requirements: Requirements; readonly taints: readonly Taint[] },
+  table: TypeTable,
+): { readonly groups: readonly DaemonGroup[]; readonly groupOf: Int32Array } {
+  const labels = intersectAll(pool.requirements, ASSUMED);
+  const possible = daemons
+    .filter(({ tolerations }) => untolerated(pool.taints, [...tolerations, SOFT]) === undefined)
+    .map((daemon) => ({
+      daemon,
+      joined: daemon.alternatives
+        .filter((wanted) => compatible(labels, wanted, WELL_KNOWN_LABELS))
+        .map((wanted) => intersectAll(labels, wanted)),
+    }))
+    .filter(({ joined }) => joined.length > 0);
+  const indexByMembers = new Map<string, number>();
+  const groups: DaemonGroup[] = [];
+  const groupOf = Int32Array.from(table.requirements, (own) => {
+    const running = possible
+      .filter(({ joined }) => joined.some((wanted) => conflictOf(own, wanted) === undefined))
+      .map(({ daemon }) => daemon);
+    const text = running.map(({ uid }) => uid).join();
+    const known = indexByMembers.get(text);
+    if (known !== undefined) return known;
+    indexByMembers.set(text, groups.length);
+    return (
+      groups.push({ overhead: addResources(...running.map(({ requests }) => requests)), ports: running.flatMap(({ ports }) => ports) }) - 1
+    );
+  });
+  return { groups, groupOf };
+}

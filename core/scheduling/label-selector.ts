@@ -1,0 +1,39 @@
+import type { LabelSelector } from "../model/kubernetes.ts";
+
+type Labels = Readonly<Record<string, string>>;
+
+/** Whether labels satisfy a selector. An absent selector selects nothing, an empty one everything (Kubernetes' rule). */
+export function selects(selector: LabelSelector | undefined, labels: Labels | undefined): boolean {
+  if (selector === undefined) return false;
+  const has = labels ?? {};
+  for (const [key, value] of Object.entries(selector.matchLabels ?? {})) if (has[key] !== value) return false;
+  for (const { key, operator, values } of selector.matchExpressions ?? []) {
+    const value = has[key];
+    const listed = value !== undefined && (values ?? []).includes(value);
+    if (operator === "In" && !listed) return false;
+    if (operator === "NotIn" && listed) return false;
+    if (operator === "Exists" && value === undefined) return false;
+    if (operator === "DoesNotExist" && value !== undefined) return false;
+  }
+  return true;
+}
+
+/** Label keys that a selector reads. */
+export function keysOf(selector: LabelSelector | undefined): readonly string[] {
+  return [...Object.keys(selector?.matchLabels ?? {}), ...(selector?.matchExpressions ?? []).map(({ key }) => key)];
+}
+
+/** `selector` with `key In [value]` for each of `keys` that the pod has (matchLabelKeys), or NotIn (mismatchLabelKeys). */
+export function withLabelKeys(
+  selector: LabelSelector | undefined,
+  keys: readonly string[] | undefined,
+  labels: Labels | undefined,
+  operator: "In" | "NotIn" = "In",
+): LabelSelector | undefined {
+  if (selector === undefined || keys === undefined || keys.length === 0) return selector;
+  const added = keys.flatMap((key) => {
+    const value = labels?.[key];
+    return value === undefined ? [] : [{ key, operator, values: [value] } as const];
+  });
+  return { ...selector, matchExpressions: [...(selector.matchExpressions ?? []), ...added] };
+}

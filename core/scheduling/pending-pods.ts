@@ -1,0 +1,68 @@
+import { NODE_POOL } from "../model/labels.ts";
+import type { Pod } from "../model/pod.ts";
+import type { Snapshot } from "../model/snapshot.ts";
+import { requirementProblem } from "../requirements/validation.ts";
+import { type NodeView, nodeViews } from "./node-view.ts";
+import { hasActiveDoNotDisrupt, isFullyBlocked, isProvisionable, isReschedulable, podName, podUid } from "./pod-state.ts";
+import { Volumes } from "./volumes.ts";
+
+/** Which pods a run places, and which pending ones it leaves alone. */
+export interface PendingPods {
+  /** Sorted by "namespace/name". */
+  readonly pods: readonly Pod[];
+  /** Pods that no node of ours can help, with the reason; an empty one for those that ask to be left alone. */
+  readonly ignored: readonly { readonly pod: Pod; readonly reason: string }[];
+}
+
+/**
+ * Pods to place: those that kube-scheduler gave up on and that no claim is on its way for, and those that must leave nodes that are
+ * being deleted (scheduling.md §2).
+ */
+export function pendingPods(snapshot: Snapshot, views: readonly NodeView[] = nodeViews(snapshot)): PendingPods {
+  const leaving = new Set(views.filter((view) => view.markedForDeletion).flatMap(({ node }) => (node ? [node.metadata.name] : [])));
+  const volumes = new Volumes(snapshot);
+  const pods: Pod[] = [];
+  const ignored: { pod: Pod; reason: string }[] = [];
+  for (const pod of snapshot.pods) {
+    const nodeName = pod.spec.nodeName ?? "";
+    if (nodeName === "") {
+      if (!isProvisionable(pod) || snapshot.nominated.has(podUid(pod))) continue;
+      const reason = isDeclined(pod) ? "" : (selectorProblem(pod) ?? volumes.problem(pod));
+      if (reason === undefined) pods.push(pod);
+      else ignored.push({ pod, reason });
+    } else if (leaving.has(nodeName) && canLeave(pod, snapshot) && !snapshot.nominated.has(podUid(pod))) {
+      pods.push(pod);
+    }
+  }
+  const byName = (a: Pod, b: Pod): number => (podName(a) < podName(b) ? -1 : 1);
+  return { pods: pods.sort(byName), ignored: ignored.sort((a, b) => byName(a.pod, b.pod)) };
+}
+
+/** Whether a pod on a node that goes away will be moved, rather than held back by do-not-disrupt or a budget. */
+function canLeave(pod: Pod, snapshot: Snapshot): boolean {
+  return isReschedulable(pod) && !hasActiveDoNotDisrupt(pod, snapshot.now) && !isFullyBlocked(pod, snapshot.podDisruptionBudgets);
+}
+
+/** "karpenter.sh/nodepool DoesNotExist": the pod says that it is not ours. */
+function isDeclined(pod: Pod): boolean {
+  const terms = pod.spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  return terms.some(({ matchExpressions }) =>
+    (matchExpressions ?? []).some(({ key, operator }) => key === NODE_POOL && operator === "DoesNotExist"),
+  );
+}
+
+function selectorProblem({ spec }: Pod): string | undefined {
+  for (const [key, value] of Object.entries(spec.nodeSelector ?? {})) {
+    const problem = requirementProblem({ key, operator: "In", values: [value] });
+    if (problem !== undefined) return `nodeSelector: ${problem}`;
+  }
+  for (const term of spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? []) {
+    if ((term.matchFields ?? []).length > 0)
+      return "required node affinity uses matchFields, which a node that does not exist yet cannot satisfy";
+    for (const item of term.matchExpressions ?? []) {
+      const problem = requirementProblem(item);
+      if (problem !== undefined) return `required node affinity: ${problem}`;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,83 @@
+import { HOSTNAME } from "../model/labels.ts";
+import type { Pod } from "../model/pod.ts";
+import { has } from "../requirements/requirement.ts";
+import type { Bitset } from "./bitset.ts";
+import type { HostPort } from "./host-ports.ts";
+import type { Ask } from "./pod-class.ts";
+import type { RequirementSet } from "./requirement-sets.ts";
+import { addTo } from "./resource-axis.ts";
+import type { Template } from "./template.ts";
+import type { TopologyGroup } from "./topology-group.ts";
+import { filterAdmitsClaim } from "./topology-group.ts";
+import type { TopologyState } from "./topology-state.ts";
+
+/** How a group counts a claim's pods: as many in each domain that they lie in, or may still come to lie in. */
+interface LedgerEntry {
+  readonly group: TopologyGroup;
+  pods: number;
+  domains: readonly string[];
+}
+
+/** A claim that is being filled. */
+export class PlannedClaim {
+  readonly index: number;
+  readonly template: Template;
+  readonly hostname: string;
+  set: RequirementSet;
+  types: Bitset;
+  readonly used: Float64Array;
+  readonly pods: Pod[] = [];
+  ports: readonly HostPort[] = [];
+  minValuesRelaxed = false;
+  readonly #ledger = new Map<number, LedgerEntry>();
+
+  constructor(index: number, template: Template, types: Bitset, width: number) {
+    this.index = index;
+    this.template = template;
+    this.hostname = `planned-claim-${index}`;
+    this.set = template.set;
+    this.types = types;
+    this.used = new Float64Array(width);
+  }
+
+  /** Takes a pod, and narrows to what was found to hold for all pods together. */
+  take(ask: Ask, pod: Pod, set: RequirementSet, types: Bitset, topology: TopologyState): void {
+    addTo(this.used, ask.vector);
+    this.pods.push(pod);
+    if (ask.class.ports.length > 0) this.ports = [...this.ports, ...ask.class.ports];
+    this.types = types;
+    if (this.set !== set) {
+      this.set = set;
+      for (const entry of this.#ledger.values()) this.#recount(entry, topology);
+    }
+    for (const group of ask.counting) {
+      if (!filterAdmitsClaim(group.filter, set, this.template.taints)) continue;
+      const entry = this.#ledger.get(group.index) ?? { group, pods: 0, domains: this.#domains(group, topology) };
+      this.#ledger.set(group.index, entry);
+      entry.pods++;
+      for (const domain of entry.domains) topology.add(group, domain, 1);
+    }
+  }
+
+  /** A narrower claim frees the domains that it can no longer land in. */
+  #recount(entry: LedgerEntry, topology: TopologyState): void {
+    const domains = this.#domains(entry.group, topology);
+    for (const domain of entry.domains) topology.add(entry.group, domain, -entry.pods);
+    for (const domain of domains) topology.add(entry.group, domain, entry.pods);
+    entry.domains = domains;
+  }
+
+  /**
+   * Domains to count. Spread and affinity count a pod only where it is sure to be; anti-affinity wherever it might be. A custom
+   * label that nothing defines will not be on the node: no domain.
+   */
+  #domains(group: TopologyGroup, topology: TopologyState): readonly string[] {
+    if (group.key === HOSTNAME) return [this.hostname];
+    const item = this.set.requirements.get(group.key);
+    const isApart = group.kind === "anti" || group.kind === "inverse";
+    if (item !== undefined && !item.complement) return isApart || item.values.size === 1 ? [...item.values] : [];
+    if (!isApart) return [];
+    const known = topology.counts[group.index]?.keys() ?? [];
+    return [...known].filter((domain) => item === undefined || has(item, domain));
+  }
+}

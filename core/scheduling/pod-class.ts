@@ -1,0 +1,191 @@
+import { HOSTNAME } from "../model/labels.ts";
+import type { Pod } from "../model/pod.ts";
+import { podRequests } from "../model/pod-requests.ts";
+import type { Resources } from "../model/quantity.ts";
+import { has, type Requirement } from "../requirements/requirement.ts";
+import { intersectAll, type Requirements } from "../requirements/requirements.ts";
+import { type HostPort, hostPorts } from "./host-ports.ts";
+import { keysOf } from "./label-selector.ts";
+import { podUid } from "./pod-state.ts";
+import { type PreferencePolicy, type Shape, shapesOf } from "./preferences.ts";
+import type { RequirementSet, RequirementSets } from "./requirement-sets.ts";
+import type { ResourceAxis } from "./resource-axis.ts";
+import type { TopologyBuilder } from "./topology.ts";
+import { groupSelects, type TopologyGroup } from "./topology-group.ts";
+import type { PodVolumes, Volumes } from "./volumes.ts";
+
+/** Pods that scheduling cannot tell apart. The solver works on these, not on pods. */
+export interface PodClass {
+  readonly index: number;
+  /** In the order of the queue; the first stands for all. */
+  readonly pods: readonly Pod[];
+  readonly example: Pod;
+  readonly requests: Resources;
+  readonly ports: readonly HostPort[];
+  readonly volumes: PodVolumes;
+}
+
+/** A class at one step of relaxation, with everything that does not change while pods are placed. */
+export interface Ask extends Shape {
+  readonly id: number;
+  readonly class: PodClass;
+  readonly vector: Float64Array;
+  /** Requirements on a new claim: all but the hostname, which it does not have yet. */
+  readonly set: RequirementSet;
+  /** False when the pod wants a host that exists. */
+  readonly acceptsNewHost: boolean;
+  /** One of these must hold too; empty when volumes do not matter. */
+  readonly volumeSets: readonly RequirementSet[];
+  /** Groups that decide where the pod may go. */
+  readonly deciding: readonly TopologyGroup[];
+  /** Groups whose counts change when the pod is placed. */
+  readonly counting: readonly TopologyGroup[];
+  /** Whether the outcome depends on where other pods lie, so that a refusal may not last. */
+  readonly hasTopology: boolean;
+}
+
+export interface ClassOptions {
+  readonly policy: PreferencePolicy;
+  readonly softTaints: boolean;
+}
+
+/** Sorts pods as the queue does (cpu desc, memory desc, oldest, UID) and folds alike ones into classes, in that order. */
+export function classesOf(pods: readonly Pod[], volumes: Volumes, readByOthers: Iterable<Pod>): readonly PodClass[] {
+  const labelKeys = labelKeysRead(pods, readByOthers);
+  const requestMemo = new Map<string, Resources>();
+  const queued = pods.map((pod) => {
+    const text = JSON.stringify([
+      pod.spec.containers?.map(shapeOfContainer),
+      pod.spec.initContainers?.map(shapeOfContainer),
+      pod.spec.overhead,
+      pod.spec.resources,
+    ]);
+    const requests = requestMemo.get(text) ?? podRequests(pod.spec);
+    requestMemo.set(text, requests);
+    return { pod, requests, text };
+  });
+  queued.sort(
+    (a, b) =>
+      (b.requests["cpu"] ?? 0) - (a.requests["cpu"] ?? 0) ||
+      (b.requests["memory"] ?? 0) - (a.requests["memory"] ?? 0) ||
+      compare(a.pod.metadata.creationTimestamp ?? "", b.pod.metadata.creationTimestamp ?? "") ||
+      compare(podUid(a.pod), podUid(b.pod)),
+  );
+  const byText = new Map<string, { pods: Pod[]; requests: Resources }>();
+  for (const { pod, requests, text } of queued) {
+    const key = `${text}${textOf(pod, labelKeys)}`;
+    const known = byText.get(key);
+    if (known === undefined) byText.set(key, { pods: [pod], requests });
+    else known.pods.push(pod);
+  }
+  return [...byText.values()].flatMap(({ pods: alike, requests }, index) => {
+    const [example] = alike;
+    if (example === undefined) return [];
+    return [{ index, pods: alike, example, requests, ports: hostPorts(example.spec), volumes: volumes.of(example) }];
+  });
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function shapeOfContainer(c: NonNullable<Pod["spec"]["containers"]>[number]): unknown {
+  return [c.resources, c.restartPolicy];
+}
+
+function textOf({ metadata, spec }: Pod, labelKeys: readonly string[]): string {
+  const ports = (spec.containers ?? []).flatMap(({ ports }) => (ports ?? []).filter(({ hostPort }) => hostPort));
+  // Volumes of different pods are different volumes, however alike the pods are: each such pod is its own class.
+  const ownVolumes = (spec.volumes ?? []).flatMap((v) =>
+    v.persistentVolumeClaim ? [v.persistentVolumeClaim.claimName] : v.ephemeral ? [`${metadata.name}-${v.name}`] : [],
+  );
+  return JSON.stringify([
+    metadata.namespace,
+    labelKeys.map((key) => metadata.labels?.[key]),
+    spec.nodeSelector,
+    spec.affinity,
+    spec.tolerations,
+    spec.topologySpreadConstraints,
+    spec.resourceClaims,
+    ports,
+    ownVolumes,
+  ]);
+}
+
+/** Labels that some selector looks at; any other difference between pods does not matter. */
+function labelKeysRead(pods: readonly Pod[], others: Iterable<Pod>): readonly string[] {
+  const keys = new Set<string>();
+  const seen = new Set<unknown>();
+  const read = ({ spec }: Pod): void => {
+    if (spec.affinity === undefined && spec.topologySpreadConstraints === undefined) return;
+    const { podAffinity, podAntiAffinity } = spec.affinity ?? {};
+    const terms = [podAffinity, podAntiAffinity].flatMap((side) => [
+      ...(side?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
+      ...(side?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(({ podAffinityTerm }) => podAffinityTerm),
+    ]);
+    for (const { labelSelector, matchLabelKeys, mismatchLabelKeys } of terms) {
+      if (seen.has(labelSelector)) continue;
+      for (const key of [...keysOf(labelSelector), ...(matchLabelKeys ?? []), ...(mismatchLabelKeys ?? [])]) keys.add(key);
+    }
+    for (const { labelSelector, matchLabelKeys } of spec.topologySpreadConstraints ?? []) {
+      for (const key of [...keysOf(labelSelector), ...(matchLabelKeys ?? [])]) keys.add(key);
+    }
+  };
+  for (const pod of pods) read(pod);
+  for (const pod of others) read(pod);
+  return [...keys].sort();
+}
+
+/** The shapes of every class, bound to the run's groups and sets. Call `bindGroups` once all groups are known. */
+export function asksOf(
+  podClass: PodClass,
+  options: ClassOptions,
+  sets: RequirementSets,
+  axis: ResourceAxis,
+  topology: TopologyBuilder,
+): readonly (Omit<Ask, "id" | "deciding" | "counting" | "hasTopology"> & { readonly owned: readonly TopologyGroup[] })[] {
+  const { example } = podClass;
+  const vector = axis.vector(podClass.requests);
+  const volumeSets = podClass.volumes.alternatives.map((set) => sets.intern(withoutHost(set)));
+  return shapesOf(example.spec, options.policy, options.softTaints).map((shape) => ({
+    ...shape,
+    class: podClass,
+    vector,
+    set: sets.intern(withoutHost(shape.requirements)),
+    acceptsNewHost: acceptsNewHost(shape.requirements.get(HOSTNAME)),
+    volumeSets,
+    owned: [
+      ...shape.spreads.map((constraint) => topology.spread(example, constraint, shape.tolerations)),
+      ...shape.affinity.map((term) => topology.affinity(example, term, "affinity")),
+      ...shape.antiAffinity.map((term) => topology.affinity(example, term, "anti")),
+    ],
+  }));
+}
+
+function withoutHost(set: Requirements): Requirements {
+  if (!set.has(HOSTNAME)) return set;
+  return intersectAll(new Map([...set].filter(([key]) => key !== HOSTNAME)));
+}
+
+/** A claim will have a host name that nobody knows; only a pod that names hosts to use cannot live with that. */
+function acceptsNewHost(item: Requirement | undefined): boolean {
+  return item === undefined || has(item, "a-host-that-is-still-to-come");
+}
+
+/** Groups that the class' pods count in: those that select it, and inverse ones that it owns. */
+export function countingGroups(
+  podClass: PodClass,
+  groups: readonly TopologyGroup[],
+  inverseOwned: readonly TopologyGroup[],
+): readonly TopologyGroup[] {
+  return [...groups.filter((group) => group.kind !== "inverse" && groupSelects(group, podClass.example)), ...inverseOwned];
+}
+
+/** Groups that decide: the shape's own, and the inverse ones of pods that want to be away from this one. */
+export function decidingGroups(
+  podClass: PodClass,
+  owned: readonly TopologyGroup[],
+  groups: readonly TopologyGroup[],
+): readonly TopologyGroup[] {
+  return [...new Set([...owned, ...groups.filter((group) => group.kind === "inverse" && groupSelects(group, podClass.example))])];
+}

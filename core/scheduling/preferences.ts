@@ -1,0 +1,122 @@
+import type { NodeSelectorTerm, PodAffinityTerm, PodSpec, TopologySpreadConstraint } from "../model/pod.ts";
+import type { Toleration } from "../model/taint.ts";
+import { allowsAbsent, type Requirement, requirement } from "../requirements/requirement.ts";
+import { intersectAll, type Requirements, requirementsFrom, requirementsFromLabels } from "../requirements/requirements.ts";
+
+export type PreferencePolicy = "Respect" | "Ignore";
+
+/** What a pod asks for at one step of relaxation. Preferences that are still held count as demands. */
+export interface Shape {
+  /** What was given up to get here; undefined for the first shape. */
+  readonly relaxed: string | undefined;
+  readonly tolerations: readonly Toleration[];
+  /** nodeSelector, one required term and the heaviest preferred term that is held. */
+  readonly requirements: Requirements;
+  /** The same without preferences: what topology domains are held against. */
+  readonly strict: Requirements;
+  /** A key whose own demands exclude each other: no node can ever have it right. */
+  readonly contradiction: string | undefined;
+  readonly spreads: readonly TopologySpreadConstraint[];
+  readonly affinity: readonly PodAffinityTerm[];
+  readonly antiAffinity: readonly PodAffinityTerm[];
+}
+
+const TOLERATE_SOFT: Toleration = { operator: "Exists", effect: "PreferNoSchedule" };
+
+interface Weighted<T> {
+  readonly weight: number;
+  readonly term: T;
+}
+
+/** Heaviest first; equals keep the order of the manifest. */
+function heaviestFirst<T>(terms: readonly Weighted<T>[]): Weighted<T>[] {
+  return [...terms].sort((a, b) => b.weight - a.weight);
+}
+
+/**
+ * The shapes that a pod is tried in, strictest first (scheduling.md §7): OR-ed required terms one by one, then without the
+ * heaviest preferred affinity, anti-affinity and node affinity terms, then without ScheduleAnyway spreads, and last
+ * (if `softTaints`: some pool has one) tolerating PreferNoSchedule.
+ */
+export function shapesOf(spec: PodSpec, policy: PreferencePolicy, softTaints: boolean): readonly Shape[] {
+  const respect = policy === "Respect";
+  const { nodeAffinity, podAffinity, podAntiAffinity } = spec.affinity ?? {};
+  const required = [...(nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [])];
+  const preferredNode = heaviestFirst(
+    respect
+      ? (nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map((p) => ({ weight: p.weight, term: p.preference }))
+      : [],
+  );
+  const preferredTerms = (terms: readonly { readonly weight: number; readonly podAffinityTerm: PodAffinityTerm }[] | undefined) =>
+    heaviestFirst(respect ? (terms ?? []).map((p) => ({ weight: p.weight, term: p.podAffinityTerm })) : []);
+  const preferredPods = preferredTerms(podAffinity?.preferredDuringSchedulingIgnoredDuringExecution);
+  const preferredAnti = preferredTerms(podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution);
+  const spreads = (spec.topologySpreadConstraints ?? []).filter((s) => respect || s.whenUnsatisfiable === "DoNotSchedule");
+  let tolerations = spec.tolerations ?? [];
+  const selector = requirementsFromLabels(spec.nodeSelector);
+
+  const shape = (relaxed: string | undefined): Shape => {
+    const parts = [selector, termRequirements(required[0])];
+    const strict = intersectAll(...parts);
+    const preference = termRequirements(preferredNode[0]?.term);
+    const requirements = intersectAll(strict, preference);
+    return {
+      relaxed,
+      tolerations,
+      requirements,
+      strict,
+      contradiction: contradictionIn(requirements, [...parts, preference]),
+      spreads: [...spreads],
+      affinity: [...(podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []), ...preferredPods.map(({ term }) => term)],
+      antiAffinity: [...(podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []), ...preferredAnti.map(({ term }) => term)],
+    };
+  };
+
+  const shapes = [shape(undefined)];
+  const step = (relaxed: string): void => void shapes.push(shape(relaxed));
+  while (required.length > 1) {
+    required.shift();
+    step("the first required node affinity term");
+  }
+  for (const [list, what] of [
+    [preferredPods, "the heaviest preferred pod affinity"],
+    [preferredAnti, "the heaviest preferred pod anti-affinity"],
+    [preferredNode, "the heaviest preferred node affinity"],
+  ] as const) {
+    while (list.length > 0) {
+      list.shift();
+      step(what);
+    }
+  }
+  for (;;) {
+    const soft = spreads.findIndex(({ whenUnsatisfiable }) => whenUnsatisfiable === "ScheduleAnyway");
+    if (soft < 0) break;
+    spreads.splice(soft, 1);
+    step("a ScheduleAnyway topology spread");
+  }
+  if (softTaints) {
+    tolerations = [...tolerations, TOLERATE_SOFT];
+    step("avoiding PreferNoSchedule taints");
+  }
+  return shapes;
+}
+
+function termRequirements(term: NodeSelectorTerm | undefined): Requirements {
+  return requirementsFrom(term?.matchExpressions);
+}
+
+/** A key that came out as "absent" although nothing asked for its absence. Karpenter would then accept nodes without the label. */
+function contradictionIn(result: Requirements, parts: readonly Requirements[]): string | undefined {
+  const isAbsent = (item: Requirement | undefined): boolean => item !== undefined && !item.complement && item.values.size === 0;
+  for (const [key, item] of result) {
+    if (!isAbsent(item)) continue;
+    const given = parts.map((part) => part.get(key)).filter((part) => part !== undefined);
+    if (!given.some(isAbsent) || given.some((part) => !allowsAbsent(part))) return key;
+  }
+  return undefined;
+}
+
+/** `key In [value]`. */
+export function only(key: string, value: string): Requirement {
+  return requirement(key, "In", [value]);
+}

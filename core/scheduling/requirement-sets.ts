@@ -1,0 +1,37 @@
+import { WELL_KNOWN_LABELS } from "../model/labels.ts";
+import { canonical } from "../requirements/requirement.ts";
+import { compatible, intersectAll, type Requirements } from "../requirements/requirements.ts";
+
+/** Requirements that exist once in a run, so that what follows from them is worked out once and found by `id`. */
+export interface RequirementSet {
+  readonly id: number;
+  readonly requirements: Requirements;
+}
+
+/** Interns requirement sets and remembers which can be joined. A run has few different ones, however many pods it places. */
+export class RequirementSets {
+  readonly #byText = new Map<string, RequirementSet>();
+  readonly #joins: Map<number, RequirementSet | undefined>[] = [];
+
+  intern(requirements: Requirements): RequirementSet {
+    const text = [...requirements.values()].map(canonical).sort().join("\u0003");
+    const known = this.#byText.get(text);
+    if (known !== undefined) return known;
+    const set = { id: this.#byText.size, requirements };
+    this.#byText.set(text, set);
+    this.#joins.push(new Map());
+    return set;
+  }
+
+  /** What a new claim with `base` becomes when it takes `added`, or undefined if it may not (well-known labels may still be open). */
+  join(base: RequirementSet, added: RequirementSet): RequirementSet | undefined {
+    if (added.requirements.size === 0 || base === added) return base;
+    const memo = this.#joins[base.id];
+    if (memo?.has(added.id)) return memo.get(added.id);
+    const joined = compatible(base.requirements, added.requirements, WELL_KNOWN_LABELS)
+      ? this.intern(intersectAll(base.requirements, added.requirements))
+      : undefined;
+    memo?.set(added.id, joined);
+    return joined;
+  }
+}

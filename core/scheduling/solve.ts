@@ -1,0 +1,71 @@
+import type { Plan } from "../model/plan.ts";
+import type { Pod } from "../model/pod.ts";
+import type { Snapshot } from "../model/snapshot.ts";
+import { assembleClaim, priceOf } from "./assemble.ts";
+import { Attempt, type ClaimOrder } from "./attempt.ts";
+import { explain } from "./explain.ts";
+import { nodeViews } from "./node-view.ts";
+import { pendingPods } from "./pending-pods.ts";
+import { podName, podUid } from "./pod-state.ts";
+import type { PreferencePolicy } from "./preferences.ts";
+import { type World, worldOf } from "./world.ts";
+
+export { claimRequirements } from "./assemble.ts";
+export { pendingPods } from "./pending-pods.ts";
+
+export interface SolveOptions {
+  /** "Ignore" drops preferred terms and ScheduleAnyway spreads. Default "Respect". */
+  readonly preferencePolicy?: PreferencePolicy;
+  /** "BestEffort" opens a claim even when too few types are left for minValues. Default "Strict". */
+  readonly minValuesPolicy?: "Strict" | "BestEffort";
+  /** Names of nodes to think away: candidates of a disruption. Their other pods vanish with them. */
+  readonly excludeNodes?: ReadonlySet<string>;
+  /** Pods to place besides the pending ones: what runs on the candidates and must go on. */
+  readonly extraPods?: readonly Pod[];
+  /** "strict" (provisioning) defers pods for which a reservation is taken; "fallback" (disruption) buys elsewhere. Default "strict". */
+  readonly reservedMode?: "strict" | "fallback";
+}
+
+const ORDERS: readonly ClaimOrder[] = ["fewest-pods", "oldest"];
+
+/**
+ * Decides where pending pods go: on existing nodes, on nodes that are on their way, or on new ones. Pure; the same snapshot in any order
+ * gives the same plan. Every pod is placed once or explained in `podErrors`.
+ */
+export function solve(snapshot: Snapshot, options: SolveOptions = {}): Plan {
+  const views = nodeViews(snapshot);
+  const pending = pendingPods(snapshot, views);
+  const pods = new Map([...pending.pods, ...(options.extraPods ?? [])].map((pod) => [podUid(pod), pod]));
+  const world = worldOf(snapshot, views, [...pods.values()], {
+    policy: options.preferencePolicy ?? "Respect",
+    minValuesPolicy: options.minValuesPolicy ?? "Strict",
+    excludeNodes: options.excludeNodes ?? new Set(),
+  });
+  const best = cheapest(world);
+  const podErrors: Record<string, string> = {};
+  for (const { pod, reason } of pending.ignored) if (reason !== "") podErrors[podName(pod)] = reason;
+  for (const [index, left] of best.failed) {
+    const reason = explain(best, index);
+    for (const pod of left) podErrors[podName(pod)] = reason;
+  }
+  return {
+    newNodeClaims: best.claims.map((claim) => assembleClaim(claim, world.axis)),
+    existingNodes: best.nodes
+      .filter((state) => state.pods.length > 0)
+      .map(({ node, pods: placed }) => ({ name: node.view.name, pods: placed.map(podName).sort() })),
+    podErrors: Object.fromEntries(Object.entries(podErrors).sort(([a], [b]) => (a < b ? -1 : 1))),
+  };
+}
+
+/** Of several greedy attempts, the one that leaves the fewest pods, and among those the cheapest; the first wins ties. */
+function cheapest(world: World): Attempt {
+  let best: { attempt: Attempt; left: number; price: number } | undefined;
+  for (const order of ORDERS) {
+    const attempt = new Attempt(world, order).run();
+    const left = [...attempt.failed.values()].reduce((sum, pods) => sum + pods.length, 0);
+    const price = attempt.claims.reduce((sum, claim) => sum + priceOf(claim), 0);
+    if (best === undefined || left < best.left || (left === best.left && price < best.price - 1e-9)) best = { attempt, left, price };
+  }
+  if (best === undefined) throw new Error("a solve needs at least one order of claims");
+  return best.attempt;
+}

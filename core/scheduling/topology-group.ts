@@ -1,0 +1,51 @@
+import type { LabelSelector } from "../model/kubernetes.ts";
+import { WELL_KNOWN_LABELS } from "../model/labels.ts";
+import type { Pod } from "../model/pod.ts";
+import type { Taint, Toleration } from "../model/taint.ts";
+import { compatible, labelsCompatible, type Requirements } from "../requirements/requirements.ts";
+import { selects } from "./label-selector.ts";
+import type { RequirementSet } from "./requirement-sets.ts";
+import { untolerated } from "./taints.ts";
+
+/** Nodes that a spread counts: those that meet one of `terms` (if any), and whose taints are tolerated (if `tolerations`). */
+export interface NodeFilter {
+  readonly terms: readonly Requirements[];
+  readonly tolerations: readonly Toleration[] | undefined;
+}
+
+/**
+ * One rule about where pods lie relative to each other, shared by all pods that declare the same (scheduling.md §10).
+ * "inverse" belongs to the pods that others must keep away from.
+ */
+export interface TopologyGroup {
+  readonly index: number;
+  readonly kind: "spread" | "affinity" | "anti" | "inverse";
+  readonly key: string;
+  /** Undefined: every namespace. */
+  readonly namespaces: ReadonlySet<string> | undefined;
+  readonly selector: LabelSelector | undefined;
+  readonly maxSkew: number;
+  readonly minDomains: number | undefined;
+  readonly filter: NodeFilter;
+  /** Domain to matching pods that are there before the run; domains that are merely possible have 0. */
+  readonly domains: Map<string, number>;
+}
+
+export const NO_FILTER: NodeFilter = { terms: [], tolerations: undefined };
+
+export function groupSelects(group: TopologyGroup, pod: Pod): boolean {
+  if (group.namespaces !== undefined && !group.namespaces.has(pod.metadata.namespace ?? "default")) return false;
+  return selects(group.selector, pod.metadata.labels);
+}
+
+/** Whether pods on an existing node count. */
+export function filterAdmitsNode(filter: NodeFilter, labels: Readonly<Record<string, string>>, taints: readonly Taint[]): boolean {
+  if (filter.tolerations !== undefined && untolerated(taints, filter.tolerations) !== undefined) return false;
+  return filter.terms.length === 0 || filter.terms.some((term) => labelsCompatible(labels, term));
+}
+
+/** Whether pods on a planned claim count. */
+export function filterAdmitsClaim(filter: NodeFilter, set: RequirementSet, taints: readonly Taint[]): boolean {
+  if (filter.tolerations !== undefined && untolerated(taints, filter.tolerations) !== undefined) return false;
+  return filter.terms.length === 0 || filter.terms.some((term) => compatible(set.requirements, term, WELL_KNOWN_LABELS));
+}

@@ -1,0 +1,118 @@
+import { HOSTNAME, WELL_KNOWN_LABELS } from "../model/labels.ts";
+import { has, type Requirement, requirement } from "../requirements/requirement.ts";
+import type { Requirements } from "../requirements/requirements.ts";
+import type { Ask } from "./pod-class.ts";
+import { only } from "./preferences.ts";
+import { groupSelects, type TopologyGroup } from "./topology-group.ts";
+
+/** Counts of one run: how many matching pods lie in each domain, by group. */
+export class TopologyState {
+  readonly counts: readonly Map<string, number>[];
+
+  constructor(groups: readonly TopologyGroup[]) {
+    this.counts = groups.map(({ domains }) => new Map(domains));
+  }
+
+  add(group: TopologyGroup, domain: string, pods: number): void {
+    const counts = this.counts[group.index];
+    counts?.set(domain, (counts.get(domain) ?? 0) + pods);
+  }
+
+  #countsOf(group: TopologyGroup): Map<string, number> {
+    return this.counts[group.index] ?? new Map();
+  }
+
+  /** Whether a pod may go to a domain that is known: an existing node's label, or undefined where it has none. */
+  allows(group: TopologyGroup, ask: Ask, domain: string | undefined): boolean {
+    const counts = this.#countsOf(group);
+    if (domain === undefined) return group.kind === "anti" || group.kind === "inverse";
+    const present = counts.get(domain) ?? 0;
+    switch (group.kind) {
+      case "spread":
+        return present + (groupSelects(group, ask.class.example) ? 1 : 0) - this.#least(group, ask) <= group.maxSkew;
+      case "affinity":
+        return present > 0 || (this.#mayStart(group, ask) && allowsDomain(ask.strict.get(group.key), domain));
+      case "anti":
+      case "inverse":
+        return present === 0;
+    }
+  }
+
+  /**
+   * What a claim may be narrowed to so that the group agrees, best first; "any" when it need not be, empty when nothing helps. `rank`
+   * orders domains that are equally good for the group.
+   */
+  choices(
+    group: TopologyGroup,
+    ask: Ask,
+    claim: Requirements,
+    hostname: string,
+    rank: (domain: string) => number,
+  ): readonly Requirement[] | "any" {
+    const { key, kind } = group;
+    if (key === HOSTNAME) return this.allows(group, ask, hostname) ? "any" : [];
+    const held = claim.get(key);
+    if (held === undefined && !WELL_KNOWN_LABELS.has(key) && (kind === "anti" || kind === "inverse")) return "any";
+    const counts = this.#countsOf(group);
+    const wanted = ask.strict.get(key);
+    const open: string[] = [];
+    for (const domain of counts.keys()) if (allowsDomain(held, domain) && allowsDomain(wanted, domain)) open.push(domain);
+    switch (kind) {
+      case "spread": {
+        const own = groupSelects(group, ask.class.example) ? 1 : 0;
+        const least = this.#least(group, ask);
+        const valid = open.filter((domain) => (counts.get(domain) ?? 0) + own - least <= group.maxSkew);
+        return sorted(valid, (domain) => counts.get(domain) ?? 0, rank).map((domain) => only(key, domain));
+      }
+      case "affinity": {
+        const near = open.filter((domain) => (counts.get(domain) ?? 0) > 0);
+        if (near.length > 0) return [requirement(key, "In", near.sort())];
+        return this.#mayStart(group, ask) ? sorted(open, () => 0, rank).map((domain) => only(key, domain)) : [];
+      }
+      case "anti":
+      case "inverse": {
+        const free = open.filter((domain) => (counts.get(domain) ?? 0) === 0);
+        if (free.length === 0) return [];
+        // A pod that keeps away from its own kind is pinned to one domain: left open, it would block every domain it might
+        // still land in, and its siblings would wait for the next run (as they do in Karpenter).
+        if (kind === "anti" && groupSelects(group, ask.class.example))
+          return sorted(free, () => 0, rank).map((domain) => only(key, domain));
+        return [requirement(key, "In", free.sort())];
+      }
+    }
+  }
+
+  /** Lowest count over the domains that the pod could use; 0 for hosts, since there can always be a new one. */
+  #least(group: TopologyGroup, ask: Ask): number {
+    if (group.key === HOSTNAME) return 0;
+    const wanted = ask.strict.get(group.key);
+    let least = Number.POSITIVE_INFINITY;
+    let supported = 0;
+    for (const [domain, n] of this.#countsOf(group)) {
+      if (!allowsDomain(wanted, domain)) continue;
+      supported++;
+      if (n < least) least = n;
+    }
+    return supported === 0 || supported < (group.minDomains ?? 0) ? 0 : least;
+  }
+
+  /** Whether a pod may be the first of its kind: it matches its own term, and none lies where it could go. */
+  #mayStart(group: TopologyGroup, ask: Ask): boolean {
+    if (!groupSelects(group, ask.class.example)) return false;
+    const wanted = ask.strict.get(group.key);
+    for (const [domain, n] of this.#countsOf(group)) if (n > 0 && allowsDomain(wanted, domain)) return false;
+    return true;
+  }
+}
+
+function allowsDomain(item: Requirement | undefined, domain: string): boolean {
+  return item === undefined || has(item, domain);
+}
+
+function sorted(domains: readonly string[], first: (domain: string) => number, rank: (domain: string) => number): string[] {
+  if (domains.length < 2) return [...domains];
+  return domains
+    .map((domain) => ({ domain, first: first(domain), rank: rank(domain) }))
+    .sort((a, b) => a.first - b.first || a.rank - b.rank || (a.domain < b.domain ? -1 : 1))
+    .map(({ domain }) => domain);
+}

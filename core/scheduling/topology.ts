@@ -1,0 +1,152 @@
+import { HOSTNAME } from "../model/labels.ts";
+import type { Pod, PodAffinityTerm, TopologySpreadConstraint } from "../model/pod.ts";
+import type { Snapshot } from "../model/snapshot.ts";
+import type { Taint, Toleration } from "../model/taint.ts";
+import { has } from "../requirements/requirement.ts";
+import { intersectAll, normalizeKey, requirementsFrom, requirementsFromLabels } from "../requirements/requirements.ts";
+import { selects, withLabelKeys } from "./label-selector.ts";
+import { isTerminal, isTerminating, podUid } from "./pod-state.ts";
+import { untolerated } from "./taints.ts";
+import type { Template } from "./template.ts";
+import { filterAdmitsNode, groupSelects, NO_FILTER, type NodeFilter, type TopologyGroup } from "./topology-group.ts";
+
+/** Where a pod lies: what counting it needs. */
+export interface Place {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly taints: readonly Taint[];
+}
+
+/** Collects the topology groups of a run, their domains and the counts before it. */
+export class TopologyBuilder {
+  readonly groups: TopologyGroup[] = [];
+  readonly #byIdentity = new Map<string, TopologyGroup>();
+  readonly #snapshot: Snapshot;
+  readonly #templates: readonly Template[];
+  readonly #universe = new Map<string, Map<string, (readonly Taint[])[]>>();
+
+  constructor(snapshot: Snapshot, templates: readonly Template[]) {
+    this.#snapshot = snapshot;
+    this.#templates = templates;
+  }
+
+  spread(pod: Pod, constraint: TopologySpreadConstraint, tolerations: readonly Toleration[]): TopologyGroup {
+    const honorsTaints = constraint.nodeTaintsPolicy === "Honor";
+    const filter: NodeFilter = {
+      terms: constraint.nodeAffinityPolicy === "Ignore" ? [] : requiredTerms(pod),
+      tolerations: honorsTaints ? tolerations : undefined,
+    };
+    return this.#group({
+      kind: "spread",
+      key: normalizeKey(constraint.topologyKey),
+      namespaces: new Set([pod.metadata.namespace ?? "default"]),
+      selector: withLabelKeys(constraint.labelSelector, constraint.matchLabelKeys, pod.metadata.labels),
+      maxSkew: constraint.maxSkew,
+      minDomains: constraint.minDomains,
+      filter,
+    });
+  }
+
+  affinity(pod: Pod, term: PodAffinityTerm, kind: "affinity" | "anti" | "inverse"): TopologyGroup {
+    const selector = withLabelKeys(term.labelSelector, term.matchLabelKeys, pod.metadata.labels);
+    return this.#group({
+      kind,
+      key: normalizeKey(term.topologyKey),
+      namespaces: this.#namespacesOf(pod, term),
+      selector: withLabelKeys(selector, term.mismatchLabelKeys, pod.metadata.labels, "NotIn"),
+      maxSkew: 0,
+      minDomains: undefined,
+      filter: NO_FILTER,
+    });
+  }
+
+  #namespacesOf(pod: Pod, term: PodAffinityTerm): ReadonlySet<string> | undefined {
+    const { namespaces = [], namespaceSelector } = term;
+    if (namespaceSelector === undefined || namespaceSelector === null) {
+      return new Set(namespaces.length > 0 ? namespaces : [pod.metadata.namespace ?? "default"]);
+    }
+    if (Object.keys(namespaceSelector.matchLabels ?? {}).length === 0 && (namespaceSelector.matchExpressions ?? []).length === 0)
+      return undefined;
+    const selected = this.#snapshot.namespaces.filter(({ metadata }) => selects(namespaceSelector, metadata.labels));
+    return new Set([...namespaces, ...selected.map(({ metadata }) => metadata.name)]);
+  }
+
+  #group(rule: Omit<TopologyGroup, "index" | "domains">): TopologyGroup {
+    const identity = JSON.stringify([
+      rule.kind,
+      rule.key,
+      rule.namespaces === undefined ? "*" : [...rule.namespaces].sort(),
+      rule.selector ?? null,
+      rule.maxSkew,
+      rule.minDomains ?? 0,
+      rule.filter.terms.map((term) => [...term.values()].map((item) => [item.key, item.complement, [...item.values], item.gte, item.lte])),
+      rule.filter.tolerations ?? null,
+    ]);
+    const known = this.#byIdentity.get(identity);
+    if (known !== undefined) return known;
+    const group: TopologyGroup = { ...rule, index: this.groups.length, domains: new Map() };
+    for (const [domain, taintSets] of this.#domainsOf(rule.key)) {
+      const { tolerations } = rule.filter;
+      if (tolerations === undefined || taintSets.some((taints) => untolerated(taints, tolerations) === undefined))
+        group.domains.set(domain, 0);
+    }
+    this.#byIdentity.set(identity, group);
+    this.groups.push(group);
+    return group;
+  }
+
+  /** Values of a key that new nodes may have, each with the taints of the pools that offer it. */
+  #domainsOf(key: string): Map<string, (readonly Taint[])[]> {
+    const known = this.#universe.get(key);
+    if (known !== undefined) return known;
+    const domains = new Map<string, (readonly Taint[])[]>();
+    const add = (domain: string, template: Template): void => {
+      const taintSets = domains.get(domain) ?? [];
+      if (!taintSets.includes(template.taints)) taintSets.push(template.taints);
+      domains.set(domain, taintSets);
+    };
+    for (const template of this.#templates) {
+      if (key === HOSTNAME) continue;
+      const own = template.set.requirements.get(key);
+      if (own !== undefined && !own.complement) for (const value of own.values) add(value, template);
+      for (let t = 0; t < template.table.types.length; t++) {
+        for (const value of template.table.valuesOf(t, key)) if (own === undefined || has(own, value)) add(value, template);
+      }
+    }
+    this.#universe.set(key, domains);
+    return domains;
+  }
+
+  /** Adds the domains of existing nodes, and the pods that lie there. `placed` are the pods with their places, by pod. */
+  count(nodes: readonly Place[], placed: Iterable<readonly [Pod, Place]>, planning: ReadonlySet<string>): void {
+    for (const group of this.groups) {
+      if (group.kind === "inverse") continue;
+      for (const { labels, taints } of nodes) {
+        const domain = labels[group.key];
+        if (domain !== undefined && !group.domains.has(domain) && filterAdmitsNode(group.filter, labels, taints))
+          group.domains.set(domain, 0);
+      }
+    }
+    const counted = this.groups.filter(({ kind }) => kind !== "inverse");
+    for (const [pod, { labels, taints }] of placed) {
+      if (isTerminal(pod) || isTerminating(pod) || planning.has(podUid(pod))) continue;
+      for (const group of counted) {
+        const domain = labels[group.key];
+        if (domain === undefined || !groupSelects(group, pod) || !filterAdmitsNode(group.filter, labels, taints)) continue;
+        group.domains.set(domain, (group.domains.get(domain) ?? 0) + 1);
+      }
+      for (const term of pod.spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []) {
+        const domain = labels[normalizeKey(term.topologyKey)];
+        if (domain === undefined) continue;
+        const group = this.affinity(pod, term, "inverse");
+        group.domains.set(domain, (group.domains.get(domain) ?? 0) + 1);
+      }
+    }
+  }
+}
+
+function requiredTerms({ spec }: Pod): NodeFilter["terms"] {
+  const selector = requirementsFromLabels(spec.nodeSelector);
+  const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  if (terms.length === 0) return selector.size === 0 ? [] : [selector];
+  return terms.map(({ matchExpressions }) => intersectAll(selector, requirementsFrom(matchExpressions)));
+}

@@ -1,0 +1,104 @@
+import { HOSTNAME } from "../model/labels.ts";
+import type { NodeClaim } from "../model/node-claim.ts";
+import type { Pod } from "../model/pod.ts";
+import type { Snapshot } from "../model/snapshot.ts";
+import { type Daemon, daemonsOf } from "./daemon-overhead.ts";
+import { type ExistingNode, existingNodes } from "./existing-node.ts";
+import type { NodeView } from "./node-view.ts";
+import { type Ask, asksOf, type ClassOptions, classesOf, countingGroups, decidingGroups, type PodClass } from "./pod-class.ts";
+import { podUid } from "./pod-state.ts";
+import { RequirementSets } from "./requirement-sets.ts";
+import { ResourceAxis } from "./resource-axis.ts";
+import type { Template } from "./template.ts";
+import { templatesOf } from "./template.ts";
+import { type Place, TopologyBuilder } from "./topology.ts";
+import type { TopologyGroup } from "./topology-group.ts";
+import { Volumes } from "./volumes.ts";
+
+/** Everything about one solve that placing pods does not change: worked out once, shared by every attempt. */
+export interface World {
+  readonly axis: ResourceAxis;
+  readonly sets: RequirementSets;
+  readonly templates: readonly Template[];
+  readonly nodes: readonly ExistingNode[];
+  readonly classes: readonly PodClass[];
+  /** Shapes of each class, strictest first. */
+  readonly asks: readonly (readonly Ask[])[];
+  readonly groups: readonly TopologyGroup[];
+  readonly minValuesPolicy: "Strict" | "BestEffort";
+}
+
+export interface WorldOptions {
+  readonly policy: ClassOptions["policy"];
+  readonly minValuesPolicy: "Strict" | "BestEffort";
+  /** Nodes that are to be thought away. */
+  readonly excludeNodes: ReadonlySet<string>;
+}
+
+export function worldOf(snapshot: Snapshot, views: readonly NodeView[], pods: readonly Pod[], options: WorldOptions): World {
+  const present = views.filter(
+    ({ name, node }) => !options.excludeNodes.has(name) && !(node && options.excludeNodes.has(node.metadata.name)),
+  );
+  const planning = new Set(pods.map(podUid));
+  const daemons: readonly Daemon[] = daemonsOf(snapshot);
+  const volumes = new Volumes(snapshot);
+  const others = snapshot.pods.filter((pod) => (pod.spec.nodeName ?? "") !== "" && !planning.has(podUid(pod)));
+  const classes = classesOf(pods, volumes, others);
+  const axis = new ResourceAxis([...classes.map(({ requests }) => requests), ...daemons.map(({ requests }) => requests)]);
+  const sets = new RequirementSets();
+  const templates = templatesOf(snapshot, present, daemons, sets, axis);
+  const softTaints = templates.some(({ taints }) => taints.some(({ effect }) => effect === "PreferNoSchedule"));
+  const topology = new TopologyBuilder(snapshot, templates);
+  const drafts = classes.map((podClass) => asksOf(podClass, { policy: options.policy, softTaints }, sets, axis, topology));
+  const inverse = classes.map(({ example }) =>
+    (example.spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []).map((term) =>
+      topology.affinity(example, term, "inverse"),
+    ),
+  );
+  const destinations = present.filter(({ markedForDeletion }) => !markedForDeletion);
+  topology.count(destinations, placesOf(snapshot, present, others), planning);
+  let id = 0;
+  const asks = drafts.map((shapes, c) =>
+    shapes.map(({ owned, ...shape }): Ask => {
+      const deciding = decidingGroups(shape.class, owned, topology.groups);
+      const counting = countingGroups(shape.class, topology.groups, inverse[c] ?? []);
+      return { ...shape, id: id++, deciding, counting, hasTopology: deciding.length > 0 };
+    }),
+  );
+  return {
+    axis,
+    sets,
+    templates,
+    nodes: existingNodes(destinations, others, daemons, volumes, axis),
+    classes,
+    asks,
+    groups: topology.groups,
+    minValuesPolicy: options.minValuesPolicy,
+  };
+}
+
+/** Bound pods with their nodes, and nominated pods with the claims that were written for them: both count in topology. */
+function placesOf(snapshot: Snapshot, views: readonly NodeView[], bound: readonly Pod[]): readonly (readonly [Pod, Place])[] {
+  const byNode = new Map(views.flatMap((view) => (view.node ? [[view.node.metadata.name, view] as const] : [])));
+  const placed: (readonly [Pod, Place])[] = [];
+  for (const pod of bound) {
+    const view = byNode.get(pod.spec.nodeName ?? "");
+    if (view !== undefined) placed.push([pod, view]);
+  }
+  if (snapshot.nominated.size > 0) {
+    const claims = new Map(snapshot.nodeClaims.map((claim) => [claim.metadata.name, claim]));
+    for (const pod of snapshot.pods) {
+      const claim = claims.get(snapshot.nominated.get(podUid(pod)) ?? "");
+      if (claim !== undefined) placed.push([pod, promised(claim)]);
+    }
+  }
+  return placed;
+}
+
+/** The labels that a claim's node is sure to have. */
+function promised({ metadata, spec }: NodeClaim): Place {
+  const single = spec.requirements.flatMap(({ key, operator, values }) =>
+    operator === "In" && values?.length === 1 && values[0] !== undefined ? [[key, values[0]] as const] : [],
+  );
+  return { labels: { ...Object.fromEntries(single), ...metadata.labels, [HOSTNAME]: metadata.name }, taints: spec.taints ?? [] };
+}

@@ -1,0 +1,87 @@
+import { readFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
+import type { InstanceType } from "../../core/model/instance-type.ts";
+import type { Snapshot } from "../../core/model/snapshot.ts";
+
+/** What is wrong with an input, in one sentence that says where and how to mend it. */
+export class InputError extends Error {}
+
+const LISTS = [
+  "nodePools",
+  "nodes",
+  "nodeClaims",
+  "pods",
+  "daemonSets",
+  "podDisruptionBudgets",
+  "persistentVolumeClaims",
+  "persistentVolumes",
+  "storageClasses",
+  "csiNodes",
+  "namespaces",
+] as const;
+
+/** Reads a scenario: a path, "-" for standard input; gzip is recognised by its first bytes. Throws InputError. */
+export function readScenario(path: string): unknown {
+  const name = path === "-" ? "standard input" : path;
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path === "-" ? 0 : path);
+  } catch (error) {
+    throw new InputError(
+      `cannot read ${name}: ${(error as NodeJS.ErrnoException).code ?? String(error)}; give the path of a scenario file`,
+    );
+  }
+  try {
+    return JSON.parse((bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString("utf8"));
+  } catch (error) {
+    throw new InputError(
+      `${name} is not a scenario: ${error instanceof Error ? error.message : String(error)}; it must be one JSON object`,
+    );
+  }
+}
+
+/**
+ * A scenario file as the core sees a cluster: lists that are missing are empty, and its instance types go to every pool. Throws
+ * InputError when the shape is wrong.
+ */
+export function scenarioToSnapshot(scenario: unknown): Snapshot {
+  if (typeof scenario !== "object" || scenario === null || Array.isArray(scenario)) {
+    throw new InputError("a scenario must be a JSON object with nodePools, pods and instanceTypes");
+  }
+  const fields = scenario as Record<string, unknown>;
+  const list = (name: string): readonly unknown[] => {
+    const value = fields[name] ?? [];
+    if (!Array.isArray(value)) throw new InputError(`${name} must be a list of objects`);
+    value.forEach((item, i) => {
+      if (typeof item !== "object" || item === null) throw new InputError(`${name}[${i}] must be an object`);
+      if (name !== "instanceTypes" && typeof item.metadata?.name !== "string")
+        throw new InputError(`${name}[${i}].metadata.name is missing; every Kubernetes object has one`);
+    });
+    return value;
+  };
+  const now = fields["now"] === undefined ? 0 : Date.parse(String(fields["now"]));
+  if (Number.isNaN(now))
+    throw new InputError(`now must be an RFC 3339 time, such as 2026-01-01T00:00:00Z, not ${JSON.stringify(fields["now"])}`);
+  const lists = Object.fromEntries(LISTS.map((name) => [name, list(name)])) as unknown as Pick<Snapshot, (typeof LISTS)[number]>;
+  const instanceTypes = list("instanceTypes").map(instanceType);
+  return {
+    ...lists,
+    now,
+    instanceTypes: new Map(lists.nodePools.map(({ metadata }) => [metadata.name, instanceTypes])),
+    nominated: new Map(),
+    disrupting: new Set(),
+  };
+}
+
+function instanceType(item: unknown, i: number): InstanceType {
+  const type = item as Partial<InstanceType>;
+  if (typeof type.name !== "string") throw new InputError(`instanceTypes[${i}].name is missing`);
+  if (!Array.isArray(type.offerings)) throw new InputError(`instanceTypes[${i}] (${type.name}) needs a list of offerings`);
+  return {
+    name: type.name,
+    requirements: type.requirements ?? [],
+    capacity: type.capacity ?? {},
+    overhead: type.overhead ?? {},
+    offerings: type.offerings,
+  };
+}

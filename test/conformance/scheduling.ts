@@ -1,0 +1,78 @@
+/**
+ * Solves every scenario of a folder and holds the plans against Karpenter's answers: `node test/conformance/scheduling.ts [FOLDER] [NNN…]`.
+ * Per scenario: hard rules broken, pods left that Karpenter placed, price beside Karpenter's best of its runs; then totals.
+ */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { solve } from "../../core/scheduling/solve.ts";
+import { brokenRules } from "../support/scheduling/check-plan.ts";
+import { claimPrice } from "../support/scheduling/claim-price.ts";
+import { readScenario, scenarioToSnapshot } from "../support/scheduling/scenario.ts";
+
+const folder = process.argv[2] ?? "../shared/conformance/scheduling";
+const chosen = process.argv.slice(3);
+const stability = new Map<string, { price: [number, number] }>();
+const stabilityFile = join(folder, "stability.jsonl");
+if (existsSync(stabilityFile)) {
+  for (const line of readFileSync(stabilityFile, "utf8").split("\n")) {
+    if (line !== "") stability.set(JSON.parse(line).file, JSON.parse(line));
+  }
+}
+
+const totals = { scenarios: 0, broken: 0, left: 0, more: 0, dearer: 0, ours: 0, theirs: 0, comparable: 0, ms: 0 };
+for (const file of readdirSync(folder)
+  .filter((name) => name.endsWith(".scenario.json"))
+  .sort()) {
+  if (chosen.length > 0 && !chosen.some((prefix) => file.startsWith(prefix))) continue;
+  const scenario = readScenario(join(folder, file)) as Parameters<typeof brokenRules>[0];
+  const answer = JSON.parse(readFileSync(join(folder, file.replace(".scenario.", ".karpenter.")), "utf8"));
+  const start = performance.now();
+  const plan = solve(scenarioToSnapshot(scenario));
+  const ms = performance.now() - start;
+  const placed = new Set([...plan.newNodeClaims, ...plan.existingNodes].flatMap(({ pods }) => pods));
+  const theirs: string[] = [...answer.newNodeClaims, ...answer.existingNodes].flatMap(({ pods }: { pods: string[] }) => pods);
+  const left = theirs.filter((pod) => !placed.has(pod));
+  const more = [...placed].filter((pod) => !theirs.includes(pod));
+  const ourPrice = plan.newNodeClaims.reduce((sum, claim) => sum + claimPrice(scenario, claim), 0);
+  const answerPrice = answer.newNodeClaims.reduce(
+    (sum: number, claim: Parameters<typeof claimPrice>[1]) => sum + claimPrice(scenario, claim),
+    0,
+  );
+  const theirPrice = Math.min(answerPrice, stability.get(file)?.price[0] ?? answerPrice);
+  const broken = brokenRules(scenario, plan);
+  totals.scenarios++;
+  totals.ms += ms;
+  if (broken.length > 0) totals.broken++;
+  totals.left += left.length;
+  totals.more += more.length;
+  const isDearer = ourPrice > theirPrice + 1e-6;
+  if (more.length === 0) {
+    totals.comparable++;
+    totals.ours += ourPrice;
+    totals.theirs += theirPrice;
+    if (isDearer) totals.dearer++;
+  }
+  const marks = [
+    broken.length > 0 ? "BROKEN" : "",
+    left.length > 0 ? "LEFT" : "",
+    isDearer && more.length === 0 ? "DEARER" : "",
+    more.length > 0 ? `+${more.length}` : "",
+  ];
+  if (chosen.length > 0 || marks.some((mark) => mark !== "")) {
+    console.log(
+      `${file.slice(0, 3)} ${marks
+        .filter((mark) => mark !== "")
+        .join(" ")
+        .padEnd(
+          12,
+        )} left ${left.length} more ${more.length} price ${ourPrice.toFixed(4)} / ${theirPrice.toFixed(4)} claims ${plan.newNodeClaims.length} / ${answer.newNodeClaims.length} ${ms.toFixed(1)} ms`,
+    );
+  }
+  for (const rule of broken.slice(0, 3)) console.log(`      ${rule}`);
+  for (const pod of left.slice(0, 2)) console.log(`      left: ${pod}: ${plan.podErrors[pod] ?? "(no error)"}`);
+}
+const { ours, theirs } = totals;
+console.log(
+  `${totals.scenarios} scenarios: ${totals.broken} with a hard rule broken, ${totals.left} pods left that Karpenter placed, ${totals.more} placed that it left; ` +
+    `of ${totals.comparable} comparable, ${totals.dearer} dearer; total ${ours.toFixed(3)} / ${theirs.toFixed(3)} $/h (${(100 * (ours / theirs - 1)).toFixed(2)} %); ${totals.ms.toFixed(0)} ms`,
+);
