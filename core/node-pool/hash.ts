@@ -1,3 +1,4 @@
+import { fnv1, littleEndian, utf8 } from "../hash/fnv.ts";
 import type { NodePool } from "../model/node-pool.ts";
 import type { Taint } from "../model/taint.ts";
 
@@ -46,35 +47,8 @@ export function nodePoolHash(pool: Pick<NodePool, "spec">): string {
   ]).toString();
 }
 
-const OFFSET = 0xcbf29ce484222325n;
-const PRIME = 0x100000001b3n;
-const MASK = 0xffffffffffffffffn;
-
-function fnv(bytes: Iterable<number>): bigint {
-  let hash = OFFSET;
-  for (const byte of bytes) hash = ((hash * PRIME) & MASK) ^ BigInt(byte);
-  return hash;
-}
-
-function littleEndian(value: bigint): readonly number[] {
-  return [0n, 8n, 16n, 24n, 32n, 40n, 48n, 56n].map((shift) => Number((value >> shift) & 0xffn));
-}
-
-/** UTF-8, without TextEncoder: the core knows no platform. */
-function utf8(text: string): readonly number[] {
-  const escaped = encodeURIComponent(text);
-  const bytes: number[] = [];
-  for (let i = 0; i < escaped.length; i++) {
-    if (escaped[i] === "%") {
-      bytes.push(Number.parseInt(escaped.slice(i + 1, i + 3), 16));
-      i += 2;
-    } else bytes.push(escaped.charCodeAt(i));
-  }
-  return bytes;
-}
-
 function string(value: string): bigint {
-  return fnv(utf8(value));
+  return fnv1(utf8(value));
 }
 
 function optional(value: string | undefined): bigint | undefined {
@@ -82,11 +56,11 @@ function optional(value: string | undefined): bigint | undefined {
 }
 
 function ordered(a: bigint, b: bigint): bigint {
-  return fnv([...littleEndian(a), ...littleEndian(b)]);
+  return fnv1([...littleEndian(a), ...littleEndian(b)]);
 }
 
 function finish(a: bigint): bigint {
-  return fnv(littleEndian(a));
+  return fnv1(littleEndian(a));
 }
 
 /** Finished after every field, so the order counts. */
@@ -124,5 +98,5 @@ const UNIT_NS: Readonly<Record<string, bigint>> = { h: 3_600_000_000_000n, m: 60
 function duration(type: "Duration" | "NillableDuration", written: string): bigint {
   let ns = 0n;
   for (const [, amount = "0", unit = ""] of written.matchAll(/(\d+)([hms])/g)) ns += BigInt(amount) * (UNIT_NS[unit] ?? 0n);
-  return struct(type, [["Duration", type === "Duration" && ns === 0n ? undefined : fnv(littleEndian(ns))]]);
+  return struct(type, [["Duration", type === "Duration" && ns === 0n ? undefined : fnv1(littleEndian(ns))]]);
 }

@@ -6,7 +6,7 @@ import { capacityOf, ephemeralStorage, podLimit, usableMemoryMib } from "./capac
 import type { Catalogue, CatalogueType } from "./catalogue.ts";
 import { overheadOf } from "./overhead.ts";
 import { typeRequirements } from "./type-requirements.ts";
-import { type IsUnavailable, unavailableIndex } from "./unavailable.ts";
+import { fullSubnets, type IsUnavailable, unavailableIndex } from "./unavailable.ts";
 
 /** Karpenter's settings that instance types depend on, under their names. */
 export interface InstanceTypeSettings {
@@ -29,18 +29,26 @@ export interface InstanceTypesInput {
  * while catalogue, NodeClass and marks are the same. Rules: instance-types.md §2–8.
  */
 export function instanceTypesOf({ catalogue, nodeClass, unavailable, settings }: InstanceTypesInput): readonly InstanceType[] {
-  const subnetZoneIds = new Map((nodeClass.status?.subnets ?? []).map(({ zone, zoneID }) => [zone, zoneID]));
+  const subnets = nodeClass.status?.subnets ?? [];
+  const subnetZoneIds = new Map(subnets.map(({ zone, zoneID }) => [zone, zoneID]));
+  const full = fullSubnets(unavailable);
   const zones = catalogue.zones.map((zone) => ({
     name: zone.name,
     zoneId: subnetZoneIds.get(zone.name) || zone.zoneId,
     hasSubnet: subnetZoneIds.has(zone.name),
+    hasAddresses: subnets.some((subnet) => subnet.zone === zone.name && !full.has(subnet.id)),
   }));
   const isUnavailable = unavailableIndex(unavailable);
   return catalogue.types.map((type) => instanceTypeOf(type, { catalogue, nodeClass, settings, zones, isUnavailable }));
 }
 
 interface Context extends Omit<InstanceTypesInput, "unavailable"> {
-  readonly zones: readonly { readonly name: string; readonly zoneId: string; readonly hasSubnet: boolean }[];
+  readonly zones: readonly {
+    readonly name: string;
+    readonly zoneId: string;
+    readonly hasSubnet: boolean;
+    readonly hasAddresses: boolean;
+  }[];
   readonly isUnavailable: IsUnavailable;
 }
 
@@ -74,7 +82,7 @@ function offeringsOf(type: CatalogueType, { catalogue, nodeClass, zones, isUnava
         available:
           compatible &&
           price !== undefined &&
-          zone.hasSubnet &&
+          zone.hasAddresses &&
           type.zones.includes(zone.name) &&
           !isUnavailable(type.name, zone.name, capacityType),
         ...(zone.hasSubnet && { zoneId: zone.zoneId }),

@@ -1,0 +1,57 @@
+/** FNV over bytes, 64 bits wide. Not for secrets: it names equal contents equally, and nothing more is asked of it. */
+
+const OFFSET = 0xcbf29ce484222325n;
+const PRIME = 0x100000001b3n;
+const MASK = 0xffffffffffffffffn;
+
+/** FNV-1: multiply, then xor. */
+export function fnv1(bytes: Iterable<number>): bigint {
+  let hash = OFFSET;
+  for (const byte of bytes) hash = ((hash * PRIME) & MASK) ^ BigInt(byte);
+  return hash;
+}
+
+/** FNV-1a: xor, then multiply. Spreads better over short inputs. */
+export function fnv1a(bytes: Iterable<number>): bigint {
+  let hash = OFFSET;
+  for (const byte of bytes) hash = ((hash ^ BigInt(byte)) * PRIME) & MASK;
+  return hash;
+}
+
+/** The eight bytes of a 64-bit number, lowest first. */
+export function littleEndian(value: bigint): readonly number[] {
+  return [0n, 8n, 16n, 24n, 32n, 40n, 48n, 56n].map((shift) => Number((value >> shift) & 0xffn));
+}
+
+/** UTF-8 without TextEncoder: the core knows no platform. */
+export function utf8(text: string): readonly number[] {
+  const escaped = encodeURIComponent(text);
+  const bytes: number[] = [];
+  for (let i = 0; i < escaped.length; i++) {
+    if (escaped[i] === "%") {
+      bytes.push(Number.parseInt(escaped.slice(i + 1, i + 3), 16));
+      i += 2;
+    } else bytes.push(escaped.charCodeAt(i));
+  }
+  return bytes;
+}
+
+/**
+ * Name of a plain JSON value by its content: FNV-1a/64 over its JSON with sorted keys, 16 hex digits. Undefined fields count as
+ * absent. Two different contents of one cluster share a name with a chance of about n²/2⁶⁵.
+ */
+export function contentHash(value: unknown): string {
+  return fnv1a(utf8(canonicalJson(value)))
+    .toString(16)
+    .padStart(16, "0");
+}
+
+/** JSON with keys sorted, so that equal values give equal texts. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  const fields = Object.entries(value)
+    .filter(([, field]) => field !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${canonicalJson(field)}`).join(",")}}`;
+}

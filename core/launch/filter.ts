@@ -1,0 +1,115 @@
+import type { CapacityType, InstanceType, Offering } from "../model/instance-type.ts";
+import { CAPACITY_TYPE, INSTANCE_TYPE, WELL_KNOWN_LABELS, ZONE, ZONE_ID } from "../model/labels.ts";
+import { fits, type Resources } from "../model/quantity.ts";
+import { allocatableOf } from "../offerings/overhead.ts";
+import { has } from "../requirements/requirement.ts";
+import { compatible, type Requirements, requirementsFrom } from "../requirements/requirements.ts";
+
+/** As many types as one CreateFleet is told of; the reference cuts here too (launch.md §4). */
+export const MAX_LAUNCH_TYPES = 60;
+
+/** A type that the claim may be launched as, with the offerings that are left for it: available and compatible. */
+export interface Candidate {
+  readonly type: InstanceType;
+  readonly offerings: readonly Offering[];
+}
+
+export type Filtered =
+  | { readonly ok: { readonly candidates: readonly Candidate[]; readonly capacityType: CapacityType } }
+  | { readonly none: string };
+
+/**
+ * Cuts the types to those worth asking for, cheapest first, and settles the capacity type: spot if the claim allows it and any is left, else
+ * on-demand. `none` says which step left nothing: there is no capacity for the claim. Steps and their order: launch.md §4, without those for
+ * capacity reservations.
+ */
+export function filterForLaunch(
+  types: readonly InstanceType[],
+  requirements: Requirements,
+  requests: Resources,
+  { relaxMinValues = false }: { readonly relaxMinValues?: boolean } = {},
+): Filtered {
+  const usable = compatibleAvailable(types, requirements, requests);
+  if (usable.length === 0) return { none: "no instance type has an available offering that meets the requirements and holds the requests" };
+  const minValues = relaxMinValues ? new Map<string, number>() : minValuesOf(requirements);
+  let candidates = minValues.size > 0 ? usable : ordinaryFirst(usable);
+  if (minValues.size === 0) candidates = withoutDearSpot(candidates, requirements);
+  candidates = candidates.toSorted((a, b) => cheapest(a.offerings) - cheapest(b.offerings) || (a.type.name < b.type.name ? -1 : 1));
+  candidates = candidates.slice(0, MAX_LAUNCH_TYPES);
+  for (const [key, least] of minValues) {
+    const offered = distinctValues(candidates, key);
+    if (offered < least)
+      return { none: `minValues of ${key} asks for ${least} different values, the instance types left offer ${offered}` };
+  }
+  const spot = candidates.some(({ offerings }) => offerings.some(({ capacityType }) => capacityType === "spot"));
+  return { ok: { candidates, capacityType: spot ? "spot" : "on-demand" } };
+}
+
+function compatibleAvailable(types: readonly InstanceType[], requirements: Requirements, requests: Resources): readonly Candidate[] {
+  const candidates: Candidate[] = [];
+  const names = requirements.get(INSTANCE_TYPE);
+  for (const type of types) {
+    // A claim names its types: most fall out here, before anything is built.
+    if (names !== undefined && !has(names, type.name)) continue;
+    const offerings = type.offerings.filter((offering) => offering.available && admits(requirements, offering));
+    if (offerings.length === 0) continue;
+    if (!compatible(requirements, requirementsFrom(type.requirements), WELL_KNOWN_LABELS)) continue;
+    if (fits(requests, allocatableOf(type))) candidates.push({ type, offerings });
+  }
+  return candidates;
+}
+
+/** Whether the claim may run on an offering. */
+export function admits(requirements: Requirements, { zone, zoneId, capacityType }: Offering): boolean {
+  const allows = (key: string, value: string | undefined): boolean => {
+    const wanted = requirements.get(key);
+    return wanted === undefined || (value !== undefined && has(wanted, value));
+  };
+  return allows(CAPACITY_TYPE, capacityType) && allows(ZONE, zone) && allows(ZONE_ID, zoneId);
+}
+
+const ACCELERATORS = ["nvidia.com/gpu", "amd.com/gpu", "habana.ai/gaudi", "aws.amazon.com/neuron"];
+
+/** Without bare metal and accelerated types, unless there is nothing else. */
+function ordinaryFirst(candidates: readonly Candidate[]): readonly Candidate[] {
+  const ordinary = candidates.filter(({ type }) => {
+    const metal = type.name.slice(type.name.indexOf(".") + 1).startsWith("metal");
+    return !metal && ACCELERATORS.every((name) => Number(type.capacity[name] ?? 0) === 0);
+  });
+  return ordinary.length > 0 ? ordinary : candidates;
+}
+
+/** Spot that costs more than the cheapest on-demand offering buys nothing. Applies when the claim allows both. */
+function withoutDearSpot(candidates: readonly Candidate[], requirements: Requirements): readonly Candidate[] {
+  const wanted = requirements.get(CAPACITY_TYPE);
+  if (wanted !== undefined && !(has(wanted, "spot") && has(wanted, "on-demand"))) return candidates;
+  const onDemand = candidates.flatMap(({ offerings }) => offerings.filter(({ capacityType }) => capacityType === "on-demand"));
+  if (onDemand.length === 0) return candidates;
+  const ceiling = cheapest(onDemand);
+  return candidates
+    .map(({ type, offerings }) => ({
+      type,
+      offerings: offerings.filter(({ capacityType, price }) => capacityType !== "spot" || price <= ceiling),
+    }))
+    .filter(({ offerings }) => offerings.length > 0);
+}
+
+function minValuesOf(requirements: Requirements): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  for (const { key, minValues } of requirements.values()) if (minValues !== undefined) found.set(key, minValues);
+  return found;
+}
+
+function distinctValues(candidates: readonly Candidate[], key: string): number {
+  const values = new Set<string>();
+  for (const { type } of candidates) {
+    for (const value of type.requirements.find((requirement) => requirement.key === key)?.values ?? []) values.add(value);
+  }
+  return values.size;
+}
+
+function cheapest(offerings: readonly Offering[]): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (const { price } of offerings) if (price < least) least = price;
+  return least;
+}

@@ -1,0 +1,56 @@
+import { contentHash } from "../hash/fnv.ts";
+import type { CapacityType } from "../model/instance-type.ts";
+import type { BlockDeviceMapping, EC2NodeClass } from "../model/node-class.ts";
+import { parseQuantity } from "../model/quantity.ts";
+import type { LaunchTemplate } from "../model/record.ts";
+import { amiFamilyOf, FAMILIES } from "../node-class/family.ts";
+import { DEFAULT_METADATA_OPTIONS } from "../node-class/hash.ts";
+
+/** What differs between the templates of one NodeClass. */
+export interface InstanceSpec {
+  readonly imageId: string;
+  readonly userData: string;
+  readonly capacityType: CapacityType;
+  /** 0: one ordinary network interface. */
+  readonly efaInterfaces: number;
+  readonly dedicated: boolean;
+}
+
+const GIB_MILLI = 2 ** 30 * 1000;
+
+/**
+ * The template of a NodeClass for one image. Its name is `karpenter.k8s.aws/` and the FNV-1a/64 of everything in it, so that making it
+ * twice makes one, and a change makes another; nothing of a single claim may be in it (launch.md §3).
+ */
+export function launchTemplate(nodeClass: EC2NodeClass, instance: InstanceSpec, tags: Readonly<Record<string, string>>): LaunchTemplate {
+  const { spec, status } = nodeClass;
+  const mappings = spec.blockDeviceMappings ?? FAMILIES[amiFamilyOf(spec)].defaultDevices;
+  const content: Omit<LaunchTemplate, "name"> = {
+    imageId: instance.imageId,
+    userData: instance.userData,
+    instanceProfile: spec.instanceProfile ?? status?.instanceProfile ?? "",
+    securityGroupIds: (status?.securityGroups ?? []).map(({ id }) => id),
+    blockDeviceMappings: mappings.map(blockDevice),
+    metadataOptions: { ...DEFAULT_METADATA_OPTIONS, ...spec.metadataOptions },
+    detailedMonitoring: spec.detailedMonitoring ?? false,
+    ...(spec.associatePublicIPAddress !== undefined && { associatePublicIPAddress: spec.associatePublicIPAddress }),
+    tags,
+    capacityType: instance.capacityType,
+    ...(instance.efaInterfaces > 0 && { efaInterfaces: instance.efaInterfaces }),
+    ...(instance.dedicated && { tenancy: "dedicated" as const }),
+  };
+  return { name: `karpenter.k8s.aws/${contentHash(content)}`, ...content };
+}
+
+function blockDevice({ deviceName, ebs = {} }: BlockDeviceMapping): LaunchTemplate["blockDeviceMappings"][number] {
+  const { kmsKeyID, snapshotID, volumeSize, ...same } = ebs;
+  return {
+    ...(deviceName !== undefined && { deviceName }),
+    ebs: {
+      ...same,
+      ...(kmsKeyID !== undefined && { kmsKeyId: kmsKeyID }),
+      ...(snapshotID !== undefined && { snapshotId: snapshotID }),
+      ...(volumeSize !== undefined && { volumeSize: Math.ceil(parseQuantity(volumeSize) / GIB_MILLI) }),
+    },
+  };
+}

@@ -1,0 +1,154 @@
+import type { AmiFamily, KubeletConfiguration } from "../model/node-class.ts";
+import type { Taint } from "../model/taint.ts";
+import { bottlerocketSettings } from "./bottlerocket.ts";
+import { kubeletFlags, nodeLabels, nodeLabelsFlag, nodeTaints } from "./kubelet-flags.ts";
+import { isMime, type MimePart, NODE_CONFIG, parseMime, renderMime, SHELL_SCRIPT } from "./mime.ts";
+import { type Json, toYaml } from "./yaml.ts";
+
+/** What a new node must know of its cluster. */
+export interface ClusterFacts {
+  readonly name: string;
+  readonly endpoint: string;
+  /** Base64 PEM. */
+  readonly caBundle: string;
+  /** Service network, "10.100.0.0/16"; AL2023 does not start without. */
+  readonly serviceCidr?: string;
+  /** ClusterIP of kube-dns, where the node image needs it. */
+  readonly clusterDns?: string;
+}
+
+export interface UserDataInput {
+  readonly family: AmiFamily;
+  readonly cluster: ClusterFacts;
+  /** The NodeClaim's. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly taints?: readonly Taint[];
+  readonly startupTaints?: readonly Taint[];
+  readonly kubelet?: KubeletConfiguration;
+  readonly maxPods?: number;
+  readonly capacityType: string;
+  /** The user's own, from the NodeClass. */
+  readonly userData?: string;
+  readonly instanceStorePolicy?: "RAID0";
+  /** Bottlerocket's version, "1.46.0"; unknown counts as old. */
+  readonly imageVersion?: string;
+}
+
+/** EC2's limit of the decoded text, bytes. */
+export const USER_DATA_LIMIT = 16_384;
+
+/**
+ * The text that makes a fresh instance join the cluster (launch.md §1); equal inputs give equal texts. Throws RangeError when the
+ * user's own part cannot be read.
+ */
+export function renderUserData(input: UserDataInput): string {
+  switch (input.family) {
+    case "AL2":
+      return renderMime([...userParts(input.userData, () => false), { contentType: SHELL_SCRIPT, body: bootstrapScript(input) }]);
+    case "AL2023":
+      return renderMime([...userParts(input.userData, looksLikeYamlMap), { contentType: NODE_CONFIG, body: nodeConfig(input) }]);
+    case "Bottlerocket":
+      return bottlerocketSettings(input);
+    case "Windows2019":
+    case "Windows2022":
+    case "Windows2025":
+      return windowsScript(input);
+    case "Custom":
+      return input.userData ?? "";
+  }
+}
+
+/** The user's parts go first: what reads them lets the last word win, and that is ours. */
+function userParts(userData: string | undefined, isNodeConfig: (text: string) => boolean): readonly MimePart[] {
+  if (userData === undefined || userData.trim() === "") return [];
+  if (isMime(userData)) return parseMime(userData);
+  return [{ contentType: isNodeConfig(userData) ? NODE_CONFIG : SHELL_SCRIPT, body: userData.replace(/\n+$/, "") }];
+}
+
+/** A shell script starts with "#!", a YAML map with "key:" on its first line that is no comment. */
+function looksLikeYamlMap(text: string): boolean {
+  if (text.trimStart().startsWith("#!")) return false;
+  const first = text.split("\n").find((line) => !/^\s*(#.*|---\s*)?$/.test(line));
+  return first !== undefined && (/^\s*["']?[A-Za-z][\w./-]*["']?\s*:(\s|$)/.test(first) || first.trimStart().startsWith("{"));
+}
+
+function labelsOf(input: UserDataInput): Readonly<Record<string, string>> {
+  return nodeLabels(input.labels, input.capacityType, input.family === "Custom");
+}
+
+function dnsOf({ kubelet, cluster }: UserDataInput): string | undefined {
+  return kubelet?.clusterDNS?.[0] ?? cluster.clusterDns;
+}
+
+function flagsOf(input: UserDataInput): string {
+  return kubeletFlags(labelsOf(input), nodeTaints(input.taints, input.startupTaints), input.kubelet, input.maxPods);
+}
+
+function bootstrapScript(input: UserDataInput): string {
+  const dns = dnsOf(input);
+  const command = [
+    `/etc/eks/bootstrap.sh '${input.cluster.name}' --apiserver-endpoint '${input.cluster.endpoint}' --b64-cluster-ca '${input.cluster.caBundle}'`,
+    dns?.includes(":") ? "--ip-family ipv6" : undefined,
+    dns === undefined ? undefined : `--dns-cluster-ip '${dns}'`,
+    input.maxPods === undefined ? undefined : "--use-max-pods false",
+    `--kubelet-extra-args '${flagsOf(input)}'`,
+    input.instanceStorePolicy === "RAID0" ? "--local-disks raid0" : undefined,
+  ];
+  return [
+    "#!/bin/bash -xe",
+    "exec > >(tee /var/log/user-data.log | logger -t user-data -s 2>/dev/console) 2>&1",
+    command.filter((line) => line !== undefined).join(" \\\n"),
+  ].join("\n");
+}
+
+function nodeConfig(input: UserDataInput): string {
+  const { cluster, kubelet, instanceStorePolicy } = input;
+  const taints = nodeTaints(input.taints, input.startupTaints);
+  const dns = dnsOf(input);
+  const texts = (map: Readonly<Record<string, string | number>>): Json =>
+    Object.fromEntries(
+      Object.entries(map)
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([key, value]) => [key, String(value)]),
+    );
+  const config: Record<string, Json> = {};
+  for (const [key, value] of Object.entries(kubelet ?? {})) {
+    config[key] = typeof value === "object" && !Array.isArray(value) ? texts(value as Record<string, string | number>) : (value as Json);
+  }
+  return toYaml({
+    apiVersion: "node.eks.aws/v1alpha1",
+    kind: "NodeConfig",
+    spec: {
+      cluster: {
+        name: cluster.name,
+        apiServerEndpoint: cluster.endpoint,
+        certificateAuthority: cluster.caBundle,
+        ...(cluster.serviceCidr !== undefined && { cidr: cluster.serviceCidr }),
+      },
+      ...(instanceStorePolicy === "RAID0" && { instance: { localStorage: { strategy: "RAID0" } } }),
+      kubelet: {
+        config: {
+          ...config,
+          ...(dns !== undefined && { clusterDNS: kubelet?.clusterDNS ?? [dns] }),
+          ...(input.maxPods !== undefined && { maxPods: input.maxPods }),
+          registerWithTaints: taints.map(({ key, value, effect }) => ({ key, ...(value && { value }), effect })),
+        },
+        flags: [nodeLabelsFlag(labelsOf(input))],
+      },
+    },
+  }).trimEnd();
+}
+
+function windowsScript(input: UserDataInput): string {
+  const dns = dnsOf(input);
+  const { name, endpoint, caBundle } = input.cluster;
+  return [
+    "<powershell>",
+    ...(input.userData === undefined ? [] : [input.userData]),
+    '[string]$EKSBootstrapScriptFile = "$env:ProgramFiles\\Amazon\\EKS\\Start-EKSBootstrap.ps1"',
+    `& $EKSBootstrapScriptFile -EKSClusterName '${name}' -APIServerEndpoint '${endpoint}' -Base64ClusterCA '${caBundle}' -KubeletExtraArgs '${flagsOf(input)}'${
+      dns === undefined ? "" : ` -DNSClusterIP '${dns}'`
+    }`,
+    "</powershell>",
+  ].join("\n");
+}

@@ -1,0 +1,46 @@
+import type { EC2NodeClass } from "../model/node-class.ts";
+import { conditionOf } from "../status/conditions.ts";
+
+export interface NotReady {
+  readonly kind: "InsufficientCapacity" | "NodeClassNotReady" | "Refused";
+  readonly reason: string;
+  readonly message: string;
+}
+
+/**
+ * Why nothing may be launched from a NodeClass now, or undefined. A missing or deleting one ends the claim as lack of capacity does; a verdict
+ * of another generation than the spec's counts as not ready; an open verdict is worth another try (ec2nodeclass.md §3, nodeclaim-lifecycle.md §3).
+ */
+export function launchReadiness(nodeClass: EC2NodeClass | undefined): NotReady | undefined {
+  if (nodeClass === undefined) {
+    return {
+      kind: "InsufficientCapacity",
+      reason: "NodeClassNotFound",
+      message: "Failed resolving NodeClass: there is no EC2NodeClass of that name",
+    };
+  }
+  const { name, generation, deletionTimestamp } = nodeClass.metadata;
+  if (deletionTimestamp !== undefined) {
+    return {
+      kind: "InsufficientCapacity",
+      reason: "NodeClassTerminating",
+      message: `Failed resolving NodeClass: EC2NodeClass ${name} is being deleted`,
+    };
+  }
+  const ready = conditionOf(nodeClass.status?.conditions, "Ready");
+  if (ready === undefined || ready.status === "Unknown") {
+    return { kind: "Refused", reason: "NodeClassReadinessUnknown", message: `EC2NodeClass ${name} was not looked at yet` };
+  }
+  if (ready.status === "False") {
+    return {
+      kind: "NodeClassNotReady",
+      reason: ready.reason ?? "NodeClassNotReady",
+      message: ready.message ?? `EC2NodeClass ${name} is not ready`,
+    };
+  }
+  if (generation !== undefined && ready.observedGeneration !== undefined && ready.observedGeneration !== generation) {
+    const message = `EC2NodeClass ${name} has changed since it was found ready (generation ${generation}, seen ${ready.observedGeneration})`;
+    return { kind: "NodeClassNotReady", reason: "NodeClassNotReady", message };
+  }
+  return undefined;
+}

@@ -1,0 +1,220 @@
+import { describe, expect, it } from "vitest";
+import { clientToken, type LaunchInput, renderLaunch } from "../../../core/launch/fleet-request.ts";
+import type { NodeClaimSpec } from "../../../core/model/node-claim.ts";
+import { claim, cluster, nodeClass, typesOf } from "./support.ts";
+
+const all = typesOf();
+
+function render(overrides: Partial<LaunchInput> = {}): ReturnType<typeof renderLaunch> {
+  return renderLaunch({ claim: claim(), record: {}, nodeClass: nodeClass(), instanceTypes: all, cluster, attempt: 0, ...overrides });
+}
+
+function launched(overrides: Partial<LaunchInput> = {}) {
+  const rendered = render(overrides);
+  if (!("ok" in rendered)) throw new Error(`${rendered.error.reason}: ${rendered.error.message}`);
+  return rendered.ok;
+}
+
+function overridesOf(overrides: Partial<LaunchInput> = {}) {
+  return launched(overrides).request.launchTemplates.flatMap((template) => template.overrides);
+}
+
+function requirements(...more: NodeClaimSpec["requirements"]): Partial<LaunchInput> {
+  return { claim: claim({ spec: { requirements: more } }) };
+}
+
+const key = (name: string): string => `karpenter.k8s.aws/instance-${name}`;
+
+describe("renderLaunch", () => {
+  it("makes a template an image and pod limit, and asks for spot in every zone", () => {
+    const { request, templates } = launched();
+    expect(request).toMatchObject({
+      clientToken: "11111111-2222-3333-4444-555555555555-0",
+      capacityType: "spot",
+      tags: {
+        "kubernetes.io/cluster/prod": "owned",
+        "eks:eks-cluster-name": "prod",
+        "karpenter.sh/nodepool": "default",
+        "karpenter.sh/nodeclaim": "default-abcde",
+        "karpenter.k8s.aws/ec2nodeclass": "default",
+        "karpenter-serverless/claim-uid": "11111111-2222-3333-4444-555555555555",
+      },
+    });
+    expect(templates.map(({ imageId }) => imageId).sort()).toEqual(["ami-amd", "ami-arm"]);
+    expect(request.launchTemplates.map(({ name }) => name)).toEqual(templates.map(({ name }) => name));
+    for (const { name, tags } of templates) {
+      expect(name).toMatch(/^karpenter\.k8s\.aws\/[0-9a-f]{16}$/);
+      expect(tags).not.toHaveProperty("karpenter.sh/nodeclaim");
+    }
+    expect(overridesOf()).toContainEqual({
+      instanceType: "m5.large",
+      subnetId: "subnet-us-west-2a",
+      zone: "us-west-2a",
+      imageId: "ami-amd",
+      price: 0.051542,
+    });
+  });
+
+  it("makes a template of its own for another pod limit", () => {
+    const names = { key: "node.kubernetes.io/instance-type", operator: "In", values: ["m5.large", "m5.xlarge"] } as const;
+    const { templates } = launched(requirements(names, { key: "karpenter.sh/capacity-type", operator: "In", values: ["spot"] }));
+    expect(templates.map(({ userData }) => /maxPods: (\d+)/.exec(userData)?.[1])).toEqual(["29", "58"]);
+  });
+
+  it("gives equal inputs equal requests, and another claim of the same shape the same templates", () => {
+    expect(launched()).toEqual(launched());
+    const other = launched({ claim: claim({ metadata: { name: "default-zzzzz", uid: "other" } }), attempt: 3 });
+    expect(other.templates).toEqual(launched().templates);
+    expect(other.request.clientToken).toBe("other-3");
+  });
+
+  it("renames the template when anything in it changes", () => {
+    const names = [
+      launched(),
+      launched({ nodeClass: nodeClass({ spec: { tags: { a: "b" } } }) }),
+      launched({ cluster: { ...cluster, caBundle: "eA==" } }),
+    ];
+    expect(new Set(names.map(({ templates }) => templates[0]?.name)).size).toBe(3);
+  });
+
+  it("fills in the family's volumes and the default metadata options, and sends whole GiB", () => {
+    expect(launched().templates[0]).toMatchObject({
+      blockDeviceMappings: [{ deviceName: "/dev/xvda", ebs: { encrypted: true, volumeType: "gp3", volumeSize: 20 } }],
+      metadataOptions: { httpEndpoint: "enabled", httpProtocolIPv6: "disabled", httpPutResponseHopLimit: 1, httpTokens: "required" },
+      instanceProfile: "prod_1",
+      securityGroupIds: ["sg-1"],
+      capacityType: "spot",
+    });
+    const mappings = [{ deviceName: "/dev/xvda", ebs: { volumeSize: "10G", kmsKeyID: "k", snapshotID: "s" } }];
+    expect(launched({ nodeClass: nodeClass({ spec: { blockDeviceMappings: mappings } }) }).templates[0]?.blockDeviceMappings).toEqual([
+      { deviceName: "/dev/xvda", ebs: { volumeSize: 10, kmsKeyId: "k", snapshotId: "s" } },
+    ]);
+  });
+
+  it("takes on-demand when spot is not allowed, or has run out", () => {
+    const onDemand = requirements(
+      { key: "node.kubernetes.io/instance-type", operator: "In", values: ["m5.large"] },
+      { key: "karpenter.sh/capacity-type", operator: "In", values: ["on-demand"] },
+    );
+    expect(launched(onDemand).request.capacityType).toBe("on-demand");
+    const dry = typesOf({ unavailable: [{ instanceType: "*", zone: "*", capacityType: "spot", expiresAt: 0 }] });
+    expect(launched({ instanceTypes: dry }).request.capacityType).toBe("on-demand");
+  });
+
+  it("keeps the 60 cheapest types, and neither metal nor GPUs unless nothing else is left", () => {
+    const types = new Set(
+      overridesOf(requirements({ key: "karpenter.sh/capacity-type", operator: "In", values: ["spot"] })).map(
+        ({ instanceType }) => instanceType,
+      ),
+    );
+    expect(types.size).toBe(60);
+    expect([...types].filter((name) => /metal|^[gp]\d/.test(name))).toEqual([]);
+    const gpus = new Set(overridesOf(requirements({ key: key("gpu-count"), operator: "Exists" })).map(({ instanceType }) => instanceType));
+    expect(gpus.size).toBeGreaterThan(20);
+    expect(
+      launched(requirements({ key: key("gpu-count"), operator: "Exists" })).templates.every(({ imageId }) => imageId === "ami-gpu"),
+    ).toBe(true);
+  });
+
+  it("drops spot that is dearer than the cheapest on-demand offering", () => {
+    const names = { key: "node.kubernetes.io/instance-type", operator: "In", values: ["t3.medium", "m5.24xlarge"] } as const;
+    expect(new Set(overridesOf(requirements(names)).map(({ instanceType }) => instanceType))).toEqual(new Set(["t3.medium"]));
+    const spotOnly = requirements(names, { key: "karpenter.sh/capacity-type", operator: "In", values: ["spot"] });
+    expect(new Set(overridesOf(spotOnly).map(({ instanceType }) => instanceType)).size).toBe(2);
+  });
+
+  it("stays in the zone asked for, in the subnet with most free addresses, past those that are full", () => {
+    const zone = { key: "topology.kubernetes.io/zone", operator: "In", values: ["us-west-2a"] } as const;
+    const status = { subnets: ["subnet-1", "subnet-2", "subnet-3"].map((id) => ({ id, zone: "us-west-2a", zoneID: "usw2-az2" })) };
+    const where = (more: Partial<LaunchInput>): unknown => [
+      ...new Set(overridesOf({ ...requirements(zone), nodeClass: nodeClass({ status }), ...more }).map(({ subnetId }) => subnetId)),
+    ];
+    expect(where({})).toEqual(["subnet-1"]);
+    expect(where({ freeIps: { "subnet-1": 3, "subnet-2": 9, "subnet-3": 5 } })).toEqual(["subnet-2"]);
+    expect(where({ unavailable: [{ instanceType: "*", zone: "subnet-1", capacityType: "spot", expiresAt: 0 }] })).toEqual(["subnet-2"]);
+    const byId = requirements({ key: "topology.k8s.aws/zone-id", operator: "In", values: ["usw2-az1"] });
+    expect(new Set(overridesOf(byId).map((override) => override.zone))).toEqual(new Set(["us-west-2b"]));
+  });
+
+  it("holds to minValues, unless they were relaxed", () => {
+    const items = [
+      { key: "node.kubernetes.io/instance-type", operator: "In", values: ["m5.large", "m5.xlarge"] },
+      { key: key("family"), operator: "Exists", minValues: 2 },
+    ] as const;
+    expect(render(requirements(...items))).toMatchObject({
+      error: { kind: "InsufficientCapacity", message: expect.stringContaining("instance-family asks for 2") },
+    });
+    const relaxed = claim({
+      spec: { requirements: items },
+      metadata: { annotations: { "karpenter.sh/nodeclaim-min-values-relaxed": "true" } },
+    });
+    expect(launched({ claim: relaxed, nodeClass: nodeClass({ spec: { context: "c" } }) }).request.context).toBeUndefined();
+    expect(launched({ nodeClass: nodeClass({ spec: { context: "c" } }) }).request.context).toBe("c");
+  });
+
+  it("asks for EFA interfaces and dedicated hosts only if the claim does", () => {
+    const requests = { cpu: "1", "vpc.amazonaws.com/efa": "1" };
+    const efa = claim({
+      spec: {
+        resources: { requests },
+        requirements: [{ key: "node.kubernetes.io/instance-type", operator: "In", values: ["c5n.18xlarge"] }],
+      },
+    });
+    expect(launched({ claim: efa }).templates[0]?.efaInterfaces).toBe(1);
+    expect(launched().templates[0]).not.toHaveProperty("efaInterfaces");
+    const dedicated = { key: key("tenancy"), operator: "In", values: ["dedicated"] } as const;
+    expect(launched(requirements(dedicated)).templates[0]?.tenancy).toBe("dedicated");
+  });
+
+  it.for<{ name: string; with: Partial<LaunchInput>; want: object }>([
+    { name: "no NodeClass", with: { nodeClass: undefined }, want: { kind: "InsufficientCapacity", reason: "NodeClassNotFound" } },
+    {
+      name: "a deleting NodeClass",
+      with: { nodeClass: nodeClass({ metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }) },
+      want: { kind: "InsufficientCapacity", reason: "NodeClassTerminating" },
+    },
+    {
+      name: "a NodeClass that changed",
+      with: { nodeClass: nodeClass({ metadata: { generation: 2 } }) },
+      want: { kind: "NodeClassNotReady" },
+    },
+    {
+      name: "a NodeClass that is not ready",
+      with: {
+        nodeClass: nodeClass({ status: { conditions: [{ type: "Ready", status: "False", reason: "UnhealthyDependents", message: "m" }] } }),
+      },
+      want: { kind: "NodeClassNotReady", reason: "UnhealthyDependents", message: "m" },
+    },
+    {
+      name: "a NodeClass not looked at",
+      with: { nodeClass: nodeClass({ status: { conditions: [] } }) },
+      want: { kind: "Refused", reason: "NodeClassReadinessUnknown" },
+    },
+    {
+      name: "too large a pod",
+      with: { claim: claim({ spec: { resources: { requests: { cpu: "9000" } } } }) },
+      want: { kind: "InsufficientCapacity" },
+    },
+    {
+      name: "no image",
+      with: { nodeClass: nodeClass({ status: { amis: [] } }) },
+      want: { kind: "Refused", message: expect.stringContaining("no AMI") },
+    },
+    {
+      name: "userData over EC2's limit",
+      with: { nodeClass: nodeClass({ spec: { userData: "x".repeat(17_000) } }) },
+      want: { kind: "Refused", reason: "UserDataSizeLimitExceeded", message: expect.stringContaining("16384") },
+    },
+    {
+      name: "userData that is no TOML",
+      with: { nodeClass: nodeClass({ spec: { amiFamily: "Bottlerocket", userData: "a = ?" } }) },
+      want: { kind: "Refused", message: "userData is not valid TOML: line 1: a value is missing" },
+    },
+  ])("says why there is no launch: $name", ({ with: overrides, want }) => {
+    expect(render(overrides)).toMatchObject({ error: want });
+  });
+});
+
+it("keeps client tokens within EC2's 64 characters", () => {
+  expect(clientToken("u".repeat(80), 12)).toMatch(/^[0-9a-f]{16}-12$/);
+});
