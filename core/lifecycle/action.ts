@@ -5,6 +5,7 @@ import type { Instance, NodeClaimRecord } from "../model/record.ts";
 import type { VolumeAttachment } from "../model/workloads.ts";
 import type { PublishedEvent } from "../ports/kubernetes.ts";
 import type { LogFields } from "../ports/log.ts";
+import type { WakeUp } from "../ports/wake-ups.ts";
 
 /** What one pass over a claim sees. Read anew each time: events are hints, the world is the truth. */
 export interface ClaimView {
@@ -49,6 +50,7 @@ export type Action =
   | { readonly type: "Evict"; readonly pod: Pod; readonly reason: string }
   | { readonly type: "DeletePod"; readonly pod: Pod; readonly gracePeriodSeconds: number }
   | { readonly type: "TerminateInstance"; readonly instanceId: string }
+  | { readonly type: "Wake"; readonly wakeUp: WakeUp }
   | { readonly type: "Forget"; readonly record: NodeClaimRecord }
   | { readonly type: "Event"; readonly event: PublishedEvent }
   | { readonly type: "Log"; readonly level: "debug" | "info" | "error"; readonly message: string; readonly fields: LogFields }

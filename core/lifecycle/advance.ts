@@ -14,6 +14,9 @@ import { terminate } from "./termination.ts";
 export const LAUNCH_TIMEOUT_MS = 5 * 60_000;
 export const REGISTRATION_TIMEOUT_MS = 15 * 60_000;
 
+/** How long a launch that failed for a reason that may pass is left alone. */
+export const LAUNCH_RETRY_MS = 10_000;
+
 /**
  * The next step in a claim's life. Nothing is remembered between two calls: each looks at the three records of the node and takes the
  * first step that is missing, so a pass that is repeated, late or cut short does no harm (architecture.md, ideas 1 and 3).
@@ -68,6 +71,8 @@ function addFinalizer(claim: NodeClaim): Step {
 
 function launch(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step {
   if (view.now - record.createdAt > LAUNCH_TIMEOUT_MS) return timeOut(view, record, "launch_timeout", LAUNCH_TIMEOUT_MS);
+  const retryAt = record.launchFailedAt === undefined ? 0 : record.launchFailedAt + LAUNCH_RETRY_MS;
+  if (record.launch === undefined && view.now < retryAt) return { actions: [], wakeAt: retryAt };
   return { actions: [{ type: record.launch ? "Launch" : "PrepareLaunch", record, claim }], again: true };
 }
 
@@ -159,7 +164,10 @@ function keep(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step 
   }
   const dueAt = expiresAt ?? Number.MAX_SAFE_INTEGER;
   if (record.initializedAt !== undefined && record.dueAt === dueAt) return { actions: [] };
-  return { actions: [{ type: "WriteRecord", record: { ...record, initializedAt: record.initializedAt ?? view.now, dueAt } }] };
+  const write: Action = { type: "WriteRecord", record: { ...record, initializedAt: record.initializedAt ?? view.now, dueAt } };
+  // The command that waits for this claim can go on.
+  const wake: Action = { type: "Wake", wakeUp: { kind: "disruption", cluster: record.cluster, reason: `${record.name} is up` } };
+  return { actions: record.commandId === undefined ? [write] : [write, wake] };
 }
 
 /** When a claim expires, ms; undefined for "Never". */

@@ -26,13 +26,8 @@ export const NODE_POOL_HASH_VERSION = "karpenter.sh/nodepool-hash-version";
 export const TERMINATION_TIMESTAMP = "karpenter.sh/nodeclaim-termination-timestamp";
 export const MIN_VALUES_RELAXED = "karpenter.sh/nodeclaim-min-values-relaxed";
 
-/** Our own: the intent that a NodeClaim was made for, and the claim that an instance was bought for. */
+/** Our own: the intent that a NodeClaim was made for; tells ours from a stranger's of the same name. */
 export const INTENT = "karpenter-serverless/intent";
-export const CLAIM_UID_TAG = "karpenter-serverless/claim-uid";
-export const CLAIM_TAG = "karpenter.sh/nodeclaim";
-
-/** Pods that the instance type can hold; not a scheduling label since v1, but people look for it. */
-export const INSTANCE_PODS = "karpenter.k8s.aws/instance-pods";
 
 export const DISRUPTED_TAINT = { key: "karpenter.sh/disrupted", effect: "NoSchedule" } as const;
 export const UNREGISTERED_TAINT = { key: "karpenter.sh/unregistered", effect: "NoExecute" } as const;

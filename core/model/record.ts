@@ -129,6 +129,8 @@ export interface NodeClaimRecord {
   readonly instance?: Pick<Instance, "id" | "instanceType" | "zone" | "capacityType" | "imageId" | "subnetId">;
   /** When `launch` was stored, ms: how long its outcome has been unknown. */
   readonly launchRequestedAt?: number;
+  /** When a launch failed for a reason that may pass, ms: it is tried again a little later. */
+  readonly launchFailedAt?: number;
   readonly launchedAt?: number;
   readonly initializedAt?: number;
   /** Set when the claim shall go; from then on nothing is launched for it. */

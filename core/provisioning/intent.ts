@@ -7,8 +7,10 @@ import { NODE_POOL_HASH_VERSION_VALUE, nodePoolHash } from "../node-pool/hash.ts
 
 export interface IntentFacts {
   readonly cluster: string;
-  /** Random: decides the claim's name and tells it from a stranger's. */
+  /** Tells the claim from a stranger's of the same name; random, or the same however often one decision is written. */
   readonly id: string;
+  /** Made from the id when absent. */
+  readonly name?: string;
   readonly now: number;
   readonly reason: ClaimReason;
   readonly podUids: readonly string[];
@@ -17,7 +19,7 @@ export interface IntentFacts {
 
 /** A planned claim as the record of the intent to have it, with the custom resource to be (nodeclaim-lifecycle.md §1). */
 export function intentFor(planned: PlannedNodeClaim, pool: NodePool, facts: IntentFacts): NodeClaimRecord {
-  const name = `${pool.metadata.name}-${suffix(facts.id)}`;
+  const name = facts.name ?? `${pool.metadata.name}-${suffix(facts.id)}`;
   return {
     cluster: facts.cluster,
     name,

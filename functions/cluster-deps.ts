@@ -1,0 +1,34 @@
+import type { ClusterFacts } from "../core/launch/user-data.ts";
+import type { Catalogue } from "../core/offerings/catalogue.ts";
+import type { Fleet } from "../core/ports/fleet.ts";
+import type { Kubernetes } from "../core/ports/kubernetes.ts";
+import type { Log } from "../core/ports/log.ts";
+import type { Metrics } from "../core/ports/metrics.ts";
+import type { NodeClaimStore } from "../core/ports/node-claim-store.ts";
+import type { WakeUps } from "../core/ports/wake-ups.ts";
+
+/** Karpenter's settings that decisions depend on, under their names. */
+export interface Settings {
+  readonly vmMemoryOverheadPercent: number;
+  readonly reservedEnis: number;
+  readonly preferencePolicy: "Respect" | "Ignore";
+  readonly minValuesPolicy: "Strict" | "BestEffort";
+  readonly spotToSpotConsolidation: boolean;
+}
+
+/** All that a handler may reach for one cluster. Each handler names the part that it uses. */
+export interface ClusterDeps {
+  readonly cluster: ClusterFacts;
+  readonly kubernetes: Kubernetes;
+  readonly store: NodeClaimStore;
+  readonly fleet: Fleet;
+  readonly wakeUps: WakeUps;
+  readonly catalogue: () => Promise<Catalogue>;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly settings: Settings;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Random, unique. */
+  readonly newId: () => string;
+}

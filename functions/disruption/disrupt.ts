@@ -1,0 +1,129 @@
+import { advanceCommand, heal } from "../../core/disruption/advance-command.ts";
+import type { CommandStep } from "../../core/disruption/command-action.ts";
+import { planDisruption } from "../../core/disruption/plan.ts";
+import { podEvents } from "../../core/disruption/pod-events.ts";
+import type { Simulate } from "../../core/disruption/simulate.ts";
+import type { CommandRecord, Lease, NodeClaimRecord } from "../../core/model/record.ts";
+import { ConflictError } from "../../core/ports/errors.ts";
+import { solve } from "../../core/scheduling/solve.ts";
+import type { ClusterDeps } from "../cluster-deps.ts";
+import { publishOnce } from "../events.ts";
+import { withLease } from "../lease.ts";
+import { readWorld, type World } from "../world.ts";
+import { mirrorConditions } from "./mirror.ts";
+import { performCommandAction } from "./perform.ts";
+
+/** The sweep comes round this often: what is due later needs no wake-up of its own. */
+const SWEEP_MS = 60_000;
+
+/** How long one pass may search before it takes the best that it has found. */
+const SEARCH_MS = 10_000;
+
+/**
+ * One pass of disruption: carries commands on, heals what belongs to none, and decides on at most one new. Nothing is done in the pass that
+ * decides: the command is written down first, and must still hold 15 s later.
+ */
+export async function disrupt(reason: string, deps: ClusterDeps): Promise<void> {
+  const wakeTimes: number[] = [];
+  const decided = await withLease(deps, async (lease) => {
+    const world = await readWorld(deps);
+    const records = await observePods(world, deps);
+    const simulate: Simulate = (snapshot, options) => solve(snapshot, { ...deps.settings, ...options });
+    const commands = await carryOn({ ...world, records }, simulate, lease, wakeTimes, deps);
+    const seen = { snapshot: world.snapshot, records, commands, now: deps.now() };
+    for (const action of heal(seen)) await performCommandAction(action, { lease, world, deps });
+
+    const began = deps.now();
+    const settings = { cluster: deps.cluster.name, spotToSpotConsolidation: deps.settings.spotToSpotConsolidation };
+    const outOfTime = () => deps.now() - began > SEARCH_MS;
+    const plan = planDisruption({ ...seen, settings, simulate, newId: deps.newId, nominatedUntil: nominations(world), outOfTime });
+    if (plan.command) {
+      await deps.store.createCommand(lease, plan.command);
+      deps.log.debug("decided on a disruption, to be validated", {
+        controller: "disruption",
+        reason,
+        method: plan.command.method,
+        "command-id": plan.command.id,
+      });
+    }
+    if (plan.nextDueAt !== undefined) wakeTimes.push(plan.nextDueAt);
+    for (const { metric, labels, value } of plan.gauges) deps.metrics.gauge(metric, labels, value);
+    await mirrorConditions(world.snapshot.nodeClaims, records, plan.consolidatable, deps);
+    for (const { event, windowMs } of plan.events) await publishOnce(event, deps, windowMs);
+  });
+  if (!decided) wakeTimes.push(deps.now() + 2_000);
+  await sleepUntil(wakeTimes, deps);
+}
+
+/** Pods that came or went since the last pass. Somebody else's write in between is theirs to see: the next pass compares again. */
+async function observePods(world: World, { store, now }: ClusterDeps): Promise<readonly NodeClaimRecord[]> {
+  const changed = new Map<string, NodeClaimRecord>();
+  for (const record of podEvents(world.snapshot, world.records, now())) {
+    try {
+      changed.set(record.name, await store.update(record));
+    } catch (error) {
+      if (!(error instanceof ConflictError)) throw error;
+    }
+  }
+  return world.records.map((record) => changed.get(record.name) ?? record);
+}
+
+/** Takes each command a step further; returns those that are still under way. */
+async function carryOn(
+  world: World,
+  simulate: Simulate,
+  lease: Lease,
+  wakeTimes: number[],
+  deps: ClusterDeps,
+): Promise<readonly CommandRecord[]> {
+  const settings = { cluster: deps.cluster.name, spotToSpotConsolidation: deps.settings.spotToSpotConsolidation };
+  let commands = world.commands;
+  for (const command of world.commands) {
+    const input = { ...world, commands, settings, now: deps.now(), simulate, nominatedUntil: nominations(world) };
+    const step = advanceCommand(command, input);
+    const after = await performStep(command, step, lease, world, deps);
+    commands = commands.flatMap((other) => (other.id !== command.id ? [other] : after ? [after] : []));
+    if (step.wakeAt !== undefined) wakeTimes.push(step.wakeAt);
+  }
+  return commands;
+}
+
+/** The command as it is afterwards; undefined when it has come to its end. */
+async function performStep(
+  command: CommandRecord,
+  step: CommandStep,
+  lease: Lease,
+  world: World,
+  deps: ClusterDeps,
+): Promise<CommandRecord | undefined> {
+  for (const action of step.actions) await performCommandAction(action, { lease, world, deps });
+  if (step.done) {
+    await deps.store.removeCommand(command);
+    return undefined;
+  }
+  if (step.next === undefined) return command;
+  if (step.actions.some(({ type }) => type === "WriteReplacements")) return step.next;
+  return deps.store.updateCommand(step.next);
+}
+
+const NOMINATION_MS = 20_000;
+
+/** A node that has just come up waits for the pods that it was made for (scheduling.md §12). */
+function nominations({ snapshot, records }: World): ReadonlyMap<string, number> {
+  const nodeByClaim = new Map(snapshot.nodeClaims.map(({ metadata, status }) => [metadata.name, status?.nodeName]));
+  return new Map(
+    records.flatMap(({ name, initializedAt }) => {
+      const node = nodeByClaim.get(name);
+      return node !== undefined && initializedAt !== undefined ? [[node, initializedAt + NOMINATION_MS]] : [];
+    }),
+  );
+}
+
+/** Passes that are started for several reasons ask for the same time: one of them is enough. */
+async function sleepUntil(times: readonly number[], { cluster, store, wakeUps, now }: ClusterDeps): Promise<void> {
+  const at = Math.max(Math.min(...times), now() + 1_000);
+  if (at > now() + SWEEP_MS) return;
+  const second = Math.ceil(at / 1_000);
+  if (!(await store.firstSighting(cluster.name, `disruption-at/${second}`, now(), 2 * SWEEP_MS))) return;
+  await wakeUps.wake([{ kind: "disruption", cluster: cluster.name, reason: "due", delayMs: at - now() }]);
+}

@@ -1,0 +1,118 @@
+import type { CommandAction } from "../../core/disruption/command-action.ts";
+import { hasTaint } from "../../core/lifecycle/registration.ts";
+import { DISRUPTED_TAINT } from "../../core/model/labels.ts";
+import type { Node } from "../../core/model/node.ts";
+import type { NodeClaim } from "../../core/model/node-claim.ts";
+import type { ClaimReason, Lease } from "../../core/model/record.ts";
+import { podKey } from "../../core/pods/predicates.ts";
+import { ConflictError } from "../../core/ports/errors.ts";
+import { intentFor } from "../../core/provisioning/intent.ts";
+import { withCondition, withoutCondition } from "../../core/status/conditions.ts";
+import type { ClusterDeps } from "../cluster-deps.ts";
+import { endClaim } from "../end-claim.ts";
+import { publishOnce } from "../events.ts";
+import type { World } from "../world.ts";
+
+export interface CommandContext {
+  readonly lease: Lease;
+  readonly world: World;
+  readonly deps: ClusterDeps;
+}
+
+/** Does one thing for a command. Each may be repeated: what is done already is left as it is. */
+export async function performCommandAction(action: CommandAction, context: CommandContext): Promise<void> {
+  const { deps } = context;
+  switch (action.type) {
+    case "Taint":
+      return changeNode(action.node, withTaint, deps);
+    case "Untaint":
+      return changeNode(action.node, withoutTaint, deps);
+    case "SetDisruptionReason":
+      return changeConditions(action.claim, deps, (conditions, at) =>
+        withCondition(conditions, { type: "DisruptionReason", status: "True", reason: action.reason, message: action.reason }, at),
+      );
+    case "ClearDisruptionReason":
+      return changeConditions(action.claim, deps, (conditions) => withoutCondition(conditions, "DisruptionReason"));
+    case "WriteReplacements":
+      return writeReplacements(action, context);
+    case "DeleteClaim":
+      await endClaim(action.claim, action.reason, deps);
+      return;
+    case "Event":
+      return publishOnce(action.event, deps);
+    case "Log":
+      return deps.log[action.level](action.message, { controller: "disruption", ...action.fields });
+    case "Count":
+      return deps.metrics.count(action.metric, action.labels, action.value);
+  }
+}
+
+const TRIES = 5;
+
+/** Kubelets write their nodes all the time: read again and retry. A node that has gone needs no taint. */
+async function changeNode(name: string, change: (node: Node) => Node | undefined, { kubernetes }: ClusterDeps): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    const node = await kubernetes.get("Node", name);
+    const changed = node && change(node);
+    if (changed === undefined) return;
+    try {
+      await kubernetes.update("Node", changed);
+      return;
+    } catch (error) {
+      if (!(error instanceof ConflictError) || tries === TRIES) throw error;
+    }
+  }
+}
+
+function withTaint(node: Node): Node | undefined {
+  if (hasTaint(node, DISRUPTED_TAINT)) return undefined;
+  return { ...node, spec: { ...node.spec, taints: [...(node.spec.taints ?? []), DISRUPTED_TAINT] } };
+}
+
+function withoutTaint(node: Node): Node | undefined {
+  if (!hasTaint(node, DISRUPTED_TAINT)) return undefined;
+  return { ...node, spec: { ...node.spec, taints: (node.spec.taints ?? []).filter(({ key }) => key !== DISRUPTED_TAINT.key) } };
+}
+
+type Conditions = NonNullable<NonNullable<NodeClaim["status"]>["conditions"]>;
+
+async function changeConditions(
+  name: string,
+  { kubernetes, now }: ClusterDeps,
+  change: (conditions: Conditions, at: { readonly now: number; readonly generation?: number }) => Conditions,
+): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    const claim = await kubernetes.get("NodeClaim", name);
+    if (claim === undefined) return;
+    const before = claim.status?.conditions ?? [];
+    const { generation } = claim.metadata;
+    const conditions = change(before, { now: now(), ...(generation !== undefined && { generation }) });
+    if (conditions === before) return;
+    try {
+      await kubernetes.updateStatus("NodeClaim", { ...claim, status: { ...claim.status, conditions } });
+      return;
+    } catch (error) {
+      if (!(error instanceof ConflictError) || tries === TRIES) throw error;
+    }
+  }
+}
+
+/** Intents and command in one transaction, then a wake-up for each claim. */
+async function writeReplacements(
+  { replacements, command }: Extract<CommandAction, { type: "WriteReplacements" }>,
+  { lease, world, deps }: CommandContext,
+): Promise<void> {
+  const { cluster, store, wakeUps, now } = deps;
+  const pools = new Map(world.snapshot.nodePools.map((pool) => [pool.metadata.name, pool]));
+  const uids = new Map(world.snapshot.pods.map((pod) => [podKey(pod), pod.metadata.uid ?? ""]));
+  const records = replacements.flatMap(({ name, intentId, planned }) => {
+    const pool = pools.get(planned.nodePool);
+    const podUids = planned.pods.map((pod) => uids.get(pod) ?? "").filter((uid) => uid !== "");
+    const reason = command.reason.toLowerCase() as ClaimReason;
+    return pool
+      ? [intentFor(planned, pool, { cluster: cluster.name, id: intentId, name, now: now(), reason, podUids, commandId: command.id })]
+      : [];
+  });
+  await store.writeIntents(lease, records, command);
+  await wakeUps.wake(records.map(({ name }) => ({ kind: "claim", cluster: cluster.name, claim: name })));
+}

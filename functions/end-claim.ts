@@ -1,0 +1,38 @@
+import { markTerminating } from "../core/lifecycle/advance.ts";
+import { ConflictError } from "../core/ports/errors.ts";
+import type { ClusterDeps } from "./cluster-deps.ts";
+
+/**
+ * Writes that a claim shall go, and why; the lifecycle does the rest, and pods that must move are planned for at once. False when it was
+ * going already, or is gone. Throws ConflictError when others keep writing it.
+ */
+export async function endClaim(
+  name: string,
+  reason: string,
+  { cluster, store, wakeUps, metrics, now }: Pick<ClusterDeps, "cluster" | "store" | "wakeUps" | "metrics" | "now">,
+): Promise<boolean> {
+  const wakeUp = [
+    { kind: "claim", cluster: cluster.name, claim: name },
+    { kind: "provision", cluster: cluster.name, reason: `${reason} ${name}` },
+  ] as const;
+  for (let tries = 0; tries < 5; tries++) {
+    const record = await store.get(cluster.name, name);
+    if (record === undefined) return false;
+    if (record.terminating) {
+      // Perhaps by ourselves, killed before the wake-up.
+      await wakeUps.wake(wakeUp);
+      return false;
+    }
+    try {
+      for (const action of markTerminating({ now: now() }, record, reason).actions) {
+        if (action.type === "WriteRecord") await store.update(action.record);
+        if (action.type === "Count") metrics.count(action.metric, action.labels);
+      }
+      await wakeUps.wake(wakeUp);
+      return true;
+    } catch (error) {
+      if (!(error instanceof ConflictError)) throw error;
+    }
+  }
+  throw new ConflictError(`NodeClaim ${name} was written by others five times in a row; try again`);
+}

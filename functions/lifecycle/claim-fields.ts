@@ -1,0 +1,14 @@
+/** What a performed action means for those after it. */
+export type Performed = "done" | "look again";
+
+/** Fields that every line about a claim carries, as users of Karpenter search for them. */
+export function claimFields(name: string) {
+  return {
+    controller: "nodeclaim.lifecycle",
+    controllerGroup: "karpenter.sh",
+    controllerKind: "NodeClaim",
+    NodeClaim: { name },
+    namespace: "",
+    name,
+  };
+}

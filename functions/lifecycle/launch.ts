@@ -1,0 +1,166 @@
+import { type RenderedLaunch, renderLaunch } from "../../core/launch/fleet-request.ts";
+import { launchedAs, readOutcome } from "../../core/launch/outcome.ts";
+import { CLAIM_UID_TAG } from "../../core/launch/tags.ts";
+import { markTerminating } from "../../core/lifecycle/advance.ts";
+import { withConditions } from "../../core/lifecycle/claim-status.ts";
+import type { InstanceType } from "../../core/model/instance-type.ts";
+import type { NodeClaim } from "../../core/model/node-claim.ts";
+import type { EC2NodeClass } from "../../core/model/node-class.ts";
+import type { NodeClaimRecord } from "../../core/model/record.ts";
+import { instanceTypesOf } from "../../core/offerings/instance-types.ts";
+import { NotFoundError, RefusedError } from "../../core/ports/errors.ts";
+import type { ClusterDeps } from "../cluster-deps.ts";
+import { publishOnce } from "../events.ts";
+import { claimFields, type Performed } from "./claim-fields.ts";
+
+/**
+ * Renders the launch, makes its templates and stores it: the request that was stored is the one that is sent, however often, so that EC2 sees one
+ * client token with one set of parameters (traps.md 21).
+ */
+export async function prepareLaunch(record: NodeClaimRecord, claim: NodeClaim, deps: ClusterDeps): Promise<Performed> {
+  const { nodeClass, instanceTypes } = await nodeClassOf(claim, deps, { withMarks: true });
+  const uid = claim.metadata.uid ?? "";
+  const rendered = renderLaunch({
+    claim,
+    record: { uid },
+    nodeClass,
+    instanceTypes,
+    cluster: deps.cluster,
+    attempt: record.launchAttempts,
+  });
+  if ("error" in rendered) return refuse(rendered.error, { ...record, uid }, claim, deps);
+  for (const template of rendered.ok.templates) await deps.fleet.ensureLaunchTemplate(template);
+  await deps.store.update({
+    ...record,
+    uid,
+    launch: rendered.ok.request,
+    launchAttempts: record.launchAttempts + 1,
+    launchRequestedAt: deps.now(),
+  });
+  return "look again";
+}
+
+/** Sends the stored request and stores what came of it. Repeating it is harmless: EC2 answers with the same instance. */
+export async function launch(record: NodeClaimRecord, claim: NodeClaim, deps: ClusterDeps): Promise<Performed> {
+  const request = record.launch;
+  if (request === undefined) return "look again";
+  const { launch: _sent, launchRequestedAt: _at, ...rest } = record;
+  try {
+    const result = await deps.fleet.launch(request);
+    const { nodeClass, instanceTypes } = await nodeClassOf(claim, deps, { withMarks: false });
+    const context = { claim, nodeClass: nodeClass ?? unknownClass(claim), instanceTypes, caBundle: deps.cluster.caBundle };
+    const { failure, unavailable } = readOutcome(request, result, deps.now(), context);
+    if (unavailable.length > 0) await deps.store.markUnavailable(deps.cluster.name, unavailable);
+    if (result.instance) {
+      await deps.store.update({ ...rest, instance: result.instance, launchedAt: deps.now() });
+      return "look again";
+    }
+    // No capacity where it was tried: the offerings are marked, and the next rendering leaves them out. That ends when none is left.
+    if (failure?.kind === "InsufficientCapacity" && unavailable.length > 0) {
+      await deps.store.update(rest);
+      return "look again";
+    }
+    const reason = failure?.reason ?? "LaunchFailed";
+    const kind = failure?.kind === "InsufficientCapacity" ? "InsufficientCapacity" : "Refused";
+    return await refuse({ kind, reason, message: failure?.message ?? "" }, rest, claim, deps);
+  } catch (error) {
+    // A template that was swept meanwhile, or parameters that EC2 will never take: render anew under a new token.
+    if (error instanceof NotFoundError) {
+      await deps.store.update(rest);
+      return "look again";
+    }
+    if (error instanceof RefusedError) {
+      return refuse({ kind: "Refused", reason: "LaunchFailed", message: error.message }, rest, claim, deps);
+    }
+    throw error;
+  }
+}
+
+type Refusal = Extract<RenderedLaunch, { readonly error: unknown }>["error"];
+
+const MESSAGE_LIMIT = 300;
+
+/** Ends a claim for which there is no machine, so that its pods are planned anew; keeps any other for another try. */
+async function refuse(
+  { kind, reason, message }: Refusal,
+  record: NodeClaimRecord,
+  claim: NodeClaim,
+  deps: ClusterDeps,
+): Promise<Performed> {
+  deps.log.error("failed launching nodeclaim", { ...claimFields(record.name), error: message, reason });
+  if (kind === "Refused") {
+    await deps.store.update({ ...record, launchFailedAt: deps.now() });
+    const text = message.length > MESSAGE_LIMIT ? `${message.slice(0, MESSAGE_LIMIT)}...` : message;
+    const conditions = withConditions({ now: deps.now() }, claim, [{ type: "Launched", status: "Unknown", reason, message: text }]);
+    await deps.kubernetes.updateStatus("NodeClaim", { ...claim, status: { ...claim.status, conditions } });
+    return "look again";
+  }
+  const terminal = kind === "InsufficientCapacity" ? "insufficient_capacity" : "nodeclass_not_ready";
+  for (const action of markTerminating({ now: deps.now() }, record, terminal).actions) {
+    if (action.type === "WriteRecord") await deps.store.update(action.record);
+    if (action.type === "Count") deps.metrics.count(action.metric, action.labels);
+  }
+  await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, reason: `${terminal} ${record.name}` }]);
+  if (kind === "InsufficientCapacity") {
+    const about = { kind: "NodeClaim", metadata: claim.metadata } as const;
+    const text = `NodeClaim ${record.name} event: ${message.slice(0, MESSAGE_LIMIT)}`;
+    await publishOnce({ type: "Warning", reason: "InsufficientCapacityError", message: text, about }, deps);
+  }
+  return "look again";
+}
+
+/** Writes onto the claim what was launched for it (launch.md §8). */
+export async function tellLaunched(record: NodeClaimRecord, claim: NodeClaim, deps: ClusterDeps): Promise<void> {
+  if (record.instance === undefined) return;
+  const { nodeClass, instanceTypes } = await nodeClassOf(claim, deps, { withMarks: false });
+  const context = { claim, nodeClass: nodeClass ?? unknownClass(claim), instanceTypes, caBundle: deps.cluster.caBundle };
+  const { labels, annotations, ...status } = launchedAs(record.instance, context);
+  const metadata = { ...claim.metadata, labels, annotations: { ...claim.metadata.annotations, ...annotations } };
+  const written = await deps.kubernetes.update("NodeClaim", { ...claim, metadata });
+  const conditions = withConditions({ now: deps.now() }, written, [{ type: "Launched", status: "True" }]);
+  await deps.kubernetes.updateStatus("NodeClaim", { ...written, status: { ...claim.status, ...status, conditions } });
+  deps.log.info("launched nodeclaim", {
+    ...claimFields(record.name),
+    "provider-id": status.providerID,
+    "instance-type": record.instance.instanceType,
+    zone: record.instance.zone,
+    "capacity-type": record.instance.capacityType,
+    allocatable: status.allocatable,
+    reason: record.reason,
+  });
+}
+
+/** After a kill between a launch and the write of its outcome, for a claim that goes: the instance carries the claim's UID. */
+export async function findInstance(record: NodeClaimRecord, { cluster, fleet, store }: ClusterDeps): Promise<Performed> {
+  const uid = record.uid;
+  const found = (await fleet.list(cluster.name)).find(({ tags }) => uid !== undefined && tags[CLAIM_UID_TAG] === uid);
+  if (found === undefined) return "done";
+  const { id, instanceType, zone, capacityType, imageId, subnetId } = found;
+  const instance = { id, instanceType, zone, capacityType, imageId, ...(subnetId !== undefined && { subnetId }) };
+  const { launch: _sent, launchRequestedAt: _at, ...rest } = record;
+  await store.update({ ...rest, instance });
+  return "look again";
+}
+
+interface NodeClassFacts {
+  readonly nodeClass: EC2NodeClass | undefined;
+  readonly instanceTypes: readonly InstanceType[];
+}
+
+async function nodeClassOf(claim: NodeClaim, deps: ClusterDeps, { withMarks }: { readonly withMarks: boolean }): Promise<NodeClassFacts> {
+  const { cluster, kubernetes, store, settings } = deps;
+  const [nodeClass, catalogue, unavailable] = await Promise.all([
+    kubernetes.get("EC2NodeClass", claim.spec.nodeClassRef.name),
+    deps.catalogue(),
+    withMarks ? store.unavailable(cluster.name, deps.now()) : [],
+  ]);
+  return { nodeClass, instanceTypes: nodeClass ? instanceTypesOf({ catalogue, nodeClass, unavailable, settings }) : [] };
+}
+
+/** The class went between launch and write; the machine is there all the same, and is described without it. */
+function unknownClass(claim: NodeClaim): EC2NodeClass {
+  return {
+    metadata: { name: claim.spec.nodeClassRef.name },
+    spec: { subnetSelectorTerms: [], securityGroupSelectorTerms: [], amiSelectorTerms: [] },
+  };
+}

@@ -1,0 +1,122 @@
+import type { Action } from "../../core/lifecycle/action.ts";
+import { withFinalizer } from "../../core/lifecycle/registration.ts";
+import { INTENT, TERMINATION_FINALIZER } from "../../core/model/labels.ts";
+import type { NodeClaim } from "../../core/model/node-claim.ts";
+import type { NodeClaimRecord } from "../../core/model/record.ts";
+import type { ClusterDeps } from "../cluster-deps.ts";
+import { publishOnce } from "../events.ts";
+import { adopt } from "./adopt.ts";
+import { claimFields, type Performed } from "./claim-fields.ts";
+import { findInstance, launch, prepareLaunch, tellLaunched } from "./launch.ts";
+
+/** Does one thing. Each is one remote call that may be repeated, or two of which the second is found missing and done by the next pass. */
+export async function perform(action: Action, name: string, deps: ClusterDeps): Promise<Performed> {
+  const { kubernetes, store, fleet, log, metrics } = deps;
+  switch (action.type) {
+    case "Adopt":
+      await adopt(action.claim, deps);
+      return "look again";
+    case "CreateClaim":
+      await createClaim(action.record, deps);
+      return "look again";
+    case "WriteRecord":
+      await store.update(action.record);
+      return "done";
+    case "PrepareLaunch":
+      return prepareLaunch(action.record, action.claim, deps);
+    case "Launch":
+      return launch(action.record, action.claim, deps);
+    case "TellLaunched":
+      await tellLaunched(action.record, action.claim, deps);
+      return "look again";
+    case "FindInstance":
+      return findInstance(action.record, deps);
+    case "WriteClaim":
+      await writeClaim(action.claim, action, deps);
+      return "done";
+    case "DeleteClaim":
+      await kubernetes.delete("NodeClaim", name, action.claim.metadata.uid === undefined ? {} : { uid: action.claim.metadata.uid });
+      return "done";
+    case "WriteNode":
+      await kubernetes.update("Node", action.node);
+      return "done";
+    case "DeleteNode":
+      await kubernetes.delete(
+        "Node",
+        action.node.metadata.name,
+        action.node.metadata.uid === undefined ? {} : { uid: action.node.metadata.uid },
+      );
+      return "done";
+    case "Evict":
+      await evict(action, deps);
+      return "done";
+    case "DeletePod":
+      await deletePod(action, deps);
+      return "done";
+    case "TerminateInstance":
+      await fleet.terminate(action.instanceId);
+      return "done";
+    case "Wake":
+      await deps.wakeUps.wake([action.wakeUp]);
+      return "done";
+    case "Forget":
+      await store.remove(action.record);
+      return "done";
+    case "Event":
+      await publishOnce(action.event, deps);
+      return "done";
+    case "Log":
+      log[action.level](action.message, { ...claimFields(name), ...action.fields });
+      return "done";
+    case "Count":
+      metrics.count(action.metric, action.labels);
+      return "done";
+  }
+}
+
+async function createClaim(record: NodeClaimRecord, { kubernetes, metrics, log }: ClusterDeps): Promise<void> {
+  const { metadata } = record.manifest;
+  await kubernetes.create("NodeClaim", {
+    ...record.manifest,
+    metadata: {
+      ...metadata,
+      annotations: { ...metadata.annotations, [INTENT]: record.intentId },
+      finalizers: withFinalizer(metadata.finalizers),
+    },
+  });
+  log.debug("wrote nodeclaim", { ...claimFields(record.name), finalizer: TERMINATION_FINALIZER });
+  metrics.count("nodeclaims_created_total", { reason: record.reason, nodepool: record.nodePool ?? "" });
+}
+
+/** Metadata and status are two writes; the second names the version that the first made. */
+async function writeClaim(
+  claim: NodeClaim,
+  { metadata, status }: { readonly metadata: boolean; readonly status: boolean },
+  { kubernetes }: Pick<ClusterDeps, "kubernetes">,
+): Promise<void> {
+  const written = metadata ? await kubernetes.update("NodeClaim", claim) : claim;
+  if (status) {
+    await kubernetes.updateStatus("NodeClaim", { ...written, ...(claim.status && { status: claim.status }) });
+  }
+}
+
+async function evict({ pod, reason }: Extract<Action, { type: "Evict" }>, deps: ClusterDeps): Promise<void> {
+  const outcome = await deps.kubernetes.evict(pod);
+  const about = { kind: "Pod", metadata: pod.metadata } as const;
+  deps.metrics.count("pods_eviction_requests_total", { code: outcome === "evicted" ? "200" : outcome === "gone" ? "404" : "429" });
+  if (outcome === "evicted") {
+    deps.metrics.count("pods_drained_total", { reason });
+    await publishOnce({ type: "Normal", reason: "Evicted", message: `Evicted pod: ${reason}`, about }, deps);
+  }
+  if (outcome === "blocked") {
+    const message = `Failed to drain node, evicting pod violates a PDB (Pod=${pod.metadata.namespace}/${pod.metadata.name})`;
+    await publishOnce({ type: "Warning", reason: "FailedDraining", message, about }, deps);
+  }
+}
+
+async function deletePod({ pod, gracePeriodSeconds }: Extract<Action, { type: "DeletePod" }>, deps: ClusterDeps): Promise<void> {
+  const { name, namespace = "default", uid } = pod.metadata;
+  await deps.kubernetes.delete("Pod", name, { namespace, gracePeriodSeconds, ...(uid === undefined ? {} : { uid }) });
+  const message = `Deleting the pod to accommodate the end of its node; it was granted ${gracePeriodSeconds} seconds. This bypasses its PodDisruptionBudgets and the do-not-disrupt annotation.`;
+  await publishOnce({ type: "Normal", reason: "Disrupted", message, about: { kind: "Pod", metadata: pod.metadata } }, deps);
+}

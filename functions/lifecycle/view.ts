@@ -1,0 +1,89 @@
+import type { ClaimView } from "../../core/lifecycle/action.ts";
+import type { Node } from "../../core/model/node.ts";
+import type { NodeClaim } from "../../core/model/node-claim.ts";
+import type { Instance, NodeClaimRecord } from "../../core/model/record.ts";
+import { isTrue } from "../../core/status/conditions.ts";
+import type { ClusterDeps } from "../cluster-deps.ts";
+
+type ViewDeps = Pick<ClusterDeps, "cluster" | "kubernetes" | "store" | "fleet" | "now">;
+
+/** Reads what the next step in the claim's life depends on, and no more: a claim that is up costs two reads. */
+export async function readView(name: string, deps: ViewDeps): Promise<ClaimView> {
+  const [record, claim] = await Promise.all([deps.store.get(deps.cluster.name, name), deps.kubernetes.get("NodeClaim", name)]);
+  const providerId = claim?.status?.providerID ?? providerIdOf(record);
+  const nodes = providerId === undefined ? [] : await nodesOf(providerId, claim, record, deps);
+  const ending = record?.terminating !== undefined && nodes.length > 0;
+  const interrupted = ending && record.terminating?.reason === "spot_interrupted";
+  const pods = ending ? await podsOn(nodes, deps) : [];
+  const detaching = ending && isTrue(claim?.status?.conditions, "Drained");
+  return {
+    now: deps.now(),
+    name,
+    record,
+    claim,
+    nodes,
+    instance: undefined,
+    pods,
+    volumeAttachments: detaching ? await attachmentsOf(nodes, pods, deps) : [],
+    replacements: interrupted ? await replacementsFor(pods, name, deps) : [],
+  };
+}
+
+/** The state of the claim's instance, or "gone" when EC2 knows none of that id. */
+export async function readInstance(record: NodeClaimRecord | undefined, deps: Pick<ClusterDeps, "fleet">): Promise<Instance | "gone"> {
+  if (record?.instance === undefined) return "gone";
+  const [instance] = await deps.fleet.describe([record.instance.id]);
+  return instance ?? "gone";
+}
+
+function providerIdOf(record: NodeClaimRecord | undefined): string | undefined {
+  return record?.instance && `aws:///${record.instance.zone}/${record.instance.id}`;
+}
+
+/** By name once it is known; before that among the few nodes that are not registered; all of them when the claim was lost. */
+async function nodesOf(
+  providerId: string,
+  claim: NodeClaim | undefined,
+  record: NodeClaimRecord | undefined,
+  { kubernetes }: ViewDeps,
+): Promise<readonly Node[]> {
+  const nodeName = claim?.status?.nodeName;
+  if (nodeName !== undefined) {
+    const node = await kubernetes.get("Node", nodeName);
+    return node?.spec.providerID === providerId ? [node] : [];
+  }
+  const young = claim !== undefined && record?.terminating === undefined;
+  const nodes = await kubernetes.list("Node", young ? { labelSelector: "!karpenter.sh/initialized" } : {});
+  return nodes.filter(({ spec }) => spec.providerID === providerId);
+}
+
+async function podsOn(nodes: readonly Node[], { kubernetes }: ViewDeps) {
+  const lists = await Promise.all(nodes.map(({ metadata }) => kubernetes.list("Pod", { fieldSelector: `spec.nodeName=${metadata.name}` })));
+  return lists.flat();
+}
+
+/** Attachments that must go before the instance may: those of volumes that no remaining pod on the node uses (nodeclaim-lifecycle.md §11). */
+async function attachmentsOf(nodes: readonly Node[], pods: ClaimView["pods"], { kubernetes }: ViewDeps) {
+  const names = new Set(nodes.map(({ metadata }) => metadata.name));
+  const attached = (await kubernetes.list("VolumeAttachment")).filter(
+    ({ spec }) => names.has(spec.nodeName) && spec.source.persistentVolumeName !== undefined,
+  );
+  if (attached.length === 0 || pods.length === 0) return attached;
+  const claims = pods.flatMap(({ metadata, spec }) =>
+    (spec.volumes ?? []).flatMap(({ persistentVolumeClaim }) =>
+      persistentVolumeClaim ? [{ name: persistentVolumeClaim.claimName, namespace: metadata.namespace ?? "default" }] : [],
+    ),
+  );
+  const bound = await Promise.all(claims.map(({ name, namespace }) => kubernetes.get("PersistentVolumeClaim", name, namespace)));
+  const kept = new Set(bound.map((claim) => claim?.spec.volumeName));
+  return attached.filter(({ spec }) => !kept.has(spec.source.persistentVolumeName));
+}
+
+/** Records made for pods of the node that goes. */
+async function replacementsFor(pods: ClaimView["pods"], name: string, { cluster, store }: ViewDeps) {
+  const uids = new Set(pods.map(({ metadata }) => metadata.uid));
+  const records = await store.list(cluster.name);
+  return records.filter(
+    (record) => record.name !== name && record.terminating === undefined && record.podUids.some((uid) => uids.has(uid)),
+  );
+}

@@ -1,0 +1,78 @@
+import { timingSafeEqual } from "node:crypto";
+import type { Log } from "../../core/ports/log.ts";
+import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
+import type { WakeUps } from "../../core/ports/wake-ups.ts";
+import { readAdmissionRequest } from "../../core/signals/admission-request.ts";
+import { wakeUpsFor } from "../../core/signals/signal.ts";
+import { claimsOf } from "../claims-of.ts";
+
+export interface NotifyDeps {
+  readonly store: Pick<NodeClaimStore, "byInstance">;
+  readonly wakeUps: WakeUps;
+  readonly log: Log;
+  /** Last part of the path: the API server cannot sign its requests, so this is what tells it from a stranger. */
+  readonly token: string;
+  readonly clusters: ReadonlySet<string>;
+}
+
+export interface HttpRequest {
+  readonly path: string;
+  readonly body: string;
+}
+
+export interface HttpResponse {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/**
+ * Hears of a change from the API server's webhook and rings. It allows everything, whatever happens to it: this is a doorbell, not a door. Path:
+ * /v1/CLUSTER/TOKEN.
+ */
+export async function notify(request: HttpRequest, deps: NotifyDeps): Promise<HttpResponse> {
+  const [, version, cluster = "", token = ""] = request.path.split("/");
+  if (version !== "v1" || !sameText(token, deps.token))
+    return answer(403, { message: "Not a path of this function; see the stack's NotifyUrl output." });
+  if (!deps.clusters.has(cluster))
+    return answer(404, { message: `Cluster ${cluster} is not served by this stack; add it and deploy again.` });
+  const review = parse(request.body);
+  const uid = review?.request?.["uid"];
+  if (review?.request === undefined || typeof uid !== "string") {
+    return answer(400, { message: "The body is not an AdmissionReview with a request; register this URL as a validating webhook." });
+  }
+  await ring(cluster, review.request, deps);
+  return answer(200, { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response: { uid, allowed: true } });
+}
+
+async function ring(cluster: string, request: Readonly<Record<string, unknown>>, deps: NotifyDeps): Promise<void> {
+  const signal = request["dryRun"] === true ? undefined : readAdmissionRequest(request);
+  if (signal === undefined) return;
+  try {
+    const wakeUps = wakeUpsFor(cluster, [signal], await claimsOf([signal], deps.store));
+    if (wakeUps.length > 0) await deps.wakeUps.wake(wakeUps);
+  } catch (error) {
+    // The write that we were told of must go on; the sweep will see what it did.
+    deps.log.error("could not pass on a notification", {
+      controller: "notify",
+      error: error instanceof Error ? error.message : String(error),
+    });
+  }
+}
+
+function parse(body: string): { readonly request?: Readonly<Record<string, unknown>> } | undefined {
+  try {
+    return JSON.parse(body) as { readonly request?: Readonly<Record<string, unknown>> };
+  } catch {
+    return undefined;
+  }
+}
+
+function answer(statusCode: number, body: object): HttpResponse {
+  return { statusCode, headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+}
+
+function sameText(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}

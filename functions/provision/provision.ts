@@ -1,0 +1,107 @@
+import type { Plan, PlannedNodeClaim } from "../../core/model/plan.ts";
+import type { Pod } from "../../core/model/pod.ts";
+import type { NodeClaimRecord } from "../../core/model/record.ts";
+import type { Snapshot } from "../../core/model/snapshot.ts";
+import { podKey } from "../../core/pods/predicates.ts";
+import { intentFor } from "../../core/provisioning/intent.ts";
+import { pendingPods, solve } from "../../core/scheduling/solve.ts";
+import type { ClusterDeps } from "../cluster-deps.ts";
+import { publishOnce } from "../events.ts";
+import { withLease } from "../lease.ts";
+import { readWorld } from "../world.ts";
+
+/**
+ * Finds machines for the pods that fit nowhere: reads the cluster, plans, writes the intents, and has each claim looked after. It launches nothing
+ * itself. A kill after the intents are written costs nothing but time: the sweep wakes claims that are overdue.
+ */
+export async function provision(reason: string, deps: ClusterDeps): Promise<void> {
+  const decided = await withLease(deps, async (lease) => {
+    const began = deps.now();
+    const { snapshot } = await readWorld(deps);
+    const pending = pendingPods(snapshot);
+    if (pending.length === 0) return;
+    deps.log.debug("computing scheduling decision for provisionable pod(s)", {
+      controller: "provisioner",
+      "pending-pods": pending.length,
+      reason,
+    });
+    const plan = solve(snapshot, deps.settings);
+    const records = intentsOf(plan, snapshot, deps);
+    report(plan, records, pending, deps, deps.now() - began);
+    await deps.store.writeIntents(lease, records);
+    await deps.wakeUps.wake(records.map(({ name }) => ({ kind: "claim", cluster: deps.cluster.name, claim: name })));
+    await tellPods(plan, records, snapshot, deps);
+  });
+  if (!decided)
+    await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, reason: `${reason}; another decision was under way` }]);
+}
+
+function intentsOf(plan: Plan, snapshot: Snapshot, { cluster, now, newId }: ClusterDeps): readonly NodeClaimRecord[] {
+  const pools = new Map(snapshot.nodePools.map((pool) => [pool.metadata.name, pool]));
+  const uids = new Map(snapshot.pods.map((pod) => [podKey(pod), pod.metadata.uid ?? ""]));
+  return plan.newNodeClaims.flatMap((planned) => {
+    const pool = pools.get(planned.nodePool);
+    const podUids = planned.pods.map((pod) => uids.get(pod) ?? "").filter((uid) => uid !== "");
+    return pool ? [intentFor(planned, pool, { cluster: cluster.name, id: newId(), now: now(), reason: "provisioned", podUids })] : [];
+  });
+}
+
+/** The lines of scheduling.md §13. */
+function report(plan: Plan, records: readonly NodeClaimRecord[], pending: readonly Pod[], deps: ClusterDeps, tookMs: number): void {
+  const log = deps.log.with({ controller: "provisioner", namespace: "", name: "" });
+  if (records.length > 0) {
+    log.info("found provisionable pod(s)", { Pods: andOthers(pending.map(podKey)), duration: `${tookMs}ms` });
+    const pods = plan.newNodeClaims.reduce((sum, claim) => sum + claim.pods.length, 0);
+    log.info("computed new nodeclaim(s) to fit pod(s)", { nodeclaims: records.length, pods });
+  }
+  const onNodes = plan.existingNodes.filter(({ pods }) => pods.length > 0);
+  if (onNodes.length > 0) {
+    const pods = onNodes.reduce((sum, node) => sum + node.pods.length, 0);
+    log.info("computed unready node(s) will fit pod(s)", { nodes: onNodes.length, pods });
+  }
+  records.forEach((record, index) => {
+    const planned = plan.newNodeClaims[index] as PlannedNodeClaim;
+    log.info("created nodeclaim", {
+      NodePool: { name: record.nodePool },
+      NodeClaim: { name: record.name },
+      requests: planned.requests,
+      "instance-types": andOthers(planned.instanceTypes),
+      "price-per-hour": planned.pricePerHour,
+    });
+  });
+  for (const [pod, error] of Object.entries(plan.podErrors)) log.error("could not schedule pod", { Pod: pod, error });
+  deps.metrics.gauge("scheduler_unschedulable_pods_count", { controller: "provisioner" }, Object.keys(plan.podErrors).length);
+  deps.metrics.observe("scheduler_scheduling_duration_seconds", { controller: "provisioner" }, tookMs / 1_000);
+}
+
+/** The first five by name, and how many more. */
+export function andOthers(names: readonly string[]): string {
+  const more = names.length - 5;
+  return `${names.slice(0, 5).join(", ")}${more > 0 ? ` and ${more} other(s)` : ""}`;
+}
+
+const FAILED_WINDOW_MS = 5 * 60_000;
+
+/** Tells people, in `kubectl describe pod`, what becomes of each pod. */
+async function tellPods(plan: Plan, records: readonly NodeClaimRecord[], snapshot: Snapshot, deps: ClusterDeps): Promise<void> {
+  const byKey = new Map(snapshot.pods.map((pod) => [podKey(pod), pod]));
+  const events = [
+    ...plan.newNodeClaims.flatMap(({ pods }, index) =>
+      pods.map((pod) => ({ pod, message: `Pod should schedule on: nodeclaim/${records[index]?.name}` })),
+    ),
+    ...plan.existingNodes.flatMap(({ name, pods }) => pods.map((pod) => ({ pod, message: `Pod should schedule on: node/${name}` }))),
+  ].map((event) => ({ ...event, type: "Normal" as const, reason: "Nominated" }));
+  const failures = Object.entries(plan.podErrors).map(([pod, error]) => ({
+    pod,
+    type: "Warning" as const,
+    reason: "FailedScheduling",
+    message: `Failed to schedule pod, ${error}`,
+  }));
+  // An event is two calls; a large plan must not spend its time telling about itself (upstream: 5 a second, burst 10).
+  for (const { pod, ...event } of [...failures.slice(0, MOST_EVENTS), ...events.slice(0, MOST_EVENTS)]) {
+    const metadata = byKey.get(pod)?.metadata;
+    if (metadata) await publishOnce({ ...event, about: { kind: "Pod", metadata } }, deps, FAILED_WINDOW_MS);
+  }
+}
+
+const MOST_EVENTS = 10;

@@ -1,0 +1,35 @@
+import type { EC2NodeClass } from "../core/model/node-class.ts";
+import type { CommandRecord, NodeClaimRecord } from "../core/model/record.ts";
+import type { Snapshot } from "../core/model/snapshot.ts";
+import { instanceTypesOf } from "../core/offerings/instance-types.ts";
+import { withInFlight } from "../core/provisioning/in-flight.ts";
+import { readSnapshot } from "./adapters/kubernetes/snapshot.ts";
+import type { ClusterDeps } from "./cluster-deps.ts";
+
+/** What a decision reads: the cluster as it is, what we meant to do about it, and what can be bought. */
+export interface World {
+  readonly snapshot: Snapshot;
+  readonly records: readonly NodeClaimRecord[];
+  readonly commands: readonly CommandRecord[];
+  readonly nodeClasses: readonly EC2NodeClass[];
+}
+
+/** Reads the world for one decision. */
+export async function readWorld(
+  deps: Pick<ClusterDeps, "cluster" | "kubernetes" | "store" | "catalogue" | "settings" | "now">,
+): Promise<World> {
+  const { cluster, kubernetes, store, settings } = deps;
+  const now = deps.now();
+  const [catalogue, unavailable] = await Promise.all([deps.catalogue(), store.unavailable(cluster.name, now)]);
+  const { records, commands, nodeClasses, ...snapshot } = await readSnapshot({
+    kubernetes,
+    store,
+    cluster: cluster.name,
+    now,
+    instanceTypesOf: (_nodePool, nodeClass) => instanceTypesOf({ catalogue, nodeClass, unavailable, settings }),
+  });
+  // A record hears first that its claim shall go; the custom resource follows.
+  const going = records.flatMap(({ name, terminating }) => (terminating ? [name] : []));
+  const disrupting = new Set([...snapshot.disrupting, ...going]);
+  return { snapshot: withInFlight({ ...snapshot, disrupting }, records), records, commands, nodeClasses };
+}
