@@ -1,0 +1,170 @@
+import { spawnSync } from "node:child_process";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
+import budgets from "./budgets.json" with { type: "json" };
+
+/**
+ * Bundles each functions/NAME/handler.ts into dist/NAME/index.mjs and imports it in a fresh process, as a cold start does.
+ * `node infra/build.ts [NAME…]` prints a table and fails when a bundle is over its budget or does not load.
+ */
+
+const ROOT = join(import.meta.dirname, "..");
+const CATALOGUE = "functions/adapters/catalogue";
+
+export const DIST = join(ROOT, "dist");
+
+/** One bundle, measured. */
+export interface Bundle {
+  readonly name: string;
+  readonly bytes: number;
+  readonly gzipBytes: number;
+  /** Evaluation of the module in a new Node process of this machine; undefined when it failed. */
+  readonly importMs?: number;
+  /** What is wrong with it, in words; empty when all is well. */
+  readonly faults: readonly string[];
+}
+
+// Some of our CommonJS dependencies call require() for Node's own modules, which an ESM bundle does not have.
+const BANNER = 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
+
+/** Enough for every function to start; nothing is called. */
+const ENVIRONMENT = {
+  AWS_REGION: "us-west-2",
+  TABLE_NAME: "karpenter-serverless",
+  CLUSTERS: '[{"name":"c1","sources":["audit","notify","sweep"]}]',
+  PROVISION_QUEUE_URL: "https://sqs.us-west-2.amazonaws.com/111122223333/provision.fifo",
+  CLAIM_QUEUE_URL: "https://sqs.us-west-2.amazonaws.com/111122223333/claims",
+  DISRUPTION_QUEUE_URL: "https://sqs.us-west-2.amazonaws.com/111122223333/disruption",
+  CATALOG_QUEUE_URL: "https://sqs.us-west-2.amazonaws.com/111122223333/catalog",
+  NOTIFY_TOKEN: "0123456789abcdef",
+};
+
+/** The folders of functions/ that hold a handler. */
+export function functionNames(): readonly string[] {
+  const folders = readdirSync(join(ROOT, "functions"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return folders
+    .map(({ name }) => name)
+    .filter((name) => existsSync(join(ROOT, "functions", name, "handler.ts")))
+    .sort();
+}
+
+/** Bundles one function into `outDir`/NAME. Throws esbuild's own error when the source does not compile. */
+export async function bundle(name: string, outDir: string): Promise<Bundle> {
+  const folder = join(outDir, name);
+  rmSync(folder, { recursive: true, force: true });
+  const { metafile } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: [join(ROOT, "functions", name, "handler.ts")],
+    outfile: join(folder, "index.mjs"),
+    bundle: true,
+    minify: true,
+    platform: "node",
+    target: "node24",
+    format: "esm",
+    mainFields: ["module", "main"],
+    banner: { js: BANNER },
+    legalComments: "none",
+    // Beside the bundle but not named in it: Node would read and parse it in each cold start.
+    sourcemap: "external",
+    sourcesContent: false,
+    metafile: true,
+    logLevel: "silent",
+  });
+  if (Object.keys(metafile.inputs).some((input) => input.startsWith(`${CATALOGUE}/`))) {
+    copyData(folder);
+  }
+  const file = join(folder, "index.mjs");
+  const code = readFileSync(file);
+  const loaded = load(file);
+  return {
+    name,
+    bytes: code.length,
+    gzipBytes: gzipSync(code).length,
+    ...("importMs" in loaded && { importMs: loaded.importMs }),
+    faults: [...("fault" in loaded ? [loaded.fault] : []), ...overBudget(name, code.length)],
+  };
+}
+
+function copyData(folder: string): void {
+  const from = join(ROOT, CATALOGUE, "data");
+  mkdirSync(join(folder, "data"), { recursive: true });
+  for (const file of readdirSync(from).filter((name) => name.endsWith(".gz"))) {
+    copyFileSync(join(from, file), join(folder, "data", file));
+  }
+}
+
+function overBudget(name: string, bytes: number): readonly string[] {
+  const budget = new Map(Object.entries(budgets.kibibytes)).get(name);
+  if (budget === undefined) {
+    return [`${name} has no size budget: add one to infra/budgets.json`];
+  }
+  const kibibytes = Math.ceil(bytes / 1024);
+  return kibibytes > budget
+    ? [
+        `${name} is ${kibibytes} KiB, over its budget of ${budget}: find what came in (esbuild --metafile) or raise it in infra/budgets.json`,
+      ]
+    : [];
+}
+
+/** Imports a bundle in a process of its own. */
+function load(file: string): { readonly importMs: number } | { readonly fault: string } {
+  const script = `const began = performance.now();
+    const { handler } = await import(${JSON.stringify(pathToFileURL(file).href)});
+    const took = performance.now() - began;
+    if (typeof handler !== "function") throw new Error("it exports no function named handler");
+    process.stdout.write(String(took), () => process.exit(0));`;
+  const child = spawnSync(process.execPath, ["--input-type=module", "-e", script], { env: ENVIRONMENT, encoding: "utf8", timeout: 60_000 });
+  if (child.status === 0) {
+    return { importMs: Number(child.stdout) };
+  }
+  const reason = child.stderr.split("\n").find((line) => /^\w*Error/.test(line)) ?? child.stderr.trim().split("\n").at(-1) ?? "no output";
+  return { fault: `${file} does not load: ${reason}` };
+}
+
+/** All functions, or those named. */
+export async function bundleAll(outDir: string, names: readonly string[] = functionNames()): Promise<readonly Bundle[]> {
+  const bundles: Bundle[] = [];
+  // One after another: imports are timed.
+  for (const name of names) {
+    bundles.push(await bundle(name, outDir));
+  }
+  return bundles;
+}
+
+async function main(): Promise<void> {
+  const known = functionNames();
+  const asked = process.argv.slice(2);
+  const unknown = asked.find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw new Error(`There is no functions/${unknown}/handler.ts; the functions are ${known.join(", ")}.`);
+  }
+  const bundles = await bundleAll(DIST, asked.length > 0 ? asked : known);
+  console.log("function        KiB    gz  import ms");
+  for (const { name, bytes, gzipBytes, importMs } of bundles) {
+    const cells = [kibibytes(bytes), kibibytes(gzipBytes), importMs === undefined ? "-" : importMs.toFixed(0).padStart(10)];
+    console.log(`${name.padEnd(13)}${cells.join("")}`);
+  }
+  const faults = bundles.flatMap((one) => one.faults);
+  for (const fault of faults) {
+    console.error(fault);
+  }
+  process.exitCode = faults.length === 0 ? 0 : 1;
+}
+
+function kibibytes(bytes: number): string {
+  return Math.ceil(bytes / 1024)
+    .toString()
+    .padStart(6);
+}
+
+if (import.meta.main) {
+  try {
+    await main();
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error));
+    process.exitCode = 1;
+  }
+}

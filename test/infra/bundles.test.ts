@@ -1,0 +1,22 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { bundle, functionNames } from "../../infra/build.ts";
+
+const outDir = mkdtempSync(join(tmpdir(), "bundles-"));
+afterAll(() => rmSync(outDir, { recursive: true, force: true }));
+
+describe("bundles", () => {
+  it.for(functionNames())("%s loads in a fresh process and is within its budget", { timeout: 60_000 }, async (name) => {
+    const { faults, importMs } = await bundle(name, outDir);
+    expect(faults).toEqual([]);
+    expect(importMs).toBeGreaterThan(0);
+  });
+
+  it("finds handlers and nothing else", () => {
+    for (const name of ["adapters", "hosts", "cli"]) {
+      expect(functionNames()).not.toContain(name);
+    }
+  });
+});

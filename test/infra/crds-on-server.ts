@@ -1,0 +1,166 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startCluster, type TestCluster } from "../e2e/support/cluster.ts";
+import { CHANGES, nodeClass, nodePool, SAMPLES, type Sample } from "./crd-samples.ts";
+
+/**
+ * Applies the CRDs to a real API server and shows it every sample: `node test/infra/crds-on-server.ts`. Prints one line a failure
+ * and "N passed, N failed"; exits 1 when one failed.
+ */
+
+const CRD_DIR = join(import.meta.dirname, "..", "..", "infra", "crds");
+
+type Check = readonly [name: string, run: () => Promise<string | undefined>];
+
+/** What the server says of an object: "" when it takes it. */
+async function submit(cluster: TestCluster, verb: readonly string[], object: object): Promise<string> {
+  try {
+    await cluster.kubectl(...verb, "-f", "-", { input: JSON.stringify(object) });
+    return "";
+  } catch (error) {
+    return String(error);
+  }
+}
+
+/** A sentence when the answer is not the one that the sample wants. */
+function judge({ refused }: Sample, answer: string): string | undefined {
+  if (refused === undefined) {
+    return answer === "" ? undefined : `was refused: ${answer}`;
+  }
+  if (answer === "") {
+    return `was accepted, wanted a refusal with "${refused}"`;
+  }
+  return answer.includes(refused) ? undefined : `was refused without "${refused}": ${answer}`;
+}
+
+function checks(cluster: TestCluster): readonly Check[] {
+  const read = async (...args: readonly string[]): Promise<string> => cluster.kubectl(...args);
+  return [
+    ...SAMPLES.map(
+      (sample): Check => [sample.name, async () => judge(sample, await submit(cluster, ["create", "--dry-run=server"], sample.object))],
+    ),
+    ...CHANGES.map(
+      (change): Check => [
+        change.name,
+        async () => {
+          await cluster.kubectl("create", "-f", "-", { input: JSON.stringify(change.before) });
+          try {
+            return judge(change, await submit(cluster, ["replace", "--dry-run=server"], change.object));
+          } finally {
+            await cluster.kubectl("delete", "-f", "-", { input: JSON.stringify(change.before) });
+          }
+        },
+      ],
+    ),
+    [
+      "defaults of a NodePool",
+      async () => {
+        await submit(cluster, ["create"], nodePool({}));
+        const spec: unknown = JSON.parse(await read("get", "nodepool", "sample", "-o", "jsonpath={.spec}"));
+        const want = {
+          disruption: { budgets: [{ nodes: "10%" }], consolidateAfter: "0s", consolidationPolicy: "WhenEmptyOrUnderutilized" },
+          template: {
+            spec: {
+              expireAfter: "720h",
+              nodeClassRef: { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" },
+              requirements: [],
+            },
+          },
+        };
+        return same(spec, want);
+      },
+    ],
+    [
+      "defaults of an EC2NodeClass",
+      async () => {
+        await submit(cluster, ["create"], nodeClass({}));
+        const options: unknown = JSON.parse(await read("get", "ec2nc", "sample", "-o", "jsonpath={.spec.metadataOptions}"));
+        return same(options, { httpEndpoint: "enabled", httpProtocolIPv6: "disabled", httpPutResponseHopLimit: 1, httpTokens: "required" });
+      },
+    ],
+    ["columns of nodepools", async () => columns(await read("get", "nodepools"), "NAME NODECLASS NODES READY AGE")],
+    [
+      "wide columns of nodepools",
+      async () => columns(await read("get", "nodepools", "-o", "wide"), "NAME NODECLASS NODES READY AGE WEIGHT CPU MEMORY"),
+    ],
+    ["columns of ec2nodeclasses", async () => columns(await read("get", "ec2ncs"), "NAME READY AGE")],
+    ["wide columns of ec2nodeclasses", async () => columns(await read("get", "ec2nc", "-o", "wide"), "NAME READY AGE ROLE")],
+    [
+      "columns of nodeclaims",
+      async () => {
+        const claim = SAMPLES.find(({ name }) => name.startsWith("a claim as"));
+        await submit(cluster, ["create"], claim?.object ?? {});
+        const wide = columns(
+          await read("get", "nodeclaims", "-o", "wide"),
+          "NAME TYPE CAPACITY ZONE NODE READY AGE IMAGEID ID NODEPOOL NODECLASS DRIFTED",
+        );
+        return wide ?? columns(await read("get", "nodeclaims"), "NAME TYPE CAPACITY ZONE NODE READY AGE");
+      },
+    ],
+    [
+      "a status is kept apart from the spec",
+      async () => {
+        await read("patch", "nodepool", "sample", "--subresource=status", "--type=merge", "-p", '{"status":{"resources":{"cpu":"4"}}}');
+        return same(await read("get", "nodepool", "sample", "-o", "jsonpath={.status.nodes} {.status.resources.cpu}"), "0 4");
+      },
+    ],
+    [
+      "the category lists all three kinds",
+      async () => {
+        const names = await read("get", "karpenter", "-o", "name");
+        return same(names.trim().split("\n").sort(), [
+          "ec2nodeclass.karpenter.k8s.aws/sample",
+          "nodeclaim.karpenter.sh/sample",
+          "nodepool.karpenter.sh/sample",
+        ]);
+      },
+    ],
+    [
+      "a static NodePool scales",
+      async () => {
+        await read("delete", "nodepool", "sample");
+        await submit(cluster, ["create"], nodePool({ spec: { replicas: 1 } }));
+        await read("scale", "nodepool", "sample", "--replicas=3");
+        return same(await read("get", "nodepool", "sample", "-o", "jsonpath={.spec.replicas}"), "3");
+      },
+    ],
+  ];
+}
+
+function columns(table: string, want: string): string | undefined {
+  return same(table.split("\n")[0]?.trim().split(/\s+/).join(" "), want);
+}
+
+function same(got: unknown, want: unknown): string | undefined {
+  return JSON.stringify(got) === JSON.stringify(want) ? undefined : `is ${JSON.stringify(got)}, wanted ${JSON.stringify(want)}`;
+}
+
+async function main(): Promise<void> {
+  const dataDir = mkdtempSync(join(tmpdir(), "crds-on-server-"));
+  const cluster = await startCluster({ dataDir, clusterName: "crds", args: ["--scheduler=false"] });
+  let failed = 0;
+  let passed = 0;
+  try {
+    for (const file of readdirSync(CRD_DIR)) {
+      await cluster.kubectl("apply", "-f", join(CRD_DIR, file));
+    }
+    await cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=20s");
+    for (const [name, run] of checks(cluster)) {
+      const fault = await run().catch(String);
+      if (fault === undefined) {
+        passed += 1;
+      } else {
+        failed += 1;
+        console.log(`FAIL ${name}: ${fault}`);
+      }
+    }
+  } finally {
+    await cluster.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+  console.log(`${passed} passed, ${failed} failed`);
+  process.exitCode = failed === 0 ? 0 : 1;
+}
+
+await main();

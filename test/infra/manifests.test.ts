@@ -1,0 +1,194 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parse, parseAllDocuments } from "yaml";
+import { WELL_KNOWN_LABELS } from "../../core/model/labels.ts";
+import { manifests } from "../../infra/manifests.ts";
+
+const CRDS = join(import.meta.dirname, "..", "..", "infra", "crds");
+
+interface Version {
+  readonly name: string;
+  readonly served: boolean;
+  readonly storage: boolean;
+  readonly subresources: Readonly<Record<string, unknown>>;
+  readonly additionalPrinterColumns: readonly { readonly name: string; readonly priority?: number }[];
+  readonly schema: { readonly openAPIV3Schema: unknown };
+}
+
+interface Crd {
+  readonly metadata: { readonly name: string };
+  readonly spec: {
+    readonly group: string;
+    readonly scope: string;
+    readonly names: { readonly plural: string; readonly categories: readonly string[]; readonly shortNames?: readonly string[] };
+    readonly versions: readonly Version[];
+  };
+}
+
+interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly rules?: readonly {
+    readonly apiGroups: readonly string[];
+    readonly resources: readonly string[];
+    readonly verbs: readonly string[];
+  }[];
+  readonly subjects?: readonly { readonly kind: string; readonly name: string }[];
+  readonly webhooks?: readonly Webhook[];
+}
+
+interface Webhook {
+  readonly name: string;
+  readonly failurePolicy: string;
+  readonly timeoutSeconds: number;
+  readonly sideEffects: string;
+  readonly clientConfig: { readonly url: string; readonly caBundle?: string };
+  readonly matchConditions: readonly unknown[];
+}
+
+function crd(file: string): Crd {
+  return parse(readFileSync(join(CRDS, `${file}.yaml`), "utf8")) as Crd;
+}
+
+function all(options: Omit<Parameters<typeof manifests>[0], "cluster"> = {}): readonly Manifest[] {
+  return parseAllDocuments(manifests({ cluster: "c1", ...options })).map((document) => document.toJS() as Manifest);
+}
+
+const notify = { notifyUrl: "https://x.lambda-url.us-west-2.on.aws/", notifyToken: "0123456789abcdef" };
+
+/** Every object schema below a schema, with its path. */
+function schemas(value: unknown, path = "$"): readonly (readonly [string, Readonly<Record<string, unknown>>])[] {
+  if (typeof value !== "object" || value === null) return [];
+  return [
+    [path, value as Readonly<Record<string, unknown>>],
+    ...Object.entries(value).flatMap(([key, child]) => schemas(child, `${path}.${key}`)),
+  ];
+}
+
+describe("CRDs", () => {
+  it.for([
+    {
+      file: "karpenter.sh_nodepools",
+      columns: ["NodeClass", "Nodes", "Ready", "Age"],
+      wide: ["Weight", "CPU", "Memory"],
+      subresources: ["status", "scale"],
+    },
+    {
+      file: "karpenter.sh_nodeclaims",
+      columns: ["Type", "Capacity", "Zone", "Node", "Ready", "Age"],
+      wide: ["ImageID", "ID", "NodePool", "NodeClass", "Drifted"],
+      subresources: ["status"],
+    },
+    { file: "karpenter.k8s.aws_ec2nodeclasses", columns: ["Ready", "Age"], wide: ["Role"], subresources: ["status"] },
+  ])("$file shows the columns that users know", ({ file, columns, wide, subresources }) => {
+    const { metadata, spec } = crd(file);
+    expect(`${spec.names.plural}.${spec.group}`).toBe(metadata.name);
+    expect(spec).toMatchObject({ scope: "Cluster", names: { categories: ["karpenter"] } });
+    expect(spec.versions).toMatchObject([{ name: "v1", served: true, storage: true }]);
+    const [version] = spec.versions;
+    expect(Object.keys(version?.subresources ?? {})).toEqual(subresources);
+    const byPriority = Object.groupBy(version?.additionalPrinterColumns ?? [], ({ priority }) => (priority === 1 ? "wide" : "narrow"));
+    expect(byPriority.narrow?.map(({ name }) => name)).toEqual(columns);
+    expect(byPriority.wide?.map(({ name }) => name)).toEqual(wide);
+  });
+
+  it.for(readdirSync(CRDS))("%s gives each rule a message and each pattern a valid expression", (file) => {
+    for (const [path, schema] of schemas(crd(file.replace(/\.yaml$/, "")).spec.versions[0]?.schema)) {
+      if (typeof schema["rule"] === "string") expect(schema["message"], path).toBeTypeOf("string");
+      const { pattern } = schema;
+      if (typeof pattern === "string") expect(() => new RegExp(pattern), path).not.toThrow();
+      const { required, properties } = schema;
+      if (Array.isArray(required)) expect(Object.keys(properties as object), path).toEqual(expect.arrayContaining(required));
+    }
+  });
+
+  it.for(["karpenter.sh_nodepools", "karpenter.sh_nodeclaims"])("%s allows exactly the AWS labels that the core knows", (file) => {
+    const rules = schemas(crd(file)).flatMap(([, { rule }]) =>
+      typeof rule === "string" && rule.includes("instance-family") ? [rule] : [],
+    );
+    const known = [...WELL_KNOWN_LABELS].filter((label) => label.startsWith("karpenter.k8s.aws/"));
+    expect(rules.length).toBeGreaterThan(0);
+    for (const rule of rules) {
+      const allowed = [...rule.matchAll(/'(karpenter\.k8s\.aws\/[^']+)'/g)].map(([, label]) => label);
+      expect(allowed.sort()).toEqual([...known, "karpenter.k8s.aws/ec2nodeclass"].sort());
+    }
+  });
+
+  it("lets a NodeClaim ask for what a NodePool asks for", () => {
+    const itemOf = (file: string): Readonly<Record<string, unknown>> | undefined =>
+      schemas(crd(file)).find(([path]) => path.endsWith("requirements.items.properties"))?.[1];
+    const { key: poolKey, ...pool } = itemOf("karpenter.sh_nodepools") ?? {};
+    const { key: claimKey, ...claim } = itemOf("karpenter.sh_nodeclaims") ?? {};
+    expect(JSON.stringify(claim).replace("the launch", "a launch")).toBe(JSON.stringify(pool));
+    const rulesOf = (key: unknown): readonly string[] => schemas(key).flatMap(([, { rule }]) => (typeof rule === "string" ? [rule] : []));
+    expect(rulesOf(poolKey).filter((rule) => !rulesOf(claimKey).includes(rule))).toEqual(["self != 'karpenter.sh/nodepool'"]);
+  });
+});
+
+describe("RBAC", () => {
+  const roles = all().filter(({ kind }) => kind === "ClusterRole" || kind === "Role");
+  const rules = (name: string) => roles.find(({ metadata }) => metadata.name === `karpenter-serverless:${name}`)?.rules ?? [];
+  const may = (name: string, verb: string, resource: string): boolean =>
+    rules(name).some(({ verbs, resources }) => verbs.includes(verb) && resources.includes(resource));
+
+  it("binds each role to the group of its function", () => {
+    const bindings = all().filter(({ kind }) => kind === "ClusterRoleBinding");
+    expect(bindings.map(({ metadata, subjects }) => [metadata.name, subjects?.map(({ kind, name }) => `${kind} ${name}`)])).toEqual(
+      ["catalog", "disruption", "interruption", "lifecycle", "provision"].map((name) => [
+        `karpenter-serverless:${name}`,
+        [`Group karpenter-serverless:${name}`],
+      ]),
+    );
+  });
+
+  it("has no wildcard and reads no secrets", () => {
+    for (const { rules = [] } of roles) {
+      for (const rule of rules) {
+        expect([...rule.apiGroups, ...rule.resources, ...rule.verbs]).not.toContain("*");
+        expect(rule.resources).not.toContain("secrets");
+      }
+    }
+  });
+
+  it.for([
+    { verb: "create", resource: "pods/eviction", who: ["lifecycle"] },
+    { verb: "delete", resource: "nodes", who: ["lifecycle"] },
+    { verb: "delete", resource: "pods", who: ["lifecycle"] },
+    { verb: "create", resource: "nodeclaims", who: ["provision", "lifecycle", "disruption"] },
+    { verb: "delete", resource: "nodeclaims", who: ["lifecycle", "disruption", "interruption"] },
+    { verb: "patch", resource: "ec2nodeclasses/status", who: ["catalog"] },
+  ])("lets only $who $verb $resource", ({ verb, resource, who }) => {
+    const able = ["provision", "lifecycle", "disruption", "interruption", "catalog"].filter((name) => may(name, verb, resource));
+    expect(able).toEqual(who);
+  });
+});
+
+describe("the webhook", () => {
+  it("is not there without a URL", () => {
+    expect(all().some(({ kind }) => kind === "ValidatingWebhookConfiguration")).toBe(false);
+  });
+
+  it("can never hold the API server up", () => {
+    const webhooks = all(notify).flatMap((manifest) => manifest.webhooks ?? []);
+    expect(webhooks.length).toBeGreaterThan(0);
+    for (const webhook of webhooks) {
+      expect(webhook).toMatchObject({ failurePolicy: "Ignore", timeoutSeconds: 1, sideEffects: "None" });
+      expect(webhook.matchConditions.length).toBeGreaterThan(1);
+      expect(webhook.clientConfig).toEqual({ url: "https://x.lambda-url.us-west-2.on.aws/v1/c1/0123456789abcdef" });
+    }
+  });
+
+  it("carries a private authority when there is one", () => {
+    const webhooks = all({ ...notify, caBundle: "Q0E=" }).flatMap((manifest) => manifest.webhooks ?? []);
+    expect(new Set(webhooks.map(({ clientConfig }) => clientConfig.caBundle))).toEqual(new Set(["Q0E="]));
+  });
+
+  it.for([
+    { name: "a URL without TLS", options: { ...notify, notifyUrl: "http://x" }, says: "only calls https URLs" },
+    { name: "a URL without a token", options: { notifyUrl: notify.notifyUrl }, says: "--notify-token of at least 16" },
+    { name: "a cluster name with a slash", options: { ...notify, cluster: "a/b" }, says: "no EKS cluster name" },
+  ])("refuses $name in one sentence", ({ options, says }) => {
+    expect(() => manifests({ cluster: "c1", ...options })).toThrow(says);
+  });
+});

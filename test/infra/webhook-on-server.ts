@@ -1,0 +1,194 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer, type Server } from "node:https";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { manifests } from "../../infra/manifests.ts";
+import { startCluster, type TestCluster } from "../e2e/support/cluster.ts";
+import { nodeClass, nodePool } from "./crd-samples.ts";
+
+/**
+ * Installs the manifests in a real API server and counts what the webhook lets through: `node test/infra/webhook-on-server.ts`.
+ * Prints one line a step and "N passed, N failed"; exits 1 when one failed.
+ */
+
+/** "UPDATE pods/status web-1" and the like, in the order of arrival. */
+interface Receiver {
+  readonly url: string;
+  readonly caBundle: string;
+  readonly paths: ReadonlySet<string>;
+  /** Takes what came since the last call, once nothing new came for a while. */
+  settled(): Promise<readonly string[]>;
+  stop(): void;
+}
+
+interface Review {
+  readonly request: {
+    readonly uid: string;
+    readonly operation: string;
+    readonly name: string;
+    readonly subResource?: string;
+    readonly resource: { readonly resource: string };
+  };
+}
+
+async function startReceiver(dir: string): Promise<Receiver> {
+  const [keyFile, certFile] = [join(dir, "key.pem"), join(dir, "cert.pem")];
+  const args = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1", "-subj", "/CN=notify"];
+  execFileSync("openssl", [...args, "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", keyFile, "-out", certFile], { stdio: "ignore" });
+  const [key, cert] = [readFileSync(keyFile), readFileSync(certFile)];
+  let calls: string[] = [];
+  const paths = new Set<string>();
+  const server: Server = createServer({ key, cert }, async (request, response) => {
+    let body = "";
+    for await (const chunk of request) {
+      body += String(chunk);
+    }
+    const { request: asked } = JSON.parse(body) as Review;
+    paths.add((request.url ?? "").split("?")[0] ?? "");
+    calls.push(`${asked.operation} ${asked.resource.resource}${asked.subResource ? `/${asked.subResource}` : ""} ${asked.name}`);
+    response.setHeader("content-type", "application/json");
+    response.end(
+      JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response: { uid: asked.uid, allowed: true } }),
+    );
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  return {
+    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    caBundle: cert.toString("base64"),
+    paths,
+    settled: async () => {
+      for (let before = -1; before !== calls.length; ) {
+        before = calls.length;
+        await sleep(1_500);
+      }
+      const taken = calls;
+      calls = [];
+      return taken;
+    },
+    stop: () => server.close(),
+  };
+}
+
+const deployment = {
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name: "web", namespace: "default" },
+  spec: {
+    replicas: 5,
+    selector: { matchLabels: { app: "web" } },
+    template: {
+      metadata: { labels: { app: "web" } },
+      spec: { containers: [{ name: "web", image: "registry.example/web:1", resources: { requests: { cpu: "1" } } }] },
+    },
+  },
+};
+
+/** How many calls of a kind. */
+type Wanted = Readonly<Record<string, number | "any" | "some">>;
+
+type Step = readonly [name: string, act: () => Promise<unknown>, wanted: Wanted];
+
+function steps(cluster: TestCluster): readonly Step[] {
+  const kubectl = async (...args: readonly string[]): Promise<string> => cluster.kubectl(...args);
+  const submit = async (verb: string, object: object): Promise<string> =>
+    cluster.kubectl(verb, "-f", "-", { input: JSON.stringify(object) });
+  const boot = async (name: string, taints: readonly object[]): Promise<void> => {
+    const node = {
+      apiVersion: "v1",
+      kind: "Node",
+      metadata: { name, labels: { "kubernetes.io/hostname": name } },
+      spec: { providerID: `aws:///us-west-2a/i-${name}`, taints },
+      status: { capacity: { cpu: "8", memory: "16Gi", pods: "50" }, allocatable: { cpu: "8", memory: "16Gi", pods: "50" } },
+    };
+    const response = await fetch(`${cluster.control}/join`, { method: "POST", body: JSON.stringify(node) });
+    if (!response.ok) {
+      throw new Error(await response.text());
+    }
+  };
+  const unregistered = { key: "karpenter.sh/unregistered", effect: "NoExecute" };
+  return [
+    ["five pods find no room", () => submit("create", deployment), { "UPDATE pods/status": 5 }],
+    ["an event of the same pods again", () => kubectl("annotate", "pods", "--all", "x=y"), {}],
+    ["a dry run", () => kubectl("create", "deployment", "dry", "--image=x", "--dry-run=server"), {}],
+    ["a NodePool is made", () => submit("create", nodePool({})), { "CREATE nodepools": 1 }],
+    [
+      "its status changes",
+      () => kubectl("patch", "nodepool", "sample", "--subresource=status", "--type=merge", "-p", '{"status":{"nodes":1}}'),
+      {},
+    ],
+    ["its annotations change", () => kubectl("annotate", "nodepool", "sample", "a=b"), {}],
+    [
+      "its spec changes",
+      () => kubectl("patch", "nodepool", "sample", "--type=merge", "-p", '{"spec":{"weight":5}}'),
+      { "UPDATE nodepools": 1 },
+    ],
+    ["it is deleted", () => kubectl("delete", "nodepool", "sample"), { "DELETE nodepools": 1 }],
+    ["an EC2NodeClass is made", () => submit("create", nodeClass({})), { "CREATE ec2nodeclasses": 1 }],
+    // Ready may be told by the status that the node is made with or by the next one; the tainting by the controller varies likewise.
+    ["a node joins", () => boot("n1", [unregistered]), { "CREATE nodes": 1, "UPDATE nodes": "any", "UPDATE nodes/status": "any" }],
+    ["it is registered, and its pods start", () => kubectl("taint", "node", "n1", "karpenter.sh/unregistered-"), { "UPDATE nodes": 1 }],
+    ["ten seconds of heartbeats", () => sleep(10_000), {}],
+    ["it is marked for disruption", () => kubectl("taint", "node", "n1", "karpenter.sh/disrupted:NoSchedule"), {}],
+    ["pods are deleted one by one", () => kubectl("scale", "deployment", "web", "--replicas=2"), { "UPDATE pods/status": 3 }],
+    [
+      "a pod is deleted by force",
+      () => kubectl("delete", "pod", "--force", "-l", "app=web", "--field-selector=status.phase=Running"),
+      { "DELETE pods": "any", "UPDATE pods/status": "any" },
+    ],
+    [
+      "a node is deleted",
+      () => kubectl("delete", "node", "n1", "--wait=false"),
+      { "DELETE nodes": 1, "DELETE pods": "any", "UPDATE pods/status": "any" },
+    ],
+  ];
+}
+
+/** A sentence when the calls are not those wanted. */
+function judge(calls: readonly string[], wanted: Wanted): string | undefined {
+  const counts = Object.groupBy(calls, (call) => call.split(" ").slice(0, 2).join(" "));
+  const kinds = new Set([...Object.keys(counts), ...Object.keys(wanted)]);
+  const wrong = [...kinds].filter((kind) => {
+    const want = wanted[kind] ?? 0;
+    const got = counts[kind]?.length ?? 0;
+    return want !== "any" && (want === "some" ? got === 0 : got !== want);
+  });
+  return wrong.length === 0 ? undefined : `${wrong.join(", ")}: wanted ${JSON.stringify(wanted)}, got ${JSON.stringify(calls)}`;
+}
+
+async function main(): Promise<void> {
+  const dataDir = mkdtempSync(join(tmpdir(), "webhook-on-server-"));
+  const receiver = await startReceiver(dataDir);
+  const cluster = await startCluster({ dataDir, clusterName: "c1" });
+  const token = "0123456789abcdef";
+  let failed = 0;
+  let passed = 0;
+  const record = (name: string, fault: string | undefined): void => {
+    fault === undefined ? passed++ : failed++;
+    console.log(fault === undefined ? `ok   ${name}` : `FAIL ${name}: ${fault}`);
+  };
+  try {
+    const text = manifests({ cluster: "c1", notifyUrl: receiver.url, notifyToken: token, caBundle: receiver.caBundle });
+    await cluster.kubectl("apply", "-f", "-", { input: text });
+    await cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=20s");
+    await receiver.settled();
+    for (const [name, act, wanted] of steps(cluster)) {
+      const fault = await act().then(() => undefined, String);
+      record(name, fault ?? judge(await receiver.settled(), wanted));
+    }
+    const paths = [...receiver.paths].join(" ");
+    record("every call went to the cluster's secret path", paths === `/v1/c1/${token}` ? undefined : paths);
+  } finally {
+    await cluster.stop();
+    receiver.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+  console.log(`${passed} passed, ${failed} failed`);
+  process.exit(failed === 0 ? 0 : 1);
+}
+
+await main();
