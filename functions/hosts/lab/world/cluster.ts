@@ -1,0 +1,20 @@
+import { startBudgets } from "./actors/budgets.ts";
+import { startGarbageCollector } from "./actors/garbage-collector.ts";
+import { type Kubelets, startKubelets } from "./actors/kubelet.ts";
+import { startNodeLifecycle } from "./actors/node-lifecycle.ts";
+import { startScheduler } from "./actors/scheduler.ts";
+import { startVolumes } from "./actors/volumes.ts";
+import { startWorkloads } from "./actors/workloads.ts";
+import type { World } from "./world.ts";
+
+/** Starts everything that a control plane and its nodes do by themselves. Returns the kubelets, for machines to join by. */
+export function startCluster(world: World, zones: readonly string[] = ["a", "b", "c"].map((z) => `${world.region}${z}`)): Kubelets {
+  const kubelets = startKubelets(world);
+  startWorkloads(world);
+  startScheduler(world);
+  startVolumes(world, zones);
+  startBudgets(world);
+  startNodeLifecycle(world, kubelets);
+  startGarbageCollector(world);
+  return kubelets;
+}

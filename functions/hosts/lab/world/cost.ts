@@ -1,0 +1,29 @@
+import type { Machine } from "./cloud.ts";
+
+export interface CostLine {
+  readonly instanceId: string;
+  readonly instanceType: string;
+  readonly capacityType: string;
+  readonly zone: string;
+  /** USD per hour. */
+  readonly price: number;
+  readonly seconds: number;
+  readonly usd: number;
+}
+
+/** Counts each instance by the second, from its launch until it is told to end; storage and traffic are left out. */
+export function meter(
+  clock: { now(): number },
+  machines: () => readonly Machine[],
+): { cost(): number; pricePerHour(): number; costs(): readonly CostLine[] } {
+  const line = ({ instance, price, endedAt }: Machine): CostLine => {
+    const seconds = Math.floor(((endedAt ?? clock.now()) - instance.launchedAt) / 1000);
+    const { id: instanceId, instanceType, capacityType, zone } = instance;
+    return { instanceId, instanceType, capacityType, zone, price, seconds, usd: (price * seconds) / 3600 };
+  };
+  return {
+    cost: () => machines().reduce((sum, m) => sum + line(m).usd, 0),
+    pricePerHour: () => machines().reduce((sum, m) => sum + (m.endedAt === undefined ? m.price : 0), 0),
+    costs: () => machines().map(line),
+  };
+}

@@ -1,0 +1,54 @@
+import type { VirtualClock } from "./clock.ts";
+import { currentInvocation, type Invocation, never } from "./invocation.ts";
+
+/** One call of a port's method, as a fault simulation sees it. */
+export interface PortCall {
+  readonly port: string;
+  readonly method: string;
+  readonly args: readonly unknown[];
+  readonly invocation: Invocation | undefined;
+  /** Counts this invocation's calls from 1. */
+  readonly number: number;
+}
+
+/** What a hook may ask for beside letting the call be: ending the whole invocation there. Failing is done by throwing. */
+export type Verdict = "kill" | undefined;
+
+export interface CallHooks {
+  /** Before the effect: a throw fails the call, which then has no effect. */
+  before?(call: PortCall): Promise<Verdict> | Verdict;
+  /** After the effect, before the caller hears of it: a throw loses the answer, not the effect. */
+  after?(call: PortCall, result: unknown): Promise<Verdict> | Verdict;
+}
+
+const counts = new WeakMap<Invocation, number>();
+
+/**
+ * The same port with hooks around each of its methods, so that a simulation can fail or kill before or after any effect, and
+ * interleave invocations at each (`clock.remote`). Calls outside an invocation (the world's own) pass untouched.
+ */
+export function withIntercept<T extends object>(port: T, name: string, hooks: CallHooks, clock?: VirtualClock): T {
+  return new Proxy(port, {
+    get(target, property, receiver) {
+      const value: unknown = Reflect.get(target, property, receiver);
+      if (typeof value !== "function" || typeof property !== "string") return value;
+      return async (...args: unknown[]) => {
+        const invocation = currentInvocation();
+        if (!invocation) return Reflect.apply(value, target, args);
+        if (invocation.killed) return never();
+        const number = (counts.get(invocation) ?? 0) + 1;
+        counts.set(invocation, number);
+        const call: PortCall = { port: name, method: property, args, invocation, number };
+        const pass = async (verdict: Promise<Verdict> | Verdict): Promise<void> => {
+          if ((await verdict) === "kill") invocation.kill();
+          if (invocation.killed) await never();
+        };
+        await clock?.remote(`${invocation.id} ${name}.${property}`);
+        await pass(hooks.before?.(call));
+        const result: unknown = await Reflect.apply(value, target, args);
+        await pass(hooks.after?.(call, result));
+        return result;
+      };
+    },
+  });
+}
