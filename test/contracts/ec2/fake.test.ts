@@ -16,9 +16,7 @@ const contract = ec2Contract("fake", async () => {
 });
 
 describe("EC2 contract on the fake", () => {
-  it.for(contract.cases)("$name", async ({ run }) => {
-    await run();
-  });
+  for (const { name, run } of contract.cases) it(name, run);
 
   afterAll(contract.close);
 

@@ -4,7 +4,6 @@
  */
 import { parseArgs } from "node:util";
 import { type FakeCatalogue, loadCatalogue } from "./catalogue.ts";
-import { startFakeAws } from "./fake-aws.ts";
 import { smallCatalogue } from "./small-catalogue.ts";
 
 const USAGE = `usage: main.ts [--port N] [--cluster NAME] [--boot-ms N] [--terminate-ms N] [--stop-with-stdin]
@@ -56,8 +55,11 @@ function catalogue(): FakeCatalogue {
 
 const bootDelayMs = number("boot-ms");
 const terminateDelayMs = number("terminate-ms");
+const sold = catalogue();
+// Only now: the SDK takes a second to load, and a wrong argument should not wait for it.
+const { startFakeAws } = await import("./fake-aws.ts");
 const fake = await startFakeAws({
-  catalogue: catalogue(),
+  catalogue: sold,
   port: number("port") ?? 0,
   ...(values.cluster === undefined ? {} : { cluster: { name: values.cluster } }),
   ...(bootDelayMs === undefined ? {} : { bootDelayMs }),

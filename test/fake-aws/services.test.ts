@@ -1,0 +1,139 @@
+import { writeFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { DescribeImagesCommand, DescribeSpotPriceHistoryCommand, DescribeSubnetsCommand, RunInstancesCommand } from "@aws-sdk/client-ec2";
+import { AddRoleToInstanceProfileCommand, CreateInstanceProfileCommand, IAMClient } from "@aws-sdk/client-iam";
+import { GetParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
+import { afterEach, describe, expect, it } from "vitest";
+import { loadCatalogue } from "../e2e/fake-aws/catalogue.ts";
+import { smallCatalogue } from "../e2e/fake-aws/small-catalogue.ts";
+import { clientConfig, ec2Client, errorOf, fakeAws, imageFor, subnetIn } from "./support.ts";
+
+describe("SSM and images", () => {
+  it.for([
+    "/aws/service/eks/optimized-ami/1.36/amazon-linux-2023/arm64/nvidia/recommended/image_id",
+    "/aws/service/eks/optimized-ami/1.36/amazon-linux-2023/x86_64/standard/amazon-eks-node-al2023-x86_64-standard-1.36-v20260901/image_id",
+    "/aws/service/bottlerocket/aws-k8s-1.36-nvidia/arm64/latest/image_id",
+    "/aws/service/bottlerocket/aws-k8s-1.36/x86_64/1.49.0/image_id",
+    "/aws/service/ami-windows-latest/Windows_Server-2025-English-Core-EKS_Optimized-1.36/image_id",
+  ])("%s is an image", async (Name) => {
+    const fake = await fakeAws();
+    const { Parameter } = await new SSMClient(clientConfig(fake)).send(new GetParameterCommand({ Name }));
+    const { Images } = await ec2Client(fake).send(new DescribeImagesCommand({ ImageIds: [Parameter?.Value ?? ""] }));
+    expect(Images).toHaveLength(1);
+  });
+
+  it("knows AL2 images up to Kubernetes 1.32 only", async () => {
+    const of = (version: string) => `/aws/service/eks/optimized-ami/${version}/amazon-linux-2/recommended/image_id`;
+    const old = await fakeAws({ cluster: { version: "1.32" } });
+    expect(old.state.parameters.has(of("1.32"))).toBe(true);
+    const current = await fakeAws();
+    expect(current.state.parameters.has(of("1.36"))).toBe(false);
+  });
+
+  it("recommends the newest release, and a newer one once it is out", async () => {
+    const fake = await fakeAws();
+    const before = imageFor(fake);
+    expect(fake.state.images.get(before)?.name).toBe("amazon-eks-node-al2023-x86_64-standard-1.36-v20261105");
+    fake.release({ date: "v20261120", bottlerocket: "1.51.0" });
+    expect(fake.state.images.get(imageFor(fake))?.name).toBe("amazon-eks-node-al2023-x86_64-standard-1.36-v20261120");
+    expect(fake.state.images.has(before)).toBe(true);
+  });
+});
+
+describe("IAM and EC2 together", () => {
+  it("EC2 accepts a new profile only after a while, and only with its role", async () => {
+    const fake = await fakeAws({ profileVisibleAfterMs: 5000 });
+    const iam = new IAMClient(clientConfig(fake));
+    const dryRun = () =>
+      errorOf(
+        ec2Client(fake).send(
+          new RunInstancesCommand({
+            DryRun: true,
+            MinCount: 1,
+            MaxCount: 1,
+            ImageId: imageFor(fake),
+            InstanceType: "m5.large",
+            SubnetId: subnetIn(fake, "us-west-2a"),
+            IamInstanceProfile: { Name: "fresh" },
+          }),
+        ),
+      );
+    await iam.send(new CreateInstanceProfileCommand({ InstanceProfileName: "fresh" }));
+    expect(await dryRun()).toBe("InvalidParameterValue");
+    fake.advance(5000);
+    expect(await dryRun()).toBe("InvalidParameterValue");
+    await iam.send(new AddRoleToInstanceProfileCommand({ InstanceProfileName: "fresh", RoleName: "KarpenterNodeRole-karpenter-test" }));
+    expect(await dryRun()).toBe("DryRunOperation");
+  });
+});
+
+describe("the call log", () => {
+  it("says who called what, when and how it ended, with long texts cut", async () => {
+    const fake = await fakeAws({ identify: (key) => `role-of-${key}` });
+    await errorOf(ec2Client(fake, "AKIAONE").send(new DescribeSubnetsCommand({ SubnetIds: ["subnet-0", "x".repeat(500)] })));
+    expect(fake.state.calls).toMatchObject([
+      {
+        number: 1,
+        service: "ec2",
+        action: "DescribeSubnets",
+        accessKey: "AKIAONE",
+        role: "role-of-AKIAONE",
+        outcome: "InvalidSubnetID.NotFound",
+      },
+    ]);
+    expect(JSON.stringify(fake.state.calls[0]?.params).length).toBeLessThan(300);
+  });
+
+  it("knows the caller of a presigned STS request", async () => {
+    const fake = await fakeAws({ identify: () => "provisioner" });
+    const url = `${fake.url}/?Action=GetCallerIdentity&Version=2011-06-15&X-Amz-Credential=AKIAX%2F20261121%2Fus-west-2%2Fsts%2Faws4_request`;
+    expect(await (await fetch(url)).text()).toContain("<Arn>arn:aws:sts::111122223333:assumed-role/provisioner/fake</Arn>");
+    const json = (await (await fetch(url, { headers: { accept: "application/json" } })).json()) as Record<string, unknown>;
+    expect(json).toMatchObject({ GetCallerIdentityResponse: { GetCallerIdentityResult: { Account: "111122223333" } } });
+  });
+
+  it("answers InvalidAction to an action that it does not know, and says what it could not read", async () => {
+    const fake = await fakeAws();
+    const body = new URLSearchParams({ Action: "DescribeVolumes", Version: "2016-11-15" });
+    const unknown = await fetch(fake.url, { method: "POST", body });
+    expect(unknown.status).toBe(400);
+    expect(await unknown.text()).toContain("<Code>InvalidAction</Code>");
+    const nothing = await fetch(`${fake.url}/favicon.ico`);
+    expect([nothing.status, await nothing.text()]).toEqual([
+      400,
+      "MissingAction: GET /favicon.ico names no action that this stand-in knows.",
+    ]);
+  });
+});
+
+describe("spot prices", () => {
+  it("end with an empty token, as EC2 has it", async () => {
+    const fake = await fakeAws();
+    const { NextToken } = await ec2Client(fake).send(new DescribeSpotPriceHistoryCommand({ StartTime: new Date() }));
+    expect(NextToken).toBe("");
+  });
+});
+
+describe("a catalogue from files", () => {
+  const folders: string[] = [];
+  afterEach(async () => {
+    await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true })));
+  });
+
+  it("reads raw records and prices, packed or not, and misses a region with a sentence", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "fake-aws-"));
+    folders.push(folder);
+    const { onDemandPrices, spotPrices, ...base } = smallCatalogue;
+    const at = (name: string) => join(folder, name);
+    writeFileSync(at("types.json.gz"), gzipSync(JSON.stringify(base)));
+    writeFileSync(at("prices.json"), JSON.stringify({ onDemand: { "us-west-2": onDemandPrices } }));
+    writeFileSync(at("spot.json"), JSON.stringify({ spot: { "us-west-2": spotPrices } }));
+    writeFileSync(at("elsewhere.json"), JSON.stringify({ spot: {} }));
+    const files = { instanceTypes: at("types.json.gz"), prices: at("prices.json"), spotPrices: at("spot.json") };
+    expect(loadCatalogue(files)).toEqual(smallCatalogue);
+    expect(() => loadCatalogue({ ...files, spotPrices: at("elsewhere.json") })).toThrow(/elsewhere\.json has no prices for us-west-2/);
+  });
+});
