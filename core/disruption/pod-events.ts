@@ -11,7 +11,11 @@ const LEAST_GAP_MS = 10_000;
  * Records whose node got or lost a pod since it was last looked at. Told by comparing what is there with a fingerprint of what was: an
  * event that is replayed, doubled or lost changes nothing (traps.md 7), and clusters without any event source are served alike.
  */
-export function podEvents({ nodes, nodeClaims, pods }: Snapshot, records: readonly NodeClaimRecord[], now: number): readonly NodeClaimRecord[] {
+export function podEvents(
+  { nodes, nodeClaims, pods }: Snapshot,
+  records: readonly NodeClaimRecord[],
+  now: number,
+): readonly NodeClaimRecord[] {
   const nodeByProvider = new Map(nodes.map((node) => [node.spec.providerID ?? "", node.metadata.name]));
   const nodeByClaim = new Map(nodeClaims.map(({ metadata, status }) => [metadata.name, nodeByProvider.get(status?.providerID ?? "")]));
   const podsByNode = Map.groupBy(pods.filter(countsAsEvent), ({ spec }) => spec.nodeName ?? "");

@@ -71,3 +71,8 @@ export function isReschedulable(pod: Pod): boolean {
   if (isDaemonSetPod(pod) || isMirror(pod)) return false;
   return isActive(pod) || (isTerminating(pod) && isOwnedBy(pod, "apps/v1", "StatefulSet"));
 }
+
+/** Not bound to a node: it waits already, so a disruption does not make it worse off. */
+export function isPending(pod: Pod): boolean {
+  return !pod.spec.nodeName;
+}

@@ -1,0 +1,52 @@
+import { conditionOf, fromRfc3339, isTrue } from "../status/conditions.ts";
+import type { BlockedNode } from "./blocked.ts";
+import { allowance, type PoolBudget } from "./budget.ts";
+import type { Candidate } from "./candidate.ts";
+import type { Decision } from "./decision.ts";
+import { type Simulate, tryRemoval } from "./simulate.ts";
+import type { ClusterView } from "./view.ts";
+
+function driftedSince({ machine }: Candidate): number {
+  return fromRfc3339(conditionOf(machine.claim.status?.conditions, "Drifted")?.lastTransitionTime) || 0;
+}
+
+/** Pods that hold a node count no more once its claim says by when they must have gone (disruption.md §2, class "eventual"). */
+function isHeld({ machine, heldByPod }: Candidate): boolean {
+  return heldByPod !== undefined && !machine.claim.spec.terminationGracePeriod;
+}
+
+export function isDriftCandidate(candidate: Candidate): boolean {
+  return candidate.nodePool.spec.replicas == null && isTrue(candidate.machine.claim.status?.conditions, "Drifted") && !isHeld(candidate);
+}
+
+/** Nodes without pods first, then those that drifted first; names settle the rest. */
+function byUrgency(a: Candidate, b: Candidate): number {
+  const full = (candidate: Candidate): number => (candidate.reschedulable.length > 0 ? 1 : 0);
+  return full(a) - full(b) || driftedSince(a) - driftedSince(b) || (a.node < b.node ? -1 : 1);
+}
+
+/** The first drifted node whose pods all find a place, with as many new nodes as that takes, at any price (disruption.md §6). */
+export function drift(
+  view: ClusterView,
+  candidates: readonly Candidate[],
+  budgets: ReadonlyMap<string, PoolBudget>,
+  simulate: Simulate,
+): Decision {
+  const budget = allowance(budgets);
+  const blocked: BlockedNode[] = [];
+  const eligible = candidates.filter(isDriftCandidate).sort(byUrgency);
+  for (const candidate of eligible) {
+    const { node, nodeClaim } = candidate;
+    const nodePool = candidate.nodePool.metadata.name;
+    if (!budget.take(nodePool)) {
+      blocked.push({ node, nodeClaim, blocked: { reason: "BudgetSpent", nodePool, disruption: "Drifted" } });
+      continue;
+    }
+    const trial = tryRemoval(view, [candidate], simulate, false);
+    if (trial.unplaced.length === 0) {
+      return { found: { candidates: [candidate], replacements: trial.newNodeClaims }, blocked, eligible: eligible.length };
+    }
+    blocked.push({ node, nodeClaim, blocked: { reason: "PodsUnplaced", errors: trial.unplaced } });
+  }
+  return { blocked, eligible: eligible.length };
+}

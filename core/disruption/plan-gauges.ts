@@ -1,0 +1,23 @@
+import type { DisruptionReason } from "../model/record.ts";
+import type { PoolBudget } from "./budget.ts";
+
+export interface Gauge {
+  readonly metric: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** What Karpenter reports where no budget limits a pool. */
+const UNLIMITED = 2 ** 31 - 1;
+
+export function eligibleGauge(reason: DisruptionReason, count: number): Gauge {
+  return { metric: "voluntary_disruption_eligible_nodes", labels: { reason: reason.toLowerCase() }, value: count };
+}
+
+/** What the budgets allow before anything under way is counted, and what uses them. */
+export function budgetGauges(reason: DisruptionReason, budgets: ReadonlyMap<string, PoolBudget>): readonly Gauge[] {
+  return [...budgets].flatMap(([nodepool, { limit, disrupting }]) => [
+    { metric: "nodepools_allowed_disruptions", labels: { nodepool, reason }, value: Math.min(limit, UNLIMITED) },
+    { metric: "nodepools_nodes_consuming_budgets", labels: { nodepool, reason }, value: disrupting },
+  ]);
+}

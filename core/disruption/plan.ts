@@ -1,0 +1,166 @@
+import { NODE_POOL } from "../model/labels.ts";
+import type { CommandRecord, DisruptionReason, NodeClaimRecord } from "../model/record.ts";
+import type { Snapshot } from "../model/snapshot.ts";
+import type { Blocked, BlockedNode } from "./blocked.ts";
+import { nextBudgetChange, type PoolBudget, poolBudgets } from "./budget.ts";
+import { type Candidate, findCandidates, isEmpty } from "./candidate.ts";
+import { newCommand, reasonOf } from "./command.ts";
+import { consolidatableFrom } from "./consolidate-after.ts";
+import { type ConsolidationContext, consolidationBlock } from "./consolidation.ts";
+import type { Decision, Method } from "./decision.ts";
+import { drift } from "./drift.ts";
+import { emptiness, emptinessBlock } from "./emptiness.ts";
+import { multiNode } from "./multi-node.ts";
+import { blockedEvents, budgetEvents, candidateEvents, type DedupedEvent } from "./plan-events.ts";
+import { budgetGauges, eligibleGauge, type Gauge } from "./plan-gauges.ts";
+import type { DisruptionSettings } from "./settings.ts";
+import type { Simulate } from "./simulate.ts";
+import { singleNode } from "./single-node.ts";
+import { type ClusterView, viewCluster } from "./view.ts";
+import { describeBlocked } from "./wording.ts";
+
+export interface DisruptionInput {
+  readonly snapshot: Snapshot;
+  readonly records: readonly NodeClaimRecord[];
+  /** All commands under way. */
+  readonly commands: readonly CommandRecord[];
+  readonly settings: DisruptionSettings;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly simulate: Simulate;
+  readonly newId: () => string;
+  /** Node name to the time (ms) until which a pod is expected there (20 s from its placement). */
+  readonly nominatedUntil?: ReadonlyMap<string, number>;
+  /** Asked between trials: true ends the search with the best that was found. */
+  readonly outOfTime?: () => boolean;
+  /** Pools that single-node consolidation had no time for in the last pass. */
+  readonly unseenPools?: readonly string[];
+}
+
+export interface DisruptionPlan {
+  /** To be written; then `advanceCommand` carries it on. One pass decides on at most one. */
+  readonly command?: CommandRecord;
+  /** Every node that stays, and why. */
+  readonly blocked: readonly (BlockedNode & { readonly message: string })[];
+  /** NodeClaim name to what its condition Consolidatable shall be. */
+  readonly consolidatable: ReadonlyMap<string, boolean>;
+  /** When time alone may change the answer, ms; undefined when only an event can. */
+  readonly nextDueAt: number | undefined;
+  readonly events: readonly DedupedEvent[];
+  readonly gauges: readonly Gauge[];
+  /** Set when the search ran out of time: give it to the next pass. */
+  readonly unseenPools?: readonly string[];
+}
+
+/** Why a candidate stays as long as nothing is tried with it. */
+function standingBlock(candidate: Candidate, now: number): Blocked | undefined {
+  return isEmpty(candidate) ? emptinessBlock(candidate, now) : consolidationBlock(candidate, now);
+}
+
+interface Pass {
+  readonly method: Method;
+  readonly decision: Decision;
+  readonly budgets: ReadonlyMap<string, PoolBudget>;
+}
+
+/** The methods in Karpenter's order; the first that finds something ends the pass (disruption.md §1). */
+function runMethods(input: DisruptionInput, view: ClusterView, candidates: readonly Candidate[]): readonly Pass[] {
+  const context: ConsolidationContext = { view, settings: input.settings, simulate: input.simulate };
+  const budgets = new Map<DisruptionReason, ReadonlyMap<string, PoolBudget>>();
+  const budgetsFor = (reason: DisruptionReason): ReadonlyMap<string, PoolBudget> => {
+    const known = budgets.get(reason) ?? poolBudgets(view, reason);
+    budgets.set(reason, known);
+    return known;
+  };
+  const { outOfTime = () => false, unseenPools = [] } = input;
+  const methods: readonly [Method, (budgets: ReadonlyMap<string, PoolBudget>) => Decision][] = [
+    ["emptiness", (allowed) => emptiness(candidates, allowed, view.now)],
+    ["drift", (allowed) => drift(view, candidates, allowed, input.simulate)],
+    ["multi", (allowed) => multiNode(context, candidates, allowed, outOfTime)],
+    ["single", (allowed) => singleNode(context, candidates, allowed, { unseenPools, outOfTime })],
+  ];
+  const passes: Pass[] = [];
+  for (const [method, run] of methods) {
+    const allowed = budgetsFor(reasonOf(method));
+    const pass = { method, decision: run(allowed), budgets: allowed };
+    passes.push(pass);
+    if (pass.decision.found) break;
+  }
+  return passes;
+}
+
+/** One reason for each node that stays; what a method found out says more than a standing reason. */
+function explain(
+  view: ClusterView,
+  standing: readonly BlockedNode[],
+  candidates: readonly Candidate[],
+  passes: readonly Pass[],
+): BlockedNode[] {
+  const reasons = new Map<string, BlockedNode>(standing.map((blocked) => [blocked.nodeClaim, blocked]));
+  for (const candidate of candidates) {
+    const blocked = standingBlock(candidate, view.now);
+    if (blocked) reasons.set(candidate.nodeClaim, { node: candidate.node, nodeClaim: candidate.nodeClaim, blocked });
+  }
+  for (const { decision } of passes) for (const blocked of decision.blocked) reasons.set(blocked.nodeClaim, blocked);
+  for (const { decision } of passes) for (const { nodeClaim } of decision.found?.candidates ?? []) reasons.delete(nodeClaim);
+  return [...reasons.values()].sort((a, b) => (a.nodeClaim < b.nodeClaim ? -1 : 1));
+}
+
+function untilOf(blocked: Blocked): number {
+  return "until" in blocked ? blocked.until : Number.POSITIVE_INFINITY;
+}
+
+/** The first time after now at which a window closes, an annotation runs out or a budget changes. */
+function nextDue(view: ClusterView, from: readonly number[], blocked: readonly BlockedNode[]): number | undefined {
+  const spent = new Set(blocked.flatMap(({ blocked: b }) => (b.reason === "BudgetSpent" ? [b.nodePool] : [])));
+  const budgets = [...spent].flatMap((name) => {
+    const pool = view.nodePools.get(name);
+    return (pool && nextBudgetChange(pool, view.now)) ?? [];
+  });
+  const times = [...from, ...blocked.map((node) => untilOf(node.blocked)), ...budgets];
+  const next = Math.min(...times.filter((time) => time > view.now));
+  return next === Number.POSITIVE_INFINITY ? undefined : next;
+}
+
+/**
+ * One pass over the cluster: at most one command, and for every other node why it stays (disruption.md §1). Decides nothing while a
+ * command is being validated: what that one will change is not known yet.
+ */
+export function planDisruption(input: DisruptionInput): DisruptionPlan {
+  const { now, settings, commands } = input;
+  const view = viewCluster(input);
+  const found = findCandidates(view);
+  const validating = commands.filter(({ phase }) => phase === "Validating");
+  const passes = validating.length > 0 ? [] : runMethods(input, view, found.all);
+  const blocked = explain(view, found.blocked, found.all, passes);
+
+  const consolidatable = new Map<string, boolean>();
+  const times = validating.map(({ dueAt }) => dueAt);
+  for (const [name, { claim, record }] of view.machines) {
+    const pool = view.nodePools.get(claim.metadata.labels?.[NODE_POOL] ?? "");
+    const from = pool ? consolidatableFrom(claim, pool, record) : Number.POSITIVE_INFINITY;
+    consolidatable.set(name, from <= now);
+    times.push(from);
+  }
+
+  const last = passes.at(-1);
+  const unseenPools = passes.at(-1)?.decision.unseenPools;
+  const command =
+    last?.decision.found && newCommand({ cluster: settings.cluster, id: input.newId(), now, method: last.method, ...last.decision.found });
+  return {
+    ...(command ? { command } : {}),
+    blocked: blocked.map((node) => ({ ...node, message: describeBlocked(node.blocked) })),
+    consolidatable,
+    nextDueAt: command?.dueAt ?? nextDue(view, times, blocked),
+    events: [
+      ...blockedEvents(view, blocked),
+      ...passes.flatMap(({ method, budgets }) => budgetEvents(view, reasonOf(method), budgets)),
+      ...(command ? candidateEvents(view, command) : []),
+    ],
+    gauges: passes.flatMap(({ method, decision, budgets }) => [
+      eligibleGauge(reasonOf(method), decision.eligible),
+      ...budgetGauges(reasonOf(method), budgets),
+    ]),
+    ...(unseenPools ? { unseenPools } : {}),
+  };
+}

@@ -1,0 +1,80 @@
+import type { Plan, PlannedNodeClaim } from "../model/plan.ts";
+import type { Pod } from "../model/pod.ts";
+import type { Snapshot } from "../model/snapshot.ts";
+import { isPending, podKey } from "../pods/predicates.ts";
+import { solve } from "../scheduling/solve.ts";
+import type { Candidate } from "./candidate.ts";
+import { consolidatableFrom } from "./consolidate-after.ts";
+import type { ClusterView, Machine } from "./view.ts";
+
+export interface SimulateOptions {
+  /** Names of nodes that are gone in this trial. */
+  readonly excludeNodes: ReadonlySet<string>;
+  /** Bound pods that must find a place, beside all that a plan looks at anyway. */
+  readonly extraPods: readonly Pod[];
+  /** A disruption may fall back to unreserved capacity. */
+  readonly reservedMode: "fallback";
+  /** Nodes that running pods may not be moved to: their consolidateAfter has not passed. */
+  readonly settling: ReadonlySet<string>;
+}
+
+/** The scheduler: what would happen to all pods without these nodes. */
+export type Simulate = (snapshot: Snapshot, options: SimulateOptions) => Plan;
+
+/** The product's scheduler; tests may put a simpler one in its place. */
+export const simulateWithSolve: Simulate = (snapshot, options) => solve(snapshot, options);
+
+/** What came of a trial. */
+export interface Trial {
+  /** Running pods that would have no place, with the reason; pods that were pending already do not count. */
+  readonly unplaced: readonly (readonly [pod: string, error: string])[];
+  readonly newNodeClaims: readonly PlannedNodeClaim[];
+}
+
+/** Pods that would land on a node that is not up yet are not safe there, unless they must leave anyway (disruption.md §8). */
+function unsafePlacements(view: ClusterView, plan: Plan, settling: ReadonlySet<string>): [string, string][] {
+  const machines = new Map<string, Machine>();
+  const leaving = new Set<string>();
+  for (const machine of view.machines.values()) {
+    machines.set(machine.name, machine);
+    if (machine.markedForDeletion) for (const pod of machine.pods) leaving.add(podKey(pod));
+  }
+  const unsafe: [string, string][] = [];
+  for (const { name, pods } of plan.existingNodes) {
+    const machine = machines.get(name);
+    if (!machine || (machine.initialized && !settling.has(name))) continue;
+    const why = machine.initialized
+      ? `would schedule against node/${name}, which is inside its consolidateAfter window`
+      : `would schedule against uninitialized nodeclaim/${machine.claim.metadata.name}, node/${machine.node?.metadata.name ?? ""}`;
+    for (const pod of pods) if (!leaving.has(pod)) unsafe.push([pod, why]);
+  }
+  return unsafe;
+}
+
+function settlingNodes(view: ClusterView): ReadonlySet<string> {
+  const settling = new Set<string>();
+  for (const { name, nodePool, claim, record, initialized } of view.machines.values()) {
+    const pool = view.nodePools.get(nodePool ?? "");
+    const from = pool && initialized ? consolidatableFrom(claim, pool, record) : 0;
+    // Infinity is not a window: Never, or a static pool.
+    if (from > view.now && from !== Number.POSITIVE_INFINITY) settling.add(name);
+  }
+  return settling;
+}
+
+/**
+ * Plans the cluster without these nodes. `settle`: consolidation leaves nodes alone that have just changed, as destinations too;
+ * drift takes what there is.
+ */
+export function tryRemoval(view: ClusterView, candidates: readonly Candidate[], simulate: Simulate, settle = true): Trial {
+  const settling = settle ? settlingNodes(view) : new Set<string>();
+  const plan = simulate(view.snapshot, {
+    excludeNodes: new Set(candidates.map(({ node }) => node)),
+    extraPods: candidates.flatMap(({ moving }) => moving),
+    reservedMode: "fallback",
+    settling,
+  });
+  const pending = new Set(view.snapshot.pods.filter(isPending).map(podKey));
+  const errors = [...Object.entries(plan.podErrors), ...unsafePlacements(view, plan, settling)];
+  return { unplaced: errors.filter(([pod]) => !pending.has(pod)).sort(), newNodeClaims: plan.newNodeClaims };
+}

@@ -1,0 +1,56 @@
+import type { BlockedNode } from "./blocked.ts";
+import { allowance, type PoolBudget } from "./budget.ts";
+import type { Candidate } from "./candidate.ts";
+import { type ConsolidationContext, consolidate, isConsolidationCandidate } from "./consolidation.ts";
+import { byGain } from "./cost.ts";
+import type { Decision } from "./decision.ts";
+
+/** One of each pool in turn, so that a large pool does not keep the others waiting; pools that were not reached last time come first. */
+export function inTurns(candidates: readonly Candidate[], unseenPools: readonly string[] = []): readonly Candidate[] {
+  const byPool = new Map<string, Candidate[]>(unseenPools.map((pool) => [pool, []]));
+  for (const candidate of candidates) {
+    const pool = candidate.nodePool.metadata.name;
+    const group = byPool.get(pool);
+    if (group) group.push(candidate);
+    else byPool.set(pool, [candidate]);
+  }
+  const turns: Candidate[] = [];
+  for (let turn = 0; turns.length < candidates.length; turn++) {
+    for (const group of byPool.values()) {
+      const candidate = group[turn];
+      if (candidate) turns.push(candidate);
+    }
+  }
+  return turns;
+}
+
+/** The first node that none or one cheaper node can stand in for. */
+export function singleNode(
+  context: ConsolidationContext,
+  candidates: readonly Candidate[],
+  budgets: ReadonlyMap<string, PoolBudget>,
+  options: { readonly unseenPools?: readonly string[]; readonly outOfTime?: () => boolean } = {},
+): Decision {
+  const budget = allowance(budgets);
+  const blocked: BlockedNode[] = [];
+  const eligible = candidates.filter((candidate) => isConsolidationCandidate(candidate, context.view.now)).sort(byGain);
+  const unseen = new Set(eligible.map(({ nodePool }) => nodePool.metadata.name));
+  for (const candidate of inTurns(eligible, options.unseenPools)) {
+    if (options.outOfTime?.()) return { blocked, eligible: eligible.length, unseenPools: [...unseen] };
+    const { node, nodeClaim } = candidate;
+    const nodePool = candidate.nodePool.metadata.name;
+    unseen.delete(nodePool);
+    if (budget.left(nodePool) <= 0) {
+      blocked.push({ node, nodeClaim, blocked: { reason: "BudgetSpent", nodePool, disruption: "Underutilized" } });
+      continue;
+    }
+    const outcome = consolidate(context, [candidate]);
+    if (outcome.decision === "none") {
+      blocked.push({ node, nodeClaim, blocked: outcome.blocked });
+      continue;
+    }
+    const replacements = outcome.decision === "replace" ? [outcome.replacement] : [];
+    return { found: { candidates: [candidate], replacements }, blocked, eligible: eligible.length };
+  }
+  return { blocked, eligible: eligible.length };
+}

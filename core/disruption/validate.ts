@@ -1,0 +1,47 @@
+import type { CommandRecord } from "../model/record.ts";
+import { allowance, poolBudgets } from "./budget.ts";
+import { type Candidate, findCandidates } from "./candidate.ts";
+import { isConsolidationCandidate } from "./consolidation.ts";
+import { isDriftCandidate } from "./drift.ts";
+import { isEmptinessCandidate } from "./emptiness.ts";
+import { type Simulate, tryRemoval } from "./simulate.ts";
+import type { ClusterView } from "./view.ts";
+
+/** Whether a decision still holds: for these nodes, or for none, and why. */
+export type Validation =
+  | { readonly holds: true; readonly candidates: readonly Candidate[] }
+  | { readonly holds: false; readonly why: "churn" | "budget" | "scheduling" };
+
+function filterOf(method: CommandRecord["method"], now: number): (candidate: Candidate) => boolean {
+  if (method === "emptiness") return (candidate) => isEmptinessCandidate(candidate, now);
+  if (method === "drift") return isDriftCandidate;
+  return (candidate) => isConsolidationCandidate(candidate, now);
+}
+
+/** Nothing that was not foreseen: as many nodes as planned, of types that would be planned again. */
+function stillSchedules(command: CommandRecord, candidates: readonly Candidate[], view: ClusterView, simulate: Simulate): boolean {
+  const trial = tryRemoval(view, candidates, simulate);
+  if (trial.unplaced.length > 0 || trial.newNodeClaims.length !== command.replacements.length) return false;
+  return command.replacements.every((planned, i) => {
+    const again = new Set(trial.newNodeClaims[i]?.instanceTypes);
+    return planned.instanceTypes.every((type) => again.has(type));
+  });
+}
+
+/**
+ * Looks at a command again, on a fresh view that leaves the command itself out (disruption.md §9). Emptiness goes on with the nodes
+ * that are still empty; consolidation wants all of them, and the same answer from the scheduler; drift wants the node to be drifted still.
+ */
+export function validate(command: CommandRecord, view: ClusterView, simulate: Simulate): Validation {
+  const planned = new Set(command.candidates.map(({ nodeClaim }) => nodeClaim));
+  const eligible = findCandidates(view).all.filter(filterOf(command.method, view.now));
+  const there = eligible.filter(({ nodeClaim }) => planned.has(nodeClaim));
+  const partial = command.method === "emptiness";
+  if (there.length === 0 || (!partial && there.length < planned.size)) return { holds: false, why: "churn" };
+  const budget = allowance(poolBudgets(view, command.reason));
+  const allowed = there.filter(({ nodePool }) => budget.take(nodePool.metadata.name));
+  if (allowed.length === 0 || (!partial && allowed.length < there.length)) return { holds: false, why: "budget" };
+  const simulated = command.method === "multi" || command.method === "single";
+  if (simulated && !stillSchedules(command, allowed, view, simulate)) return { holds: false, why: "scheduling" };
+  return { holds: true, candidates: allowed };
+}

@@ -1,0 +1,68 @@
+import { planDisruption } from "../../core/disruption/plan.ts";
+import { simulateWithSolve } from "../../core/disruption/simulate.ts";
+import type { PlannedNodeClaim } from "../../core/model/plan.ts";
+import type { Snapshot } from "../../core/model/snapshot.ts";
+import { readScenario, scenarioToSnapshot } from "./scenario.ts";
+
+type PlannedReplacement = Pick<PlannedNodeClaim, "nodePool" | "requirements" | "taints" | "instanceTypes" | "requests" | "pods">;
+
+/** One decision, as the conformance scenarios write it. */
+export interface PlannedCommand {
+  readonly method: string;
+  /** Node names. */
+  readonly candidates: readonly string[];
+  readonly replacements: readonly PlannedReplacement[];
+  readonly decision: string;
+  /** USD per hour. */
+  readonly savings: number;
+}
+
+export interface ConsolidationPlan {
+  readonly commands: readonly PlannedCommand[];
+  /** Why each other node stays; with `explain`. */
+  readonly stays?: readonly { readonly node: string; readonly nodeClaim: string; readonly reason: string }[];
+}
+
+export interface ConsolidateOptions {
+  readonly explain?: boolean;
+  readonly spotToSpotConsolidation?: boolean;
+}
+
+/** What one pass of disruption would do to a cluster as it stands: nothing is waited for and nothing is done. */
+export function consolidateSnapshot(snapshot: Snapshot, options: ConsolidateOptions = {}): ConsolidationPlan {
+  const plan = planDisruption({
+    snapshot,
+    records: [],
+    commands: [],
+    settings: { cluster: "scenario", spotToSpotConsolidation: options.spotToSpotConsolidation ?? false },
+    now: snapshot.now,
+    simulate: simulateWithSolve,
+    newId: () => "scenario",
+  });
+  const { command } = plan;
+  const commands = command
+    ? [
+        {
+          method: command.method,
+          candidates: command.candidates.map(({ node }) => node),
+          replacements: command.replacements.map(({ nodePool, requirements, taints, instanceTypes, requests, pods }) => ({
+            nodePool,
+            requirements,
+            taints,
+            instanceTypes,
+            requests,
+            pods,
+          })),
+          decision: command.decision,
+          savings: command.savingsPerHour,
+        },
+      ]
+    : [];
+  const stays = plan.blocked.map(({ node, nodeClaim, message }) => ({ node, nodeClaim, reason: message }));
+  return { commands, ...(options.explain ? { stays } : {}) };
+}
+
+/** The disruption plan for a scenario file ("-" for standard input). Throws InputError. */
+export function consolidate(path: string, options: ConsolidateOptions = {}): ConsolidationPlan {
+  return consolidateSnapshot(scenarioToSnapshot(readScenario(path)), options);
+}

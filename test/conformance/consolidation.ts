@@ -1,0 +1,115 @@
+/**
+ * Compares disruption decisions with Karpenter's, scenario by scenario: the whole pass, and each method alone.
+ * `node test/conformance/consolidation.ts FOLDER` with NNN.scenario.json beside NNN.karpenter.json. Exits 1 when a rule is broken.
+ */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { poolBudgets } from "../../core/disruption/budget.ts";
+import { findCandidates } from "../../core/disruption/candidate.ts";
+import { reasonOf, savingsOf } from "../../core/disruption/command.ts";
+import type { ConsolidationContext } from "../../core/disruption/consolidation.ts";
+import type { Decision, Method } from "../../core/disruption/decision.ts";
+import { drift } from "../../core/disruption/drift.ts";
+import { emptiness } from "../../core/disruption/emptiness.ts";
+import { multiNode } from "../../core/disruption/multi-node.ts";
+import { simulateWithSolve } from "../../core/disruption/simulate.ts";
+import { singleNode } from "../../core/disruption/single-node.ts";
+import { viewCluster } from "../../core/disruption/view.ts";
+import type { Snapshot } from "../../core/model/snapshot.ts";
+import { consolidateSnapshot, type PlannedCommand } from "../../functions/cli/consolidate.ts";
+import { readScenario, scenarioToSnapshot } from "../../functions/cli/scenario.ts";
+import { brokenRules } from "./disruption-rules.ts";
+
+const METHODS: readonly Method[] = ["emptiness", "drift", "multi", "single"];
+
+interface Answer {
+  readonly commands: readonly PlannedCommand[];
+  readonly methods?: Readonly<Record<string, { readonly commands: readonly PlannedCommand[] }>>;
+}
+
+/** What one method decides when it is asked alone. */
+function runMethod(method: Method, snapshot: Snapshot): PlannedCommand | undefined {
+  const view = viewCluster({ snapshot, records: [], commands: [], now: snapshot.now });
+  const context: ConsolidationContext = { view, settings: { cluster: "scenario" }, simulate: simulateWithSolve };
+  const candidates = findCandidates(view).all;
+  const budgets = poolBudgets(view, reasonOf(method));
+  const decide: Readonly<Record<Method, () => Decision>> = {
+    emptiness: () => emptiness(candidates, budgets, snapshot.now),
+    drift: () => drift(view, candidates, budgets, simulateWithSolve),
+    multi: () => multiNode(context, candidates, budgets),
+    single: () => singleNode(context, candidates, budgets),
+  };
+  const { found } = decide[method]();
+  if (!found) return undefined;
+  return {
+    method,
+    candidates: found.candidates.map(({ node }) => node),
+    replacements: found.replacements,
+    decision: found.replacements.length > 0 ? "replace" : "delete",
+    savings: savingsOf(found.candidates, found.replacements),
+  };
+}
+
+/** Order of candidates counts for nothing: they go together. */
+function sameNodes(a: PlannedCommand | undefined, b: PlannedCommand | undefined): boolean {
+  return [...(a?.candidates ?? [])].sort().join() === [...(b?.candidates ?? [])].sort().join();
+}
+
+function short(command: PlannedCommand | undefined): string {
+  if (!command) return "nothing";
+  return `${command.method} ${command.decision} [${command.candidates.join(" ")}] $${command.savings.toFixed(4)}`;
+}
+
+function judge(ours: PlannedCommand | undefined, theirs: PlannedCommand | undefined): "same" | "more" | "less" | "equal savings" {
+  const difference = (ours?.savings ?? 0) - (theirs?.savings ?? 0);
+  if (sameNodes(ours, theirs) && Math.abs(difference) < 1e-6) return "same";
+  if (Math.abs(difference) < 1e-6) return "equal savings";
+  return difference > 0 ? "more" : "less";
+}
+
+function main(folder: string): number {
+  const names = readdirSync(folder)
+    .flatMap((file) => /^(.*)\.scenario\.json(\.gz)?$/.exec(file)?.[1] ?? [])
+    .sort();
+  const tally = new Map<string, number>();
+  const savings = { ours: 0, theirs: 0 };
+  let broken = 0;
+  for (const name of names) {
+    const plain = join(folder, `${name}.scenario.json`);
+    const snapshot = scenarioToSnapshot(readScenario(existsSync(plain) ? plain : `${plain}.gz`));
+    const answerPath = join(folder, `${name}.karpenter.json`);
+    const answer: Answer = existsSync(answerPath) ? JSON.parse(readFileSync(answerPath, "utf8")) : { commands: [] };
+    const rows: readonly (readonly [string, PlannedCommand | undefined, PlannedCommand | undefined])[] = [
+      ["pass", consolidateSnapshot(snapshot).commands[0], answer.commands[0]],
+      ...METHODS.map((method) => [method, runMethod(method, snapshot), answer.methods?.[method]?.commands[0]] as const),
+    ];
+    for (const [what, ours, theirs] of rows) {
+      const verdict = judge(ours, theirs);
+      const rules = ours ? brokenRules(snapshot, ours) : [];
+      broken += rules.length;
+      tally.set(`${what}: ${verdict}`, (tally.get(`${what}: ${verdict}`) ?? 0) + 1);
+      if (what === "pass") {
+        savings.ours += ours?.savings ?? 0;
+        savings.theirs += theirs?.savings ?? 0;
+      }
+      if (what === "pass" || verdict !== "same" || rules.length > 0) {
+        console.log(`${name} ${what.padEnd(9)} ${verdict.padEnd(13)} ours: ${short(ours)} | Karpenter: ${short(theirs)}`);
+      }
+      for (const rule of rules) console.log(`${name} ${what.padEnd(9)} BROKEN RULE   ${rule}`);
+    }
+  }
+  console.log(
+    `\n${names.length} scenarios; savings of the first pass: ours $${savings.ours.toFixed(4)}/h, Karpenter $${savings.theirs.toFixed(4)}/h`,
+  );
+  for (const [key, count] of [...tally].sort()) console.log(`${key}: ${count}`);
+  console.log(`rules broken: ${broken}`);
+  return broken > 0 ? 1 : 0;
+}
+
+const folder = process.argv[2];
+if (folder === undefined) {
+  console.error("name the folder of the scenarios: node test/conformance/consolidation.ts FOLDER");
+  process.exitCode = 2;
+} else {
+  process.exitCode = main(folder);
+}

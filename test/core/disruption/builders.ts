@@ -1,0 +1,184 @@
+import type { SimulateOptions } from "../../../core/disruption/simulate.ts";
+import type { InstanceType } from "../../../core/model/instance-type.ts";
+import type { Condition } from "../../../core/model/kubernetes.ts";
+import type { Node } from "../../../core/model/node.ts";
+import type { NodeClaim } from "../../../core/model/node-claim.ts";
+import type { Disruption, NodePool } from "../../../core/model/node-pool.ts";
+import type { Plan, PlannedNodeClaim } from "../../../core/model/plan.ts";
+import type { Pod } from "../../../core/model/pod.ts";
+import type { Snapshot } from "../../../core/model/snapshot.ts";
+import type { PodDisruptionBudget } from "../../../core/model/workloads.ts";
+
+export const NOW = Date.parse("2026-01-01T12:00:00Z");
+const LONG_AGO = "2025-12-31T00:00:00Z";
+
+export function nodePool(name = "default", disruption: Partial<Disruption> = {}, spec: Partial<NodePool["spec"]> = {}): NodePool {
+  return {
+    metadata: { name, uid: `uid-${name}` },
+    spec: {
+      template: { spec: { requirements: [], nodeClassRef: { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" } } },
+      disruption: { consolidateAfter: "0s", budgets: [{ nodes: "100%" }], ...disruption },
+      ...spec,
+    },
+    status: { conditions: [{ type: "Ready", status: "True" }] },
+  };
+}
+
+/** USD per hour on demand; spot costs 40 % of it. */
+export const PRICES: Readonly<Record<string, number>> = { small: 0.1, medium: 0.2, large: 0.4, huge: 0.8 };
+
+export function instanceType(name: string, price = PRICES[name] ?? 1): InstanceType {
+  const offer = (zone: string, capacityType: "on-demand" | "spot", cost: number) => ({ zone, capacityType, price: cost, available: true });
+  return {
+    name,
+    requirements: [{ key: "node.kubernetes.io/instance-type", operator: "In", values: [name] }],
+    capacity: { cpu: "4", memory: "8Gi", pods: "50" },
+    overhead: {},
+    offerings: ["a", "b"].flatMap((zone) => [offer(zone, "on-demand", price), offer(zone, "spot", price * 0.4)]),
+  };
+}
+
+export const TYPES: readonly InstanceType[] = Object.keys(PRICES).map((name) => instanceType(name));
+
+export interface MachineParts {
+  readonly name: string;
+  readonly pool?: string;
+  readonly type?: string;
+  readonly capacityType?: string;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly initialized?: boolean;
+  readonly ready?: boolean;
+  readonly drifted?: string;
+  readonly deletionTimestamp?: string;
+  readonly terminationGracePeriod?: string;
+  readonly taints?: Node["spec"]["taints"];
+  readonly lastPodEventTime?: string;
+  readonly conditions?: readonly Condition[];
+  readonly noNode?: boolean;
+  /** Labels to leave out. */
+  readonly without?: readonly string[];
+}
+
+const condition = (type: string, lastTransitionTime = LONG_AGO): Condition => ({
+  type,
+  status: "True",
+  reason: type,
+  message: "",
+  lastTransitionTime,
+});
+
+/** A claim "NAME-claim" and its node NAME. */
+export function machine(parts: MachineParts): { readonly claim: NodeClaim; readonly node: Node | undefined } {
+  const { name, pool = "default", type = "large", capacityType = "on-demand", initialized = true, ready = true, without = [] } = parts;
+  const labels = Object.fromEntries(
+    Object.entries({
+      "karpenter.sh/nodepool": pool,
+      "karpenter.k8s.aws/ec2nodeclass": "default",
+      "karpenter.sh/capacity-type": capacityType,
+      "node.kubernetes.io/instance-type": type,
+      "topology.kubernetes.io/zone": "a",
+      "karpenter.sh/registered": "true",
+      ...(initialized ? { "karpenter.sh/initialized": "true" } : {}),
+    }).filter(([key]) => !without.includes(key)),
+  );
+  const providerID = `aws:///a/i-${name}`;
+  const deletion = parts.deletionTimestamp ? { deletionTimestamp: parts.deletionTimestamp } : {};
+  const conditions = [
+    condition("Launched"),
+    condition("Registered"),
+    ...(initialized ? [condition("Initialized")] : []),
+    ...(parts.drifted ? [condition("Drifted", parts.drifted)] : []),
+    ...(parts.conditions ?? []),
+  ];
+  const claim: NodeClaim = {
+    metadata: { name: `${name}-claim`, uid: `uid-${name}`, labels, ...deletion },
+    spec: {
+      requirements: [],
+      nodeClassRef: { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" },
+      ...(parts.terminationGracePeriod ? { terminationGracePeriod: parts.terminationGracePeriod } : {}),
+    },
+    status: { providerID, nodeName: name, conditions, ...(parts.lastPodEventTime ? { lastPodEventTime: parts.lastPodEventTime } : {}) },
+  };
+  const node: Node = {
+    metadata: { name, labels, ...(parts.annotations ? { annotations: parts.annotations } : {}) },
+    spec: { providerID, ...(parts.taints ? { taints: parts.taints } : {}) },
+    status: {
+      capacity: { cpu: "4", memory: "8Gi", pods: "50" },
+      allocatable: { cpu: "4", memory: "8Gi", pods: "50" },
+      conditions: [{ type: "Ready", status: ready ? "True" : "False" }],
+    },
+  };
+  return { claim, node: parts.noNode ? undefined : node };
+}
+
+export function pod(
+  name: string,
+  nodeName?: string,
+  part: { metadata?: Partial<Pod["metadata"]>; spec?: Pod["spec"]; status?: Pod["status"] } = {},
+): Pod {
+  return {
+    metadata: { name, namespace: "default", uid: `uid-${name}`, labels: { app: "web" }, ...part.metadata },
+    spec: { containers: [{ name: "main", resources: { requests: { cpu: "1" } } }], ...(nodeName ? { nodeName } : {}), ...part.spec },
+    status: nodeName
+      ? { phase: "Running", ...part.status }
+      : { phase: "Pending", conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable" }], ...part.status },
+  };
+}
+
+export function pdb(name: string, disruptionsAllowed = 0): PodDisruptionBudget {
+  return {
+    metadata: { name, namespace: "default" },
+    spec: { selector: { matchLabels: { app: "web" } } },
+    status: { disruptionsAllowed },
+  };
+}
+
+export interface Scene {
+  readonly pools?: readonly NodePool[];
+  readonly machines?: readonly MachineParts[];
+  readonly pods?: readonly Pod[];
+  readonly pdbs?: readonly PodDisruptionBudget[];
+  readonly types?: readonly InstanceType[];
+}
+
+export function snapshot({ pools = [nodePool()], machines = [], pods = [], pdbs = [], types = TYPES }: Scene): Snapshot {
+  const built = machines.map(machine);
+  return {
+    now: NOW,
+    nodePools: pools,
+    nodes: built.flatMap(({ node }) => node ?? []),
+    nodeClaims: built.map(({ claim }) => claim),
+    pods,
+    daemonSets: [],
+    podDisruptionBudgets: pdbs,
+    persistentVolumeClaims: [],
+    persistentVolumes: [],
+    storageClasses: [],
+    csiNodes: [],
+    namespaces: [],
+    instanceTypes: new Map(pools.map(({ metadata }) => [metadata.name, types])),
+    nominated: new Map(),
+    disrupting: new Set(),
+  };
+}
+
+export function planned(parts: Partial<PlannedNodeClaim> = {}): PlannedNodeClaim {
+  return {
+    nodePool: "default",
+    requirements: [{ key: "karpenter.sh/capacity-type", operator: "In", values: ["on-demand"] }],
+    taints: [],
+    labels: {},
+    instanceTypes: ["small", "medium", "large", "huge"],
+    requests: { cpu: "1" },
+    pods: [],
+    pricePerHour: 0.1,
+    ...parts,
+  };
+}
+
+/** A scheduler that finds room for everything, except for what the test says. */
+export function simulated(answer: (options: SimulateOptions) => Partial<Plan>): (snapshot: Snapshot, options: SimulateOptions) => Plan {
+  return (_, options) => ({ newNodeClaims: [], existingNodes: [], podErrors: {}, ...answer(options) });
+}
+
+export const roomForAll = simulated(() => ({}));
