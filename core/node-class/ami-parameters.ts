@@ -1,0 +1,82 @@
+import { OS, WINDOWS_BUILD } from "../model/labels.ts";
+import type { NodeSelectorRequirementWithMinValues } from "../model/node-pool.ts";
+import { type Alias, FAMILIES } from "./family.ts";
+
+export type Variant = readonly NodeSelectorRequirementWithMinValues[];
+
+/** An SSM parameter that holds an image id, and what the image is for: each variant gives one entry in the status. */
+export interface AmiParameter {
+  readonly name: string;
+  readonly variants: readonly Variant[];
+}
+
+const GPU_COUNT = "karpenter.k8s.aws/instance-gpu-count";
+const ACCELERATOR_COUNT = "karpenter.k8s.aws/instance-accelerator-count";
+const STANDARD: Variant = [
+  { key: ACCELERATOR_COUNT, operator: "DoesNotExist" },
+  { key: GPU_COUNT, operator: "DoesNotExist" },
+];
+const NVIDIA: Variant = [{ key: GPU_COUNT, operator: "Exists" }];
+const NEURON: Variant = [{ key: ACCELERATOR_COUNT, operator: "Exists" }];
+
+/** Parameters behind an alias, for Kubernetes version "1.36" (ec2nodeclass.md §4). Those that do not exist are to be passed over. */
+export function amiParameters({ name, version, family }: Alias, kubernetes: string): readonly AmiParameter[] {
+  const eks = `/aws/service/eks/optimized-ami/${kubernetes}`;
+  const latest = version === "latest";
+  switch (name) {
+    case "al2":
+      return [
+        { path: "amazon-linux-2", image: "amazon-eks-node", variants: [STANDARD] },
+        { path: "amazon-linux-2-arm64", image: "amazon-eks-arm64-node", variants: [STANDARD] },
+        { path: "amazon-linux-2-gpu", image: "amazon-eks-gpu-node", variants: [NEURON, NVIDIA] },
+      ].map(({ path, image, variants }) => ({
+        name: `${eks}/${path}/${latest ? "recommended" : `${image}-${kubernetes}-${version}`}/image_id`,
+        variants,
+      }));
+    case "al2023":
+      return [
+        { arch: "x86_64", variant: "standard", of: STANDARD },
+        { arch: "x86_64", variant: "nvidia", of: NVIDIA },
+        { arch: "x86_64", variant: "neuron", of: NEURON },
+        { arch: "arm64", variant: "standard", of: STANDARD },
+        { arch: "arm64", variant: "nvidia", of: NVIDIA },
+      ].map(({ arch, variant, of }) => {
+        const image = latest ? "recommended" : `amazon-eks-node-al2023-${arch}-${variant}-${kubernetes}-${version}`;
+        return { name: `${eks}/amazon-linux-2023/${arch}/${variant}/${image}/image_id`, variants: [of] };
+      });
+    case "bottlerocket": {
+      const release = latest ? version : version.replace(/^v+/, "");
+      return [
+        { path: `aws-k8s-${kubernetes}/x86_64`, variants: [STANDARD, NEURON] },
+        { path: `aws-k8s-${kubernetes}/arm64`, variants: [STANDARD] },
+        { path: `aws-k8s-${kubernetes}-nvidia/x86_64`, variants: [NVIDIA] },
+        { path: `aws-k8s-${kubernetes}-nvidia/arm64`, variants: [NVIDIA] },
+      ].map(({ path, variants }) => ({ name: `/aws/service/bottlerocket/${path}/${release}/image_id`, variants }));
+    }
+    default: {
+      const year = name.replace("windows", "");
+      const build = FAMILIES[family].windowsBuild ?? "";
+      return [
+        {
+          name: `/aws/service/ami-windows-latest/Windows_Server-${year}-English-Core-EKS_Optimized-${kubernetes}/image_id`,
+          variants: [
+            [
+              { key: OS, operator: "In", values: ["windows"] },
+              { key: WINDOWS_BUILD, operator: "In", values: [build] },
+            ],
+          ],
+        },
+      ];
+    }
+  }
+}
+
+/** Why an alias has no images for a Kubernetes version; undefined when it may have. */
+export function unsupportedAlias({ name }: Alias, kubernetes: string): string | undefined {
+  const minor = Number(kubernetes.split(".")[1]);
+  if (name === "al2" && minor >= 33)
+    return `Amazon Linux 2 images end with Kubernetes 1.32 and the cluster runs ${kubernetes}: use alias al2023`;
+  if (name === "windows2025" && minor < 35)
+    return `Windows Server 2025 images begin with Kubernetes 1.35 and the cluster runs ${kubernetes}`;
+  return undefined;
+}

@@ -1,0 +1,100 @@
+import { restrictedTags } from "../launch/tags.ts";
+import type { Condition } from "../model/kubernetes.ts";
+import type { EC2NodeClass, EC2NodeClassStatus, ResolvedAmi } from "../model/node-class.ts";
+import type { Subnet } from "../ports/cloud-inventory.ts";
+import { type ConditionChange, conditionOf, withCondition, withReady } from "../status/conditions.ts";
+import { amiFamilyOf } from "./family.ts";
+
+/** A lookup that failed for a reason that may pass: the old answer stays, if it is of this generation. */
+export interface Failed {
+  readonly error: string;
+}
+
+/** What was looked up in this round; absent parts were not due. */
+export interface Findings {
+  readonly amis?: readonly ResolvedAmi[] | { readonly unsupported: string } | Failed;
+  readonly subnets?: readonly Subnet[] | Failed;
+  readonly securityGroups?: readonly { readonly id: string; readonly name: string }[] | Failed;
+  readonly instanceProfile?: string | Failed;
+  /** Service network of the cluster; AL2023 nodes do not start without. */
+  readonly serviceCidr?: string;
+}
+
+const DEPENDENCIES = ["AMIsReady", "SubnetsReady", "SecurityGroupsReady", "InstanceProfileReady"];
+/** Conditions that Ready is made of. */
+export const NODE_CLASS_DEPENDENTS = [...DEPENDENCIES, "ValidationSucceeded"];
+
+/** The status after a round of lookups. `now` in ms. Conditions and their reasons: ec2nodeclass.md §3 and §8. */
+export function nodeClassStatus(nodeClass: EC2NodeClass, findings: Findings, now: number): EC2NodeClassStatus {
+  const at = { now, ...(nodeClass.metadata.generation !== undefined && { generation: nodeClass.metadata.generation }) };
+  const { amis, subnets, securityGroups, instanceProfile } = findings;
+  let status: EC2NodeClassStatus = nodeClass.status ?? {};
+  let conditions: readonly Condition[] = status.conditions ?? [];
+  const set = (change: ConditionChange): void => {
+    conditions = withCondition(conditions, change, at);
+  };
+  const failed = (type: string, { error }: Failed): void => {
+    const old = conditionOf(conditions, type);
+    if (old?.status === "True" && old.observedGeneration === at.generation) return;
+    set({ type, status: "Unknown", reason: "LookupFailed", message: error });
+  };
+
+  if (amis !== undefined) {
+    if ("error" in amis) failed("AMIsReady", amis);
+    else if ("unsupported" in amis) {
+      status = { ...status, amis: [] };
+      set({ type: "AMIsReady", status: "False", reason: "UnsupportedAlias", message: amis.unsupported });
+    } else {
+      status = { ...status, amis };
+      set(verdict("AMIsReady", amis.length, "AMINotFound", "no AMI matches spec.amiSelectorTerms"));
+    }
+  }
+  if (subnets !== undefined) {
+    if ("error" in subnets) failed("SubnetsReady", subnets);
+    else {
+      const sorted = [...subnets].sort((a, b) => b.availableIps - a.availableIps || (a.id < b.id ? -1 : 1));
+      status = { ...status, subnets: sorted.map(({ id, zone, zoneId }) => ({ id, zone, zoneID: zoneId })) };
+      set(verdict("SubnetsReady", subnets.length, "SubnetsNotFound", "no subnet matches spec.subnetSelectorTerms"));
+    }
+  }
+  if (securityGroups !== undefined) {
+    if ("error" in securityGroups) failed("SecurityGroupsReady", securityGroups);
+    else {
+      status = { ...status, securityGroups: [...securityGroups].sort((a, b) => (a.id < b.id ? -1 : 1)) };
+      const none = "no security group matches spec.securityGroupSelectorTerms";
+      set(verdict("SecurityGroupsReady", securityGroups.length, "SecurityGroupsNotFound", none));
+    }
+  }
+  if (instanceProfile !== undefined) {
+    if (typeof instanceProfile !== "string") failed("InstanceProfileReady", instanceProfile);
+    else {
+      status = { ...status, instanceProfile };
+      set({ type: "InstanceProfileReady", status: "True" });
+    }
+  }
+  set(validation(nodeClass, conditions, findings.serviceCidr));
+  return { ...status, conditions: withReady(conditions, NODE_CLASS_DEPENDENTS, at) };
+}
+
+function verdict(type: string, found: number, reason: string, message: string): ConditionChange {
+  return found > 0 ? { type, status: "True" } : { type, status: "False", reason, message };
+}
+
+/**
+ * Whether nodes can be made from what was found. Karpenter also tries a launch with dry-run calls; here another role does the launching, so such
+ * a trial would test the wrong permissions (traps.md 19): a refusal shows on the NodeClaim.
+ */
+function validation(nodeClass: EC2NodeClass, conditions: readonly Condition[], serviceCidr: string | undefined): ConditionChange {
+  const type = "ValidationSucceeded";
+  const bad = (reason: string, message: string): ConditionChange => ({ type, status: "False", reason, message });
+  if (amiFamilyOf(nodeClass.spec) === "AL2023" && serviceCidr === undefined) {
+    return bad("ClusterCIDRResolutionFailed", "the cluster's service network is not known, and AL2023 nodes do not start without it");
+  }
+  const statuses = DEPENDENCIES.map((dependency) => conditionOf(conditions, dependency)?.status ?? "Unknown");
+  const open = DEPENDENCIES.filter((_, i) => statuses[i] !== "True").join(", ");
+  if (statuses.includes("False")) return bad("DependenciesNotReady", `not ready: ${open}`);
+  if (open !== "") return { type, status: "Unknown", reason: "DependenciesNotReady", message: `not known yet: ${open}` };
+  const [tag] = restrictedTags(nodeClass.spec.tags);
+  if (tag !== undefined) return bad("TagValidationFailed", `spec.tags may not set "${tag}": it is set for every instance`);
+  return { type, status: "True" };
+}

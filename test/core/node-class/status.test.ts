@@ -1,0 +1,134 @@
+import { describe, expect, it } from "vitest";
+import type { EC2NodeClass } from "../../../core/model/node-class.ts";
+import { nodeClassHash } from "../../../core/node-class/hash.ts";
+import { instanceProfileOf } from "../../../core/node-class/instance-profile.ts";
+import { launchReadiness } from "../../../core/node-class/readiness.ts";
+import { type Findings, nodeClassStatus } from "../../../core/node-class/status.ts";
+
+const NOW = Date.parse("2026-11-21T00:00:00Z");
+
+function nodeClass(spec: Partial<EC2NodeClass["spec"]> = {}, status: EC2NodeClass["status"] = {}): EC2NodeClass {
+  return {
+    metadata: { name: "default", uid: "u", generation: 2 },
+    spec: {
+      subnetSelectorTerms: [],
+      securityGroupSelectorTerms: [],
+      amiSelectorTerms: [{ alias: "al2023@latest" }],
+      role: "node",
+      ...spec,
+    },
+    status,
+  };
+}
+
+const findings: Findings = {
+  amis: [{ id: "ami-1", requirements: [] }],
+  subnets: [
+    { id: "subnet-b", zone: "z", zoneId: "1", availableIps: 5 },
+    { id: "subnet-a", zone: "z", zoneId: "1", availableIps: 5 },
+    { id: "subnet-c", zone: "z", zoneId: "1", availableIps: 9 },
+  ],
+  securityGroups: [
+    { id: "sg-2", name: "b" },
+    { id: "sg-1", name: "a" },
+  ],
+  instanceProfile: "p",
+  serviceCidr: "10.0.0.0/16",
+};
+
+function reasons(made: EC2NodeClass, found: Findings): Readonly<Record<string, string>> {
+  const { conditions = [] } = nodeClassStatus(made, found, NOW);
+  return Object.fromEntries(conditions.map(({ type, status, reason }) => [type, `${status} ${reason}`]));
+}
+
+describe("nodeClassStatus", () => {
+  it("is ready once all is found, subnets by free addresses", () => {
+    const status = nodeClassStatus(nodeClass(), findings, NOW);
+    expect(status.subnets?.map(({ id }) => id)).toEqual(["subnet-c", "subnet-a", "subnet-b"]);
+    expect(status.securityGroups?.map(({ id }) => id)).toEqual(["sg-1", "sg-2"]);
+    expect(status.instanceProfile).toBe("p");
+    expect(status.conditions?.every((condition) => condition.status === "True" && condition.observedGeneration === 2)).toBe(true);
+    expect(status.conditions?.at(-1)?.type).toBe("Ready");
+    expect(launchReadiness(nodeClass({}, status))).toBeUndefined();
+  });
+
+  it("stays as it is when nothing was looked up and nothing has changed", () => {
+    const status = nodeClassStatus(nodeClass(), findings, NOW);
+    expect(nodeClassStatus(nodeClass({}, status), { serviceCidr: "10.0.0.0/16" }, NOW + 60_000)).toEqual(status);
+  });
+
+  it.for<{ name: string; found: Findings; spec?: Partial<EC2NodeClass["spec"]>; want: Record<string, string> }>([
+    {
+      name: "no image",
+      found: { amis: [] },
+      want: { AMIsReady: "False AMINotFound", ValidationSucceeded: "False DependenciesNotReady", Ready: "False UnhealthyDependents" },
+    },
+    { name: "an alias that ended", found: { amis: { unsupported: "m" } }, want: { AMIsReady: "False UnsupportedAlias" } },
+    { name: "no subnet", found: { subnets: [] }, want: { SubnetsReady: "False SubnetsNotFound" } },
+    { name: "no group", found: { securityGroups: [] }, want: { SecurityGroupsReady: "False SecurityGroupsNotFound" } },
+    {
+      name: "a profile that could not be made",
+      found: { instanceProfile: { error: "m" } },
+      want: {
+        InstanceProfileReady: "Unknown LookupFailed",
+        ValidationSucceeded: "Unknown DependenciesNotReady",
+        Ready: "Unknown ReconcilingDependents",
+      },
+    },
+    {
+      name: "a tag that is ours",
+      found: {},
+      spec: { tags: { "karpenter.sh/nodepool": "x" } },
+      want: { ValidationSucceeded: "False TagValidationFailed" },
+    },
+  ])("says what is missing: $name", ({ found, spec, want }) => {
+    expect(reasons(nodeClass(spec), { ...findings, ...found })).toMatchObject(want);
+  });
+
+  it("wants a service network for AL2023 alone", () => {
+    const { serviceCidr: _, ...without } = findings;
+    expect(reasons(nodeClass(), without)).toMatchObject({ ValidationSucceeded: "False ClusterCIDRResolutionFailed" });
+    expect(reasons(nodeClass({ amiSelectorTerms: [{ alias: "bottlerocket@latest" }] }), without)).toMatchObject({ Ready: "True Ready" });
+  });
+
+  it("keeps an answer of this generation when a lookup fails, and none of another", () => {
+    const status = nodeClassStatus(nodeClass(), findings, NOW);
+    const failed: Findings = { subnets: { error: "throttled" }, serviceCidr: "10.0.0.0/16" };
+    expect(reasons(nodeClass({}, status), failed)).toMatchObject({ SubnetsReady: "True SubnetsReady", Ready: "True Ready" });
+    const changed = { ...nodeClass({}, status), metadata: { name: "default", generation: 3 } };
+    expect(reasons(changed, failed)).toMatchObject({ SubnetsReady: "Unknown LookupFailed" });
+  });
+});
+
+describe("nodeClassHash", () => {
+  const hash = (spec: Partial<EC2NodeClass["spec"]> = {}): string => nodeClassHash(nodeClass(spec), "ca");
+
+  it.for<{ name: string; spec: Partial<EC2NodeClass["spec"]>; same: boolean }>([
+    { name: "userData", spec: { userData: "x" }, same: false },
+    { name: "a tag", spec: { tags: { a: "b" } }, same: false },
+    { name: "the family", spec: { amiFamily: "Custom" }, same: false },
+    { name: "kubelet settings", spec: { kubelet: { maxPods: 3 } }, same: false },
+    { name: "selectors", spec: { subnetSelectorTerms: [{ id: "subnet-1" }], amiSelectorTerms: [{ alias: "al2023@v1" }] }, same: true },
+    { name: "zero values", spec: { detailedMonitoring: false, tags: {}, blockDeviceMappings: [] }, same: true },
+    { name: "the defaults, spelt out", spec: { metadataOptions: { httpTokens: "required" } }, same: true },
+  ])("changes with $name: the same $same", ({ spec, same }) => {
+    expect(hash(spec) === hash()).toBe(same);
+  });
+
+  it("takes lists as sets, and follows the cluster's CA", () => {
+    const a = { deviceName: "/a", ebs: { volumeSize: "1Gi" } };
+    const b = { deviceName: "/b", ebs: { volumeSize: "1Gi" } };
+    expect(hash({ blockDeviceMappings: [a, b] })).toBe(hash({ blockDeviceMappings: [b, a] }));
+    expect(nodeClassHash(nodeClass(), "other")).not.toBe(hash());
+  });
+});
+
+it("names an instance profile by NodeClass and role", () => {
+  const profile = instanceProfileOf(nodeClass(), "team/node-role", "prod", "us-west-2");
+  expect(profile).toMatchObject({
+    name: expect.stringMatching(/^prod_[0-9a-f]{16}$/),
+    path: "/karpenter/us-west-2/prod/u/",
+    role: "node-role",
+  });
+  expect(instanceProfileOf(nodeClass(), "other", "prod", "us-west-2").name).not.toBe(profile.name);
+});
