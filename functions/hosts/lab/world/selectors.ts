@@ -25,7 +25,7 @@ export function parseLabelSelector(text: string): (labels: Readonly<Record<strin
 }
 
 function labelTest(part: string): (labels: Readonly<Record<string, string>>) => boolean {
-  const set = /^(\S+)\s+(in|notin)\s+\(([^)]*)\)$/.exec(part);
+  const set = /^([\w./-]+)\s+(in|notin)\s+\(([^)]*)\)$/.exec(part);
   if (set?.[1] !== undefined) {
     const [, key, operator, list = ""] = set;
     const values = list.split(",").map((v) => v.trim());
@@ -34,12 +34,12 @@ function labelTest(part: string): (labels: Readonly<Record<string, string>>) => 
       return operator === "in" ? value !== undefined && values.includes(value) : value === undefined || !values.includes(value);
     };
   }
-  const equality = /^([^!=\s]+)\s*(==|=|!=)\s*(\S*)$/.exec(part);
+  const equality = /^([\w./-]+)\s*(==|=|!=)\s*([\w.-]*)$/.exec(part);
   if (equality?.[1] !== undefined) {
     const [, key, operator, wanted] = equality;
     return (labels) => (labels[key] === wanted) !== (operator === "!=");
   }
-  const exists = /^(!?)\s*([^!=\s]+)$/.exec(part);
+  const exists = /^(!?)\s*([\w./-]+)$/.exec(part);
   if (exists?.[2] !== undefined) {
     const [, not, key] = exists;
     return (labels) => (labels[key] !== undefined) !== (not === "!");
