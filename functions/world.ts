@@ -1,10 +1,10 @@
 import type { EC2NodeClass } from "../core/model/node-class.ts";
 import type { CommandRecord, NodeClaimRecord } from "../core/model/record.ts";
 import type { Snapshot } from "../core/model/snapshot.ts";
-import { instanceTypesOf } from "../core/offerings/instance-types.ts";
 import { withInFlight } from "../core/provisioning/in-flight.ts";
 import { readSnapshot } from "./adapters/kubernetes/snapshot.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
+import { instanceTypesFor } from "./instance-types.ts";
 
 /** What a decision reads: the cluster as it is, what we meant to do about it, and what can be bought. */
 export interface World {
@@ -26,7 +26,7 @@ export async function readWorld(
     store,
     cluster: cluster.name,
     now,
-    instanceTypesOf: (_nodePool, nodeClass) => instanceTypesOf({ catalogue, nodeClass, unavailable, settings }),
+    instanceTypesOf: (_nodePool, nodeClass) => instanceTypesFor(catalogue, nodeClass, unavailable, settings),
   });
   // A record hears first that its claim shall go; the custom resource follows.
   const going = records.flatMap(({ name, terminating }) => (terminating ? [name] : []));

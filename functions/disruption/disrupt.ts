@@ -1,5 +1,6 @@
-import { advanceCommand, heal } from "../../core/disruption/advance-command.ts";
+import { advanceCommand } from "../../core/disruption/advance-command.ts";
 import type { CommandStep } from "../../core/disruption/command-action.ts";
+import { heal } from "../../core/disruption/marking.ts";
 import { planDisruption } from "../../core/disruption/plan.ts";
 import { podEvents } from "../../core/disruption/pod-events.ts";
 import type { Simulate } from "../../core/disruption/simulate.ts";

@@ -7,10 +7,10 @@ import type { InstanceType } from "../../core/model/instance-type.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
 import type { NodeClaimRecord } from "../../core/model/record.ts";
-import { instanceTypesOf } from "../../core/offerings/instance-types.ts";
 import { NotFoundError, RefusedError } from "../../core/ports/errors.ts";
 import type { ClusterDeps } from "../cluster-deps.ts";
 import { publishOnce } from "../events.ts";
+import { instanceTypesFor } from "../instance-types.ts";
 import { claimFields, type Performed } from "./claim-fields.ts";
 
 /**
@@ -154,7 +154,7 @@ async function nodeClassOf(claim: NodeClaim, deps: ClusterDeps, { withMarks }: {
     deps.catalogue(),
     withMarks ? store.unavailable(cluster.name, deps.now()) : [],
   ]);
-  return { nodeClass, instanceTypes: nodeClass ? instanceTypesOf({ catalogue, nodeClass, unavailable, settings }) : [] };
+  return { nodeClass, instanceTypes: nodeClass ? instanceTypesFor(catalogue, nodeClass, unavailable, settings) : [] };
 }
 
 /** The class went between launch and write; the machine is there all the same, and is described without it. */

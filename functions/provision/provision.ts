@@ -18,7 +18,7 @@ export async function provision(reason: string, deps: ClusterDeps): Promise<void
   const decided = await withLease(deps, async (lease) => {
     const began = deps.now();
     const { snapshot } = await readWorld(deps);
-    const pending = pendingPods(snapshot);
+    const pending = pendingPods(snapshot).pods;
     if (pending.length === 0) return;
     deps.log.debug("computing scheduling decision for provisionable pod(s)", {
       controller: "provisioner",

@@ -1,0 +1,8 @@
+import middy from "@middy/core";
+import { wireBase } from "../adapters/wiring/base.ts";
+import { auditEntry, clusterOfLogGroup } from "./entry.ts";
+
+const base = wireBase("audit", ["PROVISION_QUEUE_URL", "CLAIM_QUEUE_URL", "DISRUPTION_QUEUE_URL", "CATALOG_QUEUE_URL"]);
+const clusters = base.config.clusters.filter(({ sources }) => sources.includes("audit")).map(({ name }) => name);
+
+export const handler = middy(auditEntry({ ...base, clusters, clusterOf: clusterOfLogGroup(clusters) }));

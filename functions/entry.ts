@@ -1,0 +1,62 @@
+import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
+import type { Log } from "../core/ports/log.ts";
+import type { WakeUp } from "../core/ports/wake-ups.ts";
+import { eachRecord, eachRecordInOrder } from "./adapters/batch.ts";
+import { parseWakeUp } from "./adapters/sqs/wake-ups.ts";
+import type { ClusterDeps } from "./cluster-deps.ts";
+
+/** What a schedule sends. */
+export interface ScheduleEvent {
+  readonly kind: string;
+}
+
+/** What the entry of a function needs to find its way to a cluster. */
+export interface EntryDeps {
+  /** Names of the clusters that this stack serves. */
+  readonly clusters: readonly string[];
+  /** Undefined for a cluster that this stack does not serve. */
+  readonly clusterDeps: (cluster: string) => Promise<ClusterDeps | undefined>;
+  readonly log: Log;
+}
+
+export interface Entry {
+  /** What to do about a wake-up of one cluster. */
+  readonly onWakeUp: (wakeUp: WakeUp, deps: ClusterDeps) => Promise<void>;
+  /** What to do about each cluster when a schedule comes round. */
+  readonly onSchedule: (event: ScheduleEvent, deps: ClusterDeps) => Promise<void>;
+  /** FIFO queues keep the order of a cluster's messages. */
+  readonly inOrder?: boolean;
+}
+
+/** The body of a function that is woken by a queue of wake-ups and by a schedule: the same in Lambda, on a local host and in the lab. */
+export function entry({ onWakeUp, onSchedule, inOrder = false }: Entry, deps: EntryDeps) {
+  return async (event: SQSEvent | ScheduleEvent): Promise<SQSBatchResponse | undefined> => {
+    if (!("Records" in event)) {
+      await Promise.all(deps.clusters.map(async (cluster) => scheduled(cluster, event, onSchedule, deps)));
+      return undefined;
+    }
+    const handle = async (body: string): Promise<void> => {
+      const wakeUp = parseWakeUp(body);
+      const cluster = await deps.clusterDeps(wakeUp.cluster);
+      if (cluster) await onWakeUp(wakeUp, cluster);
+      else
+        deps.log.error(`Cluster ${wakeUp.cluster} is not served by this stack; the wake-up was dropped. Add the cluster and deploy again.`);
+    };
+    return inOrder ? eachRecordInOrder(event, handle, deps.log) : eachRecord(event, handle, deps.log);
+  };
+}
+
+/** One cluster's trouble must not keep the sweep from the others; the next sweep tries again. */
+async function scheduled(
+  cluster: string,
+  event: ScheduleEvent,
+  onSchedule: Entry["onSchedule"],
+  { clusterDeps, log }: EntryDeps,
+): Promise<void> {
+  try {
+    const deps = await clusterDeps(cluster);
+    if (deps) await onSchedule(event, deps);
+  } catch (error) {
+    log.error("the scheduled pass failed; the next one tries again", { cluster, schedule: event.kind, error });
+  }
+}

@@ -1,0 +1,8 @@
+import middy from "@middy/core";
+import { wireBase } from "../adapters/wiring/base.ts";
+import { wireClusters } from "../adapters/wiring/clusters.ts";
+import { interruptionEntry } from "./entry.ts";
+
+const base = wireBase("interruption", ["PROVISION_QUEUE_URL", "CLAIM_QUEUE_URL"]);
+
+export const handler = middy(interruptionEntry({ ...base, clusterDeps: wireClusters(base) }));
