@@ -198,20 +198,24 @@ function giveUp({ command, now }: Scene, cause: string, missing: number): Comman
   };
 }
 
-/** Deletes what is still there. A claim that is going cannot be kept, so from then on its own lifecycle sees to it. */
-function whenDeleting(scene: Scene): CommandStep {
-  const { command, view } = scene;
+/**
+ * Deletes what is still there. Over only when everything is seen to go: until then the command keeps its nodes from being healed, or
+ * decided about again, by a pass that read the world before.
+ */
+function whenDeleting({ command, view, now }: Scene): CommandStep {
   const reason = command.reason.toLowerCase();
-  const deletions = command.candidates
-    .filter(({ nodeClaim }) => stateOf(view, nodeClaim) === "here")
-    .flatMap(({ nodeClaim }): CommandAction[] => [
-      ...onBoth(view, nodeClaim, { type: "Normal", reason: "DisruptionTerminating", message: "" }).map(
-        (event) => ({ type: "Event", event: { ...event, message: `Disrupting ${event.about.kind}: ${command.reason}` } }) as const,
-      ),
-      { type: "DeleteClaim", claim: nodeClaim, reason },
-    ]);
-  const done: CommandAction = { type: "Log", level: "debug", message: "command succeeded", fields: commandFields(command) };
-  return { actions: [...deletions, done], done: "succeeded" };
+  const left = command.candidates.filter(({ nodeClaim }) => stateOf(view, nodeClaim) === "here");
+  if (left.length === 0) {
+    const log: CommandAction = { type: "Log", level: "debug", message: "command succeeded", fields: commandFields(command) };
+    return { actions: [log], done: "succeeded" };
+  }
+  const deletions = left.flatMap(({ nodeClaim }): CommandAction[] => [
+    ...onBoth(view, nodeClaim, { type: "Normal", reason: "DisruptionTerminating", message: "" }).map(
+      (event) => ({ type: "Event", event: { ...event, message: `Disrupting ${event.about.kind}: ${command.reason}` } }) as const,
+    ),
+    { type: "DeleteClaim", claim: nodeClaim, reason },
+  ]);
+  return { actions: deletions, wakeAt: now + 1_000 };
 }
 
 /** Takes taint and condition off again. */

@@ -50,7 +50,7 @@ function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string
   return groups;
 }
 
-/** Indexes a snapshot. What is marked for deletion follows from the commands given, whatever the snapshot says. */
+/** Indexes a snapshot. What is marked for deletion follows from the commands and records given, whatever the snapshot says. */
 export function viewCluster(input: {
   readonly snapshot: Snapshot;
   readonly records: readonly NodeClaimRecord[];
@@ -59,7 +59,9 @@ export function viewCluster(input: {
   readonly nominatedUntil?: ReadonlyMap<string, number>;
 }): ClusterView {
   const { records, commands, now } = input;
-  const snapshot = { ...input.snapshot, now, disrupting: disruptingClaims(commands) };
+  // A record hears first that a claim shall go; its custom resource follows.
+  const going = records.flatMap(({ name, terminating }) => (terminating ? [name] : []));
+  const snapshot = { ...input.snapshot, now, disrupting: new Set([...disruptingClaims(commands), ...going]) };
   const recordByName = new Map(records.map((record) => [record.name, record]));
   const podsByNode = groupBy(snapshot.pods, (pod) => pod.spec.nodeName ?? "");
   const machines = new Map<string, Machine>();
@@ -68,9 +70,7 @@ export function viewCluster(input: {
     const { name } = view.claim.metadata;
     const record = recordByName.get(name);
     const pods = view.node ? (podsByNode.get(view.node.metadata.name) ?? []) : [];
-    // The record hears first that a claim shall go; its custom resource follows.
-    const markedForDeletion = view.markedForDeletion || record?.terminating !== undefined;
-    machines.set(name, { ...view, markedForDeletion, claim: view.claim, record, pods });
+    machines.set(name, { ...view, claim: view.claim, record, pods });
   }
   return {
     now,

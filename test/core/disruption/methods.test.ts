@@ -1,0 +1,278 @@
+import { describe, expect, it } from "vitest";
+import { poolBudgets } from "../../../core/disruption/budget.ts";
+import { findCandidates } from "../../../core/disruption/candidate.ts";
+import { reasonOf } from "../../../core/disruption/command.ts";
+import type { ConsolidationContext } from "../../../core/disruption/consolidation.ts";
+import type { Decision, Method } from "../../../core/disruption/decision.ts";
+import { drift } from "../../../core/disruption/drift.ts";
+import { emptiness } from "../../../core/disruption/emptiness.ts";
+import { multiNode } from "../../../core/disruption/multi-node.ts";
+import type { Simulate } from "../../../core/disruption/simulate.ts";
+import { inTurns, singleNode } from "../../../core/disruption/single-node.ts";
+import { viewCluster } from "../../../core/disruption/view.ts";
+import { describeBlocked } from "../../../core/disruption/wording.ts";
+import { instanceType, NOW, nodePool, pdb, planned, pod, roomForAll, type Scene, simulated, snapshot } from "./builders.ts";
+
+function run(
+  method: Method,
+  scene: Scene,
+  simulate: Simulate = roomForAll,
+  settings: Partial<ConsolidationContext["settings"]> = {},
+): Decision {
+  const view = viewCluster({ snapshot: snapshot(scene), records: [], commands: [], now: NOW });
+  const context = { view, simulate, settings: { cluster: "c", ...settings } };
+  const { all } = findCandidates(view);
+  const budgets = poolBudgets(view, reasonOf(method));
+  switch (method) {
+    case "emptiness":
+      return emptiness(all, budgets, NOW);
+    case "drift":
+      return drift(view, all, budgets, simulate);
+    case "multi":
+      return multiNode(context, all, budgets);
+    case "single":
+      return singleNode(context, all, budgets);
+  }
+}
+
+const nodesOf = ({ found }: Decision): readonly string[] => found?.candidates.map(({ node }) => node) ?? [];
+const reasonsOf = ({ blocked }: Decision): readonly string[] => blocked.map((node) => describeBlocked(node.blocked));
+/** One new node is needed whatever goes. */
+const oneNew = (parts: Parameters<typeof planned>[0] = {}): Simulate => simulated(() => ({ newNodeClaims: [planned(parts)] }));
+const spot = [{ key: "karpenter.sh/capacity-type", operator: "In" as const, values: ["spot"] }];
+const either = [{ key: "karpenter.sh/capacity-type", operator: "In" as const, values: ["on-demand", "spot"] }];
+
+describe("emptiness", () => {
+  it("takes all empty nodes, dearest first, DaemonSet pods or not", () => {
+    const ownerReferences = [{ apiVersion: "apps/v1", kind: "DaemonSet", name: "d", uid: "d" }];
+    const scene = {
+      machines: [{ name: "a", type: "small" }, { name: "b", type: "huge" }, { name: "c" }],
+      pods: [pod("agent", "b", { metadata: { ownerReferences } }), pod("p", "c")],
+    };
+    expect(nodesOf(run("emptiness", scene))).toEqual(["b", "a"]);
+  });
+
+  it("takes a node whose pods are worth nothing for empty", () => {
+    const annotations = { "controller.kubernetes.io/pod-deletion-cost": String(-(2 ** 27)) };
+    expect(nodesOf(run("emptiness", { machines: [{ name: "a" }], pods: [pod("p", "a", { metadata: { annotations } })] }))).toEqual(["a"]);
+  });
+
+  it("stops at the budget and says so", () => {
+    const decision = run("emptiness", {
+      pools: [nodePool("default", { budgets: [{ nodes: "1" }] })],
+      machines: [{ name: "a" }, { name: "b" }],
+    });
+    expect(nodesOf(decision)).toEqual(["a"]);
+    expect(reasonsOf(decision)).toEqual(["No allowed disruptions for disruption reason Empty due to blocking budget (NodePool=default)"]);
+  });
+
+  it.for([
+    { name: "under WhenEmpty", disruption: { consolidationPolicy: "WhenEmpty" as const }, want: ["a"] },
+    { name: "not under consolidateAfter Never", disruption: { consolidateAfter: "Never" }, want: [] },
+    { name: "not inside consolidateAfter", disruption: { consolidateAfter: "37h" }, want: [] },
+    { name: "past consolidateAfter", disruption: { consolidateAfter: "36h" }, want: ["a"] },
+  ])("$name: $want", ({ disruption, want }) => {
+    expect(nodesOf(run("emptiness", { pools: [nodePool("default", disruption)], machines: [{ name: "a" }] }))).toEqual(want);
+  });
+
+  it("leaves static pools alone", () => {
+    expect(nodesOf(run("emptiness", { pools: [nodePool("default", {}, { replicas: 2 })], machines: [{ name: "a" }] }))).toEqual([]);
+  });
+});
+
+describe("drift", () => {
+  it("takes the longest drifted node, those without pods first", () => {
+    const machines = [
+      { name: "a", drifted: "2025-12-31T01:00:00Z" },
+      { name: "b", drifted: "2025-12-31T03:00:00Z" },
+      { name: "c", drifted: "2025-12-31T02:00:00Z" },
+      { name: "d" },
+    ];
+    expect(nodesOf(run("drift", { machines }))).toEqual(["a"]);
+    expect(nodesOf(run("drift", { machines, pods: [pod("p", "a")] }))).toEqual(["c"]);
+  });
+
+  it("brings as many replacements as it takes, at any price, and passes over a node whose pods fit nowhere", () => {
+    const machines = [
+      { name: "a", drifted: "2025-12-31T01:00:00Z" },
+      { name: "b", drifted: "2025-12-31T02:00:00Z" },
+    ];
+    const simulate = simulated(({ excludeNodes }) =>
+      excludeNodes.has("a") ? { podErrors: { "default/p": "too big" } } : { newNodeClaims: [planned(), planned()] },
+    );
+    const decision = run("drift", { machines, pods: [pod("p", "a"), pod("q", "b")] }, simulate);
+    expect(nodesOf(decision)).toEqual(["b"]);
+    expect(decision.found?.replacements).toHaveLength(2);
+    expect(reasonsOf(decision)).toEqual(["not all pods would schedule, default/p => too big"]);
+  });
+
+  it("passes over pods that hold the node only under a terminationGracePeriod", () => {
+    const drifted = "2025-12-31T01:00:00Z";
+    const scene = { machines: [{ name: "a", drifted }], pods: [pod("p", "a")], pdbs: [pdb("b")] };
+    expect(nodesOf(run("drift", scene))).toEqual([]);
+    expect(nodesOf(run("drift", { ...scene, machines: [{ name: "a", drifted, terminationGracePeriod: "1h" }] }))).toEqual(["a"]);
+  });
+});
+
+describe("single-node consolidation", () => {
+  const busy = { machines: [{ name: "a" }], pods: [pod("p", "a")] };
+
+  it("deletes a node whose pods fit elsewhere", () => {
+    const decision = run("single", busy);
+    expect(nodesOf(decision)).toEqual(["a"]);
+    expect(decision.found?.replacements).toEqual([]);
+  });
+
+  it("leaves empty nodes to emptiness", () => {
+    expect(run("single", { machines: [{ name: "a" }] }).eligible).toBe(0);
+  });
+
+  it("replaces it with strictly cheaper types only, cheapest first", () => {
+    expect(run("single", busy, oneNew()).found?.replacements[0]).toMatchObject({ instanceTypes: ["small", "medium"], pricePerHour: 0.1 });
+    const small = { ...busy, machines: [{ name: "a", type: "small" }] };
+    expect(reasonsOf(run("single", small, oneNew()))).toEqual(["Can't replace with a cheaper node"]);
+  });
+
+  it("pins what may be either to spot, where it was cheaper", () => {
+    const replacement = run("single", busy, oneNew({ requirements: either })).found?.replacements[0];
+    expect(replacement?.requirements).toEqual(spot);
+    expect(replacement?.instanceTypes).toEqual(["small", "medium", "large", "huge"]);
+    expect(replacement?.pricePerHour).toBeCloseTo(0.04);
+  });
+
+  it("compares the worst price at which a type may come up", () => {
+    const uneven = { ...instanceType("uneven", 0.1) };
+    const offerings = uneven.offerings.map((offering) => (offering.zone === "b" ? { ...offering, price: 0.5 } : offering));
+    const types = [{ ...uneven, offerings }, instanceType("large")];
+    const decision = run("single", { ...busy, types }, oneNew({ instanceTypes: ["uneven", "large"] }));
+    expect(reasonsOf(decision)).toEqual(["Can't replace with a cheaper node"]);
+  });
+
+  it("does not replace spot with spot unless told to, and then only with choice enough", () => {
+    const scene = { ...busy, machines: [{ name: "a", capacityType: "spot" }] };
+    expect(reasonsOf(run("single", scene, oneNew({ requirements: spot })))).toEqual([
+      "SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node",
+    ]);
+    const on = { spotToSpotConsolidation: true };
+    expect(reasonsOf(run("single", scene, oneNew({ requirements: spot }), on))).toEqual([
+      "SpotToSpotConsolidation requires 15 cheaper instance type options than the current candidate to consolidate, got 2",
+    ]);
+    const names = Array.from({ length: 20 }, (_, i) => `t${String(i).padStart(2, "0")}`);
+    const types = [...names.map((name, i) => instanceType(name, 0.1 + i / 1000)), instanceType("large")];
+    const flexible = run("single", { ...scene, types }, oneNew({ requirements: spot, instanceTypes: names }), on);
+    expect(flexible.found?.replacements[0]?.instanceTypes).toEqual(names.slice(0, 15));
+    expect(nodesOf(run("single", scene))).toEqual(["a"]);
+  });
+
+  it("keeps minValues", () => {
+    const requirements = [...oneNewRequirements(3)];
+    expect(reasonsOf(run("single", busy, oneNew({ requirements })))).toEqual([
+      "Filtering by price: minValues of 3 for node.kubernetes.io/instance-type is not met by the cheaper instance types, which have 2",
+    ]);
+    expect(nodesOf(run("single", busy, oneNew({ requirements: oneNewRequirements(2) })))).toEqual(["a"]);
+  });
+
+  it.for([
+    {
+      name: "pods fit nowhere",
+      answer: { podErrors: { "default/p": "no room" } },
+      want: "not all pods would schedule, default/p => no room",
+    },
+    { name: "it takes two nodes", answer: { newNodeClaims: [planned(), planned()] }, want: "Can't remove without creating 2 candidates" },
+  ])("stays when $name", ({ answer, want }) => {
+    expect(
+      reasonsOf(
+        run(
+          "single",
+          busy,
+          simulated(() => answer),
+        ),
+      ),
+    ).toEqual([want]);
+  });
+
+  it("does not count pods that were pending before", () => {
+    const simulate = simulated(() => ({ podErrors: { "default/waiting": "no room" } }));
+    expect(nodesOf(run("single", { ...busy, pods: [...busy.pods, pod("waiting")] }, simulate))).toEqual(["a"]);
+  });
+
+  it("does not count on a node that is not up, nor on one that has just changed", () => {
+    const scene = {
+      pools: [nodePool(), nodePool("slow", { consolidateAfter: "37h" })],
+      machines: [{ name: "a" }, { name: "b", initialized: false }, { name: "c", pool: "slow" }],
+      pods: [pod("p", "a")],
+    };
+    const onto = (name: string) =>
+      reasonsOf(
+        run(
+          "single",
+          scene,
+          simulated(() => ({ existingNodes: [{ name, pods: ["default/p"] }] })),
+        ),
+      );
+    expect(onto("b")).toEqual(["not all pods would schedule, default/p => would schedule against uninitialized nodeclaim/b-claim, node/b"]);
+    expect(onto("c")).toEqual([
+      "not all pods would schedule, default/p => would schedule against node/c, which is inside its consolidateAfter window",
+    ]);
+  });
+
+  it("takes pools in turns, those that were left out first", () => {
+    const view = viewCluster({
+      snapshot: snapshot({
+        pools: [nodePool("x"), nodePool("y")],
+        machines: [
+          { name: "a", pool: "x" },
+          { name: "b", pool: "x" },
+          { name: "c", pool: "y" },
+        ],
+      }),
+      records: [],
+      commands: [],
+      now: NOW,
+    });
+    const { all } = findCandidates(view);
+    expect(inTurns(all).map(({ node }) => node)).toEqual(["a", "c", "b"]);
+    expect(inTurns(all, ["y"]).map(({ node }) => node)).toEqual(["c", "a", "b"]);
+  });
+});
+
+function oneNewRequirements(minValues: number) {
+  return [
+    { key: "karpenter.sh/capacity-type", operator: "In" as const, values: ["on-demand"] },
+    { key: "node.kubernetes.io/instance-type", operator: "Exists" as const, minValues },
+  ];
+}
+
+describe("multi-node consolidation", () => {
+  const machines = ["a", "b", "c", "d", "e"].map((name) => ({ name }));
+  const pods = machines.map(({ name }) => pod(`p-${name}`, name));
+
+  it("finds the longest prefix that can go", () => {
+    const atMost = (n: number): Simulate =>
+      simulated(({ excludeNodes }) => (excludeNodes.size > n ? { podErrors: { "default/p-a": "no room" } } : {}));
+    expect(nodesOf(run("multi", { machines, pods }, atMost(3)))).toEqual(["a", "b", "c"]);
+    expect(nodesOf(run("multi", { machines, pods }))).toHaveLength(5);
+    expect(nodesOf(run("multi", { machines, pods }, atMost(1)))).toEqual([]);
+  });
+
+  it("prefers the prefix that saves most to the longest", () => {
+    const simulate = simulated(({ excludeNodes }) => ({
+      newNodeClaims: excludeNodes.size > 4 ? [planned({ instanceTypes: ["titan"] })] : [],
+    }));
+    const types = [...Object.entries({ small: 0.1, large: 0.4, titan: 1.5 })].map(([name, price]) => instanceType(name, price));
+    expect(nodesOf(run("multi", { machines, pods, types }, simulate))).toHaveLength(4);
+  });
+
+  it("does not buy a type again that it takes away, unless it is cheaper than each", () => {
+    const decision = run("multi", { machines, pods }, oneNew({ instanceTypes: ["large", "huge"] }));
+    expect(decision.found).toBeUndefined();
+    expect(run("multi", { machines, pods }, oneNew()).found?.replacements[0]?.instanceTypes).toEqual(["small", "medium"]);
+  });
+
+  it("keeps to the budgets", () => {
+    const pools = [nodePool("default", { budgets: [{ nodes: "3" }] })];
+    const decision = run("multi", { pools, machines, pods });
+    expect(nodesOf(decision)).toEqual(["a", "b", "c"]);
+    expect(decision.blocked).toHaveLength(2);
+  });
+});
