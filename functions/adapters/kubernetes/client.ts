@@ -1,0 +1,201 @@
+import { randomBytes } from "node:crypto";
+import type { Kind, Kinds, Kubernetes, PublishedEvent } from "../../../core/ports/kubernetes.ts";
+import type { Log } from "../../../core/ports/log.ts";
+import { failure, messageOf, unknownKind } from "./errors.ts";
+import { pathOf, RESOURCES } from "./kinds.ts";
+import { pruned } from "./prune.ts";
+import { type ApiResponse, type Connection, httpsTransport, type Transport } from "./transport.ts";
+
+/** Objects a page: some 5 MB of pods, parsed and pruned before the next page comes. */
+const PAGE = 500;
+/** How often a list starts over whose continuation has expired (410). */
+const MAX_RESTARTS = 3;
+/** The API's limit of an event's message. */
+const MAX_MESSAGE = 1_024;
+
+const ok = ({ status }: ApiResponse): boolean => status >= 200 && status < 300;
+
+/** True when the API server does not know the kind, rather than the object: it then answers in plain text. */
+const isUnknownKind = ({ status, body }: ApiResponse): boolean => status === 404 && typeof body === "string";
+
+/**
+ * One cluster's API server over HTTPS. Lists come in pages and keep what the core reads (prune.ts); objects read one by one are whole
+ * but for managedFields. `now` (ms) dates events, `log` hears of those that could not be written.
+ */
+export function kubernetesClient(
+  options: Connection & { readonly log?: Log; readonly now?: () => number; readonly transport?: Transport },
+): Kubernetes {
+  const send = options.transport ?? httpsTransport(options);
+  const now = options.now ?? Date.now;
+
+  const bodyFor = <K extends Kind>(kind: K, object: Kinds[K]) => {
+    const { managedFields: _, ...metadata } = object.metadata as Kinds[K]["metadata"] & { readonly managedFields?: unknown };
+    return { ...object, apiVersion: RESOURCES[kind].apiVersion, kind, metadata };
+  };
+
+  async function write<K extends Kind>(method: "POST" | "PUT", path: string, kind: K, object: Kinds[K], doing: string): Promise<Kinds[K]> {
+    const response = await send({ method, path, body: bodyFor(kind, object) });
+    if (isUnknownKind(response)) {
+      throw unknownKind(kind);
+    }
+    if (!ok(response)) {
+      throw failure(response, `${doing} ${kind} ${object.metadata.name}`);
+    }
+    return response.body as Kinds[K];
+  }
+
+  async function page<K extends Kind>(kind: K, query: Readonly<Record<string, string | undefined>>): Promise<Page<K> | "expired"> {
+    const response = await send({ method: "GET", path: pathOf(kind), query });
+    if (response.status === 410) {
+      return "expired";
+    }
+    if (response.status === 404) {
+      throw unknownKind(kind);
+    }
+    if (!ok(response)) {
+      throw failure(response, `listing ${RESOURCES[kind].plural}`);
+    }
+    const { items, metadata } = response.body as { items?: Kinds[K][]; metadata?: { continue?: string } };
+    return { items: (items ?? []).map((item) => pruned(kind, item)), next: metadata?.continue || undefined };
+  }
+
+  return {
+    async get(kind, name, namespace) {
+      const response = await send({ method: "GET", path: pathOf(kind, name, namespace) });
+      if (isUnknownKind(response)) {
+        throw unknownKind(kind);
+      }
+      if (response.status === 404) {
+        return undefined;
+      }
+      if (!ok(response)) {
+        throw failure(response, `reading ${kind} ${name}`);
+      }
+      return response.body as Kinds[typeof kind];
+    },
+
+    async list(kind, { fieldSelector, labelSelector } = {}) {
+      for (let restarts = 0; restarts <= MAX_RESTARTS; restarts++) {
+        const items: Kinds[typeof kind][] = [];
+        let token: string | undefined;
+        for (;;) {
+          const got = await page(kind, { limit: String(PAGE), fieldSelector, labelSelector, continue: token });
+          if (got === "expired") {
+            break;
+          }
+          for (const item of got.items) {
+            items.push(item);
+          }
+          token = got.next;
+          if (token === undefined) {
+            return items;
+          }
+        }
+      }
+      throw failure({ status: 429, body: "" }, `listing ${RESOURCES[kind].plural}: the list kept expiring before its last page`);
+    },
+
+    create: (kind, object) => write("POST", pathOf(kind, undefined, object.metadata.namespace), kind, object, "creating"),
+    update: (kind, object) => write("PUT", pathOf(kind, object.metadata.name, object.metadata.namespace), kind, object, "updating"),
+    updateStatus: (kind, object) =>
+      write("PUT", `${pathOf(kind, object.metadata.name, object.metadata.namespace)}/status`, kind, object, "updating the status of"),
+
+    async delete(kind, name, { namespace, uid, gracePeriodSeconds } = {}) {
+      const body = {
+        apiVersion: "v1",
+        kind: "DeleteOptions",
+        ...(uid !== undefined && { preconditions: { uid } }),
+        ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
+      };
+      const response = await send({ method: "DELETE", path: pathOf(kind, name, namespace), body });
+      // 409 is the precondition: another object bears the name now.
+      if (response.status === 404 || (response.status === 409 && uid !== undefined)) {
+        return false;
+      }
+      if (!ok(response)) {
+        throw failure(response, `deleting ${kind} ${name}`);
+      }
+      return true;
+    },
+
+    async evict(pod) {
+      const { name, namespace, uid } = pod.metadata;
+      const body = {
+        apiVersion: "policy/v1",
+        kind: "Eviction",
+        metadata: { name, namespace },
+        deleteOptions: { ...(uid !== undefined && { preconditions: { uid } }) },
+      };
+      const response = await send({ method: "POST", path: `${pathOf("Pod", name, namespace)}/eviction`, body });
+      if (ok(response)) {
+        return "evicted";
+      }
+      // 409 with a UID given: the pod of that name is another one, ours has gone.
+      if (response.status === 404 || (response.status === 409 && uid !== undefined)) {
+        return "gone";
+      }
+      // Several budgets over one pod are refused with 500: a person must mend that, and until then it blocks like any budget.
+      if (response.status === 429 || (response.status === 500 && messageOf(response).includes("more than one PodDisruptionBudget"))) {
+        return "blocked";
+      }
+      throw failure(response, `evicting pod ${namespace}/${name}`);
+    },
+
+    async publish(event) {
+      try {
+        const { path, body } = eventOf(event, now());
+        const response = await send({ method: "POST", path, body });
+        if (!ok(response)) {
+          throw failure(response, "publishing an event");
+        }
+      } catch (error) {
+        options.log?.error("could not publish an event", { reason: event.reason, object: event.about.metadata.name, error });
+      }
+    },
+
+    async version() {
+      const response = await send({ method: "GET", path: "/version" });
+      if (!ok(response)) {
+        throw failure(response, "asking for the version");
+      }
+      const { major, minor } = response.body as { readonly major: string; readonly minor: string };
+      // EKS says "36+".
+      return `${major}.${minor.replace(/\D.*$/, "")}`;
+    },
+  };
+}
+
+interface Page<K extends Kind> {
+  readonly items: readonly Kinds[K][];
+  readonly next: string | undefined;
+}
+
+/** A core/v1 Event: `kubectl describe` finds it by the object's UID. Those of cluster-wide objects live in `default`. */
+function eventOf({ type, reason, message, about }: PublishedEvent, now: number): { readonly path: string; readonly body: object } {
+  const namespace = about.metadata.namespace ?? "default";
+  const { name, uid } = about.metadata;
+  const at = new Date(now).toISOString().replace(/\.\d+Z$/, "Z");
+  return {
+    path: `/api/v1/namespaces/${encodeURIComponent(namespace)}/events`,
+    body: {
+      apiVersion: "v1",
+      kind: "Event",
+      metadata: { name: `${name.slice(0, 230)}.${randomBytes(8).toString("hex")}`, namespace },
+      involvedObject: {
+        apiVersion: RESOURCES[about.kind].apiVersion,
+        kind: about.kind,
+        name,
+        ...(about.metadata.namespace && { namespace }),
+        uid,
+      },
+      type,
+      reason,
+      message: message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE - 1)}…` : message,
+      source: { component: "karpenter" },
+      reportingComponent: "karpenter",
+      firstTimestamp: at,
+      lastTimestamp: at,
+      count: 1,
+    },
+  };
+}

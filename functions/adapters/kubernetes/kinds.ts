@@ -1,0 +1,34 @@
+import type { Kind } from "../../../core/ports/kubernetes.ts";
+
+/** Where the API server keeps a kind. */
+export interface Resource {
+  readonly apiVersion: string;
+  readonly plural: string;
+  readonly namespaced: boolean;
+  /** Its CustomResourceDefinition is ours to install. */
+  readonly custom?: true;
+}
+
+export const RESOURCES: Readonly<Record<Kind, Resource>> = {
+  Pod: { apiVersion: "v1", plural: "pods", namespaced: true },
+  Node: { apiVersion: "v1", plural: "nodes", namespaced: false },
+  NodeClaim: { apiVersion: "karpenter.sh/v1", plural: "nodeclaims", namespaced: false, custom: true },
+  NodePool: { apiVersion: "karpenter.sh/v1", plural: "nodepools", namespaced: false, custom: true },
+  EC2NodeClass: { apiVersion: "karpenter.k8s.aws/v1", plural: "ec2nodeclasses", namespaced: false, custom: true },
+  DaemonSet: { apiVersion: "apps/v1", plural: "daemonsets", namespaced: true },
+  PodDisruptionBudget: { apiVersion: "policy/v1", plural: "poddisruptionbudgets", namespaced: true },
+  PersistentVolumeClaim: { apiVersion: "v1", plural: "persistentvolumeclaims", namespaced: true },
+  PersistentVolume: { apiVersion: "v1", plural: "persistentvolumes", namespaced: false },
+  StorageClass: { apiVersion: "storage.k8s.io/v1", plural: "storageclasses", namespaced: false },
+  CSINode: { apiVersion: "storage.k8s.io/v1", plural: "csinodes", namespaced: false },
+  VolumeAttachment: { apiVersion: "storage.k8s.io/v1", plural: "volumeattachments", namespaced: false },
+  Namespace: { apiVersion: "v1", plural: "namespaces", namespaced: false },
+};
+
+/** Path of a kind, or of one object. A namespaced kind without a namespace is meant in all of them. */
+export function pathOf(kind: Kind, name?: string, namespace?: string): string {
+  const { apiVersion, plural, namespaced } = RESOURCES[kind];
+  const root = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+  const scope = namespaced && namespace !== undefined ? `/namespaces/${encodeURIComponent(namespace)}` : "";
+  return `${root}${scope}/${plural}${name === undefined ? "" : `/${encodeURIComponent(name)}`}`;
+}

@@ -1,0 +1,88 @@
+import type { Kind, Kinds } from "../../../core/ports/kubernetes.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+const POD_METADATA = [
+  ...["name", "namespace", "uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"],
+  ...["labels", "annotations", "ownerReferences"],
+];
+const POD_SPEC = [
+  ...["nodeName", "nodeSelector", "affinity", "tolerations", "topologySpreadConstraints", "overhead", "resources", "resourceClaims"],
+  ...["priority", "priorityClassName", "terminationGracePeriodSeconds", "schedulerName"],
+];
+const POD_STATUS = ["phase", "conditions", "nominatedNodeName", "startTime"];
+const CONTAINER = ["name", "image", "resources", "ports", "restartPolicy"];
+const VOLUME = ["name", "persistentVolumeClaim", "ephemeral"];
+/** Whole manifests, in an annotation. */
+const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
+
+/** These are written back whole, so all that a write would lose must stay. */
+const WRITTEN_BACK: ReadonlySet<Kind> = new Set(["Node", "NodeClaim", "NodePool", "EC2NodeClass"]);
+
+function pick(object: Json, keys: readonly string[]): Json {
+  const kept: Record<string, unknown> = {};
+  for (const key of keys) {
+    if (object[key] !== undefined) {
+      kept[key] = object[key];
+    }
+  }
+  return kept;
+}
+
+function without(object: Json, key: string): Json {
+  const { [key]: _, ...rest } = object;
+  return rest;
+}
+
+const each = (list: unknown, keys: readonly string[]): readonly Json[] => (list as readonly Json[]).map((item) => pick(item, keys));
+
+function prunedMetadata(metadata: Json): Json {
+  const annotations = metadata["annotations"] as Json | undefined;
+  return {
+    ...without(metadata, "managedFields"),
+    ...(annotations && LAST_APPLIED in annotations && { annotations: without(annotations, LAST_APPLIED) }),
+  };
+}
+
+function prunedPodSpec(spec: Json): Json {
+  return {
+    ...pick(spec, POD_SPEC),
+    containers: each(spec["containers"] ?? [], CONTAINER),
+    ...(spec["initContainers"] !== undefined && { initContainers: each(spec["initContainers"], CONTAINER) }),
+    // Secrets, config maps and projected tokens are most of a pod's volumes, and decide nothing.
+    ...(spec["volumes"] !== undefined && {
+      volumes: each(spec["volumes"], VOLUME).filter((volume) => volume["persistentVolumeClaim"] ?? volume["ephemeral"]),
+    }),
+  };
+}
+
+/**
+ * The object with what the core reads, and for kinds that are written back all that a write must carry: 50,000 pods then fit in a
+ * function's memory. A pruned pod must never be put back; pods are only deleted and evicted.
+ */
+export function pruned<K extends Kind>(kind: K, object: Kinds[K]): Kinds[K] {
+  const json = object as unknown as Json;
+  const metadata = json["metadata"] as Json;
+  const spec = (json["spec"] ?? {}) as Json;
+  let kept: Json;
+  if (kind === "Pod") {
+    kept = {
+      metadata: prunedMetadata(pick(metadata, POD_METADATA)),
+      spec: prunedPodSpec(spec),
+      status: pick((json["status"] ?? {}) as Json, POD_STATUS),
+    };
+  } else if (kind === "DaemonSet") {
+    const template = spec["template"] as Json;
+    kept = {
+      metadata: prunedMetadata(metadata),
+      spec: { selector: spec["selector"], template: { ...template, spec: prunedPodSpec(template["spec"] as Json) } },
+    };
+  } else if (kind === "Node") {
+    // The names of up to fifty images; a node's status is written by its kubelet alone.
+    const status = json["status"] as Json | undefined;
+    kept = { ...json, metadata: without(metadata, "managedFields"), ...(status && { status: without(status, "images") }) };
+  } else {
+    kept = { ...json, metadata: WRITTEN_BACK.has(kind) ? without(metadata, "managedFields") : prunedMetadata(metadata) };
+  }
+  return kept as unknown as Kinds[K];
+}

@@ -1,0 +1,95 @@
+import type { InstanceType } from "../../../core/model/instance-type.ts";
+import type { EC2NodeClass } from "../../../core/model/node-class.ts";
+import type { NodePool } from "../../../core/model/node-pool.ts";
+import type { CommandRecord, NodeClaimRecord } from "../../../core/model/record.ts";
+import type { Snapshot } from "../../../core/model/snapshot.ts";
+import type { Kubernetes } from "../../../core/ports/kubernetes.ts";
+import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
+
+/** What a snapshot needs of a cluster. A reader that remembers (an informer that sleeps between calls) can take the client's place. */
+export type ClusterReader = Pick<Kubernetes, "list">;
+
+/** A snapshot, and the records and classes that it was made with. */
+export type ReadSnapshot = Snapshot & {
+  readonly records: readonly NodeClaimRecord[];
+  readonly commands: readonly CommandRecord[];
+  readonly nodeClasses: readonly EC2NodeClass[];
+};
+
+/**
+ * Reads a cluster and its record of intent. Nodes, claims and records come before pods: a pod that is bound meanwhile is then seen on a
+ * node that is known, and its room is not counted twice (traps.md 12). All else is read at the same time. Pods that have ended are left
+ * out. Throws RefusedError with a sentence when the custom resource definitions are not installed.
+ */
+export async function readSnapshot(options: {
+  readonly kubernetes: ClusterReader;
+  readonly store: Pick<NodeClaimStore, "list" | "commands">;
+  readonly cluster: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** What a pool can buy with its class. */
+  readonly instanceTypesOf: (nodePool: NodePool, nodeClass: EC2NodeClass) => readonly InstanceType[];
+}): Promise<ReadSnapshot> {
+  const { kubernetes, store, cluster, now } = options;
+
+  const placed = async () => {
+    const [nodes, nodeClaims, records, commands] = await Promise.all([
+      kubernetes.list("Node"),
+      kubernetes.list("NodeClaim"),
+      store.list(cluster),
+      store.commands(cluster),
+    ]);
+    const pods = await kubernetes.list("Pod", { fieldSelector: "status.phase!=Succeeded,status.phase!=Failed" });
+    return { nodes, nodeClaims, records, commands, pods };
+  };
+
+  const [{ nodes, nodeClaims, records, commands, pods }, nodePools, nodeClasses, ...rest] = await Promise.all([
+    placed(),
+    kubernetes.list("NodePool"),
+    kubernetes.list("EC2NodeClass"),
+    kubernetes.list("DaemonSet"),
+    kubernetes.list("PodDisruptionBudget"),
+    kubernetes.list("PersistentVolumeClaim"),
+    kubernetes.list("PersistentVolume"),
+    kubernetes.list("StorageClass"),
+    kubernetes.list("CSINode"),
+    kubernetes.list("Namespace"),
+  ]);
+  const [daemonSets, podDisruptionBudgets, persistentVolumeClaims, persistentVolumes, storageClasses, csiNodes, namespaces] = rest;
+
+  return {
+    ...{ now, nodePools, nodes, nodeClaims, pods, daemonSets, podDisruptionBudgets },
+    ...{ persistentVolumeClaims, persistentVolumes, storageClasses, csiNodes, namespaces },
+    ...{ records, commands, nodeClasses },
+    instanceTypes: instanceTypesByPool(nodePools, nodeClasses, options.instanceTypesOf),
+    nominated: nominatedBy(records),
+    disrupting: removedBy(commands),
+  };
+}
+
+function instanceTypesByPool(
+  nodePools: readonly NodePool[],
+  nodeClasses: readonly EC2NodeClass[],
+  instanceTypesOf: (nodePool: NodePool, nodeClass: EC2NodeClass) => readonly InstanceType[],
+): ReadonlyMap<string, readonly InstanceType[]> {
+  const classes = new Map(nodeClasses.map((nodeClass) => [nodeClass.metadata.name, nodeClass]));
+  return new Map(
+    nodePools.flatMap((nodePool) => {
+      const { group, kind, name } = nodePool.spec.template.spec.nodeClassRef;
+      const nodeClass = group === "karpenter.k8s.aws" && kind === "EC2NodeClass" ? classes.get(name) : undefined;
+      return nodeClass ? [[nodePool.metadata.name, instanceTypesOf(nodePool, nodeClass)] as const] : [];
+    }),
+  );
+}
+
+/** Pod UID to the claim that was written for it and has not launched. */
+function nominatedBy(records: readonly NodeClaimRecord[]): ReadonlyMap<string, string> {
+  const waiting = records.filter(({ instance, terminating }) => instance === undefined && terminating === undefined);
+  return new Map(waiting.flatMap(({ podUids, name }) => podUids.map((uid) => [uid, name] as const)));
+}
+
+/** Claims that a command is past asking about: its replacements are being made, or it deletes. */
+function removedBy(commands: readonly CommandRecord[]): ReadonlySet<string> {
+  const running = commands.filter(({ phase }) => phase === "Replacing" || phase === "Deleting");
+  return new Set(running.flatMap(({ candidates }) => candidates.map(({ nodeClaim }) => nodeClaim)));
+}

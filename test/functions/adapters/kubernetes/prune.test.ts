@@ -1,0 +1,96 @@
+import { describe, expect, it } from "vitest";
+import type { Kind, Kinds } from "../../../../core/ports/kubernetes.ts";
+import { pruned } from "../../../../functions/adapters/kubernetes/prune.ts";
+
+const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
+const prune = <K extends Kind>(kind: K, object: object) => pruned(kind, object as Kinds[K]);
+
+describe("pruned", () => {
+  it("keeps of a pod what the core reads", () => {
+    const pod = {
+      metadata: {
+        name: "p",
+        namespace: "ns",
+        uid: "u",
+        generateName: "x-",
+        managedFields: [{}],
+        labels: { a: "b" },
+        annotations: { [LAST_APPLIED]: "{}", "karpenter.sh/do-not-disrupt": "true" },
+        ownerReferences: [{ apiVersion: "apps/v1", kind: "ReplicaSet", name: "r", uid: "ru" }],
+      },
+      spec: {
+        nodeName: "n",
+        serviceAccountName: "default",
+        containers: [{ name: "c", image: "i", env: [{ name: "E" }], command: ["x"], resources: { requests: { cpu: "1" } } }],
+        initContainers: [{ name: "s", restartPolicy: "Always", volumeMounts: [{}] }],
+        volumes: [
+          { name: "token", projected: {} },
+          { name: "data", persistentVolumeClaim: { claimName: "d" } },
+        ],
+        tolerations: [{ operator: "Exists" }],
+      },
+      status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }], containerStatuses: [{}], podIPs: [{}] },
+    };
+    expect(prune("Pod", pod)).toEqual({
+      metadata: {
+        name: "p",
+        namespace: "ns",
+        uid: "u",
+        labels: { a: "b" },
+        annotations: { "karpenter.sh/do-not-disrupt": "true" },
+        ownerReferences: pod.metadata.ownerReferences,
+      },
+      spec: {
+        nodeName: "n",
+        containers: [{ name: "c", image: "i", resources: { requests: { cpu: "1" } } }],
+        initContainers: [{ name: "s", restartPolicy: "Always" }],
+        volumes: [{ name: "data", persistentVolumeClaim: { claimName: "d" } }],
+        tolerations: [{ operator: "Exists" }],
+      },
+      status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] },
+    });
+  });
+
+  it("keeps of a node all that a write must carry", () => {
+    const node = {
+      metadata: { name: "n", managedFields: [{}], annotations: { [LAST_APPLIED]: "{}" }, finalizers: ["f"] },
+      spec: { providerID: "aws:///z/i-1", podCIDR: "10.0.0.0/24" },
+      status: { images: [{ names: ["x"] }], allocatable: { cpu: "2" }, nodeInfo: { architecture: "amd64" } },
+    };
+    expect(prune("Node", node)).toEqual({
+      metadata: { name: "n", annotations: { [LAST_APPLIED]: "{}" }, finalizers: ["f"] },
+      spec: node.spec,
+      status: { allocatable: { cpu: "2" }, nodeInfo: { architecture: "amd64" } },
+    });
+  });
+
+  it("leaves custom resources whole but for managedFields", () => {
+    const claim = {
+      metadata: { name: "c", managedFields: [{}], annotations: { [LAST_APPLIED]: "{}" } },
+      spec: { future: 1 },
+      status: { more: 2 },
+    };
+    expect(prune("NodeClaim", claim)).toEqual({ ...claim, metadata: { name: "c", annotations: { [LAST_APPLIED]: "{}" } } });
+  });
+
+  it("prunes a daemon set's template as it does a pod", () => {
+    const daemonSet = {
+      metadata: { name: "d", managedFields: [{}] },
+      spec: {
+        selector: {},
+        template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", env: [] }] } },
+        updateStrategy: {},
+      },
+      status: {},
+    };
+    expect(prune("DaemonSet", daemonSet)).toEqual({
+      metadata: { name: "d" },
+      spec: { selector: {}, template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c" }] } } },
+    });
+  });
+
+  it("does without what is not there", () => {
+    expect(prune("Pod", { metadata: { name: "p" } })).toEqual({ metadata: { name: "p" }, spec: { containers: [] }, status: {} });
+    expect(prune("Namespace", { metadata: { name: "x" } })).toEqual({ metadata: { name: "x" } });
+  });
+});

@@ -1,0 +1,83 @@
+import { describe, expect, it } from "vitest";
+import type { EC2NodeClass } from "../../../../core/model/node-class.ts";
+import type { NodePool } from "../../../../core/model/node-pool.ts";
+import type { CommandRecord, NodeClaimRecord } from "../../../../core/model/record.ts";
+import type { Kind, Kinds } from "../../../../core/ports/kubernetes.ts";
+import { type ClusterReader, readSnapshot } from "../../../../functions/adapters/kubernetes/snapshot.ts";
+import { command, record } from "../../../contracts/node-claim-store/contract.ts";
+
+const pool = (name: string, nodeClass: string): NodePool => ({
+  metadata: { name },
+  spec: { template: { spec: { requirements: [], nodeClassRef: { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: nodeClass } } } },
+});
+const nodeClass = (name: string): EC2NodeClass => ({
+  metadata: { name },
+  spec: { subnetSelectorTerms: [], securityGroupSelectorTerms: [], amiSelectorTerms: [] },
+});
+
+function read(objects: Partial<{ [K in Kind]: readonly Kinds[K][] }>, records: NodeClaimRecord[] = [], commands: CommandRecord[] = []) {
+  const order: string[] = [];
+  const list: ClusterReader["list"] = async (kind) => {
+    order.push(`ask ${kind}`);
+    await new Promise((done) => {
+      setTimeout(done, kind === "NodeClaim" ? 20 : 1);
+    });
+    order.push(`got ${kind}`);
+    return (objects[kind] ?? []) as never;
+  };
+  const snapshot = readSnapshot({
+    kubernetes: { list },
+    store: { list: async () => records, commands: async () => commands },
+    cluster: "c1",
+    now: 5,
+    instanceTypesOf: (nodePool, { metadata }) => [
+      { name: `${nodePool.metadata.name}-${metadata.name}`, requirements: [], capacity: {}, overhead: {}, offerings: [] },
+    ],
+  });
+  return { order, snapshot };
+}
+
+describe("readSnapshot", () => {
+  it("asks for pods only when it has all nodes and claims, and for all else meanwhile", async () => {
+    const { order, snapshot } = read({});
+    await snapshot;
+    expect(order.indexOf("ask Pod")).toBeGreaterThan(order.indexOf("got Node"));
+    expect(order.indexOf("ask Pod")).toBeGreaterThan(order.indexOf("got NodeClaim"));
+    expect(order.indexOf("ask DaemonSet")).toBeLessThan(order.indexOf("got Node"));
+  });
+
+  it("gives each pool the types of its class, and none to a pool without one", async () => {
+    const other = pool("foreign", "a");
+    const foreign: NodePool = {
+      ...other,
+      spec: { template: { spec: { requirements: [], nodeClassRef: { group: "karpenter.azure.com", kind: "AKSNodeClass", name: "a" } } } },
+    };
+    const { snapshot } = read({ NodePool: [pool("p1", "a"), pool("p2", "missing"), foreign], EC2NodeClass: [nodeClass("a")] });
+    const { instanceTypes, nodeClasses, now } = await snapshot;
+    expect([...instanceTypes].map(([name, types]) => [name, types.map((type) => type.name)])).toEqual([["p1", ["p1-a"]]]);
+    expect([nodeClasses.length, now]).toEqual([1, 5]);
+  });
+
+  it("nominates the pods of records that have not launched and shall not go", async () => {
+    const launched = { id: "i-1", instanceType: "t", zone: "z", capacityType: "spot", imageId: "ami" } as const;
+    const { snapshot } = read({}, [
+      record("waiting", { podUids: ["u1", "u2"] }),
+      record("launched", { podUids: ["u3"], instance: launched }),
+      record("going", { podUids: ["u4"], terminating: { reason: "r", at: 1 } }),
+    ]);
+    expect([...(await snapshot).nominated]).toEqual([
+      ["u1", "waiting"],
+      ["u2", "waiting"],
+    ]);
+  });
+
+  it("counts as disrupting what a command replaces or deletes, not what it only looks at", async () => {
+    const candidate = (nodeClaim: string) => ({
+      ...{ nodeClaim, node: "n", nodePool: "p", instanceType: "t", capacityType: "spot", zone: "z", pricePerHour: 1, pods: [] },
+    });
+    const phases = ["Validating", "Replacing", "Deleting", "RollingBack"] as const;
+    const commands = phases.map((phase) => command(phase, { phase, candidates: [candidate(`claim-${phase}`)] }));
+    const { snapshot } = read({}, [], commands);
+    expect([...(await snapshot).disrupting]).toEqual(["claim-Replacing", "claim-Deleting"]);
+  });
+});

@@ -1,0 +1,107 @@
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { type Exchange, httpsTransport, StaleConnectionError } from "../../../../functions/adapters/kubernetes/transport.ts";
+
+type Answer = Awaited<ReturnType<Exchange>> | Error;
+type Seen = {
+  readonly url: string;
+  readonly method: unknown;
+  readonly authorization: string | undefined;
+  readonly body: string | undefined;
+};
+
+const answer = (status: number, body: unknown = {}, headers: Record<string, string> = {}): Answer => ({
+  status,
+  headers,
+  bytes: Buffer.from(typeof body === "string" ? body : JSON.stringify(body)),
+});
+
+/** A transport whose server gives these answers in turn. */
+function talking(...answers: readonly Answer[]) {
+  const seen: Seen[] = [];
+  const tokens: boolean[] = [];
+  const exchange: Exchange = async (url, options, body) => {
+    const headers = options.headers as Record<string, string>;
+    seen.push({ url, method: options.method, authorization: headers["Authorization"], body: body?.toString() });
+    const next = answers[seen.length - 1];
+    if (next === undefined) {
+      throw new Error("one call too many");
+    }
+    if (next instanceof Error) {
+      throw next;
+    }
+    return next;
+  };
+  const token = async ({ renew = false } = {}): Promise<string> => {
+    tokens.push(renew);
+    return renew ? "new" : "old";
+  };
+  return { send: httpsTransport({ server: "https://k8s.example/", caData: "", token }, exchange), seen, tokens };
+}
+
+const broken = (code: string) => Object.assign(new Error("broken"), { code });
+
+describe("httpsTransport", () => {
+  it("sends a request with its token, query and body", async () => {
+    const { send, seen } = talking(answer(201, { a: 1 }));
+    const response = await send({
+      method: "POST",
+      path: "/api/v1/x",
+      query: { limit: "5", continue: undefined, fieldSelector: "a!=b" },
+      body: { b: 2 },
+    });
+    expect(response).toMatchObject({ status: 201, body: { a: 1 } });
+    expect(seen).toEqual([
+      { url: "https://k8s.example/api/v1/x?limit=5&fieldSelector=a%21%3Db", method: "POST", authorization: "Bearer old", body: '{"b":2}' },
+    ]);
+  });
+
+  it("unpacks what the server has packed, and leaves text that is no JSON", async () => {
+    const zipped: Answer = { status: 200, headers: { "content-encoding": "gzip" }, bytes: gzipSync('{"z":1}') };
+    const { send } = talking(zipped, answer(404, "404 page not found\n"));
+    expect((await send({ method: "GET", path: "/a" })).body).toEqual({ z: 1 });
+    expect((await send({ method: "GET", path: "/b" })).body).toBe("404 page not found\n");
+  });
+
+  it("renews the token once when the server refuses it", async () => {
+    const { send, seen, tokens } = talking(answer(401), answer(200), answer(401), answer(401));
+    expect((await send({ method: "GET", path: "/a" })).status).toBe(200);
+    expect(seen.map(({ authorization }) => authorization)).toEqual(["Bearer old", "Bearer new"]);
+    expect((await send({ method: "POST", path: "/a" })).status).toBe(401);
+    expect(tokens).toEqual([false, true, false, true]);
+  });
+
+  it.for([
+    { name: "429", first: answer(429) },
+    { name: "503", first: answer(503) },
+    { name: "a broken connection", first: broken("ECONNRESET") },
+  ])("reads again after $name", async ({ first }) => {
+    const { send, seen } = talking(first, answer(200));
+    expect((await send({ method: "GET", path: "/a" })).status).toBe(200);
+    expect(seen).toHaveLength(2);
+  });
+
+  it("gives up reading after four attempts, with the server's last word", async () => {
+    const { send, seen } = talking(answer(503), answer(503), answer(503), answer(429, { message: "busy" }));
+    expect(await send({ method: "GET", path: "/a" })).toMatchObject({ status: 429, body: { message: "busy" } });
+    expect(seen).toHaveLength(4);
+  });
+
+  it.for(["POST", "PUT", "DELETE"] as const)("does not repeat a %s that may have been done", async (method) => {
+    const slow = talking(answer(503), answer(200));
+    expect((await slow.send({ method, path: "/a" })).status).toBe(503);
+    const cut = talking(broken("ECONNRESET"), answer(200));
+    await expect(cut.send({ method, path: "/a" })).rejects.toThrow(`${method} https://k8s.example/a: no answer`);
+  });
+
+  it("repeats a POST on a connection that had died before", async () => {
+    const { send, seen } = talking(new StaleConnectionError("closed"), answer(201));
+    expect((await send({ method: "POST", path: "/a" })).status).toBe(201);
+    expect(seen).toHaveLength(2);
+  });
+
+  it("says in seconds that a call timed out", async () => {
+    const { send } = talking(Object.assign(new Error("aborted"), { name: "AbortError" }));
+    await expect(send({ method: "PUT", path: "/a" })).rejects.toThrow("PUT https://k8s.example/a: no answer within 10 s");
+  });
+});
