@@ -1,11 +1,9 @@
 import type { Container, PodSpec, ResourceRequirements } from "./pod.ts";
 import { addResources, maxResources, parseResources, type Resources } from "./quantity.ts";
 
-/** What one container asks for: requests, and limits where a request is missing (the API server defaults them so). */
+/** What one container asks for. Limits do not count: where a request is missing, the API server has already filled it in from them. */
 function containerRequests(container: { readonly resources?: ResourceRequirements }): Resources {
-  const limits = parseResources(container.resources?.limits);
-  const requests = parseResources(container.resources?.requests);
-  return { ...limits, ...requests };
+  return parseResources(container.resources?.requests);
 }
 
 function isSidecar(container: Container): boolean {

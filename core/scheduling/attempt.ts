@@ -20,8 +20,18 @@ interface Outcome {
   readonly types: Bitset;
 }
 
-/** How an attempt chooses among the claims that it has planned. */
-export type ClaimOrder = "fewest-pods" | "oldest";
+/** How one attempt decides where several ways are open. Any strategy gives a valid plan; they differ in price. */
+export interface Strategy {
+  /**
+   * Among planned claims: the one with the fewest pods (Karpenter's way, which packs evenly), the oldest (first fit), or the one that
+   * grows dearer by least, a new claim included ("least-rise").
+   */
+  readonly claims: "fewest-pods" | "oldest" | "least-rise";
+  /** Class indexes in the order in which they are placed; that of the queue unless given. */
+  readonly classes?: readonly number[];
+  /** Breaks ties between domains: 0 takes the cheapest, other seeds mix them up. */
+  readonly seed: number;
+}
 
 const REFUSED = 1;
 
@@ -33,7 +43,7 @@ export class Attempt {
   readonly topology: TopologyState;
   /** Pods that fit nowhere, by class. */
   readonly failed = new Map<number, readonly Pod[]>();
-  readonly #order: ClaimOrder;
+  readonly #strategy: Strategy;
   /** Claims in the order in which they are tried. */
   #queue: PlannedClaim[] = [];
   readonly #none: Float64Array;
@@ -45,9 +55,9 @@ export class Attempt {
   /** What limits leave, by template; changes as claims are planned. */
   readonly remaining: (Record<string, number> | undefined)[];
 
-  constructor(world: World, order: ClaimOrder) {
+  constructor(world: World, strategy: Strategy) {
     this.world = world;
-    this.#order = order;
+    this.#strategy = strategy;
     this.nodes = world.nodes.map((node) => new NodeState(node));
     this.topology = new TopologyState(world.groups);
     this.#none = new Float64Array(world.axis.names.length);
@@ -56,10 +66,12 @@ export class Attempt {
 
   /** Places pods class by class, and goes round again while some could be placed: a pod may have waited for its companion. */
   run(): this {
-    const next = this.world.classes.map(() => 0);
+    const { classes } = this.world;
+    const order = this.#strategy.classes?.flatMap((index) => classes[index] ?? []) ?? classes;
+    const next = classes.map(() => 0);
     for (let progress = true; progress; ) {
       progress = false;
-      for (const { index, pods } of this.world.classes) {
+      for (const { index, pods } of order) {
         let at = next[index] ?? 0;
         for (let pod = pods[at]; pod !== undefined && this.#placeOne(index, pod); pod = pods[at]) {
           at++;
@@ -68,7 +80,7 @@ export class Attempt {
         next[index] = at;
       }
     }
-    for (const { index, pods } of this.world.classes) {
+    for (const { index, pods } of classes) {
       const left = pods.slice(next[index] ?? 0);
       if (left.length > 0) this.failed.set(index, left);
     }
@@ -81,7 +93,7 @@ export class Attempt {
     for (const ask of this.world.asks[index] ?? []) {
       if (ask.contradiction !== undefined) continue;
       if (!ask.hasTopology && this.#failedAt[ask.id] === this.claims.length) continue;
-      if (this.#onNode(ask, pod) || this.#onPlanned(ask, pod) || this.#onNew(ask, pod)) return true;
+      if (this.#onNode(ask, pod) || this.#onClaim(ask, pod)) return true;
       this.#failedAt[ask.id] = this.claims.length;
     }
     return false;
@@ -102,6 +114,7 @@ export class Attempt {
         refusals[i] = REFUSED;
         continue;
       }
+      if (!state.attaches(ask, pod)) continue;
       const { labels, taints, hostname } = state.node.view;
       const domainOf = (key: string): string | undefined => (key === HOSTNAME ? hostname : labels[key]);
       if (!ask.deciding.every((group) => this.topology.allows(group, ask, domainOf(group.key)))) continue;
@@ -115,7 +128,30 @@ export class Attempt {
     return false;
   }
 
-  #onPlanned(ask: Ask, pod: Pod): boolean {
+  #onClaim(ask: Ask, pod: Pod): boolean {
+    if (this.#strategy.claims !== "least-rise") return this.#onPlanned(ask, pod) || this.#onNew(ask, pod, this.#newClaim(ask));
+    const refusals = this.#refusalsOf(ask);
+    let best: { at: number; outcome: Outcome; rise: number } | undefined;
+    for (let at = 0; at < this.#queue.length; at++) {
+      const claim = this.#queue[at];
+      if (claim === undefined || refusals[claim.index] === REFUSED) continue;
+      const outcome = this.#evaluate(claim, ask);
+      if (outcome === "never") refusals[claim.index] = REFUSED;
+      else if (outcome !== undefined) {
+        const rise = this.cheapest(claim.template, outcome.set, outcome.types) - this.cheapest(claim.template, claim.set, claim.types);
+        if (best === undefined || rise < best.rise - 1e-9) best = { at, outcome, rise };
+        if (rise < 1e-9) break;
+      }
+    }
+    if (best !== undefined && best.rise < 1e-9) return this.#join(best.at, ask, pod, best.outcome);
+    const fresh = this.#newClaim(ask);
+    const price =
+      fresh === undefined ? Number.POSITIVE_INFINITY : this.cheapest(fresh.claim.template, fresh.outcome.set, fresh.outcome.types);
+    if (best !== undefined && best.rise <= price + 1e-9) return this.#join(best.at, ask, pod, best.outcome);
+    return this.#onNew(ask, pod, fresh);
+  }
+
+  #refusalsOf(ask: Ask): Uint8Array {
     let refusals = this.#claimRefusals[ask.id];
     if (refusals === undefined || refusals.length < this.claims.length) {
       const grown = new Uint8Array(Math.max(64, this.claims.length * 2));
@@ -123,36 +159,50 @@ export class Attempt {
       refusals = grown;
       this.#claimRefusals[ask.id] = grown;
     }
+    return refusals;
+  }
+
+  #onPlanned(ask: Ask, pod: Pod): boolean {
+    const refusals = this.#refusalsOf(ask);
     for (let at = 0; at < this.#queue.length; at++) {
       const claim = this.#queue[at];
       if (claim === undefined || refusals[claim.index] === REFUSED) continue;
       const outcome = this.#evaluate(claim, ask);
       if (outcome === "never") refusals[claim.index] = REFUSED;
-      else if (outcome !== undefined) {
-        this.#commit(claim, ask, pod, outcome);
-        this.#settle(at);
-        return true;
-      }
+      else if (outcome !== undefined) return this.#join(at, ask, pod, outcome);
     }
     return false;
   }
 
-  #onNew(ask: Ask, pod: Pod): boolean {
+  #join(at: number, ask: Ask, pod: Pod, outcome: Outcome): true {
+    const claim = this.#queue[at];
+    if (claim !== undefined) this.#commit(claim, ask, pod, outcome);
+    this.#settle(at);
+    return true;
+  }
+
+  /** The first pool that can make a node for the pod, by weight; prices of pools are not compared. */
+  #newClaim(ask: Ask): { readonly claim: PlannedClaim; readonly outcome: Outcome } | undefined {
     for (const template of this.world.templates) {
       const types = this.#typesWithinLimits(template);
       if (isEmpty(types)) continue;
       const claim = new PlannedClaim(this.claims.length, template, types, this.world.axis.names.length);
       const outcome = this.#evaluate(claim, ask);
-      if (outcome === undefined || outcome === "never") continue;
-      this.claims.push(claim);
-      this.#queue.push(claim);
-      this.#charge(template, outcome.types, 1);
-      claim.types = outcome.types;
-      this.#commit(claim, ask, pod, outcome);
-      this.#settle(this.#queue.length - 1);
-      return true;
+      if (outcome !== undefined && outcome !== "never") return { claim, outcome };
     }
-    return false;
+    return undefined;
+  }
+
+  #onNew(ask: Ask, pod: Pod, fresh: { readonly claim: PlannedClaim; readonly outcome: Outcome } | undefined): boolean {
+    if (fresh === undefined) return false;
+    const { claim, outcome } = fresh;
+    this.claims.push(claim);
+    this.#queue.push(claim);
+    this.#charge(claim.template, outcome.types, 1);
+    claim.types = outcome.types;
+    this.#commit(claim, ask, pod, outcome);
+    this.#settle(this.#queue.length - 1);
+    return true;
   }
 
   #commit(claim: PlannedClaim, ask: Ask, pod: Pod, { set, types }: Outcome): void {
@@ -187,7 +237,7 @@ export class Attempt {
 
   /** Keeps the queue in order after its claim at `at` took a pod. */
   #settle(at: number): void {
-    if (this.#order === "oldest") return;
+    if (this.#strategy.claims === "oldest") return;
     const queue = this.#queue;
     const claim = queue[at];
     if (claim === undefined) return;
@@ -235,7 +285,9 @@ export class Attempt {
     if (group === undefined) return this.#withMinValues(claim, set, left);
     const narrowed = (domain: string): RequirementSet | undefined =>
       this.world.sets.join(set, this.world.sets.intern(new Map([[group.key, only(group.key, domain)]])));
+    const { seed } = this.#strategy;
     const rank = (domain: string): number => {
+      if (seed !== 0) return mixed(seed, `${claim.index} ${domain}`);
       const there = narrowed(domain);
       return there === undefined
         ? Number.POSITIVE_INFINITY
@@ -284,6 +336,13 @@ export class Attempt {
     }
     return { set, types };
   }
+}
+
+/** A number from a seed and a text, the same on every machine (FNV-1a). */
+export function mixed(seed: number, text: string): number {
+  let h = 2166136261 ^ seed;
+  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 16777619);
+  return (h ^ (h >>> 15)) >>> 0;
 }
 
 function countsOnNode(

@@ -99,12 +99,12 @@ export class NodeState {
     if (untolerated(view.taints, ask.tolerations) !== undefined) return false;
     if (!labelsCompatible(view.labels, ask.requirements)) return false;
     if (ask.class.ports.length > 0 && takenPort(ask.class.ports, this.#ports) !== undefined) return false;
-    if (!this.#attaches(ask)) return false;
-    return ask.volumeSets.length === 0 || ask.class.volumes.alternatives.some((set) => labelsCompatible(view.labels, set));
+    return ask.volumeSets.length === 0 || ask.class.volumeAlternatives.some((set) => labelsCompatible(view.labels, set));
   }
 
-  #attaches(ask: Ask): boolean {
-    for (const [driver, claims] of ask.class.volumes.claimsByDriver) {
+  /** Whether the node may still attach this pod's volumes. Pods of one class may share volumes, so each is asked about. */
+  attaches(ask: Ask, pod: Pod): boolean {
+    for (const [driver, claims] of ask.class.attaches?.(pod) ?? []) {
       const limit = this.node.volumeLimits.get(driver);
       if (limit === undefined) continue;
       const together = new Set([...(this.#volumes.get(driver) ?? []), ...claims]);
@@ -117,7 +117,7 @@ export class NodeState {
     for (let r = 0; r < this.room.length; r++) this.room[r] = (this.room[r] ?? 0) - (ask.vector[r] ?? 0);
     this.pods.push(pod);
     if (ask.class.ports.length > 0) this.#ports = [...this.#ports, ...ask.class.ports];
-    for (const [driver, claims] of ask.class.volumes.claimsByDriver) {
+    for (const [driver, claims] of ask.class.attaches?.(pod) ?? []) {
       this.#volumes.set(driver, new Set([...(this.#volumes.get(driver) ?? []), ...claims]));
     }
   }

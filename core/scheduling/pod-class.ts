@@ -2,7 +2,7 @@ import { HOSTNAME } from "../model/labels.ts";
 import type { Pod } from "../model/pod.ts";
 import { podRequests } from "../model/pod-requests.ts";
 import type { Resources } from "../model/quantity.ts";
-import { has, type Requirement } from "../requirements/requirement.ts";
+import { canonical, has, type Requirement } from "../requirements/requirement.ts";
 import { intersectAll, type Requirements } from "../requirements/requirements.ts";
 import { type HostPort, hostPorts } from "./host-ports.ts";
 import { keysOf } from "./label-selector.ts";
@@ -22,7 +22,10 @@ export interface PodClass {
   readonly example: Pod;
   readonly requests: Resources;
   readonly ports: readonly HostPort[];
-  readonly volumes: PodVolumes;
+  /** Where volumes may be used: the same for all pods of the class. */
+  readonly volumeAlternatives: PodVolumes["alternatives"];
+  /** CSI driver to the volumes of one of the pods; undefined when the class has none. */
+  readonly attaches: ((pod: Pod) => PodVolumes["claimsByDriver"]) | undefined;
 }
 
 /** A class at one step of relaxation, with everything that does not change while pods are placed. */
@@ -38,6 +41,8 @@ export interface Ask extends Shape {
   readonly volumeSets: readonly RequirementSet[];
   /** Groups that decide where the pod may go. */
   readonly deciding: readonly TopologyGroup[];
+  /** Those of them that must hold; the others are preferences. */
+  readonly hard: ReadonlySet<TopologyGroup>;
   /** Groups whose counts change when the pod is placed. */
   readonly counting: readonly TopologyGroup[];
   /** Whether the outcome depends on where other pods lie, so that a refusal may not last. */
@@ -73,7 +78,7 @@ export function classesOf(pods: readonly Pod[], volumes: Volumes, readByOthers: 
   );
   const byText = new Map<string, { pods: Pod[]; requests: Resources }>();
   for (const { pod, requests, text } of queued) {
-    const key = `${text}${textOf(pod, labelKeys)}`;
+    const key = `${text}${textOf(pod, labelKeys, volumes)}`;
     const known = byText.get(key);
     if (known === undefined) byText.set(key, { pods: [pod], requests });
     else known.pods.push(pod);
@@ -81,7 +86,17 @@ export function classesOf(pods: readonly Pod[], volumes: Volumes, readByOthers: 
   return [...byText.values()].flatMap(({ pods: alike, requests }, index) => {
     const [example] = alike;
     if (example === undefined) return [];
-    return [{ index, pods: alike, example, requests, ports: hostPorts(example.spec), volumes: volumes.of(example) }];
+    return [
+      {
+        index,
+        pods: alike,
+        example,
+        requests,
+        ports: hostPorts(example.spec),
+        volumeAlternatives: volumes.of(example).alternatives,
+        attaches: hasVolumes(example.spec) ? (pod: Pod) => volumes.of(pod).claimsByDriver : undefined,
+      },
+    ];
   });
 }
 
@@ -93,12 +108,9 @@ function shapeOfContainer(c: NonNullable<Pod["spec"]["containers"]>[number]): un
   return [c.resources, c.restartPolicy];
 }
 
-function textOf({ metadata, spec }: Pod, labelKeys: readonly string[]): string {
+function textOf(pod: Pod, labelKeys: readonly string[], volumes: Volumes): string {
+  const { metadata, spec } = pod;
   const ports = (spec.containers ?? []).flatMap(({ ports }) => (ports ?? []).filter(({ hostPort }) => hostPort));
-  // Volumes of different pods are different volumes, however alike the pods are: each such pod is its own class.
-  const ownVolumes = (spec.volumes ?? []).flatMap((v) =>
-    v.persistentVolumeClaim ? [v.persistentVolumeClaim.claimName] : v.ephemeral ? [`${metadata.name}-${v.name}`] : [],
-  );
   return JSON.stringify([
     metadata.namespace,
     labelKeys.map((key) => metadata.labels?.[key]),
@@ -108,8 +120,18 @@ function textOf({ metadata, spec }: Pod, labelKeys: readonly string[]): string {
     spec.topologySpreadConstraints,
     spec.resourceClaims,
     ports,
-    ownVolumes,
+    hasVolumes(spec) ? volumeText(volumes.of(pod)) : "",
   ]);
+}
+
+function hasVolumes(spec: Pod["spec"]): boolean {
+  return (spec.volumes ?? []).some((volume) => volume.persistentVolumeClaim ?? volume.ephemeral);
+}
+
+/** Which volumes they are does not matter here, only where they can be used and how many there are. */
+function volumeText({ alternatives, claimsByDriver }: PodVolumes): string {
+  const places = alternatives.map((set) => [...set.values()].map(canonical).sort());
+  return JSON.stringify([places, [...claimsByDriver].map(([driver, claims]) => [driver, claims.length]).sort()]);
 }
 
 /** Labels that some selector looks at; any other difference between pods does not matter. */
@@ -143,10 +165,21 @@ export function asksOf(
   sets: RequirementSets,
   axis: ResourceAxis,
   topology: TopologyBuilder,
-): readonly (Omit<Ask, "id" | "deciding" | "counting" | "hasTopology"> & { readonly owned: readonly TopologyGroup[] })[] {
+): readonly (Omit<Ask, "id" | "deciding" | "counting" | "hasTopology" | "hard"> & {
+  readonly owned: readonly TopologyGroup[];
+  readonly required: readonly TopologyGroup[];
+})[] {
   const { example } = podClass;
   const vector = axis.vector(podClass.requests);
-  const volumeSets = podClass.volumes.alternatives.map((set) => sets.intern(withoutHost(set)));
+  const { podAffinity, podAntiAffinity } = example.spec.affinity ?? {};
+  const required = [
+    ...(podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []).map((term) => topology.affinity(example, term, "affinity")),
+    ...(podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []).map((term) => topology.affinity(example, term, "anti")),
+    ...(example.spec.topologySpreadConstraints ?? []).flatMap((constraint) =>
+      constraint.whenUnsatisfiable === "DoNotSchedule" ? [topology.spread(example, constraint, example.spec.tolerations ?? [])] : [],
+    ),
+  ];
+  const volumeSets = podClass.volumeAlternatives.map((set) => sets.intern(withoutHost(set)));
   return shapesOf(example.spec, options.policy, options.softTaints).map((shape) => ({
     ...shape,
     class: podClass,
@@ -154,6 +187,7 @@ export function asksOf(
     set: sets.intern(withoutHost(shape.requirements)),
     acceptsNewHost: acceptsNewHost(shape.requirements.get(HOSTNAME)),
     volumeSets,
+    required,
     owned: [
       ...shape.spreads.map((constraint) => topology.spread(example, constraint, shape.tolerations)),
       ...shape.affinity.map((term) => topology.affinity(example, term, "affinity")),

@@ -1,14 +1,14 @@
 import type { Plan } from "../model/plan.ts";
 import type { Pod } from "../model/pod.ts";
 import type { Snapshot } from "../model/snapshot.ts";
-import { assembleClaim, priceOf } from "./assemble.ts";
-import { Attempt, type ClaimOrder } from "./attempt.ts";
+import { assembleClaim } from "./assemble.ts";
 import { explain } from "./explain.ts";
 import { nodeViews } from "./node-view.ts";
 import { pendingPods } from "./pending-pods.ts";
 import { podName, podUid } from "./pod-state.ts";
 import type { PreferencePolicy } from "./preferences.ts";
-import { type World, worldOf } from "./world.ts";
+import { bestAttempt } from "./search.ts";
+import { worldOf } from "./world.ts";
 
 export { claimRequirements } from "./assemble.ts";
 export { pendingPods } from "./pending-pods.ts";
@@ -26,8 +26,6 @@ export interface SolveOptions {
   readonly reservedMode?: "strict" | "fallback";
 }
 
-const ORDERS: readonly ClaimOrder[] = ["fewest-pods", "oldest"];
-
 /**
  * Decides where pending pods go: on existing nodes, on nodes that are on their way, or on new ones. Pure; the same snapshot in any order
  * gives the same plan. Every pod is placed once or explained in `podErrors`.
@@ -41,7 +39,7 @@ export function solve(snapshot: Snapshot, options: SolveOptions = {}): Plan {
     minValuesPolicy: options.minValuesPolicy ?? "Strict",
     excludeNodes: options.excludeNodes ?? new Set(),
   });
-  const best = cheapest(world);
+  const best = bestAttempt(world);
   const podErrors: Record<string, string> = {};
   for (const { pod, reason } of pending.ignored) if (reason !== "") podErrors[podName(pod)] = reason;
   for (const [index, left] of best.failed) {
@@ -55,17 +53,4 @@ export function solve(snapshot: Snapshot, options: SolveOptions = {}): Plan {
       .map(({ node, pods: placed }) => ({ name: node.view.name, pods: placed.map(podName).sort() })),
     podErrors: Object.fromEntries(Object.entries(podErrors).sort(([a], [b]) => (a < b ? -1 : 1))),
   };
-}
-
-/** Of several greedy attempts, the one that leaves the fewest pods, and among those the cheapest; the first wins ties. */
-function cheapest(world: World): Attempt {
-  let best: { attempt: Attempt; left: number; price: number } | undefined;
-  for (const order of ORDERS) {
-    const attempt = new Attempt(world, order).run();
-    const left = [...attempt.failed.values()].reduce((sum, pods) => sum + pods.length, 0);
-    const price = attempt.claims.reduce((sum, claim) => sum + priceOf(claim), 0);
-    if (best === undefined || left < best.left || (left === best.left && price < best.price - 1e-9)) best = { attempt, left, price };
-  }
-  if (best === undefined) throw new Error("a solve needs at least one order of claims");
-  return best.attempt;
 }

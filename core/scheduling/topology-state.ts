@@ -74,8 +74,8 @@ export class TopologyState {
         const free = open.filter((domain) => (counts.get(domain) ?? 0) === 0);
         if (free.length === 0) return [];
         // A pod that keeps away from its own kind is pinned to one domain: left open, it would block every domain it might
-        // still land in, and its siblings would wait for the next run (as they do in Karpenter).
-        if (kind === "anti" && groupSelects(group, ask.class.example))
+        // still land in, and its siblings would wait for the next run (as they do in Karpenter). A preference is not worth that.
+        if (kind === "anti" && ask.hard.has(group) && groupSelects(group, ask.class.example))
           return sorted(free, () => 0, rank).map((domain) => only(key, domain));
         return [requirement(key, "In", free.sort())];
       }

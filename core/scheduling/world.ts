@@ -59,10 +59,10 @@ export function worldOf(snapshot: Snapshot, views: readonly NodeView[], pods: re
   topology.count(destinations, placesOf(snapshot, present, others), planning);
   let id = 0;
   const asks = drafts.map((shapes, c) =>
-    shapes.map(({ owned, ...shape }): Ask => {
+    shapes.map(({ owned, required, ...shape }): Ask => {
       const deciding = decidingGroups(shape.class, owned, topology.groups);
       const counting = countingGroups(shape.class, topology.groups, inverse[c] ?? []);
-      return { ...shape, id: id++, deciding, counting, hasTopology: deciding.length > 0 };
+      return { ...shape, id: id++, deciding, hard: new Set(required), counting, hasTopology: deciding.length > 0 };
     }),
   );
   return {

@@ -43,8 +43,8 @@ it.for([
     want: { cpu: 3000, memory: 1_024_000, pods: 1000 },
   },
   {
-    name: "limits stand in for requests",
-    spec: { containers: [{ name: "a", resources: { limits: { "nvidia.com/gpu": 1 } } }] },
+    name: "limits do not count: the API server has made them requests where it should",
+    spec: { containers: [{ name: "a", resources: { limits: { memory: "1Gi" }, requests: { "nvidia.com/gpu": 1 } } }] },
     want: { "nvidia.com/gpu": 1000, pods: 1000 },
   },
 ])("$name", ({ spec, want }) => {

@@ -1,0 +1,101 @@
+import { type Machine, nameOf } from "./check-plan.ts";
+import { hardTaint, type Json, likesNode, selectorMatches } from "./judge-rules.ts";
+
+/** Whether a term of `owner` is about `pod`. */
+function isAbout(scenario: Json, owner: Json, term: Json, pod: Json): boolean {
+  const namespace = pod.metadata.namespace ?? "default";
+  const own = owner.metadata.namespace ?? "default";
+  const selected =
+    term.namespaceSelector !== undefined && term.namespaceSelector !== null
+      ? selectorMatches(
+          term.namespaceSelector,
+          (scenario.namespaces ?? []).find((n: Json) => n.metadata.name === namespace)?.metadata.labels ?? {},
+        )
+      : false;
+  const named = (term.namespaces ?? []).length > 0 ? term.namespaces.includes(namespace) : !term.namespaceSelector && namespace === own;
+  if (!named && !selected) return false;
+  const keys = (term.matchLabelKeys ?? []).filter((k: string) => owner.metadata.labels?.[k] !== undefined);
+  if (keys.some((k: string) => pod.metadata.labels?.[k] !== owner.metadata.labels[k])) return false;
+  return selectorMatches(term.labelSelector, pod.metadata.labels);
+}
+
+const required = (pod: Json, side: string): Json[] => pod.spec.affinity?.[side]?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+
+/** Required affinity, anti-affinity (both ways) and DoNotSchedule spreads, on the machines as they end up. */
+export function checkTopology(
+  scenario: Json,
+  machines: readonly Machine[],
+  placed: ReadonlySet<string>,
+  report: (text: string, ...pods: string[]) => void,
+): void {
+  const all = machines.flatMap((machine) => machine.pods.filter((pod) => !pod.metadata.deletionTimestamp).map((pod) => ({ pod, machine })));
+  for (const { pod, machine } of all) {
+    const isPlaced = placed.has(nameOf(pod));
+    for (const term of required(pod, "podAntiAffinity")) {
+      const domain = machine.labels[term.topologyKey];
+      if (domain === undefined) continue;
+      for (const other of all) {
+        if (other.pod === pod || (!isPlaced && !placed.has(nameOf(other.pod)))) continue;
+        if (other.machine.labels[term.topologyKey] === domain && isAbout(scenario, pod, term, other.pod)) {
+          report(
+            `anti-affinity over ${term.topologyKey} is broken in ${domain}`,
+            ...[pod, other.pod].map(nameOf).filter((name) => placed.has(name)),
+          );
+        }
+      }
+    }
+    if (!isPlaced) continue;
+    for (const term of required(pod, "podAffinity")) {
+      const domain = machine.labels[term.topologyKey];
+      const matching = all.filter((other) => other.pod !== pod && isAbout(scenario, pod, term, other.pod));
+      const near = matching.some((other) => domain !== undefined && other.machine.labels[term.topologyKey] === domain);
+      const mayStart = isAbout(scenario, pod, term, pod) && !matching.some(({ pod: other }) => !placed.has(nameOf(other)));
+      if (domain === undefined || (!near && !mayStart))
+        report(`affinity over ${term.topologyKey} finds no companion in ${domain}`, nameOf(pod));
+    }
+    for (const spread of pod.spec.topologySpreadConstraints ?? []) {
+      if (spread.whenUnsatisfiable === "DoNotSchedule") checkSpread(scenario, spread, pod, machine, machines, placed, report);
+    }
+  }
+}
+
+function checkSpread(
+  scenario: Json,
+  spread: Json,
+  pod: Json,
+  machine: Machine,
+  machines: readonly Machine[],
+  placed: ReadonlySet<string>,
+  report: (text: string, ...pods: string[]) => void,
+): void {
+  const domain = machine.labels[spread.topologyKey];
+  if (domain === undefined) return report(`spread over ${spread.topologyKey}: the node lacks the label`, nameOf(pod));
+  const counts = new Map<string, number>();
+  const here: Json[] = [];
+  for (const other of machines) {
+    const value = other.labels[spread.topologyKey];
+    if (value === undefined) continue;
+    if (spread.nodeAffinityPolicy !== "Ignore" && !likesNode(pod.spec, other.labels)) continue;
+    if (spread.nodeTaintsPolicy === "Honor" && hardTaint(other.taints, pod.spec.tolerations)) continue;
+    const matching = other.pods.filter(
+      (p) => !p.metadata.deletionTimestamp && isAbout(scenario, pod, { ...spread, namespaces: undefined }, p),
+    );
+    counts.set(value, (counts.get(value) ?? 0) + matching.length);
+    if (value === domain) here.push(...matching);
+  }
+  // Pods that match without declaring the constraint may have come later: they are not held against it.
+  const declares = (p: Json): boolean =>
+    (p.spec.topologySpreadConstraints ?? []).some(
+      (s: Json) => s.topologyKey === spread.topologyKey && s.whenUnsatisfiable === "DoNotSchedule" && s.maxSkew <= spread.maxSkew,
+    );
+  const bystanders = here.filter((p) => placed.has(nameOf(p)) && !declares(p)).length;
+  const own = isAbout(scenario, pod, { ...spread, namespaces: undefined }, pod) ? 0 : 1;
+  const least = counts.size < (spread.minDomains ?? 0) ? 0 : Math.min(...counts.values());
+  const skew = (counts.get(domain) ?? 0) + (own === 1 ? 0 : 0) - bystanders - least;
+  if (skew > spread.maxSkew && own === 0) {
+    report(
+      `spread over ${spread.topologyKey}: ${domain} has ${counts.get(domain)} pods, ${skew} above the least (maxSkew ${spread.maxSkew})`,
+      nameOf(pod),
+    );
+  }
+}

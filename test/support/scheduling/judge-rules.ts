@@ -1,0 +1,157 @@
+/**
+ * Kubernetes' rules written down once more for the judge, straight from the API's documentation and without a line of the solver: quantities,
+ * selectors, tolerations, requests. Slow and plain on purpose.
+ */
+
+// biome-ignore lint/suspicious/noExplicitAny: the judge reads raw API JSON as it is
+export type Json = any;
+
+const SUFFIX: Record<string, number> = {
+  "": 1,
+  n: 1e-9,
+  u: 1e-6,
+  m: 1e-3,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  T: 1e12,
+  P: 1e15,
+  Ki: 1024,
+  Mi: 1024 ** 2,
+  Gi: 1024 ** 3,
+  Ti: 1024 ** 4,
+  Pi: 1024 ** 5,
+};
+
+/** Plain units. */
+export function amount(quantity: string | number | undefined): number {
+  if (quantity === undefined) return 0;
+  if (typeof quantity === "number") return quantity;
+  const exponent = /^([\d.]+)[eE]([+-]?\d+)$/.exec(quantity);
+  if (exponent) return Number(exponent[1]) * 10 ** Number(exponent[2]);
+  const [, number, suffix] = /^(-?[\d.]+)([A-Za-z]*)$/.exec(quantity) ?? [];
+  const factor = SUFFIX[suffix ?? ""];
+  if (number === undefined || factor === undefined) throw new Error(`not a quantity: ${quantity}`);
+  return Number(number) * factor;
+}
+
+export type Amounts = Record<string, number>;
+
+export function plus(a: Amounts, b: Amounts): Amounts {
+  const sum = { ...a };
+  for (const [name, n] of Object.entries(b)) sum[name] = (sum[name] ?? 0) + n;
+  return sum;
+}
+
+function most(a: Amounts, b: Amounts): Amounts {
+  const top = { ...a };
+  for (const [name, n] of Object.entries(b)) top[name] = Math.max(top[name] ?? 0, n);
+  return top;
+}
+
+export function amounts(list: Json): Amounts {
+  return Object.fromEntries(Object.entries(list ?? {}).map(([name, q]) => [name, amount(q as string)]));
+}
+
+export function requestsOf(spec: Json): Amounts {
+  const of = (c: Json): Amounts => amounts(c.resources?.requests);
+  let sidecars: Amounts = {};
+  let peak: Amounts = {};
+  for (const c of spec.initContainers ?? []) {
+    if (c.restartPolicy === "Always") sidecars = plus(sidecars, of(c));
+    peak = most(peak, c.restartPolicy === "Always" ? sidecars : plus(sidecars, of(c)));
+  }
+  const running = (spec.containers ?? []).reduce((sum: Amounts, c: Json) => plus(sum, of(c)), sidecars);
+  const pod = spec.resources ? of(spec) : {};
+  return plus(plus({ ...most(running, peak), ...pod }, amounts(spec.overhead)), { pods: 1 });
+}
+
+export function valueAllowed(operator: string, values: readonly string[], value: string | undefined): boolean {
+  const n = value !== undefined && /^-?\d+$/.test(value) ? Number(value) : Number.NaN;
+  const bound = Number(values[0]);
+  switch (operator) {
+    case "In":
+      return value !== undefined && values.includes(value);
+    case "NotIn":
+      return value === undefined || !values.includes(value);
+    case "Exists":
+      return value !== undefined;
+    case "DoesNotExist":
+      return value === undefined;
+    case "Gt":
+      return n > bound;
+    case "Gte":
+      return n >= bound;
+    case "Lt":
+      return n < bound;
+    case "Lte":
+      return n <= bound;
+    default:
+      throw new Error(`unknown operator ${operator}`);
+  }
+}
+
+export type Labels = Record<string, string>;
+
+const OLD_KEYS: Labels = {
+  "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
+  "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+  "beta.kubernetes.io/arch": "kubernetes.io/arch",
+  "beta.kubernetes.io/os": "kubernetes.io/os",
+  "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
+  "topology.ebs.csi.aws.com/zone": "topology.kubernetes.io/zone",
+};
+
+export function labelOf(labels: Labels, key: string): string | undefined {
+  return labels[key] ?? labels[OLD_KEYS[key] ?? key];
+}
+
+function termHolds(term: Json, labels: Labels): boolean {
+  return (term.matchExpressions ?? []).every((e: Json) => valueAllowed(e.operator, e.values ?? [], labelOf(labels, e.key)));
+}
+
+/** nodeSelector and required node affinity. */
+export function likesNode(spec: Json, labels: Labels): boolean {
+  if (!Object.entries(spec.nodeSelector ?? {}).every(([key, value]) => labelOf(labels, key) === value)) return false;
+  const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
+  return terms === undefined || terms.some((term: Json) => termHolds(term, labels));
+}
+
+export function anyTermHolds(terms: readonly Json[], labels: Labels): boolean {
+  return terms.some((term) => termHolds(term, labels));
+}
+
+export function tolerates(tolerations: readonly Json[] | undefined, taint: Json): boolean {
+  return (tolerations ?? []).some((t) => {
+    if (t.effect && t.effect !== taint.effect) return false;
+    if (t.key && t.key !== taint.key) return false;
+    return t.operator === "Exists" || (t.key && (t.value ?? "") === (taint.value ?? ""));
+  });
+}
+
+/** First taint that keeps the pod off; PreferNoSchedule never does. */
+export function hardTaint(taints: readonly Json[] | undefined, tolerations: readonly Json[] | undefined): Json {
+  return (taints ?? []).find((taint) => taint.effect !== "PreferNoSchedule" && !tolerates(tolerations, taint));
+}
+
+export function selectorMatches(selector: Json, labels: Labels | undefined): boolean {
+  if (selector === undefined || selector === null) return false;
+  const has = labels ?? {};
+  return (
+    Object.entries(selector.matchLabels ?? {}).every(([key, value]) => has[key] === value) &&
+    (selector.matchExpressions ?? []).every((e: Json) => valueAllowed(e.operator, e.values ?? [], has[e.key]))
+  );
+}
+
+export function portsOf(spec: Json): { ip: string; port: number; protocol: string }[] {
+  return (spec.containers ?? []).flatMap((c: Json) =>
+    (c.ports ?? [])
+      .filter((p: Json) => p.hostPort)
+      .map((p: Json) => ({ ip: p.hostIP || "0.0.0.0", port: p.hostPort, protocol: p.protocol ?? "TCP" })),
+  );
+}
+
+export function portsClash(a: ReturnType<typeof portsOf>, b: ReturnType<typeof portsOf>): boolean {
+  const any = (ip: string): boolean => ip === "0.0.0.0" || ip === "::";
+  return a.some((x) => b.some((y) => x.port === y.port && x.protocol === y.protocol && (x.ip === y.ip || any(x.ip) || any(y.ip))));
+}
