@@ -166,17 +166,15 @@ const checks: Readonly<Record<string, Check>> = {
     assert.equal(named("free").spec.volumes?.length, 0);
     assert.equal(await client.evict(named("kept")), "blocked");
     assert.equal(await client.evict(named("twice")), "blocked");
-    assert.equal(
-      await client.evict({ ...named("kept"), metadata: { ...named("kept").metadata, uid: "00000000-0000-0000-0000-000000000000" } }),
-      "gone",
-    );
+    const stranger = { ...named("free"), metadata: { ...named("free").metadata, uid: "00000000-0000-0000-0000-000000000000" } };
+    assert.equal(await client.evict(stranger), "gone");
     assert.equal(await client.evict(named("free")), "evicted");
     await until("the evicted pod is gone", async () => (await client.get("Pod", "free", "default")) === undefined);
     assert.equal(await client.evict(named("free")), "gone");
     assert.equal(await client.delete("Pod", "kept", { namespace: "default", gracePeriodSeconds: 0 }), true);
   },
   "a list longer than a page comes whole": async (client, cluster) => {
-    const names = Array.from({ length: 620 }, (_, i) => `many-${i}`);
+    const names = Array.from({ length: 520 }, (_, i) => `many-${i}`);
     const input = names.map((name) => JSON.stringify({ apiVersion: "v1", kind: "Namespace", metadata: { name } })).join("\n---\n");
     await cluster.kubectl("create", "-f", "-", { input });
     const listed = new Set((await client.list("Namespace")).map(({ metadata }) => metadata.name));
@@ -213,7 +211,7 @@ const checks: Readonly<Record<string, Check>> = {
     assert.equal(snapshot.nodePools.length, 1);
     assert.equal(snapshot.nodes.length, 1);
     assert.equal(snapshot.nodeClaims.length, 1);
-    assert.ok(snapshot.pods.length >= 1 && snapshot.namespaces.length > 620);
+    assert.ok(snapshot.pods.length >= 1 && snapshot.namespaces.length > 520);
   },
 };
 
