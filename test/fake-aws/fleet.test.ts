@@ -171,6 +171,11 @@ describe("client tokens", () => {
     expect(fake.state.instances.size).toBe(1);
   });
 
+  it("has at most 64 characters", async () => {
+    const fake = await fakeAws();
+    expect(await errorOf(ec2Client(fake).send(fleet(fake, { token: "x".repeat(65) })))).toBe("InvalidParameterValue");
+  });
+
   it("is free again after a refusal", async () => {
     const fake = await fakeAws();
     const ec2 = ec2Client(fake);
@@ -189,6 +194,15 @@ describe("capacity reservations", () => {
     AvailableInstanceCount: 1,
     TotalInstanceCount: 1,
   } as const;
+
+  it("do not help when the subnet is full", async () => {
+    const fake = await fakeAws({ capacityReservations: [reservation], subnets: [{ zone: ZONE_A, freeAddresses: 0 }] });
+    const ec2 = ec2Client(fake);
+    await template(fake, ec2, "reserved", {
+      CapacityReservationSpecification: { CapacityReservationTarget: { CapacityReservationId: reservation.CapacityReservationId } },
+    });
+    expect(outcome(await ec2.send(fleet(fake, { template: "reserved" }))).errors).toEqual(["InsufficientFreeAddressesInSubnet"]);
+  });
 
   it("are used up by a targeted launch and given back by its end", async () => {
     const fake = await fakeAws({ capacityReservations: [reservation] });

@@ -31,6 +31,18 @@ describe("an instance's life", () => {
     expect(await errorOf(ec2.send(new DescribeInstancesCommand({ InstanceIds: [id] })))).toBe("InvalidInstanceID.NotFound");
   });
 
+  it("ends once, however often it is terminated", async () => {
+    const onTerminated = vi.fn();
+    const { fake, ec2, id } = await oneInstance({ onTerminated, subnets: [{ zone: "us-west-2a", freeAddresses: 5 }] });
+    fake.advance(5000);
+    for (let i = 0; i < 2; i += 1) await ec2.send(new TerminateInstancesCommand({ InstanceIds: [id] }));
+    fake.advance(5000);
+    await ec2.send(new TerminateInstancesCommand({ InstanceIds: [id] }));
+    fake.advance(5000);
+    expect(onTerminated).toHaveBeenCalledTimes(1);
+    expect([...fake.state.subnets.values()][0]?.freeAddresses).toBe(5);
+  });
+
   it("calls onRunning once, with the decoded user data and the name of the host", async () => {
     const onRunning = vi.fn<(instance: FakeInstance) => void>();
     const { fake } = await oneInstance({ onRunning });
@@ -74,12 +86,13 @@ describe("events", () => {
     fake.advance(5000);
     await ec2.send(new TerminateInstancesCommand({ InstanceIds: [id] }));
     fake.advance(5000);
-    expect(detail(fake.state.events)).toEqual(["running", "shutting-down", "terminated"]);
-    expect(fake.state.events[0]).toMatchObject({
+    expect(detail(fake.state.events)).toEqual(["pending", "running", "shutting-down", "terminated"]);
+    expect(fake.state.events[1]).toMatchObject({
       version: "0",
       source: "aws.ec2",
       "detail-type": "EC2 Instance State-change Notification",
-      detail: { "instance-id": id },
+      resources: [`arn:aws:ec2:us-west-2:111122223333:instance/${id}`],
+      detail: { "instance-id": id, state: "running" },
     });
   });
 
@@ -88,6 +101,7 @@ describe("events", () => {
     fake.advance(5000);
     expect(fake.interrupt(id)).toMatchObject({
       "detail-type": "EC2 Spot Instance Interruption Warning",
+      resources: [`arn:aws:ec2:us-west-2a:instance/${id}`],
       detail: { "instance-id": id, "instance-action": "terminate" },
     });
     fake.advance(119_999);
@@ -95,7 +109,29 @@ describe("events", () => {
     fake.advance(1);
     expect(state()).toBe("shutting-down");
     fake.advance(5000);
-    expect(detail(fake.state.events)).toEqual(["running", "EC2 Spot Instance Interruption Warning", "shutting-down", "terminated"]);
+    expect(detail(fake.state.events)).toEqual([
+      "pending",
+      "running",
+      "EC2 Spot Instance Interruption Warning",
+      "shutting-down",
+      "terminated",
+    ]);
+  });
+});
+
+describe("scheduled maintenance", () => {
+  it("shows in the status and comes as a health event", async () => {
+    const { fake, ec2, id } = await oneInstance();
+    fake.advance(5000);
+    expect(fake.scheduleMaintenance(id, "instance-retirement")).toMatchObject({
+      source: "aws.health",
+      "detail-type": "AWS Health Event",
+      detail: { service: "EC2", eventTypeCategory: "scheduledChange", affectedEntities: [{ entityValue: id }] },
+    });
+    const { InstanceStatuses = [] } = await ec2.send(
+      new DescribeInstanceStatusCommand({ Filters: [{ Name: "event.code", Values: ["instance-retirement", "instance-stop"] }] }),
+    );
+    expect(InstanceStatuses.map(({ InstanceId, Events }) => [InstanceId, Events?.[0]?.Code])).toEqual([[id, "instance-retirement"]]);
   });
 });
 

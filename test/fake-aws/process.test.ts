@@ -32,6 +32,7 @@ describe("the fake as a process", () => {
   it.for([
     [["--port", "x"], /--port must be a whole number, not 'x'/],
     [["--prices", "p.json"], /--instance-types, --prices and --spot-prices go together/],
+    [["--region", "mars-north-1"], /--region must be one of us-west-2, .*, not 'mars-north-1'/],
     [["--nonsense"], /nonsense/],
   ] as const)("refuses %s with a sentence", ([args, sentence]) => {
     const { status, stderr } = spawnSync(process.execPath, [MAIN, ...args], { encoding: "utf8" });
@@ -61,7 +62,7 @@ describe("its control interface", () => {
     expect(state.instances).toMatchObject([{ state: "running", userData: "MIME-Version: 1.0" }]);
     const [status, event] = await post(fake.url, "interrupt", { instanceId: state.instances[0]?.id });
     expect([status, event["detail-type"]]).toEqual([200, "EC2 Spot Instance Interruption Warning"]);
-    const events = (await (await fetch(`${fake.url}/_fake/events?after=1`)).json()) as unknown[];
+    const events = (await (await fetch(`${fake.url}/_fake/events?after=2`)).json()) as unknown[];
     expect(events).toHaveLength(1);
     await post(fake.url, "cluster", { endpoint: "https://127.0.0.1:7443" });
     await post(fake.url, "reset");

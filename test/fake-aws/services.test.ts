@@ -3,7 +3,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { DescribeImagesCommand, DescribeSpotPriceHistoryCommand, DescribeSubnetsCommand, RunInstancesCommand } from "@aws-sdk/client-ec2";
+import {
+  DescribeImagesCommand,
+  DescribeInstanceTypesCommand,
+  DescribeSpotPriceHistoryCommand,
+  DescribeSubnetsCommand,
+  paginateDescribeInstanceTypes,
+  RunInstancesCommand,
+} from "@aws-sdk/client-ec2";
 import { AddRoleToInstanceProfileCommand, CreateInstanceProfileCommand, IAMClient } from "@aws-sdk/client-iam";
 import { GetParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
 import { afterEach, describe, expect, it } from "vitest";
@@ -43,11 +50,49 @@ describe("SSM and images", () => {
   });
 });
 
+describe("images of one's own", () => {
+  it("are found by owner and tag, and need IncludeDeprecated once deprecated", async () => {
+    const fake = await fakeAws({
+      ownImages: [
+        { name: "ours-new", architecture: "x86_64", tags: { team: "a" } },
+        { name: "ours-old", architecture: "x86_64", tags: { team: "a" }, deprecationTime: "2026-02-01T00:00:00.000Z" },
+      ],
+    });
+    const names = async (IncludeDeprecated: boolean) => {
+      const ask = new DescribeImagesCommand({ Owners: ["self"], Filters: [{ Name: "tag:team", Values: ["a"] }], IncludeDeprecated });
+      return (await ec2Client(fake).send(ask)).Images?.map(({ Name }) => Name);
+    };
+    expect(await names(false)).toEqual(["ours-new"]);
+    expect(await names(true)).toEqual(["ours-new", "ours-old"]);
+  });
+});
+
+describe("instance types", () => {
+  it("come in pages that may be empty and still have a next one", async () => {
+    const fake = await fakeAws();
+    const pages: number[] = [];
+    const arm = [{ Name: "processor-info.supported-architecture", Values: ["arm64"] }];
+    for await (const { InstanceTypes = [] } of paginateDescribeInstanceTypes({ client: ec2Client(fake), pageSize: 5 }, { Filters: arm })) {
+      pages.push(InstanceTypes.length);
+    }
+    expect(pages).toEqual([1, 1]);
+    const metal = new DescribeInstanceTypesCommand({ MaxResults: 5, Filters: [{ Name: "bare-metal", Values: ["true"] }] });
+    const { InstanceTypes, NextToken } = await ec2Client(fake).send(metal);
+    expect([InstanceTypes, NextToken === undefined]).toEqual([[], false]);
+  });
+
+  it("cannot be filtered by a name that no record has", async () => {
+    const fake = await fakeAws();
+    const ask = new DescribeInstanceTypesCommand({ Filters: [{ Name: "colour", Values: ["red"] }] });
+    expect(await errorOf(ec2Client(fake).send(ask))).toBe("InvalidParameterValue");
+  });
+});
+
 describe("IAM and EC2 together", () => {
   it("EC2 accepts a new profile only after a while, and only with its role", async () => {
     const fake = await fakeAws({ profileVisibleAfterMs: 5000 });
     const iam = new IAMClient(clientConfig(fake));
-    const dryRun = () =>
+    const dryRun = (Name: string) =>
       errorOf(
         ec2Client(fake).send(
           new RunInstancesCommand({
@@ -57,16 +102,16 @@ describe("IAM and EC2 together", () => {
             ImageId: imageFor(fake),
             InstanceType: "m5.large",
             SubnetId: subnetIn(fake, "us-west-2a"),
-            IamInstanceProfile: { Name: "fresh" },
+            IamInstanceProfile: { Name },
           }),
         ),
       );
-    await iam.send(new CreateInstanceProfileCommand({ InstanceProfileName: "fresh" }));
-    expect(await dryRun()).toBe("InvalidParameterValue");
+    for (const InstanceProfileName of ["fresh", "empty"]) await iam.send(new CreateInstanceProfileCommand({ InstanceProfileName }));
+    const RoleName = "KarpenterNodeRole-karpenter-test";
+    await iam.send(new AddRoleToInstanceProfileCommand({ InstanceProfileName: "fresh", RoleName }));
+    expect(await dryRun("fresh")).toBe("InvalidParameterValue");
     fake.advance(5000);
-    expect(await dryRun()).toBe("InvalidParameterValue");
-    await iam.send(new AddRoleToInstanceProfileCommand({ InstanceProfileName: "fresh", RoleName: "KarpenterNodeRole-karpenter-test" }));
-    expect(await dryRun()).toBe("DryRunOperation");
+    expect([await dryRun("fresh"), await dryRun("empty")]).toEqual(["DryRunOperation", "InvalidParameterValue"]);
   });
 });
 

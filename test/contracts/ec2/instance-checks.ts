@@ -219,6 +219,20 @@ export const instanceChecks: readonly Check[] = [
     },
   },
   {
+    name: "RunInstances with a subnet of its own and a network interface is refused",
+    async run(world) {
+      const subnet = present(world.subnets[0]?.SubnetId, "a subnet");
+      await refused(run(world, { NetworkInterfaces: [{ DeviceIndex: 0, SubnetId: subnet }] }), "InvalidParameterCombination");
+    },
+  },
+  {
+    name: "RunInstances with a subnet of its own is refused when the template has a network interface",
+    async run(world) {
+      const LaunchTemplate = { LaunchTemplateName: await makeTemplate(world), Version: "$Latest" };
+      await refused(run(world, { LaunchTemplate }), "InvalidParameterCombination");
+    },
+  },
+  {
     name: "the same client token launches one instance only",
     async run(world) {
       const ClientToken = world.unique("token");

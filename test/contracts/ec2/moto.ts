@@ -32,6 +32,7 @@ const KNOWN_GAPS: KnownGaps = {
   "tagging an unknown instance is InvalidInstanceID.NotFound": "tags of unknown resources are accepted",
   "RunInstances with an unknown image is InvalidAMIID.NotFound": "unknown images launch",
   "RunInstances with an unknown instance profile is refused as an invalid parameter": "answers with IAM's error, NoSuchEntity",
+  "RunInstances with a subnet of its own is refused when the template has a network interface": "only the request's own interfaces count",
   "the same client token launches one instance only": "RunInstances ignores ClientToken",
   "the status of a running instance is reported, filtered by impairment": "the filters on status are ignored",
   "deleting a launch template that does not exist is an error": "answers MissingParameter when the name is unknown",

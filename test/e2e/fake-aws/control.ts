@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import type { EventCode } from "@aws-sdk/client-ec2";
 import { AwsError } from "./errors.ts";
 import type { FakeAws } from "./fake-aws.ts";
 import type { Fault } from "./faults.ts";
@@ -49,6 +50,7 @@ const ORDERS: Readonly<Record<string, (fake: FakeAws, order: Order) => unknown>>
   "POST crash": (fake, order) => fake.crash(text(order, "instanceId")),
   "POST impair": (fake, order) =>
     fake.impair(text(order, "instanceId"), order["check"] === "system" ? "system" : "instance", Number(order["sinceMs"] ?? 0)),
+  "POST maintenance": (fake, order) => fake.scheduleMaintenance(text(order, "instanceId"), text(order, "code") as EventCode),
   "POST release": (fake, order) =>
     fake.release({ date: text(order, "date"), bottlerocket: text(order, "bottlerocket") } satisfies ImageRelease),
   "POST cluster": (fake, order) => Object.assign(fake.cluster, order as Partial<FakeCluster>),

@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { EventCode } from "@aws-sdk/client-ec2";
 import { control } from "./control.ts";
-import { interrupt, rebalance, terminate } from "./ec2/instance-life.ts";
+import { interrupt, rebalance, scheduleMaintenance, terminate } from "./ec2/instance-life.ts";
 import { byIds } from "./ec2/instances.ts";
 import { AwsError } from "./errors.ts";
 import { type ActiveFault, type FaultBook, throttled, tokenBucket } from "./faults.ts";
@@ -28,6 +29,8 @@ export type FakeAws = {
   crash(instanceId: string): void;
   /** Makes DescribeInstanceStatus report a failed check since `sinceMs` ago. */
   impair(instanceId: string, check: "instance" | "system", sinceMs?: number): void;
+  /** Plans maintenance, such as `instance-retirement`, two weeks ahead, and sends the AWS Health event. */
+  scheduleMaintenance(instanceId: string, code: EventCode): AwsEvent;
   /** Publishes newer machine images. */
   release(release: ImageRelease): void;
   /** Back to the first moment: same options, no instances, no faults, no calls. */
@@ -76,6 +79,7 @@ export async function startFakeAws(options: FakeAwsOptions): Promise<FakeAws> {
     impair(id, check, sinceMs = 0) {
       the(id).impaired[check] = world.clock.now() - sinceMs;
     },
+    scheduleMaintenance: (id, code) => scheduleMaintenance(world, the(id), code),
     release: (release) => releaseImages(world, release),
     reset() {
       const { cluster } = world;

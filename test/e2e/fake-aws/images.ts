@@ -1,5 +1,5 @@
 import { hexOf } from "./ids.ts";
-import type { ImageRelease } from "./options.ts";
+import type { ImageRelease, OwnImage } from "./options.ts";
 
 export type FakeImage = {
   readonly id: string;
@@ -7,9 +7,9 @@ export type FakeImage = {
   readonly architecture: "x86_64" | "arm64";
   /** ISO 8601. */
   readonly creationDate: string;
-  readonly deprecationTime: string;
+  readonly deprecationTime?: string;
   readonly ownerId: string;
-  readonly ownerAlias: "amazon";
+  readonly ownerAlias?: "amazon";
   readonly platform?: "windows";
   readonly rootDeviceName: string;
   readonly tags: Map<string, string>;
@@ -37,6 +37,20 @@ export function imagesOf(release: ImageRelease, kubernetesVersion: string): read
     ...bottlerocket(release, `1.${minor}`),
     ...windows(release, `1.${minor}`),
   ]);
+}
+
+/** An image that belongs to the account itself. */
+export function ownImage(own: OwnImage, account: string): FakeImage {
+  return {
+    id: own.id ?? `ami-${hexOf(own.name, 17)}`,
+    name: own.name,
+    architecture: own.architecture,
+    creationDate: own.creationDate ?? "2026-01-01T00:00:00.000Z",
+    ...(own.deprecationTime === undefined ? {} : { deprecationTime: own.deprecationTime }),
+    ownerId: account,
+    rootDeviceName: "/dev/xvda",
+    tags: new Map(Object.entries(own.tags ?? {})),
+  };
 }
 
 function image(name: string, architecture: FakeImage["architecture"], { date }: ImageRelease, owner: string): FakeImage {

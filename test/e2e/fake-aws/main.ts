@@ -3,11 +3,14 @@
  * control.ts. It ends with SIGTERM, SIGINT, or, with `--stop-with-stdin`, when its parent goes away.
  */
 import { parseArgs } from "node:util";
+import { BUNDLED_REGIONS } from "../../../functions/adapters/catalogue/bundled.ts";
+import { regionCatalogue } from "./bundled-catalogue.ts";
 import { type FakeCatalogue, loadCatalogue } from "./catalogue.ts";
 import { smallCatalogue } from "./small-catalogue.ts";
 
 const USAGE = `usage: main.ts [--port N] [--cluster NAME] [--boot-ms N] [--terminate-ms N] [--stop-with-stdin]
-               [--instance-types FILE --prices FILE --spot-prices FILE]   (JSON or .gz; default: nine types of us-west-2)`;
+               [--region ${BUNDLED_REGIONS.join("|")}]                        (all its types; default: nine of us-west-2)
+               [--instance-types FILE --prices FILE --spot-prices FILE]   (raw records, JSON or .gz, instead)`;
 
 function fail(sentence: string): never {
   process.stderr.write(`${sentence}\n${USAGE}\n`);
@@ -22,6 +25,7 @@ function readArguments() {
         cluster: { type: "string" },
         "boot-ms": { type: "string" },
         "terminate-ms": { type: "string" },
+        region: { type: "string" },
         "instance-types": { type: "string" },
         prices: { type: "string" },
         "spot-prices": { type: "string" },
@@ -44,7 +48,13 @@ function number(name: "port" | "boot-ms" | "terminate-ms"): number | undefined {
 
 function catalogue(): FakeCatalogue {
   const { "instance-types": instanceTypes, prices, "spot-prices": spotPrices } = values;
-  if (!instanceTypes && !prices && !spotPrices) return smallCatalogue;
+  if (!instanceTypes && !prices && !spotPrices) {
+    if (values.region === undefined) return smallCatalogue;
+    const region = BUNDLED_REGIONS.find((known) => known === values.region);
+    return region === undefined
+      ? fail(`--region must be one of ${BUNDLED_REGIONS.join(", ")}, not '${values.region}'.`)
+      : regionCatalogue(region);
+  }
   if (!instanceTypes || !prices || !spotPrices) return fail("--instance-types, --prices and --spot-prices go together.");
   try {
     return loadCatalogue({ instanceTypes, prices, spotPrices });

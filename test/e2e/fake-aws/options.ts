@@ -36,12 +36,23 @@ export type AwsEvent = {
   readonly version: "0";
   readonly id: string;
   readonly "detail-type": string;
-  readonly source: "aws.ec2";
+  readonly source: "aws.ec2" | "aws.health";
   readonly account: string;
   readonly time: string;
   readonly region: string;
   readonly resources: readonly string[];
   readonly detail: Readonly<Record<string, unknown>>;
+};
+
+/** A machine image of the account's own, for selectors by name, tag or id. */
+export type OwnImage = {
+  readonly name: string;
+  readonly architecture: "x86_64" | "arm64";
+  readonly id?: string;
+  readonly tags?: Readonly<Record<string, string>>;
+  /** ISO 8601; default 2026-01-01. */
+  readonly creationDate?: string;
+  readonly deprecationTime?: string;
 };
 
 /** One set of machine images that came out together; the newest is `recommended` and `latest`. */
@@ -70,6 +81,7 @@ export type FakeAwsOptions = {
   readonly capacityReservations?: readonly CapacityReservation[];
   readonly placementGroups?: readonly PlacementGroup[];
   readonly imageReleases?: readonly ImageRelease[];
+  readonly ownImages?: readonly OwnImage[];
   /** From launch to `running`. Default 1000. */
   readonly bootDelayMs?: number;
   /** From TerminateInstances to `terminated`. Default 1000. */

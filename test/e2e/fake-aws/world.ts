@@ -10,7 +10,7 @@ import type {
 import { type Clock, runningClock } from "./clock.ts";
 import { type Call, type FaultBook, faultBook } from "./faults.ts";
 import { hexOf } from "./ids.ts";
-import { type FakeImage, imagesOf } from "./images.ts";
+import { type FakeImage, imagesOf, ownImage } from "./images.ts";
 import type { AwsEvent, FakeAwsOptions, FakeCluster, FakeGroupOptions, FakeSubnetOptions, ImageRelease } from "./options.ts";
 
 export type Tags = Map<string, string>;
@@ -224,6 +224,10 @@ export function makeWorld(options: FakeAwsOptions): World {
     id,
   };
   for (const release of options.imageReleases ?? FIRST_RELEASES) releaseImages(world, release);
+  for (const own of options.ownImages ?? []) {
+    const made = ownImage(own, account);
+    world.images.set(made.id, made);
+  }
   return world;
 }
 

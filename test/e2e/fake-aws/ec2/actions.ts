@@ -17,6 +17,8 @@ export type Ec2Action = {
   readonly handle: (world: World, request: Record<string, unknown>, context: CallContext) => unknown;
 };
 
+const MAX_TOKEN = 64;
+
 // The decoder gives each handler its own request type; only here is that taken on trust.
 const action = <I>(operation: unknown, handle: (world: World, request: I, context: CallContext) => unknown): Ec2Action => ({
   operation: operation as OperationSchema,
@@ -58,6 +60,9 @@ function once<I extends { readonly ClientToken?: string | undefined }>(
   return (world, request, context) => {
     const { ClientToken: token, ...params } = request;
     if (token === undefined) return handle(world, request, context);
+    if (token.length > MAX_TOKEN) {
+      throw new AwsError("InvalidParameterValue", `The client token has ${token.length} characters; at most ${MAX_TOKEN} are allowed.`);
+    }
     const known = world.tokens.get(`${name} ${token}`);
     if (known) {
       if (isDeepStrictEqual(known.params, params)) return known.answer;

@@ -159,7 +159,8 @@ function fill(world: World, request: CreateFleetRequest, context: CallContext, f
         ]),
         launchTemplateId: pool.template.id,
         fleetId,
-        ...(request.ClientToken === undefined ? {} : { clientToken: request.ClientToken }),
+        // The fleet's own token is not its instances': nobody can find them by it.
+        clientToken: `${fleetId}-${instances.length}`,
         role: context.call.role,
         ...(reservation === undefined ? {} : { capacityReservationId: reservation }),
         reservationId: world.id("r"),

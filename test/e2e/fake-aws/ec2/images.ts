@@ -12,7 +12,7 @@ const FACETS: Facets<FakeImage> = {
   "owner-id": ({ ownerId }) => ownerId,
   "owner-alias": ({ ownerAlias }) => ownerAlias,
   "creation-date": ({ creationDate }) => creationDate,
-  "is-public": () => "true",
+  "is-public": ({ ownerAlias }) => String(ownerAlias !== undefined),
   "virtualization-type": () => "hvm",
   "root-device-type": () => "ebs",
   platform: ({ platform }) => platform,
@@ -33,8 +33,9 @@ export function describeImages(world: World, request: DescribeImagesRequest): De
   const candidates = [...world.images.values()].filter(
     (image) =>
       (ids.length === 0 || ids.includes(image.id)) &&
-      (owners.length === 0 || owners.some((owner) => owner === image.ownerId || owner === image.ownerAlias)) &&
-      (request.IncludeDeprecated || image.deprecationTime > now || ids.length > 0),
+      (owners.length === 0 ||
+        owners.some((owner) => [image.ownerId, image.ownerAlias].includes(owner === "self" ? world.account : owner))) &&
+      (request.IncludeDeprecated || (image.deprecationTime ?? "9") > now || ids.length > 0),
   );
   const { items, next } = page(select(candidates, request.Filters, FACETS), request, { min: 1, max: 1000 });
   return {
@@ -44,12 +45,12 @@ export function describeImages(world: World, request: DescribeImagesRequest): De
       Description: image.name,
       Architecture: image.architecture,
       CreationDate: image.creationDate,
-      DeprecationTime: image.deprecationTime,
+      ...(image.deprecationTime === undefined ? {} : { DeprecationTime: image.deprecationTime }),
       OwnerId: image.ownerId,
-      ImageOwnerAlias: image.ownerAlias,
-      ImageLocation: `amazon/${image.name}`,
+      ...(image.ownerAlias === undefined ? {} : { ImageOwnerAlias: image.ownerAlias }),
+      ImageLocation: `${image.ownerAlias ?? image.ownerId}/${image.name}`,
       ImageType: "machine",
-      Public: true,
+      Public: image.ownerAlias !== undefined,
       State: "available",
       Hypervisor: "xen",
       VirtualizationType: "hvm",

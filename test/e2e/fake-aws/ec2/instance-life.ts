@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Tag, TagSpecification } from "@aws-sdk/client-ec2";
+import type { EventCode, Tag, TagSpecification } from "@aws-sdk/client-ec2";
 import { AwsError } from "../errors.ts";
 import type { AwsEvent } from "../options.ts";
 import type { FakeInstance, FakeSubnet, Tags, World } from "../world.ts";
@@ -62,6 +62,7 @@ export function launch(world: World, plan: LaunchPlan, context: LaunchContext): 
     scheduledEvents: [],
   };
   world.instances.set(instance.id, instance);
+  turn(world, instance, "pending");
   world.clock.after(world.options.bootDelayMs ?? DEFAULT_DELAY_MS, () => {
     if (instance.state !== "pending") return;
     turn(world, instance, "running");
@@ -92,9 +93,11 @@ export function terminate(world: World, instance: FakeInstance, reason: { readon
 
 /** Gives the two-minute notice of a spot interruption, and ends the instance when they are over. */
 export function interrupt(world: World, instance: FakeInstance): AwsEvent {
-  const event = emit(world, instance, "EC2 Spot Instance Interruption Warning", {
-    "instance-id": instance.id,
-    "instance-action": "terminate",
+  const event = emit(world, {
+    source: "aws.ec2",
+    "detail-type": "EC2 Spot Instance Interruption Warning",
+    resources: [spotArn(instance)],
+    detail: { "instance-id": instance.id, "instance-action": "terminate" },
   });
   world.clock.after(world.options.noticeMs ?? DEFAULT_NOTICE_MS, () =>
     terminate(world, instance, {
@@ -106,24 +109,65 @@ export function interrupt(world: World, instance: FakeInstance): AwsEvent {
 }
 
 export const rebalance = (world: World, instance: FakeInstance): AwsEvent =>
-  emit(world, instance, "EC2 Instance Rebalance Recommendation", { "instance-id": instance.id });
+  emit(world, {
+    source: "aws.ec2",
+    "detail-type": "EC2 Instance Rebalance Recommendation",
+    resources: [spotArn(instance)],
+    detail: { "instance-id": instance.id },
+  });
+
+/** In the spot service's events the place of the region holds the zone, and the account is left out. */
+const spotArn = ({ zone, id }: FakeInstance): string => `arn:aws:ec2:${zone}:instance/${id}`;
+
+const TWO_WEEKS_MS = 14 * 24 * 3_600_000;
+
+/** Plans maintenance of an instance two weeks ahead: DescribeInstanceStatus lists it, AWS Health tells of it. */
+export function scheduleMaintenance(world: World, instance: FakeInstance, code: EventCode): AwsEvent {
+  const NotBefore = new Date(world.clock.now() + TWO_WEEKS_MS);
+  instance.scheduledEvents.push({
+    InstanceEventId: world.id("instance-event"),
+    Code: code,
+    Description: `${code} is scheduled`,
+    NotBefore,
+  });
+  const typeCode = `AWS_EC2_${code.replaceAll("-", "_").toUpperCase()}_SCHEDULED`;
+  return emit(world, {
+    source: "aws.health",
+    "detail-type": "AWS Health Event",
+    resources: [instance.id],
+    detail: {
+      eventArn: `arn:aws:health:${world.region}::event/EC2/${typeCode}/${typeCode}_${instance.id}`,
+      service: "EC2",
+      eventTypeCode: typeCode,
+      eventTypeCategory: "scheduledChange",
+      eventScopeCode: "ACCOUNT_SPECIFIC",
+      startTime: NotBefore.toUTCString(),
+      statusCode: "upcoming",
+      eventRegion: world.region,
+      eventDescription: [{ language: "en_US", latestDescription: `${code} is scheduled` }],
+      affectedEntities: [{ entityValue: instance.id }],
+    },
+  });
+}
 
 function turn(world: World, instance: FakeInstance, state: FakeInstance["state"]): void {
   instance.state = state;
-  emit(world, instance, "EC2 Instance State-change Notification", { "instance-id": instance.id, state });
+  emit(world, {
+    source: "aws.ec2",
+    "detail-type": "EC2 Instance State-change Notification",
+    resources: [`arn:aws:ec2:${world.region}:${world.account}:instance/${instance.id}`],
+    detail: { "instance-id": instance.id, state },
+  });
 }
 
-function emit(world: World, instance: FakeInstance, detailType: string, detail: AwsEvent["detail"]): AwsEvent {
+function emit(world: World, what: Pick<AwsEvent, "source" | "detail-type" | "resources" | "detail">): AwsEvent {
   const event: AwsEvent = {
     version: "0",
     id: randomUUID(),
-    "detail-type": detailType,
-    source: "aws.ec2",
+    ...what,
     account: world.account,
     time: new Date(world.clock.now()).toISOString().replace(/\.\d+Z$/, "Z"),
     region: world.region,
-    resources: [`arn:aws:ec2:${world.region}:${world.account}:instance/${instance.id}`],
-    detail,
   };
   world.events.push(event);
   callHook(world, () => world.options.onEvent?.(event));

@@ -68,6 +68,12 @@ export function withOverride(data: RequestLaunchTemplateData, override: FleetLau
 export function runData(world: World, request: RunInstancesRequest): RequestLaunchTemplateData {
   const spec = request.LaunchTemplate;
   const base = spec ? templateOf(world, spec).data : {};
+  if (request.SubnetId !== undefined && (request.NetworkInterfaces ?? base.NetworkInterfaces ?? []).length > 0) {
+    throw new AwsError(
+      "InvalidParameterCombination",
+      "Network interfaces and an instance-level subnet ID may not be specified on the same request",
+    );
+  }
   const { MinCount, MaxCount, DryRun, ClientToken, LaunchTemplate, SubnetId, TagSpecifications, ...own } = request;
   return {
     ...base,

@@ -23,19 +23,20 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   "supported-usage-class": "SupportedUsageClasses",
 };
 
+/**
+ * A page is a stretch of the whole list, filtered afterwards: as with EC2, a page may hold fewer than MaxResults, or nothing, and still
+ * have a next one.
+ */
 export function describeInstanceTypes(world: World, request: DescribeInstanceTypesRequest): DescribeInstanceTypesResult {
   const names: readonly string[] = request.InstanceTypes ?? [];
   const unknown = names.filter((name) => !world.types.has(name));
   if (unknown.length > 0) {
     throw new AwsError("InvalidInstanceType", `The following supplied instance types do not exist: [${unknown.join(", ")}]`);
   }
-  if (names.length > 0 && request.MaxResults !== undefined) {
-    throw new AwsError("InvalidParameterCombination", "The parameter InstanceTypes cannot be used with the parameter MaxResults");
-  }
   const named = names.length > 0 ? names.flatMap((name) => world.types.get(name) ?? []) : [...world.types.values()];
-  const chosen = named.filter((type) => (request.Filters ?? []).every((filter) => fits(type, filter)));
-  const { items, next } = page(chosen, request, { min: 5, max: 100, whole: 100 });
-  return { InstanceTypes: [...items], ...(next === undefined ? {} : { NextToken: next }) };
+  const { items, next } = page(named, request, { min: 5, max: 100, whole: 100 });
+  const chosen = items.filter((type) => (request.Filters ?? []).every((filter) => fits(type, filter)));
+  return { InstanceTypes: chosen, ...(next === undefined ? {} : { NextToken: next }) };
 }
 
 function fits(type: InstanceTypeInfo, { Name = "", Values = [] }: Filter): boolean {
@@ -44,7 +45,7 @@ function fits(type: InstanceTypeInfo, { Name = "", Values = [] }: Filter): boole
     Name.split(".")
       .map((step) => step.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase()))
       .join(".");
-  const known = [path, `${path}s`].some((candidate) => [...candidate.split(".")].length > 0 && hasPath(candidate));
+  const known = hasPath(path) || hasPath(`${path}s`);
   if (!known) throw new AwsError("InvalidParameterValue", `The filter '${Name}' is invalid`);
   const found = [valuesAt(type, path.split(".")), valuesAt(type, `${path}s`.split("."))].flat().map(String);
   return Values.map(wildcard).some((test) => found.some(test));

@@ -72,6 +72,23 @@ const ESCAPES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", "
 const UNSAFE = /[&<>"]|[\u0000-\u0008\u000b-\u001f]/g;
 export const escapeXml = (text: string): string => text.replace(UNSAFE, (c) => ESCAPES[c] ?? `&#x${c.charCodeAt(0).toString(16)};`);
 
+type Member = { readonly name: string; readonly member: NormalizedSchema; readonly element: string };
+const known = new WeakMap<object, readonly Member[]>();
+
+/** A structure's members; kept, since working out the traits costs far more than writing the text. */
+function membersOf(schema: NormalizedSchema): readonly Member[] {
+  const key = schema.getSchema() as object;
+  const found = known.get(key);
+  if (found) return found;
+  const members = [...schema.structIterator()].map(([name, member]) => ({
+    name,
+    member,
+    element: (member.getMemberTraits() as { readonly xmlName?: string }).xmlName ?? name,
+  }));
+  known.set(key, members);
+  return members;
+}
+
 /** The members of a structure as XML elements, in the order of the schema. Absent members leave nothing behind. */
 export function encodeXml(value: unknown, schema: NormalizedSchema): string {
   if (value === undefined || value === null) return "";
@@ -84,10 +101,9 @@ export function encodeXml(value: unknown, schema: NormalizedSchema): string {
   }
   if (schema.isStructSchema()) {
     let out = "";
-    for (const [name, member] of schema.structIterator()) {
+    for (const { name, member, element } of membersOf(schema)) {
       const found = (value as Readonly<Record<string, unknown>>)[name];
       if (found === undefined || found === null) continue;
-      const element = member.getMemberTraits().xmlName ?? name;
       out += `<${element}>${encodeXml(found, member)}</${element}>`;
     }
     return out;
