@@ -39,6 +39,8 @@ export interface CloudInventory {
     readonly role: string;
     readonly tags: Readonly<Record<string, string>>;
   }): Promise<string>;
+  /** Removes a profile that `ensureInstanceProfile` made; not found counts as done. Without it, profiles of deleted NodeClasses stay. */
+  removeInstanceProfile?(name: string): Promise<void>;
   instanceTypes(): Promise<readonly InstanceTypeRecord[]>;
   /** Zones by instance type. */
   instanceTypeZones(): Promise<Readonly<Record<string, readonly string[]>>>;

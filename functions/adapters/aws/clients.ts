@@ -1,0 +1,31 @@
+import { EC2Client } from "@aws-sdk/client-ec2";
+import { IAMClient } from "@aws-sdk/client-iam";
+import { PricingClient } from "@aws-sdk/client-pricing";
+import { SSMClient } from "@aws-sdk/client-ssm";
+
+/** Clients are made where they are used: a bundle holds only those that it names. Endpoints follow AWS_ENDPOINT_URL_<SERVICE>. */
+
+export function ec2Client(region: string): EC2Client {
+  // Adaptive: a throttled account gets fewer calls, not as many again.
+  return new EC2Client({ region, maxAttempts: 5, retryMode: "adaptive" });
+}
+
+export function ssmClient(region: string): SSMClient {
+  return new SSMClient({ region, maxAttempts: 5 });
+}
+
+export function iamClient(region: string): IAMClient {
+  return new IAMClient({ region, maxAttempts: 5 });
+}
+
+/** The Price List API answers in few regions for all others (pricing-offerings.md §1). */
+export function pricingClient(region: string): PricingClient {
+  return new PricingClient({ region: pricingRegion(region), maxAttempts: 5 });
+}
+
+export function pricingRegion(region: string): string {
+  if (region.startsWith("ap-")) return "ap-south-1";
+  if (region.startsWith("cn-")) return "cn-northwest-1";
+  if (region.startsWith("eu-")) return "eu-central-1";
+  return "us-east-1";
+}

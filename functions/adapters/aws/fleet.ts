@@ -1,0 +1,200 @@
+import {
+  CreateFleetCommand,
+  type CreateFleetCommandInput,
+  type CreateFleetResult,
+  CreateLaunchTemplateCommand,
+  CreateTagsCommand,
+  DescribeInstancesCommand,
+  type EC2Client,
+  type Instance as Ec2Instance,
+  type Filter,
+  TerminateInstancesCommand,
+} from "@aws-sdk/client-ec2";
+import { CLUSTER_TAG } from "../../../core/launch/tags.ts";
+import { NODE_CLASS, NODE_POOL } from "../../../core/model/labels.ts";
+import type { FleetRequest, FleetResult, Instance, LaunchTemplate } from "../../../core/model/record.ts";
+import { RefusedError } from "../../../core/ports/errors.ts";
+import type { Fleet } from "../../../core/ports/fleet.ts";
+import { codeOf, isAlreadyThere, isNotFound, isTemplateGone, toDomainError } from "./errors.ts";
+import { launchTemplateData, toTags } from "./launch-template-data.ts";
+
+/** EC2 takes at most so many values in one filter. */
+const FILTER_VALUES = 200;
+
+/** EC2's CreateFleet as the place where machines come from. Instances are found by the cluster's tags alone. */
+export function ec2Fleet(client: EC2Client): Fleet {
+  // Saves the calls for templates that this process has made or seen; a template that was swept shows as NotFoundError and is forgotten.
+  const known = new Set<string>();
+
+  return {
+    async ensureLaunchTemplate(template: LaunchTemplate) {
+      if (known.has(template.name)) return;
+      try {
+        await client.send(
+          new CreateLaunchTemplateCommand({
+            LaunchTemplateName: template.name,
+            LaunchTemplateData: launchTemplateData(template, await client.config.region()),
+            TagSpecifications: [{ ResourceType: "launch-template", Tags: toTags(template.tags) }],
+          }),
+        );
+      } catch (error) {
+        // The name is the content's hash: whoever made it made the same.
+        if (!isAlreadyThere(error)) throw toDomainError(error);
+      }
+      known.add(template.name);
+    },
+
+    async launch(request: FleetRequest) {
+      const forget = (): void => {
+        for (const { name } of request.launchTemplates) known.delete(name);
+      };
+      try {
+        const result = resultOf(request, await client.send(new CreateFleetCommand(fleetInput(request))));
+        if (result.errors.some(({ code }) => isTemplateGone(code))) forget();
+        return result;
+      } catch (error) {
+        if (isTemplateGone(codeOf(error))) forget();
+        // A subnet, image or group that has gone is for a person to mend; only a template is made again.
+        else if (isNotFound(error) && error instanceof Error)
+          throw new RefusedError(`${codeOf(error)}: ${error.message}`, { cause: error });
+        throw toDomainError(error);
+      }
+    },
+
+    async describe(instanceIds: readonly string[]) {
+      const found: Instance[] = [];
+      for (let i = 0; i < instanceIds.length; i += FILTER_VALUES) {
+        // As a filter: an id that EC2 does not know is left out, where InstanceIds would fail the whole call.
+        const Values = instanceIds.slice(i, i + FILTER_VALUES);
+        found.push(...(await describeBy(client, [{ Name: "instance-id", Values }])));
+      }
+      return found;
+    },
+
+    async list(cluster: string) {
+      return describeBy(client, [
+        { Name: "tag-key", Values: [NODE_POOL] },
+        { Name: "tag-key", Values: [NODE_CLASS] },
+        { Name: `tag:${CLUSTER_TAG}`, Values: [cluster] },
+        { Name: "instance-state-name", Values: ["pending", "running", "stopping", "stopped", "shutting-down"] },
+      ]);
+    },
+
+    async terminate(instanceId: string) {
+      try {
+        await client.send(new TerminateInstancesCommand({ InstanceIds: [instanceId] }));
+      } catch (error) {
+        if (!isNotFound(error)) throw toDomainError(error);
+      }
+    },
+
+    async tag(instanceId: string, tags: Readonly<Record<string, string>>) {
+      try {
+        await client.send(new CreateTagsCommand({ Resources: [instanceId], Tags: toTags(tags) }));
+      } catch (error) {
+        throw toDomainError(error);
+      }
+    },
+  };
+}
+
+async function describeBy(client: EC2Client, filters: Filter[]): Promise<readonly Instance[]> {
+  const found: Instance[] = [];
+  let NextToken: string | undefined;
+  do {
+    try {
+      const page = await client.send(new DescribeInstancesCommand({ Filters: filters, MaxResults: 1000, ...(NextToken && { NextToken }) }));
+      for (const { Instances = [] } of page.Reservations ?? []) found.push(...Instances.flatMap(toInstance));
+      NextToken = page.NextToken;
+    } catch (error) {
+      throw toDomainError(error);
+    }
+  } while (NextToken);
+  return found;
+}
+
+/** One instant fleet for one instance (launch.md §5). */
+function fleetInput(request: FleetRequest): CreateFleetCommandInput {
+  const spot = request.capacityType === "spot";
+  const Tags = toTags(request.tags);
+  return {
+    Type: "instant",
+    ClientToken: request.clientToken,
+    TargetCapacitySpecification: { TotalTargetCapacity: 1, DefaultTargetCapacityType: spot ? "spot" : "on-demand" },
+    LaunchTemplateConfigs: request.launchTemplates.map(({ name, overrides }) => ({
+      LaunchTemplateSpecification: { LaunchTemplateName: name, Version: "$Latest" },
+      Overrides: overrides.map(({ instanceType, subnetId, zone, imageId, price }) => ({
+        InstanceType: instanceType as never,
+        SubnetId: subnetId,
+        AvailabilityZone: zone,
+        ImageId: imageId,
+        Priority: price,
+      })),
+    })),
+    ...(spot
+      ? { SpotOptions: { AllocationStrategy: "price-capacity-optimized" } }
+      : { OnDemandOptions: { AllocationStrategy: "lowest-price" } }),
+    TagSpecifications: (["instance", "volume", "fleet"] as const).map((ResourceType) => ({ ResourceType, Tags })),
+    ...(request.context !== undefined && { Context: request.context }),
+  };
+}
+
+function resultOf(request: FleetRequest, { Instances = [], Errors = [] }: CreateFleetResult): FleetResult {
+  const overrides = request.launchTemplates.flatMap((template) => template.overrides);
+  const capacityTypeOf = (lifecycle: string | undefined): "spot" | "on-demand" =>
+    (lifecycle ?? request.capacityType) === "spot" ? "spot" : "on-demand";
+  const launched = Instances.find(({ InstanceIds }) => InstanceIds?.[0] !== undefined);
+  const said = launched?.LaunchTemplateAndOverrides?.Overrides;
+  const instanceType = launched?.InstanceType ?? said?.InstanceType;
+  // EC2 echoes the override that it took; a stand-in may leave parts out, which the request then tells.
+  const asked = overrides.find(
+    (override) =>
+      override.instanceType === instanceType &&
+      (said?.SubnetId === undefined || override.subnetId === said.SubnetId) &&
+      (said?.AvailabilityZone === undefined || override.zone === said.AvailabilityZone),
+  );
+  const id = launched?.InstanceIds?.[0];
+  return {
+    ...(id !== undefined && {
+      instance: {
+        id,
+        instanceType: instanceType ?? "",
+        zone: said?.AvailabilityZone ?? asked?.zone ?? "",
+        capacityType: capacityTypeOf(launched?.Lifecycle),
+        imageId: said?.ImageId ?? asked?.imageId ?? "",
+        ...((said?.SubnetId ?? asked?.subnetId) !== undefined && { subnetId: said?.SubnetId ?? asked?.subnetId ?? "" }),
+      },
+    }),
+    errors: Errors.map(({ ErrorCode = "", ErrorMessage = "", Lifecycle, LaunchTemplateAndOverrides }) => {
+      const { InstanceType, AvailabilityZone, SubnetId } = LaunchTemplateAndOverrides?.Overrides ?? {};
+      return {
+        code: ErrorCode,
+        message: ErrorMessage,
+        ...(InstanceType && { instanceType: InstanceType }),
+        ...(AvailabilityZone && { zone: AvailabilityZone }),
+        ...(SubnetId && { subnetId: SubnetId }),
+        capacityType: capacityTypeOf(Lifecycle),
+      };
+    }),
+  };
+}
+
+function toInstance(instance: Ec2Instance): readonly Instance[] {
+  const { InstanceId, SubnetId, PrivateDnsName, SecurityGroups } = instance;
+  if (InstanceId === undefined) return [];
+  return [
+    {
+      id: InstanceId,
+      instanceType: instance.InstanceType ?? "",
+      zone: instance.Placement?.AvailabilityZone ?? "",
+      capacityType: instance.SpotInstanceRequestId || instance.InstanceLifecycle === "spot" ? "spot" : "on-demand",
+      imageId: instance.ImageId ?? "",
+      state: instance.State?.Name ?? "pending",
+      launchedAt: instance.LaunchTime?.getTime() ?? 0,
+      tags: Object.fromEntries((instance.Tags ?? []).map(({ Key = "", Value = "" }) => [Key, Value])),
+      ...(SubnetId && { subnetId: SubnetId }),
+      ...(SecurityGroups && { securityGroupIds: SecurityGroups.flatMap(({ GroupId }) => GroupId ?? []) }),
+      ...(PrivateDnsName && { privateDnsName: PrivateDnsName }),
+    },
+  ];
+}

@@ -1,0 +1,45 @@
+import type { Filter } from "@aws-sdk/client-ec2";
+import type { AmiSelectorTerm, SecurityGroupSelectorTerm, SubnetSelectorTerm } from "../../../core/model/node-class.ts";
+
+/** One describe call for selector terms: several filters must all hold. */
+export interface Query {
+  readonly filters: readonly Filter[];
+  readonly owners?: readonly string[];
+}
+
+/** One query for all ids, one for all names, one for each term of tags; a term is taken by its id first (ec2nodeclass.md §5). */
+export function queriesFor(
+  terms: readonly (SubnetSelectorTerm & Pick<SecurityGroupSelectorTerm, "name">)[],
+  filterNames: { readonly id: string; readonly name?: string },
+): readonly Query[] {
+  const ids = terms.flatMap(({ id }) => id ?? []);
+  const names = terms.flatMap(({ id, name }) => (id === undefined && name !== undefined ? name : []));
+  const tagged = terms.filter(({ id, name, tags }) => id === undefined && name === undefined && tags && Object.keys(tags).length > 0);
+  return [
+    ...(ids.length > 0 ? [{ filters: [{ Name: filterNames.id, Values: ids }] }] : []),
+    ...(names.length > 0 && filterNames.name ? [{ filters: [{ Name: filterNames.name, Values: names }] }] : []),
+    ...tagged.map(({ tags }) => ({ filters: tagFilters(tags) })),
+  ];
+}
+
+/** Queries of AMI terms that name neither alias nor parameter: ids together, each other term alone (ec2nodeclass.md §4). */
+export function imageQueries(terms: readonly AmiSelectorTerm[], parameterValues: readonly string[] = []): readonly Query[] {
+  const ids = [...terms.flatMap(({ id }) => id ?? []), ...parameterValues];
+  const others = terms.filter(({ id, alias, ssmParameter }) => id === undefined && alias === undefined && ssmParameter === undefined);
+  return [
+    ...(ids.length > 0 ? [{ filters: [{ Name: "image-id", Values: ids }] }] : []),
+    ...others
+      .filter(({ name, owner, tags }) => name !== undefined || owner !== undefined || Object.keys(tags ?? {}).length > 0)
+      .map(({ name, owner, tags }) => ({
+        filters: [...(name === undefined ? [] : [{ Name: "name", Values: [name] }]), ...tagFilters(tags)],
+        ...(owner !== undefined ? { owners: [owner] } : name !== undefined ? { owners: ["self", "amazon"] } : {}),
+      })),
+  ];
+}
+
+/** "*" asks for the key alone. */
+function tagFilters(tags: Readonly<Record<string, string>> | undefined): Filter[] {
+  return Object.entries(tags ?? {}).map(([key, value]) =>
+    value === "*" ? { Name: "tag-key", Values: [key] } : { Name: `tag:${key}`, Values: [value] },
+  );
+}

@@ -1,0 +1,140 @@
+import { DescribeLaunchTemplateVersionsCommand } from "@aws-sdk/client-ec2";
+import { describe, expect, it } from "vitest";
+import type { FleetRequest, LaunchTemplate } from "../../../../core/model/record.ts";
+import type { Fleet } from "../../../../core/ports/fleet.ts";
+import { ec2Fleet } from "../../../../functions/adapters/aws/fleet.ts";
+import type { FakeAws } from "../../../e2e/fake-aws/fake-aws.ts";
+import { ec2Client, fakeAws, imageFor, subnetIn } from "../../../fake-aws/support.ts";
+
+const tags = { "karpenter.sh/nodepool": "default", "karpenter.k8s.aws/ec2nodeclass": "default", "eks:eks-cluster-name": "karpenter-test" };
+
+function template(fake: FakeAws, overrides: Partial<LaunchTemplate> = {}): LaunchTemplate {
+  return {
+    name: "karpenter.k8s.aws/0123456789abcdef",
+    imageId: imageFor(fake),
+    userData: "MIME-Version: 1.0\nä",
+    instanceProfile: "KarpenterNodeInstanceProfile-karpenter-test",
+    securityGroupIds: [[...fake.state.securityGroups.keys()][0] ?? ""],
+    blockDeviceMappings: [{ deviceName: "/dev/xvda", ebs: { volumeSize: 20, volumeType: "gp3", encrypted: true } }],
+    metadataOptions: { httpEndpoint: "enabled", httpProtocolIPv6: "disabled", httpPutResponseHopLimit: 1, httpTokens: "required" },
+    detailedMonitoring: false,
+    tags,
+    capacityType: "on-demand",
+    ...overrides,
+  };
+}
+
+function request(fake: FakeAws, overrides: Partial<FleetRequest> = {}): FleetRequest {
+  const override = {
+    instanceType: "m5.large",
+    subnetId: subnetIn(fake, "us-west-2a"),
+    zone: "us-west-2a",
+    imageId: imageFor(fake),
+    price: 0.096,
+  };
+  return {
+    clientToken: "uid-0",
+    capacityType: "on-demand",
+    launchTemplates: [{ name: template(fake).name, overrides: [override] }],
+    tags: { ...tags, "karpenter.sh/nodeclaim": "default-abcde" },
+    ...overrides,
+  };
+}
+
+async function open(): Promise<{ fake: FakeAws; fleet: Fleet }> {
+  const fake = await fakeAws();
+  const fleet = ec2Fleet(ec2Client(fake));
+  await fleet.ensureLaunchTemplate(template(fake));
+  return { fake, fleet };
+}
+
+describe("ec2Fleet", () => {
+  it("launches one instance and finds it by id and by its cluster's tags", async () => {
+    const { fake, fleet } = await open();
+    const { instance, errors } = await fleet.launch(request(fake));
+    expect(errors).toEqual([]);
+    expect(instance).toMatchObject({
+      instanceType: "m5.large",
+      zone: "us-west-2a",
+      capacityType: "on-demand",
+      imageId: imageFor(fake),
+      subnetId: subnetIn(fake, "us-west-2a"),
+    });
+    const id = instance?.id ?? "";
+    const [described] = await fleet.describe([id, "i-00000000000000000"]);
+    expect(described).toMatchObject({ id, state: "pending", tags: { "karpenter.sh/nodeclaim": "default-abcde" } });
+    expect(described?.securityGroupIds).toEqual(template(fake).securityGroupIds);
+    expect((await fleet.list("karpenter-test")).map((found) => found.id)).toEqual([id]);
+    expect(await fleet.list("other")).toEqual([]);
+  });
+
+  it("gets the same instance when the same request is sent again", async () => {
+    const { fake, fleet } = await open();
+    const first = await fleet.launch(request(fake));
+    expect((await fleet.launch(request(fake))).instance?.id).toBe(first.instance?.id);
+    await expect(fleet.launch(request(fake, { tags: { ...tags, a: "b" } }))).rejects.toMatchObject({ name: "RefusedError" });
+  });
+
+  it("tells which offerings had no capacity, beside the instance obtained", async () => {
+    const { fake, fleet } = await open();
+    fake.faults.add({ action: "CreateFleet", ice: { instanceType: "m5.large", zone: "us-west-2a" } });
+    const dry = await fleet.launch(request(fake, { capacityType: "spot" }));
+    expect(dry.instance).toBeUndefined();
+    expect(dry.errors).toEqual([
+      expect.objectContaining({ code: "InsufficientInstanceCapacity", instanceType: "m5.large", zone: "us-west-2a", capacityType: "spot" }),
+    ]);
+    const [first] = request(fake).launchTemplates;
+    const more = {
+      instanceType: "c5.large",
+      subnetId: subnetIn(fake, "us-west-2b"),
+      zone: "us-west-2b",
+      imageId: imageFor(fake),
+      price: 0.1,
+    };
+    const both = [{ name: first?.name ?? "", overrides: [...(first?.overrides ?? []), more] }];
+    const mixed = await fleet.launch(request(fake, { clientToken: "uid-1", launchTemplates: both }));
+    expect(mixed.instance).toMatchObject({ instanceType: "c5.large", zone: "us-west-2b" });
+  });
+
+  it("makes a template once, with the user data encoded, and again after it was swept", async () => {
+    const { fake, fleet } = await open();
+    await fleet.ensureLaunchTemplate(template(fake));
+    await ec2Fleet(ec2Client(fake)).ensureLaunchTemplate(template(fake));
+    const made = (): number => fake.state.calls.filter(({ action }) => action === "CreateLaunchTemplate").length;
+    expect(made()).toBe(2);
+    const { LaunchTemplateVersions = [] } = await ec2Client(fake).send(
+      new DescribeLaunchTemplateVersionsCommand({ LaunchTemplateName: template(fake).name, Versions: ["$Latest"] }),
+    );
+    const data = LaunchTemplateVersions[0]?.LaunchTemplateData;
+    expect(Buffer.from(data?.UserData ?? "", "base64").toString("utf8")).toBe("MIME-Version: 1.0\nä");
+    expect(data?.MetadataOptions).toMatchObject({ HttpTokens: "required", HttpPutResponseHopLimit: 1 });
+    expect(data?.NetworkInterfaces?.[0]).toMatchObject({ DeviceIndex: 0, Groups: template(fake).securityGroupIds });
+
+    fake.faults.add({ action: "CreateFleet", times: 1, error: { code: "InvalidLaunchTemplateName.NotFoundException", message: "gone" } });
+    await expect(fleet.launch(request(fake))).rejects.toMatchObject({ name: "NotFoundError" });
+    await fleet.ensureLaunchTemplate(template(fake));
+    expect(made()).toBe(3);
+  });
+
+  it.for([
+    { code: "RequestLimitExceeded", name: "ThrottledError" },
+    { code: "UnauthorizedOperation", name: "RefusedError" },
+    { code: "InvalidAMIID.NotFound", name: "RefusedError" },
+  ])("turns $code into a $name", async ({ code, name }) => {
+    const { fake, fleet } = await open();
+    fake.faults.add({ action: "CreateFleet", error: { code, message: "m" } });
+    await expect(fleet.launch(request(fake))).rejects.toMatchObject({ name, message: expect.stringContaining(code) });
+  });
+
+  it("terminates, where an unknown instance counts as gone, and tags", async () => {
+    const { fake, fleet } = await open();
+    const { instance } = await fleet.launch(request(fake));
+    const id = instance?.id ?? "";
+    await fleet.tag(id, { Name: "node-1" });
+    expect((await fleet.describe([id]))[0]?.tags["Name"]).toBe("node-1");
+    await fleet.terminate(id);
+    expect((await fleet.describe([id]))[0]?.state).toBe("shutting-down");
+    await fleet.terminate("i-00000000000000000");
+    await expect(fleet.tag("i-00000000000000000", {})).rejects.toBeDefined();
+  });
+});
