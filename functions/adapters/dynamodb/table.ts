@@ -51,7 +51,7 @@ export function conditionFailure(error: unknown): { readonly item: Item | undefi
   return error instanceof ConditionalCheckFailedException ? { item: error.Item && fromItem(error.Item) } : undefined;
 }
 
-const MAX_ROUNDS = 8;
+const MAX_ROUNDS = 6;
 const pause = (round: number): Promise<void> => sleep(Math.min(25 * 2 ** round, 800));
 
 /**
