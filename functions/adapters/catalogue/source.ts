@@ -1,0 +1,53 @@
+import type { Catalogue } from "../../../core/offerings/catalogue.ts";
+import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
+import { BUNDLED_REGIONS, bundledCatalogue } from "./bundled.ts";
+import { documentName, unpackCatalogue } from "./document.ts";
+
+/** How long a copy is used before its version is compared with the stored one. */
+const RECHECK_MS = 60_000;
+
+/**
+ * The region's catalogue as a function reads it: the stored one if the catalog function has written it, else the bundled one, else (a region
+ * that is not bundled) an empty one. Kept while the function is warm; its version is compared once a minute. A store that cannot be reached
+ * then leaves the copy in use.
+ */
+export function catalogueSource(
+  store: Pick<NodeClaimStore, "documentVersion" | "getDocument">,
+  region: string,
+  now: () => number,
+): () => Promise<Catalogue> {
+  const name = documentName(region);
+  let kept: { readonly catalogue: Catalogue; readonly version: string | undefined } | undefined;
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  let reading: Promise<Catalogue> | undefined;
+
+  const read = async (): Promise<Catalogue> => {
+    try {
+      const version = await store.documentVersion(name);
+      if (kept === undefined || version !== kept.version) {
+        const document = version === undefined ? undefined : await store.getDocument(name);
+        kept = document
+          ? { catalogue: unpackCatalogue(document.bytes), version: document.version }
+          : { catalogue: withoutStore(region), version: undefined };
+      }
+    } catch (error) {
+      if (kept === undefined) throw error;
+    }
+    checkedAt = now();
+    return kept.catalogue;
+  };
+
+  return async () => {
+    if (kept !== undefined && now() - checkedAt < RECHECK_MS) return kept.catalogue;
+    // Callers at the same time share one reading.
+    reading ??= read().finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  };
+}
+
+function withoutStore(region: string): Catalogue {
+  if ((BUNDLED_REGIONS as readonly string[]).includes(region)) return bundledCatalogue(region);
+  return { region, zones: [], types: [], onDemand: {}, asOf: "never" };
+}
