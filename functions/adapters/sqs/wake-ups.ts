@@ -98,7 +98,7 @@ const wakeUp = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("provision"), cluster: word, reason: z.string() }),
   z.object({ kind: z.literal("disruption"), cluster: word, reason: z.string() }),
   z.object({ kind: z.literal("catalog"), cluster: word, reason: z.string() }),
-  z.object({ kind: z.literal("claim"), cluster: word, claim: word }),
+  z.object({ kind: z.literal("claim"), cluster: word, claim: word, dueAt: z.optional(z.number()) }),
 ]);
 
 /** Reads the body of one of our own messages; fields that it does not know are left out. Throws MalformedMessageError with a sentence. */
@@ -115,7 +115,8 @@ export function parseWakeUp(body: string): WakeUp {
     const wanted = field === "kind" || !field ? '"kind": provision, disruption, catalog or claim' : `a text in "${field}"`;
     throw new MalformedMessageError(`A wake-up must have ${wanted}; this one is ${excerpt(body)}.`);
   }
-  return parsed.data;
+  // The cast drops `| undefined` from optional keys: JSON has no undefined.
+  return parsed.data as WakeUp;
 }
 
 const excerpt = (body: string): string => JSON.stringify(body.length > 120 ? `${body.slice(0, 120)}…` : body);

@@ -27,6 +27,8 @@ export interface LabOptions {
   /** What wakes the planner beside the sweep, which is always on. */
   readonly sources: readonly ("audit" | "notify")[];
   readonly settings?: Partial<Settings>;
+  /** What can be bought; the region's bundled catalogue with synthetic spot prices when absent. */
+  readonly catalogue?: Catalogue;
   /** Asked before and after each remote call of a handler: the fault simulation's way in. */
   readonly hooks?: CallHooks;
   readonly onLog?: (record: TimedLogRecord) => void;
@@ -65,7 +67,7 @@ const SWEEP_MS = 60_000;
 export function createLab(options: LabOptions): Lab {
   const world = createWorld({ seed: options.seed, start: options.start, region: options.region });
   const { clock } = world;
-  const catalogue = bundledCatalogue(options.region, { withSyntheticSpot: true });
+  const catalogue = options.catalogue ?? bundledCatalogue(options.region, { withSyntheticSpot: true });
   const kubelets = startCluster(
     world,
     catalogue.zones.map(({ name }) => name),

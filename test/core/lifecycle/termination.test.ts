@@ -1,0 +1,155 @@
+import { describe, expect, it } from "vitest";
+import type { Action, ClaimView } from "../../../core/lifecycle/action.ts";
+import { advance } from "../../../core/lifecycle/advance.ts";
+import { TERMINATION_TIMESTAMP } from "../../../core/model/labels.ts";
+import type { Instance } from "../../../core/model/record.ts";
+import { at, INSTANCE, NOW, node, nodeClaim, pod, record, view } from "../../support/builders.ts";
+
+const ending = (reason = "expired", secondsAgo = 20) =>
+  record({ uid: "uid-1", instance: INSTANCE, terminating: { reason, at: NOW - secondsAgo * 1_000 } });
+const going = (conditions: readonly string[] = ["Launched", "Registered", "Initialized"], change = {}) =>
+  nodeClaim({ conditions, deletionTimestamp: at(20), ...change });
+const types = (v: ClaimView): readonly string[] => advance(v).actions.map(({ type }) => type);
+const evicted = (actions: readonly Action[]): readonly string[] =>
+  actions.flatMap((a) => (a.type === "Evict" ? [a.pod.metadata.name] : []));
+const running: Instance = { ...INSTANCE, state: "running", launchedAt: 0, tags: {} };
+const DRAINED = ["Launched", "Registered", "Initialized", "Drained", "VolumesDetached"];
+
+describe("a claim's end takes the first step that is missing", () => {
+  it.for([
+    { name: "the claim is deleted", v: view({ record: ending(), claim: nodeClaim({ conditions: ["Launched"] }) }), want: ["DeleteClaim"] },
+    { name: "then the node", v: view({ record: ending(), claim: going(), nodes: [node()] }), want: ["DeleteNode"] },
+    {
+      name: "the node is tainted before anything moves",
+      v: view({
+        record: ending(),
+        claim: going(),
+        nodes: [{ ...node("going"), spec: { ...node("going").spec, taints: [] } }],
+        pods: [pod("a")],
+      }),
+      want: ["WriteNode", "Log"],
+    },
+    {
+      name: "pods are evicted",
+      v: view({ record: ending(), claim: going(), nodes: [node("going")], pods: [pod("a")] }),
+      want: ["WriteClaim", "Evict", "Event"],
+    },
+    {
+      name: "an empty node is watched for 5 s",
+      v: view({ record: ending(), claim: going(), nodes: [node("going")] }),
+      want: ["WriteClaim"],
+    },
+    {
+      name: "a drained node's instance is ended",
+      v: view({ record: ending(), claim: going(DRAINED), nodes: [node("going")], instance: running }),
+      want: ["TerminateInstance", "WriteClaim"],
+    },
+    {
+      name: "which is asked for once",
+      v: view({
+        record: ending(),
+        claim: going([...DRAINED, "InstanceTerminating", "Ready"]),
+        nodes: [node("going")],
+        instance: { ...running, state: "shutting-down" },
+      }),
+      want: [],
+    },
+    {
+      name: "then the node is let go",
+      v: view({ record: ending(), claim: going(DRAINED), nodes: [node("going")], instance: "gone" }),
+      want: ["WriteNode", "Log", "Count"],
+    },
+    {
+      name: "then the claim",
+      v: view({ record: ending(), claim: going(DRAINED), instance: "gone" }),
+      want: ["WriteClaim", "Log", "Count"],
+    },
+    { name: "and the record last of all", v: view({ record: ending(), instance: "gone" }), want: ["Forget"] },
+    {
+      name: "a machine that is gone is not drained",
+      v: view({ record: ending(), claim: going(), nodes: [node("going", { ready: false })], pods: [pod("a")], instance: "gone" }),
+      want: ["WriteNode", "Log", "Count"],
+    },
+    {
+      name: "a launch whose answer was lost is looked for",
+      v: view({
+        record: record({
+          uid: "uid-1",
+          launch: { clientToken: "t", capacityType: "spot", launchTemplates: [], tags: {} },
+          launchRequestedAt: NOW - 5_000,
+          terminating: { reason: "deleted", at: NOW },
+        }),
+        claim: going([]),
+      }),
+      want: ["FindInstance"],
+    },
+  ])("$name", ({ v, want }) => {
+    expect(types(v)).toEqual(want);
+  });
+
+  it("asks EC2 only when the answer decides", () => {
+    expect(advance(view({ record: ending(), claim: going(), nodes: [node("going")], pods: [pod("a")] })).ask).toBeUndefined();
+    expect(advance(view({ record: ending(), claim: going(DRAINED), nodes: [node("going")] })).ask).toBe("instance");
+  });
+});
+
+describe("drain order (nodeclaim-lifecycle.md §12)", () => {
+  const daemon = { ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name: "d", uid: "d" }] };
+  const critical = { priorityClassName: "system-node-critical" };
+  const drainOf = (pods: ClaimView["pods"]) => advance(view({ record: ending(), claim: going(), nodes: [node("going")], pods })).actions;
+
+  it("goes by groups: plain, daemons, critical, critical daemons", () => {
+    const all = [pod("plain"), pod("daemon", {}, daemon), pod("critical", critical), pod("critical-daemon", critical, daemon)];
+    expect(evicted(drainOf(all))).toEqual(["plain"]);
+    expect(evicted(drainOf(all.slice(1)))).toEqual(["daemon"]);
+    expect(evicted(drainOf(all.slice(2)))).toEqual(["critical"]);
+    expect(evicted(drainOf(all.slice(3)))).toEqual(["critical-daemon"]);
+  });
+
+  it("a pod that must not be disrupted holds its group, and the groups behind it", () => {
+    const held = pod("held", {}, { annotations: { "karpenter.sh/do-not-disrupt": "true" } });
+    expect(evicted(drainOf([held, pod("daemon", {}, daemon)]))).toEqual([]);
+  });
+
+  it("passes over what stays: pods that tolerate the taint, mirrors, finished ones", () => {
+    const tolerant = pod("tolerant", { tolerations: [{ operator: "Exists" }] });
+    const mirror = pod("mirror", {}, { ownerReferences: [{ apiVersion: "v1", kind: "Node", name: "n", uid: "n" }] });
+    const done = { ...pod("done"), status: { phase: "Succeeded" as const } };
+    expect(drainOf([tolerant, mirror, done]).map(({ type }) => type)).toEqual(["WriteClaim"]);
+  });
+
+  it("with a deadline deletes a pod in time for its grace period, whatever protects it", () => {
+    const held = pod("held", { terminationGracePeriodSeconds: 60 }, { annotations: { "karpenter.sh/do-not-disrupt": "true" } });
+    const withDeadline = (seconds: number) =>
+      advance(
+        view({
+          record: ending(),
+          claim: going(undefined, { annotations: { [TERMINATION_TIMESTAMP]: at(-seconds) } }),
+          nodes: [node("going")],
+          pods: [held],
+        }),
+      ).actions;
+    expect(withDeadline(61).map(({ type }) => type)).not.toContain("DeletePod");
+    expect(withDeadline(50)).toContainEqual({ type: "DeletePod", pod: held, gracePeriodSeconds: 50 });
+  });
+});
+
+describe("after a spot notice the pods stay until their replacement is up", () => {
+  const noticed = (secondsAgo: number, replacements: ClaimView["replacements"]) =>
+    evicted(
+      advance(
+        view({ record: ending("spot_interrupted", secondsAgo), claim: going(), nodes: [node("going")], pods: [pod("a")], replacements }),
+      ).actions,
+    );
+  const coming = record({ name: "next" });
+
+  it.for([
+    { name: "the planner gets 10 s", secondsAgo: 5, replacements: [], want: [] },
+    { name: "nothing was planned: drain", secondsAgo: 11, replacements: [], want: ["a"] },
+    { name: "a replacement is on its way", secondsAgo: 60, replacements: [coming], want: [] },
+    { name: "it is up", secondsAgo: 60, replacements: [{ ...coming, initializedAt: NOW }], want: ["a"] },
+    { name: "it takes too long: 45 s are kept for draining", secondsAgo: 76, replacements: [coming], want: ["a"] },
+  ])("$name", ({ secondsAgo, replacements, want }) => {
+    expect(noticed(secondsAgo, replacements)).toEqual(want);
+  });
+});

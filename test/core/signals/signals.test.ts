@@ -1,0 +1,113 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { readAdmissionRequest } from "../../../core/signals/admission-request.ts";
+import { readAuditRecord } from "../../../core/signals/audit-record.ts";
+import { wakeUpsFor } from "../../../core/signals/signal.ts";
+
+const record = (name: string): Record<string, unknown> =>
+  JSON.parse(readFileSync(join(import.meta.dirname, "../../../events/audit", `${name}.json`), "utf8")) as Record<string, unknown>;
+
+describe("audit records, as a real API server writes them under EKS's policy", () => {
+  it.for([
+    { name: "pod-unschedulable-first", kind: "pod-unschedulable" },
+    { name: "pod-unschedulable-again", kind: "pod-unschedulable" },
+    { name: "pod-bound", kind: "pod-moved" },
+    { name: "pod-deleted", kind: "pod-moved" },
+    { name: "pod-delete-requested", kind: undefined },
+    { name: "pod-created", kind: undefined },
+    { name: "pod-running", kind: undefined },
+    { name: "pod-evicted", kind: undefined },
+    { name: "pod-eviction-refused-by-pdb", kind: undefined },
+    { name: "scheduler-event-metadata-only", kind: undefined },
+    { name: "node-created", kind: "node-changed" },
+    { name: "node-deleted", kind: "node-changed" },
+    { name: "node-cordoned", kind: "node-changed" },
+    { name: "node-not-ready-by-controller", kind: "node-changed" },
+    { name: "node-status-by-kubelet", kind: undefined },
+    { name: "node-tainted-or-untainted", kind: undefined },
+    { name: "nodepool-created", kind: "pool-or-class-changed" },
+    { name: "deployment-scaled", kind: undefined },
+  ])("$name means $kind", ({ name, kind }) => {
+    expect(readAuditRecord(record(name))?.kind).toBe(kind);
+  });
+
+  it("hears nothing in what our own functions did", () => {
+    const ours = {
+      ...record("nodepool-created"),
+      user: { username: "arn:aws:sts::1:assumed-role/f/f", groups: ["karpenter-serverless:catalog"] },
+    };
+    expect(readAuditRecord(ours)).toBeUndefined();
+  });
+
+  it("leaves pods of DaemonSets and pods that preempt to kube-scheduler", () => {
+    const patch = record("pod-unschedulable-first");
+    const response = patch["responseObject"] as { metadata: object };
+    const daemon = { ...response, metadata: { ...response.metadata, ownerReferences: [{ kind: "DaemonSet" }] } };
+    expect(readAuditRecord({ ...patch, responseObject: daemon })).toBeUndefined();
+    const request = patch["requestObject"] as { status: object };
+    expect(readAuditRecord({ ...patch, requestObject: { status: { ...request.status, nominatedNodeName: "n" } } })).toBeUndefined();
+  });
+});
+
+describe("admission requests of the webhook", () => {
+  const unschedulable = { status: { conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable" }] } };
+  it.for([
+    {
+      what: "a pod that fits nowhere",
+      request: { resource: { resource: "pods" }, operation: "UPDATE", object: unschedulable },
+      kind: "pod-unschedulable",
+    },
+    {
+      what: "a gated pod",
+      request: {
+        resource: { resource: "pods" },
+        operation: "UPDATE",
+        object: { status: { conditions: [{ type: "PodScheduled", status: "False", reason: "SchedulingGated" }] } },
+      },
+      kind: undefined,
+    },
+    { what: "a pod that is deleted", request: { resource: { resource: "pods" }, operation: "DELETE", oldObject: {} }, kind: "pod-moved" },
+    {
+      what: "a bound pod that ends",
+      request: {
+        resource: { resource: "pods" },
+        operation: "UPDATE",
+        object: { status: { phase: "Succeeded" } },
+        oldObject: { spec: { nodeName: "n" } },
+      },
+      kind: "pod-moved",
+    },
+    { what: "a claim", request: { resource: { resource: "nodeclaims" }, operation: "CREATE", object: {} }, kind: "claim-changed" },
+    {
+      what: "a class",
+      request: { resource: { resource: "ec2nodeclasses" }, operation: "UPDATE", object: {} },
+      kind: "pool-or-class-changed",
+    },
+    { what: "something else", request: { resource: { resource: "secrets" }, operation: "UPDATE", object: {} }, kind: undefined },
+  ])("$what means $kind", ({ request, kind }) => {
+    expect(readAdmissionRequest({ name: "x", namespace: "default", ...request })?.kind).toBe(kind);
+  });
+});
+
+describe("wake-ups", () => {
+  it("fold: many pods ring once, a claim once, and pods that moved let disruption look a little later", () => {
+    const signals = [
+      ...["a", "b", "a"].map((pod) => ({ kind: "pod-unschedulable", pod }) as const),
+      { kind: "pod-moved", pod: "c" } as const,
+      { kind: "pod-moved", pod: "d" } as const,
+      { kind: "claim-changed", claim: "default-1" } as const,
+      { kind: "node-changed", node: "n", providerId: "aws:///z/i-1" } as const,
+      { kind: "node-changed", node: "stranger", providerId: "aws:///z/i-2" } as const,
+    ];
+    expect(wakeUpsFor("c1", signals, new Map([["aws:///z/i-1", "default-1"]]))).toEqual([
+      { kind: "provision", cluster: "c1", reason: "2 pod(s) unschedulable" },
+      { kind: "claim", cluster: "c1", claim: "default-1" },
+      { kind: "disruption", cluster: "c1", reason: "pods came or went", delayMs: 5_000 },
+    ]);
+  });
+
+  it("are none when nothing matters", () => {
+    expect(wakeUpsFor("c1", [], new Map())).toEqual([]);
+  });
+});

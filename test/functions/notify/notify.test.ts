@@ -1,0 +1,61 @@
+import { describe, expect, it } from "vitest";
+import { notify } from "../../../functions/notify/notify.ts";
+import { recordingLog, recordingWakeUps } from "../../support/fakes.ts";
+
+const TOKEN = "0123456789abcdef0123";
+const review = (request: object) => JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", request });
+const unschedulable = {
+  uid: "u-1",
+  operation: "UPDATE",
+  resource: { group: "", version: "v1", resource: "pods" },
+  namespace: "default",
+  name: "web",
+  object: { status: { conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable" }] } },
+};
+
+async function post(path: string, body: string, failing = false) {
+  const wakeUps = recordingWakeUps();
+  const log = recordingLog();
+  const broken = { wake: () => Promise.reject(new Error("queue is gone")) };
+  const deps = {
+    store: { byInstance: async () => undefined },
+    wakeUps: failing ? broken : wakeUps,
+    log,
+    token: TOKEN,
+    clusters: new Set(["c1"]),
+  };
+  const response = await notify({ path, body }, deps);
+  return { ...response, body: JSON.parse(response.body), sent: wakeUps.sent, errors: log.errors };
+}
+
+describe("the doorbell", () => {
+  it("allows the request and rings", async () => {
+    const { statusCode, body, sent } = await post(`/v1/c1/${TOKEN}`, review(unschedulable));
+    expect(statusCode).toBe(200);
+    expect(body.response).toEqual({ uid: "u-1", allowed: true });
+    expect(sent).toEqual([{ kind: "provision", cluster: "c1", reason: "1 pod(s) unschedulable" }]);
+  });
+
+  it("allows the request even when nobody can be woken: the sweep will see what it did", async () => {
+    const { body, errors } = await post(`/v1/c1/${TOKEN}`, review(unschedulable), true);
+    expect(body.response.allowed).toBe(true);
+    expect(errors).toHaveLength(1);
+  });
+
+  it("does not ring for a dry run", async () => {
+    expect((await post(`/v1/c1/${TOKEN}`, review({ ...unschedulable, dryRun: true }))).sent).toEqual([]);
+  });
+
+  it.for([
+    { name: "a wrong token", path: "/v1/c1/0123456789abcdef9999", body: review(unschedulable), status: 403 },
+    { name: "no token", path: "/v1/c1", body: review(unschedulable), status: 403 },
+    { name: "an unknown cluster", path: `/v1/c2/${TOKEN}`, body: review(unschedulable), status: 404 },
+    { name: "no JSON", path: `/v1/c1/${TOKEN}`, body: "hello", status: 400 },
+    { name: "no review", path: `/v1/c1/${TOKEN}`, body: "{}", status: 400 },
+  ])("turns $name away with a sentence", async ({ path, body, status }) => {
+    const answer = await post(path, body);
+    expect(answer.statusCode).toBe(status);
+    expect(answer.body.message).toMatch(/\.$/);
+    expect(answer.sent).toEqual([]);
+  });
+});

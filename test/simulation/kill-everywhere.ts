@@ -1,0 +1,94 @@
+import type { PortCall } from "../../functions/hosts/lab/world/intercept.ts";
+import { type Ending, play, STORIES, type Story } from "./story.ts";
+
+/** One place to be killed at: before or after the n-th remote call that any handler of the story makes. */
+export interface KillPoint {
+  readonly call: number;
+  readonly when: "before" | "after";
+}
+
+export interface Killed extends KillPoint {
+  /** "store.update in lifecycle-12". */
+  readonly at: string;
+  readonly ending: Ending;
+  readonly same: boolean;
+}
+
+/** Calls that change nothing: killed there, a handler leaves what the call before it left. */
+const READS =
+  /^(get|list|describe|commands|unavailable|byInstance|documentVersion|getDocument|version|subnets|securityGroups|images|parameter)/;
+
+/** Plays a story once unharmed; returns how it ends, how many remote calls its handlers make, and which of them have an effect. */
+export async function unharmed(
+  story: Story,
+  seed: number,
+): Promise<{ readonly ending: Ending; readonly calls: number; readonly effects: readonly number[] }> {
+  let calls = 0;
+  const effects: number[] = [];
+  const { lab, ending } = await play(story, seed, {
+    before: ({ method }) => {
+      calls++;
+      if (!READS.test(method)) effects.push(calls);
+      return undefined;
+    },
+  });
+  lab.close();
+  return { ending, calls, effects };
+}
+
+/** Plays a story and kills the invocation that makes the given call, once. */
+export async function killedAt(story: Story, seed: number, point: KillPoint, wanted: Ending): Promise<Killed> {
+  let seen = 0;
+  let at = "never reached";
+  const strike = (call: PortCall): "kill" => {
+    at = `${call.port}.${call.method} in ${call.invocation?.id}`;
+    return "kill";
+  };
+  const { lab, ending } = await play(story, seed, {
+    before: (call) => (++seen === point.call && point.when === "before" ? strike(call) : undefined),
+    after: (call) => (seen === point.call && point.when === "after" && at === "never reached" ? strike(call) : undefined),
+  });
+  lab.close();
+  return { ...point, at, ending, same: JSON.stringify(ending) === JSON.stringify(wanted) };
+}
+
+/** Every place of a story at which a kill makes a difference, and a few of those where it should not. */
+export function killPoints(
+  { calls, effects }: { readonly calls: number; readonly effects: readonly number[] },
+  every: number,
+): readonly KillPoint[] {
+  const atEffects = effects
+    .filter((_, index) => index % every === 0)
+    .flatMap((call): KillPoint[] => [
+      { call, when: "before" },
+      { call, when: "after" },
+    ]);
+  const atReads: KillPoint[] = [];
+  for (let call = 1; call <= calls; call += 50 * every) atReads.push({ call, when: "after" });
+  return [...atEffects, ...atReads];
+}
+
+/** `node test/simulation/kill-everywhere.ts [STORY|all] [EVERY]`: every EVERY-th kill point; exits 1 when one of them ends otherwise. */
+async function main(): Promise<void> {
+  const [only = "all", every = "1"] = process.argv.slice(2);
+  let failures = 0;
+  for (const story of STORIES.filter(({ name }) => only === "all" || name === only)) {
+    const began = Date.now();
+    const plain = await unharmed(story, 1);
+    const points = killPoints(plain, Number(every));
+    for (const point of points) {
+      const killed = await killedAt(story, 1, point, plain.ending);
+      if (killed.same) continue;
+      failures++;
+      console.log(`${story.name}: killed ${point.when} call ${point.call} (${killed.at}) it ends in ${JSON.stringify(killed.ending)}`);
+    }
+    const seconds = ((Date.now() - began) / 1_000).toFixed(1);
+    console.log(
+      `${story.name}: ${plain.calls} remote calls, ${points.length} kill points, ends in ${JSON.stringify(plain.ending)}, ${seconds} s`,
+    );
+  }
+  console.log(`${failures} of them ended otherwise`);
+  process.exitCode = failures > 0 ? 1 : 0;
+}
+
+if (process.argv[1] === import.meta.filename) await main();

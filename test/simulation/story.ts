@@ -1,0 +1,165 @@
+import type { Catalogue } from "../../core/offerings/catalogue.ts";
+import { bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts";
+import type { Lab } from "../../functions/hosts/lab/host.ts";
+import { createLab } from "../../functions/hosts/lab/host.ts";
+import type { CallHooks } from "../../functions/hosts/lab/world/intercept.ts";
+import type { ApiObject } from "../../functions/hosts/lab/world/objects.ts";
+
+export const START = Date.parse("2026-01-01T00:00:00Z");
+
+/** A short course of events with one thing to observe at its end: what nodes and pods there are. */
+export interface Story {
+  readonly name: string;
+  readonly objects: readonly ApiObject[];
+  /** What people do, and how long (ms) the world is then left to itself. */
+  readonly acts: readonly { readonly what: string; readonly wait: number; readonly act: (lab: Lab) => void }[];
+}
+
+export const NODE_CLASS: ApiObject = {
+  apiVersion: "karpenter.k8s.aws/v1",
+  kind: "EC2NodeClass",
+  metadata: { name: "default" },
+  spec: {
+    role: "KarpenterNodeRole-lab",
+    amiSelectorTerms: [{ alias: "al2023@latest" }],
+    subnetSelectorTerms: [{ tags: { "karpenter.sh/discovery": "lab" } }],
+    securityGroupSelectorTerms: [{ tags: { "karpenter.sh/discovery": "lab" } }],
+  },
+};
+
+export function nodePool(requirements: readonly object[], spec: object = {}): ApiObject {
+  return {
+    apiVersion: "karpenter.sh/v1",
+    kind: "NodePool",
+    metadata: { name: "default" },
+    spec: {
+      template: {
+        spec: { requirements, nodeClassRef: { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" }, expireAfter: "720h" },
+      },
+      limits: { cpu: 1000 },
+      disruption: { consolidationPolicy: "WhenEmptyOrUnderutilized", consolidateAfter: "30s" },
+      ...spec,
+    },
+  };
+}
+
+export function deployment(replicas: number, requests: object): ApiObject {
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: "inflate", namespace: "default" },
+    spec: {
+      replicas,
+      selector: { matchLabels: { app: "inflate" } },
+      template: {
+        metadata: { labels: { app: "inflate" } },
+        spec: { terminationGracePeriodSeconds: 0, containers: [{ name: "inflate", image: "pause", resources: { requests } }] },
+      },
+    },
+  };
+}
+
+const ON_DEMAND = { key: "karpenter.sh/capacity-type", operator: "In", values: ["on-demand"] };
+const SPOT = { key: "karpenter.sh/capacity-type", operator: "In", values: ["spot"] };
+const FAMILIES = { key: "karpenter.k8s.aws/instance-family", operator: "In", values: ["m5", "c5"] };
+const scale =
+  (replicas: number) =>
+  (lab: Lab): void =>
+    lab.world.scale("Deployment", "default", "inflate", replicas);
+
+const MINUTE = 60_000;
+
+/** The stories whose every remote call is a place to be killed at. */
+export const STORIES: readonly Story[] = [
+  {
+    name: "scale-up",
+    objects: [NODE_CLASS, nodePool([ON_DEMAND, FAMILIES]), deployment(0, { cpu: "1" })],
+    acts: [{ what: "0 to 5 replicas", wait: 6 * MINUTE, act: scale(5) }],
+  },
+  {
+    name: "scale-down",
+    objects: [NODE_CLASS, nodePool([ON_DEMAND, FAMILIES]), deployment(0, { cpu: "1" })],
+    acts: [
+      { what: "0 to 2 replicas", wait: 3 * MINUTE, act: scale(2) },
+      { what: "2 to 0 replicas", wait: 8 * MINUTE, act: scale(0) },
+    ],
+  },
+  {
+    name: "replace",
+    objects: [NODE_CLASS, nodePool([ON_DEMAND, FAMILIES]), deployment(0, { cpu: "1" })],
+    acts: [
+      { what: "0 to 7 replicas", wait: 3 * MINUTE, act: scale(7) },
+      { what: "7 to 1 replica", wait: 12 * MINUTE, act: scale(1) },
+    ],
+  },
+  {
+    name: "interruption",
+    objects: [NODE_CLASS, nodePool([SPOT, FAMILIES]), deployment(0, { cpu: "1" })],
+    acts: [
+      { what: "0 to 2 replicas", wait: 3 * MINUTE, act: scale(2) },
+      {
+        what: "interruption notice",
+        wait: 8 * MINUTE,
+        act: (lab) => {
+          const running = lab.cloud.machines().filter(({ instance }) => instance.state === "running");
+          if (running[0]) lab.cloud.interruptSpot(running[0].instance.id);
+        },
+      },
+    ],
+  },
+];
+
+/** What a story left behind, in terms that do not depend on names and times. */
+export interface Ending {
+  readonly nodes: readonly string[];
+  readonly runningPods: number;
+  readonly pendingPods: number;
+  readonly claims: number;
+  readonly records: number;
+  readonly commands: number;
+  readonly instances: readonly string[];
+  readonly taintedNodes: number;
+}
+
+interface Running {
+  readonly lab: Lab;
+  readonly ending: Ending;
+}
+
+/** Two families are enough to choose from, and a story takes a tenth of the time. */
+const CATALOGUE: Catalogue = (() => {
+  const all = bundledCatalogue("us-west-2", { withSyntheticSpot: true });
+  return { ...all, types: all.types.filter(({ name }) => /^(c5|m5)\./.test(name)) };
+})();
+
+/** Plays a story to its end. */
+export async function play(story: Story, seed: number, hooks: CallHooks = {}): Promise<Running> {
+  const lab = createLab({ seed, start: START, region: "us-west-2", sources: ["notify"], hooks, catalogue: CATALOGUE });
+  for (const object of story.objects) lab.world.apply(object);
+  const { clock } = lab.world;
+  await clock.run({ until: START + 2 * MINUTE });
+  for (const { act, wait } of story.acts) {
+    act(lab);
+    await clock.run({ until: clock.now() + wait });
+  }
+  const ending = await endingOf(lab);
+  return { lab, ending };
+}
+
+async function endingOf({ world, cloud, deps }: Lab): Promise<Ending> {
+  const nodes = world.store.list("Node");
+  const pods = world.store.list("Pod") as readonly { readonly status?: { readonly phase?: string } }[];
+  const alive = cloud.machines().filter(({ instance }) => !["terminated", "shutting-down"].includes(instance.state));
+  return {
+    nodes: nodes.map(({ metadata }) => metadata.labels?.["node.kubernetes.io/instance-type"] ?? "?").sort(),
+    runningPods: pods.filter(({ status }) => status?.phase === "Running").length,
+    pendingPods: pods.filter(({ status }) => status?.phase === "Pending").length,
+    claims: world.store.list("NodeClaim").length,
+    records: (await deps.store.list(world.cluster)).length,
+    commands: (await deps.store.commands(world.cluster)).length,
+    instances: alive.map(({ instance }) => instance.instanceType).sort(),
+    taintedNodes: (nodes as readonly { readonly spec?: { readonly taints?: readonly { readonly key: string }[] } }[]).filter(({ spec }) =>
+      spec?.taints?.some(({ key }) => key === "karpenter.sh/disrupted"),
+    ).length,
+  };
+}
