@@ -88,6 +88,19 @@ describe("instance types", () => {
   });
 });
 
+describe("filters", () => {
+  it("have two hundred values at most, all together", async () => {
+    const fake = await fakeAws();
+    const ask = (count: number) =>
+      errorOf(
+        ec2Client(fake).send(
+          new DescribeSubnetsCommand({ Filters: [{ Name: "subnet-id", Values: Array.from({ length: count }, (_, i) => `subnet-${i}`) }] }),
+        ),
+      );
+    expect([await ask(200), await ask(201)]).toEqual(["ok", "FilterLimitExceeded"]);
+  });
+});
+
 describe("IAM and EC2 together", () => {
   it("EC2 accepts a new profile only after a while, and only with its role", async () => {
     const fake = await fakeAws({ profileVisibleAfterMs: 5000 });

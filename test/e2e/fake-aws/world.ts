@@ -146,7 +146,9 @@ export function makeWorld(options: FakeAwsOptions): World {
   let ids = 0;
   const id = (prefix: string, length = 17) => {
     ids += 1;
-    return `${prefix}-${hexOf(`${options.seed ?? "fake"}/${prefix}/${ids}`, length)}`;
+    // Today's 17-digit ids all begin with a zero.
+    const digits = hexOf(`${options.seed ?? "fake"}/${prefix}/${ids}`, length);
+    return `${prefix}-${length === 17 ? `0${digits.slice(1)}` : digits}`;
   };
   const zoneIds = new Map(catalogue.zones.map(({ name, zoneId }) => [name, zoneId]));
   const discovery = { "karpenter.sh/discovery": cluster.name };

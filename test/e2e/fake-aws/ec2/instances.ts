@@ -12,7 +12,7 @@ import type {
 } from "@aws-sdk/client-ec2";
 import { AwsError, dryRunPassed, missing, notFound } from "../errors.ts";
 import { type FakeInstance, tagList, type World } from "../world.ts";
-import { type CallContext, roomIn } from "./fleet.ts";
+import { type CallContext, roomIn } from "./capacity.ts";
 import { launch, tagsFor, terminate } from "./instance-life.ts";
 import { arnOfProfile, planLaunch, runData } from "./launch-data.ts";
 import { type Facets, page, select } from "./select.ts";

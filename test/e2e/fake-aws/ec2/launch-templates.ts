@@ -12,7 +12,7 @@ import type {
 } from "@aws-sdk/client-ec2";
 import { AwsError, dryRunPassed, missing } from "../errors.ts";
 import { type FakeLaunchTemplate, tagList, type World } from "../world.ts";
-import type { CallContext } from "./fleet.ts";
+import type { CallContext } from "./capacity.ts";
 import { tagsFor } from "./instance-life.ts";
 import { decodeUserData, templateOf } from "./launch-data.ts";
 import { type Facets, page, select } from "./select.ts";

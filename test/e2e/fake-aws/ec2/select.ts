@@ -5,6 +5,8 @@ import type { Tags } from "../world.ts";
 /** What a record offers to each filter name. */
 export type Facets<T> = Readonly<Record<string, (record: T) => string | undefined | readonly (string | undefined)[]>>;
 
+const MAX_FILTER_VALUES = 200;
+
 /** EC2's wildcards: `*` for any run, `?` for one character, backslash to mean them literally. */
 export function wildcard(pattern: string): (value: string) => boolean {
   if (!/[*?\\]/.test(pattern)) return (value) => value === pattern;
@@ -23,6 +25,10 @@ export function select<T extends { readonly tags?: Tags }>(
   filters: readonly Filter[] | undefined,
   facets: Facets<T>,
 ): T[] {
+  const values = (filters ?? []).reduce((sum, { Values = [] }) => sum + Values.length, 0);
+  if (values > MAX_FILTER_VALUES) {
+    throw new AwsError("FilterLimitExceeded", `The maximum number of filter values specified on a single call is ${MAX_FILTER_VALUES}`);
+  }
   const tests = (filters ?? []).map(({ Name = "", Values = [] }) => {
     const wanted = Values.map(wildcard);
     const valuesOf = facetOf(Name, facets);
