@@ -1,5 +1,6 @@
 import { CAPACITY_TYPE, ZONE } from "../model/labels.ts";
 import type { PlannedNodeClaim } from "../model/plan.ts";
+import { notWorthIt } from "./balanced.ts";
 import type { Blocked } from "./blocked.ts";
 import { type Candidate, capacityTypeOf, instanceTypeNameOf, isEmpty } from "./candidate.ts";
 import { consolidateAfterMs } from "./consolidate-after.ts";
@@ -101,13 +102,19 @@ export function consolidate(
   candidates: readonly Candidate[],
   narrow: (replacement: Replacement) => Replacement | Blocked = (replacement) => replacement,
 ): Outcome {
+  const none = (blocked: Blocked): Outcome => ({ decision: "none", blocked });
+  // Nothing saves more than to buy nothing instead: when that is not worth it, no trial is needed.
+  const hopeless = notWorthIt(context.view, candidates, totalPrice(candidates));
+  if (hopeless) return none(hopeless);
   const trial = tryRemoval(context.view, candidates, context.simulate);
-  if (trial.unplaced.length > 0) return { decision: "none", blocked: { reason: "PodsUnplaced", errors: trial.unplaced } };
+  if (trial.unplaced.length > 0) return none({ reason: "PodsUnplaced", errors: trial.unplaced });
   const [planned, ...more] = trial.newNodeClaims;
   if (!planned) return { decision: "delete" };
-  if (more.length > 0) return { decision: "none", blocked: { reason: "SeveralReplacements", count: trial.newNodeClaims.length } };
+  if (more.length > 0) return none({ reason: "SeveralReplacements", count: trial.newNodeClaims.length });
   const cheaper = cheaperReplacement(planned, candidates, context);
   const replacement = "reason" in cheaper ? cheaper : narrow(cheaper);
-  if ("reason" in replacement) return { decision: "none", blocked: replacement };
-  return { decision: "replace", replacement: plannedFrom(replacement) };
+  if ("reason" in replacement) return none(replacement);
+  const narrowed = plannedFrom(replacement);
+  const poor = notWorthIt(context.view, candidates, totalPrice(candidates) - narrowed.pricePerHour);
+  return poor ? none(poor) : { decision: "replace", replacement: narrowed };
 }

@@ -31,11 +31,13 @@ export function drift(
   candidates: readonly Candidate[],
   budgets: ReadonlyMap<string, PoolBudget>,
   simulate: Simulate,
+  outOfTime: () => boolean = () => false,
 ): Decision {
   const budget = allowance(budgets);
   const blocked: BlockedNode[] = [];
   const eligible = candidates.filter(isDriftCandidate).sort(byUrgency);
   for (const candidate of eligible) {
+    if (outOfTime()) break;
     const { node, nodeClaim } = candidate;
     const nodePool = candidate.nodePool.metadata.name;
     if (!budget.take(nodePool)) {

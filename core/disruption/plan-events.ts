@@ -1,5 +1,6 @@
 import type { CommandRecord, DisruptionReason } from "../model/record.ts";
 import type { PublishedEvent } from "../ports/kubernetes.ts";
+import { type Score, WORTH_IT } from "./balanced.ts";
 import type { BlockedNode } from "./blocked.ts";
 import type { PoolBudget } from "./budget.ts";
 import { formatDollars } from "./money.ts";
@@ -60,4 +61,24 @@ export function candidateEvents(view: ClusterView, command: CommandRecord): read
       windowMs: 2 * MINUTE_MS,
     })),
   );
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(1)}%`;
+}
+
+/** What policy Balanced found worth it: on the node and its claim, or on the pool when several nodes go. */
+export function approvedEvents(view: ClusterView, command: CommandRecord, scores: readonly Score[]): readonly DedupedEvent[] {
+  return scores.flatMap(({ nodePool, score, savings, disruption }) => {
+    const message = `score ${score.toFixed(2)} >= threshold ${WORTH_IT.toFixed(2)} (k: 2, savings ${percent(savings)}, disruption ${percent(disruption)})`;
+    const event = { type: "Normal" as const, reason: "ConsolidationApproved", message };
+    const pool = view.nodePools.get(nodePool);
+    const events =
+      command.method === "single"
+        ? command.candidates.flatMap(({ nodeClaim }) => onBoth(view, nodeClaim, event))
+        : pool
+          ? [{ ...event, about: { kind: "NodePool" as const, metadata: pool.metadata } }]
+          : [];
+    return events.map((each) => ({ event: each, windowMs: 2 * MINUTE_MS }));
+  });
 }

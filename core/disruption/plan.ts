@@ -1,6 +1,7 @@
 import { NODE_POOL } from "../model/labels.ts";
 import type { CommandRecord, DisruptionReason, NodeClaimRecord } from "../model/record.ts";
 import type { Snapshot } from "../model/snapshot.ts";
+import { type Score, scores } from "./balanced.ts";
 import type { Blocked, BlockedNode } from "./blocked.ts";
 import { nextBudgetChange, type PoolBudget, poolBudgets } from "./budget.ts";
 import { type Candidate, findCandidates, isEmpty } from "./candidate.ts";
@@ -11,7 +12,7 @@ import type { Decision, Method } from "./decision.ts";
 import { drift } from "./drift.ts";
 import { emptiness, emptinessBlock } from "./emptiness.ts";
 import { multiNode } from "./multi-node.ts";
-import { blockedEvents, budgetEvents, candidateEvents, type DedupedEvent } from "./plan-events.ts";
+import { approvedEvents, blockedEvents, budgetEvents, candidateEvents, type DedupedEvent } from "./plan-events.ts";
 import { budgetGauges, eligibleGauge, type Gauge } from "./plan-gauges.ts";
 import type { DisruptionSettings } from "./settings.ts";
 import type { Simulate } from "./simulate.ts";
@@ -32,7 +33,7 @@ export interface DisruptionInput {
   /** Node name to the time (ms) until which a pod is expected there (20 s from its placement). */
   readonly nominatedUntil?: ReadonlyMap<string, number>;
   /** Asked between trials: true ends the search with the best that was found. */
-  readonly outOfTime?: () => boolean;
+  readonly outOfTime?: (method: Method) => boolean;
   /** Pools that single-node consolidation had no time for in the last pass. */
   readonly unseenPools?: readonly string[];
 }
@@ -75,9 +76,9 @@ function runMethods(input: DisruptionInput, view: ClusterView, candidates: reado
   const { outOfTime = () => false, unseenPools = [] } = input;
   const methods: readonly [Method, (budgets: ReadonlyMap<string, PoolBudget>) => Decision][] = [
     ["emptiness", (allowed) => emptiness(candidates, allowed, view.now)],
-    ["drift", (allowed) => drift(view, candidates, allowed, input.simulate)],
-    ["multi", (allowed) => multiNode(context, candidates, allowed, outOfTime)],
-    ["single", (allowed) => singleNode(context, candidates, allowed, { unseenPools, outOfTime })],
+    ["drift", (allowed) => drift(view, candidates, allowed, input.simulate, () => outOfTime("drift"))],
+    ["multi", (allowed) => multiNode(context, candidates, allowed, () => outOfTime("multi"))],
+    ["single", (allowed) => singleNode(context, candidates, allowed, { unseenPools, outOfTime: () => outOfTime("single") })],
   ];
   const passes: Pass[] = [];
   for (const [method, run] of methods) {
@@ -122,6 +123,12 @@ function nextDue(view: ClusterView, from: readonly number[], blocked: readonly B
   return next === Number.POSITIVE_INFINITY ? undefined : next;
 }
 
+/** How policy Balanced judged what was decided; it has no say in emptiness and drift. */
+function balance(view: ClusterView, decision: Decision | undefined, { method, savingsPerHour }: CommandRecord): readonly Score[] {
+  const consolidates = method === "multi" || method === "single";
+  return consolidates && decision?.found ? scores(view, decision.found.candidates, savingsPerHour) : [];
+}
+
 /**
  * One pass over the cluster: at most one command, and for every other node why it stays (disruption.md §1). Decides nothing while a
  * command is being validated: what that one will change is not known yet.
@@ -156,6 +163,7 @@ export function planDisruption(input: DisruptionInput): DisruptionPlan {
       ...blockedEvents(view, blocked),
       ...passes.flatMap(({ method, budgets }) => budgetEvents(view, reasonOf(method), budgets)),
       ...(command ? candidateEvents(view, command) : []),
+      ...(command ? approvedEvents(view, command, balance(view, last?.decision, command)) : []),
     ],
     gauges: passes.flatMap(({ method, decision, budgets }) => [
       eligibleGauge(reasonOf(method), decision.eligible),

@@ -1,0 +1,46 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { consolidate } from "../../../functions/cli/consolidate.ts";
+import { InputError } from "../../../functions/cli/scenario.ts";
+import { instanceType, nodePool, pod, snapshot } from "../../core/disruption/builders.ts";
+
+/** A scenario file; the builders' snapshot already has its lists. */
+function scenarioFile(scene: Parameters<typeof snapshot>[0], types = ["small", "large"]): string {
+  const file = join(mkdtempSync(join(tmpdir(), "consolidate-")), "scenario.json");
+  const { instanceTypes: _, ...lists } = snapshot(scene);
+  writeFileSync(file, JSON.stringify({ ...lists, now: "2026-01-01T12:00:00Z", instanceTypes: types.map((name) => instanceType(name)) }));
+  return file;
+}
+
+it("writes the disruption plan of a scenario", () => {
+  const file = scenarioFile({ machines: [{ name: "a" }, { name: "b" }], pods: [pod("p", "b")] });
+  expect(consolidate(file)).toEqual({
+    commands: [{ method: "emptiness", candidates: ["a"], replacements: [], decision: "delete", savings: 0.4 }],
+  });
+});
+
+it("moves pods with the real scheduler: two half-empty nodes become one", () => {
+  const file = scenarioFile({ machines: [{ name: "a" }, { name: "b" }], pods: [pod("p", "a"), pod("q", "b")] });
+  const { commands } = consolidate(file);
+  expect(commands[0]).toMatchObject({ method: "multi", decision: "replace", candidates: ["a", "b"] });
+  expect(commands[0]?.savings).toBeCloseTo(0.8 - 0.1 * 0.4);
+  expect(commands[0]?.replacements[0]?.pods).toEqual(["default/p", "default/q"]);
+});
+
+it("explains why nodes stay", () => {
+  const file = scenarioFile({
+    pools: [nodePool("default", { consolidateAfter: "Never" })],
+    machines: [{ name: "a" }],
+    pods: [pod("p", "a")],
+  });
+  expect(consolidate(file, { explain: true })).toEqual({
+    commands: [],
+    stays: [{ node: "a", nodeClaim: "a-claim", reason: 'NodePool "default" has consolidation disabled' }],
+  });
+});
+
+it("says what is wrong with a file in one sentence", () => {
+  expect(() => consolidate("/nowhere/scenario.json")).toThrow(InputError);
+});
