@@ -8,27 +8,36 @@ import { isRestrictedLabel } from "../requirements/validation.ts";
 import { hasBit, members } from "./bitset.ts";
 import type { PlannedClaim } from "./planned-claim.ts";
 import { podName } from "./pod-state.ts";
+import type { RequirementSet, RequirementSets } from "./requirement-sets.ts";
+import { withReservations } from "./reservations.ts";
 import { addTo, type ResourceAxis } from "./resource-axis.ts";
+import type { World } from "./world.ts";
 
 /** As many types as one claim may name (scheduling.md §9). */
 export const MAX_INSTANCE_TYPES = 600;
 
-/** Types of a claim by index, cheapest first, cut to what one claim may name. */
-export function typesByPrice(claim: PlannedClaim): readonly number[] {
-  const { order } = claim.template.table.prices(claim.set);
-  return order.filter((t) => hasBit(claim.types, t)).slice(0, MAX_INSTANCE_TYPES);
+/** Types that the claim can be launched as under its final requirements, cheapest first, cut to what one claim may name. */
+function typesByPrice({ template, types }: PlannedClaim, set: RequirementSet): readonly number[] {
+  const admitted = template.table.admitted(set);
+  return template.table
+    .prices(set)
+    .order.filter((t) => hasBit(types, t) && hasBit(admitted, t))
+    .slice(0, MAX_INSTANCE_TYPES);
 }
 
-/** USD per hour of the cheapest offering that the claim admits; Infinity without one. */
-export function priceOf(claim: PlannedClaim): number {
-  const { order, byType } = claim.template.table.prices(claim.set);
-  for (const t of order) if (hasBit(claim.types, t)) return byType[t] ?? Number.POSITIVE_INFINITY;
-  return Number.POSITIVE_INFINITY;
+/** USD per hour of the cheapest offering that the claim may be launched with; Infinity without one. */
+export function priceOf(claim: PlannedClaim, sets: RequirementSets): number {
+  const set = withReservations(claim, sets);
+  const [cheapest] = typesByPrice(claim, set);
+  return cheapest === undefined
+    ? Number.POSITIVE_INFINITY
+    : (claim.template.table.prices(set).byType[cheapest] ?? Number.POSITIVE_INFINITY);
 }
 
 /** The claim as the plan shows it. */
-export function assembleClaim(claim: PlannedClaim, axis: ResourceAxis): PlannedNodeClaim {
-  const { template, set } = claim;
+export function assembleClaim(claim: PlannedClaim, { axis, sets }: Pick<World, "axis" | "sets">): PlannedNodeClaim {
+  const { template } = claim;
+  const set = withReservations(claim, sets);
   const requests = Float64Array.from(claim.used);
   addTo(requests, leastDaemons(claim, axis));
   return {
@@ -36,10 +45,10 @@ export function assembleClaim(claim: PlannedClaim, axis: ResourceAxis): PlannedN
     requirements: serializeAll(set.requirements),
     taints: template.taints,
     labels: pinnedLabels(claim),
-    instanceTypes: typesByPrice(claim).map((t) => template.table.types[t]?.name ?? ""),
+    instanceTypes: typesByPrice(claim, set).map((t) => template.table.types[t]?.name ?? ""),
     requests: formatResources(axis.resources(requests)),
     pods: claim.pods.map(podName).sort(),
-    pricePerHour: priceOf(claim),
+    pricePerHour: priceOf(claim, sets),
     ...(claim.minValuesRelaxed ? { minValuesRelaxed: true } : {}),
   };
 }

@@ -7,6 +7,7 @@ import { PlannedClaim } from "./planned-claim.ts";
 import type { Ask } from "./pod-class.ts";
 import { only } from "./preferences.ts";
 import type { RequirementSet } from "./requirement-sets.ts";
+import { Reservations } from "./reservations.ts";
 import { hasRoom } from "./resource-axis.ts";
 import { untolerated } from "./taints.ts";
 import { largest, type Template } from "./template.ts";
@@ -18,7 +19,11 @@ import type { World } from "./world.ts";
 interface Outcome {
   readonly set: RequirementSet;
   readonly types: Bitset;
+  readonly reservations: readonly string[];
 }
+
+/** Why a claim does not take a pod: for good, as things lie, or because the reservations that suit the pod are taken. */
+type Refusal = "never" | "topology" | "reserved";
 
 /** How one attempt decides where several ways are open. Any strategy gives a valid plan; they differ in price. */
 export interface Strategy {
@@ -34,6 +39,12 @@ export interface Strategy {
 }
 
 const REFUSED = 1;
+
+/**
+ * What a node costs beside its instance, USD per hour: its root volume (20 GiB of gp3 at $0.08 a GiB-month). Without it two small nodes
+ * would look as good as one large one at the same price.
+ */
+export const NODE_HOUR = 0.0022;
 
 /** One pass over all pods. Greedy: existing nodes, then claims planned so far, then a new claim from the first pool that can. */
 export class Attempt {
@@ -52,6 +63,9 @@ export class Attempt {
   /** Ask without topology that fitted nowhere: number of claims that there were. */
   readonly #failedAt: number[] = [];
   readonly #tolerated = new Map<number, boolean>();
+  readonly #reservations: Reservations;
+  /** Classes whose pods wait for the next run, since reservations that suit them were taken in this one. */
+  readonly deferred = new Set<number>();
   /** What limits leave, by template; changes as claims are planned. */
   readonly remaining: (Record<string, number> | undefined)[];
 
@@ -61,6 +75,7 @@ export class Attempt {
     this.nodes = world.nodes.map((node) => new NodeState(node));
     this.topology = new TopologyState(world.groups);
     this.#none = new Float64Array(world.axis.names.length);
+    this.#reservations = new Reservations(world.reservations);
     this.remaining = world.templates.map(({ remaining }) => (remaining === undefined ? undefined : { ...remaining }));
   }
 
@@ -95,6 +110,7 @@ export class Attempt {
       if (!ask.hasTopology && this.#failedAt[ask.id] === this.claims.length) continue;
       if (this.#onNode(ask, pod) || this.#onClaim(ask, pod)) return true;
       this.#failedAt[ask.id] = this.claims.length;
+      if (this.deferred.has(index)) return false;
     }
     return false;
   }
@@ -137,7 +153,7 @@ export class Attempt {
       if (claim === undefined || refusals[claim.index] === REFUSED) continue;
       const outcome = this.#evaluate(claim, ask);
       if (outcome === "never") refusals[claim.index] = REFUSED;
-      else if (outcome !== undefined) {
+      else if (typeof outcome === "object") {
         const rise = this.cheapest(claim.template, outcome.set, outcome.types) - this.cheapest(claim.template, claim.set, claim.types);
         if (best === undefined || rise < best.rise - 1e-9) best = { at, outcome, rise };
         if (rise < 1e-9) break;
@@ -146,7 +162,9 @@ export class Attempt {
     if (best !== undefined && best.rise < 1e-9) return this.#join(best.at, ask, pod, best.outcome);
     const fresh = this.#newClaim(ask);
     const price =
-      fresh === undefined ? Number.POSITIVE_INFINITY : this.cheapest(fresh.claim.template, fresh.outcome.set, fresh.outcome.types);
+      fresh === undefined
+        ? Number.POSITIVE_INFINITY
+        : NODE_HOUR + this.cheapest(fresh.claim.template, fresh.outcome.set, fresh.outcome.types);
     if (best !== undefined && best.rise <= price + 1e-9) return this.#join(best.at, ask, pod, best.outcome);
     return this.#onNew(ask, pod, fresh);
   }
@@ -169,7 +187,7 @@ export class Attempt {
       if (claim === undefined || refusals[claim.index] === REFUSED) continue;
       const outcome = this.#evaluate(claim, ask);
       if (outcome === "never") refusals[claim.index] = REFUSED;
-      else if (outcome !== undefined) return this.#join(at, ask, pod, outcome);
+      else if (typeof outcome === "object") return this.#join(at, ask, pod, outcome);
     }
     return false;
   }
@@ -188,7 +206,11 @@ export class Attempt {
       if (isEmpty(types)) continue;
       const claim = new PlannedClaim(this.claims.length, template, types, this.world.axis.names.length);
       const outcome = this.#evaluate(claim, ask);
-      if (outcome !== undefined && outcome !== "never") return { claim, outcome };
+      if (typeof outcome === "object") return { claim, outcome };
+      if (outcome === "reserved") {
+        this.deferred.add(ask.class.index);
+        return undefined;
+      }
     }
     return undefined;
   }
@@ -205,7 +227,8 @@ export class Attempt {
     return true;
   }
 
-  #commit(claim: PlannedClaim, ask: Ask, pod: Pod, { set, types }: Outcome): void {
+  #commit(claim: PlannedClaim, ask: Ask, pod: Pod, { set, types, reservations }: Outcome): void {
+    if (reservations.length > 0 || claim.reservations.length > 0) this.#reservations.hold(claim, reservations);
     if (this.remaining[claim.template.index] !== undefined && types !== claim.types) {
       // A claim is charged for the largest type that it may still become.
       this.#charge(claim.template, claim.types, -1);
@@ -259,8 +282,8 @@ export class Attempt {
     return answer;
   }
 
-  /** What the claim would become; undefined if topology stands against it now, "never" if nothing will change its mind. */
-  #evaluate(claim: PlannedClaim, ask: Ask): Outcome | "never" | undefined {
+  /** What the claim would become, or why it does not take the pod. */
+  #evaluate(claim: PlannedClaim, ask: Ask): Outcome | Refusal {
     const { template } = claim;
     if (!ask.acceptsNewHost || !this.#tolerates(template, ask)) return "never";
     if (ask.class.ports.length > 0 && takenPort(ask.class.ports, claim.ports) !== undefined) return "never";
@@ -271,13 +294,18 @@ export class Attempt {
     const starts = ask.volumeSets.length === 0 ? [joined] : ask.volumeSets.flatMap((set) => this.world.sets.join(joined, set) ?? []);
     for (const start of starts) {
       const outcome = this.#narrow(claim, ask, start, fitting, 0);
-      if (outcome !== undefined) return outcome;
+      if (outcome === undefined) continue;
+      const ids = template.table.reservations(outcome.set, outcome.types);
+      const reservations = this.#reservations.reservable(claim, ids);
+      const isStrict = this.world.reservedMode === "strict" && reservations.length === 0;
+      if (isStrict && (ids.length > 0 || claim.reservations.length > 0)) return "reserved";
+      return { ...outcome, reservations };
     }
-    return ask.hasTopology && starts.length > 0 ? undefined : "never";
+    return ask.hasTopology && starts.length > 0 ? "topology" : "never";
   }
 
   /** Follows the groups one after another, best domain first, back to the next best if no type is left. */
-  #narrow(claim: PlannedClaim, ask: Ask, set: RequirementSet, types: Bitset, depth: number): Outcome | undefined {
+  #narrow(claim: PlannedClaim, ask: Ask, set: RequirementSet, types: Bitset, depth: number): Omit<Outcome, "reservations"> | undefined {
     const { table } = claim.template;
     const left = intersection(types, table.admitted(set));
     if (isEmpty(left)) return undefined;
@@ -325,7 +353,7 @@ export class Attempt {
     return any ? left : undefined;
   }
 
-  #withMinValues(claim: PlannedClaim, set: RequirementSet, types: Bitset): Outcome | undefined {
+  #withMinValues(claim: PlannedClaim, set: RequirementSet, types: Bitset): Omit<Outcome, "reservations"> | undefined {
     const { template } = claim;
     for (const { key, least } of template.minValues) {
       const values = new Set<string>();

@@ -21,6 +21,9 @@ export function explain(attempt: Attempt, classIndex: number): string {
   if ((last.class.example.spec.resourceClaims ?? []).length > 0) {
     return "pod has Dynamic Resource Allocation requirements that are not supported; remove spec.resourceClaims or run it on nodes of your own";
   }
+  if (attempt.deferred.has(classIndex)) {
+    return "capacity reservations suit the pod, but all of their instances are taken by nodes planned in this run; the pod is tried again in the next";
+  }
   if (asks.every(({ contradiction }) => contradiction !== undefined)) {
     return `the pod's own requirements on label ${last.contradiction} exclude each other; no node can have a value that suits both`;
   }

@@ -29,6 +29,8 @@ export class PlannedClaim {
   readonly pods: Pod[] = [];
   ports: readonly HostPort[] = [];
   minValuesRelaxed = false;
+  /** Capacity reservations of which it holds one instance each. */
+  reservations: readonly string[] = [];
   readonly #ledger = new Map<number, LedgerEntry>();
 
   constructor(index: number, template: Template, types: Bitset, width: number) {

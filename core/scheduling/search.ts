@@ -1,11 +1,12 @@
 import { priceOf } from "./assemble.ts";
-import { Attempt, mixed, type Strategy } from "./attempt.ts";
+import { Attempt, mixed, NODE_HOUR, type Strategy } from "./attempt.ts";
 import type { World } from "./world.ts";
 
 /** How good an attempt is: pods left first, then price. */
 interface Score {
   readonly attempt: Attempt;
   readonly left: number;
+  /** USD per hour of all claims, with what their nodes cost beside the instance. */
   readonly price: number;
 }
 
@@ -44,7 +45,7 @@ function scored(world: World, strategy: Strategy): Score {
   const attempt = new Attempt(world, strategy).run();
   let left = 0;
   for (const pods of attempt.failed.values()) left += pods.length;
-  return { attempt, left, price: attempt.claims.reduce((sum, claim) => sum + priceOf(claim), 0) };
+  return { attempt, left, price: attempt.claims.reduce((sum, claim) => sum + priceOf(claim, world.sets) + NODE_HOUR, 0) };
 }
 
 function better(a: Score, b: Score): Score {

@@ -37,6 +37,7 @@ export function solve(snapshot: Snapshot, options: SolveOptions = {}): Plan {
   const world = worldOf(snapshot, views, [...pods.values()], {
     policy: options.preferencePolicy ?? "Respect",
     minValuesPolicy: options.minValuesPolicy ?? "Strict",
+    reservedMode: options.reservedMode ?? "strict",
     excludeNodes: options.excludeNodes ?? new Set(),
   });
   const best = bestAttempt(world);
@@ -47,7 +48,7 @@ export function solve(snapshot: Snapshot, options: SolveOptions = {}): Plan {
     for (const pod of left) podErrors[podName(pod)] = reason;
   }
   return {
-    newNodeClaims: best.claims.map((claim) => assembleClaim(claim, world.axis)),
+    newNodeClaims: best.claims.map((claim) => assembleClaim(claim, world)),
     existingNodes: best.nodes
       .filter((state) => state.pods.length > 0)
       .map(({ node, pods: placed }) => ({ name: node.view.name, pods: placed.map(podName).sort() })),

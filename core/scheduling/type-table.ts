@@ -3,7 +3,7 @@ import { CAPACITY_TYPE, ZONE, ZONE_ID } from "../model/labels.ts";
 import { parseResources, type Resources } from "../model/quantity.ts";
 import { canonical, has, type Requirement } from "../requirements/requirement.ts";
 import { conflictOf, type Requirements, requirementsFrom } from "../requirements/requirements.ts";
-import { type Bitset, emptyBitset, setBit } from "./bitset.ts";
+import { type Bitset, emptyBitset, hasBit, setBit } from "./bitset.ts";
 import type { RequirementSet } from "./requirement-sets.ts";
 
 export const RESERVATION_ID = "karpenter.k8s.aws/capacity-reservation-id";
@@ -28,12 +28,14 @@ export class TypeTable {
   readonly #keys: ReadonlySet<string>;
   readonly #prices = new Map<string, Prices>();
   readonly #admitted = new Map<number, Bitset>();
+  readonly #hasReserved: boolean;
 
   constructor(types: readonly InstanceType[]) {
     this.types = [...types].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
     this.requirements = this.types.map((type) => requirementsFrom(type.requirements));
     this.capacity = this.types.map((type) => parseResources(type.capacity));
     this.allocatable = this.types.map((type, i) => allocatableOf(type, this.capacity[i] ?? {}));
+    this.#hasReserved = types.some(({ offerings }) => offerings.some(({ capacityType }) => capacityType === "reserved"));
     this.#keys = new Set(this.requirements.flatMap((set) => [...set.keys()]));
   }
 
@@ -83,6 +85,21 @@ export class TypeTable {
     const prices = { byType, order };
     this.#prices.set(text, prices);
     return prices;
+  }
+
+  /** Capacity reservations that some of the types could be launched into under the set. */
+  reservations(set: RequirementSet, types: Bitset): readonly string[] {
+    if (!this.#hasReserved) return [];
+    const items = OFFERING_KEYS.map((key) => set.requirements.get(key));
+    const ids = new Set<string>();
+    this.types.forEach(({ offerings }, t) => {
+      if (!hasBit(types, t)) return;
+      for (const offering of offerings) {
+        if (offering.capacityType !== "reserved" || offering.reservationId === undefined || !offering.available) continue;
+        if (admits(items, offering)) ids.add(offering.reservationId);
+      }
+    });
+    return [...ids].sort();
   }
 
   /** Values that a type offers for a key (minValues, topology domains). */

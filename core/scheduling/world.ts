@@ -8,6 +8,7 @@ import type { NodeView } from "./node-view.ts";
 import { type Ask, asksOf, type ClassOptions, classesOf, countingGroups, decidingGroups, type PodClass } from "./pod-class.ts";
 import { podUid } from "./pod-state.ts";
 import { RequirementSets } from "./requirement-sets.ts";
+import { reservationCapacity } from "./reservations.ts";
 import { ResourceAxis } from "./resource-axis.ts";
 import type { Template } from "./template.ts";
 import { templatesOf } from "./template.ts";
@@ -26,11 +27,15 @@ export interface World {
   readonly asks: readonly (readonly Ask[])[];
   readonly groups: readonly TopologyGroup[];
   readonly minValuesPolicy: "Strict" | "BestEffort";
+  readonly reservedMode: "strict" | "fallback";
+  /** Instances left by capacity reservation. */
+  readonly reservations: ReadonlyMap<string, number>;
 }
 
 export interface WorldOptions {
   readonly policy: ClassOptions["policy"];
   readonly minValuesPolicy: "Strict" | "BestEffort";
+  readonly reservedMode: "strict" | "fallback";
   /** Nodes that are to be thought away. */
   readonly excludeNodes: ReadonlySet<string>;
 }
@@ -74,6 +79,8 @@ export function worldOf(snapshot: Snapshot, views: readonly NodeView[], pods: re
     asks,
     groups: topology.groups,
     minValuesPolicy: options.minValuesPolicy,
+    reservedMode: options.reservedMode,
+    reservations: reservationCapacity(templates),
   };
 }
 

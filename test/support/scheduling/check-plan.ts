@@ -7,6 +7,8 @@ import {
   type Json,
   type Labels,
   likesNode,
+  type Machine,
+  nameOf,
   plus,
   portsClash,
   portsOf,
@@ -19,17 +21,6 @@ export interface Finding {
   readonly text: string;
   readonly pods: readonly string[];
 }
-
-/** A machine as the judge imagines it when the plan is carried out. */
-export interface Machine {
-  readonly name: string;
-  readonly labels: Labels;
-  readonly taints: readonly Json[];
-  readonly pods: Json[];
-  readonly isNew: boolean;
-}
-
-export const nameOf = (pod: Json): string => `${pod.metadata.namespace ?? "default"}/${pod.metadata.name}`;
 
 /** Hard rules that a plan breaks. Judges the scenario's raw JSON; shares no code with the solver. */
 export function judge(scenario: Json, plan: Json): readonly Finding[] {
@@ -60,6 +51,7 @@ export function judge(scenario: Json, plan: Json): readonly Finding[] {
     if (machine !== undefined) machines.set(machine.name, machine);
   });
   checkLimits(scenario, plan, report);
+  checkReservations(scenario, plan, report);
   checkTopology(scenario, [...machines.values()], seen, report);
   return findings;
 }
@@ -271,6 +263,27 @@ function allocatable(type: Json): Amounts {
     .map(amounts)
     .reduce(plus, {});
   return plus(amounts(type.capacity), Object.fromEntries(Object.entries(overhead).map(([name, n]) => [name, -n])));
+}
+
+/** Claims that can only be launched into reservations must find an instance each. */
+function checkReservations(scenario: Json, plan: Json, report: Report): void {
+  const left = new Map<string, number>();
+  for (const type of scenario.instanceTypes)
+    for (const o of type.offerings) if (o.reservationId) left.set(o.reservationId, o.reservationCapacity ?? 0);
+  if (left.size === 0) return;
+  for (const claim of plan.newNodeClaims) {
+    const nodes = possibleNodes(scenario, claim);
+    if (nodes.length === 0 || !nodes.every(({ labels }) => labels["karpenter.sh/capacity-type"] === "reserved")) {
+      if (nodes.some(({ labels }) => labels["karpenter.sh/capacity-type"] === "reserved"))
+        report("a claim may take a reservation without being pinned to it", ...claim.pods);
+      continue;
+    }
+    const ids = [...new Set(nodes.map(({ labels }) => labels["karpenter.k8s.aws/capacity-reservation-id"] ?? ""))];
+    for (const id of ids) {
+      left.set(id, (left.get(id) ?? 0) - 1);
+      if ((left.get(id) ?? 0) < 0) report(`reservation ${id} has fewer instances than claims`, ...claim.pods);
+    }
+  }
 }
 
 function checkLimits(scenario: Json, plan: Json, report: Report): void {

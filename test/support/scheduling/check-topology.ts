@@ -1,5 +1,4 @@
-import { type Machine, nameOf } from "./check-plan.ts";
-import { hardTaint, type Json, likesNode, selectorMatches } from "./judge-rules.ts";
+import { hardTaint, type Json, likesNode, type Machine, nameOf, selectorMatches } from "./judge-rules.ts";
 
 /** Whether a term of `owner` is about `pod`. */
 function isAbout(scenario: Json, owner: Json, term: Json, pod: Json): boolean {
@@ -69,7 +68,10 @@ function checkSpread(
   report: (text: string, ...pods: string[]) => void,
 ): void {
   const domain = machine.labels[spread.topologyKey];
-  if (domain === undefined) return report(`spread over ${spread.topologyKey}: the node lacks the label`, nameOf(pod));
+  if (domain === undefined) {
+    report(`spread over ${spread.topologyKey}: the node lacks the label`, nameOf(pod));
+    return;
+  }
   const counts = new Map<string, number>();
   const here: Json[] = [];
   for (const other of machines) {

@@ -155,3 +155,14 @@ export function portsClash(a: ReturnType<typeof portsOf>, b: ReturnType<typeof p
   const any = (ip: string): boolean => ip === "0.0.0.0" || ip === "::";
   return a.some((x) => b.some((y) => x.port === y.port && x.protocol === y.protocol && (x.ip === y.ip || any(x.ip) || any(y.ip))));
 }
+
+/** A machine as the judge imagines it when the plan is carried out. */
+export interface Machine {
+  readonly name: string;
+  readonly labels: Labels;
+  readonly taints: readonly Json[];
+  readonly pods: Json[];
+  readonly isNew: boolean;
+}
+
+export const nameOf = (pod: Json): string => `${pod.metadata.namespace ?? "default"}/${pod.metadata.name}`;

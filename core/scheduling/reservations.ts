@@ -1,0 +1,56 @@
+import { CAPACITY_TYPE } from "../model/labels.ts";
+import { requirement } from "../requirements/requirement.ts";
+import type { PlannedClaim } from "./planned-claim.ts";
+import type { RequirementSet, RequirementSets } from "./requirement-sets.ts";
+import type { Template } from "./template.ts";
+import { RESERVATION_ID } from "./type-table.ts";
+
+/** Instances left in capacity reservations while claims are planned. A claim holds one in each that it could be launched into. */
+export class Reservations {
+  readonly #left: Map<string, number>;
+
+  constructor(capacity: ReadonlyMap<string, number>) {
+    this.#left = new Map(capacity);
+  }
+
+  /** Of some reservations, those that the claim holds or could still get. */
+  reservable(claim: PlannedClaim, ids: readonly string[]): readonly string[] {
+    return ids.filter((id) => claim.reservations.includes(id) || (this.#left.get(id) ?? 0) > 0);
+  }
+
+  /** Lets the claim hold exactly these. */
+  hold(claim: PlannedClaim, ids: readonly string[]): void {
+    for (const id of claim.reservations) if (!ids.includes(id)) this.#left.set(id, (this.#left.get(id) ?? 0) + 1);
+    for (const id of ids) if (!claim.reservations.includes(id)) this.#left.set(id, (this.#left.get(id) ?? 0) - 1);
+    claim.reservations = ids;
+  }
+}
+
+/** Instances left by reservation. Pools may see different numbers for one reservation; the least is sure. */
+export function reservationCapacity(templates: readonly Template[]): ReadonlyMap<string, number> {
+  const capacity = new Map<string, number>();
+  for (const table of new Set(templates.map((template) => template.table))) {
+    for (const { offerings } of table.types) {
+      for (const { reservationId, reservationCapacity: left = 0, available } of offerings) {
+        if (reservationId !== undefined && available) capacity.set(reservationId, Math.min(capacity.get(reservationId) ?? left, left));
+      }
+    }
+  }
+  return capacity;
+}
+
+/** The requirements of a claim that is done: pinned to the reservations that it holds, or kept out of reserved capacity. */
+export function withReservations(claim: PlannedClaim, sets: RequirementSets): RequirementSet {
+  const { set, reservations, template } = claim;
+  if (reservations.length > 0) {
+    const pin = sets.intern(
+      new Map([
+        [CAPACITY_TYPE, requirement(CAPACITY_TYPE, "In", ["reserved"])],
+        [RESERVATION_ID, requirement(RESERVATION_ID, "In", reservations)],
+      ]),
+    );
+    return sets.join(set, pin) ?? set;
+  }
+  if (template.table.reservations(set, claim.types).length === 0) return set;
+  return sets.join(set, sets.intern(new Map([[CAPACITY_TYPE, requirement(CAPACITY_TYPE, "NotIn", ["reserved"])]]))) ?? set;
+}
