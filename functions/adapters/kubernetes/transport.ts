@@ -90,6 +90,8 @@ export function httpsTransport(connection: Connection, exchange: Exchange = over
     // Theirs does not keep connections: each call would cost a TLS handshake.
     agent ??= new Agent({
       keepAlive: true,
+      // An idle one is closed after half a minute: the network between may forget it, and a thawed function's first call would hang on it.
+      timeout: 30_000,
       maxSockets: 16,
       ...defined({ ca, cert, key, pfx, passphrase, servername, rejectUnauthorized }),
     });
