@@ -51,14 +51,15 @@ export function functionNames(): readonly string[] {
     .sort();
 }
 
-/** Bundles one function into `outDir`/NAME. Throws esbuild's own error when the source does not compile. */
-export async function bundle(name: string, outDir: string): Promise<Bundle> {
+/** Bundles one function into `outDir`/NAME/index.mjs, with its data. Throws esbuild's own error when the source does not compile. */
+export async function bundleCode(name: string, outDir: string): Promise<string> {
   const folder = join(outDir, name);
   rmSync(folder, { recursive: true, force: true });
+  const outfile = join(folder, "index.mjs");
   const { metafile } = await build({
     absWorkingDir: ROOT,
     entryPoints: [join(ROOT, "functions", name, "handler.ts")],
-    outfile: join(folder, "index.mjs"),
+    outfile,
     bundle: true,
     minify: true,
     platform: "node",
@@ -76,7 +77,12 @@ export async function bundle(name: string, outDir: string): Promise<Bundle> {
   if (Object.keys(metafile.inputs).some((input) => input.startsWith(`${CATALOGUE}/`))) {
     copyData(folder);
   }
-  const file = join(folder, "index.mjs");
+  return outfile;
+}
+
+/** Bundles one function and measures it. */
+export async function bundle(name: string, outDir: string): Promise<Bundle> {
+  const file = await bundleCode(name, outDir);
   const code = readFileSync(file);
   const loaded = load(file);
   return {

@@ -1,0 +1,80 @@
+import { Validations } from "aws-cdk-lib";
+import { nodeRoleId } from "./clusters.ts";
+import type { AutoscalerStack } from "./stack.ts";
+
+/** What cdk-nag's rules find and we mean: the construct, the findings, and why they stay. */
+interface Exception {
+  readonly construct: string;
+  readonly findings: readonly string[];
+  readonly reason: string;
+}
+
+const wildcard = (resource: string): string => `AwsSolutions-IAM5[Resource::${resource}]`;
+const ec2 = (type: string, account = "*"): string => wildcard(`arn:<AWS::Partition>:ec2:<AWS::Region>:${account}:${type}/*`);
+const managed = (policy: string): string => `AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/${policy}]`;
+
+const EXCEPTIONS: readonly Exception[] = [
+  {
+    construct: "LifecycleRole",
+    findings: ["security-group", "subnet", "capacity-reservation", "placement-group"]
+      .map((type) => ec2(type))
+      .concat(ec2("image", ""), ec2("snapshot", "")),
+    reason: "A launch names what its EC2NodeClass selects, which people choose at run time; what is made must carry the cluster's tags.",
+  },
+  {
+    construct: "LifecycleRole",
+    findings: ["fleet", "instance", "volume", "network-interface", "launch-template", "spot-instances-request"].map((type) => ec2(type)),
+    reason: "Ids are not known before they are made; each action is tied to the tags of these clusters.",
+  },
+  {
+    construct: "LifecycleRole",
+    findings: [wildcard("*")],
+    reason: "EC2's Describe actions know no resources; they are tied to the region.",
+  },
+  {
+    construct: "CatalogRole",
+    findings: [wildcard("*")],
+    reason: "EC2's Describe actions and the price list know no resources; the former are tied to the region.",
+  },
+  {
+    construct: "CatalogRole",
+    findings: [wildcard("arn:<AWS::Partition>:ssm:<AWS::Region>::parameter/aws/service/*")],
+    reason: "AWS's own public parameters, which name the images of each Kubernetes version.",
+  },
+  {
+    construct: "CatalogRole",
+    findings: [wildcard("arn:<AWS::Partition>:iam::<AWS::AccountId>:instance-profile/*")],
+    reason: "Reading only: an EC2NodeClass may name any instance profile.",
+  },
+  {
+    construct: "AuditDeadLetters",
+    findings: ["AwsSolutions-SQS3"],
+    reason: "It is the dead-letter queue of a function's failed invocations.",
+  },
+];
+
+/** Tells cdk-nag which of its findings in this stack are meant. Whatever else it finds fails the synthesis. */
+export function acknowledge(stack: AutoscalerStack): void {
+  const clusters = stack.settings.clusters.map(({ name }) => name);
+  const own: readonly Exception[] = clusters.flatMap((name) => [
+    {
+      construct: "CatalogRole",
+      findings: [wildcard(`arn:<AWS::Partition>:iam::<AWS::AccountId>:instance-profile/karpenter/<AWS::Region>/${name}/*`)],
+      reason: "Profiles get a new name each time they are made; the path and the tags tie them to the cluster.",
+    },
+    {
+      construct: nodeRoleId(name),
+      findings: [
+        ...["AmazonEKSWorkerNodePolicy", "AmazonEKS_CNI_Policy"],
+        ...["AmazonEC2ContainerRegistryPullOnly", "AmazonSSMManagedInstanceCore"],
+      ].map(managed),
+      reason: "The policies that EKS documents for its nodes; AWS keeps them up to date with what kubelets need.",
+    },
+  ]);
+  for (const { construct, findings, reason } of [...EXCEPTIONS, ...own]) {
+    const found = stack.node.tryFindChild(construct);
+    // Optional parts of the stack may not be there.
+    if (found === undefined) continue;
+    for (const id of findings) Validations.of(found).acknowledge({ id, reason });
+  }
+}

@@ -1,0 +1,103 @@
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { App, CliCredentialsStackSynthesizer, type IStackSynthesizer, Validations } from "aws-cdk-lib";
+import { Code } from "aws-cdk-lib/aws-lambda";
+import { AwsSolutionsChecks } from "cdk-nag";
+import { acknowledge } from "./acknowledged.ts";
+import { bundleCode, DIST, functionNames } from "./build.ts";
+import { FUNCTION_NAMES, type FunctionName } from "./functions.ts";
+import { type DeploymentSettings, parseSettings, readSettings } from "./settings.ts";
+import { AutoscalerStack } from "./stack.ts";
+
+/**
+ * Bundles the functions and synthesises the stack into cdk.out, offline and without the CDK's CLI:
+ * `node infra/app.ts [--config FILE | --clusters a,b [--sources audit,notify,sweep]] [--architecture x86_64] [--stack NAME] [--out DIR]`.
+ */
+
+export interface SynthOptions {
+  readonly settings: DeploymentSettings;
+  readonly outDir?: string;
+  readonly code?: (name: FunctionName) => Code;
+  readonly extraEnvironment?: Readonly<Record<string, string>>;
+}
+
+/** The app with its one stack, checked by cdk-nag when it is synthesised. */
+export function makeApp({ settings, outDir, code = bundled, extraEnvironment }: SynthOptions): {
+  readonly app: App;
+  readonly stack: AutoscalerStack;
+} {
+  const app = new App({
+    ...(outDir !== undefined && { outdir: outDir }),
+    analyticsReporting: false,
+    // Without them `sam deploy` does not find the code: the CDK's CLI would set them.
+    postCliContext: { "aws:cdk:enable-asset-metadata": true, "aws:cdk:enable-path-metadata": true },
+  });
+  const stack = new AutoscalerStack(app, settings.stackName, {
+    settings,
+    code,
+    ...(extraEnvironment && { extraEnvironment }),
+    synthesizer: new CliCredentialsStackSynthesizer() as IStackSynthesizer,
+  });
+  acknowledge(stack);
+  Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
+  return { app, stack };
+}
+
+function bundled(name: FunctionName): Code {
+  return Code.fromAsset(join(DIST, name), { exclude: ["*.map"] });
+}
+
+/** Settings from the command line, or from a file. Throws one sentence about what is wrong. */
+export function settingsFrom(args: readonly string[]): { readonly settings: DeploymentSettings; readonly outDir?: string } {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      config: { type: "string" },
+      clusters: { type: "string" },
+      sources: { type: "string" },
+      architecture: { type: "string" },
+      stack: { type: "string" },
+      out: { type: "string" },
+      ephemeral: { type: "boolean" },
+    },
+  });
+  const sources = values.sources?.split(",");
+  const named = values.clusters?.split(",").map((name) => ({ name, ...(sources && { sources }) }));
+  const file = named !== undefined && values.config === undefined ? {} : readSettings(values.config);
+  const settings = parseSettings(
+    {
+      ...(file as object),
+      ...(named && { clusters: named }),
+      ...(values.architecture !== undefined && { architecture: values.architecture }),
+      ...(values.stack !== undefined && { stackName: values.stack }),
+      ...(values.ephemeral && { ephemeral: true }),
+    },
+    named === undefined ? (values.config ?? "infra/clusters.json") : "The command line",
+  );
+  return { settings, ...(values.out !== undefined && { outDir: values.out }) };
+}
+
+async function main(): Promise<void> {
+  const { settings, outDir = process.env["CDK_OUTDIR"] ?? "cdk.out" } = settingsFrom(process.argv.slice(2));
+  const missing = FUNCTION_NAMES.filter((name) => !functionNames().includes(name));
+  if (missing.length > 0) {
+    throw new Error(`There is no functions/${missing[0]}/handler.ts, so the stack cannot be made.`);
+  }
+  for (const name of FUNCTION_NAMES) {
+    await bundleCode(name, DIST);
+  }
+  const { app } = makeApp({ settings, outDir });
+  app.synth();
+  console.log(
+    `${settings.stackName} for ${settings.clusters.map(({ name }) => name).join(", ")}: ${join(outDir, `${settings.stackName}.template.json`)}`,
+  );
+}
+
+if (import.meta.main) {
+  try {
+    await main();
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error));
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,163 @@
+import { CfnOutput, CfnParameter, Duration, RemovalPolicy, type Stack } from "aws-cdk-lib";
+import type { Table } from "aws-cdk-lib/aws-dynamodb";
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { Architecture, type Code, type EventInvokeConfigOptions, Function as LambdaFunction, Runtime } from "aws-cdk-lib/aws-lambda";
+import { SqsDestination } from "aws-cdk-lib/aws-lambda-destinations";
+import { LogGroup } from "aws-cdk-lib/aws-logs";
+import type { Queue } from "aws-cdk-lib/aws-sqs";
+import { FUNCTIONS, type FunctionName, QUEUE_VARIABLES, type QueueName } from "./functions.ts";
+import {
+  clusterStatements,
+  describeStatement,
+  instanceProfileStatements,
+  launchStatements,
+  parameterStatement,
+  passNodeRoleStatement,
+  pricingStatement,
+  storeStatement,
+} from "./policies.ts";
+import type { DeploymentSettings } from "./settings.ts";
+
+/** What the functions of a stack share. */
+export interface Surroundings {
+  readonly stack: Stack;
+  readonly settings: DeploymentSettings;
+  readonly table: Table;
+  readonly queues: Readonly<Record<QueueName, Queue>>;
+  /** The code of a function: its bundle, or a stand-in. */
+  readonly code: (name: FunctionName) => Code;
+  readonly extraEnvironment: Readonly<Record<string, string>>;
+}
+
+/** Lambda takes no more than this, names and values together. */
+const MAX_ENVIRONMENT_BYTES = 4096;
+
+/** Makes a function with its role and log. `lost` takes events of asynchronous calls that no try has handled. */
+export function makeFunction(name: FunctionName, surroundings: Surroundings, lost?: Queue): LambdaFunction {
+  const { stack, settings } = surroundings;
+  const { description, memory, timeoutSeconds } = FUNCTIONS[name];
+  const functionName = `${stack.stackName}-${name}`;
+  const logGroup = new LogGroup(stack, `${capital(name)}Log`, {
+    logGroupName: `/aws/lambda/${functionName}`,
+    retention: settings.logRetentionDays,
+    removalPolicy: RemovalPolicy.DESTROY,
+  });
+  const cap = name === "notify" ? settings.notifyConcurrency : 0;
+  return new LambdaFunction(stack, capital(name), {
+    functionName,
+    description,
+    runtime: Runtime.NODEJS_24_X,
+    architecture: settings.architecture === "arm64" ? Architecture.ARM_64 : Architecture.X86_64,
+    handler: "index.handler",
+    code: surroundings.code(name),
+    memorySize: memory,
+    timeout: Duration.seconds(timeoutSeconds),
+    environment: environment(name, surroundings),
+    role: makeRole(name, logGroup, surroundings, lost),
+    logGroup,
+    ...(cap > 0 && { reservedConcurrentExecutions: cap }),
+    ...asynchronous(name, lost),
+  });
+}
+
+/** A sweep that failed is not repeated, the next is a minute away. Audit records come once. */
+function asynchronous(name: FunctionName, lost: Queue | undefined): EventInvokeConfigOptions {
+  if (lost !== undefined) return { onFailure: new SqsDestination(lost), retryAttempts: 2 };
+  return FUNCTIONS[name].schedules.length > 0 ? { retryAttempts: 0, maxEventAge: Duration.seconds(60) } : {};
+}
+
+function environment(name: FunctionName, { stack, settings, table, queues, extraEnvironment }: Surroundings): Record<string, string> {
+  const clusters = settings.clusters.map((cluster) => ({
+    name: cluster.name,
+    sources: cluster.sources,
+    endpoint: cluster.endpoint,
+    caBundle: cluster.caBundle,
+    roleArn: cluster.roleArn,
+  }));
+  const variables: Record<string, string> = {
+    ...settings.settings,
+    TABLE_NAME: table.tableName,
+    CLUSTERS: JSON.stringify(clusters),
+  };
+  for (const queue of FUNCTIONS[name].sends) variables[QUEUE_VARIABLES[queue]] = queues[queue].queueUrl;
+  if (name === "notify") variables["NOTIFY_TOKEN"] = notifyToken(stack);
+  const bytes = Buffer.byteLength(JSON.stringify(variables));
+  if (bytes > MAX_ENVIRONMENT_BYTES) {
+    throw new Error(
+      `The environment of ${name} has ${bytes} bytes, Lambda takes ${MAX_ENVIRONMENT_BYTES}: leave out endpoint and caBundle (EKS is asked), or split the clusters over two stacks.`,
+    );
+  }
+  return { ...variables, ...extraEnvironment };
+}
+
+/** The secret part of the webhook's path. A parameter, so that it stands in no template and no repository. */
+function notifyToken(stack: Stack): string {
+  return new CfnParameter(stack, "NotifyToken", {
+    description: "Secret part of the notify URL: 16 or more letters, digits, - and _. Make one with: openssl rand -hex 24",
+    noEcho: true,
+    allowedPattern: "^[A-Za-z0-9_-]{16,}$",
+  }).valueAsString;
+}
+
+function makeRole(name: FunctionName, logGroup: LogGroup, surroundings: Surroundings, lost: Queue | undefined): Role {
+  const { stack, settings, table, queues } = surroundings;
+  const { queue, sends, store } = FUNCTIONS[name];
+  const targets = [...sends.map((target) => queues[target]), ...(lost === undefined ? [] : [lost])];
+  const statements = [
+    new PolicyStatement({
+      sid: "WriteOwnLog",
+      actions: ["logs:CreateLogStream", "logs:PutLogEvents"],
+      resources: [logGroup.logGroupArn],
+    }),
+    storeStatement(store, table.tableArn),
+    new PolicyStatement({ sid: "Wake", actions: ["sqs:SendMessage"], resources: targets.map(({ queueArn }) => queueArn) }),
+    ...(queue === undefined
+      ? []
+      : [
+          new PolicyStatement({
+            sid: "BeWoken",
+            actions: ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility", "sqs:GetQueueAttributes"],
+            resources: [queues[queue].queueArn],
+          }),
+        ]),
+    ...cloudStatements(name, settings.clusters),
+  ];
+  const role = new Role(stack, `${capital(name)}Role`, {
+    assumedBy: new ServicePrincipal("lambda.amazonaws.com"),
+    description: `Of ${stack.stackName}-${name}`,
+    inlinePolicies: { own: new PolicyDocument({ statements }) },
+  });
+  new CfnOutput(stack, `${capital(name)}RoleArn`, { value: role.roleArn });
+  return role;
+}
+
+function cloudStatements(name: FunctionName, clusters: DeploymentSettings["clusters"]): readonly PolicyStatement[] {
+  const find = FUNCTIONS[name].inClusters ? clusterStatements(clusters) : [];
+  switch (name) {
+    case "lifecycle":
+      return [
+        ...find,
+        ...launchStatements(clusters),
+        passNodeRoleStatement(clusters),
+        describeStatement("Instances", "InstanceStatus", "LaunchTemplates", "Fleets"),
+      ];
+    case "catalog":
+      return [
+        ...find,
+        ...instanceProfileStatements(clusters),
+        passNodeRoleStatement(clusters),
+        describeStatement(
+          ...["AvailabilityZones", "CapacityReservations", "Images", "InstanceTypeOfferings", "InstanceTypes"],
+          ...["PlacementGroups", "SecurityGroups", "SpotPriceHistory", "Subnets"],
+        ),
+        parameterStatement(),
+        pricingStatement(),
+      ];
+    default:
+      return find;
+  }
+}
+
+export function capital(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}

@@ -1,0 +1,140 @@
+import { Aws } from "aws-cdk-lib";
+import { PolicyStatement, type PolicyStatementProps } from "aws-cdk-lib/aws-iam";
+import type { ClusterSettings } from "./settings.ts";
+
+/**
+ * What the functions may do in EC2, IAM, SSM, Pricing and EKS. Whatever changes something is tied to the tags that every launch carries
+ * (core/launch/tags.ts). The cluster is named by the value of eks:eks-cluster-name, not by the key kubernetes.io/cluster/NAME: values can be
+ * listed, so one statement serves any number of clusters and the policies do not outgrow IAM's limit.
+ */
+
+const CLUSTER = "eks:eks-cluster-name";
+const NODE_POOL = "karpenter.sh/nodepool";
+
+const arn = (service: string, resource: string, account: string = Aws.ACCOUNT_ID): string =>
+  `arn:${Aws.PARTITION}:${service}:${Aws.REGION}:${account}:${resource}`;
+const global = (resource: string): string => `arn:${Aws.PARTITION}:iam::${Aws.ACCOUNT_ID}:${resource}`;
+const ec2 = (...types: readonly string[]): string[] => types.map((type) => arn("ec2", `${type}/*`, "*"));
+/** Images and snapshots may be anybody's, so their ARNs have no account. */
+const shared = (...types: readonly string[]): string[] => types.map((type) => arn("ec2", `${type}/*`, ""));
+
+const allow = (sid: string, props: PolicyStatementProps): PolicyStatement => new PolicyStatement({ sid, ...props });
+
+const tagged = (where: "RequestTag" | "ResourceTag", clusters: readonly ClusterSettings[]) => ({
+  StringEquals: { [`aws:${where}/${CLUSTER}`]: clusters.map(({ name }) => name) },
+  StringLike: { [`aws:${where}/${NODE_POOL}`]: "*" },
+});
+
+const MADE_BY_A_LAUNCH = ["fleet", "instance", "volume", "network-interface", "launch-template", "spot-instances-request"];
+const LAUNCHES = ["ec2:RunInstances", "ec2:CreateFleet"];
+
+/** Launch, tag and terminate instances of these clusters, and of no others. */
+export function launchStatements(clusters: readonly ClusterSettings[]): readonly PolicyStatement[] {
+  const own = tagged("ResourceTag", clusters);
+  const request = tagged("RequestTag", clusters);
+  return [
+    allow("LaunchFrom", {
+      actions: LAUNCHES,
+      resources: [...shared("image", "snapshot"), ...ec2("security-group", "subnet", "capacity-reservation", "placement-group")],
+    }),
+    allow("LaunchByOwnTemplates", { actions: LAUNCHES, resources: ec2("launch-template"), conditions: own }),
+    allow("LaunchTagged", {
+      actions: [...LAUNCHES, "ec2:CreateLaunchTemplate"],
+      resources: ec2(...MADE_BY_A_LAUNCH),
+      conditions: request,
+    }),
+    allow("TagWhatIsLaunched", {
+      actions: ["ec2:CreateTags"],
+      resources: ec2(...MADE_BY_A_LAUNCH),
+      conditions: {
+        ...request,
+        StringEquals: { ...request.StringEquals, "ec2:CreateAction": ["RunInstances", "CreateFleet", "CreateLaunchTemplate"] },
+      },
+    }),
+    allow("TagOwnInstances", {
+      actions: ["ec2:CreateTags"],
+      resources: ec2("instance"),
+      conditions: { ...own, "ForAllValues:StringEquals": { "aws:TagKeys": [CLUSTER, "karpenter.sh/nodeclaim", "Name"] } },
+    }),
+    allow("EndOwn", {
+      actions: ["ec2:TerminateInstances", "ec2:DeleteLaunchTemplate"],
+      resources: ec2("instance", "launch-template"),
+      conditions: own,
+    }),
+  ];
+}
+
+/** Describe calls know no resources; the region is all that can be asked. */
+export function describeStatement(...names: readonly string[]): PolicyStatement {
+  return allow("Describe", {
+    actions: names.map((name) => `ec2:Describe${name}`),
+    resources: ["*"],
+    conditions: { StringEquals: { "aws:RequestedRegion": Aws.REGION } },
+  });
+}
+
+/** Give instances the nodes' roles, and no other. */
+export function passNodeRoleStatement(clusters: readonly ClusterSettings[]): PolicyStatement {
+  const roles = new Set(clusters.flatMap(({ name, nodeRoles }) => nodeRoles ?? [`KarpenterNodeRole-${name}`]));
+  return allow("PassNodeRole", {
+    actions: ["iam:PassRole"],
+    resources: [...roles].map((role) => global(`role/${role}`)),
+    conditions: { StringEquals: { "iam:PassedToService": ["ec2.amazonaws.com", "ec2.amazonaws.com.cn"] } },
+  });
+}
+
+/** Make, fill and remove the instance profiles of these clusters' node classes, under their own path. */
+export function instanceProfileStatements(clusters: readonly ClusterSettings[]): readonly PolicyStatement[] {
+  const resources = clusters.map(({ name }) => global(`instance-profile/karpenter/${Aws.REGION}/${name}/*`));
+  const conditions = (where: "RequestTag" | "ResourceTag") => ({
+    StringEquals: {
+      [`aws:${where}/${CLUSTER}`]: clusters.map(({ name }) => name),
+      [`aws:${where}/topology.kubernetes.io/region`]: Aws.REGION,
+    },
+    StringLike: { [`aws:${where}/karpenter.k8s.aws/ec2nodeclass`]: "*" },
+  });
+  return [
+    allow("MakeProfiles", {
+      actions: ["iam:CreateInstanceProfile", "iam:TagInstanceProfile"],
+      resources,
+      conditions: conditions("RequestTag"),
+    }),
+    allow("KeepProfiles", {
+      actions: ["iam:AddRoleToInstanceProfile", "iam:RemoveRoleFromInstanceProfile", "iam:DeleteInstanceProfile"],
+      resources,
+      conditions: conditions("ResourceTag"),
+    }),
+    allow("ReadProfiles", { actions: ["iam:GetInstanceProfile"], resources: [global("instance-profile/*")] }),
+  ];
+}
+
+/** AWS's public parameters name the images of each Kubernetes version. */
+export function parameterStatement(): PolicyStatement {
+  return allow("ReadImageParameters", { actions: ["ssm:GetParameter"], resources: [arn("ssm", "parameter/aws/service/*", "")] });
+}
+
+/** The price list is served from few regions and knows no resources. */
+export function pricingStatement(): PolicyStatement {
+  return allow("ReadPrices", { actions: ["pricing:GetProducts"], resources: ["*"] });
+}
+
+/** Ask EKS where the clusters are, and act in other accounts where clusters are of those. */
+export function clusterStatements(clusters: readonly ClusterSettings[]): readonly PolicyStatement[] {
+  const roles = clusters.flatMap(({ roleArn }) => (roleArn === undefined ? [] : [roleArn]));
+  return [
+    allow("FindClusters", { actions: ["eks:DescribeCluster"], resources: clusters.map(({ name }) => arn("eks", `cluster/${name}`)) }),
+    ...(roles.length === 0 ? [] : [allow("ActInOtherAccounts", { actions: ["sts:AssumeRole"], resources: roles })]),
+  ];
+}
+
+/** The record of intent: all items of the table, or only look-ups. */
+export function storeStatement(access: "read" | "write", tableArn: string): PolicyStatement {
+  const reads = ["dynamodb:GetItem", "dynamodb:Query"];
+  const writes = ["BatchGetItem", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "ConditionCheckItem"].map(
+    (name) => `dynamodb:${name}`,
+  );
+  return allow(access === "read" ? "LookUpIntents" : "KeepIntents", {
+    actions: access === "read" ? reads : [...reads, ...writes],
+    resources: [tableArn, `${tableArn}/index/byInstance`],
+  });
+}

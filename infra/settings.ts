@@ -1,0 +1,80 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import * as z from "zod";
+
+/** What a deployment is told: infra/clusters.json, or a file like it. */
+
+const cluster = z.strictObject({
+  name: z.string().regex(/^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$/, "is no EKS cluster name"),
+  /** Where wake-ups come from; the one-minute sweep is always on. */
+  sources: z.array(z.enum(["audit", "notify", "sweep"])).default(["notify", "sweep"]),
+  /** Of the API server; asked of EKS when absent. */
+  endpoint: z.string().startsWith("https://").optional(),
+  /** PEM in base64; asked of EKS when absent. */
+  caBundle: z.string().optional(),
+  /** Role of another account to assume for this cluster. */
+  roleArn: z
+    .string()
+    .regex(/^arn:[^:]+:iam::\d{12}:role\/\S+$/, "is no role ARN")
+    .optional(),
+  /** Of its audit records; /aws/eks/NAME/cluster when absent. */
+  logGroup: z.string().optional(),
+  auditPattern: z.enum(["json", "text"]).default("json"),
+  /** Names of roles that its nodes may have; KarpenterNodeRole-NAME when absent. */
+  nodeRoles: z.array(z.string().regex(/^[\w+=,.@-]+$/, "is no role name")).optional(),
+});
+
+const settings = z.strictObject({
+  stackName: z
+    .string()
+    .regex(/^[a-zA-Z][a-zA-Z0-9-]{0,39}$/, "must begin with a letter and have at most 40 letters, digits and -")
+    .default("karpenter-serverless"),
+  clusters: z.array(cluster).min(1, "names no cluster"),
+  architecture: z.enum(["arm64", "x86_64"]).default("arm64"),
+  /** Karpenter's own settings by their names, as FEATURE_GATES. */
+  settings: z.record(z.string().regex(/^[A-Z][A-Z0-9_]+$/, "is no setting's name"), z.string()).default({}),
+  /** Lets the functions into the clusters by EKS access entries; else map their roles yourself. */
+  accessEntries: z.boolean().default(true),
+  /** Makes the role KarpenterNodeRole-NAME of each cluster. */
+  createNodeRoles: z.boolean().default(false),
+  /** Deletes the table with the stack: for trials. */
+  ephemeral: z.boolean().default(false),
+  logRetentionDays: z.number().int().positive().default(14),
+  /** An SNS topic that alarms go to. */
+  alarmTopicArn: z.string().startsWith("arn:").optional(),
+  /** Caps what a flood of calls to notify's public URL can cost. 0 sets none: a new account has too little to reserve. */
+  notifyConcurrency: z.number().int().min(0).default(20),
+});
+
+export type ClusterSettings = z.infer<typeof cluster>;
+export type DeploymentSettings = z.infer<typeof settings>;
+
+/** Reads settings, with defaults filled in. Throws one sentence about the first thing that is wrong; `source` says where. */
+export function parseSettings(value: unknown, source: string): DeploymentSettings {
+  const parsed = settings.safeParse(value);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    throw new Error(`${source}: ${issue?.path.join(".") || "the whole"} ${issue?.message ?? "is wrong"}.`);
+  }
+  const names = parsed.data.clusters.map(({ name }) => name);
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice !== undefined) {
+    throw new Error(`${source}: cluster ${twice} is named twice; leave one of them out.`);
+  }
+  return parsed.data;
+}
+
+/** Reads a settings file. Throws one sentence when there is none or it is not JSON. */
+export function readSettings(path: string = join(import.meta.dirname, "clusters.json")): unknown {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch {
+    throw new Error(`${path}: cannot be read; name the clusters in such a file (infra/clusters.json is one) or with --clusters a,b.`);
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`${path}: is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

@@ -1,0 +1,188 @@
+import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps, Tags } from "aws-cdk-lib";
+import { Alarm, ComparisonOperator, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
+import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
+import { AttributeType, BillingMode, ProjectionType, Table, TableEncryption } from "aws-cdk-lib/aws-dynamodb";
+import { Rule } from "aws-cdk-lib/aws-events";
+import { SqsQueue } from "aws-cdk-lib/aws-events-targets";
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { type Code, EventSourceMapping, FunctionUrlAuthType, type Function as LambdaFunction } from "aws-cdk-lib/aws-lambda";
+import { CfnSchedule } from "aws-cdk-lib/aws-scheduler";
+import { Topic } from "aws-cdk-lib/aws-sns";
+import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
+import type { Construct } from "constructs";
+import { letFunctionsIn, makeNodeRole, subscribeToAuditLog } from "./clusters.ts";
+import { FUNCTION_NAMES, FUNCTIONS, type FunctionName, QUEUES, type QueueName } from "./functions.ts";
+import { INTERRUPTION_RULES } from "./interruption-rules.ts";
+import { capital, makeFunction, type Surroundings } from "./lambda.ts";
+import type { ClusterSettings, DeploymentSettings } from "./settings.ts";
+
+export interface AutoscalerStackProps extends StackProps {
+  readonly settings: DeploymentSettings;
+  /** The code of a function: its bundle, or a stand-in. */
+  readonly code: (name: FunctionName) => Code;
+  /** Variables of every function beside its own, such as AWS_ENDPOINT_URL_EC2. */
+  readonly extraEnvironment?: Readonly<Record<string, string>>;
+}
+
+/** One autoscaler for any number of clusters of an account and region. */
+export class AutoscalerStack extends Stack {
+  readonly settings: DeploymentSettings;
+  readonly #deadLetters: Queue[] = [];
+
+  constructor(scope: Construct, id: string, { settings, code, extraEnvironment = {}, ...props }: AutoscalerStackProps) {
+    super(scope, id, { description: "karpenter-serverless: makes and removes nodes of EKS clusters", ...props });
+    this.settings = settings;
+    Tags.of(this).add("app.kubernetes.io/name", "karpenter-serverless");
+    const table = this.#makeTable();
+    const queues = {
+      provision: this.#makeQueue("provision"),
+      claims: this.#makeQueue("claims"),
+      disruption: this.#makeQueue("disruption"),
+      catalog: this.#makeQueue("catalog"),
+      interruption: this.#makeQueue("interruption"),
+    };
+    const functions = this.#makeFunctions({ stack: this, settings, table, queues, code, extraEnvironment });
+    this.#feed(functions, queues);
+    this.#sweep(functions);
+    this.#listenToInterruptions(queues.interruption);
+    this.#listenToClusters(functions);
+    for (const { name } of settings.createNodeRoles ? settings.clusters : []) makeNodeRole(this, name, settings.accessEntries);
+    this.#watchDeadLetters();
+    new CfnOutput(this, "TableName", { value: table.tableName });
+    new CfnOutput(this, "InterruptionQueueUrl", { value: queues.interruption.queueUrl });
+  }
+
+  #makeTable(): Table {
+    const { ephemeral } = this.settings;
+    const table = new Table(this, "Intents", {
+      tableName: this.stackName,
+      partitionKey: { name: "pk", type: AttributeType.STRING },
+      sortKey: { name: "sk", type: AttributeType.STRING },
+      billingMode: BillingMode.PAY_PER_REQUEST,
+      timeToLiveAttribute: "ttl",
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+      encryption: TableEncryption.AWS_MANAGED,
+      deletionProtection: !ephemeral,
+      removalPolicy: ephemeral ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN,
+    });
+    table.addGlobalSecondaryIndex({
+      indexName: "byInstance",
+      partitionKey: { name: "instanceId", type: AttributeType.STRING },
+      projectionType: ProjectionType.ALL,
+    });
+    return table;
+  }
+
+  #makeQueue(name: QueueName): Queue {
+    const { fifo, delaySeconds, retentionSeconds, visibilitySeconds, maxReceives } = QUEUES[name];
+    return new Queue(this, `${capital(name)}Queue`, {
+      queueName: `${this.stackName}-${name}${fifo ? ".fifo" : ""}`,
+      // CloudFormation knows no fifo: false.
+      ...(fifo && { fifo }),
+      deliveryDelay: Duration.seconds(delaySeconds),
+      retentionPeriod: Duration.seconds(retentionSeconds),
+      visibilityTimeout: Duration.seconds(visibilitySeconds),
+      encryption: QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+      deadLetterQueue: { queue: this.#makeDeadLetterQueue(name, fifo), maxReceiveCount: maxReceives },
+    });
+  }
+
+  #makeDeadLetterQueue(name: string, fifo = false): Queue {
+    const queue = new Queue(this, `${capital(name)}DeadLetters`, {
+      queueName: `${this.stackName}-${name}-dead${fifo ? ".fifo" : ""}`,
+      ...(fifo && { fifo }),
+      retentionPeriod: Duration.days(14),
+      encryption: QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+    });
+    this.#deadLetters.push(queue);
+    return queue;
+  }
+
+  #clustersWith(source: "audit" | "notify"): readonly ClusterSettings[] {
+    return this.settings.clusters.filter(({ sources }) => sources.includes(source));
+  }
+
+  /** All of them, but those for a source of wake-ups that no cluster has. */
+  #makeFunctions(surroundings: Surroundings): ReadonlyMap<FunctionName, LambdaFunction> {
+    const wanted = FUNCTION_NAMES.filter((name) => (name !== "audit" && name !== "notify") || this.#clustersWith(name).length > 0);
+    return new Map(
+      wanted.map((name) => [name, makeFunction(name, surroundings, name === "audit" ? this.#makeDeadLetterQueue("audit") : undefined)]),
+    );
+  }
+
+  #feed(functions: ReadonlyMap<FunctionName, LambdaFunction>, queues: Surroundings["queues"]): void {
+    for (const [name, target] of functions) {
+      const { queue } = FUNCTIONS[name];
+      if (queue === undefined) continue;
+      const { maxConcurrency } = QUEUES[queue];
+      new EventSourceMapping(this, `${capital(name)}Source`, {
+        target,
+        eventSourceArn: queues[queue].queueArn,
+        batchSize: 10,
+        reportBatchItemFailures: true,
+        ...(maxConcurrency !== undefined && { maxConcurrency }),
+      });
+    }
+  }
+
+  #sweep(functions: ReadonlyMap<FunctionName, LambdaFunction>): void {
+    const swept = [...functions].filter(([name]) => FUNCTIONS[name].schedules.length > 0);
+    const invoke = new PolicyStatement({ actions: ["lambda:InvokeFunction"], resources: swept.map(([, { functionArn }]) => functionArn) });
+    const role = new Role(this, "SchedulerRole", {
+      assumedBy: new ServicePrincipal("scheduler.amazonaws.com", { conditions: { StringEquals: { "aws:SourceAccount": this.account } } }),
+      inlinePolicies: { invoke: new PolicyDocument({ statements: [invoke] }) },
+    });
+    for (const [name, target] of swept) {
+      for (const schedule of FUNCTIONS[name].schedules) {
+        new CfnSchedule(this, `${capital(name)}${capital(schedule.name)}`, {
+          name: `${this.stackName}-${name}-${schedule.name}`,
+          scheduleExpression: schedule.rate,
+          flexibleTimeWindow: { mode: "OFF" },
+          target: {
+            arn: target.functionArn,
+            roleArn: role.roleArn,
+            input: JSON.stringify(schedule.input),
+            retryPolicy: { maximumRetryAttempts: 1, maximumEventAgeInSeconds: 60 },
+          },
+        });
+      }
+    }
+  }
+
+  #listenToInterruptions(queue: Queue): void {
+    for (const [name, eventPattern] of Object.entries(INTERRUPTION_RULES)) {
+      new Rule(this, `${name}Rule`, { eventPattern, targets: [new SqsQueue(queue)] });
+    }
+  }
+
+  #listenToClusters(functions: ReadonlyMap<FunctionName, LambdaFunction>): void {
+    const audit = functions.get("audit");
+    if (audit !== undefined) {
+      for (const cluster of this.#clustersWith("audit")) subscribeToAuditLog(this, cluster, audit);
+    }
+    // The API server cannot sign requests: the secret in the path tells it from strangers.
+    const url = functions.get("notify")?.addFunctionUrl({ authType: FunctionUrlAuthType.NONE }).url;
+    if (url !== undefined) new CfnOutput(this, "NotifyUrl", { value: url });
+    // Access entries of another account's clusters are that account's to make.
+    const own = this.settings.clusters.filter(({ roleArn }) => roleArn === undefined);
+    for (const { name } of this.settings.accessEntries ? own : []) letFunctionsIn(this, name, functions);
+  }
+
+  #watchDeadLetters(): void {
+    const { alarmTopicArn } = this.settings;
+    const topic = alarmTopicArn === undefined ? undefined : Topic.fromTopicArn(this, "AlarmTopic", alarmTopicArn);
+    for (const queue of this.#deadLetters) {
+      const alarm = new Alarm(queue, "NotEmpty", {
+        alarmDescription: "Work was given up: read a message, mend its cause, and start a redrive. The sweeps have looked again meanwhile.",
+        metric: queue.metricApproximateNumberOfMessagesVisible({ statistic: "Maximum", period: Duration.minutes(1) }),
+        threshold: 1,
+        evaluationPeriods: 1,
+        comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+        treatMissingData: TreatMissingData.NOT_BREACHING,
+      });
+      if (topic !== undefined) alarm.addAlarmAction(new SnsAction(topic));
+    }
+  }
+}

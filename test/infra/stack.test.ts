@@ -1,0 +1,318 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Match, Template } from "aws-cdk-lib/assertions";
+import { Code } from "aws-cdk-lib/aws-lambda";
+import { afterAll, describe, expect, it } from "vitest";
+import { makeApp, settingsFrom } from "../../infra/app.ts";
+import { auditFilterPattern } from "../../infra/audit-pattern.ts";
+import { FUNCTION_NAMES, FUNCTIONS } from "../../infra/functions.ts";
+import { parseSettings } from "../../infra/settings.ts";
+
+const outDir = mkdtempSync(join(tmpdir(), "stack-"));
+afterAll(() => rmSync(outDir, { recursive: true, force: true }));
+
+function synthesize(value: object, dir: string): Template {
+  const { app, stack } = makeApp({
+    settings: parseSettings(value, "test"),
+    outDir: join(outDir, dir),
+    code: () => Code.fromInline("exports.handler = async () => {};"),
+    extraEnvironment: { AWS_ENDPOINT_URL_EC2: "http://127.0.0.1:1" },
+  });
+  // Synthesis runs cdk-nag and throws when it finds what is not acknowledged; the template is taken from what it wrote.
+  app.synth();
+  return Template.fromStack(stack);
+}
+
+const all = ["audit", "notify", "sweep"];
+const template = synthesize(
+  {
+    clusters: [
+      { name: "c1", sources: all },
+      { name: "c2", sources: ["audit", "sweep"], auditPattern: "text" },
+    ],
+    createNodeRoles: true,
+  },
+  "two",
+);
+
+interface Statement {
+  readonly Sid?: string;
+  readonly Action: string | readonly string[];
+  readonly Resource: unknown;
+  readonly Condition?: object;
+}
+
+/** The statements of a function's role. */
+function statementsOf(name: string): readonly Statement[] {
+  const roles = template.findResources("AWS::IAM::Role");
+  const role = Object.entries(roles).find(([id]) => id.toLowerCase().startsWith(`${name}role`))?.[1];
+  return (role?.["Properties"].Policies ?? []).flatMap(
+    (policy: { PolicyDocument: { Statement: Statement[] } }) => policy.PolicyDocument.Statement,
+  );
+}
+
+const list = <T>(value: T | readonly T[]): readonly T[] => (Array.isArray(value) ? value : [value as T]);
+const actionsOf = (name: string): readonly string[] => statementsOf(name).flatMap(({ Action }) => list(Action));
+
+describe("the stack", () => {
+  it("makes every function", () => {
+    template.resourceCountIs("AWS::Lambda::Function", FUNCTION_NAMES.length);
+    for (const name of FUNCTION_NAMES) {
+      template.hasResourceProperties("AWS::Lambda::Function", {
+        FunctionName: `karpenter-serverless-${name}`,
+        Runtime: "nodejs24.x",
+        Handler: "index.handler",
+        Architectures: ["arm64"],
+        MemorySize: FUNCTIONS[name].memory,
+        Timeout: FUNCTIONS[name].timeoutSeconds,
+        LoggingConfig: { LogGroup: Match.anyValue() },
+        Environment: {
+          Variables: Match.objectLike({
+            AWS_ENDPOINT_URL_EC2: "http://127.0.0.1:1",
+            CLUSTERS: '[{"name":"c1","sources":["audit","notify","sweep"]},{"name":"c2","sources":["audit","sweep"]}]',
+          }),
+        },
+      });
+    }
+    template.allResourcesProperties("AWS::Logs::LogGroup", { RetentionInDays: 14 });
+  });
+
+  it("keeps the record of intent, and forgets what has expired", () => {
+    template.hasResource("AWS::DynamoDB::Table", {
+      DeletionPolicy: "Retain",
+      Properties: {
+        BillingMode: "PAY_PER_REQUEST",
+        KeySchema: [
+          { AttributeName: "pk", KeyType: "HASH" },
+          { AttributeName: "sk", KeyType: "RANGE" },
+        ],
+        GlobalSecondaryIndexes: [Match.objectLike({ IndexName: "byInstance", Projection: { ProjectionType: "ALL" } })],
+        TimeToLiveSpecification: { AttributeName: "ttl", Enabled: true },
+        PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+        SSESpecification: { SSEEnabled: true },
+        DeletionProtectionEnabled: true,
+      },
+    });
+  });
+
+  it("gives up no message unseen: each queue has a dead-letter queue, and each of those an alarm", () => {
+    const queues = Object.values(template.findResources("AWS::SQS::Queue")).map(({ Properties }) => Properties);
+    const isDead = ({ QueueName }: { QueueName: string }): boolean => /-dead(\.fifo)?$/.test(QueueName);
+    expect(queues.filter((queue) => !isDead(queue) && queue.RedrivePolicy === undefined)).toEqual([]);
+    expect(queues.filter((queue) => !isDead(queue)).length).toBe(5);
+    template.resourceCountIs("AWS::CloudWatch::Alarm", queues.filter(isDead).length);
+    template.hasResourceProperties("AWS::Lambda::EventInvokeConfig", {
+      DestinationConfig: { OnFailure: { Destination: Match.anyValue() } },
+    });
+  });
+
+  it("takes decisions of one cluster one after another, and reports failures message by message", () => {
+    template.hasResourceProperties("AWS::SQS::Queue", {
+      QueueName: "karpenter-serverless-provision.fifo",
+      FifoQueue: true,
+      DelaySeconds: 1,
+    });
+    template.resourceCountIs("AWS::Lambda::EventSourceMapping", 5);
+    template.allResourcesProperties("AWS::Lambda::EventSourceMapping", {
+      FunctionResponseTypes: ["ReportBatchItemFailures"],
+      BatchSize: 10,
+    });
+  });
+
+  it("sees a message again only after its function has timed out, and long before it expires", () => {
+    const queues = Object.values(template.findResources("AWS::SQS::Queue")).map(({ Properties }) => Properties);
+    for (const { queue, timeoutSeconds } of Object.values(FUNCTIONS)) {
+      if (queue === undefined) continue;
+      const fed = queues.find(({ QueueName }) => QueueName.split(".")[0] === `karpenter-serverless-${queue}`);
+      expect(fed?.VisibilityTimeout, queue).toBeGreaterThanOrEqual(2 * timeoutSeconds);
+      expect(fed?.MessageRetentionPeriod, queue).toBeGreaterThanOrEqual(2 * fed?.VisibilityTimeout);
+    }
+  });
+
+  it("hears of interruptions", () => {
+    template.hasResourceProperties("AWS::SQS::Queue", {
+      QueueName: "karpenter-serverless-interruption",
+      MessageRetentionPeriod: 300,
+      VisibilityTimeout: 120,
+      SqsManagedSseEnabled: true,
+    });
+    template.resourceCountIs("AWS::Events::Rule", 5);
+    template.hasResourceProperties("AWS::Events::Rule", {
+      EventPattern: { source: ["aws.ec2"], "detail-type": ["EC2 Spot Instance Interruption Warning"] },
+    });
+    template.hasResourceProperties("AWS::SQS::QueuePolicy", {
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          Match.objectLike({ Principal: { Service: "events.amazonaws.com" }, Action: Match.arrayWith(["sqs:SendMessage"]) }),
+        ]),
+      },
+    });
+  });
+
+  it("refuses queue calls without TLS", () => {
+    template.allResourcesProperties("AWS::SQS::QueuePolicy", {
+      PolicyDocument: {
+        Statement: Match.arrayWith([Match.objectLike({ Effect: "Deny", Condition: { Bool: { "aws:SecureTransport": "false" } } })]),
+      },
+    });
+  });
+
+  it("sweeps each minute", () => {
+    const schedules = Object.values(template.findResources("AWS::Scheduler::Schedule")).map(
+      ({ Properties }) => `${Properties.Name} ${Properties.ScheduleExpression} ${Properties.Target.Input}`,
+    );
+    expect(schedules.sort()).toEqual([
+      'karpenter-serverless-catalog-prices rate(12 hours) {"kind":"prices"}',
+      'karpenter-serverless-catalog-sweep rate(1 minute) {"kind":"sweep"}',
+      'karpenter-serverless-disruption-sweep rate(1 minute) {"kind":"sweep"}',
+      'karpenter-serverless-lifecycle-sweep rate(1 minute) {"kind":"sweep"}',
+      'karpenter-serverless-provision-sweep rate(1 minute) {"kind":"sweep"}',
+    ]);
+  });
+
+  it("listens to each cluster's audit log", () => {
+    for (const [name, pattern] of [
+      ["c1", "json"],
+      ["c2", "text"],
+    ] as const) {
+      template.hasResource("AWS::Logs::SubscriptionFilter", {
+        Properties: {
+          LogGroupName: `/aws/eks/${name}/cluster`,
+          FilterPattern: auditFilterPattern(pattern),
+          DestinationArn: Match.anyValue(),
+        },
+        DependsOn: [Match.stringLikeRegexp(`AuditOf${name}`)],
+      });
+    }
+    template.hasResourceProperties("AWS::Lambda::Permission", {
+      Principal: "logs.amazonaws.com",
+      SourceAccount: { Ref: "AWS::AccountId" },
+      SourceArn: { "Fn::Join": ["", Match.arrayWith([":log-group:/aws/eks/c1/cluster:*"])] },
+    });
+  });
+
+  it("answers the clusters' webhooks under a secret path, within a cap", () => {
+    template.hasParameter("NotifyToken", { NoEcho: true, AllowedPattern: "^[A-Za-z0-9_-]{16,}$" });
+    template.hasResourceProperties("AWS::Lambda::Url", { AuthType: "NONE" });
+    template.hasResourceProperties("AWS::Lambda::Function", {
+      FunctionName: "karpenter-serverless-notify",
+      ReservedConcurrentExecutions: 20,
+    });
+    template.hasOutput("NotifyUrl", {});
+  });
+
+  it("lets each function into each cluster under its own group, and nobody as more", () => {
+    template.resourcePropertiesCountIs("AWS::EKS::AccessEntry", { Type: "STANDARD" }, 10);
+    template.resourcePropertiesCountIs("AWS::EKS::AccessEntry", { Type: "EC2_LINUX" }, 2);
+    template.hasResourceProperties("AWS::EKS::AccessEntry", {
+      ClusterName: "c2",
+      Username: "karpenter-serverless:disruption",
+      KubernetesGroups: ["karpenter-serverless:disruption"],
+    });
+    for (const { Properties } of Object.values(template.findResources("AWS::EKS::AccessEntry")))
+      expect(Properties.AccessPolicies).toBeUndefined();
+  });
+});
+
+describe("least privilege", () => {
+  it.for(FUNCTION_NAMES)("%s has no wildcard action, and all resources only for what knows none", (name) => {
+    expect(statementsOf(name).length).toBeGreaterThan(0);
+    for (const { Action, Resource } of statementsOf(name)) {
+      for (const action of list(Action)) expect(action).not.toContain("*");
+      if (list(Resource).includes("*")) {
+        for (const action of list(Action)) expect(action).toMatch(/^(ec2:Describe|pricing:GetProducts$)/);
+      }
+    }
+  });
+
+  it.for([
+    { action: "ec2:CreateFleet", who: ["lifecycle"] },
+    { action: "ec2:TerminateInstances", who: ["lifecycle"] },
+    { action: "iam:PassRole", who: ["lifecycle", "catalog"] },
+    { action: "iam:CreateInstanceProfile", who: ["catalog"] },
+    { action: "dynamodb:PutItem", who: ["provision", "lifecycle", "interruption", "disruption", "catalog"] },
+    { action: "eks:DescribeCluster", who: ["provision", "lifecycle", "interruption", "disruption", "catalog"] },
+  ])("lets only $who $action", ({ action, who }) => {
+    expect(FUNCTION_NAMES.filter((name) => actionsOf(name).includes(action))).toEqual(who);
+  });
+
+  it("ties all that changes EC2 and IAM to the clusters' tags, roles or path", () => {
+    const changes = [...statementsOf("lifecycle"), ...statementsOf("catalog")].filter(({ Action }) =>
+      list(Action).some((action) => /^(ec2:(?!Describe)|iam:(?!Get))/.test(action)),
+    );
+    const untied = changes.filter(({ Condition }) => Condition === undefined).map(({ Sid }) => Sid);
+    // What a launch only points to: images, subnets and so on. What it makes is in the other statements.
+    expect(untied).toEqual(["LaunchFrom"]);
+    expect(JSON.stringify(changes)).toContain('"aws:ResourceTag/eks:eks-cluster-name":["c1","c2"]');
+  });
+
+  it("passes no roles but the nodes'", () => {
+    const [pass] = statementsOf("lifecycle").filter(({ Action }) => list(Action).includes("iam:PassRole"));
+    const roles = list(pass?.Resource).map((resource) => /role\/[\w-]+/.exec(JSON.stringify(resource))?.[0]);
+    expect(roles).toEqual(["role/KarpenterNodeRole-c1", "role/KarpenterNodeRole-c2"]);
+  });
+
+  it("lets each function send only where it wakes somebody", () => {
+    for (const name of FUNCTION_NAMES) {
+      const wake = statementsOf(name).filter(({ Action }) => list(Action).includes("sqs:SendMessage"));
+      const dead = name === "audit" ? 1 : 0;
+      expect(wake.flatMap(({ Resource }) => list(Resource)).length, name).toBe(FUNCTIONS[name].sends.length + dead);
+    }
+  });
+});
+
+describe("settings", () => {
+  it("leave out what no cluster uses, for a trial on another architecture", () => {
+    const small = synthesize(
+      {
+        clusters: [{ name: "c1", sources: ["sweep"] }],
+        architecture: "x86_64",
+        ephemeral: true,
+        accessEntries: false,
+        notifyConcurrency: 0,
+      },
+      "small",
+    );
+    small.resourceCountIs("AWS::Lambda::Function", 5);
+    small.allResourcesProperties("AWS::Lambda::Function", { Architectures: ["x86_64"] });
+    small.resourceCountIs("AWS::Lambda::Url", 0);
+    small.resourceCountIs("AWS::EKS::AccessEntry", 0);
+    small.hasResource("AWS::DynamoDB::Table", { DeletionPolicy: "Delete", Properties: { DeletionProtectionEnabled: false } });
+    expect(small.toJSON()["Parameters"]?.["NotifyToken"]).toBeUndefined();
+  });
+
+  it.for([
+    { name: "no clusters", value: { clusters: [] }, says: "test: clusters names no cluster" },
+    { name: "a bad name", value: { clusters: [{ name: "a/b" }] }, says: "test: clusters.0.name is no EKS cluster name" },
+    { name: "a cluster twice", value: { clusters: [{ name: "a" }, { name: "a" }] }, says: "cluster a is named twice" },
+    { name: "an unknown key", value: { clusters: [{ name: "a" }], cluster: 1 }, says: "cluster" },
+  ])("refuse $name in one sentence", ({ value, says }) => {
+    expect(() => parseSettings(value, "test")).toThrow(says);
+  });
+
+  it("come from the command line", () => {
+    const { settings, outDir: out } = settingsFrom([
+      "--clusters",
+      "a,b",
+      "--sources",
+      "audit,sweep",
+      "--architecture",
+      "x86_64",
+      "--stack",
+      "s",
+      "--out",
+      "o",
+    ]);
+    expect(settings).toMatchObject({
+      stackName: "s",
+      architecture: "x86_64",
+      clusters: [{ name: "a", sources: ["audit", "sweep"] }, { name: "b" }],
+    });
+    expect(out).toBe("o");
+  });
+});
+
+it("an audit pattern is within the limit of CloudWatch Logs", () => {
+  expect(auditFilterPattern("json").length).toBeLessThanOrEqual(1024);
+});
