@@ -38,7 +38,7 @@ export function renderEntry(
   const indent = " ".repeat(TIME + 2);
   const room = WIDTH - TIME - 2 - PRICE;
   const head = what.length > WHAT ? `${what}  ` : what.padEnd(WHAT + 2);
-  const lines = wrap(`${head}${which}${why === undefined ? "" : `  ${why}`}`.trimEnd(), room, " ".repeat(WHAT + 2));
+  const lines = wrap(`${head}${[which, why ?? ""].filter((part) => part !== "").join("  ")}`.trimEnd(), room, " ".repeat(WHAT + 2));
   const price = pricePerHour === undefined ? "" : `$${pricePerHour.toFixed(3)}/h`.padStart(PRICE);
   const first = price === "" ? (lines[0] ?? "") : `${(lines[0] ?? "").padEnd(room)}${price}`;
   const [on, off] = colour ? [isError ? "\u001b[31m" : "\u001b[1m", "\u001b[0m"] : ["", ""];

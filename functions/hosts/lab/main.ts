@@ -1,0 +1,94 @@
+import { parseArgs } from "node:util";
+import { BUNDLED_REGIONS } from "../../adapters/catalogue/bundled.ts";
+import { ManifestError } from "./manifests.ts";
+import { type PlayOptions, playManifests, playStory, type Scaling } from "./play.ts";
+import { STORIES } from "./stories.ts";
+
+const USAGE = `npm start                         three short stories on the real EC2 catalogue of us-west-2
+npm start -- FILE|FOLDER...       your own manifests ("-" is standard input)
+
+  --scale NAME=N                  then scale this Deployment (NAMESPACE/NAME=N; may be given several times)
+  --minutes N                     a step is over when nothing has changed for so many minutes (5)
+  --region NAME                   ${BUNDLED_REGIONS.join(", ")}
+  --seed N                        another course of chance (1)
+  --json                          the functions' log as JSON lines
+`;
+
+/** A request that cannot be carried out: one sentence, exit code 2. */
+class UsageError extends Error {}
+
+async function main(args: readonly string[]): Promise<void> {
+  const { values, positionals } = read(args);
+  if (values.help) {
+    process.stdout.write(USAGE);
+    return;
+  }
+  const options: PlayOptions = {
+    json: values.json,
+    colour: process.stdout.isTTY === true && !values.json,
+    seed: wholeNumber(values.seed, "--seed"),
+    region: oneOf(values.region, BUNDLED_REGIONS, "--region"),
+    print: (line) => void process.stdout.write(`${line}\n`),
+  };
+  if (positionals.length > 0) {
+    await playManifests(positionals, values.scale.map(scaling), wholeNumber(values.minutes, "--minutes"), options);
+    if (!options.json && values.scale.length === 0) options.print("\nTry next: --scale NAME=N to see the cluster follow a Deployment.");
+    return;
+  }
+  if (!options.json) {
+    options.print(
+      "The real handlers on a virtual clock; EC2 and the cluster are simulated, types and on-demand prices are those of us-west-2 (spot prices are made up).",
+    );
+  }
+  for (const story of STORIES) await playStory(story, options);
+  if (!options.json) options.print("\nTry next: npm start -- your-manifests/ --scale NAME=10 plays your own cluster's manifests.");
+}
+
+function read(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        help: { type: "boolean", short: "h", default: false },
+        json: { type: "boolean", default: false },
+        minutes: { type: "string", default: "5" },
+        region: { type: "string", default: "us-west-2" },
+        scale: { type: "string", multiple: true, default: [] as string[] },
+        seed: { type: "string", default: "1" },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function wholeNumber(text: string, option: string): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value > 0) return value;
+  throw new UsageError(`${option} takes a whole number above 0, not "${text}".`);
+}
+
+function oneOf<T extends string>(text: string, choices: readonly T[], option: string): T {
+  const found = choices.find((choice) => choice === text);
+  if (found !== undefined) return found;
+  throw new UsageError(`${option} is one of ${choices.join(", ")}, not "${text}".`);
+}
+
+function scaling(text: string): Scaling {
+  const [, namespace = "default", name, replicas] = /^(?:([^/=]+)\/)?([^/=]+)=(\d+)$/.exec(text) ?? [];
+  if (name === undefined) throw new UsageError(`--scale takes NAME=N or NAMESPACE/NAME=N, not "${text}".`);
+  return { namespace, name, replicas: Number(replicas) };
+}
+
+// A reader that has seen enough (`| head`) is no fault of ours.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  const plain =
+    error instanceof UsageError || error instanceof ManifestError || (error instanceof Error && /there is no/.test(error.message));
+  process.stderr.write(`${error instanceof Error ? (plain ? error.message : error.stack) : String(error)}\n`);
+  process.exitCode = plain ? 2 : 1;
+}
