@@ -1,6 +1,7 @@
 /**
  * Compares disruption decisions with Karpenter's, scenario by scenario: the whole pass, and each method alone.
  * `node test/conformance/consolidation.ts FOLDER` with NNN.scenario.json beside NNN.karpenter.json. Exits 1 when a rule is broken.
+ * With `--converge` each scenario is also carried on until nothing more is decided: passes, $/h before and after, pods moved.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,12 +13,15 @@ import type { Decision, Method } from "../../core/disruption/decision.ts";
 import { drift } from "../../core/disruption/drift.ts";
 import { emptiness } from "../../core/disruption/emptiness.ts";
 import { multiNode } from "../../core/disruption/multi-node.ts";
+import { planDisruption } from "../../core/disruption/plan.ts";
+import { nodePrice } from "../../core/disruption/price.ts";
 import { simulateWithSolve } from "../../core/disruption/simulate.ts";
 import { singleNode } from "../../core/disruption/single-node.ts";
 import { viewCluster } from "../../core/disruption/view.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { consolidateSnapshot, type PlannedCommand } from "../../functions/cli/consolidate.ts";
 import { readScenario, scenarioToSnapshot } from "../../functions/cli/scenario.ts";
+import { carryOut, hourlyCost } from "../support/disruption/carry-out.ts";
 import { brokenRules } from "./disruption-rules.ts";
 
 const METHODS: readonly Method[] = ["emptiness", "drift", "multi", "single"];
@@ -67,12 +71,46 @@ function judge(ours: PlannedCommand | undefined, theirs: PlannedCommand | undefi
   return difference > 0 ? "more" : "less";
 }
 
-function main(folder: string): number {
+/** Carries a scenario on until there is nothing left to do; a pod without a place is a broken rule. */
+function converge(
+  name: string,
+  start: Snapshot,
+): { readonly before: number; readonly after: number; readonly moved: number; readonly broken: readonly string[] } {
+  const before = hourlyCost(start, nodePrice);
+  let current = start;
+  let moved = 0;
+  let pass = 0;
+  try {
+    for (; pass < 100; pass++) {
+      const { command } = planDisruption({
+        snapshot: current,
+        records: [],
+        commands: [],
+        settings: { cluster: "scenario" },
+        now: current.now,
+        simulate: simulateWithSolve,
+        newId: () => `pass-${pass}`,
+      });
+      if (!command) break;
+      moved += command.candidates.reduce((sum, { pods }) => sum + pods.length, 0);
+      current = carryOut(current, command);
+    }
+  } catch (error) {
+    return { before, after: hourlyCost(current, nodePrice), moved, broken: [error instanceof Error ? error.message : String(error)] };
+  }
+  const after = hourlyCost(current, nodePrice);
+  const nodes = `${start.nodes.length} -> ${current.nodes.length} nodes`;
+  console.log(`${name} converged after ${pass} passes: ${nodes}, $${before.toFixed(4)} -> $${after.toFixed(4)}/h, ${moved} pods moved`);
+  return { before, after, moved, broken: pass === 100 ? ["no end after 100 passes"] : [] };
+}
+
+function main(folder: string, toTheEnd: boolean): number {
   const names = readdirSync(folder)
     .flatMap((file) => /^(.*)\.scenario\.json(\.gz)?$/.exec(file)?.[1] ?? [])
     .sort();
   const tally = new Map<string, number>();
   const savings = { ours: 0, theirs: 0 };
+  const total = { before: 0, after: 0, moved: 0 };
   let broken = 0;
   for (const name of names) {
     const plain = join(folder, `${name}.scenario.json`);
@@ -97,7 +135,15 @@ function main(folder: string): number {
       }
       for (const rule of rules) console.log(`${name} ${what.padEnd(9)} BROKEN RULE   ${rule}`);
     }
+    if (!toTheEnd) continue;
+    const end = converge(name, snapshot);
+    total.before += end.before;
+    total.after += end.after;
+    total.moved += end.moved;
+    broken += end.broken.length;
+    for (const rule of end.broken) console.log(`${name} converging BROKEN RULE ${rule}`);
   }
+  if (toTheEnd) console.log(`\nall together: $${total.before.toFixed(4)} -> $${total.after.toFixed(4)}/h, ${total.moved} pods moved`);
   console.log(
     `\n${names.length} scenarios; savings of the first pass: ours $${savings.ours.toFixed(4)}/h, Karpenter $${savings.theirs.toFixed(4)}/h`,
   );
@@ -111,5 +157,5 @@ if (folder === undefined) {
   console.error("name the folder of the scenarios: node test/conformance/consolidation.ts FOLDER");
   process.exitCode = 2;
 } else {
-  process.exitCode = main(folder);
+  process.exitCode = main(folder, process.argv.includes("--converge"));
 }
