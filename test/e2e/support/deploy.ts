@@ -77,7 +77,7 @@ export function readSynthesized(
   const manifest = JSON.parse(readFileSync(join(cdkOut, `${stackName}.assets.json`), "utf8")) as AssetManifest;
   const assets = Object.values(manifest.files).flatMap(({ source, destinations }) =>
     Object.values(destinations).flatMap(({ bucketName, objectKey }) => {
-      const bucket = bucketName.replaceAll("${AWS::AccountId}", target.accountId).replaceAll("${AWS::Region}", target.region);
+      const bucket = bucketName.replaceAll(/\$\{AWS::AccountId\}/g, target.accountId).replaceAll(/\$\{AWS::Region\}/g, target.region);
       const path = join(cdkOut, source.path);
       return source.path.endsWith(".template.json")
         ? []

@@ -113,7 +113,7 @@ export const smokeTemplate: Template = {
       Type: "AWS::Logs::SubscriptionFilter",
       DependsOn: "LogPermission",
       Properties: {
-        LogGroupName: { "Fn::Sub": "/aws/eks/${ClusterName}/cluster" },
+        LogGroupName: { "Fn::Join": ["", ["/aws/eks/", { Ref: "ClusterName" }, "/cluster"]] },
         DestinationArn: arn("Toy"),
         FilterPattern:
           '{ ($.verb = "patch") && ($.objectRef.subresource = "status") && ($.requestObject.status.conditions[0].reason = "Unschedulable") }',
