@@ -21,7 +21,6 @@ export interface ClusterDeps {
   readonly cluster: ClusterFacts;
   readonly kubernetes: Kubernetes;
   readonly store: NodeClaimStore;
-  readonly fleet: Fleet;
   readonly wakeUps: WakeUps;
   readonly catalogue: () => Promise<Catalogue>;
   readonly log: Log;
@@ -31,4 +30,9 @@ export interface ClusterDeps {
   readonly now: () => number;
   /** Random, unique. */
   readonly newId: () => string;
+}
+
+/** The lifecycle alone reaches machines: what plans cannot launch, and what launches does not plan. */
+export interface LifecycleDeps extends ClusterDeps {
+  readonly fleet: Fleet;
 }

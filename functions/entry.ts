@@ -11,25 +11,25 @@ export interface ScheduleEvent {
 }
 
 /** What the entry of a function needs to find its way to a cluster. */
-export interface EntryDeps {
+export interface EntryDeps<D extends ClusterDeps = ClusterDeps> {
   /** Names of the clusters that this stack serves. */
   readonly clusters: readonly string[];
   /** Undefined for a cluster that this stack does not serve. */
-  readonly clusterDeps: (cluster: string) => Promise<ClusterDeps | undefined>;
+  readonly clusterDeps: (cluster: string) => Promise<D | undefined>;
   readonly log: Log;
 }
 
-export interface Entry {
+export interface Entry<D extends ClusterDeps> {
   /** What to do about a wake-up of one cluster. */
-  readonly onWakeUp: (wakeUp: WakeUp, deps: ClusterDeps) => Promise<void>;
+  readonly onWakeUp: (wakeUp: WakeUp, deps: D) => Promise<void>;
   /** What to do about each cluster when a schedule comes round. */
-  readonly onSchedule: (event: ScheduleEvent, deps: ClusterDeps) => Promise<void>;
+  readonly onSchedule: (event: ScheduleEvent, deps: D) => Promise<void>;
   /** FIFO queues keep the order of a cluster's messages. */
   readonly inOrder?: boolean;
 }
 
 /** The body of a function that is woken by a queue of wake-ups and by a schedule: the same in Lambda, on a local host and in the lab. */
-export function entry({ onWakeUp, onSchedule, inOrder = false }: Entry, deps: EntryDeps) {
+export function entry<D extends ClusterDeps>({ onWakeUp, onSchedule, inOrder = false }: Entry<D>, deps: EntryDeps<D>) {
   return async (event: SQSEvent | ScheduleEvent): Promise<SQSBatchResponse | undefined> => {
     if (!("Records" in event)) {
       await Promise.all(deps.clusters.map(async (cluster) => scheduled(cluster, event, onSchedule, deps)));
@@ -47,11 +47,11 @@ export function entry({ onWakeUp, onSchedule, inOrder = false }: Entry, deps: En
 }
 
 /** One cluster's trouble must not keep the sweep from the others; the next sweep tries again. */
-async function scheduled(
+async function scheduled<D extends ClusterDeps>(
   cluster: string,
   event: ScheduleEvent,
-  onSchedule: Entry["onSchedule"],
-  { clusterDeps, log }: EntryDeps,
+  onSchedule: Entry<D>["onSchedule"],
+  { clusterDeps, log }: EntryDeps<D>,
 ): Promise<void> {
   try {
     const deps = await clusterDeps(cluster);

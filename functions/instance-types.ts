@@ -25,7 +25,8 @@ export function instanceTypesFor(
   const key = JSON.stringify([spec, status?.subnets, status?.amis, marks, vmMemoryOverheadPercent, reservedEnis]);
   const byKey = known.get(catalogue) ?? new Map<string, readonly InstanceType[]>();
   known.set(catalogue, byKey);
-  const types = byKey.get(key) ?? instanceTypesOf({ catalogue, nodeClass, unavailable, settings: { vmMemoryOverheadPercent, reservedEnis } });
+  const types =
+    byKey.get(key) ?? instanceTypesOf({ catalogue, nodeClass, unavailable, settings: { vmMemoryOverheadPercent, reservedEnis } });
   // The latest used goes last; the first to go is the one not used for longest.
   byKey.delete(key);
   byKey.set(key, types);

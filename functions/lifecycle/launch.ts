@@ -8,7 +8,7 @@ import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
 import type { NodeClaimRecord } from "../../core/model/record.ts";
 import { NotFoundError, RefusedError } from "../../core/ports/errors.ts";
-import type { ClusterDeps } from "../cluster-deps.ts";
+import type { LifecycleDeps } from "../cluster-deps.ts";
 import { publishOnce } from "../events.ts";
 import { instanceTypesFor } from "../instance-types.ts";
 import { claimFields, type Performed } from "./claim-fields.ts";
@@ -17,7 +17,7 @@ import { claimFields, type Performed } from "./claim-fields.ts";
  * Renders the launch, makes its templates and stores it: the request that was stored is the one that is sent, however often, so that EC2 sees one
  * client token with one set of parameters (traps.md 21).
  */
-export async function prepareLaunch(record: NodeClaimRecord, claim: NodeClaim, deps: ClusterDeps): Promise<Performed> {
+export async function prepareLaunch(record: NodeClaimRecord, claim: NodeClaim, deps: LifecycleDeps): Promise<Performed> {
   const { nodeClass, instanceTypes } = await nodeClassOf(claim, deps, { withMarks: true });
   const uid = claim.metadata.uid ?? "";
   const rendered = renderLaunch({
@@ -41,7 +41,7 @@ export async function prepareLaunch(record: NodeClaimRecord, claim: NodeClaim, d
 }
 
 /** Sends the stored request and stores what came of it. Repeating it is harmless: EC2 answers with the same instance. */
-export async function launch(record: NodeClaimRecord, claim: NodeClaim, deps: ClusterDeps): Promise<Performed> {
+export async function launch(record: NodeClaimRecord, claim: NodeClaim, deps: LifecycleDeps): Promise<Performed> {
   const request = record.launch;
   if (request === undefined) return "look again";
   const { launch: _sent, launchRequestedAt: _at, ...rest } = record;
@@ -85,7 +85,7 @@ async function refuse(
   { kind, reason, message }: Refusal,
   record: NodeClaimRecord,
   claim: NodeClaim,
-  deps: ClusterDeps,
+  deps: LifecycleDeps,
 ): Promise<Performed> {
   deps.log.error("failed launching nodeclaim", { ...claimFields(record.name), error: message, reason });
   if (kind === "Refused") {
@@ -110,7 +110,7 @@ async function refuse(
 }
 
 /** Writes onto the claim what was launched for it (launch.md §8). */
-export async function tellLaunched(record: NodeClaimRecord, claim: NodeClaim, deps: ClusterDeps): Promise<void> {
+export async function tellLaunched(record: NodeClaimRecord, claim: NodeClaim, deps: LifecycleDeps): Promise<void> {
   if (record.instance === undefined) return;
   const { nodeClass, instanceTypes } = await nodeClassOf(claim, deps, { withMarks: false });
   const context = { claim, nodeClass: nodeClass ?? unknownClass(claim), instanceTypes, caBundle: deps.cluster.caBundle };
@@ -131,7 +131,7 @@ export async function tellLaunched(record: NodeClaimRecord, claim: NodeClaim, de
 }
 
 /** After a kill between a launch and the write of its outcome, for a claim that goes: the instance carries the claim's UID. */
-export async function findInstance(record: NodeClaimRecord, { cluster, fleet, store }: ClusterDeps): Promise<Performed> {
+export async function findInstance(record: NodeClaimRecord, { cluster, fleet, store }: LifecycleDeps): Promise<Performed> {
   const uid = record.uid;
   const found = (await fleet.list(cluster.name)).find(({ tags }) => uid !== undefined && tags[CLAIM_UID_TAG] === uid);
   if (found === undefined) return "done";
@@ -147,7 +147,7 @@ interface NodeClassFacts {
   readonly instanceTypes: readonly InstanceType[];
 }
 
-async function nodeClassOf(claim: NodeClaim, deps: ClusterDeps, { withMarks }: { readonly withMarks: boolean }): Promise<NodeClassFacts> {
+async function nodeClassOf(claim: NodeClaim, deps: LifecycleDeps, { withMarks }: { readonly withMarks: boolean }): Promise<NodeClassFacts> {
   const { cluster, kubernetes, store, settings } = deps;
   const [nodeClass, catalogue, unavailable] = await Promise.all([
     kubernetes.get("EC2NodeClass", claim.spec.nodeClassRef.name),

@@ -3,14 +3,14 @@ import { withFinalizer } from "../../core/lifecycle/registration.ts";
 import { INTENT, TERMINATION_FINALIZER } from "../../core/model/labels.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../core/model/record.ts";
-import type { ClusterDeps } from "../cluster-deps.ts";
+import type { LifecycleDeps } from "../cluster-deps.ts";
 import { publishOnce } from "../events.ts";
 import { adopt } from "./adopt.ts";
 import { claimFields, type Performed } from "./claim-fields.ts";
 import { findInstance, launch, prepareLaunch, tellLaunched } from "./launch.ts";
 
 /** Does one thing. Each is one remote call that may be repeated, or two of which the second is found missing and done by the next pass. */
-export async function perform(action: Action, name: string, deps: ClusterDeps): Promise<Performed> {
+export async function perform(action: Action, name: string, deps: LifecycleDeps): Promise<Performed> {
   const { kubernetes, store, fleet, log, metrics } = deps;
   switch (action.type) {
     case "Adopt":
@@ -74,7 +74,7 @@ export async function perform(action: Action, name: string, deps: ClusterDeps): 
   }
 }
 
-async function createClaim(record: NodeClaimRecord, { kubernetes, metrics, log }: ClusterDeps): Promise<void> {
+async function createClaim(record: NodeClaimRecord, { kubernetes, metrics, log }: LifecycleDeps): Promise<void> {
   const { metadata } = record.manifest;
   await kubernetes.create("NodeClaim", {
     ...record.manifest,
@@ -92,7 +92,7 @@ async function createClaim(record: NodeClaimRecord, { kubernetes, metrics, log }
 async function writeClaim(
   claim: NodeClaim,
   { metadata, status }: { readonly metadata: boolean; readonly status: boolean },
-  { kubernetes }: Pick<ClusterDeps, "kubernetes">,
+  { kubernetes }: Pick<LifecycleDeps, "kubernetes">,
 ): Promise<void> {
   const written = metadata ? await kubernetes.update("NodeClaim", claim) : claim;
   if (status) {
@@ -100,7 +100,7 @@ async function writeClaim(
   }
 }
 
-async function evict({ pod, reason }: Extract<Action, { type: "Evict" }>, deps: ClusterDeps): Promise<void> {
+async function evict({ pod, reason }: Extract<Action, { type: "Evict" }>, deps: LifecycleDeps): Promise<void> {
   const outcome = await deps.kubernetes.evict(pod);
   const about = { kind: "Pod", metadata: pod.metadata } as const;
   deps.metrics.count("pods_eviction_requests_total", { code: outcome === "evicted" ? "200" : outcome === "gone" ? "404" : "429" });
@@ -114,7 +114,7 @@ async function evict({ pod, reason }: Extract<Action, { type: "Evict" }>, deps: 
   }
 }
 
-async function deletePod({ pod, gracePeriodSeconds }: Extract<Action, { type: "DeletePod" }>, deps: ClusterDeps): Promise<void> {
+async function deletePod({ pod, gracePeriodSeconds }: Extract<Action, { type: "DeletePod" }>, deps: LifecycleDeps): Promise<void> {
   const { name, namespace = "default", uid } = pod.metadata;
   await deps.kubernetes.delete("Pod", name, { namespace, gracePeriodSeconds, ...(uid === undefined ? {} : { uid }) });
   const message = `Deleting the pod to accommodate the end of its node; it was granted ${gracePeriodSeconds} seconds. This bypasses its PodDisruptionBudgets and the do-not-disrupt annotation.`;

@@ -4,7 +4,7 @@ import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { Instance, NodeClaimRecord } from "../../core/model/record.ts";
 import type { WakeUp } from "../../core/ports/wake-ups.ts";
 import { isTrue } from "../../core/status/conditions.ts";
-import type { ClusterDeps } from "../cluster-deps.ts";
+import type { LifecycleDeps } from "../cluster-deps.ts";
 import { endClaim } from "../end-claim.ts";
 import { claimFields } from "./claim-fields.ts";
 
@@ -18,7 +18,7 @@ const ORPHAN_AGE_MS = 5 * 60_000;
  * The net under all wake-ups: wakes claims that are overdue, takes claims without a record into care, and clears both ways between claims
  * and instances (nodeclaim-lifecycle.md §8).
  */
-export async function sweep(deps: ClusterDeps): Promise<void> {
+export async function sweep(deps: LifecycleDeps): Promise<void> {
   const { cluster, kubernetes, store, fleet, wakeUps, now } = deps;
   // Claims before instances: a claim launched in between is then not taken for one whose instance has gone.
   const [records, claims, nodes] = await Promise.all([
@@ -50,7 +50,7 @@ async function collectClaims(
   records: readonly NodeClaimRecord[],
   claims: readonly NodeClaim[],
   instances: readonly Instance[],
-  deps: ClusterDeps,
+  deps: LifecycleDeps,
 ): Promise<void> {
   const listed = new Set(instances.filter(({ state }) => state !== "terminated" && state !== "shutting-down").map(({ id }) => id));
   const byName = new Map(claims.map((claim) => [claim.metadata.name, claim]));
@@ -67,7 +67,7 @@ async function collectClaims(
 }
 
 /** Machines that carry our tags and that no claim owns. */
-async function collectInstances(records: readonly NodeClaimRecord[], instances: readonly Instance[], deps: ClusterDeps): Promise<void> {
+async function collectInstances(records: readonly NodeClaimRecord[], instances: readonly Instance[], deps: LifecycleDeps): Promise<void> {
   const owned = new Set(records.flatMap(({ instance }) => (instance ? [instance.id] : [])));
   // A launch whose answer was not stored yet belongs to the claim that its tag names.
   const pending = new Set(records.filter(({ instance }) => instance === undefined).map(({ name }) => name));

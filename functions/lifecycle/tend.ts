@@ -2,7 +2,7 @@ import type { Step } from "../../core/lifecycle/action.ts";
 import { advance } from "../../core/lifecycle/advance.ts";
 import type { NodeClaimRecord } from "../../core/model/record.ts";
 import { ConflictError } from "../../core/ports/errors.ts";
-import type { ClusterDeps } from "../cluster-deps.ts";
+import type { LifecycleDeps } from "../cluster-deps.ts";
 import { perform } from "./perform.ts";
 import { readInstance, readView } from "./view.ts";
 
@@ -14,7 +14,7 @@ const MOST_STEPS = 25;
  * another, or to be killed at any line: each step looks at the world anew.
  * @param dueAt what the wake-up was made for; a record that is due at another time has been looked after by somebody else since.
  */
-export async function tend(name: string, dueAt: number | undefined, deps: ClusterDeps): Promise<void> {
+export async function tend(name: string, dueAt: number | undefined, deps: LifecycleDeps): Promise<void> {
   for (let steps = 0; steps < MOST_STEPS; steps++) {
     const view = await readView(name, deps);
     if (steps === 0 && dueAt !== undefined && view.record !== undefined && view.record.dueAt !== dueAt) return;
@@ -30,7 +30,7 @@ export async function tend(name: string, dueAt: number | undefined, deps: Cluste
 }
 
 /** False when somebody else changed what we were about to: then the next step is taken from what they made of it. */
-async function performAll(step: Step, name: string, deps: ClusterDeps): Promise<boolean> {
+async function performAll(step: Step, name: string, deps: LifecycleDeps): Promise<boolean> {
   try {
     for (const action of step.actions) {
       if ((await perform(action, name, deps)) === "look again") return false;
@@ -46,14 +46,14 @@ async function performAll(step: Step, name: string, deps: ClusterDeps): Promise<
  * The wake-up goes out before the record says that it did: a kill between the two leaves the record overdue, and the sweep finds it.
  * It names the time that it is for, so that of several chains of wake-ups for one claim only the last goes on.
  */
-async function sleepUntil(at: number, name: string, { cluster, store, wakeUps, now }: ClusterDeps): Promise<void> {
+async function sleepUntil(at: number, name: string, { cluster, store, wakeUps, now }: LifecycleDeps): Promise<void> {
   const record = await store.get(cluster.name, name);
   if (record === undefined) return;
   await wakeUps.wake([{ kind: "claim", cluster: cluster.name, claim: name, delayMs: Math.max(at - now(), 0), dueAt: at }]);
   await keepDue({ ...record, dueAt: at }, store);
 }
 
-async function keepDue(record: NodeClaimRecord, store: ClusterDeps["store"]): Promise<void> {
+async function keepDue(record: NodeClaimRecord, store: LifecycleDeps["store"]): Promise<void> {
   try {
     await store.update(record);
   } catch (error) {

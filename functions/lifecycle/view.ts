@@ -3,9 +3,9 @@ import type { Node } from "../../core/model/node.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { Instance, NodeClaimRecord } from "../../core/model/record.ts";
 import { isTrue } from "../../core/status/conditions.ts";
-import type { ClusterDeps } from "../cluster-deps.ts";
+import type { LifecycleDeps } from "../cluster-deps.ts";
 
-type ViewDeps = Pick<ClusterDeps, "cluster" | "kubernetes" | "store" | "fleet" | "now">;
+type ViewDeps = Pick<LifecycleDeps, "cluster" | "kubernetes" | "store" | "fleet" | "now">;
 
 /** Reads what the next step in the claim's life depends on, and no more: a claim that is up costs two reads. */
 export async function readView(name: string, deps: ViewDeps): Promise<ClaimView> {
@@ -30,7 +30,7 @@ export async function readView(name: string, deps: ViewDeps): Promise<ClaimView>
 }
 
 /** The state of the claim's instance, or "gone" when EC2 knows none of that id. */
-export async function readInstance(record: NodeClaimRecord | undefined, deps: Pick<ClusterDeps, "fleet">): Promise<Instance | "gone"> {
+export async function readInstance(record: NodeClaimRecord | undefined, deps: Pick<LifecycleDeps, "fleet">): Promise<Instance | "gone"> {
   if (record?.instance === undefined) return "gone";
   const [instance] = await deps.fleet.describe([record.instance.id]);
   return instance ?? "gone";

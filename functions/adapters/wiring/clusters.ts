@@ -1,10 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { EC2Client } from "@aws-sdk/client-ec2";
 import { DescribeClusterCommand, EKSClient } from "@aws-sdk/client-eks";
 import { defaultProvider } from "@aws-sdk/credential-provider-node";
 import type { ClusterFacts } from "../../../core/launch/user-data.ts";
 import type { ClusterDeps } from "../../cluster-deps.ts";
-import { ec2Fleet } from "../aws/fleet.ts";
 import { catalogueSource } from "../catalogue/source.ts";
 import type { ClusterConfig } from "../config.ts";
 import { kubernetesClient } from "../kubernetes/client.ts";
@@ -20,7 +18,6 @@ const TIMEOUTS = { requestHandler: { connectionTimeout: 1_000, requestTimeout: 8
 export function wireClusters(base: Base): (cluster: string) => Promise<ClusterDeps | undefined> {
   const region = process.env["AWS_REGION"] ?? "us-east-1";
   const credentials = defaultProvider();
-  const fleet = ec2Fleet(new EC2Client(TIMEOUTS));
   const catalogue = catalogueSource(base.store, region, base.now);
   const known = new Map<string, Promise<ClusterDeps>>();
   const settings = {
@@ -39,7 +36,7 @@ export function wireClusters(base: Base): (cluster: string) => Promise<ClusterDe
       cluster,
       kubernetes: kubernetesClient({ server: cluster.endpoint, caData: cluster.caBundle, token, log }),
       ...{ store: base.store, wakeUps: base.wakeUps, metrics: base.metrics, now: base.now },
-      ...{ fleet, catalogue, log, settings, newId: randomUUID },
+      ...{ catalogue, log, settings, newId: randomUUID },
     };
   };
 

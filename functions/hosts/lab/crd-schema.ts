@@ -114,7 +114,7 @@ function checkFields(schema: Schema, value: Readonly<Record<string, unknown>>, p
   for (const name of schema.required ?? []) {
     const given = value[name] !== undefined && value[name] !== null;
     if (!given && schema.properties?.[name]?.default === undefined)
-      problems.push({ path: [...path, name], message: "is missing; it is required" });
+      problems.push({ path: [...path, name], message: "is missing; add it, the API requires it" });
   }
 }
 

@@ -5,7 +5,7 @@ import { type LogRecord, memoryLog } from "../../adapters/log.ts";
 import { memoryMetrics } from "../../adapters/metrics.ts";
 import { sqliteNodeClaimStore } from "../../adapters/sqlite/node-claim-store.ts";
 import { catalogEntry } from "../../catalog/entry.ts";
-import type { ClusterDeps, Settings } from "../../cluster-deps.ts";
+import type { LifecycleDeps, Settings } from "../../cluster-deps.ts";
 import { disruptionEntry } from "../../disruption/entry.ts";
 import { interruptionEntry } from "../../interruption/entry.ts";
 import { lifecycleEntry } from "../../lifecycle/entry.ts";
@@ -45,7 +45,7 @@ export interface Lab {
   readonly cloud: SimulatedCloud;
   readonly catalogue: Catalogue;
   readonly wakeUps: SimulatedWakeUps;
-  readonly deps: ClusterDeps;
+  readonly deps: LifecycleDeps;
   readonly log: readonly TimedLogRecord[];
   /** How often each function ran. */
   readonly invocations: ReadonlyMap<string, number>;
@@ -84,7 +84,7 @@ export function createLab(options: LabOptions): Lab {
     log.push(timed);
     options.onLog?.(timed);
   };
-  const deps: ClusterDeps = {
+  const deps: LifecycleDeps = {
     cluster: {
       name: world.cluster,
       endpoint: `https://${world.cluster}.example`,
@@ -121,7 +121,7 @@ function counting(calls: Map<string, number>, hooks: CallHooks): CallHooks {
 
 interface Hosted {
   readonly world: World;
-  readonly deps: ClusterDeps;
+  readonly deps: LifecycleDeps;
   readonly wakeUps: SimulatedWakeUps;
   readonly cloud: SimulatedCloud;
   readonly inventory: SimulatedCloud["inventory"];

@@ -170,6 +170,8 @@ export interface SimulatedWakeUps extends WakeUps {
   readonly interruption: Queue;
 }
 
+const delayOf = (wakeUp: WakeUp): number => ("delayMs" in wakeUp && wakeUp.delayMs) || 0;
+
 /** The queues of the stack, with the settings that infra gives them, behind the WakeUps port. */
 export function simulatedWakeUps(world: World): SimulatedWakeUps {
   const provision = simulatedQueue(world, { name: "provision.fifo", fifo: true, delayMs: 1_000, visibilityMs: 60_000 });
@@ -180,19 +182,22 @@ export function simulatedWakeUps(world: World): SimulatedWakeUps {
   /** Wake-ups of one kind within a second are one. */
   const bucket = (cluster: string): string => `${cluster}-${Math.floor(world.clock.now() / 1_000)}`;
   const put = (wakeUp: WakeUp): void => {
-    const body = JSON.stringify(wakeUp);
+    const { delayMs = 0, ...rest } = { delayMs: 0, ...wakeUp };
+    const body = JSON.stringify(rest);
+    // SQS counts in seconds; the real sender rounds up.
+    const delay = { delayMs: Math.ceil(delayMs / 1_000) * 1_000 };
     switch (wakeUp.kind) {
       case "provision":
         provision.send(body, { group: wakeUp.cluster, dedupId: bucket(wakeUp.cluster) });
         break;
       case "claim":
-        claims.send(body, { delayMs: wakeUp.delayMs ?? 0 });
+        claims.send(body, delay);
         break;
       case "disruption":
-        disruption.send(body, { delayMs: wakeUp.delayMs ?? 0 });
+        disruption.send(body, delay);
         break;
       case "catalog":
-        catalog.send(body);
+        catalog.send(body, delay);
         break;
     }
   };
@@ -203,7 +208,11 @@ export function simulatedWakeUps(world: World): SimulatedWakeUps {
     catalog,
     interruption,
     async wake(wakeUps) {
-      for (const wakeUp of wakeUps) put(wakeUp);
+      // Of several in one call about one thing the soonest is enough, as the real sender has it.
+      const bySubject = Map.groupBy(wakeUps, (w) => `${w.kind}/${w.cluster}/${w.kind === "claim" ? w.claim : ""}`);
+      for (const [first, ...others] of bySubject.values()) {
+        if (first) put(others.reduce((soonest, w) => (delayOf(w) < delayOf(soonest) ? w : soonest), first));
+      }
     },
   };
 }

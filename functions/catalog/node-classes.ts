@@ -1,0 +1,106 @@
+import { canonicalJson } from "../../core/hash/fnv.ts";
+import { NODE_CLASS_GROUP } from "../../core/model/labels.ts";
+import type { NodeClaim } from "../../core/model/node-claim.ts";
+import type { EC2NodeClass } from "../../core/model/node-class.ts";
+import { NODE_CLASS_HASH_KEY, NODE_CLASS_HASH_VERSION, NODE_CLASS_HASH_VERSION_KEY, nodeClassHash } from "../../core/node-class/hash.ts";
+import { nodeClassStatus } from "../../core/node-class/status.ts";
+import { isTrue } from "../../core/status/conditions.ts";
+import { publishOnce } from "../events.ts";
+import type { CatalogDeps } from "./deps.ts";
+import { type HashAnnotations, moveClaims, tolerant, withHash } from "./hash-annotations.ts";
+import { dueParts, type Looked, type LookUpContext, lookUp } from "./look-up.ts";
+
+const FINALIZER = "karpenter.k8s.aws/termination";
+
+/** What a warm function remembers, by NodeClass UID. */
+export type Memory = Map<string, Looked>;
+
+/** Brings one NodeClass up to date and returns it as it is now; undefined once it has gone. Writes only what has changed. */
+export async function refreshNodeClass(
+  nodeClass: EC2NodeClass,
+  claims: readonly NodeClaim[],
+  memory: Memory,
+  context: LookUpContext,
+  deps: CatalogDeps,
+): Promise<EC2NodeClass | undefined> {
+  const { kubernetes, cluster, log } = deps;
+  const own = claims.filter(
+    ({ spec }) => spec.nodeClassRef.group === NODE_CLASS_GROUP && spec.nodeClassRef.name === nodeClass.metadata.name,
+  );
+  if (nodeClass.metadata.deletionTimestamp !== undefined) return finish(nodeClass, own, deps);
+
+  const current = await mark(nodeClass, own, deps);
+  if (current === undefined) return nodeClass;
+  const uid = current.metadata.uid ?? current.metadata.name;
+  const due = dueParts(current, memory.get(uid), context.now);
+  const findings = await lookUp(current, due, context);
+  for (const [part, found] of Object.entries(findings)) {
+    if (typeof found === "object" && "error" in found) {
+      log.error("failed resolving EC2NodeClass", { EC2NodeClass: { name: current.metadata.name }, part, error: found.error });
+    }
+  }
+  const status = nodeClassStatus(current, findings, context.now);
+  let written: EC2NodeClass | undefined = current;
+  if (canonicalJson(status) !== canonicalJson(current.status ?? {})) {
+    written = await tolerant(() => kubernetes.updateStatus("EC2NodeClass", { ...current, status }));
+    if (written === undefined) return current;
+    if (isTrue(status.conditions, "Ready") && !isTrue(current.status?.conditions, "Ready")) {
+      await deps.wakeUps.wake([{ kind: "provision", cluster: cluster.name, reason: `EC2NodeClass ${current.metadata.name} is ready` }]);
+    }
+  }
+  // Only now: a run that is killed before the write must look again.
+  const before = memory.get(uid);
+  const kept = before?.generation === current.metadata.generation ? before?.at : {};
+  memory.set(uid, {
+    generation: current.metadata.generation,
+    at: { ...kept, ...Object.fromEntries([...due].map((part) => [part, context.now])) },
+  });
+  return written;
+}
+
+/** Finalizer and hash, in one write; the claims' annotations first, so that none is compared under mixed rules. */
+async function mark(
+  nodeClass: EC2NodeClass,
+  claims: readonly NodeClaim[],
+  { kubernetes, cluster }: CatalogDeps,
+): Promise<EC2NodeClass | undefined> {
+  const hash: HashAnnotations = {
+    hashKey: NODE_CLASS_HASH_KEY,
+    versionKey: NODE_CLASS_HASH_VERSION_KEY,
+    hash: nodeClassHash(nodeClass, cluster.caBundle),
+    version: NODE_CLASS_HASH_VERSION,
+  };
+  const annotations = withHash(nodeClass, hash);
+  const { finalizers = [], ...metadata } = nodeClass.metadata;
+  if (annotations === undefined && finalizers.includes(FINALIZER)) return nodeClass;
+  if (metadata.annotations?.[hash.versionKey] !== hash.version) await moveClaims(claims, hash, kubernetes);
+  const marked = {
+    ...nodeClass,
+    metadata: {
+      ...metadata,
+      finalizers: finalizers.includes(FINALIZER) ? finalizers : [...finalizers, FINALIZER],
+      annotations: annotations ?? metadata.annotations ?? {},
+    },
+  };
+  return tolerant(() => kubernetes.update("EC2NodeClass", marked));
+}
+
+/** Lets a deleted NodeClass go once no claim refers to it, and what was made for it with it. */
+async function finish(nodeClass: EC2NodeClass, claims: readonly NodeClaim[], deps: CatalogDeps): Promise<EC2NodeClass | undefined> {
+  const { metadata, status, spec } = nodeClass;
+  if (!metadata.finalizers?.includes(FINALIZER)) return undefined;
+  if (claims.length > 0) {
+    const names = claims.slice(0, 5).map((claim) => claim.metadata.name);
+    const message = `Waiting on NodeClaim termination for ${names.join(", ")}${claims.length > 5 ? ` and ${claims.length - 5} other(s)` : ""}`;
+    await publishOnce(
+      { type: "Normal", reason: "WaitingOnNodeClaimTermination", message, about: { kind: "EC2NodeClass", metadata } },
+      deps,
+    );
+    return nodeClass;
+  }
+  if (spec.role !== undefined && status?.instanceProfile !== undefined)
+    await deps.inventory.removeInstanceProfile?.(status.instanceProfile);
+  const finalizers = metadata.finalizers.filter((finalizer) => finalizer !== FINALIZER);
+  await tolerant(() => deps.kubernetes.update("EC2NodeClass", { ...nodeClass, metadata: { ...metadata, finalizers } }));
+  return undefined;
+}

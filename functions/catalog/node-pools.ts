@@ -1,0 +1,38 @@
+import { canonicalJson } from "../../core/hash/fnv.ts";
+import { NODE_CLASS_GROUP, NODE_POOL, NODE_POOL_HASH, NODE_POOL_HASH_VERSION } from "../../core/model/labels.ts";
+import type { NodePool } from "../../core/model/node-pool.ts";
+import { NODE_POOL_HASH_VERSION_VALUE, nodePoolHash } from "../../core/node-pool/hash.ts";
+import { nodePoolStatus, type PoolContext } from "../../core/node-pool/status.ts";
+import { isTrue } from "../../core/status/conditions.ts";
+import type { CatalogDeps } from "./deps.ts";
+import { type HashAnnotations, moveClaims, tolerant, withHash } from "./hash-annotations.ts";
+
+/** Brings a pool's hash and status up to date; pools of other clouds' classes are left alone. Writes only what has changed. */
+export async function refreshNodePool(pool: NodePool, context: PoolContext, deps: CatalogDeps): Promise<void> {
+  const { kubernetes, wakeUps, cluster } = deps;
+  if (pool.spec.template.spec.nodeClassRef.group !== NODE_CLASS_GROUP || pool.metadata.deletionTimestamp !== undefined) return;
+  const current = await mark(pool, context, deps);
+  if (current === undefined) return;
+  const status = nodePoolStatus(current, context);
+  if (canonicalJson(status) === canonicalJson(current.status ?? {})) return;
+  if ((await tolerant(() => kubernetes.updateStatus("NodePool", { ...current, status }))) === undefined) return;
+  if (isTrue(status.conditions, "Ready") && !isTrue(current.status?.conditions, "Ready")) {
+    await wakeUps.wake([{ kind: "provision", cluster: cluster.name, reason: `NodePool ${pool.metadata.name} is ready` }]);
+  }
+}
+
+async function mark(pool: NodePool, { nodeClaims }: PoolContext, { kubernetes }: CatalogDeps): Promise<NodePool | undefined> {
+  const hash: HashAnnotations = {
+    hashKey: NODE_POOL_HASH,
+    versionKey: NODE_POOL_HASH_VERSION,
+    hash: nodePoolHash(pool),
+    version: NODE_POOL_HASH_VERSION_VALUE,
+  };
+  const annotations = withHash(pool, hash);
+  if (annotations === undefined) return pool;
+  if (pool.metadata.annotations?.[hash.versionKey] !== hash.version) {
+    const own = nodeClaims.filter(({ metadata }) => metadata.labels?.[NODE_POOL] === pool.metadata.name);
+    await moveClaims(own, hash, kubernetes);
+  }
+  return tolerant(() => kubernetes.update("NodePool", { ...pool, metadata: { ...pool.metadata, annotations } }));
+}

@@ -1,0 +1,58 @@
+import type { EC2NodeClass } from "../../core/model/node-class.ts";
+import type { CatalogDeps } from "./deps.ts";
+import type { LookUpContext } from "./look-up.ts";
+import { type Memory, refreshNodeClass } from "./node-classes.ts";
+import { refreshNodePool } from "./node-pools.ts";
+
+/**
+ * One round over a cluster's NodeClasses and NodePools: what their selectors find, whether nodes can be made from them, and what the pools' nodes add up
+ * to. Repeatable and interruptible: each object is brought up to date by itself, and one that fails does not keep the others from it.
+ */
+export async function refreshNodeClasses(deps: CatalogDeps, memory: Memory): Promise<void> {
+  const { kubernetes, inventory, cluster, log } = deps;
+  const now = deps.now();
+  const [nodeClasses, nodePools, nodeClaims, nodes, catalogue] = await Promise.all([
+    kubernetes.list("EC2NodeClass"),
+    kubernetes.list("NodePool"),
+    kubernetes.list("NodeClaim"),
+    kubernetes.list("Node"),
+    deps.catalogue(),
+  ]);
+  let version: Promise<string> | undefined;
+  const context: LookUpContext = {
+    inventory,
+    cluster,
+    region: catalogue.region,
+    kubernetesVersion: () => {
+      version ??= kubernetes.version();
+      return version;
+    },
+    now,
+  };
+  const failures: unknown[] = [];
+  const attempt = async <T>(kind: string, name: string, body: () => Promise<T>, otherwise: T): Promise<T> => {
+    try {
+      return await body();
+    } catch (error) {
+      log.error(`failed refreshing ${kind}`, { [kind]: { name }, error: error instanceof Error ? error.message : String(error) });
+      failures.push(error);
+      return otherwise;
+    }
+  };
+  const byName = new Map<string, EC2NodeClass>();
+  await Promise.all(
+    nodeClasses.map(async (nodeClass) => {
+      const { name } = nodeClass.metadata;
+      const body = () => refreshNodeClass(nodeClass, nodeClaims, memory, context, deps);
+      const current = await attempt<EC2NodeClass | undefined>("EC2NodeClass", name, body, nodeClass);
+      if (current !== undefined) byName.set(name, current);
+    }),
+  );
+  await Promise.all(
+    nodePools.map((pool) => {
+      const nodeClass = byName.get(pool.spec.template.spec.nodeClassRef.name);
+      return attempt("NodePool", pool.metadata.name, () => refreshNodePool(pool, { nodeClass, nodeClaims, nodes, now }, deps), undefined);
+    }),
+  );
+  if (failures.length > 0) throw failures[0];
+}
