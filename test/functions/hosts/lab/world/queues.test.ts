@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { withIntercept } from "../../../../../functions/hosts/lab/world/intercept.ts";
+import { invoke } from "../../../../../functions/hosts/lab/world/invocation.ts";
 import { simulatedQueue, simulatedWakeUps } from "../../../../../functions/hosts/lab/world/queues.ts";
 import { createWorld } from "../../../../../functions/hosts/lab/world/world.ts";
 import { START } from "./support.ts";
@@ -34,6 +36,29 @@ describe("simulated queue", () => {
     queue.send("notice");
     await w.clock.run();
     expect(queue.delivered()).toBe(3);
+  });
+
+  it("delivers again what a killed invocation held, though its code hangs for ever", async () => {
+    const w = world();
+    const queue = simulatedQueue(w, { name: "q", visibilityMs: 30_000 });
+    const port = withIntercept(
+      { write: async () => {} },
+      "port",
+      { before: ({ invocation }) => (invocation?.id === "f-1" ? "kill" : undefined) },
+      w.clock,
+    );
+    const done: number[] = [];
+    let runs = 0;
+    queue.subscribe(() =>
+      invoke(`f-${++runs}`, "f", async () => {
+        await port.write();
+        done.push(w.clock.now() - START);
+      }),
+    );
+    queue.send("m");
+    await w.clock.run();
+    expect(done).toEqual([30_000]);
+    expect(queue.failures.map((f) => (f.error as Error).name)).toEqual(["KilledError"]);
   });
 
   it("keeps a FIFO group in order and to one at a time, and folds equal messages", async () => {
@@ -86,7 +111,8 @@ describe("wake-ups", () => {
     await wakeUps.wake([
       { kind: "provision", cluster: "lab", reason: "first" },
       { kind: "provision", cluster: "lab", reason: "second" },
-      { kind: "claim", cluster: "lab", claim: "c1", delayMs: 5_000 },
+      { kind: "claim", cluster: "lab", claim: "c1", delayMs: 9_000 },
+      { kind: "claim", cluster: "lab", claim: "c1", delayMs: 4_200 },
       { kind: "disruption", cluster: "lab", reason: "due", delayMs: 2_000 },
       { kind: "catalog", cluster: "lab", reason: "changed" },
     ]);
