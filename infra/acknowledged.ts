@@ -71,6 +71,9 @@ export function acknowledge(stack: AutoscalerStack): void {
       reason: "The policies that EKS documents for its nodes; AWS keeps them up to date with what kubelets need.",
     },
   ]);
+  if (!stack.settings.enforceTls) {
+    Validations.of(stack).acknowledge({ id: "AwsSolutions-SQS4", reason: "Deployed to a local stand-in of AWS, which speaks plain HTTP." });
+  }
   for (const { construct, findings, reason } of [...EXCEPTIONS, ...own]) {
     const found = stack.node.tryFindChild(construct);
     // Optional parts of the stack may not be there.

@@ -39,6 +39,8 @@ const settings = z.strictObject({
   createNodeRoles: z.boolean().default(false),
   /** Deletes the table with the stack: for trials. */
   ephemeral: z.boolean().default(false),
+  /** Queues refuse plain HTTP. False only for local stand-ins of AWS, which speak nothing else. */
+  enforceTls: z.boolean().default(true),
   logRetentionDays: z.number().int().positive().default(14),
   /** An SNS topic that alarms go to. */
   alarmTopicArn: z.string().startsWith("arn:").optional(),

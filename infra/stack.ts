@@ -83,7 +83,7 @@ export class AutoscalerStack extends Stack {
       retentionPeriod: Duration.seconds(retentionSeconds),
       visibilityTimeout: Duration.seconds(visibilitySeconds),
       encryption: QueueEncryption.SQS_MANAGED,
-      enforceSSL: true,
+      enforceSSL: this.settings.enforceTls,
       deadLetterQueue: { queue: this.#makeDeadLetterQueue(name, fifo), maxReceiveCount: maxReceives },
     });
   }
@@ -94,7 +94,7 @@ export class AutoscalerStack extends Stack {
       ...(fifo && { fifo }),
       retentionPeriod: Duration.days(14),
       encryption: QueueEncryption.SQS_MANAGED,
-      enforceSSL: true,
+      enforceSSL: this.settings.enforceTls,
     });
     this.#deadLetters.push(queue);
     return queue;

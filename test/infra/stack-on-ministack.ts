@@ -1,0 +1,176 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Code } from "aws-cdk-lib/aws-lambda";
+import { makeApp } from "../../infra/app.ts";
+import type { FunctionName } from "../../infra/functions.ts";
+import { parseSettings } from "../../infra/settings.ts";
+import { awsJson } from "../e2e/support/aws-call.ts";
+import { deployTemplate, readSynthesized } from "../e2e/support/deploy.ts";
+import { type MiniStack, startMiniStack } from "../e2e/support/ministack.ts";
+import { eventually } from "../e2e/support/wait.ts";
+
+/**
+ * Deploys the synthesised stack to MiniStack, IAM enforced, with functions that only tell what woke them: `node test/infra/stack-on-ministack.ts`.
+ * Prints one line a trigger and "N passed, N failed"; exits 1 when one failed.
+ */
+
+/** What a function tells: its name and the event. */
+interface Call {
+  readonly name: string;
+  readonly event: string;
+}
+
+const TELLTALE = `export const handler = async (event) => {
+  const name = process.env.AWS_LAMBDA_FUNCTION_NAME;
+  const { CLUSTERS, TABLE_NAME, NOTIFY_TOKEN } = process.env;
+  await fetch(process.env.LISTENER, { method: "POST", body: JSON.stringify({ name, event: JSON.stringify(event), CLUSTERS, TABLE_NAME, NOTIFY_TOKEN }) });
+  return { batchItemFailures: [], statusCode: 200, body: "{}" };
+};`;
+
+async function startListener(): Promise<{ readonly url: string; readonly calls: readonly Call[]; readonly stop: () => void }> {
+  const calls: Call[] = [];
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += String(chunk);
+    calls.push(JSON.parse(body) as Call);
+    response.end();
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, calls, stop: () => server.close() };
+}
+
+type Step = readonly [
+  name: string,
+  act: (ministack: MiniStack, outputs: Readonly<Record<string, string>>) => Promise<unknown>,
+  by: FunctionName,
+  text: string,
+];
+
+const STACK = "autoscaler";
+const LOG_GROUP = "/aws/eks/c1/cluster";
+
+async function send(ministack: MiniStack, queue: string, body: object, fifo: object = {}): Promise<unknown> {
+  const { QueueUrl } = await awsJson<{ QueueUrl: string }>(ministack, "sqs", "AmazonSQS.GetQueueUrl", { QueueName: `${STACK}-${queue}` });
+  return awsJson(ministack, "sqs", "AmazonSQS.SendMessage", { QueueUrl, MessageBody: JSON.stringify(body), ...fifo });
+}
+
+async function log(ministack: MiniStack, record: object): Promise<unknown> {
+  const logEvents = [{ timestamp: Date.now(), message: JSON.stringify(record) }];
+  return awsJson(ministack, "logs", "Logs_20140328.PutLogEvents", { logGroupName: LOG_GROUP, logStreamName: "audit", logEvents });
+}
+
+const unschedulable = {
+  verb: "patch",
+  user: { username: "system:kube-scheduler" },
+  objectRef: { resource: "pods", subresource: "status", name: "web-1" },
+  responseStatus: { code: 200 },
+  requestObject: { status: { conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable" }] } },
+};
+
+const STEPS: readonly Step[] = [
+  [
+    "a wake-up of the provision queue",
+    (ministack) =>
+      send(ministack, "provision.fifo", { kind: "provision", cluster: "c1" }, { MessageGroupId: "c1", MessageDeduplicationId: "1" }),
+    "provision",
+    '"MessageGroupId":"c1"',
+  ],
+  ["a wake-up of the claims queue", (ministack) => send(ministack, "claims", { kind: "claim" }), "lifecycle", '"eventSource":"aws:sqs"'],
+  ["a wake-up of the disruption queue", (ministack) => send(ministack, "disruption", { kind: "disruption" }), "disruption", "aws:sqs"],
+  ["a wake-up of the catalog queue", (ministack) => send(ministack, "catalog", { kind: "catalog" }), "catalog", "aws:sqs"],
+  [
+    "a spot interruption",
+    async (ministack) => {
+      const detail = { "instance-id": "i-1", "instance-action": "terminate" };
+      const entry = {
+        Source: "aws.ec2",
+        DetailType: "EC2 Spot Instance Interruption Warning",
+        Detail: JSON.stringify(detail),
+        Resources: [],
+      };
+      return awsJson(ministack, "events", "AWSEvents.PutEvents", { Entries: [entry] });
+    },
+    "interruption",
+    "EC2 Spot Instance Interruption Warning",
+  ],
+  ["an audit record that matters", (ministack) => log(ministack, unschedulable), "audit", "awslogs"],
+  [
+    "a webhook call",
+    async (ministack, { NotifyUrl = "" }) => {
+      const id = new URL(NotifyUrl).hostname.split(".")[0];
+      return fetch(`${ministack.url}/_aws/lambda-url/${id}/v1/c1/0123456789abcdef`, { method: "POST", body: "{}" });
+    },
+    "notify",
+    "/v1/c1/0123456789abcdef",
+  ],
+  ...(["provision", "lifecycle", "disruption", "catalog"] as const).map(
+    (name): Step => [`the sweep of ${name}`, async () => {}, name, '{"kind":"sweep"}'],
+  ),
+];
+
+async function main(): Promise<void> {
+  const dir = mkdtempSync(join(tmpdir(), "stack-on-ministack-"));
+  const listener = await startListener();
+  const ministack = await startMiniStack({ dataDir: dir, timeScale: 12, env: { LISTENER: listener.url } });
+  let passed = 0;
+  let failed = 0;
+  try {
+    const codeDir = join(dir, "code");
+    mkdirSync(codeDir);
+    writeFileSync(join(codeDir, "index.mjs"), TELLTALE);
+    const settings = parseSettings(
+      {
+        stackName: STACK,
+        clusters: [{ name: "c1", sources: ["audit", "notify", "sweep"] }],
+        ephemeral: true,
+        createNodeRoles: true,
+        enforceTls: false,
+      },
+      "test",
+    );
+    makeApp({ settings, outDir: join(dir, "cdk.out"), code: () => Code.fromAsset(codeDir) }).app.synth();
+    await awsJson(ministack, "logs", "Logs_20140328.CreateLogGroup", { logGroupName: LOG_GROUP });
+    await awsJson(ministack, "logs", "Logs_20140328.CreateLogStream", { logGroupName: LOG_GROUP, logStreamName: "audit" });
+    const began = performance.now();
+    const { template, assets } = readSynthesized(join(dir, "cdk.out"), STACK, ministack);
+    const outputs = await deployTemplate({
+      target: ministack,
+      stackName: STACK,
+      template,
+      assets,
+      parameters: { NotifyToken: "0123456789abcdef" },
+    });
+    console.log(`${Object.keys(template.Resources).length} resources deployed in ${((performance.now() - began) / 1000).toFixed(1)} s`);
+    for (const [name, act, by, text] of STEPS) {
+      try {
+        await act(ministack, outputs);
+        const heard = (): Call | undefined => listener.calls.find((call) => call.name === `${STACK}-${by}` && call.event.includes(text));
+        await eventually(`${by} is woken`, async () => heard(), { timeoutMs: 20_000 });
+        passed += 1;
+        console.log(`ok   ${name} wakes ${by}`);
+      } catch (error) {
+        failed += 1;
+        console.log(`FAIL ${name} wakes ${by}: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }
+    const before = listener.calls.length;
+    await log(ministack, { ...unschedulable, verb: "get" });
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    const more = listener.calls.slice(before).filter((call) => call.name === `${STACK}-audit`);
+    more.length === 0 ? passed++ : failed++;
+    console.log(more.length === 0 ? "ok   a read in the audit log wakes nobody" : "FAIL a read in the audit log wakes audit");
+  } finally {
+    await ministack.stop();
+    listener.stop();
+    rmSync(dir, { recursive: true, force: true });
+  }
+  console.log(`${passed} passed, ${failed} failed`);
+  process.exitCode = failed === 0 ? 0 : 1;
+}
+
+await main();
