@@ -5,6 +5,7 @@ import type { CommandAction } from "../../../core/disruption/command-action.ts";
 import { heal } from "../../../core/disruption/marking.ts";
 import { planDisruption } from "../../../core/disruption/plan.ts";
 import type { Simulate } from "../../../core/disruption/simulate.ts";
+import { disruptingClaims } from "../../../core/disruption/view.ts";
 import type { Condition } from "../../../core/model/kubernetes.ts";
 import type { Node } from "../../../core/model/node.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
@@ -273,6 +274,11 @@ describe("replacing a node", () => {
       name: "is on its way out",
       spoil: (s: Shell) => s.replaceRecords((records) => records.map((r) => ({ ...r, terminating: { reason: "x", at: s.now } }))),
     },
+    {
+      name: "came up and is going again",
+      spoil: (s: Shell) =>
+        s.replaceRecords((records) => records.map((r) => ({ ...r, initializedAt: s.now, terminating: { reason: "x", at: s.now } }))),
+    },
     { name: "takes longer than ten minutes", spoil: (s: Shell) => s.wait(10 * 60_000) },
   ])("undoes everything when the replacement $name", ({ spoil }) => {
     const shell = decided();
@@ -295,6 +301,26 @@ describe("replacing a node", () => {
     shell.pass();
     expect(shell.ends).toEqual(["succeeded"]);
   });
+});
+
+it("wants all nodes of a consolidation to be as they were", () => {
+  const names = ["a", "b", "c"];
+  const shell = decided({ machines: names.map((name) => ({ name })), pods: names.map((name) => pod(`p${name}`, name)) }, roomForAll);
+  expect(shell.commands[0]).toMatchObject({ method: "multi", candidates: [{ node: "a" }, { node: "b" }, { node: "c" }] });
+  shell.snapshot = { ...shell.snapshot, pods: shell.snapshot.pods.slice(1) };
+  shell.now += 15_000;
+  shell.pass();
+  expect(shell.ends).toEqual(["failed"]);
+  expect(shell.types()).toEqual([]);
+});
+
+it("marks nodes for deletion only while their command carries on", () => {
+  const [command] = decided().commands;
+  if (!command) throw new Error("a busy node with a cheaper replacement must make a command");
+  const going = (["Validating", "Replacing", "Deleting", "RollingBack"] as const).filter(
+    (phase) => disruptingClaims([{ ...command, phase }]).size > 0,
+  );
+  expect(going).toEqual(["Replacing", "Deleting"]);
 });
 
 describe("deleting empty nodes", () => {
