@@ -26,7 +26,7 @@ export interface TimelineOptions {
   readonly colour?: boolean;
 }
 
-const WHAT = 23;
+const WHAT = 26;
 const TIME = 8;
 const PRICE = 10;
 

@@ -23,7 +23,7 @@ describe("timeline", () => {
       pricePerHour: 0.096,
     };
     expect(renderEntry(entry, { start: START })).toBe(
-      "+01:05    launched nodeclaim       default-x7k2p  m5.large on-demand us-west-2a                                 $0.096/h",
+      "+01:05    launched nodeclaim          default-x7k2p  m5.large on-demand us-west-2a                              $0.096/h",
     );
     expect(renderEntry(entry, { start: START }).length).toBe(WIDTH);
   });
