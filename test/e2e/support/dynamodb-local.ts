@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type AwsTarget, awsJson } from "./aws-call.ts";
 import { freePort, run, startChild } from "./child.ts";
 import { cacheDir, supportDir } from "./paths.ts";
 
@@ -40,3 +41,36 @@ export async function startDynamoDbLocal(options: { readonly dataDir: string }):
   });
   return { url, stop: child.stop };
 }
+
+/**
+ * Makes the tables that a stack made in MiniStack in DynamoDB Local as well: keys, indexes and streams, no items.
+ * A table that is there already stays as it is.
+ */
+export async function copyTables(options: { readonly from: AwsTarget; readonly dynamodb: DynamoDbLocal }): Promise<readonly string[]> {
+  const { from, dynamodb } = options;
+  const to = { ...from, url: dynamodb.url };
+  const call = async <T>(target: AwsTarget, operation: string, input: unknown): Promise<T> =>
+    await awsJson<T>(target, "dynamodb", `DynamoDB_20120810.${operation}`, input);
+  const { TableNames } = await call<{ TableNames: string[] }>(from, "ListTables", {});
+  const { TableNames: there } = await call<{ TableNames: string[] }>(to, "ListTables", {});
+  for (const TableName of TableNames.filter((name) => !there.includes(name))) {
+    const { Table } = await call<{ Table: TableDescription }>(from, "DescribeTable", { TableName });
+    const indexes = Table.GlobalSecondaryIndexes?.map(({ IndexName, KeySchema, Projection }) => ({ IndexName, KeySchema, Projection }));
+    await call(to, "CreateTable", {
+      TableName,
+      BillingMode: "PAY_PER_REQUEST",
+      AttributeDefinitions: Table.AttributeDefinitions,
+      KeySchema: Table.KeySchema,
+      ...(indexes === undefined || indexes.length === 0 ? {} : { GlobalSecondaryIndexes: indexes }),
+      ...(Table.StreamSpecification === undefined ? {} : { StreamSpecification: Table.StreamSpecification }),
+    });
+  }
+  return TableNames;
+}
+
+type TableDescription = {
+  readonly AttributeDefinitions: unknown;
+  readonly KeySchema: unknown;
+  readonly GlobalSecondaryIndexes?: readonly { readonly IndexName: string; readonly KeySchema: unknown; readonly Projection: unknown }[];
+  readonly StreamSpecification?: unknown;
+};

@@ -1,4 +1,5 @@
 import { request } from "node:https";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Sha256 } from "@aws-crypto/sha256-js";
 import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
@@ -16,6 +17,9 @@ export async function handler(event: SmokeEvent): Promise<unknown> {
   }
   if (event.send !== undefined) {
     return (await new SQSClient({}).send(new SendMessageCommand({ QueueUrl: event.send, MessageBody: "sent by the function" }))).MessageId;
+  }
+  if (event.Records?.some((record) => record.body === "slow") === true) {
+    await sleep(1_500);
   }
   for (const [i, detail] of detailsOf(event).entries()) {
     await new DynamoDBClient({}).send(

@@ -40,6 +40,21 @@ export const smokeTemplate: Template = {
       { Effect: "Allow", Action: ["sqs:SendMessage"], Resource: [arn("Notices")] },
     ]),
     OtherRole: role([{ Effect: "Allow", Action: ["sqs:GetQueueAttributes"], Resource: [arn("Fifo")] }]),
+    Table: {
+      Type: "AWS::DynamoDB::Table",
+      Properties: {
+        TableName: "smoke",
+        BillingMode: "PAY_PER_REQUEST",
+        AttributeDefinitions: ["kind", "id", "function"].map((AttributeName) => ({ AttributeName, AttributeType: "S" })),
+        KeySchema: [
+          { AttributeName: "kind", KeyType: "HASH" },
+          { AttributeName: "id", KeyType: "RANGE" },
+        ],
+        GlobalSecondaryIndexes: [
+          { IndexName: "byFunction", KeySchema: [{ AttributeName: "function", KeyType: "HASH" }], Projection: { ProjectionType: "ALL" } },
+        ],
+      },
+    },
     Entry: {
       Type: "AWS::EKS::AccessEntry",
       Properties: { ClusterName: { Ref: "ClusterName" }, PrincipalArn: arn("Role"), KubernetesGroups: ["smoke"], Type: "STANDARD" },

@@ -6,7 +6,7 @@ import { startAuditShipper } from "./audit-shipper.ts";
 import { awsJson } from "./aws-call.ts";
 import { type Machine, startCluster } from "./cluster.ts";
 import { clusterIdentities, deployedFunctions, deployTemplate, invokeFunction } from "./deploy.ts";
-import { startDynamoDbLocal } from "./dynamodb-local.ts";
+import { copyTables, startDynamoDbLocal } from "./dynamodb-local.ts";
 import { startFunctionUrlGateway } from "./function-url.ts";
 import { startMiniStack } from "./ministack.ts";
 import { projectRoot, supportDir } from "./paths.ts";
@@ -113,16 +113,7 @@ let outputs: Readonly<Record<string, string>> = {};
 const output = (name: string): string => outputs[name] ?? "";
 
 try {
-  await check("a stack of 20 resources is deployed", async () => {
-    await awsJson(table, "dynamodb", "DynamoDB_20120810.CreateTable", {
-      TableName: "smoke",
-      BillingMode: "PAY_PER_REQUEST",
-      AttributeDefinitions: ["kind", "id"].map((AttributeName) => ({ AttributeName, AttributeType: "S" })),
-      KeySchema: [
-        { AttributeName: "kind", KeyType: "HASH" },
-        { AttributeName: "id", KeyType: "RANGE" },
-      ],
-    });
+  await check("a stack of 21 resources is deployed", async () => {
     const bundle = await build({
       entryPoints: [join(supportDir, "smoke-function.ts")],
       absWorkingDir: projectRoot,
@@ -142,6 +133,8 @@ try {
       assets: [{ bucket: "smoke-code", key: "function.zip", body }],
       parameters: { CodeKey: "function.zip", ClusterName: clusterName },
     });
+    const tables = await copyTables({ from: ministack, dynamodb });
+    assert(tables.join() === "smoke", tables);
   });
   await check("a second deployment of the same stack changes nothing and succeeds", async () => {
     const parameters = { CodeKey: "function.zip", ClusterName: clusterName };
@@ -170,6 +163,25 @@ try {
       .filter((note) => note.detail.S.includes("smoke.fifo"))
       .map((note) => (JSON.parse(note.detail.S) as { body: string }).body);
     assert(bodies.join() === "refuse me once,of another group,refuse me once,after it", bodies);
+  });
+  await check("a slow group does not delay another", async () => {
+    await send(output("FifoUrl"), "slow", "slow group");
+    await eventually("the slow message is under way", async () => {
+      const { Attributes } = await awsJson<{ Attributes: Readonly<Record<string, string>> }>(
+        ministack,
+        "sqs",
+        "AmazonSQS.GetQueueAttributes",
+        {
+          QueueUrl: output("FifoUrl"),
+          AttributeNames: ["ApproximateNumberOfMessagesNotVisible"],
+        },
+      );
+      return Attributes["ApproximateNumberOfMessagesNotVisible"] === "1";
+    });
+    await send(output("FifoUrl"), "quick", "quick group");
+    await noted("sqs", '"body":"quick"');
+    assert(!(await notes("sqs")).some((note) => note.detail.S.includes('"body":"slow"')), "the slow message was done first");
+    await noted("sqs", '"body":"slow"');
   });
   await check("a spot notice of aws.ec2 passes the rule into its queue", async () => {
     const Detail = JSON.stringify({ "instance-id": machine.instanceId, "instance-action": "terminate" });

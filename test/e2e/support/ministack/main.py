@@ -5,7 +5,7 @@ import os
 
 from filter_pattern import matches
 from ministack import app
-from ministack.services import cloudwatch_logs, eventbridge, scheduler
+from ministack.services import cloudwatch_logs, eventbridge, lambda_svc, scheduler
 from ministack.services.cloudformation import provisioners
 
 # CloudWatch Logs: MiniStack knows bare terms only; a subscription filter may also be a JSON pattern.
@@ -30,6 +30,11 @@ def _scaled_rate_seconds(expression):
 eventbridge._parse_rate_seconds = _scaled_rate_seconds
 eventbridge._SCHEDULER_TICK_INTERVAL = 1
 scheduler._SCHEDULE_TICK_INTERVAL = 1
+
+# SQS FIFO -> Lambda: MiniStack has one batch in flight for a queue; AWS has one for each message group, so a slow group delays
+# no other. Receiving already leaves out the groups that are in flight, so several batches keep each group's order.
+_sqs_esm_concurrency = lambda_svc._sqs_esm_concurrency
+lambda_svc._sqs_esm_concurrency = lambda esm, func_rec, config, queue=None: _sqs_esm_concurrency(esm, func_rec, config)
 
 # CloudFormation: EKS access entries are a type that MiniStack does not know. They are kept in a file, from which the harness
 # tells the cluster which function is whom.
