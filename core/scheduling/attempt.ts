@@ -3,6 +3,7 @@ import type { Pod } from "../model/pod.ts";
 import { type Bitset, hasBit, intersection, isEmpty, members } from "./bitset.ts";
 import { NodeState } from "./existing-node.ts";
 import { takenPort } from "./host-ports.ts";
+import type { Outcome, Refusal } from "./outcome.ts";
 import { PlannedClaim } from "./planned-claim.ts";
 import type { Ask } from "./pod-class.ts";
 import { only } from "./preferences.ts";
@@ -14,16 +15,6 @@ import { largest, type Template } from "./template.ts";
 import { filterAdmitsNode } from "./topology-group.ts";
 import { TopologyState } from "./topology-state.ts";
 import type { World } from "./world.ts";
-
-/** What a claim becomes when it takes one more pod. */
-interface Outcome {
-  readonly set: RequirementSet;
-  readonly types: Bitset;
-  readonly reservations: readonly string[];
-}
-
-/** Why a claim does not take a pod: for good, as things lie, or because the reservations that suit the pod are taken. */
-type Refusal = "never" | "topology" | "reserved";
 
 /** How one attempt decides where several ways are open. Any strategy gives a valid plan; they differ in price. */
 export interface Strategy {
@@ -154,7 +145,7 @@ export class Attempt {
       const outcome = this.#evaluate(claim, ask);
       if (outcome === "never") refusals[claim.index] = REFUSED;
       else if (typeof outcome === "object") {
-        const rise = this.cheapest(claim.template, outcome.set, outcome.types) - this.cheapest(claim.template, claim.set, claim.types);
+        const rise = this.#priceOf(claim, outcome) - claim.price;
         if (best === undefined || rise < best.rise - 1e-9) best = { at, outcome, rise };
         if (rise < 1e-9) break;
       }
@@ -227,13 +218,15 @@ export class Attempt {
     return true;
   }
 
-  #commit(claim: PlannedClaim, ask: Ask, pod: Pod, { set, types, reservations }: Outcome): void {
+  #commit(claim: PlannedClaim, ask: Ask, pod: Pod, outcome: Outcome): void {
+    const { set, types, reservations } = outcome;
     if (reservations.length > 0 || claim.reservations.length > 0) this.#reservations.hold(claim, reservations);
     if (this.remaining[claim.template.index] !== undefined && types !== claim.types) {
       // A claim is charged for the largest type that it may still become.
       this.#charge(claim.template, claim.types, -1);
       this.#charge(claim.template, types, 1);
     }
+    claim.price = this.#priceOf(claim, outcome);
     claim.take(ask, pod, set, types, this.topology);
   }
 
@@ -284,6 +277,15 @@ export class Attempt {
 
   /** What the claim would become, or why it does not take the pod. */
   #evaluate(claim: PlannedClaim, ask: Ask): Outcome | Refusal {
+    const known = claim.answers.get(ask.id);
+    const topology = ask.hasTopology ? this.topology.version : 0;
+    if (known !== undefined && known.claim === claim.pods.length && known.topology === topology) return known.answer;
+    const answer = this.#work(claim, ask);
+    claim.answers.set(ask.id, { claim: claim.pods.length, topology, answer });
+    return answer;
+  }
+
+  #work(claim: PlannedClaim, ask: Ask): Outcome | Refusal {
     const { template } = claim;
     if (!ask.acceptsNewHost || !this.#tolerates(template, ask)) return "never";
     if (ask.class.ports.length > 0 && takenPort(ask.class.ports, claim.ports) !== undefined) return "never";
@@ -331,6 +333,12 @@ export class Attempt {
     return undefined;
   }
 
+  /** Price of an outcome; worked out once, as outcomes are remembered. */
+  #priceOf({ template }: PlannedClaim, outcome: Outcome): number {
+    outcome.price ??= this.cheapest(template, outcome.set, outcome.types);
+    return outcome.price;
+  }
+
   /** USD per hour of the cheapest of some types under a set; Infinity if none is to be had. */
   cheapest(template: Template, set: RequirementSet, types: Bitset): number {
     const { order, byType } = template.table.prices(set);
@@ -343,14 +351,31 @@ export class Attempt {
     const { template } = claim;
     const width = this.world.axis.names.length;
     const left = intersection(claim.types, template.table.admitted(set));
-    let any = false;
-    for (const t of members(left)) {
-      const group = template.daemonGroups[template.daemonGroupOf[t] ?? 0];
-      const clash = ask.class.ports.length > 0 && group !== undefined && takenPort(ask.class.ports, group.ports) !== undefined;
-      if (!clash && hasRoom(template.room, t * width, claim.used, ask.vector)) any = true;
-      else left[t >>> 5] = (left[t >>> 5] ?? 0) & ~(1 << (t & 31));
+    // The hottest loop of a solve: bit by bit, without a list of the members.
+    let any = 0;
+    for (let w = 0; w < left.length; w++) {
+      let open = left[w] ?? 0;
+      let kept = open;
+      while (open !== 0) {
+        const low = open & -open;
+        open ^= low;
+        const t = (w << 5) + 31 - Math.clz32(low);
+        if (!hasRoom(template.room, t * width, claim.used, ask.vector)) kept ^= low;
+      }
+      left[w] = kept;
+      any |= kept;
     }
-    return any ? left : undefined;
+    if (ask.class.ports.length > 0) any = this.#dropPortClashes(template, ask, left);
+    return any === 0 ? undefined : left;
+  }
+
+  /** Takes out types whose daemons hold a port of the pod; what is left, or 0. */
+  #dropPortClashes(template: Template, ask: Ask, types: Bitset): number {
+    for (const t of members(types)) {
+      const ports = template.daemonGroups[template.daemonGroupOf[t] ?? 0]?.ports ?? [];
+      if (takenPort(ask.class.ports, ports) !== undefined) types[t >>> 5] = (types[t >>> 5] ?? 0) & ~(1 << (t & 31));
+    }
+    return isEmpty(types) ? 0 : 1;
   }
 
   #withMinValues(claim: PlannedClaim, set: RequirementSet, types: Bitset): Omit<Outcome, "reservations"> | undefined {

@@ -3,6 +3,7 @@ import type { Pod } from "../model/pod.ts";
 import { has } from "../requirements/requirement.ts";
 import type { Bitset } from "./bitset.ts";
 import type { HostPort } from "./host-ports.ts";
+import type { Outcome, Refusal } from "./outcome.ts";
 import type { Ask } from "./pod-class.ts";
 import type { RequirementSet } from "./requirement-sets.ts";
 import { addTo } from "./resource-axis.ts";
@@ -29,6 +30,10 @@ export class PlannedClaim {
   readonly pods: Pod[] = [];
   ports: readonly HostPort[] = [];
   minValuesRelaxed = false;
+  /** USD per hour of the cheapest type that is left. */
+  price = 0;
+  /** What was answered to an ask, with the number of pods and the state of topology that it holds for. */
+  readonly answers = new Map<number, { readonly claim: number; readonly topology: number; readonly answer: Outcome | Refusal }>();
   /** Capacity reservations of which it holds one instance each. */
   reservations: readonly string[] = [];
   readonly #ledger = new Map<number, LedgerEntry>();

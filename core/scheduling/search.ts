@@ -10,9 +10,11 @@ interface Score {
   readonly price: number;
 }
 
-/** Attempts that a run may make, by work: pods × (planned claims + nodes) stands for the time of one. */
-const WORK_BUDGET = 400_000;
+/** Attempts that a run may make, by work: pods × (instance types + planned claims + nodes) stands for the time of one. */
+const WORK_BUDGET = 2_000_000;
 const MOST_ATTEMPTS = 24;
+/** However large the problem: Karpenter's way of packing, and the one that watches the price. */
+const FEWEST_ATTEMPTS = 2;
 /** Prices closer than this are equal (USD per hour): sums of floats. */
 const SAME = 1e-9;
 
@@ -25,8 +27,9 @@ export function bestAttempt(world: World): Attempt {
   let best = scored(world, { claims: "fewest-pods", seed: 0 });
   if (world.classes.length === 0) return best.attempt;
   const pods = world.classes.reduce((sum, { pods: alike }) => sum + alike.length, 0);
-  const work = pods * (best.attempt.claims.length + world.nodes.length + 1);
-  const attempts = Math.max(2, Math.min(MOST_ATTEMPTS, Math.floor(WORK_BUDGET / work)));
+  const types = world.templates.reduce((most, { table }) => Math.max(most, table.types.length), 0);
+  const work = pods * (types + best.attempt.claims.length + world.nodes.length + 1);
+  const attempts = Math.max(FEWEST_ATTEMPTS, Math.min(MOST_ATTEMPTS, Math.floor(WORK_BUDGET / work)));
   const needsSearch = (): boolean => best.left > 0 || best.price > 0;
   for (const strategy of strategies(world, attempts)) {
     if (!needsSearch()) break;
@@ -53,8 +56,8 @@ function better(a: Score, b: Score): Score {
 }
 
 function* strategies(world: World, attempts: number): Generator<Strategy> {
-  yield { claims: "oldest", seed: 0 };
   yield { claims: "least-rise", seed: 0 };
+  if (attempts > 2) yield { claims: "oldest", seed: 0 };
   const kinds = ["least-rise", "fewest-pods", "oldest"] as const;
   for (let n = 3; n < attempts; n++) {
     const seed = Math.floor(n / 3);

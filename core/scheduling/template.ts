@@ -121,13 +121,5 @@ function remainingOf(pool: string, limits: ResourceList, snapshot: Snapshot, vie
 
 /** Largest capacity by resource over some types: what a claim may come to use of its pool's limits. */
 export function largest(table: TypeTable, types: Bitset, names: readonly string[]): Resources {
-  const most: Record<string, number> = {};
-  for (const name of names) {
-    let top = 0;
-    for (let t = 0; t < table.types.length; t++) {
-      if (((types[t >>> 5] ?? 0) >>> (t & 31)) & 1) top = Math.max(top, table.capacity[t]?.[name] ?? 0);
-    }
-    most[name] = top;
-  }
-  return most;
+  return Object.fromEntries(names.map((name) => [name, table.largest(types, name)]));
 }

@@ -8,12 +8,15 @@ import { groupSelects, type TopologyGroup } from "./topology-group.ts";
 /** Counts of one run: how many matching pods lie in each domain, by group. */
 export class TopologyState {
   readonly counts: readonly Map<string, number>[];
+  /** Grows with every change, so that answers can be remembered. */
+  version = 0;
 
   constructor(groups: readonly TopologyGroup[]) {
     this.counts = groups.map(({ domains }) => new Map(domains));
   }
 
   add(group: TopologyGroup, domain: string, pods: number): void {
+    this.version++;
     const counts = this.counts[group.index];
     counts?.set(domain, (counts.get(domain) ?? 0) + pods);
   }

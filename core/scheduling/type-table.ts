@@ -28,6 +28,8 @@ export class TypeTable {
   readonly #keys: ReadonlySet<string>;
   readonly #prices = new Map<string, Prices>();
   readonly #admitted = new Map<number, Bitset>();
+  /** Types by falling capacity, by resource. */
+  readonly #byCapacity = new Map<string, readonly number[]>();
   readonly #hasReserved: boolean;
 
   constructor(types: readonly InstanceType[]) {
@@ -100,6 +102,18 @@ export class TypeTable {
       }
     });
     return [...ids].sort();
+  }
+
+  /** Largest capacity of a resource over some types, in milli-units; 0 for none. */
+  largest(types: Bitset, resource: string): number {
+    let order = this.#byCapacity.get(resource);
+    if (order === undefined) {
+      const size = (t: number): number => this.capacity[t]?.[resource] ?? 0;
+      order = this.types.map((_, t) => t).sort((a, b) => size(b) - size(a));
+      this.#byCapacity.set(resource, order);
+    }
+    const first = order.find((t) => hasBit(types, t));
+    return first === undefined ? 0 : (this.capacity[first]?.[resource] ?? 0);
   }
 
   /** Values that a type offers for a key (minValues, topology domains). */
