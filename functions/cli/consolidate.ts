@@ -66,3 +66,18 @@ export function consolidateSnapshot(snapshot: Snapshot, options: ConsolidateOpti
 export function consolidate(path: string, options: ConsolidateOptions = {}): ConsolidationPlan {
   return consolidateSnapshot(scenarioToSnapshot(readScenario(path)), options);
 }
+
+/** The plan for people: what goes, what comes instead, what that saves, and why every other node stays. */
+export function explainConsolidation({ commands, stays = [] }: ConsolidationPlan): string {
+  const lines = commands.flatMap(({ method, decision, candidates, replacements, savings }) => [
+    `${method}: ${decision} ${candidates.length} nodes (${candidates.join(", ")}), saving $${savings.toFixed(4)}/h`,
+    ...replacements.map(({ nodePool, instanceTypes, pods }) => {
+      const [first, ...others] = instanceTypes;
+      const more = others.length > 0 ? ` or any of ${others.length} more types` : "";
+      return `  in their place: ${first}${more} in ${nodePool}, for ${pods.length} pods`;
+    }),
+  ]);
+  if (commands.length === 0) lines.push("nothing to disrupt");
+  for (const { node, nodeClaim, reason } of stays) lines.push(`${node || nodeClaim} stays: ${reason}`);
+  return `${lines.join("\n")}\n`;
+}

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { consolidate } from "../../../functions/cli/consolidate.ts";
+import { consolidate, explainConsolidation } from "../../../functions/cli/consolidate.ts";
 import { InputError } from "../../../functions/cli/scenario.ts";
 import { instanceType, nodePool, pod, snapshot } from "../../core/disruption/builders.ts";
 
@@ -39,6 +39,15 @@ it("explains why nodes stay", () => {
     commands: [],
     stays: [{ node: "a", nodeClaim: "a-claim", reason: 'NodePool "default" has consolidation disabled' }],
   });
+});
+
+it("tells people what goes, what comes and what stays", () => {
+  const machines = [{ name: "a" }, { name: "b" }, { name: "c", pool: "gone", taints: [{ key: "mine", effect: "NoSchedule" as const }] }];
+  const plan = consolidate(scenarioFile({ machines, pods: [pod("p", "a"), pod("q", "b")] }), { explain: true });
+  expect(explainConsolidation(plan)).toBe(
+    "multi: replace 2 nodes (a, b), saving $0.7600/h\n  in their place: small or any of 1 more types in default, for 2 pods\nc stays: NodePool not found (NodePool=gone)\n",
+  );
+  expect(explainConsolidation({ commands: [] })).toBe("nothing to disrupt\n");
 });
 
 it("says what is wrong with a file in one sentence", () => {
