@@ -35,6 +35,6 @@ function isScalar(value: Json): value is string | number | boolean | null {
 /** Plain where no reader can take it for a number, a boolean or syntax; else double quoted, which YAML shares with JSON. */
 function scalar(value: string | number | boolean | null): string {
   if (typeof value !== "string") return String(value);
-  const plain = /^[A-Za-z/][A-Za-z0-9_./-]*$/.test(value) && !/^(true|false|yes|no|on|off|null|y|n)$/i.test(value);
+  const plain = /^[A-Za-z]{2}[A-Za-z0-9_./-]*$/.test(value) && !/^(true|false|yes|no|on|off|null|y|n)$/i.test(value);
   return plain ? value : JSON.stringify(value);
 }

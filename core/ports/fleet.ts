@@ -16,4 +16,9 @@ export interface Fleet {
   /** Not found counts as done. */
   terminate(instanceId: string): Promise<void>;
   tag(instanceId: string, tags: Readonly<Record<string, string>>): Promise<void>;
+  /**
+   * Deletes the cluster's launch templates made before a time (ms) and returns how many. Safe beside a launch: that one gets NotFoundError and
+   * makes its template anew. Absent where templates cost nothing.
+   */
+  removeLaunchTemplates?(cluster: string, madeBefore: number): Promise<number>;
 }

@@ -40,7 +40,7 @@ export async function refreshPrices({ inventory, store, catalogue, log, now }: P
     ...(old.synthetic && { synthetic: true }),
   };
   await store.putDocument(documentName(fresh.region), packCatalogue(fresh), fresh.asOf);
-  log.info("updated offerings", { region: fresh.region, "instance-type-count": fresh.types.length, zones: fresh.zones.length });
+  log.debug("updated offerings", { region: fresh.region, "instance-type-count": fresh.types.length, zones: fresh.zones.length });
 }
 
 async function readTypes(inventory: CatalogDeps["inventory"]): Promise<Pick<Catalogue, "types" | "zones">> {

@@ -4,7 +4,9 @@ import {
   type CreateFleetResult,
   CreateLaunchTemplateCommand,
   CreateTagsCommand,
+  DeleteLaunchTemplateCommand,
   DescribeInstancesCommand,
+  DescribeLaunchTemplatesCommand,
   type EC2Client,
   type Instance as Ec2Instance,
   type Filter,
@@ -17,6 +19,7 @@ import { RefusedError } from "../../../core/ports/errors.ts";
 import type { Fleet } from "../../../core/ports/fleet.ts";
 import { codeOf, isAlreadyThere, isNotFound, isTemplateGone, toDomainError } from "./errors.ts";
 import { launchTemplateData, toTags } from "./launch-template-data.ts";
+import { allPages } from "./pages.ts";
 
 /** EC2 takes at most so many values in one filter. */
 const FILTER_VALUES = 200;
@@ -95,22 +98,43 @@ export function ec2Fleet(client: EC2Client): Fleet {
         throw toDomainError(error);
       }
     },
+
+    async removeLaunchTemplates(cluster: string, madeBefore: number) {
+      const templates = await allPages(
+        (NextToken) =>
+          client.send(
+            new DescribeLaunchTemplatesCommand({
+              Filters: [{ Name: `tag:${CLUSTER_TAG}`, Values: [cluster] }],
+              MaxResults: 200,
+              NextToken,
+            }),
+          ),
+        (page) => page.LaunchTemplates,
+        (page) => page.NextToken,
+      );
+      let removed = 0;
+      for (const { LaunchTemplateName: name, CreateTime } of templates) {
+        if (!name?.startsWith("karpenter.k8s.aws/") || CreateTime === undefined || CreateTime.getTime() >= madeBefore) continue;
+        known.delete(name);
+        try {
+          await client.send(new DeleteLaunchTemplateCommand({ LaunchTemplateName: name }));
+          removed += 1;
+        } catch (error) {
+          if (!isNotFound(error)) throw toDomainError(error);
+        }
+      }
+      return removed;
+    },
   };
 }
 
 async function describeBy(client: EC2Client, filters: Filter[]): Promise<readonly Instance[]> {
-  const found: Instance[] = [];
-  let NextToken: string | undefined;
-  do {
-    try {
-      const page = await client.send(new DescribeInstancesCommand({ Filters: filters, MaxResults: 1000, ...(NextToken && { NextToken }) }));
-      for (const { Instances = [] } of page.Reservations ?? []) found.push(...Instances.flatMap(toInstance));
-      NextToken = page.NextToken;
-    } catch (error) {
-      throw toDomainError(error);
-    }
-  } while (NextToken);
-  return found;
+  const reservations = await allPages(
+    (NextToken) => client.send(new DescribeInstancesCommand({ Filters: filters, MaxResults: 1000, NextToken })),
+    (page) => page.Reservations,
+    (page) => page.NextToken,
+  );
+  return reservations.flatMap(({ Instances = [] }) => Instances.flatMap(toInstance));
 }
 
 /** One instant fleet for one instance (launch.md §5). */

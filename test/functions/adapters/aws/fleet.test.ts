@@ -116,6 +116,21 @@ describe("ec2Fleet", () => {
     expect(made()).toBe(3);
   });
 
+  it("removes old templates of its cluster, which a launch then makes anew", async () => {
+    const { fake, fleet } = await open();
+    fake.advance(60_000);
+    await fleet.ensureLaunchTemplate(template(fake, { name: "karpenter.k8s.aws/young" }));
+    await fleet.ensureLaunchTemplate(
+      template(fake, { name: "karpenter.k8s.aws/other", tags: { ...tags, "eks:eks-cluster-name": "other" } }),
+    );
+    const now = Date.UTC(2026, 10, 21, 12) + 60_000;
+    expect(await fleet.removeLaunchTemplates?.("karpenter-test", now)).toBe(1);
+    await expect(fleet.launch(request(fake))).rejects.toMatchObject({ name: "NotFoundError" });
+    await fleet.ensureLaunchTemplate(template(fake));
+    expect((await fleet.launch(request(fake))).instance).toBeDefined();
+    expect(fake.state.launchTemplates.size).toBe(3);
+  });
+
   it.for([
     { code: "RequestLimitExceeded", name: "ThrottledError" },
     { code: "UnauthorizedOperation", name: "RefusedError" },
