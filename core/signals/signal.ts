@@ -9,7 +9,8 @@ export type Signal =
   | { readonly kind: "pool-or-class-changed"; readonly name: string };
 
 /** Pods come and go in swarms; disruption looks once at what has become of them. */
-const SETTLE_MS = 5_000;
+export const SETTLE_MS = 5_000;
+export const PODS_MOVED = "pods came or went";
 
 /**
  * The wake-ups that signals amount to, each once, whatever their number. A node's claim is found by its instance, which is a look-up: `claimOf`
@@ -30,6 +31,6 @@ export function wakeUpsFor(cluster: string, signals: readonly Signal[], claimOf:
     ...(pods.size > 0 ? [{ kind: "provision", cluster, reason: `${pods.size} pod(s) unschedulable` } as const] : []),
     ...(changed.length > 0 ? [{ kind: "catalog", cluster, reason: `${changed[0]} changed` } as const] : []),
     ...[...claims].sort().map((claim) => ({ kind: "claim", cluster, claim }) as const),
-    ...(moved ? [{ kind: "disruption", cluster, reason: "pods came or went", delayMs: SETTLE_MS } as const] : []),
+    ...(moved ? [{ kind: "disruption", cluster, reason: PODS_MOVED, delayMs: SETTLE_MS } as const] : []),
   ];
 }

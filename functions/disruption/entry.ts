@@ -1,3 +1,5 @@
+import { PODS_MOVED, SETTLE_MS } from "../../core/signals/signal.ts";
+import type { ClusterDeps } from "../cluster-deps.ts";
 import { type EntryDeps, entry } from "../entry.ts";
 import { disrupt } from "./disrupt.ts";
 
@@ -5,8 +7,20 @@ import { disrupt } from "./disrupt.ts";
 export const disruptionEntry = (deps: EntryDeps) =>
   entry(
     {
-      onWakeUp: (wakeUp, cluster) => disrupt("reason" in wakeUp ? wakeUp.reason : wakeUp.kind, cluster),
+      onWakeUp: async (wakeUp, cluster) => {
+        const reason = "reason" in wakeUp ? wakeUp.reason : wakeUp.kind;
+        if (reason !== PODS_MOVED || (await isFirstOfSwarm(cluster))) await disrupt(reason, cluster);
+      },
       onSchedule: (_event, cluster) => disrupt("sweep", cluster),
     },
     deps,
   );
+
+/**
+ * Each pod that comes or goes rings by itself; one look serves all that rang about then. None is missed: a ring is heard SETTLE_MS after its pod
+ * moved, and the pass that stands for it began less than that before.
+ */
+function isFirstOfSwarm({ cluster, store, now }: ClusterDeps): Promise<boolean> {
+  const span = SETTLE_MS / 2;
+  return store.firstSighting(cluster.name, `swarm/${Math.floor(now() / span)}`, now(), 2 * SETTLE_MS);
+}
