@@ -42,7 +42,7 @@ export function existingNodes(
   }
   const ordered = [...views].sort((a, b) => Number(b.initialized) - Number(a.initialized) || (a.name < b.name ? -1 : 1));
   return ordered.map((view) => {
-    const pods = podsByNode.get(view.node?.metadata.name ?? "") ?? [];
+    const pods = podsByNode.get(view.node?.metadata.name ?? view.name) ?? [];
     const requests = pods.map((pod) => podRequests(pod.spec));
     const here = addResources(...requests);
     const daemonsHere = addResources(...requests.filter((_, i) => isDaemonSetPod(pods[i] as Pod)));

@@ -61,6 +61,7 @@ export function worldOf(snapshot: Snapshot, views: readonly NodeView[], pods: re
     ),
   );
   const destinations = present.filter(({ markedForDeletion }) => !markedForDeletion);
+  const expected = snapshot.nominated.size === 0 ? [] : arrivals(snapshot, destinations);
   topology.count(destinations, placesOf(snapshot, present, others), planning);
   let id = 0;
   const asks = drafts.map((shapes, c) =>
@@ -74,7 +75,7 @@ export function worldOf(snapshot: Snapshot, views: readonly NodeView[], pods: re
     axis,
     sets,
     templates,
-    nodes: existingNodes(destinations, others, daemons, volumes, axis),
+    nodes: existingNodes(destinations, [...others, ...expected], daemons, volumes, axis),
     classes,
     asks,
     groups: topology.groups,
@@ -95,11 +96,22 @@ function placesOf(snapshot: Snapshot, views: readonly NodeView[], bound: readonl
   if (snapshot.nominated.size > 0) {
     const claims = new Map(snapshot.nodeClaims.map((claim) => [claim.metadata.name, claim]));
     for (const pod of snapshot.pods) {
-      const claim = claims.get(snapshot.nominated.get(podUid(pod)) ?? "");
+      const claim = (pod.spec.nodeName ?? "") === "" ? claims.get(snapshot.nominated.get(podUid(pod)) ?? "") : undefined;
       if (claim !== undefined) placed.push([pod, promised(claim)]);
     }
   }
   return placed;
+}
+
+/**
+ * Pods that are nominated to a claim which has launched meanwhile, as if they lay there already: nobody else may be promised their room.
+ */
+function arrivals(snapshot: Snapshot, views: readonly NodeView[]): readonly Pod[] {
+  const byClaim = new Map(views.flatMap((view) => (view.claim ? [[view.claim.metadata.name, view] as const] : [])));
+  return snapshot.pods.flatMap((pod) => {
+    const view = (pod.spec.nodeName ?? "") === "" ? byClaim.get(snapshot.nominated.get(podUid(pod)) ?? "") : undefined;
+    return view === undefined ? [] : [{ ...pod, spec: { ...pod.spec, nodeName: view.node?.metadata.name ?? view.name } }];
+  });
 }
 
 /** The labels that a claim's node is sure to have. */

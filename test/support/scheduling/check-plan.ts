@@ -301,10 +301,7 @@ function checkLimits(scenario: Json, plan: Json, report: Report): void {
     for (const claim of claims) {
       const capacities = claim.instanceTypes.map((t: string) => amounts(scenario.instanceTypes.find((x: Json) => x.name === t).capacity));
       used = plus(used, {
-        ...capacities.reduce(
-          (a: Amounts, b: Amounts) => Object.fromEntries(Object.keys({ ...a, ...b }).map((k) => [k, Math.max(a[k] ?? 0, b[k] ?? 0)])),
-          {},
-        ),
+        ...Object.fromEntries(Object.keys(limits).map((k) => [k, Math.max(0, ...capacities.map((c: Amounts) => c[k] ?? 0))])),
         nodes: 1,
       });
     }

@@ -1,0 +1,540 @@
+import { describe, expect, it } from "vitest";
+import type { Plan } from "../../../core/model/plan.ts";
+import { claimRequirements, pendingPods, solve } from "../../../core/scheduling/solve.ts";
+import {
+  boundPod,
+  CATALOGUE,
+  daemonSet,
+  instanceType,
+  nodePool,
+  nodeWithClaim,
+  planFor,
+  pod,
+  pods,
+  snapshotOf,
+  ZONES,
+} from "../../support/scheduling/builders.ts";
+
+const ZONE = "topology.kubernetes.io/zone";
+const HOST = "kubernetes.io/hostname";
+const only = (key: string, ...values: string[]) => ({ key, operator: "In" as const, values });
+const requirementOf = (plan: Plan, key: string, claim = 0) => plan.newNodeClaims[claim]?.requirements.find((r) => r.key === key);
+const error = (plan: Plan, name: string) => plan.podErrors[`default/${name}`] ?? "";
+const near = (app: string, topologyKey: string) => ({ labelSelector: { matchLabels: { app } }, topologyKey });
+
+describe("new claims", () => {
+  it("buys the cheapest type that holds all pods, and names every other that would do", () => {
+    const plan = planFor({ pods: pods(3, "web") });
+    expect(plan.newNodeClaims).toHaveLength(1);
+    expect(plan.newNodeClaims[0]).toMatchObject({
+      nodePool: "default",
+      instanceTypes: ["g.medium", "m.medium", "m.large"],
+      requests: { cpu: "3", pods: "3" },
+    });
+    expect(plan.newNodeClaims[0]?.pricePerHour).toBeCloseTo(0.16 * 0.4);
+    expect(plan.podErrors).toEqual({});
+  });
+
+  it("takes pools by weight, not by price", () => {
+    const plan = planFor({
+      pods: pods(1, "web"),
+      nodePools: [nodePool("cheap"), nodePool("heavy", { weight: 10, requirements: [only("karpenter.sh/capacity-type", "on-demand")] })],
+    });
+    expect(plan.newNodeClaims.map((claim) => claim.nodePool)).toEqual(["heavy"]);
+  });
+
+  it("takes the last of equal pools by name, as Karpenter does", () => {
+    expect(planFor({ pods: pods(1, "web"), nodePools: [nodePool("a"), nodePool("b")] }).newNodeClaims[0]?.nodePool).toBe("b");
+  });
+
+  it.for([
+    { name: "node selector", spec: { nodeSelector: { [ZONE]: "zone-b" } } },
+    {
+      name: "required affinity",
+      spec: {
+        affinity: {
+          nodeAffinity: {
+            requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [only(ZONE, "zone-b")] }] },
+          },
+        },
+      },
+    },
+    {
+      name: "second of two OR-ed terms, when the first fits nowhere",
+      spec: {
+        affinity: {
+          nodeAffinity: {
+            requiredDuringSchedulingIgnoredDuringExecution: {
+              nodeSelectorTerms: [{ matchExpressions: [only(ZONE, "nowhere")] }, { matchExpressions: [only(ZONE, "zone-b")] }],
+            },
+          },
+        },
+      },
+    },
+    {
+      name: "preference that can be met",
+      spec: {
+        affinity: {
+          nodeAffinity: {
+            preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: { matchExpressions: [only(ZONE, "zone-b")] } }],
+          },
+        },
+      },
+    },
+  ])("narrows the claim to a pod's $name", ({ spec }) => {
+    expect(requirementOf(planFor({ pods: [pod("web", { cpu: "1" }, spec)] }), ZONE)).toEqual({
+      key: ZONE,
+      operator: "In",
+      values: ["zone-b"],
+    });
+  });
+
+  it("gives up a preference that cannot be met, and ignores all of them when told to", () => {
+    const prefers = (zone: string) =>
+      pod(
+        "web",
+        { cpu: "1" },
+        {
+          affinity: {
+            nodeAffinity: {
+              preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: { matchExpressions: [only(ZONE, zone)] } }],
+            },
+          },
+        },
+      );
+    expect(planFor({ pods: [prefers("nowhere")] }).podErrors).toEqual({});
+    expect(requirementOf(planFor({ pods: [prefers("zone-b")] }, { preferencePolicy: "Ignore" }), ZONE)).toBeUndefined();
+  });
+
+  it.for([
+    { operator: "Gt" as const, values: ["4"], types: ["m.large"] },
+    { operator: "Lt" as const, values: ["4"], types: ["m.small"] },
+    { operator: "NotIn" as const, values: ["2", "16"], types: ["g.medium", "m.medium"] },
+    { operator: "Exists" as const, values: [], types: ["m.small", "g.medium", "m.medium", "m.large"] },
+  ])("keeps the types that $operator $values leaves", ({ operator, values, types }) => {
+    const pool = nodePool("default", { requirements: [{ key: "karpenter.k8s.aws/instance-cpu", operator, values }] });
+    expect(planFor({ pods: pods(1, "web"), nodePools: [pool] }).newNodeClaims[0]?.instanceTypes).toEqual(types);
+  });
+
+  it("leaves room for daemonsets that would run there, and only for those", () => {
+    const everywhere = daemonSet("agent", { cpu: "1" });
+    const elsewhere = daemonSet("arm", { cpu: "1" }, { nodeSelector: { "kubernetes.io/arch": "arm64" } });
+    const plan = planFor({ pods: pods(1, "web"), daemonSets: [everywhere, elsewhere] });
+    expect(plan.newNodeClaims[0]?.instanceTypes).toEqual(["g.medium", "m.medium", "m.large"]);
+    expect(plan.newNodeClaims[0]?.requests).toMatchObject({ cpu: "2", pods: "2" });
+  });
+
+  it("skips offerings that are not available", () => {
+    const gone = instanceType("m.tiny", 2, 8, {
+      price: 0.01,
+      offerings: [{ zone: "zone-a", capacityType: "spot", price: 0.001, available: false }],
+    });
+    expect(planFor({ pods: pods(1, "web"), instanceTypes: [...CATALOGUE, gone] }).newNodeClaims[0]?.instanceTypes).not.toContain("m.tiny");
+  });
+
+  it("gives the node custom labels that pods pin, and not the well-known ones", () => {
+    const pool = nodePool("default", { requirements: [{ key: "team", operator: "Exists" }, only("tier", "gold", "silver")] });
+    const plan = planFor({ pods: [pod("web", { cpu: "1" }, { nodeSelector: { team: "red", [ZONE]: "zone-a" } })], nodePools: [pool] });
+    expect(plan.newNodeClaims[0]?.labels).toEqual({ team: "red", tier: "gold" });
+  });
+
+  it("writes the chosen types into the claim's requirements", () => {
+    const claim = planFor({
+      pods: pods(1, "web"),
+      nodePools: [
+        nodePool("default", {
+          requirements: [{ key: "node.kubernetes.io/instance-type", operator: "In", values: ["m.small", "m.large"], minValues: 2 }],
+        }),
+      ],
+    }).newNodeClaims[0];
+    expect(claim && claimRequirements(claim)).toContainEqual({
+      key: "node.kubernetes.io/instance-type",
+      operator: "In",
+      values: ["m.small", "m.large"],
+      minValues: 2,
+    });
+  });
+});
+
+describe("taints and limits", () => {
+  const taint = { key: "dedicated", value: "gpu", effect: "NoSchedule" as const };
+
+  it("keeps pods off pools whose taints they do not tolerate", () => {
+    const nodePools = [nodePool("default", { taints: [taint] })];
+    expect(error(planFor({ pods: pods(1, "web"), nodePools }), "web-0")).toContain("does not tolerate its taint dedicated=gpu:NoSchedule");
+    expect(
+      planFor({ pods: pods(1, "web", { cpu: "1" }, { tolerations: [{ key: "dedicated", operator: "Exists" }] }), nodePools }).podErrors,
+    ).toEqual({});
+  });
+
+  it("avoids PreferNoSchedule while it can", () => {
+    const soft = nodePool("soft", { weight: 9, taints: [{ key: "spare", effect: "PreferNoSchedule" }] });
+    expect(planFor({ pods: pods(1, "web"), nodePools: [soft, nodePool()] }).newNodeClaims[0]?.nodePool).toBe("default");
+    expect(planFor({ pods: pods(1, "web"), nodePools: [soft] }).newNodeClaims[0]?.nodePool).toBe("soft");
+  });
+
+  it("buys nothing beyond a pool's limits, what runs included, and says which to raise", () => {
+    const { node, claim } = nodeWithClaim("n1");
+    const full = boundPod("old", "n1", { cpu: "4" });
+    const plan = planFor({
+      pods: [full, ...pods(2, "web", { cpu: "1500m" })],
+      nodes: [node],
+      nodeClaims: [claim],
+      nodePools: [nodePool("default", { limits: { cpu: "7" } })],
+    });
+    expect(plan.newNodeClaims.map((c) => c.instanceTypes)).toEqual([["m.small"]]);
+    expect(error(plan, "web-1")).toContain("raise spec.limits.cpu");
+  });
+
+  it("counts a claim that is written but not launched against the limits", () => {
+    const { claim } = nodeWithClaim("n1");
+    const unlaunched = {
+      ...claim,
+      status: {},
+      spec: { ...claim.spec, requirements: [only("node.kubernetes.io/instance-type", "m.medium")] },
+    };
+    const plan = planFor({ pods: pods(1, "web"), nodeClaims: [unlaunched], nodePools: [nodePool("default", { limits: { cpu: "5" } })] });
+    expect(error(plan, "web-0")).toContain("limit cpu 5 leaves 1");
+  });
+
+  it("limits the number of nodes", () => {
+    const apart = { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [near("web", HOST)] } } };
+    const plan = planFor({
+      pods: pods(3, "web", { cpu: "1" }, apart, { labels: { app: "web" } }),
+      nodePools: [nodePool("default", { limits: { nodes: "2" } })],
+    });
+    expect(plan.newNodeClaims).toHaveLength(2);
+    expect(Object.values(plan.podErrors)[0]).toContain("its limit of 2 nodes is reached");
+  });
+
+  it("holds to minValues, or lowers them when told to", () => {
+    const nodePools = [
+      nodePool("default", { requirements: [{ key: "karpenter.k8s.aws/instance-family", operator: "Exists", minValues: 3 }] }),
+    ];
+    expect(error(planFor({ pods: pods(1, "web"), nodePools }), "web-0")).toContain("minValues");
+    expect(planFor({ pods: pods(1, "web"), nodePools }, { minValuesPolicy: "BestEffort" }).newNodeClaims[0]?.minValuesRelaxed).toBe(true);
+  });
+
+  it.for([
+    { name: "static", pool: nodePool("default", { replicas: 3 }) },
+    { name: "unready", pool: { ...nodePool(), status: { conditions: [{ type: "Ready", status: "False" as const }] } } },
+    { name: "going", pool: { ...nodePool(), metadata: { name: "default", deletionTimestamp: "2026-01-01T00:00:00Z" } } },
+  ])("leaves a $name pool alone", ({ pool }) => {
+    expect(error(planFor({ pods: pods(1, "web"), nodePools: [pool] }), "web-0")).toContain("no NodePool can launch nodes");
+  });
+});
+
+describe("existing nodes", () => {
+  const { node, claim } = nodeWithClaim("n1");
+  const cluster = { nodes: [node], nodeClaims: [claim] };
+
+  it("fills them before buying", () => {
+    const plan = planFor({ ...cluster, pods: [boundPod("old", "n1", { cpu: "2" }), ...pods(3, "web")] });
+    expect(plan.existingNodes).toEqual([{ name: "n1", pods: ["default/web-0", "default/web-1"] }]);
+    expect(plan.newNodeClaims[0]?.pods).toEqual(["default/web-2"]);
+  });
+
+  it("keeps room on them for daemons that are still to come", () => {
+    const plan = planFor({ ...cluster, pods: pods(4, "web"), daemonSets: [daemonSet("agent", { cpu: "500m" })] });
+    expect(plan.existingNodes[0]?.pods).toHaveLength(3);
+  });
+
+  it("does not use a label that a node lacks", () => {
+    const plan = planFor({ ...cluster, pods: [pod("web", { cpu: "1" }, { nodeSelector: { "karpenter.k8s.aws/instance-family": "m" } })] });
+    expect(plan.existingNodes).toEqual([]);
+    expect(plan.newNodeClaims).toHaveLength(1);
+  });
+
+  it("uses a machine that is launched and not yet registered", () => {
+    expect(planFor({ nodeClaims: [claim], pods: pods(1, "web") }).existingNodes).toEqual([{ name: "default-n1", pods: ["default/web-0"] }]);
+  });
+
+  it("ignores claims that have not launched; their pods are nominated and not planned again", () => {
+    const unlaunched = { ...claim, status: {} };
+    const snapshot = snapshotOf({ nodeClaims: [unlaunched], pods: pods(2, "web") }, { nominated: new Map([["uid-web-0", "default-n1"]]) });
+    const plan = solve(snapshot);
+    expect(plan.existingNodes).toEqual([]);
+    expect(plan.newNodeClaims.flatMap((c) => c.pods)).toEqual(["default/web-1"]);
+  });
+
+  it("sees through the taints of a node that is starting", () => {
+    const starting = nodeWithClaim("n2", { initialized: false, taints: [{ key: "node.kubernetes.io/not-ready", effect: "NoSchedule" }] });
+    expect(planFor({ nodes: [starting.node], nodeClaims: [starting.claim], pods: pods(1, "web") }).existingNodes).toHaveLength(1);
+    const broken = nodeWithClaim("n3", { taints: [{ key: "node.kubernetes.io/not-ready", effect: "NoSchedule" }] });
+    expect(planFor({ nodes: [broken.node], nodeClaims: [broken.claim], pods: pods(1, "web") }).existingNodes).toEqual([]);
+  });
+
+  it("moves the pods of a node that goes away, and puts nothing on it", () => {
+    const going = { ...claim, metadata: { ...claim.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
+    const plan = planFor({ nodes: [node], nodeClaims: [going], pods: [boundPod("old", "n1"), pod("web")] });
+    expect(plan.existingNodes).toEqual([]);
+    expect(plan.newNodeClaims.flatMap((c) => c.pods)).toEqual(["default/old", "default/web"]);
+    const disrupting = snapshotOf({ ...cluster, pods: [boundPod("old", "n1")] }, { disrupting: new Set(["default-n1"]) });
+    expect(solve(disrupting).newNodeClaims.flatMap((c) => c.pods)).toEqual(["default/old"]);
+  });
+
+  it("simulates a disruption: candidates vanish, their pods look for room", () => {
+    const other = nodeWithClaim("n2");
+    const moved = boundPod("old", "n1", { cpu: "3" });
+    const snapshot = snapshotOf({ nodes: [node, other.node], nodeClaims: [claim, other.claim], pods: [moved] });
+    const plan = solve(snapshot, { excludeNodes: new Set(["n1"]), extraPods: [moved] });
+    expect(plan).toMatchObject({ newNodeClaims: [], existingNodes: [{ name: "n2", pods: ["default/old"] }] });
+  });
+
+  it("attaches no more volumes than the driver allows", () => {
+    const claims = ["a", "b"].map((name) => ({ metadata: { name, namespace: "default" }, spec: { storageClassName: "gp3" } }));
+    const plan = planFor({
+      ...cluster,
+      pods: claims.map(({ metadata }) =>
+        pod(metadata.name, { cpu: "1" }, { volumes: [{ name: "data", persistentVolumeClaim: { claimName: metadata.name } }] }),
+      ),
+      persistentVolumeClaims: claims,
+      storageClasses: [{ metadata: { name: "gp3" }, provisioner: "ebs.csi.aws.com", volumeBindingMode: "WaitForFirstConsumer" }],
+      csiNodes: [{ metadata: { name: "n1" }, spec: { drivers: [{ name: "ebs.csi.aws.com", allocatable: { count: 1 } }] } }],
+    });
+    expect(plan.existingNodes[0]?.pods).toHaveLength(1);
+    expect(plan.newNodeClaims).toHaveLength(1);
+  });
+});
+
+describe("topology", () => {
+  const labels = { labels: { app: "web" } };
+  const spread = (more: object = {}) => ({
+    topologySpreadConstraints: [
+      {
+        maxSkew: 1,
+        topologyKey: ZONE,
+        whenUnsatisfiable: "DoNotSchedule" as const,
+        labelSelector: { matchLabels: { app: "web" } },
+        ...more,
+      },
+    ],
+  });
+  const zonesOf = (plan: Plan) => plan.newNodeClaims.flatMap((_, i) => requirementOf(plan, ZONE, i)?.values).sort();
+
+  it("spreads over zones", () => {
+    expect(zonesOf(planFor({ pods: pods(3, "web", { cpu: "1" }, spread(), labels) }))).toEqual(ZONES);
+  });
+
+  it("counts pods that are there", () => {
+    const { node, claim } = nodeWithClaim("n1");
+    const plan = planFor({
+      nodes: [node],
+      nodeClaims: [claim],
+      pods: [boundPod("old", "n1", { cpu: "1" }, {}, labels), ...pods(2, "web", { cpu: "1" }, spread(), labels)],
+    });
+    expect(plan.existingNodes).toEqual([]);
+    expect(zonesOf(plan)).toEqual(["zone-b", "zone-c"]);
+  });
+
+  it("leaves what would exceed the skew when fewer domains than minDomains exist", () => {
+    const plan = planFor({ pods: pods(4, "web", { cpu: "1" }, spread({ minDomains: 4 }), labels) });
+    expect(Object.keys(plan.podErrors)).toHaveLength(1);
+    expect(Object.values(plan.podErrors)[0]).toContain("topology spread with maxSkew 1");
+  });
+
+  it("gives up a ScheduleAnyway spread", () => {
+    const soft = spread({ topologyKey: "rack", whenUnsatisfiable: "ScheduleAnyway" });
+    expect(planFor({ pods: pods(2, "web", { cpu: "1" }, soft, labels) }).podErrors).toEqual({});
+  });
+
+  it("puts one pod a host under anti-affinity", () => {
+    const apart = { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [near("web", HOST)] } } };
+    expect(planFor({ pods: pods(3, "web", { cpu: "100m" }, apart, labels) }).newNodeClaims).toHaveLength(3);
+  });
+
+  it("places all pods that keep apart by zone in one run, and leaves one zone too many", () => {
+    const apart = { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [near("web", ZONE)] } } };
+    const plan = planFor({ pods: pods(4, "web", { cpu: "100m" }, apart, labels) });
+    expect(zonesOf(plan)).toEqual(ZONES);
+    expect(Object.values(plan.podErrors)[0]).toContain("pod anti-affinity leaves no free domain");
+  });
+
+  it("keeps pods away from one that is there and does not want them", () => {
+    const { node, claim } = nodeWithClaim("n1");
+    const shy = boundPod(
+      "shy",
+      "n1",
+      { cpu: "1" },
+      { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [near("web", ZONE)] } } },
+    );
+    const plan = planFor({ nodes: [node], nodeClaims: [claim], pods: [shy, pod("web", { cpu: "1" }, {}, labels)] });
+    expect(plan.existingNodes).toEqual([]);
+    expect(requirementOf(plan, ZONE)?.values).toEqual(["zone-b", "zone-c"]);
+  });
+
+  it("brings pods together that want to be, whichever comes first in the queue", () => {
+    const follows = { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [near("web", ZONE)] } } };
+    const plan = planFor({
+      pods: [pod("big-follower", { cpu: "14" }, follows), pod("web", { cpu: "1" }, { nodeSelector: { [ZONE]: "zone-c" } }, labels)],
+    });
+    expect(plan.podErrors).toEqual({});
+    expect(new Set(zonesOf(plan))).toEqual(new Set(["zone-c"]));
+  });
+
+  it("says whose company is missing", () => {
+    const follows = { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [near("nobody", ZONE)] } } };
+    expect(error(planFor({ pods: [pod("web", { cpu: "1" }, follows)] }), "web")).toContain("pod affinity finds no matching pod");
+  });
+
+  it("does not put two pods with one host port on a node", () => {
+    const plan = planFor({
+      pods: ["a", "b"].map((name) => ({ ...pod(name), spec: { containers: [{ name: "main", ports: [{ hostPort: 80 }] }] } })),
+    });
+    expect(plan.newNodeClaims).toHaveLength(2);
+  });
+
+  it("goes where a pod's volume is", () => {
+    const plan = planFor({
+      pods: [pod("db", { cpu: "1" }, { volumes: [{ name: "data", persistentVolumeClaim: { claimName: "data" } }] })],
+      persistentVolumeClaims: [
+        {
+          metadata: { name: "data", namespace: "default", annotations: { "pv.kubernetes.io/bind-completed": "yes" } },
+          spec: { volumeName: "pv" },
+        },
+      ],
+      persistentVolumes: [
+        {
+          metadata: { name: "pv" },
+          spec: { nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [only(ZONE, "zone-c")] }] } } },
+        },
+      ],
+    });
+    expect(requirementOf(plan, ZONE)?.values).toEqual(["zone-c"]);
+  });
+});
+
+describe("reserved capacity", () => {
+  const reserved = instanceType("m.medium", 4, 16, {
+    offerings: [
+      { zone: "zone-a", capacityType: "on-demand", price: 0.2, available: true },
+      { zone: "zone-a", capacityType: "reserved", price: 0.2 / 1e7, available: true, reservationId: "cr-1", reservationCapacity: 1 },
+    ],
+  });
+  const two = { pods: pods(2, "web", { cpu: "3" }), instanceTypes: [reserved] };
+
+  it("pins a claim to what it reserved, and defers what is left", () => {
+    const plan = planFor(two);
+    expect(plan.newNodeClaims).toHaveLength(1);
+    expect(requirementOf(plan, "karpenter.sh/capacity-type")?.values).toEqual(["reserved"]);
+    expect(Object.values(plan.podErrors)[0]).toContain("tried again in the next");
+  });
+
+  it("buys the rest elsewhere when a disruption asks", () => {
+    const plan = planFor(two, { reservedMode: "fallback" });
+    expect(plan.podErrors).toEqual({});
+    expect(plan.newNodeClaims.map((c) => c.pricePerHour).sort((a, b) => a - b)).toEqual([0.2 / 1e7, 0.2]);
+  });
+});
+
+describe("pods that are left", () => {
+  it.for([
+    { name: "too large", spec: {}, requests: { cpu: "40" }, says: "the closest, m.large, has 15900m of the 40 cpu asked" },
+    { name: "an unknown resource", spec: {}, requests: { "nvidia.com/gpu": "1" }, says: "0 of the 1 nvidia.com/gpu asked" },
+    {
+      name: "a label that the pool does not define",
+      spec: { nodeSelector: { team: "red" } },
+      requests: { cpu: "1" },
+      says: "does not define label team",
+    },
+    {
+      name: "a key that is misspelt",
+      spec: { nodeSelector: { "example.com/zone": "zone-a" } },
+      requests: { cpu: "1" },
+      says: "did you mean topology.kubernetes.io/zone?",
+    },
+    {
+      name: "a value that no type has",
+      spec: { nodeSelector: { "kubernetes.io/arch": "riscv" } },
+      requests: { cpu: "1" },
+      says: "none of its 4 instance types has kubernetes.io/arch In [riscv]",
+    },
+    {
+      name: "contradictory demands",
+      spec: {
+        nodeSelector: { [ZONE]: "zone-a" },
+        affinity: {
+          nodeAffinity: {
+            requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [only(ZONE, "zone-b")] }] },
+          },
+        },
+      },
+      requests: { cpu: "1" },
+      says: "exclude each other",
+    },
+    {
+      name: "a restricted label",
+      spec: { nodeSelector: { [HOST]: "n1" } },
+      requests: { cpu: "1" },
+      says: "label kubernetes.io/hostname is restricted",
+    },
+    {
+      name: "a missing volume claim",
+      spec: { volumes: [{ name: "v", persistentVolumeClaim: { claimName: "none" } }] },
+      requests: { cpu: "1" },
+      says: "PersistentVolumeClaim default/none does not exist",
+    },
+    { name: "device claims", spec: { resourceClaims: [{ name: "gpu" }] }, requests: { cpu: "1" }, says: "Dynamic Resource Allocation" },
+  ])("are told about $name", ({ spec, requests, says }) => {
+    expect(error(planFor({ pods: [pod("web", requests as Record<string, string>, spec)] }), "web")).toContain(says);
+  });
+
+  it("names every pool with its own reason", () => {
+    const nodePools = [
+      nodePool("a", { taints: [{ key: "x", effect: "NoExecute" }] }),
+      nodePool("b", { requirements: [only(ZONE, "zone-b")] }),
+    ];
+    const reason = error(planFor({ pods: [pod("web", { cpu: "1" }, { nodeSelector: { [ZONE]: "zone-a" } })], nodePools }), "web");
+    expect(reason).toContain("NodePool a: the pod does not tolerate its taint x:NoExecute");
+    expect(reason).toContain("NodePool b: wants topology.kubernetes.io/zone In [zone-a], offers topology.kubernetes.io/zone In [zone-b]");
+  });
+});
+
+describe("pending pods", () => {
+  it.for([
+    { name: "bound", pod: boundPod("p", "n1") },
+    { name: "not yet looked at by kube-scheduler", pod: { ...pod("p"), status: { phase: "Pending" as const } } },
+    {
+      name: "gated",
+      pod: { ...pod("p"), status: { conditions: [{ type: "PodScheduled", status: "False" as const, reason: "SchedulingGated" }] } },
+    },
+    { name: "nominated by preemption", pod: { ...pod("p"), status: { ...pod("p").status, nominatedNodeName: "n1" } } },
+    { name: "a daemon's", pod: pod("p", {}, {}, { ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name: "d", uid: "d" }] }) },
+    {
+      name: "declining Karpenter",
+      pod: pod(
+        "p",
+        {},
+        {
+          affinity: {
+            nodeAffinity: {
+              requiredDuringSchedulingIgnoredDuringExecution: {
+                nodeSelectorTerms: [{ matchExpressions: [{ key: "karpenter.sh/nodepool", operator: "DoesNotExist" as const }] }],
+              },
+            },
+          },
+        },
+      ),
+    },
+  ])("are not those that are $name", ({ pod: candidate }) => {
+    const snapshot = snapshotOf({ pods: [candidate] });
+    expect(pendingPods(snapshot).pods).toEqual([]);
+    expect(solve(snapshot)).toEqual({ newNodeClaims: [], existingNodes: [], podErrors: {} });
+  });
+
+  it.for([
+    { name: "do-not-disrupt", pod: boundPod("p", "n1", {}, {}, { annotations: { "karpenter.sh/do-not-disrupt": "true" } }), budgets: [] },
+    {
+      name: "a budget of none",
+      pod: boundPod("p", "n1", {}, {}, { labels: { app: "p" } }),
+      budgets: [{ metadata: { name: "b", namespace: "default" }, spec: { selector: { matchLabels: { app: "p" } }, maxUnavailable: 0 } }],
+    },
+  ])("leave a node that goes away only when $name lets them", ({ pod: held, budgets }) => {
+    const { node, claim } = nodeWithClaim("n1");
+    const snapshot = snapshotOf(
+      { nodes: [node], nodeClaims: [claim], pods: [held, boundPod("free", "n1")], podDisruptionBudgets: budgets },
+      { disrupting: new Set(["default-n1"]) },
+    );
+    expect(pendingPods(snapshot).pods.map(({ metadata }) => metadata.name)).toEqual(["free"]);
+  });
+});
