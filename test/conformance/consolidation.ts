@@ -22,6 +22,7 @@ import type { Snapshot } from "../../core/model/snapshot.ts";
 import { consolidateSnapshot, type PlannedCommand } from "../../functions/cli/consolidate.ts";
 import { readScenario, scenarioToSnapshot } from "../../functions/cli/scenario.ts";
 import { carryOut, hourlyCost } from "../support/disruption/carry-out.ts";
+import { brokenPlacement } from "./disruption-placement.ts";
 import { brokenRules } from "./disruption-rules.ts";
 
 const METHODS: readonly Method[] = ["emptiness", "drift", "multi", "single"];
@@ -114,7 +115,8 @@ function main(folder: string, toTheEnd: boolean): number {
   let broken = 0;
   for (const name of names) {
     const plain = join(folder, `${name}.scenario.json`);
-    const snapshot = scenarioToSnapshot(readScenario(existsSync(plain) ? plain : `${plain}.gz`));
+    const raw = readScenario(existsSync(plain) ? plain : `${plain}.gz`);
+    const snapshot = scenarioToSnapshot(raw);
     const answerPath = join(folder, `${name}.karpenter.json`);
     const answer: Answer = existsSync(answerPath) ? JSON.parse(readFileSync(answerPath, "utf8")) : { commands: [] };
     const rows: readonly (readonly [string, PlannedCommand | undefined, PlannedCommand | undefined])[] = [
@@ -123,7 +125,7 @@ function main(folder: string, toTheEnd: boolean): number {
     ];
     for (const [what, ours, theirs] of rows) {
       const verdict = judge(ours, theirs);
-      const rules = ours ? brokenRules(snapshot, ours) : [];
+      const rules = ours ? [...brokenRules(snapshot, ours), ...brokenPlacement(raw, snapshot, ours)] : [];
       broken += rules.length;
       tally.set(`${what}: ${verdict}`, (tally.get(`${what}: ${verdict}`) ?? 0) + 1);
       if (what === "pass") {

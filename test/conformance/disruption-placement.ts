@@ -1,0 +1,30 @@
+import { findCandidates } from "../../core/disruption/candidate.ts";
+import { simulateWithSolve } from "../../core/disruption/simulate.ts";
+import { viewCluster } from "../../core/disruption/view.ts";
+import type { Snapshot } from "../../core/model/snapshot.ts";
+import type { PlannedCommand } from "../../functions/cli/consolidate.ts";
+import { judge } from "../support/scheduling/check-plan.ts";
+import type { Json } from "../support/scheduling/judge-rules.ts";
+
+/**
+ * Rules of scheduling that the move of a command's pods would break, by the checker that shares no code with the solver: it is shown
+ * the cluster without the nodes that go, with their pods pending.
+ */
+export function brokenPlacement(raw: Json, snapshot: Snapshot, command: PlannedCommand): readonly string[] {
+  const view = viewCluster({ snapshot, records: [], commands: [], now: snapshot.now });
+  const gone = new Set(command.candidates);
+  const candidates = findCandidates(view).all.filter(({ node }) => gone.has(node));
+  const claims = new Set(candidates.map(({ nodeClaim }) => nodeClaim));
+  const extraPods = candidates.flatMap(({ moving }) => moving);
+  const moving = new Set(extraPods.map(({ metadata }) => metadata.uid));
+  const plan = simulateWithSolve(view.snapshot, { excludeNodes: gone, extraPods, reservedMode: "fallback", settling: new Set() });
+  const left = {
+    ...raw,
+    nodes: raw.nodes.filter(({ metadata }: Json) => !gone.has(metadata.name)),
+    nodeClaims: raw.nodeClaims.filter(({ metadata }: Json) => !claims.has(metadata.name)),
+    pods: raw.pods
+      .filter(({ metadata, spec }: Json) => moving.has(metadata.uid) || !gone.has(spec.nodeName))
+      .map((pod: Json) => (moving.has(pod.metadata.uid) ? { ...pod, spec: { ...pod.spec, nodeName: undefined } } : pod)),
+  };
+  return judge(left, plan).map(({ text, pods }) => `${text}: ${pods.join(", ")}`);
+}
