@@ -1,0 +1,54 @@
+import { IAMClient } from "@aws-sdk/client-iam";
+import { PricingClient } from "@aws-sdk/client-pricing";
+import { SSMClient } from "@aws-sdk/client-ssm";
+import { expect, it } from "vitest";
+import { renderLaunch } from "../../../core/launch/fleet-request.ts";
+import type { NodeClaim } from "../../../core/model/node-claim.ts";
+import { instanceTypesOf } from "../../../core/offerings/instance-types.ts";
+import { ec2Fleet } from "../../../functions/adapters/aws/fleet.ts";
+import { awsInventory } from "../../../functions/adapters/aws/inventory.ts";
+import { unpackCatalogue } from "../../../functions/adapters/catalogue/document.ts";
+import { refreshPrices } from "../../../functions/catalog/prices.ts";
+import { refreshNodeClasses } from "../../../functions/catalog/refresh.ts";
+import { clientConfig, ec2Client, fakeAws } from "../../fake-aws/support.ts";
+import { nodeClass, nodePool, TestWorld } from "./world.ts";
+
+it("goes from selectors to a running instance over EC2's wire protocol", async () => {
+  const fake = await fakeAws();
+  const config = clientConfig(fake);
+  const ec2 = ec2Client(fake);
+  const inventory = awsInventory({ ec2, ssm: new SSMClient(config), pricing: new PricingClient(config), iam: new IAMClient(config) });
+  const world = new TestWorld();
+  const deps = { ...world.deps, inventory };
+  const discovery = [{ tags: { "karpenter.sh/discovery": "karpenter-test" } }];
+  const spec = { role: "KarpenterNodeRole-karpenter-test", subnetSelectorTerms: discovery, securityGroupSelectorTerms: discovery };
+  world.put("EC2NodeClass", nodeClass({ spec }));
+  world.put("NodePool", nodePool());
+  await refreshPrices(deps);
+  await refreshNodeClasses(deps, world.memory);
+  expect(world.errors).toEqual([]);
+
+  const resolved = world.get("EC2NodeClass", "default");
+  expect(resolved.status?.conditions?.at(-1)).toMatchObject({ type: "Ready", status: "True" });
+  const catalogue = unpackCatalogue(world.documents.get("catalogue/us-west-2")?.bytes ?? new Uint8Array());
+  const settings = { vmMemoryOverheadPercent: 0.075, reservedEnis: 0 };
+  const claim: NodeClaim = {
+    metadata: { name: "default-abcde", uid: "uid-1", labels: { "karpenter.sh/nodepool": "default" } },
+    spec: {
+      nodeClassRef: { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" },
+      requirements: [{ key: "kubernetes.io/arch", operator: "In", values: ["arm64"] }],
+      resources: { requests: { cpu: "1", memory: "1Gi" } },
+    },
+  };
+  const instanceTypes = instanceTypesOf({ catalogue, nodeClass: resolved, unavailable: [], settings });
+  const rendered = renderLaunch({ claim, record: {}, nodeClass: resolved, instanceTypes, cluster: deps.cluster, attempt: 0 });
+  if ("error" in rendered) throw new Error(rendered.error.message);
+  const fleet = ec2Fleet(ec2);
+  for (const template of rendered.ok.templates) await fleet.ensureLaunchTemplate(template);
+  const { instance, errors } = await fleet.launch(rendered.ok.request);
+  expect(errors).toEqual([]);
+  // The cheapest spot offering of an arm64 type.
+  expect(instance).toMatchObject({ instanceType: "c6g.large", zone: "us-west-2b", capacityType: "spot" });
+  const running = fake.state.instances.get(instance?.id ?? "");
+  expect(running?.tags.get("karpenter-serverless/claim-uid")).toBe("uid-1");
+});
