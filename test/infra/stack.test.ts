@@ -7,6 +7,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { makeApp, settingsFrom } from "../../infra/app.ts";
 import { auditFilterPattern } from "../../infra/audit-pattern.ts";
 import { FUNCTION_NAMES, FUNCTIONS } from "../../infra/functions.ts";
+import { samTemplate } from "../../infra/sam.ts";
 import { parseSettings } from "../../infra/settings.ts";
 
 const outDir = mkdtempSync(join(tmpdir(), "stack-"));
@@ -310,6 +311,29 @@ describe("settings", () => {
       clusters: [{ name: "a", sources: ["audit", "sweep"] }, { name: "b" }],
     });
     expect(out).toBe("o");
+  });
+});
+
+describe("the SAM template", () => {
+  const sam = samTemplate(parseSettings({ clusters: [{ name: "c1", sources: all }] }, "test")) as {
+    readonly Transform: string;
+    readonly Parameters: object;
+    readonly Resources: Readonly<Record<string, { readonly Type: string; readonly Properties: Readonly<Record<string, unknown>> }>>;
+  };
+  const cdk = synthesize({ clusters: [{ name: "c1", sources: all }] }, "one").toJSON()["Resources"] as Readonly<
+    Record<string, { readonly Type: string }>
+  >;
+
+  it("has the resources of the CDK's, with functions whose code lies beside it", () => {
+    expect(sam.Transform).toBe("AWS::Serverless-2016-10-31");
+    expect(Object.keys(sam.Parameters)).toEqual(["NotifyToken"]);
+    const typeOf = (type: string): string => (type === "AWS::Lambda::Function" ? "AWS::Serverless::Function" : type);
+    expect(Object.entries(sam.Resources).map(([id, { Type }]) => [id, Type])).toEqual(
+      Object.entries(cdk).map(([id, { Type }]) => [id, typeOf(Type)]),
+    );
+    const functions = Object.values(sam.Resources).filter(({ Type }) => Type === "AWS::Serverless::Function");
+    expect(functions.map(({ Properties }) => Properties["CodeUri"])).toEqual(FUNCTION_NAMES.map((name) => `./${name}`));
+    for (const { Properties } of functions) expect(Properties).not.toHaveProperty("Code");
   });
 });
 

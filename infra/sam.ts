@@ -1,0 +1,78 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Template } from "aws-cdk-lib/assertions";
+import { Code } from "aws-cdk-lib/aws-lambda";
+import { stringify } from "yaml";
+import { makeApp, settingsFrom } from "./app.ts";
+import { bundleCode, DIST } from "./build.ts";
+import { FUNCTION_NAMES } from "./functions.ts";
+import type { DeploymentSettings } from "./settings.ts";
+
+/**
+ * Bundles the functions and writes dist/template.sam.yaml: the same stack for those who deploy with SAM. Takes the arguments of infra/app.ts.
+ * `sam deploy -t dist/template.sam.yaml --stack-name NAME --resolve-s3 --capabilities CAPABILITY_NAMED_IAM --parameter-overrides NotifyToken=…`
+ */
+
+interface Resource {
+  readonly Type: string;
+  readonly Properties?: Readonly<Record<string, unknown>>;
+  readonly Metadata?: unknown;
+  readonly DependsOn?: readonly string[] | string;
+}
+
+/** The stack as a SAM template whose functions' code lies beside it, in a folder named after each function. */
+export function samTemplate(settings: DeploymentSettings): object {
+  const { stack } = makeApp({ settings, code: () => Code.fromInline("// replaced by CodeUri") });
+  const { Resources, Parameters, Outputs, Description } = Template.fromStack(stack).toJSON();
+  // CDK's own parameter asks for its bootstrap stack, which SAM does not need.
+  const { BootstrapVersion: _, ...parameters } = (Parameters ?? {}) as Readonly<Record<string, unknown>>;
+  const resources = Object.entries(Resources as Readonly<Record<string, Resource>>);
+  return {
+    AWSTemplateFormatVersion: "2010-09-09",
+    Transform: "AWS::Serverless-2016-10-31",
+    Description,
+    ...(Object.keys(parameters).length > 0 && { Parameters: parameters }),
+    Resources: Object.fromEntries(resources.map(([id, { Metadata: _metadata, ...resource }]) => [id, asSam(resource, stack.stackName)])),
+    Outputs,
+  };
+}
+
+function asSam(resource: Resource, stackName: string): object {
+  if (resource.Type !== "AWS::Lambda::Function") {
+    return resource;
+  }
+  // The dependency on the role is in the property Role already.
+  const { DependsOn: _dependsOn, ...rest } = resource;
+  const { Code: _code, Tags, ...properties } = resource.Properties ?? {};
+  const tags = (Tags ?? []) as readonly { readonly Key: string; readonly Value: string }[];
+  return {
+    ...rest,
+    Type: "AWS::Serverless::Function",
+    Properties: {
+      ...properties,
+      CodeUri: `./${String(properties["FunctionName"]).slice(stackName.length + 1)}`,
+      Tags: Object.fromEntries(tags.map(({ Key, Value }) => [Key, Value])),
+    },
+  };
+}
+
+async function main(): Promise<void> {
+  const { settings } = settingsFrom(process.argv.slice(2));
+  for (const name of FUNCTION_NAMES) {
+    await bundleCode(name, DIST);
+  }
+  mkdirSync(DIST, { recursive: true });
+  const file = join(DIST, "template.sam.yaml");
+  // CloudFormation reads YAML 1.1, in which an unquoted OFF is false and 2012-10-17 a date.
+  writeFileSync(file, stringify(samTemplate(settings), { version: "1.1", lineWidth: 0 }));
+  console.log(file);
+}
+
+if (import.meta.main) {
+  try {
+    await main();
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error));
+    process.exitCode = 1;
+  }
+}
