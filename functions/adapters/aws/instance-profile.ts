@@ -20,7 +20,12 @@ export async function ensureInstanceProfile(
     const roles = (await rolesOf(iam, InstanceProfileName)) ?? (await create(iam, profile));
     if (roles.includes(profile.role)) return profile.name;
     for (const RoleName of roles) await iam.send(new RemoveRoleFromInstanceProfileCommand({ InstanceProfileName, RoleName }));
-    await iam.send(new AddRoleToInstanceProfileCommand({ InstanceProfileName, RoleName: profile.role }));
+    try {
+      await iam.send(new AddRoleToInstanceProfileCommand({ InstanceProfileName, RoleName: profile.role }));
+    } catch (error) {
+      // A profile holds one role: another invocation may just have put it in.
+      if (!(await rolesOf(iam, InstanceProfileName))?.includes(profile.role)) throw error;
+    }
     return profile.name;
   } catch (error) {
     throw toDomainError(error);

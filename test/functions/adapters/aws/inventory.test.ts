@@ -70,6 +70,12 @@ describe("awsInventory", () => {
     expect(fake.state.calls.at(-1)?.action).toBe("GetInstanceProfile");
   });
 
+  it("makes one profile when two ask at the same time", async () => {
+    const { inventory } = await open();
+    const profile = { name: "p", path: "/karpenter/us-west-2/c/u/", role: "KarpenterNodeRole-karpenter-test", tags: {} };
+    expect(await Promise.all([1, 2, 3].map(() => inventory.ensureInstanceProfile(profile)))).toEqual(["p", "p", "p"]);
+  });
+
   it("reads types, their zones and prices", async () => {
     const { inventory } = await open();
     expect((await inventory.instanceTypes()).map(({ InstanceType }) => InstanceType)).toContain("m5.large");
