@@ -13,6 +13,10 @@ export interface Requirement {
   readonly gte?: number;
   /** Greatest integer allowed. */
   readonly lte?: number;
+  /** The label must be there, values excluded or not: NotIn joined with Exists, which Karpenter's algebra cannot tell from NotIn alone. */
+  readonly exists?: true;
+  /** Demands that exclude each other: nothing suits, absence neither. Karpenter takes it for DoesNotExist, and buys nodes for such pods. */
+  readonly never?: true;
   /** How many different values the chosen instance types must offer. */
   readonly minValues?: number;
 }
@@ -41,7 +45,7 @@ export function requirement(key: string, operator: RequirementOperator, values: 
   const bounds = (gte?: number, lte?: number): Bounds => ({ gte, lte, minValues });
   switch (operator) {
     case "In":
-      return make(key, false, new Set(values), bounds());
+      return values.length > 0 ? make(key, false, new Set(values), bounds()) : { ...make(key, false, NONE, bounds()), never: true };
     case "NotIn":
       return make(key, true, new Set(values), bounds());
     case "Exists":
@@ -80,7 +84,8 @@ export function operatorOf(r: Requirement): "In" | "NotIn" | "Exists" | "DoesNot
  * Karpenter looks at the derived operator alone.
  */
 export function allowsAbsent(r: Requirement): boolean {
-  return r.complement === r.values.size > 0 && r.gte === undefined && r.lte === undefined;
+  if (r.never || r.exists || r.gte !== undefined || r.lte !== undefined) return false;
+  return r.complement === r.values.size > 0;
 }
 
 function inBounds(r: { readonly gte?: number; readonly lte?: number }, value: string): boolean {
@@ -103,11 +108,11 @@ function most(a: number | undefined, b: number | undefined): number | undefined 
   return a === undefined ? b : b === undefined ? a : Math.max(a, b);
 }
 
-/** What both allow. Commutative, associative and idempotent; Exists is the identity. */
+/** What both allow. Commutative, associative and idempotent; where the label must be there anyway, Exists is the identity. */
 export function intersect(a: Requirement, b: Requirement): Requirement {
   const bounds = { gte: most(a.gte, b.gte), lte: least(a.lte, b.lte), minValues: most(a.minValues, b.minValues) };
   if (bounds.gte !== undefined && bounds.lte !== undefined && bounds.gte > bounds.lte) {
-    return make(a.key, false, NONE, { gte: undefined, lte: undefined, minValues: bounds.minValues });
+    return { ...make(a.key, false, NONE, { gte: undefined, lte: undefined, minValues: bounds.minValues }), never: true };
   }
   const within = (values: Iterable<string>, keep: (value: string) => boolean): ReadonlySet<string> => {
     const limits = { ...(bounds.gte === undefined ? {} : { gte: bounds.gte }), ...(bounds.lte === undefined ? {} : { lte: bounds.lte }) };
@@ -115,15 +120,14 @@ export function intersect(a: Requirement, b: Requirement): Requirement {
     for (const value of values) if (keep(value) && inBounds(limits, value)) kept.add(value);
     return kept;
   };
-  if (a.complement && b.complement)
-    return make(
-      a.key,
-      true,
-      within([...a.values, ...b.values], () => true),
-      bounds,
-    );
+  if (a.complement && b.complement) {
+    const excluded = within([...a.values, ...b.values], () => true);
+    const both = make(a.key, true, excluded, bounds);
+    return allowsAbsent(both) && !(allowsAbsent(a) && allowsAbsent(b)) ? { ...both, exists: true } : both;
+  }
   const values = a.complement ? within(b.values, (v) => !a.values.has(v)) : within(a.values, (v) => b.values.has(v) !== b.complement);
-  return make(a.key, false, values, { gte: undefined, lte: undefined, minValues: bounds.minValues });
+  const rest = make(a.key, false, values, { gte: undefined, lte: undefined, minValues: bounds.minValues });
+  return values.size > 0 || (allowsAbsent(a) && allowsAbsent(b)) ? rest : { ...rest, never: true };
 }
 
 /** Whether `intersect(a, b)` would allow any value, without building it. */
@@ -141,7 +145,7 @@ export function overlaps(a: Requirement, b: Requirement): boolean {
 /** The same text for equal requirements; orders keys in memo tables. */
 export function canonical(r: Requirement): string {
   const values = r.values.size === 1 ? [...r.values] : [...r.values].sort();
-  return `${r.key}\u0001${r.complement ? "!" : ""}${values.join("\u0002")}\u0001${r.gte ?? ""}\u0001${r.lte ?? ""}\u0001${r.minValues ?? ""}`;
+  return `${r.key}\u0001${r.complement ? "!" : ""}${r.exists ? "+" : ""}${r.never ? "-" : ""}${values.join("\u0002")}\u0001${r.gte ?? ""}\u0001${r.lte ?? ""}\u0001${r.minValues ?? ""}`;
 }
 
 /** As manifests write it: one item, or Gte and Lte items when there are bounds (plus NotIn for values excluded inside them). */
@@ -151,12 +155,14 @@ export function serialize(r: Requirement): readonly NodeSelectorRequirementWithM
   if (r.gte !== undefined) items.push({ key: r.key, operator: "Gte", values: [String(r.gte)], ...extra });
   if (r.lte !== undefined) items.push({ key: r.key, operator: "Lte", values: [String(r.lte)], ...extra });
   if (items.length > 0 && r.values.size === 0) return items;
+  if (r.exists) items.push({ key: r.key, operator: "Exists", ...extra });
   const values = [...r.values].sort();
   return [...items, { key: r.key, operator: operatorOf(r), ...(values.length > 0 ? { values } : {}), ...extra }];
 }
 
 /** For messages: "zone In [a b]". */
 export function describe(r: Requirement): string {
+  if (r.never) return `${r.key} with demands that exclude each other`;
   const values = [...r.values].sort();
   const shown = values.length > 8 ? [...values.slice(0, 8), `and ${values.length - 8} more`] : values;
   const bounds = `${r.gte === undefined ? "" : ` >=${r.gte}`}${r.lte === undefined ? "" : ` <=${r.lte}`}`;

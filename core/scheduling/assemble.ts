@@ -2,7 +2,7 @@ import { INSTANCE_TYPE, WELL_KNOWN_LABELS } from "../model/labels.ts";
 import type { NodeSelectorRequirementWithMinValues } from "../model/node-pool.ts";
 import type { PlannedNodeClaim } from "../model/plan.ts";
 import { formatResources } from "../model/quantity.ts";
-import { has, type Requirement } from "../requirements/requirement.ts";
+import { allowsAbsent, has, type Requirement } from "../requirements/requirement.ts";
 import { serializeAll } from "../requirements/requirements.ts";
 import { isRestrictedLabel } from "../requirements/validation.ts";
 import { hasBit, members } from "./bitset.ts";
@@ -76,7 +76,7 @@ function pinnedLabels({ set }: PlannedClaim): Readonly<Record<string, string>> {
 
 function valueFor(item: Requirement): string | undefined {
   if (!item.complement) return [...item.values].sort()[0];
-  if (item.values.size > 0 && item.gte === undefined && item.lte === undefined) return undefined;
+  if (allowsAbsent(item)) return undefined;
   let n = item.gte ?? Math.max(0, (item.lte ?? 0) - item.values.size);
   while (!has(item, String(n)) && n < Number.MAX_SAFE_INTEGER) n++;
   return String(n);

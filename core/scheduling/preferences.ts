@@ -1,6 +1,6 @@
 import type { NodeSelectorTerm, PodAffinityTerm, PodSpec, TopologySpreadConstraint } from "../model/pod.ts";
 import type { Toleration } from "../model/taint.ts";
-import { allowsAbsent, type Requirement, requirement } from "../requirements/requirement.ts";
+import { type Requirement, requirement } from "../requirements/requirement.ts";
 import { intersectAll, type Requirements, requirementsFrom, requirementsFromLabels } from "../requirements/requirements.ts";
 
 export type PreferencePolicy = "Respect" | "Ignore";
@@ -56,16 +56,14 @@ export function shapesOf(spec: PodSpec, policy: PreferencePolicy, softTaints: bo
   const selector = requirementsFromLabels(spec.nodeSelector);
 
   const shape = (relaxed: string | undefined): Shape => {
-    const parts = [selector, termRequirements(required[0])];
-    const strict = intersectAll(...parts);
-    const preference = termRequirements(preferredNode[0]?.term);
-    const requirements = intersectAll(strict, preference);
+    const strict = intersectAll(selector, termRequirements(required[0]));
+    const requirements = intersectAll(strict, termRequirements(preferredNode[0]?.term));
     return {
       relaxed,
       tolerations,
       requirements,
       strict,
-      contradiction: contradictionIn(requirements, [...parts, preference]),
+      contradiction: contradictionIn(requirements),
       spreads: [...spreads],
       affinity: [...(podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []), ...preferredPods.map(({ term }) => term)],
       antiAffinity: [...(podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []), ...preferredAnti.map(({ term }) => term)],
@@ -105,14 +103,9 @@ function termRequirements(term: NodeSelectorTerm | undefined): Requirements {
   return requirementsFrom(term?.matchExpressions);
 }
 
-/** A key that came out as "absent" although nothing asked for its absence. Karpenter would then accept nodes without the label. */
-function contradictionIn(result: Requirements, parts: readonly Requirements[]): string | undefined {
-  const isAbsent = (item: Requirement | undefined): boolean => item !== undefined && !item.complement && item.values.size === 0;
-  for (const [key, item] of result) {
-    if (!isAbsent(item)) continue;
-    const given = parts.map((part) => part.get(key)).filter((part) => part !== undefined);
-    if (!given.some(isAbsent) || given.some((part) => !allowsAbsent(part))) return key;
-  }
+/** A key whose demands exclude each other. */
+export function contradictionIn(set: Requirements): string | undefined {
+  for (const [key, item] of set) if (item.never) return key;
   return undefined;
 }
 

@@ -8,6 +8,7 @@ import { intersectAll, requirementsFrom, requirementsFromLabels } from "../requi
 import { type Bitset, emptyBitset, isEmpty, setBit } from "./bitset.ts";
 import { type Daemon, type DaemonGroup, daemonGroups } from "./daemon-overhead.ts";
 import type { NodeView } from "./node-view.ts";
+import { contradictionIn } from "./preferences.ts";
 import type { RequirementSet, RequirementSets } from "./requirement-sets.ts";
 import type { ResourceAxis } from "./resource-axis.ts";
 import { TypeTable } from "./type-table.ts";
@@ -72,7 +73,7 @@ export function templatesOf(
       set,
       taints,
       table,
-      types: table.admitted(set),
+      types: contradictionIn(set.requirements) === undefined ? table.admitted(set) : emptyBitset(types.length),
       room: roomByType(table, groups, groupOf, axis),
       daemonGroups: groups,
       daemonGroupOf: groupOf,

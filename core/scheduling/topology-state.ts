@@ -99,11 +99,13 @@ export class TopologyState {
     return supported === 0 || supported < (group.minDomains ?? 0) ? 0 : least;
   }
 
-  /** Whether a pod may be the first of its kind: it matches its own term, and none lies where it could go. */
+  /**
+   * Whether a pod may be the first of its kind: it matches its own term, and none lies anywhere. Karpenter asks only about the domains that
+   * the pod could use; kube-scheduler, which has the last word, about all.
+   */
   #mayStart(group: TopologyGroup, ask: Ask): boolean {
     if (!groupSelects(group, ask.class.example)) return false;
-    const wanted = ask.strict.get(group.key);
-    for (const [domain, n] of this.#countsOf(group)) if (n > 0 && allowsDomain(wanted, domain)) return false;
+    for (const n of this.#countsOf(group).values()) if (n > 0) return false;
     return true;
   }
 }

@@ -1,7 +1,7 @@
 import type { InstanceType, Offering } from "../model/instance-type.ts";
 import { CAPACITY_TYPE, ZONE, ZONE_ID } from "../model/labels.ts";
 import { parseResources, type Resources } from "../model/quantity.ts";
-import { canonical, has, type Requirement } from "../requirements/requirement.ts";
+import { allowsAbsent, canonical, has, type Requirement } from "../requirements/requirement.ts";
 import { conflictOf, type Requirements, requirementsFrom } from "../requirements/requirements.ts";
 import { type Bitset, emptyBitset, hasBit, setBit } from "./bitset.ts";
 import type { RequirementSet } from "./requirement-sets.ts";
@@ -130,12 +130,8 @@ function admits(items: readonly (Requirement | undefined)[], offering: Offering)
   if (zoneId !== undefined && offering.zoneId !== undefined && !has(zoneId, offering.zoneId)) return false;
   if (offering.capacityType === "reserved" && offering.reservationCapacity !== undefined && offering.reservationCapacity <= 0) return false;
   if (reservation === undefined) return true;
-  return offering.reservationId === undefined ? isContentWithout(reservation) : has(reservation, offering.reservationId);
-}
-
-/** An offering outside any reservation has no reservation id. */
-function isContentWithout(item: Requirement): boolean {
-  return item.complement === item.values.size > 0;
+  // An offering outside any reservation has no reservation id.
+  return offering.reservationId === undefined ? allowsAbsent(reservation) : has(reservation, offering.reservationId);
 }
 
 function allocatableOf(type: InstanceType, capacity: Resources): Resources {

@@ -90,7 +90,18 @@ it("intersection is commutative, associative, idempotent, with Exists as identit
       expect(canonical(intersect(a, b))).toBe(canonical(intersect(b, a)));
       expect(canonical(intersect(intersect(a, b), c))).toBe(canonical(intersect(a, intersect(b, c))));
       expect(canonical(intersect(a, a))).toBe(canonical(a));
-      expect(canonical(intersect(a, requirement("k", "Exists")))).toBe(canonical(a));
+      const there = intersect(a, requirement("k", "Exists"));
+      expect(canonical(intersect(there, requirement("k", "Exists")))).toBe(canonical(there));
+      if (!allowsAbsent(a)) expect(canonical(there)).toBe(canonical(a));
+    }),
+  );
+});
+
+it("a label may be absent only where both allow it", () => {
+  fc.assert(
+    fc.property(anyRequirement, anyRequirement, (a, b) => {
+      const both = intersect(a, b);
+      expect(allowsAbsent(both)).toBe(allowsAbsent(a) && allowsAbsent(b));
     }),
   );
 });
@@ -109,6 +120,7 @@ it("says the same after being written and read", () => {
     fc.property(anyRequirement, anyRequirement, (a, b) => {
       const both = intersect(a, b);
       const read = requirementsFrom(serialize(both)).get("k");
+      if (!both.never) expect(read && canonical(read)).toBe(canonical(both));
       for (const value of UNIVERSE) expect(read !== undefined && has(read, value)).toBe(has(both, value));
     }),
   );
