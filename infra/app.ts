@@ -44,7 +44,7 @@ export function makeApp({ settings, outDir, code = bundled, extraEnvironment }: 
 }
 
 function bundled(name: FunctionName): Code {
-  return Code.fromAsset(join(DIST, name), { exclude: ["*.map"] });
+  return Code.fromAsset(join(DIST, name));
 }
 
 /** Settings from the command line, or from a file. Throws one sentence about what is wrong. */

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -68,12 +68,15 @@ export async function bundleCode(name: string, outDir: string): Promise<string> 
     mainFields: ["module", "main"],
     banner: { js: BANNER },
     legalComments: "none",
-    // Beside the bundle but not named in it: Node would read and parse it in each cold start.
+    // Not named in the bundle and not packed with it: Node would read and parse it in each cold start.
     sourcemap: "external",
     sourcesContent: false,
     metafile: true,
     logLevel: "silent",
   });
+  const maps = join(outDir, "maps");
+  mkdirSync(maps, { recursive: true });
+  renameSync(`${outfile}.map`, join(maps, `${name}.mjs.map`));
   if (Object.keys(metafile.inputs).some((input) => input.startsWith(`${CATALOGUE}/`))) {
     copyData(folder);
   }

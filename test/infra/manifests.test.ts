@@ -155,8 +155,11 @@ describe("RBAC", () => {
     { verb: "create", resource: "pods/eviction", who: ["lifecycle"] },
     { verb: "delete", resource: "nodes", who: ["lifecycle"] },
     { verb: "delete", resource: "pods", who: ["lifecycle"] },
-    { verb: "create", resource: "nodeclaims", who: ["provision", "lifecycle", "disruption"] },
-    { verb: "delete", resource: "nodeclaims", who: ["lifecycle", "disruption", "interruption"] },
+    { verb: "create", resource: "nodeclaims", who: ["lifecycle"] },
+    { verb: "delete", resource: "nodeclaims", who: ["lifecycle"] },
+    { verb: "update", resource: "nodes", who: ["lifecycle", "disruption"] },
+    { verb: "update", resource: "nodeclaims/status", who: ["lifecycle", "disruption"] },
+    { verb: "update", resource: "nodepools/status", who: ["catalog"] },
     { verb: "patch", resource: "ec2nodeclasses/status", who: ["catalog"] },
   ])("lets only $who $verb $resource", ({ verb, resource, who }) => {
     const able = ["provision", "lifecycle", "disruption", "interruption", "catalog"].filter((name) => may(name, verb, resource));

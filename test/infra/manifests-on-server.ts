@@ -10,7 +10,7 @@ import { startCluster, type TestCluster } from "../e2e/support/cluster.ts";
 import { nodeClass, nodePool } from "./crd-samples.ts";
 
 /**
- * Installs the manifests in a real API server and counts what the webhook lets through: `node test/infra/webhook-on-server.ts`.
+ * Installs the manifests in a real API server, asks what the functions may do, and counts what the webhook lets through: `node test/infra/manifests-on-server.ts`.
  * Prints one line a step and "N passed, N failed"; exits 1 when one failed.
  */
 
@@ -160,8 +160,82 @@ function judge(calls: readonly string[], wanted: Wanted): string | undefined {
   return wrong.length === 0 ? undefined : `${wrong.join(", ")}: wanted ${JSON.stringify(wanted)}, got ${JSON.stringify(calls)}`;
 }
 
+/** What each function's handlers ask of the API server, and some of what they must not be able to. */
+const RIGHTS: Readonly<Record<string, { readonly may: readonly string[]; readonly mayNot: readonly string[] }>> = {
+  provision: {
+    may: [
+      "list pods",
+      "list nodepools.karpenter.sh",
+      "list daemonsets.apps",
+      "list csinodes.storage.k8s.io",
+      "list namespaces",
+      "create events",
+    ],
+    mayNot: ["delete pods", "update nodes", "create nodeclaims.karpenter.sh", "get secrets"],
+  },
+  lifecycle: {
+    may: [
+      ...[
+        "create nodeclaims.karpenter.sh",
+        "update nodeclaims.karpenter.sh",
+        "update nodeclaims.karpenter.sh/status",
+        "delete nodeclaims.karpenter.sh",
+      ],
+      ...[
+        "update nodes",
+        "delete nodes",
+        "create pods/eviction",
+        "delete pods",
+        "get persistentvolumeclaims",
+        "list volumeattachments.storage.k8s.io",
+      ],
+      ...["get ec2nodeclasses.karpenter.k8s.aws", "get services/kube-dns -n kube-system", "create events"],
+    ],
+    mayNot: ["create pods", "update ec2nodeclasses.karpenter.k8s.aws", "get services -n kube-system", "get secrets"],
+  },
+  disruption: {
+    may: ["list poddisruptionbudgets.policy", "update nodes", "update nodeclaims.karpenter.sh/status", "create events"],
+    mayNot: ["delete nodes", "create pods/eviction", "delete nodeclaims.karpenter.sh"],
+  },
+  interruption: { may: ["get nodeclaims.karpenter.sh", "create events"], mayNot: ["list pods", "delete nodeclaims.karpenter.sh"] },
+  catalog: {
+    may: [
+      ...["update ec2nodeclasses.karpenter.k8s.aws", "update ec2nodeclasses.karpenter.k8s.aws/status", "update nodepools.karpenter.sh"],
+      ...["update nodepools.karpenter.sh/status", "update nodeclaims.karpenter.sh", "list nodes"],
+    ],
+    mayNot: ["update nodes", "list pods"],
+  },
+};
+
+/** A sentence when a function may do less or more than it should. */
+async function judgeRights(cluster: TestCluster, name: string): Promise<string | undefined> {
+  const can = async (asked: string): Promise<boolean> => {
+    const [verb = "", target = "", ...rest] = asked.split(" ");
+    // Of a name, like services/kube-dns, or of a subresource, like pods/eviction.
+    const [resource = "", part = ""] = target.split("/");
+    const what = ["eviction", "status"].includes(part) ? [resource, `--subresource=${part}`] : [target];
+    const who = [
+      "--as",
+      "arn:aws:sts::111122223333:assumed-role/r/f",
+      "--as-group",
+      `karpenter-serverless:${name}`,
+      "--as-group",
+      "system:authenticated",
+    ];
+    return cluster.kubectl("auth", "can-i", verb, ...what, ...rest, ...who).then(
+      () => true,
+      () => false,
+    );
+  };
+  const { may = [], mayNot = [] } = RIGHTS[name] ?? {};
+  const wrong: string[] = [];
+  for (const asked of may) if (!(await can(asked))) wrong.push(`may not ${asked}`);
+  for (const asked of mayNot) if (await can(asked)) wrong.push(`may ${asked}`);
+  return wrong.length === 0 ? undefined : wrong.join(", ");
+}
+
 async function main(): Promise<void> {
-  const dataDir = mkdtempSync(join(tmpdir(), "webhook-on-server-"));
+  const dataDir = mkdtempSync(join(tmpdir(), "manifests-on-server-"));
   const receiver = await startReceiver(dataDir);
   const cluster = await startCluster({ dataDir, clusterName: "c1" });
   const token = "0123456789abcdef";
@@ -176,6 +250,9 @@ async function main(): Promise<void> {
     await cluster.kubectl("apply", "-f", "-", { input: text });
     await cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=20s");
     await receiver.settled();
+    for (const name of Object.keys(RIGHTS)) {
+      record(`${name} may do what it needs, and not more`, await judgeRights(cluster, name));
+    }
     for (const [name, act, wanted] of steps(cluster)) {
       const fault = await act().then(() => undefined, String);
       record(name, fault ?? judge(await receiver.settled(), wanted));
