@@ -29,6 +29,8 @@ export interface TopologyGroup {
   readonly filter: NodeFilter;
   /** Domain to matching pods that are there before the run; domains that are merely possible have 0. */
   readonly domains: Map<string, number>;
+  /** Domains of nodes that are there and that the filter admits. */
+  readonly present: Set<string>;
 }
 
 export const NO_FILTER: NodeFilter = { terms: [], tolerations: undefined };

@@ -85,14 +85,18 @@ export class TopologyState {
     }
   }
 
-  /** Lowest count over the domains that the pod could use; 0 for hosts, since there can always be a new one. */
+  /**
+   * Lowest count over the domains that the pod could use; 0 for hosts, since there can always be a new one. Besides those that this shape allows,
+   * domains count in which kube-scheduler will see a node that passes the filter: for it all OR-ed terms hold at once, and
+   * under nodeAffinityPolicy Ignore every node does.
+   */
   #least(group: TopologyGroup, ask: Ask): number {
     if (group.key === HOSTNAME) return 0;
     const wanted = ask.strict.get(group.key);
     let least = Number.POSITIVE_INFINITY;
     let supported = 0;
     for (const [domain, n] of this.#countsOf(group)) {
-      if (!allowsDomain(wanted, domain)) continue;
+      if (n === 0 && !allowsDomain(wanted, domain) && !group.present.has(domain)) continue;
       supported++;
       if (n < least) least = n;
     }

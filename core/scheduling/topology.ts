@@ -70,7 +70,7 @@ export class TopologyBuilder {
     return new Set([...namespaces, ...selected.map(({ metadata }) => metadata.name)]);
   }
 
-  #group(rule: Omit<TopologyGroup, "index" | "domains">): TopologyGroup {
+  #group(rule: Omit<TopologyGroup, "index" | "domains" | "present">): TopologyGroup {
     const identity = JSON.stringify([
       rule.kind,
       rule.key,
@@ -83,7 +83,7 @@ export class TopologyBuilder {
     ]);
     const known = this.#byIdentity.get(identity);
     if (known !== undefined) return known;
-    const group: TopologyGroup = { ...rule, index: this.groups.length, domains: new Map() };
+    const group: TopologyGroup = { ...rule, index: this.groups.length, domains: new Map(), present: new Set() };
     for (const [domain, taintSets] of this.#domainsOf(rule.key)) {
       const { tolerations } = rule.filter;
       if (tolerations === undefined || taintSets.some((taints) => untolerated(taints, tolerations) === undefined))
@@ -122,8 +122,9 @@ export class TopologyBuilder {
       if (group.kind === "inverse") continue;
       for (const { labels, taints } of nodes) {
         const domain = labels[group.key];
-        if (domain !== undefined && !group.domains.has(domain) && filterAdmitsNode(group.filter, labels, taints))
-          group.domains.set(domain, 0);
+        if (domain === undefined || !filterAdmitsNode(group.filter, labels, taints)) continue;
+        group.present.add(domain);
+        if (!group.domains.has(domain)) group.domains.set(domain, 0);
       }
     }
     const counted = this.groups.filter(({ kind }) => kind !== "inverse");
