@@ -1,3 +1,4 @@
+import { oncePer } from "./once-per.ts";
 import type { Container, PodSpec, ResourceRequirements } from "./pod.ts";
 import { addResources, maxResources, parseResources, type Resources } from "./quantity.ts";
 
@@ -15,7 +16,7 @@ function isSidecar(container: Container): boolean {
  * with their sidecars and of each init container with the sidecars started before it; pod-level resources replace
  * the sum for the resources they name; then the runtime's overhead is added. Zero requests are left out.
  */
-export function podRequests(spec: PodSpec): Resources {
+export const podRequests: (spec: PodSpec) => Resources = oncePer((spec) => {
   let sidecars: Resources = {};
   let initPeak: Resources = {};
   for (const container of spec.initContainers ?? []) {
@@ -34,4 +35,4 @@ export function podRequests(spec: PodSpec): Resources {
   };
   for (const name in total) if (total[name] === 0) delete total[name];
   return { ...total, pods: 1000 };
-}
+});

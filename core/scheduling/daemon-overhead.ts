@@ -1,4 +1,5 @@
 import { INITIALIZED, REGISTERED, WELL_KNOWN_LABELS } from "../model/labels.ts";
+import { oncePer } from "../model/once-per.ts";
 import type { Pod, PodSpec } from "../model/pod.ts";
 import { podRequests } from "../model/pod-requests.ts";
 import { addResources, type Resources } from "../model/quantity.ts";
@@ -32,7 +33,7 @@ export interface Daemon {
  * DaemonSets of the cluster. Their shape is that of the newest pod that exists, as an admission webhook may have changed it;
  * required node affinity always comes from the template, since each daemon pod is pinned to its own node.
  */
-export function daemonsOf(snapshot: Snapshot): readonly Daemon[] {
+export const daemonsOf: (snapshot: Snapshot) => readonly Daemon[] = oncePer((snapshot) => {
   const newest = new Map<string, Pod>();
   for (const pod of snapshot.pods) {
     const owner = (pod.metadata.ownerReferences ?? []).find(({ controller, kind }) => controller === true && kind === "DaemonSet");
@@ -54,7 +55,7 @@ export function daemonsOf(snapshot: Snapshot): readonly Daemon[] {
         alternatives: alternativesOf(spec.nodeSelector, template),
       };
     });
-}
+});
 
 function isNewer(a: Pod, b: Pod): boolean {
   const [left, right] = [a.metadata.creationTimestamp ?? "", b.metadata.creationTimestamp ?? ""];

@@ -2,6 +2,7 @@ import type { Condition } from "../model/kubernetes.ts";
 import { HOSTNAME, INITIALIZED, INSTANCE_TYPE, NODE_CLASS, NODE_POOL, REGISTERED } from "../model/labels.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
+import { oncePer } from "../model/once-per.ts";
 import { parseResources, type Resources } from "../model/quantity.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import type { Taint } from "../model/taint.ts";
@@ -52,7 +53,7 @@ function filled(own: Resources, promised: Resources): Resources {
 }
 
 /** All machines of a snapshot, by name. Claims without a providerID are intents and not yet capacity; they are left out. */
-export function nodeViews(snapshot: Snapshot): readonly NodeView[] {
+export const nodeViews: (snapshot: Snapshot) => readonly NodeView[] = oncePer((snapshot) => {
   const claimByProvider = new Map<string, NodeClaim>();
   for (const claim of snapshot.nodeClaims) {
     const id = claim.status?.providerID;
@@ -70,7 +71,7 @@ export function nodeViews(snapshot: Snapshot): readonly NodeView[] {
     if (!joined.has(claim)) views.push(claimView(claim, undefined, snapshot.disrupting));
   }
   return views.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
-}
+});
 
 function isDeleting(object: { readonly metadata: { readonly deletionTimestamp?: string } }): boolean {
   return object.metadata.deletionTimestamp !== undefined && object.metadata.deletionTimestamp !== null;

@@ -1,10 +1,11 @@
 import { NODE_POOL } from "../model/labels.ts";
+import { oncePer } from "../model/once-per.ts";
 import type { Pod } from "../model/pod.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import { requirementProblem } from "../requirements/validation.ts";
-import { type NodeView, nodeViews } from "./node-view.ts";
+import { nodeViews } from "./node-view.ts";
 import { hasActiveDoNotDisrupt, isFullyBlocked, isProvisionable, isReschedulable, podName, podUid } from "./pod-state.ts";
-import { Volumes } from "./volumes.ts";
+import { volumesOf } from "./volumes.ts";
 
 /** Which pods a run places, and which pending ones it leaves alone. */
 export interface PendingPods {
@@ -18,9 +19,10 @@ export interface PendingPods {
  * Pods to place: those that kube-scheduler gave up on and that no claim is on its way for, and those that must leave nodes that are
  * being deleted (scheduling.md §2).
  */
-export function pendingPods(snapshot: Snapshot, views: readonly NodeView[] = nodeViews(snapshot)): PendingPods {
+export const pendingPods: (snapshot: Snapshot) => PendingPods = oncePer((snapshot) => {
+  const views = nodeViews(snapshot);
   const leaving = new Set(views.filter((view) => view.markedForDeletion).flatMap(({ node }) => (node ? [node.metadata.name] : [])));
-  const volumes = new Volumes(snapshot);
+  const volumes = volumesOf(snapshot);
   const pods: Pod[] = [];
   const ignored: { pod: Pod; reason: string }[] = [];
   for (const pod of snapshot.pods) {
@@ -36,7 +38,7 @@ export function pendingPods(snapshot: Snapshot, views: readonly NodeView[] = nod
   }
   const byName = (a: Pod, b: Pod): number => (podName(a) < podName(b) ? -1 : 1);
   return { pods: pods.sort(byName), ignored: ignored.sort((a, b) => byName(a.pod, b.pod)) };
-}
+});
 
 /** Whether a pod on a node that goes away will be moved, rather than held back by do-not-disrupt or a budget. */
 function canLeave(pod: Pod, snapshot: Snapshot): boolean {

@@ -32,7 +32,7 @@ export interface SolveOptions {
  */
 export function solve(snapshot: Snapshot, options: SolveOptions = {}): Plan {
   const views = nodeViews(snapshot);
-  const pending = pendingPods(snapshot, views);
+  const pending = pendingPods(snapshot);
   const pods = new Map([...pending.pods, ...(options.extraPods ?? [])].map((pod) => [podUid(pod), pod]));
   const world = worldOf(snapshot, views, [...pods.values()], {
     policy: options.preferencePolicy ?? "Respect",

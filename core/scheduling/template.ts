@@ -1,3 +1,4 @@
+import type { InstanceType } from "../model/instance-type.ts";
 import type { ResourceList } from "../model/kubernetes.ts";
 import { INSTANCE_TYPE, NODE_POOL } from "../model/labels.ts";
 import type { NodePool } from "../model/node-pool.ts";
@@ -11,7 +12,7 @@ import type { NodeView } from "./node-view.ts";
 import { contradictionIn } from "./preferences.ts";
 import type { RequirementSet, RequirementSets } from "./requirement-sets.ts";
 import type { ResourceAxis } from "./resource-axis.ts";
-import { TypeTable } from "./type-table.ts";
+import { type TypeTable, typeTable } from "./type-table.ts";
 
 /** A NodePool made ready for solving: what its next claim starts from. */
 export interface Template {
@@ -32,6 +33,8 @@ export interface Template {
   readonly minValues: readonly { readonly key: string; readonly least: number }[];
 }
 
+const NO_TYPES: readonly InstanceType[] = [];
+
 /** Whether a pool takes part: dynamic, not being deleted, and not known to be unready. A pool without a Ready condition takes part. */
 export function isUsable(pool: NodePool): boolean {
   if (pool.spec.replicas !== undefined && pool.spec.replicas !== null) return false;
@@ -48,13 +51,11 @@ export function templatesOf(
   sets: RequirementSets,
   axis: ResourceAxis,
 ): readonly Template[] {
-  const tables = new Map<unknown, TypeTable>();
   const pools = snapshot.nodePools.filter(isUsable);
   pools.sort((a, b) => (b.spec.weight ?? 0) - (a.spec.weight ?? 0) || (a.metadata.name < b.metadata.name ? 1 : -1));
   return pools.map((pool, index) => {
-    const types = snapshot.instanceTypes.get(pool.metadata.name) ?? [];
-    const table = tables.get(types) ?? new TypeTable(types);
-    tables.set(types, table);
+    const types = snapshot.instanceTypes.get(pool.metadata.name) ?? NO_TYPES;
+    const table = typeTable(types);
     const { template } = pool.spec;
     const { group, kind, name } = template.spec.nodeClassRef;
     const set = sets.intern(

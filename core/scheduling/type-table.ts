@@ -1,5 +1,6 @@
 import type { InstanceType, Offering } from "../model/instance-type.ts";
 import { CAPACITY_TYPE, ZONE, ZONE_ID } from "../model/labels.ts";
+import { oncePer } from "../model/once-per.ts";
 import { parseResources, type Resources } from "../model/quantity.ts";
 import { allowsAbsent, canonical, has, type Requirement } from "../requirements/requirement.ts";
 import { conflictOf, type Requirements, requirementsFrom } from "../requirements/requirements.ts";
@@ -27,7 +28,7 @@ export class TypeTable {
   readonly #bits = new Map<string, Bitset>();
   readonly #keys: ReadonlySet<string>;
   readonly #prices = new Map<string, Prices>();
-  readonly #admitted = new Map<number, Bitset>();
+  readonly #admitted = new WeakMap<RequirementSet, Bitset>();
   /** Types by falling capacity, by resource. */
   readonly #byCapacity = new Map<string, readonly number[]>();
   readonly #hasReserved: boolean;
@@ -43,7 +44,7 @@ export class TypeTable {
 
   /** Types whose own requirements agree with the set and that have an available offering which it allows. */
   admitted(set: RequirementSet): Bitset {
-    const known = this.#admitted.get(set.id);
+    const known = this.#admitted.get(set);
     if (known !== undefined) return known;
     const bits = emptyBitset(this.types.length);
     for (const t of this.prices(set).order) setBit(bits, t);
@@ -52,7 +53,7 @@ export class TypeTable {
       const agreeing = this.agreeing(item);
       for (let w = 0; w < bits.length; w++) bits[w] = (bits[w] ?? 0) & (agreeing[w] ?? 0);
     }
-    this.#admitted.set(set.id, bits);
+    this.#admitted.set(set, bits);
     return bits;
   }
 
@@ -122,6 +123,9 @@ export class TypeTable {
     return item === undefined || item.complement ? [] : [...item.values];
   }
 }
+
+/** The table of a catalogue; made once for each list of types. */
+export const typeTable: (types: readonly InstanceType[]) => TypeTable = oncePer((types) => new TypeTable(types));
 
 function admits(items: readonly (Requirement | undefined)[], offering: Offering): boolean {
   const [zone, capacityType, zoneId, reservation] = items;

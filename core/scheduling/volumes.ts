@@ -1,4 +1,5 @@
 import { HOSTNAME } from "../model/labels.ts";
+import { oncePer } from "../model/once-per.ts";
 import type { Pod } from "../model/pod.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import type { CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass } from "../model/workloads.ts";
@@ -91,6 +92,9 @@ export class Volumes {
     return limits;
   }
 }
+
+/** The volume objects of a snapshot; looked through once. */
+export const volumesOf: (snapshot: Snapshot) => Volumes = oncePer((snapshot) => new Volumes(snapshot));
 
 /** Claims of a pod, those of its ephemeral volumes included; a pod that is going keeps its volumes attached. */
 function claimNames(pod: Pod): readonly string[] {

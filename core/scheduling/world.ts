@@ -14,7 +14,7 @@ import type { Template } from "./template.ts";
 import { templatesOf } from "./template.ts";
 import { type Place, TopologyBuilder } from "./topology.ts";
 import type { TopologyGroup } from "./topology-group.ts";
-import { Volumes } from "./volumes.ts";
+import { volumesOf } from "./volumes.ts";
 
 /** Everything about one solve that placing pods does not change: worked out once, shared by every attempt. */
 export interface World {
@@ -46,7 +46,7 @@ export function worldOf(snapshot: Snapshot, views: readonly NodeView[], pods: re
   );
   const planning = new Set(pods.map(podUid));
   const daemons: readonly Daemon[] = daemonsOf(snapshot);
-  const volumes = new Volumes(snapshot);
+  const volumes = volumesOf(snapshot);
   const others = snapshot.pods.filter((pod) => (pod.spec.nodeName ?? "") !== "" && !planning.has(podUid(pod)));
   const classes = classesOf(pods, volumes, others);
   const axis = new ResourceAxis([...classes.map(({ requests }) => requests), ...daemons.map(({ requests }) => requests)]);
