@@ -1,5 +1,7 @@
 import { Validations } from "aws-cdk-lib";
 import { nodeRoleId } from "./clusters.ts";
+import { FUNCTION_NAMES, FUNCTIONS } from "./functions.ts";
+import { capital } from "./lambda.ts";
 import type { AutoscalerStack } from "./stack.ts";
 
 /** What cdk-nag's rules find and we mean: the construct, the findings, and why they stay. */
@@ -74,7 +76,14 @@ export function acknowledge(stack: AutoscalerStack): void {
   if (!stack.settings.enforceTls) {
     Validations.of(stack).acknowledge({ id: "AwsSolutions-SQS4", reason: "Deployed to a local stand-in of AWS, which speaks plain HTTP." });
   }
-  for (const { construct, findings, reason } of [...EXCEPTIONS, ...own]) {
+  const inVpc = (stack.settings.vpc === undefined ? [] : FUNCTION_NAMES.filter((name) => FUNCTIONS[name].inClusters)).map(
+    (name): Exception => ({
+      construct: `${capital(name)}Role`,
+      findings: [wildcard("*")],
+      reason: "Lambda makes the network interfaces of a function in a VPC in its name, and asks for all resources.",
+    }),
+  );
+  for (const { construct, findings, reason } of [...EXCEPTIONS, ...own, ...inVpc]) {
     const found = stack.node.tryFindChild(construct);
     // Optional parts of the stack may not be there.
     if (found === undefined) continue;

@@ -47,7 +47,7 @@ function bundled(name: FunctionName): Code {
   return Code.fromAsset(join(DIST, name));
 }
 
-/** Settings from the command line, or from a file. Throws one sentence about what is wrong. */
+/** Settings from the command line, from the CDK's context (`cdk deploy -c clusters=a,b`), or from a file. Throws one sentence about what is wrong. */
 export function settingsFrom(args: readonly string[]): { readonly settings: DeploymentSettings; readonly outDir?: string } {
   const { values } = parseArgs({
     args: [...args],
@@ -61,9 +61,14 @@ export function settingsFrom(args: readonly string[]): { readonly settings: Depl
       ephemeral: { type: "boolean" },
     },
   });
-  const sources = values.sources?.split(",");
-  const named = values.clusters?.split(",").map((name) => ({ name, ...(sources && { sources }) }));
-  const file = named !== undefined && values.config === undefined ? {} : readSettings(values.config);
+  const context = JSON.parse(process.env["CDK_CONTEXT_JSON"] ?? "{}") as Readonly<Record<string, unknown>>;
+  const given = (name: "clusters" | "sources" | "config"): string | undefined =>
+    values[name] ?? (typeof context[name] === "string" ? context[name] : undefined);
+  const sources = given("sources")?.split(",");
+  const named = given("clusters")
+    ?.split(",")
+    .map((name) => ({ name, ...(sources && { sources }) }));
+  const file = named !== undefined && given("config") === undefined ? {} : readSettings(given("config"));
   const settings = parseSettings(
     {
       ...(file as object),
@@ -72,7 +77,7 @@ export function settingsFrom(args: readonly string[]): { readonly settings: Depl
       ...(values.stack !== undefined && { stackName: values.stack }),
       ...(values.ephemeral && { ephemeral: true }),
     },
-    named === undefined ? (values.config ?? "infra/clusters.json") : "The command line",
+    named === undefined ? (given("config") ?? "infra/clusters.json") : "The command line",
   );
   return { settings, ...(values.out !== undefined && { outDir: values.out }) };
 }

@@ -1,7 +1,14 @@
 import { CfnOutput, CfnParameter, Duration, RemovalPolicy, type Stack } from "aws-cdk-lib";
 import type { Table } from "aws-cdk-lib/aws-dynamodb";
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
-import { Architecture, type Code, type EventInvokeConfigOptions, Function as LambdaFunction, Runtime } from "aws-cdk-lib/aws-lambda";
+import {
+  Architecture,
+  CfnFunction,
+  type Code,
+  type EventInvokeConfigOptions,
+  Function as LambdaFunction,
+  Runtime,
+} from "aws-cdk-lib/aws-lambda";
 import { SqsDestination } from "aws-cdk-lib/aws-lambda-destinations";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
@@ -11,6 +18,7 @@ import {
   describeStatement,
   instanceProfileStatements,
   launchStatements,
+  networkInterfaceStatement,
   parameterStatement,
   passNodeRoleStatement,
   pricingStatement,
@@ -42,8 +50,9 @@ export function makeFunction(name: FunctionName, surroundings: Surroundings, los
     retention: settings.logRetentionDays,
     removalPolicy: RemovalPolicy.DESTROY,
   });
+  const vpc = FUNCTIONS[name].inClusters ? settings.vpc : undefined;
   const cap = name === "notify" ? settings.notifyConcurrency : 0;
-  return new LambdaFunction(stack, capital(name), {
+  const made = new LambdaFunction(stack, capital(name), {
     functionName,
     description,
     runtime: Runtime.NODEJS_24_X,
@@ -58,6 +67,9 @@ export function makeFunction(name: FunctionName, surroundings: Surroundings, los
     ...(cap > 0 && { reservedConcurrentExecutions: cap }),
     ...asynchronous(name, lost),
   });
+  // The L2 construct wants a whole Vpc looked up; ids are all that is needed.
+  if (vpc !== undefined && made.node.defaultChild instanceof CfnFunction) made.node.defaultChild.vpcConfig = vpc;
+  return made;
 }
 
 /** A sweep that failed is not repeated, the next is a minute away. Audit records come once. */
@@ -121,6 +133,7 @@ function makeRole(name: FunctionName, logGroup: LogGroup, surroundings: Surround
           }),
         ]),
     ...cloudStatements(name, settings.clusters),
+    ...(settings.vpc !== undefined && FUNCTIONS[name].inClusters ? [networkInterfaceStatement()] : []),
   ];
   const role = new Role(stack, `${capital(name)}Role`, {
     assumedBy: new ServicePrincipal("lambda.amazonaws.com"),

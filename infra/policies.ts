@@ -127,6 +127,16 @@ export function clusterStatements(clusters: readonly ClusterSettings[]): readonl
   ];
 }
 
+/** What Lambda does in the function's name to reach into a VPC; it asks for all resources. */
+export function networkInterfaceStatement(): PolicyStatement {
+  return allow("ReachIntoVpc", {
+    actions: ["CreateNetworkInterface", "DescribeNetworkInterfaces", "DescribeSubnets", "DeleteNetworkInterface"]
+      .concat("AssignPrivateIpAddresses", "UnassignPrivateIpAddresses")
+      .map((name) => `ec2:${name}`),
+    resources: ["*"],
+  });
+}
+
 /** The record of intent: all items of the table, or only look-ups. */
 export function storeStatement(access: "read" | "write", tableArn: string): PolicyStatement {
   const reads = ["dynamodb:GetItem", "dynamodb:Query"];

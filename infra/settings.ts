@@ -39,6 +39,13 @@ const settings = z.strictObject({
   createNodeRoles: z.boolean().default(false),
   /** Deletes the table with the stack: for trials. */
   ephemeral: z.boolean().default(false),
+  /** Where the functions that talk to clusters run, for API servers that only a VPC reaches. It needs a way out to AWS's APIs (NAT or endpoints). */
+  vpc: z
+    .strictObject({
+      subnetIds: z.array(z.string().startsWith("subnet-")).min(2),
+      securityGroupIds: z.array(z.string().startsWith("sg-")).min(1),
+    })
+    .optional(),
   /** Queues refuse plain HTTP. False only for local stand-ins of AWS, which speak nothing else. */
   enforceTls: z.boolean().default(true),
   logRetentionDays: z.number().int().positive().default(14),

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Match, Template } from "aws-cdk-lib/assertions";
 import { Code } from "aws-cdk-lib/aws-lambda";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { makeApp, settingsFrom } from "../../infra/app.ts";
 import { auditFilterPattern } from "../../infra/audit-pattern.ts";
 import { FUNCTION_NAMES, FUNCTIONS } from "../../infra/functions.ts";
@@ -281,6 +281,21 @@ describe("settings", () => {
     small.resourceCountIs("AWS::EKS::AccessEntry", 0);
     small.hasResource("AWS::DynamoDB::Table", { DeletionPolicy: "Delete", Properties: { DeletionProtectionEnabled: false } });
     expect(small.toJSON()["Parameters"]?.["NotifyToken"]).toBeUndefined();
+  });
+
+  it("put what talks to clusters into a VPC, and nothing else", () => {
+    const vpc = { subnetIds: ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"], securityGroupIds: ["sg-0123456789abcdef0"] };
+    const inVpc = synthesize({ clusters: [{ name: "c1", sources: all }], vpc }, "vpc");
+    const names = Object.values(inVpc.findResources("AWS::Lambda::Function", { Properties: { VpcConfig: { SubnetIds: vpc.subnetIds } } }));
+    expect(names.map(({ Properties }) => Properties.FunctionName)).toEqual(
+      FUNCTION_NAMES.filter((name) => FUNCTIONS[name].inClusters).map((name) => `karpenter-serverless-${name}`),
+    );
+  });
+
+  it("come from the CDK's context", () => {
+    vi.stubEnv("CDK_CONTEXT_JSON", '{"clusters":"a,b"}');
+    expect(settingsFrom([]).settings.clusters.map(({ name }) => name)).toEqual(["a", "b"]);
+    vi.unstubAllEnvs();
   });
 
   it.for([
