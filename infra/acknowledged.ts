@@ -45,6 +45,11 @@ const EXCEPTIONS: readonly Exception[] = [
   },
   {
     construct: "CatalogRole",
+    findings: [wildcard("arn:<AWS::Partition>:iam::<AWS::AccountId>:instance-profile/karpenter/<AWS::Region>/*")],
+    reason: "Profiles get a new name each time they are made; the path and these clusters' tags tie them.",
+  },
+  {
+    construct: "CatalogRole",
     findings: [wildcard("arn:<AWS::Partition>:iam::<AWS::AccountId>:instance-profile/*")],
     reason: "Reading only: an EC2NodeClass may name any instance profile.",
   },
@@ -59,11 +64,6 @@ const EXCEPTIONS: readonly Exception[] = [
 export function acknowledge(stack: AutoscalerStack): void {
   const clusters = stack.settings.clusters.map(({ name }) => name);
   const own: readonly Exception[] = clusters.flatMap((name) => [
-    {
-      construct: "CatalogRole",
-      findings: [wildcard(`arn:<AWS::Partition>:iam::<AWS::AccountId>:instance-profile/karpenter/<AWS::Region>/${name}/*`)],
-      reason: "Profiles get a new name each time they are made; the path and the tags tie them to the cluster.",
-    },
     {
       construct: nodeRoleId(name),
       findings: [

@@ -83,9 +83,9 @@ export function passNodeRoleStatement(clusters: readonly ClusterSettings[]): Pol
   });
 }
 
-/** Make, fill and remove the instance profiles of these clusters' node classes, under their own path. */
+/** Make, fill and remove the instance profiles of these clusters' node classes, under the product's own path. */
 export function instanceProfileStatements(clusters: readonly ClusterSettings[]): readonly PolicyStatement[] {
-  const resources = clusters.map(({ name }) => global(`instance-profile/karpenter/${Aws.REGION}/${name}/*`));
+  const resources = [global(`instance-profile/karpenter/${Aws.REGION}/*`)];
   const conditions = (where: "RequestTag" | "ResourceTag") => ({
     StringEquals: {
       [`aws:${where}/${CLUSTER}`]: clusters.map(({ name }) => name),

@@ -302,6 +302,11 @@ describe("settings", () => {
     { name: "no clusters", value: { clusters: [] }, says: "test: clusters names no cluster" },
     { name: "a bad name", value: { clusters: [{ name: "a/b" }] }, says: "test: clusters.0.name is no EKS cluster name" },
     { name: "a cluster twice", value: { clusters: [{ name: "a" }, { name: "a" }] }, says: "cluster a is named twice" },
+    {
+      name: "more clusters than IAM has room for",
+      value: { clusters: Array.from({ length: 23 }, (_, i) => ({ name: `production-cluster-${i}` })) },
+      says: "23 clusters of such names",
+    },
     { name: "an unknown key", value: { clusters: [{ name: "a" }], cluster: 1 }, says: "cluster" },
   ])("refuse $name in one sentence", ({ value, says }) => {
     expect(() => parseSettings(value, "test")).toThrow(says);
