@@ -5,6 +5,7 @@ import os
 
 from filter_pattern import matches
 from ministack import app
+from ministack.core import iam_actions
 from ministack.services import cloudwatch_logs, eventbridge, lambda_svc, scheduler
 from ministack.services.cloudformation import provisioners
 
@@ -74,6 +75,17 @@ def _entry_delete(physical_id, props):
 
 provisioners._RESOURCE_HANDLERS["AWS::EKS::AccessEntry"] = {
     "create": _entry_create, "update": _entry_update, "delete": _entry_delete}
+
+# Batch calls of SQS are authorized as their single form: IAM has no sqs:SendMessageBatch. MiniStack asks for the batch's own name.
+_extract_iam_action = iam_actions.extract_iam_action
+
+
+def _single_action(service, *args, **kwargs):
+    action = _extract_iam_action(service, *args, **kwargs)
+    return action.removesuffix("Batch") if service == "sqs" and action else action
+
+
+iam_actions.extract_iam_action = _single_action
 
 if __name__ == "__main__":
     app.main()

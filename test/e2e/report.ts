@@ -1,0 +1,41 @@
+import type { E2eWorld } from "./world.ts";
+
+let passed = 0;
+let failed = 0;
+const figures: [string, string][] = [];
+
+export function startReport(world: E2eWorld): void {
+  console.log(`control plane ${world.cluster.server}, account on ${world.ministack.url}, EC2 on ${world.fake.url}`);
+}
+
+/** One line a check. A check that fails does not stop the next. */
+export async function check(what: string, body: () => Promise<void>): Promise<void> {
+  const began = performance.now();
+  try {
+    await body();
+    passed++;
+    console.log(`ok   ${what.padEnd(88)} ${((performance.now() - began) / 1_000).toFixed(1)} s`);
+  } catch (error) {
+    failed++;
+    console.log(`FAIL ${what}\n     ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** A measured time, for the table at the end. */
+export function figure(what: string, milliseconds: number): void {
+  figures.push([what, `${(milliseconds / 1_000).toFixed(2)} s`]);
+}
+
+export function expect(holds: boolean, found: () => string): void {
+  if (!holds) throw new Error(`found ${found()}`);
+}
+
+/** Prints the figures once, when given how long it all took. */
+export function report(tookMs?: number): { readonly passed: number; readonly failed: number } {
+  if (tookMs !== undefined) {
+    console.log("");
+    for (const [what, value] of figures) console.log(`${what.padEnd(88)} ${value.padStart(9)}`);
+    console.log(`${"all of it".padEnd(88)} ${`${(tookMs / 1_000).toFixed(0)} s`.padStart(9)}\n`);
+  }
+  return { passed, failed };
+}

@@ -1,0 +1,37 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { report, startReport } from "./report.ts";
+import { auditStory, interruptionStory, notifyStory, sweepStory } from "./stories.ts";
+import { startWorld } from "./world.ts";
+
+// `npm run e2e [STORY…]`: nothing simulated but the machines. Prints a line a check, the figures, and `N passed, N failed` last.
+
+const STORIES = { audit: auditStory, notify: notifyStory, sweep: sweepStory, interruption: interruptionStory };
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.find((name) => !(name in STORIES));
+if (unknown !== undefined) {
+  console.error(`There is no story "${unknown}"; give any of ${Object.keys(STORIES).join(", ")}, or none for all.`);
+  process.exit(2);
+}
+
+const began = performance.now();
+const world = await startWorld();
+startReport(world);
+try {
+  for (const [name, story] of Object.entries(STORIES)) {
+    if (wanted.length === 0 || wanted.includes(name)) await story(world);
+  }
+} finally {
+  const { failed } = report(performance.now() - began);
+  if (failed > 0) {
+    const log = readFileSync(join(world.dataDir, "ministack.log"), "utf8").split("\n");
+    console.log(
+      `machines that did not boot: ${world.bootFailures.join("; ") || "none"}\nlast lines of the functions:\n${log.slice(-40).join("\n")}`,
+    );
+  }
+  await world.stop();
+  const { passed, failed: failures } = report();
+  console.log(`${passed} passed, ${failures} failed`);
+  process.exitCode = failures > 0 ? 1 : 0;
+}

@@ -1,0 +1,225 @@
+import { mkdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { CreateTableCommand, DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
+import { Code } from "aws-cdk-lib/aws-lambda";
+import { formatResources } from "../../core/model/quantity.ts";
+import { instanceTypesOf } from "../../core/offerings/instance-types.ts";
+import { allocatableOf } from "../../core/offerings/overhead.ts";
+import { bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts";
+import { makeApp } from "../../infra/app.ts";
+import { bundleCode } from "../../infra/build.ts";
+import { FUNCTION_NAMES } from "../../infra/functions.ts";
+import { manifests } from "../../infra/manifests.ts";
+import { parseSettings } from "../../infra/settings.ts";
+import { regionCatalogue } from "./fake-aws/bundled-catalogue.ts";
+import { type FakeAws, startFakeAws } from "./fake-aws/fake-aws.ts";
+import type { FakeInstance } from "./fake-aws/world.ts";
+import { type AuditShipper, startAuditShipper } from "./support/audit-shipper.ts";
+import { awsJson } from "./support/aws-call.ts";
+import { startCluster, type TestCluster } from "./support/cluster.ts";
+import { clusterIdentities, deployTemplate, readSynthesized } from "./support/deploy.ts";
+import { type DynamoDbLocal, startDynamoDbLocal } from "./support/dynamodb-local.ts";
+import { type FunctionUrlGateway, startFunctionUrlGateway } from "./support/function-url.ts";
+import { type MiniStack, startMiniStack } from "./support/ministack.ts";
+
+export const CLUSTER = "e2e";
+export const REGION = "us-west-2";
+const STACK = "karpenter-serverless";
+const NOTIFY_TOKEN = "0123456789abcdef0123456789abcdef";
+
+/** Everything real but the machines: the API server, the deployed functions, their queues and table; EC2 is the fake. */
+export interface E2eWorld {
+  readonly cluster: TestCluster;
+  readonly fake: FakeAws;
+  readonly ministack: MiniStack;
+  readonly dataDir: string;
+  readonly outputs: Readonly<Record<string, string>>;
+  /** What could not boot, and why: wrong user data shows here. */
+  readonly bootFailures: readonly string[];
+  /** Sources of wake-ups beside the sweep, each switched by itself. */
+  listenToAudit(): Promise<void>;
+  stopListening(): Promise<void>;
+  registerWebhook(): Promise<void>;
+  removeWebhook(): Promise<void>;
+  /** Items of the table whose sort key begins so. */
+  items(prefix: string): Promise<number>;
+  stop(): Promise<void>;
+}
+
+export async function startWorld(): Promise<E2eWorld> {
+  const dataDir = join(tmpdir(), `karpenter-serverless-e2e-${process.pid}`);
+  mkdirSync(dataDir, { recursive: true });
+  const bootFailures: string[] = [];
+  let cluster: TestCluster | undefined;
+  const boot = bootstrap(bootFailures, () => cluster);
+  const fake = await startFakeAws({
+    catalogue: regionCatalogue(REGION),
+    cluster: { name: CLUSTER, version: "1.36", serviceCidr: "10.96.0.0/16" },
+    bootDelayMs: 1_000,
+    terminateDelayMs: 1_000,
+    onRunning: boot,
+    onTerminated: async (instance) => {
+      await cluster?.halt({ providerID: `aws:///${instance.zone}/${instance.id}` }).catch(() => {});
+    },
+    onEvent: async (event) => {
+      await putEvent(ministack, event).catch((error: unknown) => bootFailures.push(`PutEvents: ${String(error)}`));
+    },
+  });
+  const dynamodb: DynamoDbLocal = await startDynamoDbLocal({ dataDir });
+  const services = ["EC2", "SSM", "PRICING", "EKS", "IAM"].map((name) => [`AWS_ENDPOINT_URL_${name}`, fake.url]);
+  const ministack = await startMiniStack({
+    dataDir,
+    region: REGION,
+    env: { ...Object.fromEntries(services), AWS_ENDPOINT_URL_DYNAMODB: dynamodb.url },
+  });
+  cluster = await startCluster({ dataDir: join(dataDir, "cluster"), clusterName: CLUSTER });
+  const { server, caData } = cluster;
+  Object.assign(fake.cluster, { endpoint: server, caData });
+  // The log group must be there before the subscription is made; EKS makes it when logging is switched on.
+  let shipper: AuditShipper | undefined = await startAuditShipper({
+    target: ministack,
+    auditLog: cluster.auditLog,
+    clusterName: CLUSTER,
+    drop: () => true,
+  });
+  await cluster.kubectl("apply", "--server-side", "-f", "-", { input: manifests({ cluster: CLUSTER }) });
+  await cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s");
+  const table = new DynamoDBClient({
+    endpoint: dynamodb.url,
+    region: REGION,
+    credentials: { accessKeyId: "local", secretAccessKey: "local" },
+  });
+  await makeTable(table);
+  const outputs = await deploy(dataDir, ministack);
+  await cluster.setIdentities(await clusterIdentities(ministack, CLUSTER));
+  let gateway: FunctionUrlGateway | undefined;
+  const stopShipper = async (): Promise<void> => {
+    const running = shipper;
+    shipper = undefined;
+    await running?.stop();
+  };
+  await stopShipper();
+  const running = cluster;
+  return {
+    ...{ cluster: running, fake, ministack, dataDir, outputs, bootFailures },
+    async listenToAudit() {
+      const began = new Date().toISOString();
+      // A new listener hears of what happens from now on.
+      const drop = (line: string): boolean => (JSON.parse(line) as { stageTimestamp: string }).stageTimestamp < began;
+      shipper = await startAuditShipper({ target: ministack, auditLog: running.auditLog, clusterName: CLUSTER, drop });
+    },
+    stopListening: stopShipper,
+    async registerWebhook() {
+      gateway = await startFunctionUrlGateway({ ministackUrl: ministack.url, functionUrl: outputs["NotifyUrl"] ?? "", cluster: running });
+      const input = manifests({ cluster: CLUSTER, notifyUrl: gateway.url, notifyToken: NOTIFY_TOKEN, caBundle: gateway.caBundle });
+      await running.kubectl("apply", "--server-side", "-f", "-", { input });
+    },
+    async removeWebhook() {
+      await running.kubectl("delete", "validatingwebhookconfigurations", "--all");
+      await gateway?.stop();
+    },
+    async items(prefix) {
+      const { Items = [] } = await table.send(new ScanCommand({ TableName: STACK }));
+      return Items.filter(({ sk }) => sk?.S?.startsWith(prefix)).length;
+    },
+    async stop() {
+      await stopShipper();
+      await gateway?.stop().catch(() => {});
+      await Promise.all([running.stop(), ministack.stop(), dynamodb.stop(), fake.close()]);
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A machine that turns running reads its user data and joins by it, with what its type has. */
+function bootstrap(failures: string[], clusterNow: () => TestCluster | undefined) {
+  const catalogue = bundledCatalogue(REGION);
+  const zones = catalogue.zones.map(({ name, zoneId }) => ({ id: name, zone: name, zoneID: zoneId }));
+  const nodeClass = {
+    spec: { amiSelectorTerms: [{ alias: "al2023@latest" }], subnetSelectorTerms: [], securityGroupSelectorTerms: [] },
+    status: { subnets: zones },
+  };
+  const types = new Map(
+    instanceTypesOf({ catalogue, nodeClass, unavailable: [], settings: { vmMemoryOverheadPercent: 0.075, reservedEnis: 0 } }).map(
+      (type) => [type.name, type],
+    ),
+  );
+  return async (instance: FakeInstance): Promise<void> => {
+    const type = types.get(instance.instanceType);
+    if (type === undefined) return;
+    const allocatable = formatResources(allocatableOf(type));
+    try {
+      await clusterNow()?.boot({
+        instanceId: instance.id,
+        zone: instance.zone,
+        region: REGION,
+        instanceType: instance.instanceType,
+        architecture: type.requirements.some(({ key, values }) => key === "kubernetes.io/arch" && values?.includes("arm64"))
+          ? "arm64"
+          : "amd64",
+        capacity: withoutZeros(type.capacity),
+        allocatable: withoutZeros(allocatable),
+        privateDnsName: instance.privateDnsName,
+        userData: instance.userData,
+        readyAfter: "1s",
+      });
+    } catch (error) {
+      failures.push(`${instance.id}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  };
+}
+
+function withoutZeros(list: Readonly<Record<string, string | number>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(list).flatMap(([name, value]) => (String(value) === "0" ? [] : [[name, String(value)]])));
+}
+
+async function putEvent(
+  target: MiniStack,
+  event: { readonly source: string; readonly "detail-type": string; readonly detail: object; readonly resources: readonly string[] },
+): Promise<void> {
+  const Entries = [
+    { Source: event.source, DetailType: event["detail-type"], Detail: JSON.stringify(event.detail), Resources: event.resources },
+  ];
+  await awsJson(target, "events", "AWSEvents.PutEvents", { Entries });
+}
+
+/** The template's table, in the engine that the functions are pointed at. */
+async function makeTable(client: DynamoDBClient): Promise<void> {
+  await client.send(
+    new CreateTableCommand({
+      TableName: STACK,
+      BillingMode: "PAY_PER_REQUEST",
+      AttributeDefinitions: ["pk", "sk", "instanceId"].map((AttributeName) => ({ AttributeName, AttributeType: "S" })),
+      KeySchema: [
+        { AttributeName: "pk", KeyType: "HASH" },
+        { AttributeName: "sk", KeyType: "RANGE" },
+      ],
+      GlobalSecondaryIndexes: [
+        { IndexName: "byInstance", KeySchema: [{ AttributeName: "instanceId", KeyType: "HASH" }], Projection: { ProjectionType: "ALL" } },
+      ],
+    }),
+  );
+}
+
+/** Bundles, synthesises and deploys the product's own stack. */
+async function deploy(dataDir: string, ministack: MiniStack): Promise<Readonly<Record<string, string>>> {
+  const dist = join(dataDir, "dist");
+  for (const name of FUNCTION_NAMES) await bundleCode(name, dist);
+  const settings = parseSettings(
+    {
+      stackName: STACK,
+      clusters: [{ name: CLUSTER, sources: ["audit", "notify", "sweep"] }],
+      architecture: "x86_64",
+      ephemeral: true,
+      enforceTls: false,
+      notifyConcurrency: 0,
+      settings: { LOG_LEVEL: "debug" },
+    },
+    "the end-to-end run",
+  );
+  const outDir = join(dataDir, "cdk.out");
+  makeApp({ settings, outDir, code: (name) => Code.fromAsset(join(dist, name), { exclude: ["*.map"] }) }).app.synth();
+  const { template, assets } = readSynthesized(outDir, STACK, ministack);
+  return deployTemplate({ target: ministack, stackName: STACK, template, assets, parameters: { NotifyToken: NOTIFY_TOKEN } });
+}
