@@ -3,7 +3,7 @@ import type { Pod } from "../model/pod.ts";
 import { type Bitset, hasBit, intersection, isEmpty, members } from "./bitset.ts";
 import { NodeState } from "./existing-node.ts";
 import { takenPort } from "./host-ports.ts";
-import type { Outcome, Refusal } from "./outcome.ts";
+import type { Fit, Outcome, Refusal } from "./outcome.ts";
 import { PlannedClaim } from "./planned-claim.ts";
 import type { Ask } from "./pod-class.ts";
 import { only } from "./preferences.ts";
@@ -227,6 +227,7 @@ export class Attempt {
       this.#charge(claim.template, types, 1);
     }
     claim.price = this.#priceOf(claim, outcome);
+    if (types !== claim.types || claim.ceiling === undefined) claim.ceiling = this.#ceiling(claim.template, types);
     claim.take(ask, pod, set, types, this.topology);
   }
 
@@ -278,21 +279,32 @@ export class Attempt {
   /** What the claim would become, or why it does not take the pod. */
   #evaluate(claim: PlannedClaim, ask: Ask): Outcome | Refusal {
     const known = claim.answers.get(ask.id);
-    const topology = ask.hasTopology ? this.topology.version : 0;
-    if (known !== undefined && known.claim === claim.pods.length && known.topology === topology) return known.answer;
-    const answer = this.#work(claim, ask);
-    claim.answers.set(ask.id, { claim: claim.pods.length, topology, answer });
+    const sameClaim = known !== undefined && known.pods === claim.pods.length;
+    const around = (ask.hasTopology ? this.topology.version : 0) + this.#reservations.version;
+    if (sameClaim && known.around === around) return known.answer;
+    const base = sameClaim ? known.base : this.#fit(claim, ask);
+    const answer = base === undefined ? "never" : this.#settleOn(claim, ask, base);
+    claim.answers.set(ask.id, { pods: claim.pods.length, around, base, answer });
     return answer;
   }
 
-  #work(claim: PlannedClaim, ask: Ask): Outcome | Refusal {
+  /** What of an answer depends on the claim alone: undefined when nothing will change its mind. */
+  #fit(claim: PlannedClaim, ask: Ask): Fit | undefined {
     const { template } = claim;
-    if (!ask.acceptsNewHost || !this.#tolerates(template, ask)) return "never";
-    if (ask.class.ports.length > 0 && takenPort(ask.class.ports, claim.ports) !== undefined) return "never";
-    const joined = this.world.sets.join(claim.set, ask.set);
-    if (joined === undefined) return "never";
-    const fitting = this.#fitting(claim, ask, joined);
-    if (fitting === undefined) return "never";
+    if (claim.isFullFor(ask.vector)) return undefined;
+    if (!ask.acceptsNewHost || !this.#tolerates(template, ask)) return undefined;
+    if (ask.class.ports.length > 0 && takenPort(ask.class.ports, claim.ports) !== undefined) return undefined;
+    const set = this.world.sets.join(claim.set, ask.set);
+    const types = set && this.#fitting(claim, ask, set);
+    return set && types && { set, types };
+  }
+
+  /** What depends on the rest of the plan: where other pods lie, and who holds which reservation. */
+  #settleOn(claim: PlannedClaim, ask: Ask, { set: joined, types: fitting }: Fit): Outcome | Refusal {
+    const { template } = claim;
+    for (const group of ask.deciding) {
+      if (group.key === HOSTNAME && !this.topology.allows(group, ask, claim.hostname)) return "topology";
+    }
     const starts = ask.volumeSets.length === 0 ? [joined] : ask.volumeSets.flatMap((set) => this.world.sets.join(joined, set) ?? []);
     for (const start of starts) {
       const outcome = this.#narrow(claim, ask, start, fitting, 0);
@@ -367,6 +379,16 @@ export class Attempt {
     }
     if (ask.class.ports.length > 0) any = this.#dropPortClashes(template, ask, left);
     return any === 0 ? undefined : left;
+  }
+
+  /** Most room by resource that any of the types has: what a claim can never go beyond. */
+  #ceiling(template: Template, types: Bitset): Float64Array {
+    const width = this.world.axis.names.length;
+    const most = new Float64Array(width);
+    for (const t of members(types)) {
+      for (let r = 0; r < width; r++) most[r] = Math.max(most[r] ?? 0, template.room[t * width + r] ?? 0);
+    }
+    return most;
   }
 
   /** Takes out types whose daemons hold a port of the pod; what is left, or 0. */

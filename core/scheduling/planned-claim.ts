@@ -3,7 +3,7 @@ import type { Pod } from "../model/pod.ts";
 import { has } from "../requirements/requirement.ts";
 import type { Bitset } from "./bitset.ts";
 import type { HostPort } from "./host-ports.ts";
-import type { Outcome, Refusal } from "./outcome.ts";
+import type { Answer } from "./outcome.ts";
 import type { Ask } from "./pod-class.ts";
 import type { RequirementSet } from "./requirement-sets.ts";
 import { addTo } from "./resource-axis.ts";
@@ -32,8 +32,10 @@ export class PlannedClaim {
   minValuesRelaxed = false;
   /** USD per hour of the cheapest type that is left. */
   price = 0;
-  /** What was answered to an ask, with the number of pods and the state of topology that it holds for. */
-  readonly answers = new Map<number, { readonly claim: number; readonly topology: number; readonly answer: Outcome | Refusal }>();
+  /** What was answered to an ask. */
+  readonly answers = new Map<number, Answer>();
+  /** Most room by resource among its types; unknown until it has a pod. */
+  ceiling: Float64Array | undefined;
   /** Capacity reservations of which it holds one instance each. */
   reservations: readonly string[] = [];
   readonly #ledger = new Map<number, LedgerEntry>();
@@ -64,6 +66,14 @@ export class PlannedClaim {
       entry.pods++;
       for (const domain of entry.domains) topology.add(group, domain, 1);
     }
+  }
+
+  /** Whether no type that is left could hold such a pod besides: a quick no, before the types are looked at one by one. */
+  isFullFor(vector: Float64Array): boolean {
+    const { ceiling, used } = this;
+    if (ceiling === undefined) return false;
+    for (let r = 0; r < used.length; r++) if ((used[r] ?? 0) + (vector[r] ?? 0) > (ceiling[r] ?? 0)) return true;
+    return false;
   }
 
   /** A narrower claim frees the domains that it can no longer land in. */
