@@ -4,6 +4,7 @@ import { heal } from "../../core/disruption/marking.ts";
 import { planDisruption } from "../../core/disruption/plan.ts";
 import { podEvents } from "../../core/disruption/pod-events.ts";
 import type { Simulate } from "../../core/disruption/simulate.ts";
+import { driftedClaims } from "../../core/drift/drifted-claims.ts";
 import type { CommandRecord, Lease, NodeClaimRecord } from "../../core/model/record.ts";
 import { ConflictError } from "../../core/ports/errors.ts";
 import { solve } from "../../core/scheduling/solve.ts";
@@ -49,7 +50,8 @@ export async function disrupt(reason: string, deps: ClusterDeps): Promise<void> 
     }
     if (plan.nextDueAt !== undefined) wakeTimes.push(plan.nextDueAt);
     for (const { metric, labels, value } of plan.gauges) deps.metrics.gauge(metric, labels, value);
-    await mirrorConditions(world.snapshot.nodeClaims, records, plan.consolidatable, deps);
+    const drifted = driftedClaims({ ...world, records, now: deps.now() });
+    await mirrorConditions(world.snapshot.nodeClaims, { records, consolidatable: plan.consolidatable, drifted }, deps);
     for (const { event, windowMs } of plan.events) await publishOnce(event, deps, windowMs);
   });
   if (!decided) wakeTimes.push(deps.now() + 2_000);

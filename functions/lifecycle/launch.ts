@@ -1,12 +1,12 @@
 import { type RenderedLaunch, renderLaunch } from "../../core/launch/fleet-request.ts";
-import { launchedAs, readOutcome } from "../../core/launch/outcome.ts";
+import { failureReason, launchedAs, readOutcome } from "../../core/launch/outcome.ts";
 import { CLAIM_UID_TAG } from "../../core/launch/tags.ts";
 import { markTerminating } from "../../core/lifecycle/advance.ts";
 import { withConditions } from "../../core/lifecycle/claim-status.ts";
 import type { InstanceType } from "../../core/model/instance-type.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
-import type { NodeClaimRecord } from "../../core/model/record.ts";
+import type { NodeClaimRecord, UnavailableOffering } from "../../core/model/record.ts";
 import { NotFoundError, RefusedError } from "../../core/ports/errors.ts";
 import type { LifecycleDeps } from "../cluster-deps.ts";
 import { publishOnce } from "../events.ts";
@@ -70,7 +70,7 @@ export async function launch(record: NodeClaimRecord, claim: NodeClaim, deps: Li
       return "look again";
     }
     if (error instanceof RefusedError) {
-      return refuse({ kind: "Refused", reason: "LaunchFailed", message: error.message }, rest, claim, deps);
+      return refuse({ kind: "Refused", reason: failureReason(error.message), message: error.message }, rest, claim, deps);
     }
     throw error;
   }
@@ -145,6 +145,7 @@ export async function findInstance(record: NodeClaimRecord, { cluster, fleet, st
 interface NodeClassFacts {
   readonly nodeClass: EC2NodeClass | undefined;
   readonly instanceTypes: readonly InstanceType[];
+  readonly unavailable: readonly UnavailableOffering[];
 }
 
 async function nodeClassOf(claim: NodeClaim, deps: LifecycleDeps, { withMarks }: { readonly withMarks: boolean }): Promise<NodeClassFacts> {
@@ -154,7 +155,8 @@ async function nodeClassOf(claim: NodeClaim, deps: LifecycleDeps, { withMarks }:
     deps.catalogue(),
     withMarks ? store.unavailable(cluster.name, deps.now()) : [],
   ]);
-  return { nodeClass, instanceTypes: nodeClass ? instanceTypesFor(catalogue, nodeClass, unavailable, settings) : [] };
+  const instanceTypes = nodeClass ? instanceTypesFor(catalogue, nodeClass, unavailable, settings) : [];
+  return { nodeClass, instanceTypes, unavailable };
 }
 
 /** The class went between launch and write; the machine is there all the same, and is described without it. */

@@ -8,6 +8,8 @@ import type { LifecycleDeps } from "../cluster-deps.ts";
 import { endClaim } from "../end-claim.ts";
 import { claimFields } from "./claim-fields.ts";
 
+const HOUR_MS = 60 * 60_000;
+
 /** A wake-up that is this late was lost. */
 const LATE_MS = 5_000;
 
@@ -36,6 +38,15 @@ export async function sweep(deps: LifecycleDeps): Promise<void> {
   const instances = await fleet.list(cluster.name);
   await collectClaims(records, claims, instances, deps);
   await collectInstances(records, instances, deps);
+  await collectLaunchTemplates(deps);
+}
+
+/** EC2 allows 5,000 templates; one is made anew by the launch that misses it. */
+async function collectLaunchTemplates({ cluster, store, fleet, log, now }: LifecycleDeps): Promise<void> {
+  if (fleet.removeLaunchTemplates === undefined) return;
+  if (!(await store.firstSighting(cluster.name, `launch-templates/${Math.floor(now() / HOUR_MS)}`, now(), 2 * HOUR_MS))) return;
+  const removed = await fleet.removeLaunchTemplates(cluster.name, now() - 24 * HOUR_MS);
+  if (removed > 0) log.debug("deleted launch templates", { controller: "lifecycle", count: removed });
 }
 
 /** A claim that nobody looks after: made by hand, or deleted while its deletion was not heard of. */

@@ -138,6 +138,7 @@ export async function auditStory(world: E2eWorld): Promise<void> {
   await world.listenToAudit();
   await check("audit log alone: five pods of 1Gi run on one new node", () => timeScaleUp(world, "audit log", "other", "inflate", 5));
   await check("it is one m5.large, on-demand, with the allocatable and labels of the seed", async () => {
+    await eventually("the claim is initialized", async () => conditionTrue((await list(world, "nodeclaims"))[0] as Thing, "Initialized"));
     const [node, ...others] = await list(world, "nodes");
     const labels = node?.metadata.labels ?? {};
     expect(others.length === 0 && labels["node.kubernetes.io/instance-type"] === "m5.large", () => JSON.stringify(labels));
