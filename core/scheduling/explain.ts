@@ -66,7 +66,7 @@ function why(attempt: Attempt, template: Template, ask: Ask): string {
 
 /** A limit of which nothing is left for even the smallest type. */
 function spentLimit(attempt: Attempt, template: Template): string | undefined {
-  const rest = attempt.remaining[template.index];
+  const rest = attempt.limits.left(template);
   const limits = template.pool.spec.limits ?? {};
   if (rest === undefined) return undefined;
   if ((rest["nodes"] ?? 1000) < 1000) return `its limit of ${limits["nodes"]} nodes is reached; raise spec.limits.nodes`;
@@ -81,7 +81,7 @@ function spentLimit(attempt: Attempt, template: Template): string | undefined {
 
 /** Limits that exclude every type on which the pod would fit. */
 function limitText(attempt: Attempt, template: Template, ask: Ask, types: Uint32Array): string | undefined {
-  const rest = attempt.remaining[template.index];
+  const rest = attempt.limits.left(template);
   if (rest === undefined) return undefined;
   const suitable = members(types).filter((t) => hasBit(template.types, t) && shortfall(attempt, template, ask, t).length === 0);
   const blocked = suitable.filter((t) =>

@@ -55,7 +55,12 @@ export interface ClassOptions {
 }
 
 /** Sorts pods as the queue does (cpu desc, memory desc, oldest, UID) and folds alike ones into classes, in that order. */
-export function classesOf(pods: readonly Pod[], volumes: Volumes, readByOthers: Iterable<Pod>): readonly PodClass[] {
+export function classesOf(
+  pods: readonly Pod[],
+  volumes: Volumes,
+  readByOthers: Iterable<Pod>,
+  moved: ReadonlySet<Pod>,
+): readonly PodClass[] {
   const labelKeys = labelKeysRead(pods, readByOthers);
   const requestMemo = new Map<string, Resources>();
   const queued = pods.map((pod) => {
@@ -78,7 +83,7 @@ export function classesOf(pods: readonly Pod[], volumes: Volumes, readByOthers: 
   );
   const byText = new Map<string, { pods: Pod[]; requests: Resources }>();
   for (const { pod, requests, text } of queued) {
-    const key = `${text}${textOf(pod, labelKeys, volumes)}`;
+    const key = `${moved.has(pod) ? "moved" : ""}${text}${textOf(pod, labelKeys, volumes)}`;
     const known = byText.get(key);
     if (known === undefined) byText.set(key, { pods: [pod], requests });
     else known.pods.push(pod);

@@ -1,5 +1,6 @@
 import { priceOf } from "./assemble.ts";
-import { Attempt, mixed, NODE_HOUR, type Strategy } from "./attempt.ts";
+import { Attempt } from "./attempt.ts";
+import { mixed, NODE_HOUR, type Strategy } from "./strategy.ts";
 import type { World } from "./world.ts";
 
 /** How good an attempt is: pods left first, then price. */

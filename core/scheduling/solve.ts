@@ -22,6 +22,8 @@ export interface SolveOptions {
   readonly excludeNodes?: ReadonlySet<string>;
   /** Pods to place besides the pending ones: what runs on the candidates and must go on. */
   readonly extraPods?: readonly Pod[];
+  /** Names of nodes that `extraPods` may not be moved to, because pods have just changed there (consolidateAfter). Pending pods may go there. */
+  readonly settling?: ReadonlySet<string>;
   /** "strict" (provisioning) defers pods for which a reservation is taken; "fallback" (disruption) buys elsewhere. Default "strict". */
   readonly reservedMode?: "strict" | "fallback";
 }
@@ -33,12 +35,16 @@ export interface SolveOptions {
 export function solve(snapshot: Snapshot, options: SolveOptions = {}): Plan {
   const views = nodeViews(snapshot);
   const pending = pendingPods(snapshot);
-  const pods = new Map([...pending.pods, ...(options.extraPods ?? [])].map((pod) => [podUid(pod), pod]));
+  // A pod that must leave anyway is not moved by choice, though a caller may name it again.
+  const pods = new Map([...(options.extraPods ?? []), ...pending.pods].map((pod) => [podUid(pod), pod]));
+  const isForced = new Set(pending.pods);
   const world = worldOf(snapshot, views, [...pods.values()], {
     policy: options.preferencePolicy ?? "Respect",
     minValuesPolicy: options.minValuesPolicy ?? "Strict",
     reservedMode: options.reservedMode ?? "strict",
     excludeNodes: options.excludeNodes ?? new Set(),
+    settling: options.settling ?? new Set(),
+    moved: new Set((options.settling?.size ?? 0) === 0 ? [] : [...pods.values()].filter((pod) => !isForced.has(pod))),
   });
   const best = bestAttempt(world);
   const podErrors: Record<string, string> = {};

@@ -6,7 +6,7 @@ import { parseResources, type Resources } from "../model/quantity.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import type { Taint } from "../model/taint.ts";
 import { intersectAll, requirementsFrom, requirementsFromLabels } from "../requirements/requirements.ts";
-import { type Bitset, emptyBitset, isEmpty, setBit } from "./bitset.ts";
+import { type Bitset, emptyBitset, setBit } from "./bitset.ts";
 import { type Daemon, type DaemonGroup, daemonGroups } from "./daemon-overhead.ts";
 import type { NodeView } from "./node-view.ts";
 import { contradictionIn } from "./preferences.ts";
@@ -116,12 +116,7 @@ function remainingOf(pool: string, limits: ResourceList, snapshot: Snapshot, vie
     table.types.forEach(({ name }, t) => {
       if (named.has(name)) setBit(types, t);
     });
-    take(isEmpty(types) ? {} : largest(table, types, Object.keys(rest)));
+    take(Object.fromEntries(Object.keys(rest).map((name) => [name, table.largest(types, name)])));
   }
   return rest;
-}
-
-/** Largest capacity by resource over some types: what a claim may come to use of its pool's limits. */
-export function largest(table: TypeTable, types: Bitset, names: readonly string[]): Resources {
-  return Object.fromEntries(names.map((name) => [name, table.largest(types, name)]));
 }

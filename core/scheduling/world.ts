@@ -28,6 +28,10 @@ export interface World {
   readonly groups: readonly TopologyGroup[];
   readonly minValuesPolicy: "Strict" | "BestEffort";
   readonly reservedMode: "strict" | "fallback";
+  /** Nodes on which pods have just changed: `moved` pods are not put there. */
+  readonly settling: ReadonlySet<string>;
+  /** Pods that run and are moved by choice. */
+  readonly moved: ReadonlySet<Pod>;
   /** Instances left by capacity reservation. */
   readonly reservations: ReadonlyMap<string, number>;
 }
@@ -38,6 +42,8 @@ export interface WorldOptions {
   readonly reservedMode: "strict" | "fallback";
   /** Nodes that are to be thought away. */
   readonly excludeNodes: ReadonlySet<string>;
+  readonly settling: ReadonlySet<string>;
+  readonly moved: ReadonlySet<Pod>;
 }
 
 export function worldOf(snapshot: Snapshot, views: readonly NodeView[], pods: readonly Pod[], options: WorldOptions): World {
@@ -48,7 +54,7 @@ export function worldOf(snapshot: Snapshot, views: readonly NodeView[], pods: re
   const daemons: readonly Daemon[] = daemonsOf(snapshot);
   const volumes = volumesOf(snapshot);
   const others = snapshot.pods.filter((pod) => (pod.spec.nodeName ?? "") !== "" && !planning.has(podUid(pod)));
-  const classes = classesOf(pods, volumes, others);
+  const classes = classesOf(pods, volumes, others, options.moved);
   const axis = new ResourceAxis([...classes.map(({ requests }) => requests), ...daemons.map(({ requests }) => requests)]);
   const sets = new RequirementSets();
   const templates = templatesOf(snapshot, present, daemons, sets, axis);
@@ -81,6 +87,8 @@ export function worldOf(snapshot: Snapshot, views: readonly NodeView[], pods: re
     groups: topology.groups,
     minValuesPolicy: options.minValuesPolicy,
     reservedMode: options.reservedMode,
+    settling: options.settling,
+    moved: options.moved,
     reservations: reservationCapacity(templates),
   };
 }

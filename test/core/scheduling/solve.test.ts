@@ -281,6 +281,25 @@ describe("existing nodes", () => {
     expect(plan).toMatchObject({ newNodeClaims: [], existingNodes: [{ name: "n2", pods: ["default/old"] }] });
   });
 
+  it("moves nothing to a node that settles, and lets a pending pod go there", () => {
+    const other = nodeWithClaim("n2");
+    const moved = boundPod("old", "n1");
+    const snapshot = snapshotOf({ nodes: [node, other.node], nodeClaims: [claim, other.claim], pods: [moved, pod("web")] });
+    const plan = solve(snapshot, { excludeNodes: new Set(["n1"]), extraPods: [moved], settling: new Set(["n2"]) });
+    expect(plan.existingNodes).toEqual([{ name: "n2", pods: ["default/web"] }]);
+    expect(plan.newNodeClaims.flatMap((c) => c.pods)).toEqual(["default/old"]);
+  });
+
+  it("promises the room of nominated pods to nobody else, once their claim has launched", () => {
+    const snapshot = snapshotOf(
+      { nodeClaims: [claim], pods: [...pods(3, "web"), pod("late", { cpu: "2" })] },
+      { nominated: new Map(pods(3, "web").map(({ metadata }) => [metadata.uid ?? "", "default-n1"])) },
+    );
+    const plan = solve(snapshot);
+    expect(plan.existingNodes).toEqual([]);
+    expect(plan.newNodeClaims.flatMap((c) => c.pods)).toEqual(["default/late"]);
+  });
+
   it("attaches no more volumes than the driver allows", () => {
     const claims = ["a", "b"].map((name) => ({ metadata: { name, namespace: "default" }, spec: { storageClassName: "gp3" } }));
     const plan = planFor({
