@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import type { CallHooks } from "../../functions/hosts/lab/world/intercept.ts";
+import { killedAt, killPoints, unharmed } from "./kill-everywhere.ts";
+import { play, STORIES } from "./story.ts";
+
+/** One kill point in so many: all of them are `npm run sim`'s to try. */
+const EVERY = 60;
+
+describe.for(STORIES)("$name", (story) => {
+  it("ends the same wherever a handler is killed", async () => {
+    const plain = await unharmed(story, 1);
+    const points = killPoints(plain, EVERY);
+    expect(points.length).toBeGreaterThan(5);
+    for (const point of points) {
+      const { at, ending } = await killedAt(story, 1, point, plain.ending);
+      expect(ending, `killed ${point.when} ${at}`).toEqual(plain.ending);
+    }
+  }, 60_000);
+});
+
+/** The first time that this call has had its effect, its invocation dies. */
+function killAfter(port: string, method: string): CallHooks {
+  let done = false;
+  return {
+    after: (call) => {
+      if (done || call.port !== port || call.method !== method) return undefined;
+      done = true;
+      return "kill";
+    },
+  };
+}
+
+describe("the simulation can see", () => {
+  const scaleUp = STORIES[0];
+  if (scaleUp === undefined) throw new Error("there are no stories");
+
+  it("a launch that is killed before its answer is stored starts one machine, not two", async () => {
+    const { lab } = await play(scaleUp, 1, killAfter("fleet", "launch"));
+    expect(lab.cloud.machines()).toHaveLength(1);
+    lab.close();
+  });
+
+  it("planted bug: without a steady client token the same kill starts two", async () => {
+    let attempt = 0;
+    const kill = killAfter("fleet", "launch");
+    const { lab } = await play(scaleUp, 1, {
+      ...kill,
+      before: (call) => {
+        if (call.method === "launch") Object.assign(call.args[0] as object, { clientToken: `token-${attempt++}` });
+        return undefined;
+      },
+    });
+    expect(lab.cloud.machines().length).toBeGreaterThan(1);
+    lab.close();
+  });
+
+  it("wake-ups that are lost cost time, not nodes: the sweep finds what is overdue", async () => {
+    const { lab, ending } = await play(scaleUp, 1, {
+      before: (call) => {
+        const lost = call.method === "wake" && call.invocation?.name === "provision";
+        if (lost) (call.args as unknown[])[0] = [];
+        return undefined;
+      },
+    });
+    expect(ending.runningPods).toBe(5);
+    lab.close();
+  });
+});
