@@ -29,8 +29,10 @@ export async function refreshNodeClass(
   );
   if (nodeClass.metadata.deletionTimestamp !== undefined) return finish(nodeClass, own, deps);
 
+  const now = (): Promise<EC2NodeClass | undefined> => kubernetes.get("EC2NodeClass", nodeClass.metadata.name);
   const current = await mark(nodeClass, own, deps);
-  if (current === undefined) return nodeClass;
+  // Another run was ahead of us, and does what we were about to do.
+  if (current === undefined) return now();
   const uid = current.metadata.uid ?? current.metadata.name;
   const due = dueParts(current, memory.get(uid), context.now);
   const findings = await lookUp(current, due, context);
@@ -43,7 +45,7 @@ export async function refreshNodeClass(
   let written: EC2NodeClass | undefined = current;
   if (canonicalJson(status) !== canonicalJson(current.status ?? {})) {
     written = await tolerant(() => kubernetes.updateStatus("EC2NodeClass", { ...current, status }));
-    if (written === undefined) return current;
+    if (written === undefined) return now();
     if (isTrue(status.conditions, "Ready") && !isTrue(current.status?.conditions, "Ready")) {
       await deps.wakeUps.wake([{ kind: "provision", cluster: cluster.name, reason: `EC2NodeClass ${current.metadata.name} is ready` }]);
     }

@@ -7,18 +7,31 @@ import { isTrue } from "../../core/status/conditions.ts";
 import type { CatalogDeps } from "./deps.ts";
 import { type HashAnnotations, moveClaims, tolerant, withHash } from "./hash-annotations.ts";
 
+/** A person's edit and the run that it wakes may meet another run: both begin with the pool as it was. */
+const TRIES = 3;
+
 /** Brings a pool's hash and status up to date; pools of other clouds' classes are left alone. Writes only what has changed. */
 export async function refreshNodePool(pool: NodePool, context: PoolContext, deps: CatalogDeps): Promise<void> {
+  let latest: NodePool | undefined = pool;
+  for (let tries = 1; latest !== undefined && tries <= TRIES; tries++) {
+    if (await refreshOnce(latest, context, deps)) return;
+    latest = await deps.kubernetes.get("NodePool", pool.metadata.name);
+  }
+}
+
+/** False when somebody else has written the pool meanwhile. */
+async function refreshOnce(pool: NodePool, context: PoolContext, deps: CatalogDeps): Promise<boolean> {
   const { kubernetes, wakeUps, cluster } = deps;
-  if (pool.spec.template.spec.nodeClassRef.group !== NODE_CLASS_GROUP || pool.metadata.deletionTimestamp !== undefined) return;
+  if (pool.spec.template.spec.nodeClassRef.group !== NODE_CLASS_GROUP || pool.metadata.deletionTimestamp !== undefined) return true;
   const current = await mark(pool, context, deps);
-  if (current === undefined) return;
+  if (current === undefined) return false;
   const status = nodePoolStatus(current, context);
-  if (canonicalJson(status) === canonicalJson(current.status ?? {})) return;
-  if ((await tolerant(() => kubernetes.updateStatus("NodePool", { ...current, status }))) === undefined) return;
+  if (canonicalJson(status) === canonicalJson(current.status ?? {})) return true;
+  if ((await tolerant(() => kubernetes.updateStatus("NodePool", { ...current, status }))) === undefined) return false;
   if (isTrue(status.conditions, "Ready") && !isTrue(current.status?.conditions, "Ready")) {
     await wakeUps.wake([{ kind: "provision", cluster: cluster.name, reason: `NodePool ${pool.metadata.name} is ready` }]);
   }
+  return true;
 }
 
 async function mark(pool: NodePool, { nodeClaims }: PoolContext, { kubernetes }: CatalogDeps): Promise<NodePool | undefined> {

@@ -5,6 +5,7 @@ import type { Snapshot } from "../../core/model/snapshot.ts";
 import { podKey } from "../../core/pods/predicates.ts";
 import { intentFor } from "../../core/provisioning/intent.ts";
 import { pendingPods, solve } from "../../core/scheduling/solve.ts";
+import { conditionOf, fromRfc3339 } from "../../core/status/conditions.ts";
 import type { ClusterDeps } from "../cluster-deps.ts";
 import { publishOnce } from "../events.ts";
 import { withLease } from "../lease.ts";
@@ -20,6 +21,10 @@ export async function provision(reason: string, deps: ClusterDeps): Promise<void
     const { snapshot } = await readWorld(deps);
     const pending = pendingPods(snapshot).pods;
     if (pending.length === 0) return;
+    if (areStillComing(reason, pending, began)) {
+      await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, reason: PODS_ARE_COMING }]);
+      return;
+    }
     deps.log.debug("computing scheduling decision for provisionable pod(s)", {
       controller: "provisioner",
       "pending-pods": pending.length,
@@ -34,6 +39,25 @@ export async function provision(reason: string, deps: ClusterDeps): Promise<void
   });
   if (!decided)
     await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, reason: `${reason}; another decision was under way` }]);
+}
+
+const PODS_ARE_COMING = "pods are coming";
+
+/** How young a pod's condition may be before others of its kind are surely there too; the API server stamps whole seconds. */
+const STILL_COMING_MS = 2_000;
+const LONGEST_WINDOW_MS = 10_000;
+
+/**
+ * Wake-ups that pods cause are held back by the queue for a second, so that one plan serves all pods of a Deployment. One that comes for another reason
+ * has not waited: when it finds pods that have only just turned up, it lets those wait a second too (batching window, scheduling.md §1).
+ */
+function areStillComing(reason: string, pending: readonly Pod[], now: number): boolean {
+  if (reason === PODS_ARE_COMING || reason.includes("unschedulable")) return false;
+  const ages = pending.flatMap(({ spec, status }) => {
+    const since = fromRfc3339(conditionOf(status?.conditions, "PodScheduled")?.lastTransitionTime);
+    return spec.nodeName === undefined && !Number.isNaN(since) ? [now - since] : [];
+  });
+  return ages.some((age) => age < STILL_COMING_MS) && Math.max(...ages) < LONGEST_WINDOW_MS;
 }
 
 function intentsOf(plan: Plan, snapshot: Snapshot, { cluster, now, newId }: ClusterDeps): readonly NodeClaimRecord[] {
