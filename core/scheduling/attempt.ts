@@ -1,6 +1,7 @@
 import { HOSTNAME } from "../model/labels.ts";
 import type { Pod } from "../model/pod.ts";
 import { isEmpty } from "./bitset.ts";
+import { type Bid, ClaimHeap } from "./claim-heap.ts";
 import { Evaluation } from "./evaluation.ts";
 import { NodeState } from "./existing-node.ts";
 import { Limits } from "./limits.ts";
@@ -14,6 +15,8 @@ import { TopologyState } from "./topology-state.ts";
 import type { World } from "./world.ts";
 
 const REFUSED = 1;
+/** Prices closer than this are equal (USD per hour). */
+const SAME_PRICE = 1e-9;
 
 /** One pass over all pods. Greedy: existing nodes, then claims planned so far, then a new claim from the first pool that can. */
 export class Attempt {
@@ -28,6 +31,10 @@ export class Attempt {
   #queue: PlannedClaim[] = [];
   readonly #none: Float64Array;
   readonly #nodeRefusals: (Uint8Array | undefined)[] = [];
+  /** Bids of claims by ask, for "least-rise". */
+  readonly #heaps: (ClaimHeap | undefined)[] = [];
+  /** Claims that took a pod, one after another. */
+  readonly #changes: number[] = [];
   readonly #claimRefusals: (Uint8Array | undefined)[] = [];
   /** Ask without topology that fitted nowhere: number of claims that there were. */
   readonly #failedAt: number[] = [];
@@ -117,24 +124,43 @@ export class Attempt {
 
   #onClaim(ask: Ask, pod: Pod): boolean {
     if (this.#strategy.claims !== "least-rise") return this.#onPlanned(ask, pod) || this.#onNew(ask, pod, this.#newClaim(ask));
-    const refusals = this.#refusalsOf(ask);
-    let best: { at: number; outcome: Outcome; rise: number } | undefined;
-    for (let at = 0; at < this.#queue.length; at++) {
-      const claim = this.#queue[at];
-      if (claim === undefined || refusals[claim.index] === REFUSED) continue;
-      const outcome = this.#evaluation.evaluate(claim, ask);
-      if (outcome === "never") refusals[claim.index] = REFUSED;
-      else if (typeof outcome === "object") {
-        const rise = this.#evaluation.priceOf(claim, outcome) - claim.price;
-        if (best === undefined || rise < best.rise - 1e-9) best = { at, outcome, rise };
-        if (rise < 1e-9) break;
-      }
-    }
-    if (best !== undefined && best.rise < 1e-9) return this.#join(best.at, ask, pod, best.outcome);
+    const best = this.#leastRise(ask);
+    if (best !== undefined && best.rise < SAME_PRICE) return this.#join(best.at, ask, pod, best.outcome);
     const fresh = this.#newClaim(ask);
     const price = fresh === undefined ? Number.POSITIVE_INFINITY : NODE_HOUR + this.#evaluation.priceOf(fresh.claim, fresh.outcome);
-    if (best !== undefined && best.rise <= price + 1e-9) return this.#join(best.at, ask, pod, best.outcome);
+    if (best !== undefined && best.rise <= price + SAME_PRICE) return this.#join(best.at, ask, pod, best.outcome);
     return this.#onNew(ask, pod, fresh);
+  }
+
+  /**
+   * The planned claim that grows dearer by least. Best first: what a claim says for itself bounds from below what it says in the end, so the
+   * rest of the plan is asked about few claims only.
+   */
+  #leastRise(ask: Ask): { readonly at: number; readonly outcome: Outcome; readonly rise: number } | undefined {
+    const heap = this.#heaps[ask.id] ?? new ClaimHeap();
+    this.#heaps[ask.id] = heap;
+    for (; heap.seen < this.#changes.length; heap.seen++) {
+      const claim = this.claims[this.#changes[heap.seen] ?? 0];
+      if (claim === undefined || heap.askedAt[claim.index] === claim.pods.length) continue;
+      heap.askedAt[claim.index] = claim.pods.length;
+      const rise = this.#evaluation.leastRise(claim, ask);
+      if (rise !== undefined) heap.push({ rise, claim: claim.index, pods: claim.pods.length });
+    }
+    const asked: Bid[] = [];
+    let best: { at: number; outcome: Outcome; rise: number } | undefined;
+    for (let bid = heap.peek(); bid !== undefined && (best === undefined || bid.rise < best.rise - SAME_PRICE); bid = heap.peek()) {
+      heap.pop();
+      const claim = this.claims[bid.claim];
+      if (claim === undefined || claim.pods.length !== bid.pods) continue;
+      const outcome = this.#evaluation.evaluate(claim, ask);
+      if (outcome === "never") continue;
+      asked.push(bid);
+      if (typeof outcome !== "object") continue;
+      const rise = this.#evaluation.priceOf(claim, outcome) - claim.price;
+      if (best === undefined || rise < best.rise - SAME_PRICE) best = { at: claim.index, outcome, rise };
+    }
+    for (const bid of asked) heap.push(bid);
+    return best;
   }
 
   #refusalsOf(ask: Ask): Uint8Array {
@@ -205,11 +231,12 @@ export class Attempt {
     claim.price = this.#evaluation.priceOf(claim, outcome);
     if (types !== claim.types || claim.ceiling === undefined) claim.ceiling = this.#evaluation.ceiling(claim.template, types);
     claim.take(ask, pod, set, types, this.topology);
+    if (this.#strategy.claims === "least-rise") this.#changes.push(claim.index);
   }
 
   /** Keeps the queue in order after its claim at `at` took a pod. */
   #settle(at: number): void {
-    if (this.#strategy.claims === "oldest") return;
+    if (this.#strategy.claims !== "fewest-pods") return;
     const queue = this.#queue;
     const claim = queue[at];
     if (claim === undefined) return;

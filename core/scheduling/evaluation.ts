@@ -50,10 +50,31 @@ export class Evaluation {
     return answer;
   }
 
+  /** The least by which a claim grows dearer, whatever the rest of the plan says; undefined if it will never take the pod. */
+  leastRise(claim: PlannedClaim, ask: Ask): number | undefined {
+    const known = claim.answers.get(ask.id);
+    const base = known !== undefined && known.pods === claim.pods.length ? known.base : this.#fit(claim, ask);
+    if (base === undefined) return undefined;
+    claim.answers.set(ask.id, { pods: claim.pods.length, around: -1, base, answer: "topology" });
+    return this.cheapest(claim.template, base.set, base.types) - claim.price;
+  }
+
   /** What of an answer depends on the claim alone: undefined when nothing will change its mind. */
   #fit(claim: PlannedClaim, ask: Ask): Fit | undefined {
-    const { template } = claim;
     if (claim.isFullFor(ask.vector)) return undefined;
+    for (const group of ask.deciding) {
+      // Pods on a host only grow more: what is too many today always will be. Company may still come.
+      if (group.key === HOSTNAME && group.kind !== "affinity" && !this.#topology.allows(group, ask, claim.hostname)) return undefined;
+    }
+    const known = claim.fits.get(ask.fitId);
+    if (known !== undefined && known.pods === claim.pods.length) return known.fit;
+    const fit = this.#ownFit(claim, ask);
+    claim.fits.set(ask.fitId, { pods: claim.pods.length, fit });
+    return fit;
+  }
+
+  #ownFit(claim: PlannedClaim, ask: Ask): Fit | undefined {
+    const { template } = claim;
     if (!ask.acceptsNewHost || !this.#tolerates(template, ask)) return undefined;
     if (ask.class.ports.length > 0 && takenPort(ask.class.ports, claim.ports) !== undefined) return undefined;
     const set = this.#world.sets.join(claim.set, ask.set);

@@ -3,7 +3,7 @@ import type { Pod } from "../model/pod.ts";
 import { has } from "../requirements/requirement.ts";
 import type { Bitset } from "./bitset.ts";
 import type { HostPort } from "./host-ports.ts";
-import type { Answer } from "./outcome.ts";
+import type { Answer, Fit } from "./outcome.ts";
 import type { Ask } from "./pod-class.ts";
 import type { RequirementSet } from "./requirement-sets.ts";
 import { addTo } from "./resource-axis.ts";
@@ -32,6 +32,8 @@ export class PlannedClaim {
   minValuesRelaxed = false;
   /** USD per hour of the cheapest type that is left. */
   price = 0;
+  /** Its own answers, by fitId, with the number of pods that they hold for. */
+  readonly fits = new Map<number, { readonly pods: number; readonly fit: Fit | undefined }>();
   /** What was answered to an ask. */
   readonly answers = new Map<number, Answer>();
   /** Most room by resource among its types; unknown until it has a pod. */

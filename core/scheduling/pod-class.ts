@@ -31,6 +31,8 @@ export interface PodClass {
 /** A class at one step of relaxation, with everything that does not change while pods are placed. */
 export interface Ask extends Shape {
   readonly id: number;
+  /** The same for asks that differ in topology alone: a claim's own answer to one is its answer to all. */
+  readonly fitId: number;
   readonly class: PodClass;
   readonly vector: Float64Array;
   /** Requirements on a new claim: all but the hostname, which it does not have yet. */
@@ -170,7 +172,7 @@ export function asksOf(
   sets: RequirementSets,
   axis: ResourceAxis,
   topology: TopologyBuilder,
-): readonly (Omit<Ask, "id" | "deciding" | "counting" | "hasTopology" | "hard"> & {
+): readonly (Omit<Ask, "id" | "fitId" | "deciding" | "counting" | "hasTopology" | "hard"> & {
   readonly owned: readonly TopologyGroup[];
   readonly required: readonly TopologyGroup[];
 })[] {

@@ -5,7 +5,7 @@ import type { Taint, Toleration } from "../model/taint.ts";
 import { has } from "../requirements/requirement.ts";
 import { intersectAll, normalizeKey, requirementsFrom, requirementsFromLabels } from "../requirements/requirements.ts";
 import { selects, withLabelKeys } from "./label-selector.ts";
-import { isTerminal, isTerminating, podUid } from "./pod-state.ts";
+import { isTerminal, isTerminating } from "./pod-state.ts";
 import { untolerated } from "./taints.ts";
 import type { Template } from "./template.ts";
 import { filterAdmitsNode, groupSelects, NO_FILTER, type NodeFilter, type TopologyGroup } from "./topology-group.ts";
@@ -117,7 +117,7 @@ export class TopologyBuilder {
   }
 
   /** Adds the domains of existing nodes, and the pods that lie there. `placed` are the pods with their places, by pod. */
-  count(nodes: readonly Place[], placed: Iterable<readonly [Pod, Place]>, planning: ReadonlySet<string>): void {
+  count(nodes: readonly Place[], placed: Iterable<readonly [Pod, Place]>): void {
     for (const group of this.groups) {
       if (group.kind === "inverse") continue;
       for (const { labels, taints } of nodes) {
@@ -129,7 +129,7 @@ export class TopologyBuilder {
     }
     const counted = this.groups.filter(({ kind }) => kind !== "inverse");
     for (const [pod, { labels, taints }] of placed) {
-      if (isTerminal(pod) || isTerminating(pod) || planning.has(podUid(pod))) continue;
+      if (isTerminal(pod) || isTerminating(pod)) continue;
       for (const group of counted) {
         const domain = labels[group.key];
         if (domain === undefined || !groupSelects(group, pod) || !filterAdmitsNode(group.filter, labels, taints)) continue;

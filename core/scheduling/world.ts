@@ -68,13 +68,20 @@ export function worldOf(snapshot: Snapshot, views: readonly NodeView[], pods: re
   );
   const destinations = present.filter(({ markedForDeletion }) => !markedForDeletion);
   const expected = snapshot.nominated.size === 0 ? [] : arrivals(snapshot, destinations);
-  topology.count(destinations, placesOf(snapshot, present, others), planning);
+  topology.count(destinations, placesOf(snapshot, present, others));
   let id = 0;
+  const fitIds = new Map<string, number>();
+  const fitIdOf = (shape: Pick<Ask, "set" | "vector" | "tolerations" | "acceptsNewHost" | "class">): number => {
+    const text = JSON.stringify([shape.set.id, [...shape.vector], shape.tolerations, shape.acceptsNewHost, shape.class.ports]);
+    const known = fitIds.get(text) ?? fitIds.size;
+    fitIds.set(text, known);
+    return known;
+  };
   const asks = drafts.map((shapes, c) =>
     shapes.map(({ owned, required, ...shape }): Ask => {
       const deciding = decidingGroups(shape.class, owned, topology.groups);
       const counting = countingGroups(shape.class, topology.groups, inverse[c] ?? []);
-      return { ...shape, id: id++, deciding, hard: new Set(required), counting, hasTopology: deciding.length > 0 };
+      return { ...shape, id: id++, fitId: fitIdOf(shape), deciding, hard: new Set(required), counting, hasTopology: deciding.length > 0 };
     }),
   );
   return {
