@@ -1,8 +1,8 @@
-import { INSTANCE_TYPE, WELL_KNOWN_LABELS } from "../model/labels.ts";
+import { CAPACITY_TYPE, INSTANCE_TYPE, WELL_KNOWN_LABELS } from "../model/labels.ts";
 import type { NodeSelectorRequirementWithMinValues } from "../model/node-pool.ts";
 import type { PlannedNodeClaim } from "../model/plan.ts";
 import { formatResources } from "../model/quantity.ts";
-import { allowsAbsent, has, type Requirement } from "../requirements/requirement.ts";
+import { allowsAbsent, has, type Requirement, requirement } from "../requirements/requirement.ts";
 import { serializeAll } from "../requirements/requirements.ts";
 import { isRestrictedLabel } from "../requirements/validation.ts";
 import { hasBit, members } from "./bitset.ts";
@@ -11,6 +11,7 @@ import { podName } from "./pod-state.ts";
 import type { RequirementSet, RequirementSets } from "./requirement-sets.ts";
 import { withReservations } from "./reservations.ts";
 import { addTo, type ResourceAxis } from "./resource-axis.ts";
+import type { Template } from "./template.ts";
 import type { World } from "./world.ts";
 
 /** As many types as one claim may name (scheduling.md §9). */
@@ -19,10 +20,32 @@ export const MAX_INSTANCE_TYPES = 600;
 /** Types that the claim can be launched as under its final requirements, cheapest first, cut to what one claim may name. */
 function typesByPrice({ template, types }: PlannedClaim, set: RequirementSet): readonly number[] {
   const admitted = template.table.admitted(set);
-  return template.table
-    .prices(set)
-    .order.filter((t) => hasBit(types, t) && hasBit(admitted, t))
-    .slice(0, MAX_INSTANCE_TYPES);
+  const all = template.table.prices(set).order.filter((t) => hasBit(types, t) && hasBit(admitted, t));
+  if (all.length <= MAX_INSTANCE_TYPES) return all;
+  const kept = new Set(neededForMinValues(template, all));
+  for (const t of all) {
+    if (kept.size >= MAX_INSTANCE_TYPES) break;
+    kept.add(t);
+  }
+  return all.filter((t) => kept.has(t));
+}
+
+/** The cheapest types that bring the values which minValues asks for: a cut of the list must not lose them. */
+function neededForMinValues(template: Template, types: readonly number[]): readonly number[] {
+  return template.minValues.flatMap(({ key, least }) => {
+    const values = new Set<string>();
+    return types.filter((t) => {
+      const before = values.size;
+      if (before < least) for (const value of template.table.valuesOf(t, key)) values.add(value);
+      return values.size > before;
+    });
+  });
+}
+
+/** Capacity types are named, and only those that can be had now: what launches the claim must not guess (scheduling.md §9). */
+function withCapacityTypes(set: RequirementSet, { template, types }: PlannedClaim, sets: RequirementSets): RequirementSet {
+  const present = template.table.capacityTypes(set, types);
+  return sets.join(set, sets.intern(new Map([[CAPACITY_TYPE, requirement(CAPACITY_TYPE, "In", present)]]))) ?? set;
 }
 
 /** USD per hour of the cheapest offering that the claim may be launched with; Infinity without one. */
@@ -37,7 +60,7 @@ export function priceOf(claim: PlannedClaim, sets: RequirementSets): number {
 /** The claim as the plan shows it. */
 export function assembleClaim(claim: PlannedClaim, { axis, sets }: Pick<World, "axis" | "sets">): PlannedNodeClaim {
   const { template } = claim;
-  const set = withReservations(claim, sets);
+  const set = withCapacityTypes(withReservations(claim, sets), claim, sets);
   const requests = Float64Array.from(claim.used);
   addTo(requests, leastDaemons(claim, axis));
   return {

@@ -105,6 +105,19 @@ export class TypeTable {
     return [...ids].sort();
   }
 
+  /** Capacity types in which some of the types can be had under the set. */
+  capacityTypes(set: RequirementSet, types: Bitset): readonly string[] {
+    const items = OFFERING_KEYS.map((key) => set.requirements.get(key));
+    const found = new Set<string>();
+    this.types.forEach(({ offerings }, t) => {
+      if (!hasBit(types, t)) return;
+      for (const offering of offerings) {
+        if (!found.has(offering.capacityType) && offering.available && admits(items, offering)) found.add(offering.capacityType);
+      }
+    });
+    return [...found].sort();
+  }
+
   /** Largest capacity of a resource over some types, in milli-units; 0 for none. */
   largest(types: Bitset, resource: string): number {
     let order = this.#byCapacity.get(resource);

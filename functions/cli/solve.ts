@@ -1,5 +1,8 @@
-import type { Plan } from "../../core/model/plan.ts";
+import type { Plan, PlannedNodeClaim } from "../../core/model/plan.ts";
+import type { Snapshot } from "../../core/model/snapshot.ts";
+import { requirementsFrom } from "../../core/requirements/requirements.ts";
 import { solve } from "../../core/scheduling/solve.ts";
+import { typeTable } from "../../core/scheduling/type-table.ts";
 import { InputError, readScenario, scenarioToSnapshot } from "./scenario.ts";
 
 /** The plan as FORMAT.md writes it. */
@@ -19,19 +22,36 @@ export function planToJson(plan: Plan, solveMillis: number): Record<string, unkn
   };
 }
 
+/** Types of a claim with what each would cost (USD per hour), cheapest first. */
+function pricedTypes(claim: PlannedNodeClaim, snapshot: Snapshot): readonly { readonly name: string; readonly price: number }[] {
+  const table = typeTable(snapshot.instanceTypes.get(claim.nodePool) ?? []);
+  const { byType } = table.prices({ id: 0, requirements: requirementsFrom(claim.requirements) });
+  return claim.instanceTypes.map((name) => ({ name, price: byType[table.types.findIndex((type) => type.name === name)] ?? Number.NaN }));
+}
+
 /** The plan for people: what is bought and why it is enough, where pods go, and what keeps the rest waiting. */
-export function explainPlan(plan: Plan): string {
+export function explainPlan(plan: Plan, snapshot: Snapshot): string {
   const lines: string[] = [];
+  const pools = [...snapshot.nodePools].sort(
+    (a, b) => (b.spec.weight ?? 0) - (a.spec.weight ?? 0) || (a.metadata.name < b.metadata.name ? 1 : -1),
+  );
+  lines.push(`NodePools are tried by weight: ${pools.map(({ metadata, spec }) => `${metadata.name} (${spec.weight ?? 0})`).join(", ")}`);
   const total = plan.newNodeClaims.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
   lines.push(`${plan.newNodeClaims.length} new NodeClaims, $${total.toFixed(4)}/h`);
-  for (const { nodePool, instanceTypes, pricePerHour, pods, requests } of plan.newNodeClaims) {
-    const [first, ...others] = instanceTypes;
+  for (const claim of plan.newNodeClaims) {
+    const { nodePool, pricePerHour, pods, requests } = claim;
+    const [first, ...others] = pricedTypes(claim, snapshot);
     const asks = Object.entries(requests)
       .map(([name, quantity]) => `${name} ${quantity}`)
       .join(", ");
-    lines.push(`  ${nodePool}: ${first} at $${pricePerHour.toFixed(4)}/h for ${pods.length} pods (${asks})`);
-    if (others.length > 0)
-      lines.push(`    or any of ${others.length} more types: ${others.slice(0, 5).join(", ")}${others.length > 5 ? ", …" : ""}`);
+    lines.push(`  ${nodePool}: ${first?.name} at $${pricePerHour.toFixed(4)}/h for ${pods.length} pods (${asks})`);
+    if (others.length > 0) {
+      const runnersUp = others.slice(0, 4).map(({ name, price }) => `${name} $${price.toFixed(4)}`);
+      lines.push(
+        `    the cheapest of ${others.length + 1} types that hold them; then ${runnersUp.join(", ")}${others.length > 4 ? ", …" : ""}`,
+      );
+    } else lines.push("    the only type that holds them and is to be had");
+    lines.push(`    pods: ${list(pods)}`);
   }
   for (const { name, pods } of plan.existingNodes) lines.push(`node ${name} takes ${pods.length} pods: ${list(pods)}`);
   const reasons = new Map<string, string[]>();
@@ -56,5 +76,5 @@ export function solveCommand(path: string, options: { readonly explain?: boolean
     throw error;
   }
   const solveMillis = Math.round((performance.now() - start) * 1000) / 1000;
-  return options.explain === true ? explainPlan(plan) : `${JSON.stringify(planToJson(plan, solveMillis), null, 2)}\n`;
+  return options.explain === true ? explainPlan(plan, snapshot) : `${JSON.stringify(planToJson(plan, solveMillis), null, 2)}\n`;
 }
