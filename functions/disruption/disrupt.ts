@@ -49,7 +49,9 @@ export async function disrupt(reason: string, deps: ClusterDeps): Promise<void> 
       });
     }
     if (plan.nextDueAt !== undefined) wakeTimes.push(plan.nextDueAt);
-    for (const { metric, labels, value } of plan.gauges) deps.metrics.gauge(metric, labels, value);
+    // CloudWatch charges for each metric in each hour in which it gets a value: a cluster without nodes has nothing to tell.
+    const gauges = world.snapshot.nodeClaims.length > 0 ? plan.gauges : [];
+    for (const { metric, labels, value } of gauges) deps.metrics.gauge(metric, labels, value);
     const drifted = driftedClaims({ ...world, records, now: deps.now() });
     await mirrorConditions(world.snapshot.nodeClaims, { records, consolidatable: plan.consolidatable, drifted }, deps);
     for (const { event, windowMs } of plan.events) await publishOnce(event, deps, windowMs);

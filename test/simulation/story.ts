@@ -132,9 +132,13 @@ const CATALOGUE: Catalogue = (() => {
   return { ...all, types: all.types.filter(({ name }) => /^(c5|m5)\./.test(name)) };
 })();
 
+export function openLab(seed: number, hooks: CallHooks): Lab {
+  return createLab({ seed, start: START, region: "us-west-2", sources: ["notify"], hooks, catalogue: CATALOGUE });
+}
+
 /** Plays a story to its end. */
 export async function play(story: Story, seed: number, hooks: CallHooks = {}): Promise<Running> {
-  const lab = createLab({ seed, start: START, region: "us-west-2", sources: ["notify"], hooks, catalogue: CATALOGUE });
+  const lab = openLab(seed, hooks);
   for (const object of story.objects) lab.world.apply(object);
   const { clock } = lab.world;
   await clock.run({ until: START + 2 * MINUTE });

@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest";
+import type { NodePool } from "../../../core/model/node-pool.ts";
+import type { PlannedNodeClaim } from "../../../core/model/plan.ts";
+import { intentFor } from "../../../core/provisioning/intent.ts";
+import { NOW } from "../../support/builders.ts";
+
+const pool: NodePool = {
+  metadata: { name: "default", uid: "pool-uid" },
+  spec: {
+    template: {
+      metadata: { labels: { team: "a" }, annotations: { note: "b" } },
+      spec: {
+        requirements: [],
+        startupTaints: [{ key: "cni", effect: "NoSchedule" }],
+        nodeClassRef: { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "own" },
+        expireAfter: "72h",
+        terminationGracePeriod: "1h",
+      },
+    },
+  },
+};
+
+const planned: PlannedNodeClaim = {
+  nodePool: "default",
+  requirements: [
+    { key: "karpenter.sh/capacity-type", operator: "In", values: ["spot"] },
+    { key: "node.kubernetes.io/instance-type", operator: "Exists", minValues: 2 },
+  ],
+  taints: [{ key: "gpu", effect: "NoSchedule" }],
+  labels: { shard: "7" },
+  instanceTypes: ["m5.large", "m5.xlarge"],
+  requests: { cpu: "1" },
+  pods: ["default/web"],
+  pricePerHour: 0.05,
+};
+
+const intent = intentFor(planned, pool, { cluster: "c1", id: "0123456789abcdef", now: NOW, reason: "provisioned", podUids: ["u"] });
+
+describe("an intent (nodeclaim-lifecycle.md §1)", () => {
+  it("names the claim after its pool, and the same id always the same", () => {
+    expect(intent.name).toMatch(/^default-[0-9a-z]{5}$/);
+    expect(intentFor(planned, pool, { cluster: "c1", id: "0123456789abcdef", now: NOW + 1, reason: "empty", podUids: [] }).name).toBe(
+      intent.name,
+    );
+    expect(intentFor(planned, pool, { cluster: "c1", id: "x", name: "given", now: NOW, reason: "empty", podUids: [] }).name).toBe("given");
+  });
+
+  it("carries labels, annotations and owner of the pool", () => {
+    const { metadata } = intent.manifest;
+    expect(metadata.labels).toEqual({ team: "a", shard: "7", "karpenter.sh/nodepool": "default", "karpenter.k8s.aws/ec2nodeclass": "own" });
+    expect(metadata.annotations).toMatchObject({
+      note: "b",
+      "karpenter.sh/nodepool-hash-version": "v3",
+      "karpenter.sh/nodeclaim-min-values-relaxed": "false",
+    });
+    expect(metadata.ownerReferences).toEqual([
+      { apiVersion: "karpenter.sh/v1", kind: "NodePool", name: "default", uid: "pool-uid", blockOwnerDeletion: true },
+    ]);
+  });
+
+  it("pins the types that were planned, keeps minValues, and copies what the template says of the node's end", () => {
+    const { spec } = intent.manifest;
+    expect(spec.requirements).toEqual([
+      { key: "karpenter.sh/capacity-type", operator: "In", values: ["spot"] },
+      { key: "karpenter.sh/nodepool", operator: "In", values: ["default"] },
+      { key: "node.kubernetes.io/instance-type", operator: "In", values: ["m5.large", "m5.xlarge"], minValues: 2 },
+    ]);
+    expect(spec).toMatchObject({
+      taints: planned.taints,
+      startupTaints: [{ key: "cni", effect: "NoSchedule" }],
+      expireAfter: "72h",
+      terminationGracePeriod: "1h",
+      resources: { requests: { cpu: "1" } },
+    });
+  });
+});
