@@ -23,6 +23,15 @@ export function isRestrictedLabel(key: string): boolean {
   return RESTRICTED_DOMAINS.some((restricted) => domain === restricted || domain.endsWith(`.${restricted}`));
 }
 
+/**
+ * Whether a requirement can be read at all. The API server lets some through that cannot (Gt with a word, in node affinity); kube-scheduler takes
+ * a term with one for a term that no node meets, and so do we: one odd pod must not stop the others.
+ */
+export function isReadable({ operator, values = [] }: Omit<Item, "key">): boolean {
+  if (!OPERATORS.has(operator)) return false;
+  return !["Gt", "Lt", "Gte", "Lte"].includes(operator) || (values.length === 1 && /^[+-]?\d+$/.test(values[0] ?? ""));
+}
+
 /** What is wrong with a requirement, or undefined (nodepool.md §4; the same rules hold for pods' selectors and node affinity). */
 export function requirementProblem({ key: written, operator, values = [], minValues }: Item): string | undefined {
   const key = normalizeKey(written);

@@ -15,7 +15,7 @@ import {
   requirementsFromLabels,
 } from "../requirements/requirements.ts";
 import { type HostPort, hostPorts } from "./host-ports.ts";
-import { only } from "./preferences.ts";
+import { only, requiredTerms } from "./preferences.ts";
 import { untolerated } from "./taints.ts";
 import type { TypeTable } from "./type-table.ts";
 
@@ -64,7 +64,7 @@ function isNewer(a: Pod, b: Pod): boolean {
 
 function alternativesOf(nodeSelector: PodSpec["nodeSelector"], template: PodSpec): readonly Requirements[] {
   const selector = requirementsFromLabels(nodeSelector);
-  const terms = template.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  const terms = requiredTerms(template);
   return terms.length === 0 ? [selector] : terms.map(({ matchExpressions }) => intersectAll(selector, requirementsFrom(matchExpressions)));
 }
 

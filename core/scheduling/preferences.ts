@@ -1,7 +1,9 @@
+import { INSTANCE_TYPE } from "../model/labels.ts";
 import type { NodeSelectorTerm, PodAffinityTerm, PodSpec, TopologySpreadConstraint } from "../model/pod.ts";
 import type { Toleration } from "../model/taint.ts";
 import { type Requirement, requirement } from "../requirements/requirement.ts";
 import { intersectAll, type Requirements, requirementsFrom, requirementsFromLabels } from "../requirements/requirements.ts";
+import { isReadable } from "../requirements/validation.ts";
 
 export type PreferencePolicy = "Respect" | "Ignore";
 
@@ -41,10 +43,12 @@ function heaviestFirst<T>(terms: readonly Weighted<T>[]): Weighted<T>[] {
 export function shapesOf(spec: PodSpec, policy: PreferencePolicy, softTaints: boolean): readonly Shape[] {
   const respect = policy === "Respect";
   const { nodeAffinity, podAffinity, podAntiAffinity } = spec.affinity ?? {};
-  const required = [...(nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [])];
+  const required = [...requiredTerms(spec)];
   const preferredNode = heaviestFirst(
     respect
-      ? (nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map((p) => ({ weight: p.weight, term: p.preference }))
+      ? (nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [])
+          .filter(({ preference }) => isReadableTerm(preference))
+          .map((p) => ({ weight: p.weight, term: p.preference }))
       : [],
   );
   const preferredTerms = (terms: readonly { readonly weight: number; readonly podAffinityTerm: PodAffinityTerm }[] | undefined) =>
@@ -97,6 +101,21 @@ export function shapesOf(spec: PodSpec, policy: PreferencePolicy, softTaints: bo
     step("avoiding PreferNoSchedule taints");
   }
   return shapes;
+}
+
+/** A term that no node meets. */
+const NO_NODE: NodeSelectorTerm = { matchExpressions: [{ key: INSTANCE_TYPE, operator: "In", values: [] }] };
+
+/** OR-ed required node affinity terms that can be read; when none can, one that no node meets. Empty: anything goes. */
+export function requiredTerms({ affinity }: PodSpec): readonly NodeSelectorTerm[] {
+  const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  const readable = terms.filter(isReadableTerm);
+  return readable.length === 0 && terms.length > 0 ? [NO_NODE] : readable;
+}
+
+/** Whether every requirement of a term can be read; no node meets a term with one that cannot. */
+export function isReadableTerm({ matchExpressions }: NodeSelectorTerm): boolean {
+  return (matchExpressions ?? []).every(isReadable);
 }
 
 function termRequirements(term: NodeSelectorTerm | undefined): Requirements {

@@ -2,10 +2,11 @@ import { HOSTNAME } from "../model/labels.ts";
 import type { Pod, PodAffinityTerm, TopologySpreadConstraint } from "../model/pod.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import type { Taint, Toleration } from "../model/taint.ts";
-import { has } from "../requirements/requirement.ts";
+import { canonical, has } from "../requirements/requirement.ts";
 import { intersectAll, normalizeKey, requirementsFrom, requirementsFromLabels } from "../requirements/requirements.ts";
 import { selects, withLabelKeys } from "./label-selector.ts";
 import { isTerminal, isTerminating } from "./pod-state.ts";
+import { requiredTerms } from "./preferences.ts";
 import { untolerated } from "./taints.ts";
 import type { Template } from "./template.ts";
 import { filterAdmitsNode, groupSelects, NO_FILTER, type NodeFilter, type TopologyGroup } from "./topology-group.ts";
@@ -32,7 +33,7 @@ export class TopologyBuilder {
   spread(pod: Pod, constraint: TopologySpreadConstraint, tolerations: readonly Toleration[]): TopologyGroup {
     const honorsTaints = constraint.nodeTaintsPolicy === "Honor";
     const filter: NodeFilter = {
-      terms: constraint.nodeAffinityPolicy === "Ignore" ? [] : requiredTerms(pod),
+      terms: constraint.nodeAffinityPolicy === "Ignore" ? [] : filterTerms(pod),
       tolerations: honorsTaints ? tolerations : undefined,
     };
     return this.#group({
@@ -78,7 +79,7 @@ export class TopologyBuilder {
       rule.selector ?? null,
       rule.maxSkew,
       rule.minDomains ?? 0,
-      rule.filter.terms.map((term) => [...term.values()].map((item) => [item.key, item.complement, [...item.values], item.gte, item.lte])),
+      rule.filter.terms.map((term) => [...term.values()].map(canonical).sort()),
       rule.filter.tolerations ?? null,
     ]);
     const known = this.#byIdentity.get(identity);
@@ -145,9 +146,9 @@ export class TopologyBuilder {
   }
 }
 
-function requiredTerms({ spec }: Pod): NodeFilter["terms"] {
+function filterTerms({ spec }: Pod): NodeFilter["terms"] {
   const selector = requirementsFromLabels(spec.nodeSelector);
-  const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  const terms = requiredTerms(spec);
   if (terms.length === 0) return selector.size === 0 ? [] : [selector];
   return terms.map(({ matchExpressions }) => intersectAll(selector, requirementsFrom(matchExpressions)));
 }

@@ -89,6 +89,31 @@ describe("new claims", () => {
     });
   });
 
+  it("lives with a preference and a daemonset that cannot be read", () => {
+    const odd = { matchExpressions: [{ key: "k", operator: "Gt" as const, values: ["x"] }] };
+    const prefers = { affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: odd }] } } };
+    const requires = { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [odd] } } } };
+    const plan = planFor({
+      pods: [pod("web", { cpu: "1" }, prefers), pod("odd", { cpu: "1" }, requires)],
+      daemonSets: [daemonSet("agent", { cpu: "1" }, requires)],
+    });
+    expect(plan.newNodeClaims[0]).toMatchObject({ pods: ["default/web"], requests: { cpu: "1" } });
+    expect(error(plan, "odd")).toContain("takes exactly one integer");
+    const moved = boundPod("odd", "gone", { cpu: "1" }, requires);
+    expect(error(planFor({ pods: [moved] }, { extraPods: [moved] }), "odd")).toContain("exclude each other");
+  });
+
+  it("keeps what minValues needs when a claim has more types than it may name", () => {
+    const many = Array.from({ length: 700 }, (_, i) =>
+      instanceType(`${i === 699 ? "rare" : "plain"}.${i}`, 4, 16, { price: 0.1 + i / 1000 }),
+    );
+    const pool = nodePool("default", { requirements: [{ key: "karpenter.k8s.aws/instance-family", operator: "Exists", minValues: 2 }] });
+    const [claim] = planFor({ pods: pods(1, "web"), instanceTypes: many, nodePools: [pool] }).newNodeClaims;
+    expect(claim?.instanceTypes).toHaveLength(600);
+    expect(claim?.instanceTypes.at(-1)).toBe("rare.699");
+    expect(claim?.instanceTypes[0]).toBe("plain.0");
+  });
+
   it("gives up a preference that cannot be met, and ignores all of them when told to", () => {
     const prefers = (zone: string) =>
       pod(
