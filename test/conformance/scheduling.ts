@@ -11,6 +11,10 @@ import { readScenario, scenarioToSnapshot } from "../support/scheduling/scenario
 
 const folder = process.argv[2] ?? "../shared/conformance/scheduling";
 const chosen = process.argv.slice(3);
+if (!existsSync(folder)) {
+  console.error(`there is no folder ${folder}; give the one that holds NNN.scenario.json and NNN.karpenter.json`);
+  process.exit(2);
+}
 const stability = new Map<string, { price: [number, number] }>();
 const stabilityFile = join(folder, "stability.jsonl");
 if (existsSync(stabilityFile)) {
