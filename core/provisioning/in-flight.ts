@@ -1,5 +1,5 @@
 import type { InstanceType } from "../model/instance-type.ts";
-import { INITIALIZED, INSTANCE_TYPE, NODE_POOL, REGISTERED } from "../model/labels.ts";
+import { CAPACITY_TYPE, INITIALIZED, INSTANCE_TYPE, NODE_POOL, REGISTERED, ZONE } from "../model/labels.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import { podRequests } from "../model/pod-requests.ts";
 import { formatResources, parseResources, type Resources, subtractResources } from "../model/quantity.ts";
@@ -11,12 +11,23 @@ import { allocatableOf } from "../offerings/overhead.ts";
 export const INTENDED = "intent:///";
 
 /**
- * The snapshot with claims that are written but not launched shown as machines on their way, so that a second run neither buys for the same
- * pods nor forgets what limits they use (traps.md 1). Which type such a claim becomes is not known: it counts with the least room and
- * the most capacity of those it may become, less what the pods it was made for take of it.
+ * Records of machines on their way that the claims as they were read do not show yet: not launched, or launched since, or by an invocation
+ * that was killed before it told the claim.
+ */
+export function onTheirWay(records: readonly NodeClaimRecord[], claims: readonly NodeClaim[]): readonly NodeClaimRecord[] {
+  const told = new Set(claims.flatMap(({ metadata, status }) => (status?.providerID ? [metadata.name] : [])));
+  return records.filter(
+    ({ name, terminating, initializedAt }) => terminating === undefined && initializedAt === undefined && !told.has(name),
+  );
+}
+
+/**
+ * The snapshot with claims on their way shown as machines, so that a second run neither buys for the same pods nor forgets what limits
+ * they use (traps.md 1). Which type a claim becomes is not known before its launch: it counts with the least room and the most capacity of
+ * those it may become, less what the pods it was made for take of it.
  */
 export function withInFlight(snapshot: Snapshot, records: readonly NodeClaimRecord[]): Snapshot {
-  const waiting = records.filter(({ instance, terminating }) => instance === undefined && terminating === undefined);
+  const waiting = onTheirWay(records, snapshot.nodeClaims);
   if (waiting.length === 0) return snapshot;
   const byName = new Map(snapshot.nodeClaims.map((claim) => [claim.metadata.name, claim]));
   const requestsByClaim = requestsOfNominated(snapshot);
@@ -33,7 +44,8 @@ function inFlight(
   { instanceTypes }: Snapshot,
   taken: readonly Resources[],
 ): NodeClaim | undefined {
-  const wanted = new Set(record.instanceTypes);
+  const { instance } = record;
+  const wanted = new Set(instance ? [instance.instanceType] : record.instanceTypes);
   const types = (instanceTypes.get(record.nodePool ?? "") ?? []).filter(({ name }) => wanted.has(name));
   if (types.length === 0) return undefined;
   const { metadata } = claim ?? record.manifest;
@@ -42,7 +54,7 @@ function inFlight(
     ...record.manifest,
     metadata: { ...metadata, labels: { ...pinnedLabels(record), ...metadata.labels } },
     status: {
-      providerID: `${INTENDED}${record.name}`,
+      providerID: instance ? `aws:///${instance.zone}/${instance.id}` : `${INTENDED}${record.name}`,
       capacity: formatResources(most(types)),
       allocatable: formatResources(Object.fromEntries(Object.entries(room).map(([name, value]) => [name, Math.max(value, 0)]))),
     },
@@ -55,10 +67,12 @@ function pinnedLabels(record: NodeClaimRecord): Readonly<Record<string, string>>
     operator === "In" && values?.length === 1 && key !== REGISTERED && key !== INITIALIZED ? [[key, values[0] ?? ""]] : [],
   );
   const [only, ...others] = record.instanceTypes;
+  const { instance } = record;
   return {
     ...Object.fromEntries(pinned),
     [NODE_POOL]: record.nodePool ?? "",
     ...(only && others.length === 0 && { [INSTANCE_TYPE]: only }),
+    ...(instance && { [INSTANCE_TYPE]: instance.instanceType, [ZONE]: instance.zone, [CAPACITY_TYPE]: instance.capacityType }),
   };
 }
 

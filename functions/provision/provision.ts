@@ -37,10 +37,14 @@ export async function provision(reason: string, deps: ClusterDeps): Promise<void
     await deps.wakeUps.wake(records.map(({ name }) => ({ kind: "claim", cluster: deps.cluster.name, claim: name })));
     await tellPods(plan, records, snapshot, deps);
   });
-  if (!decided)
-    await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, reason: `${reason}; another decision was under way` }]);
+  if (!decided) {
+    // Said once, however often it is put off: a holder that was killed keeps the lease for half a minute.
+    const putOff = reason.endsWith(ANOTHER_DECISION) ? reason : `${reason}${ANOTHER_DECISION}`;
+    await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, reason: putOff }]);
+  }
 }
 
+const ANOTHER_DECISION = "; another decision was under way";
 const PODS_ARE_COMING = "pods are coming";
 
 /** How young a pod's condition may be before others of its kind are surely there too; the API server stamps whole seconds. */

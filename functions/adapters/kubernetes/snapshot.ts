@@ -5,6 +5,7 @@ import type { CommandRecord, NodeClaimRecord } from "../../../core/model/record.
 import type { Snapshot } from "../../../core/model/snapshot.ts";
 import type { Kubernetes } from "../../../core/ports/kubernetes.ts";
 import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
+import { onTheirWay } from "../../../core/provisioning/in-flight.ts";
 
 /** What a snapshot needs of a cluster. A reader that remembers (an informer that sleeps between calls) can take the client's place. */
 export type ClusterReader = Pick<Kubernetes, "list">;
@@ -62,7 +63,7 @@ export async function readSnapshot(options: {
     ...{ persistentVolumeClaims, persistentVolumes, storageClasses, csiNodes, namespaces },
     ...{ records, commands, nodeClasses },
     instanceTypes: instanceTypesByPool(nodePools, nodeClasses, options.instanceTypesOf),
-    nominated: nominatedBy(records),
+    nominated: nominatedBy(onTheirWay(records, nodeClaims)),
     disrupting: removedBy(commands),
   };
 }
@@ -82,9 +83,8 @@ function instanceTypesByPool(
   );
 }
 
-/** Pod UID to the claim that was written for it and has not launched. */
-function nominatedBy(records: readonly NodeClaimRecord[]): ReadonlyMap<string, string> {
-  const waiting = records.filter(({ instance, terminating }) => instance === undefined && terminating === undefined);
+/** Pod UID to the claim that was written for it and is on its way. */
+function nominatedBy(waiting: readonly NodeClaimRecord[]): ReadonlyMap<string, string> {
   return new Map(waiting.flatMap(({ podUids, name }) => podUids.map((uid) => [uid, name] as const)));
 }
 

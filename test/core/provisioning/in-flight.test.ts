@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { InstanceType } from "../../../core/model/instance-type.ts";
 import type { Snapshot } from "../../../core/model/snapshot.ts";
 import { withInFlight } from "../../../core/provisioning/in-flight.ts";
-import { INSTANCE, NOW, pod, record } from "../../support/builders.ts";
+import { INSTANCE, NOW, nodeClaim, pod, record } from "../../support/builders.ts";
 
 const type = (name: string, cpu: string, memory: string): InstanceType => ({
   name,
@@ -43,8 +43,21 @@ describe("a claim that has not launched counts as a machine on its way (traps.md
     expect(claim?.status?.allocatable).toMatchObject({ cpu: "500m", pods: "9" });
   });
 
-  it("and no longer once it has launched, or shall go", () => {
+  it("as the very machine once it has launched, until its claim tells of it", () => {
+    const launched = { ...waiting, instance: { ...INSTANCE, instanceType: "large" } };
+    const [shown] = withInFlight(snapshot(), [launched]).nodeClaims;
+    expect(shown?.status).toMatchObject({ providerID: `aws:///${INSTANCE.zone}/${INSTANCE.id}`, allocatable: { cpu: "4", memory: "3Gi" } });
+    expect(shown?.metadata.labels).toMatchObject({
+      "node.kubernetes.io/instance-type": "large",
+      "topology.kubernetes.io/zone": INSTANCE.zone,
+    });
+
+    const told = { ...nodeClaim(), metadata: { name: waiting.name }, status: { providerID: "aws:///a/i-1" } };
+    expect(withInFlight(snapshot({ nodeClaims: [told] }), [launched]).nodeClaims).toEqual([told]);
+  });
+
+  it("and no longer when it shall go", () => {
     const going = { ...waiting, terminating: { reason: "expired", at: NOW } };
-    expect(withInFlight(snapshot(), [{ ...waiting, instance: INSTANCE }, going]).nodeClaims).toEqual([]);
+    expect(withInFlight(snapshot(), [going]).nodeClaims).toEqual([]);
   });
 });

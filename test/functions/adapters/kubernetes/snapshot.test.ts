@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { EC2NodeClass } from "../../../../core/model/node-class.ts";
+import type { NodeClaim } from "../../../../core/model/node-claim.ts";
 import type { NodePool } from "../../../../core/model/node-pool.ts";
 import type { CommandRecord, NodeClaimRecord } from "../../../../core/model/record.ts";
 import type { Kind, Kinds } from "../../../../core/ports/kubernetes.ts";
@@ -58,16 +59,19 @@ describe("readSnapshot", () => {
     expect([nodeClasses.length, now]).toEqual([1, 5]);
   });
 
-  it("nominates the pods of records that have not launched and shall not go", async () => {
+  it("nominates the pods of machines that no claim tells of yet, and that shall not go", async () => {
     const launched = { id: "i-1", instanceType: "t", zone: "z", capacityType: "spot", imageId: "ami" } as const;
-    const { snapshot } = read({}, [
+    const claim = { metadata: { name: "told" }, status: { providerID: "aws:///z/i-1" } } as NodeClaim;
+    const { snapshot } = read({ NodeClaim: [claim] }, [
       record("waiting", { podUids: ["u1", "u2"] }),
       record("launched", { podUids: ["u3"], instance: launched }),
+      record("told", { podUids: ["u5"], instance: launched }),
       record("going", { podUids: ["u4"], terminating: { reason: "r", at: 1 } }),
     ]);
     expect([...(await snapshot).nominated]).toEqual([
       ["u1", "waiting"],
       ["u2", "waiting"],
+      ["u3", "launched"],
     ]);
   });
 
