@@ -1,4 +1,13 @@
-import { INITIALIZED, INTENT, NODE_CLASS_GROUP, NODE_POOL, TERMINATION_FINALIZER, ZONE } from "../model/labels.ts";
+import {
+  INITIALIZED,
+  INTENT,
+  NODE_CLASS_GROUP,
+  NODE_POOL,
+  REGISTERED,
+  TERMINATION_FINALIZER,
+  UNREGISTERED_TAINT,
+  ZONE,
+} from "../model/labels.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/record.ts";
@@ -7,7 +16,7 @@ import { parseDuration } from "../time/duration.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
 import { writeConditions } from "./claim-status.ts";
 import { whatIsMissing } from "./initialization.ts";
-import { isRegistered, registeredNode, withFinalizer } from "./registration.ts";
+import { hasTaint, isDoneWith, isRegistered, registeredNode, withFinalizer } from "./registration.ts";
 import { terminate } from "./termination.ts";
 
 /** nodeclaim-lifecycle.md §4: both count from the claim's creation. */
@@ -41,9 +50,9 @@ function isStranger(record: NodeClaimRecord, claim: NodeClaim): boolean {
   return record.uid === undefined ? claim.metadata.annotations?.[INTENT] !== record.intentId : claim.metadata.uid !== record.uid;
 }
 
-/** Another provider's claims are none of our business. */
+/** Another provider's claims are none of our business, nor are ours once we have let them go. */
 function adopt(claim: NodeClaim): Step {
-  if (claim.spec.nodeClassRef.group !== NODE_CLASS_GROUP) return { actions: [] };
+  if (claim.spec.nodeClassRef.group !== NODE_CLASS_GROUP || isDoneWith(claim)) return { actions: [] };
   return { actions: [{ type: "Adopt", claim }], again: true };
 }
 
@@ -89,7 +98,9 @@ function timeOut(view: ClaimView, record: NodeClaimRecord, reason: string, ms: n
     message: "terminating due to timeout",
     fields: { timeout: `${ms / 60_000}m`, reason },
   };
-  return { ...step, actions: [log, ...step.actions] };
+  // The scheduler says nothing new about pods that still wait (traps.md 16): the planner must hear of it from here.
+  const wakeUp = { kind: "provision", cluster: record.cluster, reason: `${reason} ${record.name}` } as const;
+  return { ...step, actions: [log, ...step.actions, { type: "Wake", wakeUp }] };
 }
 
 function register(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step {
@@ -107,7 +118,9 @@ function register(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): S
       wakeAt: poll(view.now, record),
     };
   }
-  if (!isRegistered(node)) return { actions: [{ type: "WriteNode", node: registeredNode(node, claim) }], again: true };
+  if (!isRegistered(node)) {
+    return { actions: [...taintMissing(node, claim), { type: "WriteNode", node: registeredNode(node, claim) }], again: true };
+  }
   const named = { ...claim, status: { ...claim.status, nodeName: node.metadata.name } };
   const pool = record.nodePool ?? "";
   return {
@@ -118,6 +131,24 @@ function register(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): S
     ],
     again: true,
   };
+}
+
+/** Without the taint pods may have come before the node was registered: its user data is not what we rendered (§5). */
+function taintMissing(node: Node, claim: NodeClaim): readonly Action[] {
+  if (hasTaint(node, UNREGISTERED_TAINT) || node.metadata.labels?.[REGISTERED] !== undefined) return [];
+  const message = `Missing ${UNREGISTERED_TAINT.key} taint which prevents registration related race conditions on Karpenter-managed nodes`;
+  return [
+    {
+      type: "Log",
+      level: "error",
+      message: `missing taint ${UNREGISTERED_TAINT.key}:${UNREGISTERED_TAINT.effect}, pods may have come before the node was registered`,
+      fields: { Node: { name: node.metadata.name } },
+    },
+    {
+      type: "Event",
+      event: { type: "Warning", reason: "UnregisteredTaintMissing", message, about: { kind: "NodeClaim", metadata: claim.metadata } },
+    },
+  ];
 }
 
 function initialize(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step {

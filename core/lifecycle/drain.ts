@@ -7,7 +7,9 @@ import { isDaemonSetPod, isEvictable, isTerminating, isWaiting } from "../pods/p
 import { conditionOf, fromRfc3339 } from "../status/conditions.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
 
+/** At first; a drain that is held up for long is looked at ever less often, as evictions back off upstream (§12). */
 const RETRY_MS = 1_000;
+const LONGEST_RETRY_MS = 10_000;
 
 /** Pods that are evicted in one pass; the next pass takes the rest. */
 const EVICTIONS_AT_ONCE = 50;
@@ -38,7 +40,21 @@ export function drain(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim
       about: { kind: "Node", metadata: node.metadata },
     },
   };
-  return { actions: [...evictions, event], wakeAt: view.now + RETRY_MS };
+  return { actions: [...evictions, event], wakeAt: retryAt(view, record, waiting, claim) };
+}
+
+/** When to look again: a sixtieth of the time that the drain has taken, and in time for what a deadline forces. */
+function retryAt(view: ClaimView, record: NodeClaimRecord, waiting: readonly Pod[], claim: NodeClaim | undefined): number {
+  const took = view.now - (record.terminating?.at ?? view.now);
+  const next = view.now + Math.min(Math.max(took / 60, RETRY_MS), LONGEST_RETRY_MS);
+  const deadline = fromRfc3339(claim?.metadata.annotations?.[TERMINATION_TIMESTAMP]);
+  const forced = waiting.map((pod) => forcedAt(pod, deadline)).filter((at) => at >= view.now);
+  return Math.min(next, ...forced.map((at) => Math.max(at, view.now + RETRY_MS)));
+}
+
+/** The last moment at which a pod can be deleted with its whole grace period before the deadline, ms; NaN without one. */
+function forcedAt(pod: Pod, deadline: number): number {
+  return deadline - (pod.spec.terminationGracePeriodSeconds ?? 30) * 1_000;
 }
 
 /** With a deadline, each pod is deleted early enough to use its whole grace period, whatever budget or annotation protects it (§12 a). */
@@ -47,7 +63,7 @@ function forcedDeletions(waiting: readonly Pod[], claim: NodeClaim | undefined, 
   if (Number.isNaN(deadline)) return [];
   return waiting
     .filter((pod) => !isTerminating(pod) || fromRfc3339(pod.metadata.deletionTimestamp) > deadline)
-    .filter((pod) => now > deadline - (pod.spec.terminationGracePeriodSeconds ?? 30) * 1_000)
+    .filter((pod) => now > forcedAt(pod, deadline))
     .map((pod) => ({ type: "DeletePod", pod, gracePeriodSeconds: Math.max(Math.floor((deadline - now) / 1_000), 1) }));
 }
 

@@ -7,7 +7,7 @@ import { parseDuration } from "../time/duration.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
 import { metricLabels, writeConditions } from "./claim-status.ts";
 import { drain } from "./drain.ts";
-import { hasTaint, isRegistered, withoutFinalizer } from "./registration.ts";
+import { hasTaint, isDoneWith, isRegistered, withoutFinalizer } from "./registration.ts";
 
 /** EC2 is asked again this long after TerminateInstances (nodeclaim-lifecycle.md §11). */
 const INSTANCE_POLL_MS = 5_000;
@@ -38,7 +38,7 @@ export function terminate(view: ClaimView, record: NodeClaimRecord): Step {
   const stopping = stopInstance(view, record, claim);
   if (stopping) return stopping;
   if (node !== undefined) return freeNode(node, record);
-  if (claim !== undefined) return freeClaim(claim, record);
+  if (claim !== undefined && !isDoneWith(claim)) return freeClaim(claim, record);
   return { actions: [{ type: "Forget", record }] };
 }
 
@@ -148,7 +148,9 @@ function awaitVolumes(view: ClaimView, claim: NodeClaim | undefined, node: Node)
 function stopInstance(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim | undefined): Step | undefined {
   if (record.instance === undefined) {
     if (record.launch === undefined) return undefined;
-    if (view.now - (record.launchRequestedAt ?? record.createdAt) > LOST_LAUNCH_MS) return undefined;
+    // An invocation that does not know yet that the claim shall go may be sending it at this moment.
+    const sentAtLatest = Math.max(record.launchRequestedAt ?? record.createdAt, record.terminating?.at ?? 0);
+    if (view.now - sentAtLatest > LOST_LAUNCH_MS) return undefined;
     return { actions: [{ type: "FindInstance", record }], wakeAt: view.now + INSTANCE_POLL_MS };
   }
   if (view.instance === undefined) return { actions: [], ask: "instance" };

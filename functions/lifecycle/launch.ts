@@ -18,7 +18,7 @@ import { claimFields, type Performed } from "./claim-fields.ts";
  * client token with one set of parameters (traps.md 21).
  */
 export async function prepareLaunch(record: NodeClaimRecord, claim: NodeClaim, deps: LifecycleDeps): Promise<Performed> {
-  const { nodeClass, instanceTypes } = await nodeClassOf(claim, deps, { withMarks: true });
+  const { nodeClass, instanceTypes, unavailable } = await nodeClassOf(claim, deps, { withMarks: true });
   const uid = claim.metadata.uid ?? "";
   const rendered = renderLaunch({
     claim,
@@ -27,9 +27,16 @@ export async function prepareLaunch(record: NodeClaimRecord, claim: NodeClaim, d
     instanceTypes,
     cluster: deps.cluster,
     attempt: record.launchAttempts,
+    unavailable,
   });
   if ("error" in rendered) return refuse(rendered.error, { ...record, uid }, claim, deps);
-  for (const template of rendered.ok.templates) await deps.fleet.ensureLaunchTemplate(template);
+  try {
+    for (const template of rendered.ok.templates) await deps.fleet.ensureLaunchTemplate(template);
+  } catch (error) {
+    // Not allowed, or no such profile: told on the claim, where a person looks, and tried again until the claim times out.
+    if (!(error instanceof RefusedError || error instanceof NotFoundError)) throw error;
+    return refuse(refusedFor(error), { ...record, uid }, claim, deps);
+  }
   await deps.store.update({
     ...record,
     uid,
@@ -57,7 +64,7 @@ export async function launch(record: NodeClaimRecord, claim: NodeClaim, deps: Li
     }
     // No capacity where it was tried: the offerings are marked, and the next rendering leaves them out. That ends when none is left.
     if (failure?.kind === "InsufficientCapacity" && unavailable.length > 0) {
-      await deps.store.update(rest);
+      await deps.store.update(restedAfterMany(rest, deps.now()));
       return "look again";
     }
     const reason = failure?.reason ?? "LaunchFailed";
@@ -66,17 +73,27 @@ export async function launch(record: NodeClaimRecord, claim: NodeClaim, deps: Li
   } catch (error) {
     // A template that was swept meanwhile, or parameters that EC2 will never take: render anew under a new token.
     if (error instanceof NotFoundError) {
-      await deps.store.update(rest);
+      await deps.store.update(restedAfterMany(rest, deps.now()));
       return "look again";
     }
-    if (error instanceof RefusedError) {
-      return refuse({ kind: "Refused", reason: failureReason(error.message), message: error.message }, rest, claim, deps);
-    }
+    if (error instanceof RefusedError) return refuse(refusedFor(error), rest, claim, deps);
     throw error;
   }
 }
 
+/** Enough to ask for every type of a wide NodePool, sixty at a time. */
+const MOST_AT_ONCE = 10;
+
+/** The next rendering follows at once, but a launch that fails again and again is given the pause of any other failure. */
+function restedAfterMany(record: NodeClaimRecord, now: number): NodeClaimRecord {
+  return record.launchAttempts < MOST_AT_ONCE ? record : { ...record, launchFailedAt: now };
+}
+
 type Refusal = Extract<RenderedLaunch, { readonly error: unknown }>["error"];
+
+function refusedFor({ message }: Error): Refusal {
+  return { kind: "Refused", reason: failureReason(message), message };
+}
 
 const MESSAGE_LIMIT = 300;
 

@@ -1,4 +1,5 @@
 import { NODE_CLAIM_TAG } from "../../core/launch/tags.ts";
+import { isDoneWith } from "../../core/lifecycle/registration.ts";
 import { NODE_CLASS_GROUP, REGISTERED } from "../../core/model/labels.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { Instance, NodeClaimRecord } from "../../core/model/record.ts";
@@ -31,9 +32,10 @@ export async function sweep(deps: LifecycleDeps): Promise<void> {
   const byName = new Map(records.map((record) => [record.name, record]));
   const changed = claims.filter((claim) => isForeignToRecord(claim, byName.get(claim.metadata.name)));
   const due = records.filter((record) => record.dueAt <= now() - LATE_MS);
+  const lost = claimless(records, claims);
   const leaving = new Set(nodes.flatMap(({ metadata, spec }) => (metadata.deletionTimestamp === undefined ? [] : [spec.providerID])));
   const left = claims.filter(({ metadata, status }) => leaving.has(status?.providerID) && !byName.get(metadata.name)?.terminating);
-  const names = new Set([...changed, ...left].map(({ metadata }) => metadata.name).concat(due.map(({ name }) => name)));
+  const names = new Set([...changed, ...left].map(({ metadata }) => metadata.name).concat([...due, ...lost].map(({ name }) => name)));
   await wakeUps.wake([...names].sort().map((claim): WakeUp => ({ kind: "claim", cluster: cluster.name, claim })));
   const instances = await fleet.list(cluster.name);
   await collectClaims(records, claims, instances, deps);
@@ -49,10 +51,16 @@ async function collectLaunchTemplates({ cluster, store, fleet, log, now }: Lifec
   if (removed > 0) log.debug("deleted launch templates", { controller: "lifecycle", count: removed });
 }
 
+/** Records whose custom resource was there and is no more, its finalizer taken off by force: nobody else will tell that their machine must go. */
+function claimless(records: readonly NodeClaimRecord[], claims: readonly NodeClaim[]): readonly NodeClaimRecord[] {
+  const names = new Set(claims.map(({ metadata }) => metadata.name));
+  return records.filter(({ name, uid, terminating }) => uid !== undefined && terminating === undefined && !names.has(name));
+}
+
 /** A claim that nobody looks after: made by hand, or deleted while its deletion was not heard of. */
 function isForeignToRecord(claim: NodeClaim, record: NodeClaimRecord | undefined): boolean {
   if (claim.spec.nodeClassRef.group !== NODE_CLASS_GROUP) return false;
-  if (record === undefined) return true;
+  if (record === undefined) return !isDoneWith(claim);
   return claim.metadata.deletionTimestamp !== undefined && record.terminating === undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { Step } from "../../core/lifecycle/action.ts";
 import { advance } from "../../core/lifecycle/advance.ts";
 import type { NodeClaimRecord } from "../../core/model/record.ts";
-import { ConflictError } from "../../core/ports/errors.ts";
+import { ConflictError, NotFoundError } from "../../core/ports/errors.ts";
 import type { LifecycleDeps } from "../cluster-deps.ts";
 import { perform } from "./perform.ts";
 import { readInstance, readView } from "./view.ts";
@@ -29,7 +29,7 @@ export async function tend(name: string, dueAt: number | undefined, deps: Lifecy
   await sleepUntil(deps.now() + 1_000, name, deps);
 }
 
-/** False when somebody else changed what we were about to: then the next step is taken from what they made of it. */
+/** False when somebody else changed or removed what we were about to change: then the next step is taken from what they made of it. */
 async function performAll(step: Step, name: string, deps: LifecycleDeps): Promise<boolean> {
   try {
     for (const action of step.actions) {
@@ -37,7 +37,7 @@ async function performAll(step: Step, name: string, deps: LifecycleDeps): Promis
     }
     return true;
   } catch (error) {
-    if (error instanceof ConflictError) return false;
+    if (error instanceof ConflictError || error instanceof NotFoundError) return false;
     throw error;
   }
 }
