@@ -59,9 +59,9 @@ export function deployment(replicas: number, requests: object): ApiObject {
   };
 }
 
-const ON_DEMAND = { key: "karpenter.sh/capacity-type", operator: "In", values: ["on-demand"] };
-const SPOT = { key: "karpenter.sh/capacity-type", operator: "In", values: ["spot"] };
-const FAMILIES = { key: "karpenter.k8s.aws/instance-family", operator: "In", values: ["m5", "c5"] };
+export const ON_DEMAND = { key: "karpenter.sh/capacity-type", operator: "In", values: ["on-demand"] };
+export const SPOT = { key: "karpenter.sh/capacity-type", operator: "In", values: ["spot"] };
+export const FAMILIES = { key: "karpenter.k8s.aws/instance-family", operator: "In", values: ["m5", "c5"] };
 const scale =
   (replicas: number) =>
   (lab: Lab): void =>
@@ -127,7 +127,7 @@ interface Running {
 }
 
 /** Two families are enough to choose from, and a story takes a tenth of the time. */
-const CATALOGUE: Catalogue = (() => {
+export const CATALOGUE: Catalogue = (() => {
   const all = bundledCatalogue("us-west-2", { withSyntheticSpot: true });
   return { ...all, types: all.types.filter(({ name }) => /^(c5|m5)\./.test(name)) };
 })();
