@@ -1,5 +1,6 @@
 import type { ClusterFacts } from "../core/launch/user-data.ts";
 import type { Catalogue } from "../core/offerings/catalogue.ts";
+import type { Announcements } from "../core/ports/announcements.ts";
 import type { Fleet } from "../core/ports/fleet.ts";
 import type { Kubernetes } from "../core/ports/kubernetes.ts";
 import type { Log } from "../core/ports/log.ts";
@@ -25,6 +26,8 @@ export interface ClusterDeps {
   readonly catalogue: () => Promise<Catalogue>;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Hears what the log lines say became of nodes and pods (announcing.ts). */
+  readonly announcements: Announcements;
   readonly settings: Settings;
   /** Milliseconds since the epoch. */
   readonly now: () => number;

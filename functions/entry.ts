@@ -3,6 +3,7 @@ import type { Log } from "../core/ports/log.ts";
 import type { WakeUp } from "../core/ports/wake-ups.ts";
 import { eachRecord, eachRecordInOrder } from "./adapters/batch.ts";
 import { parseWakeUp } from "./adapters/sqs/wake-ups.ts";
+import { announcing } from "./announcing.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 
 /** What a schedule sends. */
@@ -38,7 +39,7 @@ export function entry<D extends ClusterDeps>({ onWakeUp, onSchedule, inOrder = f
     const handle = async (body: string): Promise<void> => {
       const wakeUp = parseWakeUp(body);
       const cluster = await deps.clusterDeps(wakeUp.cluster);
-      if (cluster) await onWakeUp(wakeUp, cluster);
+      if (cluster) await announcing(cluster, (heard) => onWakeUp(wakeUp, heard));
       else
         deps.log.error(`Cluster ${wakeUp.cluster} is not served by this stack; the wake-up was dropped. Add the cluster and deploy again.`);
     };
@@ -55,7 +56,7 @@ async function scheduled<D extends ClusterDeps>(
 ): Promise<void> {
   try {
     const deps = await clusterDeps(cluster);
-    if (deps) await onSchedule(event, deps);
+    if (deps) await announcing(deps, (heard) => onSchedule(event, heard));
   } catch (error) {
     log.error("the scheduled pass failed; the next one tries again", { cluster, schedule: event.kind, error });
   }

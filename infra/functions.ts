@@ -26,6 +26,8 @@ export interface FunctionSpec {
   readonly store: "read" | "write";
   /** Whether it talks to clusters: then it asks EKS where they are, and each cluster lets it in. */
   readonly inClusters: boolean;
+  /** Whether it tells the event bus, if there is one, what it did and why. */
+  readonly announces: boolean;
   readonly schedules: readonly ScheduleSpec[];
 }
 
@@ -39,6 +41,7 @@ export const FUNCTIONS: Readonly<Record<FunctionName, FunctionSpec>> = {
     sends: ["provision", "claims", "disruption", "catalog"],
     store: "read",
     inClusters: false,
+    announces: false,
     schedules: [],
   },
   notify: {
@@ -48,6 +51,7 @@ export const FUNCTIONS: Readonly<Record<FunctionName, FunctionSpec>> = {
     sends: ["provision", "claims", "disruption", "catalog"],
     store: "read",
     inClusters: false,
+    announces: false,
     schedules: [],
   },
   provision: {
@@ -58,6 +62,7 @@ export const FUNCTIONS: Readonly<Record<FunctionName, FunctionSpec>> = {
     sends: ["provision", "claims", "disruption"],
     store: "write",
     inClusters: true,
+    announces: true,
     schedules: [sweep],
   },
   lifecycle: {
@@ -68,6 +73,7 @@ export const FUNCTIONS: Readonly<Record<FunctionName, FunctionSpec>> = {
     sends: ["provision", "claims", "disruption"],
     store: "write",
     inClusters: true,
+    announces: true,
     schedules: [sweep],
   },
   interruption: {
@@ -78,6 +84,7 @@ export const FUNCTIONS: Readonly<Record<FunctionName, FunctionSpec>> = {
     sends: ["provision", "claims", "disruption"],
     store: "write",
     inClusters: true,
+    announces: true,
     schedules: [],
   },
   disruption: {
@@ -88,6 +95,7 @@ export const FUNCTIONS: Readonly<Record<FunctionName, FunctionSpec>> = {
     sends: ["provision", "claims", "disruption"],
     store: "write",
     inClusters: true,
+    announces: true,
     schedules: [sweep],
   },
   catalog: {
@@ -98,6 +106,7 @@ export const FUNCTIONS: Readonly<Record<FunctionName, FunctionSpec>> = {
     sends: ["provision"],
     store: "write",
     inClusters: true,
+    announces: false,
     schedules: [sweep, { name: "prices", rate: "rate(12 hours)", input: { kind: "prices" } }],
   },
 };

@@ -14,6 +14,7 @@ import { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { FUNCTIONS, type FunctionName, QUEUE_VARIABLES, type QueueName } from "./functions.ts";
 import {
+  announceStatement,
   clusterStatements,
   describeStatement,
   instanceProfileStatements,
@@ -92,6 +93,7 @@ function environment(name: FunctionName, { stack, settings, table, queues, extra
     CLUSTERS: JSON.stringify(clusters),
   };
   for (const queue of FUNCTIONS[name].sends) variables[QUEUE_VARIABLES[queue]] = queues[queue].queueUrl;
+  if (settings.eventBus !== undefined && FUNCTIONS[name].announces) variables["EVENT_BUS_NAME"] = settings.eventBus;
   if (name === "notify") variables["NOTIFY_TOKEN"] = notifyToken(stack);
   const bytes = Buffer.byteLength(JSON.stringify(variables));
   if (bytes > MAX_ENVIRONMENT_BYTES) {
@@ -113,7 +115,7 @@ function notifyToken(stack: Stack): string {
 
 function makeRole(name: FunctionName, logGroup: LogGroup, surroundings: Surroundings, lost: Queue | undefined): Role {
   const { stack, settings, table, queues } = surroundings;
-  const { queue, sends, store } = FUNCTIONS[name];
+  const { queue, sends, store, announces } = FUNCTIONS[name];
   const targets = [...sends.map((target) => queues[target]), ...(lost === undefined ? [] : [lost])];
   const statements = [
     new PolicyStatement({
@@ -133,6 +135,7 @@ function makeRole(name: FunctionName, logGroup: LogGroup, surroundings: Surround
           }),
         ]),
     ...cloudStatements(name, settings.clusters),
+    ...(settings.eventBus !== undefined && announces ? [announceStatement(settings.eventBus)] : []),
     ...(settings.vpc !== undefined && FUNCTIONS[name].inClusters ? [networkInterfaceStatement()] : []),
   ];
   const role = new Role(stack, `${capital(name)}Role`, {

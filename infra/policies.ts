@@ -137,6 +137,11 @@ export function networkInterfaceStatement(): PolicyStatement {
   });
 }
 
+/** Tell one event bus what was done. */
+export function announceStatement(eventBus: string): PolicyStatement {
+  return allow("Announce", { actions: ["events:PutEvents"], resources: [arn("events", `event-bus/${eventBus}`)] });
+}
+
 /** The record of intent: all items of the table, or only look-ups. */
 export function storeStatement(access: "read" | "write", tableArn: string): PolicyStatement {
   const reads = ["dynamodb:GetItem", "dynamodb:Query"];

@@ -49,6 +49,11 @@ const settings = z.strictObject({
   /** Queues refuse plain HTTP. False only for local stand-ins of AWS, which speak nothing else. */
   enforceTls: z.boolean().default(true),
   logRetentionDays: z.number().int().positive().default(14),
+  /** EventBridge bus of this account and region that hears what was done and why: "default", or another's name. */
+  eventBus: z
+    .string()
+    .regex(/^[\w./-]{1,256}$/, "is no event bus name")
+    .optional(),
   /** An SNS topic that alarms go to. */
   alarmTopicArn: z.string().startsWith("arn:").optional(),
   /** Caps what a flood of calls to notify's public URL can cost. 0 sets none: a new account has too little to reserve. */
@@ -76,7 +81,8 @@ export function parseSettings(value: unknown, source: string): DeploymentSetting
   if (twice !== undefined) {
     throw new Error(`${source}: cluster ${twice} is named twice; leave one of them out.`);
   }
-  const growth = names.reduce((sum, name) => sum + 122 + 7 * name.length, 0);
+  const bus = parsed.data.eventBus === undefined ? 0 : 150 + parsed.data.eventBus.length;
+  const growth = names.reduce((sum, name) => sum + 122 + 7 * name.length, bus);
   if (growth > MAX_POLICY_GROWTH) {
     throw new Error(
       `${source}: ${names.length} clusters of such names make policies larger than IAM takes; deploy some under another stackName.`,

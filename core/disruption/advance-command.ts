@@ -104,20 +104,22 @@ function execute(scene: Scene, { candidates }: Extract<Validation, { holds: true
   const { command, view, now } = scene;
   const kept = candidates.map(commandCandidate).sort((a, b) => order(command, a.nodeClaim) - order(command, b.nodeClaim));
   const narrowed = { ...command, candidates: kept, savingsPerHour: savingsOf(kept, command.replacements) };
+  const taken = new Set([...view.records.keys(), ...view.claims.keys()].filter((name) => view.records.get(name)?.commandId !== command.id));
+  const replacements = nameReplacements(command, taken);
+  const replacementClaims = replacements.map(({ name }) => name);
+  const fields = { ...commandFields(narrowed), "replacement-nodeclaims": replacementClaims };
   const started: readonly CommandAction[] = [
-    { type: "Log", level: "info", message: disruptingMessage(narrowed), fields: commandFields(narrowed) },
+    { type: "Log", level: "info", message: disruptingMessage(narrowed), fields },
     ...decisionCounts(narrowed),
     ...mark(view, narrowed),
   ];
-  if (command.replacements.length === 0) {
+  if (replacements.length === 0) {
     return { actions: started, next: { ...narrowed, phase: "Deleting", since: now, dueAt: now }, wakeAt: now };
   }
-  const taken = new Set([...view.records.keys(), ...view.claims.keys()].filter((name) => view.records.get(name)?.commandId !== command.id));
-  const replacements = nameReplacements(command, taken);
   const next: CommandRecord = {
     ...narrowed,
     phase: "Replacing",
-    replacementClaims: replacements.map(({ name }) => name),
+    replacementClaims,
     since: now,
     dueAt: now + POLL_MS,
   };

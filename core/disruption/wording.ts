@@ -163,11 +163,15 @@ export function commandFields(command: CommandRecord): Readonly<Record<string, u
     "disrupted-node-count": candidates.length,
     "replacement-node-count": replacements.length,
     "pod-count": podCount(command),
-    "disrupted-nodes": candidates.map(({ node, nodeClaim, instanceType, capacityType }) => ({
+    "savings-per-hour": command.savingsPerHour,
+    "disrupted-nodes": candidates.map(({ node, nodeClaim, nodePool, instanceType, capacityType, zone, pricePerHour }) => ({
       Node: { name: node },
       NodeClaim: { name: nodeClaim },
+      NodePool: { name: nodePool },
       "instance-type": instanceType,
       "capacity-type": capacityType,
+      zone,
+      "price-per-hour": pricePerHour,
     })),
     "replacement-nodes": replacements.map((planned) => ({
       "capacity-type": capacityTypeOfPlanned(planned),

@@ -16,6 +16,7 @@ import { parseDuration } from "../time/duration.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
 import { writeConditions } from "./claim-status.ts";
 import { whatIsMissing } from "./initialization.ts";
+import { machineFields } from "./machine-fields.ts";
 import { hasTaint, isDoneWith, isRegistered, registeredNode, withFinalizer } from "./registration.ts";
 import { terminate } from "./termination.ts";
 
@@ -126,7 +127,7 @@ function register(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): S
   return {
     actions: [
       ...writeConditions(view, named, [{ type: "Registered", status: "True" }]),
-      { type: "Log", level: "info", message: "registered nodeclaim", fields: nodeFields(claim, node) },
+      { type: "Log", level: "info", message: "registered nodeclaim", fields: nodeFields(record, node) },
       { type: "Count", metric: "nodes_created_total", labels: { nodepool: pool, zone: node.metadata.labels?.[ZONE] ?? "" } },
     ],
     again: true,
@@ -172,7 +173,7 @@ function initialize(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim):
         type: "Log",
         level: "info",
         message: "initialized nodeclaim",
-        fields: { ...nodeFields(claim, node), allocatable: node.status?.allocatable ?? {} },
+        fields: { ...nodeFields(record, node), allocatable: node.status?.allocatable ?? {} },
       },
     ],
     again: true,
@@ -214,6 +215,6 @@ function poll(now: number, record: NodeClaimRecord): number {
   return now + (now - (record.launchedAt ?? record.createdAt) < 2 * 60_000 ? 2_000 : 10_000);
 }
 
-function nodeFields(claim: NodeClaim, node: Node) {
-  return { "provider-id": claim.status?.providerID, Node: { name: node.metadata.name } };
+function nodeFields(record: NodeClaimRecord, node: Node) {
+  return { ...machineFields(record), Node: { name: node.metadata.name } };
 }

@@ -7,6 +7,7 @@ import { parseDuration } from "../time/duration.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
 import { metricLabels, writeConditions } from "./claim-status.ts";
 import { drain } from "./drain.ts";
+import { machineFields } from "./machine-fields.ts";
 import { hasTaint, isDoneWith, isRegistered, withoutFinalizer } from "./registration.ts";
 
 /** EC2 is asked again this long after TerminateInstances (nodeclaim-lifecycle.md §11). */
@@ -183,7 +184,12 @@ function freeClaim(claim: NodeClaim, record: NodeClaimRecord): Step {
   return {
     actions: [
       { type: "WriteClaim", claim: { ...claim, metadata }, metadata: true, status: false },
-      { type: "Log", level: "info", message: "deleted nodeclaim", fields: { reason: record.terminating?.reason } },
+      {
+        type: "Log",
+        level: "info",
+        message: "deleted nodeclaim",
+        fields: { ...machineFields(record), reason: record.terminating?.reason },
+      },
       { type: "Count", metric: "nodeclaims_terminated_total", labels: metricLabels(claim, record) },
     ],
     again: true,

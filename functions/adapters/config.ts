@@ -40,6 +40,8 @@ export interface Config {
   readonly clusters: readonly ClusterConfig[];
   /** Last part of the notify function's path; it alone has one. */
   readonly notifyToken?: string;
+  /** EventBridge bus that hears what was done and why; nobody does when absent. */
+  readonly eventBusName?: string;
   readonly logLevel: "debug" | "info" | "error";
   readonly featureGates: FeatureGates;
   /** Share of an instance's memory that the hypervisor keeps, 0.075 for 7.5 %. */
@@ -205,6 +207,11 @@ const environment = z.object({
   NOTIFY_TOKEN: z.optional(
     z.string().check(z.regex(/^([A-Za-z0-9_-]{16,})?$/, "must be 16 or more letters, digits, - or _; make one with: openssl rand -hex 24")),
   ),
+  EVENT_BUS_NAME: setting<string | undefined>(
+    undefined,
+    'the name of an EventBridge bus of this account and region, such as "default"',
+    (text) => (/^[\w./-]{1,256}$/.test(text) ? text : undefined),
+  ),
   LOG_LEVEL: oneOf(["debug", "info", "error"], "info"),
   FEATURE_GATES: setting(DEFAULT_GATES, "a list such as SpotToSpotConsolidation=true,NodeRepair=false", readGates),
   VM_MEMORY_OVERHEAD_PERCENT: atLeast(0, 0.075, false),
@@ -249,6 +256,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>, r
     },
     clusters: values.CLUSTERS,
     ...(values.NOTIFY_TOKEN ? { notifyToken: values.NOTIFY_TOKEN } : {}),
+    ...(values.EVENT_BUS_NAME !== undefined && { eventBusName: values.EVENT_BUS_NAME }),
     logLevel: values.LOG_LEVEL,
     featureGates: values.FEATURE_GATES,
     vmMemoryOverheadPercent: values.VM_MEMORY_OVERHEAD_PERCENT,

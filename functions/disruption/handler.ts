@@ -1,8 +1,11 @@
 import middy from "@middy/core";
+import { wireAnnouncements } from "../adapters/wiring/announcements.ts";
 import { wireBase } from "../adapters/wiring/base.ts";
 import { wireClusters } from "../adapters/wiring/clusters.ts";
 import { disruptionEntry } from "./entry.ts";
 
 const base = wireBase("disruption", ["PROVISION_QUEUE_URL", "CLAIM_QUEUE_URL", "DISRUPTION_QUEUE_URL"]);
 
-export const handler = middy(disruptionEntry({ clusters: base.clusters, clusterDeps: wireClusters(base), log: base.log }));
+export const handler = middy(
+  disruptionEntry({ clusters: base.clusters, clusterDeps: wireClusters(base, wireAnnouncements(base)), log: base.log }),
+);

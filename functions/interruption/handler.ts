@@ -1,8 +1,9 @@
 import middy from "@middy/core";
+import { wireAnnouncements } from "../adapters/wiring/announcements.ts";
 import { wireBase } from "../adapters/wiring/base.ts";
 import { wireClusters } from "../adapters/wiring/clusters.ts";
 import { interruptionEntry } from "./entry.ts";
 
 const base = wireBase("interruption", ["PROVISION_QUEUE_URL", "CLAIM_QUEUE_URL"]);
 
-export const handler = middy(interruptionEntry({ ...base, clusterDeps: wireClusters(base) }));
+export const handler = middy(interruptionEntry({ ...base, clusterDeps: wireClusters(base, wireAnnouncements(base)) }));

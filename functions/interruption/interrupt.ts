@@ -1,9 +1,11 @@
 import { type Interruption, type InterruptionKind, MalformedMessageError, parseInterruption } from "../../core/interruption/parse.ts";
+import { machineFields } from "../../core/lifecycle/machine-fields.ts";
 import type { NodeClaimRecord } from "../../core/model/record.ts";
 import { UNAVAILABLE_MS } from "../../core/offerings/unavailable.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { Metrics } from "../../core/ports/metrics.ts";
 import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
+import { announcing } from "../announcing.ts";
 import type { ClusterDeps } from "../cluster-deps.ts";
 import { endClaim } from "../end-claim.ts";
 import { publishOnce } from "../events.ts";
@@ -48,7 +50,7 @@ export async function interrupt(body: string, deps: InterruptDeps): Promise<void
   for (const instanceId of interruption.instanceIds.filter((id) => id !== "")) {
     const record = await deps.store.byInstance(instanceId);
     const cluster = record && (await deps.clusterDeps(record.cluster));
-    if (record && cluster) await interruptClaim(record, interruption, cluster);
+    if (record && cluster) await announcing(cluster, (heard) => interruptClaim(record, interruption, heard));
   }
   deps.metrics.count("interruption_deleted_messages_total", {});
   if (interruption.time !== undefined) {
@@ -78,6 +80,7 @@ async function interruptClaim(record: NodeClaimRecord, { kind }: Interruption, d
       controller: "interruption",
       messageKind: kind,
       NodeClaim: { name: record.name },
+      ...machineFields(record),
       action: "CordonAndDrain",
     });
   }

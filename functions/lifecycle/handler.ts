@@ -1,13 +1,14 @@
 import middy from "@middy/core";
 import { ec2Client } from "../adapters/aws/clients.ts";
 import { ec2Fleet } from "../adapters/aws/fleet.ts";
+import { wireAnnouncements } from "../adapters/wiring/announcements.ts";
 import { wireBase } from "../adapters/wiring/base.ts";
 import { wireClusters } from "../adapters/wiring/clusters.ts";
 import { lifecycleEntry } from "./entry.ts";
 
 const base = wireBase("lifecycle", ["PROVISION_QUEUE_URL", "CLAIM_QUEUE_URL", "DISRUPTION_QUEUE_URL"]);
 const fleet = ec2Fleet(ec2Client(process.env["AWS_REGION"] ?? "us-east-1"));
-const cluster = wireClusters(base);
+const cluster = wireClusters(base, wireAnnouncements(base));
 const clusterDeps = async (name: string) => {
   const deps = await cluster(name);
   return deps && { ...deps, fleet };

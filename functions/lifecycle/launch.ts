@@ -3,6 +3,7 @@ import { failureReason, launchedAs, readOutcome } from "../../core/launch/outcom
 import { CLAIM_UID_TAG } from "../../core/launch/tags.ts";
 import { markTerminating } from "../../core/lifecycle/advance.ts";
 import { withConditions } from "../../core/lifecycle/claim-status.ts";
+import { machineFields } from "../../core/lifecycle/machine-fields.ts";
 import type { InstanceType } from "../../core/model/instance-type.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
@@ -104,7 +105,7 @@ async function refuse(
   claim: NodeClaim,
   deps: LifecycleDeps,
 ): Promise<Performed> {
-  deps.log.error("failed launching nodeclaim", { ...claimFields(record.name), error: message, reason });
+  deps.log.error("failed launching nodeclaim", { ...claimFields(record.name), ...machineFields(record), error: message, reason });
   if (kind === "Refused") {
     await deps.store.update({ ...record, launchFailedAt: deps.now() });
     const text = message.length > MESSAGE_LIMIT ? `${message.slice(0, MESSAGE_LIMIT)}...` : message;
@@ -138,13 +139,18 @@ export async function tellLaunched(record: NodeClaimRecord, claim: NodeClaim, de
   await deps.kubernetes.updateStatus("NodeClaim", { ...written, status: { ...claim.status, ...status, conditions } });
   deps.log.info("launched nodeclaim", {
     ...claimFields(record.name),
-    "provider-id": status.providerID,
-    "instance-type": record.instance.instanceType,
-    zone: record.instance.zone,
-    "capacity-type": record.instance.capacityType,
+    ...machineFields(record),
+    "price-per-hour": priceOf(record.instance, instanceTypes),
     allocatable: status.allocatable,
     reason: record.reason,
+    "command-id": record.commandId,
   });
+}
+
+/** USD per hour of what was bought; undefined when it is not known. */
+function priceOf({ instanceType, zone, capacityType }: NonNullable<NodeClaimRecord["instance"]>, types: readonly InstanceType[]) {
+  const offerings = types.find(({ name }) => name === instanceType)?.offerings ?? [];
+  return offerings.find((offering) => offering.zone === zone && offering.capacityType === capacityType)?.price || undefined;
 }
 
 /** After a kill between a launch and the write of its outcome, for a claim that goes: the instance carries the claim's UID. */

@@ -292,6 +292,27 @@ describe("settings", () => {
     );
   });
 
+  it("name an event bus: those that decide may tell that one, and nobody else", () => {
+    const put = (made: Template) =>
+      Object.entries(made.findResources("AWS::IAM::Role")).flatMap(([id, { Properties }]) =>
+        ((Properties.Policies ?? []) as readonly { PolicyDocument: { Statement: readonly Statement[] } }[])
+          .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
+          .filter(({ Action }) => list(Action).includes("events:PutEvents"))
+          .map(({ Resource }) => ({ role: id.replace(/Role.*$/, "").toLowerCase(), resource: JSON.stringify(Resource) })),
+      );
+    const named = (made: Template) =>
+      Object.values(made.findResources("AWS::Lambda::Function"))
+        .filter(({ Properties }) => Properties.Environment.Variables.EVENT_BUS_NAME === "decisions")
+        .map(({ Properties }) => Properties.FunctionName.replace("karpenter-serverless-", ""));
+    const announcing = synthesize({ clusters: [{ name: "c1", sources: all }], eventBus: "decisions" }, "bus");
+    const who = ["provision", "lifecycle", "interruption", "disruption"];
+    expect(put(announcing).map(({ role }) => role)).toEqual(who);
+    for (const { resource } of put(announcing)) expect(resource).toMatch(/:event-bus\/decisions"\]\]}$/);
+    expect(named(announcing)).toEqual(who);
+    expect(put(template)).toEqual([]);
+    expect(JSON.stringify(template.toJSON())).not.toContain("EVENT_BUS_NAME");
+  });
+
   it("come from the CDK's context", () => {
     vi.stubEnv("CDK_CONTEXT_JSON", '{"clusters":"a,b"}');
     expect(settingsFrom([]).settings.clusters.map(({ name }) => name)).toEqual(["a", "b"]);
@@ -307,6 +328,7 @@ describe("settings", () => {
       value: { clusters: Array.from({ length: 23 }, (_, i) => ({ name: `production-cluster-${i}` })) },
       says: "23 clusters of such names",
     },
+    { name: "a bad bus", value: { clusters: [{ name: "a" }], eventBus: "arn:aws:events:x" }, says: "test: eventBus is no event bus name" },
     { name: "an unknown key", value: { clusters: [{ name: "a" }], cluster: 1 }, says: "cluster" },
   ])("refuse $name in one sentence", ({ value, says }) => {
     expect(() => parseSettings(value, "test")).toThrow(says);

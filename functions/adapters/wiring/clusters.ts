@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import { DescribeClusterCommand, EKSClient } from "@aws-sdk/client-eks";
 import { defaultProvider } from "@aws-sdk/credential-provider-node";
 import type { ClusterFacts } from "../../../core/launch/user-data.ts";
+import type { Announcements } from "../../../core/ports/announcements.ts";
+import { silence } from "../../announcing.ts";
 import type { ClusterDeps } from "../../cluster-deps.ts";
 import { catalogueSource } from "../catalogue/source.ts";
 import type { ClusterConfig } from "../config.ts";
@@ -15,7 +17,7 @@ const TIMEOUTS = { requestHandler: { connectionTimeout: 1_000, requestTimeout: 8
  * What reaches a cluster, made at its first use and kept while the function is warm. A cluster whose description fails is asked for again the
  * next time.
  */
-export function wireClusters(base: Base): (cluster: string) => Promise<ClusterDeps | undefined> {
+export function wireClusters(base: Base, announcements: Announcements = silence): (cluster: string) => Promise<ClusterDeps | undefined> {
   const region = process.env["AWS_REGION"] ?? "us-east-1";
   const credentials = defaultProvider();
   const catalogue = catalogueSource(base.store, region, base.now);
@@ -36,7 +38,7 @@ export function wireClusters(base: Base): (cluster: string) => Promise<ClusterDe
       cluster,
       kubernetes: kubernetesClient({ server: cluster.endpoint, caData: cluster.caBundle, token, log }),
       ...{ store: base.store, wakeUps: base.wakeUps, metrics: base.metrics, now: base.now },
-      ...{ catalogue, log, settings, newId: randomUUID },
+      ...{ catalogue, log, announcements, settings, newId: randomUUID },
     };
   };
 

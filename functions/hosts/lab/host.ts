@@ -1,5 +1,6 @@
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import type { Catalogue } from "../../../core/offerings/catalogue.ts";
+import type { Announcement } from "../../../core/ports/announcements.ts";
 import { bundledCatalogue } from "../../adapters/catalogue/bundled.ts";
 import { type LogRecord, memoryLog } from "../../adapters/log.ts";
 import { memoryMetrics } from "../../adapters/metrics.ts";
@@ -47,6 +48,8 @@ export interface Lab {
   readonly wakeUps: SimulatedWakeUps;
   readonly deps: LifecycleDeps;
   readonly log: readonly TimedLogRecord[];
+  /** What was announced, in that order. */
+  readonly announcements: readonly Announcement[];
   /** How often each function ran. */
   readonly invocations: ReadonlyMap<string, number>;
   /** Remote calls of all handlers, by port and method. */
@@ -76,6 +79,7 @@ export function createLab(options: LabOptions): Lab {
   const wakeUps = simulatedWakeUps(world);
   const store = sqliteNodeClaimStore();
   const log: TimedLogRecord[] = [];
+  const announcements: Announcement[] = [];
   const ids = world.random.fork("ids");
   const calls = new Map<string, number>();
   const guarded = <T extends object>(port: T, name: string): T => withIntercept(port, name, counting(calls, options.hooks ?? {}), clock);
@@ -98,6 +102,7 @@ export function createLab(options: LabOptions): Lab {
     catalogue: async () => catalogue,
     log: memoryLog(remember),
     metrics: memoryMetrics(),
+    announcements: { announce: async (told) => void announcements.push(...told) },
     settings: { ...DEFAULTS, ...options.settings },
     now: () => clock.now(),
     newId: () => ids.uuid(),
@@ -105,7 +110,7 @@ export function createLab(options: LabOptions): Lab {
   const invocations = new Map<string, number>();
   hostFunctions({ world, deps, wakeUps, cloud, invocations, inventory: guarded(cloud.inventory, "inventory") });
   ringFromChanges(world, deps, options.sources);
-  return { world, cloud, catalogue, wakeUps, deps, log, invocations, calls, close: () => store.close() };
+  return { world, cloud, catalogue, wakeUps, deps, log, announcements, invocations, calls, close: () => store.close() };
 }
 
 function counting(calls: Map<string, number>, hooks: CallHooks): CallHooks {

@@ -59,6 +59,7 @@ describe("parseConfig", () => {
         VM_MEMORY_OVERHEAD_PERCENT: "0.05",
         RESERVED_ENIS: "",
         ISOLATED_VPC: "true",
+        EVENT_BUS_NAME: "default",
       },
       ["CLAIM_QUEUE_URL", "NOTIFY_TOKEN"],
     );
@@ -69,6 +70,7 @@ describe("parseConfig", () => {
     expect(config).toMatchObject({
       queues: { claim: "https://sqs.example/claims" },
       notifyToken: "0123456789abcdef",
+      eventBusName: "default",
       featureGates: { SpotToSpotConsolidation: true, ReservedCapacity: false },
       batchIdleDurationMs: 90_500,
       vmMemoryOverheadPercent: 0.05,
@@ -113,6 +115,11 @@ describe("parseConfig", () => {
       name: "too short a refresh",
       env: { AMI_REFRESH_INTERVAL: "30s" },
       says: /^AMI_REFRESH_INTERVAL: set it to a duration of 60s or more/,
+    },
+    {
+      name: "a bus by its ARN",
+      env: { EVENT_BUS_NAME: "arn:aws:events:us-west-2:123456789012:event-bus/x" },
+      says: /^EVENT_BUS_NAME: set it to the name of an EventBridge bus/,
     },
     { name: "a malformed gate", env: { FEATURE_GATES: "NodeRepair" }, says: /^FEATURE_GATES: set it to a list such as/ },
     { name: "a log level of another tool", env: { LOG_LEVEL: "warn" }, says: /^LOG_LEVEL: set it to debug or info or error/ },

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { memoryMetrics } from "../../../functions/adapters/metrics.ts";
 import { sqliteNodeClaimStore } from "../../../functions/adapters/sqlite/node-claim-store.ts";
+import { silence } from "../../../functions/announcing.ts";
 import type { ClusterDeps } from "../../../functions/cluster-deps.ts";
 import { interruptionEntry } from "../../../functions/interruption/entry.ts";
 import { INSTANCE, NOW, record } from "../../support/builders.ts";
@@ -18,7 +19,15 @@ async function scene() {
   const wakeUps = recordingWakeUps();
   const metrics = memoryMetrics();
   const log = recordingLog();
-  const cluster = { cluster: { name: "c1", endpoint: "", caBundle: "" }, store, wakeUps, log, metrics, now: () => NOW };
+  const cluster = {
+    cluster: { name: "c1", endpoint: "", caBundle: "" },
+    store,
+    wakeUps,
+    log,
+    metrics,
+    announcements: silence,
+    now: () => NOW,
+  };
   const kubernetes = { get: async () => undefined, publish: async () => {} };
   const deps = { ...cluster, kubernetes } as unknown as ClusterDeps;
   const handler = interruptionEntry({ store, clusterDeps: async () => deps, log, metrics, now: () => NOW });
