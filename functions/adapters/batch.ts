@@ -1,3 +1,4 @@
+import { BatchProcessor, EventType, processPartialResponse, SqsFifoPartialProcessorAsync } from "@aws-lambda-powertools/batch";
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import type { Log } from "../../core/ports/log.ts";
 
@@ -6,63 +7,45 @@ export class MalformedMessageError extends Error {
   override readonly name = "MalformedMessageError";
 }
 
-/** True when the record is done with, false when it shall come again. Never throws. */
-async function handled(record: SQSRecord, handle: (body: string, record: SQSRecord) => Promise<void>, log: Log): Promise<boolean> {
-  try {
-    await handle(record.body, record);
-    return true;
-  } catch (error) {
-    if (error instanceof MalformedMessageError) {
-      log.error("dropping a message that cannot be read", { messageId: record.messageId, error });
-      return true;
+type Handle = (body: string, record: SQSRecord) => Promise<void>;
+
+/** Says what went wrong with a record, and lets it go when it would not go better another time. */
+function reporting(handle: Handle, log: Log): (record: SQSRecord) => Promise<void> {
+  return async (record) => {
+    try {
+      await handle(record.body, record);
+    } catch (error) {
+      if (error instanceof MalformedMessageError) {
+        log.error("dropping a message that cannot be read", { messageId: record.messageId, error });
+        return;
+      }
+      const attempt = Number(record.attributes.ApproximateReceiveCount);
+      log.error("handling a message failed, it will be tried again", { messageId: record.messageId, attempt, error });
+      throw error;
     }
-    log.error("handling a message failed, it will be tried again", {
-      messageId: record.messageId,
-      attempt: Number(record.attributes.ApproximateReceiveCount),
-      error,
-    });
-    return false;
-  }
+  };
 }
+
+// A batch of which all fail is an ordinary answer: thrown, it would hide which messages there were.
+const OPTIONS = { throwOnFullBatchFailure: false };
 
 /**
  * Handles every record of a standard queue, all at once. Those that fail return to the queue, the rest are acknowledged;
  * a MalformedMessageError is logged and counts as handled.
  */
-export async function eachRecord(
-  event: SQSEvent,
-  handle: (body: string, record: SQSRecord) => Promise<void>,
-  log: Log,
-): Promise<SQSBatchResponse> {
-  const done = await Promise.all(event.Records.map(async (record) => handled(record, handle, log)));
-  // Records not listed here are deleted by Lambda.
-  return { batchItemFailures: event.Records.filter((_, i) => !done[i]).map(({ messageId }) => ({ itemIdentifier: messageId })) };
+export async function eachRecord(event: SQSEvent, handle: Handle, log: Log): Promise<SQSBatchResponse> {
+  if (event.Records.length === 0) return { batchItemFailures: [] };
+  const processor = new BatchProcessor(EventType.SQS);
+  return (await processPartialResponse(event, reporting(handle, log), processor, OPTIONS)) as SQSBatchResponse;
 }
 
 /**
- * Handles the records of a FIFO queue: groups at the same time, each group in order. After a group's first failure its later
- * records go back untouched, or their order would be lost.
+ * Handles the records of a FIFO queue one after the other. After a group's first failure its later records go back untouched, or their order
+ * would be lost; other groups go on.
  */
-export async function eachRecordInOrder(
-  event: SQSEvent,
-  handle: (body: string, record: SQSRecord) => Promise<void>,
-  log: Log,
-): Promise<SQSBatchResponse> {
-  const groups = Map.groupBy(event.Records, ({ attributes }) => attributes.MessageGroupId ?? "");
-  const returned = await Promise.all(
-    [...groups.values()].map(async (records) => {
-      for (const [i, record] of records.entries()) {
-        if (!(await handled(record, handle, log))) {
-          return records.slice(i);
-        }
-      }
-      return [];
-    }),
-  );
-  const failed = new Set(returned.flat().map(({ messageId }) => messageId));
-  return {
-    batchItemFailures: event.Records.filter(({ messageId }) => failed.has(messageId)).map(({ messageId }) => ({
-      itemIdentifier: messageId,
-    })),
-  };
+export async function eachRecordInOrder(event: SQSEvent, handle: Handle, log: Log): Promise<SQSBatchResponse> {
+  if (event.Records.length === 0) return { batchItemFailures: [] };
+  const processor = new SqsFifoPartialProcessorAsync();
+  const options = { ...OPTIONS, skipGroupOnError: true };
+  return (await processPartialResponse(event, reporting(handle, log), processor, options)) as SQSBatchResponse;
 }
