@@ -19,7 +19,9 @@ export async function provision(reason: string, deps: ClusterDeps): Promise<void
   const decided = await withLease(deps, async (lease) => {
     const began = deps.now();
     const { snapshot } = await readWorld(deps);
-    const pending = pendingPods(snapshot).pods;
+    const { pods: pending, ignored } = pendingPods(snapshot);
+    for (const { pod, reason: why } of ignored)
+      if (why !== "") deps.log.debug(`ignoring pod, ${why}`, { controller: "provisioner", Pod: podKey(pod) });
     if (pending.length === 0) return;
     if (areStillComing(reason, pending, began)) {
       await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, reason: PODS_ARE_COMING }]);

@@ -1,16 +1,20 @@
-import type { Node } from "../../../core/model/node.ts";
+import { fileURLToPath } from "node:url";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { Pod } from "../../../core/model/pod.ts";
 import { createLab, type Lab, type TimedLogRecord } from "./host.ts";
-import { loadManifests, type Manifest } from "./manifests.ts";
-import { renderCosts, renderEntry, renderNodeClaims, renderNodes } from "./render.ts";
+import { loadManifests, type Manifest, ManifestError } from "./manifests.ts";
+import { type Narrator, narrator } from "./narrator.ts";
+import { renderCosts, renderNodeClaims } from "./render.ts";
 import type { LabStory } from "./stories.ts";
-import { entryOf } from "./timeline.ts";
+import { summary } from "./summary.ts";
+import { isNamespaced } from "./world/objects.ts";
 
 export interface PlayOptions {
   /** JSON lines, as the Lambda functions would log them, in place of the timeline. */
   readonly json: boolean;
   readonly colour: boolean;
+  /** Columns of the timeline; 120 when absent. */
+  readonly width?: number;
   readonly seed: number;
   readonly region: string;
   readonly print: (line: string) => void;
@@ -22,20 +26,28 @@ const MINUTE_MS = 60_000;
 /** The longest that an act is waited for; then the story goes on, and says so. */
 const PATIENCE_MS = 30 * MINUTE_MS;
 
+/** A lab and who tells of it. */
+interface Stage {
+  readonly lab: Lab;
+  readonly narrator: Narrator;
+  readonly options: PlayOptions;
+}
+
 /** Plays a story and prints it. */
 export async function playStory(story: LabStory, options: PlayOptions): Promise<void> {
   const { print } = options;
   if (!options.json) print(`\n${story.title}\n`);
-  const lab = open(options);
-  apply(loadManifests(story.manifests, { ...process.env, CLUSTER_NAME: lab.world.cluster }), lab, options);
+  const stage = open(options);
+  const { lab } = stage;
+  apply(loadManifests(story.manifests, { ...process.env, CLUSTER_NAME: lab.world.cluster }), stage);
   await lab.world.clock.run({ until: lab.world.clock.now() + MINUTE_MS + 5_000 });
   for (const { what, act, until } of story.acts) {
-    say(what, lab, options);
+    say(what, stage);
     act(lab);
-    await waitFor(until, what, lab, options);
+    await waitFor(until, what, stage);
     if (!options.json) print(`\n${renderNodeClaims(lab.world.store.list("NodeClaim") as readonly NodeClaim[], lab.world.clock.now())}\n`);
   }
-  close(lab, options);
+  close(stage);
 }
 
 export interface Scaling {
@@ -44,7 +56,7 @@ export interface Scaling {
   readonly replicas: number;
 }
 
-const DEFAULT_POOL = new URL("./stories/default.yaml", import.meta.url).pathname;
+const DEFAULT_POOL = fileURLToPath(new URL("./stories/default.yaml", import.meta.url));
 
 /** Plays a person's own manifests: applies them, waits until nothing moves, then does each scaling in turn. */
 export async function playManifests(
@@ -54,7 +66,9 @@ export async function playManifests(
   options: PlayOptions,
 ): Promise<void> {
   const given = loadManifests(paths, process.env);
-  const lab = open(options);
+  const scaled = scalings.map((scaling) => ({ ...scaling, kind: kindOf(scaling, given) }));
+  const stage = open(options);
+  const { lab } = stage;
   const needed = given.some(({ object }) => object.kind === "NodePool")
     ? []
     : loadManifests([DEFAULT_POOL], { CLUSTER_NAME: lab.world.cluster });
@@ -63,72 +77,97 @@ export async function playManifests(
       "\nThere is no NodePool among them, so the default one is used: on-demand, categories c, m and r, newer than generation 2.\n",
     );
   }
-  apply([...needed, ...given], lab, options);
+  apply([...needed, ...given], stage);
   await quiet(minutes, lab);
-  for (const { namespace, name, replicas } of scalings) {
-    say(`kubectl scale -n ${namespace} deployment/${name} --replicas ${replicas}`, lab, options);
-    lab.world.scale("Deployment", namespace, name, replicas);
+  for (const { kind, namespace, name, replicas } of scaled) {
+    say(`kubectl scale -n ${namespace} ${kind.toLowerCase()}/${name} --replicas ${replicas}`, stage);
+    lab.world.scale(kind, namespace, name, replicas);
     await quiet(minutes, lab);
   }
-  if (!options.json) summary(lab, options);
-  close(lab, options);
+  stage.narrator.flush();
+  if (!options.json) for (const part of await summary(lab, stage.narrator.waiting)) options.print(`\n${part}`);
+  close(stage);
 }
 
-function open(options: PlayOptions): Lab {
+const SCALABLE = ["Deployment", "StatefulSet", "ReplicaSet"];
+
+/** What the name to scale belongs to. Throws ManifestError before anything is played: a slip would only show minutes later. */
+function kindOf({ namespace, name }: Scaling, manifests: readonly Manifest[]): string {
+  const all = manifests.map(({ object }) => object).filter(({ kind }) => SCALABLE.includes(kind ?? ""));
+  const found = all.find(({ metadata }) => metadata.name === name && (metadata.namespace ?? "default") === namespace);
+  if (found?.kind !== undefined) return found.kind;
+  const names = all.map(({ metadata }) => (metadata.namespace === undefined ? "" : `${metadata.namespace}/`) + metadata.name);
+  const mend = names.length === 0 ? "apply its manifest too" : `give one of ${names.slice(0, 5).join(", ")}`;
+  throw new ManifestError([
+    `--scale: there is no Deployment or StatefulSet "${name}" in namespace "${namespace}" among the manifests; ${mend}`,
+  ]);
+}
+
+function open(options: PlayOptions): Stage {
+  const { json, colour, print, width } = options;
+  const voice = narrator({
+    start: START,
+    colour,
+    print,
+    ...(width !== undefined && { width }),
+    pricePerHour: () => lab.cloud.pricePerHour(),
+  });
   const lab: Lab = createLab({
     seed: options.seed,
     start: START,
     region: options.region,
     sources: ["notify"],
     hooks: {
-      after: (call, result) =>
-        call.method === "evict" && result === "evicted" ? sayEvicted(call.args[0] as Pod, lab, options) : undefined,
+      after: (call, result) => {
+        if (!json && call.method === "evict" && result === "evicted") voice.say(eviction(call.args[0] as Pod, lab));
+        return undefined;
+      },
     },
-    onLog: (record) => (options.json ? options.print(jsonLine(record)) : printEntry(record, lab, options)),
+    onLog: (record) => (json ? print(jsonLine(record)) : voice.hear(record)),
   });
-  return lab;
+  return { lab, narrator: voice, options };
 }
 
 /** No log line of Karpenter's tells of single pods, but the story is about them. */
-function sayEvicted({ metadata, spec }: Pod, { world, cloud }: Lab, { json, print, colour }: PlayOptions): undefined {
-  const entry = {
-    at: world.clock.now(),
-    what: "evicted pod",
-    which: `${metadata.namespace}/${metadata.name}`,
-    why: `from ${spec.nodeName}`,
-  };
-  if (!json) print(renderEntry({ ...entry, pricePerHour: cloud.pricePerHour() }, { start: START, colour }));
-}
-
-function printEntry(record: TimedLogRecord, lab: Lab, { print, colour }: PlayOptions): void {
-  const entry = entryOf(record, lab.cloud.pricePerHour());
-  if (entry) print(renderEntry(entry, { start: START, colour }));
-}
+const eviction = ({ metadata, spec }: Pod, { world, cloud }: Lab) => ({
+  at: world.clock.now(),
+  what: "evicted pod",
+  which: `${metadata.namespace}/${metadata.name}`,
+  why: `from ${spec.nodeName}`,
+  pricePerHour: cloud.pricePerHour(),
+});
 
 function jsonLine({ at, level, message, fields }: TimedLogRecord): string {
   return JSON.stringify({ level: level.toUpperCase(), time: new Date(at).toISOString(), logger: "controller", message, ...fields });
 }
 
-function apply(manifests: readonly Manifest[], lab: Lab, options: PlayOptions): void {
+/** Kinds that the lab's actors or the functions look at; any other is stored as it comes. */
+const PLAYED = new Set([
+  ...["Namespace", "PriorityClass", "StorageClass", "EC2NodeClass", "NodePool", "NodeClaim", "Node", "PersistentVolume", "CSINode"],
+  ...["PersistentVolumeClaim", "Pod", "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "PodDisruptionBudget"],
+]);
+
+function apply(manifests: readonly Manifest[], stage: Stage): void {
   for (const { object } of manifests) {
-    lab.world.apply(object);
-    say(`kubectl apply: ${object.kind}/${object.metadata.name}`, lab, options);
+    const { kind = "", metadata } = object;
+    stage.lab.world.apply(object);
+    const namespace =
+      isNamespaced({ kind, namespace: metadata.namespace }) && metadata.namespace !== undefined ? ` -n ${metadata.namespace}` : "";
+    say(`kubectl apply${namespace}: ${kind}/${metadata.name}${PLAYED.has(kind) ? "" : " (has no part in the lab)"}`, stage);
   }
 }
 
-function say(what: string, { world, cloud }: Lab, { json, print, colour }: PlayOptions): void {
+function say(what: string, { lab: { world, cloud }, narrator: voice, options: { json, print } }: Stage): void {
   const entry = { at: world.clock.now(), what: "you", which: what, pricePerHour: cloud.pricePerHour() };
-  print(
-    json
-      ? JSON.stringify({ level: "INFO", time: new Date(entry.at).toISOString(), logger: "lab", message: what })
-      : renderEntry(entry, { start: START, colour }),
-  );
+  if (json) print(JSON.stringify({ level: "INFO", time: new Date(entry.at).toISOString(), logger: "lab", message: what }));
+  else voice.say(entry);
 }
 
-async function waitFor(until: (lab: Lab) => boolean, what: string, lab: Lab, options: PlayOptions): Promise<void> {
+async function waitFor(until: (lab: Lab) => boolean, what: string, { lab, narrator: voice, options }: Stage): Promise<void> {
   const { clock } = lab.world;
   const limit = clock.now() + PATIENCE_MS;
   while (!until(lab) && clock.now() < limit) await clock.run({ until: clock.now() + 1_000 });
+  voice.flush();
   if (!until(lab))
     options.print(
       `After ${PATIENCE_MS / MINUTE_MS} minutes the cluster is not as expected after "${what}": this is a fault of the lab or the product.`,
@@ -156,21 +195,7 @@ function fingerprint({ world }: Lab): string {
   return [...pods, ...nodes, ...claims].sort().join("\n");
 }
 
-function summary(lab: Lab, { print }: PlayOptions): void {
-  const { store, clock } = lab.world;
-  const pods = store.list("Pod") as readonly Pod[];
-  print(`\n${renderNodeClaims(store.list("NodeClaim") as readonly NodeClaim[], clock.now())}`);
-  print(`\n${renderNodes(store.list("Node") as readonly Node[], pods, clock.now())}`);
-  const waiting = pods.filter(({ status }) => status?.phase === "Pending");
-  if (waiting.length === 0) return;
-  print(`\n${waiting.length} pod(s) are pending. Why:`);
-  for (const { metadata } of waiting.slice(0, 10)) {
-    const event = lab.world.events.findLast(({ about, reason }) => about.metadata.uid === metadata.uid && reason === "FailedScheduling");
-    print(`  ${metadata.namespace}/${metadata.name}: ${event?.message ?? "kube-scheduler has not looked at it yet"}`);
-  }
-}
-
-function close(lab: Lab, { json, print }: PlayOptions): void {
+function close({ lab, options: { json, print } }: Stage): void {
   if (!json) print(`\n${renderCosts(lab.cloud.costs())}`);
   lab.close();
 }

@@ -24,6 +24,8 @@ export interface TimelineOptions {
   readonly start: number;
   /** Only for a terminal. */
   readonly colour?: boolean;
+  /** Columns; 120 when absent. */
+  readonly width?: number;
 }
 
 const WHAT = 26;
@@ -33,16 +35,19 @@ const PRICE = 10;
 /** "+01:05  launched nodeclaim  default-x7k2p  why …  $0.096/h", in as many lines as the width asks for. */
 export function renderEntry(
   { at, what, which, why, pricePerHour, isError }: TimelineEntry,
-  { start, colour = false }: TimelineOptions,
+  { start, colour = false, width = WIDTH }: TimelineOptions,
 ): string {
   const indent = " ".repeat(TIME + 2);
-  const room = WIDTH - TIME - 2 - PRICE;
-  const head = what.length > WHAT ? `${what}  ` : what.padEnd(WHAT + 2);
-  const lines = wrap(`${head}${[which, why ?? ""].filter((part) => part !== "").join("  ")}`.trimEnd(), room, " ".repeat(WHAT + 2));
+  const room = width - TIME - 2 - PRICE;
+  // What is longer than its column runs on in the next, from a blank.
+  const cut = what.length > WHAT ? what.lastIndexOf(" ", WHAT) : what.length;
+  const [head, more] = cut > 0 ? [what.slice(0, cut), what.slice(cut).trimStart()] : [`${what}  `, ""];
+  const rest = [more, which, why ?? ""].filter((part) => part !== "").join("  ");
+  const lines = wrap(`${head.padEnd(WHAT + 2)}${rest}`.trimEnd(), room, " ".repeat(WHAT + 2));
   const price = pricePerHour === undefined ? "" : `$${pricePerHour.toFixed(3)}/h`.padStart(PRICE);
   const first = price === "" ? (lines[0] ?? "") : `${(lines[0] ?? "").padEnd(room)}${price}`;
   const [on, off] = colour ? [isError ? "\u001b[31m" : "\u001b[1m", "\u001b[0m"] : ["", ""];
-  const painted = first.startsWith(what) ? `${on}${what}${off}${first.slice(what.length)}` : first;
+  const painted = `${on}${head.trimEnd()}${off}${first.slice(head.trimEnd().length)}`;
   return [`${elapsed(at - start).padEnd(TIME)}  ${painted}`, ...lines.slice(1).map((line) => `${indent}${line}`)].join("\n");
 }
 

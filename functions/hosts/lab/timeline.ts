@@ -17,7 +17,7 @@ export function entryOf({ at, level, message, fields }: LoggedLine, pricePerHour
   return {
     at,
     what,
-    which: subject(fields),
+    which: subject(message, fields),
     ...(why !== "" && { why }),
     ...(pricePerHour !== undefined && { pricePerHour }),
     ...(level === "error" && { isError: true }),
@@ -29,9 +29,9 @@ const text = (value: unknown): string =>
 const named = (value: unknown): string =>
   typeof value === "object" && value !== null ? text((value as { readonly name?: unknown }).name) : text(value);
 
-/** What the line is about, by the names that Karpenter's lines use. */
-function subject(fields: LogFields): string {
-  for (const key of ["NodeClaim", "Node", "Pod", "Pods", "NodePool", "EC2NodeClass"]) {
+/** What the line is about, by the names that Karpenter's lines use; of a node, its own name rather than its claim's. */
+function subject(message: string, fields: LogFields): string {
+  for (const key of [...(message.endsWith(" node") ? ["Node"] : []), "NodeClaim", "Node", "Pod", "Pods", "NodePool", "EC2NodeClass"]) {
     const name = named(fields[key]);
     if (name !== "") return name;
   }
