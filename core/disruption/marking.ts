@@ -1,5 +1,5 @@
+import { hasTaint } from "../lifecycle/registration.ts";
 import { DISRUPTED_TAINT } from "../model/labels.ts";
-import type { Node } from "../model/node.ts";
 import type { CommandRecord, NodeClaimRecord } from "../model/record.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import { isTrue } from "../status/conditions.ts";
@@ -20,10 +20,6 @@ export function isUp(view: ClusterView, name: string): boolean {
   return view.records.get(name)?.initializedAt !== undefined || isTrue(view.claims.get(name)?.status?.conditions, "Initialized");
 }
 
-function hasDisruptedTaint({ spec }: Node): boolean {
-  return (spec.taints ?? []).some(({ key, effect }) => key === DISRUPTED_TAINT.key && effect === DISRUPTED_TAINT.effect);
-}
-
 /** Taint and condition on every candidate that is still there and lacks them. */
 export function mark(view: ClusterView, { candidates, reason }: CommandRecord): readonly CommandAction[] {
   return candidates.flatMap(({ nodeClaim }): CommandAction[] => {
@@ -32,7 +28,7 @@ export function mark(view: ClusterView, { candidates, reason }: CommandRecord): 
     const { node, claim } = machine;
     const marked = isTrue(claim.status?.conditions, "DisruptionReason");
     return [
-      ...(node && !hasDisruptedTaint(node) ? [{ type: "Taint", node: node.metadata.name } as const] : []),
+      ...(node && !hasTaint(node, DISRUPTED_TAINT) ? [{ type: "Taint", node: node.metadata.name } as const] : []),
       ...(marked ? [] : [{ type: "SetDisruptionReason", claim: nodeClaim, reason } as const]),
     ];
   });
@@ -43,7 +39,7 @@ export function unmark(view: ClusterView, nodeClaim: string): readonly CommandAc
   const machine = view.machines.get(nodeClaim);
   if (!machine || machine.markedForDeletion || stateOf(view, nodeClaim) !== "here") return [];
   const { node, claim } = machine;
-  const untaint = node && !node.metadata.deletionTimestamp && hasDisruptedTaint(node);
+  const untaint = node && !node.metadata.deletionTimestamp && hasTaint(node, DISRUPTED_TAINT);
   return [
     ...(untaint ? [{ type: "Untaint", node: node.metadata.name } as const] : []),
     ...(isTrue(claim.status?.conditions, "DisruptionReason") ? [{ type: "ClearDisruptionReason", claim: nodeClaim } as const] : []),

@@ -1,3 +1,4 @@
+import { fnv1a32 } from "../hash/fnv.ts";
 import type { Pod } from "../model/pod.ts";
 import type { NodeClaimRecord } from "../model/record.ts";
 import type { Snapshot } from "../model/snapshot.ts";
@@ -41,13 +42,9 @@ function latestBinding(pods: readonly Pod[]): number | undefined {
   return known.length === 0 ? undefined : Math.max(...known);
 }
 
-/** Order does not count: the sum of the hashes (FNV-1a, 32 bits) of the UIDs, and how many there are. */
+/** Order does not count: the sum of the hashes of the UIDs, and how many there are. */
 function digest(pods: readonly Pod[]): string {
   let sum = 0;
-  for (const { metadata } of pods) {
-    let hash = 0x811c9dc5;
-    for (const character of metadata.uid ?? metadata.name) hash = Math.imul(hash ^ character.charCodeAt(0), 0x01000193) >>> 0;
-    sum = (sum + hash) >>> 0;
-  }
+  for (const { metadata } of pods) sum = (sum + fnv1a32(metadata.uid ?? metadata.name)) >>> 0;
   return `${pods.length}:${sum.toString(16)}`;
 }

@@ -3,12 +3,9 @@ import { CAPACITY_TYPE, INSTANCE_TYPE, NODE_POOL_HASH, NODE_POOL_HASH_VERSION, Z
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
 import type { NodePool } from "../model/node-pool.ts";
+import { NODE_CLASS_HASH_KEY, NODE_CLASS_HASH_VERSION_KEY } from "../node-class/hash.ts";
 import { incompatibility, labelsCompatible, requirementsFrom, requirementsFromLabels } from "../requirements/requirements.ts";
 import { fromRfc3339, isTrue } from "../status/conditions.ts";
-
-/** Annotations of an EC2NodeClass and of the claims that were made from it. */
-export const NODE_CLASS_HASH = "karpenter.k8s.aws/ec2nodeclass-hash";
-export const NODE_CLASS_HASH_VERSION = "karpenter.k8s.aws/ec2nodeclass-hash-version";
 
 export type DriftReason =
   | "NodePoolDrifted"
@@ -73,7 +70,7 @@ const instanceTypeNotFound: Test = ({ claim, instanceTypes, now }) => {
 };
 
 const nodeClassDrifted: Test = ({ claim, nodeClass }) =>
-  nodeClass !== undefined && hashDiffers(claim, nodeClass, NODE_CLASS_HASH, NODE_CLASS_HASH_VERSION);
+  nodeClass !== undefined && hashDiffers(claim, nodeClass, NODE_CLASS_HASH_KEY, NODE_CLASS_HASH_VERSION_KEY);
 
 /** An image that the class would not choose for this machine today. */
 const amiDrifted: Test = ({ claim, nodeClass, instance, instanceTypes }) => {

@@ -1,7 +1,7 @@
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import { parseQuantity } from "../model/quantity.ts";
-import type { Taint } from "../model/taint.ts";
+import { isEphemeralTaint } from "../scheduling/node-view.ts";
 import { isTrue } from "../status/conditions.ts";
 
 /** Why a registered node is not initialized yet; the reason is the one on the claim's condition. */
@@ -10,26 +10,13 @@ export interface NotInitialized {
   readonly message: string;
 }
 
-/** Taints that the system puts on a young node and takes away by itself (nodeclaim-lifecycle.md §6). */
-const EPHEMERAL: readonly { readonly key: string; readonly effect: Taint["effect"] }[] = [
-  { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" },
-  { key: "node.kubernetes.io/not-ready", effect: "NoExecute" },
-  { key: "node.kubernetes.io/unreachable", effect: "NoSchedule" },
-  { key: "node.cloudprovider.kubernetes.io/uninitialized", effect: "NoSchedule" },
-  { key: "karpenter.sh/unregistered", effect: "NoExecute" },
-];
-
-export function isEphemeral(taint: Taint): boolean {
-  return taint.key.startsWith("readiness.k8s.io/") || EPHEMERAL.some(({ key, effect }) => key === taint.key && effect === taint.effect);
-}
-
 /** The first thing that a registered node still lacks, in the order of nodeclaim-lifecycle.md §6; undefined when it is initialized. */
 export function whatIsMissing(node: Node, claim: NodeClaim): NotInitialized | undefined {
   const taints = node.spec.taints ?? [];
   const startup = (claim.spec.startupTaints ?? []).find((wanted) =>
     taints.some(({ key, effect }) => key === wanted.key && effect === wanted.effect),
   );
-  const ephemeral = taints.find(isEphemeral);
+  const ephemeral = taints.find(isEphemeralTaint);
   const resource = Object.entries(claim.spec.resources?.requests ?? {}).find(
     ([name, quantity]) => parseQuantity(quantity) > 0 && parseQuantity(node.status?.allocatable?.[name] ?? 0) === 0,
   )?.[0];

@@ -4,6 +4,7 @@ import type { NodePool } from "../model/node-pool.ts";
 import type { PlannedNodeClaim } from "../model/plan.ts";
 import type { ClaimReason, NodeClaimRecord } from "../model/record.ts";
 import { NODE_POOL_HASH_VERSION_VALUE, nodePoolHash } from "../node-pool/hash.ts";
+import { claimName } from "./claim-name.ts";
 
 export interface IntentFacts {
   readonly cluster: string;
@@ -19,7 +20,7 @@ export interface IntentFacts {
 
 /** A planned claim as the record of the intent to have it, with the custom resource to be (nodeclaim-lifecycle.md §1). */
 export function intentFor(planned: PlannedNodeClaim, pool: NodePool, facts: IntentFacts): NodeClaimRecord {
-  const name = facts.name ?? `${pool.metadata.name}-${suffix(facts.id)}`;
+  const name = facts.name ?? claimName(pool.metadata.name, facts.id);
   return {
     cluster: facts.cluster,
     name,
@@ -36,11 +37,6 @@ export function intentFor(planned: PlannedNodeClaim, pool: NodePool, facts: Inte
     launchAttempts: 0,
     dueAt: facts.now,
   };
-}
-
-/** Five characters out of 60 million, from a random id in hexadecimal. */
-function suffix(id: string): string {
-  return Number.parseInt(id.replaceAll("-", "").slice(0, 10), 16).toString(36).padStart(5, "0").slice(-5);
 }
 
 function manifestFor(name: string, planned: PlannedNodeClaim, pool: NodePool): NodeClaim {

@@ -47,6 +47,20 @@ describe("a claim's life takes the first step that is missing", () => {
       want: ["WriteNode"],
     },
     {
+      name: "a node that joined without its taint is registered with a word about it",
+      v: view({
+        record: launched,
+        claim: nodeClaim({ conditions: ["Launched"] }),
+        nodes: [{ ...node("joined"), spec: { ...node("joined").spec, taints: [] } }],
+      }),
+      want: ["Log", "Event", "WriteNode"],
+    },
+    {
+      name: "a claim that others' finalizers hold is not taken into care again",
+      v: view({ claim: nodeClaim({ deletionTimestamp: at(1), finalizers: ["example.com/other"] }) }),
+      want: [],
+    },
+    {
       name: "a registered node is told to its claim",
       v: view({ record: launched, claim: nodeClaim({ conditions: ["Launched"] }), nodes: [node()] }),
       want: ["WriteClaim", "Log", "Count"],

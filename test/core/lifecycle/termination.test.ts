@@ -64,6 +64,11 @@ describe("a claim's end takes the first step that is missing", () => {
       v: view({ record: ending(), claim: going(DRAINED), instance: "gone" }),
       want: ["WriteClaim", "Log", "Count"],
     },
+    {
+      name: "and what others' finalizers hold is left to them",
+      v: view({ record: ending(), claim: going(DRAINED, { finalizers: ["example.com/other"] }), instance: "gone" }),
+      want: ["Forget"],
+    },
     { name: "and the record last of all", v: view({ record: ending(), instance: "gone" }), want: ["Forget"] },
     {
       name: "a machine that is gone is not drained",
@@ -78,6 +83,19 @@ describe("a claim's end takes the first step that is missing", () => {
           launch: { clientToken: "t", capacityType: "spot", launchTemplates: [], tags: {} },
           launchRequestedAt: NOW - 5_000,
           terminating: { reason: "deleted", at: NOW },
+        }),
+        claim: going([]),
+      }),
+      want: ["FindInstance"],
+    },
+    {
+      name: "also when it was stored long ago: who sends it may not know yet that the claim goes",
+      v: view({
+        record: record({
+          uid: "uid-1",
+          launch: { clientToken: "t", capacityType: "spot", launchTemplates: [], tags: {} },
+          launchRequestedAt: NOW - 120_000,
+          terminating: { reason: "deleted", at: NOW - 1_000 },
         }),
         claim: going([]),
       }),
@@ -104,6 +122,18 @@ describe("drain order (nodeclaim-lifecycle.md §12)", () => {
     expect(evicted(drainOf(all.slice(1)))).toEqual(["daemon"]);
     expect(evicted(drainOf(all.slice(2)))).toEqual(["critical"]);
     expect(evicted(drainOf(all.slice(3)))).toEqual(["critical-daemon"]);
+  });
+
+  it.for([
+    { name: "each second at first", secondsAgo: 20, want: 1 },
+    { name: "every five after five minutes", secondsAgo: 300, want: 5 },
+    { name: "every ten at most", secondsAgo: 86_400, want: 10 },
+    { name: "in time for what a deadline forces", secondsAgo: 86_400, deadline: 34, want: 4 },
+  ])("a drain that is held up is looked at $name", ({ secondsAgo, deadline, want }) => {
+    const annotations = deadline === undefined ? {} : { [TERMINATION_TIMESTAMP]: at(-deadline) };
+    const claim = going(undefined, { annotations });
+    const step = advance(view({ record: ending("deleted", secondsAgo), claim, nodes: [node("going")], pods: [pod("a")] }));
+    expect(step.wakeAt).toBe(NOW + want * 1_000);
   });
 
   it("a pod that must not be disrupted holds its group, and the groups behind it", () => {
