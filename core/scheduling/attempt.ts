@@ -1,7 +1,8 @@
 import { HOSTNAME } from "../model/labels.ts";
 import type { Pod } from "../model/pod.ts";
+import { Bids, lowest } from "./bids.ts";
 import { isEmpty } from "./bitset.ts";
-import { type Bid, ClaimHeap } from "./claim-heap.ts";
+import type { Bid, ClaimHeap } from "./claim-heap.ts";
 import { Evaluation } from "./evaluation.ts";
 import { NodeState } from "./existing-node.ts";
 import { Limits } from "./limits.ts";
@@ -29,12 +30,12 @@ export class Attempt {
   readonly #strategy: Strategy;
   /** Claims in the order in which they are tried. */
   #queue: PlannedClaim[] = [];
-  readonly #none: Float64Array;
   readonly #nodeRefusals: (Uint8Array | undefined)[] = [];
-  /** Bids of claims by ask, for "least-rise". */
-  readonly #heaps: (ClaimHeap | undefined)[] = [];
+  /** Bids of claims by bidId, for "least-rise". */
+  readonly #bids: (Bids | undefined)[] = [];
   /** Claims that took a pod, one after another. */
   readonly #changes: number[] = [];
+  /** Claims that will never take such a pod, by bidId. */
   readonly #claimRefusals: (Uint8Array | undefined)[] = [];
   /** Ask without topology that fitted nowhere: number of claims that there were. */
   readonly #failedAt: number[] = [];
@@ -49,7 +50,6 @@ export class Attempt {
     this.#strategy = strategy;
     this.nodes = world.nodes.map((node) => new NodeState(node));
     this.topology = new TopologyState(world.groups);
-    this.#none = new Float64Array(world.axis.names.length);
     this.#reservations = new Reservations(world.reservations);
     this.limits = new Limits(world.templates);
     this.#evaluation = new Evaluation(world, this.topology, this.#reservations, strategy.seed);
@@ -103,7 +103,7 @@ export class Attempt {
       if (refusals[i] === REFUSED) continue;
       const state = this.nodes[i];
       if (state === undefined) continue;
-      if (!state.accepts(ask, this.#none)) {
+      if (!state.accepts(ask)) {
         refusals[i] = REFUSED;
         continue;
       }
@@ -127,7 +127,7 @@ export class Attempt {
     const best = this.#leastRise(ask);
     if (best !== undefined && best.rise < SAME_PRICE) return this.#join(best.at, ask, pod, best.outcome);
     const fresh = this.#newClaim(ask);
-    const price = fresh === undefined ? Number.POSITIVE_INFINITY : NODE_HOUR + this.#evaluation.priceOf(fresh.claim, fresh.outcome);
+    const price = fresh === undefined ? Number.POSITIVE_INFINITY : NODE_HOUR + fresh.outcome.price;
     if (best !== undefined && best.rise <= price + SAME_PRICE) return this.#join(best.at, ask, pod, best.outcome);
     return this.#onNew(ask, pod, fresh);
   }
@@ -137,39 +137,37 @@ export class Attempt {
    * rest of the plan is asked about few claims only.
    */
   #leastRise(ask: Ask): { readonly at: number; readonly outcome: Outcome; readonly rise: number } | undefined {
-    const heap = this.#heaps[ask.id] ?? new ClaimHeap();
-    this.#heaps[ask.id] = heap;
-    for (; heap.seen < this.#changes.length; heap.seen++) {
-      const claim = this.claims[this.#changes[heap.seen] ?? 0];
-      if (claim === undefined || heap.askedAt[claim.index] === claim.pods.length) continue;
-      heap.askedAt[claim.index] = claim.pods.length;
-      const rise = this.#evaluation.leastRise(claim, ask);
-      if (rise !== undefined) heap.push({ rise, claim: claim.index, pods: claim.pods.length });
-    }
-    const asked: Bid[] = [];
+    const bids = this.#bids[ask.bidId] ?? new Bids(ask.areas[0]?.key);
+    this.#bids[ask.bidId] = bids;
+    bids.update(this.#changes, this.claims, (claim) => this.#evaluation.leastRise(claim, ask));
+    const [area] = ask.areas;
+    const heaps = [...bids.heaps(area === undefined ? [] : this.topology.open(area, ask, bids.domains()))];
+    const asked: { readonly bid: Bid; readonly heap: ClaimHeap }[] = [];
     let best: { at: number; outcome: Outcome; rise: number } | undefined;
-    for (let bid = heap.peek(); bid !== undefined && (best === undefined || bid.rise < best.rise - SAME_PRICE); bid = heap.peek()) {
+    for (let low = lowest(heaps); low !== undefined; low = lowest(heaps)) {
+      const { bid, heap } = low;
+      if (best !== undefined && bid.rise >= best.rise - SAME_PRICE) break;
       heap.pop();
       const claim = this.claims[bid.claim];
       if (claim === undefined || claim.pods.length !== bid.pods) continue;
       const outcome = this.#evaluation.evaluate(claim, ask);
       if (outcome === "never") continue;
-      asked.push(bid);
+      asked.push(low);
       if (typeof outcome !== "object") continue;
-      const rise = this.#evaluation.priceOf(claim, outcome) - claim.price;
+      const rise = outcome.price - claim.price;
       if (best === undefined || rise < best.rise - SAME_PRICE) best = { at: claim.index, outcome, rise };
     }
-    for (const bid of asked) heap.push(bid);
+    for (const { bid, heap } of asked) heap.push(bid);
     return best;
   }
 
   #refusalsOf(ask: Ask): Uint8Array {
-    let refusals = this.#claimRefusals[ask.id];
+    let refusals = this.#claimRefusals[ask.bidId];
     if (refusals === undefined || refusals.length < this.claims.length) {
       const grown = new Uint8Array(Math.max(64, this.claims.length * 2));
       if (refusals !== undefined) grown.set(refusals);
       refusals = grown;
-      this.#claimRefusals[ask.id] = grown;
+      this.#claimRefusals[ask.bidId] = grown;
     }
     return refusals;
   }
@@ -214,23 +212,19 @@ export class Attempt {
     const { claim, outcome } = fresh;
     this.claims.push(claim);
     this.#queue.push(claim);
-    this.limits.charge(claim.template, outcome.types, 1);
-    claim.types = outcome.types;
     this.#commit(claim, ask, pod, outcome);
+    this.limits.open(claim);
     this.#settle(this.#queue.length - 1);
     return true;
   }
 
-  #commit(claim: PlannedClaim, ask: Ask, pod: Pod, outcome: Outcome): void {
-    const { set, types, reservations } = outcome;
+  #commit(claim: PlannedClaim, ask: Ask, pod: Pod, { set, price, reservations }: Outcome): void {
     if (reservations.length > 0 || claim.reservations.length > 0) this.#reservations.hold(claim, reservations);
-    if (types !== claim.types) {
-      this.limits.charge(claim.template, claim.types, -1);
-      this.limits.charge(claim.template, types, 1);
-    }
-    claim.price = this.#evaluation.priceOf(claim, outcome);
-    if (types !== claim.types || claim.ceiling === undefined) claim.ceiling = this.#evaluation.ceiling(claim.template, types);
-    claim.take(ask, pod, set, types, this.topology);
+    const charged = claim.pods.length > 0 ? this.limits.chargedFor(claim) : undefined;
+    claim.price = price;
+    claim.take(ask, pod, set, this.topology);
+    this.#evaluation.settle(claim);
+    this.limits.narrowed(claim, charged);
     if (this.#strategy.claims === "least-rise") this.#changes.push(claim.index);
   }
 

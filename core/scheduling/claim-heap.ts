@@ -5,7 +5,8 @@ export interface Bid {
   readonly pods: number;
 }
 
-function isBefore(a: Bid, b: Bid): boolean {
+/** Lowest rise first, then fewest pods, then the oldest claim. */
+export function isBefore(a: Bid, b: Bid): boolean {
   if (a.rise !== b.rise) return a.rise < b.rise;
   return a.pods !== b.pods ? a.pods < b.pods : a.claim < b.claim;
 }
@@ -13,11 +14,6 @@ function isBefore(a: Bid, b: Bid): boolean {
 /** Bids of one ask, the lowest first: by rise, then by number of pods, then by age of the claim. A binary heap. */
 export class ClaimHeap {
   readonly #bids: Bid[] = [];
-  /** How much of the attempt's record of changes has been taken in. */
-  seen = 0;
-  /** Number of pods of each claim when it was last asked: a claim that took many pods since is asked once. */
-  readonly askedAt: number[] = [];
-
   peek(): Bid | undefined {
     return this.#bids[0];
   }

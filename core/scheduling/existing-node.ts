@@ -93,9 +93,9 @@ export class NodeState {
   }
 
   /** Everything but topology; what it refuses once it refuses for the rest of the attempt. */
-  accepts(ask: Ask, none: Float64Array): boolean {
+  accepts(ask: Ask): boolean {
     const { view, overcommitted } = this.node;
-    if (overcommitted || !hasRoom(this.room, 0, none, ask.vector)) return false;
+    if (overcommitted || !hasRoom(this.room, 0, ask.vector)) return false;
     if (untolerated(view.taints, ask.tolerations) !== undefined) return false;
     if (!labelsCompatible(view.labels, ask.requirements)) return false;
     if (ask.class.ports.length > 0 && takenPort(ask.class.ports, this.#ports) !== undefined) return false;

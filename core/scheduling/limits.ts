@@ -1,42 +1,94 @@
 import type { Resources } from "../model/quantity.ts";
 import { type Bitset, members } from "./bitset.ts";
+import type { PlannedClaim } from "./planned-claim.ts";
 import type { Template } from "./template.ts";
+
+interface Account {
+  /** Milli-units by resource. */
+  readonly left: Record<string, number>;
+  /** The most that one claim can be charged. */
+  readonly most: Resources;
+  readonly claims: PlannedClaim[];
+  /** False while no limit can be reached whatever the claims become: then nobody counts. */
+  isExact: boolean;
+}
 
 /** What the limits of pools leave while claims are planned. A claim is charged for the largest type that it may still become. */
 export class Limits {
-  readonly #left: readonly (Record<string, number> | undefined)[];
+  readonly #accounts: readonly (Account | undefined)[];
 
   constructor(templates: readonly Template[]) {
-    this.#left = templates.map(({ remaining }) => (remaining === undefined ? undefined : { ...remaining }));
+    this.#accounts = templates.map((template) => {
+      if (template.remaining === undefined) return undefined;
+      const most = Object.keys(template.remaining).map((name) => [name, largest(template, template.types, name)]);
+      return { left: { ...template.remaining }, most: Object.fromEntries(most), claims: [], isExact: false };
+    });
   }
 
   /** Milli-units by resource; undefined without limits. */
   left({ index }: Template): Resources | undefined {
-    return this.#left[index];
+    const account = this.#accounts[index];
+    if (account !== undefined) countExactly(account);
+    return account?.left;
   }
 
-  /** Takes what a claim of these types may use, or gives it back (-1). */
-  charge(template: Template, types: Bitset, sign: 1 | -1): void {
-    const left = this.#left[template.index];
-    if (left === undefined) return;
-    for (const name in left) {
-      const most = name === "nodes" ? 1000 : template.table.largest(types, name);
-      left[name] = (left[name] ?? 0) - sign * most;
-    }
+  /** Writes a claim that has its first pod to its pool's account. */
+  open(claim: PlannedClaim): void {
+    const account = this.#accounts[claim.template.index];
+    account?.claims.push(claim);
+    if (account?.isExact) charge(account, claim.template, claim.types, 1);
   }
 
-  /** Types of a pool that would not exceed what is left. */
+  /** Types that a claim is charged for, to be handed to `narrowed` after it took a pod; undefined while nobody counts. */
+  chargedFor(claim: PlannedClaim): Bitset | undefined {
+    return this.#accounts[claim.template.index]?.isExact ? claim.types : undefined;
+  }
+
+  narrowed(claim: PlannedClaim, before: Bitset | undefined): void {
+    const account = this.#accounts[claim.template.index];
+    if (account === undefined || before === undefined) return;
+    charge(account, claim.template, before, -1);
+    charge(account, claim.template, claim.types, 1);
+  }
+
+  /** Types of a pool that would not exceed what is left: the pool's own list when none would. */
   typesWithin(template: Template): Bitset {
-    const left = this.#left[template.index];
-    if (left === undefined) return template.types;
+    const account = this.#accounts[template.index];
+    if (account === undefined || isFarAway(account)) return template.types;
+    countExactly(account);
+    const { left } = account;
     const within = Uint32Array.from(template.types);
     if ((left["nodes"] ?? 1000) < 1000) return within.fill(0);
+    let isCut = false;
     for (const t of members(template.types)) {
       const capacity = template.table.capacity[t] ?? {};
       for (const name in left) {
-        if (name !== "nodes" && (capacity[name] ?? 0) > (left[name] ?? 0)) within[t >>> 5] = (within[t >>> 5] ?? 0) & ~(1 << (t & 31));
+        if (name === "nodes" || (capacity[name] ?? 0) <= (left[name] ?? 0)) continue;
+        within[t >>> 5] = (within[t >>> 5] ?? 0) & ~(1 << (t & 31));
+        isCut = true;
       }
     }
-    return within;
+    return isCut ? within : template.types;
   }
+}
+
+/** Whether one more claim is within the limits even if all became the largest type. */
+function isFarAway({ left, most, claims, isExact }: Account): boolean {
+  if (isExact) return false;
+  for (const name in left) if ((claims.length + 1) * (most[name] ?? 0) > (left[name] ?? 0)) return false;
+  return true;
+}
+
+function countExactly(account: Account): void {
+  if (account.isExact) return;
+  account.isExact = true;
+  for (const claim of account.claims) charge(account, claim.template, claim.types, 1);
+}
+
+function charge({ left }: Account, template: Template, types: Bitset, sign: 1 | -1): void {
+  for (const name in left) left[name] = (left[name] ?? 0) - sign * largest(template, types, name);
+}
+
+function largest(template: Template, types: Bitset, name: string): number {
+  return name === "nodes" ? 1000 : template.table.largest(types, name);
 }

@@ -2,8 +2,9 @@ import { HOSTNAME } from "../model/labels.ts";
 import type { Pod } from "../model/pod.ts";
 import { has } from "../requirements/requirement.ts";
 import type { Bitset } from "./bitset.ts";
+import type { Frontier } from "./frontier.ts";
 import type { HostPort } from "./host-ports.ts";
-import type { Answer, Fit } from "./outcome.ts";
+import { openTypes } from "./open-types.ts";
 import type { Ask } from "./pod-class.ts";
 import type { RequirementSet } from "./requirement-sets.ts";
 import { addTo } from "./resource-axis.ts";
@@ -25,38 +26,44 @@ export class PlannedClaim {
   readonly template: Template;
   readonly hostname: string;
   set: RequirementSet;
-  types: Bitset;
+  /** Types to start from: those of the pool that its limits leave. */
+  readonly base: Bitset;
   readonly used: Float64Array;
   readonly pods: Pod[] = [];
   ports: readonly HostPort[] = [];
   minValuesRelaxed = false;
   /** USD per hour of the cheapest type that is left. */
   price = 0;
-  /** Its own answers, by fitId, with the number of pods that they hold for. */
-  readonly fits = new Map<number, { readonly pods: number; readonly fit: Fit | undefined }>();
-  /** What was answered to an ask. */
-  readonly answers = new Map<number, Answer>();
-  /** Most room by resource among its types; unknown until it has a pod. */
-  ceiling: Float64Array | undefined;
+  /** Where its cheapest type stands, and on which frontier: with more pods the search goes on from there. */
+  place = 0;
+  frontier: Frontier | undefined;
   /** Capacity reservations of which it holds one instance each. */
   reservations: readonly string[] = [];
   readonly #ledger = new Map<number, LedgerEntry>();
+  #types: { readonly types: Bitset; readonly pods: number } | undefined;
 
-  constructor(index: number, template: Template, types: Bitset, width: number) {
+  constructor(index: number, template: Template, base: Bitset, width: number) {
     this.index = index;
     this.template = template;
     this.hostname = `planned-claim-${index}`;
     this.set = template.set;
-    this.types = types;
+    this.base = base;
     this.used = new Float64Array(width);
   }
 
+  /** Types that it may still become; worked out when somebody wants to know. */
+  get types(): Bitset {
+    if (this.#types?.pods !== this.pods.length) {
+      this.#types = { types: openTypes(this.template, this.base, this.set, this.used, this.ports), pods: this.pods.length };
+    }
+    return this.#types.types;
+  }
+
   /** Takes a pod, and narrows to what was found to hold for all pods together. */
-  take(ask: Ask, pod: Pod, set: RequirementSet, types: Bitset, topology: TopologyState): void {
+  take(ask: Ask, pod: Pod, set: RequirementSet, topology: TopologyState): void {
     addTo(this.used, ask.vector);
     this.pods.push(pod);
     if (ask.class.ports.length > 0) this.ports = [...this.ports, ...ask.class.ports];
-    this.types = types;
     if (this.set !== set) {
       this.set = set;
       for (const entry of this.#ledger.values()) this.#recount(entry, topology);
@@ -68,14 +75,6 @@ export class PlannedClaim {
       entry.pods++;
       for (const domain of entry.domains) topology.add(group, domain, 1);
     }
-  }
-
-  /** Whether no type that is left could hold such a pod besides: a quick no, before the types are looked at one by one. */
-  isFullFor(vector: Float64Array): boolean {
-    const { ceiling, used } = this;
-    if (ceiling === undefined) return false;
-    for (let r = 0; r < used.length; r++) if ((used[r] ?? 0) + (vector[r] ?? 0) > (ceiling[r] ?? 0)) return true;
-    return false;
   }
 
   /** A narrower claim frees the domains that it can no longer land in. */

@@ -31,8 +31,10 @@ export interface PodClass {
 /** A class at one step of relaxation, with everything that does not change while pods are placed. */
 export interface Ask extends Shape {
   readonly id: number;
-  /** The same for asks that differ in topology alone: a claim's own answer to one is its answer to all. */
+  /** The same for asks that differ in topology alone: what a claim's own types say to one they say to all. */
   readonly fitId: number;
+  /** The same for asks that a claim refuses for the same lasting reasons. */
+  readonly bidId: number;
   readonly class: PodClass;
   readonly vector: Float64Array;
   /** Requirements on a new claim: all but the hostname, which it does not have yet. */
@@ -43,6 +45,12 @@ export interface Ask extends Shape {
   readonly volumeSets: readonly RequirementSet[];
   /** Groups that decide where the pod may go. */
   readonly deciding: readonly TopologyGroup[];
+  /** Those of them that look at hosts. */
+  readonly hosts: readonly TopologyGroup[];
+  /** The others: a claim may have to be narrowed to some of a key's domains. */
+  readonly areas: readonly TopologyGroup[];
+  /** Deciding groups that the pod itself counts in, or would. */
+  readonly self: ReadonlySet<TopologyGroup>;
   /** Those of them that must hold; the others are preferences. */
   readonly hard: ReadonlySet<TopologyGroup>;
   /** Groups whose counts change when the pod is placed. */
@@ -172,7 +180,7 @@ export function asksOf(
   sets: RequirementSets,
   axis: ResourceAxis,
   topology: TopologyBuilder,
-): readonly (Omit<Ask, "id" | "fitId" | "deciding" | "counting" | "hasTopology" | "hard"> & {
+): readonly (Omit<Ask, "id" | "fitId" | "bidId" | "deciding" | "hosts" | "areas" | "self" | "counting" | "hasTopology" | "hard"> & {
   readonly owned: readonly TopologyGroup[];
   readonly required: readonly TopologyGroup[];
 })[] {
@@ -211,6 +219,12 @@ function withoutHost(set: Requirements): Requirements {
 /** A claim will have a host name that nobody knows; only a pod that names hosts to use cannot live with that. */
 function acceptsNewHost(item: Requirement | undefined): boolean {
   return item === undefined || has(item, "a-host-that-is-still-to-come");
+}
+
+/** What decides whether a claim that refuses one ask for good refuses another too. Volumes are told apart by class: they are rare. */
+export function bidText({ fitId, hosts, areas, self, volumeSets, id }: Omit<Ask, "bidId">): string {
+  const apart = hosts.filter(({ kind }) => kind !== "affinity").map((group) => `${group.index}${self.has(group) ? "+" : ""}`);
+  return `${fitId}/${apart.join()}/${areas[0]?.key ?? ""}/${volumeSets.length > 0 ? id : ""}`;
 }
 
 /** Groups that the class' pods count in: those that select it, and inverse ones that it owns. */

@@ -8,8 +8,6 @@ import { RESERVATION_ID } from "./type-table.ts";
 /** Instances left in capacity reservations while claims are planned. A claim holds one in each that it could be launched into. */
 export class Reservations {
   readonly #left: Map<string, number>;
-  /** Grows with every change, so that answers can be remembered. */
-  version = 0;
 
   constructor(capacity: ReadonlyMap<string, number>) {
     this.#left = new Map(capacity);
@@ -23,7 +21,6 @@ export class Reservations {
   /** Lets the claim hold exactly these. */
   hold(claim: PlannedClaim, ids: readonly string[]): void {
     if (ids.join() === claim.reservations.join()) return;
-    this.version++;
     for (const id of claim.reservations) if (!ids.includes(id)) this.#left.set(id, (this.#left.get(id) ?? 0) + 1);
     for (const id of ids) if (!claim.reservations.includes(id)) this.#left.set(id, (this.#left.get(id) ?? 0) - 1);
     claim.reservations = ids;

@@ -34,8 +34,8 @@ export function takeFrom(a: Float64Array, b: Float64Array): void {
   for (let i = 0; i < a.length; i++) a[i] = (a[i] ?? 0) - (b[i] ?? 0);
 }
 
-/** Whether `used + added` stays within `room`, whose vector starts at `offset`. */
-export function hasRoom(room: Float64Array, offset: number, used: Float64Array, added: Float64Array): boolean {
-  for (let i = 0; i < used.length; i++) if ((used[i] ?? 0) + (added[i] ?? 0) > (room[offset + i] ?? 0)) return false;
+/** Whether `need` stays within `room`, whose vector starts at `offset`. */
+export function hasRoom(room: Float64Array, offset: number, need: Float64Array): boolean {
+  for (let i = 0; i < need.length; i++) if ((need[i] ?? 0) > (room[offset + i] ?? 0)) return false;
   return true;
 }

@@ -6,8 +6,9 @@ import { parseResources, type Resources } from "../model/quantity.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import type { Taint } from "../model/taint.ts";
 import { intersectAll, requirementsFrom, requirementsFromLabels } from "../requirements/requirements.ts";
-import { type Bitset, emptyBitset, setBit } from "./bitset.ts";
+import { type Bitset, emptyBitset, intersection, setBit } from "./bitset.ts";
 import { type Daemon, type DaemonGroup, daemonGroups } from "./daemon-overhead.ts";
+import { Frontier } from "./frontier.ts";
 import type { NodeView } from "./node-view.ts";
 import { contradictionIn } from "./preferences.ts";
 import type { RequirementSet, RequirementSets } from "./requirement-sets.ts";
@@ -28,6 +29,9 @@ export interface Template {
   readonly room: Float64Array;
   readonly daemonGroups: readonly DaemonGroup[];
   readonly daemonGroupOf: Int32Array;
+  readonly hasDaemonPorts: boolean;
+  /** The types worth a look under a set, by rising price. */
+  readonly frontier: (set: RequirementSet) => Frontier;
   /** What the limits leave before this run, in milli-units; undefined without limits. */
   readonly remaining: Resources | undefined;
   readonly minValues: readonly { readonly key: string; readonly least: number }[];
@@ -67,6 +71,8 @@ export function templatesOf(
     );
     const taints = template.spec.taints ?? [];
     const { groups, groupOf } = daemonGroups(daemons, { requirements: set.requirements, taints }, table);
+    const room = roomByType(table, groups, groupOf, axis);
+    const own = contradictionIn(set.requirements) === undefined ? table.admitted(set) : emptyBitset(types.length);
     return {
       index,
       name: pool.metadata.name,
@@ -74,16 +80,30 @@ export function templatesOf(
       set,
       taints,
       table,
-      types: contradictionIn(set.requirements) === undefined ? table.admitted(set) : emptyBitset(types.length),
-      room: roomByType(table, groups, groupOf, axis),
+      types: own,
+      room,
       daemonGroups: groups,
       daemonGroupOf: groupOf,
+      hasDaemonPorts: groups.some(({ ports }) => ports.length > 0),
+      frontier: frontiers(table, own, room, axis.names.length),
       remaining: pool.spec.limits ? remainingOf(pool.metadata.name, pool.spec.limits, snapshot, views, table) : undefined,
       minValues: [...set.requirements.values()].flatMap(({ key, minValues }) =>
         minValues === undefined ? [] : [{ key, least: minValues }],
       ),
     };
   });
+}
+
+/** Frontiers of a pool, made once for each set. */
+function frontiers(table: TypeTable, own: Bitset, room: Float64Array, width: number): Template["frontier"] {
+  const bySet: (Frontier | undefined)[] = [];
+  return (set) => {
+    const known = bySet[set.id];
+    if (known !== undefined) return known;
+    const frontier = new Frontier({ prices: table.prices(set), types: intersection(own, table.admitted(set)), room, width });
+    bySet[set.id] = frontier;
+    return frontier;
+  };
 }
 
 function roomByType(table: TypeTable, groups: readonly DaemonGroup[], groupOf: Int32Array, axis: ResourceAxis): Float64Array {

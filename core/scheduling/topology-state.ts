@@ -1,22 +1,17 @@
 import { HOSTNAME, WELL_KNOWN_LABELS } from "../model/labels.ts";
-import { has, type Requirement, requirement } from "../requirements/requirement.ts";
+import { has, type Requirement } from "../requirements/requirement.ts";
 import type { Requirements } from "../requirements/requirements.ts";
 import type { Ask } from "./pod-class.ts";
-import { only } from "./preferences.ts";
-import { groupSelects, type TopologyGroup } from "./topology-group.ts";
+import type { TopologyGroup } from "./topology-group.ts";
 
 /** Counts of one run: how many matching pods lie in each domain, by group. */
 export class TopologyState {
   readonly counts: readonly Map<string, number>[];
-  /** Grows with every change, so that answers can be remembered. */
-  version = 0;
-
   constructor(groups: readonly TopologyGroup[]) {
     this.counts = groups.map(({ domains }) => new Map(domains));
   }
 
   add(group: TopologyGroup, domain: string, pods: number): void {
-    this.version++;
     const counts = this.counts[group.index];
     counts?.set(domain, (counts.get(domain) ?? 0) + pods);
   }
@@ -32,7 +27,7 @@ export class TopologyState {
     const present = counts.get(domain) ?? 0;
     switch (group.kind) {
       case "spread":
-        return present + (groupSelects(group, ask.class.example) ? 1 : 0) - this.#least(group, ask) <= group.maxSkew;
+        return present + (ask.self.has(group) ? 1 : 0) - this.#least(group, ask) <= group.maxSkew;
       case "affinity":
         return present > 0 || (this.#mayStart(group, ask) && allowsDomain(ask.strict.get(group.key), domain));
       case "anti":
@@ -42,8 +37,8 @@ export class TopologyState {
   }
 
   /**
-   * What a claim may be narrowed to so that the group agrees, best first; "any" when it need not be, empty when nothing helps. `rank`
-   * orders domains that are equally good for the group.
+   * Domains that a claim may be narrowed to so that the group agrees, best first; "any" when it need not be, empty when nothing helps.
+   * `rank` orders domains that are equally good for the group.
    */
   choices(
     group: TopologyGroup,
@@ -51,7 +46,7 @@ export class TopologyState {
     claim: Requirements,
     hostname: string,
     rank: (domain: string) => number,
-  ): readonly Requirement[] | "any" {
+  ): readonly (readonly string[])[] | "any" {
     const { key, kind } = group;
     if (key === HOSTNAME) return this.allows(group, ask, hostname) ? "any" : [];
     const held = claim.get(key);
@@ -62,15 +57,15 @@ export class TopologyState {
     for (const domain of counts.keys()) if (allowsDomain(held, domain) && allowsDomain(wanted, domain)) open.push(domain);
     switch (kind) {
       case "spread": {
-        const own = groupSelects(group, ask.class.example) ? 1 : 0;
+        const own = ask.self.has(group) ? 1 : 0;
         const least = this.#least(group, ask);
         const valid = open.filter((domain) => (counts.get(domain) ?? 0) + own - least <= group.maxSkew);
-        return sorted(valid, (domain) => counts.get(domain) ?? 0, rank).map((domain) => only(key, domain));
+        return sorted(valid, (domain) => counts.get(domain) ?? 0, rank).map((domain) => [domain]);
       }
       case "affinity": {
         const near = open.filter((domain) => (counts.get(domain) ?? 0) > 0);
-        if (near.length > 0) return [requirement(key, "In", near.sort())];
-        return this.#mayStart(group, ask) ? sorted(open, () => 0, rank).map((domain) => only(key, domain)) : [];
+        if (near.length > 0) return [near.sort()];
+        return this.#mayStart(group, ask) ? sorted(open, () => 0, rank).map((domain) => [domain]) : [];
       }
       case "anti":
       case "inverse": {
@@ -78,11 +73,34 @@ export class TopologyState {
         if (free.length === 0) return [];
         // A pod that keeps away from its own kind is pinned to one domain: left open, it would block every domain it might
         // still land in, and its siblings would wait for the next run (as they do in Karpenter). A preference is not worth that.
-        if (kind === "anti" && ask.hard.has(group) && groupSelects(group, ask.class.example))
-          return sorted(free, () => 0, rank).map((domain) => only(key, domain));
-        return [requirement(key, "In", free.sort())];
+        if (kind === "anti" && ask.hard.has(group) && ask.self.has(group)) return sorted(free, () => 0, rank).map((domain) => [domain]);
+        return [free.sort()];
       }
     }
+  }
+
+  /**
+   * Of some domains those to which the group would let a pod: what is left of `choices` for claims that lie in one domain already.
+   */
+  open(group: TopologyGroup, ask: Ask, domains: Iterable<string>): readonly string[] {
+    const counts = this.#countsOf(group);
+    const wanted = ask.strict.get(group.key);
+    const least = group.kind === "spread" ? this.#least(group, ask) : 0;
+    const own = ask.self.has(group) ? 1 : 0;
+    const mayStart = group.kind === "affinity" && this.#mayStart(group, ask);
+    const found: string[] = [];
+    for (const domain of domains) {
+      const present = counts.get(domain);
+      if (present === undefined || !allowsDomain(wanted, domain)) continue;
+      const isOpen =
+        group.kind === "spread"
+          ? present + own - least <= group.maxSkew
+          : group.kind === "affinity"
+            ? present > 0 || mayStart
+            : present === 0;
+      if (isOpen) found.push(domain);
+    }
+    return found;
   }
 
   /**
@@ -108,7 +126,7 @@ export class TopologyState {
    * the pod could use; kube-scheduler, which has the last word, about all.
    */
   #mayStart(group: TopologyGroup, ask: Ask): boolean {
-    if (!groupSelects(group, ask.class.example)) return false;
+    if (!ask.self.has(group)) return false;
     for (const n of this.#countsOf(group).values()) if (n > 0) return false;
     return true;
   }

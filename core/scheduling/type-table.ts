@@ -31,14 +31,15 @@ export class TypeTable {
   readonly #admitted = new WeakMap<RequirementSet, Bitset>();
   /** Types by falling capacity, by resource. */
   readonly #byCapacity = new Map<string, readonly number[]>();
-  readonly #hasReserved: boolean;
+  /** Whether any type can be had from a capacity reservation. */
+  readonly hasReserved: boolean;
 
   constructor(types: readonly InstanceType[]) {
     this.types = [...types].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
     this.requirements = this.types.map((type) => requirementsFrom(type.requirements));
     this.capacity = this.types.map((type) => parseResources(type.capacity));
     this.allocatable = this.types.map((type, i) => allocatableOf(type, this.capacity[i] ?? {}));
-    this.#hasReserved = types.some(({ offerings }) => offerings.some(({ capacityType }) => capacityType === "reserved"));
+    this.hasReserved = types.some(({ offerings }) => offerings.some(({ capacityType }) => capacityType === "reserved"));
     this.#keys = new Set(this.requirements.flatMap((set) => [...set.keys()]));
   }
 
@@ -92,7 +93,7 @@ export class TypeTable {
 
   /** Capacity reservations that some of the types could be launched into under the set. */
   reservations(set: RequirementSet, types: Bitset): readonly string[] {
-    if (!this.#hasReserved) return [];
+    if (!this.hasReserved) return [];
     const items = OFFERING_KEYS.map((key) => set.requirements.get(key));
     const ids = new Set<string>();
     this.types.forEach(({ offerings }, t) => {

@@ -5,7 +5,7 @@ import type { Snapshot } from "../model/snapshot.ts";
 import { type Daemon, daemonsOf } from "./daemon-overhead.ts";
 import { type ExistingNode, existingNodes } from "./existing-node.ts";
 import type { NodeView } from "./node-view.ts";
-import { type Ask, asksOf, type ClassOptions, classesOf, countingGroups, decidingGroups, type PodClass } from "./pod-class.ts";
+import { type Ask, asksOf, bidText, type ClassOptions, classesOf, countingGroups, decidingGroups, type PodClass } from "./pod-class.ts";
 import { podUid } from "./pod-state.ts";
 import { RequirementSets } from "./requirement-sets.ts";
 import { reservationCapacity } from "./reservations.ts";
@@ -13,7 +13,7 @@ import { ResourceAxis } from "./resource-axis.ts";
 import type { Template } from "./template.ts";
 import { templatesOf } from "./template.ts";
 import { type Place, TopologyBuilder } from "./topology.ts";
-import type { TopologyGroup } from "./topology-group.ts";
+import { groupSelects, type TopologyGroup } from "./topology-group.ts";
 import { volumesOf } from "./volumes.ts";
 
 /** Everything about one solve that placing pods does not change: worked out once, shared by every attempt. */
@@ -71,17 +71,28 @@ export function worldOf(snapshot: Snapshot, views: readonly NodeView[], pods: re
   topology.count(destinations, placesOf(snapshot, present, others));
   let id = 0;
   const fitIds = new Map<string, number>();
+  const bidIds = new Map<string, number>();
   const fitIdOf = (shape: Pick<Ask, "set" | "vector" | "tolerations" | "acceptsNewHost" | "class">): number => {
-    const text = JSON.stringify([shape.set.id, [...shape.vector], shape.tolerations, shape.acceptsNewHost, shape.class.ports]);
-    const known = fitIds.get(text) ?? fitIds.size;
-    fitIds.set(text, known);
-    return known;
+    const { set, vector, tolerations, acceptsNewHost } = shape;
+    return numbered(fitIds, JSON.stringify([set.id, [...vector], tolerations, acceptsNewHost, shape.class.ports]));
   };
   const asks = drafts.map((shapes, c) =>
     shapes.map(({ owned, required, ...shape }): Ask => {
       const deciding = decidingGroups(shape.class, owned, topology.groups);
       const counting = countingGroups(shape.class, topology.groups, inverse[c] ?? []);
-      return { ...shape, id: id++, fitId: fitIdOf(shape), deciding, hard: new Set(required), counting, hasTopology: deciding.length > 0 };
+      const ask = {
+        ...shape,
+        id: id++,
+        fitId: fitIdOf(shape),
+        deciding,
+        hosts: deciding.filter(({ key }) => key === HOSTNAME),
+        areas: deciding.filter(({ key }) => key !== HOSTNAME),
+        self: new Set(deciding.filter((group) => groupSelects(group, shape.class.example))),
+        hard: new Set(required),
+        counting,
+        hasTopology: deciding.length > 0,
+      };
+      return { ...ask, bidId: numbered(bidIds, bidText(ask)) };
     }),
   );
   return {
@@ -98,6 +109,14 @@ export function worldOf(snapshot: Snapshot, views: readonly NodeView[], pods: re
     moved: options.moved,
     reservations: reservationCapacity(templates),
   };
+}
+
+/** Numbers texts in the order in which they come. */
+function numbered(ids: Map<string, number>, text: string): number {
+  const known = ids.get(text);
+  if (known !== undefined) return known;
+  ids.set(text, ids.size);
+  return ids.size - 1;
 }
 
 /** Bound pods with their nodes, and nominated pods with the claims that were written for them: both count in topology. */
