@@ -1,6 +1,6 @@
 import type { InstanceType } from "../model/instance-type.ts";
 import type { ResourceList } from "../model/kubernetes.ts";
-import { CAPACITY_TYPE, INSTANCE_TYPE, NODE_POOL, ZONE, ZONE_ID } from "../model/labels.ts";
+import { CAPACITY_TYPE, INSTANCE_TYPE, NODE_CLASS, NODE_POOL, ZONE, ZONE_ID } from "../model/labels.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
 import { formatResources, parseResources, type Resources } from "../model/quantity.ts";
@@ -87,6 +87,8 @@ export function launchedAs(
       ...(zoneId && { [ZONE_ID]: zoneId }),
       [CAPACITY_TYPE]: instance.capacityType,
       "karpenter.k8s.aws/instance-tenancy": tenancyOf(claim),
+      // A claim made by hand need not say it twice, and nodes are told from strangers' by it.
+      [NODE_CLASS]: claim.spec.nodeClassRef.name,
       ...(claim.metadata.labels?.[NODE_POOL] && { [NODE_POOL]: claim.metadata.labels[NODE_POOL] }),
       ...claim.metadata.labels,
     },

@@ -1,13 +1,4 @@
-import {
-  INITIALIZED,
-  INTENT,
-  NODE_CLASS_GROUP,
-  NODE_POOL,
-  REGISTERED,
-  TERMINATION_FINALIZER,
-  UNREGISTERED_TAINT,
-  ZONE,
-} from "../model/labels.ts";
+import { INITIALIZED, NODE_CLASS_GROUP, NODE_POOL, REGISTERED, TERMINATION_FINALIZER, UNREGISTERED_TAINT, ZONE } from "../model/labels.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/record.ts";
@@ -15,9 +6,10 @@ import { fromRfc3339, isTrue } from "../status/conditions.ts";
 import { parseDuration } from "../time/duration.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
 import { writeConditions } from "./claim-status.ts";
+import { isDoneWith, isStranger } from "./identity.ts";
 import { whatIsMissing } from "./initialization.ts";
 import { machineFields } from "./machine-fields.ts";
-import { hasTaint, isDoneWith, isRegistered, registeredNode, withFinalizer } from "./registration.ts";
+import { hasTaint, isRegistered, registeredNode, withFinalizer } from "./registration.ts";
 import { terminate } from "./termination.ts";
 
 /** nodeclaim-lifecycle.md §4: both count from the claim's creation. */
@@ -44,11 +36,6 @@ export function advance(view: ClaimView): Step {
   if (!isTrue(claim.status?.conditions, "Registered")) return register(view, record, claim);
   if (!isTrue(claim.status?.conditions, "Initialized")) return initialize(view, record, claim);
   return keep(view, record, claim);
-}
-
-/** True when the object of this name was made for another intent than ours. */
-function isStranger(record: NodeClaimRecord, claim: NodeClaim): boolean {
-  return record.uid === undefined ? claim.metadata.annotations?.[INTENT] !== record.intentId : claim.metadata.uid !== record.uid;
 }
 
 /** Another provider's claims are none of our business, nor are ours once we have let them go. */

@@ -55,11 +55,6 @@ export function withFinalizer(finalizers: readonly string[] | undefined): readon
   return finalizers?.includes(TERMINATION_FINALIZER) ? finalizers : [...(finalizers ?? []), TERMINATION_FINALIZER];
 }
 
-/** A claim that goes and no longer waits for us: others' finalizers are for them to take off. */
-export function isDoneWith({ metadata }: NodeClaim): boolean {
-  return metadata.deletionTimestamp !== undefined && !metadata.finalizers?.includes(TERMINATION_FINALIZER);
-}
-
 export function withoutFinalizer(finalizers: readonly string[] | undefined): readonly string[] {
   return (finalizers ?? []).filter((finalizer) => finalizer !== TERMINATION_FINALIZER);
 }

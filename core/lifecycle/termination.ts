@@ -7,8 +7,9 @@ import { parseDuration } from "../time/duration.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
 import { metricLabels, writeConditions } from "./claim-status.ts";
 import { drain } from "./drain.ts";
+import { isDoneWith, isStranger } from "./identity.ts";
 import { machineFields } from "./machine-fields.ts";
-import { hasTaint, isDoneWith, isRegistered, withoutFinalizer } from "./registration.ts";
+import { hasTaint, isRegistered, withoutFinalizer } from "./registration.ts";
 
 /** EC2 is asked again this long after TerminateInstances (nodeclaim-lifecycle.md §11). */
 const INSTANCE_POLL_MS = 5_000;
@@ -21,13 +22,15 @@ const LOST_LAUNCH_MS = 60_000;
  * volumes, terminate the instance, free the node, free the claim, forget the record. Each pass takes the first that is not done yet.
  */
 export function terminate(view: ClaimView, record: NodeClaimRecord): Step {
-  const claim = view.claim?.metadata.uid === record.uid || record.uid === undefined ? view.claim : undefined;
+  const claim = view.claim && !isStranger(record, view.claim) ? view.claim : undefined;
   if (claim !== undefined && claim.metadata.deletionTimestamp === undefined)
     return { actions: [{ type: "DeleteClaim", claim }], again: true };
   const annotated = claim && withDeadline(claim);
   if (annotated) return annotated;
 
-  const registered = view.nodes.filter((node) => isRegistered(node) || isTrue(claim?.status?.conditions, "Registered"));
+  // Without a claim of ours and without an instance, the nodes that were found are a stranger's.
+  const nodes = claim === undefined && record.instance === undefined ? [] : view.nodes;
+  const registered = nodes.filter((node) => isRegistered(node) || isTrue(claim?.status?.conditions, "Registered"));
   const undeleted = registered.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   if (undeleted.length > 0) return { actions: undeleted.map((node) => ({ type: "DeleteNode", node })), again: true };
 

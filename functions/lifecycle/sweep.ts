@@ -1,5 +1,5 @@
 import { NODE_CLAIM_TAG } from "../../core/launch/tags.ts";
-import { isDoneWith } from "../../core/lifecycle/registration.ts";
+import { isDoneWith } from "../../core/lifecycle/identity.ts";
 import { NODE_CLASS_GROUP, REGISTERED } from "../../core/model/labels.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { Instance, NodeClaimRecord } from "../../core/model/record.ts";

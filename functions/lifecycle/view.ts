@@ -10,7 +10,7 @@ type ViewDeps = Pick<LifecycleDeps, "cluster" | "kubernetes" | "store" | "fleet"
 /** Reads what the next step in the claim's life depends on, and no more: a claim that is up costs two reads. */
 export async function readView(name: string, deps: ViewDeps): Promise<ClaimView> {
   const [record, claim] = await Promise.all([deps.store.get(deps.cluster.name, name), deps.kubernetes.get("NodeClaim", name)]);
-  const providerId = claim?.status?.providerID ?? providerIdOf(record);
+  const providerId = providerIdOf(record) ?? claim?.status?.providerID;
   const nodes = providerId === undefined ? [] : await nodesOf(providerId, claim, record, deps);
   const ending = record?.terminating !== undefined && nodes.length > 0;
   const interrupted = ending && record.terminating?.reason === "spot_interrupted";

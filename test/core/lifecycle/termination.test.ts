@@ -69,6 +69,15 @@ describe("a claim's end takes the first step that is missing", () => {
       v: view({ record: ending(), claim: going(DRAINED, { finalizers: ["example.com/other"] }), instance: "gone" }),
       want: ["Forget"],
     },
+    {
+      name: "a stranger of the same name, and its node, are left alone",
+      v: view({
+        record: record({ terminating: { reason: "deleted", at: NOW } }),
+        claim: nodeClaim({ annotations: {}, uid: "other", conditions: ["Launched", "Registered"] }),
+        nodes: [node()],
+      }),
+      want: ["Forget"],
+    },
     { name: "and the record last of all", v: view({ record: ending(), instance: "gone" }), want: ["Forget"] },
     {
       name: "a machine that is gone is not drained",

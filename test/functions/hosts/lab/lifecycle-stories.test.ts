@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
+import type { Condition } from "../../../../core/model/kubernetes.ts";
+import { RefusedError } from "../../../../core/ports/errors.ts";
 import { createLab, type Lab, type LabOptions } from "../../../../functions/hosts/lab/host.ts";
+import type { PortCall } from "../../../../functions/hosts/lab/world/intercept.ts";
 import type { SimulatedSubnet } from "../../../../functions/hosts/lab/world/inventory.ts";
 import type { ApiObject } from "../../../../functions/hosts/lab/world/objects.ts";
 import { CATALOGUE, deployment, FAMILIES, NODE_CLASS, nodePool, ON_DEMAND, SPOT, START } from "../../../simulation/story.ts";
@@ -51,6 +54,13 @@ async function expectAccountedFor(lab: Lab, machines: number): Promise<void> {
   expect(names(lab, "Node")).toHaveLength(machines);
   expect(names(lab, "NodeClaim")).toHaveLength(machines);
   expect((await records(lab)).map(({ instance }) => instance?.id).sort()).toEqual([...ids(lab)].sort());
+}
+
+/** A template without user data: what starts from it never joins. */
+function makeTemplate(lab: Lab, name: string): Promise<void> {
+  const metadataOptions = { httpEndpoint: "enabled", httpProtocolIPv6: "disabled", httpPutResponseHopLimit: 1, httpTokens: "required" };
+  const nothing = { userData: "", instanceProfile: "", securityGroupIds: [], blockDeviceMappings: [], detailedMonitoring: false, tags: {} };
+  return lab.cloud.fleet.ensureLaunchTemplate({ name, imageId: "ami-0", metadataOptions, ...nothing });
 }
 
 const BY_HAND: ApiObject = {
@@ -224,6 +234,62 @@ describe("what EC2 does", () => {
     lab.close();
   });
 
+  it("what EC2 refuses is told on the claim, and tried again when a person has mended it", async () => {
+    let refused = true;
+    const before = ({ method }: { readonly method: string }): undefined => {
+      if (refused && method === "ensureLaunchTemplate") throw new RefusedError("UnauthorizedOperation: You are not authorized");
+    };
+    const lab = await ready([NODE_CLASS, POOL, INFLATE], { hooks: { before } });
+    scale(lab, 2);
+    await pass(lab, 30 * SECOND);
+    const { conditions = [] } = (lab.world.store.list("NodeClaim")[0]?.status ?? {}) as { conditions?: readonly Condition[] };
+    expect(conditions.find(({ type }) => type === "Launched")).toMatchObject({ status: "Unknown", reason: "Unauthorized" });
+    expect(line(lab, "failed launching nodeclaim")?.level).toBe("error");
+    refused = false;
+    await pass(lab, 2 * MINUTE);
+    expect(runningPods(lab)).toBe(2);
+    await expectAccountedFor(lab, 1);
+    lab.close();
+  });
+
+  it("a claim that cannot be launched ends after five minutes, and another is made for its pods", async () => {
+    const before = ({ method }: { readonly method: string }): undefined => {
+      if (method === "launch") throw new RefusedError("InternalError: An internal error has occurred");
+    };
+    const lab = await ready([NODE_CLASS, POOL, INFLATE], { hooks: { before } });
+    scale(lab, 2);
+    await pass(lab, 3 * SECOND);
+    const [first] = names(lab, "NodeClaim");
+    await pass(lab, 5 * MINUTE + 20 * SECOND);
+    expect(line(lab, "terminating due to timeout")?.fields).toMatchObject({ reason: "launch_timeout", timeout: "5m" });
+    expect(names(lab, "NodeClaim")).toHaveLength(1);
+    expect(names(lab, "NodeClaim")).not.toContain(first);
+    lab.close();
+  });
+
+  it("a machine that never joins is ended after fifteen minutes, and another is tried", async () => {
+    let deaf = true;
+    const mishear = ({ method, args }: PortCall): undefined => {
+      const [request] = args as readonly { launchTemplates: readonly object[] }[];
+      if (deaf && method === "launch" && request)
+        request.launchTemplates = request.launchTemplates.map((template) => ({ ...template, name: "deaf" }));
+    };
+    const lab = await ready([NODE_CLASS, POOL, INFLATE], { hooks: { before: mishear } });
+    await makeTemplate(lab, "deaf");
+    scale(lab, 2);
+    await pass(lab, 10 * SECOND);
+    const [before] = ids(lab);
+    await pass(lab, 14 * MINUTE);
+    expect(ids(lab)).toEqual([before]);
+    deaf = false;
+    await pass(lab, 4 * MINUTE);
+    expect(ids(lab)).not.toContain(before);
+    expect(line(lab, "terminating due to timeout")?.fields).toMatchObject({ reason: "registration_timeout" });
+    expect(runningPods(lab)).toBe(2);
+    await expectAccountedFor(lab, 1);
+    lab.close();
+  });
+
   it("a minute of throttling costs time and neither doubles nor loses a machine", async () => {
     const lab = await ready([NODE_CLASS, POOL, INFLATE]);
     const now = lab.world.clock.now();
@@ -241,9 +307,7 @@ describe("what EC2 does", () => {
     const [machine] = alive(lab);
     if (machine === undefined) throw new Error("there is no machine");
     const { instanceType, subnetId = "", zone, imageId, capacityType, tags } = machine.instance;
-    const template = { name: "orphan", imageId, userData: "", instanceProfile: "", securityGroupIds: [], blockDeviceMappings: [] };
-    const metadataOptions = { httpEndpoint: "enabled", httpProtocolIPv6: "disabled", httpPutResponseHopLimit: 1, httpTokens: "required" };
-    await lab.cloud.fleet.ensureLaunchTemplate({ ...template, metadataOptions, detailedMonitoring: false, tags: {} });
+    await makeTemplate(lab, "orphan");
     const overrides = [{ instanceType, subnetId, zone, imageId, price: 1 }];
     const launchTemplates = [{ name: "orphan", overrides }];
     const orphan = { ...tags, "karpenter.sh/nodeclaim": "nobody", "karpenter-serverless/claim-uid": "nobody" };
