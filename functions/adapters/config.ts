@@ -34,6 +34,8 @@ export interface QueueUrls {
 
 /** Everything that the environment tells a function. */
 export interface Config {
+  /** Where the functions run, and buy; Lambda sets it. */
+  readonly region: string;
   readonly tableName: string;
   readonly queues: QueueUrls;
   /** Never empty, names unique. */
@@ -195,6 +197,9 @@ const clusters = z.pipe(
 );
 
 const environment = z.object({
+  AWS_REGION: setting("us-east-1", "an AWS region such as us-west-2", (text) =>
+    /^[a-z]{2,}(-[a-z]+)+-\d+$/.test(text) ? text : undefined,
+  ),
   TABLE_NAME: z
     .string({ error: "is missing; set it to the name of the DynamoDB table" })
     .check(z.regex(/^[A-Za-z0-9_.-]{3,255}$/, "is no DynamoDB table name; set it to the name that the stack's table has")),
@@ -247,6 +252,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>, r
   }
   const values = parsed.data;
   return {
+    region: values.AWS_REGION,
     tableName: values.TABLE_NAME,
     queues: {
       ...(values.PROVISION_QUEUE_URL !== undefined && { provision: values.PROVISION_QUEUE_URL }),

@@ -6,7 +6,7 @@ import { wireClusters } from "../adapters/wiring/clusters.ts";
 import { catalogEntry } from "./entry.ts";
 
 const base = wireBase("catalog", ["PROVISION_QUEUE_URL"]);
-const region = process.env["AWS_REGION"] ?? "us-east-1";
+const { region } = base.config;
 const inventory = awsInventory({ ec2: ec2Client(region), ssm: ssmClient(region), pricing: pricingClient(region), iam: iamClient(region) });
 
 export const handler = middy(catalogEntry({ clusters: base.clusters, clusterDeps: wireClusters(base), log: base.log, inventory }));

@@ -7,7 +7,7 @@ import { wireClusters } from "../adapters/wiring/clusters.ts";
 import { lifecycleEntry } from "./entry.ts";
 
 const base = wireBase("lifecycle", ["PROVISION_QUEUE_URL", "CLAIM_QUEUE_URL", "DISRUPTION_QUEUE_URL"]);
-const fleet = ec2Fleet(ec2Client(process.env["AWS_REGION"] ?? "us-east-1"));
+const fleet = ec2Fleet(ec2Client(base.config.region));
 const cluster = wireClusters(base, wireAnnouncements(base));
 const clusterDeps = async (name: string) => {
   const deps = await cluster(name);

@@ -18,7 +18,7 @@ const TIMEOUTS = { requestHandler: { connectionTimeout: 1_000, requestTimeout: 8
  * next time.
  */
 export function wireClusters(base: Base, announcements: Announcements = silence): (cluster: string) => Promise<ClusterDeps | undefined> {
-  const region = process.env["AWS_REGION"] ?? "us-east-1";
+  const { region } = base.config;
   const credentials = defaultProvider();
   const catalogue = catalogueSource(base.store, region, base.now);
   const known = new Map<string, Promise<ClusterDeps>>();

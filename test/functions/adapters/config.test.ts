@@ -16,6 +16,7 @@ function sentence(env: Record<string, string | undefined>, required: Parameters<
 describe("parseConfig", () => {
   it("takes upstream's defaults for what is not set", () => {
     expect(parseConfig(good)).toEqual({
+      region: "us-east-1",
       tableName: "karpenter",
       queues: {},
       clusters: [{ name: "c1", sources: ["sweep"] }],
@@ -123,6 +124,11 @@ describe("parseConfig", () => {
     },
     { name: "a malformed gate", env: { FEATURE_GATES: "NodeRepair" }, says: /^FEATURE_GATES: set it to a list such as/ },
     { name: "a log level of another tool", env: { LOG_LEVEL: "warn" }, says: /^LOG_LEVEL: set it to debug or info or error/ },
+    {
+      name: "a region that is none",
+      env: { AWS_REGION: "Oregon" },
+      says: /^AWS_REGION: set it to an AWS region such as us-west-2, not "Oregon"/,
+    },
   ])("refuses $name in one sentence", ({ env, says }) => {
     expect(sentence(env)).toMatch(says);
   });
