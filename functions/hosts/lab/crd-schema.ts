@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
+import { WORKLOAD_SCHEMAS } from "./workload-schema.ts";
 
 /** The parts of an OpenAPI v3 schema that our CRDs use. CEL rules are not run here. */
-interface Schema {
+export interface Schema {
   readonly type?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: Schema;
@@ -40,7 +41,7 @@ const cache = new Map<string, Schema>();
 
 function schemaOf(kind: string): Schema | undefined {
   const file = FILES[kind];
-  if (file === undefined) return undefined;
+  if (file === undefined) return Object.hasOwn(WORKLOAD_SCHEMAS, kind) ? WORKLOAD_SCHEMAS[kind] : undefined;
   const known = cache.get(kind);
   if (known) return known;
   const crd = parse(readFileSync(new URL(`../../../infra/crds/${file}`, import.meta.url), "utf8"), { maxAliasCount: -1 }) as {
@@ -51,7 +52,7 @@ function schemaOf(kind: string): Schema | undefined {
   return schema;
 }
 
-/** What the CRD of the kind finds wrong; nothing for kinds without one. */
+/** What the CRD of the kind, or what we know of the workload, finds wrong; nothing for other kinds. */
 export function schemaProblems(kind: string, object: unknown): readonly Problem[] {
   const schema = schemaOf(kind);
   const problems: Problem[] = [];
@@ -128,6 +129,7 @@ const ARTICLES: Readonly<Record<string, string>> = {
 };
 
 function typeOf(value: unknown): string {
+  if (value === null) return "null";
   if (Array.isArray(value)) return "array";
   if (Number.isInteger(value)) return "integer";
   return typeof value;
@@ -141,7 +143,7 @@ function show(value: unknown): string {
 }
 
 /** The name that is a slip of the pen away (up to two letters, or another case). */
-function nearest(name: string, names: readonly string[]): string | undefined {
+export function nearest(name: string, names: readonly string[]): string | undefined {
   return names.find((n) => n.toLowerCase() === name.toLowerCase()) ?? names.find((n) => distance(n, name) <= 2);
 }
 

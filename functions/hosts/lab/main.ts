@@ -2,14 +2,15 @@ import { parseArgs } from "node:util";
 import { BUNDLED_REGIONS } from "../../adapters/catalogue/bundled.ts";
 import { ManifestError } from "./manifests.ts";
 import { type PlayOptions, playManifests, playStory, type Scaling } from "./play.ts";
+import { WIDTH } from "./render.ts";
 import { STORIES } from "./stories.ts";
 
-const USAGE = `npm start                         three short stories on the real EC2 catalogue of us-west-2
+const USAGE = `npm start                         three short stories on the real EC2 catalogue
 npm start -- FILE|FOLDER...       your own manifests ("-" is standard input)
 
-  --scale NAME=N                  then scale this Deployment (NAMESPACE/NAME=N; may be given several times)
+  --scale NAME=N                  then scale this Deployment or StatefulSet (NAMESPACE/NAME=N; may be given several times)
   --minutes N                     a step is over when nothing has changed for so many minutes (5)
-  --region NAME                   ${BUNDLED_REGIONS.join(", ")}
+  --region NAME                   ${BUNDLED_REGIONS.join(", ")} (us-west-2)
   --seed N                        another course of chance (1)
   --json                          the functions' log as JSON lines
 `;
@@ -28,16 +29,19 @@ async function main(args: readonly string[]): Promise<void> {
     colour: process.stdout.isTTY === true && !values.json,
     seed: wholeNumber(values.seed, "--seed"),
     region: oneOf(values.region, BUNDLED_REGIONS, "--region"),
+    width: columns(process.stdout),
     print: (line) => void process.stdout.write(`${line}\n`),
   };
   if (positionals.length > 0) {
-    await playManifests(positionals, values.scale.map(scaling), wholeNumber(values.minutes, "--minutes"), options);
+    await playManifests(positionals, values.scale.map(scaling), wholeNumber(values.minutes ?? "5", "--minutes"), options);
     if (!options.json && values.scale.length === 0) options.print("\nTry next: --scale NAME=N to see the cluster follow a Deployment.");
     return;
   }
+  const idle = values.scale.length > 0 ? "--scale" : values.minutes !== undefined ? "--minutes" : undefined;
+  if (idle !== undefined) throw new UsageError(`${idle} is for your own manifests; name their files or folders too.`);
   if (!options.json) {
     options.print(
-      "The real handlers on a virtual clock; EC2 and the cluster are simulated, types and on-demand prices are those of us-west-2 (spot prices are made up).",
+      `The real handlers on a virtual clock; EC2 and the cluster are simulated, types and on-demand prices are those of ${options.region} (spot prices are made up).`,
     );
   }
   for (const story of STORIES) await playStory(story, options);
@@ -52,15 +56,22 @@ function read(args: readonly string[]) {
       options: {
         help: { type: "boolean", short: "h", default: false },
         json: { type: "boolean", default: false },
-        minutes: { type: "string", default: "5" },
+        minutes: { type: "string" },
         region: { type: "string", default: "us-west-2" },
         scale: { type: "string", multiple: true, default: [] as string[] },
         seed: { type: "string", default: "1" },
       },
     });
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    // Node's own messages go on for several sentences.
+    const [first = ""] = (error instanceof Error ? error.message : String(error)).split(/\.\s/);
+    throw new UsageError(`${first.replace(/\.$/, "")}; see npm start -- --help.`);
   }
+}
+
+/** Of a terminal, from 80 on; 120 where the output goes elsewhere or there is more room. */
+function columns({ isTTY, columns: given }: NodeJS.WriteStream): number {
+  return isTTY === true && given > 0 ? Math.min(WIDTH, Math.max(80, given)) : WIDTH;
 }
 
 function wholeNumber(text: string, option: string): number {
@@ -87,8 +98,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.
 try {
   await main(process.argv.slice(2));
 } catch (error) {
-  const plain =
-    error instanceof UsageError || error instanceof ManifestError || (error instanceof Error && /there is no/.test(error.message));
+  const plain = error instanceof UsageError || error instanceof ManifestError;
   process.stderr.write(`${error instanceof Error ? (plain ? error.message : error.stack) : String(error)}\n`);
   process.exitCode = plain ? 2 : 1;
 }

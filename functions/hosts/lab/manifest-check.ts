@@ -1,7 +1,7 @@
 import type { NodePool } from "../../../core/model/node-pool.ts";
 import { parseQuantity } from "../../../core/model/quantity.ts";
 import { nodePoolProblems } from "../../../core/node-pool/validate.ts";
-import { type Problem, schemaProblems } from "./crd-schema.ts";
+import { nearest, type Problem, schemaProblems } from "./crd-schema.ts";
 import { type ApiObject, KINDS } from "./world/objects.ts";
 import { matchesSelector } from "./world/selectors.ts";
 
@@ -34,24 +34,40 @@ function versionProblem(apiVersion: string, kind: string): string | undefined {
     return `${kind} (${apiVersion}) is an old API of Karpenter's; convert it to ${successor} (${KINDS[successor]?.apiVersion}): only v1 is understood`;
   }
   const known = KINDS[kind]?.apiVersion;
+  const near = known === undefined && ours === undefined ? nearest(kind, kindsOf(apiVersion)) : undefined;
+  if (near !== undefined) return `${apiVersion} has no kind ${kind}; did you mean ${near}?`;
   if (ours !== undefined && known === undefined) return `${apiVersion} has no kind ${kind}; it knows NodePool, NodeClaim and EC2NodeClass`;
   if (known === undefined || known === apiVersion) return undefined;
   if (ours !== undefined || GROUP_VERSIONS[known.split("/")[0] ?? ""] !== undefined) {
-    return `${kind} is given as ${apiVersion}; convert it to ${known}: only v1 is understood`;
+    return `${kind} is given as ${apiVersion}; convert it to ${known}: only v1 is understood${CHANGES[kind] ?? ""}`;
   }
   return `${kind} is given as ${apiVersion}, which no present cluster serves; write it as ${known}`;
 }
 
+/** What people have to change by hand on the way from v1beta1. */
+const CHANGES: Readonly<Record<string, string>> = {
+  NodePool:
+    " (nodeClassRef needs group and kind, expireAfter goes from disruption to template.spec, WhenUnderutilized is now WhenEmptyOrUnderutilized)",
+  EC2NodeClass: " (amiSelectorTerms is needed, such as [{alias: al2023@latest}], in place of amiFamily alone)",
+};
+
+const kindsOf = (apiVersion: string): readonly string[] => Object.keys(KINDS).filter((kind) => KINDS[kind]?.apiVersion === apiVersion);
+
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 function nameProblems(metadata: unknown): Problem[] {
-  const { name, labels, annotations } = (typeof metadata === "object" && metadata !== null ? metadata : {}) as Record<string, unknown>;
+  const { name, namespace, labels, annotations } = (typeof metadata === "object" && metadata !== null ? metadata : {}) as Record<
+    string,
+    unknown
+  >;
   if (name === undefined || name === null || name === "")
     return [{ path: ["metadata", "name"], message: "is missing; every object needs a name" }];
   if (typeof name !== "string" || name.length > 253 || !NAME.test(name)) {
     const mend = "use lower-case letters, digits, '-' and '.', beginning and ending with a letter or digit";
     return [{ path: ["metadata", "name"], message: `"${String(name)}" is not a name; ${mend}` }];
   }
+  if (namespace !== undefined && namespace !== null && typeof namespace !== "string")
+    return [{ path: ["metadata", "namespace"], message: `must be text, not ${JSON.stringify(namespace)}; put it in quotes` }];
   return Object.entries({ labels, annotations }).flatMap(([field, map]) =>
     Object.entries((map ?? {}) as object)
       .filter(([, value]) => typeof value !== "string")
@@ -136,8 +152,8 @@ function quantityProblems(list: unknown, path: readonly (string | number)[]): re
   if (typeof list !== "object" || Array.isArray(list)) return [{ path, message: "must be a map of resource names to quantities" }];
   return Object.entries(list).flatMap(([name, value]) => {
     try {
-      parseQuantity(value as string | number);
-      return [];
+      if (parseQuantity(value as string | number) >= 0) return [];
+      return [{ path: [...path, name], message: `${JSON.stringify(value)} is below 0; write an amount of 0 or more` }];
     } catch {
       const message = `${JSON.stringify(value)} is not a quantity; write a number with an optional suffix, as in "500m", "2" or "1.5Gi"`;
       return [{ path: [...path, name], message }];

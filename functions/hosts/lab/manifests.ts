@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseAllDocuments } from "yaml";
 import type { Path } from "./crd-schema.ts";
 import { manifestProblems } from "./manifest-check.ts";
@@ -72,7 +72,9 @@ export function loadManifests(
   const manifests = paths.flatMap((path) => readPath(path, environment, problems));
   if (problems.length > 0) throw new ManifestError(problems);
   if (manifests.length === 0)
-    throw new ManifestError([`${paths.join(", ")}: no Kubernetes object was found; give files that end in .yaml, .yml or .json`]);
+    throw new ManifestError([
+      `${paths.map((path) => (path === "-" ? "standard input" : path)).join(", ")}: no Kubernetes object was found; give manifests (of a folder, files that end in .yaml, .yml or .json are read)`,
+    ]);
   const rank = ({ object }: Manifest): number => {
     const index = FIRST.indexOf(object.kind ?? "");
     return index < 0 ? FIRST.length : index;
@@ -85,31 +87,45 @@ export function loadManifests(
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-function readPath(path: string, environment: Environment, problems: string[]): readonly Manifest[] {
+function readPath(path: string, environment: Environment, problems: string[], above: readonly string[] = []): readonly Manifest[] {
   if (path === "-") return readManifests("standard input", readFileSync(0, "utf8"), environment, problems);
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat) {
     problems.push(`${path}: there is no such file or folder; check the path`);
     return [];
   }
-  if (!stat.isDirectory()) return readManifests(path, readFileSync(path, "utf8"), environment, problems);
+  if (!stat.isDirectory()) {
+    if (KUSTOMIZATION.test(basename(path))) return followKustomization(path, environment, problems, above);
+    return readManifests(path, readFileSync(path, "utf8"), environment, problems);
+  }
   const names = readdirSync(path).sort();
-  const kustomization = names.find((name) => /^kustomization(\.ya?ml)?$/i.test(name));
-  if (kustomization !== undefined) return followKustomization(join(path, kustomization), environment, problems);
+  const kustomization = names.find((name) => KUSTOMIZATION.test(name));
+  if (kustomization !== undefined) return followKustomization(join(path, kustomization), environment, problems, above);
   return names
     .filter((name) => !name.startsWith(".") && (/\.(ya?ml|json)$/.test(name) || statSync(join(path, name)).isDirectory()))
     .flatMap((name) => readPath(join(path, name), environment, problems));
 }
 
+const KUSTOMIZATION = /^kustomization(\.ya?ml)?$/i;
+
 interface Kustomization {
-  readonly resources?: readonly string[];
-  readonly namespace?: string;
+  readonly resources?: unknown;
+  readonly namespace?: unknown;
   readonly [field: string]: unknown;
 }
 
 /** Only what needs no rewriting; the rest is kustomize's own work. */
-function followKustomization(file: string, environment: Environment, problems: string[]): readonly Manifest[] {
-  const [document] = parseAllDocuments(readFileSync(file, "utf8"));
+function followKustomization(file: string, environment: Environment, problems: string[], above: readonly string[]): readonly Manifest[] {
+  const refuse = (problem: string): readonly Manifest[] => {
+    problems.push(`${file}: ${problem}`);
+    return [];
+  };
+  if (above.includes(file)) return refuse("names itself among its resources, by way of others; take one of them out");
+  const lines = new LineCounter();
+  const [document] = parseAllDocuments(readFileSync(file, "utf8"), { lineCounter: lines, prettyErrors: false });
+  const error = document && "errors" in document ? document.errors[0] : undefined;
+  if (error)
+    return refuse(`line ${lines.linePos(error.pos[0]).line}: this is not valid YAML: ${error.message.replace(/\.$/, "")}; mend the line`);
   const {
     apiVersion: _,
     kind: __,
@@ -118,20 +134,16 @@ function followKustomization(file: string, environment: Environment, problems: s
     ...rest
   } = (document && "toJS" in document ? (document.toJS() ?? {}) : {}) as Kustomization;
   const other = Object.keys(rest)[0];
-  if (other !== undefined) {
-    problems.push(
-      `${file}: ${other} needs kustomize itself; run \`kubectl kustomize ${dirname(file)} > all.yaml\` and give all.yaml instead`,
-    );
-    return [];
-  }
-  const remote = resources.find((r) => r.includes("://"));
-  if (remote !== undefined) {
-    problems.push(
-      `${file}: ${remote} is not on this machine; run \`kubectl kustomize ${dirname(file)} > all.yaml\` and give all.yaml instead`,
-    );
-    return [];
-  }
-  const manifests = resources.flatMap((r) => readPath(join(dirname(file), r), environment, problems));
+  const instead = `run \`kubectl kustomize ${dirname(file)} > all.yaml\` and give all.yaml instead`;
+  if (other !== undefined) return refuse(`${other} needs kustomize itself; ${instead}`);
+  if (!Array.isArray(resources) || resources.some((r) => typeof r !== "string"))
+    return refuse("resources must be a list of paths; write - before each");
+  if (namespace !== undefined && typeof namespace !== "string") return refuse("namespace must be text; put it in quotes");
+  const remote = (resources as readonly string[]).find((r) => /:\/\/|^(github\.com|git@)/.test(r));
+  if (remote !== undefined) return refuse(`${remote} is not on this machine; ${instead}`);
+  const manifests = (resources as readonly string[]).flatMap((r) =>
+    readPath(join(dirname(file), r), environment, problems, [...above, file]),
+  );
   if (namespace === undefined) return manifests;
   return manifests.map((m) => ({ ...m, object: { ...m.object, metadata: { ...m.object.metadata, namespace } } }));
 }
@@ -163,7 +175,9 @@ function readDocument({ file, document, number, lines, problems }: Source): read
   const lineAt = (offset: number): number => Math.max(1, lines.linePos(offset).line);
   const [error] = document.errors;
   if (error) {
-    problems.push(`${place(lineAt(error.pos[0]))}: this is not valid YAML: ${error.message.replace(/\.$/, "")}; mend the line`);
+    problems.push(
+      `${place(lineAt(error.pos[0]))}: this is not valid ${file.endsWith(".json") ? "JSON" : "YAML"}: ${error.message.replace(/\.$/, "")}; mend the line`,
+    );
     return [];
   }
   const value: unknown = document.toJS({ maxAliasCount: 10_000 });

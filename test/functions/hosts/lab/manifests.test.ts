@@ -220,7 +220,7 @@ describe("manifests", () => {
       text: "{{- if .Values.x }}\nkind: Pod\n{{- end }}",
       want: "m.yaml, line 1: this is a Helm template; render it with `helm template` and give its output instead",
     },
-    { name: "nothing", text: "# empty\n", want: "m.yaml: no Kubernetes object was found; give files that end in .yaml, .yml or .json" },
+    { name: "nothing", text: "# empty\n", want: "m.yaml: no Kubernetes object was found; give manifests" },
   ])("are refused in one sentence: $name", ({ text, want, more = 0 }) => {
     const found = problems(text);
     expect(found[0]?.slice(0, want.length)).toBe(want);

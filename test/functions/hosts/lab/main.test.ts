@@ -1,0 +1,14 @@
+import { spawnSync } from "node:child_process";
+import { expect, it } from "vitest";
+
+const run = (...args: string[]) => spawnSync(process.execPath, ["functions/hosts/lab/main.ts", ...args], { encoding: "utf8" });
+
+it.for([
+  { args: ["--bogus"], says: "Unknown option '--bogus'; see npm start -- --help." },
+  { args: ["--seed", "-1"], says: "Option '--seed' argument is ambiguous; see npm start -- --help." },
+  { args: ["--scale", "web=3"], says: "--scale is for your own manifests; name their files or folders too." },
+  { args: ["no-such.yaml"], says: "no-such.yaml: there is no such file or folder; check the path" },
+])("bad input is one sentence and exit code 2: $args", ({ args, says }) => {
+  const { status, stderr, stdout } = run(...args);
+  expect({ status, stderr, stdout }).toEqual({ status: 2, stderr: `${says}\n`, stdout: "" });
+});
