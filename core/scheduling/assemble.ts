@@ -1,11 +1,12 @@
 import { CAPACITY_TYPE, INSTANCE_TYPE, WELL_KNOWN_LABELS } from "../model/labels.ts";
 import type { NodeSelectorRequirementWithMinValues } from "../model/node-pool.ts";
+import { oncePer } from "../model/once-per.ts";
 import type { PlannedNodeClaim } from "../model/plan.ts";
 import { formatResources } from "../model/quantity.ts";
 import { allowsAbsent, has, type Requirement, requirement } from "../requirements/requirement.ts";
-import { serializeAll } from "../requirements/requirements.ts";
+import { type Requirements, serializeAll } from "../requirements/requirements.ts";
 import { isRestrictedLabel } from "../requirements/validation.ts";
-import { hasBit, members } from "./bitset.ts";
+import { hasBit, overlap } from "./bitset.ts";
 import type { PlannedClaim } from "./planned-claim.ts";
 import { podName } from "./pod-state.ts";
 import type { RequirementSet, RequirementSets } from "./requirement-sets.ts";
@@ -20,7 +21,11 @@ export const MAX_INSTANCE_TYPES = 600;
 /** Types that the claim can be launched as under its final requirements, cheapest first, cut to what one claim may name. */
 function typesByPrice({ template, types }: PlannedClaim, set: RequirementSet): readonly number[] {
   const admitted = template.table.admitted(set);
-  const all = template.table.prices(set).order.filter((t) => hasBit(types, t) && hasBit(admitted, t));
+  const enough = template.minValues.length > 0 ? Number.POSITIVE_INFINITY : MAX_INSTANCE_TYPES;
+  const all: number[] = [];
+  for (const t of template.table.prices(set).order) {
+    if (hasBit(types, t) && hasBit(admitted, t) && all.push(t) >= enough) break;
+  }
   if (all.length <= MAX_INSTANCE_TYPES) return all;
   const kept = new Set(neededForMinValues(template, all));
   for (const t of all) {
@@ -50,6 +55,7 @@ function withCapacityTypes(set: RequirementSet, { template, types }: PlannedClai
 
 /** USD per hour of the cheapest offering that the claim may be launched with; Infinity without one. */
 export function priceOf(claim: PlannedClaim, sets: RequirementSets): number {
+  if (!claim.template.table.hasReserved) return claim.price;
   const set = withReservations(claim, sets);
   const [cheapest] = typesByPrice(claim, set);
   return cheapest === undefined
@@ -65,9 +71,9 @@ export function assembleClaim(claim: PlannedClaim, { axis, sets }: Pick<World, "
   addTo(requests, leastDaemons(claim, axis));
   return {
     nodePool: template.name,
-    requirements: serializeAll(set.requirements),
+    requirements: serialized(set.requirements),
     taints: template.taints,
-    labels: pinnedLabels(claim),
+    labels: pinnedLabels(claim.set.requirements),
     instanceTypes: typesByPrice(claim, set).map((t) => template.table.types[t]?.name ?? ""),
     requests: formatResources(axis.resources(requests)),
     pods: claim.pods.map(podName).sort(),
@@ -76,10 +82,11 @@ export function assembleClaim(claim: PlannedClaim, { axis, sets }: Pick<World, "
   };
 }
 
+const serialized: typeof serializeAll = oncePer(serializeAll);
+
 /** Least that daemons will take on any of the claim's types. */
 function leastDaemons({ template, types }: PlannedClaim, axis: ResourceAxis): Float64Array {
-  const groups = new Set(members(types).map((t) => template.daemonGroupOf[t] ?? 0));
-  const vectors = [...groups].map((g) => axis.vector(template.daemonGroups[g]?.overhead ?? {}));
+  const vectors = template.daemonGroups.flatMap((group) => (overlap(group.types, types) ? [axis.vector(group.overhead)] : []));
   return Float64Array.from(axis.names, (_, r) => (vectors.length === 0 ? 0 : Math.min(...vectors.map((vector) => vector[r] ?? 0))));
 }
 
@@ -87,15 +94,15 @@ function leastDaemons({ template, types }: PlannedClaim, axis: ResourceAxis): Fl
  * Labels that the node must be given because no instance type brings them: custom keys that the requirements pin. Where several values
  * would do, the least of them; where any would, a number (Karpenter draws one at random; a plan should not differ from run to run).
  */
-function pinnedLabels({ set }: PlannedClaim): Readonly<Record<string, string>> {
+const pinnedLabels: (set: Requirements) => Readonly<Record<string, string>> = oncePer((set) => {
   const labels: Record<string, string> = {};
-  for (const [key, item] of [...set.requirements].sort(([a], [b]) => (a < b ? -1 : 1))) {
+  for (const [key, item] of [...set].sort(([a], [b]) => (a < b ? -1 : 1))) {
     if (WELL_KNOWN_LABELS.has(key) || isRestrictedLabel(key)) continue;
     const value = valueFor(item);
     if (value !== undefined) labels[key] = value;
   }
   return labels;
-}
+});
 
 function valueFor(item: Requirement): string | undefined {
   if (!item.complement) return [...item.values].sort()[0];

@@ -16,6 +16,7 @@ import { TopologyState } from "./topology-state.ts";
 import type { World } from "./world.ts";
 
 const REFUSED = 1;
+const NOWHERE: readonly string[] = [];
 /** Prices closer than this are equal (USD per hour). */
 const SAME_PRICE = 1e-9;
 
@@ -141,7 +142,7 @@ export class Attempt {
     this.#bids[ask.bidId] = bids;
     bids.update(this.#changes, this.claims, (claim) => this.#evaluation.leastRise(claim, ask));
     const [area] = ask.areas;
-    const heaps = [...bids.heaps(area === undefined ? [] : this.topology.open(area, ask, bids.domains()))];
+    const heaps = bids.heaps(area === undefined ? NOWHERE : this.topology.open(area, ask, bids.domains()));
     const asked: { readonly bid: Bid; readonly heap: ClaimHeap }[] = [];
     let best: { at: number; outcome: Outcome; rise: number } | undefined;
     for (let low = lowest(heaps); low !== undefined; low = lowest(heaps)) {

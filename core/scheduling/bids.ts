@@ -1,15 +1,14 @@
 import { type Bid, ClaimHeap, isBefore } from "./claim-heap.ts";
 import type { PlannedClaim } from "./planned-claim.ts";
 
-const ANYWHERE = "";
-
 /**
  * What claims say to one kind of ask: the least by which each grows dearer. For asks that look at domains of a key (zones), claims that lie
  * in one domain are kept by domain, so that those in the wrong one are not asked at all.
  */
 export class Bids {
   readonly #key: string | undefined;
-  readonly #heaps = new Map<string, ClaimHeap>([[ANYWHERE, new ClaimHeap()]]);
+  readonly #anywhere = new ClaimHeap();
+  readonly #byDomain = new Map<string, ClaimHeap>();
   /** Number of pods of each claim when it was last asked. */
   readonly #askedAt: number[] = [];
   /** How much of the attempt's record of changes has been taken in. */
@@ -27,28 +26,32 @@ export class Bids {
       if (claim === undefined || this.#askedAt[claim.index] === claim.pods.length) continue;
       this.#askedAt[claim.index] = claim.pods.length;
       const amount = rise(claim);
-      if (amount !== undefined) this.heapFor(claim).push({ rise: amount, claim: claim.index, pods: claim.pods.length });
+      if (amount !== undefined) this.#heapFor(claim).push({ rise: amount, claim: claim.index, pods: claim.pods.length });
     }
   }
 
   /** Domains that hold claims. */
   domains(): Iterable<string> {
-    return this.#heaps.keys();
+    return this.#byDomain.keys();
   }
 
   /** The heaps of some domains, and that of the claims that are still free to go anywhere. */
-  *heaps(domains: readonly string[]): Generator<ClaimHeap> {
-    for (const domain of [ANYWHERE, ...domains]) {
-      const heap = this.#heaps.get(domain);
-      if (heap !== undefined) yield heap;
+  heaps(domains: readonly string[]): readonly ClaimHeap[] {
+    const heaps = [this.#anywhere];
+    for (const domain of domains) {
+      const heap = this.#byDomain.get(domain);
+      if (heap !== undefined) heaps.push(heap);
     }
+    return heaps;
   }
 
-  heapFor(claim: PlannedClaim): ClaimHeap {
-    const item = this.#key === undefined ? undefined : claim.set.requirements.get(this.#key);
-    const [domain = ANYWHERE] = item !== undefined && !item.complement && item.values.size === 1 ? item.values : [];
-    const heap = this.#heaps.get(domain) ?? new ClaimHeap();
-    this.#heaps.set(domain, heap);
+  #heapFor({ set }: PlannedClaim): ClaimHeap {
+    if (this.#key === undefined) return this.#anywhere;
+    const item = set.requirements.get(this.#key);
+    if (item === undefined || item.complement || item.values.size !== 1) return this.#anywhere;
+    const [domain = ""] = item.values;
+    const heap = this.#byDomain.get(domain) ?? new ClaimHeap();
+    this.#byDomain.set(domain, heap);
     return heap;
   }
 }

@@ -20,6 +20,12 @@ export function intersection(a: Bitset, b: Bitset): Bitset {
   return both;
 }
 
+/** Whether both hold some member. */
+export function overlap(a: Bitset, b: Bitset): boolean {
+  for (let w = 0; w < a.length; w++) if (((a[w] ?? 0) & (b[w] ?? 0)) !== 0) return true;
+  return false;
+}
+
 export function isEmpty(set: Bitset): boolean {
   for (const word of set) if (word !== 0) return false;
   return true;

@@ -14,6 +14,7 @@ import {
   requirementsFrom,
   requirementsFromLabels,
 } from "../requirements/requirements.ts";
+import { type Bitset, emptyBitset, setBit } from "./bitset.ts";
 import { type HostPort, hostPorts } from "./host-ports.ts";
 import { only, requiredTerms } from "./preferences.ts";
 import { untolerated } from "./taints.ts";
@@ -84,6 +85,7 @@ export function expectedDaemons(
 export interface DaemonGroup {
   readonly overhead: Resources;
   readonly ports: readonly HostPort[];
+  readonly types: Bitset;
 }
 
 const ASSUMED: Requirements = new Map([REGISTERED, INITIALIZED].map((key) => [key, only(key, "true")]));
@@ -107,17 +109,21 @@ export function daemonGroups(
     .filter(({ joined }) => joined.length > 0);
   const indexByMembers = new Map<string, number>();
   const groups: DaemonGroup[] = [];
-  const groupOf = Int32Array.from(table.requirements, (own) => {
+  const groupOf = Int32Array.from(table.requirements, (own, t) => {
     const running = possible
       .filter(({ joined }) => joined.some((wanted) => conflictOf(own, wanted) === undefined))
       .map(({ daemon }) => daemon);
     const text = running.map(({ uid }) => uid).join();
-    const known = indexByMembers.get(text);
-    if (known !== undefined) return known;
-    indexByMembers.set(text, groups.length);
-    return (
-      groups.push({ overhead: addResources(...running.map(({ requests }) => requests)), ports: running.flatMap(({ ports }) => ports) }) - 1
-    );
+    const index = indexByMembers.get(text) ?? groups.length;
+    indexByMembers.set(text, index);
+    const group = groups[index] ?? {
+      overhead: addResources(...running.map(({ requests }) => requests)),
+      ports: running.flatMap(({ ports }) => ports),
+      types: emptyBitset(table.types.length),
+    };
+    groups[index] = group;
+    setBit(group.types, t);
+    return index;
   });
   return { groups, groupOf };
 }

@@ -4,7 +4,7 @@ import { oncePer } from "../model/once-per.ts";
 import { parseResources, type Resources } from "../model/quantity.ts";
 import { allowsAbsent, canonical, has, type Requirement } from "../requirements/requirement.ts";
 import { conflictOf, type Requirements, requirementsFrom } from "../requirements/requirements.ts";
-import { type Bitset, emptyBitset, hasBit, setBit } from "./bitset.ts";
+import { type Bitset, emptyBitset, hasBit, overlap, setBit } from "./bitset.ts";
 import type { RequirementSet } from "./requirement-sets.ts";
 
 export const RESERVATION_ID = "karpenter.k8s.aws/capacity-reservation-id";
@@ -16,6 +16,8 @@ export interface Prices {
   readonly byType: Float64Array;
   /** Types with an offering, cheapest first, then by name. */
   readonly order: readonly number[];
+  /** Capacity types in which some type can be had, with those types. */
+  readonly byCapacityType: readonly (readonly [string, Bitset])[];
 }
 
 /** A catalogue of instance types laid out for solving: sorted by name, answers to requirements remembered as bitsets. */
@@ -28,6 +30,7 @@ export class TypeTable {
   readonly #bits = new Map<string, Bitset>();
   readonly #keys: ReadonlySet<string>;
   readonly #prices = new Map<string, Prices>();
+  readonly #pricesBySet = new WeakMap<RequirementSet, Prices>();
   readonly #admitted = new WeakMap<RequirementSet, Bitset>();
   /** Types by falling capacity, by resource. */
   readonly #byCapacity = new Map<string, readonly number[]>();
@@ -73,20 +76,32 @@ export class TypeTable {
   }
 
   prices(set: RequirementSet): Prices {
+    const known = this.#pricesBySet.get(set);
+    if (known !== undefined) return known;
+    const prices = this.#pricesOf(set);
+    this.#pricesBySet.set(set, prices);
+    return prices;
+  }
+
+  #pricesOf(set: RequirementSet): Prices {
     const items = OFFERING_KEYS.map((key) => set.requirements.get(key));
     const text = items.map((item) => (item === undefined ? "" : canonical(item))).join("\u0003");
     const known = this.#prices.get(text);
     if (known !== undefined) return known;
-    const byType = Float64Array.from(this.types, ({ offerings }) => {
-      let least = Number.POSITIVE_INFINITY;
+    const byType = new Float64Array(this.types.length).fill(Number.POSITIVE_INFINITY);
+    const byCapacityType = new Map<string, Bitset>();
+    this.types.forEach(({ offerings }, t) => {
       for (const offering of offerings) {
-        if (offering.available && offering.price < least && admits(items, offering)) least = offering.price;
+        if (!offering.available || !admits(items, offering)) continue;
+        if (offering.price < (byType[t] ?? 0)) byType[t] = offering.price;
+        const bits = byCapacityType.get(offering.capacityType) ?? emptyBitset(this.types.length);
+        byCapacityType.set(offering.capacityType, bits);
+        setBit(bits, t);
       }
-      return least;
     });
     const order = this.types.map((_, t) => t).filter((t) => byType[t] !== Number.POSITIVE_INFINITY);
     order.sort((a, b) => (byType[a] ?? 0) - (byType[b] ?? 0) || a - b);
-    const prices = { byType, order };
+    const prices = { byType, order, byCapacityType: [...byCapacityType] };
     this.#prices.set(text, prices);
     return prices;
   }
@@ -108,15 +123,9 @@ export class TypeTable {
 
   /** Capacity types in which some of the types can be had under the set. */
   capacityTypes(set: RequirementSet, types: Bitset): readonly string[] {
-    const items = OFFERING_KEYS.map((key) => set.requirements.get(key));
-    const found = new Set<string>();
-    this.types.forEach(({ offerings }, t) => {
-      if (!hasBit(types, t)) return;
-      for (const offering of offerings) {
-        if (!found.has(offering.capacityType) && offering.available && admits(items, offering)) found.add(offering.capacityType);
-      }
-    });
-    return [...found].sort();
+    return this.prices(set)
+      .byCapacityType.flatMap(([capacityType, bits]) => (overlap(bits, types) ? [capacityType] : []))
+      .sort();
   }
 
   /** Largest capacity of a resource over some types, in milli-units; 0 for none. */
