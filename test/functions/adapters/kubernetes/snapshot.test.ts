@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { EC2NodeClass } from "../../../../core/model/node-class.ts";
 import type { NodeClaim } from "../../../../core/model/node-claim.ts";
+import type { EC2NodeClass } from "../../../../core/model/node-class.ts";
 import type { NodePool } from "../../../../core/model/node-pool.ts";
 import type { CommandRecord, NodeClaimRecord } from "../../../../core/model/record.ts";
 import type { Kind, Kinds } from "../../../../core/ports/kubernetes.ts";
