@@ -3,10 +3,12 @@ import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { Taint } from "../model/taint.ts";
 
+/** Whether the node has a taint of this key and effect; its value does not count. */
 export function hasTaint(node: Node, taint: { readonly key: string; readonly effect: string }): boolean {
   return (node.spec.taints ?? []).some(({ key, effect }) => key === taint.key && effect === taint.effect);
 }
 
+/** Whether the node has been let in: labelled, and open to pods. */
 export function isRegistered(node: Node): boolean {
   return node.metadata.labels?.[REGISTERED] === "true" && !hasTaint(node, UNREGISTERED_TAINT);
 }
@@ -51,10 +53,12 @@ function withTaints(taints: readonly Taint[], added: readonly Taint[]): readonly
   return missing.length === 0 ? taints : [...taints, ...missing];
 }
 
+/** The finalizers with ours, which keeps an object until its machine has gone. */
 export function withFinalizer(finalizers: readonly string[] | undefined): readonly string[] {
   return finalizers?.includes(TERMINATION_FINALIZER) ? finalizers : [...(finalizers ?? []), TERMINATION_FINALIZER];
 }
 
+/** The finalizers of others. */
 export function withoutFinalizer(finalizers: readonly string[] | undefined): readonly string[] {
   return (finalizers ?? []).filter((finalizer) => finalizer !== TERMINATION_FINALIZER);
 }

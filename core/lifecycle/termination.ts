@@ -6,10 +6,11 @@ import { conditionOf, fromRfc3339, isTrue, rfc3339 } from "../status/conditions.
 import { parseDuration } from "../time/duration.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
 import { metricLabels, writeConditions } from "./claim-status.ts";
+import { withDisruptedTaint } from "./disrupted-taint.ts";
 import { drain } from "./drain.ts";
 import { isDoneWith, isStranger } from "./identity.ts";
 import { machineFields } from "./machine-fields.ts";
-import { hasTaint, isRegistered, withoutFinalizer } from "./registration.ts";
+import { isRegistered, withoutFinalizer } from "./registration.ts";
 
 /** EC2 is asked again this long after TerminateInstances (nodeclaim-lifecycle.md §11). */
 const INSTANCE_POLL_MS = 5_000;
@@ -77,7 +78,7 @@ function drainNode(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim | 
     if (view.instance === undefined && record.instance) return { actions: [], ask: "instance" };
     if (isGone(view.instance)) return undefined; // The machine is gone: nothing is left to drain (§11, node side, step 2).
   }
-  const tainted = withDisruptedTaint(node);
+  const tainted = takenOut(node);
   if (tainted) {
     const fields = {
       "taint.Key": DISRUPTED_TAINT.key,
@@ -200,12 +201,9 @@ function freeClaim(claim: NodeClaim, record: NodeClaimRecord): Step {
 }
 
 /** The node under the disrupted taint and out of load balancers; undefined when it is that already (§11, node side, step 3). */
-export function withDisruptedTaint(node: Node): Node | undefined {
-  if (hasTaint(node, DISRUPTED_TAINT) && node.metadata.labels?.[EXCLUDE_BALANCERS] === "karpenter") return undefined;
-  const others = (node.spec.taints ?? []).filter(({ key }) => key !== DISRUPTED_TAINT.key);
-  return {
-    ...node,
-    metadata: { ...node.metadata, labels: { ...node.metadata.labels, [EXCLUDE_BALANCERS]: "karpenter" } },
-    spec: { ...node.spec, taints: [...others, DISRUPTED_TAINT] },
-  };
+function takenOut(node: Node): Node | undefined {
+  const tainted = withDisruptedTaint(node);
+  if (tainted === undefined && node.metadata.labels?.[EXCLUDE_BALANCERS] === "karpenter") return undefined;
+  const { metadata } = node;
+  return { ...(tainted ?? node), metadata: { ...metadata, labels: { ...metadata.labels, [EXCLUDE_BALANCERS]: "karpenter" } } };
 }

@@ -1,4 +1,4 @@
-import type { KubernetesObject, ObjectMeta } from "../model/kubernetes.ts";
+import type { ObjectMeta } from "../model/kubernetes.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
@@ -72,6 +72,3 @@ export interface Kubernetes {
   /** The server's version, as "1.36". */
   version(): Promise<string>;
 }
-
-/** An object whose kind is not known at compile time. */
-export type AnyObject = KubernetesObject;

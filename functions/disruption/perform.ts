@@ -1,11 +1,10 @@
 import type { CommandAction } from "../../core/disruption/command-action.ts";
-import { hasTaint } from "../../core/lifecycle/registration.ts";
-import { DISRUPTED_TAINT } from "../../core/model/labels.ts";
+import { withDisruptedTaint, withoutDisruptedTaint } from "../../core/lifecycle/disrupted-taint.ts";
 import type { Node } from "../../core/model/node.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { ClaimReason, Lease } from "../../core/model/record.ts";
 import { podKey } from "../../core/pods/predicates.ts";
-import { ConflictError } from "../../core/ports/errors.ts";
+import { ConflictError, NotFoundError } from "../../core/ports/errors.ts";
 import { intentFor } from "../../core/provisioning/intent.ts";
 import { withCondition, withoutCondition } from "../../core/status/conditions.ts";
 import type { ClusterDeps } from "../cluster-deps.ts";
@@ -24,9 +23,9 @@ export async function performCommandAction(action: CommandAction, context: Comma
   const { deps } = context;
   switch (action.type) {
     case "Taint":
-      return changeNode(action.node, withTaint, deps);
+      return changeNode(action.node, withDisruptedTaint, deps);
     case "Untaint":
-      return changeNode(action.node, withoutTaint, deps);
+      return changeNode(action.node, withoutDisruptedTaint, deps);
     case "SetDisruptionReason":
       return changeConditions(action.claim, deps, (conditions, at) =>
         withCondition(conditions, { type: "DisruptionReason", status: "True", reason: action.reason, message: action.reason }, at),
@@ -49,49 +48,38 @@ export async function performCommandAction(action: CommandAction, context: Comma
 
 const TRIES = 5;
 
-/** Kubelets write their nodes all the time: read again and retry. A node that has gone needs no taint. */
-async function changeNode(name: string, change: (node: Node) => Node | undefined, { kubernetes }: ClusterDeps): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    const node = await kubernetes.get("Node", name);
-    const changed = node && change(node);
-    if (changed === undefined) return;
-    try {
-      await kubernetes.update("Node", changed);
-      return;
-    } catch (error) {
-      if (!(error instanceof ConflictError) || tries === TRIES) throw error;
-    }
-  }
-}
-
-function withTaint(node: Node): Node | undefined {
-  if (hasTaint(node, DISRUPTED_TAINT)) return undefined;
-  return { ...node, spec: { ...node.spec, taints: [...(node.spec.taints ?? []), DISRUPTED_TAINT] } };
-}
-
-function withoutTaint(node: Node): Node | undefined {
-  if (!hasTaint(node, DISRUPTED_TAINT)) return undefined;
-  return { ...node, spec: { ...node.spec, taints: (node.spec.taints ?? []).filter(({ key }) => key !== DISRUPTED_TAINT.key) } };
-}
-
 type Conditions = NonNullable<NonNullable<NodeClaim["status"]>["conditions"]>;
 
-async function changeConditions(
+function changeNode(name: string, change: (node: Node) => Node | undefined, { kubernetes }: ClusterDeps): Promise<void> {
+  return persist(async () => {
+    const node = await kubernetes.get("Node", name);
+    const changed = node && change(node);
+    if (changed !== undefined) await kubernetes.update("Node", changed);
+  });
+}
+
+function changeConditions(
   name: string,
   { kubernetes, now }: ClusterDeps,
   change: (conditions: Conditions, at: { readonly now: number; readonly generation?: number }) => Conditions,
 ): Promise<void> {
-  for (let tries = 1; ; tries++) {
+  return persist(async () => {
     const claim = await kubernetes.get("NodeClaim", name);
     if (claim === undefined) return;
     const before = claim.status?.conditions ?? [];
     const { generation } = claim.metadata;
     const conditions = change(before, { now: now(), ...(generation !== undefined && { generation }) });
-    if (conditions === before) return;
+    if (conditions !== before) await kubernetes.updateStatus("NodeClaim", { ...claim, status: { ...claim.status, conditions } });
+  });
+}
+
+/** Kubelets and the lifecycle write these all the time: read again and retry. What has gone meanwhile needs no mark. */
+async function persist(change: () => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries++) {
     try {
-      await kubernetes.updateStatus("NodeClaim", { ...claim, status: { ...claim.status, conditions } });
-      return;
+      return await change();
     } catch (error) {
+      if (error instanceof NotFoundError) return;
       if (!(error instanceof ConflictError) || tries === TRIES) throw error;
     }
   }

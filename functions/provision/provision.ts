@@ -16,6 +16,7 @@ import { readWorld } from "../world.ts";
  * itself. A kill after the intents are written costs nothing but time: the sweep wakes claims that are overdue.
  */
 export async function provision(reason: string, deps: ClusterDeps): Promise<void> {
+  let told: (() => Promise<void>) | undefined;
   const decided = await withLease(deps, async (lease) => {
     const began = deps.now();
     const { snapshot } = await readWorld(deps);
@@ -37,8 +38,10 @@ export async function provision(reason: string, deps: ClusterDeps): Promise<void
     report(plan, records, pending, deps, deps.now() - began);
     await deps.store.writeIntents(lease, records);
     await deps.wakeUps.wake(records.map(({ name }) => ({ kind: "claim", cluster: deps.cluster.name, claim: name })));
-    await tellPods(plan, records, snapshot, deps);
+    told = () => tellPods(plan, records, snapshot, deps);
   });
+  // Nobody needs to wait for the cluster's lease while people are told.
+  await told?.();
   if (!decided) {
     // Said once, however often it is put off: a holder that was killed keeps the lease for half a minute.
     const putOff = reason.endsWith(ANOTHER_DECISION) ? reason : `${reason}${ANOTHER_DECISION}`;
