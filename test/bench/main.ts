@@ -1,0 +1,95 @@
+/**
+ * Solve times over sizes: `npm run -s bench [-- FAMILY|FILE…] [--sizes 10,100,…] [--runs N]`. A JSON line for each size as it is measured, then a table.
+ * Families: diverse (Karpenter's mix, 400 types), deployments (the AWS catalogue). FILE: a scenario as in the conformance folder.
+ */
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { FAMILIES } from "./workloads.ts";
+
+/** Karpenter's own solve times on such a machine, in its production setting; ms by family and number of pods. */
+const KARPENTER: Readonly<Record<string, Readonly<Record<number, number>>>> = {
+  diverse: { 100: 87, 1000: 1050, 5000: 7006, 10000: 27896 },
+  deployments: { 100: 414, 1000: 1089, 5000: 23010, 10000: 35553 },
+};
+
+interface Line {
+  readonly source: string;
+  readonly pods: number;
+  readonly coldMs: number;
+  readonly bestMs: number;
+  readonly medianMs: number;
+  readonly podsPerSecond: number;
+  readonly claims: number;
+  readonly left: number;
+  readonly pricePerHour: number;
+  readonly gapPercent?: number;
+  readonly heapMib: number;
+  readonly peakRssMib: number;
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    sizes: { type: "string", default: "10,100,1000,5000,10000,50000" },
+    runs: { type: "string", default: "5" },
+  },
+});
+const sizes = values.sizes.split(",").map(Number);
+const runs = Number(values.runs);
+if (sizes.some((size) => !Number.isInteger(size) || size < 1) || !Number.isInteger(runs) || runs < 1) {
+  console.error("--sizes takes whole numbers with commas between them and --runs one number, as in: --sizes 100,5000 --runs 5");
+  process.exit(2);
+}
+const isFamily = (source: string): boolean => (FAMILIES as readonly string[]).includes(source);
+const sources = positionals.length > 0 ? positionals : FAMILIES;
+const lines: Line[] = [];
+for (const source of sources) {
+  for (const size of isFamily(source) ? sizes : [0]) {
+    const script = fileURLToPath(new URL("measure.ts", import.meta.url));
+    const { stdout, stderr, status } = spawnSync(process.execPath, [script, source, String(size), String(runs)], { encoding: "utf8" });
+    if (status !== 0) {
+      console.error(`${source}: ${stderr.split("\n").find((line) => line.includes("Error")) ?? "the measurement ended early"}`);
+      process.exitCode = 1;
+      continue;
+    }
+    process.stdout.write(stdout);
+    lines.push(JSON.parse(stdout) as Line);
+  }
+}
+
+const HEAD = "source               pods  cold ms  best ms  median  pods/s  claims  left      $/h  gap %  heap MiB  rss MiB  × Karpenter";
+console.log(`\n${HEAD}`);
+for (const line of lines) {
+  const theirs = KARPENTER[line.source.split("-")[0] ?? ""]?.[line.pods];
+  const cells: readonly (readonly [string | number, number])[] = [
+    [line.pods, 8],
+    [line.coldMs, 9],
+    [line.bestMs, 9],
+    [line.medianMs, 8],
+    [line.podsPerSecond, 8],
+    [line.claims, 8],
+    [line.left, 6],
+    [line.pricePerHour.toFixed(2), 9],
+    [line.gapPercent ?? "", 7],
+    [line.heapMib, 10],
+    [line.peakRssMib, 9],
+    [theirs === undefined ? "" : `${(theirs / line.bestMs).toFixed(0)} (cold ${(theirs / line.coldMs).toFixed(0)})`, 14],
+  ];
+  console.log(line.source.padEnd(17) + cells.map(([text, width]) => String(text).padStart(width)).join(""));
+}
+for (const family of FAMILIES) {
+  const measured = lines.filter(({ source, pods }) => source === family && pods >= 1000);
+  if (measured.length > 1)
+    console.log(`${family}: time grows as pods^${exponent(measured).toFixed(2)} from 1,000 pods on (best of the warm runs)`);
+}
+
+/** Slope of log(time) over log(pods), least squares. */
+function exponent(measured: readonly Line[]): number {
+  const points = measured.map(({ pods, bestMs }) => [Math.log(pods), Math.log(bestMs)] as const);
+  const mean = (of: (point: readonly [number, number]) => number): number =>
+    points.reduce((sum, point) => sum + of(point), 0) / points.length;
+  const [x, y] = [mean(([px]) => px), mean(([, py]) => py)];
+  const covariance = points.reduce((sum, [px, py]) => sum + (px - x) * (py - y), 0);
+  return covariance / points.reduce((sum, [px]) => sum + (px - x) ** 2, 0);
+}

@@ -1,0 +1,64 @@
+/** One size in a process of its own, for a cold start and a memory peak of its own: `node test/bench/measure.ts FAMILY|FILE PODS RUNS` prints a JSON line. */
+import { existsSync } from "node:fs";
+import type { Snapshot } from "../../core/model/snapshot.ts";
+import { solve } from "../../core/scheduling/solve.ts";
+import { readScenario, scenarioToSnapshot } from "../../functions/cli/scenario.ts";
+import { lowerBound } from "./lower-bound.ts";
+import { FAMILIES, settingOf, snapshotOf } from "./workloads.ts";
+
+const [source = "diverse", size = "1000", runs = "5"] = process.argv.slice(2);
+
+/** A snapshot that nothing has been remembered about, but for the instance types. */
+function reader(): () => Snapshot {
+  const family = FAMILIES.find((name) => name === source);
+  if (family !== undefined) {
+    const setting = settingOf(family);
+    return () => snapshotOf(setting, Number(size));
+  }
+  if (!existsSync(source)) throw new Error(`${source} is neither a file nor one of ${FAMILIES.join(", ")}`);
+  const scenario = readScenario(source) as object;
+  const first = scenarioToSnapshot(scenario);
+  return () => ({ ...scenarioToSnapshot(structuredClone({ ...scenario, instanceTypes: [] })), instanceTypes: first.instanceTypes });
+}
+
+const read = reader();
+const walls: number[] = [];
+const cpus: number[] = [];
+let heapMib = 0;
+let snapshot = read();
+const pods = snapshot.pods.length;
+let plan = solve({ ...snapshot, pods: [] });
+for (let run = 0; run < Number(runs) + 1; run++) {
+  if (run > 0) snapshot = read();
+  const cpu = process.cpuUsage();
+  const start = performance.now();
+  plan = solve(snapshot);
+  walls.push(performance.now() - start);
+  const used = process.cpuUsage(cpu);
+  cpus.push((used.user + used.system) / 1000);
+  heapMib = Math.max(heapMib, process.memoryUsage().heapUsed / 2 ** 20);
+}
+const [cold = 0, ...warm] = walls;
+const sorted = [...warm].sort((a, b) => a - b);
+const peakRssMib = process.resourceUsage().maxRSS / 1024;
+const price = plan.newNodeClaims.reduce((sum, { pricePerHour }) => sum + (pricePerHour ?? 0), 0);
+const bound = pods <= 10_000 ? lowerBound(snapshot) : undefined;
+const round = (value: number, digits = 1): number => Number(value.toFixed(digits));
+console.log(
+  JSON.stringify({
+    source: source.split("/").at(-1)?.replace(".scenario.json.gz", ""),
+    pods,
+    types: Math.max(0, ...[...snapshot.instanceTypes.values()].map((types) => types.length)),
+    coldMs: round(cold),
+    bestMs: round(sorted[0] ?? cold),
+    medianMs: round(sorted[Math.floor(sorted.length / 2)] ?? cold),
+    bestCpuMs: round(Math.min(...cpus)),
+    podsPerSecond: Math.round(pods / ((sorted[0] ?? cold) / 1000)),
+    claims: plan.newNodeClaims.length,
+    left: Object.keys(plan.podErrors).length,
+    pricePerHour: round(price, 3),
+    ...(bound === undefined ? {} : { boundPerHour: round(bound, 3), gapPercent: round(100 * (price / bound - 1)) }),
+    heapMib: round(heapMib),
+    peakRssMib: round(peakRssMib),
+  }),
+);
