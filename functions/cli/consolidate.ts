@@ -2,6 +2,7 @@ import { planDisruption } from "../../core/disruption/plan.ts";
 import { simulateWithSolve } from "../../core/disruption/simulate.ts";
 import type { PlannedNodeClaim } from "../../core/model/plan.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
+import { checkScenario } from "./check-scenario.ts";
 import { readScenario, scenarioToSnapshot } from "./scenario.ts";
 
 type PlannedReplacement = Pick<PlannedNodeClaim, "nodePool" | "requirements" | "taints" | "instanceTypes" | "requests" | "pods">;
@@ -64,7 +65,7 @@ export function consolidateSnapshot(snapshot: Snapshot, options: ConsolidateOpti
 
 /** The disruption plan for a scenario file ("-" for standard input). Throws InputError. */
 export function consolidate(path: string, options: ConsolidateOptions = {}): ConsolidationPlan {
-  return consolidateSnapshot(scenarioToSnapshot(readScenario(path)), options);
+  return consolidateSnapshot(scenarioToSnapshot(checkScenario(readScenario(path))), options);
 }
 
 /** The plan for people: what goes, what comes instead, what that saves, and why every other node stays. */

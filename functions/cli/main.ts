@@ -1,4 +1,5 @@
-import { defineCommand, runMain } from "citty";
+import { stripVTControlCharacters } from "node:util";
+import { type ArgsDef, defineCommand, runCommand, runMain } from "citty";
 import { consolidate, explainConsolidation } from "./consolidate.ts";
 import { InputError } from "./scenario.ts";
 import { solveCommand } from "./solve.ts";
@@ -9,6 +10,17 @@ const explain = {
   description: "for people: what is done, at what price, and why the rest is not",
   default: false,
 } as const;
+
+/** Words of the command line that a command does not know; citty would pass over them. */
+function refuseUnknown(args: Readonly<Record<string, unknown>> & { readonly _: readonly string[] }, known: ArgsDef): void {
+  const option = Object.keys(args).find((name) => name !== "_" && !Object.keys(known).some((k) => camel(k) === camel(name)));
+  if (option !== undefined) throw new InputError(`there is no option --${option}; ${HELP}`);
+  if (args._.length > 1) throw new InputError(`one file is enough, but there is also ${args._[1]}; ${HELP}`);
+}
+
+const camel = (name: string): string => name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+const HELP = "see npm run -s cli -- --help";
 
 /** Runs a command whose input may be bad: one sentence and exit code 2 then, never a stack trace. */
 function saying(body: () => string): void {
@@ -21,29 +33,51 @@ function saying(body: () => string): void {
   }
 }
 
+const solveArgs = { file: { ...file, required: true }, explain } as const;
+
 const solve = defineCommand({
   meta: { name: "solve", description: "Plans nodes for the pending pods of a scenario" },
-  args: { file: { ...file, required: true }, explain },
-  run: ({ args }) => saying(() => solveCommand(args.file, { explain: args.explain })),
+  args: solveArgs,
+  run: ({ args }) =>
+    saying(() => {
+      refuseUnknown(args, solveArgs);
+      return solveCommand(args.file, { explain: args.explain });
+    }),
 });
+
+const consolidateArgs = {
+  ...solveArgs,
+  "spot-to-spot": { type: "boolean", description: "replace spot nodes by cheaper spot nodes", default: false },
+} as const;
 
 const consolidateCommand = defineCommand({
   meta: { name: "consolidate", description: "Plans one pass of disruption over a scenario" },
-  args: {
-    file: { ...file, required: true },
-    explain,
-    "spot-to-spot": { type: "boolean", description: "replace spot nodes by cheaper spot nodes", default: false },
-  },
+  args: consolidateArgs,
   run: ({ args }) =>
     saying(() => {
+      refuseUnknown(args, consolidateArgs);
       const plan = consolidate(args.file, { explain: args.explain, spotToSpotConsolidation: args["spot-to-spot"] });
       return args.explain ? explainConsolidation(plan) : `${JSON.stringify(plan, null, 2)}\n`;
     }),
 });
 
-await runMain(
-  defineCommand({
-    meta: { name: "karpenter-serverless", description: "A node autoscaler for EKS without controller pods" },
-    subCommands: { solve, consolidate: consolidateCommand },
-  }),
-);
+const main = defineCommand({
+  meta: { name: "karpenter-serverless", description: "A node autoscaler for EKS without controller pods" },
+  subCommands: { solve, consolidate: consolidateCommand },
+});
+
+// A reader that has seen enough (`| head`) is no fault of ours.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+
+const rawArgs = process.argv.slice(2);
+if (rawArgs.some((arg) => arg === "--help" || arg === "-h")) await runMain(main, { rawArgs });
+else {
+  try {
+    await runCommand(main, { rawArgs });
+  } catch (error) {
+    // citty's own complaints, which runMain would follow with a page of usage and exit code 1.
+    if (!(error instanceof Error && error.name === "CLIError")) throw error;
+    process.stderr.write(`${stripVTControlCharacters(error.message).replace(/\.$/, "")}; ${HELP}\n`);
+    process.exitCode = 2;
+  }
+}

@@ -20,6 +20,12 @@ const LISTS = [
   "namespaces",
 ] as const;
 
+const WHY: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  EISDIR: "it is a folder",
+  EACCES: "it may not be read",
+};
+
 /** Reads a scenario: a path, "-" for standard input; gzip is recognised by its first bytes. Throws InputError. */
 export function readScenario(path: string): unknown {
   const name = path === "-" ? "standard input" : path;
@@ -28,12 +34,13 @@ export function readScenario(path: string): unknown {
     bytes = readFileSync(path === "-" ? 0 : path);
   } catch (error) {
     throw new InputError(
-      `cannot read ${name}: ${(error as NodeJS.ErrnoException).code ?? String(error)}; give the path of a scenario file`,
+      `cannot read ${name}: ${WHY[(error as NodeJS.ErrnoException).code ?? ""] ?? String(error)}; give the path of a scenario file`,
     );
   }
   try {
     return JSON.parse((bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString("utf8"));
   } catch (error) {
+    if (/\.ya?ml$/.test(name)) throw new InputError(`${name} is YAML and a scenario is JSON; manifests are played by npm start -- ${name}`);
     throw new InputError(
       `${name} is not a scenario: ${error instanceof Error ? error.message : String(error)}; it must be one JSON object`,
     );

@@ -1,8 +1,10 @@
 import type { Plan, PlannedNodeClaim } from "../../core/model/plan.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
+import { podKey } from "../../core/pods/predicates.ts";
 import { requirementsFrom } from "../../core/requirements/requirements.ts";
-import { solve } from "../../core/scheduling/solve.ts";
+import { pendingPods, solve } from "../../core/scheduling/solve.ts";
 import { typeTable } from "../../core/scheduling/type-table.ts";
+import { checkScenario } from "./check-scenario.ts";
 import { InputError, readScenario, scenarioToSnapshot } from "./scenario.ts";
 
 /** The plan as FORMAT.md writes it. */
@@ -35,7 +37,9 @@ export function explainPlan(plan: Plan, snapshot: Snapshot): string {
   const pools = [...snapshot.nodePools].sort(
     (a, b) => (b.spec.weight ?? 0) - (a.spec.weight ?? 0) || (a.metadata.name < b.metadata.name ? 1 : -1),
   );
-  lines.push(`NodePools are tried by weight: ${pools.map(({ metadata, spec }) => `${metadata.name} (${spec.weight ?? 0})`).join(", ")}`);
+  if (pools.length === 0) lines.push("there is no NodePool, so no node can be bought");
+  else
+    lines.push(`NodePools are tried by weight: ${pools.map(({ metadata, spec }) => `${metadata.name} (${spec.weight ?? 0})`).join(", ")}`);
   const total = plan.newNodeClaims.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
   lines.push(`${plan.newNodeClaims.length} new NodeClaims, $${total.toFixed(4)}/h`);
   for (const claim of plan.newNodeClaims) {
@@ -57,7 +61,24 @@ export function explainPlan(plan: Plan, snapshot: Snapshot): string {
   const reasons = new Map<string, string[]>();
   for (const [pod, reason] of Object.entries(plan.podErrors)) reasons.set(reason, [...(reasons.get(reason) ?? []), pod]);
   for (const [reason, pods] of reasons) lines.push(`${list(pods)}: ${reason}`);
-  return `${lines.join("\n")}\n`;
+  return `${[...lines, ...leftAlone(snapshot)].join("\n")}\n`;
+}
+
+/** Pods without a node that a plan does not speak of, and why. */
+function leftAlone(snapshot: Snapshot): readonly string[] {
+  const { pods, ignored } = pendingPods(snapshot);
+  const spokenOf = new Set([...pods, ...ignored.map(({ pod }) => pod)]);
+  const idle = snapshot.pods.filter(
+    (pod) => !spokenOf.has(pod) && (pod.spec.nodeName ?? "") === "" && !snapshot.nominated.has(pod.metadata.uid ?? ""),
+  );
+  return [
+    ...ignored.map(({ pod, reason }) => `${podKey(pod)} is left alone: ${reason || "it asks not to run on nodes of a NodePool"}`),
+    ...(idle.length === 0
+      ? []
+      : [
+          `${list(idle.map(podKey))}: not waiting for a node (kube-scheduler says so by the condition PodScheduled, status False, reason Unschedulable)`,
+        ]),
+  ];
 }
 
 function list(names: readonly string[]): string {
@@ -66,7 +87,7 @@ function list(names: readonly string[]): string {
 
 /** `cli solve FILE`: solves a scenario ("-" reads standard input; gzip is fine). JSON, or text with `explain`. Throws InputError. */
 export function solveCommand(path: string, options: { readonly explain?: boolean } = {}): string {
-  const snapshot = scenarioToSnapshot(readScenario(path));
+  const snapshot = scenarioToSnapshot(checkScenario(readScenario(path)));
   const start = performance.now();
   let plan: Plan;
   try {

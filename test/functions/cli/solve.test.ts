@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -33,6 +34,40 @@ it("explains a plan to people", () => {
   expect(text).toContain("default/huge: NodePool default: none of 4 instance types has room");
 });
 
+it("says which pods it leaves alone", () => {
+  const idle = { ...pod("idle"), status: {} };
+  const text = solveCommand(file(JSON.stringify(scenario({ pods: [idle, pod("web")] }))), { explain: true });
+  expect(text).toContain("default/idle: not waiting for a node");
+  expect(solveCommand(file("{}"), { explain: true })).toContain("there is no NodePool");
+});
+
+it.for([
+  { text: { podz: [] }, says: 'podz is no part of a scenario; did you mean "pods"?' },
+  { text: { pods: [{ metadata: { name: "x" } }] }, says: "pods[0] (x): spec.containers is missing" },
+  { text: { nodes: [{ metadata: { name: "x" } }] }, says: "nodes[0] (x): spec is missing" },
+  { text: { nodePools: [{ metadata: { name: "x" } }] }, says: "nodePools[0] (x): spec.template.spec.nodeClassRef is missing" },
+  {
+    text: { pods: [{ metadata: { name: "x" }, spec: { containers: [{}], affinity: 3 } }] },
+    says: "pods[0] (x): spec.affinity must be a map, not 3",
+  },
+  { text: { instanceTypes: [{ name: "x", offerings: [{}] }] }, says: "offerings[0] needs a zone, a capacityType and a price" },
+])("refuses what the API would: $says", ({ text, says }) => {
+  expect(() => solveCommand(file(JSON.stringify(text)))).toThrow(InputError);
+  expect(() => solveCommand(file(JSON.stringify(text)))).toThrow(says);
+});
+
+it("sends manifests to the lab", () => {
+  expect(() => solveCommand(file("apiVersion: v1", "pods.yaml"))).toThrow("manifests are played by npm start");
+});
+
+it.for([
+  { args: [], says: "No command specified; see npm run -s cli -- --help\n" },
+  { args: ["solve", "a.json", "--bogus"], says: "there is no option --bogus; see npm run -s cli -- --help\n" },
+])("a bad command line ends with one sentence and exit code 2: $args", { timeout: 30_000 }, ({ args, says }) => {
+  const { status, stderr } = spawnSync(process.execPath, ["functions/cli/main.ts", ...args], { encoding: "utf8" });
+  expect({ status, stderr }).toEqual({ status: 2, stderr: says });
+});
+
 it.for([
   { name: "a missing file", path: () => join(folder, "none.json"), says: "cannot read" },
   { name: "text that is no JSON", path: () => file("{"), says: "is not a scenario" },
@@ -43,7 +78,7 @@ it.for([
   {
     name: "a bad quantity",
     path: () => file(JSON.stringify(scenario({ pods: [pod("web", { cpu: "much" })] }))),
-    says: 'resource cpu: quantity "much" is not valid',
+    says: 'pods[0] (web): spec.containers[0].resources.requests.cpu "much" is not a quantity',
   },
   {
     name: "a bad requirement",
@@ -63,7 +98,7 @@ it.for([
           ],
         }),
       ),
-    says: "k Gt takes exactly one integer",
+    says: "nodePools[0] (p): spec.template.spec.requirements: key k with operator Gt takes exactly one integer",
   },
   {
     name: "a type without offerings",

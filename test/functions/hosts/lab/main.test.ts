@@ -8,7 +8,7 @@ it.for([
   { args: ["--seed", "-1"], says: "Option '--seed' argument is ambiguous; see npm start -- --help." },
   { args: ["--scale", "web=3"], says: "--scale is for your own manifests; name their files or folders too." },
   { args: ["no-such.yaml"], says: "no-such.yaml: there is no such file or folder; check the path" },
-])("bad input is one sentence and exit code 2: $args", ({ args, says }) => {
+])("bad input is one sentence and exit code 2: $args", { timeout: 30_000 }, ({ args, says }) => {
   const { status, stderr, stdout } = run(...args);
   expect({ status, stderr, stdout }).toEqual({ status: 2, stderr: `${says}\n`, stdout: "" });
 });
