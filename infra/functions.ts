@@ -132,8 +132,8 @@ export const QUEUES: Readonly<Record<QueueName, QueueSpec>> = {
   claims: { fifo: false, delaySeconds: 0, retentionSeconds: HOUR, visibilitySeconds: 360, maxReceives: 5, maxConcurrency: 20 },
   disruption: { fifo: false, delaySeconds: 0, retentionSeconds: HOUR, visibilitySeconds: 720, maxReceives: 3, maxConcurrency: 10 },
   catalog: { fifo: false, delaySeconds: 0, retentionSeconds: 2 * HOUR, visibilitySeconds: 1800, maxReceives: 3, maxConcurrency: 5 },
-  // A notice is worthless after two minutes: two tries within the five that it is kept.
-  interruption: { fifo: false, delaySeconds: 0, retentionSeconds: 300, visibilitySeconds: 120, maxReceives: 2, maxConcurrency: 10 },
+  // A notice is worthless after two minutes: what failed must come back while there is time to drain.
+  interruption: { fifo: false, delaySeconds: 0, retentionSeconds: 300, visibilitySeconds: 40, maxReceives: 4, maxConcurrency: 10 },
 };
 
 /** The variable that holds a queue's URL (functions/adapters/config.ts). */

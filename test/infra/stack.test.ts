@@ -135,7 +135,7 @@ describe("the stack", () => {
     template.hasResourceProperties("AWS::SQS::Queue", {
       QueueName: "karpenter-serverless-interruption",
       MessageRetentionPeriod: 300,
-      VisibilityTimeout: 120,
+      VisibilityTimeout: 40,
       SqsManagedSseEnabled: true,
     });
     template.resourceCountIs("AWS::Events::Rule", 5);

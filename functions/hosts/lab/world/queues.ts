@@ -172,13 +172,23 @@ export interface SimulatedWakeUps extends WakeUps {
 
 const delayOf = (wakeUp: WakeUp): number => ("delayMs" in wakeUp && wakeUp.delayMs) || 0;
 
-/** The queues of the stack, with the settings that infra gives them, behind the WakeUps port. */
+/** Delays, retention and visibility of the stack's queues, ms: a test holds them to what infra gives them. */
+export const STACK_QUEUES = {
+  provision: { fifo: true, delayMs: 1_000, retentionMs: 3_600_000, visibilityMs: 120_000, maxReceives: 5 },
+  claims: { fifo: false, delayMs: 0, retentionMs: 3_600_000, visibilityMs: 360_000, maxReceives: 5 },
+  disruption: { fifo: false, delayMs: 0, retentionMs: 3_600_000, visibilityMs: 720_000, maxReceives: 3 },
+  catalog: { fifo: false, delayMs: 0, retentionMs: 7_200_000, visibilityMs: 1_800_000, maxReceives: 3 },
+  interruption: { fifo: false, delayMs: 0, retentionMs: 300_000, visibilityMs: 40_000, maxReceives: 4 },
+} as const;
+
+/** The queues of the stack behind the WakeUps port. */
 export function simulatedWakeUps(world: World): SimulatedWakeUps {
-  const provision = simulatedQueue(world, { name: "provision.fifo", fifo: true, delayMs: 1_000, visibilityMs: 60_000 });
-  const claims = simulatedQueue(world, { name: "claims" });
-  const disruption = simulatedQueue(world, { name: "disruption" });
-  const catalog = simulatedQueue(world, { name: "catalog" });
-  const interruption = simulatedQueue(world, { name: "interruption", visibilityMs: 120_000, retentionMs: 300_000 });
+  const queue = (name: keyof typeof STACK_QUEUES): Queue => simulatedQueue(world, { name, ...STACK_QUEUES[name] });
+  const provision = queue("provision");
+  const claims = queue("claims");
+  const disruption = queue("disruption");
+  const catalog = queue("catalog");
+  const interruption = queue("interruption");
   /** Wake-ups of one kind within a second are one. */
   const bucket = (cluster: string): string => `${cluster}-${Math.floor(world.clock.now() / 1_000)}`;
   const put = (wakeUp: WakeUp): void => {

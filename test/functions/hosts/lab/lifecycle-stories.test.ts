@@ -374,6 +374,27 @@ describe("what a kill leaves behind", () => {
   });
 });
 
+describe("what fails once", () => {
+  it("a notice that could not be handled comes back while there is time to drain", async () => {
+    let failures = 0;
+    const before = ({ method, invocation }: PortCall): undefined => {
+      if (invocation?.name === "interruption" && method === "byInstance" && failures++ === 0) throw new Error("the table did not answer");
+    };
+    const lab = await running(2, [NODE_CLASS, SPOT_POOL, INFLATE], { hooks: { before } });
+    const [noticed = ""] = ids(lab);
+    failures = 0;
+    lab.cloud.interruptSpot(noticed);
+    await pass(lab, 110 * SECOND);
+    expect(failures).toBeGreaterThan(1);
+    const on = podsOf(lab).filter(
+      ({ spec }) => spec?.nodeName === lab.cloud.machines().find(({ instance }) => instance.id === noticed)?.nodeName,
+    );
+    expect(on).toEqual([]);
+    expect(runningPods(lab)).toBe(2);
+    lab.close();
+  });
+});
+
 describe("what keeps pods where they are", () => {
   it("do-not-disrupt holds off consolidation, and no interruption", async () => {
     const lab = await running(7, [NODE_CLASS, SPOT_POOL, annotated({ "karpenter.sh/do-not-disrupt": "true" })]);

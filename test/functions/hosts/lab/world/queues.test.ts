@@ -1,11 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { withIntercept } from "../../../../../functions/hosts/lab/world/intercept.ts";
 import { invoke } from "../../../../../functions/hosts/lab/world/invocation.ts";
-import { simulatedQueue, simulatedWakeUps } from "../../../../../functions/hosts/lab/world/queues.ts";
+import { STACK_QUEUES, simulatedQueue, simulatedWakeUps } from "../../../../../functions/hosts/lab/world/queues.ts";
 import { createWorld } from "../../../../../functions/hosts/lab/world/world.ts";
+import { QUEUES } from "../../../../../infra/functions.ts";
 import { START } from "./support.ts";
 
 const world = () => createWorld({ seed: 1, start: START });
+
+it("the lab's queues are set as the stack's are", () => {
+  const deployed = Object.entries(QUEUES).map(([name, { fifo, delaySeconds, retentionSeconds, visibilitySeconds, maxReceives }]) => {
+    const ms = { delayMs: delaySeconds * 1_000, retentionMs: retentionSeconds * 1_000, visibilityMs: visibilitySeconds * 1_000 };
+    return [name, { fifo, ...ms, maxReceives }];
+  });
+  expect(STACK_QUEUES).toEqual(Object.fromEntries(deployed));
+});
 
 describe("simulated queue", () => {
   it("delivers after its delay, and again after the visibility timeout as long as the handler fails", async () => {
