@@ -5,6 +5,7 @@ import { Code } from "aws-cdk-lib/aws-lambda";
 import { AwsSolutionsChecks } from "cdk-nag";
 import { acknowledge } from "./acknowledged.ts";
 import { bundleCode, DIST, functionNames } from "./build.ts";
+import { endWith } from "./end-with.ts";
 import { FUNCTION_NAMES, type FunctionName } from "./functions.ts";
 import { type DeploymentSettings, parseSettings, readSettings } from "./settings.ts";
 import { AutoscalerStack } from "./stack.ts";
@@ -82,6 +83,10 @@ export function settingsFrom(args: readonly string[]): { readonly settings: Depl
   return { settings, ...(values.out !== undefined && { outDir: values.out }) };
 }
 
+/** The arguments of `settingsFrom`. */
+export const USAGE = (script: string): string =>
+  `npm run -s ${script} -- [--config FILE | --clusters a,b [--sources audit,notify,sweep]] [--architecture x86_64] [--stack NAME] [--ephemeral] [--out DIR]`;
+
 async function main(): Promise<void> {
   const { settings, outDir = process.env["CDK_OUTDIR"] ?? "cdk.out" } = settingsFrom(process.argv.slice(2));
   const missing = FUNCTION_NAMES.filter((name) => !functionNames().includes(name));
@@ -102,7 +107,6 @@ if (import.meta.main) {
   try {
     await main();
   } catch (error) {
-    console.error(error instanceof Error ? error.message : String(error));
-    process.exitCode = 1;
+    endWith(error, USAGE("synth"));
   }
 }

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { BadInput, endWith } from "./end-with.ts";
 
 /**
  * Prints what a cluster needs before the functions can work in it, as one stream of YAML documents for `kubectl apply -f -`:
@@ -20,7 +21,7 @@ export interface ManifestOptions {
 /** All manifests of a cluster as one text. Throws one sentence about what is wrong with the options. */
 export function manifests(options: ManifestOptions): string {
   if (!/^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$/.test(options.cluster)) {
-    throw new Error(`"${options.cluster}" is no EKS cluster name: give --cluster letters, digits, - and _, at most 100.`);
+    throw new BadInput(`"${options.cluster}" is no EKS cluster name: give --cluster letters, digits, - and _, at most 100.`);
   }
   const documents = [...folder("crds"), ...folder("rbac"), ...(options.notifyUrl === undefined ? [] : [webhook(options)])];
   return documents.map((text) => `---\n${text.trimEnd()}\n`).join("");
@@ -28,12 +29,12 @@ export function manifests(options: ManifestOptions): string {
 
 function webhook({ cluster, notifyUrl = "", notifyToken = "", caBundle }: ManifestOptions): string {
   if (!notifyUrl.startsWith("https://")) {
-    throw new Error(
+    throw new BadInput(
       `The API server only calls https URLs, not "${notifyUrl}": give --notify-url the notify function's URL (stack output NotifyUrl).`,
     );
   }
   if (!/^[A-Za-z0-9_-]{16,}$/.test(notifyToken)) {
-    throw new Error(
+    throw new BadInput(
       "A --notify-token of at least 16 letters, digits, - and _ is needed with --notify-url (or in NOTIFY_TOKEN): the one that the stack was deployed with.",
     );
   }
@@ -50,6 +51,8 @@ function folder(name: string): readonly string[] {
     .map((file) => readFileSync(join(dir, file), "utf8"));
 }
 
+const USAGE = "npm run -s manifests -- --cluster NAME [--notify-url URL --notify-token TOKEN [--ca-bundle BASE64]]";
+
 function main(): void {
   const { values } = parseArgs({
     options: {
@@ -60,10 +63,12 @@ function main(): void {
     },
   });
   if (values.cluster === undefined) {
-    throw new Error("usage: node infra/manifests.ts --cluster NAME [--notify-url URL --notify-token TOKEN [--ca-bundle BASE64]]");
+    throw new BadInput(`--cluster is missing; usage: ${USAGE}`);
   }
   // The environment keeps the token out of the shell's history.
   const { "notify-url": notifyUrl, "notify-token": notifyToken = process.env["NOTIFY_TOKEN"], "ca-bundle": caBundle } = values;
+  if (values["notify-token"] !== undefined && notifyUrl === undefined)
+    throw new BadInput("A --notify-token is of no use without --notify-url: give the notify function's URL too (stack output NotifyUrl).");
   process.stdout.write(
     manifests({
       cluster: values.cluster,
@@ -78,7 +83,6 @@ if (import.meta.main) {
   try {
     main();
   } catch (error) {
-    console.error(error instanceof Error ? error.message : String(error));
-    process.exitCode = 1;
+    endWith(error, USAGE);
   }
 }

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { Template } from "aws-cdk-lib/assertions";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { stringify } from "yaml";
-import { makeApp, settingsFrom } from "./app.ts";
+import { makeApp, settingsFrom, USAGE } from "./app.ts";
 import { bundleCode, DIST } from "./build.ts";
+import { endWith } from "./end-with.ts";
 import { FUNCTION_NAMES } from "./functions.ts";
 import type { DeploymentSettings } from "./settings.ts";
 
@@ -72,7 +73,6 @@ if (import.meta.main) {
   try {
     await main();
   } catch (error) {
-    console.error(error instanceof Error ? error.message : String(error));
-    process.exitCode = 1;
+    endWith(error, USAGE("sam"));
   }
 }

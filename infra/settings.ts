@@ -1,11 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
+import { ConfigError, parseConfig, SETTING_NAMES } from "../functions/adapters/config.ts";
+import { BadInput } from "./end-with.ts";
 
 /** What a deployment is told: infra/clusters.json, or a file like it. */
 
 const cluster = z.strictObject({
-  name: z.string().regex(/^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$/, "is no EKS cluster name"),
+  name: z.string().regex(/^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$/, "is no EKS cluster name; use letters, digits, - and _, at most 100"),
   /** Where wake-ups come from; the one-minute sweep is always on. */
   sources: z.array(z.enum(["audit", "notify", "sweep"])).default(["notify", "sweep"]),
   /** Of the API server; asked of EKS when absent. */
@@ -69,22 +71,64 @@ export type DeploymentSettings = z.infer<typeof settings>;
  */
 const MAX_POLICY_GROWTH = 5600;
 
+/** Tried here rather than at the first start of a function, long after the deployment. */
+function checkFunctionSettings(given: Readonly<Record<string, string>>, source: string): void {
+  const unknown = Object.keys(given).find((name) => !SETTING_NAMES.includes(name) && !/^(AWS|NODE|POWERTOOLS|HTTPS?|NO)_/.test(name));
+  if (unknown !== undefined)
+    throw new BadInput(`${source}: settings has ${unknown}, which is none; there are ${SETTING_NAMES.join(", ")}.`);
+  try {
+    parseConfig({ ...given, TABLE_NAME: "table", CLUSTERS: '[{"name":"any"}]' });
+  } catch (error) {
+    if (error instanceof ConfigError) throw new BadInput(`${source}: settings.${error.message}`);
+    throw error;
+  }
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  array: "a list",
+  string: "text",
+  object: "a map",
+  record: "a map",
+  boolean: "true or false",
+  number: "a number",
+  int: "a whole number",
+};
+
+/** What zod found, as a sentence that begins with the place. */
+function wording(issue: z.core.$ZodIssue): string {
+  const path = issue.path.join(".");
+  const place = path === "" ? "the whole" : path;
+  switch (issue.code) {
+    case "invalid_value":
+      return `${place} must be one of ${issue.values.join(", ")}`;
+    case "invalid_type":
+      return / undefined$/.test(issue.message)
+        ? `${place} is missing; it must be ${WORDS[issue.expected] ?? issue.expected}`
+        : `${place} must be ${WORDS[issue.expected] ?? issue.expected}`;
+    case "unrecognized_keys":
+      return `${path === "" ? "" : `${path} has `}${issue.keys.join(", ")} ${path === "" ? "is no setting" : "which is no setting"}; take it out, or see docs/deploy.md for the names`;
+    default:
+      return `${place} ${issue.message.charAt(0).toLowerCase()}${issue.message.slice(1)}`;
+  }
+}
+
 /** Reads settings, with defaults filled in. Throws one sentence about the first thing that is wrong; `source` says where. */
 export function parseSettings(value: unknown, source: string): DeploymentSettings {
   const parsed = settings.safeParse(value);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
-    throw new Error(`${source}: ${issue?.path.join(".") || "the whole"} ${issue?.message ?? "is wrong"}.`);
+    throw new BadInput(`${source}: ${issue ? wording(issue) : "it is wrong"}.`);
   }
+  checkFunctionSettings(parsed.data.settings, source);
   const names = parsed.data.clusters.map(({ name }) => name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice !== undefined) {
-    throw new Error(`${source}: cluster ${twice} is named twice; leave one of them out.`);
+    throw new BadInput(`${source}: cluster ${twice} is named twice; leave one of them out.`);
   }
   const bus = parsed.data.eventBus === undefined ? 0 : 150 + parsed.data.eventBus.length;
   const growth = names.reduce((sum, name) => sum + 122 + 7 * name.length, bus);
   if (growth > MAX_POLICY_GROWTH) {
-    throw new Error(
+    throw new BadInput(
       `${source}: ${names.length} clusters of such names make policies larger than IAM takes; deploy some under another stackName.`,
     );
   }
@@ -97,11 +141,11 @@ export function readSettings(path: string = join(import.meta.dirname, "clusters.
   try {
     text = readFileSync(path, "utf8");
   } catch {
-    throw new Error(`${path}: cannot be read; name the clusters in such a file (infra/clusters.json is one) or with --clusters a,b.`);
+    throw new BadInput(`${path}: cannot be read; name the clusters in such a file (infra/clusters.json is one) or with --clusters a,b.`);
   }
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Error(`${path}: is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw new BadInput(`${path}: is not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
 }

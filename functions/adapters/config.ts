@@ -234,6 +234,11 @@ const environment = z.object({
   DISABLE_CLUSTER_STATE_OBSERVABILITY: flag(false),
 });
 
+/** Settings that a person may give, in place of those that the stack itself fills in. */
+export const SETTING_NAMES: readonly string[] = Object.keys(environment.shape).filter(
+  (name) => !["AWS_REGION", "TABLE_NAME", "CLUSTERS", "NOTIFY_TOKEN", "EVENT_BUS_NAME"].includes(name) && !name.endsWith("_QUEUE_URL"),
+);
+
 /**
  * Reads a function's whole environment (names and defaults are those of Karpenter's settings where it has them).
  * An empty variable counts as one that is not set. Throws ConfigError with one sentence about the first thing that is wrong.

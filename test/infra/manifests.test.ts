@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -193,5 +194,17 @@ describe("the webhook", () => {
     { name: "a cluster name with a slash", options: { ...notify, cluster: "a/b" }, says: "no EKS cluster name" },
   ])("refuses $name in one sentence", ({ options, says }) => {
     expect(() => manifests({ cluster: "c1", ...options })).toThrow(says);
+  });
+});
+
+describe("a bad command line", () => {
+  it.for([
+    { args: [], says: "--cluster is missing; usage: npm run -s manifests" },
+    { args: ["--bogus"], says: "Unknown option '--bogus'; usage: npm run -s manifests" },
+    { args: ["--cluster", "c", "--notify-token", "0123456789abcdef"], says: "of no use without --notify-url" },
+  ])("ends with one sentence and exit code 2: $args", { timeout: 30_000 }, ({ args, says }) => {
+    const { status, stderr, stdout } = spawnSync(process.execPath, ["infra/manifests.ts", ...args], { encoding: "utf8" });
+    expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+    expect(stderr).toContain(says);
   });
 });

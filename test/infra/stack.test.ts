@@ -329,6 +329,23 @@ describe("settings", () => {
       says: "23 clusters of such names",
     },
     { name: "a bad bus", value: { clusters: [{ name: "a" }], eventBus: "arn:aws:events:x" }, says: "test: eventBus is no event bus name" },
+    {
+      name: "a bad level",
+      value: { clusters: [{ name: "a" }], settings: { LOG_LEVEL: "loud" } },
+      says: "test: settings.LOG_LEVEL: set it to",
+    },
+    {
+      name: "a bad gate",
+      value: { clusters: [{ name: "a" }], settings: { FEATURE_GATES: "Foo=1" } },
+      says: "test: settings.FEATURE_GATES: set it to",
+    },
+    {
+      name: "a setting of no function",
+      value: { clusters: [{ name: "a" }], settings: { NOPE: "1" } },
+      says: "settings has NOPE, which is none",
+    },
+    { name: "a missing name", value: { clusters: [{ nam: "a" }] }, says: "test: clusters.0.name is missing; it must be text" },
+    { name: "a bad source", value: { clusters: [{ name: "a", sources: ["x"] }] }, says: "sources.0 must be one of audit, notify, sweep" },
     { name: "an unknown key", value: { clusters: [{ name: "a" }], cluster: 1 }, says: "cluster" },
   ])("refuse $name in one sentence", ({ value, says }) => {
     expect(() => parseSettings(value, "test")).toThrow(says);
