@@ -85,7 +85,6 @@ function environment(name: FunctionName, { stack, settings, table, queues, extra
     sources: cluster.sources,
     endpoint: cluster.endpoint,
     caBundle: cluster.caBundle,
-    roleArn: cluster.roleArn,
   }));
   const variables: Record<string, string> = {
     ...settings.settings,

@@ -118,12 +118,10 @@ export function pricingStatement(): PolicyStatement {
   return allow("ReadPrices", { actions: ["pricing:GetProducts"], resources: ["*"] });
 }
 
-/** Ask EKS where the clusters are, and act in other accounts where clusters are of those. */
+/** Ask EKS where the clusters are. */
 export function clusterStatements(clusters: readonly ClusterSettings[]): readonly PolicyStatement[] {
-  const roles = clusters.flatMap(({ roleArn }) => (roleArn === undefined ? [] : [roleArn]));
   return [
     allow("FindClusters", { actions: ["eks:DescribeCluster"], resources: clusters.map(({ name }) => arn("eks", `cluster/${name}`)) }),
-    ...(roles.length === 0 ? [] : [allow("ActInOtherAccounts", { actions: ["sts:AssumeRole"], resources: roles })]),
   ];
 }
 

@@ -14,11 +14,6 @@ const cluster = z.strictObject({
   endpoint: z.string().startsWith("https://").optional(),
   /** PEM in base64; asked of EKS when absent. */
   caBundle: z.string().optional(),
-  /** Role of another account to assume for this cluster. */
-  roleArn: z
-    .string()
-    .regex(/^arn:[^:]+:iam::\d{12}:role\/\S+$/, "is no role ARN")
-    .optional(),
   /** Of its audit records; /aws/eks/NAME/cluster when absent. */
   logGroup: z.string().optional(),
   auditPattern: z.enum(["json", "text"]).default("json"),

@@ -165,9 +165,7 @@ export class AutoscalerStack extends Stack {
     // The API server cannot sign requests: the secret in the path tells it from strangers.
     const url = functions.get("notify")?.addFunctionUrl({ authType: FunctionUrlAuthType.NONE }).url;
     if (url !== undefined) new CfnOutput(this, "NotifyUrl", { value: url });
-    // Access entries of another account's clusters are that account's to make.
-    const own = this.settings.clusters.filter(({ roleArn }) => roleArn === undefined);
-    for (const { name } of this.settings.accessEntries ? own : []) letFunctionsIn(this, name, functions);
+    for (const { name } of this.settings.accessEntries ? this.settings.clusters : []) letFunctionsIn(this, name, functions);
   }
 
   #watchDeadLetters(): void {

@@ -21,27 +21,11 @@ describe("parseConfig", () => {
       queues: {},
       clusters: [{ name: "c1", sources: ["sweep"] }],
       logLevel: "info",
-      featureGates: {
-        ReservedCapacity: true,
-        NodeRepair: false,
-        SpotToSpotConsolidation: false,
-        NodeOverlay: false,
-        StaticCapacity: false,
-        CapacityBuffer: false,
-      },
+      featureGates: { SpotToSpotConsolidation: false },
       vmMemoryOverheadPercent: 0.075,
       reservedEnis: 0,
       preferencePolicy: "Respect",
       minValuesPolicy: "Strict",
-      batchIdleDurationMs: 1_000,
-      batchMaxDurationMs: 10_000,
-      amiRefreshIntervalMs: 60_000,
-      subnetRefreshIntervalMs: 60_000,
-      eksControlPlane: true,
-      isolatedVpc: false,
-      disableDryRun: false,
-      ignoreDraRequests: true,
-      disableClusterStateObservability: false,
     });
   });
 
@@ -51,32 +35,28 @@ describe("parseConfig", () => {
         ...good,
         CLUSTERS: JSON.stringify([
           { name: "c1", sources: ["audit", "notify"], endpoint: "https://x.example", caBundle: "LS0t" },
-          { name: "c2", sources: [], roleArn: "arn:aws:iam::123456789012:role/other" },
+          { name: "c2", sources: [] },
         ]),
         CLAIM_QUEUE_URL: "https://sqs.example/claims",
         NOTIFY_TOKEN: "0123456789abcdef",
         FEATURE_GATES: "SpotToSpotConsolidation=true, SomethingNew=true,ReservedCapacity=false",
-        BATCH_IDLE_DURATION: "1m30.5s",
         VM_MEMORY_OVERHEAD_PERCENT: "0.05",
         RESERVED_ENIS: "",
-        ISOLATED_VPC: "true",
         EVENT_BUS_NAME: "default",
       },
       ["CLAIM_QUEUE_URL", "NOTIFY_TOKEN"],
     );
     expect(config.clusters).toEqual([
       { name: "c1", sources: ["audit", "notify"], endpoint: "https://x.example", caBundle: "LS0t" },
-      { name: "c2", sources: [], roleArn: "arn:aws:iam::123456789012:role/other" },
+      { name: "c2", sources: [] },
     ]);
     expect(config).toMatchObject({
       queues: { claim: "https://sqs.example/claims" },
       notifyToken: "0123456789abcdef",
       eventBusName: "default",
-      featureGates: { SpotToSpotConsolidation: true, ReservedCapacity: false },
-      batchIdleDurationMs: 90_500,
+      featureGates: { SpotToSpotConsolidation: true },
       vmMemoryOverheadPercent: 0.05,
       reservedEnis: 0,
-      isolatedVpc: true,
     });
     expect(config.featureGates).not.toHaveProperty("SomethingNew");
   });
@@ -99,7 +79,6 @@ describe("parseConfig", () => {
     { name: "an unknown key", env: { CLUSTERS: '[{"name":"a","endpont":"x"}]' }, says: /^CLUSTERS: \[0\] does not know "endpont"/ },
     { name: "a cluster twice", env: { CLUSTERS: '[{"name":"a"},{"name":"a"}]' }, says: /the cluster a twice/ },
     { name: "a URL that is none", env: { PROVISION_QUEUE_URL: "provision.fifo" }, says: /^PROVISION_QUEUE_URL: set it to the queue's URL/ },
-    { name: "a boolean in other words", env: { ISOLATED_VPC: "yes" }, says: /^ISOLATED_VPC: set it to true or false, not "yes"\.$/ },
     {
       name: "a policy in lower case",
       env: { PREFERENCE_POLICY: "ignore" },
@@ -111,11 +90,15 @@ describe("parseConfig", () => {
       says: /^VM_MEMORY_OVERHEAD_PERCENT: set it to a number of 0 or more/,
     },
     { name: "half an interface", env: { RESERVED_ENIS: "0.5" }, says: /^RESERVED_ENIS: set it to a whole number/ },
-    { name: "a duration without unit", env: { BATCH_MAX_DURATION: "10" }, says: /^BATCH_MAX_DURATION: set it to a duration/ },
     {
-      name: "too short a refresh",
-      env: { AMI_REFRESH_INTERVAL: "30s" },
-      says: /^AMI_REFRESH_INTERVAL: set it to a duration of 60s or more/,
+      name: "a gate that cannot be switched on yet",
+      env: { FEATURE_GATES: "NodeRepair=true" },
+      says: /^FEATURE_GATES: set it to a list such as .*NodeRepair.* cannot be switched on yet/,
+    },
+    {
+      name: "a role of another account",
+      env: { CLUSTERS: '[{"name":"a","roleArn":"arn:aws:iam::123456789012:role/x"}]' },
+      says: /^CLUSTERS: \[0\] does not know "roleArn"/,
     },
     {
       name: "a bus by its ARN",
