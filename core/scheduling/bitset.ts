@@ -5,6 +5,13 @@ export function emptyBitset(size: number): Bitset {
   return new Uint32Array((size + 31) >>> 5);
 }
 
+/** All of the universe. */
+export function fullBitset(size: number): Bitset {
+  const set = emptyBitset(size);
+  for (let i = 0; i < size; i++) setBit(set, i);
+  return set;
+}
+
 export function setBit(set: Bitset, i: number): void {
   set[i >>> 5] = (set[i >>> 5] ?? 0) | (1 << (i & 31));
 }

@@ -7,14 +7,13 @@ import type { Snapshot } from "../model/snapshot.ts";
 import type { Taint, Toleration } from "../model/taint.ts";
 import {
   compatible,
-  conflictOf,
   intersectAll,
   labelsCompatible,
   type Requirements,
   requirementsFrom,
   requirementsFromLabels,
 } from "../requirements/requirements.ts";
-import { type Bitset, emptyBitset, setBit } from "./bitset.ts";
+import { type Bitset, emptyBitset, fullBitset, hasBit, setBit } from "./bitset.ts";
 import { type HostPort, hostPorts } from "./host-ports.ts";
 import { only, requiredTerms } from "./preferences.ts";
 import { untolerated } from "./taints.ts";
@@ -102,17 +101,19 @@ export function daemonGroups(
     .filter(({ tolerations }) => untolerated(pool.taints, [...tolerations, SOFT]) === undefined)
     .map((daemon) => ({
       daemon,
-      joined: daemon.alternatives
+      types: daemon.alternatives
         .filter((wanted) => compatible(labels, wanted, WELL_KNOWN_LABELS))
-        .map((wanted) => intersectAll(labels, wanted)),
+        .map((wanted) => {
+          const types = fullBitset(table.types.length);
+          table.keepAgreeing(types, intersectAll(labels, wanted).values());
+          return types;
+        }),
     }))
-    .filter(({ joined }) => joined.length > 0);
+    .filter(({ types }) => types.length > 0);
   const indexByMembers = new Map<string, number>();
   const groups: DaemonGroup[] = [];
-  const groupOf = Int32Array.from(table.requirements, (own, t) => {
-    const running = possible
-      .filter(({ joined }) => joined.some((wanted) => conflictOf(own, wanted) === undefined))
-      .map(({ daemon }) => daemon);
+  const groupOf = Int32Array.from(table.types, (_, t) => {
+    const running = possible.filter(({ types }) => types.some((some) => hasBit(some, t))).map(({ daemon }) => daemon);
     const text = running.map(({ uid }) => uid).join();
     const index = indexByMembers.get(text) ?? groups.length;
     indexByMembers.set(text, index);

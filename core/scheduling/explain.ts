@@ -3,7 +3,7 @@ import { formatQuantity } from "../model/quantity.ts";
 import { describe } from "../requirements/requirement.ts";
 import { describeConflict, incompatibility } from "../requirements/requirements.ts";
 import type { Attempt } from "./attempt.ts";
-import { hasBit, isEmpty, members } from "./bitset.ts";
+import { hasBit, isEmpty, members, overlap } from "./bitset.ts";
 import { takenPort } from "./host-ports.ts";
 import type { Ask } from "./pod-class.ts";
 import { describeTaint, untolerated } from "./taints.ts";
@@ -97,7 +97,7 @@ function limitText(attempt: Attempt, template: Template, ask: Ask, types: Uint32
 function noType(template: Template, ask: Ask): string {
   for (const item of [...ask.set.requirements.values()].sort((a, b) => (a.key < b.key ? -1 : 1))) {
     const agreeing = template.table.agreeing(item);
-    if (!members(template.types).some((t) => hasBit(agreeing, t)))
+    if (agreeing !== undefined && !overlap(template.types, agreeing))
       return `none of its ${members(template.types).length} instance types has ${describe(item)}`;
   }
   const wants = [...ask.set.requirements.values()].map(describe).sort().join(", ");

@@ -1,5 +1,5 @@
 import { type Bitset, hasBit } from "./bitset.ts";
-import type { Prices } from "./type-table.ts";
+import type { Prices } from "./offering-table.ts";
 
 /** What a frontier reads: types by rising price, and the room that each has. */
 export interface Shelf {

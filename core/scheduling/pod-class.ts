@@ -9,9 +9,8 @@ import { keysOf } from "./label-selector.ts";
 import { podUid } from "./pod-state.ts";
 import { type PreferencePolicy, type Shape, shapesOf } from "./preferences.ts";
 import type { RequirementSet, RequirementSets } from "./requirement-sets.ts";
-import type { ResourceAxis } from "./resource-axis.ts";
 import type { TopologyBuilder } from "./topology.ts";
-import { groupSelects, type TopologyGroup } from "./topology-group.ts";
+import type { TopologyGroup } from "./topology-group.ts";
 import type { PodVolumes, Volumes } from "./volumes.ts";
 
 /** Pods that scheduling cannot tell apart. The solver works on these, not on pods. */
@@ -21,6 +20,10 @@ export interface PodClass {
   readonly pods: readonly Pod[];
   readonly example: Pod;
   readonly requests: Resources;
+  /** The same for classes that selectors cannot tell apart. */
+  readonly labels: string;
+  /** The same for classes that ask for the same places and company. */
+  readonly placement: string;
   readonly ports: readonly HostPort[];
   /** Where volumes may be used: the same for all pods of the class. */
   readonly volumeAlternatives: PodVolumes["alternatives"];
@@ -74,31 +77,23 @@ export function classesOf(
   const labelKeys = labelKeysRead(pods, readByOthers);
   const requestMemo = new Map<string, Resources>();
   const queued = pods.map((pod) => {
-    const text = JSON.stringify([
-      pod.spec.containers?.map(shapeOfContainer),
-      pod.spec.initContainers?.map(shapeOfContainer),
-      pod.spec.overhead,
-      pod.spec.resources,
-    ]);
+    const text = requestsText(pod.spec);
     const requests = requestMemo.get(text) ?? podRequests(pod.spec);
     requestMemo.set(text, requests);
-    return { pod, requests, text };
+    const { cpu = 0, memory = 0 } = requests;
+    return { pod, requests, text, cpu, memory, created: pod.metadata.creationTimestamp ?? "", uid: podUid(pod) };
   });
-  queued.sort(
-    (a, b) =>
-      (b.requests["cpu"] ?? 0) - (a.requests["cpu"] ?? 0) ||
-      (b.requests["memory"] ?? 0) - (a.requests["memory"] ?? 0) ||
-      compare(a.pod.metadata.creationTimestamp ?? "", b.pod.metadata.creationTimestamp ?? "") ||
-      compare(podUid(a.pod), podUid(b.pod)),
-  );
-  const byText = new Map<string, { pods: Pod[]; requests: Resources }>();
+  queued.sort((a, b) => b.cpu - a.cpu || b.memory - a.memory || compare(a.created, b.created) || compare(a.uid, b.uid));
+  const byText = new Map<string, { pods: Pod[]; requests: Resources; labels: string; placement: string }>();
   for (const { pod, requests, text } of queued) {
-    const key = `${moved.has(pod) ? "moved" : ""}${text}${textOf(pod, labelKeys, volumes)}`;
+    const labels = labelsText(pod, labelKeys);
+    const placement = placementText(pod, labels);
+    const key = `${moved.has(pod) ? "moved" : ""}${text}|${labels}|${placement}|${ownText(pod.spec, volumes, pod)}`;
     const known = byText.get(key);
-    if (known === undefined) byText.set(key, { pods: [pod], requests });
+    if (known === undefined) byText.set(key, { pods: [pod], requests, labels, placement });
     else known.pods.push(pod);
   }
-  return [...byText.values()].flatMap(({ pods: alike, requests }, index) => {
+  return [...byText.values()].flatMap(({ pods: alike, requests, labels, placement }, index) => {
     const [example] = alike;
     if (example === undefined) return [];
     return [
@@ -107,6 +102,8 @@ export function classesOf(
         pods: alike,
         example,
         requests,
+        labels,
+        placement,
         ports: hostPorts(example.spec),
         volumeAlternatives: volumes.of(example).alternatives,
         attaches: hasVolumes(example.spec) ? (pod: Pod) => volumes.of(pod).claimsByDriver : undefined,
@@ -119,24 +116,59 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function shapeOfContainer(c: NonNullable<Pod["spec"]["containers"]>[number]): unknown {
-  return [c.resources, c.restartPolicy];
+type Container = NonNullable<Pod["spec"]["containers"]>[number];
+
+/** What requests follow from. Written by hand: this runs for every pod, and JSON takes several times as long. */
+function requestsText({ containers, initContainers, overhead, resources }: Pod["spec"]): string {
+  let text = containersText(containers);
+  if (initContainers !== undefined && initContainers.length > 0) text += `/${containersText(initContainers)}`;
+  if (overhead !== undefined || resources !== undefined) text += `/${JSON.stringify([overhead, resources?.requests])}`;
+  return text;
 }
 
-function textOf(pod: Pod, labelKeys: readonly string[], volumes: Volumes): string {
-  const { metadata, spec } = pod;
-  const ports = (spec.containers ?? []).flatMap(({ ports }) => (ports ?? []).filter(({ hostPort }) => hostPort));
-  return JSON.stringify([
-    metadata.namespace,
-    labelKeys.map((key) => metadata.labels?.[key]),
-    spec.nodeSelector,
-    spec.affinity,
-    spec.tolerations,
-    spec.topologySpreadConstraints,
-    spec.resourceClaims,
-    ports,
-    hasVolumes(spec) ? volumeText(volumes.of(pod)) : "",
-  ]);
+function containersText(containers: readonly Container[] | undefined): string {
+  let text = "";
+  for (const { resources, restartPolicy } of containers ?? []) {
+    const requests = resources?.requests ?? {};
+    for (const name in requests) text += `${name}=${requests[name]},`;
+    text += restartPolicy === undefined ? ";" : `${restartPolicy};`;
+  }
+  return text;
+}
+
+function labelsText({ metadata }: Pod, keys: readonly string[]): string {
+  let text = metadata.namespace ?? "default";
+  for (const key of keys) {
+    const value = metadata.labels?.[key];
+    text += value === undefined ? "," : `,=${value}`;
+  }
+  return text;
+}
+
+function placementText({ metadata, spec }: Pod, labels: string): string {
+  const { nodeSelector, affinity, tolerations, topologySpreadConstraints } = spec;
+  if (
+    nodeSelector === undefined &&
+    affinity?.nodeAffinity === undefined &&
+    affinity?.podAffinity === undefined &&
+    affinity?.podAntiAffinity === undefined &&
+    tolerations === undefined &&
+    topologySpreadConstraints === undefined
+  ) {
+    return "";
+  }
+  const text = JSON.stringify([nodeSelector, affinity, tolerations, topologySpreadConstraints]);
+  // matchLabelKeys and mismatchLabelKeys make selectors that depend on the pod's own labels.
+  return text.includes("LabelKeys") ? `${labels} ${text}` : `${metadata.namespace ?? "default"} ${text}`;
+}
+
+/** What else tells pods apart, and is rare. */
+function ownText(spec: Pod["spec"], volumes: Volumes, pod: Pod): string {
+  const ports = (spec.containers ?? []).some(({ ports }) => ports?.some(({ hostPort }) => hostPort));
+  const claims = (spec.resourceClaims ?? []).length > 0;
+  const hasOwnVolumes = hasVolumes(spec);
+  if (!ports && !claims && !hasOwnVolumes) return "";
+  return JSON.stringify([hostPorts(spec), spec.resourceClaims, hasOwnVolumes ? volumeText(volumes.of(pod)) : ""]);
 }
 
 function hasVolumes(spec: Pod["spec"]): boolean {
@@ -173,19 +205,16 @@ function labelKeysRead(pods: readonly Pod[], others: Iterable<Pod>): readonly st
   return [...keys].sort();
 }
 
-/** The shapes of every class, bound to the run's groups and sets. Call `bindGroups` once all groups are known. */
-export function asksOf(
-  podClass: PodClass,
-  options: ClassOptions,
-  sets: RequirementSets,
-  axis: ResourceAxis,
-  topology: TopologyBuilder,
-): readonly (Omit<Ask, "id" | "fitId" | "bidId" | "deciding" | "hosts" | "areas" | "self" | "counting" | "hasTopology" | "hard"> & {
+/** A shape bound to the run's groups and sets: all that follows from what a class asks for in places and company. */
+export interface Draft extends Shape {
+  readonly set: RequirementSet;
+  readonly acceptsNewHost: boolean;
   readonly owned: readonly TopologyGroup[];
   readonly required: readonly TopologyGroup[];
-})[] {
-  const { example } = podClass;
-  const vector = axis.vector(podClass.requests);
+}
+
+/** The shapes of a class, strictest first. The same for classes of one `placement`. */
+export function draftsOf({ example }: PodClass, options: ClassOptions, sets: RequirementSets, topology: TopologyBuilder): readonly Draft[] {
   const { podAffinity, podAntiAffinity } = example.spec.affinity ?? {};
   const required = [
     ...(podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []).map((term) => topology.affinity(example, term, "affinity")),
@@ -194,14 +223,10 @@ export function asksOf(
       constraint.whenUnsatisfiable === "DoNotSchedule" ? [topology.spread(example, constraint, example.spec.tolerations ?? [])] : [],
     ),
   ];
-  const volumeSets = podClass.volumeAlternatives.map((set) => sets.intern(withoutHost(set)));
   return shapesOf(example.spec, options.policy, options.softTaints).map((shape) => ({
     ...shape,
-    class: podClass,
-    vector,
     set: sets.intern(withoutHost(shape.requirements)),
     acceptsNewHost: acceptsNewHost(shape.requirements.get(HOSTNAME)),
-    volumeSets,
     required,
     owned: [
       ...shape.spreads.map((constraint) => topology.spread(example, constraint, shape.tolerations)),
@@ -209,6 +234,11 @@ export function asksOf(
       ...shape.antiAffinity.map((term) => topology.affinity(example, term, "anti")),
     ],
   }));
+}
+
+/** Where the class' volumes can be used, as requirements on new nodes. */
+export function volumeSetsOf({ volumeAlternatives }: PodClass, sets: RequirementSets): readonly RequirementSet[] {
+  return volumeAlternatives.map((set) => sets.intern(withoutHost(set)));
 }
 
 function withoutHost(set: Requirements): Requirements {
@@ -225,22 +255,4 @@ function acceptsNewHost(item: Requirement | undefined): boolean {
 export function bidText({ fitId, hosts, areas, self, volumeSets, id }: Omit<Ask, "bidId">): string {
   const apart = hosts.filter(({ kind }) => kind !== "affinity").map((group) => `${group.index}${self.has(group) ? "+" : ""}`);
   return `${fitId}/${apart.join()}/${areas[0]?.key ?? ""}/${volumeSets.length > 0 ? id : ""}`;
-}
-
-/** Groups that the class' pods count in: those that select it, and inverse ones that it owns. */
-export function countingGroups(
-  podClass: PodClass,
-  groups: readonly TopologyGroup[],
-  inverseOwned: readonly TopologyGroup[],
-): readonly TopologyGroup[] {
-  return [...groups.filter((group) => group.kind !== "inverse" && groupSelects(group, podClass.example)), ...inverseOwned];
-}
-
-/** Groups that decide: the shape's own, and the inverse ones of pods that want to be away from this one. */
-export function decidingGroups(
-  podClass: PodClass,
-  owned: readonly TopologyGroup[],
-  groups: readonly TopologyGroup[],
-): readonly TopologyGroup[] {
-  return [...new Set([...owned, ...groups.filter((group) => group.kind === "inverse" && groupSelects(group, podClass.example))])];
 }

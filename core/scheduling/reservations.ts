@@ -1,9 +1,9 @@
 import { CAPACITY_TYPE } from "../model/labels.ts";
 import { requirement } from "../requirements/requirement.ts";
+import { RESERVATION_ID } from "./offering-table.ts";
 import type { PlannedClaim } from "./planned-claim.ts";
 import type { RequirementSet, RequirementSets } from "./requirement-sets.ts";
 import type { Template } from "./template.ts";
-import { RESERVATION_ID } from "./type-table.ts";
 
 /** Instances left in capacity reservations while claims are planned. A claim holds one in each that it could be launched into. */
 export class Reservations {

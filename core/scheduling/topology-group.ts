@@ -40,6 +40,34 @@ export function groupSelects(group: TopologyGroup, pod: Pod): boolean {
   return selects(group.selector, pod.metadata.labels);
 }
 
+/** Groups by what they select, since a run may have thousands and a pod is selected by few. */
+export class GroupIndex {
+  /** Groups that want a certain label. */
+  readonly #byLabel = new Map<string, TopologyGroup[]>();
+  readonly #others: TopologyGroup[] = [];
+
+  constructor(groups: readonly TopologyGroup[]) {
+    for (const group of groups) {
+      const [label] = Object.entries(group.selector?.matchLabels ?? {});
+      if (label === undefined) {
+        this.#others.push(group);
+        continue;
+      }
+      const text = label.join("=");
+      const known = this.#byLabel.get(text);
+      if (known === undefined) this.#byLabel.set(text, [group]);
+      else known.push(group);
+    }
+  }
+
+  /** Groups that select a pod, in the order of the groups. */
+  selecting(pod: Pod): readonly TopologyGroup[] {
+    const likely = [...this.#others];
+    for (const label of Object.entries(pod.metadata.labels ?? {})) likely.push(...(this.#byLabel.get(label.join("=")) ?? []));
+    return likely.filter((group) => groupSelects(group, pod)).sort((a, b) => a.index - b.index);
+  }
+}
+
 /** Whether pods on an existing node count. */
 export function filterAdmitsNode(filter: NodeFilter, labels: Readonly<Record<string, string>>, taints: readonly Taint[]): boolean {
   if (filter.tolerations !== undefined && untolerated(taints, filter.tolerations) !== undefined) return false;

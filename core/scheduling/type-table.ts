@@ -1,34 +1,21 @@
-import type { InstanceType, Offering } from "../model/instance-type.ts";
-import { CAPACITY_TYPE, ZONE, ZONE_ID } from "../model/labels.ts";
+import type { InstanceType } from "../model/instance-type.ts";
 import { oncePer } from "../model/once-per.ts";
 import { parseResources, type Resources } from "../model/quantity.ts";
-import { allowsAbsent, canonical, has, type Requirement } from "../requirements/requirement.ts";
-import { conflictOf, type Requirements, requirementsFrom } from "../requirements/requirements.ts";
+import { canonical, type Requirement } from "../requirements/requirement.ts";
 import { type Bitset, emptyBitset, hasBit, overlap, setBit } from "./bitset.ts";
+import { admits, OFFERING_KEYS, OfferingTable, type Prices } from "./offering-table.ts";
+import { RequirementColumns } from "./requirement-columns.ts";
 import type { RequirementSet } from "./requirement-sets.ts";
-
-export const RESERVATION_ID = "karpenter.k8s.aws/capacity-reservation-id";
-const OFFERING_KEYS = [ZONE, CAPACITY_TYPE, ZONE_ID, RESERVATION_ID];
-
-/** Prices that a requirement set sees. */
-export interface Prices {
-  /** USD per hour of the cheapest available offering by type; Infinity where none is. */
-  readonly byType: Float64Array;
-  /** Types with an offering, cheapest first, then by name. */
-  readonly order: readonly number[];
-  /** Capacity types in which some type can be had, with those types. */
-  readonly byCapacityType: readonly (readonly [string, Bitset])[];
-}
 
 /** A catalogue of instance types laid out for solving: sorted by name, answers to requirements remembered as bitsets. */
 export class TypeTable {
   readonly types: readonly InstanceType[];
-  readonly requirements: readonly Requirements[];
   readonly capacity: readonly Resources[];
   /** Capacity less what kubelet, system and eviction thresholds keep. */
   readonly allocatable: readonly Resources[];
-  readonly #bits = new Map<string, Bitset>();
-  readonly #keys: ReadonlySet<string>;
+  readonly #columns: RequirementColumns;
+  readonly #offerings: OfferingTable;
+  readonly #agreeing = new Map<string, Bitset | undefined>();
   readonly #prices = new Map<string, Prices>();
   readonly #pricesBySet = new WeakMap<RequirementSet, Prices>();
   readonly #admitted = new WeakMap<RequirementSet, Bitset>();
@@ -39,11 +26,11 @@ export class TypeTable {
 
   constructor(types: readonly InstanceType[]) {
     this.types = [...types].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
-    this.requirements = this.types.map((type) => requirementsFrom(type.requirements));
+    this.#columns = new RequirementColumns(this.types);
+    this.#offerings = new OfferingTable(this.types);
     this.capacity = this.types.map((type) => parseResources(type.capacity));
     this.allocatable = this.types.map((type, i) => allocatableOf(type, this.capacity[i] ?? {}));
     this.hasReserved = types.some(({ offerings }) => offerings.some(({ capacityType }) => capacityType === "reserved"));
-    this.#keys = new Set(this.requirements.flatMap((set) => [...set.keys()]));
   }
 
   /** Types whose own requirements agree with the set and that have an available offering which it allows. */
@@ -52,26 +39,26 @@ export class TypeTable {
     if (known !== undefined) return known;
     const bits = emptyBitset(this.types.length);
     for (const t of this.prices(set).order) setBit(bits, t);
-    for (const item of set.requirements.values()) {
-      if (!this.#keys.has(item.key)) continue;
-      const agreeing = this.agreeing(item);
-      for (let w = 0; w < bits.length; w++) bits[w] = (bits[w] ?? 0) & (agreeing[w] ?? 0);
-    }
+    this.keepAgreeing(bits, set.requirements.values());
     this.#admitted.set(set, bits);
     return bits;
   }
 
-  /** Types whose requirements agree with one item; offerings are not looked at. */
-  agreeing(item: Requirement): Bitset {
+  /** Takes out the types whose requirements contradict some of the items; offerings are not looked at. */
+  keepAgreeing(types: Bitset, items: Iterable<Requirement>): void {
+    for (const item of items) {
+      const agreeing = this.agreeing(item);
+      if (agreeing === undefined) continue;
+      for (let w = 0; w < types.length; w++) types[w] = (types[w] ?? 0) & (agreeing[w] ?? 0);
+    }
+  }
+
+  /** Types that do not contradict one item; undefined when none has anything to say about its key. */
+  agreeing(item: Requirement): Bitset | undefined {
     const text = canonical(item);
-    const known = this.#bits.get(text);
-    if (known !== undefined) return known;
-    const bits = emptyBitset(this.types.length);
-    const wanted: Requirements = new Map([[item.key, item]]);
-    this.requirements.forEach((own, t) => {
-      if (conflictOf(own, wanted) === undefined) setBit(bits, t);
-    });
-    this.#bits.set(text, bits);
+    if (this.#agreeing.has(text)) return this.#agreeing.get(text);
+    const bits = this.#columns.agreeing(item);
+    this.#agreeing.set(text, bits);
     return bits;
   }
 
@@ -88,20 +75,7 @@ export class TypeTable {
     const text = items.map((item) => (item === undefined ? "" : canonical(item))).join("\u0003");
     const known = this.#prices.get(text);
     if (known !== undefined) return known;
-    const byType = new Float64Array(this.types.length).fill(Number.POSITIVE_INFINITY);
-    const byCapacityType = new Map<string, Bitset>();
-    this.types.forEach(({ offerings }, t) => {
-      for (const offering of offerings) {
-        if (!offering.available || !admits(items, offering)) continue;
-        if (offering.price < (byType[t] ?? 0)) byType[t] = offering.price;
-        const bits = byCapacityType.get(offering.capacityType) ?? emptyBitset(this.types.length);
-        byCapacityType.set(offering.capacityType, bits);
-        setBit(bits, t);
-      }
-    });
-    const order = this.types.map((_, t) => t).filter((t) => byType[t] !== Number.POSITIVE_INFINITY);
-    order.sort((a, b) => (byType[a] ?? 0) - (byType[b] ?? 0) || a - b);
-    const prices = { byType, order, byCapacityType: [...byCapacityType] };
+    const prices = this.#offerings.prices(items);
     this.#prices.set(text, prices);
     return prices;
   }
@@ -142,24 +116,13 @@ export class TypeTable {
 
   /** Values that a type offers for a key (minValues, topology domains). */
   valuesOf(type: number, key: string): readonly string[] {
-    const item = this.requirements[type]?.get(key);
+    const item = this.#columns.get(type, key);
     return item === undefined || item.complement ? [] : [...item.values];
   }
 }
 
 /** The table of a catalogue; made once for each list of types. */
 export const typeTable: (types: readonly InstanceType[]) => TypeTable = oncePer((types) => new TypeTable(types));
-
-function admits(items: readonly (Requirement | undefined)[], offering: Offering): boolean {
-  const [zone, capacityType, zoneId, reservation] = items;
-  if (zone !== undefined && !has(zone, offering.zone)) return false;
-  if (capacityType !== undefined && !has(capacityType, offering.capacityType)) return false;
-  if (zoneId !== undefined && offering.zoneId !== undefined && !has(zoneId, offering.zoneId)) return false;
-  if (offering.capacityType === "reserved" && offering.reservationCapacity !== undefined && offering.reservationCapacity <= 0) return false;
-  if (reservation === undefined) return true;
-  // An offering outside any reservation has no reservation id.
-  return offering.reservationId === undefined ? allowsAbsent(reservation) : has(reservation, offering.reservationId);
-}
 
 function allocatableOf(type: InstanceType, capacity: Resources): Resources {
   const rest: Record<string, number> = { ...capacity };

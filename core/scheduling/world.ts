@@ -5,7 +5,7 @@ import type { Snapshot } from "../model/snapshot.ts";
 import { type Daemon, daemonsOf } from "./daemon-overhead.ts";
 import { type ExistingNode, existingNodes } from "./existing-node.ts";
 import type { NodeView } from "./node-view.ts";
-import { type Ask, asksOf, bidText, type ClassOptions, classesOf, countingGroups, decidingGroups, type PodClass } from "./pod-class.ts";
+import { type Ask, bidText, type ClassOptions, classesOf, type Draft, draftsOf, type PodClass, volumeSetsOf } from "./pod-class.ts";
 import { podUid } from "./pod-state.ts";
 import { RequirementSets } from "./requirement-sets.ts";
 import { reservationCapacity } from "./reservations.ts";
@@ -13,7 +13,7 @@ import { ResourceAxis } from "./resource-axis.ts";
 import type { Template } from "./template.ts";
 import { templatesOf } from "./template.ts";
 import { type Place, TopologyBuilder } from "./topology.ts";
-import { groupSelects, type TopologyGroup } from "./topology-group.ts";
+import { GroupIndex, type TopologyGroup } from "./topology-group.ts";
 import { volumesOf } from "./volumes.ts";
 
 /** Everything about one solve that placing pods does not change: worked out once, shared by every attempt. */
@@ -60,7 +60,12 @@ export function worldOf(snapshot: Snapshot, views: readonly NodeView[], pods: re
   const templates = templatesOf(snapshot, present, daemons, sets, axis);
   const softTaints = templates.some(({ taints }) => taints.some(({ effect }) => effect === "PreferNoSchedule"));
   const topology = new TopologyBuilder(snapshot, templates);
-  const drafts = classes.map((podClass) => asksOf(podClass, { policy: options.policy, softTaints }, sets, axis, topology));
+  const byPlacement = new Map<string, readonly Draft[]>();
+  const drafts = classes.map((podClass) => {
+    const known = byPlacement.get(podClass.placement) ?? draftsOf(podClass, { policy: options.policy, softTaints }, sets, topology);
+    byPlacement.set(podClass.placement, known);
+    return known;
+  });
   const inverse = classes.map(({ example }) =>
     (example.spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []).map((term) =>
       topology.affinity(example, term, "inverse"),
@@ -72,29 +77,38 @@ export function worldOf(snapshot: Snapshot, views: readonly NodeView[], pods: re
   let id = 0;
   const fitIds = new Map<string, number>();
   const bidIds = new Map<string, number>();
-  const fitIdOf = (shape: Pick<Ask, "set" | "vector" | "tolerations" | "acceptsNewHost" | "class">): number => {
-    const { set, vector, tolerations, acceptsNewHost } = shape;
-    return numbered(fitIds, JSON.stringify([set.id, [...vector], tolerations, acceptsNewHost, shape.class.ports]));
-  };
-  const asks = drafts.map((shapes, c) =>
-    shapes.map(({ owned, required, ...shape }): Ask => {
-      const deciding = decidingGroups(shape.class, owned, topology.groups);
-      const counting = countingGroups(shape.class, topology.groups, inverse[c] ?? []);
+  const groupIndex = new GroupIndex(topology.groups);
+  const selecting = new Map<string, readonly TopologyGroup[]>();
+  const asks = classes.map((podClass, c) => {
+    const selected = selecting.get(podClass.labels) ?? groupIndex.selecting(podClass.example);
+    selecting.set(podClass.labels, selected);
+    // Pods count in groups that select them, and in the inverse ones that they own.
+    const counting = [...selected.filter(({ kind }) => kind !== "inverse"), ...(inverse[c] ?? [])];
+    const keptAway = selected.filter(({ kind }) => kind === "inverse");
+    const vector = axis.vector(podClass.requests);
+    const volumeSets = volumeSetsOf(podClass, sets);
+    const ownText = `${vector.join()} ${podClass.ports.length > 0 ? JSON.stringify(podClass.ports) : ""}`;
+    return (drafts[c] ?? []).map(({ owned, required, ...shape }): Ask => {
+      const deciding = [...new Set([...owned, ...keptAway])];
+      const tolerations = shape.tolerations.length > 0 ? JSON.stringify(shape.tolerations) : "";
       const ask = {
         ...shape,
         id: id++,
-        fitId: fitIdOf(shape),
+        class: podClass,
+        vector,
+        volumeSets,
+        fitId: numbered(fitIds, `${shape.set.id} ${ownText} ${shape.acceptsNewHost} ${tolerations}`),
         deciding,
         hosts: deciding.filter(({ key }) => key === HOSTNAME),
         areas: deciding.filter(({ key }) => key !== HOSTNAME),
-        self: new Set(deciding.filter((group) => groupSelects(group, shape.class.example))),
+        self: new Set(deciding.filter((group) => selected.includes(group))),
         hard: new Set(required),
         counting,
         hasTopology: deciding.length > 0,
       };
       return { ...ask, bidId: numbered(bidIds, bidText(ask)) };
-    }),
-  );
+    });
+  });
   return {
     axis,
     sets,
