@@ -44,7 +44,8 @@ export function renderEntry(
   const [head, more] = cut > 0 ? [what.slice(0, cut), what.slice(cut).trimStart()] : [`${what}  `, ""];
   const rest = [more, which, why ?? ""].filter((part) => part !== "").join("  ");
   const lines = wrap(`${head.padEnd(WHAT + 2)}${rest}`.trimEnd(), room, " ".repeat(WHAT + 2));
-  const price = pricePerHour === undefined ? "" : `$${pricePerHour.toFixed(3)}/h`.padStart(PRICE);
+  const price =
+    pricePerHour === undefined ? "" : `$${pricePerHour.toFixed(pricePerHour < 10 ? 3 : pricePerHour < 1_000 ? 2 : 0)}/h`.padStart(PRICE);
   const first = price === "" ? (lines[0] ?? "") : `${(lines[0] ?? "").padEnd(room)}${price}`;
   const [on, off] = colour ? [isError ? "\u001b[31m" : "\u001b[1m", "\u001b[0m"] : ["", ""];
   const painted = `${on}${head.trimEnd()}${off}${first.slice(head.trimEnd().length)}`;

@@ -28,6 +28,18 @@ describe("timeline", () => {
     expect(renderEntry(entry, { start: START }).length).toBe(WIDTH);
   });
 
+  it.for([
+    [9.5, "$9.500/h"],
+    [17.9923, "$17.99/h"],
+    [999.99, "$999.99/h"],
+    [12_345.6, "$12346/h"],
+  ] as const)("keeps a blank before large prices (%f)", ([pricePerHour, want]) => {
+    const [first = ""] = renderEntry({ at: START, what: "w", which: "x ".repeat(49), pricePerHour }, { start: START }).split("\n");
+    expect(first.length).toBe(WIDTH);
+    expect(first).toMatch(/ \$[^ ]+$/);
+    expect(first.endsWith(want)).toBe(true);
+  });
+
   it("wraps what is long and never passes the width", () => {
     const why =
       "via replace, terminating 1 nodes (1 pods) ip-192-168-105-117.ap-northeast-2.compute.internal/c5a.2xlarge/on-demand and replacing with on-demand node from types c5a.large, c7i-flex.large, c5.large, c6i.large, c7i.large and 52 other(s)";
