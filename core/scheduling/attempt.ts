@@ -1,8 +1,7 @@
 import { HOSTNAME } from "../model/labels.ts";
 import type { Pod } from "../model/pod.ts";
-import { Bids, lowest } from "./bids.ts";
+import { Auction, SAME_PRICE } from "./auction.ts";
 import { isEmpty } from "./bitset.ts";
-import type { Bid, ClaimHeap } from "./claim-heap.ts";
 import { Evaluation } from "./evaluation.ts";
 import { NodeState } from "./existing-node.ts";
 import { Limits } from "./limits.ts";
@@ -16,9 +15,6 @@ import { TopologyState } from "./topology-state.ts";
 import type { World } from "./world.ts";
 
 const REFUSED = 1;
-const NOWHERE: readonly string[] = [];
-/** Prices closer than this are equal (USD per hour). */
-const SAME_PRICE = 1e-9;
 
 /** One pass over all pods. Greedy: existing nodes, then claims planned so far, then a new claim from the first pool that can. */
 export class Attempt {
@@ -32,10 +28,8 @@ export class Attempt {
   /** Claims in the order in which they are tried. */
   #queue: PlannedClaim[] = [];
   readonly #nodeRefusals: (Uint8Array | undefined)[] = [];
-  /** Bids of claims by bidId, for "least-rise". */
-  readonly #bids: (Bids | undefined)[] = [];
-  /** Claims that took a pod, one after another. */
-  readonly #changes: number[] = [];
+  /** For "least-rise". */
+  readonly #auction: Auction;
   /** Claims that will never take such a pod, by bidId. */
   readonly #claimRefusals: (Uint8Array | undefined)[] = [];
   /** Ask without topology that fitted nowhere: number of claims that there were. */
@@ -54,6 +48,7 @@ export class Attempt {
     this.#reservations = new Reservations(world.reservations);
     this.limits = new Limits(world.templates);
     this.#evaluation = new Evaluation(world, this.topology, this.#reservations, strategy.seed);
+    this.#auction = new Auction(world, this.#evaluation, this.topology);
   }
 
   /** Places pods class by class, and goes round again while some could be placed: a pod may have waited for its companion. */
@@ -125,41 +120,12 @@ export class Attempt {
 
   #onClaim(ask: Ask, pod: Pod): boolean {
     if (this.#strategy.claims !== "least-rise") return this.#onPlanned(ask, pod) || this.#onNew(ask, pod, this.#newClaim(ask));
-    const best = this.#leastRise(ask);
-    if (best !== undefined && best.rise < SAME_PRICE) return this.#join(best.at, ask, pod, best.outcome);
+    const best = this.#auction.best(ask);
+    if (best !== undefined && best.rise < SAME_PRICE) return this.#join(best.claim.index, ask, pod, best.outcome);
     const fresh = this.#newClaim(ask);
     const price = fresh === undefined ? Number.POSITIVE_INFINITY : NODE_HOUR + fresh.outcome.price;
-    if (best !== undefined && best.rise <= price + SAME_PRICE) return this.#join(best.at, ask, pod, best.outcome);
+    if (best !== undefined && best.rise <= price + SAME_PRICE) return this.#join(best.claim.index, ask, pod, best.outcome);
     return this.#onNew(ask, pod, fresh);
-  }
-
-  /**
-   * The planned claim that grows dearer by least. Best first: what a claim says for itself bounds from below what it says in the end, so the
-   * rest of the plan is asked about few claims only.
-   */
-  #leastRise(ask: Ask): { readonly at: number; readonly outcome: Outcome; readonly rise: number } | undefined {
-    const bids = this.#bids[ask.bidId] ?? new Bids(ask.areas[0]?.key);
-    this.#bids[ask.bidId] = bids;
-    bids.update(this.#changes, this.claims, (claim) => this.#evaluation.leastRise(claim, ask));
-    const [area] = ask.areas;
-    const heaps = bids.heaps(area === undefined ? NOWHERE : this.topology.open(area, ask, bids.domains()));
-    const asked: { readonly bid: Bid; readonly heap: ClaimHeap }[] = [];
-    let best: { at: number; outcome: Outcome; rise: number } | undefined;
-    for (let low = lowest(heaps); low !== undefined; low = lowest(heaps)) {
-      const { bid, heap } = low;
-      if (best !== undefined && bid.rise >= best.rise - SAME_PRICE) break;
-      heap.pop();
-      const claim = this.claims[bid.claim];
-      if (claim === undefined || claim.pods.length !== bid.pods) continue;
-      const outcome = this.#evaluation.evaluate(claim, ask);
-      if (outcome === "never") continue;
-      asked.push(low);
-      if (typeof outcome !== "object") continue;
-      const rise = outcome.price - claim.price;
-      if (best === undefined || rise < best.rise - SAME_PRICE) best = { at: claim.index, outcome, rise };
-    }
-    for (const { bid, heap } of asked) heap.push(bid);
-    return best;
   }
 
   #refusalsOf(ask: Ask): Uint8Array {
@@ -226,7 +192,7 @@ export class Attempt {
     claim.take(ask, pod, set, this.topology);
     this.#evaluation.settle(claim);
     this.limits.narrowed(claim, charged);
-    if (this.#strategy.claims === "least-rise") this.#changes.push(claim.index);
+    if (this.#strategy.claims === "least-rise") this.#auction.enter(claim);
   }
 
   /** Keeps the queue in order after its claim at `at` took a pod. */

@@ -1,19 +1,24 @@
-/** A claim with the least by which it can grow dearer for some ask, in the state that it had with so many pods. */
+import type { ClaimState } from "./claim-state.ts";
+
+/** The least by which claims of a state grow dearer for some ask. */
 export interface Bid {
   readonly rise: number;
-  readonly claim: number;
-  readonly pods: number;
+  readonly state: ClaimState;
+  readonly heap: ClaimHeap;
+  /** Whether it lies in its heap, or will never be wanted there again. */
+  isIn: boolean;
 }
 
-/** Lowest rise first, then fewest pods, then the oldest claim. */
+/** Lowest rise first, then fewest pods, then the oldest state. */
 export function isBefore(a: Bid, b: Bid): boolean {
   if (a.rise !== b.rise) return a.rise < b.rise;
-  return a.pods !== b.pods ? a.pods < b.pods : a.claim < b.claim;
+  return a.state.pods !== b.state.pods ? a.state.pods < b.state.pods : a.state.id < b.state.id;
 }
 
-/** Bids of one ask, the lowest first: by rise, then by number of pods, then by age of the claim. A binary heap. */
+/** Bids of one kind of ask, the best first. A binary heap. */
 export class ClaimHeap {
   readonly #bids: Bid[] = [];
+
   peek(): Bid | undefined {
     return this.#bids[0];
   }

@@ -59,22 +59,37 @@ export class Evaluation {
     return ask.hasTopology && starts.length > 0 ? "topology" : "never";
   }
 
-  /** The least by which a claim grows dearer, whatever the rest of the plan says; undefined if it will never take the pod. */
-  leastRise(claim: PlannedClaim, ask: Ask): number | undefined {
-    const joined = this.#joined(claim, ask);
-    if (joined === undefined) return undefined;
+  /**
+   * The least by which a claim grows dearer, whatever hosts and the rest of the plan say; undefined if it will never take the pod. With a domain:
+   * when the pod's first area is narrowed to it.
+   */
+  leastRise(claim: PlannedClaim, ask: Ask, domain?: string): number | undefined {
+    const joined = this.#agreed(claim, ask);
+    const [area] = ask.areas;
+    const { sets } = this.#world;
+    const there = joined && area && domain !== undefined ? sets.join(joined, sets.oneOf(area.key, [domain])) : joined;
+    if (there === undefined) return undefined;
     this.#add(claim, ask);
-    const price = this.#cheapest(claim, ask, joined);
+    const price = this.#cheapest(claim, ask, there);
     return price === Number.POSITIVE_INFINITY ? undefined : price - claim.price;
   }
 
   /** The claim's requirements with the ask's, or undefined when they will never agree. */
   #joined(claim: PlannedClaim, ask: Ask): RequirementSet | undefined {
-    if (!ask.acceptsNewHost || !this.#tolerates(claim.template, ask)) return undefined;
+    return this.keepsHost(claim, ask) ? this.#agreed(claim, ask) : undefined;
+  }
+
+  /** False when the claim's host will never do. */
+  keepsHost(claim: PlannedClaim, ask: Ask): boolean {
     for (const group of ask.hosts) {
       // Pods on a host only grow more: what is too many today always will be. Company may still come.
-      if (group.kind !== "affinity" && !this.#topology.allows(group, ask, claim.hostname)) return undefined;
+      if (group.kind !== "affinity" && !this.#topology.allows(group, ask, claim.hostname)) return false;
     }
+    return true;
+  }
+
+  #agreed(claim: PlannedClaim, ask: Ask): RequirementSet | undefined {
+    if (!ask.acceptsNewHost || !this.#tolerates(claim.template, ask)) return undefined;
     if (ask.class.ports.length > 0 && takenPort(ask.class.ports, claim.ports) !== undefined) return undefined;
     return this.#world.sets.join(claim.set, ask.set);
   }

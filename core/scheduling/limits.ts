@@ -56,7 +56,8 @@ export class Limits {
     const account = this.#accounts[template.index];
     if (account === undefined || isFarAway(account)) return template.types;
     countExactly(account);
-    const { left } = account;
+    const { left, most } = account;
+    if (Object.keys(left).every((name) => (most[name] ?? 0) <= (left[name] ?? 0))) return template.types;
     const within = Uint32Array.from(template.types);
     if ((left["nodes"] ?? 1000) < 1000) return within.fill(0);
     let isCut = false;

@@ -2,6 +2,7 @@ import { HOSTNAME } from "../model/labels.ts";
 import type { Pod } from "../model/pod.ts";
 import { has } from "../requirements/requirement.ts";
 import type { Bitset } from "./bitset.ts";
+import type { ClaimState } from "./claim-state.ts";
 import type { Frontier } from "./frontier.ts";
 import type { HostPort } from "./host-ports.ts";
 import { openTypes } from "./open-types.ts";
@@ -34,6 +35,8 @@ export class PlannedClaim {
   minValuesRelaxed = false;
   /** USD per hour of the cheapest type that is left. */
   price = 0;
+  /** What it has in common with other claims; unknown to attempts that do not ask. */
+  state: ClaimState | undefined;
   /** Where its cheapest type stands, and on which frontier: with more pods the search goes on from there. */
   place = 0;
   frontier: Frontier | undefined;

@@ -16,6 +16,8 @@ const WORK_BUDGET = 2_000_000;
 const MOST_ATTEMPTS = 24;
 /** However large the problem: Karpenter's way of packing, and the one that watches the price. */
 const FEWEST_ATTEMPTS = 2;
+/** Pods × instance types beyond which the one that watches the price is the only one. */
+const LONE_ATTEMPT = 15_000_000;
 /** Prices closer than this are equal (USD per hour): sums of floats. */
 const SAME = 1e-9;
 
@@ -25,22 +27,23 @@ const SAME = 1e-9;
  * the same input always gives the same plan.
  */
 export function bestAttempt(world: World): Attempt {
-  let best = scored(world, { claims: "fewest-pods", seed: 0 });
-  if (world.classes.length === 0) return best.attempt;
   const pods = world.classes.reduce((sum, { pods: alike }) => sum + alike.length, 0);
   const types = world.templates.reduce((most, { table }) => Math.max(most, table.types.length), 0);
+  const isLone = pods * types > LONE_ATTEMPT;
+  let best = scored(world, { claims: isLone ? "least-rise" : "fewest-pods", seed: 0 });
+  if (world.classes.length === 0) return best.attempt;
   const work = pods * (types + best.attempt.claims.length + world.nodes.length + 1);
   const attempts = Math.max(FEWEST_ATTEMPTS, Math.min(MOST_ATTEMPTS, Math.floor(WORK_BUDGET / work)));
   const needsSearch = (): boolean => best.left > 0 || best.price > 0;
   for (const strategy of strategies(world, attempts)) {
-    if (!needsSearch()) break;
+    if (isLone || !needsSearch()) break;
     best = better(best, scored(world, strategy));
   }
   if (best.left > 0) {
     // What fitted nowhere may fit if it goes first: its place was taken, or its first companion went elsewhere.
     const failed = new Set(best.attempt.failed.keys());
     const order = [...failed, ...world.classes.flatMap(({ index }) => (failed.has(index) ? [] : [index]))];
-    best = better(best, scored(world, { claims: "fewest-pods", classes: order, seed: 0 }));
+    best = better(best, scored(world, { claims: isLone ? "least-rise" : "fewest-pods", classes: order, seed: 0 }));
   }
   return best.attempt;
 }
