@@ -2,6 +2,7 @@ import { DISRUPTED_TAINT, EXCLUDE_BALANCERS, NODE_POOL, TERMINATION_FINALIZER, T
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/record.ts";
+import { NODES_WENT, SETTLE_MS } from "../signals/signal.ts";
 import { conditionOf, fromRfc3339, isTrue, rfc3339 } from "../status/conditions.ts";
 import { parseDuration } from "../time/duration.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
@@ -44,7 +45,14 @@ export function terminate(view: ClaimView, record: NodeClaimRecord): Step {
   if (stopping) return stopping;
   if (node !== undefined) return freeNode(node, record);
   if (claim !== undefined && !isDoneWith(claim)) return freeClaim(claim, record);
-  return { actions: [{ type: "Forget", record }] };
+  // The budget that this node used is free again.
+  const wakeUp = { kind: "disruption", cluster: record.cluster, reason: NODES_WENT, delayMs: SETTLE_MS } as const;
+  return {
+    actions: [
+      { type: "Wake", wakeUp },
+      { type: "Forget", record },
+    ],
+  };
 }
 
 /** With a terminationGracePeriod the end of it is written down once and never moved (§11, claim side, step 1). */

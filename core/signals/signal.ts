@@ -8,9 +8,13 @@ export type Signal =
   | { readonly kind: "claim-changed"; readonly claim: string }
   | { readonly kind: "pool-or-class-changed"; readonly name: string };
 
-/** Pods come and go in swarms; disruption looks once at what has become of them. */
+/** Pods and nodes come and go in swarms; disruption looks once at what has become of them, so long after the first. */
 export const SETTLE_MS = 5_000;
 export const PODS_MOVED = "pods came or went";
+export const NODES_WENT = "nodes went";
+
+/** Reasons of wake-ups that come in swarms and are asked for with a delay of SETTLE_MS. */
+export const SWARMS: ReadonlySet<string> = new Set([PODS_MOVED, NODES_WENT]);
 
 /**
  * The wake-ups that signals amount to, each once, whatever their number. A node's claim is found by its instance, which is a look-up: `claimOf`

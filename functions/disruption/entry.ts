@@ -1,4 +1,4 @@
-import { PODS_MOVED, SETTLE_MS } from "../../core/signals/signal.ts";
+import { SETTLE_MS, SWARMS } from "../../core/signals/signal.ts";
 import type { ClusterDeps } from "../cluster-deps.ts";
 import { type EntryDeps, entry } from "../entry.ts";
 import { disrupt } from "./disrupt.ts";
@@ -9,7 +9,7 @@ export const disruptionEntry = (deps: EntryDeps) =>
     {
       onWakeUp: async (wakeUp, cluster) => {
         const reason = "reason" in wakeUp ? wakeUp.reason : wakeUp.kind;
-        if (reason !== PODS_MOVED || (await isFirstOfSwarm(cluster))) await disrupt(reason, cluster);
+        if (!SWARMS.has(reason) || (await isFirstOfSwarm(cluster))) await disrupt(reason, cluster);
       },
       onSchedule: (_event, cluster) => disrupt("sweep", cluster),
     },
@@ -17,8 +17,8 @@ export const disruptionEntry = (deps: EntryDeps) =>
   );
 
 /**
- * Each pod that comes or goes rings by itself; one look serves all that rang about then. None is missed: a ring is heard SETTLE_MS after its pod
- * moved, and the pass that stands for it began less than that before.
+ * Each pod that comes or goes rings by itself, and each node that goes; one look serves all that rang about then. None is missed: a ring is heard
+ * SETTLE_MS after what it tells of, and the pass that stands for it began less than that before.
  */
 function isFirstOfSwarm({ cluster, store, now }: ClusterDeps): Promise<boolean> {
   const span = SETTLE_MS / 2;

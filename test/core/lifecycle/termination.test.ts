@@ -67,7 +67,7 @@ describe("a claim's end takes the first step that is missing", () => {
     {
       name: "and what others' finalizers hold is left to them",
       v: view({ record: ending(), claim: going(DRAINED, { finalizers: ["example.com/other"] }), instance: "gone" }),
-      want: ["Forget"],
+      want: ["Wake", "Forget"],
     },
     {
       name: "a stranger of the same name, and its node, are left alone",
@@ -76,9 +76,9 @@ describe("a claim's end takes the first step that is missing", () => {
         claim: nodeClaim({ annotations: {}, uid: "other", conditions: ["Launched", "Registered"] }),
         nodes: [node()],
       }),
-      want: ["Forget"],
+      want: ["Wake", "Forget"],
     },
-    { name: "and the record last of all", v: view({ record: ending(), instance: "gone" }), want: ["Forget"] },
+    { name: "and the record last of all", v: view({ record: ending(), instance: "gone" }), want: ["Wake", "Forget"] },
     {
       name: "a machine that is gone is not drained",
       v: view({ record: ending(), claim: going(), nodes: [node("going", { ready: false })], pods: [pod("a")], instance: "gone" }),
