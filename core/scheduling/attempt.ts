@@ -120,12 +120,27 @@ export class Attempt {
 
   #onClaim(ask: Ask, pod: Pod): boolean {
     if (this.#strategy.claims !== "least-rise") return this.#onPlanned(ask, pod) || this.#onNew(ask, pod, this.#newClaim(ask));
-    const best = this.#auction.best(ask);
+    let best = this.#auction.best(ask, () => this.#likelyPrice(ask));
     if (best !== undefined && best.rise < SAME_PRICE) return this.#join(best.claim.index, ask, pod, best.outcome);
     const fresh = this.#newClaim(ask);
     const price = fresh === undefined ? Number.POSITIVE_INFINITY : NODE_HOUR + fresh.outcome.price;
+    if (price > this.#auction.limitOf(ask)) best = this.#auction.bestOfAll(ask);
     if (best !== undefined && best.rise <= price + SAME_PRICE) return this.#join(best.claim.index, ask, pod, best.outcome);
     return this.#onNew(ask, pod, fresh);
+  }
+
+  /** What a new claim for the pod costs (USD per hour), in the dearest of the domains that may be asked of it; Infinity without one. */
+  #likelyPrice(ask: Ask): number {
+    for (const template of this.world.templates) {
+      const claim = new PlannedClaim(this.claims.length, template, template.types, this.world.axis.names.length);
+      const [area] = ask.areas;
+      const domains = area === undefined ? [] : this.#auction.domainsOf(area.key);
+      const prices = (domains.length === 0 ? [undefined] : domains).flatMap(
+        (domain) => this.#evaluation.leastRise(claim, ask, domain) ?? [],
+      );
+      if (prices.length > 0) return NODE_HOUR + Math.max(...prices);
+    }
+    return Number.POSITIVE_INFINITY;
   }
 
   #refusalsOf(ask: Ask): Uint8Array {
@@ -191,8 +206,8 @@ export class Attempt {
     claim.price = price;
     claim.take(ask, pod, set, this.topology);
     this.#evaluation.settle(claim);
-    this.limits.narrowed(claim, charged);
     if (this.#strategy.claims === "least-rise") this.#auction.enter(claim);
+    this.limits.narrowed(claim, charged);
   }
 
   /** Keeps the queue in order after its claim at `at` took a pod. */

@@ -14,6 +14,8 @@ export const SAME_PRICE = 1e-9;
 /** Keys with more domains than this (instance types, say) are not told apart by domain. */
 const MOST_DOMAINS = 8;
 
+const NO_BIDS: readonly Bid[] = [];
+
 /** A claim that takes the pod, and by how much it grows dearer (USD per hour). */
 export interface Offer {
   readonly claim: PlannedClaim;
@@ -33,6 +35,8 @@ interface Bids {
   readonly openFrom: number[];
   /** How much of the record of states has been taken in. */
   seen: number;
+  /** States that grow dearer by more than this are not asked: a new claim is cheaper. USD per hour. */
+  readonly limit: number;
 }
 
 /**
@@ -61,6 +65,12 @@ export class Auction {
     }
   }
 
+  /** Domains of a key, when they are few; none when they are not told apart. */
+  domainsOf(key: string): readonly string[] {
+    const domains = this.#domains.get(key);
+    return domains === undefined || domains.size > MOST_DOMAINS ? [] : [...domains];
+  }
+
   /** Takes note of what a claim has become. */
   enter(claim: PlannedClaim): void {
     const { template, set, used, index } = claim;
@@ -75,15 +85,22 @@ export class Auction {
     this.#reached.push(state);
   }
 
-  best(ask: Ask): Offer | undefined {
-    const bids = this.#bidsFor(ask);
+  /** Asks everyone, `limit` or not; for when a new claim turned out dearer than it. */
+  bestOfAll(ask: Ask): Offer | undefined {
+    if (this.#bids[ask.bidId]?.limit !== Number.POSITIVE_INFINITY) this.#bids[ask.bidId] = undefined;
+    return this.best(ask, () => Number.POSITIVE_INFINITY);
+  }
+
+  /** The best offer not above a limit, which is what a new claim will likely cost; it is worked out once for each kind of ask. */
+  best(ask: Ask, limit: () => number): Offer | undefined {
+    const bids = this.#bidsFor(ask, limit);
     const heaps = this.#heaps(bids, ask);
     const asked: Bid[] = [];
     let best: Offer | undefined;
     for (let bid = lowest(heaps); bid !== undefined; bid = lowest(heaps)) {
       if (best !== undefined && bid.rise >= best.rise - SAME_PRICE) break;
       bid.heap.pop();
-      // Comes back with the next claim that comes to the state.
+      // Unless a claim is there to ask, it comes back with the next that comes to the state.
       bid.isIn = false;
       for (const claim of this.#claims(bids, bid.state, ask)) {
         const outcome = this.#evaluation.evaluate(claim, ask);
@@ -100,32 +117,42 @@ export class Auction {
     return best;
   }
 
-  #bidsFor(ask: Ask): Bids {
-    const bids = this.#bids[ask.bidId] ?? { anywhere: new ClaimHeap(), byDomain: new Map(), made: [], openFrom: [], seen: 0 };
-    this.#bids[ask.bidId] = bids;
+  /** The limit that a kind of ask was given. */
+  limitOf(ask: Ask): number {
+    return this.#bids[ask.bidId]?.limit ?? Number.POSITIVE_INFINITY;
+  }
+
+  #bidsFor(ask: Ask, limit: () => number): Bids {
     // Where hosts matter, a state whose claims were all refused is of interest again with its next claim.
     const record = ask.hosts.length > 0 ? this.#reached : this.#filled;
-    for (; bids.seen < record.length; bids.seen++) {
-      const state = record[bids.seen];
-      if (state === undefined || state.live === 0) continue;
-      const made = bids.made[state.id] ?? this.#bid(bids, state, ask);
-      bids.made[state.id] = made;
-      for (const bid of made) {
-        if (bid.isIn) continue;
-        bid.isIn = true;
-        bid.heap.push(bid);
-      }
+    let bids = this.#bids[ask.bidId];
+    if (bids === undefined) {
+      bids = { anywhere: new ClaimHeap(), byDomain: new Map(), made: [], openFrom: [], seen: record.length, limit: limit() };
+      this.#bids[ask.bidId] = bids;
+      for (const state of this.#states.values()) this.#bidFor(bids, state, ask);
     }
+    for (; bids.seen < record.length; bids.seen++) this.#bidFor(bids, record[bids.seen], ask);
     return bids;
   }
 
+  #bidFor(bids: Bids, state: ClaimState | undefined, ask: Ask): void {
+    if (state === undefined || state.live === 0) return;
+    const made = bids.made[state.id] ?? this.#bid(bids, state, ask);
+    bids.made[state.id] = made;
+    for (const bid of made) {
+      if (bid.isIn) continue;
+      bid.isIn = true;
+      bid.heap.push(bid);
+    }
+  }
+
   /** The bids of a state: one, or one for each domain that it may still be narrowed to. */
-  #bid({ anywhere, byDomain }: Bids, state: ClaimState, ask: Ask): readonly Bid[] {
+  #bid({ anywhere, byDomain, limit }: Bids, state: ClaimState, ask: Ask): readonly Bid[] {
     const claim = state.first();
-    if (claim === undefined) return [];
+    if (claim === undefined) return NO_BIDS;
     const make = (heap: ClaimHeap, domain?: string): readonly Bid[] => {
       const rise = this.#evaluation.leastRise(claim, ask, domain);
-      return rise === undefined ? [] : [{ rise, state, heap, isIn: false }];
+      return rise === undefined || rise > limit + SAME_PRICE ? NO_BIDS : [{ rise, state, heap, isIn: false }];
     };
     const heapOf = (domain: string): ClaimHeap => {
       const heap = byDomain.get(domain) ?? new ClaimHeap();
@@ -137,9 +164,9 @@ export class Auction {
     const held = claim.set.requirements.get(key);
     const [only] = held !== undefined && !held.complement && held.values.size === 1 ? held.values : [];
     if (only !== undefined) return make(heapOf(only));
-    const domains = this.#domains.get(key);
-    if (domains === undefined || domains.size > MOST_DOMAINS) return make(anywhere);
-    return [...domains].flatMap((domain) => (held === undefined || has(held, domain) ? make(heapOf(domain), domain) : []));
+    const domains = this.domainsOf(key);
+    if (domains.length === 0) return make(anywhere);
+    return domains.flatMap((domain) => (held === undefined || has(held, domain) ? make(heapOf(domain), domain) : NO_BIDS));
   }
 
   #heaps({ anywhere, byDomain }: Bids, ask: Ask): readonly ClaimHeap[] {

@@ -1,3 +1,4 @@
+import type { Bitset } from "./bitset.ts";
 import type { PlannedClaim } from "./planned-claim.ts";
 
 /** What planned claims have in common that hold the same under the same requirements: what one says to a pod, hosts apart, all say. */
@@ -9,6 +10,8 @@ export class ClaimState {
   readonly arrivals: PlannedClaim[] = [];
   /** Number of claims that are in it now. */
   live = 0;
+  /** Types that its claims may still become, once somebody wanted to know. */
+  types: Bitset | undefined;
   #head = 0;
 
   constructor(id: number, pods: number) {

@@ -56,6 +56,11 @@ export class PlannedClaim {
 
   /** Types that it may still become; worked out when somebody wants to know. */
   get types(): Bitset {
+    const { state } = this;
+    if (state?.pods === this.pods.length) {
+      state.types ??= openTypes(this.template, this.base, this.set, this.used, this.ports);
+      return state.types;
+    }
     if (this.#types?.pods !== this.pods.length) {
       this.#types = { types: openTypes(this.template, this.base, this.set, this.used, this.ports), pods: this.pods.length };
     }
