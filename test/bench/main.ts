@@ -25,6 +25,8 @@ interface Line {
   readonly pricePerHour: number;
   readonly gapPercent?: number;
   readonly heapMib: number;
+  /** After the first solve, with the input. */
+  readonly coldRssMib: number;
   readonly peakRssMib: number;
 }
 
@@ -58,7 +60,8 @@ for (const source of sources) {
   }
 }
 
-const HEAD = "source               pods  cold ms  best ms  median  pods/s  claims  left      $/h  gap %  heap MiB  rss MiB  × Karpenter";
+const HEAD =
+  "source               pods  cold ms  best ms  median  pods/s  claims  left      $/h  gap %  heap MiB  rss cold/peak MiB  × Karpenter";
 console.log(`\n${HEAD}`);
 for (const line of lines) {
   const theirs = KARPENTER[line.source.split("-")[0] ?? ""]?.[line.pods];
@@ -73,7 +76,7 @@ for (const line of lines) {
     [line.pricePerHour.toFixed(2), 9],
     [line.gapPercent ?? "", 7],
     [line.heapMib, 10],
-    [line.peakRssMib, 9],
+    [`${Math.round(line.coldRssMib)}/${Math.round(line.peakRssMib)}`, 19],
     [theirs === undefined ? "" : `${(theirs / line.bestMs).toFixed(0)} (cold ${(theirs / line.coldMs).toFixed(0)})`, 14],
   ];
   console.log(line.source.padEnd(17) + cells.map(([text, width]) => String(text).padStart(width)).join(""));

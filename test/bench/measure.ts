@@ -25,6 +25,7 @@ const read = reader();
 const walls: number[] = [];
 const cpus: number[] = [];
 let heapMib = 0;
+let coldRssMib = 0;
 let snapshot = read();
 const pods = snapshot.pods.length;
 let plan = solve({ ...snapshot, pods: [] });
@@ -36,6 +37,7 @@ for (let run = 0; run < Number(runs) + 1; run++) {
   walls.push(performance.now() - start);
   const used = process.cpuUsage(cpu);
   cpus.push((used.user + used.system) / 1000);
+  if (run === 0) coldRssMib = process.resourceUsage().maxRSS / 1024;
   heapMib = Math.max(heapMib, process.memoryUsage().heapUsed / 2 ** 20);
 }
 const [cold = 0, ...warm] = walls;
@@ -59,6 +61,7 @@ console.log(
     pricePerHour: round(price, 3),
     ...(bound === undefined ? {} : { boundPerHour: round(bound, 3), gapPercent: round(100 * (price / bound - 1)) }),
     heapMib: round(heapMib),
+    coldRssMib: round(coldRssMib),
     peakRssMib: round(peakRssMib),
   }),
 );
