@@ -14,8 +14,8 @@ interface Score {
 /** Attempts that a run may make, by work: pods × (instance types + planned claims + nodes) stands for the time of one. */
 const WORK_BUDGET = 2_000_000;
 const MOST_ATTEMPTS = 24;
-/** However large the problem: Karpenter's way of packing, and the one that watches the price. */
-const FEWEST_ATTEMPTS = 2;
+/** However large the problem: Karpenter's way of packing, and the one that watches the price, in two orders. */
+const FEWEST_ATTEMPTS = 3;
 /** Pods × instance types beyond which the one that watches the price is the only one. */
 const LONE_ATTEMPT = 15_000_000;
 /** Prices closer than this are equal (USD per hour): sums of floats. */
@@ -30,7 +30,7 @@ export function bestAttempt(world: World): Attempt {
   const pods = world.classes.reduce((sum, { pods: alike }) => sum + alike.length, 0);
   const types = world.templates.reduce((most, { table }) => Math.max(most, table.types.length), 0);
   const isLone = pods * types > LONE_ATTEMPT;
-  let best = scored(world, { claims: isLone ? "least-rise" : "fewest-pods", seed: 0 });
+  let best = scored(world, isLone ? { claims: "least-rise", classes: bySize(world, true), seed: 0 } : { claims: "fewest-pods", seed: 0 });
   if (world.classes.length === 0) return best.attempt;
   const work = pods * (types + best.attempt.claims.length + world.nodes.length + 1);
   const attempts = Math.max(FEWEST_ATTEMPTS, Math.min(MOST_ATTEMPTS, Math.floor(WORK_BUDGET / work)));
@@ -60,13 +60,35 @@ function better(a: Score, b: Score): Score {
 }
 
 function* strategies(world: World, attempts: number): Generator<Strategy> {
+  yield { claims: "least-rise", classes: bySize(world, true), seed: 0 };
+  yield { claims: "least-rise", classes: bySize(world, false), seed: 0 };
+  if (attempts <= FEWEST_ATTEMPTS) return;
   yield { claims: "least-rise", seed: 0 };
-  if (attempts > 2) yield { claims: "oldest", seed: 0 };
+  yield { claims: "oldest", seed: 0 };
   const kinds = ["least-rise", "fewest-pods", "oldest"] as const;
   for (let n = 3; n < attempts; n++) {
     const seed = Math.floor(n / 3);
     yield { claims: kinds[n % 3] ?? "oldest", classes: shuffled(world, seed), seed };
   }
+}
+
+/**
+ * Classes by falling share of what all pods ask for: the queue looks at cpu first, and puts pods that are large in memory alone last. With
+ * `pickyFirst`, those that cannot go anywhere come before those that can, which then fill the gaps.
+ */
+function bySize({ classes, asks, axis }: World, pickyFirst: boolean): readonly number[] {
+  const sizes = axis.names.map((name) =>
+    name === "pods" ? 0 : classes.reduce((sum, c) => sum + (c.requests[name] ?? 0) * c.pods.length, 0),
+  );
+  return classes
+    .map(({ index, requests }) => {
+      const ask = asks[index]?.[0];
+      const isPicky = ask !== undefined && (ask.hasTopology || ask.set.requirements.size > 0 || ask.volumeSets.length > 0);
+      const share = axis.names.reduce((sum, name, r) => sum + ((sizes[r] ?? 0) > 0 ? (requests[name] ?? 0) / (sizes[r] ?? 1) : 0), 0);
+      return { index, first: pickyFirst && isPicky ? 1 : 0, share };
+    })
+    .sort((a, b) => b.first - a.first || b.share - a.share || a.index - b.index)
+    .map(({ index }) => index);
 }
 
 /** Classes in the order of the queue, with some neighbours exchanged: large ones still go first on the whole. */
