@@ -3,6 +3,7 @@
  * Families: diverse (Karpenter's mix, 400 types), deployments (the AWS catalogue). FILE: a scenario as in the conformance folder.
  */
 import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { FAMILIES } from "./workloads.ts";
@@ -44,6 +45,11 @@ if (sizes.some((size) => !Number.isInteger(size) || size < 1) || !Number.isInteg
   process.exit(2);
 }
 const isFamily = (source: string): boolean => (FAMILIES as readonly string[]).includes(source);
+const unknown = positionals.find((source) => !isFamily(source) && !existsSync(source));
+if (unknown !== undefined) {
+  console.error(`${unknown} is neither a family (${FAMILIES.join(", ")}) nor a scenario file`);
+  process.exit(2);
+}
 const sources = positionals.length > 0 ? positionals : FAMILIES;
 const lines: Line[] = [];
 for (const source of sources) {
@@ -51,7 +57,7 @@ for (const source of sources) {
     const script = fileURLToPath(new URL("measure.ts", import.meta.url));
     const { stdout, stderr, status } = spawnSync(process.execPath, [script, source, String(size), String(runs)], { encoding: "utf8" });
     if (status !== 0) {
-      console.error(`${source}: ${stderr.split("\n").find((line) => line.includes("Error")) ?? "the measurement ended early"}`);
+      console.error(`${source}: ${/^\w*Error: (.*)$/m.exec(stderr)?.[1] ?? "the measurement ended early"}`);
       process.exitCode = 1;
       continue;
     }
