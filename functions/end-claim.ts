@@ -1,4 +1,5 @@
 import { markTerminating } from "../core/lifecycle/advance.ts";
+import type { NodeClaimRecord } from "../core/model/record.ts";
 import { ConflictError } from "../core/ports/errors.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 
@@ -24,10 +25,7 @@ export async function endClaim(
       return false;
     }
     try {
-      for (const action of markTerminating({ now: now() }, record, reason).actions) {
-        if (action.type === "WriteRecord") await store.update(action.record);
-        if (action.type === "Count") metrics.count(action.metric, action.labels);
-      }
+      await writeEnd(record, reason, { store, metrics, now });
       await wakeUps.wake(wakeUp);
       return true;
     } catch (error) {
@@ -35,4 +33,16 @@ export async function endClaim(
     }
   }
   throw new ConflictError(`NodeClaim ${name} was written by others five times in a row; try again`);
+}
+
+/** Writes into one version of a claim's record that the claim goes, and counts it. Wakes nobody. Throws ConflictError when there is a later version. */
+export async function writeEnd(
+  record: NodeClaimRecord,
+  reason: string,
+  { store, metrics, now }: Pick<ClusterDeps, "store" | "metrics" | "now">,
+): Promise<void> {
+  for (const action of markTerminating({ now: now() }, record, reason).actions) {
+    if (action.type === "WriteRecord") await store.update(action.record);
+    if (action.type === "Count") metrics.count(action.metric, action.labels);
+  }
 }

@@ -17,15 +17,15 @@ export interface Interruption {
 }
 
 /** A message that is no EventBridge event: to be logged and dropped, since it will not read better the next time. */
-export class MalformedMessageError extends Error {
-  override readonly name = "MalformedMessageError";
+export class UnreadableInterruptionError extends Error {
+  override readonly name = "UnreadableInterruptionError";
 }
 
 type Detail = Readonly<Record<string, unknown>>;
 
 /**
  * Reads an interruption message. Lenient where AWS is: only the parts that matter are looked at, so a field of an odd shape elsewhere loses no
- * notice. Throws MalformedMessageError for text that is not a JSON object; anything else unknown is a no_op.
+ * notice. Throws UnreadableInterruptionError for text that is not a JSON object; anything else unknown is a no_op.
  */
 export function parseInterruption(body: string): Interruption {
   if (body.trim() === "") return { kind: "no_op", instanceIds: [] };
@@ -78,10 +78,12 @@ function parseObject(body: string): Readonly<Record<string, unknown>> {
   try {
     parsed = JSON.parse(body);
   } catch {
-    throw new MalformedMessageError("The interruption message is not JSON; it was dropped. Send EventBridge events unchanged.");
+    throw new UnreadableInterruptionError("The interruption message is not JSON; it was dropped. Send EventBridge events unchanged.");
   }
   if (!isObject(parsed))
-    throw new MalformedMessageError("The interruption message is not a JSON object; it was dropped. Send EventBridge events unchanged.");
+    throw new UnreadableInterruptionError(
+      "The interruption message is not a JSON object; it was dropped. Send EventBridge events unchanged.",
+    );
   return parsed;
 }
 

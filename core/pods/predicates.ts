@@ -16,6 +16,11 @@ export function podKey(pod: Pod): string {
   return `${pod.metadata.namespace ?? "default"}/${pod.metadata.name}`;
 }
 
+/** The API server's UID, or the name where a scenario gives none: what nominations and records call a pod. */
+export function podUid(pod: Pod): string {
+  return pod.metadata.uid ?? podKey(pod);
+}
+
 /** Made by a DaemonSet: it runs where its node is and is never moved. */
 export function isDaemonSetPod(pod: Pod): boolean {
   return isOwnedBy(pod, "apps/v1", "DaemonSet");
@@ -70,6 +75,18 @@ export function isEvictable(pod: Pod, now: number): boolean {
 export function isReschedulable(pod: Pod): boolean {
   if (isDaemonSetPod(pod) || isMirror(pod)) return false;
   return isActive(pod) || (isTerminating(pod) && isOwnedBy(pod, "apps/v1", "StatefulSet"));
+}
+
+/** A pod that kube-scheduler gave up on and that a new node could help (scheduling.md §2). */
+export function isProvisionable(pod: Pod): boolean {
+  return (
+    isPending(pod) &&
+    !pod.status?.nominatedNodeName &&
+    isActive(pod) &&
+    (pod.status?.conditions ?? []).some(({ type, reason }) => type === "PodScheduled" && reason === "Unschedulable") &&
+    !isDaemonSetPod(pod) &&
+    !isMirror(pod)
+  );
 }
 
 /** Not bound to a node: it waits already, so a disruption does not make it worse off. */

@@ -3,12 +3,12 @@ import type { NodeSelectorRequirementWithMinValues } from "../model/node-pool.ts
 import { oncePer } from "../model/once-per.ts";
 import type { PlannedNodeClaim } from "../model/plan.ts";
 import { formatResources } from "../model/quantity.ts";
+import { podKey } from "../pods/predicates.ts";
 import { allowsAbsent, has, type Requirement, requirement } from "../requirements/requirement.ts";
 import { type Requirements, serializeAll } from "../requirements/requirements.ts";
 import { isRestrictedLabel } from "../requirements/validation.ts";
 import { hasBit, overlap } from "./bitset.ts";
 import type { PlannedClaim } from "./planned-claim.ts";
-import { podName } from "./pod-state.ts";
 import type { RequirementSet, RequirementSets } from "./requirement-sets.ts";
 import { withReservations } from "./reservations.ts";
 import { addTo, type ResourceAxis } from "./resource-axis.ts";
@@ -76,7 +76,7 @@ export function assembleClaim(claim: PlannedClaim, { axis, sets }: Pick<World, "
     labels: pinnedLabels(claim.set.requirements),
     instanceTypes: typesByPrice(claim, set).map((t) => template.table.types[t]?.name ?? ""),
     requests: formatResources(axis.resources(requests)),
-    pods: claim.pods.map(podName).sort(),
+    pods: claim.pods.map(podKey).sort(),
     pricePerHour: priceOf(claim, sets),
     ...(claim.minValuesRelaxed ? { minValuesRelaxed: true } : {}),
   };

@@ -1,12 +1,12 @@
 import type { Pod } from "../model/pod.ts";
 import { podRequests } from "../model/pod-requests.ts";
 import { addResources, maxResources, type Resources, subtractResources } from "../model/quantity.ts";
+import { isDaemonSetPod, isTerminal } from "../pods/predicates.ts";
 import { labelsCompatible } from "../requirements/requirements.ts";
 import { type Daemon, expectedDaemons } from "./daemon-overhead.ts";
 import { type HostPort, hostPorts, takenPort } from "./host-ports.ts";
 import type { NodeView } from "./node-view.ts";
 import type { Ask } from "./pod-class.ts";
-import { isDaemonSetPod, isTerminal } from "./pod-state.ts";
 import { hasRoom, type ResourceAxis } from "./resource-axis.ts";
 import { untolerated } from "./taints.ts";
 import type { Volumes } from "./volumes.ts";

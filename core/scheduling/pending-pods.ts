@@ -2,9 +2,10 @@ import { NODE_POOL } from "../model/labels.ts";
 import { oncePer } from "../model/once-per.ts";
 import type { Pod } from "../model/pod.ts";
 import type { Snapshot } from "../model/snapshot.ts";
+import { isCurrentlyReschedulable } from "../pods/disruption-budget.ts";
+import { isProvisionable, podKey, podUid } from "../pods/predicates.ts";
 import { requirementProblem } from "../requirements/validation.ts";
 import { nodeViews } from "./node-view.ts";
-import { hasActiveDoNotDisrupt, isFullyBlocked, isProvisionable, isReschedulable, podName, podUid } from "./pod-state.ts";
 import { volumesOf } from "./volumes.ts";
 
 /** Which pods a run places, and which pending ones it leaves alone. */
@@ -32,18 +33,17 @@ export const pendingPods: (snapshot: Snapshot) => PendingPods = oncePer((snapsho
       const reason = isDeclined(pod) ? "" : (selectorProblem(pod) ?? volumes.problem(pod));
       if (reason === undefined) pods.push(pod);
       else ignored.push({ pod, reason });
-    } else if (leaving.has(nodeName) && canLeave(pod, snapshot) && !snapshot.nominated.has(podUid(pod))) {
+    } else if (
+      leaving.has(nodeName) &&
+      isCurrentlyReschedulable(pod, snapshot.podDisruptionBudgets, snapshot.now) &&
+      !snapshot.nominated.has(podUid(pod))
+    ) {
       pods.push(pod);
     }
   }
-  const byName = (a: Pod, b: Pod): number => (podName(a) < podName(b) ? -1 : 1);
+  const byName = (a: Pod, b: Pod): number => (podKey(a) < podKey(b) ? -1 : 1);
   return { pods: pods.sort(byName), ignored: ignored.sort((a, b) => byName(a.pod, b.pod)) };
 });
-
-/** Whether a pod on a node that goes away will be moved, rather than held back by do-not-disrupt or a budget. */
-function canLeave(pod: Pod, snapshot: Snapshot): boolean {
-  return isReschedulable(pod) && !hasActiveDoNotDisrupt(pod, snapshot.now) && !isFullyBlocked(pod, snapshot.podDisruptionBudgets);
-}
 
 /** "karpenter.sh/nodepool DoesNotExist": the pod says that it is not ours. */
 function isDeclined(pod: Pod): boolean {

@@ -1,11 +1,11 @@
 import type { Plan } from "../model/plan.ts";
 import type { Pod } from "../model/pod.ts";
 import type { Snapshot } from "../model/snapshot.ts";
+import { podKey, podUid } from "../pods/predicates.ts";
 import { assembleClaim } from "./assemble.ts";
 import { explain } from "./explain.ts";
 import { nodeViews } from "./node-view.ts";
 import { pendingPods } from "./pending-pods.ts";
-import { podName, podUid } from "./pod-state.ts";
 import type { PreferencePolicy } from "./preferences.ts";
 import { bestAttempt } from "./search.ts";
 import { worldOf } from "./world.ts";
@@ -48,16 +48,16 @@ export function solve(snapshot: Snapshot, options: SolveOptions = {}): Plan {
   });
   const best = bestAttempt(world);
   const podErrors: Record<string, string> = {};
-  for (const { pod, reason } of pending.ignored) if (reason !== "") podErrors[podName(pod)] = reason;
+  for (const { pod, reason } of pending.ignored) if (reason !== "") podErrors[podKey(pod)] = reason;
   for (const [index, left] of best.failed) {
     const reason = explain(best, index);
-    for (const pod of left) podErrors[podName(pod)] = reason;
+    for (const pod of left) podErrors[podKey(pod)] = reason;
   }
   return {
     newNodeClaims: best.claims.map((claim) => assembleClaim(claim, world)),
     existingNodes: best.nodes
       .filter((state) => state.pods.length > 0)
-      .map(({ node, pods: placed }) => ({ name: node.view.name, pods: placed.map(podName).sort() })),
+      .map(({ node, pods: placed }) => ({ name: node.view.name, pods: placed.map(podKey).sort() })),
     podErrors: Object.fromEntries(Object.entries(podErrors).sort(([a], [b]) => (a < b ? -1 : 1))),
   };
 }

@@ -4,7 +4,6 @@ import type { Pod } from "../model/pod.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import type { CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass } from "../model/workloads.ts";
 import { compatible, intersectAll, type Requirements, requirementsFrom } from "../requirements/requirements.ts";
-import { isTerminating } from "./pod-state.ts";
 
 const IN_TREE: Readonly<Record<string, string>> = { "kubernetes.io/aws-ebs": "ebs.csi.aws.com" };
 const BIND_COMPLETED = "pv.kubernetes.io/bind-completed";
@@ -133,9 +132,4 @@ function cross(left: readonly Requirements[], right: readonly Requirements[]): R
   const pairs = left.flatMap((a) => right.map((b) => ({ a, b })));
   const possible = pairs.filter(({ a, b }) => compatible(a, b, new Set([...a.keys(), ...b.keys()])));
   return (possible.length > 0 ? possible : pairs).map(({ a, b }) => intersectAll(a, b));
-}
-
-/** Whether a pod still holds its volumes on its node. */
-export function holdsVolumes(pod: Pod): boolean {
-  return isTerminating(pod) || (pod.status?.phase !== "Succeeded" && pod.status?.phase !== "Failed");
 }

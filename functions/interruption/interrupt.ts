@@ -1,4 +1,4 @@
-import { type Interruption, type InterruptionKind, MalformedMessageError, parseInterruption } from "../../core/interruption/parse.ts";
+import { type Interruption, type InterruptionKind, parseInterruption, UnreadableInterruptionError } from "../../core/interruption/parse.ts";
 import { machineFields } from "../../core/lifecycle/machine-fields.ts";
 import type { NodeClaimRecord } from "../../core/model/record.ts";
 import { UNAVAILABLE_MS } from "../../core/offerings/unavailable.ts";
@@ -62,7 +62,7 @@ function read(body: string, log: Log): Interruption | undefined {
   try {
     return parseInterruption(body);
   } catch (error) {
-    if (!(error instanceof MalformedMessageError)) throw error;
+    if (!(error instanceof UnreadableInterruptionError)) throw error;
     log.error(error.message, { controller: "interruption", "message-start": body.slice(0, 80) });
     return undefined;
   }

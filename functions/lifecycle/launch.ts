@@ -1,7 +1,6 @@
 import { type RenderedLaunch, renderLaunch } from "../../core/launch/fleet-request.ts";
 import { failureReason, launchedAs, readOutcome } from "../../core/launch/outcome.ts";
 import { CLAIM_UID_TAG } from "../../core/launch/tags.ts";
-import { markTerminating } from "../../core/lifecycle/advance.ts";
 import { withConditions } from "../../core/lifecycle/claim-status.ts";
 import { machineFields } from "../../core/lifecycle/machine-fields.ts";
 import type { InstanceType } from "../../core/model/instance-type.ts";
@@ -10,6 +9,7 @@ import type { EC2NodeClass } from "../../core/model/node-class.ts";
 import type { NodeClaimRecord, UnavailableOffering } from "../../core/model/record.ts";
 import { NotFoundError, RefusedError } from "../../core/ports/errors.ts";
 import type { LifecycleDeps } from "../cluster-deps.ts";
+import { writeEnd } from "../end-claim.ts";
 import { publishOnce } from "../events.ts";
 import { instanceTypesFor } from "../instance-types.ts";
 import { claimFields, type Performed } from "./claim-fields.ts";
@@ -114,10 +114,8 @@ async function refuse(
     return "look again";
   }
   const terminal = kind === "InsufficientCapacity" ? "insufficient_capacity" : "nodeclass_not_ready";
-  for (const action of markTerminating({ now: deps.now() }, record, terminal).actions) {
-    if (action.type === "WriteRecord") await deps.store.update(action.record);
-    if (action.type === "Count") deps.metrics.count(action.metric, action.labels);
-  }
+  // This very version, without the launch: endClaim would read it again, and termination would look for a machine that never was.
+  await writeEnd(record, terminal, deps);
   await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, reason: `${terminal} ${record.name}` }]);
   if (kind === "InsufficientCapacity") {
     const about = { kind: "NodeClaim", metadata: claim.metadata } as const;

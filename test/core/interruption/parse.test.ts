@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { MalformedMessageError, parseInterruption } from "../../../core/interruption/parse.ts";
+import { parseInterruption, UnreadableInterruptionError } from "../../../core/interruption/parse.ts";
 
 const EVENTS = join(import.meta.dirname, "../../../events");
 const read = (name: string) => readFileSync(join(EVENTS, name), "utf8");
@@ -23,7 +23,7 @@ describe("interruption messages, as AWS sends them", () => {
       try {
         return parseInterruption(body).kind;
       } catch (error) {
-        expect(error).toBeInstanceOf(MalformedMessageError);
+        expect(error).toBeInstanceOf(UnreadableInterruptionError);
         return "malformed";
       }
     });
