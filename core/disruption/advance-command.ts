@@ -18,6 +18,7 @@ const SHORTEST_WAIT_MS = 10 * 60_000;
 const LONGEST_WAIT_MS = 60 * 60_000;
 const WAIT_PER_NODE_MS = 80;
 
+/** What carrying one command a step further is decided from. */
 export interface CommandInput {
   readonly snapshot: Snapshot;
   /** Read after the commands, so that the intents of a command are among them. */

@@ -8,6 +8,7 @@ import type { ClusterView } from "./view.ts";
 
 const DEFAULT_BUDGETS: readonly Budget[] = [{ nodes: "10%" }];
 
+/** The pool's budgets; 10 % at any time where the manifest names none, [] where it names an empty list. */
 export function budgetsOf(pool: NodePool): readonly Budget[] {
   return pool.spec.disruption?.budgets ?? DEFAULT_BUDGETS;
 }
@@ -99,6 +100,7 @@ export interface Allowance {
   left(pool: string): number;
 }
 
+/** What the budgets still let go while one method chooses; each call makes a new account. A pool without a budget lets nothing go. */
 export function allowance(budgets: ReadonlyMap<string, PoolBudget>): Allowance {
   const taken = new Map<string, number>();
   const left = (pool: string): number => (budgets.get(pool)?.allowed ?? 0) - (taken.get(pool) ?? 0);

@@ -94,10 +94,12 @@ export function capacityTypeOf({ machine }: Candidate): string {
   return machine.labels[CAPACITY_TYPE] ?? "";
 }
 
+/** Empty where the node does not say: such a node has no price and is not consolidated. */
 export function instanceTypeNameOf({ machine }: Candidate): string {
   return machine.labels[INSTANCE_TYPE] ?? "";
 }
 
+/** Empty where the node does not say. */
 export function zoneOf({ machine }: Candidate): string {
   return machine.labels[ZONE] ?? "";
 }

@@ -12,6 +12,7 @@ const REASONS: Readonly<Record<Method, DisruptionReason>> = {
   single: "Underutilized",
 };
 
+/** The reason under which the method's disruptions count against budgets, and the value of the metrics' label `reason`. */
 export function reasonOf(method: Method): DisruptionReason {
   return REASONS[method];
 }

@@ -35,6 +35,7 @@ export function consolidationBlock(candidate: Candidate, now: number): Blocked |
   return undefined;
 }
 
+/** Whether single- and multi-node consolidation may try the node at `now` (ms); empty ones are left to emptiness. */
 export function isConsolidationCandidate(candidate: Candidate, now: number): boolean {
   return !isEmpty(candidate) && consolidationBlock(candidate, now) === undefined;
 }
@@ -51,6 +52,7 @@ export interface ConsolidationContext {
   readonly simulate: Simulate;
 }
 
+/** USD per hour of what the candidates cost now. */
 export function totalPrice(candidates: readonly Candidate[]): number {
   return candidates.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
 }

@@ -3,6 +3,7 @@ import type { CommandRecord } from "../model/record.ts";
 import type { BlockedNode } from "./blocked.ts";
 import type { Candidate } from "./candidate.ts";
 
+/** How nodes are chosen; expiration chooses nothing, the lifecycle does it when its time comes. */
 export type Method = Exclude<CommandRecord["method"], "expiration">;
 
 /** What a method found: nodes to take away together, with what comes in their place; or none, and why. */

@@ -15,6 +15,7 @@ function isHeld({ machine, heldByPod }: Candidate): boolean {
   return heldByPod !== undefined && !machine.claim.spec.terminationGracePeriod;
 }
 
+/** Drifted and free to go. Nodes of static pools are replaced by the pool's own count, never here. */
 export function isDriftCandidate(candidate: Candidate): boolean {
   return candidate.nodePool.spec.replicas == null && isTrue(candidate.machine.claim.status?.conditions, "Drifted") && !isHeld(candidate);
 }

@@ -16,6 +16,7 @@ export function emptinessBlock(candidate: Candidate, now: number): Blocked | und
   return undefined;
 }
 
+/** Whether the node is empty and nothing in its pool keeps it at `now` (ms). */
 export function isEmptinessCandidate(candidate: Candidate, now: number): boolean {
   return isEmpty(candidate) && emptinessBlock(candidate, now) === undefined;
 }

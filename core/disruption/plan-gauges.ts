@@ -10,6 +10,7 @@ export interface Gauge {
 /** What Karpenter reports where no budget limits a pool. */
 const UNLIMITED = 2 ** 31 - 1;
 
+/** How many nodes one reason could take, before budgets. Label values in lower case, as Karpenter writes them. */
 export function eligibleGauge(reason: DisruptionReason, count: number): Gauge {
   return { metric: "voluntary_disruption_eligible_nodes", labels: { reason: reason.toLowerCase() }, value: count };
 }

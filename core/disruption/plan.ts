@@ -20,6 +20,7 @@ import { singleNode } from "./single-node.ts";
 import { type ClusterView, viewCluster } from "./view.ts";
 import { describeBlocked } from "./wording.ts";
 
+/** What one pass of disruption is decided from. Read in one go: a snapshot older than the commands could show their candidates as free. */
 export interface DisruptionInput {
   readonly snapshot: Snapshot;
   readonly records: readonly NodeClaimRecord[];
@@ -38,6 +39,7 @@ export interface DisruptionInput {
   readonly unseenPools?: readonly string[];
 }
 
+/** What one pass of disruption decided. */
 export interface DisruptionPlan {
   /** To be written; then `advanceCommand` carries it on. One pass decides on at most one. */
   readonly command?: CommandRecord;

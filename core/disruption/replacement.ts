@@ -13,12 +13,14 @@ export interface Replacement {
   readonly types: readonly InstanceType[];
 }
 
+/** The planned claim with its types looked up, cheapest first; types that the pool has lost meanwhile are left out. */
 export function replacementFrom(planned: PlannedNodeClaim, poolTypes: readonly InstanceType[]): Replacement {
   const byName = new Map(poolTypes.map((type) => [type.name, type]));
   const types = planned.instanceTypes.flatMap((name) => byName.get(name) ?? []);
   return { planned, requirements: requirementsFrom(planned.requirements), types };
 }
 
+/** Whether the replacement's requirements admit the capacity type; whether an offering is to be had is not looked at. */
 export function allowsCapacityType({ requirements }: Replacement, capacityType: string): boolean {
   const wanted = requirements.get(CAPACITY_TYPE);
   return wanted === undefined || has(wanted, capacityType);

@@ -7,6 +7,7 @@ import { NODE_CLASS_HASH_KEY, NODE_CLASS_HASH_VERSION_KEY } from "../node-class/
 import { incompatibility, labelsCompatible, requirementsFrom, requirementsFromLabels } from "../requirements/requirements.ts";
 import { fromRfc3339, isTrue } from "../status/conditions.ts";
 
+/** The condition's reason, in Karpenter's words. */
 export type DriftReason =
   | "NodePoolDrifted"
   | "RequirementsDrifted"

@@ -8,6 +8,7 @@ export type InterruptionKind =
   | "capacity_reservation_interrupted"
   | "no_op";
 
+/** What a message says about instances. */
 export interface Interruption {
   readonly kind: InterruptionKind;
   /** EC2 instance ids, perhaps of instances that are not ours. */

@@ -14,6 +14,7 @@ export interface Candidate {
   readonly offerings: readonly Offering[];
 }
 
+/** What is left to ask EC2 for, or the step that left nothing. */
 export type Filtered =
   | { readonly ok: { readonly candidates: readonly Candidate[]; readonly capacityType: CapacityType } }
   | { readonly none: string };

@@ -17,6 +17,7 @@ import { subnetByZone } from "./subnets.ts";
 import { CLAIM_UID_TAG, NODE_CLAIM_TAG, ownershipTags } from "./tags.ts";
 import { type ClusterFacts, renderUserData, USER_DATA_LIMIT } from "./user-data.ts";
 
+/** What a launch is rendered from. */
 export interface LaunchInput {
   readonly claim: NodeClaim;
   readonly record: Pick<NodeClaimRecord, "uid">;
@@ -40,6 +41,7 @@ export interface LaunchError {
   readonly message: string;
 }
 
+/** What to send, or why nothing can be sent. */
 export type RenderedLaunch =
   | { readonly ok: { readonly request: FleetRequest; readonly templates: readonly LaunchTemplate[] } }
   | { readonly error: LaunchError };

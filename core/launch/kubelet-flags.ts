@@ -2,6 +2,7 @@ import type { ResourceList } from "../model/kubernetes.ts";
 import { CAPACITY_TYPE, DO_NOT_SYNC_TAINTS, UNREGISTERED_TAINT } from "../model/labels.ts";
 import type { KubeletConfiguration } from "../model/node-class.ts";
 import type { Taint } from "../model/taint.ts";
+import { describeTaint } from "../scheduling/taints.ts";
 
 /** Domains whose labels a kubelet may not give itself; they are put on the node when it registers. */
 const RESERVED_DOMAINS = ["kubernetes.io", "k8s.io", "node-restriction.kubernetes.io"];
@@ -27,11 +28,7 @@ export function nodeTaints(taints: readonly Taint[] = [], startupTaints: readonl
   return guarded ? all : [...all, UNREGISTERED_TAINT];
 }
 
-/** "key=value:Effect", or "key:Effect" without a value. */
-export function taintText({ key, value, effect }: Taint): string {
-  return value ? `${key}=${value}:${effect}` : `${key}:${effect}`;
-}
-
+/** `--node-labels` with the labels by name, quoted for a shell. */
 export function nodeLabelsFlag(labels: Readonly<Record<string, string>>): string {
   return `--node-labels="${pairs(labels, "=")}"`;
 }
@@ -45,7 +42,7 @@ export function kubeletFlags(
 ): string {
   const flags: (string | undefined)[] = [
     Object.keys(labels).length > 0 ? nodeLabelsFlag(labels) : undefined,
-    taints.length > 0 ? `--register-with-taints="${taints.map(taintText).join(",")}"` : undefined,
+    taints.length > 0 ? `--register-with-taints="${taints.map(describeTaint).join(",")}"` : undefined,
     number("max-pods", maxPods),
     number("pods-per-core", kubelet?.podsPerCore),
     quoted("system-reserved", kubelet?.systemReserved, "="),

@@ -13,6 +13,7 @@ export const NODE_CONFIG = "application/node.eks.aws";
 
 const BOUNDARY = "//";
 
+/** Whether user data is a MIME document rather than a plain script.. */
 export function isMime(text: string): boolean {
   const start = text.trimStart();
   return start.startsWith("MIME-Version:") || start.startsWith("Content-Type:");
@@ -65,6 +66,7 @@ function headersOf(lines: readonly string[]): { readonly fields: readonly Header
   return { fields, rest: lines.slice(end + 1) };
 }
 
+/** One multipart document; equal parts give equal bytes, or each rendering would be a new launch template. */
 export function renderMime(parts: readonly MimePart[]): string {
   const rendered = parts.map(({ contentType, headers = [], body }) =>
     [`--${BOUNDARY}`, `Content-Type: ${contentType}`, ...headers, "", body, ""].join("\n"),

@@ -191,6 +191,7 @@ class Parser {
   }
 }
 
+/** Whether a value is a table, and not a list or a literal. */
 export function isTable(value: TomlValue | undefined): value is TomlTable {
   return typeof value === "object" && !Array.isArray(value) && !(value instanceof Literal);
 }

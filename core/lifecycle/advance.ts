@@ -14,6 +14,7 @@ import { terminate } from "./termination.ts";
 
 /** nodeclaim-lifecycle.md §4: both count from the claim's creation. */
 export const LAUNCH_TIMEOUT_MS = 5 * 60_000;
+/** From the claim's creation until its node must have joined (nodeclaim-lifecycle.md). */
 export const REGISTRATION_TIMEOUT_MS = 15 * 60_000;
 
 /** How long a launch that failed for a reason that may pass is left alone. */

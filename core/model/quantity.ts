@@ -78,6 +78,7 @@ export function parseResources(list: ResourceList | undefined): Resources {
   return parsed;
 }
 
+/** Quantities as manifests write them, by name. */
 export function formatResources(resources: Resources): Record<string, string> {
   const names = Object.keys(resources).sort();
   return Object.fromEntries(names.map((name) => [name, formatQuantity(resources[name] ?? 0, name)]));

@@ -40,6 +40,7 @@ function windows(windowsBuild: string): Family {
   };
 }
 
+/** How each family of images boots: disks, user data and defaults. */
 export const FAMILIES: Readonly<Record<AmiFamily, Family>> = {
   AL2: AMAZON_LINUX,
   AL2023: AMAZON_LINUX,

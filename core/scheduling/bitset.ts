@@ -1,6 +1,7 @@
 /** A set of small integers, as words of 32 bits; all sets of one universe have the same length. */
 export type Bitset = Uint32Array;
 
+/** No member; for a universe of `size` integers from 0. */
 export function emptyBitset(size: number): Bitset {
   return new Uint32Array((size + 31) >>> 5);
 }
@@ -12,10 +13,12 @@ export function fullBitset(size: number): Bitset {
   return set;
 }
 
+/** Adds `i` in place. */
 export function setBit(set: Bitset, i: number): void {
   set[i >>> 5] = (set[i >>> 5] ?? 0) | (1 << (i & 31));
 }
 
+/** False for what lies outside the universe. */
 export function hasBit(set: Bitset, i: number): boolean {
   return (((set[i >>> 5] ?? 0) >>> (i & 31)) & 1) === 1;
 }
@@ -33,6 +36,7 @@ export function overlap(a: Bitset, b: Bitset): boolean {
   return false;
 }
 
+/** Whether nothing is in it. */
 export function isEmpty(set: Bitset): boolean {
   for (const word of set) if (word !== 0) return false;
   return true;
@@ -52,6 +56,7 @@ export function members(set: Bitset): number[] {
   return list;
 }
 
+/** Number of members. */
 export function count(set: Bitset): number {
   return members(set).length;
 }

@@ -1,4 +1,3 @@
-import type { Condition } from "../model/kubernetes.ts";
 import { HOSTNAME, INITIALIZED, INSTANCE_TYPE, NODE_CLASS, NODE_POOL, REGISTERED } from "../model/labels.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
@@ -6,6 +5,7 @@ import { oncePer } from "../model/once-per.ts";
 import { parseResources, type Resources } from "../model/quantity.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import type { Taint } from "../model/taint.ts";
+import { isTrue } from "../status/conditions.ts";
 
 /** A machine as scheduling sees it: a Node, a launched NodeClaim, or both joined by providerID (nodeclaim-lifecycle.md §7). */
 export interface NodeView {
@@ -39,10 +39,6 @@ const EPHEMERAL = new Set([
 /** Taints that come and go while a node starts, and say nothing about which pods it will take. */
 export function isEphemeralTaint(taint: Taint): boolean {
   return EPHEMERAL.has(`${taint.key}:${taint.effect}`) || taint.key.startsWith("readiness.k8s.io/");
-}
-
-function isTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
-  return (conditions ?? []).some((condition) => condition.type === type && condition.status === "True");
 }
 
 /** Values of the node, with zero or missing ones filled from the claim: a device plugin may not have reported yet. */

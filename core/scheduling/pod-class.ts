@@ -62,6 +62,7 @@ export interface Ask extends Shape {
   readonly hasTopology: boolean;
 }
 
+/** What decides which shapes pods are tried in. */
 export interface ClassOptions {
   readonly policy: PreferencePolicy;
   readonly softTaints: boolean;

@@ -5,6 +5,7 @@ import { type Requirement, requirement } from "../requirements/requirement.ts";
 import { intersectAll, type Requirements, requirementsFrom, requirementsFromLabels } from "../requirements/requirements.ts";
 import { isReadable } from "../requirements/validation.ts";
 
+/** Whether preferred terms and ScheduleAnyway spreads are tried first, or never looked at (PREFERENCE_POLICY). */
 export type PreferencePolicy = "Respect" | "Ignore";
 
 /** What a pod asks for at one step of relaxation. Preferences that are still held count as demands. */

@@ -13,6 +13,7 @@ import { worldOf } from "./world.ts";
 export { claimRequirements } from "./assemble.ts";
 export { pendingPods } from "./pending-pods.ts";
 
+/** What a caller may change about a run; provisioning changes nothing, disruption thinks nodes away. */
 export interface SolveOptions {
   /** "Ignore" drops preferred terms and ScheduleAnyway spreads. Default "Respect". */
   readonly preferencePolicy?: PreferencePolicy;

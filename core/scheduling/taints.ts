@@ -22,6 +22,7 @@ export function untolerated(taints: readonly Taint[], tolerations: readonly Tole
   return taints.find((taint) => !tolerations.some((toleration) => toleratesTaint(toleration, taint)));
 }
 
+/** "key=value:effect", as kubectl taint takes it. */
 export function describeTaint({ key, value, effect }: Taint): string {
   return `${key}${value === undefined || value === "" ? "" : `=${value}`}:${effect}`;
 }

@@ -33,8 +33,10 @@ export interface TopologyGroup {
   readonly present: Set<string>;
 }
 
+/** Counts every node. */
 export const NO_FILTER: NodeFilter = { terms: [], tolerations: undefined };
 
+/** Whether a pod is one of those that the group counts, or that must keep away: its namespace and labels, wherever it lies. */
 export function groupSelects(group: TopologyGroup, pod: Pod): boolean {
   if (group.namespaces !== undefined && !group.namespaces.has(pod.metadata.namespace ?? "default")) return false;
   return selects(group.selector, pod.metadata.labels);

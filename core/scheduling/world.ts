@@ -36,6 +36,7 @@ export interface World {
   readonly reservations: ReadonlyMap<string, number>;
 }
 
+/** SolveOptions with every default filled in. */
 export interface WorldOptions {
   readonly policy: ClassOptions["policy"];
   readonly minValuesPolicy: "Strict" | "BestEffort";
@@ -46,6 +47,7 @@ export interface WorldOptions {
   readonly moved: ReadonlySet<Pod>;
 }
 
+/** Lays a snapshot out for solving. `views` are its machines, `pods` those to place; all other pods with a node are there and stay. */
 export function worldOf(snapshot: Snapshot, views: readonly NodeView[], pods: readonly Pod[], options: WorldOptions): World {
   const present = views.filter(
     ({ name, node }) => !options.excludeNodes.has(name) && !(node && options.excludeNodes.has(node.metadata.name)),

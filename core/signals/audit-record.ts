@@ -61,6 +61,7 @@ function isDaemon(record: Json): boolean {
   return Array.isArray(owners) && owners.some((owner) => object(owner)["kind"] === "DaemonSet");
 }
 
+/** Whether some condition says that kube-scheduler gave the pod up. Takes raw JSON: anything of another shape says no. */
 export function isUnschedulable(conditions: unknown): boolean {
   if (!Array.isArray(conditions)) return false;
   return conditions
@@ -77,6 +78,7 @@ function node(record: Json, ref: Json, verb: string): Signal | undefined {
   return { kind: "node-changed", node: name, ...(typeof providerId === "string" && { providerId }) };
 }
 
+/** A JSON object, or an empty one in place of anything else. */
 export function object(value: unknown): Json {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
 }

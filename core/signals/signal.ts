@@ -10,6 +10,7 @@ export type Signal =
 
 /** Pods and nodes come and go in swarms; disruption looks once at what has become of them, so long after the first. */
 export const SETTLE_MS = 5_000;
+/** Reasons of wake-ups, as logs show them. */
 export const PODS_MOVED = "pods came or went";
 export const NODES_WENT = "nodes went";
 

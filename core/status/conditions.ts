@@ -10,10 +10,12 @@ export function fromRfc3339(text: string | undefined): number {
   return text === undefined ? Number.NaN : Date.parse(text);
 }
 
+/** The condition of a type; a list holds at most one. */
 export function conditionOf(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
   return conditions?.find((condition) => condition.type === type);
 }
 
+/** Missing and Unknown are not True. */
 export function isTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
   return conditionOf(conditions, type)?.status === "True";
 }
@@ -53,6 +55,7 @@ export function withCondition(
   return same ? conditions : conditions.map((condition) => (condition === old ? next : condition));
 }
 
+/** The conditions less one type; the same array when it is not there, so that callers can skip a write. */
 export function withoutCondition(conditions: readonly Condition[], type: string): readonly Condition[] {
   return conditions.some((condition) => condition.type === type) ? conditions.filter((condition) => condition.type !== type) : conditions;
 }

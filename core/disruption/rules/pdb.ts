@@ -3,6 +3,7 @@ import { isEvictable, podKey } from "../../pods/predicates.ts";
 import { pdbsFor } from "../view.ts";
 import type { Rule } from "./rule.ts";
 
+/** The API would refuse an eviction now. Pods that are never evicted do not count. */
 export const pdb: Rule = ({ pods }, view) => {
   for (const pod of pods) {
     const block = isEvictable(pod, view.now) ? pdbBlocking(pod, pdbsFor(view, pod)) : undefined;
