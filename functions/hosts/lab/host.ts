@@ -1,6 +1,7 @@
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import type { Catalogue } from "../../../core/offerings/catalogue.ts";
 import type { Announcement } from "../../../core/ports/announcements.ts";
+import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
 import { bundledCatalogue } from "../../adapters/catalogue/bundled.ts";
 import { type LogRecord, memoryLog } from "../../adapters/log.ts";
 import { memoryMetrics } from "../../adapters/metrics.ts";
@@ -16,7 +17,7 @@ import { simulatedKubernetes } from "./world/api-server.ts";
 import { type SimulatedCloud, simulatedCloud } from "./world/cloud.ts";
 import { startCluster } from "./world/cluster.ts";
 import { type CallHooks, withIntercept } from "./world/intercept.ts";
-import { invoke } from "./world/invocation.ts";
+import { currentInvocation, type Invocation, invoke } from "./world/invocation.ts";
 import { type Message, type Queue, type SimulatedWakeUps, simulatedWakeUps } from "./world/queues.ts";
 import { createWorld, type World } from "./world/world.ts";
 
@@ -32,6 +33,12 @@ export interface LabOptions {
   readonly catalogue?: Catalogue;
   /** Asked before and after each remote call of a handler: the fault simulation's way in. */
   readonly hooks?: CallHooks;
+  /** The record of intent; one of its own, in memory, when absent. Closed with the lab. */
+  readonly store?: NodeClaimStore & { close(): void };
+  /** How far the clock of the invocation that asks is ahead of the true time, ms. Handlers alone see it. */
+  readonly skewMs?: (invocation: Invocation | undefined) => number;
+  /** For so long a new instance is missing from EC2's describe and list, ms. */
+  readonly cloudLagMs?: number;
   readonly onLog?: (record: TimedLogRecord) => void;
 }
 
@@ -75,9 +82,9 @@ export function createLab(options: LabOptions): Lab {
     world,
     catalogue.zones.map(({ name }) => name),
   );
-  const cloud = simulatedCloud(world, { catalogue, kubelets });
+  const cloud = simulatedCloud(world, { catalogue, kubelets, lagMs: options.cloudLagMs ?? 0 });
   const wakeUps = simulatedWakeUps(world);
-  const store = sqliteNodeClaimStore();
+  const store = options.store ?? sqliteNodeClaimStore();
   const log: TimedLogRecord[] = [];
   const announcements: Announcement[] = [];
   const ids = world.random.fork("ids");
@@ -104,7 +111,7 @@ export function createLab(options: LabOptions): Lab {
     metrics: memoryMetrics(),
     announcements: { announce: async (told) => void announcements.push(...told) },
     settings: { ...DEFAULTS, ...options.settings },
-    now: () => clock.now(),
+    now: () => clock.now() + (options.skewMs?.(currentInvocation()) ?? 0),
     newId: () => ids.uuid(),
   };
   const invocations = new Map<string, number>();
