@@ -1,0 +1,71 @@
+/** How often a feature is met in a scenario of one kind: shares are 0 … 1. */
+export interface Mix {
+  /** Most existing nodes. */
+  readonly nodes: number;
+  /** Most workloads, and most pods of each. */
+  readonly workloads: number;
+  readonly replicas: number;
+  readonly taints: number;
+  readonly limits: number;
+  readonly minValues: number;
+  /** Reserved offerings. */
+  readonly reservations: number;
+  readonly selectors: number;
+  readonly spreads: number;
+  readonly affinity: number;
+  readonly preferences: number;
+  readonly volumes: number;
+  readonly hostPorts: number;
+  /** Domains that only NodePools know, and pod features of the API that few use. */
+  readonly rareKeys: number;
+}
+
+const BASIC: Mix = {
+  nodes: 0,
+  workloads: 8,
+  replicas: 30,
+  taints: 0.2,
+  limits: 0.05,
+  minValues: 0.05,
+  reservations: 0,
+  selectors: 0.3,
+  spreads: 0,
+  affinity: 0,
+  preferences: 0,
+  volumes: 0,
+  hostPorts: 0.03,
+  rareKeys: 0.05,
+};
+const EVERYTHING: Mix = {
+  nodes: 10,
+  workloads: 10,
+  replicas: 12,
+  taints: 0.35,
+  limits: 0.3,
+  minValues: 0.15,
+  reservations: 2,
+  selectors: 0.4,
+  spreads: 0.35,
+  affinity: 0.3,
+  preferences: 0.3,
+  volumes: 0.2,
+  hostPorts: 0.1,
+  rareKeys: 0.4,
+};
+
+/** The kinds of the given scenarios (their names begin with them), and four that press on what those rarely have. */
+export const MIXES: Readonly<Record<string, Mix>> = {
+  basic: BASIC,
+  mixed: EVERYTHING,
+  topology: { ...BASIC, nodes: 8, spreads: 0.9, selectors: 0.4, rareKeys: 0.3 },
+  affinity: { ...BASIC, nodes: 8, affinity: 0.9, replicas: 15 },
+  existing: { ...BASIC, nodes: 22, spreads: 0.1, affinity: 0.1, volumes: 0.1, hostPorts: 0.1 },
+  reserved: { ...BASIC, nodes: 4, reservations: 5, spreads: 0.1 },
+  volumes: { ...BASIC, nodes: 10, volumes: 0.8, spreads: 0.2 },
+  preferences: { ...BASIC, nodes: 4, preferences: 0.9, taints: 0.5 },
+  limits: { ...BASIC, nodes: 6, limits: 0.9, minValues: 0.3, replicas: 40 },
+  racks: { ...BASIC, nodes: 6, rareKeys: 0.9, spreads: 0.6, affinity: 0.3 },
+  crowded: { ...EVERYTHING, nodes: 20, workloads: 14, replicas: 6, affinity: 0.6, spreads: 0.6 },
+  ports: { ...BASIC, nodes: 8, hostPorts: 0.6, taints: 0.4 },
+  tiny: { ...EVERYTHING, nodes: 2, workloads: 2, replicas: 3, spreads: 0.6, affinity: 0.5 },
+};
