@@ -1,4 +1,5 @@
-import { nearest, type Path } from "../hosts/lab/crd-schema.ts";
+import { nearest } from "../../core/text/nearest.ts";
+import type { Path } from "../hosts/lab/crd-schema.ts";
 import { manifestProblems } from "../hosts/lab/manifest-check.ts";
 import { InputError } from "./scenario.ts";
 

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
+import { nearest } from "../../../core/text/nearest.ts";
 import { WORKLOAD_SCHEMAS } from "./workload-schema.ts";
 
 /** The parts of an OpenAPI v3 schema that our CRDs use. CEL rules are not run here. */
@@ -140,21 +141,4 @@ const quotes = (wanted: string, value: unknown): string => (wanted === "string" 
 function show(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value);
   return text.length > 40 ? `${text.slice(0, 37)}…` : text;
-}
-
-/** The name that is a slip of the pen away (up to two letters, or another case). */
-export function nearest(name: string, names: readonly string[]): string | undefined {
-  return names.find((n) => n.toLowerCase() === name.toLowerCase()) ?? names.find((n) => distance(n, name) <= 2);
-}
-
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      next[j] = Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

@@ -1,7 +1,8 @@
 import type { NodePool } from "../../../core/model/node-pool.ts";
 import { parseQuantity } from "../../../core/model/quantity.ts";
 import { nodePoolProblems } from "../../../core/node-pool/validate.ts";
-import { nearest, type Problem, schemaProblems } from "./crd-schema.ts";
+import { nearest } from "../../../core/text/nearest.ts";
+import { type Problem, schemaProblems } from "./crd-schema.ts";
 import { type ApiObject, KINDS } from "./world/objects.ts";
 import { matchesSelector } from "./world/selectors.ts";
 
