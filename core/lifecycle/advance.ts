@@ -9,7 +9,7 @@ import { writeConditions } from "./claim-status.ts";
 import { isDoneWith, isStranger } from "./identity.ts";
 import { whatIsMissing } from "./initialization.ts";
 import { machineFields } from "./machine-fields.ts";
-import { hasTaint, isRegistered, registeredNode, withFinalizer } from "./registration.ts";
+import { hasTaint, isOwnedBy, isRegistered, registeredNode, withFinalizer } from "./registration.ts";
 import { terminate } from "./termination.ts";
 
 /** nodeclaim-lifecycle.md §4: both count from the claim's creation. */
@@ -28,8 +28,10 @@ export function advance(view: ClaimView): Step {
   const { record, claim } = view;
   if (record === undefined) return claim === undefined ? { actions: [] } : adopt(claim);
   if (record.terminating) return terminate(view, record);
-  if (claim === undefined) return record.uid === undefined ? createClaim(record) : markTerminating(view, record, "deleted");
+  // A claim that vanished, its finalizer taken off by force, is for the sweep to judge: it sees whether others vanished with it.
+  if (claim === undefined) return record.uid === undefined ? createClaim(record) : { actions: [] };
   if (isStranger(record, claim)) return { actions: [{ type: "Forget", record }] };
+  if (record.uid !== undefined && record.uid !== claim.metadata.uid) return relink(record, claim);
   if (claim.metadata.deletionTimestamp !== undefined) return markTerminating(view, record, "deleted");
   if (!claim.metadata.finalizers?.includes(TERMINATION_FINALIZER)) return addFinalizer(claim);
   if (record.instance === undefined) return launch(view, record, claim);
@@ -47,6 +49,14 @@ function adopt(claim: NodeClaim): Step {
 
 function createClaim(record: NodeClaimRecord): Step {
   return { actions: [{ type: "CreateClaim", record }], again: true };
+}
+
+/** The claim was deleted with force and restored: it goes on under its new UID, with the machine that it had. */
+function relink(record: NodeClaimRecord, { metadata }: NodeClaim): Step {
+  return {
+    actions: [{ type: "WriteRecord", record: { ...record, ...(metadata.uid !== undefined && { uid: metadata.uid }) } }],
+    again: true,
+  };
 }
 
 /** Decides that a claim goes. The record says so first; deleting the custom resource and all else follows from it. */
@@ -107,7 +117,7 @@ function register(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): S
       wakeAt: poll(view.now, record),
     };
   }
-  if (!isRegistered(node)) {
+  if (!isRegistered(node) || !isOwnedBy(node, claim)) {
     return { actions: [...taintMissing(node, claim), { type: "WriteNode", node: registeredNode(node, claim) }], again: true };
   }
   const named = { ...claim, status: { ...claim.status, nodeName: node.metadata.name } };

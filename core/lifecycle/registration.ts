@@ -13,6 +13,11 @@ export function isRegistered(node: Node): boolean {
   return node.metadata.labels?.[REGISTERED] === "true" && !hasTaint(node, UNREGISTERED_TAINT);
 }
 
+/** Whether the node names this very claim as its owner: not one of the same name that has gone. */
+export function isOwnedBy({ metadata }: Node, claim: NodeClaim): boolean {
+  return metadata.ownerReferences?.some(({ uid }) => uid === claim.metadata.uid) ?? false;
+}
+
 /**
  * The node as registration leaves it (nodeclaim-lifecycle.md §5): finalizer and owner, the claim's labels and annotations over its
  * own, the claim's taints unless its user data has set them, and the unregistered taint gone, so that pods may come.
@@ -26,7 +31,10 @@ export function registeredNode(node: Node, claim: NodeClaim): Node {
     uid: claim.metadata.uid ?? "",
     blockOwnerDeletion: true,
   };
-  const owners = metadata.ownerReferences ?? [];
+  // A reference to an earlier claim of this name would have the node deleted by the cluster's garbage collector.
+  const owners = (metadata.ownerReferences ?? []).filter(
+    ({ kind, name, uid }) => kind !== owner.kind || name !== owner.name || uid === owner.uid,
+  );
   const synced =
     metadata.labels?.[DO_NOT_SYNC_TAINTS] === "true"
       ? (node.spec.taints ?? [])

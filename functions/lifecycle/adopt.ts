@@ -3,16 +3,17 @@ import { CAPACITY_TYPE, INSTANCE_TYPE, INTENT, NODE_POOL, ZONE } from "../../cor
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../core/model/record.ts";
 import { fromRfc3339 } from "../../core/status/conditions.ts";
-import type { ClusterDeps } from "../cluster-deps.ts";
+import type { LifecycleDeps } from "../cluster-deps.ts";
+import { launchedInstance } from "./launch.ts";
 
 /**
  * Takes a claim that has no record into care: one that a person made, or all of them after the table was lost. What it was launched as is read
- * from its status.
+ * from its status, or found in EC2 by the claim's UID: the table may have been lost between a launch and its telling.
  */
-export async function adopt(claim: NodeClaim, { cluster, store, now, newId }: ClusterDeps): Promise<void> {
+export async function adopt(claim: NodeClaim, { cluster, store, fleet, now, newId }: LifecycleDeps): Promise<void> {
   const { name, uid = "", labels, annotations, creationTimestamp } = claim.metadata;
   const nodePool = labels?.[NODE_POOL];
-  const instance = instanceOf(claim);
+  const instance = instanceOf(claim) ?? (await launchedInstance(fleet, cluster.name, uid));
   const types = claim.spec.requirements.find(({ key, operator }) => key === INSTANCE_TYPE && operator === "In")?.values ?? [];
   const record: NodeClaimRecord = {
     cluster: cluster.name,
@@ -23,12 +24,12 @@ export async function adopt(claim: NodeClaim, { cluster, store, now, newId }: Cl
     ...(nodePool !== undefined && { nodePool }),
     manifest: { metadata: { name, ...(labels && { labels }), ...(annotations && { annotations }) }, spec: claim.spec },
     reason: "adopted",
-    createdAt: fromRfc3339(creationTimestamp),
+    createdAt: fromRfc3339(creationTimestamp) || now(),
     podUids: [],
     instanceTypes: types,
     pricePerHour: 0,
     launchAttempts: 0,
-    ...(instance && { instance, launchedAt: fromRfc3339(creationTimestamp) }),
+    ...(instance && { instance, launchedAt: fromRfc3339(creationTimestamp) || now() }),
     dueAt: now(),
   };
   await store.create(record);

@@ -2,12 +2,14 @@ import { type RenderedLaunch, renderLaunch } from "../../core/launch/fleet-reque
 import { failureReason, launchedAs, readOutcome } from "../../core/launch/outcome.ts";
 import { CLAIM_UID_TAG } from "../../core/launch/tags.ts";
 import { withConditions } from "../../core/lifecycle/claim-status.ts";
+import { isAlive } from "../../core/lifecycle/collection.ts";
 import { machineFields } from "../../core/lifecycle/machine-fields.ts";
 import type { InstanceType } from "../../core/model/instance-type.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
 import type { NodeClaimRecord, UnavailableOffering } from "../../core/model/record.ts";
 import { NotFoundError, RefusedError } from "../../core/ports/errors.ts";
+import type { Fleet } from "../../core/ports/fleet.ts";
 import type { LifecycleDeps } from "../cluster-deps.ts";
 import { writeEnd } from "../end-claim.ts";
 import { publishOnce } from "../events.ts";
@@ -153,14 +155,19 @@ function priceOf({ instanceType, zone, capacityType }: NonNullable<NodeClaimReco
 
 /** After a kill between a launch and the write of its outcome, for a claim that goes: the instance carries the claim's UID. */
 export async function findInstance(record: NodeClaimRecord, { cluster, fleet, store }: LifecycleDeps): Promise<Performed> {
-  const uid = record.uid;
-  const found = (await fleet.list(cluster.name)).find(({ tags }) => uid !== undefined && tags[CLAIM_UID_TAG] === uid);
-  if (found === undefined) return "done";
-  const { id, instanceType, zone, capacityType, imageId, subnetId } = found;
-  const instance = { id, instanceType, zone, capacityType, imageId, ...(subnetId !== undefined && { subnetId }) };
+  const instance = record.uid === undefined ? undefined : await launchedInstance(fleet, cluster.name, record.uid);
+  if (instance === undefined) return "done";
   const { launch: _sent, launchRequestedAt: _at, ...rest } = record;
   await store.update({ ...rest, instance });
   return "look again";
+}
+
+/** The instance that was launched for a claim of this UID, as records keep it; undefined when EC2 lists none. */
+export async function launchedInstance(fleet: Fleet, cluster: string, uid: string): Promise<NodeClaimRecord["instance"]> {
+  const found = (await fleet.list(cluster)).find((instance) => instance.tags[CLAIM_UID_TAG] === uid && isAlive(instance));
+  if (found === undefined) return undefined;
+  const { id, instanceType, zone, capacityType, imageId, subnetId } = found;
+  return { id, instanceType, zone, capacityType, imageId, ...(subnetId !== undefined && { subnetId }) };
 }
 
 interface NodeClassFacts {

@@ -83,7 +83,12 @@ export function node(
         ...(state !== "joined" && { [REGISTERED]: "true" }),
         ...(state === "going" && { [EXCLUDE_BALANCERS]: "karpenter" }),
       },
-      ...(state !== "joined" && { finalizers: [TERMINATION_FINALIZER] }),
+      ...(state !== "joined" && {
+        finalizers: [TERMINATION_FINALIZER],
+        ownerReferences: [
+          { apiVersion: "karpenter.sh/v1", kind: "NodeClaim", name: "default-abcde", uid: "uid-1", blockOwnerDeletion: true },
+        ],
+      }),
       ...(state === "going" && { deletionTimestamp: at(10) }),
     },
     spec: { providerID: PROVIDER_ID, taints: [...taints, ...(change.taints ?? [])] as never },

@@ -80,7 +80,26 @@ describe("a claim's life takes the first step that is missing", () => {
       want: ["WriteRecord", "Wake"],
     },
     { name: "a deleted claim ends", v: view({ record: launched, claim: nodeClaim({ deletionTimestamp: at(1) }) }), want: ["WriteRecord"] },
-    { name: "a claim whose object was torn away ends", v: view({ record: launched }), want: ["WriteRecord"] },
+    { name: "a claim whose object was torn away is left to the sweep", v: view({ record: launched }), want: [] },
+    {
+      name: "a claim that was restored from a backup goes on under its new UID",
+      v: view({ record: launched, claim: nodeClaim({ uid: "uid-2" }) }),
+      want: ["WriteRecord"],
+    },
+    {
+      name: "a stranger with a UID of its own is no backup",
+      v: view({ record: launched, claim: nodeClaim({ uid: "uid-2", annotations: {} }) }),
+      want: ["Forget"],
+    },
+    {
+      name: "a registered node that names another claim as its owner is told whose it is",
+      v: view({
+        record: launched,
+        claim: nodeClaim({ uid: "uid-1", conditions: ["Launched"] }),
+        nodes: [{ ...node(), metadata: { ...node().metadata, ownerReferences: [] } }],
+      }),
+      want: ["WriteNode"],
+    },
     {
       name: "deleting the node ends the claim",
       v: view({ record: launched, claim: nodeClaim({ conditions: ["Launched", "Registered", "Initialized"] }), nodes: [node("going")] }),

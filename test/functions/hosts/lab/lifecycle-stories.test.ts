@@ -5,56 +5,29 @@ import { createLab, type Lab, type LabOptions } from "../../../../functions/host
 import type { PortCall } from "../../../../functions/hosts/lab/world/intercept.ts";
 import type { SimulatedSubnet } from "../../../../functions/hosts/lab/world/inventory.ts";
 import type { ApiObject } from "../../../../functions/hosts/lab/world/objects.ts";
-import { CATALOGUE, deployment, FAMILIES, NODE_CLASS, nodePool, ON_DEMAND, SPOT, START } from "../../../simulation/story.ts";
-
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const POOL = nodePool([ON_DEMAND, FAMILIES]);
-const SPOT_POOL = nodePool([SPOT, FAMILIES]);
-const INFLATE = deployment(0, { cpu: "1" });
-
-const OPTIONS: LabOptions = { seed: 1, start: START, region: "us-west-2", sources: ["notify"], catalogue: CATALOGUE };
-
-/** A lab that has looked at its NodeClass and NodePool and found them ready. */
-async function ready(objects: readonly ApiObject[], options: Partial<LabOptions> = {}): Promise<Lab> {
-  return start(createLab({ ...OPTIONS, ...options }), objects);
-}
-
-async function start(lab: Lab, objects: readonly ApiObject[]): Promise<Lab> {
-  for (const object of objects) lab.world.apply(object);
-  await pass(lab, 65 * SECOND);
-  return lab;
-}
-
-const pass = (lab: Lab, ms: number): Promise<unknown> => lab.world.clock.run({ until: lab.world.clock.now() + ms });
-const scale = (lab: Lab, replicas: number): void => lab.world.scale("Deployment", "default", "inflate", replicas);
-
-/** A lab in which this many pods run. */
-async function running(replicas: number, objects: readonly ApiObject[] = [NODE_CLASS, POOL, INFLATE], options: Partial<LabOptions> = {}) {
-  const lab = await ready(objects, options);
-  scale(lab, replicas);
-  await pass(lab, 2 * MINUTE);
-  expect(runningPods(lab)).toBe(replicas);
-  return lab;
-}
-
-const alive = (lab: Lab) => lab.cloud.machines().filter(({ instance }) => !["terminated", "shutting-down"].includes(instance.state));
-const ids = (lab: Lab): readonly string[] => alive(lab).map(({ instance }) => instance.id);
-const names = (lab: Lab, kind: string): readonly string[] => lab.world.store.list(kind).map(({ metadata }) => metadata.name);
-const records = (lab: Lab) => lab.deps.store.list(lab.world.cluster);
-const messages = (lab: Lab): readonly string[] => lab.log.map(({ message }) => message);
-const line = (lab: Lab, message: string) => lab.log.find((record) => record.message === message);
-const podsOf = (lab: Lab) =>
-  lab.world.store.list("Pod") as readonly (ApiObject & { readonly status?: { phase?: string }; readonly spec?: { nodeName?: string } })[];
-const runningPods = (lab: Lab): number => podsOf(lab).filter(({ status }) => status?.phase === "Running").length;
-
-/** No machine without a claim, no claim without a machine, and no record of what is no more. */
-async function expectAccountedFor(lab: Lab, machines: number): Promise<void> {
-  expect(ids(lab)).toHaveLength(machines);
-  expect(names(lab, "Node")).toHaveLength(machines);
-  expect(names(lab, "NodeClaim")).toHaveLength(machines);
-  expect((await records(lab)).map(({ instance }) => instance?.id).sort()).toEqual([...ids(lab)].sort());
-}
+import { FAMILIES, NODE_CLASS, nodePool, ON_DEMAND } from "../../../simulation/story.ts";
+import {
+  alive,
+  expectAccountedFor,
+  INFLATE,
+  ids,
+  line,
+  MINUTE,
+  messages,
+  names,
+  OPTIONS,
+  POOL,
+  pass,
+  podsOf,
+  ready,
+  records,
+  running,
+  runningPods,
+  SECOND,
+  SPOT_POOL,
+  scale,
+  start,
+} from "../../../support/lab-story.ts";
 
 /** A template without user data: what starts from it never joins. */
 function makeTemplate(lab: Lab, name: string): Promise<void> {

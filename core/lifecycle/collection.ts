@@ -1,0 +1,110 @@
+import { CLAIM_UID_TAG, NODE_CLAIM_TAG } from "../launch/tags.ts";
+import { TERMINATION_FINALIZER } from "../model/labels.ts";
+import type { Node } from "../model/node.ts";
+import type { NodeClaim } from "../model/node-claim.ts";
+import type { Instance, NodeClaimRecord } from "../model/record.ts";
+import { isTrue } from "../status/conditions.ts";
+
+/** Older than the longest chain of retries around a launch (traps.md 22): an instance that no claim owns by then has none coming. */
+const ORPHAN_AGE_MS = 5 * 60_000;
+
+/** The three records of a cluster's nodes, side by side. Claims must have been read before instances. */
+export interface Inventory {
+  readonly records: readonly NodeClaimRecord[];
+  readonly claims: readonly NodeClaim[];
+  /** Registered ones. */
+  readonly nodes: readonly Node[];
+  /** Instances that carry the cluster's tags. */
+  readonly instances: readonly Instance[];
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** Whether an instance is up, or may come up again. */
+export function isAlive({ state }: Instance): boolean {
+  return state !== "terminated" && state !== "shutting-down";
+}
+
+/** The id in "aws:///ZONE/ID". */
+export function instanceIdOf(providerId: string | undefined): string | undefined {
+  return providerId?.slice(providerId.lastIndexOf("/") + 1) || undefined;
+}
+
+/**
+ * Machines that neither a record nor a claim owns, nor one that is about to tell of its launch. A claim counts without its record, so that a lost table
+ * ends no machine before its claims have been taken into care again.
+ */
+export function orphanInstances({ records, claims, instances, now }: Inventory): readonly Instance[] {
+  const owned = ownedIds({ records, claims });
+  // A launch whose answer was not stored yet belongs to the claim that its tags name.
+  const names = new Set(records.filter(({ instance }) => instance === undefined).map(({ name }) => name));
+  const uids = new Set(claims.filter(({ status }) => !status?.providerID).map(({ metadata }) => metadata.uid));
+  const isAwaited = ({ tags }: Instance): boolean => names.has(tags[NODE_CLAIM_TAG] ?? "") || uids.has(tags[CLAIM_UID_TAG] ?? "none");
+  return instances.filter(
+    (instance) => isAlive(instance) && now - instance.launchedAt > ORPHAN_AGE_MS && !owned.has(instance.id) && !isAwaited(instance),
+  );
+}
+
+/**
+ * Records of registered claims whose machine is not listed: EC2 must be asked by id before they are given up, for a listing may lag behind. One whose
+ * node is Ready still is left alone (nodeclaim-lifecycle.md §8).
+ */
+export function withoutMachine({ records, claims, nodes, instances }: Inventory): readonly NodeClaimRecord[] {
+  const alive = new Set(instances.filter(isAlive).map(({ id }) => id));
+  const claimByName = new Map(claims.map((claim) => [claim.metadata.name, claim]));
+  const ready = new Set(nodes.filter(isReady).map(({ spec }) => instanceIdOf(spec.providerID)));
+  return records.filter(({ name, instance, terminating }) => {
+    if (instance === undefined || terminating !== undefined || alive.has(instance.id) || ready.has(instance.id)) return false;
+    return isTrue(claimByName.get(name)?.status?.conditions, "Registered");
+  });
+}
+
+/** What to do about a registered node that has neither claim nor machine. */
+export interface OwnerlessNode {
+  readonly node: Node;
+  /** "delete" asks for its deletion; "free" takes our finalizer off one that is being deleted, which nobody else would. */
+  readonly action: "delete" | "free";
+}
+
+/** Nodes that were let in for a claim that is no more, on machines that are no more. */
+export function ownerlessNodes({ records, claims, nodes, instances }: Inventory): readonly OwnerlessNode[] {
+  const owned = ownedIds({ records, claims });
+  const alive = new Set(instances.filter(isAlive).map(({ id }) => id));
+  return nodes.flatMap((node): OwnerlessNode[] => {
+    const id = instanceIdOf(node.spec.providerID);
+    if (id === undefined || owned.has(id) || alive.has(id)) return [];
+    if (node.metadata.deletionTimestamp === undefined) return isReady(node) ? [] : [{ node, action: "delete" }];
+    return node.metadata.finalizers?.includes(TERMINATION_FINALIZER) ? [{ node, action: "free" }] : [];
+  });
+}
+
+function ownedIds({ records, claims }: Pick<Inventory, "records" | "claims">): ReadonlySet<string> {
+  return new Set([
+    ...records.flatMap(({ instance }) => (instance ? [instance.id] : [])),
+    ...claims.flatMap(({ status }) => instanceIdOf(status?.providerID) ?? []),
+  ]);
+}
+
+function isReady({ status }: Node): boolean {
+  return isTrue(status?.conditions, "Ready");
+}
+
+/** Fewer than this may have been taken away one by one. */
+const FEW = 2;
+
+/**
+ * Records whose custom resource was there and is no more, its finalizer taken off by force: nobody else will tell that their machine must go. When more
+ * than half of all claims vanish so, it is taken for an accident (definitions deleted, a backup restored) and their machines are held until a person
+ * decides: `rebuild` makes the claims again.
+ */
+export function vanishedClaims({ records, claims }: Pick<Inventory, "records" | "claims">): {
+  readonly ended: readonly NodeClaimRecord[];
+  readonly held: readonly NodeClaimRecord[];
+  readonly count: number;
+} {
+  const there = new Set(claims.map(({ metadata }) => metadata.name));
+  const told = records.filter(({ uid, terminating }) => uid !== undefined && terminating === undefined);
+  const vanished = told.filter(({ name }) => !there.has(name));
+  const accident = vanished.length >= FEW && vanished.length * 2 > told.length;
+  return { ended: accident ? [] : vanished, held: accident ? vanished : [], count: vanished.length };
+}

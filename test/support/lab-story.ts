@@ -1,0 +1,72 @@
+import { expect } from "vitest";
+import { createLab, type Lab, type LabOptions } from "../../functions/hosts/lab/host.ts";
+import type { ApiObject } from "../../functions/hosts/lab/world/objects.ts";
+import { CATALOGUE, deployment, FAMILIES, NODE_CLASS, nodePool, ON_DEMAND, SPOT, START } from "../simulation/story.ts";
+
+/** What stories told in the lab have in common: objects to begin with, ways to pass time, and questions about what is there. */
+
+export const SECOND = 1_000;
+export const MINUTE = 60 * SECOND;
+export const POOL = nodePool([ON_DEMAND, FAMILIES]);
+export const SPOT_POOL = nodePool([SPOT, FAMILIES]);
+export const INFLATE = deployment(0, { cpu: "1" });
+
+export const OPTIONS: LabOptions = { seed: 1, start: START, region: "us-west-2", sources: ["notify"], catalogue: CATALOGUE };
+
+/** A lab that has looked at its NodeClass and NodePool and found them ready. */
+export async function ready(objects: readonly ApiObject[], options: Partial<LabOptions> = {}): Promise<Lab> {
+  return start(createLab({ ...OPTIONS, ...options }), objects);
+}
+
+/** Applies objects and lets the first sweeps pass. */
+export async function start(lab: Lab, objects: readonly ApiObject[]): Promise<Lab> {
+  for (const object of objects) lab.world.apply(object);
+  await pass(lab, 65 * SECOND);
+  return lab;
+}
+
+export const pass = (lab: Lab, ms: number): Promise<unknown> => lab.world.clock.run({ until: lab.world.clock.now() + ms });
+
+/** Passes time until something holds, a second at a time; fails when it does not within `ms`. Returns the ms that it took. */
+export async function until(lab: Lab, holds: () => boolean, ms: number): Promise<number> {
+  const began = lab.world.clock.now();
+  while (!holds() && lab.world.clock.now() - began < ms) await pass(lab, SECOND);
+  expect(holds()).toBe(true);
+  return lab.world.clock.now() - began;
+}
+
+export const scale = (lab: Lab, replicas: number): void => lab.world.scale("Deployment", "default", "inflate", replicas);
+
+/** A lab in which this many pods run. */
+export async function running(
+  replicas: number,
+  objects: readonly ApiObject[] = [NODE_CLASS, POOL, INFLATE],
+  options: Partial<LabOptions> = {},
+): Promise<Lab> {
+  const lab = await ready(objects, options);
+  scale(lab, replicas);
+  await pass(lab, 2 * MINUTE);
+  expect(runningPods(lab)).toBe(replicas);
+  return lab;
+}
+
+/** Machines that are up. */
+export const alive = (lab: Lab) => lab.cloud.machines().filter(({ instance }) => !["terminated", "shutting-down"].includes(instance.state));
+export const ids = (lab: Lab): readonly string[] => alive(lab).map(({ instance }) => instance.id);
+export const names = (lab: Lab, kind: string): readonly string[] => lab.world.store.list(kind).map(({ metadata }) => metadata.name);
+export const records = (lab: Lab) => lab.deps.store.list(lab.world.cluster);
+export const messages = (lab: Lab): readonly string[] => lab.log.map(({ message }) => message);
+export const line = (lab: Lab, message: string) => lab.log.find((record) => record.message === message);
+export const reasons = (lab: Lab): readonly string[] => lab.world.events.map(({ reason }) => reason);
+
+export const podsOf = (lab: Lab) =>
+  lab.world.store.list("Pod") as readonly (ApiObject & { readonly status?: { phase?: string }; readonly spec?: { nodeName?: string } })[];
+export const runningPods = (lab: Lab): number => podsOf(lab).filter(({ status }) => status?.phase === "Running").length;
+
+/** No machine without a claim, no claim without a machine, and no record of what is no more. */
+export async function expectAccountedFor(lab: Lab, machines: number): Promise<void> {
+  expect(ids(lab)).toHaveLength(machines);
+  expect(names(lab, "Node")).toHaveLength(machines);
+  expect(names(lab, "NodeClaim")).toHaveLength(machines);
+  expect((await records(lab)).map(({ instance }) => instance?.id).sort()).toEqual([...ids(lab)].sort());
+}
