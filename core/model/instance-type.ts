@@ -11,6 +11,10 @@ export interface Offering {
   readonly price: number;
   /** False while no price is known, the zone is out of reach, or a launch there has just failed for want of capacity. */
   readonly available: boolean;
+  /** Would be available if its price were known; a NodeOverlay may tell it. */
+  readonly unpriced?: true;
+  /** The price is a NodeOverlay's. */
+  readonly priceOverlaid?: true;
   readonly zoneId?: string;
   /** Capacity reservation, for capacityType "reserved". */
   readonly reservationId?: string;
@@ -23,6 +27,8 @@ export interface InstanceType {
   readonly name: string;
   readonly requirements: readonly NodeSelectorRequirementWithMinValues[];
   readonly capacity: ResourceList;
+  /** Some of the capacity is a NodeOverlay's promise. */
+  readonly capacityOverlaid?: true;
   readonly overhead: {
     readonly kubeReserved?: ResourceList;
     readonly systemReserved?: ResourceList;

@@ -1,10 +1,8 @@
 import { NODE_POOL } from "../model/labels.ts";
 import type { NodePool } from "../model/node-pool.ts";
 import type { Taint } from "../model/taint.ts";
-import { isRestrictedLabel, requirementProblem } from "../requirements/validation.ts";
+import { isLabelValue, isQualifiedName, isRestrictedLabel, requirementProblem } from "../requirements/validation.ts";
 
-const NAME_PART = /^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
-const DOMAIN = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/;
 const EFFECTS = new Set(["NoSchedule", "PreferNoSchedule", "NoExecute", ""]);
 
 /** All that is wrong with a pool beyond what its schema can say, one sentence each (nodepool.md §4). */
@@ -16,7 +14,7 @@ export function nodePoolProblems({ spec }: Pick<NodePool, "spec">): readonly str
     if (!isQualifiedName(key)) problems.push(`${where} is not a label key`);
     else if (key === NODE_POOL || isRestrictedLabel(key))
       problems.push(`${where} is restricted and cannot be set; use a label of your own`);
-    if (value !== "" && !NAME_PART.test(value)) problems.push(`${where}="${value}" is not a label value`);
+    if (!isLabelValue(value)) problems.push(`${where}="${value}" is not a label value`);
   }
   problems.push(...taintProblems(template.taints, "taints"), ...taintProblems(template.startupTaints, "startupTaints"));
   const seen = new Set<string>();
@@ -30,7 +28,7 @@ export function nodePoolProblems({ spec }: Pick<NodePool, "spec">): readonly str
     else if (!isQualifiedName(requirement.key)) problems.push(`${where}: "${requirement.key}" is not a label key`);
     const problem = requirementProblem(requirement);
     if (problem !== undefined) problems.push(`${where}: ${problem}`);
-    const value = requirement.values?.find((text) => text !== "" && !NAME_PART.test(text));
+    const value = requirement.values?.find((text) => !isLabelValue(text));
     if (value !== undefined) problems.push(`${where}: ${requirement.key} has "${value}", which is not a label value`);
   }
   return problems;
@@ -45,12 +43,4 @@ function taintProblems(taints: readonly Taint[] = [], list: string): readonly st
     if (!EFFECTS.has(effect)) problems.push(`${where} has the effect "${effect}"; use NoSchedule, PreferNoSchedule or NoExecute`);
     return problems;
   });
-}
-
-/** "name" or "domain/name". */
-function isQualifiedName(text: string): boolean {
-  const slash = text.indexOf("/");
-  if (slash < 0) return NAME_PART.test(text);
-  const domain = text.slice(0, slash);
-  return domain.length <= 253 && DOMAIN.test(domain) && NAME_PART.test(text.slice(slash + 1));
 }

@@ -75,16 +75,14 @@ function offeringsOf(type: CatalogueType, { catalogue, nodeClass, zones, isUnava
   for (const zone of zones) {
     for (const capacityType of type.capacityTypes) {
       const price = capacityType === "spot" && catalogue.spot ? catalogue.spot[type.name]?.[zone.name] : catalogue.onDemand[type.name];
+      const launchable =
+        compatible && zone.hasAddresses && type.zones.includes(zone.name) && !isUnavailable(type.name, zone.name, capacityType);
       offerings.push({
         zone: zone.name,
         capacityType,
         price: price ?? 0,
-        available:
-          compatible &&
-          price !== undefined &&
-          zone.hasAddresses &&
-          type.zones.includes(zone.name) &&
-          !isUnavailable(type.name, zone.name, capacityType),
+        available: launchable && price !== undefined,
+        ...(launchable && price === undefined && { unpriced: true }),
         ...(zone.hasSubnet && { zoneId: zone.zoneId }),
       });
     }

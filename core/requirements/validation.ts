@@ -15,6 +15,21 @@ const KNOWN_VALUES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ["karpenter.k8s.aws/instance-tenancy", new Set(["default", "dedicated"])],
 ]);
 
+const NAME_PART = /^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
+const DOMAIN = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/;
+
+/** Whether a text can be a label key, or a resource's name: "name" or "domain/name". */
+export function isQualifiedName(text: string): boolean {
+  const slash = text.indexOf("/");
+  if (slash < 0) return NAME_PART.test(text);
+  const domain = text.slice(0, slash);
+  return domain.length <= 253 && DOMAIN.test(domain) && NAME_PART.test(text.slice(slash + 1));
+}
+
+export function isLabelValue(text: string): boolean {
+  return text === "" || NAME_PART.test(text);
+}
+
 /** Labels that only the system may set: the hostname, and Karpenter's domains save for the well-known keys (nodepool.md §3). */
 export function isRestrictedLabel(key: string): boolean {
   if (WELL_KNOWN_LABELS.has(key)) return false;
