@@ -20,7 +20,9 @@ export function instanceTypesFor(
   settings: InstanceTypeSettings,
 ): readonly InstanceType[] {
   const { vmMemoryOverheadPercent, reservedEnis } = settings;
-  const marks = unavailable.map(({ instanceType, zone, capacityType }) => `${capacityType}:${instanceType}:${zone}`).sort();
+  const marks = unavailable
+    .map(({ instanceType, zone, capacityType, expiresAt }) => `${capacityType}:${instanceType}:${zone}:${expiresAt}`)
+    .sort();
   const { spec, status } = nodeClass;
   const key = JSON.stringify([spec, status?.subnets, status?.amis, marks, vmMemoryOverheadPercent, reservedEnis]);
   const byKey = known.get(catalogue) ?? new Map<string, readonly InstanceType[]>();

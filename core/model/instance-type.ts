@@ -11,6 +11,8 @@ export interface Offering {
   readonly price: number;
   /** False while no price is known, the zone is out of reach, or a launch there has just failed for want of capacity. */
   readonly available: boolean;
+  /** Until when it is left alone after such a launch, milliseconds since the epoch. */
+  readonly unavailableUntil?: number;
   /** Would be available if its price were known; a NodeOverlay may tell it. */
   readonly unpriced?: true;
   /** The price is a NodeOverlay's. */

@@ -6,7 +6,7 @@ import { capacityOf, ephemeralStorage, podLimit, usableMemoryMib } from "./capac
 import type { Catalogue, CatalogueType } from "./catalogue.ts";
 import { overheadOf } from "./overhead.ts";
 import { typeRequirements } from "./type-requirements.ts";
-import { fullSubnets, type IsUnavailable, unavailableIndex } from "./unavailable.ts";
+import { fullSubnets, type MarkedUntil, unavailableIndex } from "./unavailable.ts";
 
 /** Karpenter's settings that instance types depend on, under their names. */
 export interface InstanceTypeSettings {
@@ -38,8 +38,8 @@ export function instanceTypesOf({ catalogue, nodeClass, unavailable, settings }:
     hasSubnet: subnetZoneIds.has(zone.name),
     hasAddresses: subnets.some((subnet) => subnet.zone === zone.name && !full.has(subnet.id)),
   }));
-  const isUnavailable = unavailableIndex(unavailable);
-  return catalogue.types.map((type) => instanceTypeOf(type, { catalogue, nodeClass, settings, zones, isUnavailable }));
+  const markedUntil = unavailableIndex(unavailable);
+  return catalogue.types.map((type) => instanceTypeOf(type, { catalogue, nodeClass, settings, zones, markedUntil }));
 }
 
 interface Context extends Omit<InstanceTypesInput, "unavailable"> {
@@ -49,7 +49,7 @@ interface Context extends Omit<InstanceTypesInput, "unavailable"> {
     readonly hasSubnet: boolean;
     readonly hasAddresses: boolean;
   }[];
-  readonly isUnavailable: IsUnavailable;
+  readonly markedUntil: MarkedUntil;
 }
 
 function instanceTypeOf(type: CatalogueType, context: Context): InstanceType {
@@ -68,21 +68,23 @@ function instanceTypeOf(type: CatalogueType, context: Context): InstanceType {
 }
 
 /** One offering for every zone of the region and capacity type of the instance type; those out of reach stay, flagged (instance-types.md §8). */
-function offeringsOf(type: CatalogueType, { catalogue, nodeClass, zones, isUnavailable }: Context): readonly Offering[] {
+function offeringsOf(type: CatalogueType, { catalogue, nodeClass, zones, markedUntil }: Context): readonly Offering[] {
   // No Amazon Linux 2023 image boots on the first Graviton.
   const compatible = !(amiFamilyOf(nodeClass.spec) === "AL2023" && type.name.startsWith("a1."));
   const offerings: Offering[] = [];
   for (const zone of zones) {
     for (const capacityType of type.capacityTypes) {
       const price = capacityType === "spot" && catalogue.spot ? catalogue.spot[type.name]?.[zone.name] : catalogue.onDemand[type.name];
-      const launchable =
-        compatible && zone.hasAddresses && type.zones.includes(zone.name) && !isUnavailable(type.name, zone.name, capacityType);
+      const unavailableUntil = markedUntil(type.name, zone.name, capacityType);
+      const inReach = compatible && zone.hasAddresses && type.zones.includes(zone.name);
+      const launchable = inReach && unavailableUntil === undefined;
       offerings.push({
         zone: zone.name,
         capacityType,
         price: price ?? 0,
         available: launchable && price !== undefined,
         ...(launchable && price === undefined && { unpriced: true }),
+        ...(inReach && unavailableUntil !== undefined && { unavailableUntil }),
         ...(zone.hasSubnet && { zoneId: zone.zoneId }),
       });
     }

@@ -7,14 +7,14 @@ export const UNAVAILABLE_MS = 3 * 60 * 1000;
 /** Instance type or zone that stands for all of them, as when spot as a whole is out of reach. */
 export const ANY = "*";
 
-/** Whether an offering is marked. The marks are those not expired. */
-export type IsUnavailable = (instanceType: string, zone: string, capacityType: CapacityType) => boolean;
+/** Until when an offering is marked, milliseconds since the epoch; undefined when it is not. The marks are those not expired. */
+export type MarkedUntil = (instanceType: string, zone: string, capacityType: CapacityType) => number | undefined;
 
 /** Looks marks up by offering; a mark with "*" covers every type, or every zone. */
-export function unavailableIndex(marks: readonly UnavailableOffering[]): IsUnavailable {
-  if (marks.length === 0) return () => false;
-  const keys = new Set(marks.map((mark) => key(mark.instanceType, mark.zone, mark.capacityType)));
-  return (instanceType, zone, capacityType) => keys.has(key(instanceType, zone, capacityType)) || keys.has(key(ANY, ANY, capacityType));
+export function unavailableIndex(marks: readonly UnavailableOffering[]): MarkedUntil {
+  if (marks.length === 0) return () => undefined;
+  const until = new Map(marks.map((mark) => [key(mark.instanceType, mark.zone, mark.capacityType), mark.expiresAt]));
+  return (instanceType, zone, capacityType) => until.get(key(instanceType, zone, capacityType)) ?? until.get(key(ANY, ANY, capacityType));
 }
 
 /** Marks a subnet without free addresses: its id stands where the zone's name does. */

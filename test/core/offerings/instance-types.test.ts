@@ -98,7 +98,7 @@ describe("instanceTypesOf", () => {
   it("leaves a marked offering alone, and every spot offering when spot as a whole is marked", () => {
     const mark = { instanceType: "m5.large", zone: "us-west-2b", capacityType: "spot", expiresAt: 1 } as const;
     const one = only("m5.large", { unavailable: [mark] }).offerings.filter(({ available }) => !available);
-    expect(one).toEqual([expect.objectContaining({ zone: "us-west-2b", capacityType: "spot", price: 0.062198 })]);
+    expect(one).toEqual([expect.objectContaining({ zone: "us-west-2b", capacityType: "spot", price: 0.062198, unavailableUntil: 1 })]);
     const all = only("m5.large", { unavailable: [{ ...mark, instanceType: "*", zone: "*" }] }).offerings.filter(
       ({ available }) => available,
     );
