@@ -15,6 +15,8 @@ export interface Settings {
   readonly preferencePolicy: "Respect" | "Ignore";
   readonly minValuesPolicy: "Strict" | "BestEffort";
   readonly spotToSpotConsolidation: boolean;
+  readonly nodeRepair: boolean;
+  readonly staticCapacity: boolean;
 }
 
 /** All that a handler may reach for one cluster. Each handler names the part that it uses. */

@@ -14,7 +14,9 @@ export interface ClusterConfig {
 
 /** Feature gates that have an effect, by their upstream names. */
 export interface FeatureGates {
+  readonly NodeRepair: boolean;
   readonly SpotToSpotConsolidation: boolean;
+  readonly StaticCapacity: boolean;
 }
 
 /** URL by queue; a function that never sends to a queue need not know it. */
@@ -54,7 +56,7 @@ export class ConfigError extends Error {
 /** Names of variables that only some functions need; `parseConfig` insists on those it is given. */
 export type RequiredVariable = "PROVISION_QUEUE_URL" | "CLAIM_QUEUE_URL" | "DISRUPTION_QUEUE_URL" | "CATALOG_QUEUE_URL" | "NOTIFY_TOKEN";
 
-const DEFAULT_GATES: FeatureGates = { SpotToSpotConsolidation: false };
+const DEFAULT_GATES: FeatureGates = { NodeRepair: false, SpotToSpotConsolidation: false, StaticCapacity: false };
 
 /** A variable with a default, whose text `read` turns into a value; undefined from `read` means that the text is bad. */
 function setting<T>(fallback: T, wanted: string, read: (text: string) => T | undefined) {
@@ -88,7 +90,7 @@ const url = setting<string | undefined>(undefined, "the queue's URL, as its stac
 );
 
 /** Gates that would change what the product does, and do not yet. ReservedCapacity is on upstream and stands in many values files. */
-const NOT_YET = ["NodeRepair", "NodeOverlay", "StaticCapacity", "CapacityBuffer"];
+const NOT_YET = ["NodeOverlay", "CapacityBuffer"];
 
 /** Unknown gates are ignored, as upstream does; a malformed list, or a gate that would be switched on in vain, is not. */
 function readGates(text: string): FeatureGates | undefined {
@@ -177,7 +179,7 @@ const environment = z.object({
   LOG_LEVEL: oneOf(["debug", "info", "error"], "info"),
   FEATURE_GATES: setting(
     DEFAULT_GATES,
-    "a list such as SpotToSpotConsolidation=true; NodeRepair, NodeOverlay, StaticCapacity and CapacityBuffer cannot be switched on yet",
+    `a list such as SpotToSpotConsolidation=true; ${NOT_YET.join(" and ")} cannot be switched on yet`,
     readGates,
   ),
   VM_MEMORY_OVERHEAD_PERCENT: atLeast(0, 0.075, false),

@@ -28,6 +28,8 @@ export function wireClusters(base: Base, announcements: Announcements = silence)
     preferencePolicy: base.config.preferencePolicy,
     minValuesPolicy: base.config.minValuesPolicy,
     spotToSpotConsolidation: base.config.featureGates.SpotToSpotConsolidation,
+    nodeRepair: base.config.featureGates.NodeRepair,
+    staticCapacity: base.config.featureGates.StaticCapacity,
   };
 
   const connect = async (config: ClusterConfig): Promise<ClusterDeps> => {

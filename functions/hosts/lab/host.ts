@@ -70,6 +70,8 @@ const DEFAULTS: Settings = {
   preferencePolicy: "Respect",
   minValuesPolicy: "Strict",
   spotToSpotConsolidation: false,
+  nodeRepair: false,
+  staticCapacity: false,
 };
 
 const SWEEP_MS = 60_000;

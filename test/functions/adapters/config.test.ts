@@ -21,7 +21,7 @@ describe("parseConfig", () => {
       queues: {},
       clusters: [{ name: "c1", sources: ["sweep"] }],
       logLevel: "info",
-      featureGates: { SpotToSpotConsolidation: false },
+      featureGates: { NodeRepair: false, SpotToSpotConsolidation: false, StaticCapacity: false },
       vmMemoryOverheadPercent: 0.075,
       reservedEnis: 0,
       preferencePolicy: "Respect",
@@ -54,7 +54,7 @@ describe("parseConfig", () => {
       queues: { claim: "https://sqs.example/claims" },
       notifyToken: "0123456789abcdef",
       eventBusName: "default",
-      featureGates: { SpotToSpotConsolidation: true },
+      featureGates: { NodeRepair: false, SpotToSpotConsolidation: true, StaticCapacity: false },
       vmMemoryOverheadPercent: 0.05,
       reservedEnis: 0,
     });
@@ -92,8 +92,8 @@ describe("parseConfig", () => {
     { name: "half an interface", env: { RESERVED_ENIS: "0.5" }, says: /^RESERVED_ENIS: set it to a whole number/ },
     {
       name: "a gate that cannot be switched on yet",
-      env: { FEATURE_GATES: "NodeRepair=true" },
-      says: /^FEATURE_GATES: set it to a list such as .*NodeRepair.* cannot be switched on yet/,
+      env: { FEATURE_GATES: "CapacityBuffer=true" },
+      says: /^FEATURE_GATES: set it to a list such as .*CapacityBuffer.* cannot be switched on yet/,
     },
     {
       name: "a role of another account",
