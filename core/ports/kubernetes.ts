@@ -2,6 +2,7 @@ import type { ObjectMeta } from "../model/kubernetes.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
+import type { NodeOverlay } from "../model/node-overlay.ts";
 import type { NodePool } from "../model/node-pool.ts";
 import type { Pod } from "../model/pod.ts";
 import type {
@@ -22,6 +23,7 @@ export interface Kinds {
   readonly NodeClaim: NodeClaim;
   readonly NodePool: NodePool;
   readonly EC2NodeClass: EC2NodeClass;
+  readonly NodeOverlay: NodeOverlay;
   readonly DaemonSet: DaemonSet;
   readonly PodDisruptionBudget: PodDisruptionBudget;
   readonly PersistentVolumeClaim: PersistentVolumeClaim;

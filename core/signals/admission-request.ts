@@ -28,6 +28,7 @@ export function readAdmissionRequest(request: Readonly<Record<string, unknown>>)
       return { kind: "claim-changed", claim: name };
     case "nodepools":
     case "ec2nodeclasses":
+    case "nodeoverlays":
       return { kind: "pool-or-class-changed", name: `${resource}/${name}` };
     default:
       return undefined;

@@ -82,11 +82,18 @@ describe("CRDs", () => {
       subresources: ["status"],
     },
     { file: "karpenter.k8s.aws_ec2nodeclasses", columns: ["Ready", "Age"], wide: ["Role"], subresources: ["status"] },
-  ])("$file shows the columns that users know", ({ file, columns, wide, subresources }) => {
+    {
+      file: "karpenter.sh_nodeoverlays",
+      served: "v1alpha1",
+      columns: ["Ready", "Age"],
+      wide: ["Weight", "Price", "Adjustment"],
+      subresources: ["status"],
+    },
+  ])("$file shows the columns that users know", ({ file, served = "v1", columns, wide, subresources }) => {
     const { metadata, spec } = crd(file);
     expect(`${spec.names.plural}.${spec.group}`).toBe(metadata.name);
     expect(spec).toMatchObject({ scope: "Cluster", names: { categories: ["karpenter"] } });
-    expect(spec.versions).toMatchObject([{ name: "v1", served: true, storage: true }]);
+    expect(spec.versions).toMatchObject([{ name: served, served: true, storage: true }]);
     const [version] = spec.versions;
     expect(Object.keys(version?.subresources ?? {})).toEqual(subresources);
     const byPriority = Object.groupBy(version?.additionalPrinterColumns ?? [], ({ priority }) => (priority === 1 ? "wide" : "narrow"));
@@ -104,17 +111,20 @@ describe("CRDs", () => {
     }
   });
 
-  it.for(["karpenter.sh_nodepools", "karpenter.sh_nodeclaims"])("%s allows exactly the AWS labels that the core knows", (file) => {
-    const rules = schemas(crd(file)).flatMap(([, { rule }]) =>
-      typeof rule === "string" && rule.includes("instance-family") ? [rule] : [],
-    );
-    const known = [...WELL_KNOWN_LABELS].filter((label) => label.startsWith("karpenter.k8s.aws/"));
-    expect(rules.length).toBeGreaterThan(0);
-    for (const rule of rules) {
-      const allowed = [...rule.matchAll(/'(karpenter\.k8s\.aws\/[^']+)'/g)].map(([, label]) => label);
-      expect(allowed.sort()).toEqual([...known, "karpenter.k8s.aws/ec2nodeclass"].sort());
-    }
-  });
+  it.for(["karpenter.sh_nodepools", "karpenter.sh_nodeclaims", "karpenter.sh_nodeoverlays"])(
+    "%s allows exactly the AWS labels that the core knows",
+    (file) => {
+      const rules = schemas(crd(file)).flatMap(([, { rule }]) =>
+        typeof rule === "string" && rule.includes("instance-family") ? [rule] : [],
+      );
+      const known = [...WELL_KNOWN_LABELS].filter((label) => label.startsWith("karpenter.k8s.aws/"));
+      expect(rules.length).toBeGreaterThan(0);
+      for (const rule of rules) {
+        const allowed = [...rule.matchAll(/'(karpenter\.k8s\.aws\/[^']+)'/g)].map(([, label]) => label);
+        expect(allowed.sort()).toEqual([...known, "karpenter.k8s.aws/ec2nodeclass"].sort());
+      }
+    },
+  );
 
   it("lets a NodeClaim ask for what a NodePool asks for", () => {
     const itemOf = (file: string): Readonly<Record<string, unknown>> | undefined =>
@@ -162,6 +172,8 @@ describe("RBAC", () => {
     { verb: "update", resource: "nodeclaims/status", who: ["lifecycle", "disruption"] },
     { verb: "update", resource: "nodepools/status", who: ["catalog"] },
     { verb: "patch", resource: "ec2nodeclasses/status", who: ["catalog"] },
+    { verb: "update", resource: "nodeoverlays/status", who: ["catalog"] },
+    { verb: "list", resource: "nodeoverlays", who: ["provision", "lifecycle", "disruption", "catalog"] },
   ])("lets only $who $verb $resource", ({ verb, resource, who }) => {
     const able = ["provision", "lifecycle", "disruption", "interruption", "catalog"].filter((name) => may(name, verb, resource));
     expect(able).toEqual(who);

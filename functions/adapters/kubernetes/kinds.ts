@@ -15,6 +15,7 @@ export const RESOURCES: Readonly<Record<Kind, Resource>> = {
   NodeClaim: { apiVersion: "karpenter.sh/v1", plural: "nodeclaims", namespaced: false, custom: true },
   NodePool: { apiVersion: "karpenter.sh/v1", plural: "nodepools", namespaced: false, custom: true },
   EC2NodeClass: { apiVersion: "karpenter.k8s.aws/v1", plural: "ec2nodeclasses", namespaced: false, custom: true },
+  NodeOverlay: { apiVersion: "karpenter.sh/v1alpha1", plural: "nodeoverlays", namespaced: false, custom: true },
   DaemonSet: { apiVersion: "apps/v1", plural: "daemonsets", namespaced: true },
   PodDisruptionBudget: { apiVersion: "policy/v1", plural: "poddisruptionbudgets", namespaced: true },
   PersistentVolumeClaim: { apiVersion: "v1", plural: "persistentvolumeclaims", namespaced: true },

@@ -17,7 +17,7 @@ const VOLUME = ["name", "persistentVolumeClaim", "ephemeral"];
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 
 /** These are written back whole, so all that a write would lose must stay. */
-const WRITTEN_BACK: ReadonlySet<Kind> = new Set(["Node", "NodeClaim", "NodePool", "EC2NodeClass"]);
+const WRITTEN_BACK: ReadonlySet<Kind> = new Set(["Node", "NodeClaim", "NodePool", "EC2NodeClass", "NodeOverlay"]);
 
 function pick(object: Json, keys: readonly string[]): Json {
   const kept: Record<string, unknown> = {};

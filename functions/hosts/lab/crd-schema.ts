@@ -36,6 +36,7 @@ const FILES: Readonly<Record<string, string>> = {
   NodePool: "karpenter.sh_nodepools.yaml",
   NodeClaim: "karpenter.sh_nodeclaims.yaml",
   EC2NodeClass: "karpenter.k8s.aws_ec2nodeclasses.yaml",
+  NodeOverlay: "karpenter.sh_nodeoverlays.yaml",
 };
 
 const cache = new Map<string, Schema>();

@@ -37,6 +37,7 @@ const RESOURCES: Readonly<Record<string, string>> = {
   NodeClaim: "nodeclaims",
   NodePool: "nodepools",
   EC2NodeClass: "ec2nodeclasses",
+  NodeOverlay: "nodeoverlays",
 };
 
 /** The change as the webhook would be shown it, under the match conditions of infra/webhook. */

@@ -27,6 +27,7 @@ export const KINDS: Readonly<Record<string, KindInfo>> = {
   NodeClaim: kind("karpenter.sh/v1", false, true),
   NodePool: kind("karpenter.sh/v1", false, true),
   EC2NodeClass: kind("karpenter.k8s.aws/v1", false, true),
+  NodeOverlay: kind("karpenter.sh/v1alpha1", false, true),
   Deployment: kind("apps/v1", true, true),
   ReplicaSet: kind("apps/v1", true, true),
   StatefulSet: kind("apps/v1", true, true),
