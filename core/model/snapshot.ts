@@ -21,6 +21,8 @@ export interface Snapshot {
   readonly nodes: readonly Node[];
   readonly nodeClaims: readonly NodeClaim[];
   readonly pods: readonly Pod[];
+  /** Pods that do not exist and that CapacityBuffers keep room for. Planned like pending ones, after them. */
+  readonly virtualPods?: readonly Pod[];
   readonly daemonSets: readonly DaemonSet[];
   readonly podDisruptionBudgets: readonly PodDisruptionBudget[];
   readonly persistentVolumeClaims: readonly PersistentVolumeClaim[];

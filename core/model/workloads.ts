@@ -6,6 +6,21 @@ export interface DaemonSet extends KubernetesObject {
   readonly spec: { readonly selector?: LabelSelector; readonly template: PodTemplate };
 }
 
+/** apps/v1 Deployment, StatefulSet or ReplicaSet: as much of it as scheduling looks at. */
+export interface Workload extends KubernetesObject {
+  readonly spec: { readonly replicas?: number; readonly selector?: LabelSelector; readonly template: PodTemplate };
+}
+
+/** v1 ReplicationController. */
+export interface ReplicationController extends KubernetesObject {
+  readonly spec: { readonly selector?: Readonly<Record<string, string>> };
+}
+
+/** v1 Service. */
+export interface Service extends KubernetesObject {
+  readonly spec: { readonly selector?: Readonly<Record<string, string>> };
+}
+
 /** policy/v1 PodDisruptionBudget. */
 export interface PodDisruptionBudget extends KubernetesObject {
   readonly spec: {

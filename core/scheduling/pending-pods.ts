@@ -12,6 +12,8 @@ import { volumesOf } from "./volumes.ts";
 export interface PendingPods {
   /** Sorted by "namespace/name". */
   readonly pods: readonly Pod[];
+  /** Pods of CapacityBuffers: nobody waits for them, so they come last. In the order of their buffers. */
+  readonly virtual: readonly Pod[];
   /** Pods that no node of ours can help, with the reason; an empty one for those that ask to be left alone. */
   readonly ignored: readonly { readonly pod: Pod; readonly reason: string }[];
 }
@@ -42,7 +44,8 @@ export const pendingPods: (snapshot: Snapshot) => PendingPods = oncePer((snapsho
     }
   }
   const byName = (a: Pod, b: Pod): number => (podKey(a) < podKey(b) ? -1 : 1);
-  return { pods: pods.sort(byName), ignored: ignored.sort((a, b) => byName(a.pod, b.pod)) };
+  const virtual = (snapshot.virtualPods ?? []).filter((pod) => !snapshot.nominated.has(podUid(pod)));
+  return { pods: pods.sort(byName), virtual, ignored: ignored.sort((a, b) => byName(a.pod, b.pod)) };
 });
 
 /** "karpenter.sh/nodepool DoesNotExist": the pod says that it is not ours. */

@@ -68,12 +68,13 @@ export interface ClassOptions {
   readonly softTaints: boolean;
 }
 
-/** Sorts pods as the queue does (cpu desc, memory desc, oldest, UID) and folds alike ones into classes, in that order. */
+/** Sorts pods as the queue does (cpu desc, memory desc, oldest, UID; virtual ones last) and folds alike ones into classes, in that order. */
 export function classesOf(
   pods: readonly Pod[],
   volumes: Volumes,
   readByOthers: Iterable<Pod>,
   moved: ReadonlySet<Pod>,
+  virtual: ReadonlySet<Pod> = new Set(),
 ): readonly PodClass[] {
   const labelKeys = labelKeysRead(pods, readByOthers);
   const requestMemo = new Map<string, Resources>();
@@ -82,14 +83,23 @@ export function classesOf(
     const requests = requestMemo.get(text) ?? podRequests(pod.spec);
     requestMemo.set(text, requests);
     const { cpu = 0, memory = 0 } = requests;
-    return { pod, requests, text, cpu, memory, created: pod.metadata.creationTimestamp ?? "", uid: podUid(pod) };
+    return {
+      pod,
+      requests,
+      text,
+      cpu,
+      memory,
+      last: virtual.has(pod) ? 1 : 0,
+      created: pod.metadata.creationTimestamp ?? "",
+      uid: podUid(pod),
+    };
   });
-  queued.sort((a, b) => b.cpu - a.cpu || b.memory - a.memory || compare(a.created, b.created) || compare(a.uid, b.uid));
+  queued.sort((a, b) => a.last - b.last || b.cpu - a.cpu || b.memory - a.memory || compare(a.created, b.created) || compare(a.uid, b.uid));
   const byText = new Map<string, { pods: Pod[]; requests: Resources; labels: string; placement: string }>();
-  for (const { pod, requests, text } of queued) {
+  for (const { pod, requests, text, last } of queued) {
     const labels = labelsText(pod, labelKeys);
     const placement = placementText(pod, labels);
-    const key = `${moved.has(pod) ? "moved" : ""}${text}|${labels}|${placement}|${ownText(pod.spec, volumes, pod)}`;
+    const key = `${moved.has(pod) ? "moved" : ""}${last === 1 ? "virtual" : ""}${text}|${labels}|${placement}|${ownText(pod.spec, volumes, pod)}`;
     const known = byText.get(key);
     if (known === undefined) byText.set(key, { pods: [pod], requests, labels, placement });
     else known.pods.push(pod);

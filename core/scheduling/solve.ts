@@ -4,6 +4,7 @@ import type { Snapshot } from "../model/snapshot.ts";
 import { podKey, podUid } from "../pods/predicates.ts";
 import { assembleClaim } from "./assemble.ts";
 import { explain } from "./explain.ts";
+import { placeWithHeadroom } from "./headroom.ts";
 import { nodeViews } from "./node-view.ts";
 import { pendingPods } from "./pending-pods.ts";
 import type { PreferencePolicy } from "./preferences.ts";
@@ -34,31 +35,41 @@ export interface SolveOptions {
  * gives the same plan. Every pod is placed once or explained in `podErrors`.
  */
 export function solve(snapshot: Snapshot, options: SolveOptions = {}): Plan {
-  const views = nodeViews(snapshot);
   const pending = pendingPods(snapshot);
   // A pod that must leave anyway is not moved by choice, though a caller may name it again.
-  const pods = new Map([...(options.extraPods ?? []), ...pending.pods].map((pod) => [podUid(pod), pod]));
-  const isForced = new Set(pending.pods);
-  const world = worldOf(snapshot, views, [...pods.values()], {
-    policy: options.preferencePolicy ?? "Respect",
-    minValuesPolicy: options.minValuesPolicy ?? "Strict",
-    reservedMode: options.reservedMode ?? "strict",
-    excludeNodes: options.excludeNodes ?? new Set(),
-    settling: options.settling ?? new Set(),
-    moved: new Set((options.settling?.size ?? 0) === 0 ? [] : [...pods.values()].filter((pod) => !isForced.has(pod))),
-  });
-  const best = bestAttempt(world);
+  const pods = [...new Map([...(options.extraPods ?? []), ...pending.pods].map((pod) => [podUid(pod), pod])).values()];
+  const isForced = new Set([...pending.pods, ...pending.virtual]);
+  const moved = new Set((options.settling?.size ?? 0) === 0 ? [] : pods.filter((pod) => !isForced.has(pod)));
+  const { attempt, settled, deferred } = placeWithHeadroom(snapshot, pods, pending.virtual, (seen, real, virtual) =>
+    bestAttempt(
+      worldOf(seen, nodeViews(seen), [...real, ...virtual], {
+        policy: options.preferencePolicy ?? "Respect",
+        minValuesPolicy: options.minValuesPolicy ?? "Strict",
+        reservedMode: options.reservedMode ?? "strict",
+        excludeNodes: options.excludeNodes ?? new Set(),
+        settling: options.settling ?? new Set(),
+        moved,
+        virtual: new Set(virtual),
+      }),
+    ),
+  );
   const podErrors: Record<string, string> = {};
   for (const { pod, reason } of pending.ignored) if (reason !== "") podErrors[podKey(pod)] = reason;
-  for (const [index, left] of best.failed) {
-    const reason = explain(best, index);
+  for (const pod of deferred) podErrors[podKey(pod)] = GIVES_WAY;
+  for (const [index, left] of attempt.failed) {
+    const reason = explain(attempt, index);
     for (const pod of left) podErrors[podKey(pod)] = reason;
   }
   return {
-    newNodeClaims: best.claims.map((claim) => assembleClaim(claim, world)),
-    existingNodes: best.nodes
-      .filter((state) => state.pods.length > 0)
-      .map(({ node, pods: placed }) => ({ name: node.view.name, pods: placed.map(podKey).sort() })),
+    newNodeClaims: attempt.claims.map((claim) => assembleClaim(claim, attempt.world)),
+    existingNodes: attempt.nodes
+      .map(({ node: { view }, pods: placed }) => ({
+        name: view.name,
+        pods: [...(settled.get(view.name) ?? []), ...placed].map(podKey).sort(),
+      }))
+      .filter((node) => node.pods.length > 0),
     podErrors: Object.fromEntries(Object.entries(podErrors).sort(([a], [b]) => (a < b ? -1 : 1))),
   };
 }
+
+const GIVES_WAY = "pods that exist need what there is to be had now; room for later is made once they are placed";

@@ -45,6 +45,8 @@ export interface WorldOptions {
   readonly excludeNodes: ReadonlySet<string>;
   readonly settling: ReadonlySet<string>;
   readonly moved: ReadonlySet<Pod>;
+  /** Pods of CapacityBuffers among those to be placed. */
+  readonly virtual?: ReadonlySet<Pod>;
 }
 
 /** Lays a snapshot out for solving. `views` are its machines, `pods` those to place; all other pods with a node are there and stay. */
@@ -56,7 +58,7 @@ export function worldOf(snapshot: Snapshot, views: readonly NodeView[], pods: re
   const daemons: readonly Daemon[] = daemonsOf(snapshot);
   const volumes = volumesOf(snapshot);
   const others = snapshot.pods.filter((pod) => (pod.spec.nodeName ?? "") !== "" && !planning.has(podUid(pod)));
-  const classes = classesOf(pods, volumes, others, options.moved);
+  const classes = classesOf(pods, volumes, others, options.moved, options.virtual);
   const axis = new ResourceAxis([...classes.map(({ requests }) => requests), ...daemons.map(({ requests }) => requests)]);
   const sets = new RequirementSets();
   const templates = templatesOf(snapshot, present, daemons, sets, axis);

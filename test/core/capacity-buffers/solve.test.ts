@@ -1,0 +1,116 @@
+import { describe, expect, it } from "vitest";
+import { headroomOf } from "../../../core/capacity-buffers/headroom.ts";
+import type { PodSpec } from "../../../core/model/pod.ts";
+import type { NodeClaimRecord } from "../../../core/model/record.ts";
+import type { Snapshot } from "../../../core/model/snapshot.ts";
+import { withInFlight } from "../../../core/provisioning/in-flight.ts";
+import { intentFor } from "../../../core/provisioning/intent.ts";
+import { solve } from "../../../core/scheduling/solve.ts";
+import { buffer, podTemplate } from "../../support/buffers.ts";
+import { boundPod, nodePool, nodeWithClaim, pod, type Scenario, snapshotOf } from "../../support/scheduling/builders.ts";
+
+/** A snapshot with room wanted for `replicas` pods of so many requests. */
+function wanting(replicas: number, requests: Record<string, string>, parts: Partial<Scenario> = {}, spec: Partial<PodSpec> = {}): Snapshot {
+  const headroom = headroomOf([buffer({ podTemplateRef: { name: "room" }, replicas })], {
+    podTemplates: [podTemplate(requests, spec)],
+    deployments: [],
+    statefulSets: [],
+    replicaSets: [],
+  });
+  return { ...snapshotOf(parts), virtualPods: headroom.flatMap(({ pods }) => pods) };
+}
+
+describe("headroom", () => {
+  it("is bought where there is none", () => {
+    const plan = solve(wanting(2, { cpu: "1" }));
+    expect(plan.newNodeClaims).toMatchObject([
+      { pods: ["default/capacity-buffer-spare-1", "default/capacity-buffer-spare-2"], requests: { cpu: "2" } },
+    ]);
+  });
+
+  it("is what existing nodes have to spare, if that is enough", () => {
+    const { node, claim } = nodeWithClaim("n1");
+    const plan = solve(wanting(3, { cpu: "1" }, { nodes: [node], nodeClaims: [claim], pods: [boundPod("web", "n1")] }));
+    expect(plan.newNodeClaims).toEqual([]);
+    expect(plan.existingNodes).toMatchObject([{ name: "n1", pods: expect.arrayContaining(["default/capacity-buffer-spare-3"]) }]);
+  });
+
+  it("is bought anew when pods have taken it", () => {
+    const { node, claim } = nodeWithClaim("n1");
+    const taken = [boundPod("a", "n1", { cpu: "3" })];
+    const plan = solve(wanting(2, { cpu: "1" }, { nodes: [node], nodeClaims: [claim], pods: taken }));
+    expect(plan.existingNodes).toEqual([{ name: "n1", pods: ["default/capacity-buffer-spare-1"] }]);
+    expect(plan.newNodeClaims).toMatchObject([{ pods: ["default/capacity-buffer-spare-2"] }]);
+  });
+
+  it("shares a machine with pods that wait", () => {
+    const plan = solve(wanting(1, { cpu: "1" }, { pods: [pod("web", { cpu: "2" })] }));
+    expect(plan.newNodeClaims).toMatchObject([{ pods: ["default/capacity-buffer-spare-1", "default/web"] }]);
+  });
+
+  it("leaves free room to pods that wait, whatever their size", () => {
+    const { node, claim } = nodeWithClaim("n1");
+    const plan = solve(wanting(1, { cpu: "4" }, { nodes: [node], nodeClaims: [claim], pods: [pod("small", { cpu: "1" })] }));
+    expect(plan.existingNodes).toEqual([{ name: "n1", pods: ["default/small"] }]);
+    expect(plan.newNodeClaims).toMatchObject([{ pods: ["default/capacity-buffer-spare-1"] }]);
+  });
+
+  it("takes nothing of a limit that pods need", () => {
+    const parts = { nodePools: [nodePool("default", { limits: { cpu: "4" } })], pods: [pod("web", { cpu: "3" })] };
+    const plan = solve(wanting(1, { cpu: "1500m", memory: "12Gi" }, parts));
+    expect(plan.newNodeClaims).toMatchObject([{ pods: ["default/web"] }]);
+    expect(Object.keys(plan.podErrors)).toEqual(["default/capacity-buffer-spare-1"]);
+  });
+
+  it("says why it cannot be had", () => {
+    const plan = solve(wanting(1, { cpu: "1000" }));
+    expect(plan.podErrors["default/capacity-buffer-spare-1"]).toContain("instance types has room");
+  });
+
+  it("lets a pod that fits nowhere wait without giving up the room", () => {
+    const plan = solve(wanting(1, { cpu: "1" }, { pods: [pod("giant", { cpu: "1000" })] }));
+    expect(plan.newNodeClaims).toMatchObject([{ pods: ["default/capacity-buffer-spare-1"] }]);
+    expect(Object.keys(plan.podErrors)).toEqual(["default/giant"]);
+  });
+});
+
+describe("headroom that was bought", () => {
+  const family = {
+    affinity: {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [
+            { matchExpressions: [{ key: "karpenter.k8s.aws/instance-family", operator: "In" as const, values: ["m", "g"] }] },
+          ],
+        },
+      },
+    },
+  };
+
+  /** What the next run sees while the claims of a plan have not launched. */
+  function afterwards(before: Snapshot): Snapshot {
+    const uids = new Map(before.virtualPods?.map(({ metadata }) => [`default/${metadata.name}`, metadata.uid ?? ""]));
+    const records = solve(before).newNodeClaims.map((planned, i): NodeClaimRecord => {
+      const podUids = planned.pods.flatMap((name) => uids.get(name) ?? []);
+      return intentFor(planned, nodePool(), { cluster: "c", id: `intent-${i}`, now: 0, reason: "provisioned", podUids });
+    });
+    const nominated = new Map(records.flatMap(({ podUids, name }) => podUids.map((uid) => [uid, name])));
+    return withInFlight({ ...before, nominated }, records);
+  }
+
+  it.for([
+    { name: "as it is", spec: {} },
+    { name: "even for pods that want labels which a claim has only once it is launched", spec: family },
+  ])("is not bought twice while it is on its way, $name", ({ spec }) => {
+    const before = wanting(5, { cpu: "1" }, {}, spec);
+    expect(solve(before).newNodeClaims.length).toBeGreaterThan(0);
+    expect(solve(afterwards(before))).toEqual({ newNodeClaims: [], existingNodes: [], podErrors: {} });
+  });
+
+  it("may be had by pods before it is launched", () => {
+    const after = afterwards(wanting(2, { cpu: "1" }));
+    const plan = solve({ ...after, pods: [pod("web", { cpu: "1" })] });
+    expect(plan.newNodeClaims).toEqual([]);
+    expect(plan.existingNodes).toMatchObject([{ pods: ["default/web"] }]);
+  });
+});

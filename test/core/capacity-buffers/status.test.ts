@@ -1,0 +1,119 @@
+import { describe, expect, it } from "vitest";
+import { headroomOf } from "../../../core/capacity-buffers/headroom.ts";
+import type { Resolution } from "../../../core/capacity-buffers/resolve.ts";
+import { bufferStatus, type Placement, placementOf } from "../../../core/capacity-buffers/status.ts";
+import type { Plan } from "../../../core/model/plan.ts";
+import { buffer, podTemplate } from "../../support/buffers.ts";
+
+const NOW = Date.parse("2026-01-01T12:00:00Z");
+const RESOLVED: Resolution = {
+  ready: true,
+  template: podTemplate().template,
+  replicas: 3,
+  podTemplate: { name: "room", generation: 3 },
+};
+const GONE: Resolution = { ready: false, reason: "PodTemplateNotFound", message: "PodTemplate default/room does not exist" };
+
+function conditions(resolution: Resolution, placement?: Placement): Record<string, string> {
+  const { conditions: all = [] } = bufferStatus(buffer(), resolution, placement, NOW);
+  return Object.fromEntries(all.map(({ type, status, reason }) => [type, `${status} ${reason}`]));
+}
+
+describe("a buffer's conditions", () => {
+  it.for<{ name: string; resolution?: Resolution; placement?: Placement; want: Record<string, string> }>([
+    {
+      name: "room for all",
+      placement: { existing: 3, onTheirWay: 0, errors: [] },
+      want: { ReadyForProvisioning: "True Resolved", Provisioning: "True FitsExistingCapacity" },
+    },
+    {
+      name: "room on its way",
+      placement: { existing: 1, onTheirWay: 2, errors: [] },
+      want: { ReadyForProvisioning: "True Resolved", Provisioning: "False RequiresNewCapacity" },
+    },
+    {
+      name: "no room to be had",
+      placement: { existing: 2, onTheirWay: 0, errors: ["too large"] },
+      want: { ReadyForProvisioning: "True Resolved", Provisioning: "False RequiresNewCapacity" },
+    },
+    {
+      name: "no room wanted",
+      resolution: { ...RESOLVED, replicas: 0 },
+      want: { ReadyForProvisioning: "True Resolved", Provisioning: "False BufferEmpty" },
+    },
+    {
+      name: "a template that is not there",
+      resolution: GONE,
+      want: { ReadyForProvisioning: "False PodTemplateNotFound", Provisioning: "False NotReadyForProvisioning" },
+    },
+    { name: "nothing planned yet", want: { ReadyForProvisioning: "True Resolved" } },
+  ])("tell of $name", ({ resolution = RESOLVED, placement, want }) => {
+    expect(conditions(resolution, placement)).toEqual(want);
+  });
+
+  it("say why room cannot be had", () => {
+    const placement = { existing: 0, onTheirWay: 1, errors: ["no NodePool can launch nodes", "no NodePool can launch nodes"] };
+    const { conditions: all = [] } = bufferStatus(buffer(), RESOLVED, placement, NOW);
+    expect(all.find(({ type }) => type === "Provisioning")?.message).toBe(
+      "Of 3 pods, 0 have room and 1 have nodes on their way, none for 2: no NodePool can launch nodes",
+    );
+  });
+});
+
+describe("a buffer's status", () => {
+  const full = { existing: 3, onTheirWay: 0, errors: [] };
+
+  it("says what was resolved", () => {
+    expect(bufferStatus(buffer(), RESOLVED, full, NOW)).toMatchObject({
+      replicas: 3,
+      podTemplateRef: { name: "room" },
+      podTemplateGeneration: 3,
+      provisioningStrategy: "buffer.x-k8s.io/active-capacity",
+    });
+  });
+
+  it("stays as it is while nothing changes, however late it is", () => {
+    const status = bufferStatus(buffer(), RESOLVED, full, NOW);
+    expect(bufferStatus(buffer(undefined, {}, status), RESOLVED, full, NOW + 60_000)).toEqual(status);
+  });
+
+  it("forgets the template when the buffer follows a workload instead", () => {
+    const status = bufferStatus(buffer(), RESOLVED, full, NOW);
+    const { podTemplate: _, ...followed } = RESOLVED;
+    const next = bufferStatus(buffer(undefined, {}, status), followed, full, NOW);
+    expect(next).not.toHaveProperty("podTemplateRef");
+    expect(next).not.toHaveProperty("podTemplateGeneration");
+  });
+
+  it("leaves conditions that others write alone", () => {
+    const theirs = {
+      type: "LimitedByQuotas",
+      status: "False" as const,
+      reason: "Fine",
+      message: "",
+      lastTransitionTime: "2025-01-01T00:00:00Z",
+    };
+    const next = bufferStatus(buffer(undefined, {}, { conditions: [theirs] }), RESOLVED, full, NOW);
+    expect(next.conditions).toContainEqual(theirs);
+  });
+});
+
+describe("the placement of a buffer's pods", () => {
+  const [headroom] = headroomOf([buffer({ podTemplateRef: { name: "room" }, replicas: 4 })], {
+    podTemplates: [podTemplate()],
+    deployments: [],
+    statefulSets: [],
+    replicaSets: [],
+  });
+
+  it("is read from the plan, and from claims that were written before", () => {
+    const name = (n: number) => `default/capacity-buffer-spare-${n}`;
+    const plan = {
+      newNodeClaims: [{ pods: [name(1), "default/web"] }],
+      existingNodes: [{ name: "n1", pods: [name(2), "default/web-2"] }],
+      podErrors: { [name(3)]: "too large", "default/other": "taint" },
+    } as unknown as Plan;
+    const nominated = new Map([["cb-uid-4", "default-x"]]);
+    expect(placementOf({ pods: headroom?.pods ?? [] }, plan, nominated)).toEqual({ existing: 1, onTheirWay: 2, errors: ["too large"] });
+  });
+});
