@@ -5,6 +5,7 @@ import { withInFlight } from "../core/provisioning/in-flight.ts";
 import { readSnapshot } from "./adapters/kubernetes/snapshot.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 import { instanceTypesFor } from "./instance-types.ts";
+import { overlaidTypes } from "./overlaid-types.ts";
 
 /** What a decision reads: the cluster as it is, what we meant to do about it, and what can be bought. */
 export interface World {
@@ -20,7 +21,11 @@ export async function readWorld(
 ): Promise<World> {
   const { cluster, kubernetes, store, settings } = deps;
   const now = deps.now();
-  const [catalogue, unavailable] = await Promise.all([deps.catalogue(), store.unavailable(cluster.name, now)]);
+  const [catalogue, unavailable, overlays] = await Promise.all([
+    deps.catalogue(),
+    store.unavailable(cluster.name, now),
+    settings.nodeOverlay ? kubernetes.list("NodeOverlay") : [],
+  ]);
   const { records, commands, nodeClasses, ...snapshot } = await readSnapshot({
     kubernetes,
     store,
@@ -28,8 +33,9 @@ export async function readWorld(
     now,
     instanceTypesOf: (_nodePool, nodeClass) => instanceTypesFor(catalogue, nodeClass, unavailable, settings),
   });
+  const { instanceTypes } = overlays.length > 0 ? overlaidTypes(overlays, snapshot.nodePools, snapshot.instanceTypes) : snapshot;
   // A record hears first that its claim shall go; the custom resource follows.
   const going = records.flatMap(({ name, terminating }) => (terminating ? [name] : []));
   const disrupting = new Set([...snapshot.disrupting, ...going]);
-  return { snapshot: withInFlight({ ...snapshot, disrupting }, records), records, commands, nodeClasses };
+  return { snapshot: withInFlight({ ...snapshot, instanceTypes, disrupting }, records), records, commands, nodeClasses };
 }

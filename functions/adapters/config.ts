@@ -14,6 +14,7 @@ export interface ClusterConfig {
 
 /** Feature gates that have an effect, by their upstream names. */
 export interface FeatureGates {
+  readonly NodeOverlay: boolean;
   readonly NodeRepair: boolean;
   readonly SpotToSpotConsolidation: boolean;
   readonly StaticCapacity: boolean;
@@ -56,7 +57,7 @@ export class ConfigError extends Error {
 /** Names of variables that only some functions need; `parseConfig` insists on those it is given. */
 export type RequiredVariable = "PROVISION_QUEUE_URL" | "CLAIM_QUEUE_URL" | "DISRUPTION_QUEUE_URL" | "CATALOG_QUEUE_URL" | "NOTIFY_TOKEN";
 
-const DEFAULT_GATES: FeatureGates = { NodeRepair: false, SpotToSpotConsolidation: false, StaticCapacity: false };
+const DEFAULT_GATES: FeatureGates = { NodeOverlay: false, NodeRepair: false, SpotToSpotConsolidation: false, StaticCapacity: false };
 
 /** A variable with a default, whose text `read` turns into a value; undefined from `read` means that the text is bad. */
 function setting<T>(fallback: T, wanted: string, read: (text: string) => T | undefined) {
@@ -90,7 +91,7 @@ const url = setting<string | undefined>(undefined, "the queue's URL, as its stac
 );
 
 /** Gates that would change what the product does, and do not yet. ReservedCapacity is on upstream and stands in many values files. */
-const NOT_YET = ["NodeOverlay", "CapacityBuffer"];
+const NOT_YET = ["CapacityBuffer"];
 
 /** Unknown gates are ignored, as upstream does; a malformed list, or a gate that would be switched on in vain, is not. */
 function readGates(text: string): FeatureGates | undefined {

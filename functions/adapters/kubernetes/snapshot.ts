@@ -68,7 +68,8 @@ export async function readSnapshot(options: {
   };
 }
 
-function instanceTypesByPool(
+/** By NodePool name: what each can buy with its EC2NodeClass. A pool whose class is not there is left out. */
+export function instanceTypesByPool(
   nodePools: readonly NodePool[],
   nodeClasses: readonly EC2NodeClass[],
   instanceTypesOf: (nodePool: NodePool, nodeClass: EC2NodeClass) => readonly InstanceType[],

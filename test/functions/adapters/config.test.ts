@@ -21,7 +21,7 @@ describe("parseConfig", () => {
       queues: {},
       clusters: [{ name: "c1", sources: ["sweep"] }],
       logLevel: "info",
-      featureGates: { NodeRepair: false, SpotToSpotConsolidation: false, StaticCapacity: false },
+      featureGates: { NodeOverlay: false, NodeRepair: false, SpotToSpotConsolidation: false, StaticCapacity: false },
       vmMemoryOverheadPercent: 0.075,
       reservedEnis: 0,
       preferencePolicy: "Respect",
@@ -54,7 +54,7 @@ describe("parseConfig", () => {
       queues: { claim: "https://sqs.example/claims" },
       notifyToken: "0123456789abcdef",
       eventBusName: "default",
-      featureGates: { NodeRepair: false, SpotToSpotConsolidation: true, StaticCapacity: false },
+      featureGates: { NodeOverlay: false, NodeRepair: false, SpotToSpotConsolidation: true, StaticCapacity: false },
       vmMemoryOverheadPercent: 0.05,
       reservedEnis: 0,
     });
