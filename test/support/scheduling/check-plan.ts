@@ -186,6 +186,7 @@ function possibleNodes(scenario: Json, claim: Json): { type: Json; labels: Label
               claim.requirements.every((q: Json) => q.key !== r.key || valueAllowed(q.operator, q.values ?? [], v)),
             ) ?? r.values[0];
       labels["topology.kubernetes.io/zone"] = o.zone;
+      labels["topology.kubernetes.io/region"] ??= o.zone.replace(/[a-z]$/, "");
       labels["karpenter.sh/capacity-type"] = o.capacityType;
       if (o.reservationId) labels["karpenter.k8s.aws/capacity-reservation-id"] = o.reservationId;
       else delete labels["karpenter.k8s.aws/capacity-reservation-id"];

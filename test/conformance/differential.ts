@@ -1,0 +1,97 @@
+/**
+ * Solves the scenarios of a folder and asks Karpenter itself about them: `node test/conformance/differential.ts FOLDER [NNN…]
+ * --oracle PROGRAM [--runs N]`. PROGRAM is built from test/conformance/oracle (see its README.md). Karpenter's answers are kept as
+ * FOLDER/NNN.answers.json and read from there the next time. Exits 1 when we break a rule, leave a pod or pay more.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { parseArgs } from "node:util";
+import { solve } from "../../core/scheduling/solve.ts";
+import { readScenario, scenarioToSnapshot } from "../support/scheduling/scenario.ts";
+import { type Verdict, verdict } from "./verdict.ts";
+
+const USAGE = "usage: node test/conformance/differential.ts FOLDER [NNN…] --oracle PROGRAM [--runs N]";
+/** Scenarios asked for at once: one process a batch, so that an interrupted run keeps what it has. */
+const BATCH = 50;
+
+const answersFile = (file: string): string => file.replace(/\.scenario\.json(\.gz)?$/, ".answers.json");
+
+/** Asks the oracle about the scenarios that have no answers yet. */
+function askOracle(program: string | undefined, runs: string, files: readonly string[]): void {
+  const unknown = files.filter((file) => !existsSync(answersFile(file)));
+  if (unknown.length === 0) return;
+  if (program === undefined) throw new TypeError(`${basename(unknown[0] ?? "")} has no answers yet: name the oracle`);
+  for (let i = 0; i < unknown.length; i += BATCH) {
+    const { status, error, stdout, stderr } = spawnSync(program, ["-runs", runs, ...unknown.slice(i, i + BATCH)], {
+      encoding: "utf8",
+      maxBuffer: 2 ** 30,
+    });
+    if (error) throw new TypeError(`${program} cannot be run (${error.message}); build it as test/conformance/oracle/README.md says`);
+    for (const line of stdout.split("\n")) {
+      if (line === "") continue;
+      const { file, plans } = JSON.parse(line);
+      writeFileSync(answersFile(file), `${JSON.stringify(plans)}\n`);
+    }
+    if (status !== 0) throw new TypeError(`${program} failed: ${stderr.trim()}`);
+  }
+}
+
+function marksOf({ broken, left, leftSometimes, isDearer, more }: Verdict): string {
+  return [
+    broken.length > 0 ? "BROKEN" : "",
+    left.length > 0 ? `LEFT ${left.length}` : "",
+    leftSometimes.length > 0 ? `left in some runs ${leftSometimes.length}` : "",
+    isDearer ? "DEARER" : "",
+    more.length > 0 ? `+${more.length}` : "",
+  ]
+    .filter((mark) => mark !== "")
+    .join(" ");
+}
+
+function main(folder: string, chosen: readonly string[], oracle: string | undefined, runs: string): boolean {
+  const files = readdirSync(folder)
+    .filter((name) => /\.scenario\.json(\.gz)?$/.test(name) && (chosen.length === 0 || chosen.some((prefix) => name.startsWith(prefix))))
+    .sort()
+    .map((name) => join(folder, name));
+  askOracle(oracle, runs, files);
+  const totals = { broken: 0, left: 0, leftSometimes: 0, more: 0, dearer: 0, comparable: 0, ours: 0, theirs: 0 };
+  for (const file of files) {
+    const scenario = readScenario(file);
+    const plan = solve(scenarioToSnapshot(scenario));
+    const result = verdict(scenario, plan, JSON.parse(readFileSync(answersFile(file), "utf8")));
+    totals.broken += result.broken.length > 0 ? 1 : 0;
+    totals.left += result.left.length;
+    totals.leftSometimes += result.leftSometimes.length;
+    totals.more += result.more.length;
+    totals.dearer += result.isDearer ? 1 : 0;
+    if (result.best !== undefined) {
+      totals.comparable++;
+      totals.ours += result.price;
+      totals.theirs += result.best;
+    }
+    const marks = marksOf(result);
+    if (marks === "" && chosen.length === 0) continue;
+    const name = (scenario as { readonly name?: string }).name ?? "";
+    console.log(`${basename(file).split(".")[0]} ${name} ${marks}: ${result.price.toFixed(4)} / ${result.best?.toFixed(4) ?? "-"} $/h`);
+    for (const rule of result.broken.slice(0, 3)) console.log(`      ${rule}`);
+    for (const pod of [...result.left, ...result.leftSometimes].slice(0, 2))
+      console.log(`      left: ${pod}: ${plan.podErrors[pod] ?? "(no error)"}`);
+  }
+  const { ours, theirs } = totals;
+  console.log(
+    `${files.length} scenarios: ${totals.broken} break a rule, ${totals.left} pods left that Karpenter always places (${totals.leftSometimes} that it sometimes does), ` +
+      `${totals.more} placed that it leaves; of ${totals.comparable} comparable, ${totals.dearer} dearer; ${ours.toFixed(3)} / ${theirs.toFixed(3)} $/h (${(100 * (ours / theirs - 1)).toFixed(2)} %)`,
+  );
+  return totals.broken + totals.left + totals.dearer === 0;
+}
+
+try {
+  const { values, positionals } = parseArgs({ options: { oracle: { type: "string" }, runs: { type: "string" } }, allowPositionals: true });
+  const [folder, ...chosen] = positionals;
+  if (folder === undefined || !existsSync(folder)) throw new TypeError("name a folder that holds NNN.scenario.json");
+  process.exitCode = main(folder, chosen, values.oracle, values.runs ?? "3") ? 0 : 1;
+} catch (error) {
+  console.error(`${error instanceof Error ? error.message : String(error)}; ${USAGE}`);
+  process.exitCode = 2;
+}
