@@ -15,7 +15,7 @@ const POD_GONE = '($.verb = "delete") && ($.requestObject.gracePeriodSeconds = 0
 // Reads and heartbeats are logged at level Request.
 const NODE_WRITTEN = '($.objectRef.resource = "nodes") && ($.level = "RequestResponse")';
 const OUR_KIND_WRITTEN =
-  '($.objectRef.apiGroup = "karpenter.*") && ($.objectRef.subresource NOT EXISTS) && ($.verb != "get") && ($.verb != "list") && ($.verb != "watch")';
+  '(($.objectRef.apiGroup = "karpenter.*") || ($.objectRef.apiGroup = "autoscaling.x-*") || ($.objectRef.resource = "podtemplates")) && ($.objectRef.subresource NOT EXISTS) && ($.verb != "get") && ($.verb != "list") && ($.verb != "watch")';
 
 const PATTERNS: Readonly<Record<AuditPattern, string>> = {
   json:

@@ -1,3 +1,4 @@
+import type { CapacityBuffer, PodTemplateObject } from "../model/capacity-buffer.ts";
 import type { ObjectMeta } from "../model/kubernetes.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
@@ -12,8 +13,11 @@ import type {
   PersistentVolume,
   PersistentVolumeClaim,
   PodDisruptionBudget,
+  ReplicationController,
+  Service,
   StorageClass,
   VolumeAttachment,
+  Workload,
 } from "../model/workloads.ts";
 
 /** The kinds that the product touches, by name. */
@@ -24,7 +28,14 @@ export interface Kinds {
   readonly NodePool: NodePool;
   readonly EC2NodeClass: EC2NodeClass;
   readonly NodeOverlay: NodeOverlay;
+  readonly CapacityBuffer: CapacityBuffer;
+  readonly PodTemplate: PodTemplateObject;
   readonly DaemonSet: DaemonSet;
+  readonly Deployment: Workload;
+  readonly StatefulSet: Workload;
+  readonly ReplicaSet: Workload;
+  readonly ReplicationController: ReplicationController;
+  readonly Service: Service;
   readonly PodDisruptionBudget: PodDisruptionBudget;
   readonly PersistentVolumeClaim: PersistentVolumeClaim;
   readonly PersistentVolume: PersistentVolume;

@@ -30,6 +30,9 @@ export function readAdmissionRequest(request: Readonly<Record<string, unknown>>)
     case "ec2nodeclasses":
     case "nodeoverlays":
       return { kind: "pool-or-class-changed", name: `${resource}/${name}` };
+    case "capacitybuffers":
+    case "podtemplates":
+      return { kind: "buffer-changed", name: `${resource}/${request["namespace"]}/${name}` };
     default:
       return undefined;
   }

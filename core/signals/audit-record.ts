@@ -15,6 +15,7 @@ export function readAuditRecord(record: Json): Signal | undefined {
   if (code < 200 || code > 299 || isOurs(object(record["user"]))) return undefined;
   const verb = String(record["verb"]);
   if (ref["apiGroup"] === "karpenter.sh" || ref["apiGroup"] === "karpenter.k8s.aws") return customResource(ref, verb);
+  if (ref["apiGroup"] === "autoscaling.x-k8s.io" || ref["resource"] === "podtemplates") return buffer(ref, verb);
   if (ref["apiGroup"] !== undefined) return undefined;
   if (ref["resource"] === "pods") return pod(record, ref, verb);
   if (ref["resource"] === "nodes") return node(record, ref, verb);
@@ -32,6 +33,12 @@ function customResource(ref: Json, verb: string): Signal | undefined {
   if (!WRITES.has(verb) || ref["subresource"] !== undefined || typeof ref["name"] !== "string") return undefined;
   if (ref["resource"] === "nodeclaims") return { kind: "claim-changed", claim: ref["name"] };
   return { kind: "pool-or-class-changed", name: `${ref["resource"]}/${ref["name"]}` };
+}
+
+/** A CapacityBuffer, or a PodTemplate, which little else makes use of. */
+function buffer(ref: Json, verb: string): Signal | undefined {
+  if (!WRITES.has(verb) || ref["subresource"] !== undefined || typeof ref["name"] !== "string") return undefined;
+  return { kind: "buffer-changed", name: `${ref["resource"]}/${ref["namespace"]}/${ref["name"]}` };
 }
 
 function pod(record: Json, ref: Json, verb: string): Signal | undefined {

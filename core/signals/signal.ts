@@ -6,7 +6,8 @@ export type Signal =
   | { readonly kind: "pod-moved"; readonly pod: string }
   | { readonly kind: "node-changed"; readonly node: string; readonly providerId?: string }
   | { readonly kind: "claim-changed"; readonly claim: string }
-  | { readonly kind: "pool-or-class-changed"; readonly name: string };
+  | { readonly kind: "pool-or-class-changed"; readonly name: string }
+  | { readonly kind: "buffer-changed"; readonly name: string };
 
 /** Pods and nodes come and go in swarms; disruption looks once at what has become of them, so long after the first. */
 export const SETTLE_MS = 5_000;
@@ -32,8 +33,11 @@ export function wakeUpsFor(cluster: string, signals: readonly Signal[], claimOf:
       return claim === undefined ? [] : [claim];
     }),
   );
+  const buffers = signals.flatMap((signal) => (signal.kind === "buffer-changed" ? [signal.name] : []));
+  // One plan is made for both; pods are what somebody waits for.
+  const unplanned = pods.size > 0 ? `${pods.size} pod(s) unschedulable` : buffers[0] && `${buffers[0]} changed`;
   return [
-    ...(pods.size > 0 ? [{ kind: "provision", cluster, reason: `${pods.size} pod(s) unschedulable` } as const] : []),
+    ...(unplanned ? [{ kind: "provision", cluster, reason: unplanned } as const] : []),
     ...(changed.length > 0 ? [{ kind: "catalog", cluster, reason: `${changed[0]} changed` } as const] : []),
     ...[...claims].sort().map((claim) => ({ kind: "claim", cluster, claim }) as const),
     ...(moved ? [{ kind: "disruption", cluster, reason: PODS_MOVED, delayMs: SETTLE_MS } as const] : []),

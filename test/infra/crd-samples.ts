@@ -428,7 +428,34 @@ const nodeClasses: readonly Sample[] = [
   { name: "a short UDP timeout", object: nodeClass({ connectionTracking: { udpTimeout: 29 } }), refused: "greater than or equal to 30" },
 ];
 
-export const SAMPLES: readonly Sample[] = [...tutorials, ...nodePools, ...nodeClaims, ...nodeClasses];
+function capacityBuffer(spec: Fields): object {
+  return { apiVersion: "autoscaling.x-k8s.io/v1beta1", kind: "CapacityBuffer", metadata: { name: "sample", namespace: "default" }, spec };
+}
+
+const podTemplateRef = { name: "room" };
+
+const capacityBuffers: readonly Sample[] = [
+  { name: "a buffer of a PodTemplate", object: capacityBuffer({ podTemplateRef, replicas: 2 }) },
+  { name: "a buffer as large as its limits", object: capacityBuffer({ podTemplateRef, limits: { cpu: 4, memory: "8Gi" } }) },
+  {
+    name: "a buffer of a share",
+    object: capacityBuffer({ scalableRef: { apiGroup: "apps", kind: "Deployment", name: "web" }, percentage: 10 }),
+  },
+  { name: "a buffer of no size", object: capacityBuffer({ podTemplateRef }), refused: "'replicas' or 'limits' must say how much" },
+  {
+    name: "a buffer of two shapes",
+    object: capacityBuffer({ podTemplateRef, scalableRef: { kind: "Deployment", name: "web" }, replicas: 1 }),
+    refused: "give only one of 'podTemplateRef' and 'scalableRef'",
+  },
+  {
+    name: "a buffer of less than nothing",
+    object: capacityBuffer({ podTemplateRef, replicas: -1 }),
+    refused: "greater than or equal to 0",
+  },
+  { name: "a buffer limited by a word", object: capacityBuffer({ podTemplateRef, limits: { cpu: "lots" } }), refused: "spec.limits.cpu" },
+];
+
+export const SAMPLES: readonly Sample[] = [...tutorials, ...nodePools, ...nodeClaims, ...nodeClasses, ...capacityBuffers];
 
 export const CHANGES: readonly Change[] = [
   {

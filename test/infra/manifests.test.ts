@@ -89,10 +89,19 @@ describe("CRDs", () => {
       wide: ["Weight", "Price", "Adjustment"],
       subresources: ["status"],
     },
-  ])("$file shows the columns that users know", ({ file, served = "v1", columns, wide, subresources }) => {
+    {
+      file: "autoscaling.x-k8s.io_capacitybuffers",
+      served: "v1beta1",
+      scope: "Namespaced",
+      category: "autoscaling",
+      columns: ["Strategy", "PodTemplate", "Replicas", "ConditionsType", "ConditionsStatus", "ConditionsReason", "Age"],
+      subresources: ["status"],
+    },
+  ])("$file shows the columns that users know", (want) => {
+    const { file, served = "v1", scope = "Cluster", category = "karpenter", columns, wide, subresources } = want;
     const { metadata, spec } = crd(file);
     expect(`${spec.names.plural}.${spec.group}`).toBe(metadata.name);
-    expect(spec).toMatchObject({ scope: "Cluster", names: { categories: ["karpenter"] } });
+    expect(spec).toMatchObject({ scope, names: { categories: [category] } });
     expect(spec.versions).toMatchObject([{ name: served, served: true, storage: true }]);
     const [version] = spec.versions;
     expect(Object.keys(version?.subresources ?? {})).toEqual(subresources);
@@ -174,6 +183,10 @@ describe("RBAC", () => {
     { verb: "patch", resource: "ec2nodeclasses/status", who: ["catalog"] },
     { verb: "update", resource: "nodeoverlays/status", who: ["catalog"] },
     { verb: "list", resource: "nodeoverlays", who: ["provision", "lifecycle", "disruption", "catalog"] },
+    { verb: "update", resource: "capacitybuffers/status", who: ["provision"] },
+    { verb: "list", resource: "capacitybuffers", who: ["provision", "disruption"] },
+    { verb: "get", resource: "podtemplates", who: ["provision", "disruption"] },
+    { verb: "list", resource: "services", who: ["provision", "disruption"] },
   ])("lets only $who $verb $resource", ({ verb, resource, who }) => {
     const able = ["provision", "lifecycle", "disruption", "interruption", "catalog"].filter((name) => may(name, verb, resource));
     expect(able).toEqual(who);

@@ -37,6 +37,7 @@ const FILES: Readonly<Record<string, string>> = {
   NodeClaim: "karpenter.sh_nodeclaims.yaml",
   EC2NodeClass: "karpenter.k8s.aws_ec2nodeclasses.yaml",
   NodeOverlay: "karpenter.sh_nodeoverlays.yaml",
+  CapacityBuffer: "autoscaling.x-k8s.io_capacitybuffers.yaml",
 };
 
 const cache = new Map<string, Schema>();

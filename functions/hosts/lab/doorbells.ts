@@ -38,6 +38,8 @@ const RESOURCES: Readonly<Record<string, string>> = {
   NodePool: "nodepools",
   EC2NodeClass: "ec2nodeclasses",
   NodeOverlay: "nodeoverlays",
+  CapacityBuffer: "capacitybuffers",
+  PodTemplate: "podtemplates",
 };
 
 /** The change as the webhook would be shown it, under the match conditions of infra/webhook. */

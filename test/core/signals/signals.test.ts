@@ -32,6 +32,23 @@ describe("audit records, as a real API server writes them under EKS's policy", (
     expect(readAuditRecord(record(name))?.kind).toBe(kind);
   });
 
+  it.for([
+    { group: "autoscaling.x-k8s.io", resource: "capacitybuffers", verb: "create", means: "capacitybuffers/default/spare" },
+    { group: "autoscaling.x-k8s.io", resource: "capacitybuffers", verb: "get", means: undefined },
+    { group: "autoscaling.x-k8s.io", resource: "capacitybuffers", verb: "patch", subresource: "status", means: undefined },
+    { group: undefined, resource: "podtemplates", verb: "update", means: "podtemplates/default/spare" },
+  ])("$verb $resource $subresource means $means", ({ group, resource, verb, subresource, means }) => {
+    const objectRef = {
+      resource,
+      namespace: "default",
+      name: "spare",
+      ...(group && { apiGroup: group }),
+      ...(subresource && { subresource }),
+    };
+    const written = { verb, objectRef, responseStatus: { code: 200 }, user: { username: "kubernetes-admin" } };
+    expect(readAuditRecord(written)).toEqual(means && { kind: "buffer-changed", name: means });
+  });
+
   it("hears nothing in what our own functions did", () => {
     const ours = {
       ...record("nodepool-created"),
@@ -84,6 +101,16 @@ describe("admission requests of the webhook", () => {
       request: { resource: { resource: "ec2nodeclasses" }, operation: "UPDATE", object: {} },
       kind: "pool-or-class-changed",
     },
+    {
+      what: "a buffer",
+      request: { resource: { resource: "capacitybuffers" }, operation: "UPDATE", object: {} },
+      kind: "buffer-changed",
+    },
+    {
+      what: "the shape of one",
+      request: { resource: { resource: "podtemplates" }, operation: "UPDATE", object: {} },
+      kind: "buffer-changed",
+    },
     { what: "something else", request: { resource: { resource: "secrets" }, operation: "UPDATE", object: {} }, kind: undefined },
   ])("$what means $kind", ({ request, kind }) => {
     expect(readAdmissionRequest({ name: "x", namespace: "default", ...request })?.kind).toBe(kind);
@@ -104,6 +131,15 @@ describe("wake-ups", () => {
       { kind: "provision", cluster: "c1", reason: "2 pod(s) unschedulable" },
       { kind: "claim", cluster: "c1", claim: "default-1" },
       { kind: "disruption", cluster: "c1", reason: "pods came or went", delayMs: 5_000 },
+    ]);
+  });
+
+  it("let a changed buffer be planned for, with the pods that wait if there are any", () => {
+    const changed = { kind: "buffer-changed", name: "capacitybuffers/default/spare" } as const;
+    const provision = { kind: "provision", cluster: "c1" };
+    expect(wakeUpsFor("c1", [changed, changed], new Map())).toEqual([{ ...provision, reason: "capacitybuffers/default/spare changed" }]);
+    expect(wakeUpsFor("c1", [changed, { kind: "pod-unschedulable", pod: "a" }], new Map())).toEqual([
+      { ...provision, reason: "1 pod(s) unschedulable" },
     ]);
   });
 
