@@ -8,6 +8,7 @@ import type { FleetOverride, FleetRequest, LaunchTemplate, NodeClaimRecord, Unav
 import { amiFor } from "../node-class/ami.ts";
 import { aliasOf, amiFamilyOf } from "../node-class/family.ts";
 import { launchReadiness } from "../node-class/readiness.ts";
+import { PRICE_OVERLAY_APPLIED } from "../node-overlay/annotations.ts";
 import { fullSubnets } from "../offerings/unavailable.ts";
 import { has } from "../requirements/requirement.ts";
 import { type Requirements, requirementsFrom } from "../requirements/requirements.ts";
@@ -23,7 +24,7 @@ export interface LaunchInput {
   readonly record: Pick<NodeClaimRecord, "uid">;
   /** Undefined when it has gone. */
   readonly nodeClass: EC2NodeClass | undefined;
-  /** As `instanceTypesOf` gives them for this NodeClass, marks of unavailable offerings included. */
+  /** As `instanceTypesOf` gives them for this NodeClass, marks of unavailable offerings and NodeOverlays included. */
   readonly instanceTypes: readonly InstanceType[];
   readonly cluster: ClusterFacts;
   /** How often this claim's launch was rendered before; part of the client token. */
@@ -104,6 +105,7 @@ export function renderLaunch(input: LaunchInput): RenderedLaunch {
     capacityType,
     launchTemplates,
     tags: { ...tags, [NODE_CLAIM_TAG]: claim.metadata.name, [CLAIM_UID_TAG]: uid },
+    ...(claim.metadata.annotations?.[PRICE_OVERLAY_APPLIED] === "true" && { prioritized: true as const }),
     ...(nodeClass.spec.context !== undefined && !relaxed && { context: nodeClass.spec.context }),
   };
   return { ok: { request, templates } };

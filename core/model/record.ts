@@ -38,6 +38,8 @@ export interface FleetRequest {
   readonly launchTemplates: readonly { readonly name: string; readonly overrides: readonly FleetOverride[] }[];
   readonly tags: Readonly<Record<string, string>>;
   readonly context?: string;
+  /** EC2 shall go by the overrides' prices, which are not its own; else by what it charges. */
+  readonly prioritized?: true;
 }
 
 /** An instance template named by the hash of its content, so that making it twice makes one. */

@@ -1,8 +1,10 @@
+import type { InstanceType } from "../model/instance-type.ts";
 import { CAPACITY_TYPE, INSTANCE_TYPE, MIN_VALUES_RELAXED, NODE_POOL, NODE_POOL_HASH, NODE_POOL_HASH_VERSION } from "../model/labels.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodePool } from "../model/node-pool.ts";
 import type { PlannedNodeClaim } from "../model/plan.ts";
 import type { ClaimReason, NodeClaimRecord } from "../model/record.ts";
+import { overlayAnnotations } from "../node-overlay/annotations.ts";
 import { NODE_POOL_HASH_VERSION_VALUE, nodePoolHash } from "../node-pool/hash.ts";
 import { claimName } from "./claim-name.ts";
 
@@ -16,6 +18,8 @@ export interface IntentFacts {
   readonly reason: ClaimReason;
   readonly podUids: readonly string[];
   readonly commandId?: string;
+  /** What the pool can buy: what overlays changed of it is told by the claim's annotations. */
+  readonly instanceTypes?: readonly InstanceType[];
 }
 
 /** A planned claim as the record of the intent to have it, with the custom resource to be (nodeclaim-lifecycle.md §1). */
@@ -27,7 +31,7 @@ export function intentFor(planned: PlannedNodeClaim, pool: NodePool, facts: Inte
     version: 0,
     intentId: facts.id,
     nodePool: pool.metadata.name,
-    manifest: manifestFor(name, planned, pool),
+    manifest: manifestFor(name, planned, pool, facts),
     reason: facts.reason,
     createdAt: facts.now,
     podUids: facts.podUids,
@@ -39,7 +43,7 @@ export function intentFor(planned: PlannedNodeClaim, pool: NodePool, facts: Inte
   };
 }
 
-function manifestFor(name: string, planned: PlannedNodeClaim, pool: NodePool): NodeClaim {
+function manifestFor(name: string, planned: PlannedNodeClaim, pool: NodePool, { instanceTypes = [] }: IntentFacts): NodeClaim {
   const { template } = pool.spec;
   const { nodeClassRef, startupTaints, expireAfter, terminationGracePeriod } = template.spec;
   const pinned = planned.requirements.filter(({ key }) => key !== INSTANCE_TYPE && key !== NODE_POOL);
@@ -59,6 +63,7 @@ function manifestFor(name: string, planned: PlannedNodeClaim, pool: NodePool): N
         [NODE_POOL_HASH]: nodePoolHash(pool),
         [NODE_POOL_HASH_VERSION]: NODE_POOL_HASH_VERSION_VALUE,
         [MIN_VALUES_RELAXED]: String(planned.minValuesRelaxed ?? false),
+        ...overlayAnnotations(instanceTypes, planned.instanceTypes),
       },
       ownerReferences: [
         {

@@ -97,9 +97,9 @@ async function writeReplacements(
     const pool = pools.get(planned.nodePool);
     const podUids = planned.pods.map((pod) => uids.get(pod) ?? "").filter((uid) => uid !== "");
     const reason = command.reason.toLowerCase() as ClaimReason;
-    return pool
-      ? [intentFor(planned, pool, { cluster: cluster.name, id: intentId, name, now: now(), reason, podUids, commandId: command.id })]
-      : [];
+    const instanceTypes = world.snapshot.instanceTypes.get(planned.nodePool) ?? [];
+    const facts = { cluster: cluster.name, id: intentId, name, now: now(), reason, podUids, commandId: command.id, instanceTypes };
+    return pool ? [intentFor(planned, pool, facts)] : [];
   });
   await store.writeIntents(lease, records, command);
   await wakeUps.wake(records.map(({ name }) => ({ kind: "claim", cluster: cluster.name, claim: name })));

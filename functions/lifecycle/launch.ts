@@ -15,6 +15,7 @@ import { writeEnd } from "../end-claim.ts";
 import { publishOnce } from "../events.ts";
 import { instanceTypesFor } from "../instance-types.ts";
 import { claimFields, type Performed } from "./claim-fields.ts";
+import { launchTypes } from "./launch-types.ts";
 
 /**
  * Renders the launch, makes its templates and stores it: the request that was stored is the one that is sent, however often, so that EC2 sees one
@@ -183,7 +184,8 @@ async function nodeClassOf(claim: NodeClaim, deps: LifecycleDeps, { withMarks }:
     deps.catalogue(),
     withMarks ? store.unavailable(cluster.name, deps.now()) : [],
   ]);
-  const instanceTypes = nodeClass ? instanceTypesFor(catalogue, nodeClass, unavailable, settings) : [];
+  const typesOf = (known: EC2NodeClass) => instanceTypesFor(catalogue, known, unavailable, settings);
+  const instanceTypes = nodeClass ? await launchTypes(claim, nodeClass, typesOf, deps) : [];
   return { nodeClass, instanceTypes, unavailable };
 }
 

@@ -75,7 +75,9 @@ function intentsOf(plan: Plan, snapshot: Snapshot, { cluster, now, newId }: Clus
   return plan.newNodeClaims.flatMap((planned) => {
     const pool = pools.get(planned.nodePool);
     const podUids = planned.pods.map((pod) => uids.get(pod) ?? "").filter((uid) => uid !== "");
-    return pool ? [intentFor(planned, pool, { cluster: cluster.name, id: newId(), now: now(), reason: "provisioned", podUids })] : [];
+    const instanceTypes = snapshot.instanceTypes.get(planned.nodePool) ?? [];
+    const facts = { cluster: cluster.name, id: newId(), now: now(), reason: "provisioned" as const, podUids, instanceTypes };
+    return pool ? [intentFor(planned, pool, facts)] : [];
   });
 }
 

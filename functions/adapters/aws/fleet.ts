@@ -139,6 +139,7 @@ async function describeBy(client: EC2Client, filters: Filter[]): Promise<readonl
 
 /** One instant fleet for one instance (launch.md §5). */
 function fleetInput(request: FleetRequest): CreateFleetCommandInput {
+  const { prioritized = false } = request;
   const spot = request.capacityType === "spot";
   const Tags = toTags(request.tags);
   return {
@@ -156,8 +157,8 @@ function fleetInput(request: FleetRequest): CreateFleetCommandInput {
       })),
     })),
     ...(spot
-      ? { SpotOptions: { AllocationStrategy: "price-capacity-optimized" } }
-      : { OnDemandOptions: { AllocationStrategy: "lowest-price" } }),
+      ? { SpotOptions: { AllocationStrategy: prioritized ? "capacity-optimized-prioritized" : "price-capacity-optimized" } }
+      : { OnDemandOptions: { AllocationStrategy: prioritized ? "prioritized" : "lowest-price" } }),
     TagSpecifications: (["instance", "volume", "fleet"] as const).map((ResourceType) => ({ ResourceType, Tags })),
     ...(request.context !== undefined && { Context: request.context }),
   };

@@ -91,6 +91,12 @@ describe("renderLaunch", () => {
     ]);
   });
 
+  it("lets EC2 go by the prices of the request when an overlay changed them", () => {
+    const annotated = claim({ metadata: { annotations: { "karpenter.sh/price-overlay-applied": "true" } } });
+    expect(launched({ claim: annotated }).request.prioritized).toBe(true);
+    expect(launched().request).not.toHaveProperty("prioritized");
+  });
+
   it("takes on-demand when spot is not allowed, or has run out", () => {
     const onDemand = requirements(
       { key: "node.kubernetes.io/instance-type", operator: "In", values: ["m5.large"] },

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
+import type { InstanceType } from "../../../core/model/instance-type.ts";
 import type { NodePool } from "../../../core/model/node-pool.ts";
 import type { PlannedNodeClaim } from "../../../core/model/plan.ts";
 import { intentFor } from "../../../core/provisioning/intent.ts";
 import { NOW } from "../../support/builders.ts";
+import { instanceType } from "../../support/scheduling/builders.ts";
 
 const pool: NodePool = {
   metadata: { name: "default", uid: "pool-uid" },
@@ -56,6 +58,18 @@ describe("an intent (nodeclaim-lifecycle.md §1)", () => {
     expect(metadata.ownerReferences).toEqual([
       { apiVersion: "karpenter.sh/v1", kind: "NodePool", name: "default", uid: "pool-uid", blockOwnerDeletion: true },
     ]);
+  });
+
+  it("says which overlays its types were planned with, of those that it may become", () => {
+    const type = instanceType("m5.large", 2, 8);
+    const offerings = type.offerings.map((offering) => ({ ...offering, priceOverlaid: true as const }));
+    const facts = { cluster: "c1", id: "x", now: NOW, reason: "provisioned" as const, podUids: [] };
+    const annotationsWith = (types: readonly InstanceType[]) =>
+      Object.keys(intentFor(planned, pool, { ...facts, instanceTypes: types }).manifest.metadata.annotations ?? {});
+    expect(annotationsWith([{ ...type, offerings, capacityOverlaid: true }])).toEqual(
+      expect.arrayContaining(["karpenter.sh/price-overlay-applied", "karpenter.sh/capacity-overlay-applied"]),
+    );
+    expect(annotationsWith([type, { ...type, name: "c5.large", offerings }]).filter((key) => key.includes("overlay"))).toEqual([]);
   });
 
   it("pins the types that were planned, keeps minValues, and copies what the template says of the node's end", () => {

@@ -200,10 +200,12 @@ export function simulatedCloud(world: World, options: CloudOptions): SimulatedCl
       if (!templates.has(name)) throw new NotFoundError(`InvalidLaunchTemplateName.NotFoundException: ${name} does not exist`);
     }
     const { capacityType } = request;
+    const rank = ({ override, price }: { readonly override: FleetOverride; readonly price: number | undefined }): number =>
+      (request.prioritized ? override.price : price) ?? Number.POSITIVE_INFINITY;
     const candidates = request.launchTemplates
       .flatMap(({ name, overrides }) => overrides.map((override) => ({ template: templates.get(name), override })))
       .map((c) => ({ ...c, price: priceOf(c.override.instanceType, c.override.zone, capacityType) }))
-      .sort((a, b) => (a.price ?? Number.POSITIVE_INFINITY) - (b.price ?? Number.POSITIVE_INFINITY));
+      .sort((a, b) => rank(a) - rank(b));
     const errors: FleetResult["errors"][number][] = [];
     let machine: Machine | undefined;
     for (const { template, override, price } of candidates) {

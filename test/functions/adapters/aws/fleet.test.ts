@@ -49,6 +49,20 @@ async function open(): Promise<{ fake: FakeAws; fleet: Fleet }> {
 }
 
 describe("ec2Fleet", () => {
+  it.for(["on-demand", "spot"] as const)("goes by what EC2 charges, unless the prices of the request count (%s)", async (capacityType) => {
+    const { fake, fleet } = await open();
+    const place = { subnetId: subnetIn(fake, "us-west-2a"), zone: "us-west-2a", imageId: imageFor(fake) };
+    const overrides = [
+      { ...place, instanceType: "m5.large", price: 2 },
+      { ...place, instanceType: "m5.xlarge", price: 1 },
+    ];
+    const launchTemplates = [{ name: template(fake).name, overrides }];
+    const typeOf = async (more: Partial<FleetRequest>) =>
+      (await fleet.launch(request(fake, { launchTemplates, capacityType, ...more }))).instance?.instanceType;
+    expect(await typeOf({ clientToken: "uid-0" })).toBe("m5.large");
+    expect(await typeOf({ clientToken: "uid-1", prioritized: true })).toBe("m5.xlarge");
+  });
+
   it("launches one instance and finds it by id and by its cluster's tags", async () => {
     const { fake, fleet } = await open();
     const { instance, errors } = await fleet.launch(request(fake));
