@@ -4,13 +4,14 @@ import { ConflictError } from "../core/ports/errors.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 
 /**
- * Writes that a claim shall go, and why; the lifecycle does the rest, and pods that must move are planned for at once. False when it was
- * going already, or is gone. Throws ConflictError when others keep writing it.
+ * Writes that a claim shall go, and why; the lifecycle does the rest, and pods that must move are planned for at once. With a deadline (ms) it goes by
+ * force then, even if it was going before with more time. False when there was nothing to change. Throws ConflictError when others keep writing it.
  */
 export async function endClaim(
   name: string,
   reason: string,
   { cluster, store, wakeUps, metrics, now }: Pick<ClusterDeps, "cluster" | "store" | "wakeUps" | "metrics" | "now">,
+  deadline?: number,
 ): Promise<boolean> {
   const wakeUp = [
     { kind: "claim", cluster: cluster.name, claim: name },
@@ -19,13 +20,16 @@ export async function endClaim(
   for (let tries = 0; tries < 5; tries++) {
     const record = await store.get(cluster.name, name);
     if (record === undefined) return false;
-    if (record.terminating) {
+    const { terminating } = record;
+    const hasten = deadline !== undefined && deadline < (terminating?.deadline ?? Number.POSITIVE_INFINITY);
+    if (terminating && !hasten) {
       // Perhaps by ourselves, killed before the wake-up.
       await wakeUps.wake(wakeUp);
       return false;
     }
     try {
-      await writeEnd(record, reason, { store, metrics, now });
+      if (terminating && hasten) await store.update({ ...record, terminating: { ...terminating, deadline }, dueAt: now() });
+      else await writeEnd(record, reason, { store, metrics, now }, deadline);
       await wakeUps.wake(wakeUp);
       return true;
     } catch (error) {
@@ -40,8 +44,9 @@ export async function writeEnd(
   record: NodeClaimRecord,
   reason: string,
   { store, metrics, now }: Pick<ClusterDeps, "store" | "metrics" | "now">,
+  deadline?: number,
 ): Promise<void> {
-  for (const action of markTerminating({ now: now() }, record, reason).actions) {
+  for (const action of markTerminating({ now: now() }, record, reason, deadline).actions) {
     if (action.type === "WriteRecord") await store.update(action.record);
     if (action.type === "Count") metrics.count(action.metric, action.labels);
   }

@@ -3,6 +3,7 @@ import type { NodeClaim } from "../model/node-claim.ts";
 import type { Pod } from "../model/pod.ts";
 import type { Instance, NodeClaimRecord } from "../model/record.ts";
 import type { VolumeAttachment } from "../model/workloads.ts";
+import type { RegistrationOutcome } from "../node-pool/registration-health.ts";
 import type { PublishedEvent } from "../ports/kubernetes.ts";
 import type { LogFields } from "../ports/log.ts";
 import type { WakeUp } from "../ports/wake-ups.ts";
@@ -54,7 +55,10 @@ export type Action =
   | { readonly type: "Forget"; readonly record: NodeClaimRecord }
   | { readonly type: "Event"; readonly event: PublishedEvent }
   | { readonly type: "Log"; readonly level: "debug" | "info" | "error"; readonly message: string; readonly fields: LogFields }
-  | { readonly type: "Count"; readonly metric: string; readonly labels: Readonly<Record<string, string>> };
+  | { readonly type: "Count"; readonly metric: string; readonly labels: Readonly<Record<string, string>> }
+  | { readonly type: "Observe"; readonly metric: string; readonly labels: Readonly<Record<string, string>>; readonly seconds: number }
+  /** Let the claim's pool know how its registration ended. */
+  | { readonly type: "TellPool"; readonly claim: NodeClaim; readonly outcome: RegistrationOutcome };
 
 /** What a pass decided. */
 export interface Step {

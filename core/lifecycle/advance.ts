@@ -1,11 +1,21 @@
-import { INITIALIZED, NODE_CLASS_GROUP, NODE_POOL, REGISTERED, TERMINATION_FINALIZER, UNREGISTERED_TAINT, ZONE } from "../model/labels.ts";
+import {
+  INITIALIZED,
+  NODE_CLASS,
+  NODE_CLASS_GROUP,
+  NODE_POOL,
+  REGISTERED,
+  TERMINATION_FINALIZER,
+  UNREGISTERED_TAINT,
+  ZONE,
+} from "../model/labels.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/record.ts";
-import { fromRfc3339, isTrue } from "../status/conditions.ts";
+import { conditionOf, fromRfc3339, isTrue } from "../status/conditions.ts";
 import { parseDuration } from "../time/duration.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
 import { writeConditions } from "./claim-status.ts";
+import { consistency } from "./consistency.ts";
 import { isDoneWith, isStranger } from "./identity.ts";
 import { whatIsMissing } from "./initialization.ts";
 import { machineFields } from "./machine-fields.ts";
@@ -33,7 +43,8 @@ export function advance(view: ClaimView): Step {
   if (isStranger(record, claim)) return { actions: [{ type: "Forget", record }] };
   if (record.uid !== undefined && record.uid !== claim.metadata.uid) return relink(record, claim);
   if (claim.metadata.deletionTimestamp !== undefined) return markTerminating(view, record, "deleted");
-  if (!claim.metadata.finalizers?.includes(TERMINATION_FINALIZER)) return addFinalizer(claim);
+  const marked = withMarks(claim);
+  if (marked) return { actions: [{ type: "WriteClaim", claim: marked, metadata: true, status: false }], again: true };
   if (record.instance === undefined) return launch(view, record, claim);
   if (!isTrue(claim.status?.conditions, "Launched")) return tellLaunched(record, claim);
   if (!isTrue(claim.status?.conditions, "Registered")) return register(view, record, claim);
@@ -59,9 +70,12 @@ function relink(record: NodeClaimRecord, { metadata }: NodeClaim): Step {
   };
 }
 
-/** Decides that a claim goes. The record says so first; deleting the custom resource and all else follows from it. */
-export function markTerminating(view: { readonly now: number }, record: NodeClaimRecord, reason: string): Step {
-  const next = { ...record, terminating: { reason, at: view.now }, dueAt: view.now };
+/**
+ * Decides that a claim goes. The record says so first; deleting the custom resource and all else follows from it. With a deadline (ms) nothing is waited
+ * for beyond it.
+ */
+export function markTerminating(view: { readonly now: number }, record: NodeClaimRecord, reason: string, deadline?: number): Step {
+  const next = { ...record, terminating: { reason, at: view.now, ...(deadline !== undefined && { deadline }) }, dueAt: view.now };
   const labels = {
     reason,
     nodepool: record.nodePool ?? "",
@@ -71,14 +85,23 @@ export function markTerminating(view: { readonly now: number }, record: NodeClai
   return { actions: [{ type: "WriteRecord", record: next }, ...counted], again: true };
 }
 
-/** Never launch without it: a claim that is deleted meanwhile must not vanish before its instance. */
-function addFinalizer(claim: NodeClaim): Step {
-  const metadata = { ...claim.metadata, finalizers: withFinalizer(claim.metadata.finalizers) };
-  return { actions: [{ type: "WriteClaim", claim: { ...claim, metadata }, metadata: true, status: false }], again: true };
+/**
+ * The claim with our finalizer and the label that says which class it is of, which claims made by hand lack; undefined when it has both. Never launch
+ * without the finalizer: a claim that is deleted meanwhile must not vanish before its instance.
+ */
+function withMarks(claim: NodeClaim): NodeClaim | undefined {
+  const { finalizers, labels } = claim.metadata;
+  if (finalizers?.includes(TERMINATION_FINALIZER) && labels?.[NODE_CLASS] !== undefined) return undefined;
+  const metadata = {
+    ...claim.metadata,
+    finalizers: withFinalizer(finalizers),
+    labels: { ...labels, [NODE_CLASS]: claim.spec.nodeClassRef.name },
+  };
+  return { ...claim, metadata };
 }
 
 function launch(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step {
-  if (view.now - record.createdAt > LAUNCH_TIMEOUT_MS) return timeOut(view, record, "launch_timeout", LAUNCH_TIMEOUT_MS);
+  if (view.now - record.createdAt > LAUNCH_TIMEOUT_MS) return timeOut(view, record, claim, "launch_timeout");
   const retryAt = record.launchFailedAt === undefined ? 0 : record.launchFailedAt + LAUNCH_RETRY_MS;
   if (record.launch === undefined && view.now < retryAt) return { actions: [], wakeAt: retryAt };
   return { actions: [{ type: record.launch ? "Launch" : "PrepareLaunch", record, claim }], again: true };
@@ -89,24 +112,31 @@ function tellLaunched(record: NodeClaimRecord, claim: NodeClaim): Step {
   return { actions: [{ type: "TellLaunched", record, claim }], again: true };
 }
 
-function timeOut(view: ClaimView, record: NodeClaimRecord, reason: string, ms: number): Step {
+const TIMEOUTS = { launch_timeout: LAUNCH_TIMEOUT_MS, registration_timeout: REGISTRATION_TIMEOUT_MS };
+
+function timeOut(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim, reason: keyof typeof TIMEOUTS): Step {
   const step = markTerminating(view, record, reason);
+  const launched = conditionOf(claim.status?.conditions, "Launched");
+  const why =
+    launched?.status === "True"
+      ? {}
+      : { reason: launched?.reason ?? "LaunchFailed", message: launched?.message ?? "Failed to launch node" };
+  const tell: Action = { type: "TellPool", claim, outcome: { claim: record.name, registered: false, ...why } };
   const log: Action = {
     type: "Log",
     level: "debug",
     message: "terminating due to timeout",
-    fields: { timeout: `${ms / 60_000}m`, reason },
+    fields: { timeout: `${TIMEOUTS[reason] / 60_000}m`, reason },
   };
   // The scheduler says nothing new about pods that still wait (traps.md 16): the planner must hear of it from here.
   const wakeUp = { kind: "provision", cluster: record.cluster, reason: `${reason} ${record.name}` } as const;
-  return { ...step, actions: [log, ...step.actions, { type: "Wake", wakeUp }] };
+  return { ...step, actions: [log, tell, ...step.actions, { type: "Wake", wakeUp }] };
 }
 
 function register(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step {
   const [node, ...others] = view.nodes;
   if (node === undefined) {
-    if (view.now - record.createdAt > REGISTRATION_TIMEOUT_MS)
-      return timeOut(view, record, "registration_timeout", REGISTRATION_TIMEOUT_MS);
+    if (view.now - record.createdAt > REGISTRATION_TIMEOUT_MS) return timeOut(view, record, claim, "registration_timeout");
     const waiting = { type: "Registered", status: "Unknown", reason: "NodeNotFound", message: "Node not registered with cluster" } as const;
     return { actions: writeConditions(view, claim, [waiting]), wakeAt: poll(view.now, record) };
   }
@@ -124,6 +154,7 @@ function register(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): S
   const pool = record.nodePool ?? "";
   return {
     actions: [
+      { type: "TellPool", claim, outcome: { claim: record.name, registered: true } },
       ...writeConditions(view, named, [{ type: "Registered", status: "True" }]),
       { type: "Log", level: "info", message: "registered nodeclaim", fields: nodeFields(record, node) },
       { type: "Count", metric: "nodes_created_total", labels: { nodepool: pool, zone: node.metadata.labels?.[ZONE] ?? "" } },
@@ -166,7 +197,7 @@ function initialize(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim):
   }
   return {
     actions: [
-      ...writeConditions(view, claim, [{ type: "Initialized", status: "True" }]),
+      ...writeConditions(view, claim, [{ type: "Initialized", status: "True" }, consistency(claim, node).condition]),
       {
         type: "Log",
         level: "info",

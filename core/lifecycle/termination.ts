@@ -2,6 +2,7 @@ import { DISRUPTED_TAINT, EXCLUDE_BALANCERS, NODE_POOL, TERMINATION_FINALIZER, T
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/record.ts";
+import type { PublishedEvent } from "../ports/kubernetes.ts";
 import { NODES_WENT, SETTLE_MS } from "../signals/signal.ts";
 import { conditionOf, fromRfc3339, isTrue, rfc3339 } from "../status/conditions.ts";
 import { parseDuration } from "../time/duration.ts";
@@ -27,7 +28,7 @@ export function terminate(view: ClaimView, record: NodeClaimRecord): Step {
   const claim = view.claim && !isStranger(record, view.claim) ? view.claim : undefined;
   if (claim !== undefined && claim.metadata.deletionTimestamp === undefined)
     return { actions: [{ type: "DeleteClaim", claim }], again: true };
-  const annotated = claim && withDeadline(claim);
+  const annotated = claim && withDeadline(view, record, claim);
   if (annotated) return annotated;
 
   // Without a claim of ours and without an instance, the nodes that were found are a stranger's.
@@ -43,8 +44,8 @@ export function terminate(view: ClaimView, record: NodeClaimRecord): Step {
   }
   const stopping = stopInstance(view, record, claim);
   if (stopping) return stopping;
-  if (node !== undefined) return freeNode(node, record);
-  if (claim !== undefined && !isDoneWith(claim)) return freeClaim(claim, record);
+  if (node !== undefined) return freeNode(view, node, record);
+  if (claim !== undefined && !isDoneWith(claim)) return freeClaim(view, claim, record);
   // The budget that this node used is free again.
   const wakeUp = { kind: "disruption", cluster: record.cluster, reason: NODES_WENT, delayMs: SETTLE_MS } as const;
   return {
@@ -55,26 +56,32 @@ export function terminate(view: ClaimView, record: NodeClaimRecord): Step {
   };
 }
 
-/** With a terminationGracePeriod the end of it is written down once and never moved (§11, claim side, step 1). */
-function withDeadline(claim: NodeClaim): Step | undefined {
-  const period = parseDuration(claim.spec.terminationGracePeriod ?? "");
-  const deleted = claim.metadata.deletionTimestamp;
-  if (period === undefined || deleted === undefined || claim.metadata.annotations?.[TERMINATION_TIMESTAMP] !== undefined) return undefined;
-  const deadline = rfc3339(fromRfc3339(deleted) + period);
+/**
+ * By when the drain must have ended is written down once: with a terminationGracePeriod (§11, claim side, step 1), or because the machine is not fit to
+ * wait for (§13). It is never moved but forward.
+ */
+function withDeadline({ nodes }: ClaimView, { terminating }: NodeClaimRecord, claim: NodeClaim): Step | undefined {
+  const written = fromRfc3339(claim.metadata.annotations?.[TERMINATION_TIMESTAMP]);
+  const period = parseDuration(claim.spec.terminationGracePeriod ?? "") ?? Number.NaN;
+  const graceful = Number.isNaN(written) ? fromRfc3339(claim.metadata.deletionTimestamp) + period : written;
+  const wanted = Math.min(...[graceful, terminating?.deadline ?? Number.NaN].filter((at) => !Number.isNaN(at)));
+  if (wanted === Number.POSITIVE_INFINITY || wanted >= written) return undefined;
+  const deadline = rfc3339(wanted);
   const metadata = { ...claim.metadata, annotations: { ...claim.metadata.annotations, [TERMINATION_TIMESTAMP]: deadline } };
+  const abouts: readonly PublishedEvent["about"][] = [
+    { kind: "NodeClaim", metadata: claim.metadata },
+    ...nodes.map((node) => ({ kind: "Node", metadata: node.metadata }) as const),
+  ];
+  const expiring = {
+    type: "Warning",
+    reason: "TerminationGracePeriodExpiring",
+    message: `All pods will be deleted by ${deadline}`,
+  } as const;
   return {
     actions: [
       { type: "WriteClaim", claim: { ...claim, metadata }, metadata: true, status: false },
       { type: "Log", level: "info", message: "annotated nodeclaim", fields: { [TERMINATION_TIMESTAMP]: deadline } },
-      {
-        type: "Event",
-        event: {
-          type: "Warning",
-          reason: "TerminationGracePeriodExpiring",
-          message: `All pods will be deleted by ${deadline}`,
-          about: { kind: "NodeClaim", metadata: claim.metadata },
-        },
-      },
+      ...abouts.map((about): Action => ({ type: "Event", event: { ...expiring, about } })),
     ],
     again: true,
   };
@@ -178,21 +185,25 @@ function isGone(instance: ClaimView["instance"]): instance is "gone" {
   return instance === "gone" || instance?.state === "terminated";
 }
 
-function freeNode(node: Node, record: NodeClaimRecord): Step {
+function freeNode(view: ClaimView, node: Node, record: NodeClaimRecord): Step {
   const metadata = { ...node.metadata, finalizers: withoutFinalizer(node.metadata.finalizers) };
-  const labels = { nodepool: record.nodePool ?? node.metadata.labels?.[NODE_POOL] ?? "", zone: node.metadata.labels?.[ZONE] ?? "" };
+  const nodepool = record.nodePool ?? node.metadata.labels?.[NODE_POOL] ?? "";
   return {
     actions: [
       { type: "WriteNode", node: { ...node, metadata } },
       { type: "Log", level: "info", message: "deleted node", fields: { Node: { name: node.metadata.name } } },
-      { type: "Count", metric: "nodes_terminated_total", labels },
+      { type: "Count", metric: "nodes_terminated_total", labels: { nodepool, zone: node.metadata.labels?.[ZONE] ?? "" } },
+      ...observe(view, "nodes_termination_duration_seconds", nodepool, node.metadata.deletionTimestamp),
+      ...observe(view, "nodes_lifetime_duration_seconds", nodepool, node.metadata.creationTimestamp),
     ],
     again: true,
   };
 }
 
-function freeClaim(claim: NodeClaim, record: NodeClaimRecord): Step {
+function freeClaim(view: ClaimView, claim: NodeClaim, record: NodeClaimRecord): Step {
   const metadata = { ...claim.metadata, finalizers: withoutFinalizer(claim.metadata.finalizers) };
+  const labels = metricLabels(claim, record);
+  const terminating = conditionOf(claim.status?.conditions, "InstanceTerminating");
   return {
     actions: [
       { type: "WriteClaim", claim: { ...claim, metadata }, metadata: true, status: false },
@@ -202,10 +213,18 @@ function freeClaim(claim: NodeClaim, record: NodeClaimRecord): Step {
         message: "deleted nodeclaim",
         fields: { ...machineFields(record), reason: record.terminating?.reason },
       },
-      { type: "Count", metric: "nodeclaims_terminated_total", labels: metricLabels(claim, record) },
+      { type: "Count", metric: "nodeclaims_terminated_total", labels },
+      ...observe(view, "nodeclaims_termination_duration_seconds", labels["nodepool"], claim.metadata.deletionTimestamp),
+      ...observe(view, "nodeclaims_instance_termination_duration_seconds", labels["nodepool"], terminating?.lastTransitionTime),
     ],
     again: true,
   };
+}
+
+/** How long something took that began at a time (RFC 3339); nothing when it never began. */
+function observe({ now }: ClaimView, metric: string, nodepool = "", since: string | undefined): readonly Action[] {
+  const seconds = (now - fromRfc3339(since)) / 1_000;
+  return Number.isNaN(seconds) ? [] : [{ type: "Observe", metric, labels: { nodepool }, seconds: Math.max(seconds, 0) }];
 }
 
 /** The node under the disrupted taint and out of load balancers; undefined when it is that already (§11, node side, step 3). */

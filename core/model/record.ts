@@ -136,7 +136,12 @@ export interface NodeClaimRecord {
   readonly launchedAt?: number;
   readonly initializedAt?: number;
   /** Set when the claim shall go; from then on nothing is launched for it. */
-  readonly terminating?: { readonly reason: string; readonly at: number };
+  readonly terminating?: {
+    readonly reason: string;
+    readonly at: number;
+    /** By then pods and volumes are waited for no longer, ms; absent: as the claim's terminationGracePeriod says. */
+    readonly deadline?: number;
+  };
   /** Fingerprint of the pods on the node when it was last looked at; a change moves lastPodEventAt. */
   readonly podsDigest?: string;
   readonly lastPodEventAt?: number;

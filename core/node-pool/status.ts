@@ -6,6 +6,7 @@ import type { EC2NodeClass } from "../model/node-class.ts";
 import type { NodePool, NodePoolStatus } from "../model/node-pool.ts";
 import { addResources, formatResources, parseResources, type Resources } from "../model/quantity.ts";
 import { type ConditionChange, conditionOf, isTrue, withCondition, withReady } from "../status/conditions.ts";
+import { withFreshRegistrationHealth } from "./registration-health.ts";
 import { nodePoolProblems } from "./validate.ts";
 
 export interface PoolContext {
@@ -17,7 +18,7 @@ export interface PoolContext {
   readonly now: number;
 }
 
-/** A pool's status: what its nodes add up to, and whether new ones can be made (nodepool.md §5). NodeRegistrationHealthy is left as it is. */
+/** A pool's status: what its nodes add up to, and whether new ones can be made (nodepool.md §5). */
 export function nodePoolStatus(pool: NodePool, context: PoolContext): NodePoolStatus {
   const at = { now: context.now, ...(pool.metadata.generation !== undefined && { generation: pool.metadata.generation }) };
   const problems = nodePoolProblems(pool);
@@ -29,12 +30,9 @@ export function nodePoolStatus(pool: NodePool, context: PoolContext): NodePoolSt
   ];
   const conditions = changes.reduce<readonly Condition[]>((list, change) => withCondition(list, change, at), pool.status?.conditions ?? []);
   const resources = resourcesOf(pool, context);
-  return {
-    ...pool.status,
-    resources: formatResources(resources),
-    nodes: (resources["nodes"] ?? 0) / 1000,
-    conditions: withReady(conditions, ["ValidationSucceeded", "NodeClassReady"], at),
-  };
+  const status = { ...pool.status, resources: formatResources(resources), nodes: (resources["nodes"] ?? 0) / 1000, conditions };
+  const told = withFreshRegistrationHealth(pool, status, context.nodeClass?.metadata.generation, context.now);
+  return { ...told, conditions: withReady(told.conditions ?? [], ["ValidationSucceeded", "NodeClassReady"], at) };
 }
 
 function classVerdict(pool: NodePool, nodeClass: EC2NodeClass | undefined): ConditionChange {

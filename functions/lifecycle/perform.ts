@@ -8,6 +8,7 @@ import { publishOnce } from "../events.ts";
 import { adopt } from "./adopt.ts";
 import { claimFields, type Performed } from "./claim-fields.ts";
 import { findInstance, launch, prepareLaunch, tellLaunched } from "./launch.ts";
+import { tellPool } from "./tell-pool.ts";
 
 /** Does one thing. Each is one remote call that may be repeated, or two of which the second is found missing and done by the next pass. */
 export async function perform(action: Action, name: string, deps: LifecycleDeps): Promise<Performed> {
@@ -70,6 +71,12 @@ export async function perform(action: Action, name: string, deps: LifecycleDeps)
       return "done";
     case "Count":
       metrics.count(action.metric, action.labels);
+      return "done";
+    case "Observe":
+      metrics.observe(action.metric, action.labels, action.seconds);
+      return "done";
+    case "TellPool":
+      await tellPool(action.claim, action.outcome, deps);
       return "done";
   }
 }

@@ -49,7 +49,7 @@ export function nodeClaim({
       uid: "uid-1",
       generation: 1,
       creationTimestamp: at(60),
-      labels: { "karpenter.sh/nodepool": "default" },
+      labels: { "karpenter.sh/nodepool": "default", "karpenter.k8s.aws/ec2nodeclass": "default" },
       annotations: { [INTENT]: "intent-1" },
       finalizers: [TERMINATION_FINALIZER],
       ...metadata,

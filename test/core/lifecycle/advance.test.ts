@@ -25,6 +25,11 @@ describe("a claim's life takes the first step that is missing", () => {
       v: view({ record: record(), claim: nodeClaim({ annotations: {} }) }),
       want: ["Forget"],
     },
+    {
+      name: "a claim made by hand gets the label of its class",
+      v: view({ record: record(), claim: nodeClaim({ labels: {} }) }),
+      want: ["WriteClaim"],
+    },
     { name: "no launch without the finalizer", v: view({ record: record(), claim: nodeClaim({ finalizers: [] }) }), want: ["WriteClaim"] },
     {
       name: "a launch is rendered and stored before it is sent",
@@ -63,7 +68,7 @@ describe("a claim's life takes the first step that is missing", () => {
     {
       name: "a registered node is told to its claim",
       v: view({ record: launched, claim: nodeClaim({ conditions: ["Launched"] }), nodes: [node()] }),
-      want: ["WriteClaim", "Log", "Count"],
+      want: ["TellPool", "WriteClaim", "Log", "Count"],
     },
     {
       name: "a ready node is labelled initialized",

@@ -57,12 +57,12 @@ describe("a claim's end takes the first step that is missing", () => {
     {
       name: "then the node is let go",
       v: view({ record: ending(), claim: going(DRAINED), nodes: [node("going")], instance: "gone" }),
-      want: ["WriteNode", "Log", "Count"],
+      want: ["WriteNode", "Log", "Count", "Observe"],
     },
     {
       name: "then the claim",
       v: view({ record: ending(), claim: going(DRAINED), instance: "gone" }),
-      want: ["WriteClaim", "Log", "Count"],
+      want: ["WriteClaim", "Log", "Count", "Observe"],
     },
     {
       name: "and what others' finalizers hold is left to them",
@@ -82,7 +82,7 @@ describe("a claim's end takes the first step that is missing", () => {
     {
       name: "a machine that is gone is not drained",
       v: view({ record: ending(), claim: going(), nodes: [node("going", { ready: false })], pods: [pod("a")], instance: "gone" }),
-      want: ["WriteNode", "Log", "Count"],
+      want: ["WriteNode", "Log", "Count", "Observe"],
     },
     {
       name: "a launch whose answer was lost is looked for",
@@ -190,5 +190,39 @@ describe("after a spot notice the pods stay until their replacement is up", () =
     { name: "it takes too long: 45 s are kept for draining", secondsAgo: 76, replacements: [coming], want: ["a"] },
   ])("$name", ({ secondsAgo, replacements, want }) => {
     expect(noticed(secondsAgo, replacements)).toEqual(want);
+  });
+});
+
+describe("the deadline of a drain", () => {
+  const graceful = (annotations: Readonly<Record<string, string>> = {}) => {
+    const claim = going(undefined, { annotations: { ...nodeClaim().metadata.annotations, ...annotations } });
+    return { ...claim, spec: { ...claim.spec, terminationGracePeriod: "10m" } };
+  };
+  const written = (claim: ReturnType<typeof graceful>, deadline?: number): string | undefined => {
+    const { terminating } = ending();
+    const forced = {
+      ...ending(),
+      terminating: { reason: "unhealthy", at: NOW, ...terminating, ...(deadline !== undefined && { deadline }) },
+    };
+    const [first] = advance(view({ record: forced, claim, nodes: [node("going")] })).actions;
+    return first?.type === "WriteClaim" && first.metadata ? first.claim.metadata.annotations?.[TERMINATION_TIMESTAMP] : undefined;
+  };
+
+  it.for([
+    { name: "follows from terminationGracePeriod", claim: graceful(), deadline: undefined, want: at(20 - 600) },
+    { name: "is sooner when the machine is not fit to wait for", claim: graceful(), deadline: NOW, want: at(0) },
+    { name: "stays once it is written", claim: graceful({ [TERMINATION_TIMESTAMP]: at(-60) }), deadline: undefined, want: undefined },
+    { name: "is brought forward", claim: graceful({ [TERMINATION_TIMESTAMP]: at(-60) }), deadline: NOW, want: at(0) },
+    { name: "is never put off", claim: graceful({ [TERMINATION_TIMESTAMP]: at(-60) }), deadline: NOW + 120_000, want: undefined },
+    { name: "needs no terminationGracePeriod", claim: going() as ReturnType<typeof graceful>, deadline: NOW, want: at(0) },
+    { name: "is none without either", claim: going() as ReturnType<typeof graceful>, deadline: undefined, want: undefined },
+  ])("$name", ({ claim, deadline, want }) => {
+    expect(written(claim, deadline)).toBe(want);
+  });
+
+  it("is told on node and claim", () => {
+    const { actions } = advance(view({ record: ending(), claim: graceful(), nodes: [node("going")] }));
+    const kinds = actions.flatMap((action) => (action.type === "Event" ? [`${action.event.reason} ${action.event.about.kind}`] : []));
+    expect(kinds).toEqual(["TerminationGracePeriodExpiring NodeClaim", "TerminationGracePeriodExpiring Node"]);
   });
 });

@@ -1,0 +1,28 @@
+import type { Node } from "../model/node.ts";
+import type { NodeClaim } from "../model/node-claim.ts";
+import { parseQuantity } from "../model/quantity.ts";
+import type { ConditionChange } from "../status/conditions.ts";
+
+/** A node must have this share of what its claim was promised (nodeclaim-lifecycle.md §8). */
+const SHARE = 0.9;
+
+/** Whether a node is what its claim was told; the first thing that it lacks, in words. */
+export interface Consistency {
+  readonly condition: ConditionChange;
+  readonly issue?: string;
+}
+
+/** Compares the capacity of a node with what its claim expects of it, for the resources that were asked for. */
+export function consistency(claim: NodeClaim, node: Node): Consistency {
+  const type = "ConsistentStateFound";
+  for (const [resource, requested] of Object.entries(claim.spec.resources?.requests ?? {})) {
+    const expected = claim.status?.capacity?.[resource];
+    if (expected === undefined || parseQuantity(requested) === 0 || parseQuantity(expected) === 0) continue;
+    const found = node.status?.capacity?.[resource] ?? 0;
+    const share = parseQuantity(found) / parseQuantity(expected);
+    if (share >= SHARE) continue;
+    const issue = `expected ${expected} of resource ${resource}, but found ${found} (${(share * 100).toFixed(1)}% of expected)`;
+    return { condition: { type, status: "False", reason: "ConsistencyCheckFailed", message: "Consistency Check Failed" }, issue };
+  }
+  return { condition: { type, status: "True" } };
+}
