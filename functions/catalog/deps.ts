@@ -2,6 +2,7 @@ import type { CloudInventory } from "../../core/ports/cloud-inventory.ts";
 import type { ClusterDeps } from "../cluster-deps.ts";
 
 /** What the catalog function uses of one cluster, and of the account around it. */
-export interface CatalogDeps extends Pick<ClusterDeps, "cluster" | "kubernetes" | "store" | "wakeUps" | "catalogue" | "log" | "now"> {
+export interface CatalogDeps
+  extends Pick<ClusterDeps, "cluster" | "kubernetes" | "store" | "wakeUps" | "catalogue" | "settings" | "log" | "now"> {
   readonly inventory: CloudInventory;
 }

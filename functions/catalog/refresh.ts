@@ -2,11 +2,12 @@ import type { EC2NodeClass } from "../../core/model/node-class.ts";
 import type { CatalogDeps } from "./deps.ts";
 import type { LookUpContext } from "./look-up.ts";
 import { type Memory, refreshNodeClass } from "./node-classes.ts";
+import { type Judged, judgeOverlays, refreshNodeOverlay } from "./node-overlays.ts";
 import { refreshNodePool } from "./node-pools.ts";
 
 /**
- * One round over a cluster's NodeClasses and NodePools: what their selectors find, whether nodes can be made from them, and what the pools' nodes add up
- * to. Repeatable and interruptible: each object is brought up to date by itself, and one that fails does not keep the others from it.
+ * One round over a cluster's NodeClasses, NodePools and NodeOverlays: what their selectors find, whether nodes can be made from them, what the pools' nodes
+ * add up to, and which overlays are applied. Repeatable and interruptible: each object is brought up to date by itself, and one that fails does not keep the others from it.
  */
 export async function refreshNodeClasses(deps: CatalogDeps, memory: Memory): Promise<void> {
   const { kubernetes, inventory, cluster, log } = deps;
@@ -54,5 +55,7 @@ export async function refreshNodeClasses(deps: CatalogDeps, memory: Memory): Pro
       return attempt("NodePool", pool.metadata.name, () => refreshNodePool(pool, { nodeClass, nodeClaims, nodes, now }, deps), undefined);
     }),
   );
+  const judged = await attempt<readonly Judged[]>("NodeOverlay", "", () => judgeOverlays(nodePools, [...byName.values()], deps), []);
+  await Promise.all(judged.map((item) => attempt("NodeOverlay", item[0].metadata.name, () => refreshNodeOverlay(item, deps), undefined)));
   if (failures.length > 0) throw failures[0];
 }

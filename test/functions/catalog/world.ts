@@ -145,6 +145,17 @@ export class TestWorld {
       },
     },
     catalogue: async () => bundledCatalogue("us-west-2"),
+    settings: {
+      vmMemoryOverheadPercent: 0.075,
+      reservedEnis: 0,
+      preferencePolicy: "Respect",
+      minValuesPolicy: "Strict",
+      spotToSpotConsolidation: false,
+      capacityBuffer: false,
+      nodeOverlay: true,
+      nodeRepair: false,
+      staticCapacity: false,
+    },
     log: this.#log,
     now: () => this.now,
   };
