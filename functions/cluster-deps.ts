@@ -15,6 +15,7 @@ export interface Settings {
   readonly preferencePolicy: "Respect" | "Ignore";
   readonly minValuesPolicy: "Strict" | "BestEffort";
   readonly spotToSpotConsolidation: boolean;
+  readonly capacityBuffer: boolean;
   readonly nodeOverlay: boolean;
   readonly nodeRepair: boolean;
   readonly staticCapacity: boolean;

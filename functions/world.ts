@@ -1,7 +1,9 @@
+import type { Headroom } from "../core/capacity-buffers/headroom.ts";
 import type { EC2NodeClass } from "../core/model/node-class.ts";
 import type { CommandRecord, NodeClaimRecord } from "../core/model/record.ts";
 import type { Snapshot } from "../core/model/snapshot.ts";
 import { withInFlight } from "../core/provisioning/in-flight.ts";
+import { readHeadroom } from "./adapters/kubernetes/headroom.ts";
 import { readSnapshot } from "./adapters/kubernetes/snapshot.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 import { instanceTypesFor } from "./instance-types.ts";
@@ -13,6 +15,8 @@ export interface World {
   readonly records: readonly NodeClaimRecord[];
   readonly commands: readonly CommandRecord[];
   readonly nodeClasses: readonly EC2NodeClass[];
+  /** CapacityBuffers; none while the gate is off. */
+  readonly headroom: readonly Headroom[];
 }
 
 /** Reads the world for one decision. */
@@ -21,10 +25,11 @@ export async function readWorld(
 ): Promise<World> {
   const { cluster, kubernetes, store, settings } = deps;
   const now = deps.now();
-  const [catalogue, unavailable, overlays] = await Promise.all([
+  const [catalogue, unavailable, overlays, headroom] = await Promise.all([
     deps.catalogue(),
     store.unavailable(cluster.name, now),
     settings.nodeOverlay ? kubernetes.list("NodeOverlay") : [],
+    settings.capacityBuffer ? readHeadroom(kubernetes) : [],
   ]);
   const { records, commands, nodeClasses, ...snapshot } = await readSnapshot({
     kubernetes,
@@ -37,5 +42,7 @@ export async function readWorld(
   // A record hears first that its claim shall go; the custom resource follows.
   const going = records.flatMap(({ name, terminating }) => (terminating ? [name] : []));
   const disrupting = new Set([...snapshot.disrupting, ...going]);
-  return { snapshot: withInFlight({ ...snapshot, instanceTypes, disrupting }, records), records, commands, nodeClasses };
+  const virtualPods = headroom.flatMap(({ pods }) => pods);
+  const seen = withInFlight({ ...snapshot, virtualPods, instanceTypes, disrupting }, records);
+  return { snapshot: seen, records, commands, nodeClasses, headroom };
 }

@@ -33,18 +33,13 @@ export function placementOf({ pods }: Pick<Headroom, "pods">, plan: Plan, nomina
   };
 }
 
-/** A buffer's status after a run (scheduling.md §15); the same value when nothing has changed. `placement` is absent when nothing was planned. */
-export function bufferStatus(
-  buffer: CapacityBuffer,
-  resolution: Resolution,
-  placement: Placement | undefined,
-  now: number,
-): CapacityBufferStatus {
+/** A buffer's status after a run (scheduling.md §15); an equal value when nothing has changed. */
+export function bufferStatus(buffer: CapacityBuffer, resolution: Resolution, placement: Placement, now: number): CapacityBufferStatus {
   const { metadata, spec, status = {} } = buffer;
   const at = { now, ...(metadata.generation !== undefined && { generation: metadata.generation }) };
   let conditions: readonly Condition[] = status.conditions ?? [];
   for (const change of [readyForProvisioning(resolution), provisioning(resolution, placement)]) {
-    if (change !== undefined) conditions = withCondition(conditions, change, at);
+    conditions = withCondition(conditions, change, at);
   }
   const { podTemplateRef: _, podTemplateGeneration: __, replicas, ...rest } = status;
   const podTemplate = resolution.ready ? resolution.podTemplate : undefined;
@@ -66,7 +61,7 @@ function readyForProvisioning(resolution: Resolution): ConditionChange {
   return { type, status: "True", reason: "Resolved", message: `The pods' shape and number are known${capped}` };
 }
 
-function provisioning(resolution: Resolution, placement: Placement | undefined): ConditionChange | undefined {
+function provisioning(resolution: Resolution, { existing, onTheirWay, errors }: Placement): ConditionChange {
   const type = "Provisioning";
   if (!resolution.ready) {
     const message = "No room is made before ReadyForProvisioning is True";
@@ -77,8 +72,6 @@ function provisioning(resolution: Resolution, placement: Placement | undefined):
     const message = "The buffer comes to 0 pods; see spec.replicas, percentage and limits";
     return { type, status: "False", reason: "BufferEmpty", message };
   }
-  if (placement === undefined) return undefined;
-  const { existing, onTheirWay, errors } = placement;
   if (existing === replicas) {
     return { type, status: "True", reason: "FitsExistingCapacity", message: `There is room for all ${replicas} pods` };
   }

@@ -14,6 +14,7 @@ export interface ClusterConfig {
 
 /** Feature gates that have an effect, by their upstream names. */
 export interface FeatureGates {
+  readonly CapacityBuffer: boolean;
   readonly NodeOverlay: boolean;
   readonly NodeRepair: boolean;
   readonly SpotToSpotConsolidation: boolean;
@@ -57,7 +58,13 @@ export class ConfigError extends Error {
 /** Names of variables that only some functions need; `parseConfig` insists on those it is given. */
 export type RequiredVariable = "PROVISION_QUEUE_URL" | "CLAIM_QUEUE_URL" | "DISRUPTION_QUEUE_URL" | "CATALOG_QUEUE_URL" | "NOTIFY_TOKEN";
 
-const DEFAULT_GATES: FeatureGates = { NodeOverlay: false, NodeRepair: false, SpotToSpotConsolidation: false, StaticCapacity: false };
+const DEFAULT_GATES: FeatureGates = {
+  CapacityBuffer: false,
+  NodeOverlay: false,
+  NodeRepair: false,
+  SpotToSpotConsolidation: false,
+  StaticCapacity: false,
+};
 
 /** A variable with a default, whose text `read` turns into a value; undefined from `read` means that the text is bad. */
 function setting<T>(fallback: T, wanted: string, read: (text: string) => T | undefined) {
@@ -90,10 +97,7 @@ const url = setting<string | undefined>(undefined, "the queue's URL, as its stac
   /^https?:\/\/\S+$/.test(text) ? text : undefined,
 );
 
-/** Gates that would change what the product does, and do not yet. ReservedCapacity is on upstream and stands in many values files. */
-const NOT_YET = ["CapacityBuffer"];
-
-/** Unknown gates are ignored, as upstream does; a malformed list, or a gate that would be switched on in vain, is not. */
+/** Unknown gates are ignored, as upstream does (ReservedCapacity stands in many values files); a malformed list is not. */
 function readGates(text: string): FeatureGates | undefined {
   const gates: Record<string, boolean> = {};
   for (const part of text.split(",").filter((item) => item.trim() !== "")) {
@@ -103,7 +107,6 @@ function readGates(text: string): FeatureGates | undefined {
     }
     gates[name] = value === "true";
   }
-  if (NOT_YET.some((name) => gates[name])) return undefined;
   const known = Object.keys(DEFAULT_GATES).filter((name) => name in gates);
   return { ...DEFAULT_GATES, ...Object.fromEntries(known.map((name) => [name, gates[name]])) };
 }
@@ -178,11 +181,7 @@ const environment = z.object({
     (text) => (/^[\w./-]{1,256}$/.test(text) ? text : undefined),
   ),
   LOG_LEVEL: oneOf(["debug", "info", "error"], "info"),
-  FEATURE_GATES: setting(
-    DEFAULT_GATES,
-    `a list such as SpotToSpotConsolidation=true; ${NOT_YET.join(" and ")} cannot be switched on yet`,
-    readGates,
-  ),
+  FEATURE_GATES: setting(DEFAULT_GATES, "a list such as SpotToSpotConsolidation=true,NodeRepair=false", readGates),
   VM_MEMORY_OVERHEAD_PERCENT: atLeast(0, 0.075, false),
   RESERVED_ENIS: atLeast(0, 0, true),
   PREFERENCE_POLICY: oneOf(["Respect", "Ignore"], "Respect"),

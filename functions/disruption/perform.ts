@@ -3,9 +3,9 @@ import { withDisruptedTaint, withoutDisruptedTaint } from "../../core/lifecycle/
 import type { Node } from "../../core/model/node.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { ClaimReason, Lease } from "../../core/model/record.ts";
-import { podKey } from "../../core/pods/predicates.ts";
 import { ConflictError, NotFoundError } from "../../core/ports/errors.ts";
 import { intentFor } from "../../core/provisioning/intent.ts";
+import { nomineesOf } from "../../core/provisioning/nominees.ts";
 import { withCondition, withoutCondition } from "../../core/status/conditions.ts";
 import type { ClusterDeps } from "../cluster-deps.ts";
 import { endClaim } from "../end-claim.ts";
@@ -92,10 +92,10 @@ async function writeReplacements(
 ): Promise<void> {
   const { cluster, store, wakeUps, now } = deps;
   const pools = new Map(world.snapshot.nodePools.map((pool) => [pool.metadata.name, pool]));
-  const uids = new Map(world.snapshot.pods.map((pod) => [podKey(pod), pod.metadata.uid ?? ""]));
+  const nominees = nomineesOf(world.snapshot);
   const records = replacements.flatMap(({ name, intentId, planned }) => {
     const pool = pools.get(planned.nodePool);
-    const podUids = planned.pods.map((pod) => uids.get(pod) ?? "").filter((uid) => uid !== "");
+    const podUids = nominees(planned);
     const reason = command.reason.toLowerCase() as ClaimReason;
     const instanceTypes = world.snapshot.instanceTypes.get(planned.nodePool) ?? [];
     const facts = { cluster: cluster.name, id: intentId, name, now: now(), reason, podUids, commandId: command.id, instanceTypes };

@@ -1,15 +1,18 @@
+import { realPart } from "../../core/capacity-buffers/real-part.ts";
 import type { Plan, PlannedNodeClaim } from "../../core/model/plan.ts";
 import type { Pod } from "../../core/model/pod.ts";
 import type { NodeClaimRecord } from "../../core/model/record.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { podKey } from "../../core/pods/predicates.ts";
 import { intentFor } from "../../core/provisioning/intent.ts";
+import { nomineesOf } from "../../core/provisioning/nominees.ts";
 import { pendingPods, solve } from "../../core/scheduling/solve.ts";
 import { conditionOf, fromRfc3339 } from "../../core/status/conditions.ts";
 import type { ClusterDeps } from "../cluster-deps.ts";
 import { publishOnce } from "../events.ts";
 import { withLease } from "../lease.ts";
 import { readWorld } from "../world.ts";
+import { tellBuffers } from "./tell-buffers.ts";
 
 /**
  * Finds machines for the pods that fit nowhere: reads the cluster, plans, writes the intents, and has each claim looked after. It launches nothing
@@ -19,11 +22,14 @@ export async function provision(reason: string, deps: ClusterDeps): Promise<void
   let told: (() => Promise<void>) | undefined;
   const decided = await withLease(deps, async (lease) => {
     const began = deps.now();
-    const { snapshot } = await readWorld(deps);
-    const { pods: pending, ignored } = pendingPods(snapshot);
+    const { snapshot, headroom } = await readWorld(deps);
+    const { pods: pending, virtual, ignored } = pendingPods(snapshot);
     for (const { pod, reason: why } of ignored)
       if (why !== "") deps.log.debug(`ignoring pod, ${why}`, { controller: "provisioner", Pod: podKey(pod) });
-    if (pending.length === 0) return;
+    if (pending.length + virtual.length === 0) {
+      told = () => tellBuffers(headroom, NOTHING, snapshot, deps);
+      return;
+    }
     if (areStillComing(reason, pending, began)) {
       await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, reason: PODS_ARE_COMING }]);
       return;
@@ -35,10 +41,13 @@ export async function provision(reason: string, deps: ClusterDeps): Promise<void
     });
     const plan = solve(snapshot, deps.settings);
     const records = intentsOf(plan, snapshot, deps);
-    report(plan, records, pending, deps, deps.now() - began);
+    report(plan, records, snapshot, deps, deps.now() - began);
     await deps.store.writeIntents(lease, records);
     await deps.wakeUps.wake(records.map(({ name }) => ({ kind: "claim", cluster: deps.cluster.name, claim: name })));
-    told = () => tellPods(plan, records, snapshot, deps);
+    told = async () => {
+      await tellPods(realPart(plan, virtual), records, snapshot, deps);
+      await tellBuffers(headroom, plan, snapshot, deps);
+    };
   });
   // Nobody needs to wait for the cluster's lease while people are told.
   await told?.();
@@ -49,6 +58,7 @@ export async function provision(reason: string, deps: ClusterDeps): Promise<void
   }
 }
 
+const NOTHING: Plan = { newNodeClaims: [], existingNodes: [], podErrors: {} };
 const ANOTHER_DECISION = "; another decision was under way";
 const PODS_ARE_COMING = "pods are coming";
 
@@ -71,10 +81,10 @@ function areStillComing(reason: string, pending: readonly Pod[], now: number): b
 
 function intentsOf(plan: Plan, snapshot: Snapshot, { cluster, now, newId }: ClusterDeps): readonly NodeClaimRecord[] {
   const pools = new Map(snapshot.nodePools.map((pool) => [pool.metadata.name, pool]));
-  const uids = new Map(snapshot.pods.map((pod) => [podKey(pod), pod.metadata.uid ?? ""]));
+  const nominees = nomineesOf(snapshot);
   return plan.newNodeClaims.flatMap((planned) => {
     const pool = pools.get(planned.nodePool);
-    const podUids = planned.pods.map((pod) => uids.get(pod) ?? "").filter((uid) => uid !== "");
+    const podUids = nominees(planned);
     const instanceTypes = snapshot.instanceTypes.get(planned.nodePool) ?? [];
     const facts = { cluster: cluster.name, id: newId(), now: now(), reason: "provisioned" as const, podUids, instanceTypes };
     return pool ? [intentFor(planned, pool, facts)] : [];
@@ -82,14 +92,16 @@ function intentsOf(plan: Plan, snapshot: Snapshot, { cluster, now, newId }: Clus
 }
 
 /** The lines of scheduling.md §13. */
-function report(plan: Plan, records: readonly NodeClaimRecord[], pending: readonly Pod[], deps: ClusterDeps, tookMs: number): void {
+function report(plan: Plan, records: readonly NodeClaimRecord[], snapshot: Snapshot, deps: ClusterDeps, tookMs: number): void {
+  const { pods: pending, virtual } = pendingPods(snapshot);
+  const real = realPart(plan, virtual);
   const log = deps.log.with({ controller: "provisioner", namespace: "", name: "" });
   if (records.length > 0) {
-    log.info("found provisionable pod(s)", { Pods: andOthers(pending.map(podKey)), duration: `${tookMs}ms` });
+    log.info("found provisionable pod(s)", { Pods: andOthers([...pending, ...virtual].map(podKey)), duration: `${tookMs}ms` });
     const pods = plan.newNodeClaims.reduce((sum, claim) => sum + claim.pods.length, 0);
     log.info("computed new nodeclaim(s) to fit pod(s)", { nodeclaims: records.length, pods });
   }
-  const onNodes = plan.existingNodes.filter(({ pods }) => pods.length > 0);
+  const onNodes = real.existingNodes.filter(({ pods }) => pods.length > 0);
   if (onNodes.length > 0) {
     const pods = onNodes.reduce((sum, node) => sum + node.pods.length, 0);
     log.info("computed unready node(s) will fit pod(s)", { nodes: onNodes.length, pods });
@@ -104,8 +116,10 @@ function report(plan: Plan, records: readonly NodeClaimRecord[], pending: readon
       "price-per-hour": planned.pricePerHour,
     });
   });
-  for (const [pod, error] of Object.entries(plan.podErrors)) log.error("could not schedule pod", { Pod: pod, error });
-  deps.metrics.gauge("scheduler_unschedulable_pods_count", { controller: "provisioner" }, Object.keys(plan.podErrors).length);
+  for (const [pod, error] of Object.entries(real.podErrors)) log.error("could not schedule pod", { Pod: pod, error });
+  // Room for later is looked after each minute: a metric that says nothing of pods would cost all the same.
+  if (pending.length === 0 && records.length === 0) return;
+  deps.metrics.gauge("scheduler_unschedulable_pods_count", { controller: "provisioner" }, Object.keys(real.podErrors).length);
   deps.metrics.observe("scheduler_scheduling_duration_seconds", { controller: "provisioner" }, tookMs / 1_000);
 }
 

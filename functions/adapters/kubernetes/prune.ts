@@ -17,7 +17,10 @@ const VOLUME = ["name", "persistentVolumeClaim", "ephemeral"];
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 
 /** These are written back whole, so all that a write would lose must stay. */
-const WRITTEN_BACK: ReadonlySet<Kind> = new Set(["Node", "NodeClaim", "NodePool", "EC2NodeClass", "NodeOverlay"]);
+const WRITTEN_BACK: ReadonlySet<Kind> = new Set(["Node", "NodeClaim", "NodePool", "EC2NodeClass", "NodeOverlay", "CapacityBuffer"]);
+
+/** Lists of these are asked which pods they select; whoever wants to know more gets the one. */
+const SELECTORS: ReadonlySet<Kind> = new Set(["Service", "ReplicationController", "ReplicaSet", "StatefulSet"]);
 
 function pick(object: Json, keys: readonly string[]): Json {
   const kept: Record<string, unknown> = {};
@@ -77,6 +80,8 @@ export function pruned<K extends Kind>(kind: K, object: Kinds[K]): Kinds[K] {
       metadata: prunedMetadata(metadata),
       spec: { selector: spec["selector"], template: { ...template, spec: prunedPodSpec(template["spec"] as Json) } },
     };
+  } else if (SELECTORS.has(kind)) {
+    kept = { metadata: pick(metadata, ["name", "namespace"]), spec: pick(spec, ["selector"]) };
   } else if (kind === "Node") {
     // The names of up to fifty images; a node's status is written by its kubelet alone.
     const status = json["status"] as Json | undefined;

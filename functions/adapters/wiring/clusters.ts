@@ -28,6 +28,7 @@ export function wireClusters(base: Base, announcements: Announcements = silence)
     preferencePolicy: base.config.preferencePolicy,
     minValuesPolicy: base.config.minValuesPolicy,
     spotToSpotConsolidation: base.config.featureGates.SpotToSpotConsolidation,
+    capacityBuffer: base.config.featureGates.CapacityBuffer,
     nodeOverlay: base.config.featureGates.NodeOverlay,
     nodeRepair: base.config.featureGates.NodeRepair,
     staticCapacity: base.config.featureGates.StaticCapacity,

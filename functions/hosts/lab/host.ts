@@ -70,6 +70,7 @@ const DEFAULTS: Settings = {
   preferencePolicy: "Respect",
   minValuesPolicy: "Strict",
   spotToSpotConsolidation: false,
+  capacityBuffer: false,
   nodeOverlay: false,
   nodeRepair: false,
   staticCapacity: false,

@@ -64,7 +64,7 @@ describe("headroom", () => {
 
   it("says why it cannot be had", () => {
     const plan = solve(wanting(1, { cpu: "1000" }));
-    expect(plan.podErrors["default/capacity-buffer-spare-1"]).toContain("instance types has room");
+    expect(plan.podErrors["default/capacity-buffer-spare-1"]).toContain("the closest");
   });
 
   it("lets a pod that fits nowhere wait without giving up the room", () => {

@@ -14,7 +14,9 @@ const RESOLVED: Resolution = {
 };
 const GONE: Resolution = { ready: false, reason: "PodTemplateNotFound", message: "PodTemplate default/room does not exist" };
 
-function conditions(resolution: Resolution, placement?: Placement): Record<string, string> {
+const NOWHERE: Placement = { existing: 0, onTheirWay: 0, errors: [] };
+
+function conditions(resolution: Resolution, placement: Placement = NOWHERE): Record<string, string> {
   const { conditions: all = [] } = bufferStatus(buffer(), resolution, placement, NOW);
   return Object.fromEntries(all.map(({ type, status, reason }) => [type, `${status} ${reason}`]));
 }
@@ -46,7 +48,6 @@ describe("a buffer's conditions", () => {
       resolution: GONE,
       want: { ReadyForProvisioning: "False PodTemplateNotFound", Provisioning: "False NotReadyForProvisioning" },
     },
-    { name: "nothing planned yet", want: { ReadyForProvisioning: "True Resolved" } },
   ])("tell of $name", ({ resolution = RESOLVED, placement, want }) => {
     expect(conditions(resolution, placement)).toEqual(want);
   });

@@ -21,7 +21,7 @@ describe("parseConfig", () => {
       queues: {},
       clusters: [{ name: "c1", sources: ["sweep"] }],
       logLevel: "info",
-      featureGates: { NodeOverlay: false, NodeRepair: false, SpotToSpotConsolidation: false, StaticCapacity: false },
+      featureGates: { CapacityBuffer: false, NodeOverlay: false, NodeRepair: false, SpotToSpotConsolidation: false, StaticCapacity: false },
       vmMemoryOverheadPercent: 0.075,
       reservedEnis: 0,
       preferencePolicy: "Respect",
@@ -54,7 +54,7 @@ describe("parseConfig", () => {
       queues: { claim: "https://sqs.example/claims" },
       notifyToken: "0123456789abcdef",
       eventBusName: "default",
-      featureGates: { NodeOverlay: false, NodeRepair: false, SpotToSpotConsolidation: true, StaticCapacity: false },
+      featureGates: { CapacityBuffer: false, NodeOverlay: false, NodeRepair: false, SpotToSpotConsolidation: true, StaticCapacity: false },
       vmMemoryOverheadPercent: 0.05,
       reservedEnis: 0,
     });
@@ -90,11 +90,6 @@ describe("parseConfig", () => {
       says: /^VM_MEMORY_OVERHEAD_PERCENT: set it to a number of 0 or more/,
     },
     { name: "half an interface", env: { RESERVED_ENIS: "0.5" }, says: /^RESERVED_ENIS: set it to a whole number/ },
-    {
-      name: "a gate that cannot be switched on yet",
-      env: { FEATURE_GATES: "CapacityBuffer=true" },
-      says: /^FEATURE_GATES: set it to a list such as .*CapacityBuffer.* cannot be switched on yet/,
-    },
     {
       name: "a role of another account",
       env: { CLUSTERS: '[{"name":"a","roleArn":"arn:aws:iam::123456789012:role/x"}]' },
