@@ -22,6 +22,8 @@ export type Blocked =
   | { readonly reason: "LabelMissing"; readonly label: string }
   | { readonly reason: "ConsolidationDisabled"; readonly nodePool: string }
   | { readonly reason: "WhenEmptyOnly"; readonly nodePool: string }
+  /** Nothing runs there, but a CapacityBuffer's room is there. */
+  | { readonly reason: "BufferPods"; readonly node: string }
   /** consolidateAfter has not passed; `until` in ms, Infinity when nothing but a change will do. */
   | { readonly reason: "NotConsolidatable"; readonly until: number }
   | { readonly reason: "BudgetSpent"; readonly nodePool: string; readonly disruption: DisruptionReason }

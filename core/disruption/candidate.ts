@@ -26,6 +26,8 @@ export interface Candidate {
   /** Those that a drain started now would really move; the rest stay until somebody lets them go. */
   readonly moving: readonly Pod[];
   readonly disruptionCost: number;
+  /** How many pods' worth of room for CapacityBuffers lies on the node. */
+  readonly virtualPods: number;
   /** ms; Infinity when only a change will do. */
   readonly consolidatableFrom: number;
   /** Set when a pod holds the node, which counts for everything but drift under a terminationGracePeriod. */
@@ -65,6 +67,7 @@ function candidateOf(machine: Machine, view: ClusterView): Candidate | Blocked {
     reschedulable,
     moving: reschedulable.filter((pod) => isCurrentlyReschedulable(pod, pdbsFor(view, pod), view.now)),
     disruptionCost: disruptionCost(reschedulable),
+    virtualPods: view.heldRoom().byNode.get(machine.name) ?? 0,
     consolidatableFrom: consolidatableFrom(machine.claim, nodePool, machine.record),
     heldByPod: firstOf(POD_RULES, machine, view),
   };
@@ -84,8 +87,13 @@ export function findCandidates(view: ClusterView): Candidates {
   return { all, blocked };
 }
 
-/** No pod, or only pods whose moving counts for nothing (disruption.md §2). */
-export function isEmpty({ disruptionCost: cost }: Candidate): boolean {
+/** No pod, or only pods whose moving counts for nothing (disruption.md §2), and no room that is kept for later. */
+export function isEmpty(candidate: Candidate): boolean {
+  return hasNothingToMove(candidate) && candidate.virtualPods === 0;
+}
+
+/** As far as pods that exist go. */
+export function hasNothingToMove({ disruptionCost: cost }: Candidate): boolean {
   return cost <= 1;
 }
 

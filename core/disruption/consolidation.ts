@@ -2,7 +2,7 @@ import { CAPACITY_TYPE, ZONE } from "../model/labels.ts";
 import type { PlannedNodeClaim } from "../model/plan.ts";
 import { notWorthIt } from "./balanced.ts";
 import type { Blocked } from "./blocked.ts";
-import { type Candidate, capacityTypeOf, instanceTypeNameOf, isEmpty } from "./candidate.ts";
+import { type Candidate, capacityTypeOf, hasNothingToMove, instanceTypeNameOf, isEmpty } from "./candidate.ts";
 import { consolidateAfterMs } from "./consolidate-after.ts";
 import { cheapestLaunchPrice, launchOfferings } from "./price.ts";
 import {
@@ -30,7 +30,9 @@ export function consolidationBlock(candidate: Candidate, now: number): Blocked |
   if (!candidate.instanceType) return { reason: "InstanceTypeUnknown", instanceType: instanceTypeNameOf(candidate) };
   for (const label of [CAPACITY_TYPE, ZONE]) if (!machine.labels[label]) return { reason: "LabelMissing", label };
   if (consolidateAfterMs(nodePool) === Number.POSITIVE_INFINITY) return { reason: "ConsolidationDisabled", nodePool: name };
-  if (nodePool.spec.disruption?.consolidationPolicy === "WhenEmpty") return { reason: "WhenEmptyOnly", nodePool: name };
+  if (nodePool.spec.disruption?.consolidationPolicy === "WhenEmpty") {
+    return hasNothingToMove(candidate) ? { reason: "BufferPods", node: candidate.node } : { reason: "WhenEmptyOnly", nodePool: name };
+  }
   if (candidate.consolidatableFrom > now) return { reason: "NotConsolidatable", until: candidate.consolidatableFrom };
   return undefined;
 }

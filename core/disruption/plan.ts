@@ -51,6 +51,8 @@ export interface DisruptionPlan {
   readonly nextDueAt: number | undefined;
   readonly events: readonly DedupedEvent[];
   readonly gauges: readonly Gauge[];
+  /** Room that CapacityBuffers want is missing and can be bought: provisioning should look. */
+  readonly lacksRoom: boolean;
   /** Set when the search ran out of time: give it to the next pass. */
   readonly unseenPools?: readonly string[];
 }
@@ -160,6 +162,7 @@ export function planDisruption(input: DisruptionInput): DisruptionPlan {
     ...(command ? { command } : {}),
     blocked: blocked.map((node) => ({ ...node, message: describeBlocked(node.blocked) })),
     consolidatable,
+    lacksRoom: view.heldRoom().isShort,
     nextDueAt: command?.dueAt ?? nextDue(view, times, blocked),
     events: [
       ...blockedEvents(view, blocked),

@@ -68,13 +68,19 @@ function settlingNodes(view: ClusterView): ReadonlySet<string> {
  */
 export function tryRemoval(view: ClusterView, candidates: readonly Candidate[], simulate: Simulate, settle = true): Trial {
   const settling = settle ? settlingNodes(view) : new Set<string>();
-  const plan = simulate(view.snapshot, {
+  const { snapshot } = view.heldRoom();
+  const plan = simulate(snapshot, {
     excludeNodes: new Set(candidates.map(({ node }) => node)),
     extraPods: candidates.flatMap(({ moving }) => moving),
     reservedMode: "fallback",
     settling,
   });
-  const pending = new Set(view.snapshot.pods.filter(isPending).map(podKey));
-  const errors = [...Object.entries(plan.podErrors), ...unsafePlacements(view, plan, settling)];
+  const pending = new Set(snapshot.pods.filter(isPending).map(podKey));
+  // Nobody is worse off when room for later moves to a node that is still coming up. Consolidation must not lose it; drift has to go on.
+  const virtual = new Set((snapshot.virtualPods ?? []).map(podKey));
+  const errors = [
+    ...Object.entries(plan.podErrors).filter(([pod]) => settle || !virtual.has(pod)),
+    ...unsafePlacements(view, plan, settling).filter(([pod]) => !virtual.has(pod)),
+  ];
   return { unplaced: errors.filter(([pod]) => !pending.has(pod)).sort(), newNodeClaims: plan.newNodeClaims };
 }

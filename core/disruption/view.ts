@@ -5,6 +5,8 @@ import type { CommandRecord, NodeClaimRecord } from "../model/record.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import type { PodDisruptionBudget } from "../model/workloads.ts";
 import { type NodeView, nodeViews } from "../scheduling/node-view.ts";
+import { type HeldRoom, heldRoom } from "./held-room.ts";
+import type { Simulate } from "./simulate.ts";
 
 /** A NodeClaim with its node, if it has one, and what runs there. */
 export interface Machine extends NodeView {
@@ -28,6 +30,8 @@ export interface ClusterView {
   readonly inCommand: ReadonlySet<string>;
   /** Node name to the time (ms) until which a pod is expected there. */
   readonly nominatedUntil: ReadonlyMap<string, number>;
+  /** Room that CapacityBuffers want; worked out when first asked for. */
+  readonly heldRoom: () => HeldRoom;
 }
 
 /**
@@ -57,11 +61,14 @@ export function viewCluster(input: {
   readonly commands: readonly CommandRecord[];
   readonly now: number;
   readonly nominatedUntil?: ReadonlyMap<string, number>;
+  /** Without it no node is known to hold room for CapacityBuffers. */
+  readonly simulate?: Simulate;
 }): ClusterView {
   const { records, commands, now } = input;
   // A record hears first that a claim shall go; its custom resource follows.
   const going = records.flatMap(({ name, terminating }) => (terminating ? [name] : []));
   const snapshot = { ...input.snapshot, now, disrupting: new Set([...disruptingClaims(commands), ...going]) };
+  let held: HeldRoom | undefined;
   const recordByName = new Map(records.map((record) => [record.name, record]));
   const podsByNode = groupBy(snapshot.pods, (pod) => pod.spec.nodeName ?? "");
   const machines = new Map<string, Machine>();
@@ -82,6 +89,10 @@ export function viewCluster(input: {
     pdbs: groupBy(snapshot.podDisruptionBudgets, ({ metadata }) => metadata.namespace ?? "default"),
     inCommand: new Set(commands.flatMap(({ candidates }) => candidates.map(({ nodeClaim }) => nodeClaim))),
     nominatedUntil: input.nominatedUntil ?? new Map(),
+    heldRoom: () => {
+      held ??= heldRoom(snapshot, input.simulate);
+      return held;
+    },
   };
 }
 

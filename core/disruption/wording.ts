@@ -47,6 +47,8 @@ export function describeBlocked(blocked: Blocked): string {
       return `NodePool "${blocked.nodePool}" has consolidation disabled`;
     case "WhenEmptyOnly":
       return `NodePool "${blocked.nodePool}" has consolidation policy WhenEmpty, but node is not empty`;
+    case "BufferPods":
+      return `Node "${blocked.node}" has buffer pods`;
     case "NotConsolidatable":
       return "Node is inside its consolidateAfter window";
     case "BudgetSpent":
@@ -94,6 +96,7 @@ export function eventReasonOf({ reason }: Blocked): "DisruptionBlocked" | "Uncon
     case "LabelMissing":
     case "ConsolidationDisabled":
     case "WhenEmptyOnly":
+    case "BufferPods":
     case "PodsUnplaced":
     case "SeveralReplacements":
     case "NotCheaper":

@@ -18,6 +18,9 @@ import { performCommandAction } from "./perform.ts";
 /** The sweep comes round this often: what is due later needs no wake-up of its own. */
 const SWEEP_MS = 60_000;
 
+/** Pods that take room for later are bound without anybody being told: it is looked at as often as Karpenter does. */
+const BUFFERS_EVERY_MS = 30_000;
+
 /** How long one pass may search before it takes the best that it has found. */
 const SEARCH_MS = 10_000;
 
@@ -49,6 +52,9 @@ export async function disrupt(reason: string, deps: ClusterDeps): Promise<void> 
       });
     }
     if (plan.nextDueAt !== undefined) wakeTimes.push(plan.nextDueAt);
+    if (world.headroom.length > 0) wakeTimes.push(deps.now() + BUFFERS_EVERY_MS);
+    if (plan.lacksRoom)
+      await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, reason: "room of CapacityBuffers is taken" }]);
     // CloudWatch charges for each metric in each hour in which it gets a value: a cluster without nodes has nothing to tell.
     const gauges = world.snapshot.nodeClaims.length > 0 ? plan.gauges : [];
     for (const { metric, labels, value } of gauges) deps.metrics.gauge(metric, labels, value);
