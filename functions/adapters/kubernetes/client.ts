@@ -1,15 +1,12 @@
 import { randomBytes } from "node:crypto";
 import type { Kind, Kinds, Kubernetes, PublishedEvent } from "../../../core/ports/kubernetes.ts";
 import type { Log } from "../../../core/ports/log.ts";
+import type { Connection } from "./connection.ts";
 import { failure, messageOf, unknownKind } from "./errors.ts";
 import { pathOf, RESOURCES } from "./kinds.ts";
-import { pruned } from "./prune.ts";
-import { type ApiResponse, type Connection, httpsTransport, type Transport } from "./transport.ts";
+import { listPages } from "./pages.ts";
+import { type ApiResponse, httpsTransport, type Transport } from "./transport.ts";
 
-/** Objects a page: some 5 MB of pods, parsed and pruned before the next page comes. */
-const PAGE = 500;
-/** How often a list starts over whose continuation has expired (410). */
-const MAX_RESTARTS = 3;
 /** The API's limit of an event's message. */
 const MAX_MESSAGE = 1_024;
 
@@ -19,13 +16,13 @@ const ok = ({ status }: ApiResponse): boolean => status >= 200 && status < 300;
 const isUnknownKind = ({ status, body }: ApiResponse): boolean => status === 404 && typeof body === "string";
 
 /**
- * One cluster's API server over HTTPS. Lists come in pages and keep what the core reads (prune.ts); objects read one by one are whole
+ * One cluster's API server over HTTPS. Lists come in pages and keep what the core reads (pages.ts); objects read one by one are whole
  * but for managedFields. `now` (ms) dates events, `log` hears of those that could not be written.
  */
 export function kubernetesClient(
   options: Connection & { readonly log?: Log; readonly now?: () => number; readonly transport?: Transport },
 ): Kubernetes {
-  const send = options.transport ?? httpsTransport(options);
+  const send = options.transport ?? httpsTransport(options).send;
   const now = options.now ?? Date.now;
 
   const bodyFor = <K extends Kind>(kind: K, object: Kinds[K]) => {
@@ -44,21 +41,6 @@ export function kubernetesClient(
     return response.body as Kinds[K];
   }
 
-  async function page<K extends Kind>(kind: K, query: Readonly<Record<string, string | undefined>>): Promise<Page<K> | "expired"> {
-    const response = await send({ method: "GET", path: pathOf(kind), query });
-    if (response.status === 410) {
-      return "expired";
-    }
-    if (response.status === 404) {
-      throw unknownKind(kind);
-    }
-    if (!ok(response)) {
-      throw failure(response, `listing ${RESOURCES[kind].plural}`);
-    }
-    const { items, metadata } = response.body as { items?: Kinds[K][]; metadata?: { continue?: string } };
-    return { items: (items ?? []).map((item) => pruned(kind, item)), next: metadata?.continue || undefined };
-  }
-
   return {
     async get(kind, name, namespace) {
       const response = await send({ method: "GET", path: pathOf(kind, name, namespace) });
@@ -74,26 +56,7 @@ export function kubernetesClient(
       return response.body as Kinds[typeof kind];
     },
 
-    async list(kind, { fieldSelector, labelSelector } = {}) {
-      for (let restarts = 0; restarts <= MAX_RESTARTS; restarts++) {
-        const items: Kinds[typeof kind][] = [];
-        let token: string | undefined;
-        for (;;) {
-          const got = await page(kind, { limit: String(PAGE), fieldSelector, labelSelector, continue: token });
-          if (got === "expired") {
-            break;
-          }
-          for (const item of got.items) {
-            items.push(item);
-          }
-          token = got.next;
-          if (token === undefined) {
-            return items;
-          }
-        }
-      }
-      throw failure({ status: 429, body: "" }, `listing ${RESOURCES[kind].plural}: the list kept expiring before its last page`);
-    },
+    list: async (kind, selectors = {}) => (await listPages(send, kind, selectors)).items,
 
     create: (kind, object) => write("POST", pathOf(kind, undefined, object.metadata.namespace), kind, object, "creating"),
     update: (kind, object) => write("PUT", pathOf(kind, object.metadata.name, object.metadata.namespace), kind, object, "updating"),
@@ -163,11 +126,6 @@ export function kubernetesClient(
       return `${major}.${minor.replace(/\D.*$/, "")}`;
     },
   };
-}
-
-interface Page<K extends Kind> {
-  readonly items: readonly Kinds[K][];
-  readonly next: string | undefined;
 }
 
 /** A core/v1 Event: `kubectl describe` finds it by the object's UID. Those of cluster-wide objects live in `default`. */

@@ -1,22 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import { Agent, type AgentOptions, request as httpsRequest, type RequestOptions } from "node:https";
+import { Agent, request as httpsRequest, type RequestOptions } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-// config.js rather than the package: 10 % less to load, and the rest of it (the generated models, undici) can be left out of a bundle.
-import { KubeConfig } from "@kubernetes/client-node/dist/config.js";
-
-/** How to reach a cluster: what EKS tells about it and a source of tokens, or a kubeconfig file. */
-export type Connection =
-  | {
-      /** "https://…". */
-      readonly server: string;
-      /** PEM in base64: the only authority that the server's certificate may come from. */
-      readonly caData: string;
-      /** `renew` is asked for once after the server has refused a token. */
-      readonly token: (options?: { readonly renew?: boolean }) => Promise<string>;
-    }
-  | { readonly kubeconfig: string; readonly context?: string };
+import { type Connection, serverOf } from "./connection.ts";
+import { eachLine } from "./lines.ts";
 
 export interface ApiRequest {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
@@ -31,111 +19,96 @@ export interface ApiResponse {
   readonly body: unknown;
 }
 
+/** One request and its whole answer. */
 export type Transport = (request: ApiRequest) => Promise<ApiResponse>;
 
+/** An answer that goes on: lines come to the listener until it has ended. */
+export interface ApiStream {
+  readonly status: number;
+  /** Settles when no more lines come: the server has ended it, it was cut, closed, or has outlived its time. Never rejects. */
+  readonly ended: Promise<void>;
+  /** From now on no line is heard. */
+  close(): void;
+}
+
+/** Opens a stream. Rejects when its head has not come within 2 s; one attempt, so that who asks can do something else instead. */
+export type OpenStream = (request: ApiRequest, onLine: (line: string) => void, lifetimeMs: number) => Promise<ApiStream>;
+
 const REQUEST_TIMEOUT_MS = 10_000;
+const HEAD_TIMEOUT_MS = 2_000;
 /** Before each further attempt, ms. Known in advance, so that a function can tell how long a call may last. */
 const PAUSES_MS = [100, 300, 900];
 const MAX_RETRY_AFTER_MS = 2_000;
 const unzip = promisify(gunzip);
 
-function loadKubeConfig(connection: Connection, renewing: () => boolean): KubeConfig {
-  const kubeConfig = new KubeConfig();
-  if ("kubeconfig" in connection) {
-    kubeConfig.loadFromFile(connection.kubeconfig);
-    if (connection.context !== undefined) {
-      kubeConfig.setCurrentContext(connection.context);
-    }
-    return kubeConfig;
-  }
-  kubeConfig.loadFromClusterAndUser(
-    { name: "cluster", server: connection.server, caData: connection.caData, skipTLSVerify: false },
-    { name: "function", authProvider: { name: "token-source" } },
-  );
-  kubeConfig.addAuthenticator({
-    isAuthProvider: (user) => user.authProvider?.name === "token-source",
-    applyAuthentication: async (_user, options) => {
-      options.headers = { ...options.headers, Authorization: `Bearer ${await connection.token({ renew: renewing() })}` };
-    },
-  });
-  return kubeConfig;
-}
-
 /**
- * HTTPS to one API server: identity and trust by @kubernetes/client-node's KubeConfig, the bytes by node:https over connections that are
- * kept between calls. Its object model would parse each list twice and hold it three times. Answers of any status are returned; throws
+ * HTTPS to one API server: identity and trust by connection.ts, the bytes by node:https over connections that are kept between calls.
+ * @kubernetes/client-node's object model would parse each list twice and hold it three times. Answers of any status are returned; throws
  * only when there is none within 10 s.
  *
  * Reads are tried four times on 429, 5xx and broken connections, other calls only on a connection that had died while the function was
  * frozen, before it carried the request.
- *
- * Weight, minified (two shared cores, median of 5): the whole package 1.41 MB and 221 ms to import, dist/config.js alone 1.28 MB and 187 ms;
- * with `undici` and its `./gen/index.js`, which nothing here calls, replaced by stubs 0.20 MB and 125 ms.
  */
-export function httpsTransport(connection: Connection, exchange: Exchange = overHttps): Transport {
-  let renew = false;
-  const kubeConfig = loadKubeConfig(connection, () => renew);
-  const cluster = kubeConfig.getCurrentCluster();
-  if (cluster === null) {
-    const file = "kubeconfig" in connection ? connection.kubeconfig : "The connection";
-    throw new Error(`${file} names no cluster for its current context; set one with kubectl config use-context.`);
-  }
-  const server = cluster.server.replace(/\/+$/, "");
+export function httpsTransport(
+  connection: Connection,
+  exchange: Exchange = overHttps,
+): { readonly send: Transport; readonly open: OpenStream } {
+  const server = serverOf(connection);
   let agent: Agent | undefined;
 
-  async function once(request: ApiRequest): Promise<ApiResponse & { readonly retryAfterMs?: number }> {
-    const auth: RequestOptions = { headers: {} };
-    await kubeConfig.applyToHTTPSOptions(auth);
-    const { ca, cert, key, pfx, passphrase, servername, rejectUnauthorized } = auth;
-    // Theirs does not keep connections: each call would cost a TLS handshake.
+  async function once(request: ApiRequest, signal: AbortSignal, renew: boolean): Promise<Answer> {
+    const { headers, auth, tls } = await server.identify({ renew });
+    // KubeConfig's own agent does not keep connections: each call would cost a TLS handshake.
     agent ??= new Agent({
       keepAlive: true,
       // An idle one is closed after half a minute: the network between may forget it, and a thawed function's first call would hang on it.
       timeout: 30_000,
       maxSockets: 16,
-      ...defined({ ca, cert, key, pfx, passphrase, servername, rejectUnauthorized }),
+      ...tls,
     });
     const given = Object.entries(request.query ?? {}).filter((pair): pair is [string, string] => pair[1] !== undefined);
     const query = new URLSearchParams(given);
-    const url = `${server}${request.path}${query.size > 0 ? `?${query}` : ""}`;
+    const url = `${server.url}${request.path}${query.size > 0 ? `?${query}` : ""}`;
     const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
     const options: RequestOptions = {
       method: request.method,
       agent,
-      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+      signal,
       headers: {
-        ...(auth.headers as Record<string, string>),
+        ...headers,
         Accept: "application/json",
         "Accept-Encoding": "gzip",
         "User-Agent": "karpenter-serverless",
         ...(body && { "Content-Type": "application/json", "Content-Length": body.length }),
       },
-      ...(auth.auth ? { auth: auth.auth } : {}),
+      ...(auth !== undefined && { auth }),
     };
-    const { status, headers, bytes } = await exchange(url, options, body);
+    return await exchange(url, options, body);
+  }
+
+  async function authenticated(request: ApiRequest, signal: AbortSignal): Promise<Answer> {
+    const answer = await once(request, signal, false);
+    if (answer.status !== 401) {
+      return answer;
+    }
+    // Read to its end, so that its connection can be used again.
+    await whole(answer.body);
+    return await once(request, signal, true);
+  }
+
+  async function attempt(request: ApiRequest): Promise<ApiResponse & { readonly retryAfterMs?: number }> {
+    const { status, headers, body } = await authenticated(request, AbortSignal.timeout(REQUEST_TIMEOUT_MS));
+    const bytes = await whole(body);
     const text = (headers["content-encoding"] === "gzip" ? await unzip(bytes) : bytes).toString("utf8");
     const retryAfterMs = Number(headers["retry-after"]) * 1_000;
     return { status, body: parsed(text), ...(retryAfterMs > 0 && { retryAfterMs }) };
   }
 
-  async function authenticated(request: ApiRequest): ReturnType<typeof once> {
-    const response = await once(request);
-    if (response.status !== 401) {
-      return response;
-    }
-    renew = true;
-    try {
-      return await once(request);
-    } finally {
-      renew = false;
-    }
-  }
-
-  return async (request) => {
-    for (let attempt = 0; ; attempt++) {
-      const pauseMs = PAUSES_MS[attempt];
+  async function send(request: ApiRequest): Promise<ApiResponse> {
+    for (let tried = 0; ; tried++) {
+      const pauseMs = PAUSES_MS[tried];
       try {
-        const response = await authenticated(request);
+        const response = await attempt(request);
         const passing = response.status === 429 || response.status >= 500;
         if (pauseMs === undefined || request.method !== "GET" || !passing) {
           return response;
@@ -145,12 +118,31 @@ export function httpsTransport(connection: Connection, exchange: Exchange = over
         if (pauseMs === undefined || (request.method !== "GET" && !(error instanceof StaleConnectionError))) {
           const why =
             error instanceof Error && error.name === "AbortError" ? `no answer within ${REQUEST_TIMEOUT_MS / 1_000} s` : "no answer";
-          throw new Error(`${request.method} ${server}${request.path}: ${why}`, { cause: error });
+          throw new Error(`${request.method} ${server.url}${request.path}: ${why}`, { cause: error });
         }
         await sleep(pauseMs);
       }
     }
+  }
+
+  const open: OpenStream = async (request, onLine, lifetimeMs) => {
+    const controller = new AbortController();
+    let timer = setTimeout(() => controller.abort(), HEAD_TIMEOUT_MS);
+    try {
+      const { status, body } = await authenticated(request, controller.signal);
+      clearTimeout(timer);
+      timer = setTimeout(() => controller.abort(), lifetimeMs);
+      const reading = status >= 200 && status < 300 ? eachLine(body, (line) => !controller.signal.aborted && onLine(line)) : whole(body);
+      const over = () => clearTimeout(timer);
+      // However it ends: who listens knows by what was said whether that was all.
+      return { status, ended: reading.then(over, over), close: () => controller.abort() };
+    } catch (error) {
+      clearTimeout(timer);
+      throw error;
+    }
   };
+
+  return { send, open };
 }
 
 /** The server had closed a kept connection before the request went out on it. */
@@ -158,12 +150,15 @@ export class StaleConnectionError extends Error {
   override readonly name = "StaleConnectionError";
 }
 
-/** One request and its whole answer; a seam for tests, which have no certificates. */
-export type Exchange = (
-  url: string,
-  options: RequestOptions,
-  body: Buffer | undefined,
-) => Promise<{ readonly status: number; readonly headers: IncomingHttpHeaders; readonly bytes: Buffer }>;
+/** The head of an answer; its body comes in pieces. */
+interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/** One request; a seam for tests, which have no certificates. */
+export type Exchange = (url: string, options: RequestOptions, body: Buffer | undefined) => Promise<Answer>;
 
 const overHttps: Exchange = async (url, options, body) => {
   const message = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -174,12 +169,16 @@ const overHttps: Exchange = async (url, options, body) => {
     });
     sent.end(body);
   });
-  const chunks: Buffer[] = [];
-  for await (const chunk of message) {
-    chunks.push(chunk as Buffer);
-  }
-  return { status: message.statusCode ?? 0, headers: message.headers, bytes: Buffer.concat(chunks) };
+  return { status: message.statusCode ?? 0, headers: message.headers, body: message };
 };
+
+async function whole(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of body) {
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}
 
 function parsed(text: string): unknown {
   try {
@@ -187,8 +186,4 @@ function parsed(text: string): unknown {
   } catch {
     return text;
   }
-}
-
-function defined(options: { readonly [K in keyof AgentOptions]?: AgentOptions[K] | undefined }): AgentOptions {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }

@@ -13,8 +13,17 @@ type Seen = {
 const answer = (status: number, body: unknown = {}, headers: Record<string, string> = {}): Answer => ({
   status,
   headers,
-  bytes: Buffer.from(typeof body === "string" ? body : JSON.stringify(body)),
+  body: pieces(Buffer.from(typeof body === "string" ? body : JSON.stringify(body))),
 });
+
+async function* pieces(...given: readonly (Buffer | Error)[]): AsyncGenerator<Buffer> {
+  for (const piece of given) {
+    if (piece instanceof Error) {
+      throw piece;
+    }
+    yield piece;
+  }
+}
 
 /** A transport whose server gives these answers in turn. */
 function talking(...answers: readonly Answer[]) {
@@ -36,7 +45,7 @@ function talking(...answers: readonly Answer[]) {
     tokens.push(renew);
     return renew ? "new" : "old";
   };
-  return { send: httpsTransport({ server: "https://k8s.example/", caData: "", token }, exchange), seen, tokens };
+  return { ...httpsTransport({ server: "https://k8s.example/", caData: "", token }, exchange), seen, tokens };
 }
 
 const broken = (code: string) => Object.assign(new Error("broken"), { code });
@@ -57,7 +66,7 @@ describe("httpsTransport", () => {
   });
 
   it("unpacks what the server has packed, and leaves text that is no JSON", async () => {
-    const zipped: Answer = { status: 200, headers: { "content-encoding": "gzip" }, bytes: gzipSync('{"z":1}') };
+    const zipped: Answer = { status: 200, headers: { "content-encoding": "gzip" }, body: pieces(gzipSync('{"z":1}')) };
     const { send } = talking(zipped, answer(404, "404 page not found\n"));
     expect((await send({ method: "GET", path: "/a" })).body).toEqual({ z: 1 });
     expect((await send({ method: "GET", path: "/b" })).body).toBe("404 page not found\n");
@@ -103,5 +112,47 @@ describe("httpsTransport", () => {
   it("says in seconds that a call timed out", async () => {
     const { send } = talking(Object.assign(new Error("aborted"), { name: "AbortError" }));
     await expect(send({ method: "PUT", path: "/a" })).rejects.toThrow("PUT https://k8s.example/a: no answer within 10 s");
+  });
+});
+
+describe("open", () => {
+  const stream = (status: number, ...given: readonly (Buffer | Error)[]): Answer => ({ status, headers: {}, body: pieces(...given) });
+  const request = { method: "GET", path: "/api/v1/pods", query: { watch: "1" } } as const;
+
+  it("gives each line as it comes, and says when it is over", async () => {
+    const { open, seen } = talking(stream(200, Buffer.from('{"a":1}\n{"b"'), Buffer.from(":2}\n")));
+    const lines: string[] = [];
+    const { status, ended } = await open(request, (line) => lines.push(line), 1_000);
+    await ended;
+    expect([status, lines]).toEqual([200, ['{"a":1}', '{"b":2}']]);
+    expect(seen[0]?.url).toBe("https://k8s.example/api/v1/pods?watch=1");
+  });
+
+  it("ends without an error when it is cut, and keeps the half line to itself", async () => {
+    const { open } = talking(stream(200, Buffer.from("one\ntw"), broken("ECONNRESET")));
+    const lines: string[] = [];
+    await (await open(request, (line) => lines.push(line), 1_000)).ended;
+    expect(lines).toEqual(["one"]);
+  });
+
+  it("says nothing after it was closed", async () => {
+    const { open } = talking(stream(200, Buffer.from("one\n")));
+    const lines: string[] = [];
+    const { close, ended } = await open(request, (line) => lines.push(line), 1_000);
+    close();
+    await ended;
+    expect(lines).toEqual([]);
+  });
+
+  it("has no lines when it is refused, and renews a token once", async () => {
+    const { open, tokens } = talking(stream(401), stream(410, Buffer.from("{}\n")));
+    const lines: string[] = [];
+    const { status, ended } = await open(request, (line) => lines.push(line), 1_000);
+    await ended;
+    expect([status, lines, tokens]).toEqual([410, [], [false, true]]);
+  });
+
+  it("is tried once", async () => {
+    await expect(talking(broken("ECONNRESET"), answer(200)).open(request, () => {}, 1_000)).rejects.toThrow("broken");
   });
 });

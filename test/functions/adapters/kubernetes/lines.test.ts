@@ -1,0 +1,32 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { eachLine } from "../../../../functions/adapters/kubernetes/lines.ts";
+
+async function* cut(bytes: Buffer, sizes: readonly number[]): AsyncGenerator<Buffer> {
+  let at = 0;
+  for (const size of sizes) {
+    yield bytes.subarray(at, at + size);
+    at += size;
+  }
+  yield bytes.subarray(at);
+}
+
+it("gives the same lines however the bytes are cut", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.string({ unit: "grapheme" }).map((text) => text.replaceAll("\n", " "))),
+      fc.array(fc.nat(9)),
+      async (lines, sizes) => {
+        const heard: string[] = [];
+        await eachLine(cut(Buffer.from(lines.map((line) => `${line}\n`).join("")), sizes), (line) => heard.push(line));
+        expect(heard).toEqual(lines);
+      },
+    ),
+  );
+});
+
+it("does not hear a line that was cut off", async () => {
+  const heard: string[] = [];
+  await eachLine(cut(Buffer.from("whole\nhal"), [3]), (line) => heard.push(line));
+  expect(heard).toEqual(["whole"]);
+});
