@@ -159,12 +159,3 @@ export function serialize(r: Requirement): readonly NodeSelectorRequirementWithM
   const values = [...r.values].sort();
   return [...items, { key: r.key, operator: operatorOf(r), ...(values.length > 0 ? { values } : {}), ...extra }];
 }
-
-/** For messages: "zone In [a b]". */
-export function describe(r: Requirement): string {
-  if (r.never) return `${r.key} with demands that exclude each other`;
-  const values = [...r.values].sort();
-  const shown = values.length > 8 ? [...values.slice(0, 8), `and ${values.length - 8} more`] : values;
-  const bounds = `${r.gte === undefined ? "" : ` >=${r.gte}`}${r.lte === undefined ? "" : ` <=${r.lte}`}`;
-  return `${r.key} ${operatorOf(r)}${values.length > 0 ? ` [${shown.join(" ")}]` : ""}${bounds}`;
-}

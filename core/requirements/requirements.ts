@@ -1,6 +1,6 @@
-import { ARCH, INSTANCE_TYPE, OS, REGION, WELL_KNOWN_LABELS, ZONE } from "../model/labels.ts";
+import { ARCH, INSTANCE_TYPE, OS, REGION, ZONE } from "../model/labels.ts";
 import type { NodeSelectorRequirementWithMinValues } from "../model/node-pool.ts";
-import { allowsAbsent, describe, has, intersect, overlaps, type Requirement, requirement, serialize } from "./requirement.ts";
+import { allowsAbsent, has, intersect, overlaps, type Requirement, requirement, serialize } from "./requirement.ts";
 
 /** One requirement per key. */
 export type Requirements = ReadonlyMap<string, Requirement>;
@@ -110,16 +110,4 @@ export function serializeAll(set: Requirements): readonly NodeSelectorRequiremen
     const item = set.get(key);
     return item === undefined ? [] : serialize(item);
   });
-}
-
-/** For messages: what was wanted, what is offered, and a hint when the key looks like a known one misspelt. */
-export function describeConflict({ key, offered, wanted }: Conflict): string {
-  if (offered !== undefined) return `wants ${describe(wanted)}, offers ${describe(offered)}`;
-  const hint = likelyMeant(key);
-  return `wants ${describe(wanted)}, and does not define label ${key}${hint === undefined ? "" : ` (did you mean ${hint}?)`}`;
-}
-
-function likelyMeant(key: string): string | undefined {
-  const tail = key.slice(key.lastIndexOf("/") + 1);
-  return [...WELL_KNOWN_LABELS].sort().find((known) => known !== key && known.slice(known.lastIndexOf("/") + 1) === tail);
 }

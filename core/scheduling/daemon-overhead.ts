@@ -22,6 +22,8 @@ import type { TypeTable } from "./type-table.ts";
 /** A DaemonSet as the pod that each of its nodes will run. */
 export interface Daemon {
   readonly uid: string;
+  /** "namespace/name" of the DaemonSet. */
+  readonly name: string;
   readonly requests: Resources;
   readonly ports: readonly HostPort[];
   readonly tolerations: readonly Toleration[];
@@ -49,6 +51,7 @@ export const daemonsOf: (snapshot: Snapshot) => readonly Daemon[] = oncePer((sna
       const spec = newest.get(uid)?.spec ?? template;
       return {
         uid,
+        name: `${daemonSet.metadata.namespace ?? "default"}/${daemonSet.metadata.name}`,
         requests: podRequests(spec),
         ports: hostPorts(spec),
         tolerations: spec.tolerations ?? [],
@@ -82,6 +85,7 @@ export function expectedDaemons(
 
 /** The daemons of one group of instance types, and what they take together. */
 export interface DaemonGroup {
+  readonly daemons: readonly Daemon[];
   readonly overhead: Resources;
   readonly ports: readonly HostPort[];
   readonly types: Bitset;
@@ -118,6 +122,7 @@ export function daemonGroups(
     const index = indexByMembers.get(text) ?? groups.length;
     indexByMembers.set(text, index);
     const group = groups[index] ?? {
+      daemons: running,
       overhead: addResources(...running.map(({ requests }) => requests)),
       ports: running.flatMap(({ ports }) => ports),
       types: emptyBitset(table.types.length),

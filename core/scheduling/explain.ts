@@ -1,162 +1,279 @@
-import { WELL_KNOWN_LABELS } from "../model/labels.ts";
-import { formatQuantity } from "../model/quantity.ts";
-import { describe } from "../requirements/requirement.ts";
-import { describeConflict, incompatibility } from "../requirements/requirements.ts";
+import { HOSTNAME, WELL_KNOWN_LABELS } from "../model/labels.ts";
+import type { NodePool } from "../model/node-pool.ts";
+import type { Pod } from "../model/pod.ts";
+import type { Toleration } from "../model/taint.ts";
+import { canonical, has, requirement } from "../requirements/requirement.ts";
+import { incompatibility, intersectAll, normalizeKey, type Requirements } from "../requirements/requirements.ts";
 import type { Attempt } from "./attempt.ts";
-import { hasBit, isEmpty, members, overlap } from "./bitset.ts";
+import { type Bitset, fullBitset, intersection, isEmpty, members } from "./bitset.ts";
 import { takenPort } from "./host-ports.ts";
+import { OFFERING_KEYS } from "./offering-table.ts";
+import { keepsFree } from "./open-types.ts";
 import type { Ask } from "./pod-class.ts";
+import { contradictionIn, requiredTerms } from "./preferences.ts";
+import { allowedDomains, CompanyReasons } from "./reasons/company.ts";
+import { conflictText, noTypeText } from "./reasons/labels.ts";
+import { limitText } from "./reasons/limits.ts";
+import { RoomReasons } from "./reasons/room.ts";
+import { unusablePool } from "./reasons/unusable-pool.ts";
+import { counted, inOrder, listed, requirementText } from "./reasons/words.ts";
+import type { RequirementSet } from "./requirement-sets.ts";
 import { describeTaint, untolerated } from "./taints.ts";
 import type { Template } from "./template.ts";
-import type { TopologyGroup } from "./topology-group.ts";
+import { claimNames } from "./volumes.ts";
+
+/** What ruled a pool out, and how far the pod had come by then: of several alternatives of a pod the one that came furthest is told. */
+interface Verdict {
+  readonly stage: number;
+  readonly text: string;
+}
 
 /**
- * Why pods of a class were left, in words that lead to the mend: what the pod itself makes impossible, else by NodePool what ruled it out
- * and how near the closest instance type came. Told of the last shape tried, when all preferences were given up.
+ * Says why pods were left, in words that lead to the mend: what the pod itself makes impossible, else by NodePool what ruled it out and how
+ * near the closest instance type came. Works out nothing until asked; what pods have in common is worked out once.
  */
-export function explain(attempt: Attempt, classIndex: number): string {
-  const asks = attempt.world.asks[classIndex] ?? [];
-  const last = asks.at(-1);
-  if (last === undefined) return "the pod was not considered";
-  if ((last.class.example.spec.resourceClaims ?? []).length > 0) {
-    return "pod has Dynamic Resource Allocation requirements that are not supported; remove spec.resourceClaims or run it on nodes of your own";
+export class Explainer {
+  readonly #attempt: Attempt;
+  readonly #room: RoomReasons;
+  readonly #company: CompanyReasons;
+  /** Pools that take no part, each with the reason. */
+  readonly #unusable: readonly (readonly [string, string])[];
+  /** Labels that pools give their nodes. */
+  readonly #defined: ReadonlySet<string>;
+
+  constructor(attempt: Attempt, nodePools: readonly NodePool[]) {
+    this.#attempt = attempt;
+    this.#room = new RoomReasons(attempt.world);
+    this.#company = new CompanyReasons(attempt.topology, attempt.nodes, attempt.world.axis);
+    this.#unusable = nodePools
+      .flatMap((pool) => {
+        const reason = unusablePool(pool);
+        return reason === undefined ? [] : [[pool.metadata.name, reason] as const];
+      })
+      .sort(([a], [b]) => (a < b ? -1 : 1));
+    this.#defined = new Set(attempt.world.templates.flatMap(({ set }) => [...set.requirements.keys()]));
   }
-  if (attempt.deferred.has(classIndex)) {
-    return "capacity reservations suit the pod, but all of their instances are taken by nodes planned in this run; the pod is tried again in the next";
+
+  /** Why the pods of a class that are left are left. Preferences are no part of it: they were given up. */
+  reason(classIndex: number): string {
+    const asks = this.#attempt.world.asks[classIndex] ?? [];
+    const last = asks.at(-1);
+    if (last === undefined) return "the pod was not considered";
+    if ((last.class.example.spec.resourceClaims ?? []).length > 0) {
+      return "the pod asks for devices by Dynamic Resource Allocation (spec.resourceClaims), which new nodes are not made for; remove the claims, or run it on nodes that are not a NodePool's";
+    }
+    const alternatives = this.#alternatives(asks, last);
+    const possible = alternatives.filter(({ contradiction }) => contradiction === undefined);
+    if (possible.length === 0) return contradictionText(last.class.example, last.contradiction ?? "");
+    if (this.#attempt.deferred.has(classIndex)) return this.#reserved(possible);
+    const { templates } = this.#attempt.world;
+    if (templates.length === 0) {
+      if (this.#unusable.length === 0) return "there is no NodePool, so no node can be bought; create one";
+      return `no NodePool can launch nodes: ${this.#unusable.map(([name, reason]) => `${name} ${reason}`).join("; ")}`;
+    }
+    return [
+      ...folded(templates.map((template) => ({ name: template.name, verdict: this.#verdict(template, possible) }))),
+      ...this.#unusable.map(([name, reason]) => `NodePool ${name} ${reason}`),
+    ].join("; ");
   }
-  if (asks.every(({ contradiction }) => contradiction !== undefined)) {
-    return `the pod's own requirements on label ${last.contradiction} exclude each other; no node can have a value that suits both`;
+
+  /** The pod's OR-ed demands, without preferences. */
+  #alternatives(asks: readonly Ask[], last: Ask): readonly Ask[] {
+    const byText = new Map<string, Ask>();
+    for (const { strict } of asks) {
+      const text = [...strict.values()].map(canonical).sort().join();
+      if (byText.has(text)) continue;
+      const host = strict.get(HOSTNAME);
+      byText.set(text, {
+        ...last,
+        strict,
+        set: this.#attempt.world.sets.intern(intersectAll(new Map([...strict].filter(([key]) => key !== HOSTNAME)))),
+        acceptsNewHost: host === undefined || has(host, "a-host-that-is-still-to-come"),
+        contradiction: contradictionIn(strict),
+      });
+    }
+    return [...byText.values()];
   }
-  const { templates } = attempt.world;
-  if (templates.length === 0) return "no NodePool can launch nodes; create one, or see why those that exist are not Ready";
-  return templates.map((template) => `NodePool ${template.name}: ${why(attempt, template, last)}`).join("; ");
+
+  #reserved(possible: readonly Ask[]): string {
+    const { templates, sets } = this.#attempt.world;
+    const ids = templates.flatMap(({ table, set, types }) =>
+      possible.flatMap((ask) => {
+        const joined = sets.join(set, ask.set);
+        return joined === undefined ? [] : table.reservations(joined, types);
+      }),
+    );
+    return `the capacity reservations that suit the pod (${listed([...new Set(ids)].sort())}) are taken by other nodes of this run; the pod is tried again in the next`;
+  }
+
+  #verdict(template: Template, possible: readonly Ask[]): Verdict {
+    const verdicts = possible.map((ask) => this.#why(template, ask));
+    const furthest = verdicts.reduce((best, verdict) => (verdict.stage > best.stage ? verdict : best));
+    const others = possible.length - 1;
+    if (others === 0) return furthest;
+    return { ...furthest, text: `${furthest.text} (the best of the pod's ${possible.length} alternative affinity terms)` };
+  }
+
+  /** In the order in which a claim is tried (scheduling.md §8); what a raised limit would not help comes before limits. */
+  #why(template: Template, ask: Ask): Verdict {
+    const stages = [
+      () => tolerationText(template, ask),
+      () => this.#labels(template, ask),
+      () => this.#types(template, ask),
+      () => this.#roomFor(template, ask),
+      () => this.#volumes(template, ask),
+      () => this.#ports(template, ask),
+      () => limitText(template, this.#attempt.limits.left(template), this.#roomy(template, ask)),
+      () => this.#companyText(template, ask),
+    ];
+    for (const [stage, tell] of stages.entries()) {
+      const text = tell();
+      if (text !== undefined) return { stage, text };
+    }
+    return { stage: stages.length, text: minValuesText(template, this.#roomy(template, ask)) };
+  }
+
+  #labels(template: Template, ask: Ask): string | undefined {
+    if (!ask.acceptsNewHost)
+      return `the pod wants the host ${requirementText(ask.strict.get(HOSTNAME) ?? NO_HOST)}, which a new node cannot be`;
+    const conflict = incompatibility(template.set.requirements, ask.set.requirements, WELL_KNOWN_LABELS);
+    return conflict === undefined ? undefined : conflictText(conflict, this.#defined);
+  }
+
+  #types(template: Template, ask: Ask): string | undefined {
+    const { table, set, types } = template;
+    const { name, kind } = template.pool.spec.template.spec.nodeClassRef;
+    if (table.types.length === 0) return `its ${kind} ${name} offers no instance types; see its status`;
+    if (isEmpty(types)) return `it has nothing to launch: ${noTypeText(template, set.requirements, fullBitset(table.types.length))}`;
+    const joined = this.#joined(template, ask);
+    if (!isEmpty(this.#typesUnder(template, joined))) return undefined;
+    const wanted = [...joined.requirements].filter(([key]) => ask.set.requirements.has(key) || OFFERING_KEYS.includes(key));
+    return noTypeText(template, new Map(wanted), types);
+  }
+
+  #roomFor(template: Template, ask: Ask): string | undefined {
+    const joined = this.#joined(template, ask);
+    return this.#isRoomy(template, joined, ask) ? undefined : this.#room.text(template, joined.id, this.#typesUnder(template, joined), ask);
+  }
+
+  #volumes(template: Template, ask: Ask): string | undefined {
+    const { sets } = this.#attempt.world;
+    if (ask.volumeSets.length === 0) return undefined;
+    const suits = ask.volumeSets.some((volumes) => {
+      const joined = sets.join(this.#joined(template, ask), volumes);
+      return joined !== undefined && this.#isRoomy(template, joined, ask);
+    });
+    if (suits) return undefined;
+    return volumeText(template, ask, this.#joined(template, ask).requirements);
+  }
+
+  #ports(template: Template, ask: Ask): string | undefined {
+    const { ports } = ask.class;
+    if (ports.length === 0 || this.#roomy(template, ask).some((t) => keepsFree(template, t, ports))) return undefined;
+    const daemons = template.daemonGroups.flatMap((group) => group.daemons);
+    const taker = daemons.find((daemon) => takenPort(ports, daemon.ports) !== undefined);
+    return `the pod needs host port ${takenPort(ports, taker?.ports ?? [])?.port}, which daemonset ${taker?.name} takes on its nodes; change one of them`;
+  }
+
+  #companyText(template: Template, ask: Ask): string | undefined {
+    const { topology, world } = this.#attempt;
+    for (const group of ask.hosts) {
+      if (!topology.allows(group, ask, "a-new-host")) return this.#company.text(group, ask, template.set.requirements);
+    }
+    let joined = this.#joined(template, ask);
+    for (const group of ask.areas) {
+      const domains = allowedDomains(topology, group, ask, joined.requirements);
+      if (domains === "any") continue;
+      const next = domains.length === 0 ? undefined : world.sets.join(joined, world.sets.oneOf(group.key, domains));
+      if (next === undefined || !this.#isRoomy(template, next, ask)) return this.#company.text(group, ask, joined.requirements);
+      joined = next;
+    }
+    return undefined;
+  }
+
+  /** The pool's requirements with the ask's, which agree by now. */
+  #joined(template: Template, ask: Ask): RequirementSet {
+    return this.#attempt.world.sets.join(template.set, ask.set) ?? template.set;
+  }
+
+  #typesUnder(template: Template, set: RequirementSet): Bitset {
+    return intersection(template.types, template.table.admitted(set));
+  }
+
+  #isRoomy(template: Template, set: RequirementSet, ask: Ask): boolean {
+    return this.#room.isRoomy(template, set.id, this.#typesUnder(template, set), ask);
+  }
+
+  #roomy(template: Template, ask: Ask): readonly number[] {
+    return this.#room.roomy(template, this.#typesUnder(template, this.#joined(template, ask)), ask);
+  }
 }
 
-function why(attempt: Attempt, template: Template, ask: Ask): string {
-  const taint = untolerated(template.taints, ask.tolerations);
-  if (taint !== undefined) return `the pod does not tolerate its taint ${describeTaint(taint)}`;
-  if (!ask.acceptsNewHost) return "the pod wants a host that exists, which a new node cannot be";
-  const conflict = incompatibility(template.set.requirements, ask.set.requirements, WELL_KNOWN_LABELS);
-  if (conflict !== undefined) return describeConflict(conflict);
-  if (template.table.types.length === 0) return "it has no instance types; see the status of its node class";
-  if (isEmpty(template.types)) return "its own requirements leave no instance type with an available offering";
-  const limit = spentLimit(attempt, template);
-  if (limit !== undefined) return limit;
-  const set = attempt.world.sets.join(template.set, ask.set);
-  const types = set === undefined ? template.types : template.table.admitted(set);
-  if (set !== undefined && isEmpty(types)) return noType(template, ask);
-  if (!fitsSome(attempt, template, ask, types)) return closest(attempt, template, ask, types);
-  const volumes = ask.volumeSets.map((volumeSet) => set && attempt.world.sets.join(set, volumeSet));
-  if (volumes.length > 0 && volumes.every((joined) => joined === undefined || isEmpty(template.table.admitted(joined)))) {
-    return `its nodes cannot be where the pod's volumes are (${ask.volumeSets.map((s) => [...s.requirements.values()].map(describe).join(", ")).join(" or ")})`;
+/**
+ * "NodePool a: …; NodePools b and c: …": pools of one reason together. Those that the pod came furthest with go first, since events are cut; equals
+ * keep the order in which they are tried.
+ */
+function folded(pools: readonly { readonly name: string; readonly verdict: Verdict }[]): readonly string[] {
+  const byText = new Map<string, { readonly stage: number; readonly names: string[] }>();
+  for (const { name, verdict } of pools) {
+    const known = byText.get(verdict.text);
+    if (known === undefined) byText.set(verdict.text, { stage: verdict.stage, names: [name] });
+    else known.names.push(name);
   }
-  const within = limitText(attempt, template, ask, types);
-  if (within !== undefined) return within;
-  for (const group of ask.deciding) {
-    if (set === undefined || attempt.topology.choices(group, ask, set.requirements, "a-new-host", () => 0).length === 0)
-      return topologyText(attempt, group, ask);
-  }
-  if (template.minValues.length > 0) {
-    return `too few instance types are left for minValues (${template.minValues.map(({ key, least }) => `${key}: ${least}`).join(", ")})`;
-  }
-  return ask.deciding.length > 0
-    ? `no domain suits all at once: ${ask.deciding.map((group) => topologyText(attempt, group, ask)).join(", and ")}`
-    : "a host port that the pod needs is taken by a daemonset";
+  return [...byText]
+    .sort(([, a], [, b]) => b.stage - a.stage)
+    .map(([text, { names }]) => `NodePool${names.length === 1 ? "" : "s"} ${listed(names)}: ${text}`);
 }
 
-/** A limit of which nothing is left for even the smallest type. */
-function spentLimit(attempt: Attempt, template: Template): string | undefined {
-  const rest = attempt.limits.left(template);
-  const limits = template.pool.spec.limits ?? {};
-  if (rest === undefined) return undefined;
-  if ((rest["nodes"] ?? 1000) < 1000) return `its limit of ${limits["nodes"]} nodes is reached; raise spec.limits.nodes`;
-  for (const name of Object.keys(rest).sort()) {
-    const least = Math.min(...members(template.types).map((t) => template.table.capacity[t]?.[name] ?? 0));
-    if (name !== "nodes" && least > (rest[name] ?? 0)) {
-      return `its limit ${name} ${limits[name]} leaves ${formatQuantity(Math.max(0, rest[name] ?? 0), name)}, less than its smallest instance type has (${formatQuantity(least, name)}); raise spec.limits.${name}`;
+function tolerationText({ taints }: Template, ask: Ask): string | undefined {
+  const taint = untolerated(taints, ask.tolerations);
+  if (taint === undefined) return undefined;
+  const near = ask.tolerations.find(({ key }) => key === taint.key);
+  const but = near === undefined ? "" : ` (its toleration ${describeToleration(near)} is another)`;
+  return `the pod does not tolerate its taint ${describeTaint(taint)}${but}; add a toleration if it may run there`;
+}
+
+function describeToleration({ key = "", operator, value, effect }: Toleration): string {
+  return `${key}${operator === "Exists" ? "" : `${operator === "Gt" ? ">" : operator === "Lt" ? "<" : "="}${value ?? ""}`}:${effect || "any effect"}`;
+}
+
+/** All that the pod's manifest says about the label. */
+function contradictionText({ spec }: Pod, key: string): string {
+  const selector = Object.entries(spec.nodeSelector ?? {}).flatMap(([name, value]) =>
+    normalizeKey(name) === key ? [`${name}=${value}`] : [],
+  );
+  const written = requiredTerms(spec).flatMap(({ matchExpressions }) =>
+    (matchExpressions ?? []).flatMap(({ key: name, operator, values = [] }) =>
+      normalizeKey(name) === key ? [[name, operator, ...(values.length > 0 ? [`[${values.join(", ")}]`] : [])].join(" ")] : [],
+    ),
+  );
+  return `the pod's own demands exclude each other: ${listed([...new Set([...selector, ...written])])}; no node has a ${key} that meets all of them, so change one`;
+}
+
+function volumeText(template: Template, ask: Ask, node: Requirements): string {
+  const claims = claimNames(ask.class.example);
+  const where = ask.volumeSets.map(({ requirements }) => inOrder([...requirements.values()].map(requirementText)).join(" and "));
+  const keys = new Set(ask.volumeSets.flatMap(({ requirements }) => [...requirements.keys()]));
+  const offers = inOrder(keys).flatMap((key) => {
+    const own = node.get(key);
+    const values = new Set(members(template.types).flatMap((t) => template.table.valuesOf(t, key)));
+    const open = inOrder(values).filter((value) => own === undefined || has(own, value));
+    return open.length === 0 ? [] : [`${key} ${listed(open)}`];
+  });
+  const here = offers.length === 0 ? "its nodes cannot be there" : `the pool can only place the pod in ${offers.join(", ")}`;
+  const claim = `PersistentVolumeClaim${claims.length === 1 ? "" : "s"} ${listed(claims)}`;
+  return `${claim} can only be used with ${where.join(" or ")}, and ${here}; give the pool room there (requirements, subnets), or move the data`;
+}
+
+/** What is left when nothing else rules the pool out. */
+function minValuesText({ minValues, table }: Template, roomy: readonly number[]): string {
+  for (const { key, least } of minValues) {
+    const values = inOrder(new Set(roomy.flatMap((t) => table.valuesOf(t, key))));
+    if (values.length < least) {
+      return `its minValues wants ${least} different ${key}, and the ${counted(roomy.length, "instance type")} that would hold the pod have ${values.length} (${listed(values)}); lower minValues or widen the pool`;
     }
   }
-  return undefined;
+  return "no node suits all of the pod's demands at once: places, company, limits and minValues, each of which could be met by itself";
 }
 
-/** Limits that exclude every type on which the pod would fit. */
-function limitText(attempt: Attempt, template: Template, ask: Ask, types: Uint32Array): string | undefined {
-  const rest = attempt.limits.left(template);
-  if (rest === undefined) return undefined;
-  const suitable = members(types).filter((t) => hasBit(template.types, t) && shortfall(attempt, template, ask, t).length === 0);
-  const blocked = suitable.filter((t) =>
-    Object.keys(rest).some((name) => name !== "nodes" && (template.table.capacity[t]?.[name] ?? 0) > (rest[name] ?? 0)),
-  );
-  if (suitable.length === 0 || blocked.length < suitable.length) return undefined;
-  const left = Object.keys(rest)
-    .sort()
-    .map((name) => `${name} ${formatQuantity(Math.max(0, rest[name] ?? 0), name)}`);
-  return `all ${suitable.length} instance types that would fit exceed what its limits leave (${left.join(", ")}); raise spec.limits`;
-}
-
-function noType(template: Template, ask: Ask): string {
-  for (const item of [...ask.set.requirements.values()].sort((a, b) => (a.key < b.key ? -1 : 1))) {
-    const agreeing = template.table.agreeing(item);
-    if (agreeing !== undefined && !overlap(template.types, agreeing))
-      return `none of its ${members(template.types).length} instance types has ${describe(item)}`;
-  }
-  const wants = [...ask.set.requirements.values()].map(describe).sort().join(", ");
-  return `no instance type with an available offering meets all of ${wants} together`;
-}
-
-function fitsSome(attempt: Attempt, template: Template, ask: Ask, types: Uint32Array): boolean {
-  return members(types).some((t) => hasBit(template.types, t) && shortfall(attempt, template, ask, t).length === 0);
-}
-
-interface Missing {
-  readonly name: string;
-  readonly asked: number;
-  readonly room: number;
-}
-
-/** Resources of which a type has less than the pod asks, daemons taken off. */
-function shortfall(attempt: Attempt, template: Template, ask: Ask, t: number): readonly Missing[] {
-  const { names } = attempt.world.axis;
-  return names.flatMap((name, r) => {
-    const room = template.room[t * names.length + r] ?? 0;
-    const asked = ask.vector[r] ?? 0;
-    return asked > room ? [{ name, asked, room: Math.max(0, room) }] : [];
-  });
-}
-
-/** The type that comes nearest to having room, and what it lacks. */
-function closest(attempt: Attempt, template: Template, ask: Ask, types: Uint32Array): string {
-  const candidates = members(types).filter((t) => hasBit(template.types, t));
-  let best: { t: number; missing: readonly Missing[]; distance: number } | undefined;
-  for (const t of candidates) {
-    const missing = shortfall(attempt, template, ask, t);
-    const distance = missing.reduce((sum, { asked, room }) => sum + 1 - room / asked, 0);
-    if (best === undefined || distance < best.distance) best = { t, missing, distance };
-  }
-  if (best === undefined) return "no instance type is left for the pod";
-  const lacks = best.missing.map(
-    ({ name, asked, room }) => `${formatQuantity(room, name)} of the ${formatQuantity(asked, name)} ${name} asked`,
-  );
-  const port =
-    ask.class.ports.length > 0 && takenPort(ask.class.ports, template.daemonGroups[template.daemonGroupOf[best.t] ?? 0]?.ports ?? []);
-  const clash = port ? `, and port ${port.port} is taken by a daemonset` : "";
-  return `none of ${candidates.length} instance types has room; the closest, ${template.table.types[best.t]?.name}, has ${lacks.join(" and ")} after daemonsets${clash}`;
-}
-
-function topologyText(attempt: Attempt, group: TopologyGroup, ask: Ask): string {
-  const counts = [...(attempt.topology.counts[group.index] ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
-  const shown = counts.slice(0, 6).map(([domain, n]) => `${domain}: ${n}`);
-  const where = `${group.key} (${shown.length === 0 ? "no domain is known" : `pods there now: ${shown.join(", ")}${counts.length > 6 ? ", …" : ""}`})`;
-  const wanted = ask.strict.get(group.key);
-  const within = wanted === undefined ? "" : `; the pod itself allows ${describe(wanted)}`;
-  switch (group.kind) {
-    case "spread":
-      return `topology spread with maxSkew ${group.maxSkew} allows no domain of ${where}${within}`;
-    case "affinity":
-      return `pod affinity finds no matching pod in any usable domain of ${where}${within}`;
-    case "anti":
-      return `pod anti-affinity leaves no free domain of ${where}${within}`;
-    case "inverse":
-      return `the anti-affinity of other pods leaves no free domain of ${where}${within}`;
-  }
-}
+const NO_HOST = requirement(HOSTNAME, "DoesNotExist");

@@ -3,7 +3,7 @@ import type { Pod } from "../model/pod.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import { podKey, podUid } from "../pods/predicates.ts";
 import { assembleClaim } from "./assemble.ts";
-import { explain } from "./explain.ts";
+import { Explainer } from "./explain.ts";
 import { placeWithHeadroom } from "./headroom.ts";
 import { nodeViews } from "./node-view.ts";
 import { pendingPods } from "./pending-pods.ts";
@@ -56,8 +56,9 @@ export function solve(snapshot: Snapshot, options: SolveOptions = {}): Plan {
   const podErrors: Record<string, string> = {};
   for (const { pod, reason } of pending.ignored) if (reason !== "") podErrors[podKey(pod)] = reason;
   for (const pod of deferred) podErrors[podKey(pod)] = GIVES_WAY;
+  const explainer = new Explainer(attempt, snapshot.nodePools);
   for (const [index, left] of attempt.failed) {
-    const reason = explain(attempt, index);
+    const reason = explainer.reason(index);
     for (const pod of left) podErrors[podKey(pod)] = reason;
   }
   return {

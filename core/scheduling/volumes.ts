@@ -95,8 +95,8 @@ export class Volumes {
 /** The volume objects of a snapshot; looked through once. */
 export const volumesOf: (snapshot: Snapshot) => Volumes = oncePer((snapshot) => new Volumes(snapshot));
 
-/** Claims of a pod, those of its ephemeral volumes included; a pod that is going keeps its volumes attached. */
-function claimNames(pod: Pod): readonly string[] {
+/** Claims of a pod as "namespace/name", those of its ephemeral volumes included; a pod that is going keeps its volumes attached. */
+export function claimNames(pod: Pod): readonly string[] {
   const namespace = pod.metadata.namespace ?? "default";
   const names = new Set<string>();
   for (const volume of pod.spec.volumes ?? []) {

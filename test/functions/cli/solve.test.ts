@@ -31,7 +31,7 @@ it("explains a plan to people", () => {
   const text = solveCommand(file(JSON.stringify(small)), { explain: true });
   expect(text).toContain("1 new NodeClaims, $");
   expect(text).toMatch(/default: m\.small at \$\d/);
-  expect(text).toContain("default/huge: NodePool default: none of 4 instance types has room");
+  expect(text).toContain("default/huge: NodePool default: the pod asks for cpu 99");
 });
 
 it("says which pods it leaves alone", () => {

@@ -1,0 +1,111 @@
+import { HOSTNAME } from "../../model/labels.ts";
+import type { Requirements } from "../../requirements/requirements.ts";
+import type { NodeState } from "../existing-node.ts";
+import { takenPort } from "../host-ports.ts";
+import type { Ask } from "../pod-class.ts";
+import type { ResourceAxis } from "../resource-axis.ts";
+import { describeTaint, untolerated } from "../taints.ts";
+import type { TopologyGroup } from "../topology-group.ts";
+import type { TopologyState } from "../topology-state.ts";
+import { amountText, inOrder, listed, requirementText, selectorText } from "./words.ts";
+
+const ANYWHERE: Requirements = new Map();
+const NEW_HOST = "a-new-host";
+
+/** Domains that a group would let the pod go to, wherever the pool's nodes can be; "any" when it does not care. */
+export function allowedDomains(topology: TopologyState, group: TopologyGroup, ask: Ask, node = ANYWHERE): readonly string[] | "any" {
+  const choices = topology.choices(group, ask, node, NEW_HOST, () => 0);
+  return choices === "any" ? choices : inOrder(new Set(choices.flat()));
+}
+
+/** Tells which rule about other pods keeps a pod off a pool's new nodes, and what the rule would allow. Where pods lie now is told once a rule. */
+export class CompanyReasons {
+  readonly #topology: TopologyState;
+  readonly #nodes: readonly NodeState[];
+  readonly #axis: ResourceAxis;
+  readonly #places = new Map<number, string>();
+
+  constructor(topology: TopologyState, nodes: readonly NodeState[], axis: ResourceAxis) {
+    this.#topology = topology;
+    this.#nodes = nodes;
+    this.#axis = axis;
+  }
+
+  /** `node` is what new nodes of the pool are, the pod's own wishes included. */
+  text(group: TopologyGroup, ask: Ask, node: Requirements): string {
+    const open = allowedDomains(this.#topology, group, ask);
+    const here = node.get(group.key);
+    const offers = here === undefined ? `the pool gives its nodes no label ${group.key}` : `the pool only allows ${requirementText(here)}`;
+    switch (group.kind) {
+      case "spread": {
+        const rule = `the pod's spread over ${group.key} with maxSkew ${group.maxSkew}`;
+        if (open !== "any" && open.length > 0) return `${rule} lets it go to ${listed(open)} only${this.#now(group)}, and ${offers}`;
+        return this.#noSpread(group, ask, rule);
+      }
+      case "affinity":
+        return this.#noCompany(group, ask, open, offers);
+      case "anti": {
+        const rule = `the pod keeps away from pods with ${selectorText(group.selector)} by ${group.key}`;
+        if (open !== "any" && open.length > 0) return `${rule}, only ${listed(open)} is free of them, and ${offers}`;
+        return `${rule}, and every one that it may use has some${this.#now(group)}; allow more than one in each, or add domains`;
+      }
+      case "inverse": {
+        const rule = `pods that are there keep the pod away by ${group.key}: their anti-affinity is about ${selectorText(group.selector)}`;
+        return `${rule}${this.#now(group)}; move them, or change their anti-affinity or the pod's labels`;
+      }
+    }
+  }
+
+  #noSpread(group: TopologyGroup, ask: Ask, rule: string): string {
+    const known = this.#topology.counts[group.index]?.size ?? 0;
+    if (known === 0) return `${rule} needs nodes with that label, and no pool or node has it`;
+    const few = group.minDomains ?? 0;
+    if (known < few) {
+      return `${rule} and minDomains ${few} allows ${group.maxSkew} in each while only ${known} domains are there${this.#now(group)}; add domains, or lower minDomains`;
+    }
+    const wanted = ask.strict.get(group.key);
+    const within = wanted === undefined ? "" : ` among ${requirementText(wanted)}`;
+    return `${rule} allows it nowhere${within}: the next must go where fewest are${this.#now(group)}`;
+  }
+
+  #noCompany(group: TopologyGroup, ask: Ask, open: readonly string[] | "any", offers: string): string {
+    const kin = `pods with ${selectorText(group.selector)}`;
+    const near = [...(this.#topology.counts[group.index] ?? [])].flatMap(([domain, n]) => (n > 0 ? [domain] : []));
+    if (near.length === 0 && open !== "any" && open.length > 0)
+      return `the pod must share its ${group.key} with ${kin}, may be the first in ${listed(open)}, and ${offers}`;
+    if (near.length === 0) {
+      return `the pod must share its ${group.key} with ${kin}, and none runs or is planned; start one first, or see whether the labels are right`;
+    }
+    const rule = `the pod must share its ${group.key} with ${kin}, which are in ${listed(inOrder(near), 5)}`;
+    if (group.key !== HOSTNAME) return `${rule}, and ${offers}`;
+    const full = this.#nodes.filter(({ node }) => near.includes(node.view.hostname));
+    const refusals = full.slice(0, 3).map((state) => `${state.node.view.name} ${refusal(state, ask, this.#axis)}`);
+    return `${rule}${refusals.length === 0 ? ": nodes of this run, which are full" : `: ${refusals.join(", ")}`}`;
+  }
+
+  /** "; pods now: zone-a 3, zone-b 1". */
+  #now(group: TopologyGroup): string {
+    const known = this.#places.get(group.index);
+    if (known !== undefined) return known;
+    const counts = this.#topology.counts[group.index] ?? new Map<string, number>();
+    const shown = inOrder(counts.keys()).map((domain) => `${domain} ${counts.get(domain)}`);
+    const text = shown.length === 0 ? "" : ` (pods now: ${listed(shown)})`;
+    this.#places.set(group.index, text);
+    return text;
+  }
+}
+
+/** Why an existing node does not take a pod, its topology left aside. */
+function refusal({ node, room }: NodeState, ask: Ask, axis: ResourceAxis): string {
+  const short = axis.names.filter((_, r) => (ask.vector[r] ?? 0) > (room[r] ?? 0));
+  if (short.length > 0) {
+    const left = short.map((name) => `${name} ${amountText(Math.max(0, room[axis.names.indexOf(name)] ?? 0), name)}`);
+    return `has only ${listed(left)} left`;
+  }
+  if (node.overcommitted) return "has more requested of it than it holds";
+  const taint = untolerated(node.view.taints, ask.tolerations);
+  if (taint !== undefined) return `has the taint ${describeTaint(taint)}`;
+  const port = takenPort(ask.class.ports, node.ports);
+  if (port !== undefined) return `has port ${port.port} taken`;
+  return "does not suit the pod otherwise";
+}

@@ -1,0 +1,130 @@
+import type { Offering } from "../../model/instance-type.ts";
+import { ARCH, CAPACITY_TYPE, INSTANCE_TYPE, WELL_KNOWN_LABELS, ZONE } from "../../model/labels.ts";
+import { has, type Requirement } from "../../requirements/requirement.ts";
+import type { Conflict, Requirements } from "../../requirements/requirements.ts";
+import { rfc3339 } from "../../status/conditions.ts";
+import { nearest } from "../../text/nearest.ts";
+import { type Bitset, fullBitset, hasBit, intersection, isEmpty, members, overlap } from "../bitset.ts";
+import { admits, OFFERING_KEYS } from "../offering-table.ts";
+import type { Template } from "../template.ts";
+import { inOrder, listed, requirementText } from "./words.ts";
+
+/** Why the pod's labels and the pool's do not agree. `defined` are the labels that pools of the cluster give their nodes. */
+export function conflictText({ key, offered, wanted }: Conflict, defined: Iterable<string>): string {
+  if (offered === undefined) {
+    const meant = likelyKey(key, defined);
+    const mend = meant === undefined ? "add it to spec.template.metadata.labels, or drop it from the pod" : `did you mean ${meant}?`;
+    return `the pod wants ${requirementText(wanted)}, and the pool gives its nodes no label ${key}; ${mend}`;
+  }
+  return `the pod wants ${requirementText(wanted)}, but the pool only allows ${requirementText(offered)}; ${meantValue(wanted, offered.complement ? [] : offered.values) ?? "change one of them"}`;
+}
+
+/** A label of the same name in another domain, or one a slip of the pen away. */
+function likelyKey(key: string, defined: Iterable<string>): string | undefined {
+  const known = [...new Set([...WELL_KNOWN_LABELS, ...defined])].sort();
+  const tail = key.slice(key.lastIndexOf("/") + 1);
+  return nearest(key, known) ?? known.find((other) => other !== key && other.slice(other.lastIndexOf("/") + 1) === tail);
+}
+
+/** What other systems call the values of kubernetes.io/arch. */
+const ARCHITECTURES: ReadonlyMap<string, string> = new Map([
+  ["x86_64", "amd64"],
+  ["x86-64", "amd64"],
+  ["aarch64", "arm64"],
+]);
+
+function meantValue(wanted: Requirement, values: Iterable<string>): string | undefined {
+  const [value, ...others] = wanted.complement ? [] : wanted.values;
+  if (value === undefined || others.length > 0) return undefined;
+  // arm64 is one letter from amd64 and no slip of the pen.
+  const meant = wanted.key === ARCH ? ARCHITECTURES.get(value.toLowerCase()) : nearest(value, values);
+  return meant === undefined ? undefined : `did you mean ${meant}?`;
+}
+
+/**
+ * Why no instance type of `base` is left under some requirements, of which no two contradict each other by themselves: first a requirement that none meets, then
+ * offerings, then two that none meets together.
+ */
+export function noTypeText(template: Template, wanted: Requirements, base: Bitset): string {
+  const { table } = template;
+  const items = [...wanted.values()]
+    .filter((item) => OFFERING_KEYS.includes(item.key) || table.agreeing(item) !== undefined)
+    .sort((a, b) => (a.key < b.key ? -1 : 1));
+  const agreeing = items.map((item) => ({ item, types: table.agreeing(item) ?? fullBitset(table.types.length) }));
+  for (const { item, types } of agreeing) if (!overlap(base, types)) return noneHas(template, item, base, types);
+  const left = agreeing.reduce((rest, { types }) => intersection(rest, types), base);
+  if (!isEmpty(left)) return offeringText(template, items, left);
+  for (const [i, a] of agreeing.entries()) {
+    for (const b of agreeing.slice(i + 1)) {
+      const both = `${requirementText(a.item)} together with ${requirementText(b.item)}`;
+      if (!overlap(intersection(base, a.types), b.types)) return `${noneOf(template, base, "has")} ${both}`;
+    }
+  }
+  return `${noneOf(template, base, "has")} all of ${items.map(requirementText).join(", ")}`;
+}
+
+/** "none of its 4 instance types has"; a few are named. */
+function noneOf({ table }: Template, types: Bitset, verb: "has" | "can be had"): string {
+  const names = members(types).map((t) => table.types[t]?.name ?? "");
+  if (names.length === 1) return `its only instance type, ${names[0]}, ${verb === "has" ? "does not have" : "cannot be had"}`;
+  return `none of its ${names.length > 3 ? `${names.length} instance types` : `instance types ${listed(names)}`} ${verb}`;
+}
+
+function noneHas(template: Template, item: Requirement, base: Bitset, elsewhere: Bitset): string {
+  const values = inOrder(new Set(members(base).flatMap((t) => template.table.valuesOf(t, item.key))));
+  const isNumber = values.some((value) => /^\d+$/.test(value));
+  const odd = (item.gte ?? item.lte) !== undefined && !isNumber ? ", which are no numbers" : "";
+  const theirs = item.key === INSTANCE_TYPE || values.length === 0 ? "" : ` (they have ${listed(values)}${odd})`;
+  // A value that other types have is no slip of the pen.
+  const hint = isEmpty(elsewhere) ? meantValue(item, values) : leftOut(template, members(elsewhere));
+  return `${noneOf(template, base, "has")} ${requirementText(item)}${theirs}${hint === undefined ? "" : `; ${hint}`}`;
+}
+
+/** The one requirement of the pool, or of the pod, that keeps all these types of the catalogue out; undefined when it takes several. */
+export function leftOut({ table, set }: Template, types: readonly number[], pod: Requirements = NO_REQUIREMENTS): string | undefined {
+  const names = types.map((t) => table.types[t]?.name ?? "");
+  for (const [requirements, who] of [[set.requirements, "the pool requires"] as const, [pod, "the pod wants"] as const]) {
+    for (const item of requirements.values()) {
+      const agreeing = table.agreeing(item);
+      if (agreeing === undefined || types.some((t) => hasBit(agreeing, t))) continue;
+      return `${listed(names, 3)} would do, but ${who} ${requirementText(item)}`;
+    }
+  }
+  return undefined;
+}
+
+const NO_REQUIREMENTS: Requirements = new Map();
+
+/** Types are left, but no offering of theirs: none in the place or capacity type, or none to be had now. */
+function offeringText(template: Template, items: readonly Requirement[], types: Bitset): string {
+  const { table } = template;
+  const none = noneOf(template, types, "can be had");
+  const wish = OFFERING_KEYS.map((key) => items.find((item) => item.key === key));
+  const offerings = table.types.flatMap(({ name, offerings: all }, t) =>
+    hasBit(types, t) ? all.map((offering) => ({ name, offering })) : [],
+  );
+  const wished = wish.flatMap((item) => (item === undefined ? [] : [requirementText(item)]));
+  const where = wished.length === 0 ? "" : ` with ${wished.join(" and ")}`;
+  const matching = offerings.filter(({ offering }) => admits(wish, offering));
+  if (matching.length > 0) {
+    const shown = matching.map(({ name, offering }) => `${name} ${offering.capacityType} in ${offering.zone}`);
+    return `${none} now${where} (${listed(shown, 3)}): ${whyNot(matching.map(({ offering }) => offering))}`;
+  }
+  for (const key of [ZONE, CAPACITY_TYPE]) {
+    const item = items.find((one) => one.key === key);
+    const values = inOrder(new Set(offerings.map(({ offering }) => (key === ZONE ? offering.zone : offering.capacityType))));
+    if (item !== undefined && !values.some((value) => has(item, value))) {
+      const meant = meantValue(item, values);
+      return `${none} with ${requirementText(item)}, only with ${listed(values)}${meant === undefined ? "" : `; ${meant}`}`;
+    }
+  }
+  const ways = new Set(offerings.map(({ offering }) => `${offering.capacityType} in ${offering.zone}`));
+  return `${none}${where}, only as ${listed(inOrder(ways), 6)}`;
+}
+
+function whyNot(offerings: readonly Offering[]): string {
+  const back = Math.min(...offerings.map(({ unavailableUntil }) => unavailableUntil ?? Number.POSITIVE_INFINITY));
+  return Number.isFinite(back)
+    ? `launches have just failed for want of capacity, and they are tried again from ${rfc3339(back)}; allow more types, zones or capacity types to be served sooner`
+    : "no capacity, no price or no subnet there; allow more types, zones or capacity types";
+}

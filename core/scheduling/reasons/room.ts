@@ -1,0 +1,128 @@
+import type { Resources } from "../../model/quantity.ts";
+import { nearest } from "../../text/nearest.ts";
+import { type Bitset, hasBit, members } from "../bitset.ts";
+import type { Ask } from "../pod-class.ts";
+import type { RequirementSets } from "../requirement-sets.ts";
+import { hasRoom, type ResourceAxis } from "../resource-axis.ts";
+import type { Template } from "../template.ts";
+import { leftOut } from "./labels.ts";
+import { amountText, counted, listed } from "./words.ts";
+
+/** Of a resource, what a pod asks of a type and what the type has for it, in milli-units. */
+interface Missing {
+  readonly name: string;
+  readonly asked: number;
+  readonly room: number;
+}
+
+/** Tells how near the instance types of pools came to holding a pod. Looks at each list of types once, however many pods ask. */
+export class RoomReasons {
+  readonly #axis: ResourceAxis;
+  readonly #sets: RequirementSets;
+  readonly #widest = new Map<string, readonly number[]>();
+
+  constructor({ axis, sets }: { readonly axis: ResourceAxis; readonly sets: RequirementSets }) {
+    this.#axis = axis;
+    this.#sets = sets;
+  }
+
+  /** Types of some that have room for the pod beside their daemons. `key` names the list of types within the pool. */
+  isRoomy(template: Template, key: number, types: Bitset, { vector }: Ask): boolean {
+    return this.#widestOf(template, key, types).some((t) => hasRoom(template.room, t * this.#axis.names.length, vector));
+  }
+
+  /** All types of some that have room for the pod. */
+  roomy(template: Template, types: Bitset, { vector }: Ask): readonly number[] {
+    return members(types).filter((t) => hasRoom(template.room, t * this.#axis.names.length, vector));
+  }
+
+  /** What the pod asks, how much of it the closest type is short of, and where the rest of that type goes. */
+  text(template: Template, key: number, types: Bitset, ask: Ask): string {
+    const widest = this.#widestOf(template, key, types);
+    const absent = this.#axis.names.find(
+      (name, r) => (ask.vector[r] ?? 0) > 0 && widest.every((t) => (template.table.capacity[t]?.[name] ?? 0) === 0),
+    );
+    const count = members(types).length;
+    const elsewhere = this.#elsewhere(template, types, ask);
+    if (absent !== undefined) {
+      const meant = nearest(absent, resourcesOf(template));
+      const hint = elsewhere ?? (meant === undefined ? undefined : `did you mean ${meant}?`);
+      const asked = amountText(ask.class.requests[absent] ?? 0, absent);
+      return `the pod asks for ${absent} ${asked}, which none of its ${counted(count, "instance type")} has${hint === undefined ? "" : `; ${hint}`}`;
+    }
+    const { t, missing } = this.#closest(template, widest, ask);
+    const asked = missing.map(({ name, asked: amount }) => `${name} ${amountText(amount, name)}`);
+    const short = missing.map((item) => shortText(template, t, item));
+    const daemons = daemonNames(template, t, missing);
+    const name = template.table.types[t]?.name;
+    const type = count === 1 ? `its only instance type for it, ${name}` : `the closest of its ${count} instance types, ${name}`;
+    return `the pod asks for ${listed(asked)}, and ${type}, ${short.join(" and ")}${daemons}${elsewhere === undefined ? "" : `; ${elsewhere}`}`;
+  }
+
+  /** Types of the catalogue that have room, cheapest first, and what keeps them out of the pool. */
+  #elsewhere(template: Template, types: Bitset, ask: Ask): string | undefined {
+    const { order } = template.table.prices(this.#sets.intern(new Map()));
+    const others = order.filter((t) => !hasBit(types, t) && hasRoom(template.room, t * this.#axis.names.length, ask.vector));
+    return others.length === 0 ? undefined : leftOut(template, others, ask.set.requirements);
+  }
+
+  /** Types of which no other has as much of everything; of equal ones the cheapest. */
+  #widestOf(template: Template, key: number, types: Bitset): readonly number[] {
+    const id = `${template.index} ${key}`;
+    const known = this.#widest.get(id);
+    if (known !== undefined) return known;
+    const width = this.#axis.names.length;
+    const isWithin = (a: number, b: number): boolean => {
+      for (let r = 0; r < width; r++) if ((template.room[a * width + r] ?? 0) > (template.room[b * width + r] ?? 0)) return false;
+      return true;
+    };
+    let widest: number[] = [];
+    for (const t of template.table.prices(this.#sets.intern(new Map())).order) {
+      if (!hasBit(types, t) || widest.some((other) => isWithin(t, other))) continue;
+      widest = [...widest.filter((other) => !isWithin(other, t)), t];
+    }
+    this.#widest.set(id, widest);
+    return widest;
+  }
+
+  /** The type whose shortage is least, as a sum of shares of what is asked. */
+  #closest(template: Template, widest: readonly number[], ask: Ask): { readonly t: number; readonly missing: readonly Missing[] } {
+    const { names } = this.#axis;
+    let best: { readonly t: number; readonly missing: readonly Missing[]; readonly distance: number } | undefined;
+    for (const t of widest) {
+      const missing = names.flatMap((name, r): readonly Missing[] => {
+        const room = Math.max(0, template.room[t * names.length + r] ?? 0);
+        const asked = ask.vector[r] ?? 0;
+        return asked > room ? [{ name, asked, room }] : [];
+      });
+      const distance = missing.reduce((sum, { asked, room }) => sum + 1 - room / asked, 0);
+      if (best === undefined || distance < best.distance) best = { t, missing, distance };
+    }
+    return best ?? { t: 0, missing: [] };
+  }
+}
+
+/** "has 15.9 (16 less 100m for the system), 184.1 too little". */
+function shortText({ table, daemonGroups, daemonGroupOf }: Template, t: number, { name, asked, room }: Missing): string {
+  const capacity = table.capacity[t]?.[name] ?? 0;
+  const system = capacity - (table.allocatable[t]?.[name] ?? 0);
+  const daemons = daemonGroups[daemonGroupOf[t] ?? 0]?.overhead[name] ?? 0;
+  const parts = [
+    ...(system > 0 ? [`${amountText(system, name, "up")} for the system`] : []),
+    ...(daemons > 0 ? [`${amountText(daemons, name, "up")} for daemonsets`] : []),
+  ];
+  const less = parts.length === 0 ? "" : ` (${amountText(capacity, name)} less ${parts.join(" and ")})`;
+  return `has ${name} ${amountText(room, name)}${less}, ${amountText(asked - room, name, "up")} too little`;
+}
+
+/** Names the daemonsets when without them there would be room: they are what can be mended. */
+function daemonNames({ daemonGroups, daemonGroupOf }: Template, t: number, missing: readonly Missing[]): string {
+  const group = daemonGroups[daemonGroupOf[t] ?? 0];
+  if (group === undefined || missing.some(({ name, asked, room }) => asked > room + (group.overhead[name] ?? 0))) return "";
+  const takers = group.daemons.filter(({ requests }) => missing.some(({ name }) => (requests[name] ?? 0) > 0));
+  return `; without daemonset${takers.length === 1 ? "" : "s"} ${listed(takers.map(({ name }) => name))} it would have room`;
+}
+
+function resourcesOf({ table }: Template): ReadonlySet<string> {
+  return new Set(table.capacity.flatMap((capacity: Resources) => Object.keys(capacity)));
+}

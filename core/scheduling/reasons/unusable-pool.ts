@@ -1,0 +1,22 @@
+import type { Condition } from "../../model/kubernetes.ts";
+import type { NodePool } from "../../model/node-pool.ts";
+
+/** Why a pool gives no nodes to pending pods whatever they ask for; undefined when it does (nodepool.md §5). */
+export function unusablePool({ metadata, spec, status }: NodePool): string | undefined {
+  if (metadata.deletionTimestamp) return "is being deleted";
+  if (spec.replicas !== undefined && spec.replicas !== null) {
+    return `is static (spec.replicas is ${spec.replicas}): it keeps its number of nodes and adds none for pods; raise spec.replicas, or make a pool without it`;
+  }
+  const ready = (status?.conditions ?? []).find(({ type }) => type === "Ready");
+  if (ready === undefined || ready.status === "True") return undefined;
+  const { type, reason, message } = cause(status?.conditions ?? []) ?? ready;
+  const why = [...(type === "Ready" ? [] : [type]), ...(reason ? [reason] : []), ...(message ? [message] : [])];
+  return why.length === 0 ? "is not Ready; see its status" : `is not Ready: ${why.join(": ")}`;
+}
+
+/** Ready only repeats what another condition knows better; Unknown ones may just not have been looked at. */
+function cause(conditions: readonly Condition[]): Condition | undefined {
+  // NodeRegistrationHealthy warns, and does not count towards Ready.
+  const others = conditions.filter(({ type, status }) => status !== "True" && type !== "Ready" && type !== "NodeRegistrationHealthy");
+  return others.find(({ status }) => status === "False") ?? others[0];
+}
