@@ -59,6 +59,14 @@ describe("room that buffers want", () => {
     expect(going(pass(scene, 3))).toEqual([]);
   });
 
+  it("is not given up where none can be bought in its place", () => {
+    const pools = [nodePool("default", {}, { limits: { cpu: "0" } })];
+    const scene = { pools, machines: [{ name: "a" }, { name: "b" }], pods: [...pods(1, "a"), ...pods(1, "b")] };
+    expect(going(pass(scene, 2))).toHaveLength(1);
+    expect(going(pass(scene, 3))).toEqual([]);
+    expect(why(pass(scene, 3))[0]).toContain("default/capacity-buffer-spare-3");
+  });
+
   it("moves to a cheaper node like a pod", () => {
     const plan = pass({ machines: [{ name: "a", type: "huge" }] }, 4);
     expect(plan.command).toMatchObject({ decision: "replace", candidates: [{ node: "a", pods: [] }] });
