@@ -1,5 +1,7 @@
+import type { NodeOverlay } from "../../../core/model/node-overlay.ts";
 import type { NodePool } from "../../../core/model/node-pool.ts";
 import { parseQuantity } from "../../../core/model/quantity.ts";
+import { nodeOverlayProblems } from "../../../core/node-overlay/validate.ts";
 import { nodePoolProblems } from "../../../core/node-pool/validate.ts";
 import { nearest } from "../../../core/text/nearest.ts";
 import { type Problem, schemaProblems } from "./crd-schema.ts";
@@ -37,10 +39,11 @@ function versionProblem(apiVersion: string, kind: string): string | undefined {
   const known = KINDS[kind]?.apiVersion;
   const near = known === undefined && ours === undefined ? nearest(kind, kindsOf(apiVersion)) : undefined;
   if (near !== undefined) return `${apiVersion} has no kind ${kind}; did you mean ${near}?`;
-  if (ours !== undefined && known === undefined) return `${apiVersion} has no kind ${kind}; it knows NodePool, NodeClaim and EC2NodeClass`;
+  if (ours !== undefined && known === undefined)
+    return `${apiVersion} has no kind ${kind}; it knows NodePool, NodeClaim, NodeOverlay and EC2NodeClass`;
   if (known === undefined || known === apiVersion) return undefined;
   if (ours !== undefined || GROUP_VERSIONS[known.split("/")[0] ?? ""] !== undefined) {
-    return `${kind} is given as ${apiVersion}; convert it to ${known}: only v1 is understood${CHANGES[kind] ?? ""}`;
+    return `${kind} is given as ${apiVersion}; convert it to ${known}: only ${known.split("/")[1]} is understood${CHANGES[kind] ?? ""}`;
   }
   return `${kind} is given as ${apiVersion}, which no present cluster serves; write it as ${known}`;
 }
@@ -84,6 +87,8 @@ function kindProblems(kind: string, object: ApiObject): readonly Problem[] {
         ...nodePoolProblems(object as unknown as NodePool).map((message) => ({ path: ["spec"], message })),
         ...quantityProblems(spec["limits"], ["spec", "limits"]),
       ];
+    case "NodeOverlay":
+      return nodeOverlayProblems(object as unknown as NodeOverlay).map((message) => ({ path: ["spec"], message }));
     case "EC2NodeClass":
       return (spec["role"] === undefined) === (spec["instanceProfile"] === undefined)
         ? [{ path: ["spec"], message: "needs exactly one of role and instanceProfile" }]

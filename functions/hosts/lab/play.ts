@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { Pod } from "../../../core/model/pod.ts";
-import { createLab, type Lab, type TimedLogRecord } from "./host.ts";
+import { createLab, type Lab, type LabOptions, type TimedLogRecord } from "./host.ts";
 import { loadManifests, type Manifest, ManifestError } from "./manifests.ts";
 import { type Narrator, narrator } from "./narrator.ts";
 import { renderCosts, renderNodeClaims } from "./render.ts";
@@ -67,7 +67,9 @@ export async function playManifests(
 ): Promise<void> {
   const given = loadManifests(paths, process.env);
   const scaled = scalings.map((scaling) => ({ ...scaling, kind: kindOf(scaling, given) }));
-  const stage = open(options);
+  // As a person would who applies one: without the gate it has no effect.
+  const has = (kind: string): boolean => given.some(({ object }) => object.kind === kind);
+  const stage = open(options, { nodeOverlay: has("NodeOverlay"), capacityBuffer: has("CapacityBuffer") });
   const { lab } = stage;
   const needed = given.some(({ object }) => object.kind === "NodePool")
     ? []
@@ -103,7 +105,7 @@ function kindOf({ namespace, name }: Scaling, manifests: readonly Manifest[]): s
   ]);
 }
 
-function open(options: PlayOptions): Stage {
+function open(options: PlayOptions, settings: LabOptions["settings"] = {}): Stage {
   const { json, colour, print, width } = options;
   const voice = narrator({
     start: START,
@@ -117,6 +119,7 @@ function open(options: PlayOptions): Stage {
     start: START,
     region: options.region,
     sources: ["notify"],
+    settings,
     hooks: {
       after: (call, result) => {
         if (!json && call.method === "evict" && result === "evicted") voice.say(eviction(call.args[0] as Pod, lab));
@@ -144,6 +147,7 @@ function jsonLine({ at, level, message, fields }: TimedLogRecord): string {
 /** Kinds that the lab's actors or the functions look at; any other is stored as it comes. */
 const PLAYED = new Set([
   ...["Namespace", "PriorityClass", "StorageClass", "EC2NodeClass", "NodePool", "NodeClaim", "Node", "PersistentVolume", "CSINode"],
+  ...["NodeOverlay", "CapacityBuffer", "PodTemplate"],
   ...["PersistentVolumeClaim", "Pod", "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "PodDisruptionBudget"],
 ]);
 

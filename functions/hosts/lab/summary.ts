@@ -1,5 +1,6 @@
 import type { Node } from "../../../core/model/node.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
+import type { NodeOverlay } from "../../../core/model/node-overlay.ts";
 import type { NodePool } from "../../../core/model/node-pool.ts";
 import type { Pod } from "../../../core/model/pod.ts";
 import { podKey } from "../../../core/pods/predicates.ts";
@@ -10,7 +11,7 @@ import { readWorld } from "../../world.ts";
 import type { Lab } from "./host.ts";
 import { renderNodeClaims, renderNodes } from "./render.ts";
 
-/** How the cluster stands at the end, in parts: its nodes, NodePools that cannot be used, and why each pod that waits does so. */
+/** How the cluster stands at the end, in parts: its nodes, NodePools and NodeOverlays that cannot be used, and why each pod that waits does so. */
 export async function summary(lab: Lab, waiting: ReadonlyMap<string, string>): Promise<readonly string[]> {
   const { store, clock } = lab.world;
   const pods = store.list("Pod") as readonly Pod[];
@@ -20,7 +21,10 @@ export async function summary(lab: Lab, waiting: ReadonlyMap<string, string>): P
     claims.length + nodes.length === 0
       ? ["There are no nodes."]
       : [renderNodeClaims(claims, clock.now()), renderNodes(nodes, pods, clock.now())];
-  const unusable = (store.list("NodePool") as readonly NodePool[]).flatMap(poolProblem);
+  const unusable = [
+    ...(store.list("NodePool") as readonly NodePool[]).flatMap(poolProblem),
+    ...(store.list("NodeOverlay") as readonly NodeOverlay[]).flatMap(overlayProblem),
+  ];
   const pending = pods.filter(({ status }) => status?.phase === "Pending");
   const reasons = pending.length === 0 ? [] : [pendingReasons(pending, await ignoredPods(lab), waiting)];
   return [...tables, ...(unusable.length > 0 ? [unusable.join("\n")] : []), ...reasons];
@@ -31,6 +35,13 @@ function poolProblem({ metadata, status }: NodePool): readonly string[] {
   if (ready?.status === "True") return [];
   const bad = status?.conditions?.find((condition) => condition.type !== "Ready" && condition.status === "False") ?? ready;
   return [`NodePool ${metadata.name} cannot be used: ${bad?.message || bad?.reason || "it has not been looked at yet"}`];
+}
+
+function overlayProblem({ metadata, status }: NodeOverlay): readonly string[] {
+  const verdict = conditionOf(status?.conditions, "ValidationSucceeded");
+  if (verdict?.status === "True" && !verdict.message) return [];
+  const problem = verdict?.status === "True" ? "has no effect" : "is not applied";
+  return [`NodeOverlay ${metadata.name} ${problem}: ${verdict?.message ?? "it has not been looked at yet"}`];
 }
 
 async function ignoredPods({ deps }: Lab): Promise<ReadonlyMap<string, string>> {

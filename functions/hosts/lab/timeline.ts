@@ -29,9 +29,11 @@ const text = (value: unknown): string =>
 const named = (value: unknown): string =>
   typeof value === "object" && value !== null ? text((value as { readonly name?: unknown }).name) : text(value);
 
+const SUBJECTS = ["NodeClaim", "Node", "Pod", "Pods", "NodePool", "EC2NodeClass", "NodeOverlay"];
+
 /** What the line is about, by the names that Karpenter's lines use; of a node, its own name rather than its claim's. */
 function subject(message: string, fields: LogFields): string {
-  for (const key of [...(message.endsWith(" node") ? ["Node"] : []), "NodeClaim", "Node", "Pod", "Pods", "NodePool", "EC2NodeClass"]) {
+  for (const key of [...(message.endsWith(" node") ? ["Node"] : []), ...SUBJECTS]) {
     const name = named(fields[key]);
     if (name !== "") return name;
   }

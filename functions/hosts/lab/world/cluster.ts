@@ -1,4 +1,5 @@
 import { startBudgets } from "./actors/budgets.ts";
+import { startDevicePlugins } from "./actors/device-plugins.ts";
 import { startGarbageCollector } from "./actors/garbage-collector.ts";
 import { type Kubelets, startKubelets } from "./actors/kubelet.ts";
 import { startNodeLifecycle } from "./actors/node-lifecycle.ts";
@@ -15,6 +16,7 @@ export function startCluster(world: World, zones: readonly string[] = ["a", "b",
   startVolumes(world, zones);
   startBudgets(world);
   startNodeLifecycle(world, kubelets);
+  startDevicePlugins(world);
   startGarbageCollector(world);
   return kubelets;
 }
