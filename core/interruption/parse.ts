@@ -6,6 +6,10 @@ export type InterruptionKind =
   | "instance_stopped"
   | "instance_terminated"
   | "capacity_reservation_interrupted"
+  /** Polled, never a message: EC2's checks fail, or it has planned something for the instance. */
+  | "instance_status"
+  | "system_status"
+  | "event_status"
   | "no_op";
 
 /** What a message says about instances. */

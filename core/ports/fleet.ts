@@ -1,5 +1,16 @@
 import type { FleetRequest, FleetResult, Instance, LaunchTemplate } from "../model/record.ts";
 
+/** What EC2 says of an instance that is not as it should be. */
+export interface InstanceStatus {
+  readonly instanceId: string;
+  /** Since when the check of the instance fails, ms. */
+  readonly instanceFailedSince?: number;
+  /** Since when the check of the host below it fails, ms. */
+  readonly systemFailedSince?: number;
+  /** Codes of what EC2 has planned for it: "instance-retirement". */
+  readonly events: readonly string[];
+}
+
 /** The machines of one account and region. */
 export interface Fleet {
   /** Makes the template unless one of that name exists. */
@@ -16,6 +27,8 @@ export interface Fleet {
   /** Not found counts as done. */
   terminate(instanceId: string): Promise<void>;
   tag(instanceId: string, tags: Readonly<Record<string, string>>): Promise<void>;
+  /** Instances of the account, ours or not, whose checks fail or that EC2 has plans for. Absent where nothing is checked. */
+  impaired?(): Promise<readonly InstanceStatus[]>;
   /**
    * Deletes the cluster's launch templates made before a time (ms) and returns how many. Safe beside a launch: that one gets NotFoundError and
    * makes its template anew. Absent where templates cost nothing.

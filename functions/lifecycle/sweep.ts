@@ -6,14 +6,17 @@ import type { NodeClaimRecord } from "../../core/model/record.ts";
 import type { WakeUp } from "../../core/ports/wake-ups.ts";
 import type { LifecycleDeps } from "../cluster-deps.ts";
 import { endClaim } from "../end-claim.ts";
+import { checkConsistency } from "./check-consistency.ts";
 import { collect } from "./collect.ts";
+import { pollStatus } from "./poll-status.ts";
+import { repair } from "./repair.ts";
 
 /** A wake-up that is this late was lost. */
 const LATE_MS = 5_000;
 
 /**
- * The net under all wake-ups: wakes claims that are overdue, takes claims without a record into care, and clears both ways between claims
- * and instances (nodeclaim-lifecycle.md §8).
+ * The net under all wake-ups: wakes claims that are overdue, takes claims without a record into care, replaces what is broken, and clears both ways
+ * between claims and instances (nodeclaim-lifecycle.md §8, §13).
  */
 export async function sweep(deps: LifecycleDeps): Promise<void> {
   const { cluster, kubernetes, store, fleet, wakeUps, now } = deps;
@@ -31,6 +34,9 @@ export async function sweep(deps: LifecycleDeps): Promise<void> {
   const names = new Set([...changed, ...left].map(({ metadata }) => metadata.name).concat(due.map(({ name }) => name)));
   await wakeUps.wake([...names].sort().map((claim): WakeUp => ({ kind: "claim", cluster: cluster.name, claim })));
   await endVanished(records, claims, deps);
+  await repair(nodes, claims, deps);
+  await checkConsistency(nodes, claims, deps);
+  await pollStatus(records, deps);
   const instances = await fleet.list(cluster.name);
   await collect({ records, claims, nodes, instances, now: now() }, deps);
 }

@@ -18,6 +18,7 @@ import type { FleetRequest, FleetResult, Instance, LaunchTemplate } from "../../
 import { RefusedError } from "../../../core/ports/errors.ts";
 import type { Fleet } from "../../../core/ports/fleet.ts";
 import { codeOf, isAlreadyThere, isNotFound, isTemplateGone, toDomainError } from "./errors.ts";
+import { impairedInstances } from "./instance-status.ts";
 import { launchTemplateData, toTags } from "./launch-template-data.ts";
 import { allPages } from "./pages.ts";
 
@@ -98,6 +99,8 @@ export function ec2Fleet(client: EC2Client): Fleet {
         throw toDomainError(error);
       }
     },
+
+    impaired: () => impairedInstances(client),
 
     async removeLaunchTemplates(cluster: string, madeBefore: number) {
       const templates = await allPages(

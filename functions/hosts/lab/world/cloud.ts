@@ -3,7 +3,7 @@ import type { FleetOverride, FleetRequest, FleetResult, Instance, LaunchTemplate
 import type { Catalogue, CatalogueType } from "../../../../core/offerings/catalogue.ts";
 import type { CloudInventory } from "../../../../core/ports/cloud-inventory.ts";
 import { NotFoundError, RefusedError, ThrottledError } from "../../../../core/ports/errors.ts";
-import type { Fleet } from "../../../../core/ports/fleet.ts";
+import type { Fleet, InstanceStatus } from "../../../../core/ports/fleet.ts";
 import type { Kubelets } from "./actors/kubelet.ts";
 import { type CloudEvent, eventOf } from "./cloud-events.ts";
 import { type CostLine, meter } from "./cost.ts";
@@ -66,6 +66,8 @@ export interface SimulatedCloud {
   recommendRebalance(instanceId: string): void;
   /** An AWS Health event that the machine will be retired. */
   scheduleRetirement(instanceId: string): void;
+  /** EC2's status checks find fault with the machine, or plan something for it; without a fault they find none again. */
+  impair(instanceId: string, fault?: Omit<InstanceStatus, "instanceId">): void;
   /** Somebody else ends the machine: its node falls silent without any drain. */
   kill(instanceId: string): void;
   /** What EventBridge would deliver. */
@@ -94,6 +96,7 @@ export function simulatedCloud(world: World, options: CloudOptions): SimulatedCl
   const machines = new Map<string, Machine>();
   const outages: Outage[] = [];
   const throttled: { readonly from: number; readonly until: number }[] = [];
+  const faults = new Map<string, InstanceStatus>();
   const listeners = new Set<(event: CloudEvent) => void>();
 
   const emit = (detail: CloudEvent): void => {
@@ -267,6 +270,10 @@ export function simulatedCloud(world: World, options: CloudOptions): SimulatedCl
           .filter((m) => visible(m) && m.instance.state !== "terminated" && belongsTo(m.instance, cluster))
           .map((m) => m.instance);
       },
+      async impaired() {
+        refuseWhenThrottled();
+        return [...faults.values()].filter(({ instanceId }) => machines.get(instanceId)?.instance.state === "running");
+      },
       async terminate(id) {
         refuseWhenThrottled();
         end(id);
@@ -288,6 +295,10 @@ export function simulatedCloud(world: World, options: CloudOptions): SimulatedCl
     },
     recommendRebalance: (id) => emit(event("rebalance", running(id).instance)),
     scheduleRetirement: (id) => emit(event("retirement", running(id).instance)),
+    impair(id, fault) {
+      if (fault === undefined) faults.delete(id);
+      else faults.set(running(id).instance.id, { instanceId: id, ...fault });
+    },
     kill: (id) => end(running(id).instance.id),
     onEvent(listener) {
       listeners.add(listener);

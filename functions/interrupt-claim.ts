@@ -1,0 +1,50 @@
+import { CONSEQUENCES } from "../core/interruption/consequence.ts";
+import type { InterruptionKind } from "../core/interruption/parse.ts";
+import { machineFields } from "../core/lifecycle/machine-fields.ts";
+import type { NodeClaimRecord } from "../core/model/record.ts";
+import { UNAVAILABLE_MS } from "../core/offerings/unavailable.ts";
+import type { PublishedEvent } from "../core/ports/kubernetes.ts";
+import type { ClusterDeps } from "./cluster-deps.ts";
+import { endClaim } from "./end-claim.ts";
+import { publishOnce } from "./events.ts";
+
+/**
+ * What an interruption means for the claim that it hits: its offering is marked, the claim ends (replacements are planned for at once), and people are told.
+ * A claim that is going already is left to go.
+ */
+export async function interruptClaim(record: NodeClaimRecord, kind: Exclude<InterruptionKind, "no_op">, deps: ClusterDeps): Promise<void> {
+  const { cluster, store, log, now } = deps;
+  const { action } = CONSEQUENCES[kind];
+  if (kind === "spot_interrupted" && record.instance) {
+    const { instanceType, zone } = record.instance;
+    await store.markUnavailable(cluster.name, [{ instanceType, zone, capacityType: "spot", expiresAt: now() + UNAVAILABLE_MS }]);
+  }
+  const deadline = action === "ForcefulTermination" ? now() : undefined;
+  const ended = action !== "NoAction" && (await endClaim(record.name, kind, deps, deadline));
+  if (ended) {
+    log.info("initiating delete from interruption message", {
+      controller: "interruption",
+      messageKind: kind,
+      NodeClaim: { name: record.name },
+      ...machineFields(record),
+      action,
+    });
+  }
+  await tell(record, kind, ended, deps);
+}
+
+async function tell(record: NodeClaimRecord, kind: Exclude<InterruptionKind, "no_op">, ended: boolean, deps: ClusterDeps): Promise<void> {
+  const claim = await deps.kubernetes.get("NodeClaim", record.name);
+  if (claim === undefined) return;
+  const nodeName = claim.status?.nodeName;
+  const abouts: readonly PublishedEvent["about"][] = [
+    { kind: "NodeClaim", metadata: claim.metadata },
+    ...(nodeName === undefined ? [] : [{ kind: "Node", metadata: { name: nodeName } } as const]),
+  ];
+  for (const about of abouts) {
+    await publishOnce({ ...CONSEQUENCES[kind].event, about }, deps);
+    if (!ended) continue;
+    const message = `Interruption triggered termination for the ${about.kind}`;
+    await publishOnce({ type: "Warning", reason: "TerminatingOnInterruption", message, about }, deps);
+  }
+}

@@ -1,0 +1,37 @@
+import { statusProblems } from "../../core/interruption/instance-status.ts";
+import type { NodeClaimRecord } from "../../core/model/record.ts";
+import { RefusedError, ThrottledError } from "../../core/ports/errors.ts";
+import type { InstanceStatus } from "../../core/ports/fleet.ts";
+import type { LifecycleDeps } from "../cluster-deps.ts";
+import { interruptClaim } from "../interrupt-claim.ts";
+
+/** An instance that has recovered and fails again after so long counts anew. */
+const SIGHTING_MS = 60 * 60_000;
+
+/** Asks EC2 for instances whose checks fail or that it has plans for, and ends their claims (interruption.md §5). A cluster without instances asks nothing. */
+export async function pollStatus(records: readonly NodeClaimRecord[], deps: LifecycleDeps): Promise<void> {
+  const byInstance = new Map(records.flatMap((record) => (record.instance ? [[record.instance.id, record]] : [])));
+  if (byInstance.size === 0 || deps.fleet.impaired === undefined) return;
+  for (const status of await impaired(deps)) {
+    const record = byInstance.get(status.instanceId);
+    if (record === undefined) continue;
+    for (const { category, kind } of statusProblems(status, deps.now())) {
+      if (await deps.store.firstSighting(deps.cluster.name, `status/${status.instanceId}/${category}`, deps.now(), SIGHTING_MS))
+        deps.metrics.count("interruption_instance_status_unhealthy_total", { category });
+      await interruptClaim(record, kind, deps);
+    }
+  }
+}
+
+/** None when the question is not allowed: everything else of the sweep must go on. */
+async function impaired({ cluster, fleet, store, log, now }: LifecycleDeps): Promise<readonly InstanceStatus[]> {
+  try {
+    return (await fleet.impaired?.()) ?? [];
+  } catch (error) {
+    if (error instanceof ThrottledError) return [];
+    if (!(error instanceof RefusedError)) throw error;
+    if (await store.firstSighting(cluster.name, "status-refused", now(), SIGHTING_MS))
+      log.error("instance status checks are not looked at: allow ec2:DescribeInstanceStatus", { error: error.message });
+    return [];
+  }
+}

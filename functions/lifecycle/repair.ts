@@ -1,0 +1,42 @@
+import { CAPACITY_TYPE, NODE_POOL } from "../../core/model/labels.ts";
+import type { Node } from "../../core/model/node.ts";
+import type { NodeClaim } from "../../core/model/node-claim.ts";
+import type { PublishedEvent } from "../../core/ports/kubernetes.ts";
+import { planRepairs, type Repair } from "../../core/repair/plan.ts";
+import type { LifecycleDeps } from "../cluster-deps.ts";
+import { endClaim } from "../end-claim.ts";
+import { publishOnce } from "../events.ts";
+import { claimFields } from "./claim-fields.ts";
+
+const TELL_MS = 15 * 60_000;
+
+/** Replaces nodes that have been broken for too long (gate NodeRepair). One that is going already is made to go at once. */
+export async function repair(nodes: readonly Node[], claims: readonly NodeClaim[], deps: LifecycleDeps): Promise<void> {
+  if (!deps.settings.nodeRepair) return;
+  const { repairs, blocked } = planRepairs({ nodes, claims, now: deps.now() });
+  for (const one of repairs) await replace(one, deps);
+  for (const one of blocked) await tellBlocked(one, deps);
+}
+
+async function replace({ claim, node, condition }: Repair, deps: LifecycleDeps): Promise<void> {
+  const { name, labels } = claim.metadata;
+  if (!(await endClaim(name, "unhealthy", deps, deps.now()))) return;
+  deps.log.info("deleting unhealthy node", { ...claimFields(name), Node: { name: node.metadata.name }, condition });
+  deps.metrics.count("nodeclaims_unhealthy_disrupted_total", {
+    condition: condition.replaceAll(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase(),
+    nodepool: labels?.[NODE_POOL] ?? "",
+    capacity_type: labels?.[CAPACITY_TYPE] ?? "",
+    image_id: claim.status?.imageID ?? "",
+  });
+}
+
+async function tellBlocked({ claim, node }: Repair, deps: LifecycleDeps): Promise<void> {
+  const pool = claim.metadata.labels?.[NODE_POOL];
+  const message = `more than 20% nodes are unhealthy in the ${pool === undefined ? "cluster" : "nodepool"}`;
+  const abouts: readonly PublishedEvent["about"][] = [
+    { kind: "Node", metadata: node.metadata },
+    { kind: "NodeClaim", metadata: claim.metadata },
+    ...(pool === undefined ? [] : [{ kind: "NodePool", metadata: { name: pool } } as const]),
+  ];
+  for (const about of abouts) await publishOnce({ type: "Warning", reason: "NodeRepairBlocked", message, about }, deps, TELL_MS);
+}
