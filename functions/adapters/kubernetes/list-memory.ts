@@ -1,0 +1,40 @@
+import type { Kind } from "../../../core/ports/kubernetes.ts";
+import type { RememberedList } from "./remembered-list.ts";
+
+/** What the informers of a function remember together. */
+export interface ListMemory {
+  get(key: string): RememberedList<Kind> | undefined;
+  keep(key: string, list: RememberedList<Kind>): void;
+  forget(key: string): void;
+}
+
+/** Room for `maxObjects` objects over all clusters: those lists go first that have not been read for longest. The one read last stays, whatever its size. */
+export function listMemory(maxObjects: number): ListMemory {
+  // In the order of their last use.
+  const lists = new Map<string, RememberedList<Kind>>();
+
+  const touch = (key: string, list: RememberedList<Kind>): void => {
+    lists.delete(key);
+    lists.set(key, list);
+  };
+
+  return {
+    get(key) {
+      const list = lists.get(key);
+      if (list !== undefined) touch(key, list);
+      return list;
+    },
+    keep(key, list) {
+      touch(key, list);
+      let objects = [...lists.values()].reduce((sum, { size }) => sum + size, 0);
+      for (const [oldest, { size }] of lists) {
+        if (objects <= maxObjects || oldest === key) return;
+        lists.delete(oldest);
+        objects -= size;
+      }
+    },
+    forget: (key) => {
+      lists.delete(key);
+    },
+  };
+}

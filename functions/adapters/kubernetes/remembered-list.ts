@@ -1,0 +1,157 @@
+import { ConflictError } from "../../../core/ports/errors.ts";
+import type { Kind, Kinds } from "../../../core/ports/kubernetes.ts";
+import { failure } from "./errors.ts";
+import { type KindCache, kindCache } from "./kind-cache.ts";
+import { pathOf, RESOURCES } from "./kinds.ts";
+import { type Listed, listPages, type Selectors } from "./pages.ts";
+import { isAtLeast, isComparable } from "./resource-version.ts";
+import type { OpenStream, Transport } from "./transport.ts";
+import { openWatch, type Watch } from "./watch.ts";
+
+/** A namespace and a name that nothing has. */
+const NOWHERE = "karpenter-serverless-nowhere";
+
+/** How to reach the API server, and how long a watch must be silent to be taken for one that has said everything. */
+export interface Reach {
+  readonly send: Transport;
+  readonly open: OpenStream;
+  readonly quietMs: number;
+}
+
+/** A list that is kept between readings and brought up to date by what has changed. */
+export interface RememberedList<K extends Kind> {
+  readonly size: number;
+  read(): Promise<Reading<K>>;
+}
+
+/** A list that was given out. */
+export interface Reading<K extends Kind> {
+  readonly items: readonly Kinds[K][];
+  /**
+   * Settles once it is certain that the list was as new as the moment it was asked for: at once, or within two seconds. Throws ConflictError
+   * when something had changed before that moment which the list does not have.
+   */
+  readonly prove: () => Promise<void>;
+}
+
+/** "All changes up to this version are in the list", said on the strength of silence. */
+interface Claim {
+  readonly version: string;
+  disproven: boolean;
+}
+
+/**
+ * Remembers a list that has just been read. A reading asks for the present resource version (a consistent read of nothing) and watches from
+ * where the memory stands:
+ * - a change or bookmark at or after the present version proves that nothing is missing;
+ * - but the API has no sign for "that was all", and a bookmark takes a second or two. So after some silence the list is given out, and the
+ *   watch goes on: the reading's `prove` waits for that bookmark. Nothing may be done on the strength of the list before it has settled.
+ * When the watch breaks, has expired (410) or ends unproven, all is listed anew. Readings and proofs take turns.
+ */
+export function rememberedList<K extends Kind>(
+  { send, open, quietMs }: Reach,
+  kind: K,
+  selectors: Selectors,
+  listed: Listed<K> & { readonly resourceVersion: string },
+): RememberedList<K> {
+  const { plural } = RESOURCES[kind];
+  let cache: KindCache<K> = kindCache(kind, listed.items, listed.resourceVersion);
+  let watch: Watch | undefined;
+  let turn: Promise<unknown> = Promise.resolve();
+  /** Those neither proven nor given up. */
+  let claims: readonly Claim[] = [];
+
+  const disprove = (version: string): void => {
+    for (const claim of claims) claim.disproven ||= isAtLeast(claim.version, version);
+  };
+  const dropReached = (): void => {
+    claims = claims.filter(({ version }) => !isAtLeast(cache.version, version));
+  };
+  const close = (): void => {
+    watch?.close();
+    watch = undefined;
+  };
+
+  async function listAnew(): Promise<void> {
+    const { items, resourceVersion } = await listPages(send, kind, selectors);
+    if (!isComparable(resourceVersion)) throw new Error(`listing ${plural}: the list bears no resource version`);
+    const next = kindCache(kind, items, resourceVersion);
+    // What changed meanwhile cannot be told from what was missing.
+    if (claims.length > 0 && differ(cache, next)) disprove(cache.version);
+    cache = next;
+  }
+
+  /** Brings the cache up to the present version, or to silence; says the version that it cannot prove. */
+  async function refresh(): Promise<string | undefined> {
+    close();
+    const [present, opened] = await Promise.all([
+      presentVersion(send, kind),
+      openWatch(open, kind, selectors, cache, disprove).catch(() => "expired" as const),
+    ]);
+    if (opened !== "expired") {
+      watch = opened;
+      const outcome = isComparable(present) ? await opened.until(present, quietMs) : "ended";
+      if (outcome === "quiet") return present;
+      close();
+      if (outcome === "reached") return undefined;
+    }
+    await listAnew();
+    return undefined;
+  }
+
+  async function prove(claim: Claim): Promise<void> {
+    if (!isAtLeast(cache.version, claim.version)) {
+      const outcome = await watch?.until(claim.version);
+      close();
+      // No bookmark came: a server need not send any.
+      if (outcome !== "reached") await listAnew();
+      dropReached();
+    }
+    if (claim.disproven) throw new ConflictError(`${plural} changed while they were being read; the next run decides anew`);
+  }
+
+  /** After those before it. */
+  function inTurn<T>(body: () => Promise<T>): Promise<T> {
+    const mine = turn.then(body);
+    turn = mine.catch(() => {});
+    return mine;
+  }
+
+  return {
+    get size() {
+      return cache.size;
+    },
+    read: () =>
+      inTurn(async () => {
+        const version = await refresh();
+        dropReached();
+        const items = cache.items();
+        if (version === undefined) return { items, prove: async () => {} };
+        const claim = { version, disproven: false };
+        claims = [...claims, claim];
+        return { items, prove: () => inTurn(() => prove(claim)) };
+      }),
+  };
+}
+
+/**
+ * The resource version that the kind has now: all that was written before is in a list of that version. Asked for where nothing is, so that
+ * the answer is 90 bytes: the API server confirms it with etcd as for any list.
+ */
+async function presentVersion(send: Transport, kind: Kind): Promise<string | undefined> {
+  const { namespaced, plural } = RESOURCES[kind];
+  const response = await send({
+    method: "GET",
+    path: pathOf(kind, undefined, NOWHERE),
+    query: { limit: "1", ...(!namespaced && { fieldSelector: `metadata.name=${NOWHERE}` }) },
+  });
+  if (response.status < 200 || response.status >= 300) throw failure(response, `asking for the version of ${plural}`);
+  return (response.body as { readonly metadata?: { readonly resourceVersion?: string } }).metadata?.resourceVersion;
+}
+
+/** Whether one has an object that the other has not, or has at another version. */
+function differ<K extends Kind>(one: KindCache<K>, other: KindCache<K>): boolean {
+  const versions = (cache: KindCache<K>) => new Set(cache.items().map(({ metadata }) => `${metadata.uid} ${metadata.resourceVersion}`));
+  const known = versions(one);
+  return one.size !== other.size || [...versions(other)].some((version) => !known.has(version));
+}

@@ -1,0 +1,81 @@
+import type { Kind } from "../../../core/ports/kubernetes.ts";
+import type { KindCache, WatchEvent } from "./kind-cache.ts";
+import { pathOf } from "./kinds.ts";
+import type { Selectors } from "./pages.ts";
+import { isAtLeast } from "./resource-version.ts";
+import type { OpenStream } from "./transport.ts";
+
+/**
+ * A watch that shall last T seconds gets a bookmark at T - 2 s, give or take one (Kubernetes storage/cacher: nextBookmarkTime and its buckets), and none
+ * when T is 2 or less: of three seconds it comes after 1.1 s on average, 2.2 s at most.
+ */
+const WATCH_SECONDS = 3;
+
+/** A watch that brings one cache forward. */
+export interface Watch {
+  /**
+   * Waits until all changes up to `version` are in ("reached"), or, with `quietMs`, until nothing has come for so long ("quiet"). "ended": the
+   * watch is over before that, and what is missing will not come.
+   */
+  until(version: string, quietMs?: number): Promise<"reached" | "quiet" | "ended">;
+  close(): void;
+}
+
+/**
+ * Watches a list from where its cache stands. `onChange` hears the version of each change once it is in, bookmarks apart. "expired": the
+ * server has forgotten that version (410), or takes no watch now; the list must be read anew. Rejects when the server cannot be reached.
+ */
+export async function openWatch<K extends Kind>(
+  open: OpenStream,
+  kind: K,
+  { fieldSelector, labelSelector }: Selectors,
+  cache: KindCache<K>,
+  onChange: (version: string) => void,
+): Promise<Watch | "expired"> {
+  let over = false;
+  let heard = () => {};
+  const onLine = (line: string): void => {
+    if (over) return;
+    const event = JSON.parse(line) as WatchEvent<K> | { readonly type: "ERROR" };
+    if (event.type === "ERROR") over = true;
+    else if (cache.apply(event) && event.type !== "BOOKMARK") onChange(cache.version);
+    heard();
+  };
+  const query = {
+    watch: "1",
+    allowWatchBookmarks: "true",
+    timeoutSeconds: String(WATCH_SECONDS),
+    resourceVersion: cache.version,
+    ...{ fieldSelector, labelSelector },
+  };
+  const stream = await open({ method: "GET", path: pathOf(kind), query }, onLine, (WATCH_SECONDS + 1) * 1_000);
+  if (stream.status < 200 || stream.status >= 300) return "expired";
+  const end = (): void => {
+    over = true;
+    heard();
+  };
+  stream.ended.then(end, end);
+
+  return {
+    until: (version, quietMs) =>
+      new Promise((resolve) => {
+        let timer: NodeJS.Timeout | undefined;
+        const settle = (outcome: "reached" | "quiet" | "ended"): void => {
+          clearTimeout(timer);
+          heard = () => {};
+          resolve(outcome);
+        };
+        heard = () => {
+          clearTimeout(timer);
+          if (isAtLeast(cache.version, version)) settle("reached");
+          else if (over) settle("ended");
+          else if (quietMs !== undefined) timer = setTimeout(settle, quietMs, "quiet");
+        };
+        heard();
+      }),
+    close() {
+      stream.close();
+      end();
+    },
+  };
+}
