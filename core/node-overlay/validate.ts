@@ -31,7 +31,8 @@ function requirementProblems({ requirements }: NodeOverlay["spec"]): readonly st
 
 function priceProblems({ price, priceAdjustment }: NodeOverlay["spec"]): readonly string[] {
   const problems: string[] = [];
-  if (price !== undefined && priceAdjustment !== undefined) problems.push("spec has both price and priceAdjustment; leave one of them out");
+  if (price !== undefined && priceAdjustment !== undefined)
+    problems.push("spec.price and spec.priceAdjustment exclude each other; leave one of them out");
   if (price !== undefined && !PRICE.test(price)) problems.push(`spec.price "${price}" is not a price; write USD per hour, such as "0.12"`);
   if (priceAdjustment !== undefined && !PRICE_ADJUSTMENT.test(priceAdjustment)) {
     problems.push(

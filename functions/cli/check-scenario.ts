@@ -6,6 +6,7 @@ import { InputError } from "./scenario.ts";
 /** Lists of a scenario whose objects the API's own rules can judge. */
 const KINDS: Readonly<Record<string, { readonly apiVersion: string; readonly kind: string; readonly needs: readonly string[] }>> = {
   nodePools: { apiVersion: "karpenter.sh/v1", kind: "NodePool", needs: ["spec.template.spec.nodeClassRef"] },
+  nodeOverlays: { apiVersion: "karpenter.sh/v1alpha1", kind: "NodeOverlay", needs: ["spec.requirements"] },
   nodes: { apiVersion: "v1", kind: "Node", needs: ["spec"] },
   nodeClaims: { apiVersion: "karpenter.sh/v1", kind: "NodeClaim", needs: ["spec"] },
   pods: { apiVersion: "v1", kind: "Pod", needs: ["spec.containers"] },

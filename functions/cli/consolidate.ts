@@ -3,7 +3,8 @@ import { simulateWithSolve } from "../../core/disruption/simulate.ts";
 import type { PlannedNodeClaim } from "../../core/model/plan.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { checkScenario } from "./check-scenario.ts";
-import { readScenario, scenarioToSnapshot } from "./scenario.ts";
+import { idleOverlays } from "./overlays.ts";
+import { readScenario, scenarioParts, scenarioToSnapshot } from "./scenario.ts";
 
 type PlannedReplacement = Pick<PlannedNodeClaim, "nodePool" | "requirements" | "taints" | "instanceTypes" | "requests" | "pods">;
 
@@ -22,6 +23,8 @@ export interface ConsolidationPlan {
   readonly commands: readonly PlannedCommand[];
   /** Why each other node stays; with `explain`. */
   readonly stays?: readonly { readonly node: string; readonly nodeClaim: string; readonly reason: string }[];
+  /** Why NodeOverlays change nothing; with `explain`. */
+  readonly idleOverlays?: readonly string[];
 }
 
 export interface ConsolidateOptions {
@@ -65,11 +68,14 @@ export function consolidateSnapshot(snapshot: Snapshot, options: ConsolidateOpti
 
 /** The disruption plan for a scenario file ("-" for standard input). Throws InputError. */
 export function consolidate(path: string, options: ConsolidateOptions = {}): ConsolidationPlan {
-  return consolidateSnapshot(scenarioToSnapshot(checkScenario(readScenario(path))), options);
+  const scenario = checkScenario(readScenario(path));
+  const plan = consolidateSnapshot(scenarioToSnapshot(scenario), options);
+  const idle = options.explain ? idleOverlays(scenarioParts(scenario)) : [];
+  return idle.length > 0 ? { ...plan, idleOverlays: idle } : plan;
 }
 
 /** The plan for people: what goes, what comes instead, what that saves, and why every other node stays. */
-export function explainConsolidation({ commands, stays = [] }: ConsolidationPlan): string {
+export function explainConsolidation({ commands, stays = [], idleOverlays: idle = [] }: ConsolidationPlan): string {
   const lines = commands.flatMap(({ method, decision, candidates, replacements, savings }) => [
     `${method}: ${decision} ${candidates.length} nodes (${candidates.join(", ")}), saving $${savings.toFixed(4)}/h`,
     ...replacements.map(({ nodePool, instanceTypes, pods }) => {
@@ -80,5 +86,5 @@ export function explainConsolidation({ commands, stays = [] }: ConsolidationPlan
   ]);
   if (commands.length === 0) lines.push("nothing to disrupt");
   for (const { node, nodeClaim, reason } of stays) lines.push(`${node || nodeClaim} stays: ${reason}`);
-  return `${lines.join("\n")}\n`;
+  return `${[...lines, ...idle].join("\n")}\n`;
 }

@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import type { InstanceType } from "../../core/model/instance-type.ts";
+import type { NodeOverlay } from "../../core/model/node-overlay.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
+import { type OverlaidScenario, overlaidScenario } from "./overlays.ts";
 
 /** What is wrong with an input, in one sentence that says where and how to mend it. */
 export class InputError extends Error {}
@@ -47,11 +49,10 @@ export function readScenario(path: string): unknown {
   }
 }
 
-/**
- * A scenario file as the core sees a cluster: lists that are missing are empty, and its instance types go to every pool. Throws
- * InputError when the shape is wrong.
- */
-export function scenarioToSnapshot(scenario: unknown): Snapshot {
+type Lists = Pick<Snapshot, (typeof LISTS)[number]>;
+
+/** What a scenario file holds, lists that are missing empty. Throws InputError when the shape is wrong. */
+export function scenarioParts(scenario: unknown): Lists & OverlaidScenario & { readonly now: number } {
   if (typeof scenario !== "object" || scenario === null || Array.isArray(scenario)) {
     throw new InputError("a scenario must be a JSON object with nodePools, pods and instanceTypes");
   }
@@ -69,15 +70,19 @@ export function scenarioToSnapshot(scenario: unknown): Snapshot {
   const now = fields["now"] === undefined ? 0 : Date.parse(String(fields["now"]));
   if (Number.isNaN(now))
     throw new InputError(`now must be an RFC 3339 time, such as 2026-01-01T00:00:00Z, not ${JSON.stringify(fields["now"])}`);
-  const lists = Object.fromEntries(LISTS.map((name) => [name, list(name)])) as unknown as Pick<Snapshot, (typeof LISTS)[number]>;
-  const instanceTypes = list("instanceTypes").map(instanceType);
-  return {
-    ...lists,
-    now,
-    instanceTypes: new Map(lists.nodePools.map(({ metadata }) => [metadata.name, instanceTypes])),
-    nominated: new Map(),
-    disrupting: new Set(),
-  };
+  const lists = Object.fromEntries(LISTS.map((name) => [name, list(name)])) as unknown as Lists;
+  const nodeOverlays = list("nodeOverlays") as readonly NodeOverlay[];
+  return { ...lists, now, nodeOverlays, instanceTypes: list("instanceTypes").map(instanceType) };
+}
+
+/**
+ * A scenario file as the core sees a cluster: its instance types go to every pool, with its NodeOverlays over them. Throws InputError when the shape is
+ * wrong.
+ */
+export function scenarioToSnapshot(scenario: unknown): Snapshot {
+  const { nodeOverlays, instanceTypes, ...lists } = scenarioParts(scenario);
+  const overlaid = overlaidScenario({ nodePools: lists.nodePools, nodeOverlays, instanceTypes });
+  return { ...lists, instanceTypes: overlaid.instanceTypes, nominated: new Map(), disrupting: new Set() };
 }
 
 function instanceType(item: unknown, i: number): InstanceType {

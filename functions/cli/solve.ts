@@ -5,7 +5,8 @@ import { requirementsFrom } from "../../core/requirements/requirements.ts";
 import { pendingPods, solve } from "../../core/scheduling/solve.ts";
 import { typeTable } from "../../core/scheduling/type-table.ts";
 import { checkScenario } from "./check-scenario.ts";
-import { InputError, readScenario, scenarioToSnapshot } from "./scenario.ts";
+import { idleOverlays } from "./overlays.ts";
+import { InputError, readScenario, scenarioParts, scenarioToSnapshot } from "./scenario.ts";
 
 /** The plan as FORMAT.md writes it. */
 export function planToJson(plan: Plan, solveMillis: number): Record<string, unknown> {
@@ -87,7 +88,8 @@ function list(names: readonly string[]): string {
 
 /** `cli solve FILE`: solves a scenario ("-" reads standard input; gzip is fine). JSON, or text with `explain`. Throws InputError. */
 export function solveCommand(path: string, options: { readonly explain?: boolean } = {}): string {
-  const snapshot = scenarioToSnapshot(checkScenario(readScenario(path)));
+  const scenario = checkScenario(readScenario(path));
+  const snapshot = scenarioToSnapshot(scenario);
   const start = performance.now();
   let plan: Plan;
   try {
@@ -97,5 +99,7 @@ export function solveCommand(path: string, options: { readonly explain?: boolean
     throw error;
   }
   const solveMillis = Math.round((performance.now() - start) * 1000) / 1000;
-  return options.explain === true ? explainPlan(plan, snapshot) : `${JSON.stringify(planToJson(plan, solveMillis), null, 2)}\n`;
+  if (options.explain !== true) return `${JSON.stringify(planToJson(plan, solveMillis), null, 2)}\n`;
+  const idle = idleOverlays(scenarioParts(scenario)).map((line) => `${line}\n`);
+  return [explainPlan(plan, snapshot), ...idle].join("");
 }

@@ -25,7 +25,7 @@ describe("an overlay that can be applied", () => {
 
 describe("what is wrong is said in one sentence each", () => {
   it.for<{ name: string; spec: Partial<NodeOverlaySpec>; says: string }>([
-    { name: "price and adjustment", spec: { price: "1", priceAdjustment: "+1" }, says: "both price and priceAdjustment" },
+    { name: "price and adjustment", spec: { price: "1", priceAdjustment: "+1" }, says: "exclude each other" },
     { name: "a signed price", spec: { price: "-1" }, says: 'spec.price "-1" is not a price' },
     { name: "an adjustment without a sign", spec: { priceAdjustment: "10%" }, says: 'spec.priceAdjustment "10%"' },
     { name: "more than everything off", spec: { priceAdjustment: "-101%" }, says: 'at least "-100%"' },

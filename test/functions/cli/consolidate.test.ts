@@ -7,10 +7,11 @@ import { InputError } from "../../../functions/cli/scenario.ts";
 import { instanceType, nodePool, pod, snapshot } from "../../core/disruption/builders.ts";
 
 /** A scenario file; the builders' snapshot already has its lists. */
-function scenarioFile(scene: Parameters<typeof snapshot>[0], types = ["small", "large"]): string {
+function scenarioFile(scene: Parameters<typeof snapshot>[0], types = ["small", "large"], nodeOverlays: readonly object[] = []): string {
   const file = join(mkdtempSync(join(tmpdir(), "consolidate-")), "scenario.json");
   const { instanceTypes: _, ...lists } = snapshot(scene);
-  writeFileSync(file, JSON.stringify({ ...lists, now: "2026-01-01T12:00:00Z", instanceTypes: types.map((name) => instanceType(name)) }));
+  const instanceTypes = types.map((name) => instanceType(name));
+  writeFileSync(file, JSON.stringify({ ...lists, now: "2026-01-01T12:00:00Z", nodeOverlays, instanceTypes }));
   return file;
 }
 
@@ -27,6 +28,19 @@ it("moves pods with the real scheduler: two half-empty nodes become one", () => 
   expect(commands[0]).toMatchObject({ method: "multi", decision: "replace", candidates: ["a", "b"] });
   expect(commands[0]?.savings).toBeCloseTo(0.8 - 0.1 * 0.4);
   expect(commands[0]?.replacements[0]?.pods).toEqual(["default/p", "default/q"]);
+});
+
+it("reckons with the scenario's NodeOverlays, and says which of them have no effect", () => {
+  const priced = (name: string, price: string, type: string) => ({
+    metadata: { name },
+    spec: { price, requirements: [{ key: "node.kubernetes.io/instance-type", operator: "In", values: [type] }] },
+  });
+  const scene = { machines: [{ name: "a" }, { name: "b" }], pods: [pod("p", "a"), pod("q", "b")] };
+  const plan = consolidate(scenarioFile(scene, ["small", "large"], [priced("free", "0", "small"), priced("slip", "0", "smal")]), {
+    explain: true,
+  });
+  expect(plan.commands[0]?.savings).toBeCloseTo(0.8);
+  expect(explainConsolidation(plan)).toContain("NodeOverlay slip has no effect");
 });
 
 it("explains why nodes stay", () => {

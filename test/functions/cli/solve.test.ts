@@ -19,6 +19,9 @@ function file(content: string | Uint8Array, name = "scenario.json"): string {
 
 const small = scenario({ pods: [pod("web"), pod("huge", { cpu: "99" })] });
 
+const overlay = (name: string, spec: object) => ({ metadata: { name }, spec: { requirements: [], ...spec } });
+const only = (key: string, ...values: string[]) => ({ key, operator: "In", values });
+
 it("prints a plan as JSON and nothing else, from gzip too", () => {
   for (const path of [file(JSON.stringify(small)), file(gzipSync(JSON.stringify(small)), "scenario.json.gz")]) {
     const plan = JSON.parse(solveCommand(path));
@@ -50,10 +53,36 @@ it.for([
     text: { pods: [{ metadata: { name: "x" }, spec: { containers: [{}], affinity: 3 } }] },
     says: "pods[0] (x): spec.affinity must be a map, not 3",
   },
+  {
+    text: { nodeOverlays: [overlay("x", { price: "cheap" })] },
+    says: 'nodeOverlays[0] (x): spec.price "cheap" is not valid; it must match',
+  },
+  {
+    text: { nodeOverlays: [overlay("x", { price: "1", priceAdjustment: "+1" })] },
+    says: "nodeOverlays[0] (x): spec.price and spec.priceAdjustment",
+  },
+  { text: { nodeOverlays: [{ metadata: { name: "x" }, spec: {} }] }, says: "nodeOverlays[0] (x): spec.requirements is missing" },
   { text: { instanceTypes: [{ name: "x", offerings: [{}] }] }, says: "offerings[0] needs a zone, a capacityType and a price" },
 ])("refuses what the API would: $says", ({ text, says }) => {
   expect(() => solveCommand(file(JSON.stringify(text)))).toThrow(InputError);
   expect(() => solveCommand(file(JSON.stringify(text)))).toThrow(says);
+});
+
+it("buys by the scenario's NodeOverlays, and says which of them have no effect", () => {
+  const family = "karpenter.k8s.aws/instance-family";
+  const nodeOverlays = [
+    overlay("cheap-g", { price: "0.001", requirements: [only("kubernetes.io/arch", "arm64")], weight: 2 }),
+    overlay("device", { capacity: { "a.b/device": 1 }, requirements: [only("node.kubernetes.io/instance-type", "m.large")] }),
+    overlay("none", { price: "1", requirements: [only(family, "z")] }),
+  ];
+  const asks = pod("asks", { cpu: "1", "a.b/device": "1" });
+  const path = file(JSON.stringify(scenario({ pods: [pod("web"), asks], nodeOverlays })));
+  const { newNodeClaims, podErrors } = JSON.parse(solveCommand(path));
+  expect(newNodeClaims.map(({ instanceTypes }: { instanceTypes: string[] }) => instanceTypes[0]).sort()).toEqual(["m.large"]);
+  expect(podErrors).toEqual({});
+  expect(solveCommand(path, { explain: true })).toContain("NodeOverlay none has no effect: no instance type of any NodePool");
+  const web = file(JSON.stringify(scenario({ pods: [pod("web")], nodeOverlays })));
+  expect(solveCommand(web, { explain: true })).toContain("default: g.medium at $0.0010/h");
 });
 
 it("sends manifests to the lab", () => {

@@ -115,7 +115,7 @@ describe("manifests", () => {
     {
       name: "two prices",
       object: { ...DEAR_C5, spec: { requirements: [], price: "1", priceAdjustment: "+1" } },
-      says: "spec has both price",
+      says: "exclude each other",
     },
   ])("$name is told before anything is played", ({ object, says }) => {
     expect(manifestProblems(object).map(({ message }) => message)).toEqual([expect.stringContaining(says)]);

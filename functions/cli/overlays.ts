@@ -1,0 +1,26 @@
+import type { InstanceType } from "../../core/model/instance-type.ts";
+import type { NodeOverlay } from "../../core/model/node-overlay.ts";
+import type { NodePool } from "../../core/model/node-pool.ts";
+import { applyOverlays, type Overlaid } from "../../core/node-overlay/apply.ts";
+import { explainVerdict } from "../../core/node-overlay/verdict.ts";
+
+/** The parts of a scenario that overlays are about; its instance types are every pool's. */
+export interface OverlaidScenario {
+  readonly nodePools: readonly NodePool[];
+  readonly nodeOverlays: readonly NodeOverlay[];
+  readonly instanceTypes: readonly InstanceType[];
+}
+
+/** The scenario's instance types by pool, with its overlays over them: that they are in the file is their gate. */
+export function overlaidScenario({ nodePools, nodeOverlays, instanceTypes }: OverlaidScenario): Overlaid {
+  return applyOverlays(nodeOverlays, nodePools, new Map(nodePools.map(({ metadata }) => [metadata.name, instanceTypes])));
+}
+
+/** A sentence for each overlay that changes nothing: why not, and what to do. */
+export function idleOverlays(scenario: OverlaidScenario): readonly string[] {
+  return [...overlaidScenario(scenario).verdicts].flatMap(([name, verdict]) => {
+    const why = explainVerdict(verdict);
+    if (why === "") return [];
+    return [`NodeOverlay ${name} ${verdict.outcome === "Applied" ? "has no effect" : "is not applied"}: ${why}`];
+  });
+}
