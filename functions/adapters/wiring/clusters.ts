@@ -9,19 +9,32 @@ import { catalogueSource } from "../catalogue/source.ts";
 import type { ClusterConfig } from "../config.ts";
 import { kubernetesClient } from "../kubernetes/client.ts";
 import { eksToken } from "../kubernetes/eks-token.ts";
+import { informer, type Readings } from "../kubernetes/informer.ts";
+import { listMemory } from "../kubernetes/list-memory.ts";
+import { httpsTransport } from "../kubernetes/transport.ts";
 import type { Base } from "./base.ts";
+import { forDecision } from "./decision.ts";
 
 const TIMEOUTS = { requestHandler: { connectionTimeout: 1_000, requestTimeout: 8_000 } };
 
+/** Some 300 MB of pods and nodes. */
+const MAX_REMEMBERED = 100_000;
+
+interface Connected {
+  readonly deps: ClusterDeps;
+  readonly read: () => Readings;
+}
+
 /**
- * What reaches a cluster, made at its first use and kept while the function is warm. A cluster whose description fails is asked for again the
- * next time.
+ * What reaches a cluster, made at its first use and kept while the function is warm; each call begins a decision (decision.ts). A cluster whose
+ * description fails is asked for again the next time.
  */
 export function wireClusters(base: Base, announcements: Announcements = silence): (cluster: string) => Promise<ClusterDeps | undefined> {
   const { region } = base.config;
   const credentials = defaultProvider();
   const catalogue = catalogueSource(base.store, region, base.now);
-  const known = new Map<string, Promise<ClusterDeps>>();
+  const known = new Map<string, Promise<Connected>>();
+  const memory = listMemory(MAX_REMEMBERED);
   const settings = {
     vmMemoryOverheadPercent: base.config.vmMemoryOverheadPercent,
     reservedEnis: base.config.reservedEnis,
@@ -29,21 +42,25 @@ export function wireClusters(base: Base, announcements: Announcements = silence)
     minValuesPolicy: base.config.minValuesPolicy,
     spotToSpotConsolidation: base.config.featureGates.SpotToSpotConsolidation,
     capacityBuffer: base.config.featureGates.CapacityBuffer,
+    defaultConstraints: base.config.schedulerConfig.defaultConstraints,
     nodeOverlay: base.config.featureGates.NodeOverlay,
     nodeRepair: base.config.featureGates.NodeRepair,
     staticCapacity: base.config.featureGates.StaticCapacity,
   };
 
-  const connect = async (config: ClusterConfig): Promise<ClusterDeps> => {
+  const connect = async (config: ClusterConfig): Promise<Connected> => {
     const cluster = await describe(config);
     const token = eksToken({ cluster: cluster.name, region, credentials });
     const log = base.config.clusters.length > 1 ? base.log.with({ cluster: cluster.name }) : base.log;
-    return {
+    const connection = { server: cluster.endpoint, caData: cluster.caBundle, token };
+    const transport = httpsTransport(connection);
+    const deps: ClusterDeps = {
       cluster,
-      kubernetes: kubernetesClient({ server: cluster.endpoint, caData: cluster.caBundle, token, log }),
+      kubernetes: kubernetesClient({ ...connection, transport: transport.send, log }),
       ...{ store: base.store, wakeUps: base.wakeUps, metrics: base.metrics, now: base.now },
       ...{ catalogue, log, announcements, settings, newId: randomUUID },
     };
+    return { deps, read: informer({ memory, cluster: cluster.name, ...transport }) };
   };
 
   return async (name) => {
@@ -52,7 +69,8 @@ export function wireClusters(base: Base, announcements: Announcements = silence)
     const connecting = known.get(name) ?? connect(config);
     known.set(name, connecting);
     try {
-      return await connecting;
+      const { deps, read } = await connecting;
+      return forDecision(deps, read());
     } catch (error) {
       known.delete(name);
       throw error;
