@@ -1,4 +1,5 @@
 import type { ClusterFacts } from "../core/launch/user-data.ts";
+import type { TopologySpreadConstraint } from "../core/model/pod.ts";
 import type { Catalogue } from "../core/offerings/catalogue.ts";
 import type { Announcements } from "../core/ports/announcements.ts";
 import type { Fleet } from "../core/ports/fleet.ts";
@@ -16,6 +17,8 @@ export interface Settings {
   readonly minValuesPolicy: "Strict" | "BestEffort";
   readonly spotToSpotConsolidation: boolean;
   readonly capacityBuffer: boolean;
+  /** Topology spread of pods that name none (SCHEDULER_CONFIG). */
+  readonly defaultConstraints: readonly TopologySpreadConstraint[];
   readonly nodeOverlay: boolean;
   readonly nodeRepair: boolean;
   readonly staticCapacity: boolean;

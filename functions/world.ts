@@ -1,9 +1,12 @@
 import type { Headroom } from "../core/capacity-buffers/headroom.ts";
 import type { EC2NodeClass } from "../core/model/node-class.ts";
+import type { Pod } from "../core/model/pod.ts";
 import type { CommandRecord, NodeClaimRecord } from "../core/model/record.ts";
 import type { Snapshot } from "../core/model/snapshot.ts";
 import { withInFlight } from "../core/provisioning/in-flight.ts";
+import { withDefaultConstraints } from "../core/scheduling/default-constraints.ts";
 import { readHeadroom } from "./adapters/kubernetes/headroom.ts";
+import { readSelectorSources } from "./adapters/kubernetes/selector-sources.ts";
 import { readSnapshot } from "./adapters/kubernetes/snapshot.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 import { instanceTypesFor } from "./instance-types.ts";
@@ -25,11 +28,13 @@ export async function readWorld(
 ): Promise<World> {
   const { cluster, kubernetes, store, settings } = deps;
   const now = deps.now();
-  const [catalogue, unavailable, overlays, headroom] = await Promise.all([
+  const { defaultConstraints: constraints } = settings;
+  const [catalogue, unavailable, overlays, headroom, sources] = await Promise.all([
     deps.catalogue(),
     store.unavailable(cluster.name, now),
     settings.nodeOverlay ? kubernetes.list("NodeOverlay") : [],
     settings.capacityBuffer ? readHeadroom(kubernetes) : [],
+    constraints.length > 0 ? readSelectorSources(kubernetes) : undefined,
   ]);
   const { records, commands, nodeClasses, ...snapshot } = await readSnapshot({
     kubernetes,
@@ -42,7 +47,9 @@ export async function readWorld(
   // A record hears first that its claim shall go; the custom resource follows.
   const going = records.flatMap(({ name, terminating }) => (terminating ? [name] : []));
   const disrupting = new Set([...snapshot.disrupting, ...going]);
-  const virtualPods = headroom.flatMap(({ pods }) => pods);
-  const seen = withInFlight({ ...snapshot, virtualPods, instanceTypes, disrupting }, records);
+  const spread = (pods: readonly Pod[]) => (sources ? withDefaultConstraints(pods, constraints, sources) : pods);
+  const pods = spread(snapshot.pods);
+  const virtualPods = spread(headroom.flatMap((room) => room.pods));
+  const seen = withInFlight({ ...snapshot, pods, virtualPods, instanceTypes, disrupting }, records);
   return { snapshot: seen, records, commands, nodeClasses, headroom };
 }

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { readSchedulerConfig, type SchedulerConfig } from "../../core/scheduling/scheduler-config.ts";
 
 /** Where wake-ups of a cluster may come from; the sweep is always on, so a cluster may name none. */
 export type WakeUpSource = "audit" | "notify" | "sweep";
@@ -48,6 +49,7 @@ export interface Config {
   readonly reservedEnis: number;
   readonly preferencePolicy: "Respect" | "Ignore";
   readonly minValuesPolicy: "Strict" | "BestEffort";
+  readonly schedulerConfig: SchedulerConfig;
 }
 
 /** A deployment that cannot work. The message is one sentence that names the variable and says how to mend it. */
@@ -159,6 +161,26 @@ const clusters = z.pipe(
   }),
 );
 
+/** YAML is turned into JSON when the stack is made: no function needs a reader of YAML for it. */
+const schedulerConfig = z.pipe(
+  z._default(z.string(), ""),
+  z.transform((text: string, context): SchedulerConfig => {
+    const refuse = (message: string): never => {
+      context.issues.push({ code: "custom", input: text, message });
+      return z.NEVER;
+    };
+    if (text === "") return { defaultConstraints: [] };
+    let json: unknown;
+    try {
+      json = JSON.parse(text);
+    } catch {
+      return refuse('is not JSON; set it to JSON such as {"podTopologySpread":{"defaultConstraints":[…]}}');
+    }
+    const config = readSchedulerConfig(json);
+    return "problem" in config ? refuse(config.problem) : config;
+  }),
+);
+
 const environment = z.object({
   AWS_REGION: setting("us-east-1", "an AWS region such as us-west-2", (text) =>
     /^[a-z]{2,}(-[a-z]+)+-\d+$/.test(text) ? text : undefined,
@@ -186,6 +208,9 @@ const environment = z.object({
   RESERVED_ENIS: atLeast(0, 0, true),
   PREFERENCE_POLICY: oneOf(["Respect", "Ignore"], "Respect"),
   MIN_VALUES_POLICY: oneOf(["Strict", "BestEffort"], "Strict"),
+  SCHEDULER_CONFIG: schedulerConfig,
+  // Devices are not planned for: a pod that asks for some is told so, and "false" would be a promise.
+  IGNORE_DRA_REQUESTS: oneOf(["true"], "true"),
 });
 
 /** Settings that a person may give, in place of those that the stack itself fills in. */
@@ -228,5 +253,6 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>, r
     reservedEnis: values.RESERVED_ENIS,
     preferencePolicy: values.PREFERENCE_POLICY,
     minValuesPolicy: values.MIN_VALUES_POLICY,
+    schedulerConfig: values.SCHEDULER_CONFIG,
   };
 }

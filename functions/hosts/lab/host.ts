@@ -71,6 +71,7 @@ const DEFAULTS: Settings = {
   minValuesPolicy: "Strict",
   spotToSpotConsolidation: false,
   capacityBuffer: false,
+  defaultConstraints: [],
   nodeOverlay: false,
   nodeRepair: false,
   staticCapacity: false,

@@ -3,6 +3,8 @@ import { ConfigError, parseConfig } from "../../../functions/adapters/config.ts"
 
 const good = { TABLE_NAME: "karpenter", CLUSTERS: '[{"name":"c1"}]' };
 
+const ZONE = { maxSkew: 1, topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "ScheduleAnyway" };
+
 function sentence(env: Record<string, string | undefined>, required: Parameters<typeof parseConfig>[1] = []): string {
   try {
     parseConfig({ ...good, ...env }, required);
@@ -26,6 +28,7 @@ describe("parseConfig", () => {
       reservedEnis: 0,
       preferencePolicy: "Respect",
       minValuesPolicy: "Strict",
+      schedulerConfig: { defaultConstraints: [] },
     });
   });
 
@@ -43,6 +46,8 @@ describe("parseConfig", () => {
         VM_MEMORY_OVERHEAD_PERCENT: "0.05",
         RESERVED_ENIS: "",
         EVENT_BUS_NAME: "default",
+        SCHEDULER_CONFIG: JSON.stringify({ podTopologySpread: { defaultConstraints: [ZONE] } }),
+        IGNORE_DRA_REQUESTS: "true",
       },
       ["CLAIM_QUEUE_URL", "NOTIFY_TOKEN"],
     );
@@ -56,6 +61,7 @@ describe("parseConfig", () => {
       eventBusName: "default",
       featureGates: { CapacityBuffer: false, NodeOverlay: false, NodeRepair: false, SpotToSpotConsolidation: true, StaticCapacity: false },
       vmMemoryOverheadPercent: 0.05,
+      schedulerConfig: { defaultConstraints: [ZONE] },
       reservedEnis: 0,
     });
     expect(config.featureGates).not.toHaveProperty("SomethingNew");
@@ -100,6 +106,17 @@ describe("parseConfig", () => {
       env: { EVENT_BUS_NAME: "arn:aws:events:us-west-2:123456789012:event-bus/x" },
       says: /^EVENT_BUS_NAME: set it to the name of an EventBridge bus/,
     },
+    {
+      name: "a scheduler's configuration in YAML",
+      env: { SCHEDULER_CONFIG: "podTopologySpread: {}" },
+      says: /^SCHEDULER_CONFIG: is not JSON/,
+    },
+    {
+      name: "a constraint that kube-scheduler would refuse",
+      env: { SCHEDULER_CONFIG: JSON.stringify({ podTopologySpread: { defaultConstraints: [{ ...ZONE, maxSkew: 0 }] } }) },
+      says: /^SCHEDULER_CONFIG: podTopologySpread\.defaultConstraints\[0\]\.maxSkew must be a whole number above 0, not 0\.$/,
+    },
+    { name: "planning of devices", env: { IGNORE_DRA_REQUESTS: "false" }, says: /^IGNORE_DRA_REQUESTS: set it to true, not "false"/ },
     { name: "a malformed gate", env: { FEATURE_GATES: "NodeRepair" }, says: /^FEATURE_GATES: set it to a list such as/ },
     { name: "a log level of another tool", env: { LOG_LEVEL: "warn" }, says: /^LOG_LEVEL: set it to debug or info or error/ },
     {

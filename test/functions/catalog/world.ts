@@ -152,6 +152,7 @@ export class TestWorld {
       minValuesPolicy: "Strict",
       spotToSpotConsolidation: false,
       capacityBuffer: false,
+      defaultConstraints: [],
       nodeOverlay: true,
       nodeRepair: false,
       staticCapacity: false,

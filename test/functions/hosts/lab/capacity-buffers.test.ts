@@ -21,7 +21,7 @@ import {
   until,
 } from "../../../support/lab-story.ts";
 
-const ROOM = podTemplate({ cpu: "1" }) as ApiObject;
+const ROOM = podTemplate({ cpu: "1" }) as unknown as ApiObject;
 const SPARE = buffer({ podTemplateRef: { name: "room" }, replicas: 1 }, {}) as ApiObject;
 const GATE = { settings: { capacityBuffer: true } };
 
