@@ -3,6 +3,7 @@ import type { CommandStep } from "../../core/disruption/command-action.ts";
 import { heal } from "../../core/disruption/marking.ts";
 import { planDisruption } from "../../core/disruption/plan.ts";
 import { podEvents } from "../../core/disruption/pod-events.ts";
+import type { DisruptionSettings } from "../../core/disruption/settings.ts";
 import type { Simulate } from "../../core/disruption/simulate.ts";
 import { driftedClaims } from "../../core/drift/drifted-claims.ts";
 import type { CommandRecord, Lease, NodeClaimRecord } from "../../core/model/record.ts";
@@ -31,15 +32,19 @@ const SEARCH_MS = 10_000;
 export async function disrupt(reason: string, deps: ClusterDeps): Promise<void> {
   const wakeTimes: number[] = [];
   const decided = await withLease(deps, async (lease) => {
-    const world = await readWorld(deps);
-    const records = await observePods(world, deps);
+    const before = await readWorld(deps);
+    const observed = await observePods(before, deps);
     const simulate: Simulate = (snapshot, options) => solve(snapshot, { ...deps.settings, ...options });
-    const commands = await carryOn({ ...world, records }, simulate, lease, wakeTimes, deps);
+    const carried = await carryOn({ ...before, records: observed }, simulate, lease, wakeTimes, deps);
+    // Replacements that were written just now take room and use limits: what is decided next must see them.
+    const fresh = carried.some((command) => isStarted(command, before.commands));
+    const world = fresh ? await readWorld(deps) : before;
+    const [records, commands] = fresh ? [world.records, world.commands] : [observed, carried];
     const seen = { snapshot: world.snapshot, records, commands, now: deps.now() };
     for (const action of heal(seen)) await performCommandAction(action, { lease, world, deps });
 
     const began = deps.now();
-    const settings = { cluster: deps.cluster.name, spotToSpotConsolidation: deps.settings.spotToSpotConsolidation };
+    const settings = settingsOf(deps);
     const outOfTime = () => deps.now() - began > SEARCH_MS;
     const plan = planDisruption({ ...seen, settings, simulate, newId: deps.newId, nominatedUntil: nominations(world), outOfTime });
     if (plan.command) {
@@ -66,6 +71,16 @@ export async function disrupt(reason: string, deps: ClusterDeps): Promise<void> 
   await sleepUntil(wakeTimes, deps);
 }
 
+/** Whether this pass has written the command's replacements. */
+function isStarted({ id, phase }: CommandRecord, before: readonly CommandRecord[]): boolean {
+  return phase === "Replacing" && before.some((command) => command.id === id && command.phase === "Validating");
+}
+
+function settingsOf({ cluster, settings }: ClusterDeps): DisruptionSettings {
+  const { spotToSpotConsolidation, staticCapacity } = settings;
+  return { cluster: cluster.name, spotToSpotConsolidation, staticCapacity };
+}
+
 /** Pods that came or went since the last pass. Somebody else's write in between is theirs to see: the next pass compares again. */
 async function observePods(world: World, { store, now }: ClusterDeps): Promise<readonly NodeClaimRecord[]> {
   const changed = new Map<string, NodeClaimRecord>();
@@ -87,7 +102,7 @@ async function carryOn(
   wakeTimes: number[],
   deps: ClusterDeps,
 ): Promise<readonly CommandRecord[]> {
-  const settings = { cluster: deps.cluster.name, spotToSpotConsolidation: deps.settings.spotToSpotConsolidation };
+  const settings = settingsOf(deps);
   let commands = world.commands;
   for (const command of world.commands) {
     const input = { ...world, commands, settings, now: deps.now(), simulate, nominatedUntil: nominations(world) };

@@ -1,0 +1,37 @@
+import { expect, it } from "vitest";
+import type { PortCall } from "../../../functions/hosts/lab/world/intercept.ts";
+import { deployment, FAMILIES, NODE_CLASS, nodePool, ON_DEMAND, openLab } from "../../simulation/story.ts";
+
+const MINUTE_MS = 60_000;
+
+/** Two nodes, each full with its pod, that drift at once under a budget of two. */
+async function callsWhileTwoDrift(): Promise<readonly PortCall[]> {
+  const calls: PortCall[] = [];
+  const lab = openLab(1, {
+    before: (call) => {
+      if (call.invocation?.name === "disruption") calls.push(call);
+      return undefined;
+    },
+  });
+  const small = { key: "node.kubernetes.io/instance-type", operator: "In", values: ["c5.large"] };
+  const pool = nodePool([ON_DEMAND, FAMILIES, small], { disruption: { consolidateAfter: "Never", budgets: [{ nodes: "2" }] } });
+  for (const object of [NODE_CLASS, pool, deployment(2, { cpu: "1500m" })]) lab.world.apply(object);
+  const { clock } = lab.world;
+  await clock.run({ until: clock.now() + 5 * MINUTE_MS });
+  const spec = pool.spec as { readonly template: object };
+  lab.world.apply({ ...pool, spec: { ...spec, template: { ...spec.template, metadata: { labels: { generation: "2" } } } } });
+  await clock.run({ until: clock.now() + 10 * MINUTE_MS });
+  lab.close();
+  return calls;
+}
+
+it("decides anew only after it has read the replacements that the same pass wrote", async () => {
+  const calls = await callsWhileTwoDrift();
+  const passes = [...Map.groupBy(calls, ({ invocation }) => invocation?.id).values()].map((pass) => pass.map(({ method }) => method));
+  const both = passes.filter((methods) => methods.includes("writeIntents") && methods.includes("createCommand"));
+  expect(both.length).toBeGreaterThan(0);
+  for (const methods of both) {
+    const between = methods.slice(methods.indexOf("writeIntents"), methods.indexOf("createCommand"));
+    expect(between).toContain("list");
+  }
+});
