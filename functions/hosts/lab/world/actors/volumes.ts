@@ -101,6 +101,7 @@ function provision(world: World, claim: PersistentVolumeClaim, storageClass: Sto
   world.store.patch("PersistentVolumeClaim", claim.metadata.name, claim.metadata.namespace, { user }, (o: Draft) => {
     o.spec.volumeName = name;
     o.status = { phase: "Bound" };
+    o.metadata.annotations = { ...o.metadata.annotations, "pv.kubernetes.io/bind-completed": "yes" };
     return o;
   });
 }
