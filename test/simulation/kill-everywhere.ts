@@ -68,14 +68,13 @@ export function killPoints(
   return [...atEffects, ...atReads];
 }
 
-/** `node test/simulation/kill-everywhere.ts [STORY|all] [EVERY]`: every EVERY-th kill point; exits 1 when one of them ends otherwise. */
-async function main(): Promise<void> {
-  const [only = "all", every = "1"] = process.argv.slice(2);
+/** Kills the stories ("all" of them, or one by name) at every `every`-th place, prints what each ends in, and returns how many ended otherwise. */
+export async function killEverywhere(only: string, every: number): Promise<number> {
   let failures = 0;
   for (const story of STORIES.filter(({ name }) => only === "all" || name === only)) {
     const began = Date.now();
     const plain = await unharmed(story, 1);
-    const points = killPoints(plain, Number(every));
+    const points = killPoints(plain, every);
     for (const point of points) {
       const killed = await killedAt(story, 1, point, plain.ending);
       if (killed.same) continue;
@@ -88,7 +87,11 @@ async function main(): Promise<void> {
     );
   }
   console.log(`${failures} of them ended otherwise`);
-  process.exitCode = failures > 0 ? 1 : 0;
+  return failures;
 }
 
-if (process.argv[1] === import.meta.filename) await main();
+// `node test/simulation/kill-everywhere.ts [STORY|all] [EVERY]` exits 1 when one of them ends otherwise.
+if (process.argv[1] === import.meta.filename) {
+  const [only = "all", every = "1"] = process.argv.slice(2);
+  process.exitCode = (await killEverywhere(only, Number(every))) > 0 ? 1 : 0;
+}

@@ -1,0 +1,95 @@
+import type { Lab } from "../../functions/hosts/lab/host.ts";
+import type { Machine } from "../../functions/hosts/lab/world/cloud.ts";
+import type { ApiObject } from "../../functions/hosts/lab/world/objects.ts";
+import type { Draft } from "../../functions/hosts/lab/world/store.ts";
+import { USER } from "../../functions/hosts/lab/world/world.ts";
+import type { Act, Pick } from "./script.ts";
+
+const MINUTE_MS = 60_000;
+
+/** Does one act. What it is about may not be there any more: then nothing happens, as with a person who comes too late. */
+export function perform(act: Act, lab: Lab): void {
+  const { world, cloud } = lab;
+  switch (act.what) {
+    case "scale":
+      if (world.store.get("Deployment", act.workload, "default")) world.scale("Deployment", "default", act.workload, act.replicas);
+      return;
+    case "run job":
+      world.apply(job(act));
+      return;
+    case "delete pod":
+      withPicked(lab, "Pod", act.pick, ({ metadata }) => void world.delete("Pod", metadata.name, metadata.namespace));
+      return;
+    case "hold pod":
+      withPicked(lab, "Pod", act.pick, ({ metadata }) => holdPod(lab, metadata.name, metadata.namespace, act.value));
+      return;
+    case "delete node":
+      withPicked(lab, "Node", act.pick, ({ metadata }) => void world.delete("Node", metadata.name));
+      return;
+    case "delete claim":
+      withPicked(lab, "NodeClaim", act.pick, ({ metadata }) => void world.delete("NodeClaim", metadata.name));
+      return;
+    case "edit pool":
+      world.store.patch("NodePool", act.pool, undefined, { user: USER }, (pool: Draft) => ({ ...pool, spec: merge(pool.spec, act.spec) }));
+      return;
+    case "interrupt":
+      withMachine(lab, act.pick, (m) => m.instance.capacityType === "spot", cloud.interruptSpot);
+      return;
+    case "recommend rebalance":
+      withMachine(lab, act.pick, (m) => m.instance.capacityType === "spot", cloud.recommendRebalance);
+      return;
+    case "retire machine":
+      withMachine(lab, act.pick, () => true, cloud.scheduleRetirement);
+      return;
+    case "stop machine":
+      withMachine(lab, act.pick, () => true, cloud.kill);
+      return;
+    case "outage":
+      cloud.outages.push({ ...act.of, until: world.clock.now() + act.minutes * MINUTE_MS });
+      return;
+  }
+}
+
+function withPicked({ world }: Lab, kind: string, pick: Pick, act: (object: ApiObject) => void): void {
+  const objects = world.store.list(kind);
+  const picked = objects[Math.floor(pick * objects.length)];
+  if (picked) act(picked);
+}
+
+function withMachine({ cloud }: Lab, pick: Pick, which: (machine: Machine) => boolean, act: (instanceId: string) => void): void {
+  const machines = cloud.machines().filter((m) => m.endedAt === undefined && which(m));
+  const picked = machines[Math.floor(pick * machines.length)];
+  if (picked) act(picked.instance.id);
+}
+
+function holdPod({ world }: Lab, name: string, namespace: string | undefined, value: string | undefined): void {
+  world.store.patch("Pod", name, namespace, { user: USER }, (pod: Draft) => {
+    const { "karpenter.sh/do-not-disrupt": _, ...others } = pod.metadata.annotations ?? {};
+    pod.metadata.annotations = value === undefined ? others : { ...others, "karpenter.sh/do-not-disrupt": value };
+    return pod;
+  });
+}
+
+function job({ name, pods, cpu }: Extract<Act, { what: "run job" }>): ApiObject {
+  return {
+    apiVersion: "batch/v1",
+    kind: "Job",
+    metadata: { name, namespace: "default" },
+    spec: {
+      completions: pods,
+      parallelism: pods,
+      template: {
+        metadata: { labels: { job: name } },
+        spec: { containers: [{ name: "work", image: "work", resources: { requests: { cpu, memory: "256Mi" } } }] },
+      },
+    },
+  };
+}
+
+/** As `kubectl patch --type merge`. */
+function merge(into: Draft, change: Draft): Draft {
+  if (typeof change !== "object" || change === null || Array.isArray(change)) return change;
+  const result = { ...into };
+  for (const [key, value] of Object.entries(change)) result[key] = merge(into?.[key], value);
+  return result;
+}

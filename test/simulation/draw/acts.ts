@@ -1,0 +1,76 @@
+import type { Random } from "../../../functions/hosts/lab/world/random.ts";
+import type { Act, ScriptEvent } from "../script.ts";
+import { chance, type DrawnWorld, drawBudgets, drawLimits } from "./world.ts";
+
+/** Changes of a NodePool: some drift its nodes, others change what may be done to them. */
+function poolEdit(random: Random): Readonly<Record<string, unknown>> {
+  const budgets = drawBudgets(random);
+  const limits = drawLimits(random);
+  return random.pick<Readonly<Record<string, unknown>>>([
+    { template: { metadata: { labels: { "sim/generation": random.hex(4) } } } },
+    { template: { metadata: { labels: { "sim/generation": random.hex(4) } } } },
+    { template: { spec: { requirements: [{ key: "karpenter.sh/capacity-type", operator: "In", values: ["on-demand"] }] } } },
+    { disruption: { consolidateAfter: random.pick(["0s", "1m", "5m"]) } },
+    { disruption: { budgets: budgets ?? [{ nodes: "10%" }] } },
+    ...(limits ? [{ limits }] : []),
+  ]);
+}
+
+const ZONES: readonly [string, ...string[]] = ["us-west-2a", "us-west-2b", "us-west-2c"];
+const TYPES: readonly [string, ...string[]] = ["c5.large", "c5.xlarge", "m5.large", "m5.xlarge"];
+
+function outage(random: Random): Act {
+  const of = random.pick<{ readonly zone?: string; readonly instanceType?: string; readonly capacityType?: "spot" }>([
+    { zone: random.pick(ZONES) },
+    { instanceType: random.pick(TYPES) },
+    { instanceType: random.pick(TYPES), zone: random.pick(ZONES) },
+    { capacityType: "spot" },
+    {},
+  ]);
+  return { what: "outage", of, minutes: random.pick([2, 5, 15]) };
+}
+
+function drawAct({ pools, workloads }: DrawnWorld, random: Random, index: number): Act {
+  const workload = random.pick(workloads as unknown as [(typeof workloads)[number], ...(typeof workloads)[number][]]);
+  const scale: Act = {
+    what: "scale",
+    workload: workload.name,
+    replicas: random.pick([0, 1, random.between(0, workload.most), random.between(0, workload.most), workload.most]),
+  };
+  const pick = random.next();
+  const held = random.pick<string | undefined>([undefined, "true", "5m"]);
+  return random.pick<Act>([
+    scale,
+    scale,
+    scale,
+    scale,
+    { what: "run job", name: `job-${index}`, pods: random.between(1, 4), cpu: random.pick(["500m", "1", "2"]) },
+    { what: "delete pod", pick },
+    { what: "hold pod", pick, value: held },
+    { what: "delete node", pick },
+    { what: "delete claim", pick },
+    { what: "edit pool", pool: random.pick(pools as unknown as [string, ...string[]]), spec: poolEdit(random) },
+    { what: "interrupt", pick },
+    { what: "interrupt", pick },
+    random.pick<Act>([
+      { what: "recommend rebalance", pick },
+      { what: "retire machine", pick },
+    ]),
+    { what: "stop machine", pick },
+    outage(random),
+  ]);
+}
+
+/** What happens in a run of so many minutes: bursts of a few acts, so that one meets the other half done, with time between to settle. */
+export function drawActs(world: DrawnWorld, minutes: number, random: Random): readonly ScriptEvent[] {
+  const acts: ScriptEvent[] = [];
+  let index = 0;
+  for (let at = random.between(60, 180); at < (minutes - 2) * 60; at += random.between(60, 600)) {
+    let when = at;
+    do {
+      acts.push({ at: when, ...drawAct(world, random, index++) });
+      when += random.between(1, 60);
+    } while (chance(random, 0.45));
+  }
+  return acts;
+}

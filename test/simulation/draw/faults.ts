@@ -1,0 +1,134 @@
+import type { Random } from "../../../functions/hosts/lab/world/random.ts";
+import type { Failure, Fault, FunctionName, Port, QueueName, ScriptEvent, Strike } from "../script.ts";
+import { chance } from "./world.ts";
+
+/** Calls worth meeting: those with an effect, and the reads on which decisions rest. */
+const CALLS: Readonly<Record<FunctionName, readonly (readonly [Port, string])[]>> = {
+  lifecycle: [
+    ["fleet", "launch"],
+    ["fleet", "launch"],
+    ["fleet", "ensureLaunchTemplate"],
+    ["fleet", "terminate"],
+    ["fleet", "describe"],
+    ["fleet", "list"],
+    ["store", "update"],
+    ["store", "update"],
+    ["store", "remove"],
+    ["store", "get"],
+    ["store", "create"],
+    ["store", "markUnavailable"],
+    ["kubernetes", "create"],
+    ["kubernetes", "update"],
+    ["kubernetes", "updateStatus"],
+    ["kubernetes", "delete"],
+    ["kubernetes", "evict"],
+    ["kubernetes", "list"],
+    ["kubernetes", "get"],
+    ["wakeUps", "wake"],
+  ],
+  provision: [
+    ["store", "acquireLease"],
+    ["store", "writeIntents"],
+    ["store", "writeIntents"],
+    ["store", "releaseLease"],
+    ["store", "list"],
+    ["kubernetes", "list"],
+    ["wakeUps", "wake"],
+  ],
+  disruption: [
+    ["store", "acquireLease"],
+    ["store", "createCommand"],
+    ["store", "updateCommand"],
+    ["store", "updateCommand"],
+    ["store", "writeIntents"],
+    ["store", "removeCommand"],
+    ["store", "update"],
+    ["store", "commands"],
+    ["store", "firstSighting"],
+    ["kubernetes", "update"],
+    ["kubernetes", "updateStatus"],
+    ["kubernetes", "list"],
+    ["wakeUps", "wake"],
+  ],
+  interruption: [
+    ["store", "byInstance"],
+    ["store", "update"],
+    ["store", "get"],
+    ["store", "markUnavailable"],
+    ["wakeUps", "wake"],
+  ],
+  catalog: [["kubernetes", "updateStatus"]],
+};
+
+const WHO: readonly [FunctionName, ...FunctionName[]] = [
+  ...(["lifecycle", "lifecycle", "lifecycle", "lifecycle", "provision", "provision"] as const),
+  ...(["disruption", "disruption", "disruption", "interruption", "catalog"] as const),
+];
+const FAILURES: Readonly<Record<Port, readonly [Failure, ...Failure[]]>> = {
+  kubernetes: ["conflict", "throttled", "server", "expired"],
+  store: ["conflict", "throttled", "server"],
+  fleet: ["throttled", "server"],
+  wakeUps: ["throttled", "server"],
+};
+
+function drawStrike(random: Random): Strike {
+  const fn = random.pick(WHO);
+  const anywhere = chance(random, 0.3);
+  const [port, method] = random.pick(CALLS[fn] as [readonly [Port, string], ...(readonly [Port, string])[]]);
+  const how = random.pick<Strike["how"]>(["kill", "kill", "fail", "fail", "slow"]);
+  const failure = random.pick(FAILURES[port]);
+  return {
+    what: "strike",
+    how,
+    when: random.pick(["before", "after"]),
+    fn,
+    ...(!anywhere && { port, method }),
+    skip: anywhere ? random.between(0, 40) : random.pick([0, 0, 0, 1, 2, 5]),
+    failure: anywhere && (failure === "conflict" || failure === "expired") ? "server" : failure,
+    ms: random.pick([500, 3_000, 12_000, 35_000, 50_000]),
+  };
+}
+
+const QUEUES: readonly [QueueName, ...QueueName[]] = ["provision", "claims", "claims", "disruption", "interruption"];
+
+function drawSpell(random: Random): Fault {
+  const port = random.pick<Port>(["fleet", "store", "kubernetes", "wakeUps"]);
+  return random.pick<Fault>([
+    {
+      what: "storm",
+      port,
+      rate: random.pick([0.1, 0.3, 1]),
+      minutes: random.pick([0.5, 1, 3]),
+      failure: random.pick<Failure>(
+        port === "store" || port === "kubernetes" ? ["throttled", "server", "conflict"] : ["throttled", "server"],
+      ),
+    },
+    {
+      what: "messages",
+      queue: random.pick(QUEUES),
+      how: random.pick(["lose", "duplicate", "delay"]),
+      rate: random.pick([0.2, 0.5, 1]),
+      minutes: random.pick([1, 5, 15]),
+      delayMs: random.pick([2_000, 20_000, 90_000]),
+    },
+    {
+      what: "skew",
+      fn: random.pick<FunctionName>(["provision", "lifecycle", "disruption", "interruption"]),
+      ms: random.pick([-3_000, -500, 500, 3_000]),
+      minutes: random.pick([5, 20]),
+    },
+  ]);
+}
+
+/** Faults for a run: most of them close behind an act, where something is under way. `perHour` is how many strikes to expect. */
+export function drawFaults(acts: readonly ScriptEvent[], minutes: number, perHour: number, random: Random): readonly ScriptEvent[] {
+  const anytime = (): number => random.between(30, minutes * 60);
+  const [first, ...others] = acts;
+  const behindAnAct = (): number => (first ? random.pick([first, ...others]).at + random.between(0, 150) : anytime());
+  const strikes = Math.round((minutes / 60) * perHour);
+  const spells = Math.round(((minutes / 60) * perHour) / 8);
+  return [
+    ...Array.from({ length: strikes }, () => ({ at: chance(random, 0.8) ? behindAnAct() : anytime(), ...drawStrike(random) })),
+    ...Array.from({ length: spells }, () => ({ at: chance(random, 0.6) ? behindAnAct() : anytime(), ...drawSpell(random) })),
+  ];
+}

@@ -1,0 +1,28 @@
+import { hash, seeded } from "../../../functions/hosts/lab/world/random.ts";
+import type { Script } from "../script.ts";
+import { drawActs } from "./acts.ts";
+import { drawFaults } from "./faults.ts";
+import { chance, drawWorld } from "./world.ts";
+
+/** How many strikes an hour sees: some runs are calm, so that what acts alone do is seen without noise. */
+const STRIKES_PER_HOUR: readonly [number, ...number[]] = [0, 10, 30, 60, 120];
+
+/** The script of a seed: the same for the same seed, on every machine. */
+export function drawScript(seed: number, minutes: number): Script {
+  // Neighbours must not resemble each other.
+  const spread = hash(`seed ${seed}`);
+  const random = seeded(spread).fork("script");
+  const world = drawWorld(random.fork("world"));
+  const acts = drawActs(world, minutes, random.fork("acts"));
+  const faults = drawFaults(acts, minutes, random.pick(STRIKES_PER_HOUR), random.fork("faults"));
+  return {
+    seed,
+    chance: spread,
+    minutes,
+    sources: random.pick<Script["sources"]>([["notify"], ["notify"], ["audit"], ["audit", "notify"], []]),
+    interleaved: chance(random, 0.4),
+    cloudLagMs: random.pick([0, 0, 3_000, 15_000]),
+    objects: world.objects,
+    events: [...acts, ...faults].sort((a, b) => a.at - b.at),
+  };
+}

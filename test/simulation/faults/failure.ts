@@ -1,0 +1,30 @@
+import { ConflictError, RefusedError, ThrottledError } from "../../../core/ports/errors.ts";
+import type { Failure } from "../script.ts";
+
+/** The error of a failed call, as the adapters would throw it. */
+export function errorOf(failure: Failure): Error {
+  switch (failure) {
+    case "conflict":
+      return new ConflictError("409 or a failed condition: somebody else has changed it (injected)");
+    case "throttled":
+      return new ThrottledError("429: too many requests (injected)");
+    case "server":
+      return new Error("socket hang up (injected)");
+    case "expired":
+      return new RefusedError("410 Gone: the resourceVersion is too old (injected)");
+  }
+}
+
+const CONFLICTING: ReadonlySet<string> = new Set([
+  ...["update", "updateStatus", "create", "evict", "remove", "writeIntents", "createCommand", "updateCommand", "removeCommand"],
+]);
+
+/**
+ * What a call can really come to: only writes conflict, only lists expire. Anything else fails as a server that is down does. An answer that is lost
+ * is lost to the connection, except that DynamoDB's client repeats a write whose answer was lost, and then finds its own version there.
+ */
+export function fitting(failure: Failure, port: string, method: string, when: "before" | "after"): Failure {
+  if (failure === "conflict" && (!CONFLICTING.has(method) || (when === "after" && port !== "store"))) return "server";
+  if (failure === "expired" && (port !== "kubernetes" || method !== "list" || when === "after")) return "server";
+  return failure;
+}

@@ -1,0 +1,133 @@
+import type { Lab } from "../../../functions/hosts/lab/host.ts";
+import type { CallHooks, PortCall, Verdict } from "../../../functions/hosts/lab/world/intercept.ts";
+import type { Invocation } from "../../../functions/hosts/lab/world/invocation.ts";
+import type { Queue } from "../../../functions/hosts/lab/world/queues.ts";
+import type { Random } from "../../../functions/hosts/lab/world/random.ts";
+import { FUNCTIONS } from "../../../infra/functions.ts";
+import type { Fault, FunctionName, QueueName, Strike } from "../script.ts";
+import { errorOf, fitting } from "./failure.ts";
+
+/** Makes calls, messages and clocks go wrong, as the script's faults say. */
+export interface Injector {
+  readonly hooks: CallHooks;
+  readonly skewMs: (invocation: Invocation | undefined) => number;
+  /** How many faults had their way, by kind: "kill", "fail throttled", "lose message"… */
+  readonly counts: ReadonlyMap<string, number>;
+  /** The functions that faults have hit, and when (ms since the epoch): invariants that promise a time are lenient about those. */
+  readonly hits: readonly { readonly at: number; readonly fn: string }[];
+  begin(fault: Fault): void;
+  /** From now on nothing goes wrong any more. */
+  stop(): void;
+}
+
+interface Armed extends Strike {
+  left: number;
+}
+
+const MINUTE_MS = 60_000;
+
+/** `lab` is asked for once the first call comes: it is made with these hooks. */
+export function injector(lab: () => Lab, random: Random): Injector {
+  const counts = new Map<string, number>();
+  const hits: { at: number; fn: string }[] = [];
+  let strikes: Armed[] = [];
+  let storms: { readonly fault: Extract<Fault, { what: "storm" }>; readonly until: number }[] = [];
+  let troubled: { readonly fault: Extract<Fault, { what: "messages" }>; readonly until: number }[] = [];
+  const skews = new Map<FunctionName, { readonly ms: number; readonly until: number }>();
+  const timed = new WeakSet<Invocation>();
+
+  const now = (): number => lab().world.clock.now();
+  const hit = (what: string, fn: string): void => {
+    counts.set(what, (counts.get(what) ?? 0) + 1);
+    hits.push({ at: now(), fn });
+  };
+  const fail = (failure: Strike["failure"], { port, method, invocation }: PortCall, when: Strike["when"]): never => {
+    const actual = fitting(failure, port, method, when);
+    hit(`fail ${actual}${when === "after" ? ", effect done" : ""}`, invocation?.name ?? "");
+    throw errorOf(actual);
+  };
+  /** A held-up call takes real time of its function, which Lambda ends at its timeout. */
+  const limit = (invocation: Invocation | undefined): void => {
+    if (invocation === undefined || timed.has(invocation)) return;
+    timed.add(invocation);
+    const { timeoutSeconds } = FUNCTIONS[invocation.name as FunctionName];
+    lab().world.clock.after(timeoutSeconds * 1_000, `timeout of ${invocation.id}`, () => invocation.kill());
+  };
+  const struckBy = (call: PortCall, when: Strike["when"]): Armed | undefined =>
+    strikes.find((strike) => {
+      const matches =
+        strike.when === when &&
+        (strike.fn ?? call.invocation?.name) === call.invocation?.name &&
+        (strike.port ?? call.port) === call.port &&
+        (strike.method ?? call.method) === call.method;
+      return matches && strike.left-- <= 0;
+    });
+  const inject = (call: PortCall, when: Strike["when"]): Promise<Verdict> | Verdict => {
+    if (call.port === "inventory") return undefined;
+    const strike = strikes.length > 0 ? struckBy(call, when) : undefined;
+    if (strike) {
+      strikes = strikes.filter((other) => other !== strike);
+      if (strike.how === "fail") return fail(strike.failure, call, when);
+      if (strike.how === "kill") {
+        hit(`kill ${when}`, call.invocation?.name ?? "");
+        return "kill";
+      }
+      hit("hold up", call.invocation?.name ?? "");
+      limit(call.invocation);
+      return lab()
+        .world.clock.sleep(strike.ms)
+        .then(() => undefined);
+    }
+    const storm = when === "before" ? storms.find((s) => s.fault.port === call.port && s.until > now()) : undefined;
+    if (storm && random.next() < storm.fault.rate) return fail(storm.fault.failure, call, when);
+    return undefined;
+  };
+
+  const troubling = (queue: QueueName, how: Extract<Fault, { what: "messages" }>["how"]): number | undefined => {
+    const found = troubled.find(({ fault, until }) => fault.queue === queue && fault.how === how && until > now());
+    if (!found || random.next() >= found.fault.rate) return undefined;
+    hit(`${how} message`, queue);
+    return found.fault.delayMs;
+  };
+  const trouble = (name: QueueName, queue: Queue): void => {
+    queue.faults = {
+      lose: () => troubling(name, "lose") !== undefined,
+      duplicate: () => (troubling(name, "duplicate") !== undefined ? 1 : 0),
+      delay: () => troubling(name, "delay") ?? 0,
+    };
+  };
+
+  return {
+    counts,
+    hits,
+    hooks: { before: (call) => inject(call, "before"), after: (call) => inject(call, "after") },
+    skewMs: (invocation) => {
+      const skew = invocation && skews.get(invocation.name as FunctionName);
+      return skew && skew.until > now() ? skew.ms : 0;
+    },
+    begin(fault) {
+      switch (fault.what) {
+        case "strike":
+          strikes.push({ ...fault, left: fault.skip });
+          return;
+        case "storm":
+          storms.push({ fault, until: now() + fault.minutes * MINUTE_MS });
+          return;
+        case "messages":
+          troubled.push({ fault, until: now() + fault.minutes * MINUTE_MS });
+          trouble(fault.queue, lab().wakeUps[fault.queue]);
+          return;
+        case "skew":
+          hit("skew clock", fault.fn);
+          skews.set(fault.fn, { ms: fault.ms, until: now() + fault.minutes * MINUTE_MS });
+          return;
+      }
+    },
+    stop() {
+      strikes = [];
+      storms = [];
+      troubled = [];
+      skews.clear();
+    },
+  };
+}

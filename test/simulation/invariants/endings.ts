@@ -1,0 +1,75 @@
+import type { Node } from "../../../core/model/node.ts";
+import type { NodeClaim } from "../../../core/model/node-claim.ts";
+import type { NodeClaimRecord } from "../../../core/model/record.ts";
+import { PRODUCT } from "../../../functions/hosts/lab/world/api-server.ts";
+import { CLAIM_UID, FINALIZER, instanceIdOf, isAlive } from "./facts.ts";
+import type { Invariant } from "./invariant.ts";
+
+export const finalizerLast: Invariant = {
+  name: "finalizer last",
+  law: "The product takes its finalizer off a Node or NodeClaim only when the machine that the table names for it no longer runs.",
+  watch: ({ lab, table }, violated) => ({
+    onChange: ({ kind, object, old, user, type }) => {
+      if (user !== PRODUCT || (kind !== "Node" && kind !== "NodeClaim") || type === "ADDED") return;
+      const before = (type === "DELETED" ? [FINALIZER] : old?.metadata.finalizers) ?? [];
+      if (!before.includes(FINALIZER) || object.metadata.finalizers?.includes(FINALIZER)) return;
+      const id = instanceIdOf(
+        kind === "Node" ? (object as unknown as Node).spec.providerID : (object as unknown as NodeClaim).status?.providerID,
+      );
+      const machine = lab.cloud
+        .machines()
+        .find((m) => (id === undefined ? m.instance.tags[CLAIM_UID] === object.metadata.uid : m.instance.id === id));
+      if (!machine || !isAlive(machine)) return;
+      const known = (record: NodeClaimRecord | undefined): void => {
+        if (record !== undefined)
+          violated(`${kind} ${object.metadata.name} lost its finalizer while ${machine.instance.id} is ${machine.instance.state}`);
+      };
+      void table.byInstance(machine.instance.id).then(known);
+    },
+  }),
+};
+
+export const livingKeepTheirMachines: Invariant = {
+  name: "the living keep their machines",
+  law: "The product terminates no machine whose claim exists and is not asked to go.",
+  watch: ({ lab, table }, violated) => ({
+    onCall: ({ port, method, args }) => {
+      if (port !== "fleet" || method !== "terminate") return;
+      const [id] = args as [string];
+      const uid = lab.cloud.machines().find(({ instance }) => instance.id === id)?.instance.tags[CLAIM_UID];
+      const claim = lab.world.store.list("NodeClaim").find(({ metadata }) => metadata.uid === uid);
+      if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return;
+      return table.get(lab.world.cluster, claim.metadata.name).then((record) => {
+        const another = record?.instance !== undefined && record.instance.id !== id;
+        if (record?.terminating === undefined && !another) violated(`${id} was terminated although claim ${claim.metadata.name} stays`);
+      });
+    },
+  }),
+};
+
+/** Age at which an orphan is taken (5 min), a sweep, EC2's lag, and spells in which EC2 answers nobody. */
+const ORPHAN_MS = 15 * 60_000;
+
+export const noOrphans: Invariant = {
+  name: "no orphans",
+  law: "No machine runs longer than the garbage collection's period without a claim and a record that own it.",
+  watch: (_scene, violated) => {
+    const alone = new Map<string, number>();
+    return {
+      check: ({ now, machines, records, claims }) => {
+        const owned = new Set(records.flatMap(({ instance }) => (instance ? [instance.id] : [])));
+        const uids = new Set(claims.map(({ metadata }) => metadata.uid));
+        for (const machine of machines) {
+          const { id, tags } = machine.instance;
+          if (!isAlive(machine) || (owned.has(id) && uids.has(tags[CLAIM_UID]))) alone.delete(id);
+          else {
+            const since = alone.get(id) ?? now;
+            alone.set(id, since);
+            if (now - since > ORPHAN_MS)
+              violated(`${id} runs for ${Math.round((now - since) / 60_000)} minutes without a claim and record of its own`);
+          }
+        }
+      },
+    };
+  },
+};

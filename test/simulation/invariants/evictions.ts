@@ -1,0 +1,86 @@
+import type { Pod } from "../../../core/model/pod.ts";
+import { PRODUCT } from "../../../functions/hosts/lab/world/api-server.ts";
+import { claimOfNode, deadlineOf, instanceIdOf, is, isActive, isDisrupted, isHeld, nameOf, nodeOf } from "./facts.ts";
+import { type Invariant, type Scene, SKEW_MS } from "./invariant.ts";
+
+/** The product's own deletions of pods that ran: by the eviction API, which asks the budgets, or past it. */
+function ofProduct(
+  { lab }: Scene,
+  told: (pod: Pod, how: "evicted" | "deleted") => void,
+): (change: { kind: string; user: string; verb: string; subresource?: string | undefined; object: object; old?: object }) => void {
+  return ({ kind, user, verb, subresource, object, old }) => {
+    if (kind !== "Pod" || user !== PRODUCT || verb !== "delete") return;
+    const pod = (old ?? object) as Pod;
+    if (nodeOf(pod, lab) !== undefined) told(pod, subresource === "eviction" ? "evicted" : "deleted");
+  };
+}
+
+/** Whether the node's end is near enough that a pod may be deleted whatever protects it. */
+function isForced(pod: Pod, { lab }: Scene): boolean {
+  const deadline = deadlineOf(claimOfNode(nodeOf(pod, lab), lab));
+  const grace = (pod.spec.terminationGracePeriodSeconds ?? 30) * 1_000;
+  return deadline !== undefined && lab.world.clock.now() >= deadline - grace - SKEW_MS;
+}
+
+export const budgetsAsked: Invariant = {
+  name: "disruption budgets asked",
+  law: "Pods leave by the eviction API, which asks their PodDisruptionBudgets, and are deleted past it only when their node's deadline is near.",
+  watch: (scene, violated) => ({
+    onChange: ofProduct(scene, (pod, how) => {
+      if (how === "deleted" && !isForced(pod, scene)) violated(`pod ${nameOf(pod)} was deleted, not evicted, long before its node must go`);
+    }),
+  }),
+};
+
+export const heldPodsStay: Invariant = {
+  name: "held pods stay",
+  law: "A pod that do-not-disrupt protects is not made to go, unless its node's terminationGracePeriod ends.",
+  watch: (scene, violated) => ({
+    onChange: ofProduct(scene, (pod) => {
+      const now = scene.lab.world.clock.now();
+      if (isActive(pod) && isHeld(pod, now + SKEW_MS) && !isForced(pod, scene))
+        violated(`pod ${nameOf(pod)} was made to go although do-not-disrupt protects it`);
+    }),
+  }),
+};
+
+export const taintedFirst: Invariant = {
+  name: "tainted first",
+  law: "Pods are evicted only from nodes that take no new ones and whose claim is going.",
+  watch: (scene, violated) => ({
+    onChange: ofProduct(scene, (pod) => {
+      const node = nodeOf(pod, scene.lab);
+      const claim = claimOfNode(node, scene.lab);
+      if (node && !isDisrupted(node)) violated(`pod ${nameOf(pod)} was evicted from node ${node.metadata.name}, which is not tainted`);
+      else if (claim && claim.metadata.deletionTimestamp === undefined)
+        violated(`pod ${nameOf(pod)} was evicted although claim ${claim.metadata.name} stays`);
+    }),
+  }),
+};
+
+/** Past the end of its grace period by this much, nobody waits for a pod (nodeclaim-lifecycle.md §12: stuck). */
+const STUCK_MS = 60_000;
+
+export const drainedFirst: Invariant = {
+  name: "drained first",
+  law: "A machine is terminated only when no pod that a drain has to wait for runs on it, or its deadline has passed.",
+  watch: ({ lab }, violated) => ({
+    onCall: ({ port, method, args }) => {
+      if (port !== "fleet" || method !== "terminate") return;
+      const [id] = args as [string];
+      const now = lab.world.clock.now();
+      const node = lab.world.store.list("Node").find(({ spec }) => instanceIdOf((spec as { providerID?: string }).providerID) === id);
+      const deadline = deadlineOf(claimOfNode(node as never, lab));
+      if (node === undefined || !is(node as never, "Ready") || (deadline !== undefined && now >= deadline - SKEW_MS)) return;
+      const pods = lab.world.store.list("Pod") as unknown as readonly Pod[];
+      const left = pods.find(
+        ({ metadata, spec, status }) =>
+          spec.nodeName === node.metadata.name &&
+          status?.phase === "Running" &&
+          !spec.tolerations?.some(({ key, operator }) => key === undefined && operator === "Exists") &&
+          !(metadata.deletionTimestamp !== undefined && now > Date.parse(metadata.deletionTimestamp) + STUCK_MS - SKEW_MS),
+      );
+      if (left) violated(`${id} was terminated while pod ${nameOf(left)} runs on it`);
+    },
+  }),
+};

@@ -1,0 +1,69 @@
+import type { Node } from "../../../core/model/node.ts";
+import type { NodeClaim } from "../../../core/model/node-claim.ts";
+import type { Pod } from "../../../core/model/pod.ts";
+import type { Lab } from "../../../functions/hosts/lab/host.ts";
+import type { Machine } from "../../../functions/hosts/lab/world/cloud.ts";
+
+/** Plain facts about the world, worked out here and not with the product's own predicates: a mistake shared by both would not be seen. */
+
+export const FINALIZER = "karpenter.sh/termination";
+export const CLAIM_UID = "karpenter-serverless/claim-uid";
+export const CLAIM_NAME = "karpenter.sh/nodeclaim";
+export const POOL = "karpenter.sh/nodepool";
+const DISRUPTED = "karpenter.sh/disrupted";
+const DEADLINE = "karpenter.sh/nodeclaim-termination-timestamp";
+const HOLD = "karpenter.sh/do-not-disrupt";
+
+type Conditioned = {
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] } | undefined;
+};
+
+export const is = (object: Conditioned | undefined, type: string): boolean =>
+  object?.status?.conditions?.some((c) => c.type === type && c.status === "True") ?? false;
+
+/** It exists and costs money. */
+export const isAlive = ({ instance }: Machine): boolean => instance.state !== "terminated" && instance.state !== "shutting-down";
+
+export const instanceIdOf = (providerId: string | undefined): string | undefined => providerId?.split("/").pop();
+
+export const isDisrupted = ({ spec }: Node): boolean => spec.taints?.some(({ key }) => key === DISRUPTED) ?? false;
+
+export function nodeOf(pod: Pod, lab: Lab): Node | undefined {
+  return pod.spec.nodeName === undefined ? undefined : (lab.world.store.get("Node", pod.spec.nodeName) as unknown as Node | undefined);
+}
+
+export function claimOfInstance(instanceId: string, lab: Lab): NodeClaim | undefined {
+  return (lab.world.store.list("NodeClaim") as unknown as readonly NodeClaim[]).find(
+    ({ status }) => instanceIdOf(status?.providerID) === instanceId,
+  );
+}
+
+export function claimOfNode(node: Node | undefined, lab: Lab): NodeClaim | undefined {
+  const id = instanceIdOf(node?.spec.providerID);
+  return id === undefined ? undefined : claimOfInstance(id, lab);
+}
+
+/** By when a claim's pods must have gone, ms; undefined while nothing says so. */
+export function deadlineOf(claim: NodeClaim | undefined): number | undefined {
+  const text = claim?.metadata.annotations?.[DEADLINE];
+  return text === undefined ? undefined : Date.parse(text);
+}
+
+/** Whether a pod's annotation protects it at this time: "true", or a duration ("10m") counted from its start. */
+export function isHeld(pod: Pod, now: number): boolean {
+  const value = pod.metadata.annotations?.[HOLD];
+  if (value === undefined) return false;
+  if (value === "true") return true;
+  const minutes = /^(\d+)m$/.exec(value)?.[1];
+  return (
+    minutes !== undefined && (pod.status?.startTime === undefined || now < Date.parse(pod.status.startTime) + Number(minutes) * 60_000)
+  );
+}
+
+/** Active: neither finished nor asked to go. */
+export const isActive = ({ metadata, status }: Pod): boolean =>
+  metadata.deletionTimestamp === undefined && status?.phase !== "Succeeded" && status?.phase !== "Failed";
+
+export const isDaemon = ({ metadata }: Pod): boolean => metadata.ownerReferences?.some(({ kind }) => kind === "DaemonSet") ?? false;
+
+export const nameOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`;

@@ -1,0 +1,120 @@
+import type { NodeClaimRecord } from "../../../core/model/record.ts";
+import type { Machine } from "../../../functions/hosts/lab/world/cloud.ts";
+import { CLAIM_NAME, CLAIM_UID, FINALIZER } from "./facts.ts";
+import { type Invariant, SKEW_MS } from "./invariant.ts";
+
+export const launchedOnce: Invariant = {
+  name: "launched once",
+  law: "No claim is ever launched twice: of all machines that EC2 ever started, no two carry the UID of one claim.",
+  watch: (_scene, violated) => {
+    const started = new Map<string, string>();
+    return {
+      onLaunch: ({ instance }: Machine) => {
+        const uid = instance.tags[CLAIM_UID] ?? "";
+        const other = started.get(uid);
+        if (other !== undefined) violated(`${instance.id} was started for claim ${instance.tags[CLAIM_NAME]}, which has ${other} already`);
+        started.set(uid, instance.id);
+      },
+    };
+  },
+};
+
+export const intentFirst: Invariant = {
+  name: "intent first",
+  law: "No machine starts before the table says that it is meant to: its claim's record holds the request, or what came of it, or the claim's end.",
+  watch: ({ lab, table }, violated) => ({
+    onLaunch: ({ instance }) => {
+      const name = instance.tags[CLAIM_NAME] ?? "";
+      const found = (record: NodeClaimRecord | undefined): void => {
+        if (record?.launch === undefined && record?.instance === undefined && record?.terminating === undefined)
+          violated(`${instance.id} was started for claim ${name}, whose record ${record ? "holds no request" : "does not exist"}`);
+      };
+      void table.get(lab.world.cluster, name).then(found);
+    },
+  }),
+};
+
+export const finalizerFirst: Invariant = {
+  name: "finalizer first",
+  law: "No machine starts for a claim that has never carried the finalizer: deleted meanwhile, it would vanish and leave the machine.",
+  watch: (_scene, violated) => {
+    const carried = new Set<string>();
+    return {
+      onChange: ({ kind, object }) => {
+        if (kind === "NodeClaim" && object.metadata.finalizers?.includes(FINALIZER)) carried.add(object.metadata.uid ?? "");
+      },
+      onLaunch: ({ instance }) => {
+        if (!carried.has(instance.tags[CLAIM_UID] ?? ""))
+          violated(`${instance.id} was started for claim ${instance.tags[CLAIM_NAME]}, which has no finalizer`);
+      },
+    };
+  },
+};
+
+export const boughtOnce: Invariant = {
+  name: "bought once",
+  law: "No two claims are written for one pod while the first of them has not launched.",
+  watch: ({ lab, table }, violated) => {
+    const seen = new Set<string>();
+    return {
+      onResult({ port, method, args }) {
+        if (port !== "store" || method !== "writeIntents") return;
+        const names = (args[1] as readonly NodeClaimRecord[]).map(({ name }) => name).filter((name) => !seen.has(name));
+        for (const name of names) seen.add(name);
+        void table.list(lab.world.cluster).then((records) => {
+          for (const record of records.filter(({ name }) => names.includes(name))) {
+            const twin = records.find(
+              (other) =>
+                other.name !== record.name &&
+                other.terminating === undefined &&
+                (other.launchedAt ?? Number.POSITIVE_INFINITY) > record.createdAt + SKEW_MS &&
+                other.podUids.some((uid) => record.podUids.includes(uid)),
+            );
+            if (twin) violated(`${record.name} is bought for pods that ${twin.name} was bought for, which is still on its way`);
+          }
+        });
+      },
+    };
+  },
+};
+
+/** An offering that has run out is left alone for so long; less a minute for calls under way. */
+const MARKED_MS = 170_000;
+
+interface Asked {
+  readonly at: number;
+  readonly token: string;
+  readonly failed: readonly string[];
+}
+
+export const exhaustedLeftAlone: Invariant = {
+  name: "exhausted offerings left alone",
+  law: "A claim does not ask EC2 again within three minutes for what EC2 has just told it to be out of.",
+  watch: ({ lab }, violated) => {
+    const told = new Map<string, Asked>();
+    const key = (capacityType: string, type: string, zone: string): string => `${capacityType} ${type} in ${zone}`;
+    return {
+      onResult: ({ port, method, args }, result) => {
+        if (port !== "fleet" || method !== "launch") return;
+        const [request] = args as [NonNullable<NodeClaimRecord["launch"]>];
+        const { errors } = result as {
+          readonly errors: readonly { readonly code: string; readonly instanceType?: string; readonly zone?: string }[];
+        };
+        const uid = request.tags[CLAIM_UID] ?? "";
+        const now = lab.world.clock.now();
+        const before = told.get(uid);
+        const asked = request.launchTemplates.flatMap(({ overrides }) =>
+          overrides.map((o) => key(request.capacityType, o.instanceType, o.zone)),
+        );
+        const again =
+          before && before.token !== request.clientToken && now - before.at < MARKED_MS && asked.find((o) => before.failed.includes(o));
+        if (again)
+          violated(`${request.tags[CLAIM_NAME]} asks for ${again} again, ${Math.round((now - before.at) / 1_000)} s after EC2 had none`);
+        const failed = errors
+          .filter(({ code }) => code === "InsufficientInstanceCapacity")
+          .map((e) => key(request.capacityType, e.instanceType ?? "", e.zone ?? ""));
+        if (before?.token !== request.clientToken) told.set(uid, { at: now, token: request.clientToken, failed });
+      },
+    };
+  },
+};

@@ -1,0 +1,45 @@
+import type { CloudEvent } from "../../../functions/hosts/lab/world/cloud-events.ts";
+import { CLAIM_UID } from "./facts.ts";
+import type { Invariant } from "./invariant.ts";
+
+/** A failed try comes back after the queue's 40 s: two tries and their work. */
+const ACT_WITHIN_MS = 100_000;
+
+export const noticesHeeded: Invariant = {
+  name: "notices heeded",
+  law: "A spot interruption notice that meets at most one fault is acted upon while its machine still lives.",
+  watch: ({ lab, faults }, violated) => {
+    const { world, cloud } = lab;
+    const open: { readonly id: string; readonly at: number }[] = [];
+    cloud.onEvent((event: CloudEvent) => {
+      if (event["detail-type"] === "EC2 Spot Instance Interruption Warning")
+        open.push({ id: String(event.detail["instance-id"]), at: world.clock.now() });
+    });
+    /** The function and its queue share their name. */
+    const troubles = (from: number): number => faults.hits.filter(({ at, fn }) => at >= from && fn === "interruption").length;
+    return {
+      check: ({ now, machines, claims, records }) => {
+        for (let i = open.length - 1; i >= 0; i--) {
+          const notice = open[i];
+          if (notice === undefined || now - notice.at < ACT_WITHIN_MS) continue;
+          open.splice(i, 1);
+          const machine = machines.find(({ instance }) => instance.id === notice.id);
+          const claim = claims.find(({ metadata }) => metadata.uid === machine?.instance.tags[CLAIM_UID]);
+          const record = records.find(({ instance }) => instance?.id === notice.id);
+          // A machine whose launch was not on record yet is nobody's when its notice comes.
+          if (
+            claim === undefined ||
+            record === undefined ||
+            machine === undefined ||
+            notice.at - machine.instance.launchedAt < ACT_WITHIN_MS
+          )
+            continue;
+          if (claim.metadata.deletionTimestamp === undefined && record.terminating === undefined && troubles(notice.at) <= 1)
+            violated(
+              `claim ${claim.metadata.name} stays ${Math.round((now - notice.at) / 1_000)} s after the interruption notice of ${notice.id}`,
+            );
+        }
+      },
+    };
+  },
+};

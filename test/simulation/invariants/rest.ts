@@ -1,0 +1,68 @@
+import type { NodeClaim } from "../../../core/model/node-claim.ts";
+import type { NodePool } from "../../../core/model/node-pool.ts";
+import { CLAIM_UID, FINALIZER, instanceIdOf, is, isActive, isAlive, isDaemon, isDisrupted, nameOf, POOL } from "./facts.ts";
+import type { Sight } from "./invariant.ts";
+
+/** The largest machine of the simulation's catalogue, in vCPUs. */
+const LARGEST = 8;
+
+/** Whether a pod may wait for ever because the limits of each pool that it could use are all but spent. */
+function isOutOfLimits(wanted: string | undefined, { pools, machines }: Sight): boolean {
+  const open = pools.filter(({ metadata }) => wanted === undefined || wanted === metadata.name);
+  return open.every(({ metadata, spec }: NodePool) => {
+    const own = machines.filter((m) => isAlive(m) && m.instance.tags[POOL] === metadata.name);
+    const cpu = Number(spec.limits?.["cpu"] ?? Number.POSITIVE_INFINITY) - own.reduce((sum, { type }) => sum + type.cpu, 0);
+    const nodes = Number(spec.limits?.["nodes"] ?? Number.POSITIVE_INFINITY) - own.length;
+    return cpu < LARGEST || nodes < 1;
+  });
+}
+
+/** Why a claim, its record, its machine and its node do not all say the same; nothing when they do. */
+function disagreements({ records, claims, nodes, machines, commands }: Sight): string[] {
+  const alive = machines.filter(isAlive);
+  const meant = new Set(commands.flatMap(({ candidates }) => candidates.map(({ node }) => node)));
+  const isWhole = (claim: NodeClaim): boolean => is(claim, "Launched") && is(claim, "Registered") && is(claim, "Initialized");
+  return [
+    ...records.flatMap((record) => {
+      if (record.terminating) return [`record ${record.name} is still going`];
+      const claim = claims.find(({ metadata }) => metadata.name === record.name);
+      if (!claim) return [`record ${record.name} has no claim`];
+      if (!alive.some(({ instance }) => instance.id === record.instance?.id)) return [`record ${record.name} has no machine`];
+      return instanceIdOf(claim.status?.providerID) === record.instance?.id
+        ? []
+        : [`record ${record.name} and its claim name different machines`];
+    }),
+    ...claims.flatMap((claim) => {
+      const { name, uid, deletionTimestamp, finalizers } = claim.metadata;
+      if (deletionTimestamp !== undefined) return [`claim ${name} is still going`];
+      if (!finalizers?.includes(FINALIZER)) return [`claim ${name} has no finalizer`];
+      if (!records.some((r) => r.name === name && r.uid === uid)) return [`claim ${name} has no record`];
+      return isWhole(claim) ? [] : [`claim ${name} is not up`];
+    }),
+    ...alive.flatMap(({ instance }) =>
+      records.some((r) => r.instance?.id === instance.id && r.uid === instance.tags[CLAIM_UID])
+        ? []
+        : [`machine ${instance.id} has no record`],
+    ),
+    ...nodes.flatMap((node) => {
+      const { name, deletionTimestamp, labels } = node.metadata;
+      if (deletionTimestamp !== undefined) return [`node ${name} is still going`];
+      if (isDisrupted(node) && !meant.has(name)) return [`node ${name} carries the disrupted taint`];
+      if (!claims.some(({ status }) => status?.providerID === node.spec.providerID)) return [`node ${name} has no claim`];
+      return labels?.["karpenter.sh/initialized"] === "true" ? [] : [`node ${name} is not initialized`];
+    }),
+  ];
+}
+
+/** What keeps the world from being at rest, one sentence each; nothing when all is as it should be. */
+export function unrest(sight: Sight): readonly string[] {
+  // No machine is bought for a daemon's pod: where pods that were not planned for a node took its room, it waits.
+  const pending = sight.pods.filter(
+    (pod) => isActive(pod) && !isDaemon(pod) && pod.status?.phase !== "Running" && !isOutOfLimits(pod.spec.nodeSelector?.[POOL], sight),
+  );
+  return [
+    ...pending.map((pod) => `pod ${nameOf(pod)} is ${pod.status?.phase}`),
+    ...sight.commands.filter(({ phase }) => phase !== "Validating").map(({ id, phase }) => `command ${id} is ${phase}`),
+    ...disagreements(sight),
+  ];
+}

@@ -1,0 +1,76 @@
+import { parseArgs } from "node:util";
+import { drawScript } from "./draw/script.ts";
+import { killEverywhere } from "./kill-everywhere.ts";
+import { play } from "./play.ts";
+import { headline, reproduce } from "./reproduction.ts";
+import { addUp, total } from "./totals.ts";
+
+const USAGE = `node test/simulation/main.ts [options]
+  --seed S      first seed (1)
+  --runs N      play N seeds (100)
+  --hours H     play seeds until H virtual cluster-hours are over, whatever --runs says
+  --minutes M   virtual minutes of trouble in each run (45)
+  --kills       the short stories instead, killed at every remote call
+  --every K     with --kills: every K-th place only (1)
+  --keep-going  name all seeds that break a law, instead of stopping at the first and cutting it down`;
+
+/** A whole number of at least `least`, or a sentence on what is wrong with it. */
+function whole(name: string, text: string, least: number): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < least) throw new Error(`--${name} must be a whole number of at least ${least}, not "${text}"`);
+  return value;
+}
+
+function options() {
+  const { values } = parseArgs({
+    options: {
+      seed: { type: "string", default: "1" },
+      runs: { type: "string", default: "100" },
+      hours: { type: "string" },
+      minutes: { type: "string", default: "45" },
+      kills: { type: "boolean", default: false },
+      every: { type: "string", default: "1" },
+      "keep-going": { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+  return {
+    seed: whole("seed", values.seed, 0),
+    runs: values.hours === undefined ? whole("runs", values.runs, 1) : Number.POSITIVE_INFINITY,
+    hours: values.hours === undefined ? Number.POSITIVE_INFINITY : whole("hours", values.hours, 1),
+    minutes: whole("minutes", values.minutes, 5),
+    kills: values.kills,
+    every: whole("every", values.every, 1),
+    keepGoing: values["keep-going"],
+    help: values.help,
+  };
+}
+
+/** Plays seeds one after the other; prints what was broken, how to see it again, and in the last line what was played. */
+async function main(): Promise<void> {
+  const { seed, runs, hours, minutes, kills, every, keepGoing, help } = options();
+  if (help) return console.log(USAGE);
+  if (kills) {
+    process.exitCode = (await killEverywhere("all", every)) > 0 ? 1 : 0;
+    return;
+  }
+  const sum = total();
+  for (let next = seed; next - seed < runs && sum.hours < hours; next++) {
+    const script = drawScript(next, minutes);
+    const outcome = await play(script);
+    addUp(sum, outcome);
+    if (outcome.violations.length === 0) continue;
+    console.log(keepGoing ? headline(script, outcome) : await reproduce(script, outcome));
+    if (!keepGoing) break;
+  }
+  console.log(sum.line());
+  process.exitCode = sum.violations > 0 ? 1 : 0;
+}
+
+try {
+  await main();
+} catch (error) {
+  if (!(error instanceof Error)) throw error;
+  console.error(`${error.message}\n${USAGE}`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,72 @@
+import type { CallHooks, PortCall, Verdict } from "../../functions/hosts/lab/world/intercept.ts";
+import { INVARIANTS } from "./invariants/all.ts";
+import { look, type Scene, type Watcher } from "./invariants/invariant.ts";
+
+/** A law that was broken. */
+export interface Violation {
+  /** Name of the invariant. */
+  readonly invariant: string;
+  readonly detail: string;
+  /** Virtual time, ms since the epoch. */
+  readonly at: number;
+}
+
+export interface Observer {
+  readonly violations: readonly Violation[];
+  /** Starts watching the scene; to be called once, before anything happens. */
+  watch(scene: Scene): void;
+  /** Hooks that let the faults have their way first: invariants hear only of calls that have an effect. */
+  around(faults: CallHooks): CallHooks;
+  /** Looks at everything there is. */
+  check(): Promise<void>;
+  /** Notes a violation that no invariant of its own stands for. */
+  report(invariant: string, detail: string): void;
+}
+
+/** Holds a run to its invariants. */
+export function observer(): Observer {
+  const violations: Violation[] = [];
+  const watchers: Watcher[] = [];
+  let scene: Scene | undefined;
+  const now = (): number => scene?.lab.world.clock.now() ?? 0;
+  const report = (invariant: string, detail: string): void => void violations.push({ invariant, detail, at: now() });
+
+  const about = (call: PortCall): Promise<undefined> | undefined => {
+    const told = watchers.flatMap((watcher) => watcher.onCall?.(call) ?? []);
+    return told.length === 0 ? undefined : Promise.all(told).then(() => undefined);
+  };
+
+  return {
+    violations,
+    report,
+    watch(watched) {
+      scene = watched;
+      const { world, cloud } = watched.lab;
+      for (const { name, watch } of INVARIANTS) watchers.push(watch(watched, (detail) => report(name, detail)));
+      world.onChange((change) => {
+        for (const watcher of watchers) watcher.onChange?.(change);
+      });
+      cloud.onEvent(({ "detail-type": type, detail }) => {
+        if (type !== "EC2 Instance State-change Notification" || detail["state"] !== "pending") return;
+        const machine = cloud.machines().find(({ instance }) => instance.id === detail["instance-id"]);
+        for (const watcher of watchers) if (machine) watcher.onLaunch?.(machine);
+      });
+    },
+    around: (faults) => ({
+      before(call) {
+        const verdict = faults.before?.(call);
+        const goOn = (v: Verdict): Promise<Verdict> | Verdict => (v === undefined ? about(call) : v);
+        return verdict instanceof Promise ? verdict.then(goOn) : goOn(verdict);
+      },
+      after(call, result) {
+        for (const watcher of watchers) watcher.onResult?.(call, result);
+        return faults.after?.(call, result);
+      },
+    }),
+    async check() {
+      if (scene === undefined) return;
+      const sight = await look(scene);
+      for (const watcher of watchers) watcher.check?.(sight);
+    },
+  };
+}

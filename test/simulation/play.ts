@@ -1,0 +1,127 @@
+import type { Catalogue } from "../../core/offerings/catalogue.ts";
+import { bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts";
+import { sqliteNodeClaimStore } from "../../functions/adapters/sqlite/node-claim-store.ts";
+import { createLab, type Lab, type TimedLogRecord } from "../../functions/hosts/lab/host.ts";
+import { seeded } from "../../functions/hosts/lab/world/random.ts";
+import { perform } from "./act.ts";
+import { injector } from "./faults/injector.ts";
+import { look, type Scene } from "./invariants/invariant.ts";
+import { unrest } from "./invariants/rest.ts";
+import { observer, type Violation } from "./observe.ts";
+import { isFault, type Script } from "./script.ts";
+import { START } from "./story.ts";
+
+/** What came of a run. */
+export interface Outcome {
+  /** Empty, or the laws that were broken first; the run ends there. */
+  readonly violations: readonly Violation[];
+  /** Virtual hours, the time to come to rest included. */
+  readonly hours: number;
+  /** Faults that had their way, by kind. */
+  readonly faults: ReadonlyMap<string, number>;
+  readonly machines: number;
+  /** Remote calls of all handlers, by port and method. */
+  readonly calls: ReadonlyMap<string, number>;
+}
+
+const CHECK_MS = 30_000;
+const HOUR_MS = 3_600_000;
+/** How long the world may take to come to rest once nothing goes wrong any more: a command may wait an hour for a replacement. */
+const REST_MS = 3 * HOUR_MS;
+
+/** Enough to choose from, and few enough for thousands of hours. */
+const CATALOGUE: Catalogue = (() => {
+  const all = bundledCatalogue("us-west-2", { withSyntheticSpot: true });
+  return { ...all, types: all.types.filter(({ name }) => /^[cm]5\.(large|xlarge|2xlarge)$/.test(name)) };
+})();
+
+export interface PlayOptions {
+  /** Hears each log line of the product. */
+  readonly onLog?: (record: TimedLogRecord) => void;
+  /** Sees the world as the run leaves it. */
+  readonly onEnd?: (lab: Lab) => void;
+}
+
+/** Plays a script from its start to its rest, or to the first law that it breaks. The same script comes to the same end. */
+export async function play(script: Script, { onLog, onEnd }: PlayOptions = {}): Promise<Outcome> {
+  const random = seeded(script.chance).fork("simulation");
+  const watching = observer();
+  const faults = injector(() => lab, random.fork("faults"));
+  const table = sqliteNodeClaimStore();
+  const lab: Lab = createLab({
+    seed: script.chance,
+    start: START,
+    region: "us-west-2",
+    sources: script.sources,
+    catalogue: CATALOGUE,
+    store: table,
+    cloudLagMs: script.cloudLagMs,
+    hooks: watching.around(faults.hooks),
+    skewMs: faults.skewMs,
+    ...(onLog && { onLog }),
+  });
+  const { clock } = lab.world;
+  const scene: Scene = { lab, table, faults };
+  watching.watch(scene);
+  if (script.interleaved) {
+    const order = random.fork("order");
+    clock.interleave((labels) => order.between(0, labels.length - 1));
+  }
+  for (const object of script.objects) lab.world.apply(object);
+  for (const event of script.events) {
+    clock.at(START + event.at * 1_000, event.what, () => (isFault(event) ? faults.begin(event) : perform(event, lab)));
+  }
+  clock.every(CHECK_MS, "invariants", () => watching.check());
+
+  const broken = (): boolean => watching.violations.length > 0;
+  try {
+    await clock.run({ until: broken, latest: START + script.minutes * 60_000 });
+    if (!broken()) {
+      faults.stop();
+      takeAwayWhatBlocks(lab);
+      await comeToRest(scene, broken, (detail) => watching.report("comes to rest", detail));
+    }
+  } catch (error) {
+    watching.report("nothing throws", error instanceof Error ? (error.stack ?? error.message) : String(error));
+  }
+  const { violations } = watching;
+  const outcome = {
+    violations,
+    hours: (clock.now() - START) / HOUR_MS,
+    faults: faults.counts,
+    machines: lab.cloud.machines().length,
+    calls: lab.calls,
+  };
+  onEnd?.(lab);
+  lab.close();
+  return outcome;
+}
+
+/** At the end EC2 has room again, and people take away what keeps nodes from being drained: else they would be kept for ever, and rightly. */
+function takeAwayWhatBlocks(lab: Lab): void {
+  const { world, cloud } = lab;
+  cloud.outages.length = 0;
+  for (const { metadata } of world.store.list("PodDisruptionBudget"))
+    world.delete("PodDisruptionBudget", metadata.name, metadata.namespace);
+  const pods = world.store.list("Pod");
+  pods.forEach(({ metadata }, i) => {
+    if (metadata.annotations?.["karpenter.sh/do-not-disrupt"] !== undefined)
+      perform({ what: "hold pod", pick: (i + 0.5) / pods.length, value: undefined }, lab);
+  });
+}
+
+/** Lets time pass until all is as it should be; says what is not when it never comes to that. */
+async function comeToRest(scene: Scene, broken: () => boolean, failed: (detail: string) => void): Promise<void> {
+  const { clock } = scene.lab.world;
+  const latest = clock.now() + REST_MS;
+  let left: readonly string[] = [];
+  while (clock.now() < latest) {
+    await clock.run({ until: broken, latest: clock.now() + CHECK_MS });
+    if (broken()) return;
+    left = unrest(await look(scene));
+    if (left.length === 0) return;
+  }
+  failed(
+    `${REST_MS / HOUR_MS} hours after the last fault ${left.slice(0, 4).join("; ")}${left.length > 4 ? `; and ${left.length - 4} more` : ""}`,
+  );
+}

@@ -1,0 +1,33 @@
+import { type Outcome, play } from "./play.ts";
+import { describeEvent, type Script } from "./script.ts";
+import { shrink } from "./shrink.ts";
+import { START } from "./story.ts";
+
+/** A run takes about a second: a minute or two is spent on making a failure short. */
+const TRIES = 80;
+
+/** What was broken, and when. */
+export function headline({ seed }: Script, { violations: [violation] }: Outcome): string {
+  if (violation === undefined) return `seed ${seed} breaks nothing`;
+  const minutes = ((violation.at - START) / 60_000).toFixed(1);
+  return `seed ${seed} breaks "${violation.invariant}" after ${minutes} minutes: ${violation.detail}`;
+}
+
+/** What was broken, the shortest list of events that still breaks it, and the command that plays the seed again. */
+export async function reproduce(script: Script, outcome: Outcome): Promise<string> {
+  const [violation] = outcome.violations;
+  if (violation === undefined) return "";
+  const breaks = async (candidate: Script): Promise<boolean> => {
+    const { violations } = await play(candidate);
+    return violations[0]?.invariant === violation.invariant;
+  };
+  const until = Math.ceil((violation.at - START) / 1_000);
+  const before = script.events.filter(({ at }) => at <= until);
+  const events = await shrink(before, (fewer) => breaks({ ...script, events: fewer }), TRIES);
+  return [
+    headline(script, outcome),
+    `  ${events.length} of its ${script.events.length} events are enough${script.interleaved ? ", calls interleaved" : ""}:`,
+    ...events.map((event) => `    ${describeEvent(event)}`),
+    `  play it again: node test/simulation/main.ts --seed ${script.seed} --runs 1 --minutes ${script.minutes}`,
+  ].join("\n");
+}
