@@ -48,12 +48,15 @@ export const pendingPods: (snapshot: Snapshot) => PendingPods = oncePer((snapsho
   return { pods: pods.sort(byName), virtual, ignored: ignored.sort((a, b) => byName(a.pod, b.pod)) };
 });
 
-/** "karpenter.sh/nodepool DoesNotExist": the pod says that it is not ours. */
+/**
+ * "karpenter.sh/nodepool DoesNotExist" in every OR-ed term: the pod says that it is not ours. One term without it is an invitation
+ * (Karpenter goes by the first term alone: `NewPodRequirements`).
+ */
 function isDeclined(pod: Pod): boolean {
   const terms = pod.spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
-  return terms.some(({ matchExpressions }) =>
-    (matchExpressions ?? []).some(({ key, operator }) => key === NODE_POOL && operator === "DoesNotExist"),
-  );
+  const declines = ({ matchExpressions }: (typeof terms)[number]): boolean =>
+    (matchExpressions ?? []).some(({ key, operator }) => key === NODE_POOL && operator === "DoesNotExist");
+  return terms.length > 0 && terms.every(declines);
 }
 
 function selectorProblem({ spec }: Pod): string | undefined {
