@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { parse } from "yaml";
 import * as z from "zod";
 import { ConfigError, parseConfig, SETTING_NAMES } from "../functions/adapters/config.ts";
 import { BadInput } from "./end-with.ts";
@@ -66,6 +67,18 @@ export type DeploymentSettings = z.infer<typeof settings>;
  */
 const MAX_POLICY_GROWTH = 5600;
 
+/** Karpenter takes SCHEDULER_CONFIG in YAML; the functions read JSON alone, since a reader of YAML would make each of them start more slowly. */
+function withJson(given: Readonly<Record<string, string>>, source: string): Readonly<Record<string, string>> {
+  const { SCHEDULER_CONFIG: text = "" } = given;
+  if (text === "") return given;
+  try {
+    return { ...given, SCHEDULER_CONFIG: JSON.stringify(parse(text)) };
+  } catch (error) {
+    const [first] = (error instanceof Error ? error.message : String(error)).split("\n");
+    throw new BadInput(`${source}: settings.SCHEDULER_CONFIG: is neither YAML nor JSON: ${first?.replace(/:$/, "")}.`);
+  }
+}
+
 /** Tried here rather than at the first start of a function, long after the deployment. */
 function checkFunctionSettings(given: Readonly<Record<string, string>>, source: string): void {
   const unknown = Object.keys(given).find((name) => !SETTING_NAMES.includes(name) && !/^(AWS|NODE|POWERTOOLS|HTTPS?|NO)_/.test(name));
@@ -114,7 +127,8 @@ export function parseSettings(value: unknown, source: string): DeploymentSetting
     const issue = parsed.error.issues[0];
     throw new BadInput(`${source}: ${issue ? wording(issue) : "it is wrong"}.`);
   }
-  checkFunctionSettings(parsed.data.settings, source);
+  const functionSettings = withJson(parsed.data.settings, source);
+  checkFunctionSettings(functionSettings, source);
   const names = parsed.data.clusters.map(({ name }) => name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice !== undefined) {
@@ -127,7 +141,7 @@ export function parseSettings(value: unknown, source: string): DeploymentSetting
       `${source}: ${names.length} clusters of such names make policies larger than IAM takes; deploy some under another stackName.`,
     );
   }
-  return parsed.data;
+  return { ...parsed.data, settings: functionSettings };
 }
 
 /** Reads a settings file. Throws one sentence when there is none or it is not JSON. */

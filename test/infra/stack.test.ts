@@ -340,6 +340,21 @@ describe("settings", () => {
       says: "test: settings.FEATURE_GATES: set it to",
     },
     {
+      name: "a scheduler's configuration that is neither YAML nor JSON",
+      value: { clusters: [{ name: "a" }], settings: { SCHEDULER_CONFIG: "podTopologySpread: {" } },
+      says: "test: settings.SCHEDULER_CONFIG: is neither YAML nor JSON: Flow map",
+    },
+    {
+      name: "default constraints that kube-scheduler would refuse",
+      value: {
+        clusters: [{ name: "a" }],
+        settings: {
+          SCHEDULER_CONFIG: "podTopologySpread: { defaultConstraints: [{ topologyKey: zone, whenUnsatisfiable: DoNotSchedule }] }",
+        },
+      },
+      says: "test: settings.SCHEDULER_CONFIG: podTopologySpread.defaultConstraints[0].maxSkew must be a whole number above 0",
+    },
+    {
       name: "a setting of no function",
       value: { clusters: [{ name: "a" }], settings: { NOPE: "1" } },
       says: "settings has NOPE, which is none",
@@ -349,6 +364,20 @@ describe("settings", () => {
     { name: "an unknown key", value: { clusters: [{ name: "a" }], cluster: 1 }, says: "cluster" },
   ])("refuse $name in one sentence", ({ value, says }) => {
     expect(() => parseSettings(value, "test")).toThrow(says);
+  });
+
+  it("give the functions the scheduler's configuration as JSON, though it may be written in YAML", () => {
+    const SCHEDULER_CONFIG = `
+podTopologySpread:
+  defaultConstraints:
+    - { maxSkew: 1, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: ScheduleAnyway }
+`;
+    const { settings } = parseSettings({ clusters: [{ name: "a" }], settings: { SCHEDULER_CONFIG } }, "test");
+    expect(JSON.parse(settings["SCHEDULER_CONFIG"] ?? "")).toEqual({
+      podTopologySpread: {
+        defaultConstraints: [{ maxSkew: 1, topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "ScheduleAnyway" }],
+      },
+    });
   });
 
   it("come from the command line", () => {
