@@ -1,26 +1,26 @@
 import { HOSTNAME, WELL_KNOWN_LABELS } from "../model/labels.ts";
 import type { NodePool } from "../model/node-pool.ts";
-import type { Pod } from "../model/pod.ts";
-import type { Toleration } from "../model/taint.ts";
 import { canonical, has, requirement } from "../requirements/requirement.ts";
-import { incompatibility, intersectAll, normalizeKey, type Requirements } from "../requirements/requirements.ts";
+import { incompatibility, intersectAll } from "../requirements/requirements.ts";
 import type { Attempt } from "./attempt.ts";
-import { type Bitset, fullBitset, intersection, isEmpty, members } from "./bitset.ts";
+import { type Bitset, fullBitset, intersection, isEmpty } from "./bitset.ts";
 import { takenPort } from "./host-ports.ts";
 import { OFFERING_KEYS } from "./offering-table.ts";
 import { keepsFree } from "./open-types.ts";
 import type { Ask } from "./pod-class.ts";
-import { contradictionIn, requiredTerms } from "./preferences.ts";
+import { contradictionIn } from "./preferences.ts";
 import { allowedDomains, CompanyReasons } from "./reasons/company.ts";
-import { conflictText, noTypeText } from "./reasons/labels.ts";
-import { limitText } from "./reasons/limits.ts";
+import { contradictionText } from "./reasons/contradiction.ts";
+import { conflictText, likelyKey, noTypeText } from "./reasons/labels.ts";
+import { byShareOfLimits, limitText } from "./reasons/limits.ts";
+import { minValuesText } from "./reasons/min-values.ts";
 import { RoomReasons } from "./reasons/room.ts";
+import { tolerationText } from "./reasons/tolerations.ts";
 import { unusablePool } from "./reasons/unusable-pool.ts";
-import { counted, inOrder, listed, requirementText } from "./reasons/words.ts";
+import { volumeText } from "./reasons/volumes.ts";
+import { listed, requirementText } from "./reasons/words.ts";
 import type { RequirementSet } from "./requirement-sets.ts";
-import { describeTaint, untolerated } from "./taints.ts";
 import type { Template } from "./template.ts";
-import { claimNames } from "./volumes.ts";
 
 /** What ruled a pool out, and how far the pod had come by then: of several alternatives of a pod the one that came furthest is told. */
 interface Verdict {
@@ -40,6 +40,9 @@ export class Explainer {
   readonly #unusable: readonly (readonly [string, string])[];
   /** Labels that pools give their nodes. */
   readonly #defined: ReadonlySet<string>;
+  readonly #likely = new Map<string, string | undefined>();
+  readonly #types = new Map<string, Bitset>();
+  readonly #byLimits = new Map<string, readonly number[]>();
 
   constructor(attempt: Attempt, nodePools: readonly NodePool[]) {
     this.#attempt = attempt;
@@ -119,28 +122,32 @@ export class Explainer {
     const stages = [
       () => tolerationText(template, ask),
       () => this.#labels(template, ask),
-      () => this.#types(template, ask),
+      () => this.#noType(template, ask),
       () => this.#roomFor(template, ask),
       () => this.#volumes(template, ask),
       () => this.#ports(template, ask),
-      () => limitText(template, this.#attempt.limits.left(template), this.#roomy(template, ask)),
+      () => this.#limits(template, ask),
       () => this.#companyText(template, ask),
+      () => minValuesText(template, this.#roomy(template, ask)),
     ];
     for (const [stage, tell] of stages.entries()) {
       const text = tell();
       if (text !== undefined) return { stage, text };
     }
-    return { stage: stages.length, text: minValuesText(template, this.#roomy(template, ask)) };
+    return {
+      stage: stages.length,
+      text: "no node suits all of the pod's demands at once: places, company, limits and minValues, each of which could be met by itself",
+    };
   }
 
   #labels(template: Template, ask: Ask): string | undefined {
     if (!ask.acceptsNewHost)
       return `the pod wants the host ${requirementText(ask.strict.get(HOSTNAME) ?? NO_HOST)}, which a new node cannot be`;
     const conflict = incompatibility(template.set.requirements, ask.set.requirements, WELL_KNOWN_LABELS);
-    return conflict === undefined ? undefined : conflictText(conflict, this.#defined);
+    return conflict === undefined ? undefined : conflictText(conflict, (key) => this.#likelyKey(key));
   }
 
-  #types(template: Template, ask: Ask): string | undefined {
+  #noType(template: Template, ask: Ask): string | undefined {
     const { table, set, types } = template;
     const { name, kind } = template.pool.spec.template.spec.nodeClassRef;
     if (table.types.length === 0) return `its ${kind} ${name} offers no instance types; see its status`;
@@ -153,7 +160,14 @@ export class Explainer {
 
   #roomFor(template: Template, ask: Ask): string | undefined {
     const joined = this.#joined(template, ask);
-    return this.#isRoomy(template, joined, ask) ? undefined : this.#room.text(template, joined.id, this.#typesUnder(template, joined), ask);
+    return this.#isRoomy(template, joined, ask)
+      ? undefined
+      : this.#room.text(template, String(joined.id), this.#typesUnder(template, joined), ask);
+  }
+
+  #likelyKey(key: string): string | undefined {
+    if (!this.#likely.has(key)) this.#likely.set(key, likelyKey(key, this.#defined));
+    return this.#likely.get(key);
   }
 
   #volumes(template: Template, ask: Ask): string | undefined {
@@ -173,6 +187,23 @@ export class Explainer {
     const daemons = template.daemonGroups.flatMap((group) => group.daemons);
     const taker = daemons.find((daemon) => takenPort(ports, daemon.ports) !== undefined);
     return `the pod needs host port ${takenPort(ports, taker?.ports ?? [])?.port}, which daemonset ${taker?.name} takes on its nodes; change one of them`;
+  }
+
+  #limits(template: Template, ask: Ask): string | undefined {
+    const { limits } = this.#attempt;
+    const left = limits.left(template);
+    if (left === undefined) return undefined;
+    const { id } = this.#joined(template, ask);
+    const types = this.#typesUnder(template, this.#joined(template, ask));
+    const within = limits.typesWithin(template);
+    if (within === template.types || this.#room.isRoomy(template, `${id} within limits`, intersection(types, within), ask))
+      return undefined;
+    return limitText(template, left, () => {
+      const key = `${template.index} ${id}`;
+      const order = this.#byLimits.get(key) ?? byShareOfLimits(template, types);
+      this.#byLimits.set(key, order);
+      return order.find((t) => this.#room.fits(template, t, ask));
+    });
   }
 
   #companyText(template: Template, ask: Ask): string | undefined {
@@ -197,11 +228,14 @@ export class Explainer {
   }
 
   #typesUnder(template: Template, set: RequirementSet): Bitset {
-    return intersection(template.types, template.table.admitted(set));
+    const key = `${template.index} ${set.id}`;
+    const known = this.#types.get(key) ?? intersection(template.types, template.table.admitted(set));
+    this.#types.set(key, known);
+    return known;
   }
 
   #isRoomy(template: Template, set: RequirementSet, ask: Ask): boolean {
-    return this.#room.isRoomy(template, set.id, this.#typesUnder(template, set), ask);
+    return this.#room.isRoomy(template, String(set.id), this.#typesUnder(template, set), ask);
   }
 
   #roomy(template: Template, ask: Ask): readonly number[] {
@@ -223,57 +257,6 @@ function folded(pools: readonly { readonly name: string; readonly verdict: Verdi
   return [...byText]
     .sort(([, a], [, b]) => b.stage - a.stage)
     .map(([text, { names }]) => `NodePool${names.length === 1 ? "" : "s"} ${listed(names)}: ${text}`);
-}
-
-function tolerationText({ taints }: Template, ask: Ask): string | undefined {
-  const taint = untolerated(taints, ask.tolerations);
-  if (taint === undefined) return undefined;
-  const near = ask.tolerations.find(({ key }) => key === taint.key);
-  const but = near === undefined ? "" : ` (its toleration ${describeToleration(near)} is another)`;
-  return `the pod does not tolerate its taint ${describeTaint(taint)}${but}; add a toleration if it may run there`;
-}
-
-function describeToleration({ key = "", operator, value, effect }: Toleration): string {
-  return `${key}${operator === "Exists" ? "" : `${operator === "Gt" ? ">" : operator === "Lt" ? "<" : "="}${value ?? ""}`}:${effect || "any effect"}`;
-}
-
-/** All that the pod's manifest says about the label. */
-function contradictionText({ spec }: Pod, key: string): string {
-  const selector = Object.entries(spec.nodeSelector ?? {}).flatMap(([name, value]) =>
-    normalizeKey(name) === key ? [`${name}=${value}`] : [],
-  );
-  const written = requiredTerms(spec).flatMap(({ matchExpressions }) =>
-    (matchExpressions ?? []).flatMap(({ key: name, operator, values = [] }) =>
-      normalizeKey(name) === key ? [[name, operator, ...(values.length > 0 ? [`[${values.join(", ")}]`] : [])].join(" ")] : [],
-    ),
-  );
-  return `the pod's own demands exclude each other: ${listed([...new Set([...selector, ...written])])}; no node has a ${key} that meets all of them, so change one`;
-}
-
-function volumeText(template: Template, ask: Ask, node: Requirements): string {
-  const claims = claimNames(ask.class.example);
-  const where = ask.volumeSets.map(({ requirements }) => inOrder([...requirements.values()].map(requirementText)).join(" and "));
-  const keys = new Set(ask.volumeSets.flatMap(({ requirements }) => [...requirements.keys()]));
-  const offers = inOrder(keys).flatMap((key) => {
-    const own = node.get(key);
-    const values = new Set(members(template.types).flatMap((t) => template.table.valuesOf(t, key)));
-    const open = inOrder(values).filter((value) => own === undefined || has(own, value));
-    return open.length === 0 ? [] : [`${key} ${listed(open)}`];
-  });
-  const here = offers.length === 0 ? "its nodes cannot be there" : `the pool can only place the pod in ${offers.join(", ")}`;
-  const claim = `PersistentVolumeClaim${claims.length === 1 ? "" : "s"} ${listed(claims)}`;
-  return `${claim} can only be used with ${where.join(" or ")}, and ${here}; give the pool room there (requirements, subnets), or move the data`;
-}
-
-/** What is left when nothing else rules the pool out. */
-function minValuesText({ minValues, table }: Template, roomy: readonly number[]): string {
-  for (const { key, least } of minValues) {
-    const values = inOrder(new Set(roomy.flatMap((t) => table.valuesOf(t, key))));
-    if (values.length < least) {
-      return `its minValues wants ${least} different ${key}, and the ${counted(roomy.length, "instance type")} that would hold the pod have ${values.length} (${listed(values)}); lower minValues or widen the pool`;
-    }
-  }
-  return "no node suits all of the pod's demands at once: places, company, limits and minValues, each of which could be met by itself";
 }
 
 const NO_HOST = requirement(HOSTNAME, "DoesNotExist");

@@ -11,6 +11,8 @@ interface Account {
   readonly claims: PlannedClaim[];
   /** False while no limit can be reached whatever the claims become: then nobody counts. */
   isExact: boolean;
+  /** The answer of `typesWithin` while nothing changes: pods that fit nowhere ask again and again. */
+  within: Bitset | undefined;
 }
 
 /** What the limits of pools leave while claims are planned. A claim is charged for the largest type that it may still become. */
@@ -21,7 +23,7 @@ export class Limits {
     this.#accounts = templates.map((template) => {
       if (template.remaining === undefined) return undefined;
       const most = Object.keys(template.remaining).map((name) => [name, largest(template, template.types, name)]);
-      return { left: { ...template.remaining }, most: Object.fromEntries(most), claims: [], isExact: false };
+      return { left: { ...template.remaining }, most: Object.fromEntries(most), claims: [], isExact: false, within: undefined };
     });
   }
 
@@ -56,21 +58,26 @@ export class Limits {
     const account = this.#accounts[template.index];
     if (account === undefined || isFarAway(account)) return template.types;
     countExactly(account);
-    const { left, most } = account;
-    if (Object.keys(left).every((name) => (most[name] ?? 0) <= (left[name] ?? 0))) return template.types;
-    const within = Uint32Array.from(template.types);
-    if ((left["nodes"] ?? 1000) < 1000) return within.fill(0);
-    let isCut = false;
-    for (const t of members(template.types)) {
-      const capacity = template.table.capacity[t] ?? {};
-      for (const name in left) {
-        if (name === "nodes" || (capacity[name] ?? 0) <= (left[name] ?? 0)) continue;
-        within[t >>> 5] = (within[t >>> 5] ?? 0) & ~(1 << (t & 31));
-        isCut = true;
-      }
-    }
-    return isCut ? within : template.types;
+    account.within ??= withinLeft(template, account);
+    return account.within;
   }
+}
+
+/** The pool's own list when nothing is cut from it. */
+function withinLeft(template: Template, { left, most }: Account): Bitset {
+  if (Object.keys(left).every((name) => (most[name] ?? 0) <= (left[name] ?? 0))) return template.types;
+  const within = Uint32Array.from(template.types);
+  if ((left["nodes"] ?? 1000) < 1000) return within.fill(0);
+  let isCut = false;
+  for (const t of members(template.types)) {
+    const capacity = template.table.capacity[t] ?? {};
+    for (const name in left) {
+      if (name === "nodes" || (capacity[name] ?? 0) <= (left[name] ?? 0)) continue;
+      within[t >>> 5] = (within[t >>> 5] ?? 0) & ~(1 << (t & 31));
+      isCut = true;
+    }
+  }
+  return isCut ? within : template.types;
 }
 
 /** Whether one more claim is within the limits even if all became the largest type. */
@@ -86,7 +93,9 @@ function countExactly(account: Account): void {
   for (const claim of account.claims) charge(account, claim.template, claim.types, 1);
 }
 
-function charge({ left }: Account, template: Template, types: Bitset, sign: 1 | -1): void {
+function charge(account: Account, template: Template, types: Bitset, sign: 1 | -1): void {
+  const { left } = account;
+  account.within = undefined;
   for (const name in left) left[name] = (left[name] ?? 0) - sign * largest(template, types, name);
 }
 

@@ -9,18 +9,18 @@ import { admits, OFFERING_KEYS } from "../offering-table.ts";
 import type { Template } from "../template.ts";
 import { inOrder, listed, requirementText } from "./words.ts";
 
-/** Why the pod's labels and the pool's do not agree. `defined` are the labels that pools of the cluster give their nodes. */
-export function conflictText({ key, offered, wanted }: Conflict, defined: Iterable<string>): string {
+/** Why the pod's labels and the pool's do not agree. `likely` finds the label that was meant by one that the pool lacks. */
+export function conflictText({ key, offered, wanted }: Conflict, likely: (key: string) => string | undefined): string {
   if (offered === undefined) {
-    const meant = likelyKey(key, defined);
+    const meant = likely(key);
     const mend = meant === undefined ? "add it to spec.template.metadata.labels, or drop it from the pod" : `did you mean ${meant}?`;
     return `the pod wants ${requirementText(wanted)}, and the pool gives its nodes no label ${key}; ${mend}`;
   }
   return `the pod wants ${requirementText(wanted)}, but the pool only allows ${requirementText(offered)}; ${meantValue(wanted, offered.complement ? [] : offered.values) ?? "change one of them"}`;
 }
 
-/** A label of the same name in another domain, or one a slip of the pen away. */
-function likelyKey(key: string, defined: Iterable<string>): string | undefined {
+/** Of the well-known labels and those that pools define: one a slip of the pen away, or of the same name in another domain. */
+export function likelyKey(key: string, defined: Iterable<string>): string | undefined {
   const known = [...new Set([...WELL_KNOWN_LABELS, ...defined])].sort();
   const tail = key.slice(key.lastIndexOf("/") + 1);
   return nearest(key, known) ?? known.find((other) => other !== key && other.slice(other.lastIndexOf("/") + 1) === tail);

@@ -15,34 +15,43 @@ interface Missing {
   readonly room: number;
 }
 
+/** Of a list of types those of which no other has as much of everything, and how many the list has. */
+interface Widest {
+  readonly types: readonly number[];
+  readonly of: number;
+}
+
 /** Tells how near the instance types of pools came to holding a pod. Looks at each list of types once, however many pods ask. */
 export class RoomReasons {
   readonly #axis: ResourceAxis;
   readonly #sets: RequirementSets;
-  readonly #widest = new Map<string, readonly number[]>();
+  readonly #widest = new Map<string, Widest>();
 
   constructor({ axis, sets }: { readonly axis: ResourceAxis; readonly sets: RequirementSets }) {
     this.#axis = axis;
     this.#sets = sets;
   }
 
-  /** Types of some that have room for the pod beside their daemons. `key` names the list of types within the pool. */
-  isRoomy(template: Template, key: number, types: Bitset, { vector }: Ask): boolean {
-    return this.#widestOf(template, key, types).some((t) => hasRoom(template.room, t * this.#axis.names.length, vector));
+  /** Whether some of the types have room for the pod beside their daemons. `key` names the list of types within the pool. */
+  isRoomy(template: Template, key: string, types: Bitset, { vector }: Ask): boolean {
+    return this.#widestOf(template, key, types).types.some((t) => hasRoom(template.room, t * this.#axis.names.length, vector));
   }
 
   /** All types of some that have room for the pod. */
-  roomy(template: Template, types: Bitset, { vector }: Ask): readonly number[] {
-    return members(types).filter((t) => hasRoom(template.room, t * this.#axis.names.length, vector));
+  roomy(template: Template, types: Bitset, ask: Ask): readonly number[] {
+    return members(types).filter((t) => this.fits(template, t, ask));
+  }
+
+  fits(template: Template, t: number, { vector }: Ask): boolean {
+    return hasRoom(template.room, t * this.#axis.names.length, vector);
   }
 
   /** What the pod asks, how much of it the closest type is short of, and where the rest of that type goes. */
-  text(template: Template, key: number, types: Bitset, ask: Ask): string {
-    const widest = this.#widestOf(template, key, types);
+  text(template: Template, key: string, types: Bitset, ask: Ask): string {
+    const { types: widest, of: count } = this.#widestOf(template, key, types);
     const absent = this.#axis.names.find(
       (name, r) => (ask.vector[r] ?? 0) > 0 && widest.every((t) => (template.table.capacity[t]?.[name] ?? 0) === 0),
     );
-    const count = members(types).length;
     const elsewhere = this.#elsewhere(template, types, ask);
     if (absent !== undefined) {
       const meant = nearest(absent, resourcesOf(template));
@@ -61,13 +70,15 @@ export class RoomReasons {
 
   /** Types of the catalogue that have room, cheapest first, and what keeps them out of the pool. */
   #elsewhere(template: Template, types: Bitset, ask: Ask): string | undefined {
+    const all = this.#widestOf(template, "all", undefined);
+    if (!all.types.some((t) => this.fits(template, t, ask))) return undefined;
     const { order } = template.table.prices(this.#sets.intern(new Map()));
-    const others = order.filter((t) => !hasBit(types, t) && hasRoom(template.room, t * this.#axis.names.length, ask.vector));
+    const others = order.filter((t) => !hasBit(types, t) && this.fits(template, t, ask));
     return others.length === 0 ? undefined : leftOut(template, others, ask.set.requirements);
   }
 
-  /** Types of which no other has as much of everything; of equal ones the cheapest. */
-  #widestOf(template: Template, key: number, types: Bitset): readonly number[] {
+  /** Of equal types the cheapest. Without `types`: of the whole catalogue. */
+  #widestOf(template: Template, key: string, types: Bitset | undefined): Widest {
     const id = `${template.index} ${key}`;
     const known = this.#widest.get(id);
     if (known !== undefined) return known;
@@ -77,28 +88,37 @@ export class RoomReasons {
       return true;
     };
     let widest: number[] = [];
+    let of = 0;
     for (const t of template.table.prices(this.#sets.intern(new Map())).order) {
-      if (!hasBit(types, t) || widest.some((other) => isWithin(t, other))) continue;
+      if (types !== undefined && !hasBit(types, t)) continue;
+      of++;
+      if (widest.some((other) => isWithin(t, other))) continue;
       widest = [...widest.filter((other) => !isWithin(other, t)), t];
     }
-    this.#widest.set(id, widest);
-    return widest;
+    const found = { types: widest, of };
+    this.#widest.set(id, found);
+    return found;
   }
 
   /** The type whose shortage is least, as a sum of shares of what is asked. */
-  #closest(template: Template, widest: readonly number[], ask: Ask): { readonly t: number; readonly missing: readonly Missing[] } {
+  #closest(template: Template, widest: readonly number[], { vector }: Ask): { readonly t: number; readonly missing: readonly Missing[] } {
     const { names } = this.#axis;
-    let best: { readonly t: number; readonly missing: readonly Missing[]; readonly distance: number } | undefined;
+    const roomOf = (t: number, r: number): number => Math.max(0, template.room[t * names.length + r] ?? 0);
+    let closest = widest[0] ?? 0;
+    let least = Number.POSITIVE_INFINITY;
     for (const t of widest) {
-      const missing = names.flatMap((name, r): readonly Missing[] => {
-        const room = Math.max(0, template.room[t * names.length + r] ?? 0);
-        const asked = ask.vector[r] ?? 0;
-        return asked > room ? [{ name, asked, room }] : [];
-      });
-      const distance = missing.reduce((sum, { asked, room }) => sum + 1 - room / asked, 0);
-      if (best === undefined || distance < best.distance) best = { t, missing, distance };
+      let distance = 0;
+      for (let r = 0; r < vector.length; r++) {
+        const asked = vector[r] ?? 0;
+        if (asked > roomOf(t, r)) distance += 1 - roomOf(t, r) / asked;
+      }
+      if (distance < least) [closest, least] = [t, distance];
     }
-    return best ?? { t: 0, missing: [] };
+    const missing = names.flatMap((name, r): readonly Missing[] => {
+      const [asked, room] = [vector[r] ?? 0, roomOf(closest, r)];
+      return asked > room ? [{ name, asked, room }] : [];
+    });
+    return { t: closest, missing };
   }
 }
 

@@ -1,0 +1,17 @@
+import type { Toleration } from "../../model/taint.ts";
+import type { Ask } from "../pod-class.ts";
+import { describeTaint, untolerated } from "../taints.ts";
+import type { Template } from "../template.ts";
+
+/** The pool's taint that keeps the pod off, and the toleration that may have been meant for it; undefined when all are tolerated. */
+export function tolerationText({ taints }: Template, ask: Ask): string | undefined {
+  const taint = untolerated(taints, ask.tolerations);
+  if (taint === undefined) return undefined;
+  const near = ask.tolerations.find(({ key }) => key === taint.key);
+  const but = near === undefined ? "" : ` (its toleration ${describeToleration(near)} is another)`;
+  return `the pod does not tolerate its taint ${describeTaint(taint)}${but}; add a toleration if it may run there`;
+}
+
+function describeToleration({ key = "", operator, value, effect }: Toleration): string {
+  return `${key}${operator === "Exists" ? "" : `${operator === "Gt" ? ">" : operator === "Lt" ? "<" : "="}${value ?? ""}`}:${effect || "any effect"}`;
+}

@@ -1,0 +1,23 @@
+import { has } from "../../requirements/requirement.ts";
+import type { Requirements } from "../../requirements/requirements.ts";
+import { members } from "../bitset.ts";
+import type { Ask } from "../pod-class.ts";
+import type { Template } from "../template.ts";
+import { claimNames } from "../volumes.ts";
+import { inOrder, listed, requirementText } from "./words.ts";
+
+/** Where the pod's volumes can be used, and where the pool's nodes (`node`: what they are, the pod's wishes included) can be. */
+export function volumeText(template: Template, ask: Ask, node: Requirements): string {
+  const claims = claimNames(ask.class.example);
+  const where = ask.volumeSets.map(({ requirements }) => inOrder([...requirements.values()].map(requirementText)).join(" and "));
+  const keys = new Set(ask.volumeSets.flatMap(({ requirements }) => [...requirements.keys()]));
+  const offers = inOrder(keys).flatMap((key) => {
+    const own = node.get(key);
+    const values = new Set(members(template.types).flatMap((t) => template.table.valuesOf(t, key)));
+    const open = inOrder(values).filter((value) => own === undefined || has(own, value));
+    return open.length === 0 ? [] : [`${key} ${listed(open)}`];
+  });
+  const here = offers.length === 0 ? "its nodes cannot be there" : `the pool can only place the pod in ${offers.join(", ")}`;
+  const claim = `PersistentVolumeClaim${claims.length === 1 ? "" : "s"} ${listed(claims)}`;
+  return `${claim} can only be used with ${where.join(" or ")}, and ${here}; give the pool room there (requirements, subnets), or move the data`;
+}
