@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startCluster, type TestCluster } from "../e2e/support/cluster.ts";
 import { CHANGES, nodeClass, nodePool, SAMPLES, type Sample } from "./crd-samples.ts";
+import { NODE_OVERLAY_SAMPLES, nodeOverlay } from "./node-overlay-samples.ts";
 
 /**
  * Applies the CRDs to a real API server and shows it every sample: `node test/infra/crds-on-server.ts`. Prints one line a failure
@@ -37,7 +38,7 @@ function judge({ refused }: Sample, answer: string): string | undefined {
 function checks(cluster: TestCluster): readonly Check[] {
   const read = async (...args: readonly string[]): Promise<string> => cluster.kubectl(...args);
   return [
-    ...SAMPLES.map(
+    ...[...SAMPLES, ...NODE_OVERLAY_SAMPLES].map(
       (sample): Check => [sample.name, async () => judge(sample, await submit(cluster, ["create", "--dry-run=server"], sample.object))],
     ),
     ...CHANGES.map(
@@ -96,6 +97,26 @@ function checks(cluster: TestCluster): readonly Check[] {
           "NAME TYPE CAPACITY ZONE NODE READY AGE IMAGEID ID NODEPOOL NODECLASS DRIFTED",
         );
         return wide ?? columns(await read("get", "nodeclaims"), "NAME TYPE CAPACITY ZONE NODE READY AGE");
+      },
+    ],
+    [
+      "columns of nodeoverlays",
+      async () => {
+        await submit(cluster, ["create"], nodeOverlay({ weight: 5, priceAdjustment: "+10%" }));
+        const conditions = '[{"type":"Ready","status":"True","reason":"Ready","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]';
+        await read(
+          "patch",
+          "nodeoverlay",
+          "sample",
+          "--subresource=status",
+          "--type=merge",
+          "-p",
+          `{"status":{"conditions":${conditions}}}`,
+        );
+        const fault = columns(await read("get", "overlays", "-o", "wide"), "NAME READY AGE WEIGHT PRICE ADJUSTMENT");
+        const [, row = ""] = (await read("get", "nodeoverlays")).split("\n");
+        await read("delete", "nodeoverlay", "sample");
+        return fault ?? same(row.split(/\s+/).slice(0, 2), ["sample", "True"]);
       },
     ],
     [
