@@ -1,0 +1,91 @@
+/**
+ * Solves every scenario of a folder and asks two judges about the plans: kube-scheduler's own filters (kube-filters/, Go) and the judge in
+ * test/support. `node test/conformance/kube-judge.ts FOLDER [NNN…]`. Prints what they object to and a line of counts; exit code 1 on objections.
+ */
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { solve } from "../../core/scheduling/solve.ts";
+import { planToJson } from "../../functions/cli/solve.ts";
+import { brokenRules } from "../support/scheduling/check-plan.ts";
+import { readScenario, scenarioToSnapshot } from "../support/scheduling/scenario.ts";
+
+interface Verdict {
+  readonly file: string;
+  readonly violations: readonly {
+    readonly launch: string;
+    readonly pod: string;
+    readonly node: string;
+    readonly type?: string;
+    readonly reason: string;
+  }[];
+  readonly error?: string;
+}
+
+/** Objections printed per scenario and judge. */
+const SHOWN = 3;
+
+/** Builds the Go judge: seconds when the modules of test/e2e/cluster have been built on this machine, else some minutes. */
+function buildFilters(): string {
+  const source = join(import.meta.dirname, "kube-filters");
+  const binary = resolve(import.meta.dirname, "../../.cache/kube-filters");
+  mkdirSync(resolve(binary, ".."), { recursive: true });
+  execFileSync("go", ["build", "-o", binary, "."], { cwd: source, env: { ...process.env, CGO_ENABLED: "0" }, stdio: "inherit" });
+  return binary;
+}
+
+const [folder, ...chosen] = process.argv.slice(2);
+if (folder === undefined || !existsSync(folder)) {
+  console.error(
+    `there is no folder ${folder ?? "given"}; give one that holds NNN.scenario.json (test/conformance/generate.ts writes some)`,
+  );
+  process.exit(2);
+}
+const names = readdirSync(folder)
+  .filter((file) => file.endsWith(".scenario.json") && (chosen.length === 0 || chosen.some((prefix) => file.startsWith(prefix))))
+  .map((file) => file.replace(/\.scenario\.json$/, ""))
+  .sort();
+if (names.length === 0) {
+  console.error(`there is no ${chosen.length === 0 ? "NNN" : chosen.join(" or ")}.scenario.json in ${folder}`);
+  process.exit(2);
+}
+const plans = mkdtempSync(join(tmpdir(), "plans-"));
+try {
+  const own = new Map<string, readonly string[]>();
+  let placed = 0;
+  let left = 0;
+  for (const name of names) {
+    const scenario = readScenario(join(folder, `${name}.scenario.json`));
+    const plan = planToJson(solve(scenarioToSnapshot(scenario)), 0) as Parameters<typeof brokenRules>[1];
+    writeFileSync(join(plans, `${name}.plan.json`), JSON.stringify(plan));
+    own.set(name, brokenRules(scenario, plan));
+    placed += [...plan.newNodeClaims, ...plan.existingNodes].reduce((sum: number, place) => sum + place.pods.length, 0);
+    left += Object.keys(plan.podErrors).length;
+  }
+  const lines = execFileSync(buildFilters(), [resolve(folder), plans], { encoding: "utf8", maxBuffer: 2 ** 30 });
+  const verdicts = lines
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Verdict);
+  const refused = verdicts.filter(({ violations, error }) => violations.length > 0 || error !== undefined);
+  for (const { file, violations, error } of refused) {
+    const pods = new Set(violations.map(({ pod }) => pod));
+    console.log(`${file}: kube-scheduler would refuse ${pods.size} pods${error === undefined ? "" : ` (${error})`}`);
+    for (const { launch, pod, node, type, reason } of violations.slice(0, SHOWN))
+      console.log(`      ${pod} on ${node}${type === undefined ? "" : ` as ${type}`} (launched ${launch}): ${reason}`);
+  }
+  const broken = [...own].filter(([, rules]) => rules.length > 0);
+  for (const [name, rules] of broken) {
+    console.log(`${name}: ${rules.length} rules broken by our own judge`);
+    for (const rule of rules.slice(0, SHOWN)) console.log(`      ${rule}`);
+  }
+  console.log(
+    `${names.length} scenarios, ${placed} pods placed and ${left} explained: ${refused.length} with a pod that kube-scheduler would refuse, ` +
+      `${broken.length} with a rule broken`,
+  );
+  if (verdicts.length !== names.length) throw new Error(`kube-filters judged ${verdicts.length} of ${names.length} plans`);
+  process.exitCode = refused.length + broken.length > 0 ? 1 : 0;
+} finally {
+  rmSync(plans, { recursive: true });
+}
