@@ -1,3 +1,4 @@
+import { isStatic } from "../static-capacity/claim.ts";
 import { conditionOf, fromRfc3339, isTrue } from "../status/conditions.ts";
 import type { BlockedNode } from "./blocked.ts";
 import { allowance, type PoolBudget } from "./budget.ts";
@@ -15,13 +16,13 @@ function isHeld({ machine, heldByPod }: Candidate): boolean {
   return heldByPod !== undefined && !machine.claim.spec.terminationGracePeriod;
 }
 
-/** Drifted and free to go. Nodes of static pools are replaced by the pool's own count, never here. */
+/** Drifted and free to go. */
 export function isDriftCandidate(candidate: Candidate): boolean {
-  return candidate.nodePool.spec.replicas == null && isTrue(candidate.machine.claim.status?.conditions, "Drifted") && !isHeld(candidate);
+  return isTrue(candidate.machine.claim.status?.conditions, "Drifted") && !isHeld(candidate);
 }
 
 /** Nodes without pods first, then those that drifted first; names settle the rest. */
-function byUrgency(a: Candidate, b: Candidate): number {
+export function byUrgency(a: Candidate, b: Candidate): number {
   const full = (candidate: Candidate): number => (candidate.reschedulable.length > 0 ? 1 : 0);
   return full(a) - full(b) || driftedSince(a) - driftedSince(b) || (a.node < b.node ? -1 : 1);
 }
@@ -36,7 +37,8 @@ export function drift(
 ): Decision {
   const budget = allowance(budgets);
   const blocked: BlockedNode[] = [];
-  const eligible = candidates.filter(isDriftCandidate).sort(byUrgency);
+  // Nodes of static pools are replaced one for one (static-drift.ts).
+  const eligible = candidates.filter((candidate) => isDriftCandidate(candidate) && !isStatic(candidate.nodePool)).sort(byUrgency);
   for (const candidate of eligible) {
     if (outOfTime()) break;
     const { node, nodeClaim } = candidate;

@@ -17,6 +17,7 @@ import { budgetGauges, eligibleGauge, type Gauge } from "./plan-gauges.ts";
 import type { DisruptionSettings } from "./settings.ts";
 import type { Simulate } from "./simulate.ts";
 import { singleNode } from "./single-node.ts";
+import { staticDrift } from "./static-drift.ts";
 import { type ClusterView, viewCluster } from "./view.ts";
 import { describeBlocked } from "./wording.ts";
 
@@ -78,8 +79,11 @@ function runMethods(input: DisruptionInput, view: ClusterView, candidates: reado
     return known;
   };
   const { outOfTime = () => false, unseenPools = [] } = input;
-  const methods: readonly [Method, (budgets: ReadonlyMap<string, PoolBudget>) => Decision][] = [
+  type Run = (budgets: ReadonlyMap<string, PoolBudget>) => Decision;
+  const staticMethod: readonly [Method, Run] = ["drift", (allowed) => staticDrift(view, candidates, allowed, input)];
+  const methods: readonly (readonly [Method, Run])[] = [
     ["emptiness", (allowed) => emptiness(candidates, allowed, view.now)],
+    ...(input.settings.staticCapacity ? [staticMethod] : []),
     ["drift", (allowed) => drift(view, candidates, allowed, input.simulate, () => outOfTime("drift"))],
     ["multi", (allowed) => multiNode(context, candidates, allowed, () => outOfTime("multi"))],
     ["single", (allowed) => singleNode(context, candidates, allowed, { unseenPools, outOfTime: () => outOfTime("single") })],

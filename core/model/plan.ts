@@ -11,6 +11,8 @@ export interface PlannedNodeClaim {
   readonly labels: Readonly<Record<string, string>>;
   /** All types it may be launched as, cheapest first, at most 600. */
   readonly instanceTypes: readonly string[];
+  /** The claim does not name them, as nodes of static pools do not: what is cheapest when it is launched is taken. */
+  readonly typesAtLaunch?: true;
   /** Sum of the pods' requests and the least daemonset overhead. */
   readonly requests: ResourceList;
   /** "namespace/name". */

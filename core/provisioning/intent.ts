@@ -46,7 +46,8 @@ export function intentFor(planned: PlannedNodeClaim, pool: NodePool, facts: Inte
 function manifestFor(name: string, planned: PlannedNodeClaim, pool: NodePool, { instanceTypes = [] }: IntentFacts): NodeClaim {
   const { template } = pool.spec;
   const { nodeClassRef, startupTaints, expireAfter, terminationGracePeriod } = template.spec;
-  const pinned = planned.requirements.filter(({ key }) => key !== INSTANCE_TYPE && key !== NODE_POOL);
+  const others = planned.requirements.filter(({ key }) => key !== NODE_POOL);
+  const own = { key: NODE_POOL, operator: "In", values: [pool.metadata.name] } as const;
   return {
     apiVersion: "karpenter.sh/v1",
     kind: "NodeClaim",
@@ -76,7 +77,9 @@ function manifestFor(name: string, planned: PlannedNodeClaim, pool: NodePool, { 
       ],
     },
     spec: {
-      requirements: [...pinned, { key: NODE_POOL, operator: "In", values: [pool.metadata.name] }, instanceTypeRequirement(planned)],
+      requirements: planned.typesAtLaunch
+        ? [...others, own]
+        : [...others.filter(({ key }) => key !== INSTANCE_TYPE), own, instanceTypeRequirement(planned)],
       resources: { requests: planned.requests },
       ...(planned.taints.length > 0 && { taints: planned.taints }),
       ...(startupTaints?.length && { startupTaints }),

@@ -30,7 +30,9 @@ function isOurs(user: Json): boolean {
 const WRITES = new Set(["create", "update", "patch", "delete"]);
 
 function customResource(ref: Json, verb: string): Signal | undefined {
-  if (!WRITES.has(verb) || ref["subresource"] !== undefined || typeof ref["name"] !== "string") return undefined;
+  // `kubectl scale nodepool` writes by way of a subresource.
+  const part = ref["subresource"];
+  if (!WRITES.has(verb) || (part !== undefined && part !== "scale") || typeof ref["name"] !== "string") return undefined;
   if (ref["resource"] === "nodeclaims") return { kind: "claim-changed", claim: ref["name"] };
   return { kind: "pool-or-class-changed", name: `${ref["resource"]}/${ref["name"]}` };
 }

@@ -3,7 +3,8 @@ import { NODE_CLASS_GROUP, NODE_POOL, NODE_POOL_HASH, NODE_POOL_HASH_VERSION } f
 import type { NodePool } from "../../core/model/node-pool.ts";
 import { NODE_POOL_HASH_VERSION_VALUE, nodePoolHash } from "../../core/node-pool/hash.ts";
 import { nodePoolStatus, type PoolContext } from "../../core/node-pool/status.ts";
-import { isTrue } from "../../core/status/conditions.ts";
+import { isStatic } from "../../core/static-capacity/claim.ts";
+import { conditionOf, isTrue } from "../../core/status/conditions.ts";
 import type { CatalogDeps } from "./deps.ts";
 import { type HashAnnotations, moveClaims, tolerant, withHash } from "./hash-annotations.ts";
 
@@ -28,10 +29,16 @@ async function refreshOnce(pool: NodePool, context: PoolContext, deps: CatalogDe
   const status = nodePoolStatus(current, context);
   if (canonicalJson(status) === canonicalJson(current.status ?? {})) return true;
   if ((await tolerant(() => kubernetes.updateStatus("NodePool", { ...current, status }))) === undefined) return false;
-  if (isTrue(status.conditions, "Ready") && !isTrue(current.status?.conditions, "Ready")) {
+  if (isTrue(status.conditions, "Ready") && isNews(current)) {
     await wakeUps.wake([{ kind: "provision", cluster: cluster.name, reason: `NodePool ${pool.metadata.name} is ready` }]);
   }
   return true;
+}
+
+/** A pool that was not known to be ready, or one whose number of replicas may have been changed: both may want nodes now. */
+function isNews(pool: NodePool): boolean {
+  const ready = conditionOf(pool.status?.conditions, "Ready");
+  return ready?.status !== "True" || (isStatic(pool) && ready.observedGeneration !== pool.metadata.generation);
 }
 
 async function mark(pool: NodePool, { nodeClaims }: PoolContext, { kubernetes }: CatalogDeps): Promise<NodePool | undefined> {

@@ -98,7 +98,8 @@ export function createWorld({ seed, start, cluster = "lab", region = "us-west-2"
       );
     },
     scale(kind, namespace, name, replicas) {
-      const scaled = store.patch(kind, name, namespace ?? "default", { user: USER }, (o: Draft) => ({
+      const place = isNamespaced({ kind, namespace }) ? (namespace ?? "default") : undefined;
+      const scaled = store.patch(kind, name, place, { user: USER }, (o: Draft) => ({
         ...o,
         spec: { ...o.spec, replicas },
       }));

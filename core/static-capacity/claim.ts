@@ -1,0 +1,42 @@
+import { filterForLaunch } from "../launch/filter.ts";
+import type { InstanceType } from "../model/instance-type.ts";
+import { WELL_KNOWN_LABELS } from "../model/labels.ts";
+import type { NodePool } from "../model/node-pool.ts";
+import type { PlannedNodeClaim } from "../model/plan.ts";
+import { requirementsFrom } from "../requirements/requirements.ts";
+import { isRestrictedLabel } from "../requirements/validation.ts";
+
+/** Whether a pool keeps a number of nodes of its own accord, whatever pods there are (nodepool.md §7). */
+export function isStatic({ spec }: NodePool): boolean {
+  return spec.replicas !== undefined && spec.replicas !== null;
+}
+
+/**
+ * One more node of a static pool, made from its template alone: no pod asks for anything of it, and its type is chosen when it is launched. `none` says
+ * why there is nothing to launch at the moment.
+ */
+export function staticClaim(pool: NodePool, types: readonly InstanceType[]): { readonly ok: PlannedNodeClaim } | { readonly none: string } {
+  const { requirements, taints = [] } = pool.spec.template.spec;
+  const filtered = filterForLaunch(types, requirementsFrom(requirements), {});
+  if ("none" in filtered) return filtered;
+  const { candidates } = filtered.ok;
+  const prices = candidates.flatMap(({ offerings }) => offerings.map(({ price }) => price));
+  const pinned = requirements.filter(({ key, operator, values }) => operator === "In" && values?.length === 1 && isCustom(key));
+  return {
+    ok: {
+      nodePool: pool.metadata.name,
+      requirements,
+      taints,
+      labels: Object.fromEntries(pinned.map(({ key, values }) => [key, values?.[0] ?? ""])),
+      instanceTypes: candidates.map(({ type }) => type.name),
+      typesAtLaunch: true,
+      requests: {},
+      pods: [],
+      pricePerHour: Math.min(...prices),
+    },
+  };
+}
+
+function isCustom(key: string): boolean {
+  return !WELL_KNOWN_LABELS.has(key) && !isRestrictedLabel(key);
+}

@@ -1,0 +1,69 @@
+import { viewCluster } from "../../core/disruption/view.ts";
+import type { Lease } from "../../core/model/record.ts";
+import { intentFor } from "../../core/provisioning/intent.ts";
+import { isStatic, staticClaim } from "../../core/static-capacity/claim.ts";
+import { countReplicas } from "../../core/static-capacity/count.ts";
+import { type ReplicaChange, replicaChanges } from "../../core/static-capacity/plan.ts";
+import { chooseSurplus } from "../../core/static-capacity/surplus.ts";
+import type { ClusterDeps } from "../cluster-deps.ts";
+import { endClaim } from "../end-claim.ts";
+import { withLease } from "../lease.ts";
+import { readWorld, type World } from "../world.ts";
+
+/**
+ * Keeps static pools at their `replicas` (gate StaticCapacity): writes intents for what is missing, ends what is too much. Most often there is nothing to
+ * do, which costs a few lists and no lease. A kill costs only time: the next sweep counts again.
+ */
+export async function keepReplicas(deps: ClusterDeps): Promise<void> {
+  if (!deps.settings.staticCapacity) return;
+  const seen = await glance(deps);
+  for (const change of seen) if (change.limited) deps.log.info("nodepool node limit reached", fieldsOf(change));
+  if (!seen.some(({ add, remove }) => add + remove > 0)) return;
+  const decided = await withLease(deps, async (lease) => {
+    const world = await readWorld(deps);
+    for (const change of replicaChanges(world.snapshot.nodePools, { ...world, claims: world.snapshot.nodeClaims })) {
+      if (change.add > 0) await grow(change, world, lease, deps);
+      if (change.remove > 0) await shrink(change, world, deps);
+    }
+  });
+  if (!decided) await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, reason: "replicas wait for another decision" }]);
+}
+
+/** What there is to do, as far as a look without the lease can tell. */
+async function glance({ cluster, kubernetes, store }: ClusterDeps): Promise<readonly ReplicaChange[]> {
+  const pools = await kubernetes.list("NodePool");
+  if (!pools.some(isStatic)) return [];
+  const [claims, records, commands] = await Promise.all([
+    kubernetes.list("NodeClaim"),
+    store.list(cluster.name),
+    store.commands(cluster.name),
+  ]);
+  return replicaChanges(pools, { claims, records, commands });
+}
+
+async function grow(change: ReplicaChange, { snapshot }: World, lease: Lease, deps: ClusterDeps): Promise<void> {
+  const { nodePool, add } = change;
+  const instanceTypes = snapshot.instanceTypes.get(nodePool.metadata.name) ?? [];
+  const planned = staticClaim(nodePool, instanceTypes);
+  if ("none" in planned) {
+    deps.log.error("failed provisioning nodeclaims to satisfy replica count", { ...fieldsOf(change), error: planned.none });
+    return;
+  }
+  const facts = { cluster: deps.cluster.name, now: deps.now(), reason: "provisioned", podUids: [], instanceTypes } as const;
+  const records = Array.from({ length: add }, () => intentFor(planned.ok, nodePool, { ...facts, id: deps.newId() }));
+  deps.log.info("provisioning nodeclaims to satisfy replica count", { ...fieldsOf(change), "provision-count": add });
+  await deps.store.writeIntents(lease, records);
+  await deps.wakeUps.wake(records.map(({ name }) => ({ kind: "claim", cluster: deps.cluster.name, claim: name })));
+}
+
+async function shrink(change: ReplicaChange, { snapshot, records, commands }: World, deps: ClusterDeps): Promise<void> {
+  const { nodePool, remove } = change;
+  const view = viewCluster({ snapshot, records, commands, now: deps.now() });
+  const { active = [] } = countReplicas({ claims: snapshot.nodeClaims, records, commands }).get(nodePool.metadata.name) ?? {};
+  deps.log.info("deprovisioning nodeclaims to satisfy replica count", { ...fieldsOf(change), "deprovision-count": remove });
+  for (const name of chooseSurplus(view, active, remove)) await endClaim(name, "deleted", deps);
+}
+
+function fieldsOf({ nodePool, current, desired }: ReplicaChange) {
+  return { controller: "static.provisioning", NodePool: { name: nodePool.metadata.name }, current, desired };
+}
