@@ -3,6 +3,7 @@ import type { PodTemplate } from "../model/pod.ts";
 import { podRequests } from "../model/pod-requests.ts";
 import type { Workload } from "../model/workloads.ts";
 import { replicasOf } from "./replicas.ts";
+import { bufferProblems } from "./validate.ts";
 import { placeholderSpec } from "./virtual-pods.ts";
 
 /** The one strategy that is known: room that is really there. */
@@ -45,7 +46,9 @@ export function resolve(buffer: CapacityBuffer, referents: Referents): Resolutio
   const { provisioningStrategy = ACTIVE_CAPACITY, podTemplateRef, scalableRef } = buffer.spec;
   if (provisioningStrategy !== ACTIVE_CAPACITY)
     return failed(`provisioningStrategy ${provisioningStrategy} is not known; leave it out, or set it to ${ACTIVE_CAPACITY}`);
-  if (podTemplateRef && scalableRef) return failed("both podTemplateRef and scalableRef are set; leave one of them out");
+  // Of a definition that is not ours, or of a scenario, the API server's word is not to be had.
+  const [problem] = bufferProblems(buffer.spec);
+  if (problem !== undefined) return failed(`spec ${problem}`);
   try {
     if (podTemplateRef) return fromPodTemplate(buffer, podTemplateRef.name, referents);
     if (scalableRef) return fromScalable(buffer, scalableRef, referents);

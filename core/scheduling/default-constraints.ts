@@ -7,8 +7,8 @@ import { selects } from "./label-selector.ts";
 export interface SelectorSources {
   readonly services: readonly Service[];
   readonly replicationControllers: readonly ReplicationController[];
-  readonly replicaSets: readonly Pick<Workload, "metadata" | "spec">[];
-  readonly statefulSets: readonly Pick<Workload, "metadata" | "spec">[];
+  readonly replicaSets: readonly Workload[];
+  readonly statefulSets: readonly Workload[];
 }
 
 /** What a controller adds to the selector of its pods. */

@@ -11,10 +11,27 @@ const KINDS: Readonly<Record<string, { readonly apiVersion: string; readonly kin
   nodeClaims: { apiVersion: "karpenter.sh/v1", kind: "NodeClaim", needs: ["spec"] },
   pods: { apiVersion: "v1", kind: "Pod", needs: ["spec.containers"] },
   daemonSets: { apiVersion: "apps/v1", kind: "DaemonSet", needs: ["spec.template.spec.containers"] },
+  capacityBuffers: { apiVersion: "autoscaling.x-k8s.io/v1beta1", kind: "CapacityBuffer", needs: ["spec"] },
+  podTemplates: { apiVersion: "v1", kind: "PodTemplate", needs: ["template.spec.containers"] },
+  deployments: { apiVersion: "apps/v1", kind: "Deployment", needs: ["spec.template.spec"] },
+  statefulSets: { apiVersion: "apps/v1", kind: "StatefulSet", needs: ["spec.template.spec"] },
+  replicaSets: { apiVersion: "apps/v1", kind: "ReplicaSet", needs: ["spec.template.spec"] },
+  services: { apiVersion: "v1", kind: "Service", needs: ["spec"] },
+  replicationControllers: { apiVersion: "v1", kind: "ReplicationController", needs: ["spec"] },
   podDisruptionBudgets: { apiVersion: "policy/v1", kind: "PodDisruptionBudget", needs: ["spec"] },
 };
 
-const OTHERS = ["name", "now", "persistentVolumeClaims", "persistentVolumes", "storageClasses", "csiNodes", "namespaces", "instanceTypes"];
+const OTHERS = [
+  "name",
+  "now",
+  "persistentVolumeClaims",
+  "persistentVolumes",
+  "storageClasses",
+  "csiNodes",
+  "namespaces",
+  "instanceTypes",
+  "schedulerConfig",
+];
 
 /**
  * Throws InputError with one sentence when a scenario holds what the API would refuse. Fields that the plan can do without may be missing; the

@@ -1,8 +1,11 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import type { InstanceType } from "../../core/model/instance-type.ts";
-import type { NodeOverlay } from "../../core/model/node-overlay.ts";
+import type { Pod } from "../../core/model/pod.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
+import { type SelectorSources, withDefaultConstraints } from "../../core/scheduling/default-constraints.ts";
+import { readSchedulerConfig, type SchedulerConfig } from "../../core/scheduling/scheduler-config.ts";
+import { type BufferedScenario, scenarioHeadroom } from "./headroom.ts";
 import { type OverlaidScenario, overlaidScenario } from "./overlays.ts";
 
 /** What is wrong with an input, in one sentence that says where and how to mend it. */
@@ -49,10 +52,29 @@ export function readScenario(path: string): unknown {
   }
 }
 
+/** Lists that a snapshot follows from and does not hold itself. */
+const SOURCES = [
+  "nodeOverlays",
+  "capacityBuffers",
+  "podTemplates",
+  "deployments",
+  "statefulSets",
+  "replicaSets",
+  "services",
+  "replicationControllers",
+] as const;
+
+type Sources = Pick<ScenarioParts, (typeof SOURCES)[number]>;
 type Lists = Pick<Snapshot, (typeof LISTS)[number]>;
 
+/** All that a scenario file holds. */
+export interface ScenarioParts extends Lists, OverlaidScenario, BufferedScenario, SelectorSources, SchedulerConfig {
+  readonly nodePools: Lists["nodePools"];
+  readonly now: number;
+}
+
 /** What a scenario file holds, lists that are missing empty. Throws InputError when the shape is wrong. */
-export function scenarioParts(scenario: unknown): Lists & OverlaidScenario & { readonly now: number } {
+export function scenarioParts(scenario: unknown): ScenarioParts {
   if (typeof scenario !== "object" || scenario === null || Array.isArray(scenario)) {
     throw new InputError("a scenario must be a JSON object with nodePools, pods and instanceTypes");
   }
@@ -70,19 +92,34 @@ export function scenarioParts(scenario: unknown): Lists & OverlaidScenario & { r
   const now = fields["now"] === undefined ? 0 : Date.parse(String(fields["now"]));
   if (Number.isNaN(now))
     throw new InputError(`now must be an RFC 3339 time, such as 2026-01-01T00:00:00Z, not ${JSON.stringify(fields["now"])}`);
-  const lists = Object.fromEntries(LISTS.map((name) => [name, list(name)])) as unknown as Lists;
-  const nodeOverlays = list("nodeOverlays") as readonly NodeOverlay[];
-  return { ...lists, now, nodeOverlays, instanceTypes: list("instanceTypes").map(instanceType) };
+  // What these objects are is checked as manifests are (check-scenario.ts); here they are taken at their lists' word.
+  const lists = Object.fromEntries([...LISTS, ...SOURCES].map((name) => [name, list(name)])) as unknown as Lists & Sources;
+  return { ...lists, ...schedulerConfig(fields["schedulerConfig"]), now, instanceTypes: list("instanceTypes").map(instanceType) };
+}
+
+function schedulerConfig(value: unknown = {}): SchedulerConfig {
+  const config = readSchedulerConfig(value);
+  if ("problem" in config) throw new InputError(`schedulerConfig: ${config.problem}`);
+  return config;
 }
 
 /**
- * A scenario file as the core sees a cluster: its instance types go to every pool, with its NodeOverlays over them. Throws InputError when the shape is
- * wrong.
+ * A scenario file as the core sees a cluster: its instance types go to every pool, with its NodeOverlays over them; its CapacityBuffers are pods to come;
+ * and pods are spread as its schedulerConfig says. Throws InputError when the shape is wrong.
  */
 export function scenarioToSnapshot(scenario: unknown): Snapshot {
-  const { nodeOverlays, instanceTypes, ...lists } = scenarioParts(scenario);
-  const overlaid = overlaidScenario({ nodePools: lists.nodePools, nodeOverlays, instanceTypes });
-  return { ...lists, instanceTypes: overlaid.instanceTypes, nominated: new Map(), disrupting: new Set() };
+  const parts = scenarioParts(scenario);
+  const lists = Object.fromEntries(LISTS.map((name) => [name, parts[name]])) as unknown as Lists;
+  const spread = (pods: readonly Pod[]) => withDefaultConstraints(pods, parts.defaultConstraints, parts);
+  return {
+    ...lists,
+    now: parts.now,
+    pods: spread(lists.pods),
+    virtualPods: spread(scenarioHeadroom(parts).flatMap(({ pods }) => pods)),
+    instanceTypes: overlaidScenario(parts).instanceTypes,
+    nominated: new Map(),
+    disrupting: new Set(),
+  };
 }
 
 function instanceType(item: unknown, i: number): InstanceType {

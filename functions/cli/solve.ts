@@ -5,6 +5,7 @@ import { requirementsFrom } from "../../core/requirements/requirements.ts";
 import { pendingPods, solve } from "../../core/scheduling/solve.ts";
 import { typeTable } from "../../core/scheduling/type-table.ts";
 import { checkScenario } from "./check-scenario.ts";
+import { bufferOutcomes, explainBuffers, scenarioHeadroom } from "./headroom.ts";
 import { idleOverlays } from "./overlays.ts";
 import { InputError, readScenario, scenarioParts, scenarioToSnapshot } from "./scenario.ts";
 
@@ -99,7 +100,12 @@ export function solveCommand(path: string, options: { readonly explain?: boolean
     throw error;
   }
   const solveMillis = Math.round((performance.now() - start) * 1000) / 1000;
-  if (options.explain !== true) return `${JSON.stringify(planToJson(plan, solveMillis), null, 2)}\n`;
-  const idle = idleOverlays(scenarioParts(scenario)).map((line) => `${line}\n`);
-  return [explainPlan(plan, snapshot), ...idle].join("");
+  const parts = scenarioParts(scenario);
+  const capacityBuffers = bufferOutcomes(scenarioHeadroom(parts), plan, snapshot);
+  if (options.explain !== true) {
+    const json = { ...planToJson(plan, solveMillis), ...(capacityBuffers.length > 0 && { capacityBuffers }) };
+    return `${JSON.stringify(json, null, 2)}\n`;
+  }
+  const more = [...explainBuffers(capacityBuffers), ...idleOverlays(parts)].map((line) => `${line}\n`);
+  return [explainPlan(plan, snapshot), ...more].join("");
 }

@@ -1,3 +1,5 @@
+import { bufferProblems } from "../../../core/capacity-buffers/validate.ts";
+import type { CapacityBufferSpec } from "../../../core/model/capacity-buffer.ts";
 import type { NodeOverlay } from "../../../core/model/node-overlay.ts";
 import type { NodePool } from "../../../core/model/node-pool.ts";
 import { parseQuantity } from "../../../core/model/quantity.ts";
@@ -89,6 +91,12 @@ function kindProblems(kind: string, object: ApiObject): readonly Problem[] {
       ];
     case "NodeOverlay":
       return nodeOverlayProblems(object as unknown as NodeOverlay).map((message) => ({ path: ["spec"], message }));
+    case "CapacityBuffer":
+      return bufferProblems(spec as CapacityBufferSpec).map((message) => ({ path: ["spec"], message }));
+    case "PodTemplate": {
+      const template = (object["template"] ?? {}) as { readonly spec?: unknown };
+      return podProblems((template.spec ?? {}) as Record<string, unknown>, ["template", "spec"]);
+    }
     case "EC2NodeClass":
       return (spec["role"] === undefined) === (spec["instanceProfile"] === undefined)
         ? [{ path: ["spec"], message: "needs exactly one of role and instanceProfile" }]

@@ -134,6 +134,7 @@ export const WORKLOAD_SCHEMAS: Readonly<Record<string, Schema>> = {
     "replicas serviceName volumeClaimTemplates updateStrategy podManagementPolicy revisionHistoryLimit minReadySeconds ordinals persistentVolumeClaimRetentionPolicy",
   ),
   DaemonSet: workload("updateStrategy minReadySeconds revisionHistoryLimit"),
+  PodTemplate: object({ template: TEMPLATE }, "apiVersion kind metadata", ["template"]),
   Job: workload(
     `activeDeadlineSeconds backoffLimit backoffLimitPerIndex completionMode completions managedBy manualSelector maxFailedIndexes parallelism
      podFailurePolicy podReplacementPolicy successPolicy suspend ttlSecondsAfterFinished`.replaceAll(/\s+/g, " "),

@@ -65,7 +65,7 @@ describe("a buffer", () => {
       name: "names both",
       spec: { podTemplateRef: { name: "room" }, scalableRef: { kind: "Deployment", name: "web" }, replicas: 1 },
       reason: "ResolutionFailed",
-      says: "leave one of them out",
+      says: "spec has both podTemplateRef and scalableRef; leave one of them out",
     },
     {
       name: "names a template that is not there",

@@ -44,7 +44,62 @@ it("says which pods it leaves alone", () => {
   expect(solveCommand(file("{}"), { explain: true })).toContain("there is no NodePool");
 });
 
+const buffer = (spec: object) => ({ metadata: { name: "spare", namespace: "default" }, spec });
+const room = {
+  metadata: { name: "room", namespace: "default" },
+  template: { spec: { containers: [{ name: "c", resources: { requests: { cpu: "1" } } }] } },
+};
+
+it("plans room for CapacityBuffers, and says what became of each", () => {
+  const capacityBuffers = [buffer({ podTemplateRef: { name: "room" }, replicas: 2 })];
+  const path = file(JSON.stringify(scenario({ pods: [pod("web")], capacityBuffers, podTemplates: [room] })));
+  const plan = JSON.parse(solveCommand(path));
+  expect(plan.newNodeClaims[0].pods).toEqual(["default/capacity-buffer-spare-1", "default/capacity-buffer-spare-2", "default/web"]);
+  expect(plan.capacityBuffers).toMatchObject([
+    {
+      name: "default/spare",
+      replicas: 2,
+      conditions: [
+        { type: "ReadyForProvisioning", status: "True", reason: "Resolved" },
+        { type: "Provisioning", status: "False", reason: "RequiresNewCapacity" },
+      ],
+    },
+  ]);
+  expect(solveCommand(path, { explain: true })).toContain(
+    "CapacityBuffer default/spare: Of 2 pods, 0 have room and 2 have nodes on their way",
+  );
+});
+
+it("says of a CapacityBuffer what it is that cannot be found", () => {
+  const capacityBuffers = [buffer({ scalableRef: { kind: "Deployment", name: "web" }, percentage: 20 })];
+  const text = solveCommand(file(JSON.stringify(scenario({ capacityBuffers }))), { explain: true });
+  expect(text).toContain("CapacityBuffer default/spare: Deployment default/web does not exist; create it");
+});
+
+it("spreads pods as schedulerConfig says", () => {
+  const zone = { maxSkew: 1, topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "DoNotSchedule" };
+  const services = [{ metadata: { name: "web", namespace: "default" }, spec: { selector: { app: "web" } } }];
+  const pods = ["a", "b", "c"].map((name) => pod(name, { cpu: "1" }, {}, { labels: { app: "web" } }));
+  const claims = (schedulerConfig: object) =>
+    JSON.parse(solveCommand(file(JSON.stringify(scenario({ pods, services, schedulerConfig }))))).newNodeClaims;
+  expect(claims({})).toHaveLength(1);
+  expect(claims({ podTopologySpread: { defaultConstraints: [zone] } })).toHaveLength(3);
+});
+
 it.for([
+  {
+    text: { capacityBuffers: [buffer({ podTemplateRef: { name: "room" } })] },
+    says: "capacityBuffers[0] (spare): spec has a podTemplateRef and neither replicas nor limits to say how much; add one of them",
+  },
+  {
+    text: { capacityBuffers: [buffer({ podTemplateRef: { name: "room" }, replica: 2 })] },
+    says: 'capacityBuffers[0] (spare): spec.replica is no field that is known here; did you mean "replicas"?',
+  },
+  { text: { podTemplates: [{ metadata: { name: "x" } }] }, says: "podTemplates[0] (x): template.spec.containers is missing" },
+  {
+    text: { schedulerConfig: { podTopologySpread: { defaultConstraints: {} } } },
+    says: "schedulerConfig: podTopologySpread.defaultConstraints must be a list",
+  },
   { text: { podz: [] }, says: 'podz is no part of a scenario; did you mean "pods"?' },
   { text: { pods: [{ metadata: { name: "x" } }] }, says: "pods[0] (x): spec.containers is missing" },
   { text: { nodes: [{ metadata: { name: "x" } }] }, says: "nodes[0] (x): spec is missing" },
