@@ -91,7 +91,7 @@ function withDeadline({ nodes }: ClaimView, { terminating }: NodeClaimRecord, cl
 function drainNode(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim | undefined, node: Node): Step | undefined {
   if (!isTrue(node.status?.conditions, "Ready")) {
     if (view.instance === undefined && record.instance) return { actions: [], ask: "instance" };
-    if (isGone(view.instance)) return undefined; // The machine is gone: nothing is left to drain (§11, node side, step 2).
+    if (isGone(view, record)) return undefined; // The machine is gone: nothing is left to drain (§11, node side, step 2).
   }
   const tainted = takenOut(node);
   if (tainted) {
@@ -174,15 +174,19 @@ function stopInstance(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim
     return { actions: [{ type: "FindInstance", record }], wakeAt: view.now + INSTANCE_POLL_MS };
   }
   if (view.instance === undefined) return { actions: [], ask: "instance" };
-  if (isGone(view.instance)) return undefined;
+  if (isGone(view, record)) return undefined;
   const condition = claim ? writeConditions(view, claim, [{ type: "InstanceTerminating", status: "True" }]) : [];
   const wakeAt = view.now + INSTANCE_POLL_MS;
-  if (view.instance.state === "shutting-down") return { actions: condition, wakeAt };
+  if (view.instance !== "gone" && view.instance.state === "shutting-down") return { actions: condition, wakeAt };
   return { actions: [{ type: "TerminateInstance", instanceId: record.instance.id }, ...condition], wakeAt };
 }
 
-function isGone(instance: ClaimView["instance"]): instance is "gone" {
-  return instance === "gone" || instance?.state === "terminated";
+/** For so long after a launch EC2 may not show the instance: "not found" is then no news of its end. */
+const UNSEEN_MS = 60_000;
+
+function isGone({ instance, now }: ClaimView, { launchedAt = 0 }: NodeClaimRecord): boolean {
+  if (instance === "gone") return now - launchedAt > UNSEEN_MS;
+  return instance?.state === "terminated";
 }
 
 function freeNode(view: ClaimView, node: Node, record: NodeClaimRecord): Step {

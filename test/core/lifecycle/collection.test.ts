@@ -37,7 +37,23 @@ describe("machines without a claim", () => {
     { name: "too young", change: { instances: [machine({ launchedAt: NOW - 4 * MINUTE })] }, want: [] },
     { name: "going already", change: { instances: [machine({ state: "shutting-down" })] }, want: [] },
   ])("$name", ({ change, want }) => {
-    expect(orphanInstances(sight(change)).map(({ id }) => id)).toEqual(want);
+    expect(orphanInstances(sight(change)).ended.map(({ id }) => id)).toEqual(want);
+  });
+
+  it.for([
+    { name: "two of two that are nodes: held", ids: ["i-1", "i-2"], owned: [], nodes: ["i-1", "i-2"], ended: 0, held: 2 },
+    { name: "two of four", ids: ["i-1", "i-2", "i-3", "i-4"], owned: ["i-3", "i-4"], nodes: ["i-1", "i-2"], ended: 2, held: 0 },
+    { name: "two of two that never joined", ids: ["i-1", "i-2"], owned: [], nodes: [], ended: 2, held: 0 },
+    { name: "the only one", ids: ["i-1"], owned: [], nodes: ["i-1"], ended: 1, held: 0 },
+  ])("most at once are taken for an accident: $name", ({ ids, owned, nodes, ended, held }) => {
+    const found = orphanInstances(
+      sight({
+        instances: ids.map((id) => machine({ id, tags: {} })),
+        records: owned.map((id) => record({ name: id, uid: id, instance: { ...INSTANCE, id } })),
+        nodes: nodes.map((id) => ({ ...node(), spec: { providerID: `aws:///z/${id}` } })),
+      }),
+    );
+    expect({ ended: found.ended.length, held: found.held.length }).toEqual({ ended, held });
   });
 });
 

@@ -78,6 +78,16 @@ describe("a claim's end takes the first step that is missing", () => {
       }),
       want: ["Wake", "Forget"],
     },
+    {
+      name: "an instance that EC2 does not show yet is ended all the same",
+      v: view({ record: { ...ending(), launchedAt: NOW - 30_000 }, claim: going(["Launched"]), instance: "gone" }),
+      want: ["TerminateInstance", "WriteClaim"],
+    },
+    {
+      name: "one that EC2 does not show long after its launch has gone",
+      v: view({ record: { ...ending(), launchedAt: NOW - 90_000 }, claim: going(["Launched"]), instance: "gone" }),
+      want: types(view({ record: ending(), claim: going(["Launched"]), instance: "gone" })),
+    },
     { name: "and the record last of all", v: view({ record: ending(), instance: "gone" }), want: ["Wake", "Forget"] },
     {
       name: "a machine that is gone is not drained",
