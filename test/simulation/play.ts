@@ -78,7 +78,6 @@ export async function play(script: Script, { onLog, onEnd }: PlayOptions = {}): 
     await clock.run({ until: broken, latest: START + script.minutes * 60_000 });
     if (!broken()) {
       faults.stop();
-      takeAwayWhatBlocks(lab);
       await comeToRest(scene, broken, (detail) => watching.report("comes to rest", detail));
     }
   } catch (error) {
@@ -116,6 +115,8 @@ async function comeToRest(scene: Scene, broken: () => boolean, failed: (detail: 
   const latest = clock.now() + REST_MS;
   let left: readonly string[] = [];
   while (clock.now() < latest) {
+    // Workloads make their pods as their templates say, protected ones again.
+    takeAwayWhatBlocks(scene.lab);
     await clock.run({ until: broken, latest: clock.now() + CHECK_MS });
     if (broken()) return;
     left = unrest(await look(scene));

@@ -13,11 +13,20 @@ export interface Injector {
   readonly skewMs: (invocation: Invocation | undefined) => number;
   /** How many faults had their way, by kind: "kill", "fail throttled", "lose message"… */
   readonly counts: ReadonlyMap<string, number>;
-  /** The functions that faults have hit, and when (ms since the epoch): invariants that promise a time are lenient about those. */
-  readonly hits: readonly { readonly at: number; readonly fn: string }[];
+  /** In the order of time: invariants that promise a time are lenient about functions that were hit. */
+  readonly hits: readonly Hit[];
   begin(fault: Fault): void;
   /** From now on nothing goes wrong any more. */
   stop(): void;
+}
+
+/** One fault that had its way. */
+export interface Hit {
+  /** ms since the epoch. */
+  readonly at: number;
+  readonly what: string;
+  /** The function whose call it was, or the queue. */
+  readonly fn: string;
 }
 
 interface Armed extends Strike {
@@ -29,7 +38,7 @@ const MINUTE_MS = 60_000;
 /** `lab` is asked for once the first call comes: it is made with these hooks. */
 export function injector(lab: () => Lab, random: Random): Injector {
   const counts = new Map<string, number>();
-  const hits: { at: number; fn: string }[] = [];
+  const hits: Hit[] = [];
   let strikes: Armed[] = [];
   let storms: { readonly fault: Extract<Fault, { what: "storm" }>; readonly until: number }[] = [];
   let troubled: { readonly fault: Extract<Fault, { what: "messages" }>; readonly until: number }[] = [];
@@ -39,7 +48,7 @@ export function injector(lab: () => Lab, random: Random): Injector {
   const now = (): number => lab().world.clock.now();
   const hit = (what: string, fn: string): void => {
     counts.set(what, (counts.get(what) ?? 0) + 1);
-    hits.push({ at: now(), fn });
+    hits.push({ at: now(), what, fn });
   };
   const fail = (failure: Strike["failure"], { port, method, invocation }: PortCall, when: Strike["when"]): never => {
     const actual = fitting(failure, port, method, when);
