@@ -5,6 +5,7 @@ import { podRequests } from "../model/pod-requests.ts";
 import { addResources, type Resources } from "../model/quantity.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import type { Taint, Toleration } from "../model/taint.ts";
+import { hasDeviceClaims } from "../pods/device-claims.ts";
 import {
   compatible,
   intersectAll,
@@ -45,10 +46,12 @@ export const daemonsOf: (snapshot: Snapshot) => readonly Daemon[] = oncePer((sna
   }
   return [...snapshot.daemonSets]
     .sort((a, b) => (`${a.metadata.namespace}/${a.metadata.name}` < `${b.metadata.namespace}/${b.metadata.name}` ? -1 : 1))
-    .map((daemonSet) => {
+    .flatMap((daemonSet) => {
       const uid = daemonSet.metadata.uid ?? `${daemonSet.metadata.namespace}/${daemonSet.metadata.name}`;
       const template = daemonSet.spec.template.spec;
       const spec = newest.get(uid)?.spec ?? template;
+      // On a new node its devices are not to be had, so it does not run there (scheduling.md §14).
+      if (hasDeviceClaims(spec)) return [];
       return {
         uid,
         name: `${daemonSet.metadata.namespace ?? "default"}/${daemonSet.metadata.name}`,

@@ -1,5 +1,6 @@
 import { HOSTNAME, WELL_KNOWN_LABELS } from "../model/labels.ts";
 import type { NodePool } from "../model/node-pool.ts";
+import { hasDeviceClaims } from "../pods/device-claims.ts";
 import { canonical, has, requirement } from "../requirements/requirement.ts";
 import { incompatibility, intersectAll } from "../requirements/requirements.ts";
 import type { Attempt } from "./attempt.ts";
@@ -21,6 +22,10 @@ import { volumeText } from "./reasons/volumes.ts";
 import { listed, requirementText } from "./reasons/words.ts";
 import type { RequirementSet } from "./requirement-sets.ts";
 import type { Template } from "./template.ts";
+
+/** Karpenter's sentence, which people search for, and the mend. */
+const DEVICES =
+  "pod has Dynamic Resource Allocation requirements that are not yet supported by Karpenter; remove spec.resourceClaims, or run it on nodes that are not a NodePool's";
 
 /** What ruled a pool out, and how far the pod had come by then: of several alternatives of a pod the one that came furthest is told. */
 interface Verdict {
@@ -62,9 +67,7 @@ export class Explainer {
     const asks = this.#attempt.world.asks[classIndex] ?? [];
     const last = asks.at(-1);
     if (last === undefined) return "the pod was not considered";
-    if ((last.class.example.spec.resourceClaims ?? []).length > 0) {
-      return "the pod asks for devices by Dynamic Resource Allocation (spec.resourceClaims), which new nodes are not made for; remove the claims, or run it on nodes that are not a NodePool's";
-    }
+    if (hasDeviceClaims(last.class.example.spec)) return DEVICES;
     const alternatives = this.#alternatives(asks, last);
     const possible = alternatives.filter(({ contradiction }) => contradiction === undefined);
     if (possible.length === 0) return contradictionText(last.class.example, last.contradiction ?? "");
