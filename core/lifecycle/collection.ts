@@ -30,19 +30,36 @@ export function instanceIdOf(providerId: string | undefined): string | undefined
   return providerId?.slice(providerId.lastIndexOf("/") + 1) || undefined;
 }
 
+/** Fewer than this may have been taken away one by one. */
+const FEW = 2;
+
+/** What has lost its counterpart: to be cleared away, or kept since so much at once is taken for an accident that a person must judge. */
+export interface Lost<T> {
+  readonly ended: readonly T[];
+  readonly held: readonly T[];
+}
+
+/** More than half of all at once is no wish of anybody's: definitions were deleted, a table emptied, a backup restored. */
+function unlessAccident<T>(lost: readonly T[], all: number): Lost<T> {
+  return lost.length >= FEW && lost.length * 2 > all ? { ended: [], held: lost } : { ended: lost, held: [] };
+}
+
 /**
  * Machines that neither a record nor a claim owns, nor one that is about to tell of its launch. A claim counts without its record, so that a lost table
- * ends no machine before its claims have been taken into care again.
+ * ends no machine before its claims have been taken into care again. Machines that have been let into the cluster are held when most lose both at once.
  */
-export function orphanInstances({ records, claims, instances, now }: Inventory): readonly Instance[] {
+export function orphanInstances({ records, claims, nodes, instances, now }: Inventory): Lost<Instance> {
   const owned = ownedIds({ records, claims });
   // A launch whose answer was not stored yet belongs to the claim that its tags name.
   const names = new Set(records.filter(({ instance }) => instance === undefined).map(({ name }) => name));
   const uids = new Set(claims.filter(({ status }) => !status?.providerID).map(({ metadata }) => metadata.uid));
   const isAwaited = ({ tags }: Instance): boolean => names.has(tags[NODE_CLAIM_TAG] ?? "") || uids.has(tags[CLAIM_UID_TAG] ?? "none");
-  return instances.filter(
-    (instance) => isAlive(instance) && now - instance.launchedAt > ORPHAN_AGE_MS && !owned.has(instance.id) && !isAwaited(instance),
-  );
+  const alive = instances.filter(isAlive);
+  const orphans = alive.filter((instance) => now - instance.launchedAt > ORPHAN_AGE_MS && !owned.has(instance.id) && !isAwaited(instance));
+  const registered = new Set(nodes.map(({ spec }) => instanceIdOf(spec.providerID)));
+  const [members = [], strangers = []] = [true, false].map((is) => orphans.filter(({ id }) => registered.has(id) === is));
+  const { ended, held } = unlessAccident(members, alive.length);
+  return { ended: [...ended, ...strangers], held };
 }
 
 /**
@@ -89,22 +106,15 @@ function isReady({ status }: Node): boolean {
   return isTrue(status?.conditions, "Ready");
 }
 
-/** Fewer than this may have been taken away one by one. */
-const FEW = 2;
-
 /**
- * Records whose custom resource was there and is no more, its finalizer taken off by force: nobody else will tell that their machine must go. When more
- * than half of all claims vanish so, it is taken for an accident (definitions deleted, a backup restored) and their machines are held until a person
- * decides: `rebuild` makes the claims again.
+ * Records whose custom resource was there and is no more, its finalizer taken off by force: nobody else will tell that their machine must go. When most
+ * vanish at once their machines are held: `rebuild` makes the claims again.
  */
-export function vanishedClaims({ records, claims }: Pick<Inventory, "records" | "claims">): {
-  readonly ended: readonly NodeClaimRecord[];
-  readonly held: readonly NodeClaimRecord[];
-  readonly count: number;
-} {
+export function vanishedClaims({ records, claims }: Pick<Inventory, "records" | "claims">): Lost<NodeClaimRecord> {
   const there = new Set(claims.map(({ metadata }) => metadata.name));
   const told = records.filter(({ uid, terminating }) => uid !== undefined && terminating === undefined);
-  const vanished = told.filter(({ name }) => !there.has(name));
-  const accident = vanished.length >= FEW && vanished.length * 2 > told.length;
-  return { ended: accident ? [] : vanished, held: accident ? vanished : [], count: vanished.length };
+  return unlessAccident(
+    told.filter(({ name }) => !there.has(name)),
+    told.length,
+  );
 }

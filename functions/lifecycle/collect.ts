@@ -4,6 +4,7 @@ import { ConflictError, NotFoundError } from "../../core/ports/errors.ts";
 import type { LifecycleDeps } from "../cluster-deps.ts";
 import { endClaim } from "../end-claim.ts";
 import { claimFields } from "./claim-fields.ts";
+import { tellHeld } from "./tell-held.ts";
 
 const HOUR_MS = 60 * 60_000;
 
@@ -29,11 +30,16 @@ async function collectClaims(inventory: Inventory, deps: LifecycleDeps): Promise
   }
 }
 
-async function collectInstances(inventory: Inventory, { fleet, kubernetes, log }: LifecycleDeps): Promise<void> {
-  const orphans = orphanInstances(inventory);
-  if (orphans.length === 0) return;
+async function collectInstances(inventory: Inventory, deps: LifecycleDeps): Promise<void> {
+  const { fleet, kubernetes, log } = deps;
+  const { ended, held } = orphanInstances(inventory);
+  if (held.length > 0) {
+    const ids = held.map(({ id }) => id);
+    await tellHeld(`${held.length} instances have lost both record and NodeClaim`, ids, deps);
+  }
+  if (ended.length === 0) return;
   const nodes = await kubernetes.list("Node");
-  for (const { id, zone } of orphans) {
+  for (const { id, zone } of ended) {
     await fleet.terminate(id);
     log.info("garbage collected cloudprovider instance", {
       controller: "instance.garbagecollection",

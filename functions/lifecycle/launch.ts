@@ -10,6 +10,7 @@ import type { EC2NodeClass } from "../../core/model/node-class.ts";
 import type { NodeClaimRecord, UnavailableOffering } from "../../core/model/record.ts";
 import { NotFoundError, RefusedError } from "../../core/ports/errors.ts";
 import type { Fleet } from "../../core/ports/fleet.ts";
+import { recordedInstance } from "../../core/rebuild/record.ts";
 import type { LifecycleDeps } from "../cluster-deps.ts";
 import { writeEnd } from "../end-claim.ts";
 import { publishOnce } from "../events.ts";
@@ -166,9 +167,7 @@ export async function findInstance(record: NodeClaimRecord, { cluster, fleet, st
 /** The instance that was launched for a claim of this UID, as records keep it; undefined when EC2 lists none. */
 export async function launchedInstance(fleet: Fleet, cluster: string, uid: string): Promise<NodeClaimRecord["instance"]> {
   const found = (await fleet.list(cluster)).find((instance) => instance.tags[CLAIM_UID_TAG] === uid && isAlive(instance));
-  if (found === undefined) return undefined;
-  const { id, instanceType, zone, capacityType, imageId, subnetId } = found;
-  return { id, instanceType, zone, capacityType, imageId, ...(subnetId !== undefined && { subnetId }) };
+  return found && recordedInstance(found);
 }
 
 interface NodeClassFacts {

@@ -10,6 +10,7 @@ import { checkConsistency } from "./check-consistency.ts";
 import { collect } from "./collect.ts";
 import { pollStatus } from "./poll-status.ts";
 import { repair } from "./repair.ts";
+import { tellHeld } from "./tell-held.ts";
 
 /** A wake-up that is this late was lost. */
 const LATE_MS = 5_000;
@@ -48,19 +49,14 @@ function isForeignToRecord(claim: NodeClaim, record: NodeClaimRecord | undefined
   return claim.metadata.deletionTimestamp !== undefined && record.terminating === undefined;
 }
 
-/** How often people are told that machines are held. */
-const TELL_MS = 10 * 60_000;
-
 async function endVanished(records: readonly NodeClaimRecord[], claims: readonly NodeClaim[], deps: LifecycleDeps): Promise<void> {
-  const { cluster, kubernetes, store, log, now } = deps;
-  if (vanishedClaims({ records, claims }).count === 0) return;
+  const suspects = vanishedClaims({ records, claims });
+  if (suspects.ended.length + suspects.held.length === 0) return;
   // The claims may have been listed before the records: one that was made in between has not vanished.
-  const { ended, held } = vanishedClaims({ records, claims: await kubernetes.list("NodeClaim") });
+  const { ended, held } = vanishedClaims({ records, claims: await deps.kubernetes.list("NodeClaim") });
   for (const { name } of ended) await endClaim(name, "deleted", deps);
-  if (held.length === 0 || !(await store.firstSighting(cluster.name, "vanished-claims", now(), TELL_MS))) return;
-  const example = `npm run cli -- rebuild --cluster ${cluster.name}`;
-  log.error(`${held.length} NodeClaims have vanished without being deleted; their machines are held. Make them again with: ${example}`, {
-    controller: "nodeclaim.lifecycle",
-    nodeclaims: held.slice(0, 5).map(({ name }) => name),
-  });
+  if (held.length > 0) {
+    const names = held.map(({ name }) => name);
+    await tellHeld(`${held.length} NodeClaims have vanished without being deleted`, names, deps);
+  }
 }
