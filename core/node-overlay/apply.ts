@@ -1,9 +1,9 @@
 import type { InstanceType } from "../model/instance-type.ts";
 import type { NodeOverlay } from "../model/node-overlay.ts";
 import type { NodePool } from "../model/node-pool.ts";
-import { type Requirements, requirementsFrom, serializeAll } from "../requirements/requirements.ts";
+import { conflictOf, intersectAll, type Requirements, requirementsFrom, serializeAll } from "../requirements/requirements.ts";
 import { Changes, type Match, weightOf } from "./changes.ts";
-import { matchingOfferings, poolFacts } from "./match.ts";
+import { matchingOfferings, poolFacts, typeFacts } from "./match.ts";
 import { nodeOverlayProblems } from "./validate.ts";
 import type { Clash, Verdict } from "./verdict.ts";
 
@@ -49,9 +49,11 @@ function inOrder(overlays: readonly NodeOverlay[]): readonly NodeOverlay[] {
 
 /** Pools that buy from the same list, and that no overlay can tell apart: they share one list afterwards too, and all that is worked out from it. */
 interface Group {
-  readonly names: readonly string[];
-  readonly facts: Requirements;
+  readonly names: string[];
+  readonly pool: Requirements;
   readonly types: readonly InstanceType[];
+  /** By type: what it says, about the labels that overlays ask for. */
+  readonly facts: readonly Requirements[];
   readonly changes: Changes;
 }
 
@@ -60,26 +62,31 @@ interface Found {
   readonly matches: readonly Match[];
 }
 
+/** `keys`: the labels that overlays ask for. */
 function groupsOf(nodePools: readonly NodePool[], instanceTypes: TypesByPool, keys: ReadonlySet<string>): readonly Group[] {
-  const byList = new Map<readonly InstanceType[], Map<string, Group & { readonly names: string[] }>>();
-  for (const pool of nodePools.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))) {
-    const { name } = pool.metadata;
+  const lists = new Map<readonly InstanceType[], { readonly facts: readonly Requirements[]; readonly groups: Map<string, Group> }>();
+  for (const nodePool of nodePools.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))) {
+    const { name } = nodePool.metadata;
     const types = instanceTypes.get(name);
     if (types === undefined) continue;
-    const facts: Requirements = new Map([...poolFacts(pool)].filter(([key]) => keys.has(key)));
-    const text = JSON.stringify(serializeAll(facts));
-    const byFacts = byList.get(types) ?? new Map<string, Group & { readonly names: string[] }>();
-    byList.set(types, byFacts);
-    const group = byFacts.get(text) ?? { names: [], facts, types, changes: new Changes() };
-    byFacts.set(text, group);
+    const list = lists.get(types) ?? { facts: types.map((type) => typeFacts(type, keys)), groups: new Map<string, Group>() };
+    lists.set(types, list);
+    const pool: Requirements = new Map([...poolFacts(nodePool)].filter(([key]) => keys.has(key)));
+    const text = JSON.stringify(serializeAll(pool));
+    const group = list.groups.get(text) ?? { names: [], pool, types, facts: list.facts, changes: new Changes() };
+    list.groups.set(text, group);
     group.names.push(name);
   }
-  return [...byList.values()].flatMap((byFacts) => [...byFacts.values()]);
+  return [...lists.values()].flatMap(({ groups }) => [...groups.values()]);
 }
 
-function matchesIn({ facts, types }: Group, wanted: Requirements): readonly Match[] {
-  return types.flatMap((type) => {
-    const offerings = matchingOfferings(facts, type, wanted);
+function matchesIn({ pool, types, facts }: Group, wanted: Requirements): readonly Match[] {
+  // Most overlays that name a pool are done with all others here.
+  if (conflictOf(pool, wanted) !== undefined) return [];
+  return types.flatMap((type, t) => {
+    const own = facts[t];
+    if (own === undefined) return [];
+    const offerings = matchingOfferings(pool.size === 0 ? own : intersectAll(pool, own), type, wanted);
     return offerings.length > 0 ? [{ type, offerings }] : [];
   });
 }

@@ -18,20 +18,17 @@ export function poolFacts({ metadata, spec }: NodePool): Requirements {
   return intersectAll(requirementsFromLabels({ [NODE_POOL]: metadata.name }), requirementsFromLabels(spec.template.metadata?.labels));
 }
 
-/**
- * The offerings of a type that an overlay is about, in a pool of which `pool` is known; whether they can be had now does not count. None when pool
- * and type do not have all labels that it asks for.
- */
-export function matchingOfferings(pool: Requirements, type: InstanceType, wanted: Requirements): readonly Offering[] {
-  if (!compatible(factsOf(pool, type, wanted), wanted)) return [];
-  return type.offerings.filter((offering) => admits(wanted, offering));
+/** What a type says of all its nodes, about some labels: it has dozens of others, which need not be read. */
+export function typeFacts(type: InstanceType, keys: ReadonlySet<string>): Requirements {
+  return requirementsFrom(type.requirements.filter(({ key }) => keys.has(normalizeKey(key))));
 }
 
-/** What pool and type say together about the labels asked for. A type has dozens of others, which need not be read. */
-function factsOf(pool: Requirements, type: InstanceType, wanted: Requirements): Requirements {
-  const fromType = requirementsFrom(type.requirements.filter(({ key }) => wanted.has(normalizeKey(key))));
-  const fromPool = new Map([...pool].filter(([key]) => wanted.has(key)));
-  return intersectAll(fromPool, fromType);
+/**
+ * The offerings of a type that an overlay is about, where pool and type say `facts` together; whether they can be had now does not count. None when they
+ * do not say all that it asks for.
+ */
+export function matchingOfferings(facts: Requirements, type: InstanceType, wanted: Requirements): readonly Offering[] {
+  return compatible(facts, wanted) ? type.offerings.filter((offering) => admits(wanted, offering)) : [];
 }
 
 function admits(wanted: Requirements, { capacityType, zone, zoneId, reservationId }: Offering): boolean {

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { manifests } from "../../infra/manifests.ts";
 import { startCluster, type TestCluster } from "../e2e/support/cluster.ts";
 import { nodeClass, nodePool } from "./crd-samples.ts";
+import { nodeOverlay } from "./node-overlay-samples.ts";
 
 /**
  * Installs the manifests in a real API server, asks what the functions may do, and counts what the webhook lets through: `node test/infra/manifests-on-server.ts`.
@@ -128,6 +129,13 @@ function steps(cluster: TestCluster): readonly Step[] {
       { "UPDATE nodepools": 1 },
     ],
     ["it is deleted", () => kubectl("delete", "nodepool", "sample"), { "DELETE nodepools": 1 }],
+    ["a NodeOverlay is made", () => submit("create", nodeOverlay({})), { "CREATE nodeoverlays": 1 }],
+    [
+      "its status changes",
+      () => kubectl("patch", "nodeoverlay", "sample", "--subresource=status", "--type=merge", "-p", '{"status":{"conditions":[]}}'),
+      {},
+    ],
+    ["the overlay is deleted", () => kubectl("delete", "nodeoverlay", "sample"), { "DELETE nodeoverlays": 1 }],
     ["an EC2NodeClass is made", () => submit("create", nodeClass({})), { "CREATE ec2nodeclasses": 1 }],
     // Ready may be told by the status that the node is made with or by the next one; the tainting by the controller varies likewise.
     ["a node joins", () => boot("n1", [unregistered]), { "CREATE nodes": 1, "UPDATE nodes": "any", "UPDATE nodes/status": "any" }],
@@ -166,6 +174,7 @@ const RIGHTS: Readonly<Record<string, { readonly may: readonly string[]; readonl
     may: [
       "list pods",
       "list nodepools.karpenter.sh",
+      "list nodeoverlays.karpenter.sh",
       "list daemonsets.apps",
       "list csinodes.storage.k8s.io",
       "list namespaces",
@@ -189,12 +198,19 @@ const RIGHTS: Readonly<Record<string, { readonly may: readonly string[]; readonl
         "get persistentvolumeclaims",
         "list volumeattachments.storage.k8s.io",
       ],
+      ...["list nodepools.karpenter.sh", "list ec2nodeclasses.karpenter.k8s.aws", "list nodeoverlays.karpenter.sh"],
       ...["get ec2nodeclasses.karpenter.k8s.aws", "get services/kube-dns -n kube-system", "create events"],
     ],
     mayNot: ["create pods", "update ec2nodeclasses.karpenter.k8s.aws", "get services -n kube-system", "get secrets"],
   },
   disruption: {
-    may: ["list poddisruptionbudgets.policy", "update nodes", "update nodeclaims.karpenter.sh/status", "create events"],
+    may: [
+      "list poddisruptionbudgets.policy",
+      "list nodeoverlays.karpenter.sh",
+      "update nodes",
+      "update nodeclaims.karpenter.sh/status",
+      "create events",
+    ],
     mayNot: ["delete nodes", "create pods/eviction", "delete nodeclaims.karpenter.sh"],
   },
   interruption: { may: ["get nodeclaims.karpenter.sh", "create events"], mayNot: ["list pods", "delete nodeclaims.karpenter.sh"] },
@@ -202,8 +218,9 @@ const RIGHTS: Readonly<Record<string, { readonly may: readonly string[]; readonl
     may: [
       ...["update ec2nodeclasses.karpenter.k8s.aws", "update ec2nodeclasses.karpenter.k8s.aws/status", "update nodepools.karpenter.sh"],
       ...["update nodepools.karpenter.sh/status", "update nodeclaims.karpenter.sh", "list nodes"],
+      ...["list nodeoverlays.karpenter.sh", "update nodeoverlays.karpenter.sh/status"],
     ],
-    mayNot: ["update nodes", "list pods"],
+    mayNot: ["update nodes", "list pods", "update nodeoverlays.karpenter.sh"],
   },
 };
 

@@ -105,6 +105,18 @@ describe("instanceTypesOf", () => {
     expect(new Set(all.map(({ capacityType }) => capacityType))).toEqual(new Set(["on-demand"]));
   });
 
+  it("says which offerings want nothing but a price", () => {
+    const { "m5.large": _, ...onDemand } = catalogue.onDemand;
+    const [first, ...others] = subnets;
+    const without = { ...catalogue, onDemand, types: catalogue.types.filter(({ name }) => name === "m5.large") };
+    const unavailable = [{ instanceType: "m5.large", zone: first?.zone ?? "", capacityType: "on-demand" as const, expiresAt: 0 }];
+    const { offerings } = only("m5.large", { catalogue: without, unavailable });
+    const unpriced = offerings.filter((offering) => offering.unpriced);
+    expect(unpriced.map(({ zone, capacityType, price, available }) => [zone, capacityType, price, available])).toEqual(
+      others.map(({ zone }) => [zone, "on-demand", 0, false]),
+    );
+  });
+
   it("lets on-demand prices stand in for spot until spot prices were read", () => {
     const spot = only("m5.large", { catalogue: { ...bundledCatalogue("us-west-2"), types: catalogue.types } }).offerings;
     expect(spot.every(({ price, available }) => price === 0.096 && available)).toBe(true);

@@ -102,6 +102,11 @@ describe("admission requests of the webhook", () => {
       kind: "pool-or-class-changed",
     },
     {
+      what: "an overlay",
+      request: { resource: { resource: "nodeoverlays" }, operation: "DELETE", object: null },
+      kind: "pool-or-class-changed",
+    },
+    {
       what: "a buffer",
       request: { resource: { resource: "capacitybuffers" }, operation: "UPDATE", object: {} },
       kind: "buffer-changed",
