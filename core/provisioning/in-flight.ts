@@ -1,8 +1,7 @@
 import type { InstanceType } from "../model/instance-type.ts";
 import { CAPACITY_TYPE, INITIALIZED, INSTANCE_TYPE, NODE_POOL, REGISTERED, ZONE } from "../model/labels.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
-import { podRequests } from "../model/pod-requests.ts";
-import { formatResources, parseResources, type Resources, subtractResources } from "../model/quantity.ts";
+import { formatResources, parseResources, type Resources } from "../model/quantity.ts";
 import type { NodeClaimRecord } from "../model/record.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import { allocatableOf } from "../offerings/overhead.ts";
@@ -24,39 +23,32 @@ export function onTheirWay(records: readonly NodeClaimRecord[], claims: readonly
 /**
  * The snapshot with claims on their way shown as machines, so that a second run neither buys for the same pods nor forgets what limits
  * they use (traps.md 1). Which type a claim becomes is not known before its launch: it counts with the least room and the most capacity of
- * those it may become, less what the pods it was made for take of it.
+ * those it may become. The pods that it was made for are nominated to it; scheduling takes off what they will need.
  */
 export function withInFlight(snapshot: Snapshot, records: readonly NodeClaimRecord[]): Snapshot {
   const waiting = onTheirWay(records, snapshot.nodeClaims);
   if (waiting.length === 0) return snapshot;
   const byName = new Map(snapshot.nodeClaims.map((claim) => [claim.metadata.name, claim]));
-  const requestsByClaim = requestsOfNominated(snapshot);
   for (const record of waiting) {
-    const shown = inFlight(record, byName.get(record.name), snapshot, requestsByClaim.get(record.name) ?? []);
+    const shown = inFlight(record, byName.get(record.name), snapshot);
     if (shown) byName.set(record.name, shown);
   }
   return { ...snapshot, nodeClaims: [...byName.values()] };
 }
 
-function inFlight(
-  record: NodeClaimRecord,
-  claim: NodeClaim | undefined,
-  { instanceTypes }: Snapshot,
-  taken: readonly Resources[],
-): NodeClaim | undefined {
+function inFlight(record: NodeClaimRecord, claim: NodeClaim | undefined, { instanceTypes }: Snapshot): NodeClaim | undefined {
   const { instance } = record;
   const wanted = new Set(instance ? [instance.instanceType] : record.instanceTypes);
   const types = (instanceTypes.get(record.nodePool ?? "") ?? []).filter(({ name }) => wanted.has(name));
   if (types.length === 0) return undefined;
   const { metadata } = claim ?? record.manifest;
-  const room = taken.reduce((left, requests) => subtractResources(left, requests), least(types));
   return {
     ...record.manifest,
     metadata: { ...metadata, labels: { ...pinnedLabels(record), ...metadata.labels } },
     status: {
       providerID: instance ? `aws:///${instance.zone}/${instance.id}` : `${INTENDED}${record.name}`,
       capacity: formatResources(most(types)),
-      allocatable: formatResources(Object.fromEntries(Object.entries(room).map(([name, value]) => [name, Math.max(value, 0)]))),
+      allocatable: formatResources(least(types)),
     },
   };
 }
@@ -86,14 +78,4 @@ function most(types: readonly InstanceType[]): Resources {
   const lists = types.map(({ capacity }) => parseResources(capacity));
   const names = new Set(lists.flatMap((list) => Object.keys(list)));
   return Object.fromEntries([...names].map((name) => [name, Math.max(...lists.map((list) => list[name] ?? 0))]));
-}
-
-function requestsOfNominated({ nominated, pods }: Snapshot): ReadonlyMap<string, readonly Resources[]> {
-  const byClaim = new Map<string, Resources[]>();
-  for (const pod of pods) {
-    const claim = nominated.get(pod.metadata.uid ?? "");
-    if (claim === undefined) continue;
-    byClaim.set(claim, [...(byClaim.get(claim) ?? []), podRequests(pod.spec)]);
-  }
-  return byClaim;
 }

@@ -156,12 +156,14 @@ function placesOf(snapshot: Snapshot, views: readonly NodeView[], bound: readonl
 }
 
 /**
- * Pods that are nominated to a claim which has launched meanwhile, as if they lay there already: nobody else may be promised their room.
+ * Pods that are nominated to a claim, launched or still meant, as if they lay there already: nobody else may be promised their room. Pods that must
+ * leave another node are among them until they are bound anew.
  */
 function arrivals(snapshot: Snapshot, views: readonly NodeView[]): readonly Pod[] {
   const byClaim = new Map(views.flatMap((view) => (view.claim ? [[view.claim.metadata.name, view] as const] : [])));
+  const staying = new Set(views.flatMap(({ node }) => (node ? [node.metadata.name] : [])));
   return snapshot.pods.flatMap((pod) => {
-    const view = (pod.spec.nodeName ?? "") === "" ? byClaim.get(snapshot.nominated.get(podUid(pod)) ?? "") : undefined;
+    const view = staying.has(pod.spec.nodeName ?? "") ? undefined : byClaim.get(snapshot.nominated.get(podUid(pod)) ?? "");
     return view === undefined ? [] : [{ ...pod, spec: { ...pod.spec, nodeName: view.node?.metadata.name ?? view.name } }];
   });
 }

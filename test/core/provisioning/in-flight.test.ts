@@ -2,7 +2,9 @@ import { describe, expect, it } from "vitest";
 import type { InstanceType } from "../../../core/model/instance-type.ts";
 import type { Snapshot } from "../../../core/model/snapshot.ts";
 import { withInFlight } from "../../../core/provisioning/in-flight.ts";
-import { INSTANCE, NOW, nodeClaim, pod, record } from "../../support/builders.ts";
+import { solve } from "../../../core/scheduling/solve.ts";
+import { INSTANCE, NOW, nodeClaim, record } from "../../support/builders.ts";
+import { CATALOGUE, nodeWithClaim, pod as pending, snapshotOf } from "../../support/scheduling/builders.ts";
 
 const type = (name: string, cpu: string, memory: string): InstanceType => ({
   name,
@@ -33,14 +35,21 @@ describe("a claim that has not launched counts as a machine on its way (traps.md
     expect(claim?.metadata.labels).toMatchObject({ "karpenter.sh/nodepool": "default" });
   });
 
-  it("less what the pods take that it was made for, while they are there", () => {
-    const web = pod("web", { containers: [{ name: "c", resources: { requests: { cpu: "1500m" } } }] });
-    const nominated = new Map([
-      ["uid-web", waiting.name],
-      ["uid-gone", waiting.name],
-    ]);
-    const [claim] = withInFlight(snapshot({ pods: [web], nominated }), [waiting]).nodeClaims;
-    expect(claim?.status?.allocatable).toMatchObject({ cpu: "500m", pods: "9" });
+  it.for([
+    { name: "wait", from: {} },
+    { name: "must leave another node", from: { nodeName: "n1" } },
+  ])("less what the pods take that it was made for, once, while they $name", ({ from }) => {
+    const going = nodeWithClaim("n1");
+    const seen = snapshotOf({
+      instanceTypes: CATALOGUE.filter(({ name }) => name === "m.medium"),
+      nodes: [going.node],
+      nodeClaims: [{ ...going.claim, metadata: { ...going.claim.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } }],
+      pods: [pending("nominated", { cpu: "1" }, from), pending("fits", { cpu: "2500m" }), pending("does-not", { cpu: "1" })],
+    });
+    const meant = record({ instanceTypes: ["m.medium"], podUids: ["uid-nominated"] });
+    const plan = solve(withInFlight({ ...seen, nominated: new Map([["uid-nominated", meant.name]]) }, [meant]));
+    expect(plan.existingNodes).toEqual([{ name: meant.name, pods: ["default/fits"] }]);
+    expect(plan.newNodeClaims).toMatchObject([{ pods: ["default/does-not"] }]);
   });
 
   it("as the very machine once it has launched, until its claim tells of it", () => {
