@@ -19,19 +19,14 @@ const KINDS: Readonly<Record<string, { readonly apiVersion: string; readonly kin
   services: { apiVersion: "v1", kind: "Service", needs: ["spec"] },
   replicationControllers: { apiVersion: "v1", kind: "ReplicationController", needs: ["spec"] },
   podDisruptionBudgets: { apiVersion: "policy/v1", kind: "PodDisruptionBudget", needs: ["spec"] },
+  persistentVolumeClaims: { apiVersion: "v1", kind: "PersistentVolumeClaim", needs: ["spec"] },
+  persistentVolumes: { apiVersion: "v1", kind: "PersistentVolume", needs: ["spec"] },
+  storageClasses: { apiVersion: "storage.k8s.io/v1", kind: "StorageClass", needs: [] },
+  csiNodes: { apiVersion: "storage.k8s.io/v1", kind: "CSINode", needs: ["spec.drivers"] },
+  namespaces: { apiVersion: "v1", kind: "Namespace", needs: [] },
 };
 
-const OTHERS = [
-  "name",
-  "now",
-  "persistentVolumeClaims",
-  "persistentVolumes",
-  "storageClasses",
-  "csiNodes",
-  "namespaces",
-  "instanceTypes",
-  "schedulerConfig",
-];
+const OTHERS = ["name", "now", "instanceTypes", "schedulerConfig"];
 
 /**
  * Throws InputError with one sentence when a scenario holds what the API would refuse. Fields that the plan can do without may be missing; the
@@ -69,14 +64,19 @@ function checkItem(list: string, item: unknown, i: number): void {
 }
 
 function checkType(item: unknown, i: number): void {
-  const { name, offerings } = (item ?? {}) as { readonly name?: unknown; readonly offerings?: unknown };
+  const { name, offerings, requirements = [], capacity = {}, overhead = {} } = (item ?? {}) as Readonly<Record<string, unknown>>;
+  const where = `instanceTypes[${i}] (${String(name)})`;
+  for (const [field, value] of Object.entries({ capacity, overhead })) {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) throw new InputError(`${where}: ${field} must be a map`);
+  }
+  if (!Array.isArray(requirements) || requirements.some((one) => typeof one?.key !== "string" || typeof one?.operator !== "string")) {
+    throw new InputError(`${where}: requirements must be a list of {key, operator, values}`);
+  }
   if (!Array.isArray(offerings)) return;
   for (const [j, offering] of offerings.entries()) {
     const { zone, capacityType, price } = (offering ?? {}) as Readonly<Record<string, unknown>>;
     if (typeof zone !== "string" || typeof capacityType !== "string" || typeof price !== "number") {
-      throw new InputError(
-        `instanceTypes[${i}] (${String(name)}): offerings[${j}] needs a zone, a capacityType and a price in USD per hour`,
-      );
+      throw new InputError(`${where}: offerings[${j}] needs a zone, a capacityType and a price in USD per hour`);
     }
   }
 }

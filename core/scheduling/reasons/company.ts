@@ -7,7 +7,7 @@ import type { ResourceAxis } from "../resource-axis.ts";
 import { describeTaint, untolerated } from "../taints.ts";
 import type { TopologyGroup } from "../topology-group.ts";
 import type { TopologyState } from "../topology-state.ts";
-import { amountText, inOrder, listed, requirementText, selectorText } from "./words.ts";
+import { amountText, counted, inOrder, listed, requirementText, selectorText } from "./words.ts";
 
 const ANYWHERE: Requirements = new Map();
 const NEW_HOST = "a-new-host";
@@ -76,11 +76,17 @@ export class CompanyReasons {
     if (near.length === 0) {
       return `the pod must share its ${group.key} with ${kin}, and none runs or is planned; start one first, or see whether the labels are right`;
     }
-    const rule = `the pod must share its ${group.key} with ${kin}, which are in ${listed(inOrder(near), 5)}`;
-    if (group.key !== HOSTNAME) return `${rule}, and ${offers}`;
-    const full = this.#nodes.filter(({ node }) => near.includes(node.view.hostname));
-    const refusals = full.slice(0, 3).map((state) => `${state.node.view.name} ${refusal(state, ask, this.#axis)}`);
-    return `${rule}${refusals.length === 0 ? ": nodes of this run, which are full" : `: ${refusals.join(", ")}`}`;
+    const rule = `the pod must share its ${group.key} with ${kin}, which are`;
+    if (group.key !== HOSTNAME) return `${rule} in ${listed(inOrder(near), 5)}, and ${offers}`;
+    const present = this.#nodes.filter(({ node }) => near.includes(node.view.hostname));
+    const planned = near.length - present.length;
+    return `${rule} on ${listed(
+      [
+        ...present.map((state) => `${state.node.view.name} (it ${refusal(state, ask, this.#axis)})`),
+        ...(planned === 0 ? [] : [`${counted(planned, "new node")} of this run, too full for the pod`]),
+      ],
+      3,
+    )}`;
   }
 
   /** "; pods now: zone-a 3, zone-b 1". */

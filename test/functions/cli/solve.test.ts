@@ -32,15 +32,15 @@ it("prints a plan as JSON and nothing else, from gzip too", () => {
 
 it("explains a plan to people", () => {
   const text = solveCommand(file(JSON.stringify(small)), { explain: true });
-  expect(text).toContain("1 new NodeClaims, $");
-  expect(text).toMatch(/default: m\.small at \$\d/);
-  expect(text).toContain("default/huge: NodePool default: the pod asks for cpu 99");
+  expect(text).toContain("1 new node, $");
+  expect(text).toContain("m.small at $");
+  expect(text).toContain("1 pod: default/huge\n    NodePool default: the pod asks for cpu 99");
 });
 
 it("says which pods it leaves alone", () => {
   const idle = { ...pod("idle"), status: {} };
   const text = solveCommand(file(JSON.stringify(scenario({ pods: [idle, pod("web")] }))), { explain: true });
-  expect(text).toContain("default/idle: not waiting for a node");
+  expect(text).toContain("1 pod not given up by kube-scheduler");
   expect(solveCommand(file("{}"), { explain: true })).toContain("there is no NodePool");
 });
 
@@ -117,6 +117,9 @@ it.for([
     says: "nodeOverlays[0] (x): spec.price and spec.priceAdjustment",
   },
   { text: { nodeOverlays: [{ metadata: { name: "x" }, spec: {} }] }, says: "nodeOverlays[0] (x): spec.requirements is missing" },
+  { text: { instanceTypes: [{ name: "x", capacity: [], offerings: [] }] }, says: "instanceTypes[0] (x): capacity must be a map" },
+  { text: { instanceTypes: [{ name: "x", requirements: "arm64", offerings: [] }] }, says: "requirements must be a list of {key" },
+  { text: { persistentVolumeClaims: [{ metadata: { name: "x" } }] }, says: "persistentVolumeClaims[0] (x): spec is missing" },
   { text: { instanceTypes: [{ name: "x", offerings: [{}] }] }, says: "offerings[0] needs a zone, a capacityType and a price" },
 ])("refuses what the API would: $says", ({ text, says }) => {
   expect(() => solveCommand(file(JSON.stringify(text)))).toThrow(InputError);
@@ -137,7 +140,7 @@ it("buys by the scenario's NodeOverlays, and says which of them have no effect",
   expect(podErrors).toEqual({});
   expect(solveCommand(path, { explain: true })).toContain("NodeOverlay none has no effect: no instance type of any NodePool");
   const web = file(JSON.stringify(scenario({ pods: [pod("web")], nodeOverlays })));
-  expect(solveCommand(web, { explain: true })).toContain("default: g.medium at $0.0010/h");
+  expect(solveCommand(web, { explain: true })).toContain("g.medium at $0.0010/h");
 });
 
 it("sends manifests to the lab", () => {
