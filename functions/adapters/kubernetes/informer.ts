@@ -5,7 +5,7 @@ import { type Reach, type Reading, type RememberedList, rememberedList } from ".
 import { isComparable } from "./resource-version.ts";
 import type { ClusterReader } from "./snapshot.ts";
 
-/** Silence after which a watch is taken to have said everything: some thirty times what lies between its head and its first event. */
+/** Silence after which a watch of a quick server is taken to have said everything: some thirty times what lies between two events. */
 const QUIET_MS = 50;
 
 /** What one decision reads. */

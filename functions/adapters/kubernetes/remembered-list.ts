@@ -11,12 +11,16 @@ import { openWatch, type Watch } from "./watch.ts";
 /** A namespace and a name that nothing has. */
 const NOWHERE = "karpenter-serverless-nowhere";
 
-/** How to reach the API server, and how long a watch must be silent to be taken for one that has said everything. */
+/** How to reach the API server. */
 export interface Reach {
   readonly send: Transport;
   readonly open: OpenStream;
+  /** How long a watch must be silent, at least, to be taken for one that has said everything. */
   readonly quietMs: number;
 }
+
+/** A server that is slow to answer may be slow between two events: silence is so many times as long as its answer took. */
+const PATIENCE = 3;
 
 /** A list that is kept between readings and brought up to date by what has changed. */
 export interface RememberedList<K extends Kind> {
@@ -84,13 +88,15 @@ export function rememberedList<K extends Kind>(
   /** Brings the cache up to the present version, or to silence; says the version that it cannot prove. */
   async function refresh(): Promise<string | undefined> {
     close();
+    const asked = performance.now();
     const [present, opened] = await Promise.all([
       presentVersion(send, kind),
-      openWatch(open, kind, selectors, cache, disprove).catch(() => "expired" as const),
+      openWatch(open, kind, selectors, cache, disprove).catch(() => undefined),
     ]);
-    if (opened !== "expired") {
+    if (opened !== undefined) {
       watch = opened;
-      const outcome = isComparable(present) ? await opened.until(present, quietMs) : "ended";
+      const patience = Math.max(quietMs, PATIENCE * (performance.now() - asked));
+      const outcome = isComparable(present) ? await opened.until(present, patience) : "ended";
       if (outcome === "quiet") return present;
       close();
       if (outcome === "reached") return undefined;

@@ -22,8 +22,8 @@ export interface Watch {
 }
 
 /**
- * Watches a list from where its cache stands. `onChange` hears the version of each change once it is in, bookmarks apart. "expired": the
- * server has forgotten that version (410), or takes no watch now; the list must be read anew. Rejects when the server cannot be reached.
+ * Watches a list from where its cache stands. `onChange` hears the version of each change once it is in, bookmarks apart. A watch that the server
+ * refuses, as it does when it has forgotten that version (410), ends at once. Rejects when the server cannot be reached.
  */
 export async function openWatch<K extends Kind>(
   open: OpenStream,
@@ -31,12 +31,13 @@ export async function openWatch<K extends Kind>(
   { fieldSelector, labelSelector }: Selectors,
   cache: KindCache<K>,
   onChange: (version: string) => void,
-): Promise<Watch | "expired"> {
+): Promise<Watch> {
   let over = false;
   let heard = () => {};
   const onLine = (line: string): void => {
     if (over) return;
     const event = JSON.parse(line) as WatchEvent<K> | { readonly type: "ERROR" };
+    // An ERROR, as a 410 that comes late, is the last thing that a server says.
     if (event.type === "ERROR") over = true;
     else if (cache.apply(event) && event.type !== "BOOKMARK") onChange(cache.version);
     heard();
@@ -49,7 +50,6 @@ export async function openWatch<K extends Kind>(
     ...{ fieldSelector, labelSelector },
   };
   const stream = await open({ method: "GET", path: pathOf(kind), query }, onLine, (WATCH_SECONDS + 1) * 1_000);
-  if (stream.status < 200 || stream.status >= 300) return "expired";
   const end = (): void => {
     over = true;
     heard();

@@ -135,17 +135,25 @@ export function fakeApiServer({ lastsMs = 5, bookmarks = true }: FakeOptions = {
         if (fault === "cut") stop();
       }
     };
-    const gate = fault === "held" ? hold : now();
-    void gate.then(() => {
+    const begin = (): void => {
       if (fault === "gone event") say("ERROR", { code: 410 });
       else tell();
-      if (fault === "cut" || fault === "gone event") return stop();
-      wake.push(tell);
-    });
-    timer = setTimeout(() => {
+      if (fault === "cut" || fault === "gone event") stop();
+      else wake.push(tell);
+    };
+    const end = (): void => {
       if (bookmarks && fault !== "held") say("BOOKMARK", { metadata: { resourceVersion: String(version) } });
       stop();
-    }, lastsMs);
+    };
+    if (fault === "held") {
+      timer = setTimeout(end, lastsMs);
+      void hold.then(begin);
+    } else {
+      setImmediate(() => {
+        begin();
+        if (!closed) timer = setTimeout(end, lastsMs);
+      });
+    }
     return { status: 200, ended, close: stop };
   };
 
