@@ -160,7 +160,7 @@ interface Answer {
 /** One request; a seam for tests, which have no certificates. */
 export type Exchange = (url: string, options: RequestOptions, body: Buffer | undefined) => Promise<Answer>;
 
-const overHttps: Exchange = async (url, options, body) => {
+export const overHttps: Exchange = async (url, options, body) => {
   const message = await new Promise<IncomingMessage>((resolve, reject) => {
     const sent = httpsRequest(url, options, resolve);
     sent.on("error", (error: NodeJS.ErrnoException) => {

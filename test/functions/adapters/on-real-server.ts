@@ -13,6 +13,7 @@ import { memoryLog } from "../../../functions/adapters/log.ts";
 import { sqliteNodeClaimStore } from "../../../functions/adapters/sqlite/node-claim-store.ts";
 import { startCluster, type TestCluster } from "../../e2e/support/cluster.ts";
 import { projectRoot } from "../../e2e/support/paths.ts";
+import { informerChecks } from "./kubernetes/informer-checks.ts";
 
 /** Runs the Kubernetes adapter against a real API server (test/e2e/cluster), and prints "N passed, N failed". Exit code 1 when one failed. */
 const CLUSTER = "c1";
@@ -183,6 +184,7 @@ const checks: Readonly<Record<string, Check>> = {
       [],
     );
   },
+  ...informerChecks,
   "events show in kubectl describe": async (client, cluster) => {
     const made = await client.create("NodeClaim", claim("told"));
     await client.publish({

@@ -1,0 +1,216 @@
+/**
+ * What reading a large cluster costs, on a real API server: `node test/bench/cluster-read.ts [--nodes 1000] [--pods 10000] [--runs 5]`. Starts test/e2e/cluster and
+ * fills it (minutes), or takes a cluster that is filled already: `--kubeconfig FILE`. A JSON line for each case as it is measured, then a table.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { kubernetesClient } from "../../functions/adapters/kubernetes/client.ts";
+import { informer } from "../../functions/adapters/kubernetes/informer.ts";
+import { listMemory } from "../../functions/adapters/kubernetes/list-memory.ts";
+import { type ClusterReader, readSnapshot } from "../../functions/adapters/kubernetes/snapshot.ts";
+import { type Exchange, httpsTransport, overHttps } from "../../functions/adapters/kubernetes/transport.ts";
+import { sqliteNodeClaimStore } from "../../functions/adapters/sqlite/node-claim-store.ts";
+import { startCluster } from "../e2e/support/cluster.ts";
+import { projectRoot } from "../e2e/support/paths.ts";
+import { fillCluster, inParallel } from "../functions/adapters/kubernetes/big-cluster.ts";
+
+interface Line {
+  readonly case: string;
+  readonly nodes: number;
+  readonly pods: number;
+  readonly runs: number;
+  /** Until a decision can be made, ms: median. */
+  readonly readMs: number;
+  /** Until it may be carried out. */
+  readonly provenMs: number;
+  readonly requests: number;
+  /** Bodies as they came, packed or not. */
+  readonly wireKib: number;
+  /** Of this process. */
+  readonly cpuMs: number;
+  /** Readings that lacked something, of all runs: what was decided on them would not have been carried out. */
+  readonly disproven: number;
+  /** After a collection, with the snapshot and what is remembered; above an empty process. */
+  readonly heapMib: number;
+  /** The most that the process has had so far. */
+  readonly rssMib: number;
+}
+
+const { values } = parseArgs({
+  options: {
+    nodes: { type: "string", default: "1000" },
+    pods: { type: "string", default: "10000" },
+    runs: { type: "string", default: "5" },
+    kubeconfig: { type: "string" },
+    /** Set by this script for the process that measures. */
+    only: { type: "string" },
+  },
+});
+const size = { nodes: Number(values.nodes), pods: Number(values.pods) };
+const runs = Number(values.runs);
+if ([size.nodes, size.pods, runs].some((number) => !Number.isInteger(number) || number < 1)) {
+  console.error("--nodes, --pods and --runs take whole numbers, as in: --nodes 1000 --pods 10000 --runs 5");
+  process.exit(2);
+}
+
+interface Sample {
+  readonly readMs: number;
+  readonly provenMs: number;
+  readonly cpuMs: number;
+  /** 1 when the reading turned out to lack something: the function would have decided anew. */
+  readonly disproven: number;
+  readonly requests: number;
+  readonly bytes: number;
+}
+
+/** A transport that counts. */
+function counting(kubeconfig: string, packed: boolean) {
+  const count = { requests: 0, bytes: 0 };
+  const exchange: Exchange = async (url, options, body) => {
+    count.requests++;
+    const headers = { ...(options.headers as Record<string, string>), ...(packed ? {} : { "Accept-Encoding": "identity" }) };
+    const answer = await overHttps(url, { ...options, headers }, body);
+    const counted = async function* (): AsyncGenerator<Uint8Array> {
+      for await (const piece of answer.body) {
+        count.bytes += piece.length;
+        yield piece;
+      }
+    };
+    return { ...answer, body: counted() };
+  };
+  return { count, transport: httpsTransport({ kubeconfig }, exchange) };
+}
+
+const median = (numbers: readonly number[]): number => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
+const round = (value: number): number => Math.round(value * 10) / 10;
+
+/** One way of reading, in a process of its own: what is changed before each reading, and what reads. */
+async function measure(name: string, kubeconfig: string): Promise<void> {
+  const way = CASES[name];
+  if (way === undefined) throw new Error(`no case is called ${name}`);
+  const { count, transport } = counting(kubeconfig, way.packed ?? true);
+  const store = sqliteNodeClaimStore();
+  const begin = informer({ memory: listMemory(1_000_000), cluster: "bench", ...transport });
+  const client = kubernetesClient({ kubeconfig, transport: transport.send });
+  const hands = kubernetesClient({ kubeconfig });
+  const read = (kubernetes: ClusterReader) => readSnapshot({ kubernetes, store, cluster: "bench", now: 1, instanceTypesOf: () => [] });
+
+  global.gc?.();
+  const empty = process.memoryUsage().heapUsed;
+  let snapshot = way.warm ? await read(begin()) : undefined;
+  const samples: Sample[] = [];
+  for (let run = 0; run < (way.once ? 1 : runs); run++) {
+    // In a cluster that lives something always changes, if only a lease: the resource version moves on.
+    await hands.update("Namespace", await labelled(hands, run));
+    const pods = (snapshot?.pods ?? []).slice(0, way.changes ?? 0);
+    await inParallel(pods.length, 8, async (index) => {
+      const pod = await hands.get("Pod", pods[index]?.metadata.name ?? "", "default");
+      if (pod === undefined) return;
+      const kept = (pod.status?.conditions ?? []).filter(({ type }) => type !== "Bench");
+      const conditions = [...kept, { type: "Bench", status: run % 2 === 0 ? ("True" as const) : ("False" as const) }];
+      await hands.updateStatus("Pod", { ...pod, status: { ...pod.status, conditions } });
+    });
+    Object.assign(count, { requests: 0, bytes: 0 });
+    const cpu = process.cpuUsage();
+    const start = performance.now();
+    const readings = begin();
+    snapshot = await read(way.informer ? readings : client);
+    const readMs = performance.now() - start;
+    const disproven = await readings.prove().then(
+      () => 0,
+      () => 1,
+    );
+    const used = process.cpuUsage(cpu);
+    samples.push({ readMs, provenMs: performance.now() - start, cpuMs: (used.user + used.system) / 1_000, disproven, ...count });
+  }
+  global.gc?.();
+  const of = (pick: (sample: Sample) => number): number => round(median(samples.map(pick)));
+  const line: Line = {
+    ...{ case: name, nodes: snapshot?.nodes.length ?? 0, pods: snapshot?.pods.length ?? 0, runs: samples.length },
+    ...{ readMs: of(({ readMs }) => readMs), provenMs: of(({ provenMs }) => provenMs), requests: of(({ requests }) => requests) },
+    ...{ wireKib: of(({ bytes }) => bytes / 1_024), cpuMs: of(({ cpuMs }) => cpuMs) },
+    disproven: samples.reduce((sum, { disproven }) => sum + disproven, 0),
+    heapMib: round((process.memoryUsage().heapUsed - empty) / 2 ** 20),
+    rssMib: round(process.resourceUsage().maxRSS / 1_024),
+  };
+  console.log(JSON.stringify(line));
+  store.close();
+}
+
+async function labelled(hands: ReturnType<typeof kubernetesClient>, run: number) {
+  const namespace = await hands.get("Namespace", "default");
+  if (namespace === undefined) throw new Error("the cluster has no namespace default");
+  return {
+    ...namespace,
+    metadata: { ...namespace.metadata, labels: { ...namespace.metadata.labels, bench: `run-${run}-${process.pid}` } },
+  };
+}
+
+interface Case {
+  readonly informer: boolean;
+  /** The cluster was read before. */
+  readonly warm: boolean;
+  /** A first reading is one of its kind in a process. */
+  readonly once?: boolean;
+  readonly packed?: boolean;
+  /** Pods whose status changes before each reading. */
+  readonly changes?: number;
+}
+
+const CASES: Readonly<Record<string, Case>> = {
+  "list, first": { informer: false, warm: false, once: true },
+  "list, not packed": { informer: false, warm: false, once: true, packed: false },
+  "list, every time": { informer: false, warm: true },
+  "informer, first": { informer: true, warm: false, once: true },
+  "nothing changed": { informer: true, warm: true },
+  "10 pods changed": { informer: true, warm: true, changes: 10 },
+  "1000 pods changed": { informer: true, warm: true, changes: 1_000 },
+};
+
+/** Measures each case in a process of its own, and prints the table. */
+function measureAll(kubeconfig: string): void {
+  const lines: Line[] = [];
+  for (const name of Object.keys(CASES)) {
+    const args = ["--expose-gc", import.meta.filename, "--only", name, "--kubeconfig", kubeconfig, "--runs", String(runs)];
+    const { stdout, stderr, status } = spawnSync(process.execPath, args, { encoding: "utf8" });
+    if (status !== 0) {
+      console.error(`\n${name}: ${/^\w*Error: (.*)$/m.exec(stderr)?.[1] ?? "the measurement ended early"}`);
+      process.exitCode = 1;
+      continue;
+    }
+    process.stdout.write(stdout);
+    lines.push(JSON.parse(stdout) as Line);
+  }
+  const [first] = lines;
+  console.log(`\n${first?.nodes} nodes, ${first?.pods} pods      read ms  proven ms  requests  wire KiB  cpu ms  heap MiB  peak RSS MiB`);
+  for (const line of lines) {
+    const cells = [line.readMs, line.provenMs, line.requests, line.wireKib, line.cpuMs, line.heapMib, line.rssMib].map(Math.round);
+    const widths = [9, 11, 10, 10, 8, 10, 14];
+    console.log(line.case.padEnd(24) + cells.map((cell, i) => String(cell).padStart(widths[i] ?? 0)).join(""));
+  }
+}
+
+/** Without kubelets nobody tells that the nodes are well: those controllers stay away that would take their pods. */
+const QUIET = ["--scheduler=false", "--controller-manager-arg=--controllers=serviceaccount-controller,namespace-controller"];
+
+async function fillAndMeasure(): Promise<void> {
+  const dataDir = mkdtempSync(join(tmpdir(), "cluster-read-"));
+  const cluster = await startCluster({ dataDir, clusterName: "bench", args: QUIET });
+  try {
+    await cluster.kubectl("apply", "-f", join(projectRoot, "infra", "crds"));
+    await cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s");
+    console.error(`filling a cluster with ${size.nodes} nodes and ${size.pods} pods`);
+    await fillCluster(kubernetesClient({ kubeconfig: cluster.kubeconfig }), size);
+    measureAll(cluster.kubeconfig);
+  } finally {
+    await cluster.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+if (values.only !== undefined && values.kubeconfig !== undefined) await measure(values.only, values.kubeconfig);
+else if (values.kubeconfig !== undefined) measureAll(values.kubeconfig);
+else await fillAndMeasure();

@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import type { Namespace } from "../../../../core/model/workloads.ts";
+import type { Kubernetes } from "../../../../core/ports/kubernetes.ts";
+import { informer } from "../../../../functions/adapters/kubernetes/informer.ts";
+import { kindCache } from "../../../../functions/adapters/kubernetes/kind-cache.ts";
+import { listMemory } from "../../../../functions/adapters/kubernetes/list-memory.ts";
+import { httpsTransport, type OpenStream, type Transport } from "../../../../functions/adapters/kubernetes/transport.ts";
+import { openWatch } from "../../../../functions/adapters/kubernetes/watch.ts";
+import type { TestCluster } from "../../../e2e/support/cluster.ts";
+
+// What the informer relies on, tried on a real API server. They follow a check that has made more than a page of namespaces.
+
+const sorted = (items: readonly Namespace[]) => items.map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`).sort();
+
+/** A transport that counts its calls by kind. */
+function counted(cluster: TestCluster) {
+  const { send, open } = httpsTransport({ kubeconfig: cluster.kubeconfig });
+  const calls = { lists: 0, versions: 0, watches: 0 };
+  const counting: Transport = (request) => {
+    calls[request.query?.["limit"] === "1" ? "versions" : "lists"]++;
+    return send(request);
+  };
+  const opening: OpenStream = (...given) => {
+    calls.watches++;
+    return open(...given);
+  };
+  return { calls, reach: { send: counting, open: opening } };
+}
+
+export const informerChecks: Readonly<Record<string, (client: Kubernetes, cluster: TestCluster) => Promise<void>>> = {
+  "a remembered list is brought up to date by a watch, and proven by a bookmark": async (client, cluster) => {
+    const { calls, reach } = counted(cluster);
+    const begin = informer({ memory: listMemory(10_000), cluster: cluster.clusterName, ...reach });
+    await begin().list("Namespace");
+    assert.deepEqual(calls, { lists: 2, versions: 0, watches: 0 });
+    for (let round = 0; round < 5; round++) {
+      const made = await client.create("Namespace", { metadata: { name: `watched-${round}` } });
+      await client.update("Namespace", { ...made, metadata: { ...made.metadata, labels: { round: "changed" } } });
+      await client.delete("Namespace", `many-${round}`);
+      // Something of another kind, after which only a bookmark can tell that the list is whole.
+      await cluster.kubectl("create", "configmap", `passing-${round}`);
+      const readings = begin();
+      const read = sorted(await readings.list("Namespace"));
+      const whole = sorted(await client.list("Namespace"));
+      // The namespace controller goes on meanwhile with those that were deleted.
+      const same = (names: readonly string[]) => names.filter((name) => !name.startsWith("many-"));
+      assert.deepEqual(same(read), same(whole));
+      await readings.prove();
+    }
+    assert.deepEqual(calls, { lists: 2, versions: 5, watches: 5 });
+  },
+  "a version that the server has forgotten ends the watch before any change": async (_client, cluster) => {
+    const { open } = httpsTransport({ kubeconfig: cluster.kubeconfig });
+    const changes: string[] = [];
+    // Older than the kind itself.
+    const watch = await openWatch(open, "NodeClaim", {}, kindCache("NodeClaim", [], "1"), (version) => changes.push(version));
+    assert.equal(await watch.until("18446744073709551615"), "ended");
+    assert.deepEqual(changes, []);
+  },
+};
