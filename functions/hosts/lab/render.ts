@@ -1,7 +1,9 @@
+import type { CapacityBuffer } from "../../../core/model/capacity-buffer.ts";
 import type { KubernetesObject } from "../../../core/model/kubernetes.ts";
 import type { Node } from "../../../core/model/node.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { Pod } from "../../../core/model/pod.ts";
+import { conditionOf } from "../../../core/status/conditions.ts";
 import type { CostLine } from "./world/cost.ts";
 import { podRequests, toNumber } from "./world/quantity.ts";
 
@@ -125,6 +127,18 @@ export function renderNodes(nodes: readonly Node[], pods: readonly Pod[], now: n
     ];
   });
   return renderTable(["NAME", "STATUS", "TYPE", "ZONE", "PODS", "CPU", "MEMORY", "AGE"], rows);
+}
+
+/** CapacityBuffers with the reasons of their conditions, which `kubectl get cb` shows in one column each. */
+export function renderBuffers(buffers: readonly CapacityBuffer[], now: number): string {
+  const rows = buffers.map(({ metadata, status }) => [
+    `${metadata.namespace}/${metadata.name}`,
+    String(status?.replicas ?? ""),
+    conditionOf(status?.conditions, "ReadyForProvisioning")?.reason ?? "Unknown",
+    conditionOf(status?.conditions, "Provisioning")?.reason ?? "Unknown",
+    age(metadata, now),
+  ]);
+  return renderTable(["BUFFER", "REPLICAS", "READY", "ROOM", "AGE"], rows);
 }
 
 /** What each instance cost, and all of them. */

@@ -1,3 +1,4 @@
+import type { CapacityBuffer } from "../../../core/model/capacity-buffer.ts";
 import type { Node } from "../../../core/model/node.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { NodeOverlay } from "../../../core/model/node-overlay.ts";
@@ -9,9 +10,9 @@ import { conditionOf } from "../../../core/status/conditions.ts";
 import { andOthers } from "../../provision/provision.ts";
 import { readWorld } from "../../world.ts";
 import type { Lab } from "./host.ts";
-import { renderNodeClaims, renderNodes } from "./render.ts";
+import { renderBuffers, renderNodeClaims, renderNodes } from "./render.ts";
 
-/** How the cluster stands at the end, in parts: its nodes, NodePools and NodeOverlays that cannot be used, and why each pod that waits does so. */
+/** How the cluster stands at the end, in parts: its nodes, what became of CapacityBuffers, NodePools and NodeOverlays that cannot be used, and why each pod that waits does so. */
 export async function summary(lab: Lab, waiting: ReadonlyMap<string, string>): Promise<readonly string[]> {
   const { store, clock } = lab.world;
   const pods = store.list("Pod") as readonly Pod[];
@@ -21,13 +22,20 @@ export async function summary(lab: Lab, waiting: ReadonlyMap<string, string>): P
     claims.length + nodes.length === 0
       ? ["There are no nodes."]
       : [renderNodeClaims(claims, clock.now()), renderNodes(nodes, pods, clock.now())];
+  const buffers = store.list("CapacityBuffer") as unknown as readonly CapacityBuffer[];
   const unusable = [
     ...(store.list("NodePool") as readonly NodePool[]).flatMap(poolProblem),
     ...(store.list("NodeOverlay") as readonly NodeOverlay[]).flatMap(overlayProblem),
+    ...buffers.flatMap(bufferProblem),
   ];
   const pending = pods.filter(({ status }) => status?.phase === "Pending");
   const reasons = pending.length === 0 ? [] : [pendingReasons(pending, await ignoredPods(lab), waiting)];
-  return [...tables, ...(unusable.length > 0 ? [unusable.join("\n")] : []), ...reasons];
+  return [
+    ...tables,
+    ...(buffers.length > 0 ? [renderBuffers(buffers, clock.now())] : []),
+    ...(unusable.length > 0 ? [unusable.join("\n")] : []),
+    ...reasons,
+  ];
 }
 
 function poolProblem({ metadata, status }: NodePool): readonly string[] {
@@ -42,6 +50,11 @@ function overlayProblem({ metadata, status }: NodeOverlay): readonly string[] {
   if (verdict?.status === "True" && !verdict.message) return [];
   const problem = verdict?.status === "True" ? "has no effect" : "is not applied";
   return [`NodeOverlay ${metadata.name} ${problem}: ${verdict?.message ?? "it has not been looked at yet"}`];
+}
+
+function bufferProblem({ metadata, status }: CapacityBuffer): readonly string[] {
+  const bad = status?.conditions?.find((condition) => condition.status === "False");
+  return bad === undefined ? [] : [`CapacityBuffer ${metadata.namespace}/${metadata.name}: ${bad.message}`];
 }
 
 async function ignoredPods({ deps }: Lab): Promise<ReadonlyMap<string, string>> {

@@ -48,6 +48,26 @@ spec: { template: { spec: { requirements: [], nodeClassRef: { group: karpenter.k
   });
 });
 
+it("plays CapacityBuffers, whose gate is on for it, and shows what became of them", async () => {
+  const template = `apiVersion: v1
+kind: PodTemplate
+metadata: { name: room }
+template: { spec: { containers: [{ name: c, image: i, resources: { requests: { cpu: 1 } } }] } }
+---
+`;
+  const buffer = (name: string, shape: string): string => `apiVersion: autoscaling.x-k8s.io/v1beta1
+kind: CapacityBuffer
+metadata: { name: ${name} }
+spec: { podTemplateRef: { name: ${shape} }, replicas: 2 }
+`;
+  const told = await play(`${template}${buffer("spare", "room")}---\n${buffer("lost", "gone")}`);
+  expect(told).toMatch(/default\/spare +2 +Resolved +FitsExistingCapacity/);
+  expect(told).toContain("CapacityBuffer default/lost: PodTemplate default/gone does not exist; create it, or correct spec.podTemplateRef");
+  await expect(play(buffer("spare", "room").replace(", replicas: 2", ""))).rejects.toThrow(
+    "spec has a podTemplateRef and neither replicas nor limits to say how much; add one of them",
+  );
+});
+
 it("scales StatefulSets too, and says before it plays when there is nothing of that name", async () => {
   const db = `apiVersion: apps/v1
 kind: StatefulSet
