@@ -41,7 +41,7 @@ export function advance(view: ClaimView): Step {
   // A claim that vanished, its finalizer taken off by force, is for the sweep to judge: it sees whether others vanished with it.
   if (claim === undefined) return record.uid === undefined ? createClaim(record) : { actions: [] };
   if (isStranger(record, claim)) return { actions: [{ type: "Forget", record }] };
-  if (record.uid !== undefined && record.uid !== claim.metadata.uid) return relink(record, claim);
+  if (record.uid !== claim.metadata.uid && (record.uid ?? record.instance) !== undefined) return relink(record, claim);
   if (claim.metadata.deletionTimestamp !== undefined) return markTerminating(view, record, "deleted");
   const marked = withMarks(claim);
   if (marked) return { actions: [{ type: "WriteClaim", claim: marked, metadata: true, status: false }], again: true };
@@ -62,7 +62,7 @@ function createClaim(record: NodeClaimRecord): Step {
   return { actions: [{ type: "CreateClaim", record }], again: true };
 }
 
-/** The claim was deleted with force and restored: it goes on under its new UID, with the machine that it had. */
+/** The claim was lost and made again, or restored: it goes on under its new UID, with the machine that it had. */
 function relink(record: NodeClaimRecord, { metadata }: NodeClaim): Step {
   return {
     actions: [{ type: "WriteRecord", record: { ...record, ...(metadata.uid !== undefined && { uid: metadata.uid }) } }],

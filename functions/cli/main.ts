@@ -23,9 +23,9 @@ const camel = (name: string): string => name.replaceAll(/-(\w)/g, (_, letter: st
 const HELP = "see npm run -s cli -- --help";
 
 /** Runs a command whose input may be bad: one sentence and exit code 2 then, never a stack trace. */
-function saying(body: () => string): void {
+async function saying(body: () => string | Promise<string>): Promise<void> {
   try {
-    process.stdout.write(body());
+    process.stdout.write(await body());
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
     process.stderr.write(`${error.message}\n`);
@@ -61,9 +61,30 @@ const consolidateCommand = defineCommand({
     }),
 });
 
+const rebuildArgs = {
+  cluster: { type: "string", description: "name of the EKS cluster", required: true },
+  table: { type: "string", description: "DynamoDB table of the stack", default: "karpenter-serverless" },
+  region: { type: "string", description: "AWS region; AWS_REGION when absent", default: process.env["AWS_REGION"] ?? "" },
+  apply: { type: "boolean", description: "write what is missing; without it, only say what that is", default: false },
+} as const;
+
+const rebuildCommand = defineCommand({
+  meta: { name: "rebuild", description: "Makes lost records and NodeClaims of a cluster again, from what is left of them" },
+  args: rebuildArgs,
+  run: async ({ args }) => {
+    // The clients of AWS and Kubernetes are large: only who needs them waits for them.
+    const { rebuildCommand: run } = await import("./rebuild-command.ts");
+    await saying(() => {
+      refuseUnknown(args, rebuildArgs);
+      if (args._.length > 0) throw new InputError(`${args._[0]} is in excess; name the cluster with --cluster; ${HELP}`);
+      return run(args);
+    });
+  },
+});
+
 const main = defineCommand({
   meta: { name: "karpenter-serverless", description: "A node autoscaler for EKS without controller pods" },
-  subCommands: { solve, consolidate: consolidateCommand },
+  subCommands: { solve, consolidate: consolidateCommand, rebuild: rebuildCommand },
 });
 
 // A reader that has seen enough (`| head`) is no fault of ours.

@@ -1,8 +1,6 @@
 import { type RenderedLaunch, renderLaunch } from "../../core/launch/fleet-request.ts";
 import { failureReason, launchedAs, readOutcome } from "../../core/launch/outcome.ts";
-import { CLAIM_UID_TAG } from "../../core/launch/tags.ts";
 import { withConditions } from "../../core/lifecycle/claim-status.ts";
-import { isAlive } from "../../core/lifecycle/collection.ts";
 import { machineFields } from "../../core/lifecycle/machine-fields.ts";
 import type { InstanceType } from "../../core/model/instance-type.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
@@ -10,6 +8,7 @@ import type { EC2NodeClass } from "../../core/model/node-class.ts";
 import type { NodeClaimRecord, UnavailableOffering } from "../../core/model/record.ts";
 import { NotFoundError, RefusedError } from "../../core/ports/errors.ts";
 import type { Fleet } from "../../core/ports/fleet.ts";
+import { launchedFor } from "../../core/rebuild/launched.ts";
 import { recordedInstance } from "../../core/rebuild/record.ts";
 import type { LifecycleDeps } from "../cluster-deps.ts";
 import { writeEnd } from "../end-claim.ts";
@@ -166,7 +165,7 @@ export async function findInstance(record: NodeClaimRecord, { cluster, fleet, st
 
 /** The instance that was launched for a claim of this UID, as records keep it; undefined when EC2 lists none. */
 export async function launchedInstance(fleet: Fleet, cluster: string, uid: string): Promise<NodeClaimRecord["instance"]> {
-  const found = (await fleet.list(cluster)).find((instance) => instance.tags[CLAIM_UID_TAG] === uid && isAlive(instance));
+  const found = launchedFor(uid, await fleet.list(cluster));
   return found && recordedInstance(found);
 }
 

@@ -52,7 +52,9 @@ async function nodesOf(
     const node = await kubernetes.get("Node", nodeName);
     return node?.spec.providerID === providerId ? [node] : [];
   }
-  const young = claim !== undefined && record?.terminating === undefined;
+  // A claim that was lost and made again has a node that is up long since.
+  const young =
+    claim !== undefined && record?.reason !== "adopted" && record?.initializedAt === undefined && record?.terminating === undefined;
   const nodes = await kubernetes.list("Node", young ? { labelSelector: "!karpenter.sh/initialized" } : {});
   return nodes.filter(({ spec }) => spec.providerID === providerId);
 }

@@ -8,8 +8,8 @@ import { sqsWakeUps } from "../sqs/wake-ups.ts";
  * What every function has: settings, the store, the queues, a log and metrics. Made once, at cold start, so that a bad deployment fails there with
  * one sentence. Reaches no cluster: the functions that do add wiring/clusters.ts, which costs 2 MB and 100 ms more.
  */
-export function wireBase(controller: string, required: readonly RequiredVariable[]) {
-  const config: Config = parseConfig(process.env, required);
+export function wireBase(controller: string, required: readonly RequiredVariable[], environment = process.env) {
+  const config: Config = parseConfig(environment, required);
   const log = powertoolsLog({ level: config.logLevel, fields: { controller } });
   const now = Date.now;
   return {

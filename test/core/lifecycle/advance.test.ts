@@ -92,6 +92,11 @@ describe("a claim's life takes the first step that is missing", () => {
       want: ["WriteRecord"],
     },
     {
+      name: "a claim that was made again for a machine that is there is known by its UID",
+      v: view({ record: record({ instance: INSTANCE }), claim: nodeClaim() }),
+      want: ["WriteRecord"],
+    },
+    {
       name: "a stranger with a UID of its own is no backup",
       v: view({ record: launched, claim: nodeClaim({ uid: "uid-2", annotations: {} }) }),
       want: ["Forget"],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { rebuild } from "../../../../functions/cli/rebuild.ts";
 import type { Lab } from "../../../../functions/hosts/lab/host.ts";
 import { NODE_CLASS } from "../../../simulation/story.ts";
 import {
@@ -17,6 +18,28 @@ import {
   SECOND,
   scale,
 } from "../../../support/lab-story.ts";
+
+/** Somebody takes away NodeClaims, finalizers and all. */
+function loseClaims(lab: Lab): void {
+  for (const name of names(lab, "NodeClaim")) {
+    lab.world.store.patch("NodeClaim", name, undefined, { user: "an accident" }, (claim) => {
+      claim.metadata.finalizers = [];
+      return claim;
+    });
+    lab.world.delete("NodeClaim", name);
+  }
+}
+
+/** As an API server that was restored from a backup has it: without NodeClaims, and with nodes that remember none. */
+function forgetClaims(lab: Lab): void {
+  for (const name of names(lab, "Node")) {
+    lab.world.store.patch("Node", name, undefined, { user: "a backup" }, (node) => {
+      node.metadata.ownerReferences = [];
+      return node;
+    });
+  }
+  loseClaims(lab);
+}
 
 /** What is left when somebody has deleted the table's items. */
 async function loseTable(lab: Lab): Promise<void> {
@@ -61,17 +84,87 @@ describe("when NodeClaims vanish without having been deleted", () => {
     await pass(lab, 3 * MINUTE);
     const before = ids(lab);
     expect(before.length).toBeGreaterThan(1);
-    for (const name of names(lab, "NodeClaim")) {
-      lab.world.store.patch("NodeClaim", name, undefined, { user: "an accident" }, (claim) => {
-        claim.metadata.finalizers = [];
-        return claim;
-      });
-      lab.world.delete("NodeClaim", name);
-    }
+    loseClaims(lab);
     await pass(lab, 5 * MINUTE);
     // The cluster's own garbage collector deletes nodes whose owner has gone, so room for their pods is bought; but nobody drains them.
     expect(ids(lab)).toEqual(expect.arrayContaining([...before]));
     expect(messages(lab).filter((message) => message.includes("npm run cli -- rebuild --cluster lab"))).toHaveLength(1);
+    lab.close();
+  });
+});
+
+describe("rebuild", () => {
+  /** Two nodes or more, up and running. */
+  async function several(): Promise<Lab> {
+    const lab = await running(7);
+    scale(lab, 14);
+    await pass(lab, 4 * MINUTE);
+    expect(ids(lab).length).toBeGreaterThan(1);
+    return lab;
+  }
+
+  it("finds nothing to do in a cluster that is whole", async () => {
+    const lab = await several();
+    expect(await rebuild(lab.deps, { apply: true })).toBe("Nothing is missing in cluster lab.\n");
+    lab.close();
+  });
+
+  it.for([
+    { name: "the table is lost", lose: loseTable },
+    { name: "NodeClaims are lost", lose: forgetClaims },
+    {
+      name: "both are lost, and only EC2 and the nodes are left",
+      lose: async (lab: Lab) => {
+        forgetClaims(lab);
+        await loseTable(lab);
+      },
+    },
+  ])("when $name, every machine is kept and none is bought", async ({ lose }) => {
+    const lab = await several();
+    const machines = ids(lab);
+    const bought = lab.cloud.machines().length;
+    await lose(lab);
+    const dry = await rebuild(lab.deps, { apply: false });
+    expect(dry).toContain(`${machines.length} to write. Nothing was written: do it with --apply.`);
+    expect(await rebuild(lab.deps, { apply: false })).toBe(dry);
+    const done = await rebuild(lab.deps, { apply: true });
+    expect(done.match(/\[done\]/g)).toHaveLength(machines.length);
+    expect(await rebuild(lab.deps, { apply: false })).toBe("Nothing is missing in cluster lab.\n");
+    // Longer than a claim may take to register.
+    await pass(lab, 20 * MINUTE);
+    expect(ids(lab)).toEqual(machines);
+    expect(lab.cloud.machines()).toHaveLength(bought);
+    expect(runningPods(lab)).toBe(14);
+    await expectAccountedFor(lab, machines.length);
+    scale(lab, 0);
+    await pass(lab, 10 * MINUTE);
+    await expectAccountedFor(lab, 0);
+    lab.close();
+  });
+
+  it("when NodeClaims are lost and their nodes with them, drains what it cannot keep", async () => {
+    const lab = await several();
+    const machines = ids(lab);
+    loseClaims(lab);
+    await pass(lab, 30 * SECOND);
+    expect(await rebuild(lab.deps, { apply: true })).toContain("drained, since its node is being deleted");
+    await pass(lab, 10 * MINUTE);
+    expect(ids(lab).filter((id) => machines.includes(id))).toEqual([]);
+    expect(runningPods(lab)).toBe(14);
+    await expectAccountedFor(lab, ids(lab).length);
+    lab.close();
+  });
+
+  it.for([1, 2, 3, 5, 8, 13, 21, 34])("%i s into a scale-up, a lost table costs no machine and doubles none", async (seconds) => {
+    const lab = await ready([NODE_CLASS, POOL, INFLATE]);
+    scale(lab, 7);
+    await pass(lab, seconds * SECOND);
+    await loseTable(lab);
+    await rebuild(lab.deps, { apply: true });
+    await pass(lab, 5 * MINUTE);
+    expect(runningPods(lab)).toBe(7);
+    expect(lab.cloud.machines().length).toBe(ids(lab).length);
+    await expectAccountedFor(lab, ids(lab).length);
     lab.close();
   });
 });

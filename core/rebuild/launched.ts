@@ -1,0 +1,8 @@
+import { CLAIM_UID_TAG } from "../launch/tags.ts";
+import { isAlive } from "../lifecycle/collection.ts";
+import type { Instance } from "../model/record.ts";
+
+/** The instance that was launched for the claim of a UID, by its tag; undefined when none of those given was. */
+export function launchedFor(uid: string | undefined, instances: readonly Instance[]): Instance | undefined {
+  return uid === undefined ? undefined : instances.find((instance) => instance.tags[CLAIM_UID_TAG] === uid && isAlive(instance));
+}

@@ -1,0 +1,152 @@
+import { NODE_CLAIM_TAG } from "../launch/tags.ts";
+import { type Inventory, instanceIdOf, isAlive } from "../lifecycle/collection.ts";
+import { isDoneWith } from "../lifecycle/identity.ts";
+import { CAPACITY_TYPE, NODE_CLASS_GROUP, NODE_POOL, ZONE } from "../model/labels.ts";
+import type { NodeClaim } from "../model/node-claim.ts";
+import type { NodePool } from "../model/node-pool.ts";
+import type { PlannedNodeClaim } from "../model/plan.ts";
+import type { Instance, NodeClaimRecord } from "../model/record.ts";
+import { claimName } from "../provisioning/claim-name.ts";
+import { intentFor } from "../provisioning/intent.ts";
+import { launchedFor } from "./launched.ts";
+import { recordedInstance, recordFromClaim } from "./record.ts";
+
+/** One thing that was lost, and what mends it. */
+export interface RebuildStep {
+  /** "NodeClaim default-x7k2p", as people know it. */
+  readonly what: string;
+  /** Instance id; absent when there is no machine. */
+  readonly machine?: string;
+  readonly why: string;
+  /** What the lifecycle makes of it afterwards. */
+  readonly outcome: string;
+  /** The write that mends it; absent when only a person can. */
+  readonly write?: { readonly type: "create" | "update"; readonly record: NodeClaimRecord };
+}
+
+/** All that is left of a cluster. */
+export interface Remains extends Inventory {
+  readonly cluster: string;
+  readonly nodePools: readonly NodePool[];
+  readonly newId: () => string;
+}
+
+/**
+ * How to make good what was lost: of the three records of a node (instance, intent, custom resource) any one follows from the other two. Only intents are
+ * written; from them the lifecycle makes all else, as it does every day. Done again it finds nothing to do.
+ */
+export function planRebuild(remains: Remains): readonly RebuildStep[] {
+  return [...lostRecords(remains), ...lostClaims(remains), ...lostBoth(remains), ...lostPools(remains)];
+}
+
+/** Claims whose intent is lost. */
+function lostRecords({ cluster, records, claims, instances, now, newId }: Remains): readonly RebuildStep[] {
+  const known = new Set(records.map(({ name }) => name));
+  const alive = new Set(instances.filter(isAlive).map(({ id }) => id));
+  const lost = claims.filter((claim) => isOurs(claim) && !isDoneWith(claim) && !known.has(claim.metadata.name));
+  return lost.map((claim): RebuildStep => {
+    const launched = launchedFor(claim.metadata.uid, instances);
+    const record = recordFromClaim(claim, { cluster, now, id: newId(), ...(launched && { launched: recordedInstance(launched) }) });
+    const machine = record.instance?.id;
+    const outcome =
+      machine === undefined ? "it is launched" : alive.has(machine) ? "it goes on as it is" : "it ends, since its machine is no more";
+    return {
+      what: `NodeClaim ${claim.metadata.name}`,
+      ...(machine !== undefined && { machine }),
+      why: "the table has no record of it",
+      outcome,
+      write: { type: "create", record },
+    };
+  });
+}
+
+/** Intents whose claim is lost. Without its UID an intent looks as if its claim had never been made, so that it is made. */
+function lostClaims({ records, claims, nodes, nodePools, instances, now }: Remains): readonly RebuildStep[] {
+  const there = new Set(claims.map(({ metadata }) => metadata.name));
+  const alive = new Set(instances.filter(isAlive).map(({ id }) => id));
+  const deleted = new Set(
+    nodes.flatMap(({ metadata, spec }) => (metadata.deletionTimestamp === undefined ? [] : [instanceIdOf(spec.providerID)])),
+  );
+  const lost = records.filter(({ name, uid, terminating }) => uid !== undefined && terminating === undefined && !there.has(name));
+  return lost.map((record): RebuildStep => {
+    const { instance, uid: _, ...rest } = record;
+    const shown = { what: `NodeClaim ${record.name}`, ...(instance && { machine: instance.id }), why: "its custom resource has vanished" };
+    if (instance === undefined || !alive.has(instance.id)) {
+      const ended = { ...record, terminating: { reason: "deleted", at: now }, dueAt: now };
+      return { ...shown, outcome: "it is forgotten, since it has no machine", write: { type: "update", record: ended } };
+    }
+    const manifest = withOwner(record.manifest, nodePools);
+    const outcome = deleted.has(instance.id) ? "it is made again and drained, since its node is being deleted" : "it is made again";
+    return { ...shown, outcome, write: { type: "update", record: { ...rest, instance, manifest, dueAt: now } } };
+  });
+}
+
+/** Machines of ours that only their tags tell of. */
+function lostBoth(remains: Remains): readonly RebuildStep[] {
+  const { cluster, records, claims, nodes, nodePools, instances, now } = remains;
+  const pools = new Map(nodePools.map((pool) => [pool.metadata.name, pool]));
+  const members = new Set(nodes.map(({ spec }) => instanceIdOf(spec.providerID)));
+  const names = new Set([...records.map(({ name }) => name), ...claims.map(({ metadata }) => metadata.name)]);
+  const owned = new Set([
+    ...records.flatMap(({ instance }) => instance?.id ?? []),
+    ...claims.flatMap(({ status }) => instanceIdOf(status?.providerID) ?? []),
+    ...claims.flatMap(({ metadata }) => launchedFor(metadata.uid, instances)?.id ?? []),
+  ]);
+  return instances
+    .filter((instance) => isAlive(instance) && !owned.has(instance.id) && !names.has(instance.tags[NODE_CLAIM_TAG] ?? ""))
+    .map((instance): RebuildStep => {
+      const pool = pools.get(instance.tags[NODE_POOL] ?? "");
+      const shown = { what: `instance ${instance.id}`, machine: instance.id, why: "neither a record nor a NodeClaim tells of it" };
+      if (!members.has(instance.id)) return { ...shown, outcome: "it is collected, since it never became a node" };
+      if (pool === undefined)
+        return { ...shown, outcome: `apply NodePool ${instance.tags[NODE_POOL] || "(none)"} first, or it stays as it is` };
+      const name = instance.tags[NODE_CLAIM_TAG] || claimName(pool.metadata.name, instance.id);
+      const facts = { cluster, id: instance.id, name, now, reason: "adopted", podUids: [] } as const;
+      const intent = intentFor(asItIs(instance, pool), pool, facts);
+      const record = { ...intent, instance: recordedInstance(instance), launchedAt: instance.launchedAt };
+      return { ...shown, outcome: `NodeClaim ${name} is made for it`, write: { type: "create", record } };
+    });
+}
+
+/** NodePools that machines belong to and that are not there. Nobody but their owner knows what they said. */
+function lostPools({ records, instances, nodePools }: Remains): readonly RebuildStep[] {
+  const there = new Set(nodePools.map(({ metadata }) => metadata.name));
+  const named = [
+    ...records.flatMap(({ nodePool }) => nodePool ?? []),
+    ...instances.filter(isAlive).map(({ tags }) => tags[NODE_POOL] ?? ""),
+  ];
+  const missing = [...new Set(named)].filter((name) => name !== "" && !there.has(name)).sort();
+  return missing.map((name) => ({
+    what: `NodePool ${name}`,
+    why: "machines belong to it, and it is not there",
+    outcome: "apply its manifest",
+  }));
+}
+
+/** The machine as a plan would have asked for it. */
+function asItIs({ instanceType, zone, capacityType }: Instance, pool: NodePool): PlannedNodeClaim {
+  const is = (key: string, value: string) => ({ key, operator: "In", values: [value] }) as const;
+  return {
+    nodePool: pool.metadata.name,
+    requirements: [is(ZONE, zone), is(CAPACITY_TYPE, capacityType)],
+    taints: pool.spec.template.spec.taints ?? [],
+    labels: {},
+    instanceTypes: [instanceType],
+    requests: {},
+    pods: [],
+    pricePerHour: 0,
+  };
+}
+
+/** The pool of this name may be another than the one that the claim was made for, and an owner that is not there has the claim deleted. */
+function withOwner(manifest: NodeClaim, nodePools: readonly NodePool[]): NodeClaim {
+  const owners = (manifest.metadata.ownerReferences ?? []).flatMap((owner) => {
+    const uid = nodePools.find(({ metadata }) => metadata.name === owner.name)?.metadata.uid;
+    return owner.kind !== "NodePool" ? [owner] : uid === undefined ? [] : [{ ...owner, uid }];
+  });
+  return { ...manifest, metadata: { ...manifest.metadata, ownerReferences: owners } };
+}
+
+function isOurs({ spec }: NodeClaim): boolean {
+  return spec.nodeClassRef.group === NODE_CLASS_GROUP;
+}

@@ -1,0 +1,32 @@
+import { ec2Client } from "../adapters/aws/clients.ts";
+import { ec2Fleet } from "../adapters/aws/fleet.ts";
+import { ConfigError } from "../adapters/config.ts";
+import { wireBase } from "../adapters/wiring/base.ts";
+import { wireClusters } from "../adapters/wiring/clusters.ts";
+import { rebuild } from "./rebuild.ts";
+import { InputError } from "./scenario.ts";
+
+export interface RebuildArgs {
+  readonly cluster: string;
+  readonly table: string;
+  readonly region: string;
+  readonly apply: boolean;
+}
+
+/** `cli rebuild`: with the caller's own AWS credentials, which the cluster must let in. Throws InputError with a sentence for what the caller can mend. */
+export async function rebuildCommand({ cluster, table, region, apply }: RebuildArgs): Promise<string> {
+  if (region === "") throw new InputError("say in which region the cluster is: --region us-west-2, or set AWS_REGION");
+  // What the SDK's clients go by, as in Lambda.
+  process.env["AWS_REGION"] = region;
+  try {
+    const base = wireBase("rebuild", [], { AWS_REGION: region, TABLE_NAME: table, CLUSTERS: JSON.stringify([{ name: cluster }]) });
+    const deps = await wireClusters(base)(cluster);
+    if (deps === undefined) throw new InputError(`there is no cluster ${cluster}`);
+    return await rebuild({ ...deps, fleet: ec2Fleet(ec2Client(region)) }, { apply });
+  } catch (error) {
+    if (error instanceof InputError) throw error;
+    if (error instanceof ConfigError) throw new InputError(error.message);
+    const why = error instanceof Error ? error.message : String(error);
+    throw new InputError(`cluster ${cluster}, table ${table}, region ${region}: ${why}`);
+  }
+}

@@ -1,0 +1,136 @@
+import { describe, expect, it } from "vitest";
+import type { NodePool } from "../../../core/model/node-pool.ts";
+import type { Instance } from "../../../core/model/record.ts";
+import { planRebuild, type Remains } from "../../../core/rebuild/plan.ts";
+import { INSTANCE, NOW, node, nodeClaim, record } from "../../support/builders.ts";
+
+const POOL: NodePool = {
+  metadata: { name: "default", uid: "pool-uid" },
+  spec: { template: { spec: { requirements: [], nodeClassRef: { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" } } } },
+};
+const machine = (change: Partial<Instance> = {}): Instance => ({
+  ...INSTANCE,
+  state: "running",
+  launchedAt: NOW - 600_000,
+  tags: { "karpenter.sh/nodepool": "default", "karpenter.sh/nodeclaim": "default-abcde", "karpenter-serverless/claim-uid": "uid-1" },
+  ...change,
+});
+const UP = record({ uid: "uid-1", instance: INSTANCE });
+const CLAIM = nodeClaim({ conditions: ["Launched", "Registered"] });
+
+const plan = (change: Partial<Remains>) =>
+  planRebuild({
+    ...{ cluster: "c1", records: [UP], claims: [CLAIM], nodes: [node()], nodePools: [POOL], instances: [machine()], now: NOW },
+    newId: () => "id",
+    ...change,
+  });
+
+it("has nothing to do where nothing is lost", () => {
+  expect(plan({})).toEqual([]);
+});
+
+describe("the table is lost", () => {
+  it.for([
+    { name: "a claim that runs", change: {}, outcome: "it goes on as it is", machine: "i-1" },
+    { name: "a claim that was not told of its machine", change: { claims: [nodeClaim()] }, outcome: "it goes on as it is", machine: "i-1" },
+    {
+      name: "a claim that was not launched",
+      change: { claims: [nodeClaim()], instances: [] },
+      outcome: "it is launched",
+      machine: undefined,
+    },
+    { name: "a claim whose machine has gone", change: { instances: [] }, outcome: "it ends, since its machine is no more", machine: "i-1" },
+  ])("$name", ({ change, outcome, machine: id }) => {
+    const [step, ...others] = plan({ records: [], ...change });
+    expect(others).toEqual([]);
+    expect(step).toMatchObject({
+      outcome,
+      write: { type: "create", record: { name: "default-abcde", uid: "uid-1", intentId: "intent-1" } },
+    });
+    expect(step?.write?.record.instance?.id).toBe(id);
+  });
+
+  it("claims of other providers, and those that are done with, are left alone", () => {
+    const foreign = { ...CLAIM, spec: { ...CLAIM.spec, nodeClassRef: { group: "x.example", kind: "X", name: "x" } } };
+    const done = nodeClaim({ deletionTimestamp: new Date(NOW).toISOString(), finalizers: ["example.com/other"] });
+    for (const claim of [foreign, done]) expect(plan({ records: [], claims: [claim], instances: [] })).toEqual([]);
+  });
+});
+
+describe("NodeClaims are lost", () => {
+  it.for([
+    { name: "its machine runs", change: {}, outcome: "it is made again", uid: undefined, ends: false },
+    {
+      name: "its node is being deleted",
+      change: { nodes: [node("going")] },
+      outcome: "it is made again and drained, since its node is being deleted",
+      uid: undefined,
+      ends: false,
+    },
+    {
+      name: "its machine has gone",
+      change: { instances: [] },
+      outcome: "it is forgotten, since it has no machine",
+      uid: "uid-1",
+      ends: true,
+    },
+    {
+      name: "it never had a machine",
+      change: { records: [record({ uid: "uid-1" })], instances: [] },
+      outcome: "it is forgotten, since it has no machine",
+      uid: "uid-1",
+      ends: true,
+    },
+  ])("$name", ({ change, outcome, uid, ends }) => {
+    const [step, ...others] = plan({ claims: [], ...change });
+    expect(others).toEqual([]);
+    expect(step).toMatchObject({ outcome, write: { type: "update" } });
+    expect(step?.write?.record.uid).toBe(uid);
+    expect(step?.write?.record.terminating !== undefined).toBe(ends);
+  });
+
+  it.for([
+    { name: "the pool of that name that there is now", pools: [POOL], want: ["pool-uid"] },
+    { name: "nobody when the pool is gone", pools: [], want: [] },
+  ])("a claim that is made again belongs to $name", ({ pools, want }) => {
+    const owner = { apiVersion: "karpenter.sh/v1", kind: "NodePool", name: "default", uid: "old" };
+    const owned = { ...UP, manifest: { ...UP.manifest, metadata: { name: UP.name, ownerReferences: [owner] } } };
+    const [step] = plan({ records: [owned], claims: [], nodePools: pools });
+    expect(step?.write?.record.manifest.metadata.ownerReferences?.map(({ uid }) => uid)).toEqual(want);
+  });
+
+  it("those that are going, or were never made, are left to the lifecycle", () => {
+    const going = { ...UP, terminating: { reason: "deleted", at: NOW } };
+    for (const known of [going, record()]) expect(plan({ records: [known], claims: [], instances: [] })).toEqual([]);
+  });
+});
+
+describe("both are lost", () => {
+  const alone = { records: [], claims: [] };
+
+  it("a machine that is a node gets record and claim from its tags and its pool", () => {
+    const [step] = plan(alone);
+    expect(step).toMatchObject({ what: "instance i-1", outcome: "NodeClaim default-abcde is made for it", write: { type: "create" } });
+    const { uid, instance, manifest } = step?.write?.record ?? {};
+    expect({ uid, id: instance?.id }).toEqual({ uid: undefined, id: "i-1" });
+    expect(manifest?.spec.requirements).toContainEqual({ key: "node.kubernetes.io/instance-type", operator: "In", values: ["m5.large"] });
+    expect(manifest?.metadata.ownerReferences).toMatchObject([{ uid: "pool-uid" }]);
+  });
+
+  it.for([
+    { name: "one that never joined is collected", change: { nodes: [] }, says: "it is collected, since it never became a node" },
+    {
+      name: "one whose pool is gone waits for a person",
+      change: { nodePools: [] },
+      says: "apply NodePool default first, or it stays as it is",
+    },
+  ])("$name", ({ change, says }) => {
+    const [step] = plan({ ...alone, ...change });
+    expect(step).toMatchObject({ outcome: says });
+    expect(step?.write).toBeUndefined();
+  });
+});
+
+it("names pools that machines belong to and that are not there", () => {
+  expect(plan({ nodePools: [] }).map(({ what, outcome }) => `${what}: ${outcome}`)).toEqual(["NodePool default: apply its manifest"]);
+});
