@@ -43,7 +43,6 @@ export function wireClusters(base: Base, announcements: Announcements = silence)
     spotToSpotConsolidation: base.config.featureGates.SpotToSpotConsolidation,
     capacityBuffer: base.config.featureGates.CapacityBuffer,
     defaultConstraints: base.config.schedulerConfig.defaultConstraints,
-    defaultConstraints: base.config.schedulerConfig.defaultConstraints,
     nodeOverlay: base.config.featureGates.NodeOverlay,
     nodeRepair: base.config.featureGates.NodeRepair,
     staticCapacity: base.config.featureGates.StaticCapacity,
