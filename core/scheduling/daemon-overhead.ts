@@ -74,7 +74,7 @@ function alternativesOf(nodeSelector: PodSpec["nodeSelector"], template: PodSpec
   return terms.length === 0 ? [selector] : terms.map(({ matchExpressions }) => intersectAll(selector, requirementsFrom(matchExpressions)));
 }
 
-/** Daemons that would run on an existing node. */
+/** Daemons that would run on an existing node. Taints that only prefer keep none away. */
 export function expectedDaemons(
   daemons: readonly Daemon[],
   labels: Readonly<Record<string, string>>,
@@ -82,7 +82,7 @@ export function expectedDaemons(
 ): readonly Daemon[] {
   return daemons.filter(
     ({ tolerations, alternatives }) =>
-      untolerated(taints, tolerations) === undefined && alternatives.some((wanted) => labelsCompatible(labels, wanted)),
+      untolerated(taints, [...tolerations, SOFT]) === undefined && alternatives.some((wanted) => labelsCompatible(labels, wanted)),
   );
 }
 

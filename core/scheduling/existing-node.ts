@@ -18,6 +18,7 @@ export interface ExistingNode {
   readonly room: Float64Array;
   /** More is requested than the node has, in some resource: nothing fits. */
   readonly overcommitted: boolean;
+  /** Host ports taken, and those that daemons still to come will take. */
   readonly ports: readonly HostPort[];
   /** CSI driver to volumes attached. */
   readonly volumes: ReadonlyMap<string, ReadonlySet<string>>;
@@ -46,7 +47,9 @@ export function existingNodes(
     const requests = pods.map((pod) => podRequests(pod.spec));
     const here = addResources(...requests);
     const daemonsHere = addResources(...requests.filter((_, i) => isDaemonSetPod(pods[i] as Pod)));
-    const expected = addResources(...expectedDaemons(daemons, view.labels, view.taints).map((daemon) => daemon.requests));
+    const due = expectedDaemons(daemons, view.labels, view.taints);
+    const expected = addResources(...due.map((daemon) => daemon.requests));
+    const owners = new Set(pods.flatMap(({ metadata }) => (metadata.ownerReferences ?? []).map(({ uid }) => uid)));
     const free = subtractResources(view.allocatable, here);
     const toCome: Resources = maxResources(subtractResources(expected, daemonsHere), {});
     const rest = subtractResources(free, positive(toCome));
@@ -54,7 +57,8 @@ export function existingNodes(
       view,
       room: axis.vector(rest),
       overcommitted: Object.values(free).some((amount) => amount < 0),
-      ports: pods.flatMap((pod) => hostPorts(pod.spec)),
+      // A daemon that is still to come finds its host ports free: it is bound as soon as the node is ready, before any pod of the plan.
+      ports: [...pods.flatMap((pod) => hostPorts(pod.spec)), ...due.flatMap(({ uid, ports }) => (owners.has(uid) ? [] : ports))],
       volumes: attached(pods, volumes),
       volumeLimits: volumes.limits(view.node?.metadata.name ?? ""),
     };

@@ -37,3 +37,16 @@ export function withLabelKeys(
   });
   return { ...selector, matchExpressions: [...(selector.matchExpressions ?? []), ...added] };
 }
+
+/** Selects what every one of the selectors does. */
+export function selectorOfAll(selectors: readonly (LabelSelector | undefined)[]): LabelSelector | undefined {
+  const [first, ...others] = selectors;
+  if (first === undefined || others.length === 0) return first;
+  const matchExpressions = [...(first.matchExpressions ?? [])];
+  for (const other of others) {
+    if (other === undefined) return undefined;
+    for (const [key, value] of Object.entries(other.matchLabels ?? {})) matchExpressions.push({ key, operator: "In", values: [value] });
+    matchExpressions.push(...(other.matchExpressions ?? []));
+  }
+  return { ...first, matchExpressions };
+}

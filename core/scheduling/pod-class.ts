@@ -227,8 +227,10 @@ export interface Draft extends Shape {
 /** The shapes of a class, strictest first. The same for classes of one `placement`. */
 export function draftsOf({ example }: PodClass, options: ClassOptions, sets: RequirementSets, topology: TopologyBuilder): readonly Draft[] {
   const { podAffinity, podAntiAffinity } = example.spec.affinity ?? {};
+  const company = podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+  const companions = topology.requiredAffinity(example, company);
   const required = [
-    ...(podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []).map((term) => topology.affinity(example, term, "affinity")),
+    ...companions,
     ...(podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []).map((term) => topology.affinity(example, term, "anti")),
     ...(example.spec.topologySpreadConstraints ?? []).flatMap((constraint) =>
       constraint.whenUnsatisfiable === "DoNotSchedule" ? [topology.spread(example, constraint, example.spec.tolerations ?? [])] : [],
@@ -241,7 +243,8 @@ export function draftsOf({ example }: PodClass, options: ClassOptions, sets: Req
     required,
     owned: [
       ...shape.spreads.map((constraint) => topology.spread(example, constraint, shape.tolerations)),
-      ...shape.affinity.map((term) => topology.affinity(example, term, "affinity")),
+      ...companions,
+      ...shape.affinity.filter((term) => !company.includes(term)).map((term) => topology.affinity(example, term, "affinity")),
       ...shape.antiAffinity.map((term) => topology.affinity(example, term, "anti")),
     ],
   }));

@@ -1,5 +1,6 @@
 import { CAPACITY_TYPE } from "../model/labels.ts";
-import { requirement } from "../requirements/requirement.ts";
+import { type Requirement, requirement } from "../requirements/requirement.ts";
+import { hasBit } from "./bitset.ts";
 import { RESERVATION_ID } from "./offering-table.ts";
 import type { PlannedClaim } from "./planned-claim.ts";
 import type { RequirementSet, RequirementSets } from "./requirement-sets.ts";
@@ -40,18 +41,31 @@ export function reservationCapacity(templates: readonly Template[]): ReadonlyMap
   return capacity;
 }
 
-/** The requirements of a claim that is done: pinned to the reservations that it holds, or kept out of reserved capacity. */
+/**
+ * The requirements of a claim that is done: pinned to the reservations that it holds, or kept out of reserved capacity. Where that would
+ * leave too few types for minValues, it keeps other capacity beside what it holds.
+ */
 export function withReservations(claim: PlannedClaim, sets: RequirementSets): RequirementSet {
   const { set, reservations, template } = claim;
-  if (reservations.length > 0) {
-    const pin = sets.intern(
-      new Map([
-        [CAPACITY_TYPE, requirement(CAPACITY_TYPE, "In", ["reserved"])],
-        [RESERVATION_ID, requirement(RESERVATION_ID, "In", reservations)],
-      ]),
-    );
-    return sets.join(set, pin) ?? set;
-  }
-  if (template.table.reservations(set, claim.types).length === 0) return set;
-  return sets.join(set, sets.intern(new Map([[CAPACITY_TYPE, requirement(CAPACITY_TYPE, "NotIn", ["reserved"])]]))) ?? set;
+  const joined = (...items: readonly Requirement[]): RequirementSet =>
+    sets.join(set, sets.intern(new Map(items.map((item) => [item.key, item])))) ?? set;
+  const compatible = template.table.reservations(set, claim.types);
+  if (reservations.length === 0) return compatible.length === 0 ? set : joined(requirement(CAPACITY_TYPE, "NotIn", ["reserved"]));
+  const pinned = joined(requirement(CAPACITY_TYPE, "In", ["reserved"]), requirement(RESERVATION_ID, "In", reservations));
+  if (claim.minValuesRelaxed || hasMinValues(claim, pinned)) return pinned;
+  const others = compatible.filter((id) => !reservations.includes(id));
+  return others.length === 0 ? set : joined(requirement(RESERVATION_ID, "NotIn", others));
+}
+
+/** Whether the types that the claim could be launched as under a set bring the values that the pool asks for. */
+function hasMinValues({ template, types }: PlannedClaim, set: RequirementSet): boolean {
+  if (template.minValues.length === 0) return true;
+  const admitted = template.table.admitted(set);
+  return template.minValues.every(({ key, least }) => {
+    const values = new Set<string>();
+    for (let t = 0; t < template.table.types.length && values.size < least; t++) {
+      if (hasBit(types, t) && hasBit(admitted, t)) for (const value of template.table.valuesOf(t, key)) values.add(value);
+    }
+    return values.size >= least;
+  });
 }

@@ -122,11 +122,16 @@ export class TopologyState {
   }
 
   /**
-   * Whether a pod may be the first of its kind: it matches its own term, and none lies anywhere. Karpenter asks only about the domains that
-   * the pod could use; kube-scheduler, which has the last word, about all.
+   * Whether a pod may be the first of its kind: it matches its own terms, and no company lies anywhere, in the domains of any of its
+   * required terms. Karpenter asks only about the domains that the pod could use; kube-scheduler, which has the last word, about all.
    */
   #mayStart(group: TopologyGroup, ask: Ask): boolean {
     if (!ask.self.has(group)) return false;
+    if (!ask.hard.has(group)) return this.#isEmpty(group);
+    return ask.deciding.every((other) => other.kind !== "affinity" || !ask.hard.has(other) || this.#isEmpty(other));
+  }
+
+  #isEmpty(group: TopologyGroup): boolean {
     for (const n of this.#countsOf(group).values()) if (n > 0) return false;
     return true;
   }

@@ -5,7 +5,7 @@ import type { Taint, Toleration } from "../model/taint.ts";
 import { isTerminal, isTerminating } from "../pods/predicates.ts";
 import { canonical, has } from "../requirements/requirement.ts";
 import { intersectAll, normalizeKey, requirementsFrom, requirementsFromLabels } from "../requirements/requirements.ts";
-import { selects, withLabelKeys } from "./label-selector.ts";
+import { selectorOfAll, selects, withLabelKeys } from "./label-selector.ts";
 import { requiredTerms } from "./preferences.ts";
 import { untolerated } from "./taints.ts";
 import type { Template } from "./template.ts";
@@ -48,16 +48,33 @@ export class TopologyBuilder {
   }
 
   affinity(pod: Pod, term: PodAffinityTerm, kind: "affinity" | "anti" | "inverse"): TopologyGroup {
+    return this.#company(kind, term.topologyKey, this.#companyOf(pod, term));
+  }
+
+  /**
+   * Groups of a pod's required affinity, by term. Company are pods that satisfy all terms at once: kube-scheduler counts no others
+   * (interpodaffinity/filtering.go), where Karpenter looks at each term by itself.
+   */
+  requiredAffinity(pod: Pod, terms: readonly PodAffinityTerm[]): readonly TopologyGroup[] {
+    const companies = terms.map((term) => this.#companyOf(pod, term));
+    const selector = selectorOfAll(companies.map((company) => company.selector));
+    const known = companies.flatMap(({ namespaces }) => (namespaces === undefined ? [] : [namespaces]));
+    const namespaces =
+      known.length === 0 ? undefined : new Set(known.reduce<ReadonlySet<string>>((a, b) => a.intersection(b), new Set(known[0])));
+    return terms.map(({ topologyKey }) => this.#company("affinity", topologyKey, { selector, namespaces }));
+  }
+
+  #company(kind: "affinity" | "anti" | "inverse", topologyKey: string, company: Pick<TopologyGroup, "selector" | "namespaces">) {
+    return this.#group({ kind, key: normalizeKey(topologyKey), ...company, maxSkew: 0, minDomains: undefined, filter: NO_FILTER });
+  }
+
+  /** The pods that a term is about. */
+  #companyOf(pod: Pod, term: PodAffinityTerm): Pick<TopologyGroup, "selector" | "namespaces"> {
     const selector = withLabelKeys(term.labelSelector, term.matchLabelKeys, pod.metadata.labels);
-    return this.#group({
-      kind,
-      key: normalizeKey(term.topologyKey),
+    return {
       namespaces: this.#namespacesOf(pod, term),
       selector: withLabelKeys(selector, term.mismatchLabelKeys, pod.metadata.labels, "NotIn"),
-      maxSkew: 0,
-      minDomains: undefined,
-      filter: NO_FILTER,
-    });
+    };
   }
 
   #namespacesOf(pod: Pod, term: PodAffinityTerm): ReadonlySet<string> | undefined {

@@ -44,11 +44,15 @@ export function checkTopology(
       }
     }
     if (!isPlaced) continue;
-    for (const term of required(pod, "podAffinity")) {
+    // Company is who satisfies all terms at once.
+    const terms = required(pod, "podAffinity");
+    const isCompany = (other: Json): boolean => terms.every((term) => isAbout(scenario, pod, term, other));
+    const matching = terms.length === 0 ? [] : all.filter((other) => other.pod !== pod && isCompany(other.pod));
+    const isCounted = (other: Machine): boolean => terms.some((term) => other.labels[term.topologyKey] !== undefined);
+    const mayStart = isCompany(pod) && !matching.some((other) => !placed.has(nameOf(other.pod)) && isCounted(other.machine));
+    for (const term of terms) {
       const domain = machine.labels[term.topologyKey];
-      const matching = all.filter((other) => other.pod !== pod && isAbout(scenario, pod, term, other.pod));
       const near = matching.some((other) => domain !== undefined && other.machine.labels[term.topologyKey] === domain);
-      const mayStart = isAbout(scenario, pod, term, pod) && !matching.some(({ pod: other }) => !placed.has(nameOf(other)));
       if (domain === undefined || (!near && !mayStart))
         report(`affinity over ${term.topologyKey} finds no companion in ${domain}`, nameOf(pod));
     }
@@ -74,9 +78,13 @@ function checkSpread(
   }
   const counts = new Map<string, number>();
   const here: Json[] = [];
+  const keys: string[] = pod.spec.topologySpreadConstraints.flatMap((s: Json) =>
+    s.whenUnsatisfiable === "DoNotSchedule" ? [s.topologyKey] : [],
+  );
   for (const other of machines) {
+    // Machines that lack a label of any of the pod's hard constraints are not looked at.
     const value = other.labels[spread.topologyKey];
-    if (value === undefined) continue;
+    if (value === undefined || keys.some((key) => other.labels[key] === undefined)) continue;
     if (spread.nodeAffinityPolicy !== "Ignore" && !likesNode(pod.spec, other.labels)) continue;
     if (spread.nodeTaintsPolicy === "Honor" && hardTaint(other.taints, pod.spec.tolerations)) continue;
     const matching = other.pods.filter(
@@ -88,13 +96,17 @@ function checkSpread(
   // Pods that match without declaring the constraint may have come later: they are not held against it.
   const declares = (p: Json): boolean =>
     (p.spec.topologySpreadConstraints ?? []).some(
-      (s: Json) => s.topologyKey === spread.topologyKey && s.whenUnsatisfiable === "DoNotSchedule" && s.maxSkew <= spread.maxSkew,
+      (s: Json) =>
+        s.topologyKey === spread.topologyKey &&
+        s.whenUnsatisfiable === "DoNotSchedule" &&
+        s.maxSkew <= spread.maxSkew &&
+        JSON.stringify(s.labelSelector) === JSON.stringify(spread.labelSelector),
     );
   const bystanders = here.filter((p) => placed.has(nameOf(p)) && !declares(p)).length;
-  const own = isAbout(scenario, pod, { ...spread, namespaces: undefined }, pod) ? 0 : 1;
+  if (!isAbout(scenario, pod, { ...spread, namespaces: undefined }, pod)) return;
   const least = counts.size < (spread.minDomains ?? 0) ? 0 : Math.min(...counts.values());
-  const skew = (counts.get(domain) ?? 0) + (own === 1 ? 0 : 0) - bystanders - least;
-  if (skew > spread.maxSkew && own === 0) {
+  const skew = (counts.get(domain) ?? 0) - bystanders - least;
+  if (skew > spread.maxSkew) {
     report(
       `spread over ${spread.topologyKey}: ${domain} has ${counts.get(domain)} pods, ${skew} above the least (maxSkew ${spread.maxSkew})`,
       nameOf(pod),

@@ -166,3 +166,11 @@ export interface Machine {
 }
 
 export const nameOf = (pod: Json): string => `${pod.metadata.namespace ?? "default"}/${pod.metadata.name}`;
+
+/** Notes a rule that is broken, and the pods concerned. */
+export type Report = (text: string, ...pods: string[]) => void;
+
+/** The resource of which more is used than there is, rounding apart. */
+export function exceeds(used: Amounts, room: Amounts): string | undefined {
+  return Object.entries(used).find(([name, n]) => n > (room[name] ?? 0) * (1 + 1e-12) + 1e-9)?.[0];
+}

@@ -1,0 +1,116 @@
+import { describe, expect, it } from "vitest";
+import type { Offering } from "../../../core/model/instance-type.ts";
+import { boundPod, daemonSet, instanceType, nodePool, nodeWithClaim, planFor, pod } from "../../support/scheduling/builders.ts";
+
+const ZONE = "topology.kubernetes.io/zone";
+const HOST = "kubernetes.io/hostname";
+const CAPACITY_TYPE = "karpenter.sh/capacity-type";
+const labelled = (labels: Record<string, string>) => ({ labels });
+const near = (labels: Record<string, string>, topologyKey: string) => ({ labelSelector: { matchLabels: labels }, topologyKey });
+const company = (...terms: ReturnType<typeof near>[]) => ({
+  affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } },
+});
+const placed = (plan: ReturnType<typeof planFor>) => [...plan.newNodeClaims, ...plan.existingNodes].flatMap(({ pods }) => pods).sort();
+
+/** What kube-filters (test/conformance) found plans to get wrong; each row is a scenario cut down to what matters. */
+describe("required pod affinity with several terms", () => {
+  const { node, claim } = nodeWithClaim("node-1", { cpu: "16" });
+  const terms = company(near({ app: "web" }, ZONE), near({ tier: "front" }, HOST));
+
+  it.for([
+    { name: "is met by a pod that satisfies all of them", there: [{ app: "web", tier: "front" }], want: ["default/new"] },
+    { name: "is not met by pods of which each satisfies one", there: [{ app: "web" }, { tier: "front" }], want: [] },
+  ])("$name", ({ there, want }) => {
+    const bound = there.map((labels, i) => boundPod(`there-${i}`, "node-1", { cpu: "1" }, {}, labelled(labels)));
+    const plan = planFor({ nodes: [node], nodeClaims: [claim], pods: [...bound, pod("new", { cpu: "1" }, terms)] });
+    expect(placed(plan)).toEqual(want);
+  });
+
+  it.for([
+    { name: "lets the first of its kind start", labels: { app: "web", tier: "front" }, want: ["default/new"] },
+    { name: "starts nothing for a pod that is not its own company", labels: { app: "web" }, want: [] },
+  ])("$name", ({ labels, want }) => {
+    expect(placed(planFor({ pods: [pod("new", { cpu: "1" }, terms, labelled(labels))] }))).toEqual(want);
+  });
+
+  it("starts nothing while company lies where only one of the keys is known", () => {
+    const labels = { [ZONE]: "zone-a", [HOST]: "old" };
+    const unmanaged = {
+      metadata: { name: "old", labels },
+      spec: {},
+      status: { allocatable: { cpu: "1", memory: "1Gi", pods: "1" }, capacity: { cpu: "1", memory: "1Gi", pods: "1" } },
+    };
+    const both = company(near({ app: "web" }, ZONE), near({ app: "web" }, CAPACITY_TYPE));
+    const plan = planFor({
+      nodes: [unmanaged],
+      pods: [
+        boundPod("there", "old", { cpu: "1" }, {}, labelled({ app: "web" })),
+        pod("new", { cpu: "1" }, both, labelled({ app: "web" })),
+      ],
+    });
+    expect(placed(plan)).toEqual([]);
+  });
+});
+
+describe("daemons that are still to come", () => {
+  const ports = (port: number) => ({
+    containers: [{ name: "main", ports: [{ hostPort: port }], resources: { requests: { cpu: "100m" } } }],
+  });
+  it.for([
+    { name: "keep their host port on a node", daemon: 8080, taints: [], want: "new" },
+    {
+      name: "keep it under a taint that only prefers",
+      daemon: 8080,
+      taints: [{ key: "a", effect: "PreferNoSchedule" as const }],
+      want: "new",
+    },
+    {
+      name: "do not keep the port off where their pod is refused",
+      daemon: 8080,
+      taints: [{ key: "a", effect: "NoSchedule" as const }],
+      want: "node",
+    },
+    { name: "leave other ports alone", daemon: 9090, taints: [], want: "node" },
+  ])("$name", ({ daemon, taints, want }) => {
+    const { node, claim } = nodeWithClaim("node-1", { taints });
+    const plan = planFor({
+      nodes: [node],
+      nodeClaims: [claim],
+      daemonSets: [daemonSet("agent", {}, ports(daemon))],
+      pods: [pod("web", {}, { ...ports(8080), tolerations: [{ key: "a", operator: "Exists" }] })],
+      nodePools: [nodePool("default", { requirements: [{ key: "kubernetes.io/arch", operator: "In", values: ["arm64"] }] })],
+    });
+    // New nodes run the daemon too: only one that has another port, or none, can be bought for the pod.
+    expect(plan.existingNodes.length).toBe(want === "node" ? 1 : 0);
+  });
+});
+
+describe("minValues and reserved capacity", () => {
+  const reserved: Offering = {
+    zone: "zone-a",
+    capacityType: "reserved",
+    price: 1e-8,
+    available: true,
+    reservationId: "cr-1",
+    reservationCapacity: 1,
+  };
+  const bought: Offering = { zone: "zone-a", capacityType: "on-demand", price: 0.1, available: true };
+  it.for([
+    { name: "pins a claim to its reservation when that leaves enough types", least: 1, capacityTypes: ["reserved"], types: ["a.large"] },
+    { name: "keeps other types beside it when not", least: 2, capacityTypes: ["on-demand", "reserved"], types: ["a.large", "b.large"] },
+  ])("$name", ({ least, capacityTypes, types }) => {
+    const plan = planFor({
+      nodePools: [
+        nodePool("default", { requirements: [{ key: "node.kubernetes.io/instance-type", operator: "Exists", minValues: least }] }),
+      ],
+      instanceTypes: [
+        instanceType("a.large", 2, 8, { offerings: [bought, reserved] }),
+        instanceType("b.large", 2, 8, { offerings: [bought] }),
+      ],
+      pods: [pod("web")],
+    });
+    expect(plan.newNodeClaims[0]?.instanceTypes).toEqual(types);
+    expect(plan.newNodeClaims[0]?.requirements.find(({ key }) => key === CAPACITY_TYPE)?.values).toEqual(capacityTypes);
+    expect(plan.newNodeClaims[0]?.pricePerHour).toBe(1e-8);
+  });
+});

@@ -1,0 +1,82 @@
+import { volumesReach } from "./check-volumes.ts";
+import {
+  type Amounts,
+  amounts,
+  exceeds,
+  hardTaint,
+  type Json,
+  likesNode,
+  type Machine,
+  nameOf,
+  plus,
+  portsClash,
+  portsOf,
+  type Report,
+  requestsOf,
+} from "./judge-rules.ts";
+import { possibleNodes } from "./machines.ts";
+
+/** Reports what is wrong with a planned claim by itself; gives the machine that it becomes at its cheapest. */
+export function checkClaim(scenario: Json, claim: Json, pods: Json[], name: string, report: Report): Machine | undefined {
+  const names = pods.map(nameOf);
+  const pool = scenario.nodePools.find((p: Json) => p.metadata.name === claim.nodePool);
+  const nodes = possibleNodes(scenario, claim);
+  if (nodes.length === 0) report(`${name} has no offering that it may be launched as`, ...names);
+  for (const typeName of claim.instanceTypes) {
+    if (!nodes.some(({ type }) => type.name === typeName)) report(`${name} lists ${typeName}, which it cannot be launched as`, ...names);
+  }
+  const taints = pool.spec.template.spec.taints ?? [];
+  const used = pods.reduce((sum: Amounts, pod) => plus(sum, requestsOf(pod.spec)), {});
+  for (const { type, labels } of nodes) {
+    const daemons = (scenario.daemonSets ?? [])
+      .map((d: Json) => d.spec.template)
+      .filter(
+        (t: Json) =>
+          !hardTaint(taints, t.spec.tolerations) &&
+          likesNode(t.spec, { ...labels, "karpenter.sh/initialized": "true", "karpenter.sh/registered": "true" }),
+      );
+    const total = daemons.reduce((sum: Amounts, t: Json) => plus(sum, requestsOf(t.spec)), used);
+    const over = exceeds(total, allocatable(type));
+    if (over !== undefined) report(`${name} does not fit ${type.name}: ${over}`, ...names);
+    for (const pod of pods) {
+      if (!likesNode(pod.spec, labels))
+        report(
+          `${name} as ${type.name} in ${labels["topology.kubernetes.io/zone"]} does not match the pod's selector or affinity`,
+          nameOf(pod),
+        );
+      if (!volumesReach(scenario, pod, labels)) report(`a volume cannot be used on ${name}`, nameOf(pod));
+      if (daemons.some((t: Json) => portsClash(portsOf(pod.spec), portsOf(t.spec))))
+        report(`${name}: host port of a daemonset`, nameOf(pod));
+    }
+  }
+  pods.forEach((pod, i) => {
+    const taint = hardTaint(taints, pod.spec.tolerations);
+    if (taint) report(`taint ${taint.key} of pool ${claim.nodePool} is not tolerated`, nameOf(pod));
+    if (pods.slice(0, i).some((other) => portsClash(portsOf(pod.spec), portsOf(other.spec))))
+      report(`host ports clash on ${name}`, nameOf(pod));
+  });
+  for (const r of pool.spec.template.spec.requirements) {
+    if (r.minValues === undefined) continue;
+    const values = new Set(
+      claim.instanceTypes.flatMap((t: string) =>
+        scenario.instanceTypes
+          .find((x: Json) => x.name === t)
+          .requirements.filter((q: Json) => q.key === r.key)
+          .flatMap((q: Json) => q.values ?? []),
+      ),
+    );
+    if (values.size < r.minValues) report(`${name} offers ${values.size} values of ${r.key}, of ${r.minValues}`, ...names);
+  }
+  const best = nodes.reduce(
+    (least: (typeof nodes)[number] | undefined, node) => (least === undefined || node.price < least.price ? node : least),
+    undefined,
+  );
+  return best && { name, labels: { ...best.labels, "kubernetes.io/hostname": name }, taints, pods: [...pods], isNew: true };
+}
+
+function allocatable(type: Json): Amounts {
+  const overhead = [type.overhead?.kubeReserved, type.overhead?.systemReserved, type.overhead?.evictionThreshold]
+    .map(amounts)
+    .reduce(plus, {});
+  return plus(amounts(type.capacity), Object.fromEntries(Object.entries(overhead).map(([name, n]) => [name, -n])));
+}

@@ -1,0 +1,47 @@
+import { type Amounts, amounts, type Json, plus, type Report } from "./judge-rules.ts";
+import { possibleNodes } from "./machines.ts";
+
+/** Reports reservations that have fewer instances than claims that may take them. */
+export function checkReservations(scenario: Json, plan: Json, report: Report): void {
+  const left = new Map<string, number>();
+  for (const type of scenario.instanceTypes)
+    for (const o of type.offerings) if (o.reservationId) left.set(o.reservationId, o.reservationCapacity ?? 0);
+  if (left.size === 0) return;
+  for (const claim of plan.newNodeClaims) {
+    const ids = new Set(possibleNodes(scenario, claim).map(({ labels }) => labels["karpenter.k8s.aws/capacity-reservation-id"]));
+    for (const id of ids) {
+      if (id === undefined) continue;
+      left.set(id, (left.get(id) ?? 0) - 1);
+      if ((left.get(id) ?? 0) < 0) report(`reservation ${id} has fewer instances than claims`, ...claim.pods);
+    }
+  }
+}
+
+/** Reports limits that a plan might exceed if its claims became the largest of their types. */
+export function checkLimits(scenario: Json, plan: Json, report: Report): void {
+  for (const pool of scenario.nodePools) {
+    const limits = amounts(pool.spec.limits);
+    const claims = plan.newNodeClaims.filter((c: Json) => c.nodePool === pool.metadata.name);
+    if (Object.keys(limits).length === 0 || claims.length === 0) continue;
+    const going = new Set(
+      (scenario.nodeClaims ?? []).filter((c: Json) => c.metadata.deletionTimestamp).map((c: Json) => c.status?.providerID),
+    );
+    const nodes = scenario.nodes.filter(
+      (n: Json) => n.metadata.labels?.["karpenter.sh/nodepool"] === pool.metadata.name && !going.has(n.spec.providerID),
+    );
+    let used: Amounts = nodes.reduce((sum: Amounts, n: Json) => plus(plus(sum, amounts(n.status.capacity)), { nodes: 1 }), {});
+    for (const claim of claims) {
+      const capacities = claim.instanceTypes.map((t: string) => amounts(scenario.instanceTypes.find((x: Json) => x.name === t).capacity));
+      used = plus(used, {
+        ...Object.fromEntries(Object.keys(limits).map((k) => [k, Math.max(0, ...capacities.map((c: Amounts) => c[k] ?? 0))])),
+        nodes: 1,
+      });
+    }
+    for (const [name, limit] of Object.entries(limits))
+      if ((used[name] ?? 0) > limit + 1e-9)
+        report(
+          `pool ${pool.metadata.name} may exceed its limit of ${name}: ${used[name]} > ${limit}`,
+          ...claims.flatMap((c: Json) => c.pods),
+        );
+  }
+}

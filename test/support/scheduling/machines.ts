@@ -1,0 +1,99 @@
+import { type Json, type Labels, type Machine, valueAllowed } from "./judge-rules.ts";
+
+const TRANSIENT = [
+  "node.kubernetes.io/not-ready",
+  "node.kubernetes.io/unreachable",
+  "node.cloudprovider.kubernetes.io/uninitialized",
+  "karpenter.sh/unregistered",
+];
+
+/** Nodes and launched claims as they will be when they have started, by the name that plans call them; those that are going are left out. */
+export function existingMachines(scenario: Json): Map<string, Machine> {
+  const machines = new Map<string, Machine>();
+  const claims = new Map<string, Json>((scenario.nodeClaims ?? []).map((claim: Json) => [claim.status?.providerID, claim]));
+  const running = (name: string): Json[] =>
+    scenario.pods.filter((pod: Json) => pod.spec.nodeName === name && !["Succeeded", "Failed"].includes(pod.status?.phase));
+  for (const node of scenario.nodes ?? []) {
+    const claim = claims.get(node.spec.providerID);
+    claims.delete(node.spec.providerID);
+    if (node.metadata.deletionTimestamp || claim?.metadata.deletionTimestamp) continue;
+    const starting = claim && node.metadata.labels?.["karpenter.sh/initialized"] !== "true";
+    const startup = claim?.spec.startupTaints ?? [];
+    const taints = (node.spec.taints ?? []).filter(
+      (t: Json) => !starting || !(TRANSIENT.includes(t.key) || startup.some((s: Json) => s.key === t.key && s.effect === t.effect)),
+    );
+    const name = node.metadata.name;
+    machines.set(name, {
+      name,
+      labels: { "kubernetes.io/hostname": name, ...node.metadata.labels },
+      taints,
+      pods: running(name),
+      isNew: false,
+    });
+  }
+  for (const claim of claims.values()) {
+    if (!claim.status?.providerID || claim.metadata.deletionTimestamp) continue;
+    const name = claim.metadata.name;
+    machines.set(name, {
+      name,
+      labels: { "kubernetes.io/hostname": name, ...claim.metadata.labels },
+      taints: claim.spec.taints ?? [],
+      pods: [],
+      isNew: false,
+    });
+  }
+  return machines;
+}
+
+const ZONE = "topology.kubernetes.io/zone";
+const CAPACITY_TYPE = "karpenter.sh/capacity-type";
+const RESERVATION = "karpenter.k8s.aws/capacity-reservation-id";
+
+/** Nodes that a claim may become: every listed type with every offering that its requirements admit, dearest possibilities included. */
+export function possibleNodes(scenario: Json, claim: Json): { type: Json; labels: Labels; price: number }[] {
+  const pool = scenario.nodePools.find((p: Json) => p.metadata.name === claim.nodePool);
+  const { metadata, spec } = pool.spec.template;
+  const base: Labels = {
+    ...drawnLabels(claim.requirements),
+    ...metadata?.labels,
+    ...claim.labels,
+    "karpenter.sh/nodepool": claim.nodePool,
+    "karpenter.k8s.aws/ec2nodeclass": spec.nodeClassRef?.name,
+  };
+  const allows = (key: string, value: string | undefined): boolean =>
+    claim.requirements.every((r: Json) => r.key !== key || valueAllowed(r.operator, r.values ?? [], value));
+  return claim.instanceTypes.flatMap((name: string) => {
+    const type = scenario.instanceTypes.find((t: Json) => t.name === name);
+    return type.offerings.flatMap((o: Json) => {
+      const labels: Labels = { ...base };
+      const decided = new Set([ZONE, CAPACITY_TYPE, RESERVATION]);
+      for (const { key, operator, values } of type.requirements) {
+        decided.add(key);
+        delete labels[key];
+        if (operator === "In") labels[key] = values.find((v: string) => allows(key, v)) ?? values[0];
+      }
+      labels[ZONE] = o.zone;
+      labels[CAPACITY_TYPE] = o.capacityType;
+      delete labels[RESERVATION];
+      if (o.reservationId) labels[RESERVATION] = o.reservationId;
+      const region = /^([a-z]+-[a-z]+-\d)[a-z]$/.exec(o.zone)?.[1];
+      if (region !== undefined) labels["topology.kubernetes.io/region"] = region;
+      const admitted = claim.requirements.every((r: Json) => !decided.has(r.key) || allows(r.key, labels[r.key]));
+      return o.available && admitted ? [{ type, labels, price: o.price }] : [];
+    });
+  });
+}
+
+/** Labels that requirements ask for and leave open: the least of the values; none where the label may as well be missing. */
+function drawnLabels(requirements: readonly Json[]): Labels {
+  const labels: Labels = {};
+  for (const { key } of requirements) {
+    const own = requirements.filter((r) => r.key === key);
+    const values: string[] = own.flatMap((r) => (r.operator === "In" ? r.values : []));
+    const fits = (value: string | undefined): boolean => own.every((r) => valueAllowed(r.operator, r.values ?? [], value));
+    if (fits(undefined)) continue;
+    const value = (values.length > 0 ? values.sort() : Array.from({ length: 1000 }, (_, n) => String(n))).find(fits);
+    if (value !== undefined) labels[key] = value;
+  }
+  return labels;
+}
