@@ -1,15 +1,14 @@
 import { HOSTNAME, WELL_KNOWN_LABELS } from "../model/labels.ts";
 import type { NodePool } from "../model/node-pool.ts";
 import { hasDeviceClaims } from "../pods/device-claims.ts";
-import { canonical, has, requirement } from "../requirements/requirement.ts";
-import { incompatibility, intersectAll } from "../requirements/requirements.ts";
+import { canonical, requirement } from "../requirements/requirement.ts";
+import { incompatibility, type Requirements } from "../requirements/requirements.ts";
 import type { Attempt } from "./attempt.ts";
 import { type Bitset, fullBitset, intersection, isEmpty } from "./bitset.ts";
 import { takenPort } from "./host-ports.ts";
 import { OFFERING_KEYS } from "./offering-table.ts";
 import { keepsFree } from "./open-types.ts";
 import type { Ask } from "./pod-class.ts";
-import { contradictionIn } from "./preferences.ts";
 import { allowedDomains, CompanyReasons } from "./reasons/company.ts";
 import { contradictionText } from "./reasons/contradiction.ts";
 import { conflictText, likelyKey, noTypeText } from "./reasons/labels.ts";
@@ -26,6 +25,18 @@ import type { Template } from "./template.ts";
 /** Karpenter's sentence, which people search for, and the mend. */
 const DEVICES =
   "pod has Dynamic Resource Allocation requirements that are not yet supported by Karpenter; remove spec.resourceClaims, or run it on nodes that are not a NodePool's";
+
+/**
+ * The last shape of each of the pod's OR-ed demands. Only that of the last term is without preferences: the others are given up before those
+ * (scheduling.md §7).
+ */
+function alternatives(asks: readonly Ask[]): readonly Ask[] {
+  return [...new Map(asks.map((ask) => [textOf(ask.strict), ask])).values()];
+}
+
+function textOf(set: Requirements): string {
+  return [...set.values()].map(canonical).sort().join();
+}
 
 /** What ruled a pool out, and how far the pod had come by then: of several alternatives of a pod the one that came furthest is told. */
 interface Verdict {
@@ -62,14 +73,13 @@ export class Explainer {
     this.#defined = new Set(attempt.world.templates.flatMap(({ set }) => [...set.requirements.keys()]));
   }
 
-  /** Why the pods of a class that are left are left. Preferences are no part of it: they were given up. */
+  /** Why the pods of a class that are left are left. */
   reason(classIndex: number): string {
     const asks = this.#attempt.world.asks[classIndex] ?? [];
     const last = asks.at(-1);
     if (last === undefined) return "the pod was not considered";
     if (hasDeviceClaims(last.class.example.spec)) return DEVICES;
-    const alternatives = this.#alternatives(asks, last);
-    const possible = alternatives.filter(({ contradiction }) => contradiction === undefined);
+    const possible = alternatives(asks).filter(({ contradiction }) => contradiction === undefined);
     if (possible.length === 0) return contradictionText(last.class.example, last.contradiction ?? "");
     if (this.#attempt.deferred.has(classIndex)) return this.#reserved(possible);
     const { templates } = this.#attempt.world;
@@ -81,24 +91,6 @@ export class Explainer {
       ...folded(templates.map((template) => ({ name: template.name, verdict: this.#verdict(template, possible) }))),
       ...this.#unusable.map(([name, reason]) => `NodePool ${name} ${reason}`),
     ].join("; ");
-  }
-
-  /** The pod's OR-ed demands, without preferences. */
-  #alternatives(asks: readonly Ask[], last: Ask): readonly Ask[] {
-    const byText = new Map<string, Ask>();
-    for (const { strict } of asks) {
-      const text = [...strict.values()].map(canonical).sort().join();
-      if (byText.has(text)) continue;
-      const host = strict.get(HOSTNAME);
-      byText.set(text, {
-        ...last,
-        strict,
-        set: this.#attempt.world.sets.intern(intersectAll(new Map([...strict].filter(([key]) => key !== HOSTNAME)))),
-        acceptsNewHost: host === undefined || has(host, "a-host-that-is-still-to-come"),
-        contradiction: contradictionIn(strict),
-      });
-    }
-    return [...byText.values()];
   }
 
   #reserved(possible: readonly Ask[]): string {
@@ -115,9 +107,11 @@ export class Explainer {
   #verdict(template: Template, possible: readonly Ask[]): Verdict {
     const verdicts = possible.map((ask) => this.#why(template, ask));
     const furthest = verdicts.reduce((best, verdict) => (verdict.stage > best.stage ? verdict : best));
-    const others = possible.length - 1;
-    if (others === 0) return furthest;
-    return { ...furthest, text: `${furthest.text} (the best of the pod's ${possible.length} alternative affinity terms)` };
+    if (possible.length === 1) return furthest;
+    const holds = possible[verdicts.indexOf(furthest)];
+    const isHeld = holds !== undefined && textOf(holds.requirements) !== textOf(holds.strict);
+    const held = isHeld ? "; preferences count as long as other terms are left" : "";
+    return { ...furthest, text: `${furthest.text} (the nearest of the pod's ${possible.length} required affinity terms${held})` };
   }
 
   /** In the order in which a claim is tried (scheduling.md §8); what a raised limit would not help comes before limits. */

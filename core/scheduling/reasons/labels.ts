@@ -1,5 +1,5 @@
 import type { Offering } from "../../model/instance-type.ts";
-import { ARCH, CAPACITY_TYPE, INSTANCE_TYPE, WELL_KNOWN_LABELS, ZONE } from "../../model/labels.ts";
+import { ARCH, CAPACITY_TYPE, INSTANCE_TYPE, NODE_POOL, WELL_KNOWN_LABELS, ZONE } from "../../model/labels.ts";
 import { has, type Requirement } from "../../requirements/requirement.ts";
 import type { Conflict, Requirements } from "../../requirements/requirements.ts";
 import { rfc3339 } from "../../status/conditions.ts";
@@ -11,6 +11,8 @@ import { inOrder, listed, requirementText } from "./words.ts";
 
 /** Why the pod's labels and the pool's do not agree. `likely` finds the label that was meant by one that the pool lacks. */
 export function conflictText({ key, offered, wanted }: Conflict, likely: (key: string) => string | undefined): string {
+  // Told alike by all pools, so that they are told together.
+  if (key === NODE_POOL) return `the pod wants ${requirementText(wanted)}`;
   if (offered === undefined) {
     const meant = likely(key);
     const mend = meant === undefined ? "add it to spec.template.metadata.labels, or drop it from the pod" : `did you mean ${meant}?`;

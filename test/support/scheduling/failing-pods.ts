@@ -148,6 +148,34 @@ export const FAILING_PODS: readonly (readonly [string, readonly Case[]])[] = [
         name: "the best of several terms",
         scene: { pods: [pod("web", { cpu: "99" }, terms([only(ZONE, "zone-b")], [only("team", "blue")]))] },
       },
+      {
+        name: "a term with a preference, which is given up after the term",
+        scene: {
+          pods: [
+            pod(
+              "web",
+              { cpu: "1" },
+              {
+                affinity: {
+                  nodeAffinity: {
+                    ...terms([only(ZONE, "zone-b")], [only("team", "blue")]).affinity?.nodeAffinity,
+                    preferredDuringSchedulingIgnoredDuringExecution: [
+                      { weight: 1, preference: { matchExpressions: [only(FAMILY, "m7i")] } },
+                    ],
+                  },
+                },
+              },
+            ),
+          ],
+        },
+      },
+      {
+        name: "another NodePool, which has no room",
+        scene: {
+          pods: [pod("web", { cpu: "40" }, { nodeSelector: { "karpenter.sh/nodepool": "b" } })],
+          nodePools: [nodePool("a"), nodePool("b")],
+        },
+      },
       { name: "a label that only the system sets", scene: { pods: [pod("web", { cpu: "1" }, { nodeSelector: { [HOST]: "n1" } })] } },
     ],
   ],
