@@ -5,13 +5,14 @@ import { expect, it } from "vitest";
 import { consolidate, explainConsolidation } from "../../../functions/cli/consolidate.ts";
 import { InputError } from "../../../functions/cli/scenario.ts";
 import { instanceType, nodePool, pod, snapshot } from "../../core/disruption/builders.ts";
+import { buffer, podTemplate } from "../../support/buffers.ts";
 
 /** A scenario file; the builders' snapshot already has its lists. */
-function scenarioFile(scene: Parameters<typeof snapshot>[0], types = ["small", "large"], nodeOverlays: readonly object[] = []): string {
+function scenarioFile(scene: Parameters<typeof snapshot>[0], types = ["small", "large"], more: object = {}): string {
   const file = join(mkdtempSync(join(tmpdir(), "consolidate-")), "scenario.json");
   const { instanceTypes: _, ...lists } = snapshot(scene);
   const instanceTypes = types.map((name) => instanceType(name));
-  writeFileSync(file, JSON.stringify({ ...lists, now: "2026-01-01T12:00:00Z", nodeOverlays, instanceTypes }));
+  writeFileSync(file, JSON.stringify({ ...lists, now: "2026-01-01T12:00:00Z", ...more, instanceTypes }));
   return file;
 }
 
@@ -36,11 +37,18 @@ it("reckons with the scenario's NodeOverlays, and says which of them have no eff
     spec: { price, requirements: [{ key: "node.kubernetes.io/instance-type", operator: "In", values: [type] }] },
   });
   const scene = { machines: [{ name: "a" }, { name: "b" }], pods: [pod("p", "a"), pod("q", "b")] };
-  const plan = consolidate(scenarioFile(scene, ["small", "large"], [priced("free", "0", "small"), priced("slip", "0", "smal")]), {
-    explain: true,
-  });
+  const nodeOverlays = [priced("free", "0", "small"), priced("slip", "0", "smal")];
+  const plan = consolidate(scenarioFile(scene, ["small", "large"], { nodeOverlays }), { explain: true });
   expect(plan.commands[0]?.savings).toBeCloseTo(0.8);
   expect(explainConsolidation(plan)).toContain("NodeOverlay slip has no effect");
+});
+
+it("keeps the room that the scenario's CapacityBuffers have", () => {
+  const scene = { pools: [nodePool("default", { consolidationPolicy: "WhenEmpty" })], machines: [{ name: "a" }, { name: "b" }] };
+  const more = { capacityBuffers: [buffer()], podTemplates: [podTemplate()] };
+  const plan = consolidate(scenarioFile(scene, ["small"], more), { explain: true });
+  expect(plan.commands).toMatchObject([{ method: "emptiness", candidates: ["b"] }]);
+  expect(plan.stays).toMatchObject([{ node: "a", reason: 'Node "a" has buffer pods' }]);
 });
 
 it("explains why nodes stay", () => {
