@@ -46,7 +46,7 @@ it("reckons with the scenario's NodeOverlays, and says which of them have no eff
 it("keeps the room that the scenario's CapacityBuffers have", () => {
   const scene = { pools: [nodePool("default", { consolidationPolicy: "WhenEmpty" })], machines: [{ name: "a" }, { name: "b" }] };
   const more = { capacityBuffers: [buffer()], podTemplates: [podTemplate()] };
-  const plan = consolidate(scenarioFile(scene, ["small"], more), { explain: true });
+  const plan = consolidate(scenarioFile(scene, ["small", "large"], more), { explain: true });
   expect(plan.commands).toMatchObject([{ method: "emptiness", candidates: ["b"] }]);
   expect(plan.stays).toMatchObject([{ node: "a", reason: 'Node "a" has buffer pods' }]);
 });
