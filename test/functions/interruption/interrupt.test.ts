@@ -1,12 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { SQSEvent } from "aws-lambda";
 import { describe, expect, it } from "vitest";
+import type { PublishedEvent } from "../../../core/ports/kubernetes.ts";
 import { memoryMetrics } from "../../../functions/adapters/metrics.ts";
 import { sqliteNodeClaimStore } from "../../../functions/adapters/sqlite/node-claim-store.ts";
 import { silence } from "../../../functions/announcing.ts";
 import type { ClusterDeps } from "../../../functions/cluster-deps.ts";
 import { interruptionEntry } from "../../../functions/interruption/entry.ts";
-import { INSTANCE, NOW, record } from "../../support/builders.ts";
+import { INSTANCE, NOW, nodeClaim, record } from "../../support/builders.ts";
 import { recordingLog, recordingWakeUps } from "../../support/fakes.ts";
 
 const event = (name: string) => JSON.parse(readFileSync(join(import.meta.dirname, "../../../events", name), "utf8"));
@@ -28,11 +30,22 @@ async function scene() {
     announcements: silence,
     now: () => NOW,
   };
-  const kubernetes = { get: async () => undefined, publish: async () => {} };
+  const claim = nodeClaim({ conditions: ["Launched", "Registered"] });
+  const told: string[] = [];
+  const kubernetes = {
+    get: async () => ({ ...claim, status: { ...claim.status, nodeName: "ip-10-0-0-1" } }),
+    publish: async ({ reason, about }: PublishedEvent) => void told.push(`${reason} ${about.kind}`),
+  };
   const deps = { ...cluster, kubernetes } as unknown as ClusterDeps;
   const handler = interruptionEntry({ store, clusterDeps: async () => deps, log, metrics, now: () => NOW });
   const disrupted = () => metrics.records.filter(({ name }) => name === "nodeclaims_disrupted_total");
-  return { handler, store, wakeUps, log, disrupted };
+  return { handler, store, wakeUps, log, disrupted, told };
+}
+
+/** An event as EventBridge puts it into the queue. */
+function queued(body: string): SQSEvent {
+  const [record] = event("sqs-spot-interruption.json").Records;
+  return { Records: [{ ...record, body }] };
 }
 
 describe("interruption messages", () => {
@@ -64,6 +77,56 @@ describe("interruption messages", () => {
     await handler({ Records: [{ ...Records[0], body }] });
     expect((await store.get("c1", "default-abcde"))?.terminating).toBeUndefined();
     expect(wakeUps.sent).toEqual([]);
+  });
+
+  it.for([
+    { file: "spot-interruption.json", ends: true, tells: "SpotInterrupted" },
+    { file: "rebalance-recommendation.json", ends: false, tells: "SpotRebalanceRecommendation" },
+    { file: "health-scheduled-change.json", ends: true, tells: "InstanceUnhealthy" },
+    { file: "state-change-stopping.json", ends: true, tells: "InstanceStopping" },
+    { file: "state-change-stopped.json", ends: true, tells: "InstanceStopping" },
+    { file: "state-change-shutting-down.json", ends: true, tells: "InstanceTerminating" },
+    { file: "state-change-terminated.json", ends: true, tells: "InstanceTerminating" },
+    { file: "capacity-reservation-interruption.json", ends: true, tells: "CapacityReservationInstanceInterrupted" },
+    { file: "capacity-reservation-interruption-alt-type.json", ends: true, tells: "CapacityReservationInstanceInterrupted" },
+    { file: "capacity-reservation-interruption-resources-string.json", ends: true, tells: "CapacityReservationInstanceInterrupted" },
+    { file: "state-change-running.json", ends: false, tells: undefined },
+    { file: "health-other-service.json", ends: false, tells: undefined },
+    { file: "unknown-detail-type.json", ends: false, tells: undefined },
+  ])("of each kind do what is theirs: $file", async ({ file, ends, tells }) => {
+    const { handler, store, told } = await scene();
+    expect(await handler(queued(JSON.stringify(event(file))))).toEqual({ batchItemFailures: [] });
+    expect((await store.get("c1", "default-abcde"))?.terminating !== undefined).toBe(ends);
+    const reasons = [...(tells ? [tells] : []), ...(ends ? ["TerminatingOnInterruption"] : [])];
+    expect(told.toSorted()).toEqual(reasons.flatMap((reason) => [`${reason} Node`, `${reason} NodeClaim`]).toSorted());
+  });
+
+  it("that come late find a claim that goes, or none, and change nothing", async () => {
+    const { handler, store, disrupted } = await scene();
+    const body = JSON.stringify(event("spot-interruption.json"));
+    await handler(queued(body));
+    const going = await store.get("c1", "default-abcde");
+    await handler(queued(JSON.stringify(event("state-change-terminated.json"))));
+    expect(await store.get("c1", "default-abcde")).toEqual(going);
+    expect(disrupted()).toHaveLength(1);
+    if (going) await store.remove(going);
+    expect(await handler(queued(body))).toEqual({ batchItemFailures: [] });
+    expect(await store.list("c1")).toEqual([]);
+  });
+
+  it("about several instances reach all of them, whatever befalls one", async () => {
+    const { handler, store } = await scene();
+    const change = event("health-scheduled-change.json");
+    const affectedEntities = ["i-bad", "i-0aaaaaaaaaaaaaaa1", "i-0aaaaaaaaaaaaaaa1"].map((entityValue) => ({ entityValue }));
+    const byInstance = store.byInstance.bind(store);
+    store.byInstance = async (id) => {
+      if (id === "i-bad") throw new Error("the table did not answer");
+      return byInstance(id);
+    };
+    const { batchItemFailures } =
+      (await handler(queued(JSON.stringify({ ...change, detail: { ...change.detail, affectedEntities } })))) ?? {};
+    expect(batchItemFailures).toHaveLength(1);
+    expect((await store.get("c1", "default-abcde"))?.terminating).toMatchObject({ reason: "scheduled_change" });
   });
 
   it("come back when the store cannot be reached", async () => {

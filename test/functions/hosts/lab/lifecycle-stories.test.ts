@@ -90,6 +90,45 @@ describe("what people do to NodeClaims, Nodes and NodePools", () => {
     lab.close();
   });
 
+  it("a deleted Node is drained, its machine ends, and its pods get another", async () => {
+    const lab = await running(2);
+    const [before] = ids(lab);
+    lab.world.delete("Node", names(lab, "Node")[0] ?? "");
+    await pass(lab, 3 * MINUTE);
+    expect(runningPods(lab)).toBe(2);
+    await expectAccountedFor(lab, 1);
+    expect(ids(lab)).not.toContain(before);
+    expect(messages(lab)).toEqual(expect.arrayContaining(["tainted node", "deleted node", "deleted nodeclaim"]));
+    lab.close();
+  });
+
+  it("a NodeClaim made by hand carries the label of its class, and so does its node", async () => {
+    const lab = await ready([NODE_CLASS]);
+    lab.world.apply(BY_HAND);
+    await pass(lab, 2 * MINUTE);
+    for (const kind of ["NodeClaim", "Node"]) {
+      expect(lab.world.store.list(kind)[0]?.metadata.labels).toMatchObject({ "karpenter.k8s.aws/ec2nodeclass": "default" });
+    }
+    lab.close();
+  });
+
+  it("a node whose machine and claim were taken away by force does not stay behind", async () => {
+    const lab = await running(2, [NODE_CLASS, POOL, INFLATE], { sources: [] });
+    const [claim = ""] = names(lab, "NodeClaim");
+    const [machine = ""] = ids(lab);
+    scale(lab, 0);
+    lab.cloud.kill(machine);
+    for (const record of await records(lab)) await lab.deps.store.remove(record);
+    lab.world.store.patch("NodeClaim", claim, undefined, { user: "kubernetes-admin" }, (object) => {
+      object.metadata.finalizers = [];
+      return object;
+    });
+    lab.world.delete("NodeClaim", claim);
+    await pass(lab, 5 * MINUTE);
+    await expectAccountedFor(lab, 0);
+    lab.close();
+  });
+
   it("a deleted NodePool takes its nodes with it, and its pods wait", async () => {
     const lab = await running(2);
     lab.world.delete("NodePool", "default");
@@ -291,6 +330,22 @@ describe("what EC2 does", () => {
     await pass(lab, 3 * MINUTE);
     expect(ids(lab)).toEqual([machine.instance.id]);
     expect(messages(lab)).toContain("garbage collected cloudprovider instance");
+    lab.close();
+  });
+
+  it("a machine that is to be retired is drained and replaced, one that may soon be taken is left", async () => {
+    const lab = await running(2, [NODE_CLASS, SPOT_POOL, INFLATE]);
+    const [before = ""] = ids(lab);
+    lab.cloud.recommendRebalance(before);
+    await pass(lab, 2 * MINUTE);
+    expect(ids(lab)).toEqual([before]);
+    lab.cloud.scheduleRetirement(before);
+    await pass(lab, 4 * MINUTE);
+    expect(ids(lab)).not.toContain(before);
+    expect(runningPods(lab)).toBe(2);
+    await expectAccountedFor(lab, 1);
+    const told = lab.world.events.map(({ reason }) => reason);
+    expect(told).toEqual(expect.arrayContaining(["SpotRebalanceRecommendation", "InstanceUnhealthy", "TerminatingOnInterruption"]));
     lab.close();
   });
 
