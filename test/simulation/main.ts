@@ -12,6 +12,7 @@ const USAGE = `node test/simulation/main.ts [options]
   --minutes M   virtual minutes of trouble in each run (45)
   --kills       the short stories instead, killed at every remote call
   --every K     with --kills: every K-th place only (1)
+  --brief       stop at the first seed that breaks a law without cutting it down
   --keep-going  name all seeds that break a law, instead of stopping at the first and cutting it down`;
 
 /** A whole number of at least `least`, or a sentence on what is wrong with it. */
@@ -30,6 +31,7 @@ function options() {
       minutes: { type: "string", default: "45" },
       kills: { type: "boolean", default: false },
       every: { type: "string", default: "1" },
+      brief: { type: "boolean", default: false },
       "keep-going": { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
@@ -41,6 +43,7 @@ function options() {
     minutes: whole("minutes", values.minutes, 5),
     kills: values.kills,
     every: whole("every", values.every, 1),
+    brief: values.brief,
     keepGoing: values["keep-going"],
     help: values.help,
   };
@@ -48,7 +51,7 @@ function options() {
 
 /** Plays seeds one after the other; prints what was broken, how to see it again, and in the last line what was played. */
 async function main(): Promise<void> {
-  const { seed, runs, hours, minutes, kills, every, keepGoing, help } = options();
+  const { seed, runs, hours, minutes, kills, every, brief, keepGoing, help } = options();
   if (help) return console.log(USAGE);
   if (kills) {
     process.exitCode = (await killEverywhere("all", every)) > 0 ? 1 : 0;
@@ -60,7 +63,7 @@ async function main(): Promise<void> {
     const outcome = await play(script);
     addUp(sum, outcome);
     if (outcome.violations.length === 0) continue;
-    console.log(keepGoing ? headline(script, outcome) : await reproduce(script, outcome));
+    console.log(brief || keepGoing ? headline(script, outcome) : await reproduce(script, outcome));
     if (!keepGoing) break;
   }
   console.log(sum.line());

@@ -92,6 +92,7 @@ function drawStrike(random: Random): Strike {
 const QUEUES: readonly [QueueName, ...QueueName[]] = ["provision", "claims", "claims", "disruption", "interruption"];
 
 function drawSpell(random: Random): Fault {
+  const how = random.pick(["lose", "duplicate", "delay"] as const);
   const port = random.pick<Port>(["fleet", "store", "kubernetes", "wakeUps"]);
   return random.pick<Fault>([
     {
@@ -106,8 +107,9 @@ function drawSpell(random: Random): Fault {
     {
       what: "messages",
       queue: random.pick(QUEUES),
-      how: random.pick(["lose", "duplicate", "delay"]),
-      rate: random.pick([0.2, 0.5, 1]),
+      how,
+      // The net under lost wake-ups, the sweep, sends wake-ups itself: a queue that loses all of them for long ends everything.
+      rate: how === "lose" ? random.pick([0.1, 0.3, 0.5]) : random.pick([0.2, 0.5, 1]),
       minutes: random.pick([1, 5, 15]),
       delayMs: random.pick([2_000, 20_000, 90_000]),
     },

@@ -4,7 +4,7 @@ import type { Invariant, Sight } from "./invariant.ts";
 
 const MINUTE_MS = 60_000;
 /** Retries, sweeps and spells of trouble on top of any time that the specification gives. */
-const PATIENCE_MS = 15 * MINUTE_MS;
+const PATIENCE_MS = 20 * MINUTE_MS;
 
 const ageOf = (claim: NodeClaim, now: number): number => now - Date.parse(claim.metadata.creationTimestamp ?? "");
 

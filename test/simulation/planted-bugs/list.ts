@@ -1,0 +1,229 @@
+import type { Edit } from "../../support/patched-tree.ts";
+
+/** A defect that the simulation must see, and within how many seeds from the first. */
+export interface PlantedBug {
+  readonly name: string;
+  readonly within: number;
+  readonly edits: readonly Edit[];
+}
+
+const SQLITE = "functions/adapters/sqlite/node-claim-store.ts";
+const LAUNCH = "functions/lifecycle/launch.ts";
+const PERFORM = "functions/lifecycle/perform.ts";
+const TERMINATION = "core/lifecycle/termination.ts";
+
+/** Each takes away one of the rules that the design rests on, as a hurried change might. */
+export const PLANTED_BUGS: readonly PlantedBug[] = [
+  {
+    name: "missing client token: each CreateFleet is a new one",
+    within: 40,
+    edits: [{ file: LAUNCH, find: "deps.fleet.launch(request)", replace: "deps.fleet.launch({ ...request, clientToken: deps.newId() })" }],
+  },
+  {
+    name: "unconditional write: records are overwritten unseen",
+    within: 60,
+    edits: [
+      {
+        file: SQLITE,
+        find: `if (sql.claim.get(record.cluster, record.name)?.["version"] !== record.version) {`,
+        replace: "if (sql.claim.get(record.cluster, record.name) === undefined) {",
+      },
+    ],
+  },
+  {
+    name: "lease not checked: a holder that has overslept writes all the same",
+    within: 150,
+    edits: [
+      {
+        file: SQLITE,
+        find: `if (held?.["holder"] !== lease.holder || held["token"] !== lease.token) {`,
+        replace: "if (held === undefined) {",
+      },
+    ],
+  },
+  {
+    name: "no intent before launch: EC2 is asked, then the request stored",
+    within: 20,
+    edits: [
+      {
+        file: LAUNCH,
+        find: "  await deps.store.update({\n    ...record,\n    uid,\n    launch: rendered.ok.request,",
+        replace:
+          "  await deps.fleet.launch(rendered.ok.request);\n  await deps.store.update({\n    ...record,\n    uid,\n    launch: rendered.ok.request,",
+      },
+    ],
+  },
+  {
+    name: "finalizer missing: claims are launched without it",
+    within: 20,
+    edits: [
+      { file: PERFORM, find: "finalizers: withFinalizer(metadata.finalizers),", replace: "finalizers: metadata.finalizers ?? []," },
+      { file: "core/lifecycle/advance.ts", find: "finalizers?.includes(TERMINATION_FINALIZER) && ", replace: "" },
+    ],
+  },
+  {
+    name: "finalizer taken off before the machine is terminated",
+    within: 20,
+    edits: [
+      { file: TERMINATION, find: "if (stopping) return stopping;", replace: "if (stopping && claim === undefined) return stopping;" },
+    ],
+  },
+  {
+    name: "machine terminated, finalizer left on",
+    within: 20,
+    edits: [
+      {
+        file: TERMINATION,
+        find: "if (claim !== undefined && !isDoneWith(claim)) return freeClaim(view, claim, record);",
+        replace: "",
+      },
+    ],
+  },
+  {
+    name: "machine terminated before the drain",
+    within: 20,
+    edits: [
+      {
+        file: TERMINATION,
+        find: "if (draining) return draining;",
+        replace: "if (draining && record.instance === undefined) return draining;",
+      },
+    ],
+  },
+  {
+    name: "taint after drain",
+    within: 20,
+    edits: [
+      {
+        file: TERMINATION,
+        find: "const tainted = takenOut(node);",
+        replace: "const tainted = view.pods.length > 0 ? undefined : takenOut(node);",
+      },
+    ],
+  },
+  {
+    name: "budgets of pods ignored: delete instead of evict",
+    within: 20,
+    edits: [
+      {
+        file: PERFORM,
+        find: "const outcome = await deps.kubernetes.evict(pod);",
+        replace:
+          'await deps.kubernetes.delete("Pod", pod.metadata.name, { namespace: pod.metadata.namespace ?? "default" });\n  const outcome: string = "evicted";',
+      },
+    ],
+  },
+  {
+    name: "do-not-disrupt ignored by the drain",
+    within: 60,
+    edits: [
+      {
+        file: "core/pods/predicates.ts",
+        find: "!toleratesDisrupted(pod) && !isMirror(pod) && doNotDisruptUntil(pod, now) === undefined",
+        replace: "!toleratesDisrupted(pod) && !isMirror(pod) && now > 0",
+      },
+    ],
+  },
+  {
+    name: "acknowledgement before work: a notice that fails is not tried again",
+    within: 150,
+    edits: [
+      {
+        file: "functions/interruption/entry.ts",
+        find: "(body) => interrupt(body, deps)",
+        replace: "(body) => interrupt(body, deps).catch(() => {})",
+      },
+    ],
+  },
+  {
+    name: "capacity that ran out is not marked",
+    within: 20,
+    edits: [
+      { file: LAUNCH, find: "if (unavailable.length > 0) await deps.store.markUnavailable(deps.cluster.name, unavailable);", replace: "" },
+    ],
+  },
+  {
+    name: "garbage collection without grace",
+    within: 60,
+    edits: [
+      { file: "core/lifecycle/collection.ts", find: "const ORPHAN_AGE_MS = 5 * 60_000;", replace: "const ORPHAN_AGE_MS = -1;" },
+      { file: "core/lifecycle/collection.ts", find: "&& !isAwaited(instance)", replace: "&& isAwaited !== undefined" },
+    ],
+  },
+  {
+    name: "commands are not resumed once they are being carried out",
+    within: 20,
+    edits: [
+      {
+        file: "functions/disruption/disrupt.ts",
+        find: "for (const command of world.commands) {",
+        replace: 'for (const command of world.commands.filter(({ phase }) => phase === "Validating")) {',
+      },
+    ],
+  },
+  {
+    name: "budget counted without the nodes that are under way",
+    within: 60,
+    edits: [
+      {
+        file: "core/disruption/budget.ts",
+        find: `if (machine.markedForDeletion || !isTrue(machine.node?.status?.conditions, "Ready")) add(disrupting, pool);`,
+        replace: `if (!isTrue(machine.node?.status?.conditions, "Ready")) add(disrupting, pool);`,
+      },
+    ],
+  },
+  {
+    name: "limits without the machines on their way",
+    within: 150,
+    edits: [
+      {
+        file: "core/provisioning/in-flight.ts",
+        find: "capacity: formatResources(most(types)),",
+        replace: "capacity: formatResources({}),",
+      },
+    ],
+  },
+  {
+    name: "nominated pods are not remembered",
+    within: 60,
+    edits: [
+      {
+        file: "functions/adapters/kubernetes/snapshot.ts",
+        find: "nominated: nominatedBy(onTheirWay(records, nodeClaims)),",
+        replace: "nominated: nominatedBy([]),",
+      },
+    ],
+  },
+  {
+    name: "wake-up not re-armed, and no sweep behind it",
+    within: 20,
+    edits: [
+      {
+        file: "functions/lifecycle/tend.ts",
+        find: 'await wakeUps.wake([{ kind: "claim", cluster: cluster.name, claim: name, delayMs: Math.max(at - now(), 0), dueAt: at }]);',
+        replace: "void [wakeUps, now];",
+      },
+      {
+        file: "functions/lifecycle/sweep.ts",
+        find: "record.dueAt <= now() - LATE_MS",
+        replace: "record.dueAt < 0 * LATE_MS",
+      },
+    ],
+  },
+  {
+    name: "what a lost command marked is not healed",
+    within: 150,
+    edits: [
+      {
+        file: "functions/disruption/disrupt.ts",
+        find: "for (const action of heal(seen)) await",
+        replace: "for (const action of heal(seen).slice(0, 0)) await",
+      },
+      {
+        file: "core/disruption/advance-command.ts",
+        find: "return command.candidates.flatMap(({ nodeClaim }) => unmark(view, nodeClaim));",
+        replace: "return command.candidates.slice(0, 0).flatMap(({ nodeClaim }) => unmark(view, nodeClaim));",
+      },
+    ],
+  },
+];

@@ -1,0 +1,58 @@
+import { spawn } from "node:child_process";
+import { type PatchedTree, patchedTree } from "../../support/patched-tree.ts";
+import { PLANTED_BUGS, type PlantedBug } from "./list.ts";
+
+interface Found {
+  readonly seed: number;
+  /** The invariant that the bug broke. */
+  readonly law: string;
+}
+
+/** Plays seeds on a tree with the bug in it, up to the bug's bound; undefined when none of them breaks a law. */
+async function hunt({ within, edits }: PlantedBug, tree: PatchedTree): Promise<Found | undefined> {
+  tree.apply(edits);
+  const output = await stdoutOf(["test/simulation/main.ts", "--seed", "1", "--runs", String(within), "--brief"], tree.root);
+  const found = /^seed (\d+) breaks "([^"]+)"/m.exec(output);
+  if (found?.[1] !== undefined && found[2] !== undefined) return { seed: Number(found[1]), law: found[2] };
+  // A tree that does not run at all must not pass for one without faults.
+  if (!/violations 0$/m.test(output)) throw new Error(`the simulation did not run to its end: ${output.slice(-400)}`);
+  return undefined;
+}
+
+function stdoutOf(args: readonly string[], cwd: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, args, { cwd, stdio: ["ignore", "pipe", "pipe"] });
+    let text = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    child.stderr.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    child.on("error", reject);
+    child.on("close", () => resolve(text));
+  });
+}
+
+/** `node test/simulation/planted-bugs/run.ts [WORDS]`: the bugs whose name holds the words, or all; exits 1 when one of them is not found. */
+async function main(words: string): Promise<void> {
+  const bugs = PLANTED_BUGS.filter(({ name }) => name.includes(words));
+  if (bugs.length === 0) {
+    console.error(`no planted bug has "${words}" in its name; they are:\n${PLANTED_BUGS.map(({ name }) => `  ${name}`).join("\n")}`);
+    process.exitCode = 2;
+    return;
+  }
+  using tree = patchedTree();
+  let missed = 0;
+  for (const bug of bugs) {
+    const began = Date.now();
+    const found = await hunt(bug, tree);
+    const seconds = ((Date.now() - began) / 1_000).toFixed(0);
+    if (!found) missed++;
+    console.log(`${bug.name}: ${found ? `seed ${found.seed} breaks "${found.law}"` : `NOT FOUND in ${bug.within} seeds`} (${seconds} s)`);
+  }
+  console.log(`planted bugs ${bugs.length}, found ${bugs.length - missed}`);
+  process.exitCode = missed > 0 ? 1 : 0;
+}
+
+await main(process.argv[2] ?? "");
