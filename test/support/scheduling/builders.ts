@@ -154,6 +154,7 @@ export function nodeWithClaim(
   more: {
     readonly pool?: string;
     readonly cpu?: string;
+    readonly memory?: string;
     readonly labels?: Record<string, string>;
     readonly taints?: readonly Taint[];
     readonly initialized?: boolean;
@@ -171,7 +172,7 @@ export function nodeWithClaim(
     "kubernetes.io/os": "linux",
     ...more.labels,
   };
-  const resources = { cpu: more.cpu ?? "4", memory: "16Gi", pods: "29" };
+  const resources = { cpu: more.cpu ?? "4", memory: more.memory ?? "16Gi", pods: "29" };
   return {
     node: {
       metadata: {
