@@ -13,6 +13,7 @@ import { pendingPods } from "../../core/scheduling/solve.ts";
 import { typeTable } from "../../core/scheduling/type-table.ts";
 import { labelled, perHour, wrapped } from "./columns.ts";
 import { otherPools, withNodesFilled } from "./other-pools.ts";
+import { overlaidNotes } from "./overlays.ts";
 
 const HOURS_A_MONTH = 730;
 /** Kinds of new nodes for which other pools are asked; each is a solve or more. */
@@ -79,6 +80,7 @@ function newNode(claims: readonly PlannedNodeClaim[], snapshot: Snapshot, pools:
     ...labelled("pods", podsText(claims), 4),
     ...labelled(isOne ? "room" : "full", room, 4),
     ...labelled("type", typeText(claim, priced), 4),
+    ...overlaidNotes(priced.map(({ type }) => type)).flatMap((text) => labelled("", text, 4)),
     ...pools.flatMap((text, i) => labelled(i === 0 ? "pool" : "", text, 4)),
   ];
 }

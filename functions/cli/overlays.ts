@@ -16,6 +16,16 @@ export function overlaidScenario({ nodePools, nodeOverlays, instanceTypes }: Ove
   return applyOverlays(nodeOverlays, nodePools, new Map(nodePools.map(({ metadata }) => [metadata.name, instanceTypes])));
 }
 
+/** What is not as the cloud says about the types that a claim may become. */
+export function overlaidNotes(types: readonly InstanceType[]): readonly string[] {
+  const priced = types.filter(({ offerings }) => offerings.some(({ priceOverlaid }) => priceOverlaid)).length;
+  const enriched = types.filter(({ capacityOverlaid }) => capacityOverlaid).length;
+  return [
+    ...(priced > 0 ? [`NodeOverlays set the price of ${priced} of these types`] : []),
+    ...(enriched > 0 ? [`NodeOverlays promise resources of ${enriched} of these types`] : []),
+  ];
+}
+
 /** A sentence for each overlay that changes nothing: why not, and what to do. */
 export function idleOverlays(scenario: OverlaidScenario): readonly string[] {
   return [...overlaidScenario(scenario).verdicts].flatMap(([name, verdict]) => {

@@ -81,6 +81,23 @@ describe("what an overlay is about", () => {
     expect(price("m.large", "on-demand", "zone-b")).toBe(1);
   });
 
+  it("tells capacity reservations apart from each other, and from what is not reserved", () => {
+    const RESERVATION = "karpenter.k8s.aws/capacity-reservation-id";
+    const at = { zone: "zone-a", price: 1, available: true };
+    const offerings = [
+      { ...at, capacityType: "on-demand" as const },
+      { ...at, capacityType: "reserved" as const, reservationId: "cr-1" },
+      { ...at, capacityType: "reserved" as const, reservationId: "cr-2" },
+    ];
+    const requirements = [...m.requirements, only(RESERVATION, "cr-1", "cr-2")];
+    const pricesWith = (requirement: NodeOverlaySpec["requirements"][number]) =>
+      apply([pricing("x", { requirements: [requirement] })], [nodePool()], [{ ...m, requirements, offerings }])
+        .instanceTypes.get("default")?.[0]
+        ?.offerings.map(({ price }) => price);
+    expect(pricesWith(only(RESERVATION, "cr-2"))).toEqual([1, 1, 5]);
+    expect(pricesWith({ key: RESERVATION, operator: "NotIn", values: ["cr-2"] })).toEqual([5, 5, 1]);
+  });
+
   it("says so when nothing meets it", () => {
     expect(apply([pricing("x", { requirements: [only(FAMILY, "z")] })]).said("x")).toBe(
       "Applied: no instance type of any NodePool meets spec.requirements",
@@ -161,6 +178,14 @@ describe("several overlays", () => {
       nodeOverlay("a", { capacity: { "a.b/x": "2" } }),
     ]);
     expect(verdicts.get("a")?.outcome).toBe("Conflict");
+  });
+
+  it.for<{ name: string; spec: Partial<NodeOverlaySpec> }>([
+    { name: "price", spec: { price: "2" } },
+    { name: "resource", spec: { capacity: { "a.b/x": "1" } } },
+  ])("two of one weight clash over a $name that a heavier one decides", ({ spec }) => {
+    const { verdicts } = apply([nodeOverlay("heavy", { ...spec, weight: 9 }), nodeOverlay("b", spec), nodeOverlay("a", spec)]);
+    expect(["heavy", "b", "a"].map((name) => verdicts.get(name)?.outcome)).toEqual(["Applied", "Applied", "Conflict"]);
   });
 
   it("a clash in one pool keeps an overlay from all of them", () => {

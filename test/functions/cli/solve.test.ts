@@ -140,7 +140,10 @@ it("buys by the scenario's NodeOverlays, and says which of them have no effect",
   expect(podErrors).toEqual({});
   expect(solveCommand(path, { explain: true })).toContain("NodeOverlay none has no effect: no instance type of any NodePool");
   const web = file(JSON.stringify(scenario({ pods: [pod("web")], nodeOverlays })));
-  expect(solveCommand(web, { explain: true })).toContain("g.medium at $0.0010/h");
+  const explained = solveCommand(web, { explain: true });
+  expect(explained).toContain("NodeOverlays set the price of 1 of these types");
+  expect(explained).toContain("NodeOverlays promise resources of 1 of these types");
+  expect(explained).toContain("g.medium at $0.0010/h");
 });
 
 it("sends manifests to the lab", () => {
