@@ -7,6 +7,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { REGISTERED } from "../../core/model/labels.ts";
+import type { Snapshot } from "../../core/model/snapshot.ts";
 import { kubernetesClient } from "../../functions/adapters/kubernetes/client.ts";
 import { informer } from "../../functions/adapters/kubernetes/informer.ts";
 import { listMemory } from "../../functions/adapters/kubernetes/list-memory.ts";
@@ -66,6 +68,8 @@ interface Sample {
   readonly bytes: number;
 }
 
+const REGISTERED_NODES = `${REGISTERED}=true`;
+
 /** A transport that counts. */
 function counting(kubeconfig: string, packed: boolean) {
   const count = { requests: 0, bytes: 0 };
@@ -96,7 +100,13 @@ async function measure(name: string, kubeconfig: string): Promise<void> {
   const begin = informer({ memory: listMemory(1_000_000), cluster: "bench", ...transport });
   const client = kubernetesClient({ kubeconfig, transport: transport.send });
   const hands = kubernetesClient({ kubeconfig });
-  const read = (kubernetes: ClusterReader) => readSnapshot({ kubernetes, store, cluster: "bench", now: 1, instanceTypesOf: () => [] });
+  const forSweep = async (kubernetes: ClusterReader) => {
+    const [nodes] = await Promise.all([kubernetes.list("Node", { labelSelector: REGISTERED_NODES }), kubernetes.list("NodeClaim")]);
+    return { nodes, pods: [] };
+  };
+  const forDecision = (kubernetes: ClusterReader) =>
+    readSnapshot({ kubernetes, store, cluster: "bench", now: 1, instanceTypesOf: () => [] });
+  const read: (kubernetes: ClusterReader) => Promise<Pick<Snapshot, "nodes" | "pods">> = way.sweep ? forSweep : forDecision;
 
   global.gc?.();
   const empty = process.memoryUsage().heapUsed;
@@ -158,6 +168,8 @@ interface Case {
   readonly packed?: boolean;
   /** Pods whose status changes before each reading. */
   readonly changes?: number;
+  /** What the sweep of lifecycle reads, in place of what a decision does. */
+  readonly sweep?: boolean;
 }
 
 const CASES: Readonly<Record<string, Case>> = {
@@ -168,6 +180,8 @@ const CASES: Readonly<Record<string, Case>> = {
   "nothing changed": { informer: true, warm: true },
   "10 pods changed": { informer: true, warm: true, changes: 10 },
   "1000 pods changed": { informer: true, warm: true, changes: 1_000 },
+  "lifecycle sweep, list": { informer: false, warm: true, sweep: true },
+  "lifecycle sweep": { informer: true, warm: true, sweep: true },
 };
 
 /** Measures each case in a process of its own, and prints the table. */
@@ -185,7 +199,9 @@ function measureAll(kubeconfig: string): void {
     lines.push(JSON.parse(stdout) as Line);
   }
   const [first] = lines;
-  console.log(`\n${first?.nodes} nodes, ${first?.pods} pods      read ms  proven ms  requests  wire KiB  cpu ms  heap MiB  peak RSS MiB`);
+  console.log(
+    `\n${`${first?.nodes} nodes, ${first?.pods} pods`.padEnd(26)}read ms  proven ms  requests  wire KiB  cpu ms  heap MiB  peak RSS MiB`,
+  );
   for (const line of lines) {
     const cells = [line.readMs, line.provenMs, line.requests, line.wireKib, line.cpuMs, line.heapMib, line.rssMib].map(Math.round);
     const widths = [9, 11, 10, 10, 8, 10, 14];
