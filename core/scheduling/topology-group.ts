@@ -2,13 +2,16 @@ import type { LabelSelector } from "../model/kubernetes.ts";
 import { WELL_KNOWN_LABELS } from "../model/labels.ts";
 import type { Pod } from "../model/pod.ts";
 import type { Taint, Toleration } from "../model/taint.ts";
+import { allowsAbsent, type Requirement } from "../requirements/requirement.ts";
 import { compatible, labelsCompatible, type Requirements } from "../requirements/requirements.ts";
 import { selects } from "./label-selector.ts";
 import type { RequirementSet } from "./requirement-sets.ts";
 import { untolerated } from "./taints.ts";
 
-/** Nodes that a spread counts: those that meet one of `terms` (if any), and whose taints are tolerated (if `tolerations`). */
+/** Nodes that a spread counts: those with all `keys`, that meet one of `terms` (if any), and whose taints are tolerated (if `tolerations`). */
 export interface NodeFilter {
+  /** Keys of the other hard spreads of the pod: kube-scheduler leaves nodes out that lack one (podtopologyspread/filtering.go). */
+  readonly keys: readonly string[];
   readonly terms: readonly Requirements[];
   readonly tolerations: readonly Toleration[] | undefined;
 }
@@ -34,7 +37,7 @@ export interface TopologyGroup {
 }
 
 /** Counts every node. */
-export const NO_FILTER: NodeFilter = { terms: [], tolerations: undefined };
+export const NO_FILTER: NodeFilter = { keys: [], terms: [], tolerations: undefined };
 
 /** Whether a pod is one of those that the group counts, or that must keep away: its namespace and labels, wherever it lies. */
 export function groupSelects(group: TopologyGroup, pod: Pod): boolean {
@@ -72,12 +75,19 @@ export class GroupIndex {
 
 /** Whether pods on an existing node count. */
 export function filterAdmitsNode(filter: NodeFilter, labels: Readonly<Record<string, string>>, taints: readonly Taint[]): boolean {
+  if (filter.keys.some((key) => labels[key] === undefined)) return false;
   if (filter.tolerations !== undefined && untolerated(taints, filter.tolerations) !== undefined) return false;
   return filter.terms.length === 0 || filter.terms.some((term) => labelsCompatible(labels, term));
 }
 
 /** Whether pods on a planned claim count. */
 export function filterAdmitsClaim(filter: NodeFilter, set: RequirementSet, taints: readonly Taint[]): boolean {
+  if (filter.keys.some((key) => !isSure(key, set.requirements.get(key)))) return false;
   if (filter.tolerations !== undefined && untolerated(taints, filter.tolerations) !== undefined) return false;
   return filter.terms.length === 0 || filter.terms.some((term) => compatible(set.requirements, term, WELL_KNOWN_LABELS));
+}
+
+/** Whether the node of a claim will have a label: types bring the well-known ones, others must be asked for. */
+function isSure(key: string, item: Requirement | undefined): boolean {
+  return WELL_KNOWN_LABELS.has(key) || (item !== undefined && !allowsAbsent(item));
 }

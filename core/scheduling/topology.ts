@@ -33,6 +33,7 @@ export class TopologyBuilder {
   spread(pod: Pod, constraint: TopologySpreadConstraint, tolerations: readonly Toleration[]): TopologyGroup {
     const honorsTaints = constraint.nodeTaintsPolicy === "Honor";
     const filter: NodeFilter = {
+      keys: constraint.whenUnsatisfiable === "DoNotSchedule" ? otherHardKeys(pod, constraint) : [],
       terms: constraint.nodeAffinityPolicy === "Ignore" ? [] : filterTerms(pod),
       tolerations: honorsTaints ? tolerations : undefined,
     };
@@ -98,6 +99,7 @@ export class TopologyBuilder {
       rule.minDomains ?? 0,
       rule.filter.terms.map((term) => [...term.values()].map(canonical).sort()),
       rule.filter.tolerations ?? null,
+      rule.filter.keys,
     ]);
     const known = this.#byIdentity.get(identity);
     if (known !== undefined) return known;
@@ -168,4 +170,12 @@ function filterTerms({ spec }: Pod): NodeFilter["terms"] {
   const terms = requiredTerms(spec);
   if (terms.length === 0) return selector.size === 0 ? [] : [selector];
   return terms.map(({ matchExpressions }) => intersectAll(selector, requirementsFrom(matchExpressions)));
+}
+
+/** Keys of a pod's hard spreads apart from one. Every node has a host name, so that it need not be asked about. */
+function otherHardKeys({ spec }: Pod, one: TopologySpreadConstraint): readonly string[] {
+  const keys = (spec.topologySpreadConstraints ?? []).flatMap(({ topologyKey, whenUnsatisfiable }) =>
+    whenUnsatisfiable === "DoNotSchedule" && topologyKey !== one.topologyKey ? [normalizeKey(topologyKey)] : [],
+  );
+  return [...new Set(keys)].filter((key) => key !== HOSTNAME).sort();
 }

@@ -52,6 +52,32 @@ describe("required pod affinity with several terms", () => {
   });
 });
 
+describe("several hard spreads of a pod", () => {
+  const spread = (topologyKey: string, maxSkew: number) => ({
+    topologyKey,
+    maxSkew,
+    whenUnsatisfiable: "DoNotSchedule" as const,
+    labelSelector: { matchLabels: { app: "web" } },
+  });
+  it.for([
+    { name: "do not count pods on a node that lacks one of their keys", keys: [ZONE, CAPACITY_TYPE], want: ["zone-a", "zone-b", "zone-c"] },
+    { name: "count them when it has all", keys: [ZONE], want: ["zone-b", "zone-c", "zone-b"] },
+  ])("$name", ({ keys, want }) => {
+    const room = { cpu: "1", memory: "1Gi", pods: "2" };
+    const old = { metadata: { name: "old", labels: { [ZONE]: "zone-a" } }, spec: {}, status: { allocatable: room, capacity: room } };
+    const there = [0, 1].map((i) => boundPod(`there-${i}`, "old", {}, {}, labelled({ app: "web" })));
+    const constraints = keys.map((key) => spread(key, key === ZONE ? 1 : 9));
+    const waiting = [0, 1, 2].map((i) =>
+      pod(`web-${i}`, { cpu: "1" }, { topologySpreadConstraints: constraints }, labelled({ app: "web" })),
+    );
+    const plan = planFor({ nodes: [old], pods: [...there, ...waiting] });
+    const zones = plan.newNodeClaims.flatMap(({ pods, requirements }) =>
+      pods.map(() => requirements.find(({ key }) => key === ZONE)?.values?.[0]),
+    );
+    expect(zones.sort()).toEqual(want.sort());
+  });
+});
+
 describe("daemons that are still to come", () => {
   const ports = (port: number) => ({
     containers: [{ name: "main", ports: [{ hostPort: port }], resources: { requests: { cpu: "100m" } } }],

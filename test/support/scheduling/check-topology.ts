@@ -15,6 +15,8 @@ function isAbout(scenario: Json, owner: Json, term: Json, pod: Json): boolean {
   if (!named && !selected) return false;
   const keys = (term.matchLabelKeys ?? []).filter((k: string) => owner.metadata.labels?.[k] !== undefined);
   if (keys.some((k: string) => pod.metadata.labels?.[k] !== owner.metadata.labels[k])) return false;
+  const others = (term.mismatchLabelKeys ?? []).filter((k: string) => owner.metadata.labels?.[k] !== undefined);
+  if (others.some((k: string) => pod.metadata.labels?.[k] === owner.metadata.labels[k])) return false;
   return selectorMatches(term.labelSelector, pod.metadata.labels);
 }
 
@@ -95,13 +97,7 @@ function checkSpread(
   }
   // Pods that match without declaring the constraint may have come later: they are not held against it.
   const declares = (p: Json): boolean =>
-    (p.spec.topologySpreadConstraints ?? []).some(
-      (s: Json) =>
-        s.topologyKey === spread.topologyKey &&
-        s.whenUnsatisfiable === "DoNotSchedule" &&
-        s.maxSkew <= spread.maxSkew &&
-        JSON.stringify(s.labelSelector) === JSON.stringify(spread.labelSelector),
-    );
+    (p.spec.topologySpreadConstraints ?? []).some((s: Json) => JSON.stringify(s) === JSON.stringify(spread));
   const bystanders = here.filter((p) => placed.has(nameOf(p)) && !declares(p)).length;
   if (!isAbout(scenario, pod, { ...spread, namespaces: undefined }, pod)) return;
   const least = counts.size < (spread.minDomains ?? 0) ? 0 : Math.min(...counts.values());
