@@ -1,6 +1,6 @@
 import type { Catalogue } from "../../core/offerings/catalogue.ts";
 import { bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts";
-import type { Lab } from "../../functions/hosts/lab/host.ts";
+import type { Lab, LabOptions } from "../../functions/hosts/lab/host.ts";
 import { createLab } from "../../functions/hosts/lab/host.ts";
 import type { CallHooks } from "../../functions/hosts/lab/world/intercept.ts";
 import type { ApiObject } from "../../functions/hosts/lab/world/objects.ts";
@@ -11,6 +11,8 @@ export const START = Date.parse("2026-01-01T00:00:00Z");
 export interface Story {
   readonly name: string;
   readonly objects: readonly ApiObject[];
+  /** Beside the lab's own. */
+  readonly settings?: LabOptions["settings"];
   /** What people do, and how long (ms) the world is then left to itself. */
   readonly acts: readonly { readonly what: string; readonly wait: number; readonly act: (lab: Lab) => void }[];
 }
@@ -132,13 +134,13 @@ export const CATALOGUE: Catalogue = (() => {
   return { ...all, types: all.types.filter(({ name }) => /^(c5|m5)\./.test(name)) };
 })();
 
-export function openLab(seed: number, hooks: CallHooks): Lab {
-  return createLab({ seed, start: START, region: "us-west-2", sources: ["notify"], hooks, catalogue: CATALOGUE });
+export function openLab(seed: number, hooks: CallHooks, settings: LabOptions["settings"] = {}): Lab {
+  return createLab({ seed, start: START, region: "us-west-2", sources: ["notify"], hooks, catalogue: CATALOGUE, settings });
 }
 
 /** Plays a story to its end. */
 export async function play(story: Story, seed: number, hooks: CallHooks = {}): Promise<Running> {
-  const lab = openLab(seed, hooks);
+  const lab = openLab(seed, hooks, story.settings);
   for (const object of story.objects) lab.world.apply(object);
   const { clock } = lab.world;
   await clock.run({ until: START + 2 * MINUTE });
