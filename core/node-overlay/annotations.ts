@@ -14,8 +14,3 @@ export function overlayAnnotations(types: readonly InstanceType[], names: readon
     ...(chosen.some(({ capacityOverlaid }) => capacityOverlaid) && { [CAPACITY_OVERLAY_APPLIED]: "true" }),
   };
 }
-
-/** Whether a claim was planned with overlays, so that its launch must read them too. */
-export function isOverlaid(annotations: Readonly<Record<string, string>> | undefined): boolean {
-  return annotations?.[PRICE_OVERLAY_APPLIED] === "true" || annotations?.[CAPACITY_OVERLAY_APPLIED] === "true";
-}
