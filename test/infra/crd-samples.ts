@@ -428,7 +428,8 @@ const nodeClasses: readonly Sample[] = [
   { name: "a short UDP timeout", object: nodeClass({ connectionTracking: { udpTimeout: 29 } }), refused: "greater than or equal to 30" },
 ];
 
-function capacityBuffer(spec: Fields): object {
+/** A CapacityBuffer of namespace "default". */
+export function capacityBuffer(spec: Fields): object {
   return { apiVersion: "autoscaling.x-k8s.io/v1beta1", kind: "CapacityBuffer", metadata: { name: "sample", namespace: "default" }, spec };
 }
 

@@ -1,8 +1,11 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { headroomOf } from "../../core/capacity-buffers/headroom.ts";
+import { bufferStatus } from "../../core/capacity-buffers/status.ts";
+import type { CapacityBuffer } from "../../core/model/capacity-buffer.ts";
 import { startCluster, type TestCluster } from "../e2e/support/cluster.ts";
-import { CHANGES, nodeClass, nodePool, SAMPLES, type Sample } from "./crd-samples.ts";
+import { CHANGES, capacityBuffer, nodeClass, nodePool, SAMPLES, type Sample } from "./crd-samples.ts";
 import { NODE_OVERLAY_SAMPLES, nodeOverlay } from "./node-overlay-samples.ts";
 
 /**
@@ -117,6 +120,23 @@ function checks(cluster: TestCluster): readonly Check[] {
         const [, row = ""] = (await read("get", "nodeoverlays")).split("\n");
         await read("delete", "nodeoverlay", "sample");
         return fault ?? same(row.split(/\s+/).slice(0, 2), ["sample", "True"]);
+      },
+    ],
+    [
+      "columns of capacitybuffers, with the status that provisioning writes",
+      async () => {
+        await submit(cluster, ["create"], capacityBuffer({ podTemplateRef: { name: "room" }, replicas: 2 }));
+        const found = JSON.parse(await read("get", "cb", "sample", "-o", "json")) as CapacityBuffer;
+        const [headroom] = headroomOf([found], { podTemplates: [], deployments: [], statefulSets: [], replicaSets: [] });
+        if (headroom === undefined) return "a buffer that exists asks for nothing";
+        const status = bufferStatus(found, headroom.resolution, { existing: 0, onTheirWay: 0, errors: [] }, 0);
+        await read("patch", "cb", "sample", "--subresource=status", "--type=merge", "-p", JSON.stringify({ status }));
+        const table = await read("get", "cb");
+        await read("delete", "cb", "sample");
+        // No column stands empty but those that have nothing to tell yet: kubectl leaves blanks for them.
+        const wanted = "NAME STRATEGY PODTEMPLATE REPLICAS CONDITIONSTYPE CONDITIONSSTATUS CONDITIONSREASON AGE";
+        const [, row = ""] = table.split("\n");
+        return columns(table, wanted) ?? same(/PodTemplateNotFound/.test(row) && /active-capacity/.test(row), true);
       },
     ],
     [

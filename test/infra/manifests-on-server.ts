@@ -7,13 +7,16 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { manifests } from "../../infra/manifests.ts";
 import { startCluster, type TestCluster } from "../e2e/support/cluster.ts";
-import { nodeClass, nodePool } from "./crd-samples.ts";
+import { podTemplate } from "../support/buffers.ts";
+import { capacityBuffer, nodeClass, nodePool } from "./crd-samples.ts";
 import { nodeOverlay } from "./node-overlay-samples.ts";
 
 /**
  * Installs the manifests in a real API server, asks what the functions may do, and counts what the webhook lets through: `node test/infra/manifests-on-server.ts`.
  * Prints one line a step and "N passed, N failed"; exits 1 when one failed.
  */
+
+const buffer = capacityBuffer({ podTemplateRef: { name: "room" }, replicas: 1 });
 
 /** "UPDATE pods/status web-1" and the like, in the order of arrival. */
 interface Receiver {
@@ -136,6 +139,15 @@ function steps(cluster: TestCluster): readonly Step[] {
       {},
     ],
     ["the overlay is deleted", () => kubectl("delete", "nodeoverlay", "sample"), { "DELETE nodeoverlays": 1 }],
+    ["a CapacityBuffer is made", () => submit("create", buffer), { "CREATE capacitybuffers": 1 }],
+    [
+      "the buffer's status changes",
+      () => kubectl("patch", "cb", "sample", "--subresource=status", "--type=merge", "-p", '{"status":{"replicas":1}}'),
+      {},
+    ],
+    ["the buffer's PodTemplate is made", () => submit("create", podTemplate()), { "CREATE podtemplates": 1 }],
+    ["the PodTemplate's pods want more", () => submit("replace", podTemplate({ cpu: "2" })), { "UPDATE podtemplates": 1 }],
+    ["the buffer is deleted", () => kubectl("delete", "cb", "sample"), { "DELETE capacitybuffers": 1 }],
     ["an EC2NodeClass is made", () => submit("create", nodeClass({})), { "CREATE ec2nodeclasses": 1 }],
     // Ready may be told by the status that the node is made with or by the next one; the tainting by the controller varies likewise.
     ["a node joins", () => boot("n1", [unregistered]), { "CREATE nodes": 1, "UPDATE nodes": "any", "UPDATE nodes/status": "any" }],
@@ -179,8 +191,13 @@ const RIGHTS: Readonly<Record<string, { readonly may: readonly string[]; readonl
       "list csinodes.storage.k8s.io",
       "list namespaces",
       "create events",
+      ...["list capacitybuffers.autoscaling.x-k8s.io", "update capacitybuffers.autoscaling.x-k8s.io/status", "get podtemplates"],
+      ...["get deployments.apps", "list statefulsets.apps", "list replicasets.apps", "list services", "list replicationcontrollers"],
     ],
-    mayNot: ["delete pods", "update nodes", "create nodeclaims.karpenter.sh", "get secrets"],
+    mayNot: [
+      ...["delete pods", "update nodes", "create nodeclaims.karpenter.sh", "get secrets"],
+      ...["update capacitybuffers.autoscaling.x-k8s.io", "update deployments.apps"],
+    ],
   },
   lifecycle: {
     may: [
@@ -207,11 +224,21 @@ const RIGHTS: Readonly<Record<string, { readonly may: readonly string[]; readonl
     may: [
       "list poddisruptionbudgets.policy",
       "list nodeoverlays.karpenter.sh",
+      ...[
+        "list capacitybuffers.autoscaling.x-k8s.io",
+        "get podtemplates",
+        "get deployments.apps",
+        "list replicasets.apps",
+        "list services",
+      ],
       "update nodes",
       "update nodeclaims.karpenter.sh/status",
       "create events",
     ],
-    mayNot: ["delete nodes", "create pods/eviction", "delete nodeclaims.karpenter.sh"],
+    mayNot: [
+      ...["delete nodes", "create pods/eviction", "delete nodeclaims.karpenter.sh"],
+      "update capacitybuffers.autoscaling.x-k8s.io/status",
+    ],
   },
   interruption: { may: ["get nodeclaims.karpenter.sh", "create events"], mayNot: ["list pods", "delete nodeclaims.karpenter.sh"] },
   catalog: {

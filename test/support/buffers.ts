@@ -18,7 +18,7 @@ export function buffer(
 }
 
 export function podSpec(requests: Record<string, string> = { cpu: "1" }, more: Partial<PodSpec> = {}): PodSpec {
-  return { containers: [{ name: "main", resources: { requests } }], ...more };
+  return { containers: [{ name: "main", image: "pause", resources: { requests } }], ...more };
 }
 
 export function podTemplate(requests?: Record<string, string>, more: Partial<PodSpec> = {}): PodTemplateObject {
