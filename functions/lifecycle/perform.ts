@@ -1,6 +1,6 @@
 import type { Action } from "../../core/lifecycle/action.ts";
 import { withFinalizer } from "../../core/lifecycle/registration.ts";
-import { INTENT, TERMINATION_FINALIZER } from "../../core/model/labels.ts";
+import { INTENT, MIN_VALUES_RELAXED, TERMINATION_FINALIZER } from "../../core/model/labels.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../core/model/record.ts";
 import type { LifecycleDeps } from "../cluster-deps.ts";
@@ -92,7 +92,11 @@ async function createClaim(record: NodeClaimRecord, { kubernetes, metrics, log }
     },
   });
   log.debug("wrote nodeclaim", { ...claimFields(record.name), finalizer: TERMINATION_FINALIZER });
-  metrics.count("nodeclaims_created_total", { reason: record.reason, nodepool: record.nodePool ?? "" });
+  metrics.count("nodeclaims_created_total", {
+    reason: record.reason,
+    nodepool: record.nodePool ?? "",
+    min_values_relaxed: metadata.annotations?.[MIN_VALUES_RELAXED] ?? "false",
+  });
 }
 
 /** Metadata and status are two writes; the second names the version that the first made. */

@@ -34,12 +34,20 @@ export async function sweep(deps: LifecycleDeps): Promise<void> {
   const due = records.filter((record) => record.dueAt <= now() - LATE_MS);
   const names = new Set([...changed, ...left].map(({ metadata }) => metadata.name).concat(due.map(({ name }) => name)));
   await wakeUps.wake([...names].sort().map((claim): WakeUp => ({ kind: "claim", cluster: cluster.name, claim })));
-  await endVanished(records, claims, deps);
-  await repair(nodes, claims, deps);
-  await checkConsistency(nodes, claims, deps);
-  await pollStatus(records, deps);
-  const instances = await fleet.list(cluster.name);
-  await collect({ records, claims, nodes, instances, now: now() }, deps);
+  await inTurn([
+    () => endVanished(records, claims, deps),
+    () => repair(nodes, claims, deps),
+    () => checkConsistency(nodes, claims, deps),
+    () => pollStatus(records, deps),
+    async () => collect({ records, claims, nodes, instances: await fleet.list(cluster.name), now: now() }, deps),
+  ]);
+}
+
+/** One after the other, whatever befalls those before; the first failure is thrown in the end. */
+async function inTurn(duties: readonly (() => Promise<void>)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const duty of duties) await duty().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
 }
 
 /** A claim that nobody looks after: made by hand, or deleted while its deletion was not heard of. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Condition } from "../../../../core/model/kubernetes.ts";
 import type { Lab } from "../../../../functions/hosts/lab/host.ts";
 import type { ApiObject } from "../../../../functions/hosts/lab/world/objects.ts";
-import { NODE_CLASS } from "../../../simulation/story.ts";
+import { FAMILIES, NODE_CLASS, nodePool, ON_DEMAND } from "../../../simulation/story.ts";
 import {
   expectAccountedFor,
   INFLATE,
@@ -20,12 +20,13 @@ import {
 const OBJECTS: readonly ApiObject[] = [NODE_CLASS, POOL, INFLATE];
 const REPAIR = { settings: { nodeRepair: true } };
 
-/** As the node monitoring agent would say it. */
-function accuse(lab: Lab, type: string): void {
+/** As the node monitoring agent, or the cluster's node controller, would say it. */
+function accuse(lab: Lab, type: string, status: Condition["status"] = "False"): void {
   const [name = ""] = names(lab, "Node");
   lab.world.store.patch("Node", name, undefined, { user: "node-monitoring-agent", subresource: "status" }, (node) => {
     const lastTransitionTime = new Date(lab.world.clock.now()).toISOString();
-    node.status.conditions = [...node.status.conditions, { type, status: "False", reason: "Broken", lastTransitionTime }];
+    const others = (node.status.conditions as readonly Condition[]).filter((condition) => condition.type !== type);
+    node.status.conditions = [...others, { type, status, reason: "Broken", lastTransitionTime }];
     return node;
   });
 }
@@ -53,6 +54,39 @@ describe("a node that is broken", () => {
     await expectAccountedFor(lab, 1);
     expect(line(lab, "deleting unhealthy node")?.fields).toMatchObject({ condition: "KernelReady" });
     expect(line(lab, "deleted nodeclaim")?.fields).toMatchObject({ reason: "unhealthy" });
+    lab.close();
+  });
+
+  it("that has fallen silent goes once nobody expects it back; its pods have long run elsewhere", async () => {
+    const lab = await running(2, OBJECTS, REPAIR);
+    const [before = ""] = ids(lab);
+    accuse(lab, "Ready", "Unknown");
+    await pass(lab, 15 * MINUTE);
+    expect(runningPods(lab)).toBe(2);
+    expect(ids(lab)).toContain(before);
+    await pass(lab, 20 * MINUTE);
+    expect(ids(lab)).not.toContain(before);
+    await expectAccountedFor(lab, ids(lab).length);
+    lab.close();
+  });
+
+  it("is left when more than a fifth of the pool is broken, and people are told", async () => {
+    const still = nodePool([ON_DEMAND, FAMILIES], { disruption: { consolidateAfter: "Never" } });
+    const lab = await running(2, [NODE_CLASS, still, INFLATE], REPAIR);
+    lab.world.scale("Deployment", "default", "inflate", 14);
+    await pass(lab, 3 * MINUTE);
+    const before = ids(lab);
+    // Two are more than a fifth of up to five.
+    expect([2, 3, 4, 5]).toContain(before.length);
+    accuse(lab, "KernelReady");
+    lab.world.store.patch("Node", names(lab, "Node")[1] ?? "", undefined, { user: "agent", subresource: "status" }, (node) => {
+      const lastTransitionTime = new Date(lab.world.clock.now()).toISOString();
+      node.status.conditions = [...node.status.conditions, { type: "StorageReady", status: "False", lastTransitionTime }];
+      return node;
+    });
+    await pass(lab, 40 * MINUTE);
+    expect(ids(lab)).toEqual(before);
+    expect(reasons(lab)).toContain("NodeRepairBlocked");
     lab.close();
   });
 
