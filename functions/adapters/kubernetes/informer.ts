@@ -12,7 +12,7 @@ const QUIET_MS = 50;
 export interface Readings extends ClusterReader {
   /**
    * Settles once it is certain that every list given out was as new as the moment it was asked for: at once when all were, otherwise within two
-   * seconds. Throws ConflictError when one was not: what was decided on it must not be done.
+   * seconds. Throws StaleReadingError when one was not: what was decided on it must not be done.
    */
   prove(): Promise<void>;
 }

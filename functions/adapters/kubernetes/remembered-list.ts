@@ -1,4 +1,3 @@
-import { ConflictError } from "../../../core/ports/errors.ts";
 import type { Kind, Kinds } from "../../../core/ports/kubernetes.ts";
 import { failure } from "./errors.ts";
 import { type KindCache, kindCache } from "./kind-cache.ts";
@@ -32,10 +31,18 @@ export interface RememberedList<K extends Kind> {
 export interface Reading<K extends Kind> {
   readonly items: readonly Kinds[K][];
   /**
-   * Settles once it is certain that the list was as new as the moment it was asked for: at once, or within two seconds. Throws ConflictError
-   * when something had changed before that moment which the list does not have.
+   * Settles once it is certain that the list was as new as the moment it was asked for: at once, or within two seconds. Throws
+   * StaleReadingError when something had changed before that moment which the list does not have.
    */
   readonly prove: () => Promise<void>;
+}
+
+/**
+ * A list lacked what had changed before it was asked for. No port's error, so that nobody takes it for the answer to the call that it ends: it
+ * goes up to the entry, and the message or the next sweep begins anew.
+ */
+export class StaleReadingError extends Error {
+  override readonly name = "StaleReadingError";
 }
 
 /** "All changes up to this version are in the list", said on the strength of silence. */
@@ -113,7 +120,7 @@ export function rememberedList<K extends Kind>(
       if (outcome !== "reached") await listAnew();
       dropReached();
     }
-    if (claim.disproven) throw new ConflictError(`${plural} changed while they were being read; the next run decides anew`);
+    if (claim.disproven) throw new StaleReadingError(`${plural} changed while they were being read; the next run decides anew`);
   }
 
   /** After those before it. */

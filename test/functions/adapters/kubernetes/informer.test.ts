@@ -185,7 +185,7 @@ describe("prove", () => {
     expect(await readings.list("Pod")).toHaveLength(5);
     api.release();
     await expect(readings.prove()).rejects.toMatchObject({
-      name: "ConflictError",
+      name: "StaleReadingError",
       message: "pods changed while they were being read; the next run decides anew",
     });
     expect(await begin().list("Pod")).toHaveLength(6);

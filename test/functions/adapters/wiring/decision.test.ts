@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { ConflictError } from "../../../../core/ports/errors.ts";
 import { kubernetesClient } from "../../../../functions/adapters/kubernetes/client.ts";
+import { StaleReadingError } from "../../../../functions/adapters/kubernetes/remembered-list.ts";
 import { sqliteNodeClaimStore } from "../../../../functions/adapters/sqlite/node-claim-store.ts";
 import { forDecision } from "../../../../functions/adapters/wiring/decision.ts";
 import { record } from "../../../contracts/node-claim-store/contract.ts";
@@ -19,7 +19,7 @@ function misled() {
   });
   const store = sqliteNodeClaimStore();
   const prove = async (): Promise<void> => {
-    throw new ConflictError("pods changed while they were being read; the next run decides anew");
+    throw new StaleReadingError("pods changed while they were being read; the next run decides anew");
   };
   const list = async () => [];
   return { asked, store, ports: forDecision({ kubernetes, store }, { list, prove }) };
