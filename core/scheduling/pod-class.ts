@@ -52,6 +52,8 @@ export interface Ask extends Shape {
   readonly hosts: readonly TopologyGroup[];
   /** The others: a claim may have to be narrowed to some of a key's domains. */
   readonly areas: readonly TopologyGroup[];
+  /** Areas that are hard spreads of others which count the pod: a claim is narrowed to one domain, so that they know in which it lies. */
+  readonly watching: ReadonlySet<TopologyGroup>;
   /** Deciding groups that the pod itself counts in, or would. */
   readonly self: ReadonlySet<TopologyGroup>;
   /** Those of them that must hold; the others are preferences. */

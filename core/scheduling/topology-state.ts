@@ -50,11 +50,17 @@ export class TopologyState {
     const { key, kind } = group;
     if (key === HOSTNAME) return this.allows(group, ask, hostname) ? "any" : [];
     const held = claim.get(key);
-    if (held === undefined && !WELL_KNOWN_LABELS.has(key) && (kind === "anti" || kind === "inverse")) return "any";
+    if (held === undefined && !WELL_KNOWN_LABELS.has(key) && (kind === "anti" || kind === "inverse" || ask.watching.has(group)))
+      return "any";
     const counts = this.#countsOf(group);
     const wanted = ask.strict.get(key);
     const open: string[] = [];
     for (const domain of counts.keys()) if (allowsDomain(held, domain) && allowsDomain(wanted, domain)) open.push(domain);
+    if (ask.watching.has(group)) {
+      // It asks for nothing but to know: the cheapest domain will do.
+      if (open.length === 0 || (held !== undefined && !held.complement && held.values.size === 1)) return "any";
+      return sorted(open, rank, (domain) => counts.get(domain) ?? 0).map((domain) => [domain]);
+    }
     switch (kind) {
       case "spread": {
         const own = ask.self.has(group) ? 1 : 0;
@@ -89,6 +95,7 @@ export class TopologyState {
     const own = ask.self.has(group) ? 1 : 0;
     const mayStart = group.kind === "affinity" && this.#mayStart(group, ask);
     const found: string[] = [];
+    if (ask.watching.has(group)) return [...domains];
     for (const domain of domains) {
       const present = counts.get(domain);
       if (present === undefined || !allowsDomain(wanted, domain)) continue;

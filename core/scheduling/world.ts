@@ -82,6 +82,7 @@ export function worldOf(snapshot: Snapshot, views: readonly NodeView[], pods: re
   const fitIds = new Map<string, number>();
   const bidIds = new Map<string, number>();
   const groupIndex = new GroupIndex(topology.groups);
+  const demanded = new Set(drafts.flatMap((all) => all.flatMap(({ required }) => required)));
   const selecting = new Map<string, readonly TopologyGroup[]>();
   const asks = classes.map((podClass, c) => {
     const selected = selecting.get(podClass.labels) ?? groupIndex.selecting(podClass.example);
@@ -94,6 +95,10 @@ export function worldOf(snapshot: Snapshot, views: readonly NodeView[], pods: re
     const ownText = `${vector.join()} ${podClass.ports.length > 0 ? JSON.stringify(podClass.ports) : ""}`;
     return (drafts[c] ?? []).map(({ owned, required, ...shape }): Ask => {
       const deciding = [...new Set([...owned, ...keptAway])];
+      // Left open, its pods would be counted nowhere in the plan, and somewhere by kube-scheduler once the machine is there.
+      const watching = counting.filter(
+        (group) => group.kind === "spread" && group.key !== HOSTNAME && demanded.has(group) && !deciding.includes(group),
+      );
       const tolerations = shape.tolerations.length > 0 ? JSON.stringify(shape.tolerations) : "";
       const ask = {
         ...shape,
@@ -104,7 +109,8 @@ export function worldOf(snapshot: Snapshot, views: readonly NodeView[], pods: re
         fitId: numbered(fitIds, `${shape.set.id} ${ownText} ${shape.acceptsNewHost} ${tolerations}`),
         deciding,
         hosts: deciding.filter(({ key }) => key === HOSTNAME),
-        areas: deciding.filter(({ key }) => key !== HOSTNAME),
+        areas: [...deciding.filter(({ key }) => key !== HOSTNAME), ...watching],
+        watching: new Set(watching),
         self: new Set(deciding.filter((group) => selected.includes(group))),
         hard: new Set(required),
         counting,

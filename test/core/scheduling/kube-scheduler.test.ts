@@ -78,6 +78,36 @@ describe("several hard spreads of a pod", () => {
   });
 });
 
+describe("a pod that a hard spread of others counts", () => {
+  const spread = {
+    topologyKey: ZONE,
+    maxSkew: 1,
+    whenUnsatisfiable: "DoNotSchedule" as const,
+    labelSelector: { matchLabels: { app: "web" } },
+  };
+  const owner = pod("owner", { cpu: "1" }, { topologySpreadConstraints: [spread] }, labelled({ app: "web" }));
+  it.for([
+    { name: "lies in one domain, the cheapest", labels: { app: "web" }, soft: false, want: ["zone-c"] },
+    { name: "may lie anywhere when the spread only prefers", labels: { app: "web" }, soft: true, want: undefined },
+    { name: "may lie anywhere when it is not counted", labels: { app: "other" }, soft: false, want: undefined },
+  ])("$name", ({ labels, soft, want }) => {
+    const price = { "zone-a": 0.3, "zone-b": 0.2, "zone-c": 0.1 };
+    const offerings = Object.entries(price).map(
+      ([zone, usd]): Offering => ({ zone, capacityType: "on-demand", price: usd, available: true }),
+    );
+    const constraint = { ...spread, whenUnsatisfiable: soft ? ("ScheduleAnyway" as const) : spread.whenUnsatisfiable };
+    const plan = planFor({
+      instanceTypes: [instanceType("m.small", 2, 8, { offerings })],
+      pods: [
+        { ...owner, spec: { ...owner.spec, topologySpreadConstraints: [constraint] } },
+        pod("by", { cpu: "1500m" }, {}, labelled(labels)),
+      ],
+    });
+    const claim = plan.newNodeClaims.find(({ pods }) => pods.includes("default/by"));
+    expect(claim?.requirements.find(({ key }) => key === ZONE)?.values).toEqual(want);
+  });
+});
+
 describe("daemons that are still to come", () => {
   const ports = (port: number) => ({
     containers: [{ name: "main", ports: [{ hostPort: port }], resources: { requests: { cpu: "100m" } } }],
