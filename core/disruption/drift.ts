@@ -1,10 +1,12 @@
+import type { PlannedNodeClaim } from "../model/plan.ts";
+import { podKey } from "../pods/predicates.ts";
 import { isStatic } from "../static-capacity/claim.ts";
 import { conditionOf, fromRfc3339, isTrue } from "../status/conditions.ts";
 import type { BlockedNode } from "./blocked.ts";
 import { allowance, type PoolBudget } from "./budget.ts";
 import type { Candidate } from "./candidate.ts";
 import type { Decision } from "./decision.ts";
-import { type Simulate, tryRemoval } from "./simulate.ts";
+import { type Simulate, type Trial, tryRemoval } from "./simulate.ts";
 import type { ClusterView } from "./view.ts";
 
 function driftedSince({ machine }: Candidate): number {
@@ -25,6 +27,12 @@ export function isDriftCandidate(candidate: Candidate): boolean {
 export function byUrgency(a: Candidate, b: Candidate): number {
   const full = (candidate: Candidate): number => (candidate.reschedulable.length > 0 ? 1 : 0);
   return full(a) - full(b) || driftedSince(a) - driftedSince(b) || (a.node < b.node ? -1 : 1);
+}
+
+/** The machines that the candidate's own pods need. What else waits for room is the planner's to buy for: both would buy for the same pods. */
+function replacementsFor({ moving }: Candidate, { newNodeClaims }: Trial): readonly PlannedNodeClaim[] {
+  const own = new Set(moving.map(podKey));
+  return newNodeClaims.filter(({ pods }) => pods.some((pod) => own.has(pod)));
 }
 
 /** The first drifted node whose pods all find a place, with as many new nodes as that takes, at any price (disruption.md §6). */
@@ -49,7 +57,7 @@ export function drift(
     }
     const trial = tryRemoval(view, [candidate], simulate, false);
     if (trial.unplaced.length === 0) {
-      return { found: { candidates: [candidate], replacements: trial.newNodeClaims }, blocked, eligible: eligible.length };
+      return { found: { candidates: [candidate], replacements: replacementsFor(candidate, trial) }, blocked, eligible: eligible.length };
     }
     blocked.push({ node, nodeClaim, blocked: { reason: "PodsUnplaced", errors: trial.unplaced } });
   }

@@ -95,7 +95,8 @@ async function writeReplacements(
   const nominees = nomineesOf(world.snapshot);
   const records = replacements.flatMap(({ name, intentId, planned }) => {
     const pool = pools.get(planned.nodePool);
-    const podUids = nominees(planned);
+    // Since the decision the planner may have bought for some of the pods; those are that claim's.
+    const podUids = nominees(planned).filter((uid) => !world.snapshot.nominated.has(uid));
     const reason = command.reason.toLowerCase() as ClaimReason;
     const instanceTypes = world.snapshot.instanceTypes.get(planned.nodePool) ?? [];
     const facts = { cluster: cluster.name, id: intentId, name, now: now(), reason, podUids, commandId: command.id, instanceTypes };

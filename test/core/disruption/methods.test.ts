@@ -98,12 +98,23 @@ describe("drift", () => {
       { name: "b", drifted: "2025-12-31T02:00:00Z" },
     ];
     const simulate = simulated(({ excludeNodes }) =>
-      excludeNodes.has("a") ? { podErrors: { "default/p": "too big" } } : { newNodeClaims: [planned(), planned()] },
+      excludeNodes.has("a")
+        ? { podErrors: { "default/p": "too big" } }
+        : { newNodeClaims: [planned({ pods: ["default/q"] }), planned({ pods: ["default/q"] })] },
     );
     const decision = run("drift", { machines, pods: [pod("p", "a"), pod("q", "b")] }, simulate);
     expect(nodesOf(decision)).toEqual(["b"]);
     expect(decision.found?.replacements).toHaveLength(2);
     expect(reasonsOf(decision)).toEqual(["not all pods would schedule, default/p => too big"]);
+  });
+
+  it("leaves machines for pods that waited already to the planner", () => {
+    const machines = [{ name: "a", drifted: "2025-12-31T01:00:00Z" }];
+    const simulate = simulated(() => ({
+      newNodeClaims: [planned({ pods: ["default/waiting"] }), planned({ pods: ["default/p", "default/waiting"] })],
+    }));
+    const decision = run("drift", { machines, pods: [pod("p", "a")] }, simulate);
+    expect(decision.found?.replacements.map(({ pods }) => pods)).toEqual([["default/p", "default/waiting"]]);
   });
 
   it("passes over pods that hold the node only under a terminationGracePeriod", () => {
