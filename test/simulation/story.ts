@@ -61,6 +61,20 @@ export function deployment(replicas: number, requests: object): ApiObject {
   };
 }
 
+const ROOM: ApiObject = {
+  apiVersion: "v1",
+  kind: "PodTemplate",
+  metadata: { name: "room", namespace: "default" },
+  template: { spec: { containers: [{ name: "main", image: "pause", resources: { requests: { cpu: "1" } } }] } },
+};
+
+const SPARE: ApiObject = {
+  apiVersion: "autoscaling.x-k8s.io/v1beta1",
+  kind: "CapacityBuffer",
+  metadata: { name: "spare", namespace: "default" },
+  spec: { podTemplateRef: { name: "room" }, replicas: 1 },
+};
+
 export const ON_DEMAND = { key: "karpenter.sh/capacity-type", operator: "In", values: ["on-demand"] };
 export const SPOT = { key: "karpenter.sh/capacity-type", operator: "In", values: ["spot"] };
 export const FAMILIES = { key: "karpenter.k8s.aws/instance-family", operator: "In", values: ["m5", "c5"] };
@@ -92,6 +106,16 @@ export const STORIES: readonly Story[] = [
     acts: [
       { what: "0 to 7 replicas", wait: 3 * MINUTE, act: scale(7) },
       { what: "7 to 1 replica", wait: 12 * MINUTE, act: scale(1) },
+    ],
+  },
+  {
+    name: "headroom",
+    settings: { capacityBuffer: true },
+    objects: [NODE_CLASS, nodePool([ON_DEMAND, FAMILIES]), deployment(0, { cpu: "1" }), ROOM],
+    acts: [
+      { what: "a buffer for 1 pod", wait: 3 * MINUTE, act: (lab) => lab.world.apply(SPARE) },
+      { what: "0 to 1 replica, in its room", wait: 4 * MINUTE, act: scale(1) },
+      { what: "the buffer goes", wait: 8 * MINUTE, act: (lab) => void lab.world.delete("CapacityBuffer", "spare", "default") },
     ],
   },
   {
