@@ -1,5 +1,6 @@
 import {
   INITIALIZED,
+  INTENT,
   NODE_CLASS,
   NODE_CLASS_GROUP,
   NODE_POOL,
@@ -36,7 +37,7 @@ export const LAUNCH_RETRY_MS = 10_000;
  */
 export function advance(view: ClaimView): Step {
   const { record, claim } = view;
-  if (record === undefined) return claim === undefined ? { actions: [] } : adopt(claim);
+  if (record === undefined) return claim === undefined ? { actions: [] } : adopt(claim, view.now);
   if (record.terminating) return terminate(view, record);
   // A claim that vanished, its finalizer taken off by force, is for the sweep to judge: it sees whether others vanished with it.
   if (claim === undefined) return record.uid === undefined ? createClaim(record) : { actions: [] };
@@ -52,9 +53,17 @@ export function advance(view: ClaimView): Step {
   return keep(view, record, claim);
 }
 
-/** Another provider's claims are none of our business, nor are ours once we have let them go. */
-function adopt(claim: NodeClaim): Step {
+/** For so long after a claim of ours was made a launch may be under way that EC2 does not list yet. */
+const SETTLED_MS = 60_000;
+
+/**
+ * Another provider's claims are none of our business, nor are ours once we have let them go. One that we made ourselves and whose record is lost is left to
+ * the sweep until whatever was launched for it must be seen.
+ */
+function adopt(claim: NodeClaim, now: number): Step {
   if (claim.spec.nodeClassRef.group !== NODE_CLASS_GROUP || isDoneWith(claim)) return { actions: [] };
+  const isOwn = claim.metadata.annotations?.[INTENT] !== undefined && claim.status?.providerID === undefined;
+  if (isOwn && now - fromRfc3339(claim.metadata.creationTimestamp) < SETTLED_MS) return { actions: [] };
   return { actions: [{ type: "Adopt", claim }], again: true };
 }
 

@@ -13,7 +13,18 @@ const messages = (v: ClaimView): readonly string[] =>
 describe("a claim's life takes the first step that is missing", () => {
   it.for([
     { name: "nothing anywhere: nothing to do", v: view(), want: [] },
-    { name: "a claim that a person made is taken into care", v: view({ claim: nodeClaim() }), want: ["Adopt"] },
+    { name: "a claim that a person made is taken into care", v: view({ claim: nodeClaim({ annotations: {} }) }), want: ["Adopt"] },
+    { name: "so is one of ours whose record is lost", v: view({ claim: nodeClaim() }), want: ["Adopt"] },
+    {
+      name: "but not while a launch may be under way that EC2 does not list yet",
+      v: view({ claim: nodeClaim({ creationTimestamp: at(59) }) }),
+      want: [],
+    },
+    {
+      name: "unless it tells of its machine itself",
+      v: view({ claim: nodeClaim({ creationTimestamp: at(59), conditions: ["Launched"] }) }),
+      want: ["Adopt"],
+    },
     {
       name: "another provider's claim is left alone",
       v: view({ claim: { ...nodeClaim(), spec: { requirements: [], nodeClassRef: { group: "x.example", kind: "X", name: "x" } } } }),
