@@ -8,14 +8,10 @@ import { shrink } from "./shrink.ts";
 /** A few of the thousands that `npm run sim` plays. */
 const SEEDS = [1, 2, 3, 4, 5, 6];
 
-it.for(SEEDS)(
-  "seed %i breaks no law",
-  async (seed) => {
-    const { violations } = await play(drawScript(seed, 30));
-    expect(violations).toEqual([]);
-  },
-  60_000,
-);
+it.for(SEEDS)("seed %i breaks no law", { timeout: 60_000 }, async (seed) => {
+  const { violations } = await play(drawScript(seed, 30));
+  expect(violations).toEqual([]);
+});
 
 it("plays the same script to the same end", async () => {
   const script = { ...drawScript(8, 20), interleaved: true };
