@@ -1,0 +1,29 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type Mutation, mutated } from "./mutation.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const AREAS = readdirSync(join(import.meta.dirname, "areas"));
+
+it.for([
+  { content: "if (a < b) return;", from: "a < b", to: "a <= b", want: "if (a <= b) return;" },
+  { content: "cost(1)", from: "1", to: "$&$&", want: "cost($&$&)" },
+  { content: "a + a", from: "a", to: "b", want: 2 },
+  { content: "a", from: "c", to: "b", want: 0 },
+])("breaks $content only where the text stands once", ({ content, from, to, want }) => {
+  expect(mutated(content, { from, to })).toBe(want);
+});
+
+/** So that a list does not fall behind the code unnoticed between two runs of test/mutations/run.ts. */
+describe.for(AREAS)("areas/%s", (file) => {
+  it("names texts that stand once in the code, and tests that exist", async () => {
+    const { MUTATIONS } = (await import(`./areas/${file}`)) as { readonly MUTATIONS: readonly Mutation[] };
+    expect(new Set(MUTATIONS.map(({ name }) => name)).size).toBe(MUTATIONS.length);
+    for (const { name, file: path, from, to, tests } of MUTATIONS) {
+      const broken = mutated(readFileSync(join(ROOT, path), "utf8"), { from, to });
+      expect(typeof broken, `${name}: how often its text stands in ${path}: ${broken}`).toBe("string");
+      for (const test of tests) expect(existsSync(join(ROOT, test)), `${name}: ${test}`).toBe(true);
+    }
+  });
+});

@@ -1,0 +1,72 @@
+import { spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Mutation, mutated, type Outcome } from "./mutation.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+/** What tests read; everything else of the project is left behind. */
+const PARTS = ["core", "functions", "infra", "events", "test", "docs", "package.json", "tsconfig.json", "biome.json", "vitest.config.ts"];
+/** A broken rule may send the solver round for ever. */
+const LIMIT_MS = 180_000;
+
+/** The part of vitest's JSON report that is read here. */
+interface Report {
+  readonly numTotalTests: number;
+  readonly testResults: readonly {
+    readonly message: string;
+    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
+  }[];
+}
+
+/** A copy of the project in which rules may be broken. Nothing is ever changed in the project itself. */
+export class Copy {
+  readonly #folder = mkdtempSync(join(tmpdir(), "mutations-"));
+
+  constructor() {
+    for (const part of PARTS) {
+      if (existsSync(join(ROOT, part))) cpSync(join(ROOT, part), join(this.#folder, part), { recursive: true });
+    }
+    symlinkSync(join(ROOT, "node_modules"), join(this.#folder, "node_modules"));
+  }
+
+  /** Breaks one rule, runs its tests and mends it again. */
+  try(mutation: Mutation): Outcome {
+    const path = join(this.#folder, mutation.file);
+    const whole = existsSync(path) ? readFileSync(path, "utf8") : "";
+    const broken = mutated(whole, mutation);
+    if (typeof broken === "number") return { kind: "not found", times: broken };
+    writeFileSync(path, broken);
+    try {
+      return this.run(mutation.tests);
+    } finally {
+      writeFileSync(path, whole);
+    }
+  }
+
+  /** Runs test files up to the first failure; "survived" when all pass. */
+  run(tests: readonly string[]): Outcome {
+    const output = join(this.#folder, "report.json");
+    rmSync(output, { force: true });
+    const vitest = join(ROOT, "node_modules/vitest/vitest.mjs");
+    const { error } = spawnSync(process.execPath, [vitest, "run", "--bail=1", "--reporter=json", `--outputFile=${output}`, ...tests], {
+      cwd: this.#folder,
+      // Golden files are compared and never written.
+      env: { ...process.env, CI: "1" },
+      timeout: LIMIT_MS,
+      stdio: "ignore",
+    });
+    if ((error as NodeJS.ErrnoException | undefined)?.code === "ETIMEDOUT") return { kind: "caught", by: "it never ends" };
+    if (!existsSync(output)) return { kind: "no answer", why: "vitest wrote no report" };
+    const report = JSON.parse(readFileSync(output, "utf8")) as Report;
+    const failed = report.testResults.flatMap(({ assertionResults }) => assertionResults).find(({ status }) => status === "failed");
+    if (failed !== undefined) return { kind: "caught", by: failed.fullName };
+    const unread = report.testResults.find(({ message }) => message !== "");
+    if (unread !== undefined) return { kind: "no answer", why: unread.message.split("\n")[0] ?? "" };
+    return report.numTotalTests === 0 ? { kind: "no answer", why: "there is no such test" } : { kind: "survived" };
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
