@@ -17,7 +17,7 @@ import {
 import { type Bitset, emptyBitset, fullBitset, hasBit, setBit } from "./bitset.ts";
 import { type HostPort, hostPorts } from "./host-ports.ts";
 import { only, requiredTerms } from "./preferences.ts";
-import { untolerated } from "./taints.ts";
+import { TOLERATE_SOFT, untolerated } from "./taints.ts";
 import type { TypeTable } from "./type-table.ts";
 
 /** A DaemonSet as the pod that each of its nodes will run. */
@@ -82,7 +82,7 @@ export function expectedDaemons(
 ): readonly Daemon[] {
   return daemons.filter(
     ({ tolerations, alternatives }) =>
-      untolerated(taints, [...tolerations, SOFT]) === undefined && alternatives.some((wanted) => labelsCompatible(labels, wanted)),
+      untolerated(taints, [...tolerations, TOLERATE_SOFT]) === undefined && alternatives.some((wanted) => labelsCompatible(labels, wanted)),
   );
 }
 
@@ -95,7 +95,6 @@ export interface DaemonGroup {
 }
 
 const ASSUMED: Requirements = new Map([REGISTERED, INITIALIZED].map((key) => [key, only(key, "true")]));
-const SOFT: Toleration = { operator: "Exists", effect: "PreferNoSchedule" };
 
 /** For each type of a pool, which group of daemons it would run: `groupOf[type]` indexes `groups`. */
 export function daemonGroups(
@@ -105,7 +104,7 @@ export function daemonGroups(
 ): { readonly groups: readonly DaemonGroup[]; readonly groupOf: Int32Array } {
   const labels = intersectAll(pool.requirements, ASSUMED);
   const possible = daemons
-    .filter(({ tolerations }) => untolerated(pool.taints, [...tolerations, SOFT]) === undefined)
+    .filter(({ tolerations }) => untolerated(pool.taints, [...tolerations, TOLERATE_SOFT]) === undefined)
     .map((daemon) => ({
       daemon,
       types: daemon.alternatives

@@ -4,6 +4,7 @@ import type { Toleration } from "../model/taint.ts";
 import { type Requirement, requirement } from "../requirements/requirement.ts";
 import { intersectAll, type Requirements, requirementsFrom, requirementsFromLabels } from "../requirements/requirements.ts";
 import { isReadable } from "../requirements/validation.ts";
+import { TOLERATE_SOFT } from "./taints.ts";
 
 /** Whether preferred terms and ScheduleAnyway spreads are tried first, or never looked at (PREFERENCE_POLICY). */
 export type PreferencePolicy = "Respect" | "Ignore";
@@ -23,8 +24,6 @@ export interface Shape {
   readonly affinity: readonly PodAffinityTerm[];
   readonly antiAffinity: readonly PodAffinityTerm[];
 }
-
-const TOLERATE_SOFT: Toleration = { operator: "Exists", effect: "PreferNoSchedule" };
 
 interface Weighted<T> {
   readonly weight: number;

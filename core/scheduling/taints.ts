@@ -1,5 +1,8 @@
 import type { Taint, Toleration } from "../model/taint.ts";
 
+/** Covers what only prefers: kube-scheduler never keeps a pod off for that. */
+export const TOLERATE_SOFT: Toleration = { operator: "Exists", effect: "PreferNoSchedule" };
+
 /** Whether a toleration covers a taint (Kubernetes' rule; Gt and Lt compare integers). */
 export function toleratesTaint(toleration: Toleration, taint: Taint): boolean {
   if (toleration.effect !== undefined && toleration.effect !== "" && toleration.effect !== taint.effect) return false;

@@ -7,7 +7,7 @@ import { canonical, has } from "../requirements/requirement.ts";
 import { intersectAll, normalizeKey, requirementsFrom, requirementsFromLabels } from "../requirements/requirements.ts";
 import { selectorOfAll, selects, withLabelKeys } from "./label-selector.ts";
 import { requiredTerms } from "./preferences.ts";
-import { untolerated } from "./taints.ts";
+import { TOLERATE_SOFT, untolerated } from "./taints.ts";
 import type { Template } from "./template.ts";
 import { filterAdmitsNode, groupSelects, NO_FILTER, type NodeFilter, type TopologyGroup } from "./topology-group.ts";
 
@@ -35,7 +35,7 @@ export class TopologyBuilder {
     const filter: NodeFilter = {
       keys: constraint.whenUnsatisfiable === "DoNotSchedule" ? otherHardKeys(pod, constraint) : [],
       terms: constraint.nodeAffinityPolicy === "Ignore" ? [] : filterTerms(pod),
-      tolerations: honorsTaints ? tolerations : undefined,
+      tolerations: honorsTaints ? [...tolerations.filter((one) => one !== TOLERATE_SOFT), TOLERATE_SOFT] : undefined,
     };
     return this.#group({
       kind: "spread",

@@ -131,7 +131,14 @@ func (l *levels) sort(pods []*corev1.Pod, nodeOf func(*corev1.Pod) *framework.No
 			heights[pod] = l.height(pod, info.Node()) + bias[pod]
 		}
 	}
-	sort.SliceStable(pods, func(a, b int) bool { return heights[pods[a]] < heights[pods[b]] })
+	// Of equals those with rules of their own: who has none can always wait.
+	free := func(pod *corev1.Pod) bool { return len(pod.Spec.TopologySpreadConstraints) == 0 }
+	sort.SliceStable(pods, func(a, b int) bool {
+		if heights[pods[a]] != heights[pods[b]] {
+			return heights[pods[a]] < heights[pods[b]]
+		}
+		return free(pods[b]) && !free(pods[a])
+	})
 }
 
 // kindOf is the same for pods that ask alike of others and are alike to others.

@@ -78,6 +78,31 @@ describe("several hard spreads of a pod", () => {
   });
 });
 
+describe("nodeTaintsPolicy Honor", () => {
+  it.for([
+    { name: "counts pods behind a taint that only prefers", effect: "PreferNoSchedule" as const, want: ["zone-b"] },
+    { name: "does not count those behind one that refuses", effect: "NoSchedule" as const, want: ["zone-a"] },
+  ])("$name", ({ effect, want }) => {
+    const { node, claim } = nodeWithClaim("node-1", { cpu: "1", taints: [{ key: "a", effect }] });
+    const spread = {
+      topologyKey: ZONE,
+      maxSkew: 1,
+      whenUnsatisfiable: "DoNotSchedule" as const,
+      nodeTaintsPolicy: "Honor" as const,
+      labelSelector: { matchLabels: { app: "web" } },
+    };
+    const plan = planFor({
+      nodes: [node],
+      nodeClaims: [claim],
+      pods: [
+        boundPod("there", "node-1", { cpu: "1" }, {}, labelled({ app: "web" })),
+        pod("new", { cpu: "1" }, { topologySpreadConstraints: [spread] }, labelled({ app: "web" })),
+      ],
+    });
+    expect(plan.newNodeClaims[0]?.requirements.find(({ key }) => key === ZONE)?.values).toEqual(want);
+  });
+});
+
 describe("a pod that a hard spread of others counts", () => {
   const spread = {
     topologyKey: ZONE,
