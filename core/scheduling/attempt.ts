@@ -7,7 +7,8 @@ import { NodeState } from "./existing-node.ts";
 import { Limits } from "./limits.ts";
 import type { Outcome } from "./outcome.ts";
 import { PlannedClaim } from "./planned-claim.ts";
-import type { Ask } from "./pod-class.ts";
+import type { Ask, PodClass } from "./pod-class.ts";
+import { type Machine, recipesFor } from "./recipes/recipes.ts";
 import { Reservations } from "./reservations.ts";
 import { NODE_HOUR, type Strategy } from "./strategy.ts";
 import { filterAdmitsNode } from "./topology-group.ts";
@@ -28,8 +29,9 @@ export class Attempt {
   /** Claims in the order in which they are tried. */
   #queue: PlannedClaim[] = [];
   readonly #nodeRefusals: (Uint8Array | undefined)[] = [];
-  /** For "least-rise". */
+  /** For "least-rise", and for what "recipes" leave over. */
   readonly #auction: Auction;
+  #isAuctionOpen: boolean;
   /** Claims that will never take such a pod, by bidId. */
   readonly #claimRefusals: (Uint8Array | undefined)[] = [];
   /** Ask without topology that fitted nowhere: number of claims that there were. */
@@ -49,16 +51,20 @@ export class Attempt {
     this.limits = new Limits(world.templates);
     this.#evaluation = new Evaluation(world, this.topology, this.#reservations, strategy.seed);
     this.#auction = new Auction(world, this.#evaluation, this.topology);
+    this.#isAuctionOpen = strategy.claims === "least-rise";
   }
 
   /** Places pods class by class, and goes round again while some could be placed: a pod may have waited for its companion. */
   run(): this {
     const { classes } = this.world;
     const order = this.#strategy.classes?.flatMap((index) => classes[index] ?? []) ?? classes;
+    const waiting = classes.map(({ pods }) => pods);
+    if (this.#strategy.claims === "recipes") this.#followRecipes(order, waiting);
     const next = classes.map(() => 0);
     for (let progress = true; progress; ) {
       progress = false;
-      for (const { index, pods } of order) {
+      for (const { index } of order) {
+        const pods = waiting[index] ?? [];
         let at = next[index] ?? 0;
         for (let pod = pods[at]; pod !== undefined && this.#placeOne(index, pod); pod = pods[at]) {
           at++;
@@ -67,11 +73,51 @@ export class Attempt {
         next[index] = at;
       }
     }
-    for (const { index, pods } of classes) {
-      const left = pods.slice(next[index] ?? 0);
+    for (const { index } of classes) {
+      const left = (waiting[index] ?? []).slice(next[index] ?? 0);
       if (left.length > 0) this.failed.set(index, left);
     }
     return this;
+  }
+
+  /**
+   * Puts pods on existing nodes, has machines proposed for the others, and fills those. Pods for which that does not work out stay in `waiting`, to be
+   * placed one by one.
+   */
+  #followRecipes(order: readonly PodClass[], waiting: (readonly Pod[])[]): void {
+    for (const { index, pods } of this.nodes.length > 0 ? order : []) {
+      const ask = this.world.asks[index]?.[0];
+      if (ask !== undefined && ask.contradiction === undefined) waiting[index] = pods.filter((pod) => !this.#onNode(ask, pod));
+    }
+    const left = waiting.map((pods) => pods.length);
+    const recipes = recipesFor(this.world, left, this.topology);
+    const claims: (PlannedClaim | undefined)[] = [];
+    for (const { index } of recipes === undefined ? [] : order) {
+      const ask = this.world.asks[index]?.[0];
+      const targets = recipes?.targets[index];
+      if (ask === undefined || targets === undefined) continue;
+      waiting[index] = (waiting[index] ?? []).filter((pod, i) => {
+        const machine = recipes?.machines[targets[i] ?? -1];
+        return machine === undefined || !this.#onMachine(machine, claims, targets[i] ?? -1, ask, pod);
+      });
+    }
+    // The rest may join any of the claims.
+    for (const claim of this.claims) this.#auction.enter(claim);
+    this.#isAuctionOpen = true;
+  }
+
+  #onMachine({ template, set }: Machine, claims: (PlannedClaim | undefined)[], at: number, ask: Ask, pod: Pod): boolean {
+    const known = claims[at];
+    const claim = known ?? new PlannedClaim(this.claims.length, template, this.limits.typesWithin(template), this.world.axis.names.length);
+    if (known === undefined) claim.set = set;
+    const outcome = this.#evaluation.evaluate(claim, ask);
+    if (typeof outcome !== "object") return false;
+    if (known !== undefined) this.#commit(claim, ask, pod, outcome);
+    else {
+      claims[at] = claim;
+      this.#onNew(ask, pod, { claim, outcome });
+    }
+    return true;
   }
 
   /** Tries the class' shapes, strictest first; each everywhere before the next. */
@@ -119,7 +165,8 @@ export class Attempt {
   }
 
   #onClaim(ask: Ask, pod: Pod): boolean {
-    if (this.#strategy.claims !== "least-rise") return this.#onPlanned(ask, pod) || this.#onNew(ask, pod, this.#newClaim(ask));
+    if (this.#strategy.claims !== "least-rise" && this.#strategy.claims !== "recipes")
+      return this.#onPlanned(ask, pod) || this.#onNew(ask, pod, this.#newClaim(ask));
     let best = this.#auction.best(ask, () => this.#likelyPrice(ask));
     if (best !== undefined && best.rise < SAME_PRICE) return this.#join(best.claim.index, ask, pod, best.outcome);
     const fresh = this.#newClaim(ask);
@@ -206,7 +253,7 @@ export class Attempt {
     claim.price = price;
     claim.take(ask, pod, set, this.topology);
     this.#evaluation.settle(claim);
-    if (this.#strategy.claims === "least-rise") this.#auction.enter(claim);
+    if (this.#isAuctionOpen) this.#auction.enter(claim);
     this.limits.narrowed(claim, charged);
   }
 

@@ -40,6 +40,21 @@ export class Frontier {
     return -1;
   }
 
+  /** What `need` costs where it takes the cheapest share of a machine that has room for it (USD per hour); Infinity where none has. */
+  share(need: Float64Array): number {
+    const { width } = this.#shelf;
+    let least = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < this.#prices.length || this.#extend(); i++) {
+      let part = 0;
+      for (let r = 0; r < width; r++) {
+        const amount = need[r] ?? 0;
+        if (amount > 0) part = Math.max(part, amount / Math.max(0, this.#room[i * width + r] ?? 0));
+      }
+      if (part <= 1) least = Math.min(least, part * (this.#prices[i] ?? 0));
+    }
+    return least;
+  }
+
   /** USD per hour of the type at a place. */
   priceAt(place: number): number {
     return this.#prices[place] ?? Number.POSITIVE_INFINITY;

@@ -1,6 +1,7 @@
 import type { InstanceType, Offering } from "../model/instance-type.ts";
 import { CAPACITY_TYPE, ZONE, ZONE_ID } from "../model/labels.ts";
 import { allowsAbsent, has, type Requirement } from "../requirements/requirement.ts";
+import type { Requirements } from "../requirements/requirements.ts";
 import { type Bitset, emptyBitset, setBit } from "./bitset.ts";
 
 export const RESERVATION_ID = "karpenter.k8s.aws/capacity-reservation-id";
@@ -9,6 +10,11 @@ export const OFFERING_KEYS = [ZONE, CAPACITY_TYPE, ZONE_ID, RESERVATION_ID];
 
 /** What a requirement set says about each of OFFERING_KEYS. */
 export type OfferingWish = readonly (Requirement | undefined)[];
+
+/** What a requirement set says about offerings. */
+export function wishOf(requirements: Requirements): OfferingWish {
+  return OFFERING_KEYS.map((key) => requirements.get(key));
+}
 
 /** Prices that a requirement set sees. */
 export interface Prices {
@@ -61,6 +67,11 @@ export class OfferingTable {
         if (prices !== undefined && price < (prices[t] ?? 0)) prices[t] = price;
       }
     });
+  }
+
+  /** Each place and way to buy, as one offering that is typical of it, and what it costs by type (USD per hour; Infinity where it cannot be had). */
+  get columns(): readonly { readonly offering: Offering; readonly prices: Float64Array }[] {
+    return this.#columns.map((offering, c) => ({ offering, prices: this.#prices[c] ?? new Float64Array(this.#size) }));
   }
 
   prices(wish: OfferingWish): Prices {

@@ -1,6 +1,7 @@
 import { priceOf } from "./assemble.ts";
 import { Attempt } from "./attempt.ts";
 import { mixed, NODE_HOUR, type Strategy } from "./strategy.ts";
+import type { TopologyGroup } from "./topology-group.ts";
 import type { World } from "./world.ts";
 
 /** How good an attempt is: pods left first, then price. */
@@ -11,41 +12,100 @@ interface Score {
   readonly price: number;
 }
 
+/** "quick" leaves out what pays for large plans alone: for trials of which there are many. */
+export type Effort = "full" | "quick";
+
 /** Attempts that a run may make, by work: pods × (instance types + planned claims + nodes) stands for the time of one. */
 const WORK_BUDGET = 2_000_000;
 const MOST_ATTEMPTS = 24;
-/** However large the problem: Karpenter's way of packing, and the one that watches the price, in two orders. */
-const FEWEST_ATTEMPTS = 3;
-/** Pods × instance types beyond which the one that watches the price is the only one. */
+/** Pods × instance types beyond which one attempt has to do. */
 const LONE_ATTEMPT = 15_000_000;
+/** With fewer pods than this all ways of packing are few, and the other attempts find the best. */
+const FEWEST_FOR_RECIPES = 6;
 /** Prices closer than this are equal (USD per hour): sums of floats. */
 const SAME = 1e-9;
 
 /**
- * Greedy packing gives one plan of many, and it is quick: so try several ways of breaking its ties and keep the plan that leaves the
- * fewest pods and, of those, the cheapest. The number of attempts follows from the size of the problem, never from a clock:
- * the same input always gives the same plan.
+ * Greedy packing gives one plan of many, and it is quick: so try several ways, and keep the plan that leaves the fewest pods and, of those, the
+ * cheapest. The number of attempts follows from the size of the problem, never from a clock: the same input always gives the same plan.
+ *
+ * No attempt wins by leaving others: what Karpenter's way of packing places stays placed, class by class. Large pods are not starved for
+ * the sake of more small ones, and nobody loses a pod by moving to this scheduler.
  */
-export function bestAttempt(world: World): Attempt {
+export function bestAttempt(world: World, effort: Effort): Attempt {
   const pods = world.classes.reduce((sum, { pods: alike }) => sum + alike.length, 0);
   const types = world.templates.reduce((most, { table }) => Math.max(most, table.types.length), 0);
-  const isLone = pods * types > LONE_ATTEMPT;
-  let best = scored(world, isLone ? { claims: "least-rise", classes: bySize(world, true), seed: 0 } : { claims: "fewest-pods", seed: 0 });
-  if (world.classes.length === 0) return best.attempt;
-  const work = pods * (types + best.attempt.claims.length + world.nodes.length + 1);
-  const attempts = Math.max(FEWEST_ATTEMPTS, Math.min(MOST_ATTEMPTS, Math.floor(WORK_BUDGET / work)));
-  const needsSearch = (): boolean => best.left > 0 || best.price > 0;
-  for (const strategy of strategies(world, attempts)) {
-    if (isLone || !needsSearch()) break;
-    best = better(best, scored(world, strategy));
+  const search = new Search(world);
+  if (pods * types > LONE_ATTEMPT)
+    search.try({ claims: canFollowRecipes(world) ? "recipes" : "least-rise", classes: bySize(world, true), seed: 0 });
+  else {
+    search.try({ claims: "least-rise", classes: bySize(world, true), seed: 0 });
+    const { attempt, price } = search.best;
+    if (price === 0 && attempt.failed.size === 0) return attempt;
+    const isWorthIt = effort === "full" && pods >= FEWEST_FOR_RECIPES && attempt.claims.length > mostApart(world);
+    if (isWorthIt && canFollowRecipes(world)) search.try({ claims: "recipes", classes: bySize(world, true), seed: 0 });
+    const attempts = Math.min(MOST_ATTEMPTS, Math.floor(WORK_BUDGET / (pods * (types + attempt.claims.length + world.nodes.length + 1))));
+    if (attempts > 2) for (const strategy of strategies(world, attempts)) search.try(strategy);
   }
-  if (best.left > 0) {
+  if (search.best.left > 0) {
+    search.try(KARPENTERS_WAY);
     // What fitted nowhere may fit if it goes first: its place was taken, or its first companion went elsewhere.
-    const failed = new Set(best.attempt.failed.keys());
-    const order = [...failed, ...world.classes.flatMap(({ index }) => (failed.has(index) ? [] : [index]))];
-    best = better(best, scored(world, { claims: isLone ? "least-rise" : "fewest-pods", classes: order, seed: 0 }));
+    const failed = new Set(search.best.attempt.failed.keys());
+    const rest = world.classes.flatMap(({ index }) => (failed.has(index) ? [] : [index]));
+    for (const claims of ["fewest-pods", "least-rise"] as const) search.try({ claims, classes: [...failed, ...rest], seed: 0 });
   }
-  return best.attempt;
+  return search.best.attempt;
+}
+
+/** Reservations are counted one by one as claims are made: what is made up beforehand cannot know them. */
+function canFollowRecipes({ templates }: World): boolean {
+  return templates.every(({ table }) => !table.hasReserved);
+}
+
+/** The most pods of which no two may share a host: a plan that has no more claims than that is as good as their number lets it be. */
+function mostApart({ classes, asks }: World): number {
+  const pods = new Map<TopologyGroup, number>();
+  for (const { index, pods: alike } of classes) {
+    for (const group of asks[index]?.[0]?.hosts ?? []) {
+      if (group.kind === "anti" && asks[index]?.[0]?.self.has(group)) pods.set(group, (pods.get(group) ?? 0) + alike.length);
+    }
+  }
+  return Math.max(0, ...pods.values());
+}
+
+const KARPENTERS_WAY: Strategy = { claims: "fewest-pods", seed: 0 };
+
+/** Attempts that were made, and the best of them. */
+class Search {
+  readonly #world: World;
+  readonly #scores: Score[] = [];
+  #karpenters: Score | undefined;
+  #best: Score | undefined;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  try(strategy: Strategy): void {
+    if (strategy === KARPENTERS_WAY && this.#karpenters !== undefined) return;
+    const score = scored(this.#world, strategy);
+    this.#scores.push(score);
+    if (strategy === KARPENTERS_WAY) this.#karpenters = score;
+    this.#best = undefined;
+  }
+
+  get best(): Score {
+    this.#best ??= this.#scores.filter((score) => this.#isFair(score)).reduce(better);
+    return this.#best;
+  }
+
+  /** Whether it leaves no pod that Karpenter's way, if that was tried, places. Pods of a class are left from its end, so numbers tell. */
+  #isFair({ attempt }: Score): boolean {
+    const karpenters = this.#karpenters?.attempt.failed;
+    if (karpenters === undefined) return true;
+    for (const [index, pods] of attempt.failed) if (pods.length > (karpenters.get(index)?.length ?? 0)) return false;
+    return true;
+  }
 }
 
 function scored(world: World, strategy: Strategy): Score {
@@ -60,9 +120,9 @@ function better(a: Score, b: Score): Score {
 }
 
 function* strategies(world: World, attempts: number): Generator<Strategy> {
-  yield { claims: "least-rise", classes: bySize(world, true), seed: 0 };
+  yield KARPENTERS_WAY;
   yield { claims: "least-rise", classes: bySize(world, false), seed: 0 };
-  if (attempts <= FEWEST_ATTEMPTS) return;
+  yield { claims: "least-rise", classes: ownersFirst(world), seed: 0 };
   yield { claims: "least-rise", seed: 0 };
   yield { claims: "oldest", seed: 0 };
   const kinds = ["least-rise", "fewest-pods", "oldest"] as const;
@@ -99,4 +159,19 @@ function shuffled(world: World, seed: number): readonly number[] {
     .map(({ index }) => ({ index, at: index + (mixed(seed, `class ${index}`) / 2 ** 32) * reach }))
     .sort((a, b) => a.at - b.at || a.index - b.index)
     .map(({ index }) => index);
+}
+
+/**
+ * By size, but pods that must spread come before those that merely count in the same spread, which would fill up domains that they could
+ * do without.
+ */
+function ownersFirst(world: World): readonly number[] {
+  const rank = (index: number): number => {
+    const ask = world.asks[index]?.[0];
+    if (ask === undefined) return 1;
+    const owns = ask.deciding.some((group) => group.kind === "spread" && ask.hard.has(group));
+    const isBystander = ask.counting.some((group) => group.kind === "spread" && !ask.deciding.includes(group));
+    return owns ? (isBystander ? 1 : 0) : isBystander ? 3 : 2;
+  };
+  return [...bySize(world, true)].sort((a, b) => rank(a) - rank(b));
 }

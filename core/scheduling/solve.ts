@@ -8,7 +8,7 @@ import { placeWithHeadroom } from "./headroom.ts";
 import { nodeViews } from "./node-view.ts";
 import { pendingPods } from "./pending-pods.ts";
 import type { PreferencePolicy } from "./preferences.ts";
-import { bestAttempt } from "./search.ts";
+import { bestAttempt, type Effort } from "./search.ts";
 import { worldOf } from "./world.ts";
 
 export { claimRequirements } from "./assemble.ts";
@@ -26,6 +26,8 @@ export interface SolveOptions {
   readonly extraPods?: readonly Pod[];
   /** Names of nodes that `extraPods` may not be moved to, because pods have just changed there (consolidateAfter). Pending pods may go there. */
   readonly settling?: ReadonlySet<string>;
+  /** How long to look for a cheap plan. Default "full". */
+  readonly effort?: Effort;
   /** "strict" (provisioning) defers pods for which a reservation is taken; "fallback" (disruption) buys elsewhere. Default "strict". */
   readonly reservedMode?: "strict" | "fallback";
 }
@@ -51,6 +53,7 @@ export function solve(snapshot: Snapshot, options: SolveOptions = {}): Plan {
         moved,
         virtual: new Set(virtual),
       }),
+      options.effort ?? "full",
     ),
   );
   const podErrors: Record<string, string> = {};

@@ -3,7 +3,7 @@ import { oncePer } from "../model/once-per.ts";
 import { parseResources, type Resources } from "../model/quantity.ts";
 import { canonical, type Requirement } from "../requirements/requirement.ts";
 import { type Bitset, emptyBitset, hasBit, overlap, setBit } from "./bitset.ts";
-import { admits, OFFERING_KEYS, OfferingTable, type Prices } from "./offering-table.ts";
+import { admits, OfferingTable, type Prices, wishOf } from "./offering-table.ts";
 import { RequirementColumns } from "./requirement-columns.ts";
 import type { RequirementSet } from "./requirement-sets.ts";
 
@@ -71,7 +71,7 @@ export class TypeTable {
   }
 
   #pricesOf(set: RequirementSet): Prices {
-    const items = OFFERING_KEYS.map((key) => set.requirements.get(key));
+    const items = wishOf(set.requirements);
     const text = items.map((item) => (item === undefined ? "" : canonical(item))).join("\u0003");
     const known = this.#prices.get(text);
     if (known !== undefined) return known;
@@ -80,10 +80,15 @@ export class TypeTable {
     return prices;
   }
 
+  /** Each place and way to buy, with prices by type (USD per hour). */
+  get offerings(): OfferingTable["columns"] {
+    return this.#offerings.columns;
+  }
+
   /** Capacity reservations that some of the types could be launched into under the set. */
   reservations(set: RequirementSet, types: Bitset): readonly string[] {
     if (!this.hasReserved) return [];
-    const items = OFFERING_KEYS.map((key) => set.requirements.get(key));
+    const items = wishOf(set.requirements);
     const ids = new Set<string>();
     this.types.forEach(({ offerings }, t) => {
       if (!hasBit(types, t)) return;

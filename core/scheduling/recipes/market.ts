@@ -1,0 +1,86 @@
+import { type Bitset, hasBit } from "../bitset.ts";
+import { admits, wishOf } from "../offering-table.ts";
+import type { Template } from "../template.ts";
+import type { Kind } from "./supply.ts";
+
+/** A machine that can be bought. */
+export interface Offer {
+  /** Index of the instance type in the template's table. */
+  readonly type: number;
+  /** USD per hour. */
+  readonly price: number;
+  /** Room for pods, by resource. */
+  readonly room: Float64Array;
+}
+
+/** Offers that serve the same kinds of pods. */
+export interface Cell {
+  readonly template: Template;
+  readonly kinds: readonly number[];
+  /** By rising price, without those that a cheaper one equals or outdoes in every resource. */
+  readonly offers: readonly Offer[];
+}
+
+/** What can be bought for some kinds of pods, by whom it serves. */
+export function cellsOf(kinds: readonly Kind[], width: number): readonly Cell[] {
+  const byText = new Map<string, { readonly template: Template; readonly kinds: readonly number[]; readonly offers: Offer[] }>();
+  for (const template of new Set(kinds.map(({ home }) => home))) {
+    const own = kinds.flatMap(({ sets }, kind) => {
+      const set = sets[template.index];
+      return set === undefined ? [] : [{ kind, types: template.table.admitted(set), wish: wishOf(set.requirements) }];
+    });
+    const groups = typesByKinds(
+      template,
+      own.map(({ types }) => types),
+    );
+    for (const { offering, prices } of template.table.offerings) {
+      const admitted = own.map(({ wish }) => admits(wish, offering));
+      for (const { served, types } of groups) {
+        const here = served.filter((at) => admitted[at]);
+        const kindsHere = here.map((at) => own[at]?.kind ?? 0);
+        if (kindsHere.length === 0) continue;
+        const text = `${template.index}:${kindsHere.join()}`;
+        const cell = byText.get(text) ?? { template, kinds: kindsHere, offers: [] };
+        byText.set(text, cell);
+        for (const type of types) {
+          const price = prices[type] ?? Number.POSITIVE_INFINITY;
+          if (price > 0 && price < Number.POSITIVE_INFINITY)
+            cell.offers.push({ type, price, room: template.room.subarray(type * width, (type + 1) * width) });
+        }
+      }
+    }
+  }
+  return [...byText.values()].map((cell) => ({ ...cell, offers: worthwhile(cell.offers) }));
+}
+
+/** A template's types by which of some sets hold them. */
+function typesByKinds(
+  template: Template,
+  sets: readonly Bitset[],
+): readonly { readonly served: readonly number[]; readonly types: number[] }[] {
+  const byText = new Map<string, { readonly served: readonly number[]; readonly types: number[] }>();
+  template.table.types.forEach((_, type) => {
+    if (!hasBit(template.types, type)) return;
+    const served: number[] = [];
+    for (let at = 0; at < sets.length; at++) {
+      const set = sets[at];
+      if (set !== undefined && hasBit(set, type)) served.push(at);
+    }
+    if (served.length === 0) return;
+    const text = served.join();
+    const known = byText.get(text);
+    if (known === undefined) byText.set(text, { served, types: [type] });
+    else known.types.push(type);
+  });
+  return [...byText.values()];
+}
+
+function worthwhile(offers: Offer[]): readonly Offer[] {
+  offers.sort((a, b) => a.price - b.price || a.type - b.type);
+  const kept: Offer[] = [];
+  for (const offer of offers) {
+    if (offer.room.some((amount) => amount > 0) && !kept.some(({ room }) => room.every((amount, r) => amount >= (offer.room[r] ?? 0))))
+      kept.push(offer);
+  }
+  return kept;
+}
