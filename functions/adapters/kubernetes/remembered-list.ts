@@ -5,7 +5,7 @@ import { pathOf, RESOURCES } from "./kinds.ts";
 import { type Listed, listPages, type Selectors } from "./pages.ts";
 import { isAtLeast, isComparable } from "./resource-version.ts";
 import type { OpenStream, Transport } from "./transport.ts";
-import { openWatch, type Watch } from "./watch.ts";
+import { BOOKMARK_MS, openWatch, type Watch } from "./watch.ts";
 
 /** A namespace and a name that nothing has. */
 const NOWHERE = "karpenter-serverless-nowhere";
@@ -114,7 +114,7 @@ export function rememberedList<K extends Kind>(
 
   async function prove(claim: Claim): Promise<void> {
     if (!isAtLeast(cache.version, claim.version)) {
-      const outcome = await watch?.until(claim.version);
+      const outcome = await watch?.until(claim.version, BOOKMARK_MS);
       close();
       // No bookmark came: a server need not send any.
       if (outcome !== "reached") await listAnew();

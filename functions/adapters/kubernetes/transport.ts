@@ -131,7 +131,7 @@ export function httpsTransport(
     try {
       const { status, body } = await authenticated(request, controller.signal);
       clearTimeout(timer);
-      timer = setTimeout(() => controller.abort(), lifetimeMs);
+      timer = setTimeout(() => controller.abort(), lifetimeMs).unref();
       const reading = status >= 200 && status < 300 ? eachLine(body, (line) => !controller.signal.aborted && onLine(line)) : whole(body);
       const over = () => clearTimeout(timer);
       // However it ends: who listens knows by what was said whether that was all.

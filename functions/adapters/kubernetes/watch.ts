@@ -10,6 +10,10 @@ import type { OpenStream } from "./transport.ts";
  * when T is 2 or less: of three seconds it comes after 1.1 s on average, 2.2 s at most.
  */
 const WATCH_SECONDS = 3;
+/** By then a bookmark has come, or none will. */
+export const BOOKMARK_MS = (WATCH_SECONDS + 1) * 1_000;
+/** What the server has said waits in the socket while a plan is made, which takes its time; a watch that was left behind is closed by then. */
+const LIFETIME_MS = 60_000;
 
 /** A watch that brings one cache forward. */
 export interface Watch {
@@ -49,7 +53,7 @@ export async function openWatch<K extends Kind>(
     resourceVersion: cache.version,
     ...{ fieldSelector, labelSelector },
   };
-  const stream = await open({ method: "GET", path: pathOf(kind), query }, onLine, (WATCH_SECONDS + 1) * 1_000);
+  const stream = await open({ method: "GET", path: pathOf(kind), query }, onLine, LIFETIME_MS);
   const end = (): void => {
     over = true;
     heard();
