@@ -113,9 +113,9 @@ export const STORIES: readonly Story[] = [
     settings: { capacityBuffer: true },
     objects: [NODE_CLASS, nodePool([ON_DEMAND, FAMILIES]), deployment(0, { cpu: "1" }), ROOM],
     acts: [
-      { what: "a buffer for 1 pod", wait: 3 * MINUTE, act: (lab) => lab.world.apply(SPARE) },
-      { what: "0 to 1 replica, in its room", wait: 4 * MINUTE, act: scale(1) },
-      { what: "the buffer goes", wait: 8 * MINUTE, act: (lab) => void lab.world.delete("CapacityBuffer", "spare", "default") },
+      { what: "a buffer for 1 pod", wait: 2 * MINUTE, act: (lab) => lab.world.apply(SPARE) },
+      { what: "0 to 1 replica, in its room", wait: 3 * MINUTE, act: scale(1) },
+      { what: "the buffer goes", wait: 5 * MINUTE, act: (lab) => void lab.world.delete("CapacityBuffer", "spare", "default") },
     ],
   },
   {
