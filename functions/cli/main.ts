@@ -22,13 +22,19 @@ const camel = (name: string): string => name.replaceAll(/-(\w)/g, (_, letter: st
 
 const HELP = "see npm run -s cli -- --help";
 
+/** The checks of scenarios do not know every field of the API: what one of another shape leads to says little, but never as a stack trace. */
+function sentence(error: unknown): string {
+  if (error instanceof InputError) return error.message;
+  const what = error instanceof Error ? error.message : String(error);
+  return `the scenario cannot be planned: ${what}; likely a field has another shape than the API gives it, else it is a fault worth reporting with the file`;
+}
+
 /** Runs a command whose input may be bad: one sentence and exit code 2 then, never a stack trace. */
 async function saying(body: () => string | Promise<string>): Promise<void> {
   try {
     process.stdout.write(await body());
   } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    process.stderr.write(`${error.message}\n`);
+    process.stderr.write(`${sentence(error)}\n`);
     process.exitCode = 2;
   }
 }

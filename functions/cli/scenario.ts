@@ -31,6 +31,13 @@ const WHY: Readonly<Record<string, string>> = {
   EACCES: "it may not be read",
 };
 
+/** A field that is null is a field that is not there, for the API as for us. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).flatMap(([name, one]) => (one === null ? [] : [[name, withoutNulls(one)]])));
+}
+
 /** Reads a scenario: a path, "-" for standard input; gzip is recognised by its first bytes. Throws InputError. */
 export function readScenario(path: string): unknown {
   const name = path === "-" ? "standard input" : path;
@@ -43,7 +50,7 @@ export function readScenario(path: string): unknown {
     );
   }
   try {
-    return JSON.parse((bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString("utf8"));
+    return withoutNulls(JSON.parse((bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString("utf8")));
   } catch (error) {
     if (/\.ya?ml$/.test(name)) throw new InputError(`${name} is YAML and a scenario is JSON; manifests are played by npm start -- ${name}`);
     throw new InputError(

@@ -37,6 +37,11 @@ it("explains a plan to people", () => {
   expect(text).toContain("1 pod: default/huge\n    NodePool default: the pod asks for cpu 99");
 });
 
+it("takes null for a field that is not there, as the API does", () => {
+  const [web] = [pod("web", { cpu: "1" }, { initContainers: null as never, affinity: { podAntiAffinity: null as never } })];
+  expect(JSON.parse(solveCommand(file(JSON.stringify(scenario({ pods: [web] }))))).podErrors).toEqual({});
+});
+
 it("says which pods it leaves alone", () => {
   const idle = { ...pod("idle"), status: {} };
   const text = solveCommand(file(JSON.stringify(scenario({ pods: [idle, pod("web")] }))), { explain: true });
@@ -156,6 +161,13 @@ it.for([
 ])("a bad command line ends with one sentence and exit code 2: $args", { timeout: 30_000 }, ({ args, says }) => {
   const { status, stderr } = spawnSync(process.execPath, ["functions/cli/main.ts", ...args], { encoding: "utf8" });
   expect({ status, stderr }).toEqual({ status: 2, stderr: says });
+});
+
+it("never shows a stack trace", { timeout: 30_000 }, () => {
+  const odd = file(JSON.stringify(scenario({ pods: [{ ...pod("web"), status: { conditions: "x" as never } }] })));
+  const { status, stderr } = spawnSync(process.execPath, ["functions/cli/main.ts", "solve", odd], { encoding: "utf8" });
+  expect(status).toBe(2);
+  expect(stderr).toMatch(/^the scenario cannot be planned: .*\n$/);
 });
 
 it.for([
