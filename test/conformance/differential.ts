@@ -1,39 +1,45 @@
 /**
- * Solves the scenarios of a folder and asks Karpenter itself about them: `node test/conformance/differential.ts FOLDER [NNN…]
- * --oracle PROGRAM [--runs N]`. PROGRAM is built from test/conformance/oracle (see its README.md). Karpenter's answers are kept as
- * FOLDER/NNN.answers.json and read from there the next time. Exits 1 when we break a rule, leave a pod or pay more.
+ * Solves the scenarios of a folder and asks Karpenter itself about them (oracle/, Go): `node test/conformance/differential.ts FOLDER
+ * [NNN…] [--runs N]`. Karpenter's answers are kept as FOLDER/NNN.answers.json and read from there the next time. Exits 1 when we break a
+ * rule, leave a pod or pay more.
  */
-import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { solve } from "../../core/scheduling/solve.ts";
 import { readScenario, scenarioToSnapshot } from "../support/scheduling/scenario.ts";
 import { type Verdict, verdict } from "./verdict.ts";
 
-const USAGE = "usage: node test/conformance/differential.ts FOLDER [NNN…] --oracle PROGRAM [--runs N]";
+const USAGE = "usage: node test/conformance/differential.ts FOLDER [NNN…] [--runs N]";
 /** Scenarios asked for at once: one process a batch, so that an interrupted run keeps what it has. */
 const BATCH = 50;
 
 const answersFile = (file: string): string => file.replace(/\.scenario\.json(\.gz)?$/, ".answers.json");
 
+/** Builds the oracle; seconds once its modules have been built on this machine, else some minutes. */
+function buildOracle(): string {
+  const binary = resolve(import.meta.dirname, "../../.cache/oracle");
+  mkdirSync(resolve(binary, ".."), { recursive: true });
+  execFileSync("go", ["build", "-o", binary, "."], {
+    cwd: join(import.meta.dirname, "oracle"),
+    env: { ...process.env, CGO_ENABLED: "0" },
+    stdio: "inherit",
+  });
+  return binary;
+}
+
 /** Asks the oracle about the scenarios that have no answers yet. */
-function askOracle(program: string | undefined, runs: string, files: readonly string[]): void {
+function askOracle(runs: string, files: readonly string[]): void {
   const unknown = files.filter((file) => !existsSync(answersFile(file)));
   if (unknown.length === 0) return;
-  if (program === undefined) throw new TypeError(`${basename(unknown[0] ?? "")} has no answers yet: name the oracle`);
+  const oracle = buildOracle();
   for (let i = 0; i < unknown.length; i += BATCH) {
-    const { status, error, stdout, stderr } = spawnSync(program, ["-runs", runs, ...unknown.slice(i, i + BATCH)], {
-      encoding: "utf8",
-      maxBuffer: 2 ** 30,
-    });
-    if (error) throw new TypeError(`${program} cannot be run (${error.message}); build it as test/conformance/oracle/README.md says`);
-    for (const line of stdout.split("\n")) {
-      if (line === "") continue;
+    const lines = execFileSync(oracle, ["-runs", runs, ...unknown.slice(i, i + BATCH)], { encoding: "utf8", maxBuffer: 2 ** 30 });
+    for (const line of lines.trimEnd().split("\n")) {
       const { file, plans } = JSON.parse(line);
       writeFileSync(answersFile(file), `${JSON.stringify(plans)}\n`);
     }
-    if (status !== 0) throw new TypeError(`${program} failed: ${stderr.trim()}`);
   }
 }
 
@@ -49,12 +55,12 @@ function marksOf({ broken, left, leftSometimes, isDearer, more }: Verdict): stri
     .join(" ");
 }
 
-function main(folder: string, chosen: readonly string[], oracle: string | undefined, runs: string): boolean {
+function main(folder: string, chosen: readonly string[], runs: string): boolean {
   const files = readdirSync(folder)
     .filter((name) => /\.scenario\.json(\.gz)?$/.test(name) && (chosen.length === 0 || chosen.some((prefix) => name.startsWith(prefix))))
     .sort()
     .map((name) => join(folder, name));
-  askOracle(oracle, runs, files);
+  askOracle(runs, files);
   const totals = { broken: 0, left: 0, leftSometimes: 0, more: 0, dearer: 0, comparable: 0, ours: 0, theirs: 0 };
   for (const file of files) {
     const scenario = readScenario(file);
@@ -87,10 +93,10 @@ function main(folder: string, chosen: readonly string[], oracle: string | undefi
 }
 
 try {
-  const { values, positionals } = parseArgs({ options: { oracle: { type: "string" }, runs: { type: "string" } }, allowPositionals: true });
+  const { values, positionals } = parseArgs({ options: { runs: { type: "string" } }, allowPositionals: true });
   const [folder, ...chosen] = positionals;
   if (folder === undefined || !existsSync(folder)) throw new TypeError("name a folder that holds NNN.scenario.json");
-  process.exitCode = main(folder, chosen, values.oracle, values.runs ?? "3") ? 0 : 1;
+  process.exitCode = main(folder, chosen, values.runs ?? "3") ? 0 : 1;
 } catch (error) {
   console.error(`${error instanceof Error ? error.message : String(error)}; ${USAGE}`);
   process.exitCode = 2;

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
+	"sigs.k8s.io/karpenter/pkg/controllers/dynamicresources/deviceallocation"
+	"sigs.k8s.io/karpenter/pkg/controllers/provisioning"
+	"sigs.k8s.io/karpenter/pkg/controllers/state"
+	"sigs.k8s.io/karpenter/pkg/events"
+	"sigs.k8s.io/karpenter/pkg/operator/injection"
+	"sigs.k8s.io/karpenter/pkg/operator/options"
+	"sigs.k8s.io/karpenter/pkg/state/virtualpods"
+	"sigs.k8s.io/karpenter/pkg/test"
+)
+
+// world is a cluster that holds what the scenario says, as Karpenter's controllers see one.
+type world struct {
+	ctx         context.Context
+	client      client.Client
+	clock       *clocktesting.FakeClock
+	cloud       cloud
+	recorder    silent
+	cluster     *state.Cluster
+	provisioner *provisioning.Provisioner
+}
+
+type silent struct{}
+
+func (silent) Publish(...events.Event) {}
+
+func newWorld(ctx context.Context, scenario *Scenario) (*world, error) {
+	w := &world{
+		ctx:   options.ToContext(injection.WithControllerName(ctx, "provisioner"), test.Options()),
+		clock: clocktesting.NewFakeClock(scenario.Now),
+	}
+	for _, t := range scenario.InstanceTypes {
+		w.cloud.types = append(w.cloud.types, t.toKarpenter())
+	}
+	w.client = newClient(scenario)
+	w.cluster = state.NewCluster(w.clock, w.client, w.cloud)
+	if err := w.fillCluster(scenario); err != nil {
+		return nil, err
+	}
+	w.provisioner = provisioning.NewProvisioner(w.client, w.recorder, w.cloud, w.cluster, w.clock,
+		deviceallocation.NewController(w.client), virtualpods.NewVirtualPodCache(w.client))
+	return w, nil
+}
+
+func newClient(scenario *Scenario) client.Client {
+	var objects []client.Object
+	objects = append(objects, copies(scenario.NodePools)...)
+	objects = append(objects, copies(scenario.Nodes)...)
+	objects = append(objects, copies(scenario.NodeClaims)...)
+	objects = append(objects, copies(scenario.Pods)...)
+	objects = append(objects, copies(scenario.DaemonSets)...)
+	objects = append(objects, copies(scenario.PodDisruptionBudgets)...)
+	objects = append(objects, copies(scenario.PersistentVolumeClaims)...)
+	objects = append(objects, copies(scenario.PersistentVolumes)...)
+	objects = append(objects, copies(scenario.StorageClasses)...)
+	objects = append(objects, copies(scenario.CSINodes)...)
+	objects = append(objects, copies(scenario.Namespaces)...)
+	for _, object := range objects {
+		// The fake client, like an API server, keeps no object that is being deleted and has no finalizer.
+		if object.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) == 0 {
+			object.SetFinalizers([]string{v1.TerminationFinalizer})
+		}
+	}
+	return fake.NewClientBuilder().WithScheme(scheme.Scheme).WithObjects(objects...).
+		WithIndex(&corev1.Pod{}, "spec.nodeName", func(o client.Object) []string {
+			return []string{o.(*corev1.Pod).Spec.NodeName}
+		}).
+		WithIndex(&corev1.Node{}, "spec.providerID", func(o client.Object) []string {
+			return []string{o.(*corev1.Node).Spec.ProviderID}
+		}).
+		WithIndex(&v1.NodeClaim{}, "status.providerID", func(o client.Object) []string {
+			return []string{o.(*v1.NodeClaim).Status.ProviderID}
+		}).
+		WithIndex(&storagev1.VolumeAttachment{}, "spec.nodeName", func(o client.Object) []string {
+			return []string{o.(*storagev1.VolumeAttachment).Spec.NodeName}
+		}).
+		WithStatusSubresource(&v1.NodeClaim{}, &v1.NodePool{}).
+		Build()
+}
+
+// copies gives each run its own objects: Karpenter relaxes pods in place.
+func copies[T any, P interface {
+	*T
+	client.Object
+}](items []T) []client.Object {
+	objects := make([]client.Object, 0, len(items))
+	for i := range items {
+		objects = append(objects, P(&items[i]).DeepCopyObject().(client.Object))
+	}
+	return objects
+}
+
+// fillCluster tells the cluster's state what its informers would have seen.
+func (w *world) fillCluster(scenario *Scenario) error {
+	for i := range scenario.NodeClaims {
+		w.cluster.UpdateNodeClaim(scenario.NodeClaims[i].DeepCopy())
+	}
+	for i := range scenario.Nodes {
+		if err := w.cluster.UpdateNode(w.ctx, scenario.Nodes[i].DeepCopy()); err != nil {
+			return fmt.Errorf("node %s: %w", scenario.Nodes[i].Name, err)
+		}
+	}
+	for i := range scenario.Pods {
+		if err := w.cluster.UpdatePod(w.ctx, scenario.Pods[i].DeepCopy()); err != nil {
+			return fmt.Errorf("pod %s: %w", scenario.Pods[i].Name, err)
+		}
+	}
+	for i := range scenario.DaemonSets {
+		if err := w.cluster.UpdateDaemonSet(w.ctx, &scenario.DaemonSets[i]); err != nil {
+			return fmt.Errorf("daemonset %s: %w", scenario.DaemonSets[i].Name, err)
+		}
+	}
+	return nil
+}
