@@ -4,14 +4,13 @@ import type { Plan, PlannedNodeClaim } from "../../core/model/plan.ts";
 import { podRequests } from "../../core/model/pod-requests.ts";
 import { addResources, parseResources, type Resources } from "../../core/model/quantity.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
-import { podKey } from "../../core/pods/predicates.ts";
 import { requirementsFrom } from "../../core/requirements/requirements.ts";
 import { nodeViews } from "../../core/scheduling/node-view.ts";
 import { admits, OFFERING_KEYS } from "../../core/scheduling/offering-table.ts";
 import { amountText, counted, listed } from "../../core/scheduling/reasons/words.ts";
-import { pendingPods } from "../../core/scheduling/solve.ts";
 import { typeTable } from "../../core/scheduling/type-table.ts";
 import { labelled, perHour, wrapped } from "./columns.ts";
+import { podsLeftAlone } from "./left-alone.ts";
 import { otherPools, withNodesFilled } from "./other-pools.ts";
 import { overlaidNotes } from "./overlays.ts";
 
@@ -25,12 +24,13 @@ export function explainPlan(plan: Plan, snapshot: Snapshot): string {
   const filled = withNodesFilled(snapshot, plan);
   const kinds = alike(plan.newNodeClaims);
   const pools = poolReasons(kinds, filled);
+  const alone = podsLeftAlone(plan, snapshot);
   const sections = [
     [...wrapped(summary(plan)), ...(snapshot.nodePools.length === 0 ? ["there is no NodePool, so no node can be bought"] : [])],
     ...(kinds.length === 0 ? [] : [["NEW NODES", ...kinds.flatMap((claims, i) => newNode(claims, filled, pools[i] ?? []))]]),
     ...(plan.existingNodes.length === 0 ? [] : [["NODES THAT ARE THERE", ...existingNodes(plan, filled)]]),
     ...(Object.keys(plan.podErrors).length === 0 ? [] : [["PODS LEFT", ...podsLeft(plan.podErrors)]]),
-    leftAlone(plan, snapshot),
+    ...(alone.length === 0 ? [] : [["LEFT ALONE", "", ...alone.flatMap((line) => wrapped(line, 2))]]),
   ];
   return `${sections
     .filter((lines) => lines.length > 0)
@@ -209,25 +209,4 @@ function podsLeft(podErrors: Plan["podErrors"]): readonly string[] {
     // Each pool's reason on lines of its own.
     ...reason.split(/; (?=NodePools? )/).flatMap((part) => wrapped(part, 4)),
   ]);
-}
-
-/** Pods without a node that a plan does not speak of, and why. */
-function leftAlone({ podErrors }: Plan, snapshot: Snapshot): readonly string[] {
-  const { pods, ignored } = pendingPods(snapshot);
-  const spokenOf = new Set([...pods, ...ignored.map(({ pod }) => pod)]);
-  const declining = ignored.filter(({ pod }) => podErrors[podKey(pod)] === undefined).map(({ pod }) => podKey(pod));
-  const unbound = snapshot.pods.filter((pod) => !spokenOf.has(pod) && (pod.spec.nodeName ?? "") === "");
-  const nominated = unbound.filter(({ metadata }) => snapshot.nominated.has(metadata.uid ?? ""));
-  const idle = unbound.filter((pod) => !nominated.includes(pod));
-  const lines = [
-    ...(declining.length === 0
-      ? []
-      : [`${counted(declining.length, "pod")} not to run on nodes of a NodePool, as they ask: ${listed(declining, 3)}`]),
-    ...(idle.length === 0
-      ? []
-      : [
-          `${counted(idle.length, "pod")} not given up by kube-scheduler (no condition PodScheduled, status False, reason Unschedulable): ${listed(idle.map(podKey), 3)}`,
-        ]),
-  ];
-  return lines.length === 0 ? [] : ["LEFT ALONE", "", ...lines.flatMap((line) => wrapped(line, 2))];
 }

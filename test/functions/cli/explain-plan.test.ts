@@ -57,6 +57,41 @@ it("tells alike nodes together", () => {
   expect(text.match(/NodePool default/g)).toHaveLength(1);
 });
 
+it("names the pods that it leaves alone, and why", () => {
+  const going = { ...claim, metadata: { ...claim.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
+  const declines = {
+    affinity: {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [{ matchExpressions: [{ key: "karpenter.sh/nodepool", operator: "DoesNotExist" as const }] }],
+        },
+      },
+    },
+  };
+  const text = explained({
+    nodes: [node],
+    nodeClaims: [going],
+    podDisruptionBudgets: [
+      { metadata: { name: "none", namespace: "default" }, spec: { selector: { matchLabels: { app: "db" } }, maxUnavailable: 0 } },
+    ],
+    pods: [
+      pod("own-nodes", { cpu: "1" }, declines),
+      { ...pod("new"), status: {} },
+      boundPod("job", "n1", { cpu: "1" }, {}, { annotations: { "karpenter.sh/do-not-disrupt": "true" } }),
+      boundPod("db", "n1", { cpu: "1" }, {}, { labels: { app: "db" } }),
+    ],
+  });
+  expect(text.slice(text.indexOf("LEFT ALONE"))).toBe(`LEFT ALONE
+
+  1 pod asking not to run on nodes of a NodePool: default/own-nodes
+  1 pod not given up by kube-scheduler (no condition PodScheduled, status False, reason
+  Unschedulable): default/new
+  default/job stays on n1, a node that goes: held by its annotation karpenter.sh/do-not-disrupt
+  default/db stays on n1, a node that goes: held by PodDisruptionBudget default/none, which never
+  lets it go
+`);
+});
+
 it("has something to say about nothing", () => {
   expect(explained({ nodePools: [] })).toBe(
     "0 new nodes, $0.0000/h (~$0.00 a month); 0 pods placed, 0 left\nthere is no NodePool, so no node can be bought\n",
