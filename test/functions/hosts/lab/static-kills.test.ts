@@ -43,16 +43,12 @@ const STORIES: readonly Story[] = [
 const EVERY = Number(process.env["EVERY"] ?? 400);
 
 describe("killed anywhere", () => {
-  it.for(STORIES)(
-    "$name, and it ends the same",
-    async (story) => {
-      const plain = await unharmed(story, 1);
-      expect(plain.ending.nodes.length).toBeGreaterThan(0);
-      for (const point of killPoints(plain, EVERY)) {
-        const { at, ending } = await killedAt(story, 1, point, plain.ending);
-        expect({ at, when: point.when, ending }).toEqual({ at, when: point.when, ending: plain.ending });
-      }
-    },
-    600_000,
-  );
+  it.for(STORIES)("$name, and it ends the same", { timeout: 600_000 }, async (story) => {
+    const plain = await unharmed(story, 1);
+    expect(plain.ending.nodes.length).toBeGreaterThan(0);
+    for (const point of killPoints(plain, EVERY)) {
+      const { at, ending } = await killedAt(story, 1, point, plain.ending);
+      expect({ at, when: point.when, ending }).toEqual({ at, when: point.when, ending: plain.ending });
+    }
+  });
 });
