@@ -75,7 +75,8 @@ function provisioning(resolution: Resolution, { existing, onTheirWay, errors }: 
   if (existing === replicas) {
     return { type, status: "True", reason: "FitsExistingCapacity", message: `There is room for all ${replicas} pods` };
   }
-  const failed = errors.length > 0 ? `, none for ${errors.length}: ${errors[0]}` : "";
-  const message = `Of ${replicas} pods, ${existing} have room and ${onTheirWay} have nodes on their way${failed}`;
+  const coming = onTheirWay > 0 ? `; nodes for ${onTheirWay} are on their way` : "";
+  const failed = errors.length > 0 ? `; for ${errors.length} none can be made: ${errors[0]}` : "";
+  const message = `There is room for ${existing} of ${replicas} pods${coming}${failed}`;
   return { type, status: "False", reason: "RequiresNewCapacity", message };
 }

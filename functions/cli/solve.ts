@@ -43,5 +43,5 @@ export function solveCommand(path: string, options: { readonly explain?: boolean
     return `${JSON.stringify(json, null, 2)}\n`;
   }
   const more = [...explainBuffers(capacityBuffers), ...idleOverlays(parts)].map((line) => `${line}\n`);
-  return [explainPlan(plan, snapshot), ...more].join("");
+  return [explainPlan(plan, snapshot), ...(more.length > 0 ? ["\n", ...more] : [])].join("");
 }

@@ -56,7 +56,7 @@ describe("a buffer's conditions", () => {
     const placement = { existing: 0, onTheirWay: 1, errors: ["no NodePool can launch nodes", "no NodePool can launch nodes"] };
     const { conditions: all = [] } = bufferStatus(buffer(), RESOLVED, placement, NOW);
     expect(all.find(({ type }) => type === "Provisioning")?.message).toBe(
-      "Of 3 pods, 0 have room and 1 have nodes on their way, none for 2: no NodePool can launch nodes",
+      "There is room for 0 of 3 pods; nodes for 1 are on their way; for 2 none can be made: no NodePool can launch nodes",
     );
   });
 });

@@ -71,7 +71,7 @@ it("plans room for CapacityBuffers, and says what became of each", () => {
     },
   ]);
   expect(solveCommand(path, { explain: true })).toContain(
-    "CapacityBuffer default/spare: Of 2 pods, 0 have room and 2 have nodes on their way",
+    "\nCapacityBuffer default/spare: There is room for 0 of 2 pods; nodes for 2 are on their way\n",
   );
 });
 
