@@ -49,6 +49,15 @@ describe("audit records, as a real API server writes them under EKS's policy", (
     expect(readAuditRecord(written)).toEqual(means && { kind: "buffer-changed", name: means });
   });
 
+  it.for([
+    { subresource: "scale", means: "pool-or-class-changed" },
+    { subresource: "status", means: undefined },
+  ])("a patch of a NodePool's $subresource means $means", ({ subresource, means }) => {
+    const created = record("nodepool-created");
+    const scaled = { ...created, verb: "patch", objectRef: { ...(created["objectRef"] as object), subresource } };
+    expect(readAuditRecord(scaled)?.kind).toBe(means);
+  });
+
   it("hears nothing in what our own functions did", () => {
     const ours = {
       ...record("nodepool-created"),
