@@ -19,6 +19,8 @@ export interface Observer {
   around(faults: CallHooks): CallHooks;
   /** Looks at everything there is. */
   check(): Promise<void>;
+  /** Looks at everything there is for the last time. */
+  finish(): Promise<void>;
   /** Notes a violation that no invariant of its own stands for. */
   report(invariant: string, detail: string): void;
 }
@@ -67,6 +69,11 @@ export function observer(): Observer {
       if (scene === undefined) return;
       const sight = await look(scene);
       for (const watcher of watchers) watcher.check?.(sight);
+    },
+    async finish() {
+      if (scene === undefined) return;
+      const sight = await look(scene);
+      for (const watcher of watchers) watcher.atEnd?.(sight);
     },
   };
 }

@@ -79,6 +79,7 @@ export async function play(script: Script, { onLog, onEnd }: PlayOptions = {}): 
     if (!broken()) {
       faults.stop();
       await comeToRest(scene, broken, (detail) => watching.report("comes to rest", detail));
+      if (!broken()) await watching.finish();
     }
   } catch (error) {
     watching.report("nothing throws", error instanceof Error ? (error.stack ?? error.message) : String(error));

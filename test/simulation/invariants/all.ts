@@ -6,6 +6,7 @@ import { boughtOnce, exhaustedLeftAlone, finalizerFirst, intentFirst, launchedOn
 import { limitsKept } from "./limits.ts";
 import { noticesHeeded } from "./notices.ts";
 import { commandsEnd, deadlinesHold, endingsEnd, ghostsEnd, launchesEnd, taintsHaveReason } from "./progress.ts";
+import { callsBounded } from "./thrift.ts";
 
 /** Every law that a run is held to. */
 export const INVARIANTS: readonly Invariant[] = [
@@ -13,4 +14,5 @@ export const INVARIANTS: readonly Invariant[] = [
   ...[taintedFirst, budgetsAsked, heldPodsStay, drainedFirst, finalizerLast, livingKeepTheirMachines],
   ...[budgetsKept, holdersLeftAlone, noticesHeeded, noOrphans],
   ...[launchesEnd, endingsEnd, deadlinesHold, commandsEnd, taintsHaveReason, ghostsEnd],
+  callsBounded,
 ];
