@@ -50,25 +50,37 @@ export const isNamespaced = (object: { readonly kind: string; readonly namespace
 /** RFC 3339 in whole seconds, as the API server writes times. */
 export const timestamp = (ms: number): string => new Date(ms).toISOString().replace(/\.\d{3}Z$/, "Z");
 
-/** A copy that nobody can change, at any depth. */
+/** What `frozen` has made: such parts are taken over as they are, so that a write copies only what it changes. */
+const made = new WeakSet<object>();
+
+/** A copy of plain JSON that nobody can change, at any depth. */
 export function frozen<T>(value: T): T {
-  return freeze(structuredClone(value));
+  if (typeof value !== "object" || value === null || made.has(value)) return value;
+  const copy = Object.freeze(copied(value, frozen));
+  made.add(copy as object);
+  return copy;
 }
 
-function freeze<T>(value: T): T {
-  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
-  for (const member of Object.values(value)) freeze(member);
-  return Object.freeze(value);
+/** A copy of plain JSON that may be changed, at any depth. */
+export function thawed<T>(value: T): T {
+  return typeof value === "object" && value !== null ? copied(value, thawed) : value;
 }
 
-/** Same JSON value; the order of keys does not count. */
+function copied<T extends object>(value: T, member: <M>(value: M) => M): T {
+  if (Array.isArray(value)) return value.map(member) as T;
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) copy[key] = member((value as Record<string, unknown>)[key]);
+  return copy as T;
+}
+
+/** Same JSON value; the order of keys does not count, nor do keys without a value. */
 export function same(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
   if (Array.isArray(a) !== Array.isArray(b)) return false;
   const [x, y] = [a as Record<string, unknown>, b as Record<string, unknown>];
-  const keys = new Set([...Object.keys(x), ...Object.keys(y)]);
-  for (const key of keys) if (!same(x[key], y[key])) return false;
+  for (const key of Object.keys(x)) if (!same(x[key], y[key])) return false;
+  for (const key of Object.keys(y)) if (y[key] !== undefined && x[key] === undefined) return false;
   return true;
 }
 

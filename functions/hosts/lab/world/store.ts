@@ -1,6 +1,6 @@
 import { ConflictError, NotFoundError, RefusedError } from "../../../../core/ports/errors.ts";
 import { withDefaults } from "./defaults.ts";
-import { type ApiObject, frozen, isNamespaced, KINDS, nameOf, same, timestamp } from "./objects.ts";
+import { type ApiObject, frozen, isNamespaced, KINDS, nameOf, same, thawed, timestamp } from "./objects.ts";
 import type { Random } from "./random.ts";
 
 export type Verb = "create" | "update" | "delete";
@@ -179,7 +179,7 @@ export function objectStore(clock: { now(): number; touch(): void }, random: Ran
     patch(kind, name, namespace, writer, change) {
       const found = store.get(kind, name, namespace);
       if (!found) return undefined;
-      const changed = change(structuredClone(found));
+      const changed = change(thawed(found));
       return changed === undefined ? found : write(found, changed, writer);
     },
 
