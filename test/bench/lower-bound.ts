@@ -1,36 +1,32 @@
+import { ZONE } from "../../core/model/labels.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { has } from "../../core/requirements/requirement.ts";
-import type { Requirements } from "../../core/requirements/requirements.ts";
 import { hasBit } from "../../core/scheduling/bitset.ts";
 import { nodeViews } from "../../core/scheduling/node-view.ts";
 import { pendingPods } from "../../core/scheduling/pending-pods.ts";
-import { worldOf } from "../../core/scheduling/world.ts";
+import type { Ask } from "../../core/scheduling/pod-class.ts";
+import { cellsOf } from "../../core/scheduling/recipes/market.ts";
+import { type Kind, rareNeeds, type Stock } from "../../core/scheduling/recipes/supply.ts";
+import { Worth } from "../../core/scheduling/recipes/worth.ts";
+import { type World, worldOf } from "../../core/scheduling/world.ts";
 
-/** Ways to buy that the same kinds of pods may use: rows of room by resource, each for one USD an hour. */
-interface Cell {
-  readonly rooms: readonly Float64Array[];
-  /** Worth of a unit of each resource; scaled so that no row's room is worth more than it costs. */
-  worth: Float64Array;
+/** Prices (USD per hour) that no plan for the pending pods can go below. */
+export interface LowerBounds {
+  /** Pods and machines divisible at will, rules of company left out: the linear program over pods × types. */
+  readonly plain: number;
+  /** The same, but a hard spread over zones puts as many pods in each zone as its skew of 1 demands. */
+  readonly spread: number;
 }
 
-/** Pods that may use the same cells and ask for the same. */
-interface Demand {
-  readonly pods: number;
-  readonly vector: Float64Array;
-  readonly cells: readonly number[];
-}
-
-const FACTORS = [4, 0.25, 1.6, 0.625, 1.15, 0.87, 1.03, 0.97, 0];
-const ROUNDS = 6;
+/** Rounds of the search: more than the solver takes, since a better worth is a higher bound. */
+const ROUNDS = 12;
 
 /**
- * A price (USD per hour) that no plan for the pending pods can go below, pods and machines being divisible at will and topology left out.
- *
- * Dual of the covering problem: give each resource a worth such that no machine's room is worth more than the machine costs; then pods cost at least
- * what they ask for is worth. Machines that the same pods may use form a cell with a worth of its own, and a pod counts at the least of
- * the cells that it may use. Any such worth is valid; a search by coordinates raises it. Pods that fit nowhere count nothing.
+ * Lower bounds by weak duality. The solver's own search proposes what room is worth; here that is only believed as far as it can be checked: for each offering the
+ * worth of each resource is scaled so that the room of no machine is worth more than its price, and a pod then costs at least what it asks for is worth in
+ * the cheapest place that it may use. Any worths give a valid bound; good ones come within a few tenths of a per cent of the program's optimum.
  */
-export function lowerBound(snapshot: Snapshot): number {
+export function lowerBounds(snapshot: Snapshot): LowerBounds {
   const { pods } = pendingPods(snapshot);
   const world = worldOf(snapshot, nodeViews(snapshot), pods, {
     policy: "Respect",
@@ -39,132 +35,92 @@ export function lowerBound(snapshot: Snapshot): number {
     excludeNodes: new Set(),
     settling: new Set(),
     moved: new Set(),
+    virtual: new Set(),
   });
-  const width = world.axis.names.length;
-  // The last shape wants least: a plan may come to it.
-  const wants = world.classes.flatMap(({ index, pods: alike }) => {
+  return { plain: bound(world, () => []), spread: bound(world, zonesOf) };
+}
+
+/** Zones over which a class must spread evenly; none when it need not. */
+function zonesOf(ask: Ask): readonly string[] {
+  const group = ask.areas.find(({ key, kind, maxSkew }) => key === ZONE && kind === "spread" && maxSkew === 1);
+  return group !== undefined && ask.hard.has(group) && ask.self.has(group) ? [...group.domains.keys()] : [];
+}
+
+function bound(world: World, zonesFor: (ask: Ask) => readonly string[]): number {
+  const kinds: Kind[] = [];
+  const stocks = new Map<string, Stock & { pods: number }>();
+  const kindIds = new Map<string, number>();
+  const add = (ask: Ask, pods: number, zone?: string): void => {
+    const set = zone === undefined ? ask.set : world.sets.join(ask.set, world.sets.oneOf(ZONE, [zone]));
+    if (set === undefined || pods === 0) return;
+    const sets = world.templates.map((template) => world.sets.join(template.set, set));
+    const home = world.templates.find(({ index }) => sets[index] !== undefined);
+    if (home === undefined) return;
+    const needs = rareNeeds(world.axis, ask.vector);
+    const text = `${set.id} ${needs.join()}`;
+    const kind = kindIds.get(text) ?? kinds.push({ sets, home, needs, custom: "" }) - 1;
+    kindIds.set(text, kind);
+    const key = `${kind}/${ask.vector.join()}`;
+    const known = stocks.get(key);
+    if (known === undefined) stocks.set(key, { kind, vector: ask.vector, rules: [], counting: [], pods });
+    else known.pods += pods;
+  };
+  for (const { index, pods } of world.classes) {
+    // The last shape wants least: a plan may come to it.
     const ask = world.asks[index]?.at(-1);
-    return ask === undefined || ask.contradiction !== undefined ? [] : [{ ask, pods: alike.length }];
-  });
-  const extended = world.axis.names.flatMap((name, r) => (["cpu", "memory", "pods"].includes(name) ? [] : [r]));
-  const kindOf = ({ ask }: (typeof wants)[number]): string => `${ask.set.id}:${extended.filter((r) => (ask.vector[r] ?? 0) > 0).join()}`;
-  const kinds = [...new Map(wants.map((want) => [kindOf(want), want.ask])).entries()];
+    if (ask === undefined || ask.contradiction !== undefined) continue;
+    const zones = zonesFor(ask);
+    const each = zones.length === 0 ? 0 : Math.floor(pods.length / zones.length);
+    for (const zone of zones) add(ask, each, zone);
+    add(ask, pods.length - each * zones.length);
+  }
+  return certified(world, kinds, [...stocks.values()]);
+}
 
-  const cells: (Cell & { readonly kinds: readonly string[]; rooms: Float64Array[] })[] = [];
-  const bySignature = new Map<string, number>();
+function certified(world: World, kinds: readonly Kind[], stocks: readonly Stock[]): number {
+  const width = world.axis.names.length;
+  const cells = cellsOf(kinds, width, world.templates);
+  const proposed = new Worth(cells, stocks, kinds.length, width, ROUNDS).room;
+  // Which kinds an offering serves, looked up in the catalogue itself.
+  const byKinds = new Map(cells.map(({ template, kinds: served }, c) => [`${template.index}:${served.join()}`, c]));
+  const worths = proposed.map((room) => Float64Array.from(room));
+  const most = new Float64Array(cells.length);
+  const usable = kinds.map(() => new Set<number>());
   for (const template of world.templates) {
-    const views = kinds.flatMap(([kind, ask]) => {
-      const joined = world.sets.join(template.set, ask.set);
-      const needed = extended.filter((r) => (ask.vector[r] ?? 0) > 0);
-      return joined === undefined ? [] : [{ kind, admitted: template.table.admitted(joined), set: joined.requirements, needed }];
-    });
     template.table.types.forEach(({ offerings }, t) => {
-      if (!hasBit(template.types, t)) return;
-      const room = template.room.subarray(t * width, (t + 1) * width);
-      const fitting = views.filter(({ admitted, needed }) => hasBit(admitted, t) && needed.every((r) => (room[r] ?? 0) > 0));
       for (const offering of offerings) {
-        if (!offering.available || offering.price <= 0) continue;
-        const served = fitting.filter(({ set }) => allows(set, offering)).map(({ kind }) => kind);
+        if (!offering.available || offering.price <= 0 || !hasBit(template.types, t)) continue;
+        const served = kinds.flatMap(({ sets, needs }, kind) => {
+          const set = sets[template.index];
+          if (needs.some((r) => (template.room[t * width + r] ?? 0) <= 0)) return [];
+          if (set === undefined || !hasBit(template.table.admitted(set), t)) return [];
+          const zone = set.requirements.get(ZONE);
+          const capacityType = set.requirements.get("karpenter.sh/capacity-type");
+          const isFree =
+            (zone === undefined || has(zone, offering.zone)) && (capacityType === undefined || has(capacityType, offering.capacityType));
+          return isFree ? [kind] : [];
+        });
         if (served.length === 0) continue;
-        const signature = served.join("|");
-        const index = bySignature.get(signature) ?? cells.push({ kinds: served, rooms: [], worth: new Float64Array(width) }) - 1;
-        bySignature.set(signature, index);
-        cells[index]?.rooms.push(Float64Array.from(room, (amount) => Math.max(0, amount) / offering.price));
+        const c = byKinds.get(`${template.index}:${served.join()}`);
+        if (c === undefined)
+          throw new Error(`no cell for ${template.name} ${offering.zone} ${offering.capacityType}: the market leaves an offering out`);
+        for (const kind of served) usable[kind]?.add(c);
+        let worth = 0;
+        for (let r = 0; r < width; r++) worth += Math.max(0, template.room[t * width + r] ?? 0) * (worths[c]?.[r] ?? 0);
+        most[c] = Math.max(most[c] ?? 0, worth / offering.price);
       }
     });
   }
-  for (const cell of cells) cell.rooms = undominated(cell.rooms);
-  const folded = new Map<string, { pods: number; vector: Float64Array; cells: readonly number[] }>();
-  for (const want of wants) {
-    const kind = kindOf(want);
-    const key = `${kind}/${want.ask.vector.join()}`;
-    const known = folded.get(key);
-    const usable = (): number[] => cells.flatMap((cell, c) => (cell.kinds.includes(kind) ? [c] : []));
-    if (known === undefined) folded.set(key, { pods: want.pods, vector: want.ask.vector, cells: usable() });
-    else known.pods += want.pods;
-  }
-  return ascend(
-    cells,
-    [...folded.values()].filter(({ cells: usable }) => usable.length > 0),
-    width,
-  );
-}
-
-function allows(set: Requirements, offering: { readonly zone: string; readonly capacityType: string }): boolean {
-  const zone = set.get("topology.kubernetes.io/zone");
-  const capacityType = set.get("karpenter.sh/capacity-type");
-  return (zone === undefined || has(zone, offering.zone)) && (capacityType === undefined || has(capacityType, offering.capacityType));
-}
-
-/** Rows that no other row equals or outdoes: the others constrain nothing. */
-function undominated(rows: readonly Float64Array[]): Float64Array[] {
-  const kept: Float64Array[] = [];
-  const sum = (row: Float64Array): number => row.reduce((total, amount) => total + amount, 0);
-  for (const row of [...rows].sort((a, b) => sum(b) - sum(a))) {
-    if (!kept.some((other) => row.every((amount, r) => amount <= (other[r] ?? 0)))) kept.push(row);
-  }
-  return kept;
-}
-
-function dot(a: Float64Array, b: Float64Array): number {
-  let sum = 0;
-  for (let r = 0; r < a.length; r++) sum += (a[r] ?? 0) * (b[r] ?? 0);
-  return sum;
-}
-
-/** The worth scaled up or down until the best row is worth exactly its price. */
-function scaled(worth: Float64Array, rooms: readonly Float64Array[]): Float64Array {
-  const most = rooms.reduce((highest, room) => Math.max(highest, dot(worth, room)), 0);
-  return most > 0 ? worth.map((value) => value / most) : worth;
-}
-
-function ascend(cells: readonly Cell[], demands: readonly Demand[], width: number): number {
-  const total = (): number =>
-    demands.reduce((sum, { pods, vector, cells: usable }) => {
-      let least = Number.POSITIVE_INFINITY;
-      for (const c of usable) least = Math.min(least, dot(cells[c]?.worth ?? vector, vector));
-      return sum + pods * least;
-    }, 0);
-  const asked = new Float64Array(width);
-  for (const { pods, vector } of demands) {
-    for (let r = 0; r < width; r++) asked[r] = (asked[r] ?? 0) + pods * (vector[r] ?? 0);
-  }
-  for (const cell of cells)
-    cell.worth = scaled(
-      asked.map((amount) => (amount > 0 ? 1 / amount : 0)),
-      cell.rooms,
-    );
-  // All cells together, then those of one kind of pod, then one by one: cells that a pod may choose between must rise together.
-  const all = cells.map((_, c) => c);
-  const byKind = [...new Map(demands.map(({ cells: usable }) => [usable.join(), usable])).values()];
-  const blocks = [all, ...byKind, ...all.map((c) => [c])];
-  let best = total();
-  for (let round = 0; round < ROUNDS; round++) {
-    const before = best;
-    for (const block of blocks) {
-      for (let r = 0; r < width; r++) {
-        for (const factor of FACTORS) {
-          const kept = block.map((c) => cells[c]?.worth ?? asked);
-          for (const c of block) {
-            const cell = cells[c];
-            if (cell !== undefined)
-              cell.worth = scaled(
-                cell.worth.map((value, i) => (i === r ? value * factor : value)),
-                cell.rooms,
-              );
-          }
-          const now = total();
-          if (now > best) best = now;
-          else {
-            for (const [i, c] of block.entries()) {
-              const cell = cells[c];
-              if (cell !== undefined) cell.worth = kept[i] ?? asked;
-            }
-          }
-        }
-      }
+  let total = 0;
+  for (const { kind, vector, pods } of stocks) {
+    let least = Number.POSITIVE_INFINITY;
+    for (const c of usable[kind] ?? []) {
+      let worth = 0;
+      for (let r = 0; r < width; r++) worth += (vector[r] ?? 0) * (worths[c]?.[r] ?? 0);
+      least = Math.min(least, worth / Math.max(most[c] ?? 1, 1e-12));
     }
-    if (best - before < 1e-4 * best) break;
+    // Pods that fit nowhere cost nothing.
+    if (least !== Number.POSITIVE_INFINITY) total += pods * least;
   }
-  return best;
+  return total;
 }

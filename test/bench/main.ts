@@ -24,7 +24,9 @@ interface Line {
   readonly claims: number;
   readonly left: number;
   readonly pricePerHour: number;
-  readonly gapPercent?: number;
+  /** Above the linear program over pods × types, without and with the spreads over zones. */
+  readonly plainGapPercent?: number;
+  readonly spreadGapPercent?: number;
   readonly heapMib: number;
   /** After the first solve, with the input. */
   readonly coldRssMib: number;
@@ -67,7 +69,7 @@ for (const source of sources) {
 }
 
 const HEAD =
-  "source               pods  cold ms  best ms  median  pods/s  claims  left      $/h  gap %  heap MiB  rss cold/peak MiB  × Karpenter";
+  "source               pods  cold ms  best ms  median  pods/s  claims  left      $/h  gap %: LP, with spread  heap MiB  rss cold/peak MiB  × Karpenter";
 console.log(`\n${HEAD}`);
 for (const line of lines) {
   const theirs = KARPENTER[line.source.split("-")[0] ?? ""]?.[line.pods];
@@ -80,7 +82,7 @@ for (const line of lines) {
     [line.claims, 8],
     [line.left, 6],
     [line.pricePerHour.toFixed(2), 9],
-    [line.gapPercent ?? "", 7],
+    [line.plainGapPercent === undefined ? "" : `${line.plainGapPercent}, ${line.spreadGapPercent}`, 24],
     [line.heapMib, 10],
     [`${Math.round(line.coldRssMib)}/${Math.round(line.peakRssMib)}`, 19],
     [theirs === undefined ? "" : `${(theirs / line.bestMs).toFixed(0)} (cold ${(theirs / line.coldMs).toFixed(0)})`, 14],

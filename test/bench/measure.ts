@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { solve } from "../../core/scheduling/solve.ts";
 import { readScenario, scenarioToSnapshot } from "../../functions/cli/scenario.ts";
-import { lowerBound } from "./lower-bound.ts";
+import { lowerBounds } from "./lower-bound.ts";
 import { FAMILIES, settingOf, snapshotOf } from "./workloads.ts";
 
 const [source = "diverse", size = "1000", runs = "5"] = process.argv.slice(2);
@@ -44,7 +44,7 @@ const [cold = 0, ...warm] = walls;
 const sorted = [...warm].sort((a, b) => a - b);
 const peakRssMib = process.resourceUsage().maxRSS / 1024;
 const price = plan.newNodeClaims.reduce((sum, { pricePerHour }) => sum + (pricePerHour ?? 0), 0);
-const bound = pods <= 10_000 ? lowerBound(snapshot) : undefined;
+const bounds = pods <= 10_000 ? lowerBounds(snapshot) : undefined;
 const round = (value: number, digits = 1): number => Number(value.toFixed(digits));
 console.log(
   JSON.stringify({
@@ -59,7 +59,14 @@ console.log(
     claims: plan.newNodeClaims.length,
     left: Object.keys(plan.podErrors).length,
     pricePerHour: round(price, 3),
-    ...(bound === undefined ? {} : { boundPerHour: round(bound, 3), gapPercent: round(100 * (price / bound - 1)) }),
+    ...(bounds === undefined
+      ? {}
+      : {
+          plainBoundPerHour: round(bounds.plain, 3),
+          plainGapPercent: round(100 * (price / bounds.plain - 1)),
+          spreadBoundPerHour: round(bounds.spread, 3),
+          spreadGapPercent: round(100 * (price / bounds.spread - 1)),
+        }),
     heapMib: round(heapMib),
     coldRssMib: round(coldRssMib),
     peakRssMib: round(peakRssMib),

@@ -21,18 +21,19 @@ export interface Cell {
   readonly offers: readonly Offer[];
 }
 
-/** What can be bought for some kinds of pods, by whom it serves. */
-export function cellsOf(kinds: readonly Kind[], width: number): readonly Cell[] {
+/** What can be bought for some kinds of pods, by whom it serves: from the pools that make nodes for their sake, unless others are named. */
+export function cellsOf(
+  kinds: readonly Kind[],
+  width: number,
+  templates: Iterable<Template> = new Set(kinds.map(({ home }) => home)),
+): readonly Cell[] {
   const byText = new Map<string, { readonly template: Template; readonly kinds: readonly number[]; readonly offers: Offer[] }>();
-  for (const template of new Set(kinds.map(({ home }) => home))) {
-    const own = kinds.flatMap(({ sets }, kind) => {
+  for (const template of templates) {
+    const own = kinds.flatMap(({ sets, needs }, kind) => {
       const set = sets[template.index];
-      return set === undefined ? [] : [{ kind, types: template.table.admitted(set), wish: wishOf(set.requirements) }];
+      return set === undefined ? [] : [{ kind, needs, types: template.table.admitted(set), wish: wishOf(set.requirements) }];
     });
-    const groups = typesByKinds(
-      template,
-      own.map(({ types }) => types),
-    );
+    const groups = typesByKinds(template, own, width);
     for (const { offering, prices } of template.table.offerings) {
       const admitted = own.map(({ wish }) => admits(wish, offering));
       for (const { served, types } of groups) {
@@ -53,18 +54,20 @@ export function cellsOf(kinds: readonly Kind[], width: number): readonly Cell[] 
   return [...byText.values()].map((cell) => ({ ...cell, offers: worthwhile(cell.offers) }));
 }
 
-/** A template's types by which of some sets hold them. */
+/** A template's types by which kinds may use them. */
 function typesByKinds(
   template: Template,
-  sets: readonly Bitset[],
+  kinds: readonly { readonly types: Bitset; readonly needs: readonly number[] }[],
+  width: number,
 ): readonly { readonly served: readonly number[]; readonly types: number[] }[] {
   const byText = new Map<string, { readonly served: readonly number[]; readonly types: number[] }>();
   template.table.types.forEach((_, type) => {
     if (!hasBit(template.types, type)) return;
     const served: number[] = [];
-    for (let at = 0; at < sets.length; at++) {
-      const set = sets[at];
-      if (set !== undefined && hasBit(set, type)) served.push(at);
+    for (let at = 0; at < kinds.length; at++) {
+      const kind = kinds[at];
+      if (kind === undefined || !hasBit(kind.types, type)) continue;
+      if (kind.needs.every((r) => (template.room[type * width + r] ?? 0) > 0)) served.push(at);
     }
     if (served.length === 0) return;
     const text = served.join();

@@ -4,6 +4,7 @@ import type { Requirements } from "../../requirements/requirements.ts";
 import { isEmpty } from "../bitset.ts";
 import type { Ask } from "../pod-class.ts";
 import type { RequirementSet, RequirementSets } from "../requirement-sets.ts";
+import type { ResourceAxis } from "../resource-axis.ts";
 import { untolerated } from "../taints.ts";
 import type { Template } from "../template.ts";
 import type { TopologyGroup } from "../topology-group.ts";
@@ -16,9 +17,13 @@ export interface Kind {
   readonly sets: readonly (RequirementSet | undefined)[];
   /** The first pool that can make a node for them; nodes of the others are not made for their sake, but may have room. */
   readonly home: Template;
+  /** Indexes of resources that few machines have and the pods ask for, as GPUs. */
+  readonly needs: readonly number[];
   /** Labels that no machine brings and the pods want: kinds that want different ones share no node. Empty when they want none. */
   readonly custom: string;
 }
+
+const COMMON: ReadonlySet<string> = new Set(["cpu", "memory", "pods", "ephemeral-storage"]);
 
 /** How many pods of a group a host may have for one more to come. */
 export interface HostRule {
@@ -55,9 +60,10 @@ export function supplyOf(world: World, left: readonly number[], topology: Topolo
   const stockIds = new Map<string, number>();
   const stockOf = (home: Template, set: RequirementSet, ask: Ask): number => {
     const tolerations = ask.tolerations.length > 0 ? JSON.stringify(ask.tolerations) : "";
-    const kindText = `${home.index} ${set.id} ${tolerations}`;
+    const needs = rareNeeds(world.axis, ask.vector);
+    const kindText = `${home.index} ${set.id} ${needs.join()} ${tolerations}`;
     const kind =
-      kindIds.get(kindText) ?? kinds.push({ sets: setsOf(world, set, ask), home, custom: customLabels(set.requirements, home) }) - 1;
+      kindIds.get(kindText) ?? kinds.push({ sets: setsOf(world, set, ask), home, needs, custom: customLabels(set.requirements, home) }) - 1;
     kindIds.set(kindText, kind);
     const rules = ask.hosts.map((group) => ({ group: group.index, most: group.kind === "spread" ? mostOnHost(group, ask) : 0 }));
     const counting = ask.counting.flatMap(({ key, index }) => (key === HOSTNAME ? [index] : []));
@@ -154,6 +160,11 @@ function shareOut(zones: readonly Zone[], { kind, maxSkew }: TopologyGroup, draw
     zone.pods++;
     draw[i] = stockIn(zone);
   }
+}
+
+/** Resources that pods ask for and that not every machine has. */
+export function rareNeeds(axis: ResourceAxis, vector: Float64Array): readonly number[] {
+  return axis.names.flatMap((name, r) => ((vector[r] ?? 0) > 0 && !COMMON.has(name) ? [r] : []));
 }
 
 /** What pods want of labels that machines do not bring and the pool leaves open, as a text. */
