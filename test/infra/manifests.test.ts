@@ -179,7 +179,7 @@ describe("RBAC", () => {
     { verb: "delete", resource: "nodeclaims", who: ["lifecycle"] },
     { verb: "update", resource: "nodes", who: ["lifecycle", "disruption"] },
     { verb: "update", resource: "nodeclaims/status", who: ["lifecycle", "disruption"] },
-    { verb: "update", resource: "nodepools/status", who: ["catalog"] },
+    { verb: "update", resource: "nodepools/status", who: ["lifecycle", "catalog"] },
     { verb: "patch", resource: "ec2nodeclasses/status", who: ["catalog"] },
     { verb: "update", resource: "nodeoverlays/status", who: ["catalog"] },
     { verb: "list", resource: "nodeoverlays", who: ["provision", "lifecycle", "disruption", "catalog"] },
