@@ -167,4 +167,25 @@ describe("rebuild", () => {
     await expectAccountedFor(lab, ids(lab).length);
     lab.close();
   });
+
+  it.for([5, 12, 33, 38, 46, 52, 65, 80, 110])(
+    "%i s into a scale-down, a lost table leaves no node behind and none half taken away",
+    async (seconds) => {
+      const lab = await several();
+      scale(lab, 1);
+      await pass(lab, seconds * SECOND);
+      await loseTable(lab);
+      await rebuild(lab.deps, { apply: true });
+      await pass(lab, 15 * MINUTE);
+      expect(runningPods(lab)).toBe(1);
+      await expectAccountedFor(lab, 1);
+      const tainted = (
+        lab.world.store.list("Node") as readonly { readonly spec?: { readonly taints?: readonly { readonly key: string }[] } }[]
+      )
+        .flatMap(({ spec }) => spec?.taints ?? [])
+        .filter(({ key }) => key === "karpenter.sh/disrupted");
+      expect(tainted).toEqual([]);
+      lab.close();
+    },
+  );
 });
