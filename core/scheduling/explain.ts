@@ -1,4 +1,4 @@
-import { HOSTNAME, WELL_KNOWN_LABELS } from "../model/labels.ts";
+import { HOSTNAME, NODE_POOL, WELL_KNOWN_LABELS } from "../model/labels.ts";
 import type { NodePool } from "../model/node-pool.ts";
 import { hasDeviceClaims } from "../pods/device-claims.ts";
 import { canonical, requirement } from "../requirements/requirement.ts";
@@ -11,7 +11,7 @@ import { keepsFree } from "./open-types.ts";
 import type { Ask } from "./pod-class.ts";
 import { allowedDomains, CompanyReasons } from "./reasons/company.ts";
 import { contradictionText } from "./reasons/contradiction.ts";
-import { conflictText, likelyKey, noTypeText } from "./reasons/labels.ts";
+import { conflictText, likelyKey, noSuchPoolText, noTypeText } from "./reasons/labels.ts";
 import { byShareOfLimits, limitText } from "./reasons/limits.ts";
 import { minValuesText } from "./reasons/min-values.ts";
 import { RoomReasons } from "./reasons/room.ts";
@@ -87,6 +87,9 @@ export class Explainer {
       if (this.#unusable.length === 0) return "there is no NodePool, so no node can be bought; create one";
       return `no NodePool can launch nodes: ${this.#unusable.map(([name, reason]) => `${name} ${reason}`).join("; ")}`;
     }
+    const pools = [...templates, ...this.#unusable.map(([name]) => ({ name }))].map(({ name }) => name);
+    const astray = possible.map(({ strict }) => noSuchPoolText(strict.get(NODE_POOL), pools));
+    if (astray[0] !== undefined && !astray.includes(undefined)) return astray[0];
     return [
       ...folded(templates.map((template) => ({ name: template.name, verdict: this.#verdict(template, possible) }))),
       ...this.#unusable.map(([name, reason]) => `NodePool ${name} ${reason}`),

@@ -12,13 +12,20 @@ import { inOrder, listed, requirementText } from "./words.ts";
 /** Why the pod's labels and the pool's do not agree. `likely` finds the label that was meant by one that the pool lacks. */
 export function conflictText({ key, offered, wanted }: Conflict, likely: (key: string) => string | undefined): string {
   // Told alike by all pools, so that they are told together.
-  if (key === NODE_POOL) return `the pod wants ${requirementText(wanted)}`;
+  if (key === NODE_POOL) return `the pod asks for other NodePools by ${requirementText(wanted)}`;
   if (offered === undefined) {
     const meant = likely(key);
     const mend = meant === undefined ? "add it to spec.template.metadata.labels, or drop it from the pod" : `did you mean ${meant}?`;
     return `the pod wants ${requirementText(wanted)}, and the pool gives its nodes no label ${key}; ${mend}`;
   }
   return `the pod wants ${requirementText(wanted)}, but the pool only allows ${requirementText(offered)}; ${meantValue(wanted, offered.complement ? [] : offered.values) ?? "change one of them"}`;
+}
+
+/** Told when a pod names NodePools of which there is none; undefined when it names none, or one that is there. */
+export function noSuchPoolText(wanted: Requirement | undefined, pools: readonly string[]): string | undefined {
+  if (wanted === undefined || wanted.complement || pools.some((name) => has(wanted, name))) return undefined;
+  const meant = meantValue(wanted, pools);
+  return `the pod asks for ${requirementText(wanted)}, and there is no such NodePool; ${meant ?? `there are ${listed(inOrder(pools))}`}`;
 }
 
 /** Of the well-known labels and those that pools define: one a slip of the pen away, or of the same name in another domain. */

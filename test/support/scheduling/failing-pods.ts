@@ -170,6 +170,13 @@ export const FAILING_PODS: readonly (readonly [string, readonly Case[]])[] = [
         },
       },
       {
+        name: "a NodePool that is not there",
+        scene: {
+          pods: [pod("web", { cpu: "1" }, { nodeSelector: { "karpenter.sh/nodepool": "defualt" } })],
+          nodePools: [nodePool(), nodePool("gpu")],
+        },
+      },
+      {
         name: "another NodePool, which has no room",
         scene: {
           pods: [pod("web", { cpu: "40" }, { nodeSelector: { "karpenter.sh/nodepool": "b" } })],
