@@ -5,7 +5,7 @@ import { type Reach, type Reading, type RememberedList, rememberedList } from ".
 import { isComparable } from "./resource-version.ts";
 import type { ClusterReader } from "./snapshot.ts";
 
-/** Silence after which a watch of a quick server is taken to have said everything: some thirty times what lies between two events. */
+/** Silence after which a watch is taken to have said everything: a server that is quick sends one event right after the other. */
 const QUIET_MS = 50;
 
 /** What one decision reads. */
@@ -28,7 +28,8 @@ export interface InformerOptions extends Omit<Reach, "quietMs"> {
 /**
  * The informer that sleeps between calls: gives each decision its readings of one cluster. A list of one page is read anew each time: one small
  * request, exact. A longer one is remembered while the function is warm, and only what has changed since is asked for (remembered-list.ts).
- * Memory is all it holds: a function that is killed, started anew or thawed after hours reads from the beginning.
+ * Memory is all it holds: a function that is killed or started anew reads from the beginning, and so does one that was frozen for so long that
+ * the server has forgotten its version.
  */
 export function informer({ memory, cluster, quietMs = QUIET_MS, longerThan = PAGE, ...reach }: InformerOptions): () => Readings {
   return () => {
