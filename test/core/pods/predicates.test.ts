@@ -10,8 +10,10 @@ import {
   isDrainable,
   isEvictable,
   isMirror,
+  isProvisionable,
   isReschedulable,
   isWaiting,
+  podUid,
   toleratesDisrupted,
 } from "../../../core/pods/predicates.ts";
 
@@ -49,6 +51,39 @@ it("tells whose pod it is", () => {
   expect(isReschedulable(ownedBy("apps/v1", "DaemonSet"))).toBe(false);
   expect(isReschedulable(ownedBy("apps/v1", "ReplicaSet", "2026-01-01T00:00:00Z"))).toBe(false);
   expect(isReschedulable(ownedBy("apps/v1", "StatefulSet", "2026-01-01T00:00:00Z"))).toBe(true);
+});
+
+const unschedulable = [{ type: "PodScheduled", status: "False" as const, reason: "Unschedulable" }];
+
+it.for<{ name: string; part: Parameters<typeof pod>[0]; helped: boolean }>([
+  { name: "waits in vain", part: {}, helped: true },
+  { name: "has a node", part: { spec: { nodeName: "n" } }, helped: false },
+  { name: "was not looked at yet", part: { status: { conditions: [] } }, helped: false },
+  {
+    name: "is gated",
+    part: { status: { conditions: [{ type: "PodScheduled", status: "False", reason: "SchedulingGated" }] } },
+    helped: false,
+  },
+  { name: "will have the room of pods that it preempts", part: { status: { nominatedNodeName: "n" } }, helped: false },
+  { name: "has ended", part: { status: { phase: "Failed" } }, helped: false },
+  { name: "goes", part: { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }, helped: false },
+  {
+    name: "is a daemon's",
+    part: { metadata: { ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name: "d", uid: "d" }] } },
+    helped: false,
+  },
+])("a new node helps a pod that $name: $helped", ({ part, helped }) => {
+  const waiting = pod({
+    ...part,
+    spec: { nodeName: "", ...part?.spec },
+    status: { phase: "Pending", conditions: unschedulable, ...part?.status },
+  });
+  expect(isProvisionable(waiting)).toBe(helped);
+});
+
+it("knows a pod by its UID, or by its name where it has none", () => {
+  expect(podUid(pod({ metadata: { uid: "u" } }))).toBe("u");
+  expect(podUid(pod())).toBe("default/p");
 });
 
 it("drains what neither tolerates the taint, is stuck, nor is a mirror", () => {
