@@ -1,17 +1,19 @@
 /**
  * Solves the scenarios of a folder and asks Karpenter itself about them (oracle/, Go): `node test/conformance/differential.ts FOLDER
- * [NNN…] [--runs N]`. Karpenter's answers are kept as FOLDER/NNN.answers.json and read from there the next time. Exits 1 when we break a
- * rule, leave a pod or pay more.
+ * [NNN…] [--runs N] [--keep FOLDER]`. Karpenter's answers are kept as FOLDER/NNN.answers.json and read from there the next time. Exits 1
+ * when we break a rule, leave a pod or pay more. --keep writes scenarios with their answers as generated.test.ts reads them.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { gzipSync } from "node:zlib";
 import { solve } from "../../core/scheduling/solve.ts";
+import type { Json } from "../support/scheduling/judge-rules.ts";
 import { readScenario, scenarioToSnapshot } from "../support/scheduling/scenario.ts";
 import { type Verdict, verdict } from "./verdict.ts";
 
-const USAGE = "usage: node test/conformance/differential.ts FOLDER [NNN…] [--runs N]";
+const USAGE = "usage: node test/conformance/differential.ts FOLDER [NNN…] [--runs N] [--keep FOLDER]";
 /** Scenarios asked for at once: one process a batch, so that an interrupted run keeps what it has. */
 const BATCH = 50;
 
@@ -43,6 +45,17 @@ function askOracle(runs: string, files: readonly string[]): void {
   }
 }
 
+/** One file with a scenario and Karpenter's answers, cut to what the verdict reads. */
+function keepCase(folder: string, scenario: Json, answers: readonly Json[]): void {
+  const cut = answers.map(({ newNodeClaims, existingNodes, podErrors }) => ({
+    newNodeClaims: newNodeClaims.map(({ requests: _, taints: __, ...claim }: Json) => claim),
+    existingNodes,
+    podErrors: Object.fromEntries(Object.keys(podErrors).map((pod) => [pod, "left"])),
+  }));
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, `${scenario.name}.json.gz`), gzipSync(JSON.stringify({ scenario, answers: cut }), { level: 9 }));
+}
+
 function marksOf({ broken, left, leftSometimes, isDearer, more }: Verdict): string {
   return [
     broken.length > 0 ? "BROKEN" : "",
@@ -55,7 +68,7 @@ function marksOf({ broken, left, leftSometimes, isDearer, more }: Verdict): stri
     .join(" ");
 }
 
-function main(folder: string, chosen: readonly string[], runs: string): boolean {
+function main(folder: string, chosen: readonly string[], runs: string, keep: string | undefined): boolean {
   const files = readdirSync(folder)
     .filter((name) => /\.scenario\.json(\.gz)?$/.test(name) && (chosen.length === 0 || chosen.some((prefix) => name.startsWith(prefix))))
     .sort()
@@ -64,8 +77,10 @@ function main(folder: string, chosen: readonly string[], runs: string): boolean 
   const totals = { broken: 0, left: 0, leftSometimes: 0, more: 0, dearer: 0, comparable: 0, ours: 0, theirs: 0 };
   for (const file of files) {
     const scenario = readScenario(file);
+    const answers = JSON.parse(readFileSync(answersFile(file), "utf8"));
+    if (keep !== undefined) keepCase(keep, scenario, answers);
     const plan = solve(scenarioToSnapshot(scenario));
-    const result = verdict(scenario, plan, JSON.parse(readFileSync(answersFile(file), "utf8")));
+    const result = verdict(scenario, plan, answers);
     totals.broken += result.broken.length > 0 ? 1 : 0;
     totals.left += result.left.length;
     totals.leftSometimes += result.leftSometimes.length;
@@ -93,10 +108,10 @@ function main(folder: string, chosen: readonly string[], runs: string): boolean 
 }
 
 try {
-  const { values, positionals } = parseArgs({ options: { runs: { type: "string" } }, allowPositionals: true });
+  const { values, positionals } = parseArgs({ options: { runs: { type: "string" }, keep: { type: "string" } }, allowPositionals: true });
   const [folder, ...chosen] = positionals;
   if (folder === undefined || !existsSync(folder)) throw new TypeError("name a folder that holds NNN.scenario.json");
-  process.exitCode = main(folder, chosen, values.runs ?? "3") ? 0 : 1;
+  process.exitCode = main(folder, chosen, values.runs ?? "3", values.keep) ? 0 : 1;
 } catch (error) {
   console.error(`${error instanceof Error ? error.message : String(error)}; ${USAGE}`);
   process.exitCode = 2;
