@@ -8,7 +8,8 @@ import { STORIES } from "./stories.ts";
 const USAGE = `npm start                         three short stories on the real EC2 catalogue
 npm start -- FILE|FOLDER...       your own manifests ("-" is standard input)
 
-  --scale NAME=N                  then scale this Deployment or StatefulSet (NAMESPACE/NAME=N; may be given several times)
+  --scale NAME=N                  then scale this Deployment, StatefulSet or static NodePool (NAMESPACE/NAME=N; may be given
+                                  several times)
   --minutes N                     a step is over when nothing has changed for so many minutes (5)
   --region NAME                   ${BUNDLED_REGIONS.join(", ")} (us-west-2)
   --seed N                        another course of chance (1)

@@ -69,7 +69,8 @@ export async function playManifests(
   const scaled = scalings.map((scaling) => ({ ...scaling, kind: kindOf(scaling, given) }));
   // As a person would who applies one: without the gate it has no effect.
   const has = (kind: string): boolean => given.some(({ object }) => object.kind === kind);
-  const stage = open(options, { nodeOverlay: has("NodeOverlay"), capacityBuffer: has("CapacityBuffer") });
+  const gates = { nodeOverlay: has("NodeOverlay"), capacityBuffer: has("CapacityBuffer"), staticCapacity: given.some(isStaticPool) };
+  const stage = open(options, gates);
   const { lab } = stage;
   const needed = given.some(({ object }) => object.kind === "NodePool")
     ? []
@@ -82,7 +83,8 @@ export async function playManifests(
   apply([...needed, ...given], stage);
   await quiet(minutes, lab);
   for (const { kind, namespace, name, replicas } of scaled) {
-    say(`kubectl scale -n ${namespace} ${kind.toLowerCase()}/${name} --replicas ${replicas}`, stage);
+    const where = kind === "NodePool" ? "" : `-n ${namespace} `;
+    say(`kubectl scale ${where}${kind.toLowerCase()}/${name} --replicas ${replicas}`, stage);
     lab.world.scale(kind, namespace, name, replicas);
     await quiet(minutes, lab);
   }
@@ -93,9 +95,16 @@ export async function playManifests(
 
 const SCALABLE = ["Deployment", "StatefulSet", "ReplicaSet"];
 
+/** A NodePool that keeps a number of nodes can be scaled as well. */
+function isStaticPool({ object }: Manifest): boolean {
+  const spec = object["spec"] as { readonly replicas?: number } | undefined;
+  return object.kind === "NodePool" && spec?.replicas !== undefined;
+}
+
 /** What the name to scale belongs to. Throws ManifestError before anything is played: a slip would only show minutes later. */
 function kindOf({ namespace, name }: Scaling, manifests: readonly Manifest[]): string {
-  const all = manifests.map(({ object }) => object).filter(({ kind }) => SCALABLE.includes(kind ?? ""));
+  const scalable = manifests.filter((manifest) => SCALABLE.includes(manifest.object.kind ?? "") || isStaticPool(manifest));
+  const all = scalable.map(({ object }) => object);
   const found = all.find(({ metadata }) => metadata.name === name && (metadata.namespace ?? "default") === namespace);
   if (found?.kind !== undefined) return found.kind;
   const names = all.map(({ metadata }) => (metadata.namespace === undefined ? "" : `${metadata.namespace}/`) + metadata.name);

@@ -72,6 +72,14 @@ function wording(message: string, fields: LogFields): { readonly what: string; r
         what: "interrupted nodeclaim",
         why: join(text(fields["messageKind"]).replaceAll("_", " "), bracketed(text(fields["instance-type"]))),
       };
+    case "provisioning nodeclaims to satisfy replica count":
+    case "deprovisioning nodeclaims to satisfy replica count":
+      return {
+        what: message.replace(" to satisfy replica count", ""),
+        why: `has ${text(fields["current"])}, wants ${text(fields["desired"])}`,
+      };
+    case "deleting unhealthy node":
+      return { what: message, why: `${text(fields["condition"])} for too long` };
     default: {
       const why = join(text(fields["error"]), bracketed(text(fields["reason"])), counts(fields));
       return { what: message, why };

@@ -1,5 +1,9 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Lab } from "../../../../functions/hosts/lab/host.ts";
+import { playManifests } from "../../../../functions/hosts/lab/play.ts";
 import type { ApiObject } from "../../../../functions/hosts/lab/world/objects.ts";
 import { FAMILIES, NODE_CLASS, nodePool, ON_DEMAND } from "../../../simulation/story.ts";
 import {
@@ -152,4 +156,17 @@ describe("a static pool", () => {
     expect(ids(lab).length).toBeGreaterThan(1);
     lab.close();
   });
+});
+
+it("is played in the lab as any manifest, and scaled by its name", async () => {
+  const printed: string[] = [];
+  const path = join(mkdtempSync(join(tmpdir(), "static-")), "pool.json");
+  writeFileSync(path, JSON.stringify({ apiVersion: "v1", kind: "List", items: [NODE_CLASS, fixed(1)] }));
+  const options = { json: false, colour: false, seed: 1, region: "us-west-2", print: (text: string) => void printed.push(text) };
+  await playManifests([path], [{ namespace: "default", name: "default", replicas: 2 }], 2, options);
+  const story = printed.join("\n");
+  expect(story).toMatch(/provisioning nodeclaims +default +has 0, wants 1/);
+  expect(story).toMatch(/kubectl scale nodepool\/default --replicas 2/);
+  expect(story).toMatch(/provisioning nodeclaims +default +has 1, wants 2/);
+  expect(story).toContain("2 instances");
 });
