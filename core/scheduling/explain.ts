@@ -14,6 +14,7 @@ import { contradictionText } from "./reasons/contradiction.ts";
 import { conflictText, likelyKey, noSuchPoolText, noTypeText } from "./reasons/labels.ts";
 import { byShareOfLimits, limitText } from "./reasons/limits.ts";
 import { minValuesText } from "./reasons/min-values.ts";
+import { placesOf } from "./reasons/places.ts";
 import { RoomReasons } from "./reasons/room.ts";
 import { tolerationText } from "./reasons/tolerations.ts";
 import { unusablePool } from "./reasons/unusable-pool.ts";
@@ -209,14 +210,16 @@ export class Explainer {
   #companyText(template: Template, ask: Ask): string | undefined {
     const { topology, world } = this.#attempt;
     for (const group of ask.hosts) {
-      if (!topology.allows(group, ask, "a-new-host")) return this.#company.text(group, ask, template.set.requirements);
+      if (!topology.allows(group, ask, "a-new-host")) return this.#company.text(group, ask, []);
     }
     let joined = this.#joined(template, ask);
     for (const group of ask.areas) {
       const domains = allowedDomains(topology, group, ask, joined.requirements);
       if (domains === "any") continue;
       const next = domains.length === 0 ? undefined : world.sets.join(joined, world.sets.oneOf(group.key, domains));
-      if (next === undefined || !this.#isRoomy(template, next, ask)) return this.#company.text(group, ask, joined.requirements);
+      if (next === undefined || !this.#isRoomy(template, next, ask)) {
+        return this.#company.text(group, ask, placesOf(template, this.#typesUnder(template, joined), joined.requirements, group.key));
+      }
       joined = next;
     }
     return undefined;

@@ -31,11 +31,10 @@ export class CompanyReasons {
     this.#axis = axis;
   }
 
-  /** `node` is what new nodes of the pool are, the pod's own wishes included. */
-  text(group: TopologyGroup, ask: Ask, node: Requirements): string {
+  /** `here` are the domains that new nodes of the pool for the pod could be in. */
+  text(group: TopologyGroup, ask: Ask, here: readonly string[]): string {
     const open = allowedDomains(this.#topology, group, ask);
-    const here = node.get(group.key);
-    const offers = here === undefined ? `the pool gives its nodes no label ${group.key}` : `the pool only allows ${requirementText(here)}`;
+    const offers = offersText(group, open, here);
     switch (group.kind) {
       case "spread": {
         const rule = `the pod's spread over ${group.key} with maxSkew ${group.maxSkew}`;
@@ -46,7 +45,7 @@ export class CompanyReasons {
         return this.#noCompany(group, ask, open, offers);
       case "anti": {
         const rule = `the pod keeps away from pods with ${selectorText(group.selector)} by ${group.key}`;
-        if (open !== "any" && open.length > 0) return `${rule}, only ${listed(open)} is free of them, and ${offers}`;
+        if (open !== "any" && open.length > 0) return `${rule}; free of them: ${listed(open)}, and ${offers}`;
         return `${rule}, and every one that it may use has some${this.#now(group)}; allow more than one in each, or add domains`;
       }
       case "inverse": {
@@ -99,6 +98,15 @@ export class CompanyReasons {
     this.#places.set(group.index, text);
     return text;
   }
+}
+
+/** Why the domains that a group leaves open are none of the pool's. */
+function offersText({ key }: TopologyGroup, open: readonly string[] | "any", here: readonly string[]): string {
+  if (here.length === 0) return `the pool gives its nodes no label ${key}`;
+  const isThere = open === "any" || here.some((domain) => open.includes(domain));
+  return isThere
+    ? "no instance type of the pool that would hold the pod can be had there"
+    : `the pool's nodes can only be in ${listed(here)}`;
 }
 
 /** Why an existing node does not take a pod, its topology left aside. */

@@ -51,8 +51,8 @@ function meantValue(wanted: Requirement, values: Iterable<string>): string | und
 }
 
 /**
- * Why no instance type of `base` is left under some requirements, of which no two contradict each other by themselves: first a requirement that none meets, then
- * offerings, then two that none meets together.
+ * Why no instance type of `base` is left under some requirements that do not contradict each other: one that none meets, else offerings, else two that
+ * none meets together.
  */
 export function noTypeText(template: Template, wanted: Requirements, base: Bitset): string {
   const { table } = template;

@@ -1,9 +1,8 @@
-import { has } from "../../requirements/requirement.ts";
 import type { Requirements } from "../../requirements/requirements.ts";
-import { members } from "../bitset.ts";
 import type { Ask } from "../pod-class.ts";
 import type { Template } from "../template.ts";
 import { claimNames } from "../volumes.ts";
+import { placesOf } from "./places.ts";
 import { inOrder, listed, requirementText } from "./words.ts";
 
 /** Where the pod's volumes can be used, and where the pool's nodes (`node`: what they are, the pod's wishes included) can be. */
@@ -12,9 +11,7 @@ export function volumeText(template: Template, ask: Ask, node: Requirements): st
   const where = ask.volumeSets.map(({ requirements }) => inOrder([...requirements.values()].map(requirementText)).join(" and "));
   const keys = new Set(ask.volumeSets.flatMap(({ requirements }) => [...requirements.keys()]));
   const offers = inOrder(keys).flatMap((key) => {
-    const own = node.get(key);
-    const values = new Set(members(template.types).flatMap((t) => template.table.valuesOf(t, key)));
-    const open = inOrder(values).filter((value) => own === undefined || has(own, value));
+    const open = placesOf(template, template.types, node, key);
     return open.length === 0 ? [] : [`${key} ${listed(open)}`];
   });
   const here = offers.length === 0 ? "its nodes cannot be there" : `the pool can only place the pod in ${offers.join(", ")}`;

@@ -64,6 +64,7 @@ const gone = (until?: number): InstanceType =>
 const gpuType = instanceType("p.large", 8, 32, { capacity: { "nvidia.com/gpu": "1" } });
 const shy = boundPod("shy", "n1", { cpu: "1" }, apart(ZONE));
 const small = nodeWithClaim("n1");
+const elsewhere = nodeWithClaim("n2", { labels: { [ZONE]: "zone-d" } });
 const node1 = { nodes: [small.node], nodeClaims: [small.claim] };
 
 /** A cluster in which pods are left, and what about it is worth telling. */
@@ -389,6 +390,30 @@ export const FAILING_PODS: readonly (readonly [string, readonly Case[]])[] = [
           nodeClaims: [small.claim],
           pods: [boundPod("old", "n1", { cpu: "3" }, {}, labels), ...pods(1, "web", { cpu: "2" }, spread(ZONE), labels)],
           nodePools: [nodePool("default", { requirements: [only(ZONE, "zone-a")] })],
+        },
+      },
+      {
+        name: "a spread that asks for a zone where the pool has no subnet",
+        scene: {
+          nodes: [elsewhere.node, small.node],
+          nodeClaims: [elsewhere.claim, small.claim],
+          pods: [
+            boundPod("old", "n1", { cpu: "4" }, {}, labels),
+            boundPod("filler", "n2", { cpu: "4" }),
+            ...pods(4, "web", { cpu: "1" }, spread(ZONE), labels),
+          ],
+        },
+      },
+      {
+        name: "a spread that asks for a zone where no type is large enough",
+        scene: {
+          pods: pods(3, "web", { cpu: "8" }, spread(ZONE), labels),
+          instanceTypes: [
+            instanceType("m.large", 16, 64, {
+              offerings: ["zone-a", "zone-b"].map((zone) => ({ zone, capacityType: "spot", price: 1, available: true })),
+            }),
+            instanceType("m.small", 2, 8),
+          ],
         },
       },
       { name: "anti-affinity in every zone", scene: { pods: pods(4, "web", { cpu: "1" }, apart(ZONE), labels) } },

@@ -1,0 +1,12 @@
+import { has } from "../../requirements/requirement.ts";
+import type { Requirements } from "../../requirements/requirements.ts";
+import { type Bitset, members } from "../bitset.ts";
+import type { Template } from "../template.ts";
+import { inOrder } from "./words.ts";
+
+/** Values of a label that new nodes of a pool may have: those of its types, and its own, as far as `node` admits them. */
+export function placesOf({ table }: Template, types: Bitset, node: Requirements, key: string): readonly string[] {
+  const own = node.get(key);
+  const values = new Set([...(own?.complement === false ? own.values : []), ...members(types).flatMap((t) => table.valuesOf(t, key))]);
+  return inOrder(values).filter((value) => own === undefined || has(own, value));
+}
