@@ -2,8 +2,8 @@ import type { LabelSelector } from "../model/kubernetes.ts";
 import { WELL_KNOWN_LABELS } from "../model/labels.ts";
 import type { Pod } from "../model/pod.ts";
 import type { Taint, Toleration } from "../model/taint.ts";
-import { allowsAbsent, type Requirement } from "../requirements/requirement.ts";
-import { compatible, labelsCompatible, type Requirements } from "../requirements/requirements.ts";
+import { allowsAbsent, canonical, intersect, type Requirement } from "../requirements/requirement.ts";
+import { labelsCompatible, type Requirements } from "../requirements/requirements.ts";
 import { selects } from "./label-selector.ts";
 import type { RequirementSet } from "./requirement-sets.ts";
 import { untolerated } from "./taints.ts";
@@ -80,11 +80,25 @@ export function filterAdmitsNode(filter: NodeFilter, labels: Readonly<Record<str
   return filter.terms.length === 0 || filter.terms.some((term) => labelsCompatible(labels, term));
 }
 
-/** Whether pods on a planned claim count. */
-export function filterAdmitsClaim(filter: NodeFilter, set: RequirementSet, taints: readonly Taint[]): boolean {
-  if (filter.keys.some((key) => !isSure(key, set.requirements.get(key)))) return false;
+/**
+ * Whether pods on a planned claim are sure to count. Who may or may not count does not: kube-scheduler can bind such pods after those that
+ * the spread belongs to. (Karpenter counts whoever may.)
+ */
+export function filterAdmitsClaim(filter: NodeFilter, { requirements }: RequirementSet, taints: readonly Taint[]): boolean {
+  if (filter.keys.some((key) => !isSure(key, requirements.get(key)))) return false;
   if (filter.tolerations !== undefined && untolerated(taints, filter.tolerations) !== undefined) return false;
-  return filter.terms.length === 0 || filter.terms.some((term) => compatible(set.requirements, term, WELL_KNOWN_LABELS));
+  return filter.terms.length === 0 || filter.terms.some((term) => isWithin(requirements, term));
+}
+
+/** Whether every node that meets the first requirements meets the others. */
+function isWithin(own: Requirements, others: Requirements): boolean {
+  for (const [key, other] of others) {
+    const item = own.get(key);
+    const mayLack = item === undefined ? !WELL_KNOWN_LABELS.has(key) : allowsAbsent(item);
+    if (mayLack && !allowsAbsent(other)) return false;
+    if (item === undefined ? !mayLack : canonical(intersect(item, other)) !== canonical(item)) return false;
+  }
+  return true;
 }
 
 /** Whether the node of a claim will have a label: types bring the well-known ones, others must be asked for. */

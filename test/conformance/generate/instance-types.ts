@@ -60,6 +60,7 @@ function instanceType(random: Random, family: Family, [size, cpus, pods]: (typeo
       has("node.kubernetes.io/instance-type", name),
       has("kubernetes.io/arch", family.arch),
       has("kubernetes.io/os", "linux"),
+      has("topology.kubernetes.io/region", "us-west-2"),
       has("topology.kubernetes.io/zone", ...new Set(offered.map(({ zone }) => zone))),
       has("karpenter.sh/capacity-type", ...new Set(offered.map(({ capacityType }) => capacityType))),
       has("karpenter.k8s.aws/instance-family", family.name),

@@ -37,7 +37,8 @@ function selector(random: Random, app: string): LabelSelector {
     : {
         matchExpressions: [
           { key: "app", operator: "Exists" },
-          { key: "app", operator: "NotIn", values: [anyApp(random)] },
+          // Daemons are no neighbours that planning could keep apart from.
+          { key: "app", operator: "NotIn", values: [anyApp(random), "agent-0", "agent-1", "agent-2"] },
         ],
       };
 }
@@ -61,7 +62,7 @@ function term(random: Random, mix: Mix, app: string, side: "with" | "apart"): Po
   if (random.chance(mix.rareKeys)) keys.push("example.com/rack", "kubernetes.io/arch");
   const many = random.chance(0.12);
   return {
-    labelSelector: random.chance(mix.rareKeys * 0.05) ? {} : selector(random, random.chance(0.6) ? app : anyApp(random)),
+    labelSelector: selector(random, random.chance(0.6) ? app : anyApp(random)),
     topologyKey: random.pick(keys),
     ...(many ? { namespaces: [...NAMESPACES] } : {}),
     ...(!many && random.chance(0.12)

@@ -46,10 +46,12 @@ export interface StorageHabit {
 
 export function storageHabit(random: Random): StorageHabit {
   const className = random.pick(["gp3", "gp3", "gp3", "gp3-zonal", "gp3-zonal", "gp3-terms", "gp3-at-once", "does-not-exist"]);
+  const bound = className === "gp3-at-once" ? random.chance(0.9) : className === "gp3" && random.chance(0.5);
   return {
     className,
-    bound: className === "gp3-at-once" ? random.chance(0.9) : className === "gp3" && random.chance(0.5),
-    shared: random.chance(0.1),
+    bound,
+    // Nobody plans that the first pod decides the zone for others whose common volume is not made yet.
+    shared: random.chance(0.1) && bound,
     ephemeral: random.chance(0.15),
     count: random.chance(0.85) ? 1 : 2,
   };
