@@ -1,13 +1,12 @@
+import { createRequire } from "node:module";
+import type highsLoader from "highs";
 import { ZONE } from "../../core/model/labels.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
-import { has } from "../../core/requirements/requirement.ts";
-import { hasBit } from "../../core/scheduling/bitset.ts";
 import { nodeViews } from "../../core/scheduling/node-view.ts";
 import { pendingPods } from "../../core/scheduling/pending-pods.ts";
 import type { Ask } from "../../core/scheduling/pod-class.ts";
-import { cellsOf } from "../../core/scheduling/recipes/market.ts";
+import { cellsOf, type Offer } from "../../core/scheduling/recipes/market.ts";
 import { type Kind, rareNeeds, type Stock } from "../../core/scheduling/recipes/supply.ts";
-import { Worth } from "../../core/scheduling/recipes/worth.ts";
 import { type World, worldOf } from "../../core/scheduling/world.ts";
 
 /** Prices (USD per hour) that no plan for the pending pods can go below. */
@@ -18,15 +17,17 @@ export interface LowerBounds {
   readonly spread: number;
 }
 
-/** Rounds of the search: more than the solver takes, since a better worth is a higher bound. */
-const ROUNDS = 12;
+// The package's types are those of a CommonJS module that calls its function "default"; the function is the module.
+const load = createRequire(import.meta.url)("highs") as typeof highsLoader.default;
+
+/** Milli-units are scaled so that coefficients lie close to 1, as solvers like them. */
+const UNIT = 1e6;
 
 /**
- * Lower bounds by weak duality. The solver's own search proposes what room is worth; here that is only believed as far as it can be checked: for each offering the
- * worth of each resource is scaled so that the room of no machine is worth more than its price, and a pod then costs at least what it asks for is worth in
- * the cheapest place that it may use. Any worths give a valid bound; good ones come within a few tenths of a per cent of the program's optimum.
+ * Lower bounds of what any plan costs: the linear program of covering pods with machines, over the same catalogue, daemons and pools' requirements as the
+ * solver's. What each pod would cost in a plan of its own, whole pods and whole machines come on top.
  */
-export function lowerBounds(snapshot: Snapshot): LowerBounds {
+export async function lowerBounds(snapshot: Snapshot): Promise<LowerBounds> {
   const { pods } = pendingPods(snapshot);
   const world = worldOf(snapshot, nodeViews(snapshot), pods, {
     policy: "Respect",
@@ -37,7 +38,7 @@ export function lowerBounds(snapshot: Snapshot): LowerBounds {
     moved: new Set(),
     virtual: new Set(),
   });
-  return { plain: bound(world, () => []), spread: bound(world, zonesOf) };
+  return { plain: await bound(world, () => []), spread: await bound(world, zonesOf) };
 }
 
 /** Zones over which a class must spread evenly; none when it need not. */
@@ -46,7 +47,7 @@ function zonesOf(ask: Ask): readonly string[] {
   return group !== undefined && ask.hard.has(group) && ask.self.has(group) ? [...group.domains.keys()] : [];
 }
 
-function bound(world: World, zonesFor: (ask: Ask) => readonly string[]): number {
+async function bound(world: World, zonesFor: (ask: Ask) => readonly string[]): Promise<number> {
   const kinds: Kind[] = [];
   const stocks = new Map<string, Stock & { pods: number }>();
   const kindIds = new Map<string, number>();
@@ -74,53 +75,58 @@ function bound(world: World, zonesFor: (ask: Ask) => readonly string[]): number 
     for (const zone of zones) add(ask, each, zone);
     add(ask, pods.length - each * zones.length);
   }
-  return certified(world, kinds, [...stocks.values()]);
+  return cheapestCover(world, kinds, [...stocks.values()]);
 }
 
-function certified(world: World, kinds: readonly Kind[], stocks: readonly Stock[]): number {
-  const width = world.axis.names.length;
-  const cells = cellsOf(kinds, width, world.templates);
-  const proposed = new Worth(cells, stocks, kinds.length, width, ROUNDS).room;
-  // Which kinds an offering serves, looked up in the catalogue itself.
-  const byKinds = new Map(cells.map(({ template, kinds: served }, c) => [`${template.index}:${served.join()}`, c]));
-  const worths = proposed.map((room) => Float64Array.from(room));
-  const most = new Float64Array(cells.length);
-  const usable = kinds.map(() => new Set<number>());
-  for (const template of world.templates) {
-    template.table.types.forEach(({ offerings }, t) => {
-      for (const offering of offerings) {
-        if (!offering.available || offering.price <= 0 || !hasBit(template.types, t)) continue;
-        const served = kinds.flatMap(({ sets, needs }, kind) => {
-          const set = sets[template.index];
-          if (needs.some((r) => (template.room[t * width + r] ?? 0) <= 0)) return [];
-          if (set === undefined || !hasBit(template.table.admitted(set), t)) return [];
-          const zone = set.requirements.get(ZONE);
-          const capacityType = set.requirements.get("karpenter.sh/capacity-type");
-          const isFree =
-            (zone === undefined || has(zone, offering.zone)) && (capacityType === undefined || has(capacityType, offering.capacityType));
-          return isFree ? [kind] : [];
-        });
-        if (served.length === 0) continue;
-        const c = byKinds.get(`${template.index}:${served.join()}`);
-        if (c === undefined)
-          throw new Error(`no cell for ${template.name} ${offering.zone} ${offering.capacityType}: the market leaves an offering out`);
-        for (const kind of served) usable[kind]?.add(c);
-        let worth = 0;
-        for (let r = 0; r < width; r++) worth += Math.max(0, template.room[t * width + r] ?? 0) * (worths[c]?.[r] ?? 0);
-        most[c] = Math.max(most[c] ?? 0, worth / offering.price);
-      }
-    });
-  }
-  let total = 0;
-  for (const { kind, vector, pods } of stocks) {
-    let least = Number.POSITIVE_INFINITY;
-    for (const c of usable[kind] ?? []) {
-      let worth = 0;
-      for (let r = 0; r < width; r++) worth += (vector[r] ?? 0) * (worths[c]?.[r] ?? 0);
-      least = Math.min(least, worth / Math.max(most[c] ?? 1, 1e-12));
+/** Cheapest machines, and parts of machines, that hold the pods, and parts of pods, each only where a whole one would fit: solved by HiGHS. */
+async function cheapestCover(world: World, kinds: readonly Kind[], stocks: readonly Stock[]): Promise<number> {
+  const machines = cellsOf(kinds, world.axis.names.length, world.templates).flatMap(({ kinds: served, offers }) =>
+    worthHaving(offers).map((offer) => ({ ...offer, served: new Set(served) })),
+  );
+  // By machine and resource: what it brings and pods take.
+  const rows = machines.map(({ room }, m) => Array.from(room, (amount) => (amount > 0 ? [`${amount / UNIT} m${m}`] : [])));
+  const demands = stocks.flatMap(({ kind, vector, pods }, s) => {
+    const usable = machines.flatMap(({ room, served }, m) =>
+      served.has(kind) && vector.every((amount, r) => amount <= (room[r] ?? 0)) ? [m] : [],
+    );
+    for (const m of usable) {
+      vector.forEach((amount, r) => {
+        if (amount > 0) rows[m]?.[r]?.push(`- ${amount / UNIT} p${s}_${m}`);
+      });
     }
     // Pods that fit nowhere cost nothing.
-    if (least !== Number.POSITIVE_INFINITY) total += pods * least;
+    return usable.length === 0
+      ? []
+      : [
+          `d${s}: ${lines(
+            usable.map((m) => `p${s}_${m}`),
+            " + ",
+          )} = ${pods}`,
+        ];
+  });
+  const rooms = rows.flatMap((byResource, m) =>
+    byResource.flatMap((terms, r) => (terms.length > 1 ? [`r${m}_${r}: ${lines(terms, " ")} >= 0`] : [])),
+  );
+  const prices = machines.map(({ price }, m) => `${price} m${m}`);
+  const model = ["Minimize", `cost: ${lines(prices, " + ")}`, "Subject To", ...demands, ...rooms, "End"].join("\n");
+  const solution = (await load()).solve(model);
+  if (solution.Status !== "Optimal") throw new Error(`the lower bound's linear program ended as ${solution.Status}`);
+  return solution.ObjectiveValue;
+}
+
+/** Offers without those that another outdoes for each dollar as well as in size. */
+function worthHaving(offers: readonly Offer[]): readonly Offer[] {
+  const kept: Offer[] = [];
+  for (const offer of [...offers].sort((a, b) => b.price - a.price)) {
+    const isOutdone = kept.some(({ room, price }) =>
+      offer.room.every((amount, r) => amount <= (room[r] ?? 0) && amount * price <= (room[r] ?? 0) * offer.price),
+    );
+    if (!isOutdone) kept.push(offer);
   }
-  return total;
+  return kept;
+}
+
+/** Terms with a line break now and then: a line of the LP format is of limited length. */
+function lines(terms: readonly string[], between: string): string {
+  return terms.map((term, i) => (i % 50 === 49 ? `${term}\n` : term)).join(between);
 }

@@ -44,7 +44,7 @@ const [cold = 0, ...warm] = walls;
 const sorted = [...warm].sort((a, b) => a - b);
 const peakRssMib = process.resourceUsage().maxRSS / 1024;
 const price = plan.newNodeClaims.reduce((sum, { pricePerHour }) => sum + (pricePerHour ?? 0), 0);
-const bounds = pods <= 10_000 ? lowerBounds(snapshot) : undefined;
+const bounds = pods <= 10_000 ? await lowerBounds(snapshot) : undefined;
 const round = (value: number, digits = 1): number => Number(value.toFixed(digits));
 console.log(
   JSON.stringify({
