@@ -1,6 +1,7 @@
 import type { Mutation } from "../mutation.ts";
 
 const SOLVE = ["test/core/scheduling/solve.test.ts"];
+const TOPOLOGY = ["test/core/scheduling/topology.test.ts"];
 const REQUIREMENTS = ["test/core/requirements/requirement.test.ts", "test/core/requirements/requirements.property.test.ts"];
 
 /** Rules of the scheduler (scheduling.md), each broken in the place that keeps it. */
@@ -227,6 +228,70 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "core/scheduling/topology-state.ts",
     from: "if (!ask.self.has(group)) return false;",
     to: "",
+    tests: SOLVE,
+  },
+  {
+    name: "init-containers",
+    rule: "a pod needs room for the largest of its init containers, too",
+    file: "core/model/pod-requests.ts",
+    from: "maxResources(running, initPeak)",
+    to: "running",
+    tests: ["test/core/model/pod-requests.test.ts"],
+  },
+  {
+    name: "namespaces",
+    rule: "terms are about pods of their namespaces alone",
+    file: "core/scheduling/topology-group.ts",
+    from: 'if (group.namespaces !== undefined && !group.namespaces.has(pod.metadata.namespace ?? "default")) return false;',
+    to: "",
+    tests: TOPOLOGY,
+  },
+  {
+    name: "node-taints-policy",
+    rule: "nodeTaintsPolicy Honor leaves out nodes whose taints the pod does not tolerate",
+    file: "core/scheduling/topology.ts",
+    from: 'const honorsTaints = constraint.nodeTaintsPolicy === "Honor";',
+    to: "const honorsTaints = false;",
+    tests: TOPOLOGY,
+  },
+  {
+    name: "match-label-keys",
+    rule: "matchLabelKeys tell generations of a Deployment apart",
+    file: "core/scheduling/label-selector.ts",
+    from: "if (selector === undefined || keys === undefined || keys.length === 0) return selector;",
+    to: "if (selector !== null) return selector;",
+    tests: TOPOLOGY,
+  },
+  {
+    name: "arrivals",
+    rule: "the room of nominated pods is promised to nobody else once their claim has launched",
+    file: "core/scheduling/world.ts",
+    from: "[...others, ...expected]",
+    to: "[...others]",
+    tests: SOLVE,
+  },
+  {
+    name: "blocking-budget",
+    rule: "pods that a budget never lets go are not planned for",
+    file: "core/pods/disruption-budget.ts",
+    from: "found.length === 0 || (found.length === 1 && !found.some(blocksForever))",
+    to: "found.length <= 1",
+    tests: SOLVE,
+  },
+  {
+    name: "daemons-of-types",
+    rule: "a daemon takes room of the types that it would run on, and of no others",
+    file: "core/scheduling/daemon-overhead.ts",
+    from: "table.keepAgreeing(types, intersectAll(labels, wanted).values());",
+    to: "",
+    tests: SOLVE,
+  },
+  {
+    name: "ignored-preferences",
+    rule: "PREFERENCE_POLICY Ignore looks at no preference",
+    file: "core/scheduling/preferences.ts",
+    from: 'const respect = policy === "Respect";',
+    to: "const respect = policy !== undefined;",
     tests: SOLVE,
   },
 ];
