@@ -14,10 +14,10 @@ import { publishOnce } from "./events.ts";
  */
 export async function interruptClaim(record: NodeClaimRecord, kind: Exclude<InterruptionKind, "no_op">, deps: ClusterDeps): Promise<void> {
   const { cluster, store, log, now } = deps;
-  const { action } = CONSEQUENCES[kind];
-  if (kind === "spot_interrupted" && record.instance) {
+  const { action, soldOut } = CONSEQUENCES[kind];
+  if (soldOut !== undefined && record.instance) {
     const { instanceType, zone } = record.instance;
-    await store.markUnavailable(cluster.name, [{ instanceType, zone, capacityType: "spot", expiresAt: now() + UNAVAILABLE_MS }]);
+    await store.markUnavailable(cluster.name, [{ instanceType, zone, capacityType: soldOut, expiresAt: now() + UNAVAILABLE_MS }]);
   }
   const deadline = action === "ForcefulTermination" ? now() : undefined;
   const ended = action !== "NoAction" && (await endClaim(record.name, kind, deps, deadline));

@@ -1,9 +1,12 @@
+import type { CapacityType } from "../model/instance-type.ts";
 import type { InterruptionKind } from "./parse.ts";
 
 /** What a kind of interruption leads to (interruption.md §3). */
 export interface Consequence {
   /** "CordonAndDrain" ends the claim as any other; "ForcefulTermination" waits for nothing. */
   readonly action: "NoAction" | "CordonAndDrain" | "ForcefulTermination";
+  /** What EC2 takes back: nothing of that kind is bought of this type in this zone for a while. */
+  readonly soldOut?: CapacityType;
   /** The event that people see on the claim and its node. */
   readonly event: { readonly type: "Normal" | "Warning"; readonly reason: string; readonly message: string };
 }
@@ -14,6 +17,7 @@ const unhealthy = { type: "Warning", reason: "InstanceUnhealthy", message: "An u
 export const CONSEQUENCES: Readonly<Record<Exclude<InterruptionKind, "no_op">, Consequence>> = {
   spot_interrupted: {
     action: "CordonAndDrain",
+    soldOut: "spot",
     event: { type: "Warning", reason: "SpotInterrupted", message: "Spot interruption warning was triggered" },
   },
   rebalance_recommendation: {
@@ -28,6 +32,7 @@ export const CONSEQUENCES: Readonly<Record<Exclude<InterruptionKind, "no_op">, C
   },
   capacity_reservation_interrupted: {
     action: "CordonAndDrain",
+    soldOut: "reserved",
     event: {
       type: "Warning",
       reason: "CapacityReservationInstanceInterrupted",

@@ -101,6 +101,16 @@ describe("interruption messages", () => {
     expect(told.toSorted()).toEqual(reasons.flatMap((reason) => [`${reason} Node`, `${reason} NodeClaim`]).toSorted());
   });
 
+  it.for([
+    { file: "spot-interruption.json", marked: ["spot"] },
+    { file: "capacity-reservation-interruption.json", marked: ["reserved"] },
+    { file: "state-change-terminated.json", marked: [] },
+  ])("mark what EC2 takes back: $file", async ({ file, marked }) => {
+    const { handler, store } = await scene();
+    await handler(queued(JSON.stringify(event(file))));
+    expect((await store.unavailable("c1", NOW)).map(({ capacityType }) => capacityType)).toEqual(marked);
+  });
+
   it("that come late find a claim that goes, or none, and change nothing", async () => {
     const { handler, store, disrupted } = await scene();
     const body = JSON.stringify(event("spot-interruption.json"));
