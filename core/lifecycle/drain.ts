@@ -1,8 +1,9 @@
-import { TERMINATION_TIMESTAMP } from "../model/labels.ts";
+import { DO_NOT_DISRUPT, TERMINATION_TIMESTAMP } from "../model/labels.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { Pod } from "../model/pod.ts";
 import type { NodeClaimRecord } from "../model/record.ts";
+import { doNotDisruptProblem } from "../pods/do-not-disrupt.ts";
 import { isDaemonSetPod, isEvictable, isTerminating, isWaiting } from "../pods/predicates.ts";
 import { conditionOf, fromRfc3339 } from "../status/conditions.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
@@ -40,7 +41,18 @@ export function drain(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim
       about: { kind: "Node", metadata: node.metadata },
     },
   };
-  return { actions: [...evictions, event], wakeAt: retryAt(view, record, waiting, claim) };
+  return { actions: [...evictions, event, ...vainProtections(waiting)], wakeAt: retryAt(view, record, waiting, claim) };
+}
+
+/** Tells of annotations that were meant to keep a pod where it is, and do not. */
+function vainProtections(pods: readonly Pod[]): readonly Action[] {
+  return pods.flatMap((pod): Action[] => {
+    const problem = doNotDisruptProblem(pod);
+    if (problem === undefined) return [];
+    const message = `Invalid ${DO_NOT_DISRUPT} annotation: ${problem}, ignoring annotation`;
+    const about = { kind: "Pod", metadata: pod.metadata } as const;
+    return [{ type: "Event", event: { type: "Warning", reason: "InvalidDoNotDisruptAnnotation", message, about } }];
+  });
 }
 
 /** When to look again: a sixtieth of the time that the drain has taken, and in time for what a deadline forces. */

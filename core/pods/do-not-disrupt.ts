@@ -17,3 +17,11 @@ export function doNotDisruptUntil(pod: Pod, now: number): number | undefined {
   const until = start + duration;
   return until > now ? until : undefined;
 }
+
+/** What is wrong with the pod's annotation, which then protects nothing; undefined when it has none or a good one. */
+export function doNotDisruptProblem({ metadata }: Pod): string | undefined {
+  const value = metadata.annotations?.[DO_NOT_DISRUPT];
+  if (value === undefined || value === "true") return undefined;
+  const duration = parseDuration(value);
+  return duration !== undefined && duration > 0 ? undefined : `"${value}" is neither "true" nor a duration such as "30m"`;
+}

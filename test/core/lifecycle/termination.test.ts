@@ -203,6 +203,29 @@ describe("after a spot notice the pods stay until their replacement is up", () =
   });
 });
 
+describe("a do-not-disrupt annotation", () => {
+  it.for([
+    { value: "true", told: undefined },
+    { value: "30m", told: undefined },
+    {
+      value: "yes",
+      told: 'Invalid karpenter.sh/do-not-disrupt annotation: "yes" is neither "true" nor a duration such as "30m", ignoring annotation',
+    },
+    {
+      value: "-5m",
+      told: 'Invalid karpenter.sh/do-not-disrupt annotation: "-5m" is neither "true" nor a duration such as "30m", ignoring annotation',
+    },
+  ])("of $value", ({ value, told }) => {
+    const annotated = pod("a", {}, { annotations: { "karpenter.sh/do-not-disrupt": value } });
+    const { actions } = advance(view({ record: ending(), claim: going(), nodes: [node("going")], pods: [annotated] }));
+    const events = actions.flatMap((a) =>
+      a.type === "Event" && a.event.reason === "InvalidDoNotDisruptAnnotation" ? [a.event.message] : [],
+    );
+    expect(events).toEqual(told === undefined ? [] : [told]);
+    expect(evicted(actions)).toEqual(told === undefined ? [] : ["a"]);
+  });
+});
+
 describe("the deadline of a drain", () => {
   const graceful = (annotations: Readonly<Record<string, string>> = {}) => {
     const claim = going(undefined, { annotations: { ...nodeClaim().metadata.annotations, ...annotations } });
