@@ -191,6 +191,18 @@ describe("prove", () => {
     expect(await begin().list("Pod")).toHaveLength(6);
   });
 
+  it("takes turns with a later reading, so that neither takes the other's watch away", async () => {
+    const { api, begin } = open(5, { lastsMs: 60 });
+    await begin().list("Pod");
+    api.pass();
+    const early = begin();
+    await early.list("Pod");
+    api.took();
+    const proof = early.prove();
+    await Promise.all([proof, begin().list("Pod")]);
+    expect(api.took().sort()).toEqual(["version", "watch"]);
+  });
+
   it("does not mind what changes after the list was asked for", async () => {
     const { api, begin } = open(5, { lastsMs: 300 });
     await begin().list("Pod");
