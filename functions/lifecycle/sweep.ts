@@ -62,7 +62,8 @@ async function endVanished(records: readonly NodeClaimRecord[], claims: readonly
   if (suspects.ended.length + suspects.held.length === 0) return;
   // The claims may have been listed before the records: one that was made in between has not vanished.
   const { ended, held } = vanishedClaims({ records, claims: await deps.kubernetes.list("NodeClaim") });
-  for (const { name } of ended) await endClaim(name, "deleted", deps);
+  // A list may come from a memory of the cluster; asked for by name, the API server answers itself.
+  for (const { name } of ended) if ((await deps.kubernetes.get("NodeClaim", name)) === undefined) await endClaim(name, "deleted", deps);
   if (held.length > 0) {
     const names = held.map(({ name }) => name);
     await tellHeld(`${held.length} NodeClaims have vanished without being deleted`, names, deps);
