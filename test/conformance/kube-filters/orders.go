@@ -106,7 +106,8 @@ func (l *levels) add(pod *corev1.Pod, node *corev1.Node) {
 	}
 }
 
-// height is by how much the domain of a pod stands above the lowest, in the spread where that is worst.
+// height is by how much the domain of a pod stands above the lowest, in the spread where that is worst: twice that, and one more for a pod
+// that need not care, since the spread is not its own.
 func (l *levels) height(pod *corev1.Pod, node *corev1.Node) int {
 	worst := -1
 	for i, spread := range l.spreads {
@@ -118,7 +119,11 @@ func (l *levels) height(pod *corev1.Pod, node *corev1.Node) int {
 		for _, n := range l.counts[i] {
 			least = min(least, n)
 		}
-		worst = max(worst, l.counts[i][domain]-least)
+		height := 2 * (l.counts[i][domain] - least)
+		if !spreadsOver(pod, spread.TopologyKey) {
+			height++
+		}
+		worst = max(worst, height)
 	}
 	return worst
 }
@@ -131,14 +136,7 @@ func (l *levels) sort(pods []*corev1.Pod, nodeOf func(*corev1.Pod) *framework.No
 			heights[pod] = l.height(pod, info.Node()) + bias[pod]
 		}
 	}
-	// Of equals those with rules of their own: who has none can always wait.
-	free := func(pod *corev1.Pod) bool { return len(pod.Spec.TopologySpreadConstraints) == 0 }
-	sort.SliceStable(pods, func(a, b int) bool {
-		if heights[pods[a]] != heights[pods[b]] {
-			return heights[pods[a]] < heights[pods[b]]
-		}
-		return free(pods[b]) && !free(pods[a])
-	})
+	sort.SliceStable(pods, func(a, b int) bool { return heights[pods[a]] < heights[pods[b]] })
 }
 
 // kindOf is the same for pods that ask alike of others and are alike to others.
@@ -174,11 +172,19 @@ func politely(keys []string, kinds map[string][]*corev1.Pod) []string {
 	return sorted
 }
 
-// minds says whether a pod counts another in a hard spread, or in an affinity that it could start alone.
+// spreadsOver says whether a pod must be spread over a key itself.
+func spreadsOver(pod *corev1.Pod, key string) bool {
+	return slices.ContainsFunc(pod.Spec.TopologySpreadConstraints, func(spread corev1.TopologySpreadConstraint) bool {
+		return spread.WhenUnsatisfiable == corev1.DoNotSchedule && spread.TopologyKey == key
+	})
+}
+
+// minds says whether a pod counts another, which does not care, in a hard spread, or in an affinity that it could start alone.
 func minds(pod, other *corev1.Pod) bool {
 	for i := range pod.Spec.TopologySpreadConstraints {
 		spread := &pod.Spec.TopologySpreadConstraints[i]
-		if spread.WhenUnsatisfiable == corev1.DoNotSchedule && pod.Namespace == other.Namespace && selects(spread.LabelSelector, other) {
+		if spread.WhenUnsatisfiable == corev1.DoNotSchedule && pod.Namespace == other.Namespace && selects(spread.LabelSelector, other) &&
+			spread.TopologyKey != corev1.LabelHostname && !spreadsOver(other, spread.TopologyKey) {
 			return true
 		}
 	}
