@@ -9,6 +9,9 @@ import { readInstance, readView } from "./view.ts";
 /** A life has about ten steps; conflicts with kubelets and people add some. The next wake-up goes on where this stops. */
 const MOST_STEPS = 25;
 
+/** A wake-up that came before its time is in the record would be dropped as somebody else's. */
+const SOONEST_MS = 1_000;
+
 /**
  * Takes a claim as far as it can be taken now, and asks to be woken when the next step is due. Safe to run twice, late, at the same time as
  * another, or to be killed at any line: each step looks at the world anew.
@@ -49,7 +52,7 @@ async function performAll(step: Step, name: string, deps: LifecycleDeps): Promis
 async function sleepUntil(at: number, name: string, { cluster, store, wakeUps, now }: LifecycleDeps): Promise<void> {
   const record = await store.get(cluster.name, name);
   if (record === undefined) return;
-  await wakeUps.wake([{ kind: "claim", cluster: cluster.name, claim: name, delayMs: Math.max(at - now(), 0), dueAt: at }]);
+  await wakeUps.wake([{ kind: "claim", cluster: cluster.name, claim: name, delayMs: Math.max(at - now(), SOONEST_MS), dueAt: at }]);
   await keepDue({ ...record, dueAt: at }, store);
 }
 

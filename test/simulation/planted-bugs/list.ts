@@ -200,8 +200,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "functions/lifecycle/tend.ts",
-        find: 'await wakeUps.wake([{ kind: "claim", cluster: cluster.name, claim: name, delayMs: Math.max(at - now(), 0), dueAt: at }]);',
-        replace: "void [wakeUps, now];",
+        find: 'await wakeUps.wake([{ kind: "claim", cluster: cluster.name, claim: name, delayMs: Math.max(at - now(), SOONEST_MS), dueAt: at }]);',
+        replace: "void [wakeUps, now, SOONEST_MS];",
       },
       {
         file: "functions/lifecycle/sweep.ts",
