@@ -2,7 +2,7 @@
 export type WakeUp =
   | { readonly kind: "provision"; readonly cluster: string; readonly reason: string }
   | { readonly kind: "disruption"; readonly cluster: string; readonly reason: string; readonly delayMs?: number }
-  | { readonly kind: "catalog"; readonly cluster: string; readonly reason: string }
+  | { readonly kind: "catalog"; readonly cluster: string; readonly reason: string; readonly delayMs?: number }
   | {
       readonly kind: "claim";
       readonly cluster: string;

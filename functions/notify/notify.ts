@@ -1,9 +1,9 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Log } from "../../core/ports/log.ts";
 import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
-import type { WakeUps } from "../../core/ports/wake-ups.ts";
+import type { WakeUp, WakeUps } from "../../core/ports/wake-ups.ts";
 import { readAdmissionRequest } from "../../core/signals/admission-request.ts";
-import { wakeUpsFor } from "../../core/signals/signal.ts";
+import { type Signal, wakeUpsFor } from "../../core/signals/signal.ts";
 import { claimsOf } from "../claims-of.ts";
 
 export interface NotifyDeps {
@@ -49,7 +49,9 @@ async function ring(cluster: string, request: Readonly<Record<string, unknown>>,
   const signal = request["dryRun"] === true ? undefined : readAdmissionRequest(request);
   if (signal === undefined) return;
   try {
-    const wakeUps = wakeUpsFor(cluster, [signal], await claimsOf([signal], deps.store));
+    const wakeUps = wakeUpsFor(cluster, [signal], await claimsOf([signal], deps.store)).map((wakeUp) =>
+      afterTheWrite(wakeUp, request, signal),
+    );
     if (wakeUps.length > 0) await deps.wakeUps.wake(wakeUps);
   } catch (error) {
     // The write that we were told of must go on; the sweep will see what it did.
@@ -58,6 +60,15 @@ async function ring(cluster: string, request: Readonly<Record<string, unknown>>,
       error: error instanceof Error ? error.message : String(error),
     });
   }
+}
+
+/** The API server asks us before it writes: who looks at once may see what was before, and nothing rings again. */
+const UNTIL_WRITTEN_MS = 1_000;
+
+/** Nodes that come or turn Ready are looked for every few seconds anyway, and pods wait for them. Wake-ups of other kinds are held back as they are. */
+function afterTheWrite(wakeUp: WakeUp, request: Readonly<Record<string, unknown>>, signal: Signal): WakeUp {
+  const isAwaited = signal.kind === "node-changed" && request["operation"] !== "DELETE";
+  return (wakeUp.kind === "claim" && !isAwaited) || wakeUp.kind === "catalog" ? { ...wakeUp, delayMs: UNTIL_WRITTEN_MS } : wakeUp;
 }
 
 function parse(body: string): { readonly request?: Readonly<Record<string, unknown>> } | undefined {

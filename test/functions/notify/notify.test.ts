@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { notify } from "../../../functions/notify/notify.ts";
+import { record } from "../../support/builders.ts";
 import { recordingLog, recordingWakeUps } from "../../support/fakes.ts";
 
 const TOKEN = "0123456789abcdef0123";
@@ -18,7 +19,7 @@ async function post(path: string, body: string, failing = false) {
   const log = recordingLog();
   const broken = { wake: () => Promise.reject(new Error("queue is gone")) };
   const deps = {
-    store: { byInstance: async () => undefined },
+    store: { byInstance: async (id: string) => (id === "i-1" ? record({ name: "web-x7k2p" }) : undefined) },
     wakeUps: failing ? broken : wakeUps,
     log,
     token: TOKEN,
@@ -41,6 +42,27 @@ describe("the doorbell", () => {
     expect(body.response.allowed).toBe(true);
     expect(errors).toHaveLength(1);
   });
+
+  it.for([
+    { resource: "nodeclaims", operation: "DELETE", want: { kind: "claim", cluster: "c1", claim: "it", delayMs: 1_000 } },
+    { resource: "nodes", operation: "DELETE", want: { kind: "claim", cluster: "c1", claim: "web-x7k2p", delayMs: 1_000 } },
+    { resource: "nodes", operation: "UPDATE", want: { kind: "claim", cluster: "c1", claim: "web-x7k2p" } },
+    {
+      resource: "nodepools",
+      operation: "UPDATE",
+      want: { kind: "catalog", cluster: "c1", reason: "nodepools/it changed", delayMs: 1_000 },
+    },
+  ])(
+    "rings for $operation of $resource when it will have been written, unless it is looked for anyway",
+    async ({ resource, operation, want }) => {
+      const object = { spec: { providerID: "aws:///us-west-2a/i-1" } };
+      const { sent } = await post(
+        `/v1/c1/${TOKEN}`,
+        review({ uid: "u-1", operation, resource: { resource }, name: "it", oldObject: object }),
+      );
+      expect(sent).toEqual([want]);
+    },
+  );
 
   it("does not ring for a dry run", async () => {
     expect((await post(`/v1/c1/${TOKEN}`, review({ ...unschedulable, dryRun: true }))).sent).toEqual([]);
