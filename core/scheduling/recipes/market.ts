@@ -27,7 +27,10 @@ export function cellsOf(
   width: number,
   templates: Iterable<Template> = new Set(kinds.map(({ home }) => home)),
 ): readonly Cell[] {
-  const byText = new Map<string, { readonly template: Template; readonly kinds: readonly number[]; readonly offers: Offer[] }>();
+  const byText = new Map<
+    string,
+    { readonly template: Template; readonly kinds: readonly number[]; readonly prices: Map<number, number> }
+  >();
   for (const template of templates) {
     const own = kinds.flatMap(({ sets, needs }, kind) => {
       const set = sets[template.index];
@@ -41,17 +44,16 @@ export function cellsOf(
         const kindsHere = here.map((at) => own[at]?.kind ?? 0);
         if (kindsHere.length === 0) continue;
         const text = `${template.index}:${kindsHere.join()}`;
-        const cell = byText.get(text) ?? { template, kinds: kindsHere, offers: [] };
+        const cell = byText.get(text) ?? { template, kinds: kindsHere, prices: new Map() };
         byText.set(text, cell);
         for (const type of types) {
           const price = prices[type] ?? Number.POSITIVE_INFINITY;
-          if (price > 0 && price < Number.POSITIVE_INFINITY)
-            cell.offers.push({ type, price, room: template.room.subarray(type * width, (type + 1) * width) });
+          if (price > 0 && price < (cell.prices.get(type) ?? Number.POSITIVE_INFINITY)) cell.prices.set(type, price);
         }
       }
     }
   }
-  return [...byText.values()].map((cell) => ({ ...cell, offers: worthwhile(cell.offers) }));
+  return [...byText.values()].map((cell) => ({ template: cell.template, kinds: cell.kinds, offers: worthwhile(cell, width) }));
 }
 
 /** A template's types by which kinds may use them. */
@@ -78,12 +80,20 @@ function typesByKinds(
   return [...byText.values()];
 }
 
-function worthwhile(offers: Offer[]): readonly Offer[] {
-  offers.sort((a, b) => a.price - b.price || a.type - b.type);
+/** Offers by rising price, without those that a cheaper one equals or outdoes in every resource. */
+function worthwhile(
+  { template, prices }: { readonly template: Template; readonly prices: ReadonlyMap<number, number> },
+  width: number,
+): readonly Offer[] {
   const kept: Offer[] = [];
-  for (const offer of offers) {
-    if (offer.room.some((amount) => amount > 0) && !kept.some(({ room }) => room.every((amount, r) => amount >= (offer.room[r] ?? 0))))
-      kept.push(offer);
+  for (const [type, price] of [...prices].sort(([a, p], [b, q]) => p - q || a - b)) {
+    const room = template.room.subarray(type * width, (type + 1) * width);
+    if (room.some((amount) => amount > 0) && !kept.some((other) => outdoes(other.room, room))) kept.push({ type, price, room });
   }
   return kept;
+}
+
+function outdoes(a: Float64Array, b: Float64Array): boolean {
+  for (let r = 0; r < a.length; r++) if ((a[r] ?? 0) < (b[r] ?? 0)) return false;
+  return true;
 }

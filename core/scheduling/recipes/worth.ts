@@ -12,22 +12,23 @@ const FACTORS = [4, 0.25, 1.7, 0.6, 1.25, 0.8, 1.08, 0.93, 1.02, 0.98, 0];
 const FINENESS = 10;
 /** A round that gains less than this share is the last. */
 const ENOUGH = 1e-4;
+/** Products that a search may work out, so that no mix of kinds and cells holds up a run: several times what ten thousand usual pods take. */
+const WORK_BUDGET = 500_000_000;
 
 /**
  * What room is worth in each cell: for each resource a price (USD per hour and unit) such that no machine's room is worth more than the machine costs, and
  * the pods as much as possible. It is the dual of covering the pods with machines, both divisible at will and rules of company left out, so no
- * plan costs less than its pods are worth (weak duality), however far the search went: at most `rounds` times round all cells by coordinates.
+ * plan costs less than its pods are worth by `of` (weak duality), however far the search went: at most `rounds` times round all cells by coordinates.
  */
 export class Worth {
   /** By cell. */
   readonly room: readonly Float64Array[];
   readonly #usable: readonly (readonly number[])[];
-  readonly #total: number;
 
   constructor(cells: readonly Cell[], stocks: readonly Stock[], kinds: number, width: number, rounds: number) {
     this.#usable = Array.from({ length: kinds }, (_, kind) => cells.flatMap(({ kinds: served }, c) => (served.includes(kind) ? [c] : [])));
     const search = new WorthSearch(cells, wantsOf(stocks, width), this.#usable, width);
-    this.#total = search.run(rounds);
+    search.run(rounds);
     this.room = search.room;
   }
 
@@ -65,18 +66,13 @@ export class Worth {
     return mean.map((value, r) => ((asked[r] ?? 0) > 0 ? value / (asked[r] ?? 1) : 0));
   }
 
-  /** USD per hour that all pods are worth: no plan for them costs less. */
-  get total(): number {
-    return this.#total;
-  }
-
   /** Cells that serve a kind. */
   cellsOf(kind: number): readonly number[] {
     return this.#usable[kind] ?? [];
   }
 }
 
-/** Pods of one kind that ask for much the same mix of resources, folded: worth is linear in what is asked for, so little is lost. */
+/** Pods of one kind that ask for much the same mix of resources, folded: they then use one cell together, though apart they might use several. */
 function wantsOf(stocks: readonly Stock[], width: number): readonly Want[] {
   const asked = new Float64Array(width);
   for (const { pods, vector } of stocks) for (let r = 0; r < width; r++) asked[r] = (asked[r] ?? 0) + pods * (vector[r] ?? 0);
@@ -113,6 +109,7 @@ class WorthSearch {
   readonly #least: Float64Array;
   readonly #trialLeast: Float64Array;
   readonly #asked: Float64Array;
+  #work = 0;
 
   constructor(cells: readonly Cell[], wants: readonly Want[], usable: readonly (readonly number[])[], width: number) {
     this.#width = width;
@@ -135,7 +132,7 @@ class WorthSearch {
     return this.#rows.map((_, c) => this.#worth.slice(c * this.#width, (c + 1) * this.#width));
   }
 
-  run(rounds: number): number {
+  run(rounds: number): void {
     const all = this.#rows.map((_, c) => c);
     for (const c of all) {
       this.#asked.forEach((amount, r) => {
@@ -144,22 +141,26 @@ class WorthSearch {
     }
     const everything = { cells: all, wants: this.#wantsOf(all) };
     // All cells together, then those of one kind, then one by one: cells that a pod may choose between must rise together.
-    const groups = [...new Map(this.#usable.map((cells) => [cells.join(), [...cells]])).values(), ...all.map((c) => [c])];
-    const blocks = [everything, ...groups.map((cells) => ({ cells, wants: this.#wantsOf(cells) }))];
+    const groups = [all, ...new Map(this.#usable.map((cells) => [cells.join(), [...cells]])).values(), ...all.map((c) => [c])];
+    const blocks: Block[] = [everything];
     let best = this.#tried(everything);
     this.#accept(everything);
     for (let round = 0; round < rounds; round++) {
       const before = best;
-      for (const block of blocks) {
+      for (let b = 0; b < groups.length; b++) {
+        if (this.#work > WORK_BUDGET) return;
+        const cells = groups[b] ?? all;
+        const block = blocks[b] ?? { cells, wants: this.#wantsOf(cells) };
+        blocks[b] = block;
         for (let r = 0; r < this.#width; r++) if ((this.#asked[r] ?? 0) > 0) best += this.#climb(block, r);
       }
-      if (best - before < ENOUGH * best) break;
+      if (best - before < ENOUGH * best) return;
     }
-    return best;
   }
 
   #wantsOf(cells: readonly number[]): Int32Array {
     const touched = new Set(cells);
+    this.#work += this.#usable.length * this.#rows.length;
     const kinds = new Set(this.#usable.flatMap((list, kind) => (list.some((c) => touched.has(c)) ? [kind] : [])));
     return Int32Array.from([...this.#kindOf].flatMap((kind, i) => (kinds.has(kind) ? [i] : [])));
   }
@@ -217,6 +218,7 @@ class WorthSearch {
     const width = this.#width;
     const usable = this.#usable[this.#kindOf[i] ?? 0];
     if (usable === undefined || usable.length === 0) return 0;
+    this.#work += usable.length * width;
     let least = Number.POSITIVE_INFINITY;
     for (const c of usable) {
       let value = this.#values[c * this.#least.length + i] ?? 0;
