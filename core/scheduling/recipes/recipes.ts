@@ -39,7 +39,7 @@ const MOST = 10;
 const LEAST_GAIN = 1e-6;
 /** Times that machines are taken apart, for each machine and at most. */
 const STEPS_EACH = 2;
-const MOST_STEPS = 300;
+const MOST_STEPS = 600;
 
 /**
  * Proposes machines for the pods that are left of each class, so that together they cost as little as can be found: mixes in several ways, keeps the
