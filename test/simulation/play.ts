@@ -5,7 +5,7 @@ import { createLab, type Lab, type TimedLogRecord } from "../../functions/hosts/
 import { seeded } from "../../functions/hosts/lab/world/random.ts";
 import { perform } from "./act.ts";
 import { injector } from "./faults/injector.ts";
-import { look, type Scene } from "./invariants/invariant.ts";
+import { CHECK_MS, look, type Scene } from "./invariants/invariant.ts";
 import { unrest } from "./invariants/rest.ts";
 import { observer, type Violation } from "./observe.ts";
 import { isFault, type Script } from "./script.ts";
@@ -24,7 +24,6 @@ export interface Outcome {
   readonly calls: ReadonlyMap<string, number>;
 }
 
-const CHECK_MS = 30_000;
 const HOUR_MS = 3_600_000;
 /** How long the world may take to come to rest once nothing goes wrong any more: a command may wait an hour for a replacement. */
 const REST_MS = 3 * HOUR_MS;

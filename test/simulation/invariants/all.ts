@@ -7,6 +7,7 @@ import { limitsKept } from "./limits.ts";
 import { noticesHeeded } from "./notices.ts";
 import { commandsEnd, deadlinesHold, endingsEnd, ghostsEnd, launchesEnd, taintsHaveReason } from "./progress.ts";
 import { callsBounded } from "./thrift.ts";
+import { factsStay, oneDecider } from "./writes.ts";
 
 /** Every law that a run is held to. */
 export const INVARIANTS: readonly Invariant[] = [
@@ -14,5 +15,5 @@ export const INVARIANTS: readonly Invariant[] = [
   ...[taintedFirst, budgetsAsked, heldPodsStay, drainedFirst, finalizerLast, livingKeepTheirMachines],
   ...[budgetsKept, holdersLeftAlone, noticesHeeded, noOrphans],
   ...[launchesEnd, endingsEnd, deadlinesHold, commandsEnd, taintsHaveReason, ghostsEnd],
-  callsBounded,
+  ...[factsStay, oneDecider, callsBounded],
 ];

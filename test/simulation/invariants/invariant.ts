@@ -56,6 +56,9 @@ export interface Invariant {
   watch(scene: Scene, violated: (detail: string) => void): Watcher;
 }
 
+/** Everything is looked at once in so much virtual time, ms. */
+export const CHECK_MS = 30_000;
+
 /** How far clocks may be apart at most, ms (draw/faults.ts). */
 export const SKEW_MS = 6_500;
 

@@ -177,9 +177,9 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     within: 150,
     edits: [
       {
-        file: "core/provisioning/in-flight.ts",
-        find: "capacity: formatResources(most(types)),",
-        replace: "capacity: formatResources({}),",
+        file: "core/scheduling/template.ts",
+        find: "if (view.nodePool === pool && !view.markedForDeletion) take(view.capacity);",
+        replace: "if (view.nodePool === pool && !view.markedForDeletion && view.initialized) take(view.capacity);",
       },
     ],
   },

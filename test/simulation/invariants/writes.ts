@@ -1,0 +1,44 @@
+import type { Lease, NodeClaimRecord } from "../../../core/model/record.ts";
+import type { Invariant } from "./invariant.ts";
+
+/** Facts that a record gains once and keeps for as long as it lives. */
+const FACTS = ["uid", "instance", "terminating", "initializedAt"] as const;
+
+export const factsStay: Invariant = {
+  name: "facts stay",
+  law: "What a record has once said (its claim's UID, its instance, that it has come up, that it shall go) no later write takes back.",
+  watch: (_scene, violated) => {
+    const known = new Map<string, NodeClaimRecord>();
+    return {
+      onResult({ port, method }, result) {
+        if (port !== "store" || (method !== "update" && method !== "create")) return;
+        const record = result as NodeClaimRecord;
+        const before = known.get(record.name);
+        known.set(record.name, record);
+        if (before === undefined || before.intentId !== record.intentId || method === "create") return;
+        const lost = FACTS.find((fact) => before[fact] !== undefined && JSON.stringify(record[fact]) !== JSON.stringify(before[fact]));
+        if (lost !== undefined)
+          violated(
+            `record ${record.name} said ${lost} ${JSON.stringify(before[lost])}, a later write says ${JSON.stringify(record[lost])}`,
+          );
+      },
+    };
+  },
+};
+
+export const oneDecider: Invariant = {
+  name: "one decider",
+  law: "Intents and new commands are written only under the lease that was taken last: who has overslept writes nothing.",
+  watch: (_scene, violated) => {
+    let latest = 0;
+    return {
+      onResult({ port, method, args, invocation }, result) {
+        if (port !== "store") return;
+        if (method === "acquireLease") latest = Math.max(latest, (result as Lease | undefined)?.token ?? 0);
+        if (method !== "writeIntents" && method !== "createCommand") return;
+        const { token } = args[0] as Lease;
+        if (token < latest) violated(`${invocation?.id} wrote under lease ${token}, while ${latest} had been taken`);
+      },
+    };
+  },
+};
