@@ -40,6 +40,8 @@ const LEAST_GAIN = 1e-6;
 /** Times that machines are taken apart, for each machine and at most. */
 const STEPS_EACH = 2;
 const MOST_STEPS = 600;
+/** Machines looked at in all steps together: each step looks at all. */
+const MOST_LOOKS = 180_000;
 
 /**
  * Proposes machines for the pods that are left of each class, so that together they cost as little as can be found: mixes in several ways, keeps the
@@ -94,7 +96,7 @@ function single(batch: Batch): readonly Batch[] {
 /** Takes the most wasteful machines apart, with a few others to give room for change, and keeps what their pods are mixed to if it is cheaper. */
 function improved(start: readonly Batch[], mixer: Mixer, stocks: number): readonly Batch[] {
   let machines = [...start];
-  const steps = Math.min(MOST_STEPS, STEPS_EACH * machines.length);
+  const steps = Math.min(MOST_STEPS, STEPS_EACH * machines.length, MOST_LOOKS / machines.length);
   const next = numbers(machines.length);
   for (let step = 0; step < steps && machines.length > 1; step++) {
     // Now those that waste most, now those that waste most for their price: many small ones may become few.
