@@ -1,3 +1,5 @@
+import { fnv1a32 } from "../hash/fnv.ts";
+
 /** How one attempt decides where several ways are open. Any strategy gives a valid plan; they differ in price. */
 export interface Strategy {
   /**
@@ -18,9 +20,9 @@ export interface Strategy {
  */
 export const NODE_HOUR = 0.0022;
 
-/** A number from a seed and a text, the same on every machine (FNV-1a). */
+/** A number that looks like chance, from a seed and a text; the same on every machine. */
 export function mixed(seed: number, text: string): number {
-  let h = 2166136261 ^ seed;
-  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 16777619);
-  return (h ^ (h >>> 15)) >>> 0;
+  const hash = fnv1a32(text, seed);
+  // High bits of FNV are the good ones.
+  return (hash ^ (hash >>> 15)) >>> 0;
 }
