@@ -8,7 +8,12 @@ export function startReport(world: E2eWorld): void {
   console.log(`control plane ${world.cluster.server}, account on ${world.ministack.url}, EC2 on ${world.fake.url}`);
 }
 
-/** One line a check. A check that fails does not stop the next. */
+/** A check did not hold, and has been reported; what comes after it in its story would rest on sand. */
+export class CheckFailed extends Error {
+  override readonly name = "CheckFailed";
+}
+
+/** One line a check. Throws CheckFailed when it does not hold. */
 export async function check(what: string, body: () => Promise<void>): Promise<void> {
   const began = performance.now();
   try {
@@ -18,12 +23,18 @@ export async function check(what: string, body: () => Promise<void>): Promise<vo
   } catch (error) {
     failed++;
     console.log(`FAIL ${what}\n     ${error instanceof Error ? error.message : String(error)}`);
+    throw new CheckFailed(what);
   }
 }
 
 /** A measured time, for the table at the end. */
 export function figure(what: string, milliseconds: number): void {
   figures.push([what, `${(milliseconds / 1_000).toFixed(2)} s`]);
+}
+
+/** A number of things, for the same table. */
+export function count(what: string, number: number): void {
+  figures.push([what, String(number)]);
 }
 
 export function expect(holds: boolean, found: () => string): void {

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { CreateTableCommand, DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
+import { DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { formatResources } from "../../core/model/quantity.ts";
 import { instanceTypesOf } from "../../core/offerings/instance-types.ts";
@@ -19,14 +19,22 @@ import { type AuditShipper, startAuditShipper } from "./support/audit-shipper.ts
 import { awsJson } from "./support/aws-call.ts";
 import { startCluster, type TestCluster } from "./support/cluster.ts";
 import { clusterIdentities, deployTemplate, readSynthesized } from "./support/deploy.ts";
-import { type DynamoDbLocal, startDynamoDbLocal } from "./support/dynamodb-local.ts";
+import { copyTables, type DynamoDbLocal, startDynamoDbLocal } from "./support/dynamodb-local.ts";
 import { type FunctionUrlGateway, startFunctionUrlGateway } from "./support/function-url.ts";
 import { type MiniStack, startMiniStack } from "./support/ministack.ts";
 
 export const CLUSTER = "e2e";
 export const REGION = "us-west-2";
-const STACK = "karpenter-serverless";
+export const STACK = "karpenter-serverless";
 const NOTIFY_TOKEN = "0123456789abcdef0123456789abcdef";
+
+/** What AWS would put on the bus. */
+export interface BusEvent {
+  readonly source: string;
+  readonly "detail-type": string;
+  readonly detail: object;
+  readonly resources: readonly string[];
+}
 
 /** Everything real but the machines: the API server, the deployed functions, their queues and table; EC2 is the fake. */
 export interface E2eWorld {
@@ -42,6 +50,7 @@ export interface E2eWorld {
   stopListening(): Promise<void>;
   registerWebhook(): Promise<void>;
   removeWebhook(): Promise<void>;
+  putEvents(events: readonly BusEvent[]): Promise<void>;
   /** Items of the table whose sort key begins so. */
   items(prefix: string): Promise<number>;
   stop(): Promise<void>;
@@ -63,7 +72,7 @@ export async function startWorld(): Promise<E2eWorld> {
       await cluster?.halt({ providerID: `aws:///${instance.zone}/${instance.id}` }).catch(() => {});
     },
     onEvent: async (event) => {
-      await putEvent(ministack, event).catch((error: unknown) => bootFailures.push(`PutEvents: ${String(error)}`));
+      await putEvents(ministack, [event]).catch((error: unknown) => bootFailures.push(`PutEvents: ${String(error)}`));
     },
   });
   const dynamodb: DynamoDbLocal = await startDynamoDbLocal({ dataDir });
@@ -90,8 +99,8 @@ export async function startWorld(): Promise<E2eWorld> {
     region: REGION,
     credentials: { accessKeyId: "local", secretAccessKey: "local" },
   });
-  await makeTable(table);
   const outputs = await deploy(dataDir, ministack);
+  await copyTables({ from: ministack, dynamodb });
   await cluster.setIdentities(await clusterIdentities(ministack, CLUSTER));
   let gateway: FunctionUrlGateway | undefined;
   const stopShipper = async (): Promise<void> => {
@@ -119,6 +128,7 @@ export async function startWorld(): Promise<E2eWorld> {
       await running.kubectl("delete", "validatingwebhookconfigurations", "--all");
       await gateway?.stop();
     },
+    putEvents: (events) => putEvents(ministack, events),
     async items(prefix) {
       const { Items = [] } = await table.send(new ScanCommand({ TableName: STACK }));
       return Items.filter(({ sk }) => sk?.S?.startsWith(prefix)).length;
@@ -174,32 +184,16 @@ function withoutZeros(list: Readonly<Record<string, string | number>>): Record<s
   return Object.fromEntries(Object.entries(list).flatMap(([name, value]) => (String(value) === "0" ? [] : [[name, String(value)]])));
 }
 
-async function putEvent(
-  target: MiniStack,
-  event: { readonly source: string; readonly "detail-type": string; readonly detail: object; readonly resources: readonly string[] },
-): Promise<void> {
-  const Entries = [
-    { Source: event.source, DetailType: event["detail-type"], Detail: JSON.stringify(event.detail), Resources: event.resources },
-  ];
-  await awsJson(target, "events", "AWSEvents.PutEvents", { Entries });
-}
-
-/** The template's table, in the engine that the functions are pointed at. */
-async function makeTable(client: DynamoDBClient): Promise<void> {
-  await client.send(
-    new CreateTableCommand({
-      TableName: STACK,
-      BillingMode: "PAY_PER_REQUEST",
-      AttributeDefinitions: ["pk", "sk", "instanceId"].map((AttributeName) => ({ AttributeName, AttributeType: "S" })),
-      KeySchema: [
-        { AttributeName: "pk", KeyType: "HASH" },
-        { AttributeName: "sk", KeyType: "RANGE" },
-      ],
-      GlobalSecondaryIndexes: [
-        { IndexName: "byInstance", KeySchema: [{ AttributeName: "instanceId", KeyType: "HASH" }], Projection: { ProjectionType: "ALL" } },
-      ],
-    }),
-  );
+/** Puts events on the account's bus as AWS does, all at once: ten a call is what PutEvents takes. */
+async function putEvents(target: MiniStack, events: readonly BusEvent[]): Promise<void> {
+  const entries = events.map((event) => ({
+    Source: event.source,
+    DetailType: event["detail-type"],
+    Detail: JSON.stringify(event.detail),
+    Resources: event.resources,
+  }));
+  const batches = Array.from({ length: Math.ceil(entries.length / 10) }, (_, i) => entries.slice(10 * i, 10 * i + 10));
+  await Promise.all(batches.map((Entries) => awsJson(target, "events", "AWSEvents.PutEvents", { Entries })));
 }
 
 /** Bundles, synthesises and deploys the product's own stack. */

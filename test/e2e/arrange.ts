@@ -1,0 +1,82 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gone } from "./observe.ts";
+import { CLUSTER, type E2eWorld } from "./world.ts";
+
+// What stories set up and clear away.
+
+const MANIFESTS = join(import.meta.dirname, "../../functions/hosts/lab/stories");
+// biome-ignore lint/suspicious/noTemplateCurlyInString: the manifests carry this placeholder
+const CLUSTER_PLACEHOLDER = "${CLUSTER_NAME}";
+
+/** A manifest of the lab's stories. */
+export const manifest = (name: string): string =>
+  readFileSync(join(MANIFESTS, `${name}.yaml`), "utf8").replaceAll(CLUSTER_PLACEHOLDER, CLUSTER);
+
+export async function apply(world: E2eWorld, ...objects: readonly (object | string)[]): Promise<void> {
+  for (const object of objects) {
+    await world.cluster.kubectl("apply", "-f", "-", { input: typeof object === "string" ? object : JSON.stringify(object) });
+  }
+}
+
+type Patch = (text: string) => string;
+
+/** Makes the pool of a manifest, changed by `patches`, and waits until it is ready. */
+export async function applyPool(world: E2eWorld, name: string, ...patches: readonly Patch[]): Promise<void> {
+  await apply(
+    world,
+    patches.reduce((text, patch) => patch(text), manifest(name)),
+  );
+  await world.cluster.kubectl("wait", "--for=condition=Ready", "nodepool/default", "--timeout=240s");
+}
+
+export const quickly: Patch = (text) => text.replace("consolidateAfter: 1m", "consolidateAfter: 5s");
+/** Each claim counts, until it has launched, as the largest machine that it may become: a few use up the manifests' limit. */
+export const unlimited: Patch = (text) => text.replace("cpu: 1000", "cpu: 100000");
+export const neverConsolidated: Patch = (text) => text.replace("consolidateAfter: 1m", "consolidateAfter: Never");
+
+export const scale = (world: E2eWorld, deployment: string, replicas: number): Promise<string> =>
+  world.cluster.kubectl("scale", `deployment/${deployment}`, `--replicas=${replicas}`);
+
+/** Takes away what stories of the default namespace made. */
+export async function reset(world: E2eWorld): Promise<void> {
+  await world.cluster.kubectl("delete", "deployments,pdb", "--all", "-n", "default", "--ignore-not-found");
+  await world.cluster.kubectl("delete", "nodepools", "--all", "--timeout=240s");
+  await gone(world);
+}
+
+/** Lets at most so many of an app's pods be missing, or demands so many. */
+export const pdb = (app: string, spec: { readonly minAvailable: number } | { readonly maxUnavailable: number }): object => ({
+  apiVersion: "policy/v1",
+  kind: "PodDisruptionBudget",
+  metadata: { name: app },
+  spec: { ...spec, selector: { matchLabels: { app } } },
+});
+
+/** A Deployment of pods that ask for one CPU. */
+export function deployment(
+  app: string,
+  replicas: number,
+  more: { readonly annotations?: Readonly<Record<string, string>>; readonly graceSeconds?: number; readonly apart?: boolean } = {},
+): object {
+  const { annotations = {}, graceSeconds = 0, apart = false } = more;
+  const labels = { app };
+  const own = { labelSelector: { matchLabels: labels }, topologyKey: "kubernetes.io/hostname" };
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: app },
+    spec: {
+      replicas,
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels, annotations },
+        spec: {
+          terminationGracePeriodSeconds: graceSeconds,
+          ...(apart && { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [own] } } }),
+          containers: [{ name: app, image: "pause", resources: { requests: { cpu: "1", memory: "1Gi" } } }],
+        },
+      },
+    },
+  };
+}

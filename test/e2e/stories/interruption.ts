@@ -1,0 +1,36 @@
+import { apply, applyPool, manifest, neverConsolidated, pdb, reset } from "../arrange.ts";
+import { alive, leastReady, MINUTE, running } from "../observe.ts";
+import { check, expect, figure } from "../report.ts";
+import { eventually } from "../support/wait.ts";
+import type { E2eWorld } from "../world.ts";
+import { timeScaleUp } from "./timing.ts";
+
+/** A spot notice on the real bus and queue; the PodDisruptionBudget holds through the eviction API. */
+export async function interruptionStory(world: E2eWorld): Promise<void> {
+  await world.registerWebhook();
+  await check("a spot NodePool becomes Ready", () => applyPool(world, "spot", neverConsolidated));
+  await apply(world, pdb("inflate", { minAvailable: 2 }), manifest("inflate-cpu"));
+  await check("three pods run on spot", () => timeScaleUp(world, "webhook, spot", "default", "inflate", 3));
+  await check("an interrupted node is replaced, then drained, with two pods running all the while", async () => {
+    const [victim] = alive(world);
+    if (victim === undefined) throw new Error("there is no machine to interrupt");
+    const from = Date.now();
+    const least = await leastReady(world, async () => {
+      world.fake.interrupt(victim.id);
+      await eventually("the machine is ended by us, in time", () => victim.state === "terminated" || victim.state === "shutting-down", {
+        timeoutMs: 2 * MINUTE,
+      });
+      figure("interruption: from the notice to TerminateInstances", Date.now() - from);
+      await running(world, "default", 3);
+      figure("interruption: from the notice to all pods Running elsewhere", Date.now() - from);
+    });
+    expect(Date.now() - from < 2 * MINUTE, () => "the drain took longer than the notice gives");
+    expect(least >= 2, () => `a moment with ${least} ready pods, the budget asks for 2`);
+    const replacement = alive(world)[0];
+    expect(replacement !== undefined && replacement.id !== victim.id, () => "no other machine");
+  });
+  await check("all pods gone, all machines gone", async () => {
+    await reset(world);
+    await world.removeWebhook();
+  });
+}
