@@ -4,6 +4,7 @@ import { CheckFailed, report, startReport } from "./report.ts";
 import { blockedDrainStory, deadlineStory } from "./stories/drain.ts";
 import { floodStory } from "./stories/flood.ts";
 import { interruptionStory } from "./stories/interruption.ts";
+import { killStory } from "./stories/kills.ts";
 import { auditStory, notifyStory, sweepStory } from "./stories/sources.ts";
 import { startWorld } from "./world.ts";
 
@@ -11,7 +12,7 @@ import { startWorld } from "./world.ts";
 
 const STORIES = {
   ...{ audit: auditStory, notify: notifyStory, sweep: sweepStory, interruption: interruptionStory },
-  ...{ drain: blockedDrainStory, deadline: deadlineStory, flood: floodStory },
+  ...{ drain: blockedDrainStory, deadline: deadlineStory, flood: floodStory, kills: killStory },
 };
 
 const wanted = process.argv.slice(2);

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AwsTarget } from "./aws-call.ts";
 import { freePort, run, startChild } from "./child.ts";
@@ -15,8 +15,15 @@ export type MiniStack = AwsTarget & {
   readonly logs: () => string;
   /** The access entries that templates asked for so far. */
   readonly accessEntries: () => readonly AccessEntry[];
+  /** The function processes that are at an invocation at this moment. */
+  readonly busy: () => readonly BusyFunction[];
+  /** Names of the functions whose process died in the middle of an invocation, one for each time. */
+  readonly died: () => readonly string[];
   readonly stop: () => Promise<void>;
 };
+
+/** A function at work: `invocation` tells one invocation of a process from the next. */
+export type BusyFunction = { readonly pid: number; readonly invocation: string; readonly name: string };
 
 /** An EKS access entry of a deployed template: who a role is in a cluster. */
 export type AccessEntry = {
@@ -61,6 +68,8 @@ export async function startMiniStack(options: {
   const entriesFile = join(dataDir, "access-entries.json");
   const tmp = join(dataDir, "ministack-tmp");
   mkdirSync(tmp, { recursive: true });
+  const busyDir = join(dataDir, "busy");
+  mkdirSync(busyDir, { recursive: true });
   // Functions are unpacked below: a package.json further up must not decide how Node reads their .js files.
   writeFileSync(join(tmp, "package.json"), '{"type":"commonjs"}');
   const url = `http://127.0.0.1:${port}`;
@@ -83,6 +92,7 @@ export async function startMiniStack(options: {
       PYTHONDONTWRITEBYTECODE: "1",
       AUTH: String(enforceIam),
       HARNESS_ACCESS_ENTRIES: entriesFile,
+      HARNESS_BUSY_DIR: busyDir,
       HARNESS_TIME_SCALE: String(timeScale),
       ...env,
     },
@@ -96,8 +106,18 @@ export async function startMiniStack(options: {
     credentials: { accessKeyId: accountId, secretAccessKey: "test" },
     logs: () => readFileSync(logFile, "utf8"),
     accessEntries: () => (existsSync(entriesFile) ? (JSON.parse(readFileSync(entriesFile, "utf8")) as AccessEntry[]) : []),
+    busy: () =>
+      readdirSync(busyDir).flatMap((file) => {
+        const [, pid, invocation = "", name = ""] = /^(\d+)\.(\d+)\.(.+)$/.exec(file) ?? [];
+        return pid === undefined ? [] : [{ pid: Number(pid), invocation, name }];
+      }),
+    died: () => readIfThere(join(busyDir, "died")).split("\n").filter(Boolean),
     stop: child.stop,
   };
+}
+
+function readIfThere(file: string): string {
+  return existsSync(file) ? readFileSync(file, "utf8") : "";
 }
 
 /** A folder whose `node` is the project's own with lambda-worker.cjs loaded first; MiniStack starts workers as `node` from PATH. */

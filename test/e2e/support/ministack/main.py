@@ -1,11 +1,12 @@
 """Starts MiniStack, corrected where it departs from AWS in what the stories are about. Each correction says what AWS does."""
 
+import itertools
 import json
 import os
 
 from filter_pattern import matches
 from ministack import app
-from ministack.core import iam_actions
+from ministack.core import iam_actions, lambda_runtime
 from ministack.services import cloudwatch_logs, eventbridge, lambda_svc, scheduler
 from ministack.services.cloudformation import provisioners
 
@@ -86,6 +87,45 @@ def _single_action(service, *args, **kwargs):
 
 
 iam_actions.extract_iam_action = _single_action
+
+# For stories that kill functions in mid-work: while a worker process is at an invocation an empty file PID.NUMBER.FUNCTION lies in
+# HARNESS_BUSY_DIR, and each invocation that died with its process adds the function's name to the file `died`.
+_busy_dir = os.environ.get("HARNESS_BUSY_DIR")
+_numbers = itertools.count(1)
+
+
+def _mark(worker):
+    name = worker.config.get("FunctionName", worker.func_name)
+    worker.harness_mark = os.path.join(_busy_dir, f"{worker._proc.pid}.{next(_numbers)}.{name}")
+    with open(worker.harness_mark, "w"):
+        pass
+
+
+def _spawn(worker):
+    _worker_spawn(worker)
+    if getattr(worker, "harness_invoked", False):
+        _mark(worker)
+
+
+def _invoke(worker, *args, **kwargs):
+    worker.harness_invoked, worker.harness_mark = True, None
+    if worker._proc is not None and worker._proc.poll() is None:
+        _mark(worker)
+    try:
+        response = _worker_invoke(worker, *args, **kwargs)
+    finally:
+        worker.harness_invoked = False
+        if worker.harness_mark:
+            os.unlink(worker.harness_mark)
+    if response.get("error") in ("Worker process died", "[Errno 32] Broken pipe"):
+        with open(os.path.join(_busy_dir, "died"), "a") as died:
+            died.write(worker.config.get("FunctionName", worker.func_name) + "\n")
+    return response
+
+
+if _busy_dir:
+    _worker_spawn, lambda_runtime.Worker._spawn = lambda_runtime.Worker._spawn, _spawn
+    _worker_invoke, lambda_runtime.Worker.invoke = lambda_runtime.Worker.invoke, _invoke
 
 if __name__ == "__main__":
     app.main()

@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { CLAIM_UID_TAG } from "../../../core/launch/tags.ts";
+import { type Random, random } from "../../conformance/generate/random.ts";
+import { apply, applyPool, deployment, quickly, reset, scale, unlimited } from "../arrange.ts";
+import { alive, conditionTrue, gone, list, MINUTE, running } from "../observe.ts";
+import { check, count, expect, figure } from "../report.ts";
+import { invokeFunction } from "../support/deploy.ts";
+import { killInvocations } from "../support/killer.ts";
+import { eventually } from "../support/wait.ts";
+import { type E2eWorld, STACK } from "../world.ts";
+
+const KILLS = 50;
+/** In one scale-up or scale-down. */
+const MOST_AT_ONCE = 25;
+const MACHINES = 8;
+const LONG = 15 * MINUTE;
+
+/** What was killed leaves its work to the next sweep. On AWS that is a minute away; here seconds, or fifty recoveries would take an hour. */
+const SWEEP_EVERY_MS = 5_000;
+
+/** Functions are killed in mid-work, fifty times, while machines are bought and given back: the end is the same as without. */
+export async function killStory(world: E2eWorld): Promise<void> {
+  const source = random("fifty kills");
+  const first = world.fake.state.instances.size;
+  await world.registerWebhook();
+  await check("a NodePool becomes Ready that gives back all empty nodes at once", () =>
+    applyPool(world, "default", quickly, unlimited, (text) =>
+      text.replace("consolidationPolicy: WhenEmptyOrUnderutilized", 'consolidationPolicy: WhenEmpty\n    budgets: [{ nodes: "100%" }]'),
+    ),
+  );
+  await apply(world, deployment("apart", 0, { apart: true }));
+  const dead: string[] = [];
+  for (let round = 1; dead.length < KILLS && round <= 10; round++) {
+    for (const replicas of [MACHINES, 0]) {
+      await check(`scaled to ${replicas} while functions are killed, round ${round}: ${END[replicas === 0 ? "down" : "up"]}`, async () => {
+        const from = Date.now();
+        const most = Math.min(MOST_AT_ONCE, KILLS - dead.length);
+        const killed = await whileKilling(world, source, most, async () => {
+          await scale(world, "apart", replicas);
+          await (replicas === 0 ? gone(world, LONG) : allUp(world, replicas));
+        });
+        dead.push(...killed);
+        figure(`${killed.length} kills: from scaling to ${replicas} to the end state`, Date.now() - from);
+      });
+    }
+  }
+  await check(`${KILLS} invocations were killed`, async () => {
+    expect(dead.length >= KILLS, () => `${dead.length} kills`);
+    for (const name of [...new Set(dead)].sort()) count(`kills of ${name}`, dead.filter((other) => other === name).length);
+  });
+  await check("no claim was launched twice", async () => {
+    const launches = [...world.fake.state.instances.values()].slice(first).map(({ tags }) => tags.get(CLAIM_UID_TAG) ?? "");
+    expect(launches.length > 0 && new Set(launches).size === launches.length, () => `${launches.length} machines: ${launches.join(" ")}`);
+    count("machines launched under kills", launches.length);
+  });
+  await check("nothing is left", async () => {
+    await reset(world);
+    await world.removeWebhook();
+  });
+}
+
+const END = { up: "all pods run, one claim, record and node for each machine", down: "nothing is left" } as const;
+
+/** Every pod runs, and machines, records, claims and nodes are one to one, and up. */
+async function allUp(world: E2eWorld, machines: number): Promise<void> {
+  await running(world, "default", machines, LONG);
+  await eventually(
+    `${machines} nodes are up, each with a claim, a record and a machine`,
+    async () => {
+      const [nodes, claims, records] = await Promise.all([list(world, "nodes"), list(world, "nodeclaims"), world.items("claim#")]);
+      const ids = alive(world).map(({ id, zone }) => `aws:///${zone}/${id}`);
+      const same = [ids, nodes.map(({ spec }) => spec.providerID), claims.map(({ status }) => status?.providerID)].map((all) =>
+        [...all].sort().join(),
+      );
+      const up = claims.every((claim) => conditionTrue(claim, "Initialized") && claim.metadata.deletionTimestamp === undefined);
+      if (up && records === machines && ids.length === machines && new Set(same).size === 1) return true;
+      throw new Error(`${ids.length} machines, ${nodes.length} nodes, ${claims.length} claims, ${records} records`);
+    },
+    { timeoutMs: LONG, everyMs: 500 },
+  );
+}
+
+/** Deaths of one function in one transition, but of the one that launches and ends machines. A planner that dies blocks its cluster for half a minute. */
+const MOST_OF_ONE = 4;
+
+/** Kills and sweeps until `transition` is done; gives the functions that died. */
+async function whileKilling(world: E2eWorld, source: Random, most: number, transition: () => Promise<void>): Promise<readonly string[]> {
+  let done = false;
+  const enough = (): boolean => done;
+  // While there is no claim the lifecycle has nothing to lose.
+  const mayDie = async (name: string, dead: readonly string[]): Promise<boolean> =>
+    name === `${STACK}-lifecycle` ? (await world.items("claim#")) > 0 : dead.filter((other) => other === name).length < MOST_OF_ONE;
+  const killing = killInvocations(world.ministack, { random: source, most, enough, mayDie });
+  const sweeping = ["provision", "lifecycle", "disruption"].map((name) => sweepOften(world, name, enough));
+  try {
+    await transition();
+  } finally {
+    done = true;
+    await Promise.all(sweeping);
+  }
+  return killing;
+}
+
+async function sweepOften(world: E2eWorld, name: string, enough: () => boolean): Promise<void> {
+  while (!enough()) {
+    // It may be killed as any other.
+    await invokeFunction(world.ministack, `${STACK}-${name}`, { kind: "sweep" }).catch(() => {});
+    for (let waited = 0; waited < SWEEP_EVERY_MS && !enough(); waited += 250) await sleep(250);
+  }
+}
