@@ -1,9 +1,10 @@
 import { parseArgs } from "node:util";
 import { drawScript } from "./draw/script.ts";
+import { LAWS } from "./invariants/all.ts";
 import { killEverywhere } from "./kill-everywhere.ts";
 import { play } from "./play.ts";
 import { headline, reproduce } from "./reproduction.ts";
-import { addUp, total } from "./totals.ts";
+import { addUp, report, total } from "./totals.ts";
 
 const USAGE = `node test/simulation/main.ts [options]
   --seed S      first seed (1)
@@ -12,6 +13,7 @@ const USAGE = `node test/simulation/main.ts [options]
   --minutes M   virtual minutes of trouble in each run (45)
   --kills       the short stories instead, killed at every remote call
   --every K     with --kills: every K-th place only (1)
+  --laws        say what laws a run is held to, and play nothing
   --brief       stop at the first seed that breaks a law without cutting it down
   --keep-going  name all seeds that break a law, instead of stopping at the first and cutting it down`;
 
@@ -31,6 +33,7 @@ function options() {
       minutes: { type: "string", default: "45" },
       kills: { type: "boolean", default: false },
       every: { type: "string", default: "1" },
+      laws: { type: "boolean", default: false },
       brief: { type: "boolean", default: false },
       "keep-going": { type: "boolean", default: false },
       help: { type: "boolean", default: false },
@@ -43,6 +46,7 @@ function options() {
     minutes: whole("minutes", values.minutes, 5),
     kills: values.kills,
     every: whole("every", values.every, 1),
+    laws: values.laws,
     brief: values.brief,
     keepGoing: values["keep-going"],
     help: values.help,
@@ -51,8 +55,9 @@ function options() {
 
 /** Plays seeds one after the other; prints what was broken, how to see it again, and in the last line what was played. */
 async function main(): Promise<void> {
-  const { seed, runs, hours, minutes, kills, every, brief, keepGoing, help } = options();
+  const { seed, runs, hours, minutes, kills, every, laws, brief, keepGoing, help } = options();
   if (help) return console.log(USAGE);
+  if (laws) return console.log(LAWS.map(({ name, law }) => `${name}: ${law}`).join("\n"));
   if (kills) {
     process.exitCode = (await killEverywhere("all", every)) > 0 ? 1 : 0;
     return;
@@ -66,7 +71,7 @@ async function main(): Promise<void> {
     console.log(brief || keepGoing ? headline(script, outcome) : await reproduce(script, outcome));
     if (!keepGoing) break;
   }
-  console.log(sum.line());
+  console.log(report(sum).join("\n"));
   process.exitCode = sum.violations > 0 ? 1 : 0;
 }
 

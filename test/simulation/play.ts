@@ -5,6 +5,7 @@ import { createLab, type Lab, type TimedLogRecord } from "../../functions/hosts/
 import { seeded } from "../../functions/hosts/lab/world/random.ts";
 import { perform } from "./act.ts";
 import { injector } from "./faults/injector.ts";
+import { COMES_TO_REST, NOTHING_THROWS } from "./invariants/all.ts";
 import { CHECK_MS, look, type Scene } from "./invariants/invariant.ts";
 import { unrest } from "./invariants/rest.ts";
 import { observer, type Violation } from "./observe.ts";
@@ -77,11 +78,11 @@ export async function play(script: Script, { onLog, onEnd }: PlayOptions = {}): 
     await clock.run({ until: broken, latest: START + script.minutes * 60_000 });
     if (!broken()) {
       faults.stop();
-      await comeToRest(scene, broken, (detail) => watching.report("comes to rest", detail));
+      await comeToRest(scene, broken, (detail) => watching.report(COMES_TO_REST.name, detail));
       if (!broken()) await watching.finish();
     }
   } catch (error) {
-    watching.report("nothing throws", error instanceof Error ? (error.stack ?? error.message) : String(error));
+    watching.report(NOTHING_THROWS.name, error instanceof Error ? (error.stack ?? error.message) : String(error));
   }
   const { violations } = watching;
   const outcome = {

@@ -1,3 +1,4 @@
+import { LAWS } from "./invariants/all.ts";
 import { type Outcome, play } from "./play.ts";
 import { describeEvent, type Script } from "./script.ts";
 import { shrink } from "./shrink.ts";
@@ -26,6 +27,7 @@ export async function reproduce(script: Script, outcome: Outcome): Promise<strin
   const events = await shrink(before, (fewer) => breaks({ ...script, events: fewer }), TRIES);
   return [
     headline(script, outcome),
+    ...LAWS.flatMap(({ name, law }) => (name === violation.invariant ? [`  the law: ${law}`] : [])),
     `  ${events.length} of its ${script.events.length} events are enough${script.interleaved ? ", calls interleaved" : ""}:`,
     ...events.map((event) => `    ${describeEvent(event)}`),
     `  play it again: node test/simulation/main.ts --seed ${script.seed} --runs 1 --minutes ${script.minutes}`,

@@ -8,25 +8,27 @@ export interface Total {
   machines: number;
   readonly faults: Map<string, number>;
   readonly calls: Map<string, number>;
-  /** The last line of the command: "runs 100, cluster-hours 91.2, kills 310, faults 1204, violations 0". */
-  line(): string;
 }
 
+const READS = /^store\.(get|list|commands|unavailable|byInstance|documentVersion|getDocument)/;
+
 export function total(): Total {
-  const faults = new Map<string, number>();
-  const kills = (): number => [...faults].reduce((sum, [kind, n]) => sum + (kind.startsWith("kill") ? n : 0), 0);
-  const all = (): number => [...faults.values()].reduce((sum, n) => sum + n, 0);
-  return {
-    runs: 0,
-    hours: 0,
-    violations: 0,
-    machines: 0,
-    faults,
-    calls: new Map(),
-    line() {
-      return `runs ${this.runs}, cluster-hours ${this.hours.toFixed(1)}, kills ${kills()}, faults ${all() - kills()}, violations ${this.violations}`;
-    },
-  };
+  return { runs: 0, hours: 0, violations: 0, machines: 0, faults: new Map(), calls: new Map() };
+}
+
+/** What was done in all runs: faults by kind, what a machine's life cost with its share of the sweeps, and last the sums. */
+export function report({ runs, hours, violations, machines, faults, calls }: Total): readonly string[] {
+  const sumOf = (counts: ReadonlyMap<string, number>, which: (name: string) => boolean): number =>
+    [...counts].reduce((sum, [name, n]) => (which(name) ? sum + n : sum), 0);
+  const perMachine = (which: (name: string) => boolean): string => (sumOf(calls, which) / Math.max(machines, 1)).toFixed(0);
+  const byKind = [...faults].sort(([a], [b]) => (a < b ? -1 : 1)).map(([kind, n]) => `${kind} ${n}`);
+  const kills = sumOf(faults, (kind) => kind.startsWith("kill"));
+  const isWrite = (call: string): boolean => call.startsWith("store.") && !READS.test(call);
+  return [
+    `by kind: ${byKind.length > 0 ? byKind.join(", ") : "none"}`,
+    `machines ${machines}; for each, sweeps included: ${perMachine((c) => READS.test(c))} reads of the table, ${perMachine(isWrite)} writes, ${perMachine((c) => c.startsWith("fleet."))} calls of EC2`,
+    `runs ${runs}, cluster-hours ${hours.toFixed(1)}, kills ${kills}, faults ${sumOf(faults, () => true) - kills}, violations ${violations}`,
+  ];
 }
 
 export function addUp(sum: Total, outcome: Outcome): void {

@@ -1,7 +1,7 @@
 import { budgetsKept, holdersLeftAlone } from "./disruptions.ts";
 import { finalizerLast, livingKeepTheirMachines, noOrphans } from "./endings.ts";
 import { budgetsAsked, drainedFirst, heldPodsStay, taintedFirst } from "./evictions.ts";
-import type { Invariant } from "./invariant.ts";
+import type { Invariant, Law } from "./invariant.ts";
 import { boughtOnce, exhaustedLeftAlone, finalizerFirst, intentFirst, launchedOnce } from "./launches.ts";
 import { limitsKept } from "./limits.ts";
 import { noticesHeeded } from "./notices.ts";
@@ -9,7 +9,7 @@ import { commandsEnd, deadlinesHold, endingsEnd, ghostsEnd, launchesEnd, taintsH
 import { callsBounded } from "./thrift.ts";
 import { factsStay, oneDecider } from "./writes.ts";
 
-/** Every law that a run is held to. */
+/** Every law that is watched all the time. */
 export const INVARIANTS: readonly Invariant[] = [
   ...[launchedOnce, intentFirst, finalizerFirst, boughtOnce, exhaustedLeftAlone, limitsKept],
   ...[taintedFirst, budgetsAsked, heldPodsStay, drainedFirst, finalizerLast, livingKeepTheirMachines],
@@ -17,3 +17,12 @@ export const INVARIANTS: readonly Invariant[] = [
   ...[launchesEnd, endingsEnd, deadlinesHold, commandsEnd, taintsHaveReason, ghostsEnd],
   ...[factsStay, oneDecider, callsBounded],
 ];
+
+/** What play.ts itself watches over. */
+export const COMES_TO_REST: Law = {
+  name: "comes to rest",
+  law: "Once the faults end, every pod that can run runs, and claims, records, machines and nodes agree: nothing is left over.",
+};
+export const NOTHING_THROWS: Law = { name: "nothing throws", law: "No part of the world, and no handler's host, ends in an error." };
+
+export const LAWS: readonly Law[] = [...INVARIANTS, COMES_TO_REST, NOTHING_THROWS];

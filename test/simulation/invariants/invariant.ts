@@ -49,10 +49,13 @@ export interface Watcher {
 }
 
 /** A law of the world that no fault may break. */
-export interface Invariant {
+export interface Law {
   readonly name: string;
-  /** The law, in one sentence. */
+  /** One sentence. */
   readonly law: string;
+}
+
+export interface Invariant extends Law {
   watch(scene: Scene, violated: (detail: string) => void): Watcher;
 }
 
