@@ -1,3 +1,4 @@
+import { hasRoom } from "../resource-axis.ts";
 import { NODE_HOUR } from "../strategy.ts";
 import { Filler, type Shares } from "./filler.ts";
 import type { Cell, Offer } from "./market.ts";
@@ -133,7 +134,7 @@ export class Mixer {
       });
     }
     // A smaller machine of the cell may do for what was found.
-    const smallest = this.#cells[cell]?.offers.find(({ room }) => need.every((amount, r) => amount <= (room[r] ?? 0))) ?? offer;
+    const smallest = this.#cells[cell]?.offers.find(({ room }) => hasRoom(room, 0, need)) ?? offer;
     const price = smallest.price + NODE_HOUR;
     return { cell, shares, machines, price, loss: price - worth };
   }
@@ -168,7 +169,7 @@ export class Mixer {
     return this.#worth.cellsOf(kind).filter((cell) => this.#cells[cell]?.template === this.#kinds[kind]?.home);
   }
 
-  /** Offers to try for a kind, the best for their price first: some of each size of machine. */
+  /** Offers to try for a kind, the best for their price first: some of each size of machine, and one with room for each pod. */
   #offersFor(kind: number, width: number): readonly Candidate[] {
     const asked = new Float64Array(width);
     for (const { kind: own, vector, pods } of this.#stocks) {
@@ -191,14 +192,21 @@ export class Mixer {
       bySize.set(size, list);
       list.push(candidate);
     }
-    return [...bySize.values()].flatMap((list) => list.sort(better).slice(0, OFFERS_BY_SIZE)).sort(better);
+    const chosen = new Set([...bySize.values()].flatMap((list) => list.sort(better).slice(0, OFFERS_BY_SIZE)));
+    all.sort(better);
+    for (const { kind: own, vector } of this.#stocks) {
+      if (own !== kind || [...chosen].some(({ offer }) => hasRoom(offer.room, 0, vector))) continue;
+      const roomy = all.find(({ offer }) => hasRoom(offer.room, 0, vector));
+      if (roomy !== undefined) chosen.add(roomy);
+    }
+    return [...chosen].sort(better);
   }
 
   /** What a pod would cost on a machine of its own, USD per hour; 0 when there is none. */
   #alone({ kind, vector }: Stock): number {
     let least = Number.POSITIVE_INFINITY;
     for (const cell of this.#worth.cellsOf(kind)) {
-      const offer = this.#cells[cell]?.offers.find(({ room }) => vector.every((amount, r) => amount <= (room[r] ?? 0)));
+      const offer = this.#cells[cell]?.offers.find(({ room }) => hasRoom(room, 0, vector));
       if (offer !== undefined) least = Math.min(least, offer.price + NODE_HOUR);
     }
     return least === Number.POSITIVE_INFINITY ? 0 : least;
