@@ -183,6 +183,15 @@ try {
     assert(!(await notes("sqs")).some((note) => note.detail.S.includes('"body":"slow"')), "the slow message was done first");
     await noted("sqs", '"body":"slow"');
   });
+  await check("a function that is killed at its work is named before, counted after, and runs anew", async () => {
+    const answer = invokeFunction(ministack, output("ToyName"), { Records: [{ body: "slow" }] }).catch(String);
+    const victim = await eventually("it is at work", () => ministack.busy().find(({ name }) => name === output("ToyName")));
+    process.kill(victim.pid, "SIGKILL");
+    await eventually("its death is counted", () => ministack.died().join() === output("ToyName"));
+    assert(String(await answer).includes("died") && ministack.busy().every(({ pid }) => pid !== victim.pid), await answer);
+    await invokeFunction(ministack, output("ToyName"), { hello: "again" });
+    await noted("other", "again");
+  });
   await check("a spot notice of aws.ec2 passes the rule into its queue", async () => {
     const Detail = JSON.stringify({ "instance-id": machine.instanceId, "instance-action": "terminate" });
     const Entries = [{ Source: "aws.ec2", DetailType: "EC2 Spot Instance Interruption Warning", Detail, Resources: [] }];
