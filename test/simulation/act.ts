@@ -32,6 +32,12 @@ export function perform(act: Act, lab: Lab): void {
     case "edit pool":
       world.store.patch("NodePool", act.pool, undefined, { user: USER }, (pool: Draft) => ({ ...pool, spec: merge(pool.spec, act.spec) }));
       return;
+    case "delete pool":
+      world.delete("NodePool", act.pool);
+      return;
+    case "apply":
+      world.apply(act.object);
+      return;
     case "interrupt":
       withMachine(lab, act.pick, (m) => m.instance.capacityType === "spot", cloud.interruptSpot);
       return;

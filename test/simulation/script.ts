@@ -37,6 +37,8 @@ export type Act =
   | { readonly what: "delete node"; readonly pick: Pick }
   | { readonly what: "delete claim"; readonly pick: Pick }
   | { readonly what: "edit pool"; readonly pool: string; readonly spec: Readonly<Record<string, unknown>> }
+  | { readonly what: "delete pool"; readonly pool: string }
+  | { readonly what: "apply"; readonly object: ApiObject }
   | { readonly what: "interrupt"; readonly pick: Pick }
   | { readonly what: "recommend rebalance"; readonly pick: Pick }
   | { readonly what: "retire machine"; readonly pick: Pick }
@@ -96,6 +98,7 @@ export function describeEvent(event: ScriptEvent): string {
     const call = port === undefined ? "a call" : `${port}.${method ?? "*"}`;
     return `${time} ${effect} ${when} ${call} of ${fn}${skip > 0 ? `, the one after ${skip} others` : ""}`;
   }
+  if (event.what === "apply") return `${time} apply ${event.object.kind} ${event.object.metadata.name}`;
   const { at: _, what, ...rest } = event;
   return `${time} ${what} ${JSON.stringify(rest)}`;
 }

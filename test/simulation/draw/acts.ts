@@ -1,3 +1,4 @@
+import type { ApiObject } from "../../../functions/hosts/lab/world/objects.ts";
 import type { Random } from "../../../functions/hosts/lab/world/random.ts";
 import type { Act, ScriptEvent } from "../script.ts";
 import { chance, type DrawnWorld, drawBudgets, drawLimits } from "./world.ts";
@@ -30,6 +31,36 @@ function outage(random: Random): Act {
   return { what: "outage", of, minutes: random.pick([2, 5, 15]) };
 }
 
+/** A NodeClaim that a person makes: no pool, no finalizer, a type and a capacity type that can be had. */
+function handMadeClaim(index: number, random: Random): ApiObject {
+  return {
+    apiVersion: "karpenter.sh/v1",
+    kind: "NodeClaim",
+    metadata: { name: `by-hand-${index}` },
+    spec: {
+      nodeClassRef: { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" },
+      requirements: [
+        { key: "node.kubernetes.io/instance-type", operator: "In", values: [random.pick(TYPES)] },
+        { key: "karpenter.sh/capacity-type", operator: "In", values: ["on-demand"] },
+      ],
+      resources: { requests: { cpu: "1" } },
+    },
+  };
+}
+
+/** Somebody deletes a NodePool, all its nodes with it, and applies its manifest again some minutes later. */
+function poolGone({ objects, pools }: DrawnWorld, at: number, random: Random): readonly ScriptEvent[] {
+  const pool = random.pick(pools as unknown as [string, ...string[]]);
+  const object = objects.find(({ kind, metadata }) => kind === "NodePool" && metadata.name === pool);
+  const back = at + random.pick([5, 60, 400]);
+  return object
+    ? [
+        { at, what: "delete pool", pool },
+        { at: back, what: "apply", object },
+      ]
+    : [];
+}
+
 function drawAct({ pools, workloads }: DrawnWorld, random: Random, index: number): Act {
   const workload = random.pick(workloads as unknown as [(typeof workloads)[number], ...(typeof workloads)[number][]]);
   const scale: Act = {
@@ -57,6 +88,7 @@ function drawAct({ pools, workloads }: DrawnWorld, random: Random, index: number
       { what: "retire machine", pick },
     ]),
     { what: "stop machine", pick },
+    { what: "apply", object: handMadeClaim(index, random) },
     outage(random),
   ]);
 }
@@ -72,5 +104,6 @@ export function drawActs(world: DrawnWorld, minutes: number, random: Random): re
       when += random.between(1, 60);
     } while (chance(random, 0.45));
   }
+  if (chance(random, 0.25)) acts.push(...poolGone(world, random.between(180, Math.max(181, (minutes - 8) * 60)), random));
   return acts;
 }

@@ -45,8 +45,7 @@ export const budgetsKept: Invariant = {
     return {
       onChange(change) {
         const now = lab.world.clock.now();
-        if (change.kind === "NodePool" && change.type !== "DELETED")
-          pools.push({ at: now, pool: (change.old ?? change.object) as unknown as NodePool });
+        if (change.kind === "NodePool") pools.push({ at: now, pool: (change.old ?? change.object) as unknown as NodePool });
         if (change.kind === "NodeClaim") {
           const pool = change.object.metadata.labels?.[POOL] ?? "";
           totals.push({ at: now, pool, total: count(pool) + (change.type === "DELETED" ? 1 : 0) });

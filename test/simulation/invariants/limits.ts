@@ -13,12 +13,12 @@ export const limitsKept: Invariant = {
     const limits: { readonly at: number; readonly pool: NodePool }[] = [];
     const measure = ({ type }: Machine, name: string): number => (name === "cpu" ? type.cpu : name === "nodes" ? 1 : 0);
     return {
-      onChange: ({ kind, old, object, type }) => {
-        if (kind === "NodePool" && type !== "DELETED")
-          limits.push({ at: lab.world.clock.now(), pool: (old ?? object) as unknown as NodePool });
+      onChange: ({ kind, old, object }) => {
+        if (kind === "NodePool") limits.push({ at: lab.world.clock.now(), pool: (old ?? object) as unknown as NodePool });
       },
       onLaunch: (machine) => {
         const name = machine.instance.tags[POOL] ?? "";
+        if (name === "") return; // Made by hand: it is of no pool.
         const now = lab.world.clock.now();
         const current = lab.world.store.get("NodePool", name) as unknown as NodePool | undefined;
         const recent = [

@@ -1,5 +1,5 @@
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import { deadlineOf, instanceIdOf, is, isAlive, isDaemon, isDisrupted } from "./facts.ts";
+import { deadlineOf, instanceIdOf, is, isAlive, isDaemon, isDisrupted, isHeld } from "./facts.ts";
 import type { Invariant, Sight } from "./invariant.ts";
 
 const MINUTE_MS = 60_000;
@@ -45,7 +45,8 @@ function freeToGo({ claims, nodes, pods, now }: Sight): ReadonlyMap<string, stri
       const node = nodes.find(({ spec }) => spec.providerID !== undefined && spec.providerID === claim.status?.providerID);
       const deadline = deadlineOf(claim);
       const waits = pods.some(
-        (pod) => pod.spec.nodeName === node?.metadata.name && !isDaemon(pod) && pod.metadata.deletionTimestamp === undefined,
+        (pod) =>
+          pod.spec.nodeName === node?.metadata.name && (!isDaemon(pod) || isHeld(pod, now)) && pod.metadata.deletionTimestamp === undefined,
       );
       const held = node !== undefined && is(node, "Ready") && waits && !(deadline !== undefined && now > deadline);
       return held ? [] : [[claim.metadata.uid ?? "", claim.metadata.name] as const];
