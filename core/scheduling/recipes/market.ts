@@ -21,7 +21,10 @@ export interface Cell {
   readonly offers: readonly Offer[];
 }
 
-/** What can be bought for some kinds of pods, by whom it serves: from the pools that make nodes for their sake, unless others are named. */
+/**
+ * What can be bought for some kinds of pods, by whom it serves: from the pools that make nodes for their sake, unless others are named. What costs
+ * nothing is left out: its room would be worth nothing.
+ */
 export function cellsOf(
   kinds: readonly Kind[],
   width: number,
@@ -88,12 +91,13 @@ function worthwhile(
   const kept: Offer[] = [];
   for (const [type, price] of [...prices].sort(([a, p], [b, q]) => p - q || a - b)) {
     const room = template.room.subarray(type * width, (type + 1) * width);
-    if (room.some((amount) => amount > 0) && !kept.some((other) => outdoes(other.room, room))) kept.push({ type, price, room });
+    if (room.some((amount) => amount > 0) && !kept.some((other) => holds(other.room, room))) kept.push({ type, price, room });
   }
   return kept;
 }
 
-function outdoes(a: Float64Array, b: Float64Array): boolean {
+/** Whether one room is as large as another in every resource. */
+function holds(a: Float64Array, b: Float64Array): boolean {
   for (let r = 0; r < a.length; r++) if ((a[r] ?? 0) < (b[r] ?? 0)) return false;
   return true;
 }

@@ -25,6 +25,9 @@ export interface Kind {
 
 const COMMON: ReadonlySet<string> = new Set(["cpu", "memory", "pods", "ephemeral-storage"]);
 
+/** In place of a stock: for a pod that goes nowhere. */
+const NONE = -1;
+
 /** How many pods of a group a host may have for one more to come. */
 export interface HostRule {
   readonly group: number;
@@ -45,7 +48,7 @@ export interface Stock {
 export interface Supply {
   readonly kinds: readonly Kind[];
   readonly stocks: readonly Stock[];
-  /** By class, the stock of each of its pods in turn; undefined for classes whose places depend on others too much to be foreseen. */
+  /** By class, the stock of each of its pods in turn, -1 for none; undefined for classes whose places depend on others too much to be foreseen. */
   readonly draws: readonly (Int32Array | undefined)[];
 }
 
@@ -156,7 +159,11 @@ function shareOut(zones: readonly Zone[], { kind, maxSkew }: TopologyGroup, draw
     const least = Math.min(...zones.map(({ pods }) => pods));
     const zone =
       kind === "spread" ? zones.find(({ pods }) => pods + 1 - least <= maxSkew) : (zones.find(({ pods }) => pods > 0) ?? zones[0]);
-    if (zone === undefined) return;
+    if (zone === undefined) {
+      // No zone is open to a skew below 1, which the API server refuses.
+      draw.fill(NONE, i);
+      return;
+    }
     zone.pods++;
     draw[i] = stockIn(zone);
   }

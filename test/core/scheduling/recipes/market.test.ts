@@ -103,3 +103,13 @@ it("leaves out what costs nothing, and what cannot be had", () => {
   const { cells } = marketFor({ instanceTypes: [instanceType("m.free", 4, 16, { offerings })], pods: pods(3, "p") });
   expect(cells.flatMap(({ offers }) => offers)).toEqual([]);
 });
+
+it("keeps what gives a little more for a little more, and drops what gives a little less for it", () => {
+  const types = [
+    instanceType("m.more", 10.5, 16, { price: 0.41 }),
+    instanceType("m.one", 10, 16, { price: 0.4 }),
+    instanceType("m.less", 9.5, 16, { price: 0.405 }),
+  ];
+  const { cells } = marketFor({ instanceTypes: types, pods: pods(3, "p") });
+  expect(cells.map(({ offers, template }) => offers.map(({ type }) => template.table.types[type]?.name))).toEqual([["m.one", "m.more"]]);
+});

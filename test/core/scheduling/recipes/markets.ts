@@ -116,9 +116,15 @@ export const catalogues: fc.Arbitrary<Scenario["instanceTypes"]> = fc
     }),
   );
 
-/** Two pools: one that takes any team, one of lower weight that is the red team's. */
+/** Two pools: one of amd64 that takes any team, and one of lower weight that is the red team's. */
 export const POOLS = [
-  nodePool("any", { weight: 10, requirements: [{ key: "team", operator: "Exists" }] }),
+  nodePool("any", {
+    weight: 10,
+    requirements: [
+      { key: "team", operator: "Exists" },
+      { key: "kubernetes.io/arch", operator: "In", values: ["amd64"] },
+    ],
+  }),
   nodePool("red", { labels: { team: "red" } }),
 ];
 

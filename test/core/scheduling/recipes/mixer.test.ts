@@ -47,6 +47,8 @@ it("never gives out more room than a machine of the price has, to none that may 
       const { supply, cells, worth } = market;
       for (const { cell, shares, price, loss } of batches) {
         const need = new Float64Array(market.width);
+        // Machines of a pool are made for the sake of pods that are at home there.
+        expect(shares.some(([s]) => supply.kinds[supply.stocks[s]?.kind ?? -1]?.home === cells[cell]?.template)).toBe(true);
         let value = 0;
         for (const [s, n] of shares) {
           const stock = supply.stocks[s];
@@ -116,6 +118,13 @@ it("finds the machine for a pod that is too large for those that give most for t
   const types = [instanceType("m.small", 2, 8, { price: 0.04 }), instanceType("m.large", 4, 16, { price: 0.4 })];
   const { market, batches } = mixed({ instanceTypes: types, pods: [...pods(5, "s", { cpu: "500m" }), ...pods(2, "l", { cpu: "2500m" })] });
   expect(heldBy(batches, market.supply.stocks.length)).toEqual(allOf(market));
+});
+
+it("does not overfill machines by a little", () => {
+  // 3,900m are left for pods.
+  const { batches } = mixed({ instanceTypes: [instanceType("m.one", 4, 16)], pods: pods(6, "p", { cpu: "1955m" }) });
+  expect(batches.map(({ shares }) => shares.map(([, n]) => n))).toEqual([[1]]);
+  expect(batches.map(({ machines }) => machines)).toEqual([6]);
 });
 
 it("fills gaps that large pods leave with what leans the other way", () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { canonicalJson } from "../../../../core/hash/fnv.ts";
 import type { Plan } from "../../../../core/model/plan.ts";
 import { Attempt } from "../../../../core/scheduling/attempt.ts";
+import { Mixer } from "../../../../core/scheduling/recipes/mixer.ts";
 import { type Recipes, recipesFor } from "../../../../core/scheduling/recipes/recipes.ts";
 import { solve } from "../../../../core/scheduling/solve.ts";
 import { NODE_HOUR } from "../../../../core/scheduling/strategy.ts";
@@ -13,7 +14,7 @@ import { shuffled } from "../../../support/scheduling/arbitraries.ts";
 import { CATALOGUE, instanceType, nodePool, planFor, pod, pods, type Scenario, scenario } from "../../../support/scheduling/builders.ts";
 import { brokenRules } from "../../../support/scheduling/check-plan.ts";
 import { planToJson, scenarioToSnapshot } from "../../../support/scheduling/scenario.ts";
-import { markets, onDemand, worldFor, ZONE } from "./markets.ts";
+import { marketFor, markets, onDemand, worldFor, ZONE } from "./markets.ts";
 
 function proposalFor(parts: Partial<Scenario>): { readonly world: World; readonly recipes: Recipes | undefined } {
   const world = worldFor(parts);
@@ -122,6 +123,14 @@ it("gives the same plan for 60 pods of deployments, in whatever order they are t
   const priceBy = (claims: "recipes" | "least-rise") =>
     new Attempt(world, { claims, seed: 0 }).run().claims.reduce((sum, { price }) => sum + price + NODE_HOUR, 0);
   expect(priceBy("recipes")).toBeLessThan(priceBy("least-rise"));
+  // Taking machines apart only ever makes them cheaper.
+  const { supply, cells, worth, width } = marketFor(cluster);
+  const batches = new Mixer(supply, cells, worth, width).mix(
+    Int32Array.from(supply.stocks, (stock) => stock.pods),
+    { pickyFirst: false, premium: 0 },
+  );
+  const mixed = batches.reduce((sum, { price, machines }) => sum + price * machines, 0);
+  expect(priceBy("recipes")).toBeLessThanOrEqual(mixed + 1e-9);
   const plan = solve(scenarioToSnapshot(cluster));
   expect(brokenRules(cluster, planToJson(plan, 0))).toEqual([]);
   for (const seed of [1, 2, 3]) expect(canonicalJson(solve(scenarioToSnapshot(shuffled(cluster, seed))))).toBe(canonicalJson(plan));

@@ -143,6 +143,12 @@ describe("pods that must spread over zones", () => {
   });
 });
 
+it("go nowhere under a skew that no API server lets through", () => {
+  const { supply } = marketFor({ pods: [...pods(3, "p", {}, overZones(0), { labels }), pod("large", { cpu: "2" })] });
+  expect(supply.draws.map((draw) => [...(draw ?? [])])).toEqual([[0], [-1, -1, -1]]);
+  expect(supply.stocks.map((stock) => stock.pods)).toEqual([1]);
+});
+
 describe("pods that must lie together in a zone", () => {
   it.for([
     { name: "all go to the cheapest", there: 0, want: { "zone-b": 6 } },
@@ -180,6 +186,7 @@ describe("left out are pods whose places cannot be foreseen:", () => {
       spec: { topologySpreadConstraints: [{ maxSkew: 1, topologyKey: "rack", whenUnsatisfiable: "DoNotSchedule", labelSelector }] },
       isLeftOut: true,
     },
+    { name: "company of others by such a key", spec: together("rack", "db"), isLeftOut: true },
     { name: "a zone that others must leave", spec: apartIn(ZONE), isLeftOut: true },
     { name: "a host that is there", spec: { nodeSelector: { [HOST]: "n1" } }, isLeftOut: true },
     {
@@ -193,7 +200,8 @@ describe("left out are pods whose places cannot be foreseen:", () => {
       isLeftOut: true,
     },
   ])("$name", ({ spec, isLeftOut }) => {
-    const { supply } = marketFor({ ...volumes, pods: pods(2, "p", {}, spec, { labels }) });
+    const { node, claim } = nodeWithClaim("n1", { cpu: "1" });
+    const { supply } = marketFor({ ...volumes, nodes: [node], nodeClaims: [claim], pods: pods(2, "p", { cpu: "2" }, spec, { labels }) });
     expect(supply.draws[0] === undefined).toBe(isLeftOut);
     expect(supply.stocks.length === 0).toBe(isLeftOut);
   });
