@@ -2,14 +2,14 @@ import { START } from "../story.ts";
 import { CHECK_MS, type Invariant } from "./invariant.ts";
 
 /**
- * Remote calls of one kind that a run may make: for each minute of the cluster's life, for each machine that was ever started, for each minute in
+ * Remote calls of one kind that a run may make: for each minute of the cluster's life, for each claim that was ever made, for each minute in
  * which a claim is going, and for each fault.
  */
 interface Bound {
   readonly name: string;
   readonly of: RegExp;
   readonly perMinute: number;
-  readonly perMachine: number;
+  readonly perClaim: number;
   readonly perGoingMinute: number;
   readonly perFault: number;
 }
@@ -24,7 +24,7 @@ const BOUNDS: readonly Bound[] = [
     name: "reads of the table",
     of: /^store\.(get|list|commands|unavailable|byInstance|documentVersion|getDocument)/,
     perMinute: 20,
-    perMachine: 200,
+    perClaim: 200,
     perGoingMinute: 100,
     perFault: 20,
   },
@@ -32,11 +32,11 @@ const BOUNDS: readonly Bound[] = [
     name: "writes to the table",
     of: /^store\.(?!get|list|commands|unavailable|byInstance|documentVersion|getDocument)/,
     perMinute: 20,
-    perMachine: 200,
+    perClaim: 200,
     perGoingMinute: 500,
     perFault: 20,
   },
-  { name: "calls of EC2", of: /^fleet\./, perMinute: 4, perMachine: 25, perGoingMinute: 2, perFault: 5 },
+  { name: "calls of EC2", of: /^fleet\./, perMinute: 4, perClaim: 25, perGoingMinute: 2, perFault: 5 },
 ];
 
 export const callsBounded: Invariant = {
@@ -44,20 +44,22 @@ export const callsBounded: Invariant = {
   law: "A node's life costs no more than a stated number of reads and writes of the table and of calls of EC2.",
   watch: ({ lab, faults }, violated) => {
     let goingMinutes = 0;
+    let claimsMade = 0;
     return {
+      onChange: ({ kind, type }) => {
+        if (kind === "NodeClaim" && type === "ADDED") claimsMade++;
+      },
       check: ({ claims }) => {
         goingMinutes += (claims.filter(({ metadata }) => metadata.deletionTimestamp !== undefined).length * CHECK_MS) / 60_000;
       },
-      atEnd: ({ now, machines }) => {
+      atEnd: ({ now }) => {
         const minutes = (now - START) / 60_000;
         const troubles = [...faults.counts.values()].reduce((sum, n) => sum + n, 0);
-        for (const { name, of, perMinute, perMachine, perGoingMinute, perFault } of BOUNDS) {
+        for (const { name, of, perMinute, perClaim, perGoingMinute, perFault } of BOUNDS) {
           const made = [...lab.calls].reduce((sum, [call, n]) => sum + (of.test(call) ? n : 0), 0);
-          const allowed = Math.round(
-            perMinute * minutes + perMachine * machines.length + perGoingMinute * goingMinutes + perFault * troubles,
-          );
+          const allowed = Math.round(perMinute * minutes + perClaim * claimsMade + perGoingMinute * goingMinutes + perFault * troubles);
           if (made > allowed)
-            violated(`${made} ${name} in ${Math.round(minutes)} minutes with ${machines.length} machines; ${allowed} are allowed`);
+            violated(`${made} ${name} in ${Math.round(minutes)} minutes with ${claimsMade} claims; ${allowed} are allowed`);
         }
       },
     };
