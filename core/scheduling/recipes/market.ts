@@ -56,7 +56,8 @@ export function cellsOf(
       }
     }
   }
-  return [...byText.values()].map((cell) => ({ template: cell.template, kinds: cell.kinds, offers: worthwhile(cell, width) }));
+  const cells = [...byText.values()].map((cell) => ({ template: cell.template, kinds: cell.kinds, offers: worthwhile(cell, width) }));
+  return cells.filter(({ offers }) => offers.length > 0);
 }
 
 /** A template's types by which kinds may use them. */

@@ -1,4 +1,4 @@
-import { hasRoom } from "../resource-axis.ts";
+import { addTo, hasRoom } from "../resource-axis.ts";
 import { NODE_HOUR } from "../strategy.ts";
 import { Filler, type Shares } from "./filler.ts";
 import type { Cell, Offer } from "./market.ts";
@@ -64,6 +64,8 @@ export class Mixer {
   /** Kinds in the order in which machines are sought for them: those that the first pools cannot serve, then those with the least choice. */
   readonly #order: readonly number[];
   readonly #candidates: readonly (readonly Candidate[])[];
+  /** By cell and custom labels: what the pods that it serves ask for together. */
+  readonly #asked: readonly ReadonlyMap<string, Float64Array>[];
   /** USD per hour that the pods left are worth. */
   #leftWorth = 0;
   /** USD per hour of the machine that gives most for its price. */
@@ -84,6 +86,7 @@ export class Mixer {
       .map(({ home }, kind) => ({ kind, home: home.index }))
       .sort((a, b) => b.home - a.home || (choice[a.kind] ?? 0) - (choice[b.kind] ?? 0) || a.kind - b.kind)
       .map(({ kind }) => kind);
+    this.#asked = cells.map((cell) => askedByCustom(cell, kinds, stocks, width));
     this.#candidates = kinds.map((_, kind) => this.#offersFor(kind, width));
     this.#usualPrice = this.#candidates[this.#largestKind()]?.[0]?.offer.price ?? 1;
   }
@@ -176,12 +179,14 @@ export class Mixer {
       if (own === kind) for (let r = 0; r < width; r++) asked[r] = (asked[r] ?? 0) + pods * (vector[r] ?? 0);
     }
     const room = this.#worth.cheapest(kind, asked) ?? asked;
-    const all = this.#homeCells(kind).flatMap((cell) =>
-      (this.#cells[cell]?.offers ?? []).map((offer): Candidate => {
+    const all = this.#homeCells(kind).flatMap((cell) => {
+      const company = this.#company(cell, kind, width);
+      return (this.#cells[cell]?.offers ?? []).map((offer): Candidate => {
         const most = dot(this.#worth.room[cell] ?? room, offer.room);
-        return { cell, offer, most, value: dot(room, offer.room) / (offer.price + NODE_HOUR) };
-      }),
-    );
+        const useful = offer.room.map((amount, r) => Math.min(amount, company[r] ?? 0));
+        return { cell, offer, most, value: dot(room, useful) / (offer.price + NODE_HOUR) };
+      });
+    });
     const best = all.reduce((high, { value }) => Math.max(high, value), 0);
     const better = (a: Candidate, b: Candidate): number => b.value - a.value || a.cell - b.cell || a.offer.type - b.offer.type;
     const bySize = new Map<number, Candidate[]>();
@@ -202,6 +207,16 @@ export class Mixer {
     return [...chosen].sort(better);
   }
 
+  /** How much the pods of a cell that may lie beside a kind ask for together: more room than that is of no use. */
+  #company(cell: number, kind: number, width: number): Float64Array {
+    const custom = this.#kinds[kind]?.custom ?? "";
+    const sum = new Float64Array(width);
+    for (const [other, asked] of this.#asked[cell] ?? []) {
+      if (custom === "" || other === "" || other === custom) addTo(sum, asked);
+    }
+    return sum;
+  }
+
   /** What a pod would cost on a machine of its own, USD per hour; 0 when there is none. */
   #alone({ kind, vector }: Stock): number {
     let least = Number.POSITIVE_INFINITY;
@@ -211,4 +226,23 @@ export class Mixer {
     }
     return least === Number.POSITIVE_INFINITY ? 0 : least;
   }
+}
+
+/** What the pods that a cell serves ask for together, by the custom labels that they want. */
+function askedByCustom(
+  { kinds: served }: Cell,
+  kinds: readonly Kind[],
+  stocks: readonly Stock[],
+  width: number,
+): ReadonlyMap<string, Float64Array> {
+  const isServed = new Set(served);
+  const byCustom = new Map<string, Float64Array>();
+  for (const { kind, vector, pods } of stocks) {
+    if (!isServed.has(kind)) continue;
+    const custom = kinds[kind]?.custom ?? "";
+    const asked = byCustom.get(custom) ?? new Float64Array(width);
+    byCustom.set(custom, asked);
+    for (let r = 0; r < width; r++) asked[r] = (asked[r] ?? 0) + pods * (vector[r] ?? 0);
+  }
+  return byCustom;
 }

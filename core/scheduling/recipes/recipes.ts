@@ -38,10 +38,10 @@ const FEWEST = 3;
 const MOST = 10;
 const LEAST_GAIN = 1e-6;
 /** Times that machines are taken apart, for each machine and at most. */
-const STEPS_EACH = 2;
-const MOST_STEPS = 600;
+const STEPS_EACH = 3;
+const MOST_STEPS = 700;
 /** Machines looked at in all steps together: each step looks at all. */
-const MOST_LOOKS = 180_000;
+const MOST_LOOKS = 240_000;
 
 /**
  * Proposes machines for the pods that are left of each class, so that together they cost as little as can be found: mixes in several ways, keeps the
