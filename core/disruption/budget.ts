@@ -81,7 +81,9 @@ export function poolBudgets(view: ClusterView, reason: DisruptionReason): Readon
     const pool = machine.labels[NODE_POOL];
     if (pool === undefined || !machine.initialized || isTrue(machine.claim.status?.conditions, "InstanceTerminating")) continue;
     add(totals, pool);
-    if (machine.markedForDeletion || !isTrue(machine.node?.status?.conditions, "Ready")) add(disrupting, pool);
+    // A command that is being rolled back has its nodes under the taint still, though they are not going any more.
+    const going = machine.markedForDeletion || view.inCommand.has(machine.claim.metadata.name);
+    if (going || !isTrue(machine.node?.status?.conditions, "Ready")) add(disrupting, pool);
   }
   const budgets = new Map<string, PoolBudget>();
   for (const [name, pool] of view.nodePools) {

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { allowance, budgetLimit, isActiveBudget, nextBudgetChange, poolBudgets } from "../../../core/disruption/budget.ts";
 import { viewCluster } from "../../../core/disruption/view.ts";
 import type { Budget } from "../../../core/model/node-pool.ts";
+import type { CommandRecord } from "../../../core/model/record.ts";
 import { NOW, nodePool, snapshot } from "./builders.ts";
 
 it.for<{ name: string; budgets: Budget[]; total: number; want: number }>([
@@ -69,6 +70,40 @@ it("counts initialized nodes, and those that are down or going against them", ()
     now: NOW,
   });
   expect(poolBudgets(view, "Empty").get("default")).toEqual({ total: 3, disrupting: 2, limit: 3, allowed: 1 });
+});
+
+it("counts nodes of a command that is rolled back until it is over: they carry the taint still", () => {
+  const rolledBack: CommandRecord = {
+    cluster: "c",
+    id: "1",
+    version: 1,
+    method: "drift",
+    reason: "Drifted",
+    decision: "replace",
+    candidates: [
+      {
+        nodeClaim: "a-claim",
+        node: "a",
+        nodePool: "default",
+        instanceType: "large",
+        capacityType: "spot",
+        zone: "a",
+        pricePerHour: 1,
+        pods: [],
+      },
+    ],
+    replacements: [],
+    replacementClaims: [],
+    savingsPerHour: 0,
+    phase: "RollingBack",
+    createdAt: NOW,
+    since: NOW,
+    dueAt: NOW,
+  };
+  const pools = [nodePool("default", { budgets: [{ nodes: "1" }] })];
+  const scene = { snapshot: snapshot({ pools, machines: [{ name: "a" }, { name: "b" }] }), records: [], now: NOW };
+  expect(poolBudgets(viewCluster({ ...scene, commands: [rolledBack] }), "Drifted").get("default")?.allowed).toBe(0);
+  expect(poolBudgets(viewCluster({ ...scene, commands: [] }), "Drifted").get("default")?.allowed).toBe(1);
 });
 
 it("hands out what is allowed and no more", () => {

@@ -167,8 +167,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "core/disruption/budget.ts",
-        find: `if (machine.markedForDeletion || !isTrue(machine.node?.status?.conditions, "Ready")) add(disrupting, pool);`,
-        replace: `if (!isTrue(machine.node?.status?.conditions, "Ready")) add(disrupting, pool);`,
+        find: `if (going || !isTrue(machine.node?.status?.conditions, "Ready")) add(disrupting, pool);`,
+        replace: `if (going && !isTrue(machine.node?.status?.conditions, "Ready")) add(disrupting, pool);`,
       },
     ],
   },
