@@ -211,19 +211,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     ],
   },
   {
-    name: "what a lost command marked is not healed",
-    within: 150,
-    edits: [
-      {
-        file: "functions/disruption/disrupt.ts",
-        find: "for (const action of heal(seen)) await",
-        replace: "for (const action of heal(seen).slice(0, 0)) await",
-      },
-      {
-        file: "core/disruption/advance-command.ts",
-        find: "return command.candidates.flatMap(({ nodeClaim }) => unmark(view, nodeClaim));",
-        replace: "return command.candidates.slice(0, 0).flatMap(({ nodeClaim }) => unmark(view, nodeClaim));",
-      },
-    ],
+    name: "a lease that a killed holder keeps for hours",
+    within: 20,
+    edits: [{ file: "functions/lease.ts", find: "const TTL_MS = 30_000;", replace: "const TTL_MS = 300 * 60_000;" }],
   },
 ];
