@@ -56,8 +56,10 @@ export class Attempt {
 
   /** Places pods class by class, and goes round again while some could be placed: a pod may have waited for its companion. */
   run(): this {
-    const { classes } = this.world;
-    const order = this.#strategy.classes?.flatMap((index) => classes[index] ?? []) ?? classes;
+    const { classes, virtual } = this.world;
+    const wished = this.#strategy.classes?.flatMap((index) => classes[index] ?? []) ?? classes;
+    const isVirtual = ({ example }: PodClass): boolean => virtual.has(example);
+    const order = virtual.size === 0 ? wished : [...wished.filter((podClass) => !isVirtual(podClass)), ...wished.filter(isVirtual)];
     const waiting = classes.map(({ pods }) => pods);
     if (this.#strategy.claims === "recipes") this.#followRecipes(order, waiting);
     const next = classes.map(() => 0);
@@ -82,14 +84,16 @@ export class Attempt {
 
   /**
    * Puts pods on existing nodes, has machines proposed for the others, and fills those. Pods for which that does not work out stay in `waiting`, to be
-   * placed one by one.
+   * placed one by one, and so do virtual ones, which come after those that exist.
    */
   #followRecipes(order: readonly PodClass[], waiting: (readonly Pod[])[]): void {
-    for (const { index, pods } of this.nodes.length > 0 ? order : []) {
+    const { virtual } = this.world;
+    const real = order.filter(({ example }) => !virtual.has(example));
+    for (const { index, pods } of this.nodes.length > 0 ? real : []) {
       const ask = this.world.asks[index]?.[0];
       if (ask !== undefined && ask.contradiction === undefined) waiting[index] = pods.filter((pod) => !this.#onNode(ask, pod));
     }
-    const left = waiting.map((pods) => pods.length);
+    const left = this.world.classes.map(({ index, example }) => (virtual.has(example) ? 0 : (waiting[index]?.length ?? 0)));
     const recipes = recipesFor(this.world, left, this.topology);
     const claims: (PlannedClaim | undefined)[] = [];
     for (const { index } of recipes === undefined ? [] : order) {

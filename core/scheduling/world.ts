@@ -32,6 +32,8 @@ export interface World {
   readonly settling: ReadonlySet<string>;
   /** Pods that run and are moved by choice. */
   readonly moved: ReadonlySet<Pod>;
+  /** Pods of CapacityBuffers: they come after those that exist. */
+  readonly virtual: ReadonlySet<Pod>;
   /** Instances left by capacity reservation. */
   readonly reservations: ReadonlyMap<string, number>;
 }
@@ -131,6 +133,7 @@ export function worldOf(snapshot: Snapshot, views: readonly NodeView[], pods: re
     reservedMode: options.reservedMode,
     settling: options.settling,
     moved: options.moved,
+    virtual: options.virtual ?? new Set(),
     reservations: reservationCapacity(templates),
   };
 }
