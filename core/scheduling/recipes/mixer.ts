@@ -64,6 +64,8 @@ export class Mixer {
   /** Kinds in the order in which machines are sought for them: those that the first pools cannot serve, then those with the least choice. */
   readonly #order: readonly number[];
   readonly #candidates: readonly (readonly Candidate[])[];
+  /** Stocks with rules about company, and how many of each a host may have. */
+  readonly #picky: readonly { readonly s: number; readonly each: number }[];
   /** By cell and custom labels: what the pods that it serves ask for together. */
   readonly #asked: readonly ReadonlyMap<string, Float64Array>[];
   /** USD per hour that the pods left are worth. */
@@ -79,6 +81,9 @@ export class Mixer {
     this.#values = Float64Array.from(stocks, (stock) => worth.of(stock));
     this.#premiums = Float64Array.from(stocks, (stock, s) =>
       stock.rules.length > 0 ? Math.max(0, this.#alone(stock) - (this.#values[s] ?? 0)) : 0,
+    );
+    this.#picky = stocks.flatMap(({ rules }, s) =>
+      rules.length === 0 ? [] : [{ s, each: 1 + Math.min(...rules.map(({ most }) => most)) }],
     );
     const choice = kinds.map((_, kind) => this.#homeCells(kind).length);
     this.#filler = new Filler(kinds, stocks, cells, worth, choice, width);
@@ -114,15 +119,23 @@ export class Mixer {
 
   #best(kind: number, mixing: Mixing): Trial | undefined {
     let best: Trial | undefined;
+    const premiums = mixing.premium * this.#premiumsLeft();
     for (const candidate of this.#candidates[kind] ?? []) {
       // However well it is filled, it wastes what its room, or the pods that are left, are not worth.
-      const worth = Math.min(candidate.most, this.#leftWorth);
-      const isHopeless = best !== undefined && candidate.offer.price + NODE_HOUR - worth >= best.waste * worth;
-      if (isHopeless && mixing.premium === 0) continue;
+      const worth = Math.min(candidate.most, this.#leftWorth) + premiums;
+      const loss = candidate.offer.price + NODE_HOUR - worth;
+      if (best !== undefined && loss >= 0 && loss >= best.waste * worth) continue;
       const trial = this.#trial(candidate, kind, mixing);
       if (trial !== undefined && (best === undefined || trial.waste < best.waste - 1e-12)) best = trial;
     }
     return best;
+  }
+
+  /** The most that premiums can come to on one machine: pods with rules come singly, or as many as their rule lets. */
+  #premiumsLeft(): number {
+    let sum = 0;
+    for (const { s, each } of this.#picky) sum += (this.#premiums[s] ?? 0) * Math.min(this.#filler.left[s] ?? 0, each);
+    return sum;
   }
 
   #take({ cell, offer, shares, worth }: Trial): Batch {
