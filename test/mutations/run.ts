@@ -29,7 +29,16 @@ function say({ name, rule, file }: Mutation, outcome: Outcome): string {
   }
 }
 
-const { values } = parseArgs({ options: { area: { type: "string" }, only: { type: "string" } } });
+function options() {
+  try {
+    return parseArgs({ options: { area: { type: "string" }, only: { type: "string" } } }).values;
+  } catch (error) {
+    console.error(`${(error as Error).message}; the options are --area AREA and --only NAME`);
+    process.exit(2);
+  }
+}
+
+const values = options();
 const known = readdirSync(AREAS).map((file) => file.replace(/\.ts$/, ""));
 if (values.area !== undefined && !known.includes(values.area)) {
   console.error(`there is no area ${values.area}; choose one of ${known.join(", ")}`);

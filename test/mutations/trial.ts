@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { patchedTree } from "../support/patched-tree.ts";
 import { type Mutation, mutated, type Outcome } from "./mutation.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -21,36 +21,29 @@ interface Report {
 
 /** A copy of the project in which rules may be broken. Nothing is ever changed in the project itself. */
 export class Copy {
-  readonly #folder = mkdtempSync(join(tmpdir(), "mutations-"));
-
-  constructor() {
-    for (const part of PARTS) {
-      if (existsSync(join(ROOT, part))) cpSync(join(ROOT, part), join(this.#folder, part), { recursive: true });
-    }
-    symlinkSync(join(ROOT, "node_modules"), join(this.#folder, "node_modules"));
-  }
+  readonly #tree = patchedTree(PARTS.filter((part) => existsSync(join(ROOT, part))));
 
   /** Breaks one rule, runs its tests and mends it again. */
   try(mutation: Mutation): Outcome {
-    const path = join(this.#folder, mutation.file);
-    const whole = existsSync(path) ? readFileSync(path, "utf8") : "";
-    const broken = mutated(whole, mutation);
+    const { file, from, to, tests } = mutation;
+    const path = join(this.#tree.root, file);
+    const broken = mutated(existsSync(path) ? readFileSync(path, "utf8") : "", mutation);
     if (typeof broken === "number") return { kind: "not found", times: broken };
-    writeFileSync(path, broken);
+    this.#tree.apply([{ file, find: from, replace: to }]);
     try {
-      return this.run(mutation.tests);
+      return this.run(tests);
     } finally {
-      writeFileSync(path, whole);
+      this.#tree.apply([]);
     }
   }
 
   /** Runs test files up to the first failure; "survived" when all pass. */
   run(tests: readonly string[]): Outcome {
-    const output = join(this.#folder, "report.json");
+    const output = join(this.#tree.root, "report.json");
     rmSync(output, { force: true });
     const vitest = join(ROOT, "node_modules/vitest/vitest.mjs");
     const { error } = spawnSync(process.execPath, [vitest, "run", "--bail=1", "--reporter=json", `--outputFile=${output}`, ...tests], {
-      cwd: this.#folder,
+      cwd: this.#tree.root,
       // Golden files are compared and never written.
       env: { ...process.env, CI: "1" },
       timeout: LIMIT_MS,
@@ -67,6 +60,6 @@ export class Copy {
   }
 
   [Symbol.dispose](): void {
-    rmSync(this.#folder, { recursive: true, force: true });
+    this.#tree[Symbol.dispose]();
   }
 }
