@@ -96,12 +96,12 @@ export class Attempt {
     const left = this.world.classes.map(({ index, example }) => (virtual.has(example) ? 0 : (waiting[index]?.length ?? 0)));
     const recipes = recipesFor(this.world, left, this.topology);
     const claims: (PlannedClaim | undefined)[] = [];
-    for (const { index } of recipes === undefined ? [] : order) {
+    for (const { index } of real) {
       const ask = this.world.asks[index]?.[0];
       const targets = recipes?.targets[index];
-      if (ask === undefined || targets === undefined) continue;
+      if (recipes === undefined || ask === undefined || targets === undefined) continue;
       waiting[index] = (waiting[index] ?? []).filter((pod, i) => {
-        const machine = recipes?.machines[targets[i] ?? -1];
+        const machine = recipes.machines[targets[i] ?? -1];
         return machine === undefined || !this.#onMachine(machine, claims, targets[i] ?? -1, ask, pod);
       });
     }
@@ -169,8 +169,7 @@ export class Attempt {
   }
 
   #onClaim(ask: Ask, pod: Pod): boolean {
-    if (this.#strategy.claims !== "least-rise" && this.#strategy.claims !== "recipes")
-      return this.#onPlanned(ask, pod) || this.#onNew(ask, pod, this.#newClaim(ask));
+    if (!this.#isAuctionOpen) return this.#onPlanned(ask, pod) || this.#onNew(ask, pod, this.#newClaim(ask));
     let best = this.#auction.best(ask, () => this.#likelyPrice(ask));
     if (best !== undefined && best.rise < SAME_PRICE) return this.#join(best.claim.index, ask, pod, best.outcome);
     const fresh = this.#newClaim(ask);
