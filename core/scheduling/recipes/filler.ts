@@ -18,16 +18,6 @@ const PICKY = 2;
 /** Of alike pods that fit, one in so many is put on a machine at once: what should lie beside them changes with the room that is left. */
 const PORTION = 6;
 
-/** What there is to put on machines. */
-export interface Goods {
-  readonly kinds: readonly Kind[];
-  readonly stocks: readonly Stock[];
-  /** By stock: what a pod is worth, USD per hour. */
-  readonly values: Float64Array;
-  /** By kind: number of cells whose machines may be made for it. */
-  readonly choice: readonly number[];
-}
-
 /**
  * Fills machines so that little room is left over: what leans most to one resource is put beside what leans most to the other, large pods before small,
  * those that have little choice before those that could go elsewhere, and pods for which the machine is dear only where nothing else fits. Amounts lie in
@@ -67,7 +57,14 @@ export class Filler {
   readonly #hosts: Int32Array;
   #custom = 0;
 
-  constructor({ kinds, stocks, values, choice }: Goods, cells: readonly Cell[], worth: Worth, width: number) {
+  constructor(
+    kinds: readonly Kind[],
+    stocks: readonly Stock[],
+    cells: readonly Cell[],
+    worth: Worth,
+    choice: readonly number[],
+    width: number,
+  ) {
     this.#stocks = stocks;
     this.#cells = cells;
     this.#width = width;
@@ -85,6 +82,7 @@ export class Filler {
       return number;
     });
     this.#choice = choice.map((homes) => Math.min(LOOSE - 1, Math.floor(Math.log2(Math.max(1, homes)))));
+    const values = stocks.map((stock) => worth.of(stock));
     this.#home = worth.room.map((room) =>
       Uint8Array.from(stocks, ({ vector }, s) => ((values[s] ?? 0) >= TIGHT * dot(room, vector) ? 1 : 0)),
     );

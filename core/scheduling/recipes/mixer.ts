@@ -3,7 +3,7 @@ import { NODE_HOUR } from "../strategy.ts";
 import { Filler, type Shares } from "./filler.ts";
 import type { Cell, Offer } from "./market.ts";
 import type { Kind, Stock, Supply } from "./supply.ts";
-import { askedBy, dot, type Worth } from "./worth.ts";
+import { dot, type Worth } from "./worth.ts";
 
 /** Machines that are filled alike. */
 export interface Batch {
@@ -86,7 +86,7 @@ export class Mixer {
       rules.length === 0 ? [] : [{ s, each: 1 + Math.min(...rules.map(({ most }) => most)) }],
     );
     const choice = kinds.map((_, kind) => this.#homeCells(kind).length);
-    this.#filler = new Filler({ kinds, stocks, values: this.#values, choice }, cells, worth, width);
+    this.#filler = new Filler(kinds, stocks, cells, worth, choice, width);
     this.#order = kinds
       .map(({ home }, kind) => ({ kind, home: home.index }))
       .sort((a, b) => b.home - a.home || (choice[a.kind] ?? 0) - (choice[b.kind] ?? 0) || a.kind - b.kind)
@@ -187,10 +187,10 @@ export class Mixer {
 
   /** Offers to try for a kind, the best for their price first: some of each size of machine, and one with room for each pod. */
   #offersFor(kind: number, width: number): readonly Candidate[] {
-    const asked = askedBy(
-      this.#stocks.filter((stock) => stock.kind === kind),
-      width,
-    );
+    const asked = new Float64Array(width);
+    for (const { kind: own, vector, pods } of this.#stocks) {
+      if (own === kind) for (let r = 0; r < width; r++) asked[r] = (asked[r] ?? 0) + pods * (vector[r] ?? 0);
+    }
     const room = this.#worth.cheapest(kind, asked) ?? asked;
     const all = this.#homeCells(kind).flatMap((cell) => {
       const company = this.#company(cell, kind, width);
@@ -249,9 +249,13 @@ function askedByCustom(
   width: number,
 ): ReadonlyMap<string, Float64Array> {
   const isServed = new Set(served);
-  const byCustom = Map.groupBy(
-    stocks.filter(({ kind }) => isServed.has(kind)),
-    ({ kind }) => kinds[kind]?.custom ?? "",
-  );
-  return new Map([...byCustom].map(([custom, own]) => [custom, askedBy(own, width)]));
+  const byCustom = new Map<string, Float64Array>();
+  for (const { kind, vector, pods } of stocks) {
+    if (!isServed.has(kind)) continue;
+    const custom = kinds[kind]?.custom ?? "";
+    const asked = byCustom.get(custom) ?? new Float64Array(width);
+    byCustom.set(custom, asked);
+    for (let r = 0; r < width; r++) asked[r] = (asked[r] ?? 0) + pods * (vector[r] ?? 0);
+  }
+  return byCustom;
 }

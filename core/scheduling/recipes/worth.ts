@@ -74,7 +74,8 @@ export class Worth {
 
 /** Pods of one kind that ask for much the same mix of resources, folded: they then use one cell together, though apart they might use several. */
 function wantsOf(stocks: readonly Stock[], width: number): readonly Want[] {
-  const asked = askedBy(stocks, width);
+  const asked = new Float64Array(width);
+  for (const { pods, vector } of stocks) for (let r = 0; r < width; r++) asked[r] = (asked[r] ?? 0) + pods * (vector[r] ?? 0);
   const byMix = new Map<string, Want>();
   for (const { kind, vector, pods } of stocks) {
     const shares = vector.map((amount, r) => (amount > 0 ? amount / (asked[r] ?? 1) : 0));
@@ -264,13 +265,6 @@ function undominated(offers: readonly Offer[], width: number): Float64Array {
     flat.set(row, i * width);
   });
   return flat;
-}
-
-/** What all pods of some stocks ask for together. */
-export function askedBy(stocks: Iterable<Pick<Stock, "vector" | "pods">>, width: number): Float64Array {
-  const asked = new Float64Array(width);
-  for (const { vector, pods } of stocks) for (let r = 0; r < width; r++) asked[r] = (asked[r] ?? 0) + pods * (vector[r] ?? 0);
-  return asked;
 }
 
 /** Sum of products. */
