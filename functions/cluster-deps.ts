@@ -22,6 +22,10 @@ export interface Settings {
   readonly nodeOverlay: boolean;
   readonly nodeRepair: boolean;
   readonly staticCapacity: boolean;
+  /** Within this time, in milliseconds, a saving must have repaid its disruption; undefined asks for no such thing. */
+  readonly consolidationHorizonMs: number | undefined;
+  /** What moving one pod of eviction cost 1 counts as, in USD. */
+  readonly podMoveCost: number;
 }
 
 /** All that a handler may reach for one cluster. Each handler names the part that it uses. */

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { readSchedulerConfig, type SchedulerConfig } from "../../core/scheduling/scheduler-config.ts";
+import { parseDuration } from "../../core/time/duration.ts";
 
 /** Where wake-ups of a cluster may come from; the sweep is always on, so a cluster may name none. */
 export type WakeUpSource = "audit" | "notify" | "sweep";
@@ -50,6 +51,10 @@ export interface Config {
   readonly preferencePolicy: "Respect" | "Ignore";
   readonly minValuesPolicy: "Strict" | "BestEffort";
   readonly schedulerConfig: SchedulerConfig;
+  /** Within this time, in milliseconds, a saving must have repaid its disruption; undefined ("none") asks for no such thing. */
+  readonly consolidationHorizonMs: number | undefined;
+  /** What moving one pod of eviction cost 1 counts as, in USD. */
+  readonly podMoveCost: number;
 }
 
 /** A deployment that cannot work. The message is one sentence that names the variable and says how to mend it. */
@@ -94,6 +99,16 @@ const atLeast = (least: number, fallback: number, whole: boolean) =>
     const value = Number(text);
     return text.trim() !== "" && Number.isFinite(value) && value >= least && (!whole || Number.isInteger(value)) ? value : undefined;
   });
+
+/** The only setting that may be switched off by a word is read as undefined then; zod's `undefined` means bad text, so it is wrapped. */
+const horizon = z.pipe(
+  setting<{ readonly ms: number | undefined }>({ ms: 24 * 3_600_000 }, 'a duration above 0 such as 24h or 1h30m, or "none"', (text) => {
+    if (text === "none") return { ms: undefined };
+    const ms = parseDuration(text);
+    return ms !== undefined && ms > 0 ? { ms } : undefined;
+  }),
+  z.transform(({ ms }: { readonly ms: number | undefined }) => ms),
+);
 
 const url = setting<string | undefined>(undefined, "the queue's URL, as its stack output says", (text) =>
   /^https?:\/\/\S+$/.test(text) ? text : undefined,
@@ -209,6 +224,8 @@ const environment = z.object({
   PREFERENCE_POLICY: oneOf(["Respect", "Ignore"], "Respect"),
   MIN_VALUES_POLICY: oneOf(["Strict", "BestEffort"], "Strict"),
   SCHEDULER_CONFIG: schedulerConfig,
+  CONSOLIDATION_HORIZON: horizon,
+  CONSOLIDATION_POD_COST: atLeast(0, 0.001, false),
   // Devices are not planned for: a pod that asks for some is told so, and "false" would be a promise.
   IGNORE_DRA_REQUESTS: oneOf(["true"], "true"),
 });
@@ -254,5 +271,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>, r
     preferencePolicy: values.PREFERENCE_POLICY,
     minValuesPolicy: values.MIN_VALUES_POLICY,
     schedulerConfig: values.SCHEDULER_CONFIG,
+    consolidationHorizonMs: values.CONSOLIDATION_HORIZON,
+    podMoveCost: values.CONSOLIDATION_POD_COST,
   };
 }

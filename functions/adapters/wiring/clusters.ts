@@ -46,6 +46,8 @@ export function wireClusters(base: Base, announcements: Announcements = silence)
     nodeOverlay: base.config.featureGates.NodeOverlay,
     nodeRepair: base.config.featureGates.NodeRepair,
     staticCapacity: base.config.featureGates.StaticCapacity,
+    consolidationHorizonMs: base.config.consolidationHorizonMs,
+    podMoveCost: base.config.podMoveCost,
   };
 
   const connect = async (config: ClusterConfig): Promise<Connected> => {

@@ -75,6 +75,8 @@ const DEFAULTS: Settings = {
   nodeOverlay: false,
   nodeRepair: false,
   staticCapacity: false,
+  consolidationHorizonMs: 24 * 3_600_000,
+  podMoveCost: 0.001,
 };
 
 const SWEEP_MS = 60_000;

@@ -29,6 +29,8 @@ describe("parseConfig", () => {
       preferencePolicy: "Respect",
       minValuesPolicy: "Strict",
       schedulerConfig: { defaultConstraints: [] },
+      consolidationHorizonMs: 24 * 3_600_000,
+      podMoveCost: 0.001,
     });
   });
 
@@ -117,6 +119,12 @@ describe("parseConfig", () => {
       says: /^SCHEDULER_CONFIG: podTopologySpread\.defaultConstraints\[0\]\.maxSkew must be a whole number above 0, not 0\.$/,
     },
     { name: "planning of devices", env: { IGNORE_DRA_REQUESTS: "false" }, says: /^IGNORE_DRA_REQUESTS: set it to true, not "false"/ },
+    { name: "a horizon of no time", env: { CONSOLIDATION_HORIZON: "0s" }, says: /^CONSOLIDATION_HORIZON: set it to a duration above 0/ },
+    {
+      name: "pods that pay for being moved",
+      env: { CONSOLIDATION_POD_COST: "-1" },
+      says: /^CONSOLIDATION_POD_COST: set it to a number of 0/,
+    },
     { name: "a malformed gate", env: { FEATURE_GATES: "NodeRepair" }, says: /^FEATURE_GATES: set it to a list such as/ },
     { name: "a log level of another tool", env: { LOG_LEVEL: "warn" }, says: /^LOG_LEVEL: set it to debug or info or error/ },
     {
@@ -126,6 +134,13 @@ describe("parseConfig", () => {
     },
   ])("refuses $name in one sentence", ({ env, says }) => {
     expect(sentence(env)).toMatch(says);
+  });
+
+  it.for([
+    { text: "90m", ms: 5_400_000 },
+    { text: "none", ms: undefined },
+  ])("takes a horizon of $text", ({ text, ms }) => {
+    expect(parseConfig({ ...good, CONSOLIDATION_HORIZON: text }).consolidationHorizonMs).toBe(ms);
   });
 
   it("insists on what a function says it needs", () => {

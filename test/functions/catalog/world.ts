@@ -156,6 +156,8 @@ export class TestWorld {
       nodeOverlay: true,
       nodeRepair: false,
       staticCapacity: false,
+      consolidationHorizonMs: 24 * 3_600_000,
+      podMoveCost: 0.001,
     },
     log: this.#log,
     now: () => this.now,
