@@ -21,6 +21,8 @@ export interface Settings {
   readonly defaultConstraints: readonly TopologySpreadConstraint[];
   readonly nodeOverlay: boolean;
   readonly nodeRepair: boolean;
+  /** Capacity reservations that a class selects are used, and whatever is not launched into one stays out of all. */
+  readonly reservedCapacity: boolean;
   readonly staticCapacity: boolean;
   /** Within this time, in milliseconds, a saving must have repaid its disruption; undefined asks for no such thing. */
   readonly consolidationHorizonMs: number | undefined;

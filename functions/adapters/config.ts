@@ -19,6 +19,7 @@ export interface FeatureGates {
   readonly CapacityBuffer: boolean;
   readonly NodeOverlay: boolean;
   readonly NodeRepair: boolean;
+  readonly ReservedCapacity: boolean;
   readonly SpotToSpotConsolidation: boolean;
   readonly StaticCapacity: boolean;
 }
@@ -69,6 +70,7 @@ const DEFAULT_GATES: FeatureGates = {
   CapacityBuffer: false,
   NodeOverlay: false,
   NodeRepair: false,
+  ReservedCapacity: true,
   SpotToSpotConsolidation: false,
   StaticCapacity: false,
 };
@@ -114,7 +116,7 @@ const url = setting<string | undefined>(undefined, "the queue's URL, as its stac
   /^https?:\/\/\S+$/.test(text) ? text : undefined,
 );
 
-/** Unknown gates are ignored, as upstream does (ReservedCapacity stands in many values files); a malformed list is not. */
+/** Unknown gates are ignored, as upstream does; a malformed list is not. */
 function readGates(text: string): FeatureGates | undefined {
   const gates: Record<string, boolean> = {};
   for (const part of text.split(",").filter((item) => item.trim() !== "")) {

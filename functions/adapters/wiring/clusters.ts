@@ -45,6 +45,7 @@ export function wireClusters(base: Base, announcements: Announcements = silence)
     defaultConstraints: base.config.schedulerConfig.defaultConstraints,
     nodeOverlay: base.config.featureGates.NodeOverlay,
     nodeRepair: base.config.featureGates.NodeRepair,
+    reservedCapacity: base.config.featureGates.ReservedCapacity,
     staticCapacity: base.config.featureGates.StaticCapacity,
     consolidationHorizonMs: base.config.consolidationHorizonMs,
     podMoveCost: base.config.podMoveCost,

@@ -74,6 +74,7 @@ const DEFAULTS: Settings = {
   defaultConstraints: [],
   nodeOverlay: false,
   nodeRepair: false,
+  reservedCapacity: true,
   staticCapacity: false,
   consolidationHorizonMs: 24 * 3_600_000,
   podMoveCost: 0.001,

@@ -155,6 +155,7 @@ export class TestWorld {
       defaultConstraints: [],
       nodeOverlay: true,
       nodeRepair: false,
+      reservedCapacity: true,
       staticCapacity: false,
       consolidationHorizonMs: 24 * 3_600_000,
       podMoveCost: 0.001,
