@@ -1,8 +1,5 @@
-import type { LambdaFunctionURLEvent, LambdaFunctionURLResult } from "aws-lambda";
+import { functionUrlEntry } from "../adapters/function-url.ts";
 import { type NotifyDeps, notify } from "./notify.ts";
 
 /** Requests of the function URL that the clusters' webhooks call. */
-export const notifyEntry =
-  (deps: NotifyDeps) =>
-  async ({ rawPath, body = "", isBase64Encoded }: LambdaFunctionURLEvent): Promise<LambdaFunctionURLResult> =>
-    notify({ path: rawPath, body: isBase64Encoded ? Buffer.from(body, "base64").toString("utf8") : body }, deps);
+export const notifyEntry = (deps: NotifyDeps) => functionUrlEntry((request) => notify(request, deps));

@@ -1,9 +1,9 @@
-import { timingSafeEqual } from "node:crypto";
 import type { Log } from "../../core/ports/log.ts";
 import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
 import type { WakeUp, WakeUps } from "../../core/ports/wake-ups.ts";
 import { readAdmissionRequest } from "../../core/signals/admission-request.ts";
 import { type Signal, wakeUpsFor } from "../../core/signals/signal.ts";
+import { answer, type HttpRequest, type HttpResponse, mapIn, sameText } from "../adapters/function-url.ts";
 import { claimsOf } from "../claims-of.ts";
 
 export interface NotifyDeps {
@@ -13,17 +13,6 @@ export interface NotifyDeps {
   /** Last part of the path: the API server cannot sign its requests, so this is what tells it from a stranger. */
   readonly token: string;
   readonly clusters: ReadonlySet<string>;
-}
-
-export interface HttpRequest {
-  readonly path: string;
-  readonly body: string;
-}
-
-export interface HttpResponse {
-  readonly statusCode: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
 }
 
 /**
@@ -36,12 +25,12 @@ export async function notify(request: HttpRequest, deps: NotifyDeps): Promise<Ht
     return answer(403, { message: "Not a path of this function; see the stack's NotifyUrl output." });
   if (!deps.clusters.has(cluster))
     return answer(404, { message: `Cluster ${cluster} is not served by this stack; add it and deploy again.` });
-  const review = parse(request.body);
-  const uid = review?.request?.["uid"];
-  if (review?.request === undefined || typeof uid !== "string") {
+  const asked = requestIn(request.body);
+  const uid = asked?.["uid"];
+  if (asked === undefined || typeof uid !== "string") {
     return answer(400, { message: "The body is not an AdmissionReview with a request; register this URL as a validating webhook." });
   }
-  await ring(cluster, review.request, deps);
+  await ring(cluster, asked, deps);
   return answer(200, { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response: { uid, allowed: true } });
 }
 
@@ -71,19 +60,6 @@ function afterTheWrite(wakeUp: WakeUp, request: Readonly<Record<string, unknown>
   return (wakeUp.kind === "claim" && !isAwaited) || wakeUp.kind === "catalog" ? { ...wakeUp, delayMs: UNTIL_WRITTEN_MS } : wakeUp;
 }
 
-function parse(body: string): { readonly request?: Readonly<Record<string, unknown>> } | undefined {
-  try {
-    return JSON.parse(body) as { readonly request?: Readonly<Record<string, unknown>> };
-  } catch {
-    return undefined;
-  }
-}
-
-function answer(statusCode: number, body: object): HttpResponse {
-  return { statusCode, headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
-}
-
-function sameText(a: string, b: string): boolean {
-  const [left, right] = [Buffer.from(a), Buffer.from(b)];
-  return left.length === right.length && timingSafeEqual(left, right);
+function requestIn(body: string): Readonly<Record<string, unknown>> | undefined {
+  return mapIn(body)?.["request"] as Readonly<Record<string, unknown>> | undefined;
 }

@@ -1,0 +1,76 @@
+import { restrictedTags } from "../launch/tags.ts";
+import { NODE_CLASS } from "../model/labels.ts";
+import type { EC2NodeClass, EC2NodeClassSpec } from "../model/node-class.ts";
+import { amiFamilyOf, FAMILIES } from "../node-class/family.ts";
+import { reviewBlockDevices } from "./block-devices.ts";
+import { reviewKubelet } from "./kubelet.ts";
+import { nameProblems } from "./name.ts";
+import { selectorWarnings } from "./selector-terms.ts";
+import { userDataProblems } from "./user-data.ts";
+import { together, type Verdict } from "./verdict.ts";
+
+/** What is wrong with an EC2NodeClass beyond what its schema says: all that EC2, IAM or a booting node would refuse whatever the account. */
+export function reviewNodeClass({ metadata, spec }: EC2NodeClass): Verdict {
+  const family = amiFamilyOf(spec);
+  return together(
+    {
+      problems: [
+        ...nameProblems(metadata.name, NODE_CLASS),
+        ...identityProblems(spec),
+        ...tagProblems(spec.tags),
+        ...userDataProblems(spec.userData, family),
+      ],
+      warnings: [...selectorWarnings(spec), ...bootWarnings(spec)],
+    },
+    reviewKubelet(spec.kubelet, family),
+    reviewBlockDevices(spec.blockDeviceMappings, family),
+  );
+}
+
+/** IAM's names of roles (with their path) and of profiles. */
+const ROLE_NAME = /^[\w+=,.@/-]+$/;
+const PROFILE_NAME = /^[\w+=,.@-]{1,128}$/;
+
+function identityProblems({ role, instanceProfile }: EC2NodeClassSpec): readonly string[] {
+  return [
+    ...(role === undefined || ROLE_NAME.test(role) ? [] : [`spec.role: "${role}" is no role's name; ${nameIn(role)}`]),
+    ...(instanceProfile === undefined || PROFILE_NAME.test(instanceProfile)
+      ? []
+      : [`spec.instanceProfile: "${instanceProfile}" is no instance profile's name; ${nameIn(instanceProfile)}`]),
+  ];
+}
+
+function nameIn(text: string): string {
+  const last = text.slice(text.lastIndexOf("/") + 1);
+  return text.startsWith("arn:") && last !== text ? `write ${last} in place of the ARN` : "use letters, digits and +=,.@_-";
+}
+
+/** EC2 takes 50 tags; seven are ours. */
+const MOST_TAGS = 43;
+
+function tagProblems(tags: Readonly<Record<string, string>> = {}): readonly string[] {
+  const entries = Object.entries(tags);
+  return [
+    ...restrictedTags(tags).map((key) => `spec.tags: ${key === "" ? "a tag without a key" : key} is set by the system; take it out`),
+    ...(entries.length > MOST_TAGS ? [`spec.tags has ${entries.length} tags; EC2 takes 50, of which 7 are set by the system`] : []),
+    ...entries.flatMap(([key, value]) => [
+      ...(/^aws:/i.test(key) ? [`spec.tags: ${key} begins with aws:, which AWS keeps for itself`] : []),
+      ...(key.length > 128 ? [`spec.tags: the key ${key.slice(0, 20)}… has ${key.length} characters; EC2 takes 128`] : []),
+      ...(value.length > 256 ? [`spec.tags: the value of ${key} has ${value.length} characters; EC2 takes 256`] : []),
+    ]),
+  ];
+}
+
+/** What leaves a machine without what its boot asks for. */
+function bootWarnings({ amiFamily, amiSelectorTerms, metadataOptions, instanceStorePolicy }: EC2NodeClassSpec): readonly string[] {
+  const family = amiFamilyOf({ ...(amiFamily && { amiFamily }), amiSelectorTerms });
+  const takesNoPolicy = family === "Custom" || FAMILIES[family].os === "windows";
+  return [
+    ...(metadataOptions?.httpEndpoint === "disabled" && family !== "Custom"
+      ? [`spec.metadataOptions.httpEndpoint: images of ${family} ask the metadata service for who they are, so nodes will not join`]
+      : []),
+    ...(instanceStorePolicy !== undefined && takesNoPolicy
+      ? [`spec.instanceStorePolicy: images of ${family} do not take it; your user data must make the array itself`]
+      : []),
+  ];
+}

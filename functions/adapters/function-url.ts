@@ -1,0 +1,41 @@
+import { timingSafeEqual } from "node:crypto";
+import type { LambdaFunctionURLEvent, LambdaFunctionURLResult } from "aws-lambda";
+import { type Fields, isFields } from "../../core/admission/fields.ts";
+
+/** A request of a function URL, its body decoded. */
+export interface HttpRequest {
+  readonly path: string;
+  readonly body: string;
+}
+
+export interface HttpResponse {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** The entry of a function that answers a function URL. */
+export const functionUrlEntry =
+  (handle: (request: HttpRequest) => Promise<HttpResponse>) =>
+  async ({ rawPath, body = "", isBase64Encoded }: LambdaFunctionURLEvent): Promise<LambdaFunctionURLResult> =>
+    handle({ path: rawPath, body: isBase64Encoded ? Buffer.from(body, "base64").toString("utf8") : body });
+
+export function answer(statusCode: number, body: object): HttpResponse {
+  return { statusCode, headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+}
+
+/** Compares a secret in a time that does not tell how much of it was guessed. */
+export function sameText(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+/** The map that a body holds as JSON; undefined when it holds none. */
+export function mapIn(body: string): Fields | undefined {
+  try {
+    const value: unknown = JSON.parse(body);
+    return isFields(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

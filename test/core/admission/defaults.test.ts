@@ -1,0 +1,110 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { withDefaults } from "../../../core/admission/defaults.ts";
+import { additions, type PatchStep } from "../../../core/admission/json-patch.ts";
+import { nodeClass, nodePool } from "../../infra/crd-samples.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What a patch does, as the API server does it: a step adds or replaces one field of a map or item of a list. */
+function patched(object: unknown, steps: readonly PatchStep[]): unknown {
+  let result = structuredClone(object);
+  for (const { path, value } of steps) {
+    const keys = path
+      .split("/")
+      .slice(1)
+      .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
+    const last = keys.pop();
+    if (last === undefined) {
+      result = value;
+      continue;
+    }
+    let place = result as Record<string, unknown>;
+    for (const key of keys) place = place[key] as Record<string, unknown>;
+    place[last] = value;
+  }
+  return result;
+}
+
+const stepsOf = (object: object) => additions(object, withDefaults(object as Fields)).map(({ path, value }) => [path, value]);
+
+describe("defaults", () => {
+  it.for([
+    {
+      name: "all of a NodePool",
+      object: nodePool({}),
+      want: [
+        ["/spec/template/spec/expireAfter", "720h"],
+        ["/spec/disruption", { consolidateAfter: "0s", consolidationPolicy: "WhenEmptyOrUnderutilized", budgets: [{ nodes: "10%" }] }],
+      ],
+    },
+    {
+      name: "the wait of a disruption block without one",
+      object: nodePool({ template: { expireAfter: "Never" }, spec: { disruption: { consolidationPolicy: "WhenEmpty", budgets: [] } } }),
+      want: [["/spec/disruption/consolidateAfter", "0s"]],
+    },
+    {
+      name: "a budget that names only when",
+      object: nodePool({
+        template: { expireAfter: null },
+        spec: {
+          disruption: {
+            consolidateAfter: "1m",
+            consolidationPolicy: "WhenEmpty",
+            budgets: [{ nodes: "1" }, { schedule: "@daily", duration: "1h" }],
+          },
+        },
+      }),
+      want: [
+        ["/spec/template/spec/expireAfter", "720h"],
+        ["/spec/disruption/budgets/1/nodes", "10%"],
+      ],
+    },
+    {
+      name: "metadata options of an EC2NodeClass, and never what follows from its alias",
+      object: nodeClass({ metadataOptions: { httpTokens: "optional", httpPutResponseHopLimit: null } }),
+      want: [
+        ["/spec/metadataOptions/httpPutResponseHopLimit", 1],
+        ["/spec/metadataOptions/httpEndpoint", "enabled"],
+        ["/spec/metadataOptions/httpProtocolIPv6", "disabled"],
+      ],
+    },
+    { name: "nothing of what has no spec", object: { kind: "NodePool", spec: "?" }, want: [] },
+    { name: "nothing of strange parts", object: { kind: "NodePool", spec: { template: [], disruption: 3 } }, want: [] },
+    { name: "nothing of other kinds", object: { kind: "NodeClaim", spec: {} }, want: [] },
+  ])("fill in $name", ({ object, want }) => {
+    expect(stepsOf(object)).toEqual(want);
+  });
+
+  it("leave what has them all as it is", () => {
+    for (const object of [nodePool({}), nodeClass({})] as readonly Fields[]) expect(stepsOf(withDefaults(object))).toEqual([]);
+  });
+});
+
+/** The value without the keys that `keeps` lets go. */
+function thinned(value: unknown, keeps: Iterator<boolean>): unknown {
+  if (Array.isArray(value)) return value.map((item) => thinned(item, keeps));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).flatMap(([key, inner]) => (keeps.next().value ? [[key, thinned(inner, keeps)]] : [])));
+}
+
+describe("additions", () => {
+  it("lead from what has less to what has more, whatever the keys", () => {
+    const key = fc.string({ unit: fc.constantFrom("a", "b", "/", "~", "0", "1"), maxLength: 4 });
+    const { tree } = fc.letrec((tie) => ({
+      tree: fc.oneof(
+        { maxDepth: 4 },
+        fc.integer(),
+        fc.constant(null),
+        fc.array(tie("tree"), { maxLength: 3 }),
+        fc.dictionary(key, tie("tree")),
+      ),
+    }));
+    fc.assert(
+      fc.property(fc.dictionary(key, tree), fc.infiniteStream(fc.boolean()), (after, keeps) => {
+        const before = thinned(after, keeps);
+        expect(patched(before, additions(before, after))).toEqual(after);
+      }),
+    );
+  });
+});

@@ -1,0 +1,127 @@
+import { describe, expect, it } from "vitest";
+import { review } from "../../../core/admission/review.ts";
+import { nodePool } from "../../infra/crd-samples.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+type Parts = Parameters<typeof nodePool>[0];
+
+const of = (parts: Parts) => review(nodePool(parts) as Fields);
+const budget = (fields: Fields) => ({ spec: { disruption: { consolidateAfter: "0s", budgets: [{ nodes: "1", ...fields }] } } });
+const item = (key: string, operator: string, ...values: string[]) => ({ key, operator, ...(values.length > 0 && { values }) });
+const requiring = (...requirements: readonly Fields[]) => ({ template: { requirements } });
+const taint = (key: string, effect: string) => ({ key, effect });
+
+describe("a NodePool", () => {
+  it.for([
+    { name: "of the smallest kind", parts: {} },
+    { name: "with weekday nights", parts: budget({ schedule: "0 22 * * mon-fri", duration: "8h" }) },
+    { name: "with a named schedule", parts: budget({ schedule: "@daily", duration: "10m" }) },
+    { name: "that never ends", parts: { template: { expireAfter: "Never" }, spec: { disruption: { consolidateAfter: "Never" } } } },
+    {
+      name: "with a range",
+      parts: requiring(item("karpenter.k8s.aws/instance-cpu", "Gt", "3"), item("karpenter.k8s.aws/instance-cpu", "Lt", "9")),
+    },
+    { name: "with a label that its requirements allow", parts: { labels: { team: "a" }, ...requiring(item("team", "In", "a", "b")) } },
+  ] satisfies readonly { name: string; parts: Parts }[])("$name passes without a word", ({ parts }) => {
+    expect(of(parts)).toEqual({ problems: [], warnings: [] });
+  });
+
+  it.for([
+    {
+      name: "a minute of 61",
+      parts: budget({ schedule: "61 * * * *", duration: "1h" }),
+      says: /budgets\[0\]\.schedule: "61 \* \* \* \*" is no cron expression/,
+    },
+    { name: "an unknown weekday", parts: budget({ schedule: "0 0 * * fry", duration: "1h" }), says: /no cron expression/ },
+    {
+      name: "a budget longer than time",
+      parts: budget({ schedule: "@daily", duration: "9999999h" }),
+      says: /budgets\[0\]\.duration: 9999999h is longer/,
+    },
+    {
+      name: "an age longer than time",
+      parts: { template: { expireAfter: "2562048h" } },
+      says: /expireAfter: 2562048h is longer .* use Never$/,
+    },
+    { name: "a grace longer than time", parts: { template: { terminationGracePeriod: "9999999h" } }, says: /terminationGracePeriod/ },
+    { name: "a wait longer than time", parts: { spec: { disruption: { consolidateAfter: "9999999h" } } }, says: /consolidateAfter/ },
+    {
+      name: "one taint in both lists",
+      parts: { template: { taints: [taint("a", "NoSchedule")], startupTaints: [taint("a", "NoSchedule")] } },
+      says: /taint a:NoSchedule is given twice/,
+    },
+    {
+      name: "a capacity type that no one sells",
+      parts: requiring(item("karpenter.sh/capacity-type", "In", "cheap")),
+      says: /none of the values that exist/,
+    },
+    {
+      name: "more than a claim can ask",
+      parts: { labels: { team: "a" }, ...requiring(...Array.from({ length: 100 }, (_, i) => item(`k${i}`, "Exists"))) },
+      says: /101 together; a NodeClaim takes 100/,
+    },
+  ] satisfies readonly { name: string; parts: Parts; says: RegExp }[])("$name is refused", ({ parts, says }) => {
+    const { problems } = of(parts);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(says);
+  });
+
+  it("with a name that no label can hold is refused", () => {
+    const long = { ...nodePool({}), metadata: { name: "a".repeat(64) } };
+    expect(review(long).problems).toEqual([
+      expect.stringMatching(/^metadata\.name has 64 characters; .* karpenter\.sh\/nodepool, so use 63/),
+    ]);
+    expect(review({ ...long, metadata: { name: "a".repeat(63) } }).problems).toEqual([]);
+  });
+
+  it("is told all that is wrong at once", () => {
+    const { problems } = of({ template: { expireAfter: "9999999h" }, ...budget({ schedule: "x x x x x", duration: "1h" }) });
+    expect(problems).toHaveLength(2);
+  });
+
+  it.for([
+    {
+      name: "two Ins that share nothing",
+      parts: requiring(item("kubernetes.io/arch", "In", "amd64"), item("kubernetes.io/arch", "In", "arm64")),
+    },
+    {
+      name: "an old name of the same key",
+      parts: requiring(item("kubernetes.io/arch", "In", "amd64"), item("beta.kubernetes.io/arch", "NotIn", "amd64")),
+    },
+    { name: "an empty range", parts: requiring(item("cpu", "Gt", "8"), item("cpu", "Lt", "9")) },
+    { name: "a label against a requirement", parts: { labels: { team: "a" }, ...requiring(item("team", "NotIn", "a")) } },
+  ] satisfies readonly { name: string; parts: Parts }[])("that can make no node is let in with a warning: $name", ({ parts }) => {
+    expect(of(parts)).toEqual({ problems: [], warnings: [expect.stringContaining("so no node can be made")] });
+  });
+
+  it.for([
+    {
+      name: "a class of another cloud",
+      parts: { template: { nodeClassRef: { group: "x.io", kind: "Foo", name: "a" } } },
+      says: "no nodes are made from a Foo of x.io",
+    },
+    { name: "a budget for 30 February", parts: budget({ schedule: "0 0 30 2 *", duration: "1h" }), says: "names a day that never comes" },
+  ] satisfies readonly { name: string; parts: Parts; says: string }[])("is warned of $name", ({ parts, says }) => {
+    expect(of(parts)).toEqual({ problems: [], warnings: [expect.stringContaining(says)] });
+  });
+});
+
+describe("a change", () => {
+  const bad = budget({ schedule: "61 * * * *", duration: "1h" });
+  const changed = (before: Parts, after: Parts) => review(nodePool(after) as Fields, nodePool(before) as Fields);
+
+  it("may leave a fault that was there before, and is told of it", () => {
+    const { problems, warnings } = changed(bad, { ...bad, template: { expireAfter: "1h" } });
+    expect(problems).toEqual([]);
+    expect(warnings).toEqual([expect.stringContaining("no cron expression")]);
+  });
+
+  it("may not bring a new one in", () => {
+    expect(changed({}, bad).problems).toHaveLength(1);
+    expect(changed(bad, { ...bad, template: { expireAfter: "9999999h" } }).problems).toEqual([expect.stringContaining("expireAfter")]);
+  });
+});
+
+it("knows nothing of other kinds", () => {
+  expect(review({ kind: "NodeClaim" })).toEqual({ problems: [], warnings: [] });
+});
