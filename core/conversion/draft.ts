@@ -1,0 +1,68 @@
+import { getAt, type Json, type JsonObject, type Path, setAt } from "./json.ts";
+
+/** Where a part of a new object comes from: a path of one of the objects that were given. */
+export interface Origin {
+  readonly to: Path;
+  /** Index of the object among those that were given. */
+  readonly input: number;
+  readonly from: Path;
+}
+
+/** What a person should know about a place of the new object, in one sentence: what, why, and what to do. */
+export interface Note {
+  /** `told`: done, worth knowing. `act`: something works otherwise until a person acts. `invalid`: the object cannot be applied as it is. */
+  readonly level: "told" | "act" | "invalid";
+  readonly at: Path;
+  readonly text: string;
+}
+
+/** An object on its way from one version to another, which remembers where its parts came from. */
+export class Draft {
+  object: JsonObject;
+  readonly input: number;
+  readonly origins: Origin[];
+  readonly notes: Note[] = [];
+
+  private constructor(object: JsonObject, input: number, origins: Origin[]) {
+    this.object = object;
+    this.input = input;
+    this.origins = origins;
+  }
+
+  /** Begins with all of the object in its place. */
+  static of(object: JsonObject, input = 0): Draft {
+    return new Draft(object, input, [{ to: [], input, from: [] }]);
+  }
+
+  /** Begins with nothing. */
+  static empty(input = 0): Draft {
+    return new Draft({}, input, []);
+  }
+
+  get(path: Path): Json | undefined {
+    return getAt(this.object, path);
+  }
+
+  /** Puts a value in place, made from what stood at `from` of the given object; undefined and null take away what is there. */
+  set(to: Path, value: Json | undefined, from?: Path): void {
+    this.object = setAt(this.object, to, value ?? undefined);
+    if (from !== undefined) this.origins.push({ to, input: this.input, from });
+  }
+
+  /** Takes a value away and returns it. */
+  remove(path: Path): Json | undefined {
+    const value = this.get(path);
+    this.object = setAt(this.object, path, undefined);
+    return value;
+  }
+
+  /** Moves a value within the object, changed by `as`; nothing happens when it is not there. */
+  rename(from: Path, to: Path, as: (value: Json) => Json | undefined = (value) => value): void {
+    const value = this.remove(from);
+    if (value !== undefined) this.set(to, as(value), from);
+  }
+
+  note(level: Note["level"], at: Path, text: string): void {
+    this.notes.push({ level, at, text });
+  }
+}

@@ -1,0 +1,75 @@
+/** Values of manifests in any version of the API, before anything is known about their shape. */
+export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
+
+export interface JsonObject {
+  readonly [name: string]: Json;
+}
+
+export type Path = readonly (string | number)[];
+
+export const isJsonObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The value at a path; undefined when there is none, or null, which the API counts as absent. */
+export function getAt(value: Json | undefined, path: Path): Json | undefined {
+  let found: Json | undefined = value;
+  for (const step of path) {
+    if (typeof found !== "object" || found === null) return undefined;
+    found = Object.hasOwn(found, step) ? (found as Readonly<Record<string | number, Json>>)[step] : undefined;
+  }
+  return found ?? undefined;
+}
+
+/** The map at a path; an empty one when there is none, or something else. */
+export function mapAt(value: Json | undefined, path: Path): JsonObject {
+  const found = getAt(value, path);
+  return isJsonObject(found) ? found : {};
+}
+
+/** The list at a path; an empty one when there is none, or something else. */
+export function listAt(value: Json | undefined, path: Path): readonly Json[] {
+  const found = getAt(value, path);
+  return Array.isArray(found) ? found : [];
+}
+
+export function textAt(value: Json | undefined, path: Path): string | undefined {
+  const found = getAt(value, path);
+  return typeof found === "string" ? found : undefined;
+}
+
+/**
+ * A copy that holds `item` at the path; undefined takes away what is there. Maps on the way are made when they are missing; what is no map or
+ * list on the way is replaced by a map. Fields keep their order.
+ */
+export function setAt(value: JsonObject, path: Path, item: Json | undefined): JsonObject;
+export function setAt(value: Json | undefined, path: Path, item: Json | undefined): Json;
+export function setAt(value: Json | undefined, path: Path, item: Json | undefined): Json {
+  const [step, ...rest] = path;
+  if (step === undefined) return item ?? null;
+  if (item === undefined && getAt(value, path.slice(0, -1)) === undefined) return value ?? {};
+  if (Array.isArray(value) && typeof step === "number") {
+    if (rest.length === 0 && item === undefined) return value.filter((_, i) => i !== step);
+    return value.map((one, i) => (i === step ? setAt(one, rest, item) : one));
+  }
+  const map = isJsonObject(value) ? value : {};
+  if (rest.length === 0 && item === undefined) return Object.fromEntries(Object.entries(map).filter(([name]) => name !== String(step)));
+  return { ...map, [step]: setAt(map[step], rest, item) };
+}
+
+/** Whether two values say the same; the order of a map's fields does not count. */
+export function equalJson(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((one, i) => equalJson(one, b[i]));
+  if (!isJsonObject(a) || !isJsonObject(b)) return false;
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length && names.every((name) => Object.hasOwn(b, name) && equalJson(a[name], b[name]));
+}
+
+/** Reads JSON that someone else wrote; undefined when it is none. */
+export function parseJson(text: string | undefined): Json | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,235 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { convertObject } from "../../../core/conversion/convert.ts";
+import { getAt, type Json, type Path, setAt } from "../../../core/conversion/json.ts";
+import { conversionWarnings } from "../../../core/conversion/warnings.ts";
+import { nodeClaimBeta, nodeClaimV1, nodeClassBeta, nodeClassV1, nodePoolBeta, nodePoolV1 } from "./arbitraries.ts";
+
+const RESIDUE = "karpenter-serverless/conversion";
+
+interface Sample {
+  readonly apiVersion: string;
+  readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> };
+  readonly spec: Readonly<Record<string, unknown>>;
+}
+
+function to(version: "v1" | "v1beta1", object: unknown): Sample {
+  const group = String((object as Sample).apiVersion).split("/")[0];
+  const converted = convertObject(object, `${group}/${version}`);
+  if ("error" in converted) throw new Error(converted.error);
+  return converted.ok as unknown as Sample;
+}
+
+const KINDS = [
+  { kind: "NodePool", v1: nodePoolV1, beta: nodePoolBeta },
+  { kind: "NodeClaim", v1: nodeClaimV1, beta: nodeClaimBeta },
+  { kind: "EC2NodeClass", v1: nodeClassV1, beta: nodeClassBeta },
+];
+
+describe("both ways", () => {
+  it.for(KINDS)("a v1 $kind comes back from v1beta1 as it was", ({ v1 }) => {
+    fc.assert(
+      fc.property(v1, (object) => {
+        expect(to("v1", to("v1beta1", object))).toEqual(object);
+      }),
+    );
+  });
+
+  it.for(KINDS)("a v1beta1 $kind comes back from v1 as it was", ({ beta }) => {
+    fc.assert(
+      fc.property(beta, (object) => {
+        expect(to("v1beta1", to("v1", object))).toEqual(object);
+      }),
+    );
+  });
+
+  it.for(KINDS)("of the metadata of a $kind only annotations change, which the API server insists on", ({ v1, beta }) => {
+    fc.assert(
+      fc.property(fc.oneof(v1, beta), (object) => {
+        const other = to(object.apiVersion.endsWith("v1") ? "v1beta1" : "v1", object);
+        const rest = (sample: unknown): unknown =>
+          setAt(sample as { readonly [name: string]: Json }, ["metadata", "annotations"], undefined);
+        expect(getAt(rest(other) as Json, ["metadata"])).toEqual(getAt(rest(object) as Json, ["metadata"]));
+      }),
+    );
+  });
+
+  it("leaves its input alone", () => {
+    fc.assert(
+      fc.property(nodePoolV1, (object) => {
+        const before = JSON.stringify(object);
+        to("v1beta1", object);
+        expect(JSON.stringify(object)).toBe(before);
+      }),
+    );
+  });
+});
+
+const beta = (spec: object, annotations?: object) => ({
+  apiVersion: "karpenter.sh/v1beta1",
+  kind: "NodePool",
+  metadata: { name: "default", ...(annotations && { annotations }) },
+  spec: { template: { spec: { requirements: [], nodeClassRef: { name: "default" } } }, ...spec },
+});
+
+describe("NodePool", () => {
+  it.for([
+    { name: "consolidation begins at once", was: { consolidationPolicy: "WhenUnderutilized" }, is: ["WhenEmptyOrUnderutilized", "0s"] },
+    {
+      name: "Never stays Never",
+      was: { consolidationPolicy: "WhenUnderutilized", consolidateAfter: "Never" },
+      is: ["WhenEmptyOrUnderutilized", "Never"],
+    },
+    { name: "the default policy stays the default", was: { expireAfter: "720h" }, is: [undefined, "0s"] },
+    { name: "emptiness keeps its wait", was: { consolidationPolicy: "WhenEmpty", consolidateAfter: "30s" }, is: ["WhenEmpty", "30s"] },
+  ])("$name", ({ was, is }) => {
+    const { spec } = to("v1", beta({ disruption: was }));
+    const disruption = spec["disruption"] as Record<string, unknown>;
+    expect([disruption["consolidationPolicy"], disruption["consolidateAfter"]]).toEqual(is);
+    expect(disruption).not.toHaveProperty("expireAfter");
+  });
+
+  it("keeps kubelet and the written reference under the names that Karpenter 1.0 gave them", () => {
+    const pool = beta({ template: { spec: { requirements: [], nodeClassRef: { name: "default" }, kubelet: { maxPods: 110 } } } });
+    const v1 = to("v1", pool);
+    expect(v1.metadata?.annotations).toEqual({
+      "compatibility.karpenter.sh/v1beta1-kubelet-conversion": '{"maxPods":110}',
+      "compatibility.karpenter.sh/v1beta1-nodeclass-reference": '{"name":"default"}',
+    });
+    expect(v1.spec["template"]).toEqual({
+      spec: { requirements: [], nodeClassRef: { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" } },
+    });
+    expect(conversionWarnings(v1)).toEqual([expect.stringContaining("kubelet of v1beta1 has no effect")]);
+  });
+
+  it("says at least and at most by the operators that v1beta1 knows", () => {
+    const cpu = (operator: string, value: string) => ({ key: "karpenter.k8s.aws/instance-cpu", operator, values: [value] });
+    const requirements = [cpu("Gte", "4"), cpu("Lte", "16"), cpu("Gte", "0")];
+    const nodeClassRef = { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" };
+    const pool = { ...beta({}), apiVersion: "karpenter.sh/v1", spec: { template: { spec: { requirements, nodeClassRef } } } };
+    expect(getAt(to("v1beta1", pool) as unknown as Json, ["spec", "template", "spec", "requirements"])).toEqual([
+      cpu("Gt", "3"),
+      cpu("Lt", "17"),
+      { key: "karpenter.k8s.aws/instance-cpu", operator: "Exists" },
+    ]);
+  });
+});
+
+describe("an edit of the v1beta1 form counts", () => {
+  const nodeClassRef = { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" };
+  const v1 = {
+    apiVersion: "karpenter.sh/v1",
+    kind: "NodePool",
+    metadata: { name: "default" },
+    spec: {
+      template: { spec: { requirements: [], nodeClassRef, expireAfter: "720h", terminationGracePeriod: "1h" } },
+      disruption: {
+        consolidationPolicy: "Balanced",
+        consolidateAfter: "5m",
+        budgets: [{ nodes: "0", reasons: ["Drifted"] }, { nodes: "10%" }],
+      },
+    },
+  };
+  const edited = (path: Path, value: Json | undefined): unknown =>
+    to("v1", setAt(to("v1beta1", v1) as unknown as { readonly [name: string]: Json }, path, value));
+  const disruption = ["spec", "disruption"];
+
+  it("over what v1 says that v1beta1 cannot", () => {
+    const empty = { consolidationPolicy: "WhenEmpty", consolidateAfter: "0s", expireAfter: "720h" };
+    expect(getAt(edited(disruption, empty) as Json, disruption)).toEqual({ consolidationPolicy: "WhenEmpty", consolidateAfter: "0s" });
+  });
+
+  it("and what it does not touch comes back", () => {
+    const pool = edited(["spec", "weight"], 7) as Json;
+    expect(pool).toEqual({ ...v1, spec: { ...v1.spec, weight: 7 } });
+  });
+
+  it("and items of lists come back wherever they stand now", () => {
+    const added = { nodes: "1", schedule: "@daily", duration: "1h" };
+    const budgets = edited([...disruption, "budgets"], [added, { nodes: "0" }]) as Json;
+    expect(getAt(budgets, [...disruption, "budgets"])).toEqual([added, { nodes: "0", reasons: ["Drifted"] }]);
+  });
+
+  it("while terminationGracePeriod, which v1beta1 never shows, stays", () => {
+    expect(getAt(edited(["spec", "limits"], { cpu: 1 }) as Json, ["spec", "template", "spec", "terminationGracePeriod"])).toBe("1h");
+  });
+});
+
+describe("EC2NodeClass", () => {
+  const nodeClass = (version: string, spec: object, annotations?: object) => ({
+    apiVersion: `karpenter.k8s.aws/${version}`,
+    kind: "EC2NodeClass",
+    metadata: { name: "default", ...(annotations && { annotations }) },
+    spec: { subnetSelectorTerms: [{ id: "subnet-1" }], securityGroupSelectorTerms: [{ id: "sg-1" }], role: "r", ...spec },
+  });
+
+  it.for([
+    { name: "a family alone is its newest image", was: { amiFamily: "AL2023" }, is: { amiSelectorTerms: [{ alias: "al2023@latest" }] } },
+    {
+      name: "terms keep their family",
+      was: { amiFamily: "Bottlerocket", amiSelectorTerms: [{ id: "ami-1" }] },
+      is: { amiFamily: "Bottlerocket", amiSelectorTerms: [{ id: "ami-1" }] },
+    },
+    {
+      name: "Ubuntu writes user data as AL2 does, with its own root disk",
+      was: { amiFamily: "Ubuntu", amiSelectorTerms: [{ id: "ami-1" }] },
+      is: {
+        amiFamily: "AL2",
+        amiSelectorTerms: [{ id: "ami-1" }],
+        blockDeviceMappings: [
+          { deviceName: "/dev/sda1", rootVolume: true, ebs: { encrypted: true, volumeType: "gp3", volumeSize: "20Gi" } },
+        ],
+      },
+    },
+  ])("$name", ({ was, is }) => {
+    expect(to("v1", nodeClass("v1beta1", was)).spec).toEqual(nodeClass("v1", is).spec);
+  });
+
+  it("warns of a class that finds no image", () => {
+    const v1 = to("v1", nodeClass("v1beta1", { amiFamily: "Ubuntu" }));
+    expect(v1.metadata?.annotations?.["compatibility.karpenter.k8s.aws/v1beta1-ubuntu"]).toBe("amiFamily,blockDeviceMappings,incompatible");
+    expect(conversionWarnings(v1)).toEqual([expect.stringContaining("finds no image")]);
+  });
+
+  it("keeps the version of an alias in the annotation of Karpenter 1.0", () => {
+    const old = to("v1beta1", nodeClass("v1", { amiSelectorTerms: [{ alias: "al2023@v20250101" }] }));
+    expect(old.spec["amiFamily"]).toBe("AL2023");
+    expect(old.spec).not.toHaveProperty("amiSelectorTerms");
+    expect(old.metadata?.annotations).toEqual({ "compatibility.karpenter.k8s.aws/v1-alias-version": "v20250101" });
+  });
+
+  it("shows v1beta1 no field that it does not know", () => {
+    const old = to("v1beta1", nodeClass("v1", { amiSelectorTerms: [{ alias: "al2@latest" }], kubelet: { maxPods: 10 }, ipPrefixCount: 2 }));
+    expect(Object.keys(old.spec).sort()).toEqual(["amiFamily", "role", "securityGroupSelectorTerms", "subnetSelectorTerms"]);
+    expect(JSON.parse(old.metadata?.annotations?.[RESIDUE] ?? "")).toEqual([
+      { at: ["spec", "kubelet"], is: { maxPods: 10 } },
+      { at: ["spec", "ipPrefixCount"], is: 2 },
+    ]);
+  });
+});
+
+describe("what cannot be converted", () => {
+  it.for([
+    { name: "no object", object: 7, wanted: "karpenter.sh/v1", says: "no Kubernetes object" },
+    { name: "another kind", object: { apiVersion: "v1", kind: "Pod" }, wanted: "v1", says: "kind Pod has no other version" },
+    {
+      name: "another version",
+      object: { apiVersion: "karpenter.sh/v1alpha5", kind: "NodePool" },
+      wanted: "karpenter.sh/v1",
+      says: "no version karpenter.sh/v1alpha5; use karpenter.sh/v1beta1 or karpenter.sh/v1",
+    },
+  ])("$name: one sentence", ({ object, wanted, says }) => {
+    expect(convertObject(object, wanted)).toEqual({ error: expect.stringContaining(says) });
+  });
+
+  it("an object of the wanted version is itself", () => {
+    const pool = beta({});
+    expect(convertObject(pool, pool.apiVersion)).toEqual({ ok: pool });
+  });
+
+  it("annotations that are no JSON are left alone: one bad object must not make a list unreadable", () => {
+    const annotations = { "compatibility.karpenter.sh/v1beta1-kubelet-conversion": "{", [RESIDUE]: "{" };
+    const pool = { ...beta({}, annotations), apiVersion: "karpenter.sh/v1" };
+    expect(to("v1beta1", pool).metadata?.annotations).toMatchObject({ "compatibility.karpenter.sh/v1beta1-kubelet-conversion": "{" });
+  });
+});
