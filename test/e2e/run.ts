@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { CheckFailed, report, startReport } from "./report.ts";
+import { permissionReport, printPermissions } from "./iam/report.ts";
+import { CheckFailed, check, expect, report, startReport } from "./report.ts";
 import { blockedDrainStory, deadlineStory } from "./stories/drain.ts";
 import { floodStory } from "./stories/flood.ts";
 import { interruptionStory } from "./stories/interruption.ts";
@@ -29,6 +30,11 @@ try {
   for (const [name, story] of Object.entries(STORIES)) {
     if (wanted.length === 0 || wanted.includes(name)) await story(world);
   }
+  const permissions = permissionReport(world.permissions, world.ministack.authorizations());
+  printPermissions(world.permissions, permissions, wanted.length === 0);
+  await check("each role allows all that its function asked of AWS", async () => {
+    expect(permissions.refusals.length === 0 && permissions.used > 0, () => permissions.refusals.join("\n     "));
+  });
 } catch (error) {
   if (!(error instanceof CheckFailed)) throw error;
   console.log("The stories after this one are not played: they would find what it has left.");

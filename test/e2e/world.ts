@@ -15,10 +15,14 @@ import { parseSettings } from "../../infra/settings.ts";
 import { regionCatalogue } from "./fake-aws/bundled-catalogue.ts";
 import { type FakeAws, startFakeAws } from "./fake-aws/fake-aws.ts";
 import type { FakeInstance } from "./fake-aws/world.ts";
+import { startDynamoDbGate } from "./iam/dynamodb-gate.ts";
+import { type Ledger, ledger, wordRefusal } from "./iam/ledger.ts";
+import { questionsOf } from "./iam/questions.ts";
+import { policiesByFunction } from "./iam/template-policies.ts";
 import { type AuditShipper, startAuditShipper } from "./support/audit-shipper.ts";
 import { awsJson } from "./support/aws-call.ts";
 import { startCluster, type TestCluster } from "./support/cluster.ts";
-import { clusterIdentities, deployTemplate, readSynthesized } from "./support/deploy.ts";
+import { clusterIdentities, deployedFunctions, deployTemplate, readSynthesized } from "./support/deploy.ts";
 import { copyTables, type DynamoDbLocal, startDynamoDbLocal } from "./support/dynamodb-local.ts";
 import { type FunctionUrlGateway, startFunctionUrlGateway } from "./support/function-url.ts";
 import { type MiniStack, startMiniStack } from "./support/ministack.ts";
@@ -26,6 +30,7 @@ import { type MiniStack, startMiniStack } from "./support/ministack.ts";
 export const CLUSTER = "e2e";
 export const REGION = "us-west-2";
 export const STACK = "karpenter-serverless";
+const ACCOUNT = "111122223333";
 const NOTIFY_TOKEN = "0123456789abcdef0123456789abcdef";
 
 /** What AWS would put on the bus. */
@@ -43,6 +48,8 @@ export interface E2eWorld {
   readonly ministack: MiniStack;
   readonly dataDir: string;
   readonly outputs: Readonly<Record<string, string>>;
+  /** What the functions asked of AWS, judged by their roles' policies: refused at once, and counted. */
+  readonly permissions: Ledger;
   /** What could not boot, and why: wrong user data shows here. */
   readonly bootFailures: readonly string[];
   /** Sources of wake-ups beside the sweep, each switched by itself. */
@@ -62,11 +69,17 @@ export async function startWorld(): Promise<E2eWorld> {
   const bootFailures: string[] = [];
   let cluster: TestCluster | undefined;
   const boot = bootstrap(bootFailures, () => cluster);
+  const permissions = ledger();
   const fake = await startFakeAws({
     catalogue: regionCatalogue(REGION),
     cluster: { name: CLUSTER, version: "1.36", serviceCidr: "10.96.0.0/16" },
     bootDelayMs: 1_000,
     terminateDelayMs: 1_000,
+    identify: (accessKey) => permissions.nameOf(accessKey) ?? accessKey,
+    authorize(call, world) {
+      const refusal = permissions.judge(call.accessKey, questionsOf(world, call));
+      return refusal && wordRefusal(refusal);
+    },
     onRunning: boot,
     onTerminated: async (instance) => {
       await cluster?.halt({ providerID: `aws:///${instance.zone}/${instance.id}` }).catch(() => {});
@@ -76,11 +89,14 @@ export async function startWorld(): Promise<E2eWorld> {
     },
   });
   const dynamodb: DynamoDbLocal = await startDynamoDbLocal({ dataDir });
+  const place = { account: ACCOUNT, region: REGION };
+  const gate = await startDynamoDbGate({ target: dynamodb.url, ledger: permissions, place });
   const services = ["EC2", "SSM", "PRICING", "EKS", "IAM"].map((name) => [`AWS_ENDPOINT_URL_${name}`, fake.url]);
   const ministack = await startMiniStack({
     dataDir,
     region: REGION,
-    env: { ...Object.fromEntries(services), AWS_ENDPOINT_URL_DYNAMODB: dynamodb.url },
+    accountId: ACCOUNT,
+    env: { ...Object.fromEntries(services), AWS_ENDPOINT_URL_DYNAMODB: gate.url },
   });
   cluster = await startCluster({ dataDir: join(dataDir, "cluster"), clusterName: CLUSTER });
   const { server, caData } = cluster;
@@ -99,7 +115,13 @@ export async function startWorld(): Promise<E2eWorld> {
     region: REGION,
     credentials: { accessKeyId: "local", secretAccessKey: "local" },
   });
-  const outputs = await deploy(dataDir, ministack);
+  const { outputs, template } = await deploy(dataDir, ministack);
+  const policies = policiesByFunction(template, place);
+  permissions.know(
+    (await deployedFunctions(ministack)).map(({ name, credentials: { accessKeyId } }) => ({
+      ...{ name, accessKey: accessKeyId, statements: policies.get(name) ?? [] },
+    })),
+  );
   await copyTables({ from: ministack, dynamodb });
   await cluster.setIdentities(await clusterIdentities(ministack, CLUSTER));
   let gateway: FunctionUrlGateway | undefined;
@@ -111,7 +133,7 @@ export async function startWorld(): Promise<E2eWorld> {
   await stopShipper();
   const running = cluster;
   return {
-    ...{ cluster: running, fake, ministack, dataDir, outputs, bootFailures },
+    ...{ cluster: running, fake, ministack, dataDir, outputs, permissions, bootFailures },
     async listenToAudit() {
       const began = new Date().toISOString();
       // A new listener hears of what happens from now on.
@@ -136,7 +158,7 @@ export async function startWorld(): Promise<E2eWorld> {
     async stop() {
       await stopShipper();
       await gateway?.stop().catch(() => {});
-      await Promise.all([running.stop(), ministack.stop(), dynamodb.stop(), fake.close()]);
+      await Promise.all([running.stop(), ministack.stop(), gate.stop(), dynamodb.stop(), fake.close()]);
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
@@ -197,7 +219,7 @@ async function putEvents(target: MiniStack, events: readonly BusEvent[]): Promis
 }
 
 /** Bundles, synthesises and deploys the product's own stack. */
-async function deploy(dataDir: string, ministack: MiniStack): Promise<Readonly<Record<string, string>>> {
+async function deploy(dataDir: string, ministack: MiniStack) {
   const dist = join(dataDir, "dist");
   for (const name of FUNCTION_NAMES) await bundleCode(name, dist);
   const settings = parseSettings(
@@ -215,5 +237,12 @@ async function deploy(dataDir: string, ministack: MiniStack): Promise<Readonly<R
   const outDir = join(dataDir, "cdk.out");
   makeApp({ settings, outDir, code: (name) => Code.fromAsset(join(dist, name), { exclude: ["*.map"] }) }).app.synth();
   const { template, assets } = readSynthesized(outDir, STACK, ministack);
-  return deployTemplate({ target: ministack, stackName: STACK, template, assets, parameters: { NotifyToken: NOTIFY_TOKEN } });
+  const outputs = await deployTemplate({
+    target: ministack,
+    stackName: STACK,
+    template,
+    assets,
+    parameters: { NotifyToken: NOTIFY_TOKEN },
+  });
+  return { outputs, template };
 }

@@ -18,4 +18,11 @@ export const notFound = (kind: "InstanceID" | "SubnetID" | "AMIID" | "Group", wh
 export const missing = (parameter: string): AwsError =>
   new AwsError("MissingParameter", `The request must contain the parameter ${parameter}`);
 
+/** How each service words a refusal by IAM. */
+export function unauthorized(service: string, why: string): AwsError {
+  if (service === "ec2") return new AwsError("UnauthorizedOperation", `You are not authorized to perform this operation. ${why}`, 403);
+  if (service === "iam" || service === "sts") return new AwsError("AccessDenied", `User: ${why}`, 403);
+  return new AwsError("AccessDeniedException", `User: ${why}`);
+}
+
 export const dryRunPassed = (): AwsError => new AwsError("DryRunOperation", "Request would have succeeded, but DryRun flag is set.", 412);

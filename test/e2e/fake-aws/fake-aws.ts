@@ -5,7 +5,7 @@ import type { EventCode } from "@aws-sdk/client-ec2";
 import { control } from "./control.ts";
 import { interrupt, rebalance, scheduleMaintenance, terminate } from "./ec2/instance-life.ts";
 import { byIds } from "./ec2/instances.ts";
-import { AwsError } from "./errors.ts";
+import { AwsError, unauthorized } from "./errors.ts";
 import { type ActiveFault, type FaultBook, throttled, tokenBucket } from "./faults.ts";
 import type { AwsEvent, FakeAwsOptions, FakeCluster, ImageRelease } from "./options.ts";
 import { type Reply, type Understood, understand } from "./request.ts";
@@ -147,6 +147,8 @@ function answer(world: World, { call, perform, refuse }: Understood, faults: rea
     if (!inQuota || faults.some(({ throttle }) => throttle)) throw throttled(call.service);
     const error = faults.find((fault) => fault.error)?.error;
     if (error) throw new AwsError(error.code, error.message ?? `${error.code} (made by a fault)`, error.status ?? 400);
+    const refusal = world.options.authorize?.(call, world);
+    if (refusal !== undefined) throw unauthorized(call.service, refusal);
     const reply = perform(world, faults);
     call.outcome = "ok";
     return reply;

@@ -15,12 +15,17 @@ export type MiniStack = AwsTarget & {
   readonly logs: () => string;
   /** The access entries that templates asked for so far. */
   readonly accessEntries: () => readonly AccessEntry[];
+  /** What MiniStack has asked its IAM so far, in order: every call of its services. */
+  readonly authorizations: () => readonly Authorization[];
   /** The function processes that are at an invocation at this moment. */
   readonly busy: () => readonly BusyFunction[];
   /** Names of the functions whose process died in the middle of an invocation, one for each time. */
   readonly died: () => readonly string[];
   readonly stop: () => Promise<void>;
 };
+
+/** An action on a resource that MiniStack's IAM allowed or denied to a key. */
+export type Authorization = { readonly accessKey: string; readonly action: string; readonly resource: string; readonly denied: boolean };
 
 /** A function at work: `invocation` tells one invocation of a process from the next. */
 export type BusyFunction = { readonly pid: number; readonly invocation: string; readonly name: string };
@@ -66,6 +71,7 @@ export async function startMiniStack(options: {
   const port = await freePort();
   const logFile = join(dataDir, "ministack.log");
   const entriesFile = join(dataDir, "access-entries.json");
+  const iamLog = join(dataDir, "iam.jsonl");
   const tmp = join(dataDir, "ministack-tmp");
   mkdirSync(tmp, { recursive: true });
   const busyDir = join(dataDir, "busy");
@@ -92,6 +98,7 @@ export async function startMiniStack(options: {
       PYTHONDONTWRITEBYTECODE: "1",
       AUTH: String(enforceIam),
       HARNESS_ACCESS_ENTRIES: entriesFile,
+      HARNESS_IAM_LOG: iamLog,
       HARNESS_BUSY_DIR: busyDir,
       HARNESS_TIME_SCALE: String(timeScale),
       ...env,
@@ -106,6 +113,11 @@ export async function startMiniStack(options: {
     credentials: { accessKeyId: accountId, secretAccessKey: "test" },
     logs: () => readFileSync(logFile, "utf8"),
     accessEntries: () => (existsSync(entriesFile) ? (JSON.parse(readFileSync(entriesFile, "utf8")) as AccessEntry[]) : []),
+    authorizations: () =>
+      readIfThere(iamLog)
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as Authorization),
     busy: () =>
       readdirSync(busyDir).flatMap((file) => {
         const [, pid, invocation = "", name = ""] = /^(\d+)\.(\d+)\.(.+)$/.exec(file) ?? [];

@@ -6,7 +6,7 @@ import os
 
 from filter_pattern import matches
 from ministack import app
-from ministack.core import iam_actions, lambda_runtime
+from ministack.core import iam_actions, iam_evaluator, lambda_runtime
 from ministack.services import cloudwatch_logs, eventbridge, lambda_svc, scheduler
 from ministack.services.cloudformation import provisioners
 
@@ -87,6 +87,22 @@ def _single_action(service, *args, **kwargs):
 
 
 iam_actions.extract_iam_action = _single_action
+
+# Every question that is asked of IAM, with its answer, goes to HARNESS_IAM_LOG as a line of JSON: what functions may do is compared with what they do.
+_iam_log = os.environ.get("HARNESS_IAM_LOG")
+_enforce = iam_evaluator.enforce
+
+
+def _logged_enforce(access_key_id, iam_action, service, region, resource_arn="*", service_context=None):
+    denied = _enforce(access_key_id, iam_action, service, region, resource_arn=resource_arn, service_context=service_context)
+    line = {"accessKey": access_key_id, "action": iam_action, "resource": resource_arn, "denied": bool(denied)}
+    with open(_iam_log, "a") as out:
+        out.write(json.dumps(line) + "\n")
+    return denied
+
+
+if _iam_log:
+    iam_evaluator.enforce = _logged_enforce
 
 # For stories that kill functions in mid-work: while a worker process is at an invocation an empty file PID.NUMBER.FUNCTION lies in
 # HARNESS_BUSY_DIR, and each invocation that died with its process adds the function's name to the file `died`.

@@ -1,0 +1,25 @@
+import type { Question } from "./policy.ts";
+import type { Place } from "./template-policies.ts";
+
+/** Parts of a transaction, and the action that IAM asks for each. */
+const PARTS = { Put: "PutItem", Update: "UpdateItem", Delete: "DeleteItem", ConditionCheck: "ConditionCheckItem", Get: "GetItem" } as const;
+
+/** What IAM is asked about a DynamoDB request: a transaction is asked part by part, a batch and a query by table and index. */
+export function dynamodbQuestions(
+  action: string,
+  body: Readonly<Record<string, unknown>>,
+  { region, account }: Place,
+): readonly Question[] {
+  const ask = (name: string, table: unknown, index?: unknown): Question => ({
+    action: `dynamodb:${name}`,
+    resource: `arn:aws:dynamodb:${region}:${account}:table/${String(table)}${index === undefined ? "" : `/index/${String(index)}`}`,
+    context: {},
+  });
+  if (action === "TransactWriteItems" || action === "TransactGetItems") {
+    const items = (body["TransactItems"] ?? []) as readonly Readonly<Record<string, { readonly TableName: string }>>[];
+    return items.flatMap((item) => Object.entries(item).map(([part, { TableName }]) => ask(PARTS[part as keyof typeof PARTS], TableName)));
+  }
+  if (action === "BatchGetItem" || action === "BatchWriteItem")
+    return Object.keys(body["RequestItems"] ?? {}).map((table) => ask(action, table));
+  return [ask(action, body["TableName"], body["IndexName"])];
+}

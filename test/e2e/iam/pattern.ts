@@ -1,0 +1,8 @@
+/** `*` stands for any characters, `?` for one, as in actions, resources and the Like operators. */
+export function matchesPattern(pattern: string, text: string): boolean {
+  const source = pattern
+    .replaceAll(/[.+^${}()|[\]\\]/g, "\\$&")
+    .replaceAll("*", ".*")
+    .replaceAll("?", ".");
+  return new RegExp(`^${source}$`, "s").test(text);
+}

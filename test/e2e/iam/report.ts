@@ -1,0 +1,84 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Authorization } from "../support/ministack.ts";
+import { cacheDir } from "../support/paths.ts";
+import { type Accepted, NEVER_USED } from "./accepted.ts";
+import { type Ledger, type Refusal, type Use, wordRefusal } from "./ledger.ts";
+import { matchesPattern } from "./pattern.ts";
+
+/** What the roles allow, held against what the functions did. */
+export interface PermissionReport {
+  readonly refusals: readonly string[];
+  /** Grants that were used. */
+  readonly used: number;
+  /** Grants that nothing used, with the reason why they are given, where there is one. */
+  readonly neverUsed: readonly (Use & { readonly reason?: string })[];
+  /** Entries of accepted.ts for what was used all the same, or what no role has: they are to be taken out. */
+  readonly stale: readonly Accepted[];
+}
+
+/** Draws it up. What MiniStack authorised (queues, events, logs) is added to the ledger here, by the questions that MiniStack asked itself. */
+export function permissionReport(ledger: Ledger, authorizations: readonly Authorization[]): PermissionReport {
+  const denied: Refusal[] = [];
+  for (const { accessKey, action, resource, denied: refused } of authorizations) {
+    const question = { action, resource, context: {} };
+    const name = ledger.nameOf(accessKey);
+    ledger.judge(accessKey, [question]);
+    if (refused && name !== undefined) denied.push({ function: name, question, because: "MiniStack's IAM refused it" });
+  }
+  const uses = ledger.uses();
+  const neverUsed = uses.filter(({ times }) => times === 0);
+  const accepts = (accepted: Accepted, use: Use): boolean =>
+    (accepted.functions === "all" || accepted.functions.some((name) => use.function.endsWith(`-${name}`))) &&
+    accepted.sid === use.sid &&
+    (accepted.action === undefined || accepted.action === use.action) &&
+    (accepted.resource === undefined || matchesPattern(accepted.resource, use.resource));
+  return {
+    refusals: [...new Set([...ledger.refusals(), ...denied].map(wordRefusal))],
+    used: uses.length - neverUsed.length,
+    neverUsed: neverUsed.map((use) => {
+      const reason = NEVER_USED.find((accepted) => accepts(accepted, use))?.reason;
+      return { ...use, ...(reason !== undefined && { reason }) };
+    }),
+    stale: NEVER_USED.filter((accepted) => !neverUsed.some((use) => accepts(accepted, use))),
+  };
+}
+
+/** Prints it, and writes every grant with its use to .cache/e2e/permissions.json. `complete`: all stories were played, so what was not used is not needed. */
+export function printPermissions(ledger: Ledger, { refusals, used, neverUsed, stale }: PermissionReport, complete: boolean): void {
+  const file = join(cacheDir("e2e"), "permissions.json");
+  mkdirSync(join(file, ".."), { recursive: true });
+  writeFileSync(file, `${JSON.stringify(ledger.uses(), undefined, 1)}\n`);
+  const without = neverUsed.filter(({ reason }) => reason === undefined);
+  console.log(
+    `permissions: ${used} grants used, ${neverUsed.length} never used (${neverUsed.length - without.length} of them for a reason); each in ${file}`,
+  );
+  for (const refusal of refusals) console.log(`refused: ${refusal}`);
+  if (!complete) {
+    console.log("Not all stories were played, so it is not told what is allowed for nothing.");
+    return;
+  }
+  for (const [grant, reason] of folded(neverUsed))
+    console.log(`never used: ${grant}${reason ? ` (${reason})` : ": NO REASON in test/e2e/iam/accepted.ts"}`);
+  for (const { functions, sid } of stale)
+    console.log(`used, or not allowed at all: ${sid} of ${String(functions)}; take it out of test/e2e/iam/accepted.ts`);
+}
+
+/** One line for a function, statement and reason: actions, and how many resources. */
+function folded(grants: PermissionReport["neverUsed"]): readonly (readonly [string, string | undefined])[] {
+  const lines = new Map<
+    string,
+    { readonly use: Use; readonly reason: string | undefined; readonly actions: Set<string>; readonly resources: Set<string> }
+  >();
+  for (const use of grants) {
+    const key = `${use.function} ${use.sid} ${use.reason ?? ""}`;
+    const line = lines.get(key) ?? { use, reason: use.reason, actions: new Set(), resources: new Set() };
+    line.actions.add(use.action);
+    line.resources.add(use.resource.split(":").slice(5).join(":") || use.resource);
+    lines.set(key, line);
+  }
+  return [...lines.values()].map(({ use, reason, actions, resources }) => [
+    `${use.function} ${use.sid}: ${[...actions].join(", ")} on ${[...resources].join(", ")}`,
+    reason,
+  ]);
+}

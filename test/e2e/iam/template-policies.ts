@@ -1,0 +1,83 @@
+import type { Template } from "../support/deploy.ts";
+import type { Statement } from "./policy.ts";
+
+/** Where a stack is deployed. */
+export interface Place {
+  readonly account: string;
+  readonly region: string;
+}
+
+/** What the roles of a template's functions may do, by function name. Throws on a part of a policy that it cannot fill in. */
+export function policiesByFunction({ Resources }: Template, place: Place): ReadonlyMap<string, readonly Statement[]> {
+  const functions = Object.values(Resources).filter(({ Type }) => Type === "AWS::Lambda::Function");
+  return new Map(
+    functions.map(({ Properties = {} }) => {
+      const [role] = getAtt(Properties["Role"]);
+      const policies = (Resources[role]?.Properties?.["Policies"] ?? []) as readonly InlinePolicy[];
+      return [
+        String(Properties["FunctionName"]),
+        policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement.map((statement) => filled(statement, Resources, place))),
+      ];
+    }),
+  );
+}
+
+interface InlinePolicy {
+  readonly PolicyDocument: { readonly Statement: readonly Readonly<Record<string, unknown>>[] };
+}
+
+function filled(statement: Readonly<Record<string, unknown>>, resources: Template["Resources"], place: Place): Statement {
+  const value = fill(statement, resources, place) as Readonly<Record<string, unknown>>;
+  const list = (part: unknown): string[] => (Array.isArray(part) ? part : [part]).map(String);
+  const { Sid, Effect, Condition } = value as Pick<Statement, "Sid" | "Effect" | "Condition">;
+  return {
+    ...(Sid !== undefined && { Sid }),
+    ...{ Effect, Action: list(value["Action"]), Resource: list(value["Resource"]) },
+    ...(Condition !== undefined && { Condition }),
+  };
+}
+
+/** Puts values in place of CloudFormation's functions: Ref of a pseudo parameter, Fn::Join, and Fn::GetAtt of an ARN. */
+function fill(value: unknown, resources: Template["Resources"], place: Place): unknown {
+  if (Array.isArray(value)) return value.map((item) => fill(item, resources, place));
+  if (typeof value !== "object" || value === null) return value;
+  if ("Ref" in value) return reference(String(value.Ref), place);
+  if ("Fn::Join" in value) {
+    const [separator, parts] = value["Fn::Join"] as readonly [string, unknown];
+    return (fill(parts, resources, place) as readonly string[]).join(separator);
+  }
+  if ("Fn::GetAtt" in value) return arnOf(getAtt(value), resources, place);
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, fill(part, resources, place)]));
+}
+
+function reference(name: string, { account, region }: Place): string {
+  const known: Readonly<Record<string, string>> = {
+    "AWS::Partition": "aws",
+    "AWS::Region": region,
+    "AWS::AccountId": account,
+    "AWS::URLSuffix": "amazonaws.com",
+  };
+  const text = known[name];
+  if (text === undefined) throw new Error(`A policy refers to ${name}, which test/e2e/iam/template-policies.ts cannot fill in.`);
+  return text;
+}
+
+function getAtt(value: unknown): readonly [string, string] {
+  const [resource = "", attribute = ""] = (value as { readonly "Fn::GetAtt": readonly string[] })["Fn::GetAtt"];
+  return [resource, attribute];
+}
+
+function arnOf([id, attribute]: readonly [string, string], resources: Template["Resources"], { account, region }: Place): string {
+  const { Type, Properties = {} } = resources[id] ?? { Type: "nothing" };
+  const arn = (service: string, name: unknown): string => `arn:aws:${service}:${region}:${account}:${String(name)}`;
+  const known: Readonly<Record<string, () => string>> = {
+    "AWS::DynamoDB::Table": () => arn("dynamodb", `table/${String(Properties["TableName"])}`),
+    "AWS::SQS::Queue": () => arn("sqs", Properties["QueueName"]),
+    "AWS::Logs::LogGroup": () => arn("logs", `log-group:${String(Properties["LogGroupName"])}:*`),
+    "AWS::Lambda::Function": () => arn("lambda", `function:${String(Properties["FunctionName"])}`),
+  };
+  const make = known[Type];
+  if (make === undefined || attribute !== "Arn")
+    throw new Error(`A policy names ${attribute} of ${id} (${Type}), which template-policies.ts cannot fill in.`);
+  return make();
+}
