@@ -28,6 +28,16 @@ export interface Settings {
   readonly consolidationHorizonMs: number | undefined;
   /** What moving one pod of eviction cost 1 counts as, in USD. */
   readonly podMoveCost: number;
+  /** No endpoint of the Price List API and of IAM can be reached: neither is called. */
+  readonly isolatedVpc: boolean;
+  /** Zones that ARC shifts traffic away from get no new nodes. */
+  readonly zonalShift: boolean;
+  /** How long images that were found stay good, ms; the same of subnets. */
+  readonly amiRefreshMs: number;
+  readonly subnetRefreshMs: number;
+  /** How long pods are waited for once one has come, and how long at most, ms. */
+  readonly batchIdleMs: number;
+  readonly batchMaxMs: number;
 }
 
 /** All that a handler may reach for one cluster. Each handler names the part that it uses. */

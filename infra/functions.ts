@@ -113,7 +113,7 @@ export const FUNCTIONS: Readonly<Record<FunctionName, FunctionSpec>> = {
 
 export interface QueueSpec {
   readonly fifo: boolean;
-  /** Seconds that a message waits before it is seen: the batching window. */
+  /** Seconds that a message waits before it is seen: provision's batching window, unless BATCH_IDLE_DURATION says another. */
   readonly delaySeconds: number;
   readonly retentionSeconds: number;
   readonly visibilitySeconds: number;

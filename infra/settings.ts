@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parse } from "yaml";
 import * as z from "zod";
-import { ConfigError, parseConfig, SETTING_NAMES } from "../functions/adapters/config.ts";
 import { BadInput } from "./end-with.ts";
+import { type FunctionSettings, functionSettings } from "./function-settings.ts";
+import { WITHOUT_EFFECT } from "./setting-notes.ts";
 
 /** What a deployment is told: infra/clusters.json, or a file like it. */
 
@@ -30,7 +30,9 @@ const settings = z.strictObject({
   clusters: z.array(cluster).min(1, "names no cluster"),
   architecture: z.enum(["arm64", "x86_64"]).default("arm64"),
   /** Karpenter's own settings by their names, as FEATURE_GATES. */
-  settings: z.record(z.string().regex(/^[A-Z][A-Z0-9_]+$/, "is no setting's name"), z.string()).default({}),
+  settings: z
+    .record(z.string().regex(/^[A-Z][A-Z0-9_]+$/, "is no setting's name"), z.union([z.string(), z.number(), z.boolean()]).transform(String))
+    .default({}),
   /** Lets the functions into the clusters by EKS access entries; else map their roles yourself. */
   accessEntries: z.boolean().default(true),
   /** Makes the role KarpenterNodeRole-NAME of each cluster. */
@@ -67,29 +69,23 @@ export type DeploymentSettings = z.infer<typeof settings>;
  */
 const MAX_POLICY_GROWTH = 5600;
 
-/** Karpenter takes SCHEDULER_CONFIG in YAML; the functions read JSON alone, since a reader of YAML would make each of them start more slowly. */
-function withJson(given: Readonly<Record<string, string>>, source: string): Readonly<Record<string, string>> {
-  const { SCHEDULER_CONFIG: text = "" } = given;
-  if (text === "") return given;
-  try {
-    return { ...given, SCHEDULER_CONFIG: JSON.stringify(parse(text)) };
-  } catch (error) {
-    const [first] = (error instanceof Error ? error.message : String(error)).split("\n");
-    throw new BadInput(`${source}: settings.SCHEDULER_CONFIG: is neither YAML nor JSON: ${first?.replace(/:$/, "")}.`);
-  }
-}
+/** Karpenter's settings that describe its one cluster, and where they stand here. */
+const OF_ONE_CLUSTER = { CLUSTER_NAME: "name", CLUSTER_ENDPOINT: "endpoint", CLUSTER_CA_BUNDLE: "caBundle" } as const;
 
-/** Tried here rather than at the first start of a function, long after the deployment. */
-function checkFunctionSettings(given: Readonly<Record<string, string>>, source: string): void {
-  const unknown = Object.keys(given).find((name) => !SETTING_NAMES.includes(name) && !/^(AWS|NODE|POWERTOOLS|HTTPS?|NO)_/.test(name));
-  if (unknown !== undefined)
-    throw new BadInput(`${source}: settings has ${unknown}, which is none; there are ${SETTING_NAMES.join(", ")}.`);
-  try {
-    parseConfig({ ...given, TABLE_NAME: "table", CLUSTERS: '[{"name":"any"}]' });
-  } catch (error) {
-    if (error instanceof ConfigError) throw new BadInput(`${source}: settings.${error.message}`);
-    throw error;
-  }
+/** The cluster with what the settings say of it. */
+function described(clusters: readonly ClusterSettings[], given: FunctionSettings, source: string): readonly ClusterSettings[] {
+  return Object.entries(OF_ONE_CLUSTER).reduce((all, [name, field]) => {
+    const value = given[name] ?? "";
+    const [only, ...others] = all;
+    if (value === "" || only === undefined) return all;
+    if (others.length > 0)
+      throw new BadInput(`${source}: settings.${name} says not of which of ${all.length} clusters; set ${field} in clusters.`);
+    if (only[field] !== undefined && only[field] !== value)
+      throw new BadInput(`${source}: settings.${name} is ${value}, but clusters says ${only[field]}; leave one of them out.`);
+    const parsed = cluster.safeParse({ ...only, [field]: value });
+    if (!parsed.success) throw new BadInput(`${source}: settings.${name} ${parsed.error.issues[0]?.message.toLowerCase() ?? "is wrong"}.`);
+    return [parsed.data];
+  }, clusters);
 }
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -120,15 +116,21 @@ function wording(issue: z.core.$ZodIssue): string {
   }
 }
 
-/** Reads settings, with defaults filled in. Throws one sentence about the first thing that is wrong; `source` says where. */
-export function parseSettings(value: unknown, source: string): DeploymentSettings {
+/**
+ * Reads settings, with defaults filled in. Throws one sentence about the first thing that is wrong; `source` says where. `warn` hears a sentence
+ * about each setting of Karpenter that does nothing here.
+ */
+export function parseSettings(value: unknown, source: string, warn: (sentence: string) => void = console.error): DeploymentSettings {
   const parsed = settings.safeParse(value);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     throw new BadInput(`${source}: ${issue ? wording(issue) : "it is wrong"}.`);
   }
-  const functionSettings = withJson(parsed.data.settings, source);
-  checkFunctionSettings(functionSettings, source);
+  const { settings: given } = parsed.data;
+  for (const [name, because] of Object.entries(WITHOUT_EFFECT))
+    if (name in given) warn(`${source}: settings.${name} has no effect here: ${because}.`);
+  const isForFunctions = (name: string): boolean => !(name in WITHOUT_EFFECT || name in OF_ONE_CLUSTER);
+  const forFunctions = Object.fromEntries(Object.entries(given).filter(([name]) => isForFunctions(name)));
   const names = parsed.data.clusters.map(({ name }) => name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice !== undefined) {
@@ -141,7 +143,11 @@ export function parseSettings(value: unknown, source: string): DeploymentSetting
       `${source}: ${names.length} clusters of such names make policies larger than IAM takes; deploy some under another stackName.`,
     );
   }
-  return { ...parsed.data, settings: functionSettings };
+  return {
+    ...parsed.data,
+    clusters: [...described(parsed.data.clusters, given, source)],
+    settings: functionSettings(forFunctions, source),
+  };
 }
 
 /** Reads a settings file. Throws one sentence when there is none or it is not JSON. */

@@ -56,6 +56,19 @@ export interface Config {
   readonly consolidationHorizonMs: number | undefined;
   /** What moving one pod of eviction cost 1 counts as, in USD. */
   readonly podMoveCost: number;
+  /** No endpoint of the Price List API and of IAM can be reached. */
+  readonly isolatedVpc: boolean;
+  /** Zones that ARC shifts traffic away from get no new nodes. */
+  readonly zonalShift: boolean;
+  /** How long images that were found stay good, ms. */
+  readonly amiRefreshMs: number;
+  /** The same of subnets. */
+  readonly subnetRefreshMs: number;
+  /** How long pods are waited for once one has come, and how long at most, ms. */
+  readonly batchIdleMs: number;
+  readonly batchMaxMs: number;
+  /** Requests to one API server: so many a second, and so many at once. */
+  readonly kubeClient: { readonly qps: number; readonly burst: number };
 }
 
 /** A deployment that cannot work. The message is one sentence that names the variable and says how to mend it. */
@@ -66,7 +79,8 @@ export class ConfigError extends Error {
 /** Names of variables that only some functions need; `parseConfig` insists on those it is given. */
 export type RequiredVariable = "PROVISION_QUEUE_URL" | "CLAIM_QUEUE_URL" | "DISRUPTION_QUEUE_URL" | "CATALOG_QUEUE_URL" | "NOTIFY_TOKEN";
 
-const DEFAULT_GATES: FeatureGates = {
+/** What holds for a gate that FEATURE_GATES does not name. */
+export const DEFAULT_GATES: FeatureGates = {
   CapacityBuffer: false,
   NodeOverlay: false,
   NodeRepair: false,
@@ -111,6 +125,15 @@ const horizon = z.pipe(
   }),
   z.transform(({ ms }: { readonly ms: number | undefined }) => ms),
 );
+
+const bool = (fallback: boolean) => setting<boolean>(fallback, "true or false", (text) => ({ true: true, false: false })[text]);
+
+/** Milliseconds of a Go duration within bounds that are written likewise. */
+const duration = (fallbackMs: number, least: string, most: string) =>
+  setting(fallbackMs, `a duration from ${least} to ${most}, such as 1m30s`, (text) => {
+    const ms = parseDuration(text) ?? Number.NaN;
+    return ms >= (parseDuration(least) ?? 0) && ms <= (parseDuration(most) ?? 0) ? ms : undefined;
+  });
 
 const url = setting<string | undefined>(undefined, "the queue's URL, as its stack output says", (text) =>
   /^https?:\/\/\S+$/.test(text) ? text : undefined,
@@ -228,6 +251,15 @@ const environment = z.object({
   SCHEDULER_CONFIG: schedulerConfig,
   CONSOLIDATION_HORIZON: horizon,
   CONSOLIDATION_POD_COST: atLeast(0, 0.001, false),
+  ISOLATED_VPC: bool(false),
+  ENABLE_ZONAL_SHIFT: bool(false),
+  AMI_REFRESH_INTERVAL: duration(60_000, "1m", "24h"),
+  SUBNET_REFRESH_INTERVAL: duration(60_000, "1m", "24h"),
+  // After five minutes SQS takes a wake-up for another one.
+  BATCH_IDLE_DURATION: duration(1_000, "0s", "5m"),
+  BATCH_MAX_DURATION: duration(10_000, "0s", "5m"),
+  KUBE_CLIENT_QPS: atLeast(1, 200, false),
+  KUBE_CLIENT_BURST: atLeast(1, 300, true),
   // Devices are not planned for: a pod that asks for some is told so, and "false" would be a promise.
   IGNORE_DRA_REQUESTS: oneOf(["true"], "true"),
 });
@@ -236,6 +268,11 @@ const environment = z.object({
 export const SETTING_NAMES: readonly string[] = Object.keys(environment.shape).filter(
   (name) => !["AWS_REGION", "TABLE_NAME", "CLUSTERS", "NOTIFY_TOKEN", "EVENT_BUS_NAME"].includes(name) && !name.endsWith("_QUEUE_URL"),
 );
+
+/** Seconds that the queue holds a wake-up for pods back: the batching window. SQS counts whole ones, and one is needed to fold those of a moment. */
+export function batchSeconds({ batchIdleMs, batchMaxMs }: Pick<Config, "batchIdleMs" | "batchMaxMs">): number {
+  return Math.max(1, Math.ceil(Math.min(batchIdleMs, batchMaxMs) / 1_000));
+}
 
 /**
  * Reads a function's whole environment (names and defaults are those of Karpenter's settings where it has them).
@@ -275,5 +312,12 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>, r
     schedulerConfig: values.SCHEDULER_CONFIG,
     consolidationHorizonMs: values.CONSOLIDATION_HORIZON,
     podMoveCost: values.CONSOLIDATION_POD_COST,
+    isolatedVpc: values.ISOLATED_VPC,
+    zonalShift: values.ENABLE_ZONAL_SHIFT,
+    amiRefreshMs: values.AMI_REFRESH_INTERVAL,
+    subnetRefreshMs: values.SUBNET_REFRESH_INTERVAL,
+    batchIdleMs: values.BATCH_IDLE_DURATION,
+    batchMaxMs: values.BATCH_MAX_DURATION,
+    kubeClient: { qps: values.KUBE_CLIENT_QPS, burst: values.KUBE_CLIENT_BURST },
   };
 }

@@ -6,6 +6,7 @@ import { type FoundImage, resolveAmis } from "../../core/node-class/resolve-amis
 import type { Failed, Findings } from "../../core/node-class/status.ts";
 import type { CloudInventory } from "../../core/ports/cloud-inventory.ts";
 import { isTrue } from "../../core/status/conditions.ts";
+import type { Settings } from "../cluster-deps.ts";
 
 type Part = "amis" | "subnets" | "securityGroups" | "instanceProfile";
 
@@ -29,20 +30,26 @@ export interface LookUpContext {
   readonly inventory: CloudInventory;
   readonly cluster: { readonly name: string; readonly serviceCidr?: string };
   readonly region: string;
+  readonly settings: Pick<Settings, "isolatedVpc" | "amiRefreshMs" | "subnetRefreshMs">;
   /** The API server's version, "1.36"; asked for only where it is needed. */
   readonly kubernetesVersion: () => Promise<string>;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** Parts that are due: never asked, asked for another generation, without an answer, or too old. */
-export function dueParts({ metadata, status }: EC2NodeClass, looked: Looked | undefined, now: number): ReadonlySet<Part> {
+/** Parts that are due: never asked, asked for another generation, without an answer, or too old. AMI_REFRESH_INTERVAL and its like make answers last longer. */
+export function dueParts(
+  { metadata, status }: EC2NodeClass,
+  looked: Looked | undefined,
+  { now, settings }: Pick<LookUpContext, "now" | "settings">,
+): ReadonlySet<Part> {
+  const least: Partial<Record<Part, number>> = { amis: settings.amiRefreshMs, subnets: settings.subnetRefreshMs };
   const parts = Object.keys(PARTS) as Part[];
   if (looked === undefined || looked.generation !== metadata.generation) return new Set(parts);
   return new Set(
     parts.filter((part) => {
       const { condition, periodMs } = PARTS[part];
-      const wait = isTrue(status?.conditions, condition) ? periodMs : Math.min(periodMs, 60_000);
+      const wait = isTrue(status?.conditions, condition) ? Math.max(periodMs, least[part] ?? 0) : Math.min(periodMs, 60_000);
       return now - (looked.at[part] ?? Number.NEGATIVE_INFINITY) >= wait - SLACK_MS;
     }),
   );
@@ -102,9 +109,14 @@ async function imagesOf(parameters: readonly AmiParameter[], inventory: CloudInv
   });
 }
 
-async function lookUpProfile(nodeClass: EC2NodeClass, { inventory, cluster, region }: LookUpContext): Promise<string> {
+async function lookUpProfile(
+  nodeClass: EC2NodeClass,
+  { inventory, cluster, region, settings }: LookUpContext,
+): Promise<string> {
   const { role, instanceProfile } = nodeClass.spec;
   if (instanceProfile !== undefined) return instanceProfile;
   if (role === undefined) throw new Error("neither spec.role nor spec.instanceProfile is set");
+  if (settings.isolatedVpc)
+    throw new Error("ISOLATED_VPC is set, so IAM cannot be reached to make a profile for spec.role: name spec.instanceProfile instead");
   return inventory.ensureInstanceProfile(instanceProfileOf(nodeClass, role, cluster.name, region));
 }

@@ -34,7 +34,7 @@ export async function refreshNodeClass(
   // Another run was ahead of us, and does what we were about to do.
   if (current === undefined) return now();
   const uid = current.metadata.uid ?? current.metadata.name;
-  const due = dueParts(current, memory.get(uid), context.now);
+  const due = dueParts(current, memory.get(uid), context);
   const findings = await lookUp(current, due, context);
   for (const [part, found] of Object.entries(findings)) {
     if (typeof found === "object" && "error" in found) {
@@ -100,7 +100,7 @@ async function finish(nodeClass: EC2NodeClass, claims: readonly NodeClaim[], dep
     );
     return nodeClass;
   }
-  if (spec.role !== undefined && status?.instanceProfile !== undefined)
+  if (spec.role !== undefined && status?.instanceProfile !== undefined && !deps.settings.isolatedVpc)
     await deps.inventory.removeInstanceProfile?.(status.instanceProfile);
   const finalizers = metadata.finalizers.filter((finalizer) => finalizer !== FINALIZER);
   await tolerant(() => deps.kubernetes.update("EC2NodeClass", { ...nodeClass, metadata: { ...metadata, finalizers } }));

@@ -24,6 +24,7 @@ export async function refreshNodeClasses(deps: CatalogDeps, memory: Memory): Pro
     inventory,
     cluster,
     region: catalogue.region,
+    settings: deps.settings,
     kubernetesVersion: () => {
       version ??= kubernetes.version();
       return version;

@@ -8,7 +8,7 @@ import { intentFor } from "../../core/provisioning/intent.ts";
 import { nomineesOf } from "../../core/provisioning/nominees.ts";
 import { pendingPods, solve } from "../../core/scheduling/solve.ts";
 import { conditionOf, fromRfc3339 } from "../../core/status/conditions.ts";
-import type { ClusterDeps } from "../cluster-deps.ts";
+import type { ClusterDeps, Settings } from "../cluster-deps.ts";
 import { publishOnce } from "../events.ts";
 import { withLease } from "../lease.ts";
 import { readWorld } from "../world.ts";
@@ -30,7 +30,7 @@ export async function provision(reason: string, deps: ClusterDeps): Promise<void
       told = () => tellBuffers(headroom, NOTHING, snapshot, deps);
       return;
     }
-    if (areStillComing(reason, pending, began)) {
+    if (areStillComing(reason, pending, began, deps.settings)) {
       await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, reason: PODS_ARE_COMING }]);
       return;
     }
@@ -62,21 +62,20 @@ const NOTHING: Plan = { newNodeClaims: [], existingNodes: [], podErrors: {} };
 const ANOTHER_DECISION = "; another decision was under way";
 const PODS_ARE_COMING = "pods are coming";
 
-/** How young a pod's condition may be before others of its kind are surely there too; the API server stamps whole seconds. */
-const STILL_COMING_MS = 2_000;
-const LONGEST_WINDOW_MS = 10_000;
+/** The API server stamps conditions with whole seconds. */
+const STAMP_MS = 1_000;
 
 /**
- * Wake-ups that pods cause are held back by the queue for a second, so that one plan serves all pods of a Deployment. One that comes for another reason
- * has not waited: when it finds pods that have only just turned up, it lets those wait a second too (batching window, scheduling.md §1).
+ * Wake-ups that pods cause are held back by the queue for BATCH_IDLE_DURATION, so that one plan serves all pods of a Deployment. One that comes for
+ * another reason has not waited: when it finds pods that have only just turned up, it lets those wait too (batching window, scheduling.md §1).
  */
-function areStillComing(reason: string, pending: readonly Pod[], now: number): boolean {
+function areStillComing(reason: string, pending: readonly Pod[], now: number, { batchIdleMs, batchMaxMs }: Settings): boolean {
   if (reason === PODS_ARE_COMING || reason.includes("unschedulable")) return false;
   const ages = pending.flatMap(({ spec, status }) => {
     const since = fromRfc3339(conditionOf(status?.conditions, "PodScheduled")?.lastTransitionTime);
     return spec.nodeName === undefined && !Number.isNaN(since) ? [now - since] : [];
   });
-  return ages.some((age) => age < STILL_COMING_MS) && Math.max(...ages) < LONGEST_WINDOW_MS;
+  return ages.some((age) => age < batchIdleMs + STAMP_MS) && Math.max(...ages) < batchMaxMs;
 }
 
 function intentsOf(plan: Plan, snapshot: Snapshot, { cluster, now, newId }: ClusterDeps): readonly NodeClaimRecord[] {

@@ -33,14 +33,14 @@ function folded(wakeUps: readonly WakeUp[]): readonly WakeUp[] {
   return [...bySubject.values()];
 }
 
-function entryOf(wakeUp: WakeUp, id: number, now: number): SendMessageBatchRequestEntry {
+function entryOf(wakeUp: WakeUp, id: number, windowNumber: number): SendMessageBatchRequestEntry {
   // The delay is the queue's business; to who is woken it says nothing.
   const { delayMs: _, ...body } = { delayMs: 0, ...wakeUp };
   const entry = { Id: String(id), MessageBody: JSON.stringify(body) };
   if (wakeUp.kind === "provision") {
-    // Wake-ups of one second become one message. None is lost: the queue holds each back for a second, so what it leads to
-    // begins after all that it stands for.
-    return { ...entry, MessageGroupId: wakeUp.cluster, MessageDeduplicationId: `${wakeUp.cluster}-${Math.floor(now / 1_000)}` };
+    // Wake-ups of one window become one message. None is lost: the queue holds each back for as long as the window is, so what
+    // it leads to begins after all that it stands for.
+    return { ...entry, MessageGroupId: wakeUp.cluster, MessageDeduplicationId: `${wakeUp.cluster}-${windowNumber}` };
   }
   // Rounded up: who comes early finds nothing due.
   const delaySeconds = Math.min(MAX_DELAY_SECONDS, Math.max(0, Math.ceil(delayMsOf(wakeUp) / 1_000)));
@@ -49,9 +49,15 @@ function entryOf(wakeUp: WakeUp, id: number, now: number): SendMessageBatchReque
 
 /**
  * Wake-ups as SQS messages: `provision` to a FIFO queue with one group a cluster, the others to standard queues with a delay.
- * `queues` must hold the URL of each kind that is sent. `now` (ms) only chooses the second of deduplication.
+ * `queues` must hold the URL of each kind that is sent. `windowSeconds`, 1 unless given, is the delay that the FIFO queue was made with; `now` (ms)
+ * only chooses the window.
  */
-export function sqsWakeUps(options: { readonly queues: QueueUrls; readonly now: () => number; readonly client?: SQSClient }): WakeUps {
+export function sqsWakeUps(options: {
+  readonly queues: QueueUrls;
+  readonly windowSeconds?: number;
+  readonly now: () => number;
+  readonly client?: SQSClient;
+}): WakeUps {
   const client = options.client ?? new SQSClient({ requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000 } });
 
   async function send(url: string, entries: readonly SendMessageBatchRequestEntry[]): Promise<void> {
@@ -71,7 +77,7 @@ export function sqsWakeUps(options: { readonly queues: QueueUrls; readonly now: 
 
   return {
     async wake(wakeUps) {
-      const now = options.now();
+      const windowNumber = Math.floor(options.now() / ((options.windowSeconds ?? 1) * 1_000));
       const sends: Promise<void>[] = [];
       for (const [kind, ofKind] of Map.groupBy(folded(wakeUps), (wakeUp) => wakeUp.kind)) {
         const url = options.queues[kind];
@@ -83,7 +89,7 @@ export function sqsWakeUps(options: { readonly queues: QueueUrls; readonly now: 
           sends.push(
             send(
               url,
-              batch.map((wakeUp, i) => entryOf(wakeUp, i, now)),
+              batch.map((wakeUp, i) => entryOf(wakeUp, i, windowNumber)),
             ),
           );
         }

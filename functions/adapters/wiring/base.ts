@@ -1,4 +1,4 @@
-import { type Config, parseConfig, type RequiredVariable } from "../config.ts";
+import { batchSeconds, type Config, parseConfig, type RequiredVariable } from "../config.ts";
 import { dynamoNodeClaimStore } from "../dynamodb/node-claim-store.ts";
 import { powertoolsLog } from "../log.ts";
 import { emfMetrics } from "../metrics.ts";
@@ -17,7 +17,7 @@ export function wireBase(controller: string, required: readonly RequiredVariable
     log,
     now,
     store: dynamoNodeClaimStore({ tableName: config.tableName, clock: now }),
-    wakeUps: sqsWakeUps({ queues: config.queues, now }),
+    wakeUps: sqsWakeUps({ queues: config.queues, windowSeconds: batchSeconds(config), now }),
     metrics: emfMetrics(),
     clusters: config.clusters.map(({ name }) => name),
   };

@@ -11,9 +11,11 @@ import { kubernetesClient } from "../kubernetes/client.ts";
 import { eksToken } from "../kubernetes/eks-token.ts";
 import { informer, type Readings } from "../kubernetes/informer.ts";
 import { listMemory } from "../kubernetes/list-memory.ts";
+import { paced } from "../kubernetes/pace.ts";
 import { httpsTransport } from "../kubernetes/transport.ts";
 import type { Base } from "./base.ts";
 import { forDecision } from "./decision.ts";
+import { settingsOf } from "./settings.ts";
 
 const TIMEOUTS = { requestHandler: { connectionTimeout: 1_000, requestTimeout: 8_000 } };
 
@@ -35,28 +37,14 @@ export function wireClusters(base: Base, announcements: Announcements = silence)
   const catalogue = catalogueSource(base.store, region, base.now);
   const known = new Map<string, Promise<Connected>>();
   const memory = listMemory(MAX_REMEMBERED);
-  const settings = {
-    vmMemoryOverheadPercent: base.config.vmMemoryOverheadPercent,
-    reservedEnis: base.config.reservedEnis,
-    preferencePolicy: base.config.preferencePolicy,
-    minValuesPolicy: base.config.minValuesPolicy,
-    spotToSpotConsolidation: base.config.featureGates.SpotToSpotConsolidation,
-    capacityBuffer: base.config.featureGates.CapacityBuffer,
-    defaultConstraints: base.config.schedulerConfig.defaultConstraints,
-    nodeOverlay: base.config.featureGates.NodeOverlay,
-    nodeRepair: base.config.featureGates.NodeRepair,
-    reservedCapacity: base.config.featureGates.ReservedCapacity,
-    staticCapacity: base.config.featureGates.StaticCapacity,
-    consolidationHorizonMs: base.config.consolidationHorizonMs,
-    podMoveCost: base.config.podMoveCost,
-  };
+  const settings = settingsOf(base.config);
 
   const connect = async (config: ClusterConfig): Promise<Connected> => {
     const cluster = await describe(config);
     const token = eksToken({ cluster: cluster.name, region, credentials });
     const log = base.config.clusters.length > 1 ? base.log.with({ cluster: cluster.name }) : base.log;
     const connection = { server: cluster.endpoint, caData: cluster.caBundle, token };
-    const transport = httpsTransport(connection);
+    const transport = paced(httpsTransport(connection), base.config.kubeClient);
     const deps: ClusterDeps = {
       cluster,
       kubernetes: kubernetesClient({ ...connection, transport: transport.send, log }),

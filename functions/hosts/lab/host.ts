@@ -6,6 +6,7 @@ import { bundledCatalogue } from "../../adapters/catalogue/bundled.ts";
 import { type LogRecord, memoryLog } from "../../adapters/log.ts";
 import { memoryMetrics } from "../../adapters/metrics.ts";
 import { sqliteNodeClaimStore } from "../../adapters/sqlite/node-claim-store.ts";
+import { DEFAULT_SETTINGS } from "../../adapters/wiring/settings.ts";
 import { catalogEntry } from "../../catalog/entry.ts";
 import type { LifecycleDeps, Settings } from "../../cluster-deps.ts";
 import { disruptionEntry } from "../../disruption/entry.ts";
@@ -64,22 +65,6 @@ export interface Lab {
   close(): void;
 }
 
-const DEFAULTS: Settings = {
-  vmMemoryOverheadPercent: 0.075,
-  reservedEnis: 0,
-  preferencePolicy: "Respect",
-  minValuesPolicy: "Strict",
-  spotToSpotConsolidation: false,
-  capacityBuffer: false,
-  defaultConstraints: [],
-  nodeOverlay: false,
-  nodeRepair: false,
-  reservedCapacity: true,
-  staticCapacity: false,
-  consolidationHorizonMs: 24 * 3_600_000,
-  podMoveCost: 0.001,
-};
-
 const SWEEP_MS = 60_000;
 
 export function createLab(options: LabOptions): Lab {
@@ -118,7 +103,7 @@ export function createLab(options: LabOptions): Lab {
     log: memoryLog(remember),
     metrics: memoryMetrics(),
     announcements: { announce: async (told) => void announcements.push(...told) },
-    settings: { ...DEFAULTS, ...options.settings },
+    settings: { ...DEFAULT_SETTINGS, ...options.settings },
     now: () => clock.now() + (options.skewMs?.(currentInvocation()) ?? 0),
     newId: () => ids.uuid(),
   };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ConfigError, parseConfig } from "../../../functions/adapters/config.ts";
+import { batchSeconds, ConfigError, parseConfig } from "../../../functions/adapters/config.ts";
 
 const good = { TABLE_NAME: "karpenter", CLUSTERS: '[{"name":"c1"}]' };
 
@@ -38,6 +38,13 @@ describe("parseConfig", () => {
       schedulerConfig: { defaultConstraints: [] },
       consolidationHorizonMs: 24 * 3_600_000,
       podMoveCost: 0.001,
+      isolatedVpc: false,
+      zonalShift: false,
+      amiRefreshMs: 60_000,
+      subnetRefreshMs: 60_000,
+      batchIdleMs: 1_000,
+      batchMaxMs: 10_000,
+      kubeClient: { qps: 200, burst: 300 },
     });
   });
 
@@ -139,6 +146,14 @@ describe("parseConfig", () => {
       env: { CONSOLIDATION_POD_COST: "-1" },
       says: /^CONSOLIDATION_POD_COST: set it to a number of 0/,
     },
+    { name: "a truth in words", env: { ISOLATED_VPC: "yes" }, says: /^ISOLATED_VPC: set it to true or false, not "yes"/ },
+    {
+      name: "images looked for all the time",
+      env: { AMI_REFRESH_INTERVAL: "30s" },
+      says: /^AMI_REFRESH_INTERVAL: set it to a duration from 1m to 24h/,
+    },
+    { name: "a window of an hour", env: { BATCH_IDLE_DURATION: "1h" }, says: /^BATCH_IDLE_DURATION: set it to a duration from 0s to 5m/ },
+    { name: "a standstill", env: { KUBE_CLIENT_QPS: "0" }, says: /^KUBE_CLIENT_QPS: set it to a number of 1 or more/ },
     { name: "a malformed gate", env: { FEATURE_GATES: "NodeRepair" }, says: /^FEATURE_GATES: set it to a list such as/ },
     { name: "a log level of another tool", env: { LOG_LEVEL: "warn" }, says: /^LOG_LEVEL: set it to debug or info or error/ },
     {
@@ -155,6 +170,14 @@ describe("parseConfig", () => {
     { text: "none", ms: undefined },
   ])("takes a horizon of $text", ({ text, ms }) => {
     expect(parseConfig({ ...good, CONSOLIDATION_HORIZON: text }).consolidationHorizonMs).toBe(ms);
+  });
+
+  it.for([
+    { idle: "0s", max: "10s", seconds: 1 },
+    { idle: "1500ms", max: "10s", seconds: 2 },
+    { idle: "30s", max: "10s", seconds: 10 },
+  ])("makes $seconds whole seconds of a window of $idle, $max at most", ({ idle, max, seconds }) => {
+    expect(batchSeconds(parseConfig({ ...good, BATCH_IDLE_DURATION: idle, BATCH_MAX_DURATION: max }))).toBe(seconds);
   });
 
   it("insists on what a function says it needs", () => {

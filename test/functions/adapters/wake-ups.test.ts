@@ -49,6 +49,15 @@ describe("sqsWakeUps", () => {
     ]);
   });
 
+  it("folds those of a longer window, as long as the queue holds them back", async () => {
+    const sender = (now: number) =>
+      sqsWakeUps({ queues, windowSeconds: 10, now: () => now, client: new SQSClient({ region: "us-west-2" }) });
+    for (const now of [1_700_000_000_000, 1_700_000_009_999, 1_700_000_010_000])
+      await sender(now).wake([{ kind: "provision", cluster: "c1", reason: "pod" }]);
+    const ids = sent().map(({ Entries }) => Entries?.[0]?.MessageDeduplicationId);
+    expect(ids).toEqual(["c1-170000000", "c1-170000000", "c1-170000001"]);
+  });
+
   it.for([
     { delayMs: undefined, want: 0 },
     { delayMs: 0, want: 0 },

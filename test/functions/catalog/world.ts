@@ -7,6 +7,7 @@ import type { Kind, Kinds, Kubernetes, PublishedEvent } from "../../../core/port
 import type { Log } from "../../../core/ports/log.ts";
 import type { WakeUp } from "../../../core/ports/wake-ups.ts";
 import { bundledCatalogue } from "../../../functions/adapters/catalogue/bundled.ts";
+import { DEFAULT_SETTINGS } from "../../../functions/adapters/wiring/settings.ts";
 import type { CatalogDeps } from "../../../functions/catalog/deps.ts";
 import type { Memory } from "../../../functions/catalog/node-classes.ts";
 
@@ -145,21 +146,7 @@ export class TestWorld {
       },
     },
     catalogue: async () => bundledCatalogue("us-west-2"),
-    settings: {
-      vmMemoryOverheadPercent: 0.075,
-      reservedEnis: 0,
-      preferencePolicy: "Respect",
-      minValuesPolicy: "Strict",
-      spotToSpotConsolidation: false,
-      capacityBuffer: false,
-      defaultConstraints: [],
-      nodeOverlay: true,
-      nodeRepair: false,
-      reservedCapacity: true,
-      staticCapacity: false,
-      consolidationHorizonMs: 24 * 3_600_000,
-      podMoveCost: 0.001,
-    },
+    settings: { ...DEFAULT_SETTINGS, nodeOverlay: true },
     log: this.#log,
     now: () => this.now,
   };

@@ -1,0 +1,44 @@
+import { parse } from "yaml";
+import { batchSeconds, ConfigError, parseConfig, SETTING_NAMES } from "../functions/adapters/config.ts";
+import { BadInput } from "./end-with.ts";
+import { EFFECTIVE } from "./setting-notes.ts";
+
+/** Variables of the functions' environment that people set, by name. */
+export type FunctionSettings = Readonly<Record<string, string>>;
+
+/** Checks settings and turns them into what the functions read. Throws one sentence about the first thing that is wrong. */
+export function functionSettings(given: FunctionSettings, source: string): Record<string, string> {
+  const unknown = Object.keys(given).find((name) => !SETTING_NAMES.includes(name) && !/^(AWS|NODE|POWERTOOLS|HTTPS?|NO)_/.test(name));
+  if (unknown !== undefined)
+    throw new BadInput(`${source}: settings has ${unknown}, which is none; there are ${Object.keys(EFFECTIVE).join(", ")}.`);
+  const settings = withJson(given, source);
+  try {
+    asRead(settings);
+  } catch (error) {
+    // Here rather than at the first start of a function, long after the deployment.
+    if (error instanceof ConfigError) throw new BadInput(`${source}: settings.${error.message}`);
+    throw error;
+  }
+  return settings;
+}
+
+/** Seconds from the first pod that waits to the plan: the delay of provision's queue. */
+export function batchSecondsOf(settings: FunctionSettings): number {
+  return batchSeconds(asRead(settings));
+}
+
+function asRead(settings: FunctionSettings) {
+  return parseConfig({ ...settings, TABLE_NAME: "table", CLUSTERS: '[{"name":"any"}]' });
+}
+
+/** Karpenter takes SCHEDULER_CONFIG in YAML; the functions read JSON alone, since a reader of YAML would make each of them start more slowly. */
+function withJson(given: FunctionSettings, source: string): Record<string, string> {
+  const { SCHEDULER_CONFIG: text = "" } = given;
+  if (text === "") return { ...given };
+  try {
+    return { ...given, SCHEDULER_CONFIG: JSON.stringify(parse(text)) };
+  } catch (error) {
+    const [first] = (error instanceof Error ? error.message : String(error)).split("\n");
+    throw new BadInput(`${source}: settings.SCHEDULER_CONFIG: is neither YAML nor JSON: ${first?.replace(/:$/, "")}.`);
+  }
+}

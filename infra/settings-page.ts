@@ -1,0 +1,42 @@
+import { DEFAULT_GATES } from "../functions/adapters/config.ts";
+import { EFFECTIVE, GATES, WITHOUT_EFFECT } from "./setting-notes.ts";
+
+/** docs/settings.md, made from the tables. Its test writes it: `npx vitest run test/infra/settings-page.test.ts -u`. */
+export function settingsPage(): string {
+  const effective = Object.entries(EFFECTIVE).map(([name, { fallback, effect, own }]) => [
+    `\`${name}\``,
+    fallback === "" ? "–" : `\`${fallback}\``,
+    `${own ? "(ours) " : ""}${effect}`,
+  ]);
+  const gates = Object.entries(GATES).map(([name, effect]) => [
+    `\`${name}\``,
+    `\`${DEFAULT_GATES[name as keyof typeof DEFAULT_GATES]}\``,
+    effect,
+  ]);
+  const none = Object.entries(WITHOUT_EFFECT).map(([name, because]) => [`\`${name}\``, because]);
+  return `${[
+    "# Settings",
+    INTRODUCTION,
+    table(["setting", "default", "effect"], effective),
+    "## Feature gates\n\n`FEATURE_GATES` is a list such as `SpotToSpotConsolidation=true,NodeRepair=true`.",
+    table(["gate", "default", "what it brings"], gates),
+    "## Without effect\n\nThese are accepted, so that what was set for Karpenter can be carried over; the synthesis warns of each.",
+    table(["setting", "has no effect here because"], none),
+    CHART,
+  ].join("\n\n")}\n`;
+}
+
+const INTRODUCTION = `<!-- Made from infra/setting-notes.ts: edit there, then npx vitest run test/infra/settings-page.test.ts -u -->
+\`"settings"\` in \`infra/clusters.json\` takes Karpenter's settings by the names of their environment variables. A wrong value or an unknown name fails
+the synthesis with one sentence, and so would each function's first start. Durations are Go's (\`1m30s\`), booleans \`true\` or \`false\`. One deployment has
+one set of settings for all its clusters; deploy another stack for clusters that need others.`;
+
+const CHART = `## From Karpenter's Helm chart
+
+\`settings\` of the chart's \`values.yaml\` are the same in camel case: \`batchIdleDuration\` is \`BATCH_IDLE_DURATION\`, \`reservedENIs\` is \`RESERVED_ENIS\`,
+\`isolatedVPC\` is \`ISOLATED_VPC\`, \`featureGates.nodeRepair: true\` is \`FEATURE_GATES=NodeRepair=true\`. Replicas, resources, affinity and ports of the controller
+have no counterpart.`;
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}

@@ -1,0 +1,38 @@
+import { expect, it } from "vitest";
+import { refreshNodeClasses } from "../../../functions/catalog/refresh.ts";
+import type { Settings } from "../../../functions/cluster-deps.ts";
+import { nodeClass, TestWorld } from "./world.ts";
+
+async function refresh(world: TestWorld, settings: Partial<Settings>, passMs = 0): Promise<readonly string[]> {
+  world.now += passMs;
+  world.calls.length = 0;
+  await refreshNodeClasses({ ...world.deps, settings: { ...world.deps.settings, ...settings } }, world.memory);
+  return world.calls;
+}
+
+const MINUTE = 60_000;
+
+it("looks for images and subnets no more often than the settings say", async () => {
+  const world = new TestWorld();
+  world.put("EC2NodeClass", nodeClass());
+  const settings = { amiRefreshMs: 60 * MINUTE, subnetRefreshMs: 3 * MINUTE };
+  expect(await refresh(world, settings)).toContain("images");
+  expect(await refresh(world, settings, MINUTE)).not.toContain("subnets");
+  expect(await refresh(world, settings, 2 * MINUTE)).toContain("subnets");
+  expect(await refresh(world, settings, 50 * MINUTE)).not.toContain("images");
+  expect(await refresh(world, settings, 7 * MINUTE)).toContain("images");
+  // Shorter than Karpenter's own round makes it no shorter.
+  expect(await refresh(world, {}, MINUTE)).not.toContain("images");
+});
+
+it("calls no IAM in an isolated VPC, and says what a NodeClass must name instead", async () => {
+  const world = new TestWorld();
+  world.put("EC2NodeClass", nodeClass());
+  expect(await refresh(world, { isolatedVpc: true })).not.toContain("ensureInstanceProfile");
+  expect(world.errors.join()).toMatch(/ISOLATED_VPC is set.*name spec\.instanceProfile instead/);
+
+  const { role: _, ...spec } = nodeClass().spec;
+  world.put("EC2NodeClass", { ...nodeClass(), spec: { ...spec, instanceProfile: "mine" } });
+  await refresh(world, { isolatedVpc: true }, MINUTE);
+  expect(world.get("EC2NodeClass", "default").status?.instanceProfile).toBe("mine");
+});

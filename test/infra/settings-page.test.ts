@@ -1,0 +1,38 @@
+import { expect, it } from "vitest";
+import { DEFAULT_GATES, parseConfig, SETTING_NAMES } from "../../functions/adapters/config.ts";
+import { EFFECTIVE, GATES, WITHOUT_EFFECT } from "../../infra/setting-notes.ts";
+import { settingsPage } from "../../infra/settings-page.ts";
+
+const MOVED_TO_CLUSTERS = ["CLUSTER_CA_BUNDLE", "CLUSTER_ENDPOINT", "CLUSTER_NAME"];
+const base = { TABLE_NAME: "table", CLUSTERS: '[{"name":"c1"}]' };
+
+it("docs/settings.md is what the tables say", async () => {
+  await expect(settingsPage()).toMatchFileSnapshot("../../docs/settings.md");
+});
+
+it("tells every setting that functions read, and no other", () => {
+  expect(Object.keys(EFFECTIVE).sort()).toEqual([...SETTING_NAMES, ...MOVED_TO_CLUSTERS].sort());
+  expect(Object.keys(GATES).sort()).toEqual(Object.keys(DEFAULT_GATES).sort());
+  expect(Object.keys(WITHOUT_EFFECT).filter((name) => name in EFFECTIVE)).toEqual([]);
+});
+
+it.for(Object.entries(EFFECTIVE).filter(([name]) => !MOVED_TO_CLUSTERS.includes(name)))(
+  "%s has the default that is told",
+  ([name, { fallback }]) => {
+    expect(parseConfig({ ...base, [name]: fallback })).toEqual(parseConfig(base));
+  },
+);
+
+// Names of shared/spec/settings.md, v1.14: each stands in one of the tables.
+it.for([
+  ..."CLUSTER_NAME CLUSTER_ENDPOINT CLUSTER_CA_BUNDLE EKS_CONTROL_PLANE ISOLATED_VPC INTERRUPTION_QUEUE VM_MEMORY_OVERHEAD_PERCENT".split(
+    " ",
+  ),
+  ..."RESERVED_ENIS DISABLE_DRY_RUN ENABLE_ZONAL_SHIFT AMI_REFRESH_INTERVAL SUBNET_REFRESH_INTERVAL AWS_FEATURE_GATES".split(" "),
+  ..."BATCH_IDLE_DURATION BATCH_MAX_DURATION PREFERENCE_POLICY MIN_VALUES_POLICY FEATURE_GATES IGNORE_DRA_REQUESTS LOG_LEVEL".split(" "),
+  ..."LOG_OUTPUT_PATHS LOG_ERROR_OUTPUT_PATHS METRICS_PORT HEALTH_PROBE_PORT KUBE_CLIENT_QPS KUBE_CLIENT_BURST ENABLE_PROFILING".split(" "),
+  ..."DISABLE_LEADER_ELECTION LEADER_ELECTION_NAME LEADER_ELECTION_NAMESPACE DISABLE_CONTROLLER_WARMUP KARPENTER_SERVICE".split(" "),
+  ..."DISABLE_CLUSTER_STATE_OBSERVABILITY MEMORY_LIMIT CPU_REQUESTS SCHEDULER_CONFIG SYSTEM_NAMESPACE".split(" "),
+])("%s of Karpenter is accounted for", (name) => {
+  expect([name in EFFECTIVE, name in WITHOUT_EFFECT]).toContain(true);
+});

@@ -1,0 +1,70 @@
+import { Template } from "aws-cdk-lib/assertions";
+import { Code } from "aws-cdk-lib/aws-lambda";
+import { describe, expect, it } from "vitest";
+import { makeApp } from "../../infra/app.ts";
+import { parseSettings } from "../../infra/settings.ts";
+
+const one = (settings: Readonly<Record<string, unknown>>, clusters: readonly object[] = [{ name: "a" }]) => {
+  const warnings: string[] = [];
+  const parsed = parseSettings({ clusters, settings }, "test", (sentence) => warnings.push(sentence));
+  return { parsed, warnings };
+};
+
+describe("Karpenter's settings", () => {
+  it("that do nothing here are told with the reason, and given to no function", () => {
+    const { parsed, warnings } = one({ LOG_LEVEL: "debug", METRICS_PORT: 8080, DISABLE_LEADER_ELECTION: true });
+    expect(warnings).toEqual([
+      expect.stringMatching(/^test: settings\.DISABLE_LEADER_ELECTION has no effect here: nobody is elected.*\.$/),
+      "test: settings.METRICS_PORT has no effect here: metrics go to CloudWatch, namespace Karpenter; nothing is scraped.",
+    ]);
+    expect(parsed.settings).toEqual({ LOG_LEVEL: "debug" });
+  });
+
+  it("may be numbers and truths, as in a values.yaml", () => {
+    expect(one({ RESERVED_ENIS: 1, ISOLATED_VPC: true }).parsed.settings).toEqual({ RESERVED_ENIS: "1", ISOLATED_VPC: "true" });
+  });
+
+  it("that describe the one cluster go there", () => {
+    const settings = { CLUSTER_NAME: "a", CLUSTER_ENDPOINT: "https://a.example", CLUSTER_CA_BUNDLE: "LS0t" };
+    const { parsed } = one(settings);
+    expect(parsed.clusters).toMatchObject([{ name: "a", endpoint: "https://a.example", caBundle: "LS0t" }]);
+    expect(parsed.settings).toEqual({});
+  });
+
+  it.for([
+    {
+      name: "another cluster",
+      settings: { CLUSTER_NAME: "b" },
+      says: "settings.CLUSTER_NAME is b, but clusters says a; leave one of them out.",
+    },
+    { name: "a host", settings: { CLUSTER_ENDPOINT: "a.example" }, says: /settings\.CLUSTER_ENDPOINT .*https:\/\// },
+    {
+      name: "a wrong value",
+      settings: { ENABLE_ZONAL_SHIFT: "on" },
+      says: 'settings.ENABLE_ZONAL_SHIFT: set it to true or false, not "on".',
+    },
+    {
+      name: "an unknown name",
+      settings: { ISOLATED_VPCS: "true" },
+      says: "settings has ISOLATED_VPCS, which is none; there are AMI_REFRESH_INTERVAL,",
+    },
+    { name: "a list", settings: { LOG_LEVEL: ["info"] }, says: "settings.LOG_LEVEL" },
+  ])("refuse $name in one sentence", ({ settings, says }) => {
+    expect(() => one(settings)).toThrow(says);
+  });
+
+  it("cannot say something of one of several clusters", () => {
+    expect(() => one({ CLUSTER_ENDPOINT: "https://a.example" }, [{ name: "a" }, { name: "b" }])).toThrow(
+      "settings.CLUSTER_ENDPOINT says not of which of 2 clusters; set endpoint in clusters.",
+    );
+  });
+
+  it("BATCH_IDLE_DURATION is the delay of the queue for pods", () => {
+    const { parsed: settings } = one({ BATCH_IDLE_DURATION: "3s" });
+    const { stack } = makeApp({ settings, code: () => Code.fromInline("// not run") });
+    Template.fromStack(stack).hasResourceProperties("AWS::SQS::Queue", {
+      QueueName: "karpenter-serverless-provision.fifo",
+      DelaySeconds: 3,
+    });
+  });
+});
