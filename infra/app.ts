@@ -60,6 +60,7 @@ export function settingsFrom(args: readonly string[]): { readonly settings: Depl
       stack: { type: "string" },
       out: { type: "string" },
       ephemeral: { type: "boolean" },
+      admission: { type: "boolean" },
     },
   });
   const context = JSON.parse(process.env["CDK_CONTEXT_JSON"] ?? "{}") as Readonly<Record<string, unknown>>;
@@ -77,6 +78,7 @@ export function settingsFrom(args: readonly string[]): { readonly settings: Depl
       ...(values.architecture !== undefined && { architecture: values.architecture }),
       ...(values.stack !== undefined && { stackName: values.stack }),
       ...(values.ephemeral && { ephemeral: true }),
+      ...(values.admission && { admission: true }),
     },
     named === undefined ? (given("config") ?? "infra/clusters.json") : "The command line",
   );
@@ -85,7 +87,7 @@ export function settingsFrom(args: readonly string[]): { readonly settings: Depl
 
 /** The arguments of `settingsFrom`. */
 export const USAGE = (script: string): string =>
-  `npm run -s ${script} -- [--config FILE | --clusters a,b [--sources audit,notify,sweep]] [--architecture x86_64] [--stack NAME] [--ephemeral] [--out DIR]`;
+  `npm run -s ${script} -- [--config FILE | --clusters a,b [--sources audit,notify,sweep]] [--architecture x86_64] [--stack NAME] [--ephemeral] [--admission] [--out DIR]`;
 
 async function main(): Promise<void> {
   const { settings, outDir = process.env["CDK_OUTDIR"] ?? "cdk.out" } = settingsFrom(process.argv.slice(2));

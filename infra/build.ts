@@ -40,6 +40,7 @@ const ENVIRONMENT = {
   DISRUPTION_QUEUE_URL: "https://sqs.us-west-2.amazonaws.com/111122223333/disruption",
   CATALOG_QUEUE_URL: "https://sqs.us-west-2.amazonaws.com/111122223333/catalog",
   NOTIFY_TOKEN: "0123456789abcdef",
+  ADMISSION_TOKEN: "0123456789abcdef",
 };
 
 /**
@@ -68,8 +69,14 @@ export function functionNames(): readonly string[] {
     .sort();
 }
 
+/** What a measurement adds to a bundle: plugins, and code that runs before all other. */
+export interface BundleExtras {
+  readonly plugins?: readonly Plugin[];
+  readonly banner?: string;
+}
+
 /** Bundles one function into `outDir`/NAME/index.mjs, with its data. Throws esbuild's own error when the source does not compile. */
-export async function bundleCode(name: string, outDir: string): Promise<string> {
+export async function bundleCode(name: string, outDir: string, { plugins = [], banner = "" }: BundleExtras = {}): Promise<string> {
   const folder = join(outDir, name);
   rmSync(folder, { recursive: true, force: true });
   const outfile = join(folder, "index.mjs");
@@ -83,9 +90,9 @@ export async function bundleCode(name: string, outDir: string): Promise<string> 
     target: "node24",
     format: "esm",
     mainFields: ["module", "main"],
-    banner: { js: BANNER },
+    banner: { js: `${BANNER}${banner}` },
     legalComments: "none",
-    plugins: [leanKubernetesClient],
+    plugins: [leanKubernetesClient, ...plugins],
     // Not named in the bundle and not packed with it: Node would read and parse it in each cold start.
     sourcemap: "external",
     sourcesContent: false,

@@ -1,6 +1,6 @@
 /** The functions, what wakes them and whom they wake: the one table from which the stack, its roles and its tests are made. */
 
-export const FUNCTION_NAMES = ["audit", "notify", "provision", "lifecycle", "interruption", "disruption", "catalog"] as const;
+export const FUNCTION_NAMES = ["audit", "notify", "admission", "provision", "lifecycle", "interruption", "disruption", "catalog"] as const;
 export type FunctionName = (typeof FUNCTION_NAMES)[number];
 
 export type QueueName = "provision" | "claims" | "disruption" | "catalog" | "interruption";
@@ -23,7 +23,7 @@ export interface FunctionSpec {
   readonly queue?: QueueName;
   readonly sends: readonly WakeUpQueue[];
   /** What it may do to the record of intent. */
-  readonly store: "read" | "write";
+  readonly store: "none" | "read" | "write";
   /** Whether it talks to clusters: then it asks EKS where they are, and each cluster lets it in. */
   readonly inClusters: boolean;
   /** Whether it tells the event bus, if there is one, what it did and why. */
@@ -50,6 +50,16 @@ export const FUNCTIONS: Readonly<Record<FunctionName, FunctionSpec>> = {
     timeoutSeconds: 10,
     sends: ["provision", "claims", "disruption", "catalog"],
     store: "read",
+    inClusters: false,
+    announces: false,
+    schedules: [],
+  },
+  admission: {
+    description: "Defaults, judges and converts NodePools and EC2NodeClasses for the clusters' API servers",
+    memory: 1024,
+    timeoutSeconds: 10,
+    sends: [],
+    store: "none",
     inClusters: false,
     announces: false,
     schedules: [],

@@ -52,7 +52,7 @@ export function makeFunction(name: FunctionName, surroundings: Surroundings, los
     removalPolicy: RemovalPolicy.DESTROY,
   });
   const vpc = FUNCTIONS[name].inClusters ? settings.vpc : undefined;
-  const cap = name === "notify" ? settings.notifyConcurrency : 0;
+  const cap = isCalledByApiServers(name) ? settings[`${name}Concurrency`] : 0;
   const made = new LambdaFunction(stack, capital(name), {
     functionName,
     description,
@@ -93,7 +93,7 @@ function environment(name: FunctionName, { stack, settings, table, queues, extra
   };
   for (const queue of FUNCTIONS[name].sends) variables[QUEUE_VARIABLES[queue]] = queues[queue].queueUrl;
   if (settings.eventBus !== undefined && FUNCTIONS[name].announces) variables["EVENT_BUS_NAME"] = settings.eventBus;
-  if (name === "notify") variables["NOTIFY_TOKEN"] = notifyToken(stack);
+  if (isCalledByApiServers(name)) variables[`${name.toUpperCase()}_TOKEN`] = pathToken(stack, name);
   const bytes = Buffer.byteLength(JSON.stringify(variables));
   if (bytes > MAX_ENVIRONMENT_BYTES) {
     throw new Error(
@@ -103,10 +103,15 @@ function environment(name: FunctionName, { stack, settings, table, queues, extra
   return { ...variables, ...extraEnvironment };
 }
 
-/** The secret part of the webhook's path. A parameter, so that it stands in no template and no repository. */
-function notifyToken(stack: Stack): string {
-  return new CfnParameter(stack, "NotifyToken", {
-    description: "Secret part of the notify URL: 16 or more letters, digits, - and _. Make one with: openssl rand -hex 24",
+/** They answer a public URL whose path holds a secret. */
+function isCalledByApiServers(name: FunctionName): name is "notify" | "admission" {
+  return name === "notify" || name === "admission";
+}
+
+/** The secret part of a URL's path. A parameter, so that it stands in no template and no repository. */
+function pathToken(stack: Stack, name: "notify" | "admission"): string {
+  return new CfnParameter(stack, `${capital(name)}Token`, {
+    description: `Secret part of the ${name} URL: 16 or more letters, digits, - and _. Make one with: openssl rand -hex 24`,
     noEcho: true,
     allowedPattern: "^[A-Za-z0-9_-]{16,}$",
   }).valueAsString;
@@ -122,8 +127,10 @@ function makeRole(name: FunctionName, logGroup: LogGroup, surroundings: Surround
       actions: ["logs:CreateLogStream", "logs:PutLogEvents"],
       resources: [logGroup.logGroupArn],
     }),
-    storeStatement(store, table.tableArn),
-    new PolicyStatement({ sid: "Wake", actions: ["sqs:SendMessage"], resources: targets.map(({ queueArn }) => queueArn) }),
+    ...(store === "none" ? [] : [storeStatement(store, table.tableArn)]),
+    ...(targets.length === 0
+      ? []
+      : [new PolicyStatement({ sid: "Wake", actions: ["sqs:SendMessage"], resources: targets.map(({ queueArn }) => queueArn) })]),
     ...(queue === undefined
       ? []
       : [

@@ -58,6 +58,10 @@ const settings = z.strictObject({
   alarmTopicArn: z.string().startsWith("arn:").optional(),
   /** Caps what a flood of calls to notify's public URL can cost. 0 sets none: a new account has too little to reserve. */
   notifyConcurrency: z.number().int().min(0).default(20),
+  /** Makes the admission function: refusals when people write, and karpenter.sh/v1beta1. */
+  admission: z.boolean().default(false),
+  /** The same cap for its URL. */
+  admissionConcurrency: z.number().int().min(0).default(20),
 });
 
 export type ClusterSettings = z.infer<typeof cluster>;

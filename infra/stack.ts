@@ -106,9 +106,11 @@ export class AutoscalerStack extends Stack {
     return this.settings.clusters.filter(({ sources }) => sources.includes(source));
   }
 
-  /** All of them, but those for a source of wake-ups that no cluster has. */
+  /** All of them, but those for a source of wake-ups that no cluster has, and admission where nobody asked for it. */
   #makeFunctions(surroundings: Surroundings): ReadonlyMap<FunctionName, LambdaFunction> {
-    const wanted = FUNCTION_NAMES.filter((name) => (name !== "audit" && name !== "notify") || this.#clustersWith(name).length > 0);
+    const isWanted = (name: FunctionName): boolean =>
+      name === "audit" || name === "notify" ? this.#clustersWith(name).length > 0 : name !== "admission" || this.settings.admission;
+    const wanted = FUNCTION_NAMES.filter(isWanted);
     return new Map(
       wanted.map((name) => [name, makeFunction(name, surroundings, name === "audit" ? this.#makeDeadLetterQueue("audit") : undefined)]),
     );
@@ -165,8 +167,10 @@ export class AutoscalerStack extends Stack {
       for (const cluster of this.#clustersWith("audit")) subscribeToAuditLog(this, cluster, audit);
     }
     // The API server cannot sign requests: the secret in the path tells it from strangers.
-    const url = functions.get("notify")?.addFunctionUrl({ authType: FunctionUrlAuthType.NONE }).url;
-    if (url !== undefined) new CfnOutput(this, "NotifyUrl", { value: url });
+    for (const name of ["notify", "admission"] as const) {
+      const url = functions.get(name)?.addFunctionUrl({ authType: FunctionUrlAuthType.NONE }).url;
+      if (url !== undefined) new CfnOutput(this, `${capital(name)}Url`, { value: url });
+    }
     for (const { name } of this.settings.accessEntries ? this.settings.clusters : []) letFunctionsIn(this, name, functions);
   }
 

@@ -42,6 +42,8 @@ export interface Config {
   readonly clusters: readonly ClusterConfig[];
   /** Last part of the notify function's path; it alone has one. */
   readonly notifyToken?: string;
+  /** The secret part of the admission function's path; it alone has one. */
+  readonly admissionToken?: string;
   /** EventBridge bus that hears what was done and why; nobody does when absent. */
   readonly eventBusName?: string;
   readonly logLevel: "debug" | "info" | "error";
@@ -77,7 +79,13 @@ export class ConfigError extends Error {
 }
 
 /** Names of variables that only some functions need; `parseConfig` insists on those it is given. */
-export type RequiredVariable = "PROVISION_QUEUE_URL" | "CLAIM_QUEUE_URL" | "DISRUPTION_QUEUE_URL" | "CATALOG_QUEUE_URL" | "NOTIFY_TOKEN";
+export type RequiredVariable =
+  | "PROVISION_QUEUE_URL"
+  | "CLAIM_QUEUE_URL"
+  | "DISRUPTION_QUEUE_URL"
+  | "CATALOG_QUEUE_URL"
+  | "NOTIFY_TOKEN"
+  | "ADMISSION_TOKEN";
 
 /** What holds for a gate that FEATURE_GATES does not name. */
 export const DEFAULT_GATES: FeatureGates = {
@@ -154,6 +162,11 @@ function readGates(text: string): FeatureGates | undefined {
 }
 
 const text = (pattern: RegExp, error: string) => z.string({ error }).check(z.regex(pattern, error));
+
+/** The text itself is a secret: the sentence must not repeat it. */
+const token = z.optional(
+  z.string().check(z.regex(/^([A-Za-z0-9_-]{16,})?$/, "must be 16 or more letters, digits, - or _; make one with: openssl rand -hex 24")),
+);
 
 // zod/mini carries no sentences of its own, so each part says what it wants.
 const cluster = z.strictObject(
@@ -233,10 +246,8 @@ const environment = z.object({
   CLAIM_QUEUE_URL: url,
   DISRUPTION_QUEUE_URL: url,
   CATALOG_QUEUE_URL: url,
-  // The text itself is a secret: the sentence must not repeat it.
-  NOTIFY_TOKEN: z.optional(
-    z.string().check(z.regex(/^([A-Za-z0-9_-]{16,})?$/, "must be 16 or more letters, digits, - or _; make one with: openssl rand -hex 24")),
-  ),
+  NOTIFY_TOKEN: token,
+  ADMISSION_TOKEN: token,
   EVENT_BUS_NAME: setting<string | undefined>(
     undefined,
     'the name of an EventBridge bus of this account and region, such as "default"',
@@ -266,7 +277,7 @@ const environment = z.object({
 
 /** Settings that a person may give, in place of those that the stack itself fills in. */
 export const SETTING_NAMES: readonly string[] = Object.keys(environment.shape).filter(
-  (name) => !["AWS_REGION", "TABLE_NAME", "CLUSTERS", "NOTIFY_TOKEN", "EVENT_BUS_NAME"].includes(name) && !name.endsWith("_QUEUE_URL"),
+  (name) => !["AWS_REGION", "TABLE_NAME", "CLUSTERS", "EVENT_BUS_NAME"].includes(name) && !/_(QUEUE_URL|TOKEN)$/.test(name),
 );
 
 /** Seconds that the queue holds a wake-up for pods back: the batching window. SQS counts whole ones, and one is needed to fold those of a moment. */
@@ -287,7 +298,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>, r
   const missing = required.find((name) => !parsed.data[name]);
   if (missing !== undefined) {
     const wanted =
-      missing === "NOTIFY_TOKEN" ? "a random text of 16 or more letters and digits" : "the queue's URL, as its stack output says";
+      missing.endsWith("_TOKEN") ? "a random text of 16 or more letters and digits" : "the queue's URL, as its stack output says";
     throw new ConfigError(`${missing}: is missing; set it to ${wanted}.`);
   }
   const values = parsed.data;
@@ -302,6 +313,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>, r
     },
     clusters: values.CLUSTERS,
     ...(values.NOTIFY_TOKEN ? { notifyToken: values.NOTIFY_TOKEN } : {}),
+    ...(values.ADMISSION_TOKEN ? { admissionToken: values.ADMISSION_TOKEN } : {}),
     ...(values.EVENT_BUS_NAME !== undefined && { eventBusName: values.EVENT_BUS_NAME }),
     logLevel: values.LOG_LEVEL,
     featureGates: values.FEATURE_GATES,

@@ -33,6 +33,7 @@ const template = synthesize(
       { name: "c2", sources: ["audit", "sweep"], auditPattern: "text" },
     ],
     createNodeRoles: true,
+    admission: true,
   },
   "two",
 );
@@ -193,14 +194,18 @@ describe("the stack", () => {
     });
   });
 
-  it("answers the clusters' webhooks under a secret path, within a cap", () => {
-    template.hasParameter("NotifyToken", { NoEcho: true, AllowedPattern: "^[A-Za-z0-9_-]{16,}$" });
-    template.hasResourceProperties("AWS::Lambda::Url", { AuthType: "NONE" });
-    template.hasResourceProperties("AWS::Lambda::Function", {
-      FunctionName: "karpenter-serverless-notify",
-      ReservedConcurrentExecutions: 20,
+  it.for(["Notify", "Admission"])("answers the clusters' webhooks under a secret path, within a cap: %s", (name) => {
+    template.hasParameter(`${name}Token`, { NoEcho: true, AllowedPattern: "^[A-Za-z0-9_-]{16,}$" });
+    template.hasResourceProperties("AWS::Lambda::Url", {
+      AuthType: "NONE",
+      TargetFunctionArn: { "Fn::GetAtt": [Match.stringLikeRegexp(`^${name}`), "Arn"] },
     });
-    template.hasOutput("NotifyUrl", {});
+    template.hasResourceProperties("AWS::Lambda::Function", {
+      FunctionName: `karpenter-serverless-${name.toLowerCase()}`,
+      ReservedConcurrentExecutions: 20,
+      Environment: { Variables: Match.objectLike({ [`${name.toUpperCase()}_TOKEN`]: { Ref: `${name}Token` } }) },
+    });
+    template.hasOutput(`${name}Url`, {});
   });
 
   it("lets each function into each cluster under its own group, and nobody as more", () => {
@@ -225,6 +230,10 @@ describe("least privilege", () => {
         for (const action of list(Action)) expect(action).toMatch(/^(ec2:Describe|pricing:GetProducts$)/);
       }
     }
+  });
+
+  it("lets admission do nothing but write its log", () => {
+    expect(actionsOf("admission")).toEqual(["logs:CreateLogStream", "logs:PutLogEvents"]);
   });
 
   it.for([
@@ -278,6 +287,7 @@ describe("settings", () => {
     small.resourceCountIs("AWS::Lambda::Function", 5);
     small.allResourcesProperties("AWS::Lambda::Function", { Architectures: ["x86_64"] });
     small.resourceCountIs("AWS::Lambda::Url", 0);
+    expect(small.toJSON()["Parameters"]?.["AdmissionToken"]).toBeUndefined();
     small.resourceCountIs("AWS::EKS::AccessEntry", 0);
     small.hasResource("AWS::DynamoDB::Table", { DeletionPolicy: "Delete", Properties: { DeletionProtectionEnabled: false } });
     expect(small.toJSON()["Parameters"]?.["NotifyToken"]).toBeUndefined();
@@ -403,18 +413,18 @@ podTopologySpread:
 });
 
 describe("the SAM template", () => {
-  const sam = samTemplate(parseSettings({ clusters: [{ name: "c1", sources: all }] }, "test")) as {
+  const sam = samTemplate(parseSettings({ clusters: [{ name: "c1", sources: all }], admission: true }, "test")) as {
     readonly Transform: string;
     readonly Parameters: object;
     readonly Resources: Readonly<Record<string, { readonly Type: string; readonly Properties: Readonly<Record<string, unknown>> }>>;
   };
-  const cdk = synthesize({ clusters: [{ name: "c1", sources: all }] }, "one").toJSON()["Resources"] as Readonly<
+  const cdk = synthesize({ clusters: [{ name: "c1", sources: all }], admission: true }, "one").toJSON()["Resources"] as Readonly<
     Record<string, { readonly Type: string }>
   >;
 
   it("has the resources of the CDK's, with functions whose code lies beside it", () => {
     expect(sam.Transform).toBe("AWS::Serverless-2016-10-31");
-    expect(Object.keys(sam.Parameters)).toEqual(["NotifyToken"]);
+    expect(Object.keys(sam.Parameters)).toEqual(["NotifyToken", "AdmissionToken"]);
     const typeOf = (type: string): string => (type === "AWS::Lambda::Function" ? "AWS::Serverless::Function" : type);
     expect(Object.entries(sam.Resources).map(([id, { Type }]) => [id, Type])).toEqual(
       Object.entries(cdk).map(([id, { Type }]) => [id, typeOf(Type)]),

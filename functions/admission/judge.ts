@@ -1,0 +1,20 @@
+import { type Fields, isFields } from "../../core/admission/fields.ts";
+import { review } from "../../core/admission/review.ts";
+import { conversionWarnings } from "../../core/conversion/warnings.ts";
+
+/** The API server cuts longer ones. */
+const LONGEST_WARNING = 256;
+/** Beyond them nobody reads on, and the API server drops what is more than 4 KB together. */
+const MOST_WARNINGS = 12;
+
+/** Whether an object may be written, with every reason against it at once; what is lawful but will not do what was meant is warned of. */
+export function judge({ object, oldObject }: Fields): Fields {
+  if (!isFields(object)) return { allowed: true };
+  const { problems, warnings } = review(object, isFields(oldObject) ? oldObject : undefined);
+  const told = [...warnings, ...conversionWarnings(object)].slice(0, MOST_WARNINGS).map((text) => text.slice(0, LONGEST_WARNING));
+  return {
+    allowed: problems.length === 0,
+    ...(problems.length > 0 && { status: { status: "Failure", reason: "Invalid", code: 422, message: problems.join("; ") } }),
+    ...(told.length > 0 && { warnings: told }),
+  };
+}
