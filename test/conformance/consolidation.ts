@@ -13,15 +13,14 @@ import type { Decision, Method } from "../../core/disruption/decision.ts";
 import { drift } from "../../core/disruption/drift.ts";
 import { emptiness } from "../../core/disruption/emptiness.ts";
 import { multiNode } from "../../core/disruption/multi-node.ts";
-import { planDisruption } from "../../core/disruption/plan.ts";
-import { nodePrice } from "../../core/disruption/price.ts";
 import { simulateWithSolve } from "../../core/disruption/simulate.ts";
 import { singleNode } from "../../core/disruption/single-node.ts";
 import { viewCluster } from "../../core/disruption/view.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { consolidateSnapshot, type PlannedCommand } from "../../functions/cli/consolidate.ts";
 import { readScenario, scenarioToSnapshot } from "../../functions/cli/scenario.ts";
-import { carryOut, hourlyCost } from "../support/disruption/carry-out.ts";
+import { replay } from "./clusters/replay.ts";
+import { ourTrail } from "./clusters/trail.ts";
 import { brokenPlacement } from "./disruption-placement.ts";
 import { brokenRules } from "./disruption-rules.ts";
 
@@ -72,39 +71,6 @@ function judge(ours: PlannedCommand | undefined, theirs: PlannedCommand | undefi
   return difference > 0 ? "more" : "less";
 }
 
-/** Carries a scenario on until there is nothing left to do; a pod without a place is a broken rule. */
-function converge(
-  name: string,
-  start: Snapshot,
-): { readonly before: number; readonly after: number; readonly moved: number; readonly broken: readonly string[] } {
-  const before = hourlyCost(start, nodePrice);
-  let current = start;
-  let moved = 0;
-  let pass = 0;
-  try {
-    for (; pass < 100; pass++) {
-      const { command } = planDisruption({
-        snapshot: current,
-        records: [],
-        commands: [],
-        settings: { cluster: "scenario" },
-        now: current.now,
-        simulate: simulateWithSolve,
-        newId: () => `pass-${pass}`,
-      });
-      if (!command) break;
-      moved += command.candidates.reduce((sum, { pods }) => sum + pods.length, 0);
-      current = carryOut(current, command);
-    }
-  } catch (error) {
-    return { before, after: hourlyCost(current, nodePrice), moved, broken: [error instanceof Error ? error.message : String(error)] };
-  }
-  const after = hourlyCost(current, nodePrice);
-  const nodes = `${start.nodes.length} -> ${current.nodes.length} nodes`;
-  console.log(`${name} converged after ${pass} passes: ${nodes}, $${before.toFixed(4)} -> $${after.toFixed(4)}/h, ${moved} pods moved`);
-  return { before, after, moved, broken: pass === 100 ? ["no end after 100 passes"] : [] };
-}
-
 function main(folder: string, toTheEnd: boolean): number {
   const names = readdirSync(folder)
     .flatMap((file) => /^(.*)\.scenario\.json(\.gz)?$/.exec(file)?.[1] ?? [])
@@ -138,10 +104,14 @@ function main(folder: string, toTheEnd: boolean): number {
       for (const rule of rules) console.log(`${name} ${what.padEnd(9)} BROKEN RULE   ${rule}`);
     }
     if (!toTheEnd) continue;
-    const end = converge(name, snapshot);
+    const end = replay(raw, ourTrail(snapshot));
+    const nodes = `${end.nodesBefore} -> ${end.nodesAfter} nodes`;
+    console.log(
+      `${name} converged after ${end.passes} passes: ${nodes}, $${end.before.toFixed(4)} -> $${end.after.toFixed(4)}/h, ${end.podsMoved} pods moved`,
+    );
     total.before += end.before;
     total.after += end.after;
-    total.moved += end.moved;
+    total.moved += end.podsMoved;
     broken += end.broken.length;
     for (const rule of end.broken) console.log(`${name} converging BROKEN RULE ${rule}`);
   }

@@ -5,12 +5,13 @@
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 import { solve } from "../../core/scheduling/solve.ts";
 import type { Json } from "../support/scheduling/judge-rules.ts";
 import { readScenario, scenarioToSnapshot } from "../support/scheduling/scenario.ts";
+import { buildOracle } from "./oracle/ask.ts";
 import { type Verdict, verdict } from "./verdict.ts";
 
 const USAGE = "usage: node test/conformance/differential.ts FOLDER [NNN…] [--runs N] [--keep FOLDER]";
@@ -18,18 +19,6 @@ const USAGE = "usage: node test/conformance/differential.ts FOLDER [NNN…] [--r
 const BATCH = 50;
 
 const answersFile = (file: string): string => file.replace(/\.scenario\.json(\.gz)?$/, ".answers.json");
-
-/** Builds the oracle; seconds once its modules have been built on this machine, else some minutes. */
-function buildOracle(): string {
-  const binary = resolve(import.meta.dirname, "../../.cache/oracle");
-  mkdirSync(resolve(binary, ".."), { recursive: true });
-  execFileSync("go", ["build", "-o", binary, "."], {
-    cwd: join(import.meta.dirname, "oracle"),
-    env: { ...process.env, CGO_ENABLED: "0" },
-    stdio: "inherit",
-  });
-  return binary;
-}
 
 /** Asks the oracle about the scenarios that have no answers yet. */
 function askOracle(runs: string, files: readonly string[]): void {

@@ -30,19 +30,26 @@ func (trusting) Validate(_ context.Context, command disruption.Command, _ time.D
 	return command, nil
 }
 
-func (w *world) consolidate() (*DisruptionPlan, error) {
+type namedMethod struct {
+	name   string
+	method disruption.Method
+}
+
+// methods makes Karpenter's methods anew, in its order: none remembers what it found before.
+func (w *world) methods() ([]namedMethod, *disruption.Queue) {
 	queue := disruption.NewQueue(w.client, w.recorder, w.cluster, w.clock, w.provisioner)
 	base := disruption.MakeConsolidation(w.clock, w.cluster, w.client, w.provisioner, w.cloud, w.recorder, queue)
 	trust := disruption.WithValidator(trusting{})
-	methods := []struct {
-		name   string
-		method disruption.Method
-	}{
+	return []namedMethod{
 		{"emptiness", disruption.NewEmptiness(base, trust)},
 		{"drift", disruption.NewDrift(w.client, w.cluster, w.provisioner, w.recorder, w.clock)},
 		{"multi", disruption.NewMultiNodeConsolidation(base, trust)},
 		{"single", disruption.NewSingleNodeConsolidation(base, trust)},
-	}
+	}, queue
+}
+
+func (w *world) consolidate() (*DisruptionPlan, error) {
+	methods, queue := w.methods()
 	plan := &DisruptionPlan{Commands: []PlannedCommand{}, Methods: map[string][]PlannedCommand{}}
 	for _, m := range methods {
 		commands, err := w.commandsOf(m.method, queue)

@@ -1,6 +1,6 @@
 // Command oracle asks Karpenter what it would do: its own provisioner and disruption methods, run on scenarios instead of a cluster.
 //
-//	oracle [-runs N] [-consolidate] SCENARIO.json[.gz]...
+//	oracle [-runs N] [-consolidate | -converge LIMIT] SCENARIO.json[.gz]...
 //
 // prints one JSON line a scenario: {"file": "…", "plans": [PLAN, …]}, one plan a run, since Karpenter packs in parallel and its maps
 // have no order.
@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/go-logr/logr"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -24,6 +25,7 @@ import (
 func main() {
 	runs := flag.Int("runs", 1, "how often each scenario is solved")
 	consolidate := flag.Bool("consolidate", false, "ask the disruption methods instead of the provisioner")
+	converge := flag.Duration("converge", 0, "carry out what is decided until nothing more is, deciding for at most so long (such as 10m)")
 	flag.Parse()
 	log.SetLogger(logr.Discard())
 	if flag.NArg() == 0 {
@@ -41,7 +43,7 @@ func main() {
 			Plans []any  `json:"plans"`
 		}{File: file}
 		for range *runs {
-			plan, err := ask(context.Background(), scenario, *consolidate)
+			plan, err := ask(context.Background(), scenario, *consolidate, *converge)
 			if err != nil {
 				fail(fmt.Errorf("Karpenter refused %s: %w", file, err))
 			}
@@ -53,10 +55,13 @@ func main() {
 	}
 }
 
-func ask(ctx context.Context, scenario *Scenario, consolidate bool) (any, error) {
+func ask(ctx context.Context, scenario *Scenario, consolidate bool, converge time.Duration) (any, error) {
 	world, err := newWorld(ctx, scenario)
 	if err != nil {
 		return nil, err
+	}
+	if converge > 0 {
+		return world.converge(converge)
 	}
 	if consolidate {
 		return world.consolidate()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -25,6 +24,7 @@ import (
 type world struct {
 	ctx         context.Context
 	client      client.Client
+	pods        *cache
 	clock       *clocktesting.FakeClock
 	cloud       cloud
 	recorder    silent
@@ -44,7 +44,8 @@ func newWorld(ctx context.Context, scenario *Scenario) (*world, error) {
 	for _, t := range scenario.InstanceTypes {
 		w.cloud.types = append(w.cloud.types, t.toKarpenter())
 	}
-	w.client = newClient(scenario)
+	w.pods = newCache(newClient(scenario), scenario)
+	w.client = w.pods
 	w.cluster = state.NewCluster(w.clock, w.client, w.cloud)
 	if err := w.fillCluster(scenario); err != nil {
 		return nil, err
@@ -54,12 +55,11 @@ func newWorld(ctx context.Context, scenario *Scenario) (*world, error) {
 	return w, nil
 }
 
+// newClient holds all but nodes and pods, which the cache before it knows.
 func newClient(scenario *Scenario) client.Client {
 	var objects []client.Object
 	objects = append(objects, copies(scenario.NodePools)...)
-	objects = append(objects, copies(scenario.Nodes)...)
 	objects = append(objects, copies(scenario.NodeClaims)...)
-	objects = append(objects, copies(scenario.Pods)...)
 	objects = append(objects, copies(scenario.DaemonSets)...)
 	objects = append(objects, copies(scenario.PodDisruptionBudgets)...)
 	objects = append(objects, copies(scenario.PersistentVolumeClaims)...)
@@ -68,18 +68,17 @@ func newClient(scenario *Scenario) client.Client {
 	objects = append(objects, copies(scenario.CSINodes)...)
 	objects = append(objects, copies(scenario.Namespaces)...)
 	for _, object := range objects {
+		// A scenario that says nothing about a pool's health means a healthy one.
+		if pool, ok := object.(*v1.NodePool); ok && len(pool.Status.Conditions) == 0 {
+			pool.StatusConditions().SetTrue(v1.ConditionTypeValidationSucceeded)
+			pool.StatusConditions().SetTrue(v1.ConditionTypeNodeClassReady)
+		}
 		// The fake client, like an API server, keeps no object that is being deleted and has no finalizer.
 		if object.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) == 0 {
 			object.SetFinalizers([]string{v1.TerminationFinalizer})
 		}
 	}
 	return fake.NewClientBuilder().WithScheme(scheme.Scheme).WithObjects(objects...).
-		WithIndex(&corev1.Pod{}, "spec.nodeName", func(o client.Object) []string {
-			return []string{o.(*corev1.Pod).Spec.NodeName}
-		}).
-		WithIndex(&corev1.Node{}, "spec.providerID", func(o client.Object) []string {
-			return []string{o.(*corev1.Node).Spec.ProviderID}
-		}).
 		WithIndex(&v1.NodeClaim{}, "status.providerID", func(o client.Object) []string {
 			return []string{o.(*v1.NodeClaim).Status.ProviderID}
 		}).

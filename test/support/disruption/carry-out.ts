@@ -26,8 +26,18 @@ function bought(planned: PlannedNodeClaim, types: readonly InstanceType[]): { re
   return way;
 }
 
-function newMachine(name: string, planned: PlannedNodeClaim, snapshot: Snapshot): { readonly node: Node; readonly claim: NodeClaim } {
-  const { type, offering } = bought(planned, snapshot.instanceTypes.get(planned.nodePool) ?? []);
+/** A node that is up, and its claim. */
+export interface UpMachine {
+  readonly node: Node;
+  readonly claim: NodeClaim;
+}
+
+/** The machine that an offering of a type gives for what was planned, initialized and consolidatable. */
+export function upMachine(
+  name: string,
+  planned: Pick<PlannedNodeClaim, "nodePool" | "requirements" | "taints" | "labels">,
+  { type, offering }: { readonly type: InstanceType; readonly offering: Offering },
+): UpMachine {
   const single = [...planned.requirements, ...type.requirements].flatMap(({ key, operator, values }) =>
     operator === "In" && values?.length === 1 ? [[key, values[0] ?? ""]] : [],
   );
@@ -80,14 +90,27 @@ export function hourlyCost(snapshot: Snapshot, priceOf: PriceOf): number {
   }, 0);
 }
 
+/** What became of a cluster by a command. */
+export interface CarriedOut {
+  readonly snapshot: Snapshot;
+  /** What was bought. */
+  readonly machines: readonly UpMachine[];
+  /** "namespace/name" of each pod that moved, to the name of its node. */
+  readonly landed: ReadonlyMap<string, string>;
+  /** Pods that ran and have no place any more, with the reason: they wait in the snapshot. */
+  readonly homeless: ReadonlyMap<string, string>;
+}
+
 /**
- * The cluster after a command: its nodes gone, its replacements up, and the moved pods where the scheduler puts them. Throws when a pod
- * that ran has no place: that is what a command must never come to.
+ * Carries a command out: its nodes are gone, its replacements up with the pods that were planned for them, and the other pods where the
+ * scheduler puts them.
  */
-export function carryOut(snapshot: Snapshot, command: CommandRecord): Snapshot {
+export function carriedOut(snapshot: Snapshot, command: Pick<CommandRecord, "id" | "candidates" | "replacements">): CarriedOut {
   const gone = new Set(command.candidates.map(({ node }) => node));
   const moving = snapshot.pods.filter((pod) => gone.has(pod.spec.nodeName ?? "") && isReschedulable(pod));
-  const machines = command.replacements.map((planned, i) => newMachine(`${command.id}-${i}`, planned, snapshot));
+  const machines = command.replacements.map((planned, i) =>
+    upMachine(`${command.id}-${i}`, planned, bought(planned, snapshot.instanceTypes.get(planned.nodePool) ?? [])),
+  );
   const claims = new Set(command.candidates.map(({ nodeClaim }) => nodeClaim));
   const cleared: Snapshot = {
     ...snapshot,
@@ -95,13 +118,40 @@ export function carryOut(snapshot: Snapshot, command: CommandRecord): Snapshot {
     nodeClaims: [...snapshot.nodeClaims.filter(({ metadata }) => !claims.has(metadata.name)), ...machines.map(({ claim }) => claim)],
     pods: snapshot.pods.filter(({ spec }) => !gone.has(spec.nodeName ?? "")),
   };
-  const plan = simulateWithSolve(cleared, { excludeNodes: new Set(), extraPods: moving, reservedMode: "fallback", settling: new Set() });
-  const nodeOf = new Map(plan.existingNodes.flatMap(({ name, pods }) => pods.map((pod) => [pod, name])));
-  const placed = moving.map((pod): Pod => {
+  const nodeOf = new Map(command.replacements.flatMap(({ pods }, i) => pods.map((pod) => [pod, machines[i]?.node.metadata.name])));
+  const planned = moving.flatMap((pod): Pod[] => {
     const nodeName = nodeOf.get(podKey(pod));
-    if (nodeName === undefined)
-      throw new Error(`${podKey(pod)} has no place after ${command.id}: ${plan.podErrors[podKey(pod)] ?? "a new node"}`);
-    return { ...pod, spec: { ...pod.spec, nodeName } };
+    return nodeName === undefined ? [] : [{ ...pod, spec: { ...pod.spec, nodeName } }];
   });
-  return { ...cleared, pods: [...cleared.pods, ...placed] };
+  const plan = simulateWithSolve(
+    { ...cleared, pods: [...cleared.pods, ...planned] },
+    {
+      excludeNodes: new Set(),
+      extraPods: moving.filter((pod) => !nodeOf.has(podKey(pod))),
+      reservedMode: "fallback",
+      settling: new Set(),
+    },
+  );
+  for (const { name, pods } of plan.existingNodes) for (const pod of pods) nodeOf.set(pod, name);
+  const landed = new Map<string, string>();
+  const homeless = new Map<string, string>();
+  const placed = moving.map((pod): Pod => {
+    const key = podKey(pod);
+    const { nodeName: _, ...spec } = pod.spec;
+    const nodeName = nodeOf.get(key);
+    if (nodeName === undefined) {
+      homeless.set(key, plan.podErrors[key] ?? "it needs a new node");
+      return { ...pod, spec };
+    }
+    landed.set(key, nodeName);
+    return { ...pod, spec: { ...spec, nodeName } };
+  });
+  return { snapshot: { ...cleared, pods: [...cleared.pods, ...placed] }, machines, landed, homeless };
+}
+
+/** The cluster after a command. Throws when a pod that ran has no place: that is what a command must never come to. */
+export function carryOut(snapshot: Snapshot, command: CommandRecord): Snapshot {
+  const { snapshot: after, homeless } = carriedOut(snapshot, command);
+  for (const [pod, why] of homeless) throw new Error(`${pod} has no place after ${command.id}: ${why}`);
+  return after;
 }

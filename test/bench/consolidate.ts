@@ -1,0 +1,162 @@
+/**
+ * Our disruption beside Karpenter's on underutilized clusters, each carried on until nothing more is decided:
+ * `node test/bench/consolidate.ts [FILE…] [--kinds quarter-full,…] [--sizes 100,1000,5000] [--seeds N] [--oracle] [--limit SECONDS]`.
+ * Without FILE: the given clusters of those sizes and generated ones of each kind. --oracle asks Karpenter v1.14.1 itself (needs Go) and keeps
+ * what it says in .cache/clusters. --limit bounds the time for deciding on one cluster. Exits 1 when we break a rule or end dearer.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { readScenario } from "../../functions/cli/scenario.ts";
+import { type Account, replay } from "../conformance/clusters/replay.ts";
+import type { Trail } from "../conformance/clusters/trail.ts";
+import { buildOracle, karpenterTrails } from "../conformance/oracle/ask.ts";
+import { CLUSTER_FOLDER, clusterFile, clusterName, givenClusters, KIND_NAMES } from "./consolidate-clusters.ts";
+
+/** USD per hour that are no difference: sums of floats. */
+const SAME = 1e-6;
+
+const USAGE = `usage: node test/bench/consolidate.ts [FILE…] [--kinds ${KIND_NAMES.join(",")}] [--sizes 100,1000,5000] [--seeds N] [--oracle] [--limit SECONDS]`;
+
+function refuse(problem: string): never {
+  console.error(`${problem}; ${USAGE}`);
+  process.exit(2);
+}
+
+function options() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        kinds: { type: "string", default: KIND_NAMES.join() },
+        sizes: { type: "string", default: "100,1000" },
+        seeds: { type: "string", default: "1" },
+        limit: { type: "string", default: "600" },
+        oracle: { type: "boolean", default: false },
+      },
+    });
+  } catch (error) {
+    return refuse(error instanceof Error ? error.message : String(error));
+  }
+}
+
+const { values, positionals } = options();
+const sizes = values.sizes.split(",").map(Number);
+const [seeds, limit] = [Number(values.seeds), Number(values.limit)];
+for (const number of [...sizes, seeds, limit]) {
+  if (!Number.isInteger(number) || number < 1) refuse("--sizes, --seeds and --limit take whole numbers from 1 on");
+}
+const kinds = values.kinds.split(",").map((name) => KIND_NAMES.find((kind) => kind === name) ?? refuse(`there is no kind ${name}`));
+for (const file of positionals) if (!existsSync(file)) refuse(`there is no file ${file}`);
+
+const files =
+  positionals.length > 0
+    ? positionals
+    : [
+        ...givenClusters(sizes),
+        ...sizes.flatMap((nodes) =>
+          kinds.flatMap((kind) => Array.from({ length: seeds }, (_, i) => clusterFile({ kind, nodes, seed: i + 1 }))),
+        ),
+      ];
+
+/** Ours, from a process of its own. */
+function measureOurs(file: string): Trail {
+  mkdirSync(CLUSTER_FOLDER, { recursive: true });
+  const path = join(CLUSTER_FOLDER, `${clusterName(file)}.ours.json`);
+  const script = join(import.meta.dirname, "consolidate-measure.ts");
+  const { status, stderr } = spawnSync(process.execPath, [script, file, path, String(limit)], { encoding: "utf8" });
+  if (status !== 0) throw new Error(`${file}: ${/^\w*Error: (.*)$/m.exec(stderr)?.[1] ?? "the measurement ended early"}`);
+  return JSON.parse(readFileSync(path, "utf8"));
+}
+
+let oracle: string | undefined;
+
+/** Karpenter's, from the file that a run with the same limit has left, else asked for. */
+function askKarpenter(file: string): Trail {
+  const path = join(CLUSTER_FOLDER, `${clusterName(file)}.karpenter-${limit}s.json`);
+  if (existsSync(path)) return JSON.parse(readFileSync(path, "utf8"));
+  oracle ??= buildOracle();
+  const [trail] = karpenterTrails(oracle, [file], limit);
+  if (trail === undefined) throw new Error(`${file}: Karpenter said nothing`);
+  writeFileSync(path, JSON.stringify(trail));
+  return trail;
+}
+
+const COLUMNS: readonly (readonly [name: string, width: number])[] = [
+  ["cluster", -24],
+  ["who", -10],
+  ["nodes", 12],
+  ["$/h before", 11],
+  ["after", 10],
+  ["saved %", 8],
+  ["moved", 7],
+  ["moved per $", 12],
+  ["passes", 7],
+  ["first ms", 9],
+  ["idle ms", 9],
+  ["all s", 8],
+  ["RSS MiB", 8],
+  ["broken", 7],
+];
+
+function print(cells: readonly (string | number)[]): void {
+  console.log(
+    COLUMNS.map(([, width], i) => (width < 0 ? String(cells[i]).padEnd(-width) : String(cells[i]).padStart(width)))
+      .join(" ")
+      .trimEnd(),
+  );
+}
+
+function row(name: string, who: string, account: Account, { passes, idleMs, firstRssMib }: Trail): void {
+  const saved = account.before - account.after;
+  const decidingMs = passes.reduce((sum, { millis }) => sum + millis, idleMs ?? 0);
+  print([
+    name,
+    who,
+    `${account.nodesBefore} → ${account.nodesAfter}`,
+    account.before.toFixed(3),
+    account.after.toFixed(3),
+    ((100 * saved) / account.before).toFixed(2),
+    account.podsMoved,
+    saved > 0 ? (account.podsMoved / saved).toFixed(2) : "-",
+    account.passes,
+    (passes[0]?.millis ?? idleMs ?? 0).toFixed(0),
+    idleMs === undefined ? "stopped" : idleMs.toFixed(0),
+    (decidingMs / 1000).toFixed(2),
+    firstRssMib.toFixed(0),
+    account.broken.length,
+  ]);
+  for (const rule of account.broken.slice(0, 3)) console.log(`    ${who} breaks a rule: ${rule}`);
+}
+
+const total = { broken: 0, dearer: [] as string[], churns: [] as string[], ours: 0, theirs: 0, compared: 0 };
+print(COLUMNS.map(([name]) => name));
+for (const file of files) {
+  const name = clusterName(file);
+  const scenario = readScenario(file);
+  const ourTrail = measureOurs(file);
+  const ours = replay(scenario, ourTrail);
+  row(name, "ours", ours, ourTrail);
+  total.broken += ours.broken.length;
+  if (!values.oracle) continue;
+  const theirTrail = askKarpenter(file);
+  const theirs = replay(scenario, theirTrail);
+  row("", "Karpenter", theirs, theirTrail);
+  total.compared++;
+  total.ours += ours.after;
+  total.theirs += theirs.after;
+  if (ours.after > theirs.after + SAME) total.dearer.push(name);
+  if (ours.podsMoved / (ours.before - ours.after) > theirs.podsMoved / (theirs.before - theirs.after) + SAME) total.churns.push(name);
+}
+console.log(
+  "\nfirst ms, idle ms: deciding in the first pass, and in the one that finds nothing. all s: deciding in all passes. RSS: peak up to the end of the first pass, input included.",
+);
+if (total.compared > 0) {
+  console.log(
+    `${total.compared} compared: $${total.ours.toFixed(3)}/h ours, $${total.theirs.toFixed(3)}/h Karpenter's (${(100 * (total.ours / total.theirs - 1)).toFixed(2)} %); ` +
+      `dearer: ${total.dearer.join(", ") || "none"}; more pods moved per dollar: ${total.churns.join(", ") || "none"}`,
+  );
+}
+console.log(`rules that we broke: ${total.broken}`);
+process.exitCode = total.broken + total.dearer.length > 0 ? 1 : 0;

@@ -1,0 +1,68 @@
+import { planDisruption } from "../../../core/disruption/plan.ts";
+import { simulateWithSolve } from "../../../core/disruption/simulate.ts";
+import type { Node } from "../../../core/model/node.ts";
+import type { NodeClaim } from "../../../core/model/node-claim.ts";
+import type { CommandRecord } from "../../../core/model/record.ts";
+import type { Snapshot } from "../../../core/model/snapshot.ts";
+import type { PlannedCommand } from "../../../functions/cli/consolidate.ts";
+import { carriedOut } from "../../support/disruption/carry-out.ts";
+
+/** A command with what came of it, ours or Karpenter's (oracle/converge.go writes the same). */
+export interface Pass extends PlannedCommand {
+  /** Machines that were bought, and their claims. */
+  readonly nodes: readonly Node[];
+  readonly nodeClaims: readonly NodeClaim[];
+  /** "namespace/name" of each pod that moved, to its node; a pod that is missing found no place. */
+  readonly landed: Readonly<Record<string, string>>;
+  /** How long it took to decide; carrying out is not counted. */
+  readonly millis: number;
+}
+
+/** What happens when command after command is carried out until nothing more is decided. */
+export interface Trail {
+  readonly passes: readonly Pass[];
+  /** How long the pass took that found nothing; missing when time ran out before. */
+  readonly idleMs?: number;
+  /** Most memory up to the end of the first pass, input included. */
+  readonly firstRssMib: number;
+}
+
+function plannedCommand({ method, candidates, replacements, decision, savingsPerHour }: CommandRecord): PlannedCommand {
+  return { method, candidates: candidates.map(({ node }) => node), replacements, decision, savings: savingsPerHour };
+}
+
+/**
+ * Our own trail: each launch comes up as its cheapest offering with the pods that were planned for it, and the other pods land where a fresh
+ * solve puts them. Ends when nothing more is decided, or deciding has taken `limitMs` in all.
+ */
+export function ourTrail(start: Snapshot, limitMs = Number.POSITIVE_INFINITY): Trail {
+  const passes: Pass[] = [];
+  let current = start;
+  let firstRssMib = 0;
+  for (let spent = 0; spent < limitMs; ) {
+    const began = performance.now();
+    const { command } = planDisruption({
+      snapshot: current,
+      records: [],
+      commands: [],
+      settings: { cluster: "scenario" },
+      now: current.now,
+      simulate: simulateWithSolve,
+      newId: () => `pass-${passes.length}`,
+    });
+    const millis = performance.now() - began;
+    spent += millis;
+    firstRssMib ||= process.resourceUsage().maxRSS / 1024;
+    if (!command) return { passes, idleMs: millis, firstRssMib };
+    const { snapshot, machines, landed } = carriedOut(current, command);
+    passes.push({
+      ...plannedCommand(command),
+      nodes: machines.map(({ node }) => node),
+      nodeClaims: machines.map(({ claim }) => claim),
+      landed: Object.fromEntries(landed),
+      millis,
+    });
+    current = snapshot;
+  }
+  return { passes, firstRssMib };
+}
