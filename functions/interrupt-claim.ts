@@ -2,7 +2,7 @@ import { CONSEQUENCES } from "../core/interruption/consequence.ts";
 import type { InterruptionKind } from "../core/interruption/parse.ts";
 import { machineFields } from "../core/lifecycle/machine-fields.ts";
 import type { NodeClaimRecord } from "../core/model/record.ts";
-import { UNAVAILABLE_MS } from "../core/offerings/unavailable.ts";
+import { reservationMark, UNAVAILABLE_MS } from "../core/offerings/unavailable.ts";
 import type { PublishedEvent } from "../core/ports/kubernetes.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 import { endClaim } from "./end-claim.ts";
@@ -16,8 +16,11 @@ export async function interruptClaim(record: NodeClaimRecord, kind: Exclude<Inte
   const { cluster, store, log, now } = deps;
   const { action, soldOut } = CONSEQUENCES[kind];
   if (soldOut !== undefined && record.instance) {
-    const { instanceType, zone } = record.instance;
-    await store.markUnavailable(cluster.name, [{ instanceType, zone, capacityType: soldOut, expiresAt: now() + UNAVAILABLE_MS }]);
+    const { instanceType, zone, reservationId } = record.instance;
+    const expiresAt = now() + UNAVAILABLE_MS;
+    // What is taken back of a reservation is that reservation, whatever else is sold of the type there.
+    const mark = soldOut === "reserved" && reservationId ? reservationMark(reservationId, expiresAt) : undefined;
+    await store.markUnavailable(cluster.name, [mark ?? { instanceType, zone, capacityType: soldOut, expiresAt }]);
   }
   const deadline = action === "ForcefulTermination" ? now() : undefined;
   const ended = action !== "NoAction" && (await endClaim(record.name, kind, deps, deadline));

@@ -3,6 +3,7 @@ import type { EC2NodeClass } from "../core/model/node-class.ts";
 import type { Pod } from "../core/model/pod.ts";
 import type { CommandRecord, NodeClaimRecord } from "../core/model/record.ts";
 import type { Snapshot } from "../core/model/snapshot.ts";
+import { heldReservations } from "../core/offerings/reservations.ts";
 import { withInFlight } from "../core/provisioning/in-flight.ts";
 import { withDefaultConstraints } from "../core/scheduling/default-constraints.ts";
 import { readHeadroom } from "./adapters/kubernetes/headroom.ts";
@@ -41,7 +42,8 @@ export async function readWorld(
     store,
     cluster: cluster.name,
     now,
-    instanceTypesOf: (_nodePool, nodeClass) => instanceTypesFor(catalogue, nodeClass, unavailable, settings),
+    instanceTypesOf: (_nodePool, nodeClass, known) =>
+      instanceTypesFor(catalogue, nodeClass, unavailable, settings, heldReservations(known)),
   });
   const { instanceTypes } = overlays.length > 0 ? overlaidTypes(overlays, snapshot.nodePools, snapshot.instanceTypes) : snapshot;
   // A record hears first that its claim shall go; the custom resource follows.

@@ -1,5 +1,5 @@
 import type { InstanceType } from "../model/instance-type.ts";
-import { CAPACITY_TYPE, INSTANCE_TYPE, NODE_POOL_HASH, NODE_POOL_HASH_VERSION, ZONE } from "../model/labels.ts";
+import { CAPACITY_TYPE, INSTANCE_TYPE, NODE_POOL_HASH, NODE_POOL_HASH_VERSION, PLACEMENT_GROUP_ID, ZONE } from "../model/labels.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
 import type { NodePool } from "../model/node-pool.ts";
@@ -15,13 +15,16 @@ export type DriftReason =
   | "NodeClassDrift"
   | "AMIDrift"
   | "SecurityGroupDrift"
-  | "SubnetDrift";
+  | "SubnetDrift"
+  | "CapacityReservationDrift"
+  | "PlacementGroupDrift";
 
 /** What is known of the machine itself; a fact that is not known cannot have drifted. */
 export interface InstanceFacts {
   readonly imageId?: string;
   readonly securityGroupIds?: readonly string[];
   readonly subnetId?: string;
+  readonly reservationId?: string;
 }
 
 export interface DriftInput {
@@ -109,6 +112,19 @@ const subnetDrifted: Test = ({ nodeClass, instance }) => {
   return !wanted.some(({ id }) => id === instance.subnetId);
 };
 
+/** The reservation that the machine stands in is selected no longer, or has ended. */
+const capacityReservationDrifted: Test = ({ nodeClass, instance }) => {
+  const selected = nodeClass?.status?.capacityReservations;
+  if (!instance?.reservationId || selected === undefined) return false;
+  return !selected.some(({ id }) => id === instance.reservationId);
+};
+
+/** Either may be in no group. A class whose group was not looked up yet tells nothing. */
+const placementGroupDrifted: Test = ({ claim, nodeClass }) => {
+  if (nodeClass === undefined || !isTrue(nodeClass.status?.conditions, "PlacementGroupReady")) return false;
+  return claim.metadata.labels?.[PLACEMENT_GROUP_ID] !== nodeClass.status?.placementGroup?.id;
+};
+
 /** In the order in which they are looked for (nodeclaim-lifecycle.md §10). */
 const TESTS: readonly (readonly [DriftReason, Test])[] = [
   ["NodePoolDrifted", nodePoolDrifted],
@@ -118,6 +134,8 @@ const TESTS: readonly (readonly [DriftReason, Test])[] = [
   ["AMIDrift", amiDrifted],
   ["SecurityGroupDrift", securityGroupsDrifted],
   ["SubnetDrift", subnetDrifted],
+  ["CapacityReservationDrift", capacityReservationDrifted],
+  ["PlacementGroupDrift", placementGroupDrifted],
 ];
 
 /**

@@ -1,9 +1,19 @@
 import type { CapacityType, InstanceType, Offering } from "../model/instance-type.ts";
-import { CAPACITY_TYPE, INSTANCE_TYPE, WELL_KNOWN_LABELS, ZONE, ZONE_ID } from "../model/labels.ts";
+import {
+  CAPACITY_RESERVATION_ID,
+  CAPACITY_RESERVATION_INTERRUPTIBLE,
+  CAPACITY_RESERVATION_TYPE,
+  CAPACITY_TYPE,
+  INSTANCE_TYPE,
+  WELL_KNOWN_LABELS,
+  ZONE,
+  ZONE_ID,
+} from "../model/labels.ts";
 import { fits, type Resources } from "../model/quantity.ts";
 import { allocatableOf } from "../offerings/overhead.ts";
-import { has } from "../requirements/requirement.ts";
+import { allowsAbsent, has } from "../requirements/requirement.ts";
 import { compatible, type Requirements, requirementsFrom } from "../requirements/requirements.ts";
+import { reservedFirst } from "./reserved.ts";
 
 /** As many types as one CreateFleet is told of; the reference cuts here too (launch.md §4). */
 export const MAX_LAUNCH_TYPES = 60;
@@ -20,9 +30,8 @@ export type Filtered =
   | { readonly none: string };
 
 /**
- * Cuts the types to those worth asking for, cheapest first, and settles the capacity type: spot if the claim allows it and any is left, else
- * on-demand. `none` says which step left nothing: there is no capacity for the claim. Steps and their order: launch.md §4, without those for
- * capacity reservations.
+ * Cuts the types to those worth asking for, cheapest first, and settles the capacity type: reserved or else spot if the claim allows it and any is
+ * left, else on-demand. `none` says which step left nothing: there is no capacity for the claim. Steps and their order: launch.md §4.
  */
 export function filterForLaunch(
   types: readonly InstanceType[],
@@ -33,7 +42,8 @@ export function filterForLaunch(
   const usable = compatibleAvailable(types, requirements, requests);
   if (usable.length === 0) return { none: "no instance type has an available offering that meets the requirements and holds the requests" };
   const minValues = relaxMinValues ? new Map<string, number>() : minValuesOf(requirements);
-  let candidates = minValues.size > 0 ? usable : ordinaryFirst(usable);
+  const paid = reservedFirst(usable);
+  let candidates = minValues.size > 0 ? paid : ordinaryFirst(paid);
   if (minValues.size === 0) candidates = withoutDearSpot(candidates, requirements);
   candidates = candidates.toSorted((a, b) => cheapest(a.offerings) - cheapest(b.offerings) || (a.type.name < b.type.name ? -1 : 1));
   candidates = candidates.slice(0, MAX_LAUNCH_TYPES);
@@ -42,8 +52,9 @@ export function filterForLaunch(
     if (offered < least)
       return { none: `minValues of ${key} asks for ${least} different values, the instance types left offer ${offered}` };
   }
-  const spot = candidates.some(({ offerings }) => offerings.some(({ capacityType }) => capacityType === "spot"));
-  return { ok: { candidates, capacityType: spot ? "spot" : "on-demand" } };
+  const sold = new Set(candidates.flatMap(({ offerings }) => offerings.map(({ capacityType }) => capacityType)));
+  const capacityType = (["reserved", "spot"] as const).find((kind) => sold.has(kind)) ?? "on-demand";
+  return { ok: { candidates, capacityType } };
 }
 
 function compatibleAvailable(types: readonly InstanceType[], requirements: Requirements, requests: Resources): readonly Candidate[] {
@@ -61,12 +72,24 @@ function compatibleAvailable(types: readonly InstanceType[], requirements: Requi
 }
 
 /** Whether the claim may run on an offering. */
-export function admits(requirements: Requirements, { zone, zoneId, capacityType }: Offering): boolean {
+export function admits(requirements: Requirements, offering: Offering): boolean {
+  const { zone, zoneId, capacityType, reservationId, reservationType, reservationInterruptible } = offering;
   const allows = (key: string, value: string | undefined): boolean => {
     const wanted = requirements.get(key);
     return wanted === undefined || (value !== undefined && has(wanted, value));
   };
-  return allows(CAPACITY_TYPE, capacityType) && allows(ZONE, zone) && allows(ZONE_ID, zoneId);
+  const allowsLabel = (key: string, value: string | undefined): boolean => {
+    const wanted = requirements.get(key);
+    return wanted === undefined || (value === undefined ? allowsAbsent(wanted) : has(wanted, value));
+  };
+  return (
+    allows(CAPACITY_TYPE, capacityType) &&
+    allows(ZONE, zone) &&
+    allows(ZONE_ID, zoneId) &&
+    allowsLabel(CAPACITY_RESERVATION_ID, reservationId) &&
+    allowsLabel(CAPACITY_RESERVATION_TYPE, reservationType) &&
+    allowsLabel(CAPACITY_RESERVATION_INTERRUPTIBLE, reservationInterruptible?.toString())
+  );
 }
 
 const ACCELERATORS = ["nvidia.com/gpu", "amd.com/gpu", "habana.ai/gaudi", "aws.amazon.com/neuron"];

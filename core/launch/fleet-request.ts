@@ -2,21 +2,24 @@ import { contentHash, utf8 } from "../hash/fnv.ts";
 import type { CapacityType, InstanceType } from "../model/instance-type.ts";
 import { MIN_VALUES_RELAXED, NODE_POOL } from "../model/labels.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
-import type { EC2NodeClass, ResolvedAmi } from "../model/node-class.ts";
+import type { EC2NodeClass } from "../model/node-class.ts";
 import { parseResources } from "../model/quantity.ts";
-import type { FleetOverride, FleetRequest, LaunchTemplate, NodeClaimRecord, UnavailableOffering } from "../model/record.ts";
-import { amiFor } from "../node-class/ami.ts";
+import type { FleetRequest, LaunchTemplate, NodeClaimRecord, UnavailableOffering } from "../model/record.ts";
 import { aliasOf, amiFamilyOf } from "../node-class/family.ts";
 import { launchReadiness } from "../node-class/readiness.ts";
 import { PRICE_OVERLAY_APPLIED } from "../node-overlay/annotations.ts";
 import { fullSubnets } from "../offerings/unavailable.ts";
 import { has } from "../requirements/requirement.ts";
 import { type Requirements, requirementsFrom } from "../requirements/requirements.ts";
-import { type Candidate, filterForLaunch } from "./filter.ts";
+import { filterForLaunch } from "./filter.ts";
 import { type InstanceSpec, launchTemplate } from "./launch-template.ts";
 import { subnetByZone } from "./subnets.ts";
 import { CLAIM_UID_TAG, NODE_CLAIM_TAG, ownershipTags } from "./tags.ts";
+import { groupByTemplate, overridesOf, type TemplateGroup } from "./template-groups.ts";
 import { type ClusterFacts, renderUserData, USER_DATA_LIMIT } from "./user-data.ts";
+
+/** EC2 takes so many templates in one request; dearer ones are left out. */
+const MAX_TEMPLATES = 50;
 
 /** What a launch is rendered from. */
 export interface LaunchInput {
@@ -31,6 +34,8 @@ export interface LaunchInput {
   readonly attempt: number;
   /** Marks not expired: subnets without addresses are passed over. */
   readonly unavailable?: readonly UnavailableOffering[];
+  /** Gate ReservedCapacity: machines that are not bought as reserved stay out of reservations that are open to all. */
+  readonly reservedCapacity?: boolean;
   /** Free addresses by subnet id, if known. */
   readonly freeIps?: Readonly<Record<string, number>>;
 }
@@ -71,7 +76,7 @@ export function renderLaunch(input: LaunchInput): RenderedLaunch {
   const { candidates, capacityType } = filtered.ok;
   const tags = ownershipTags(cluster.name, nodeClass, claim.metadata.labels?.[NODE_POOL] ?? "");
   const subnets = subnetByZone(nodeClass.status?.subnets ?? [], input.freeIps, fullSubnets(input.unavailable ?? []));
-  const launchTemplates: { name: string; overrides: readonly FleetOverride[] }[] = [];
+  const launchTemplates: FleetRequest["launchTemplates"][number][] = [];
   const templates: LaunchTemplate[] = [];
   try {
     for (const group of groupByTemplate(candidates, nodeClass, requests)) {
@@ -87,7 +92,8 @@ export function renderLaunch(input: LaunchInput): RenderedLaunch {
         );
       }
       templates.push(template);
-      launchTemplates.push({ name: template.name, overrides });
+      launchTemplates.push({ name: template.name, overrides, ...(group.reservation && { reservation: group.reservation }) });
+      if (launchTemplates.length === MAX_TEMPLATES) break;
     }
   } catch (error) {
     if (error instanceof RangeError) return refuse("Refused", "LaunchFailed", error.message);
@@ -121,53 +127,9 @@ function refuse(kind: LaunchError["kind"], reason: string, message: string): Ren
   return { error: { kind, reason, message } };
 }
 
-interface Group {
-  readonly ami: ResolvedAmi;
-  readonly maxPods: number;
-  readonly efaInterfaces: number;
-  readonly candidates: readonly Candidate[];
-}
-
-/** Types that can share a template: same image, same pod limit, same number of EFA interfaces if the claim asks for any (launch.md §3). */
-function groupByTemplate(
-  candidates: readonly Candidate[],
-  nodeClass: EC2NodeClass,
-  requests: Readonly<Record<string, number>>,
-): readonly Group[] {
-  const wantsEfa = (requests["vpc.amazonaws.com/efa"] ?? 0) > 0;
-  const groups = new Map<string, { ami: ResolvedAmi; maxPods: number; efaInterfaces: number; candidates: Candidate[] }>();
-  for (const candidate of candidates) {
-    const ami = amiFor(candidate.type, nodeClass);
-    if (ami === undefined) continue;
-    const maxPods = Number(candidate.type.capacity["pods"] ?? 0);
-    const efaInterfaces = wantsEfa ? Number(candidate.type.capacity["vpc.amazonaws.com/efa"] ?? 0) : 0;
-    const key = `${ami.id} ${maxPods} ${efaInterfaces}`;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, { ami, maxPods, efaInterfaces, candidates: [candidate] });
-    else group.candidates.push(candidate);
-  }
-  return [...groups.values()];
-}
-
-function overridesOf(
-  { ami, candidates }: Group,
-  capacityType: CapacityType,
-  subnets: ReturnType<typeof subnetByZone>,
-): readonly FleetOverride[] {
-  const overrides: FleetOverride[] = [];
-  for (const { type, offerings } of candidates) {
-    for (const { zone, price, capacityType: offered } of offerings) {
-      const subnet = subnets.get(zone);
-      if (offered !== capacityType || subnet === undefined) continue;
-      overrides.push({ instanceType: type.name, subnetId: subnet.id, zone, imageId: ami.id, price });
-    }
-  }
-  return overrides;
-}
-
 function templateFor(
-  { ami, maxPods, efaInterfaces }: Group,
-  { claim, cluster }: LaunchInput,
+  { ami, maxPods, efaInterfaces, reservation }: TemplateGroup,
+  { claim, cluster, reservedCapacity }: LaunchInput,
   nodeClass: EC2NodeClass,
   capacityType: CapacityType,
   requirements: Requirements,
@@ -190,6 +152,9 @@ function templateFor(
   });
   const tenancy = requirements.get("karpenter.k8s.aws/instance-tenancy");
   const dedicated = tenancy !== undefined && !has(tenancy, "default");
-  const instance: InstanceSpec = { imageId: ami.id, userData, capacityType, efaInterfaces, dedicated };
+  const instance: InstanceSpec = {
+    ...{ imageId: ami.id, userData, capacityType, efaInterfaces, dedicated },
+    ...(reservation ? { reservation } : reservedCapacity && { reservation: "none" as const }),
+  };
   return launchTemplate(nodeClass, instance, tags);
 }

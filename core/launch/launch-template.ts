@@ -14,6 +14,7 @@ export interface InstanceSpec {
   /** 0: one ordinary network interface. */
   readonly efaInterfaces: number;
   readonly dedicated: boolean;
+  readonly reservation?: LaunchTemplate["reservation"];
 }
 
 const GIB_MILLI = 2 ** 30 * 1000;
@@ -38,6 +39,7 @@ export function launchTemplate(nodeClass: EC2NodeClass, instance: InstanceSpec, 
     capacityType: instance.capacityType,
     ...(instance.efaInterfaces > 0 && { efaInterfaces: instance.efaInterfaces }),
     ...(instance.dedicated && { tenancy: "dedicated" as const }),
+    ...(instance.reservation && { reservation: instance.reservation }),
   };
   return { name: `karpenter.k8s.aws/${contentHash(content)}`, ...content };
 }

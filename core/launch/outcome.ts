@@ -1,13 +1,23 @@
 import type { InstanceType } from "../model/instance-type.ts";
 import type { ResourceList } from "../model/kubernetes.ts";
-import { CAPACITY_TYPE, INSTANCE_TYPE, NODE_CLASS, NODE_POOL, ZONE, ZONE_ID } from "../model/labels.ts";
+import {
+  CAPACITY_RESERVATION_ID,
+  CAPACITY_RESERVATION_INTERRUPTIBLE,
+  CAPACITY_RESERVATION_TYPE,
+  CAPACITY_TYPE,
+  INSTANCE_TYPE,
+  NODE_CLASS,
+  NODE_POOL,
+  ZONE,
+  ZONE_ID,
+} from "../model/labels.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
 import { formatResources, parseResources, type Resources } from "../model/quantity.ts";
-import type { FleetRequest, FleetResult, Instance, UnavailableOffering } from "../model/record.ts";
+import type { FleetOverride, FleetRequest, FleetResult, KnownInstance, ReservationTarget, UnavailableOffering } from "../model/record.ts";
 import { NODE_CLASS_HASH_KEY, NODE_CLASS_HASH_VERSION, NODE_CLASS_HASH_VERSION_KEY, nodeClassHash } from "../node-class/hash.ts";
 import { allocatableOf } from "../offerings/overhead.ts";
-import { ANY, fullSubnetMark, UNAVAILABLE_MS } from "../offerings/unavailable.ts";
+import { ANY, fullSubnetMark, reservationMark, UNAVAILABLE_MS } from "../offerings/unavailable.ts";
 
 export const INSTANCE_PROFILE_ANNOTATION = "karpenter.k8s.aws/instance-profile-name";
 
@@ -55,20 +65,38 @@ const UNFULFILLABLE = new Set([
   "MaxFleetCountExceeded",
   "ReservationCapacityExceeded",
 ]);
+/** So are reservations that are full, or that have ended since they were looked up. */
+function isUnfulfillable(code: string): boolean {
+  return UNFULFILLABLE.has(code) || /^(Invalid|Insufficient)?CapacityReservation/.test(code);
+}
+
 const SPOT_ROLE_MISSING = "AuthFailure.ServiceLinkedRoleCreationNotPermitted";
 
 /** What one CreateFleet came to. `now` in ms; marks expire three minutes later. */
 export function readOutcome(request: FleetRequest, result: FleetResult, now: number, context: LaunchContext): LaunchOutcome {
   const unavailable = marksOf(request, result, now + UNAVAILABLE_MS);
-  if (result.instance !== undefined) return { launched: launchedAs(result.instance, context), unavailable };
+  if (result.instance !== undefined) return { launched: launchedAs(knownInstance(request, result.instance), context), unavailable };
   return { failure: failureOf(result.errors), unavailable };
 }
 
+/** The machine that a request came to, with the reservation that it was launched into: EC2 does not say that one. */
+export function knownInstance(request: FleetRequest, instance: KnownInstance): KnownInstance {
+  if (request.capacityType !== "reserved") return instance;
+  const reservation = reservationOf(request, instance);
+  return { ...instance, capacityType: "reserved", ...(reservation && { reservationId: reservation.id }) };
+}
+
+/** The one reservation of a request for a type in a zone. */
+function reservationOf(
+  { launchTemplates }: FleetRequest,
+  { instanceType, zone }: { readonly instanceType: string | undefined; readonly zone: string | undefined },
+): ReservationTarget | undefined {
+  const isIt = (override: FleetOverride): boolean => override.instanceType === instanceType && override.zone === zone;
+  return launchTemplates.find(({ overrides }) => overrides.some(isIt))?.reservation;
+}
+
 /** The same facts for an instance found by its tags, after a crash between launch and write. */
-export function launchedAs(
-  instance: Pick<Instance, "id" | "instanceType" | "zone" | "capacityType" | "imageId">,
-  { claim, nodeClass, instanceTypes, caBundle }: LaunchContext,
-): Launched {
+export function launchedAs(instance: KnownInstance, { claim, nodeClass, instanceTypes, caBundle }: LaunchContext): Launched {
   const type = instanceTypes.find(({ name }) => name === instance.instanceType);
   const zoneId = nodeClass.status?.subnets?.find(({ zone }) => zone === instance.zone)?.zoneID;
   const profile = nodeClass.spec.instanceProfile ?? nodeClass.status?.instanceProfile;
@@ -86,6 +114,7 @@ export function launchedAs(
       [ZONE]: instance.zone,
       ...(zoneId && { [ZONE_ID]: zoneId }),
       [CAPACITY_TYPE]: instance.capacityType,
+      ...reservationLabels(instance, nodeClass),
       "karpenter.k8s.aws/instance-tenancy": tenancyOf(claim),
       // A claim made by hand need not say it twice, and nodes are told from strangers' by it.
       [NODE_CLASS]: claim.spec.nodeClassRef.name,
@@ -97,6 +126,17 @@ export function launchedAs(
       [NODE_CLASS_HASH_VERSION_KEY]: NODE_CLASS_HASH_VERSION,
       ...(profile && { [INSTANCE_PROFILE_ANNOTATION]: profile }),
     },
+  };
+}
+
+/** Labels of the reservation that a machine stands in. */
+function reservationLabels({ reservationId }: KnownInstance, { status }: EC2NodeClass): Readonly<Record<string, string>> {
+  if (reservationId === undefined) return {};
+  const { reservationType = "default", interruptible = false } = status?.capacityReservations?.find(({ id }) => id === reservationId) ?? {};
+  return {
+    [CAPACITY_RESERVATION_ID]: reservationId,
+    [CAPACITY_RESERVATION_TYPE]: reservationType,
+    [CAPACITY_RESERVATION_INTERRUPTIBLE]: String(interruptible),
   };
 }
 
@@ -131,9 +171,11 @@ function marksOf(request: FleetRequest, { errors }: FleetResult, expiresAt: numb
   };
   for (const { code, instanceType, zone, subnetId, capacityType } of errors) {
     if (code === SPOT_ROLE_MISSING) mark({ instanceType: ANY, zone: ANY, capacityType: "spot", expiresAt });
-    if (!UNFULFILLABLE.has(code)) continue;
+    if (!isUnfulfillable(code)) continue;
     const where = zone ?? (subnetId === undefined ? undefined : zoneBySubnet.get(subnetId));
+    const reservation = capacityType === "reserved" ? reservationOf(request, { instanceType, zone: where }) : undefined;
     if (code === "InsufficientFreeAddressesInSubnet" && subnetId !== undefined) mark(fullSubnetMark(subnetId, capacityType, expiresAt));
+    else if (reservation !== undefined) mark(reservationMark(reservation.id, expiresAt));
     else if (instanceType !== undefined && where !== undefined) mark({ instanceType, zone: where, capacityType, expiresAt });
   }
   return [...marks.values()];
@@ -143,7 +185,7 @@ function failureOf(errors: FleetResult["errors"]): LaunchFailure {
   const message =
     [...new Set(errors.map(({ code, message }) => `${code}: ${message}`))].join("; ") ||
     "CreateFleet returned neither an instance nor an error";
-  const capacity = errors.length > 0 && errors.every(({ code }) => UNFULFILLABLE.has(code) || code === SPOT_ROLE_MISSING);
+  const capacity = errors.length > 0 && errors.every(({ code }) => isUnfulfillable(code) || code === SPOT_ROLE_MISSING);
   return { kind: capacity ? "InsufficientCapacity" : "CreateError", reason: failureReason(message), message };
 }
 

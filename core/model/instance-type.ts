@@ -20,6 +20,9 @@ export interface Offering {
   readonly zoneId?: string;
   /** Capacity reservation, for capacityType "reserved". */
   readonly reservationId?: string;
+  readonly reservationType?: "default" | "capacity-block";
+  /** EC2 may take the machine back with two minutes' notice. */
+  readonly reservationInterruptible?: boolean;
   /** Instances left in the reservation. */
   readonly reservationCapacity?: number;
 }

@@ -18,6 +18,12 @@ export const HOSTNAME = "kubernetes.io/hostname";
 export const WINDOWS_BUILD = "node.kubernetes.io/windows-build";
 export const EXCLUDE_BALANCERS = "node.kubernetes.io/exclude-from-external-load-balancers";
 
+export const CAPACITY_RESERVATION_ID = "karpenter.k8s.aws/capacity-reservation-id";
+export const CAPACITY_RESERVATION_TYPE = "karpenter.k8s.aws/capacity-reservation-type";
+export const CAPACITY_RESERVATION_INTERRUPTIBLE = "karpenter.k8s.aws/capacity-reservation-interruptible";
+export const PLACEMENT_GROUP_ID = "karpenter.k8s.aws/placement-group-id";
+export const PLACEMENT_GROUP_PARTITION = "karpenter.k8s.aws/placement-group-partition";
+
 export const TERMINATION_FINALIZER = "karpenter.sh/termination";
 
 export const DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt";
@@ -68,10 +74,10 @@ export const WELL_KNOWN_LABELS: ReadonlySet<string> = new Set([
   CAPACITY_TYPE,
   WINDOWS_BUILD,
   ZONE_ID,
-  "karpenter.k8s.aws/capacity-reservation-id",
-  "karpenter.k8s.aws/capacity-reservation-type",
-  "karpenter.k8s.aws/capacity-reservation-interruptible",
-  "karpenter.k8s.aws/placement-group-id",
-  "karpenter.k8s.aws/placement-group-partition",
+  CAPACITY_RESERVATION_ID,
+  CAPACITY_RESERVATION_TYPE,
+  CAPACITY_RESERVATION_INTERRUPTIBLE,
+  PLACEMENT_GROUP_ID,
+  PLACEMENT_GROUP_PARTITION,
   ...AWS_INSTANCE_LABELS,
 ]);

@@ -19,6 +19,31 @@ export interface AmiSelectorTerm extends SubnetSelectorTerm {
   readonly ssmParameter?: string;
 }
 
+export interface CapacityReservationSelectorTerm extends SubnetSelectorTerm {
+  readonly ownerID?: string;
+  readonly instanceMatchCriteria?: "open" | "targeted";
+}
+
+export interface PlacementGroupSelector {
+  readonly name?: string;
+  readonly id?: string;
+}
+
+/** One network interface of each instance; the pair of card and device is unique. */
+export interface NetworkInterface {
+  readonly networkCardIndex: number;
+  readonly deviceIndex: number;
+  /** `efa-only` carries no IP traffic. */
+  readonly interfaceType: "interface" | "efa-only";
+}
+
+/** How long idle connections are tracked, in seconds. */
+export interface ConnectionTracking {
+  readonly tcpEstablishedTimeout?: number;
+  readonly udpStreamTimeout?: number;
+  readonly udpTimeout?: number;
+}
+
 export interface BlockDevice {
   readonly deleteOnTermination?: boolean;
   readonly encrypted?: boolean;
@@ -63,6 +88,8 @@ export interface EC2NodeClassSpec {
   readonly subnetSelectorTerms: readonly SubnetSelectorTerm[];
   readonly securityGroupSelectorTerms: readonly SecurityGroupSelectorTerm[];
   readonly amiSelectorTerms: readonly AmiSelectorTerm[];
+  readonly capacityReservationSelectorTerms?: readonly CapacityReservationSelectorTerm[];
+  readonly placementGroupSelector?: PlacementGroupSelector;
   readonly amiFamily?: AmiFamily;
   readonly userData?: string;
   readonly role?: string;
@@ -74,6 +101,11 @@ export interface EC2NodeClassSpec {
   readonly detailedMonitoring?: boolean;
   readonly metadataOptions?: MetadataOptions;
   readonly associatePublicIPAddress?: boolean;
+  readonly networkInterfaces?: readonly NetworkInterface[];
+  readonly connectionTracking?: ConnectionTracking;
+  /** Prefixes that the primary interface is given at once. */
+  readonly ipPrefixCount?: number;
+  readonly cpuOptions?: { readonly nestedVirtualization?: "enabled" | "disabled" };
   readonly context?: string;
 }
 
@@ -90,10 +122,37 @@ export interface ResolvedAmi {
   readonly requirements: readonly NodeSelectorRequirementWithMinValues[];
 }
 
+export interface ResolvedReservation {
+  readonly id: string;
+  readonly availabilityZone: string;
+  readonly instanceType: string;
+  readonly instanceMatchCriteria: "open" | "targeted";
+  readonly ownerID: string;
+  readonly reservationType: "default" | "capacity-block";
+  readonly interruptible: boolean;
+  /** `expiring`: a capacity block whose machines EC2 is about to take; nothing is launched into it any more. */
+  readonly state: "active" | "expiring";
+  /** RFC 3339. */
+  readonly endTime?: string;
+  /** Instances that are free, or held by machines of this cluster; unlike EC2's count, launches of ours do not change it. Ours, not Karpenter's. */
+  readonly usableInstanceCount?: number;
+}
+
+export interface ResolvedPlacementGroup {
+  readonly id: string;
+  readonly name?: string;
+  readonly strategy: "cluster" | "partition" | "spread";
+  /** Of strategy `partition`. */
+  readonly partitionCount?: number;
+}
+
 export interface EC2NodeClassStatus {
   readonly subnets?: readonly ResolvedSubnet[];
   readonly securityGroups?: readonly { readonly id: string; readonly name?: string }[];
   readonly amis?: readonly ResolvedAmi[];
+  readonly capacityReservations?: readonly ResolvedReservation[];
+  /** Ours, not Karpenter's, which keeps it in memory. */
+  readonly placementGroup?: ResolvedPlacementGroup;
   readonly instanceProfile?: string;
   readonly conditions?: readonly Condition[];
 }

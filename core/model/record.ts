@@ -16,6 +16,23 @@ export interface Instance {
   readonly subnetId?: string;
   readonly securityGroupIds?: readonly string[];
   readonly privateDnsName?: string;
+  /** The capacity reservation that it was launched into and still stands in. */
+  readonly reservationId?: string;
+  /** Its partition of a placement group, "1" and up. */
+  readonly partition?: string;
+}
+
+/** The facts of an instance that records keep. */
+export type KnownInstance = Pick<
+  Instance,
+  "id" | "instanceType" | "zone" | "capacityType" | "imageId" | "subnetId" | "reservationId" | "partition"
+>;
+
+/** A capacity reservation that a launch goes into, and nowhere else. */
+export interface ReservationTarget {
+  readonly id: string;
+  readonly type: "default" | "capacity-block";
+  readonly interruptible: boolean;
 }
 
 /** One instance type in one subnet that a fleet may start. */
@@ -35,7 +52,12 @@ export interface FleetOverride {
 export interface FleetRequest {
   readonly clientToken: string;
   readonly capacityType: CapacityType;
-  readonly launchTemplates: readonly { readonly name: string; readonly overrides: readonly FleetOverride[] }[];
+  readonly launchTemplates: readonly {
+    readonly name: string;
+    readonly overrides: readonly FleetOverride[];
+    /** All of one request are of one kind; absent from requests that buy on-demand or spot. */
+    readonly reservation?: ReservationTarget;
+  }[];
   readonly tags: Readonly<Record<string, string>>;
   readonly context?: string;
   /** EC2 shall go by the overrides' prices, which are not its own; else by what it charges. */
@@ -79,11 +101,13 @@ export interface LaunchTemplate {
   /** This many EFA interfaces, one a card; absent: one ordinary interface. */
   readonly efaInterfaces?: number;
   readonly tenancy?: "dedicated";
+  /** Absent: the instance may end up in any open reservation that matches it; `none` keeps it out of all. */
+  readonly reservation?: ReservationTarget | "none";
 }
 
 /** What one CreateFleet came to. Errors are told even when an instance was obtained. */
 export interface FleetResult {
-  readonly instance?: Pick<Instance, "id" | "instanceType" | "zone" | "capacityType" | "imageId" | "subnetId">;
+  readonly instance?: KnownInstance;
   readonly errors: readonly {
     /** EC2's error code. */
     readonly code: string;
@@ -128,7 +152,7 @@ export interface NodeClaimRecord {
   readonly launchAttempts: number;
   /** The launch under way: stored before the call, cleared by its outcome. */
   readonly launch?: FleetRequest;
-  readonly instance?: Pick<Instance, "id" | "instanceType" | "zone" | "capacityType" | "imageId" | "subnetId">;
+  readonly instance?: KnownInstance;
   /** When `launch` was stored, ms: how long its outcome has been unknown. */
   readonly launchRequestedAt?: number;
   /** When a launch failed for a reason that may pass, ms: it is tried again a little later. */

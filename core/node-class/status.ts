@@ -1,8 +1,8 @@
 import { restrictedTags } from "../launch/tags.ts";
 import type { Condition } from "../model/kubernetes.ts";
-import type { EC2NodeClass, EC2NodeClassStatus, ResolvedAmi } from "../model/node-class.ts";
+import type { EC2NodeClass, EC2NodeClassStatus, ResolvedAmi, ResolvedPlacementGroup, ResolvedReservation } from "../model/node-class.ts";
 import type { Subnet } from "../ports/cloud-inventory.ts";
-import { type ConditionChange, conditionOf, withCondition, withReady } from "../status/conditions.ts";
+import { type ConditionChange, conditionOf, withCondition, withoutCondition, withReady } from "../status/conditions.ts";
 import { amiFamilyOf } from "./family.ts";
 
 /** A lookup that failed for a reason that may pass: the old answer stays, if it is of this generation. */
@@ -13,6 +13,10 @@ export interface Failed {
 /** What was looked up in this round; absent parts were not due. */
 export interface Findings {
   readonly amis?: readonly ResolvedAmi[] | { readonly unsupported: string } | Failed;
+  /** "off": the gate ReservedCapacity is. */
+  readonly capacityReservations?: readonly ResolvedReservation[] | "off" | Failed;
+  /** "none" is asked for, or the one that is asked for is "missing". */
+  readonly placementGroup?: ResolvedPlacementGroup | "none" | "missing" | Failed;
   readonly subnets?: readonly Subnet[] | Failed;
   readonly securityGroups?: readonly { readonly id: string; readonly name: string }[] | Failed;
   readonly instanceProfile?: string | Failed;
@@ -21,13 +25,21 @@ export interface Findings {
 }
 
 const DEPENDENCIES = ["AMIsReady", "SubnetsReady", "SecurityGroupsReady", "InstanceProfileReady"];
-/** Conditions that Ready is made of. */
-export const NODE_CLASS_DEPENDENTS = [...DEPENDENCIES, "ValidationSucceeded"];
+/** Conditions that Ready is made of; that of reservations is there only while the gate ReservedCapacity is on. */
+const DEPENDENTS = [
+  "AMIsReady",
+  "PlacementGroupReady",
+  "SubnetsReady",
+  "SecurityGroupsReady",
+  "InstanceProfileReady",
+  "ValidationSucceeded",
+];
+const RESERVATIONS_READY = "CapacityReservationsReady";
 
 /** The status after a round of lookups. `now` in ms. Conditions and their reasons: ec2nodeclass.md §3 and §8. */
 export function nodeClassStatus(nodeClass: EC2NodeClass, findings: Findings, now: number): EC2NodeClassStatus {
   const at = { now, ...(nodeClass.metadata.generation !== undefined && { generation: nodeClass.metadata.generation }) };
-  const { amis, subnets, securityGroups, instanceProfile } = findings;
+  const { amis, capacityReservations, placementGroup, subnets, securityGroups, instanceProfile } = findings;
   let status: EC2NodeClassStatus = nodeClass.status ?? {};
   let conditions: readonly Condition[] = status.conditions ?? [];
   const set = (change: ConditionChange): void => {
@@ -48,6 +60,33 @@ export function nodeClassStatus(nodeClass: EC2NodeClass, findings: Findings, now
       status = { ...status, amis };
       set(verdict("AMIsReady", amis.length, "AMINotFound", "no AMI matches spec.amiSelectorTerms"));
     }
+  }
+  if (capacityReservations === "off") {
+    const { capacityReservations: _off, ...others } = status;
+    status = others;
+    conditions = withoutCondition(conditions, RESERVATIONS_READY);
+  } else if (capacityReservations !== undefined) {
+    if ("error" in capacityReservations) failed(RESERVATIONS_READY, capacityReservations);
+    else {
+      status = { ...status, capacityReservations };
+      set({ type: RESERVATIONS_READY, status: "True" });
+    }
+  }
+  if (placementGroup !== undefined) {
+    const { placementGroup: _old, ...others } = status;
+    if (typeof placementGroup === "string") {
+      status = others;
+      const { name, id } = nodeClass.spec.placementGroupSelector ?? {};
+      const missing = {
+        status: "False",
+        reason: "PlacementGroupNotFound",
+        message: `there is no available placement group ${name ?? id}`,
+      } as const;
+      set({ type: "PlacementGroupReady", ...(placementGroup === "none" ? { status: "True" } : missing) });
+    } else if (!("error" in placementGroup)) {
+      status = { ...status, placementGroup };
+      set({ type: "PlacementGroupReady", status: "True" });
+    } else failed("PlacementGroupReady", placementGroup);
   }
   if (subnets !== undefined) {
     if ("error" in subnets) failed("SubnetsReady", subnets);
@@ -73,7 +112,8 @@ export function nodeClassStatus(nodeClass: EC2NodeClass, findings: Findings, now
     }
   }
   set(validation(nodeClass, conditions, findings.serviceCidr));
-  return { ...status, conditions: withReady(conditions, NODE_CLASS_DEPENDENTS, at) };
+  const gated = conditionOf(conditions, RESERVATIONS_READY) ? [RESERVATIONS_READY] : [];
+  return { ...status, conditions: withReady(conditions, [...DEPENDENTS, ...gated], at) };
 }
 
 function verdict(type: string, found: number, reason: string, message: string): ConditionChange {

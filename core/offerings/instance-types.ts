@@ -1,12 +1,13 @@
 import type { InstanceType, Offering } from "../model/instance-type.ts";
-import type { EC2NodeClass } from "../model/node-class.ts";
+import type { EC2NodeClass, ResolvedReservation } from "../model/node-class.ts";
 import type { UnavailableOffering } from "../model/record.ts";
 import { amiFamilyOf, FAMILIES } from "../node-class/family.ts";
 import { capacityOf, ephemeralStorage, podLimit, usableMemoryMib } from "./capacity.ts";
 import type { Catalogue, CatalogueType } from "./catalogue.ts";
 import { overheadOf } from "./overhead.ts";
+import { reservedOffering } from "./reservations.ts";
 import { typeRequirements } from "./type-requirements.ts";
-import { fullSubnets, type MarkedUntil, unavailableIndex } from "./unavailable.ts";
+import { ANY, fullSubnets, type MarkedUntil, unavailableIndex } from "./unavailable.ts";
 
 /** Karpenter's settings that instance types depend on, under their names. */
 export interface InstanceTypeSettings {
@@ -22,13 +23,15 @@ export interface InstanceTypesInput {
   /** Marks not expired. */
   readonly unavailable: readonly UnavailableOffering[];
   readonly settings: InstanceTypeSettings;
+  /** Machines of the cluster in each capacity reservation, by `heldReservations`; none when absent. */
+  readonly held?: ReadonlyMap<string, number>;
 }
 
 /**
  * All types of the catalogue as nodes of one NodeClass, in the catalogue's order. Depends on nothing but the input, so callers may keep it
  * while catalogue, NodeClass and marks are the same. Rules: instance-types.md §2–8.
  */
-export function instanceTypesOf({ catalogue, nodeClass, unavailable, settings }: InstanceTypesInput): readonly InstanceType[] {
+export function instanceTypesOf({ catalogue, nodeClass, unavailable, settings, held }: InstanceTypesInput): readonly InstanceType[] {
   const subnets = nodeClass.status?.subnets ?? [];
   const subnetZoneIds = new Map(subnets.map(({ zone, zoneID }) => [zone, zoneID]));
   const full = fullSubnets(unavailable);
@@ -39,7 +42,9 @@ export function instanceTypesOf({ catalogue, nodeClass, unavailable, settings }:
     hasAddresses: subnets.some((subnet) => subnet.zone === zone.name && !full.has(subnet.id)),
   }));
   const markedUntil = unavailableIndex(unavailable);
-  return catalogue.types.map((type) => instanceTypeOf(type, { catalogue, nodeClass, settings, zones, markedUntil }));
+  const reservations = Map.groupBy(nodeClass.status?.capacityReservations ?? [], ({ instanceType }) => instanceType);
+  const context = { catalogue, nodeClass, settings, zones, markedUntil, reservations, ...(held && { held }) };
+  return catalogue.types.map((type) => instanceTypeOf(type, context));
 }
 
 interface Context extends Omit<InstanceTypesInput, "unavailable"> {
@@ -50,6 +55,8 @@ interface Context extends Omit<InstanceTypesInput, "unavailable"> {
     readonly hasAddresses: boolean;
   }[];
   readonly markedUntil: MarkedUntil;
+  /** By instance type. */
+  readonly reservations: ReadonlyMap<string, readonly ResolvedReservation[]>;
 }
 
 function instanceTypeOf(type: CatalogueType, context: Context): InstanceType {
@@ -60,17 +67,16 @@ function instanceTypeOf(type: CatalogueType, context: Context): InstanceType {
   const usable = context.zones.filter((zone) => zone.hasSubnet && type.zones.includes(zone.name));
   return {
     name: type.name,
-    requirements: typeRequirements(type, context.catalogue.region, family, usable),
+    requirements: typeRequirements(type, context.catalogue.region, family, usable, context.reservations.get(type.name)),
     capacity: capacityOf(type, spec, family, memoryMib, pods),
     overhead: overheadOf(type, spec.kubelet, family, { memoryMib, storage: ephemeralStorage(type, spec, family), pods }),
-    offerings: offeringsOf(type, context),
+    offerings: [...offeringsOf(type, context), ...reservedOfferings(type, context)],
   };
 }
 
 /** One offering for every zone of the region and capacity type of the instance type; those out of reach stay, flagged (instance-types.md §8). */
 function offeringsOf(type: CatalogueType, { catalogue, nodeClass, zones, markedUntil }: Context): readonly Offering[] {
-  // No Amazon Linux 2023 image boots on the first Graviton.
-  const compatible = !(amiFamilyOf(nodeClass.spec) === "AL2023" && type.name.startsWith("a1."));
+  const compatible = suits(type, nodeClass);
   const offerings: Offering[] = [];
   for (const zone of zones) {
     for (const capacityType of type.capacityTypes) {
@@ -90,4 +96,25 @@ function offeringsOf(type: CatalogueType, { catalogue, nodeClass, zones, markedU
     }
   }
   return offerings;
+}
+
+/** One offering for each reservation of the type in a zone that the class reaches. */
+function reservedOfferings(type: CatalogueType, context: Context): readonly Offering[] {
+  const compatible = suits(type, context.nodeClass);
+  return (context.reservations.get(type.name) ?? []).flatMap((reservation) => {
+    const zone = context.zones.find(({ name }) => name === reservation.availabilityZone);
+    if (zone === undefined) return [];
+    const marked = context.markedUntil(ANY, reservation.id, "reserved") !== undefined;
+    return reservedOffering(reservation, {
+      onDemand: context.catalogue.onDemand[type.name],
+      held: context.held?.get(reservation.id) ?? 0,
+      usable: compatible && zone.hasAddresses && !marked,
+      zoneId: zone.hasSubnet ? zone.zoneId : undefined,
+    });
+  });
+}
+
+/** Whether nodes of a class can be of a type at all. No Amazon Linux 2023 image boots on the first Graviton. */
+function suits(type: CatalogueType, { spec }: Pick<EC2NodeClass, "spec">): boolean {
+  return !(amiFamilyOf(spec) === "AL2023" && type.name.startsWith("a1."));
 }

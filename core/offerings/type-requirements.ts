@@ -1,4 +1,17 @@
-import { ARCH, CAPACITY_TYPE, INSTANCE_TYPE, OS, REGION, WINDOWS_BUILD, ZONE, ZONE_ID } from "../model/labels.ts";
+import {
+  ARCH,
+  CAPACITY_RESERVATION_ID,
+  CAPACITY_RESERVATION_INTERRUPTIBLE,
+  CAPACITY_RESERVATION_TYPE,
+  CAPACITY_TYPE,
+  INSTANCE_TYPE,
+  OS,
+  REGION,
+  WINDOWS_BUILD,
+  ZONE,
+  ZONE_ID,
+} from "../model/labels.ts";
+import type { ResolvedReservation } from "../model/node-class.ts";
 import type { NodeSelectorRequirementWithMinValues } from "../model/node-pool.ts";
 import type { Family } from "../node-class/family.ts";
 import type { CatalogueType } from "./catalogue.ts";
@@ -17,13 +30,26 @@ export function typeRequirements(
   region: string,
   family: Family,
   zones: UsableZones,
+  reservations: readonly ResolvedReservation[] = [],
 ): readonly NodeSelectorRequirementWithMinValues[] {
   const aws = awsLabels(type);
   const os = family.os === "windows" ? (type.arch === "amd64" ? "windows" : undefined) : "linux";
   const requirements: NodeSelectorRequirementWithMinValues[] = [
+    many(
+      CAPACITY_RESERVATION_ID,
+      reservations.map(({ id }) => id),
+    ),
+    many(
+      CAPACITY_RESERVATION_INTERRUPTIBLE,
+      reservations.map(({ interruptible }) => String(interruptible)),
+    ),
+    many(
+      CAPACITY_RESERVATION_TYPE,
+      reservations.map(({ reservationType }) => reservationType),
+    ),
     ...AWS_KEYS.map((key) => one(key, aws[key])),
     { key: "karpenter.k8s.aws/instance-tenancy", operator: "In", values: ["dedicated", "default"] },
-    many(CAPACITY_TYPE, type.capacityTypes),
+    many(CAPACITY_TYPE, reservations.length > 0 ? [...type.capacityTypes, "reserved"] : type.capacityTypes),
     one(ARCH, type.arch),
     one(OS, os),
     one(INSTANCE_TYPE, type.name),
@@ -49,13 +75,10 @@ function one(key: string, value: string | undefined): NodeSelectorRequirementWit
 }
 
 function many(key: string, values: readonly string[]): NodeSelectorRequirementWithMinValues {
-  return values.length === 0 ? { key, operator: "DoesNotExist", values } : { key, operator: "In", values };
+  return values.length === 0 ? { key, operator: "DoesNotExist", values } : { key, operator: "In", values: [...new Set(values)] };
 }
 
 const AWS_KEYS = [
-  "capacity-reservation-id",
-  "capacity-reservation-interruptible",
-  "capacity-reservation-type",
   "instance-accelerator-count",
   "instance-accelerator-manufacturer",
   "instance-accelerator-name",

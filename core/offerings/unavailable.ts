@@ -22,6 +22,11 @@ export function fullSubnetMark(subnetId: string, capacityType: CapacityType, exp
   return { instanceType: ANY, zone: subnetId, capacityType, expiresAt };
 }
 
+/** Marks a capacity reservation from which nothing could be had: its id stands where the zone's name does. */
+export function reservationMark(reservationId: string, expiresAt: number): UnavailableOffering {
+  return { instanceType: ANY, zone: reservationId, capacityType: "reserved", expiresAt };
+}
+
 /** Ids of the subnets that are marked. */
 export function fullSubnets(marks: readonly UnavailableOffering[]): ReadonlySet<string> {
   return new Set(marks.filter(({ zone }) => zone.startsWith("subnet-")).map(({ zone }) => zone));

@@ -1,4 +1,12 @@
-import type { AmiSelectorTerm, SecurityGroupSelectorTerm, SubnetSelectorTerm } from "../model/node-class.ts";
+import type {
+  AmiSelectorTerm,
+  CapacityReservationSelectorTerm,
+  PlacementGroupSelector,
+  ResolvedPlacementGroup,
+  ResolvedReservation,
+  SecurityGroupSelectorTerm,
+  SubnetSelectorTerm,
+} from "../model/node-class.ts";
 
 export interface Subnet {
   readonly id: string;
@@ -18,6 +26,16 @@ export interface Image {
   readonly deprecationTime?: string;
 }
 
+/** A capacity reservation that is active. */
+export interface CapacityReservation
+  extends Pick<ResolvedReservation, "id" | "instanceType" | "instanceMatchCriteria" | "ownerID" | "reservationType" | "interruptible"> {
+  readonly zone: string;
+  /** Instances that may still be launched into it. */
+  readonly availableInstances: number;
+  /** ISO 8601; absent when it has no end. */
+  readonly endTime?: string;
+}
+
 /** A DescribeInstanceTypes record, with EC2's field names; only what instance-types.md reads is typed. */
 export interface InstanceTypeRecord {
   readonly InstanceType: string;
@@ -30,6 +48,10 @@ export interface CloudInventory {
   securityGroups(terms: readonly SecurityGroupSelectorTerm[]): Promise<readonly { readonly id: string; readonly name: string }[]>;
   /** Images of non-alias terms and of ids. */
   images(terms: readonly AmiSelectorTerm[]): Promise<readonly Image[]>;
+  /** Active capacity reservations; ids that do not exist are passed over. */
+  capacityReservations(terms: readonly CapacityReservationSelectorTerm[]): Promise<readonly CapacityReservation[]>;
+  /** The available group that a selector names; undefined when there is none. */
+  placementGroup(selector: PlacementGroupSelector): Promise<ResolvedPlacementGroup | undefined>;
   /** An SSM parameter's value; undefined when there is none. */
   parameter(name: string): Promise<string | undefined>;
   /** Makes the profile with its role unless it is there; returns its name. */

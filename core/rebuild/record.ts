@@ -1,16 +1,30 @@
 import { instanceIdOf } from "../lifecycle/collection.ts";
 import type { CapacityType } from "../model/instance-type.ts";
-import { CAPACITY_TYPE, INSTANCE_TYPE, INTENT, NODE_POOL, ZONE } from "../model/labels.ts";
+import {
+  CAPACITY_RESERVATION_ID,
+  CAPACITY_TYPE,
+  INSTANCE_TYPE,
+  INTENT,
+  NODE_POOL,
+  PLACEMENT_GROUP_PARTITION,
+  ZONE,
+} from "../model/labels.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
-import type { Instance, NodeClaimRecord } from "../model/record.ts";
+import type { Instance, KnownInstance, NodeClaimRecord } from "../model/record.ts";
 import { fromRfc3339 } from "../status/conditions.ts";
 
 /** What a record keeps of an instance. */
-export type RecordedInstance = NonNullable<NodeClaimRecord["instance"]>;
+export type RecordedInstance = KnownInstance;
 
 /** What a record keeps of an instance that EC2 lists. */
-export function recordedInstance({ id, instanceType, zone, capacityType, imageId, subnetId }: Instance): RecordedInstance {
-  return { id, instanceType, zone, capacityType, imageId, ...(subnetId !== undefined && { subnetId }) };
+export function recordedInstance(instance: Instance): RecordedInstance {
+  const { id, instanceType, zone, capacityType, imageId, subnetId, reservationId, partition } = instance;
+  return {
+    ...{ id, instanceType, zone, capacityType, imageId },
+    ...(subnetId !== undefined && { subnetId }),
+    ...(reservationId !== undefined && { reservationId }),
+    ...(partition !== undefined && { partition }),
+  };
 }
 
 /** The instance that a claim's status tells of; undefined before it tells of one. */
@@ -24,6 +38,8 @@ export function toldInstance({ metadata, status }: NodeClaim): RecordedInstance 
     zone: labels[ZONE] ?? "",
     capacityType: (labels[CAPACITY_TYPE] ?? "on-demand") as CapacityType,
     imageId: status?.imageID ?? "",
+    ...(labels[CAPACITY_RESERVATION_ID] && { reservationId: labels[CAPACITY_RESERVATION_ID] }),
+    ...(labels[PLACEMENT_GROUP_PARTITION] && { partition: labels[PLACEMENT_GROUP_PARTITION] }),
   };
 }
 

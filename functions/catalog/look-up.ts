@@ -1,5 +1,6 @@
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
 import { type AmiParameter, amiParameters, unsupportedAlias } from "../../core/node-class/ami-parameters.ts";
+import { resolveReservations } from "../../core/node-class/capacity-reservations.ts";
 import { aliasOf } from "../../core/node-class/family.ts";
 import { instanceProfileOf } from "../../core/node-class/instance-profile.ts";
 import { type FoundImage, resolveAmis } from "../../core/node-class/resolve-amis.ts";
@@ -8,11 +9,13 @@ import type { CloudInventory } from "../../core/ports/cloud-inventory.ts";
 import { isTrue } from "../../core/status/conditions.ts";
 import type { Settings } from "../cluster-deps.ts";
 
-type Part = "amis" | "subnets" | "securityGroups" | "instanceProfile";
+type Part = "amis" | "capacityReservations" | "placementGroup" | "subnets" | "securityGroups" | "instanceProfile";
 
 /** How long an answer stays good, and which condition tells that there is one (ec2nodeclass.md §3; the profile: §7). */
 const PARTS: Readonly<Record<Part, { readonly condition: string; readonly periodMs: number }>> = {
   amis: { condition: "AMIsReady", periodMs: 5 * 60_000 },
+  capacityReservations: { condition: "CapacityReservationsReady", periodMs: 60_000 },
+  placementGroup: { condition: "PlacementGroupReady", periodMs: 5 * 60_000 },
   subnets: { condition: "SubnetsReady", periodMs: 60_000 },
   securityGroups: { condition: "SecurityGroupsReady", periodMs: 5 * 60_000 },
   instanceProfile: { condition: "InstanceProfileReady", periodMs: 15 * 60_000 },
@@ -30,6 +33,8 @@ export interface LookUpContext {
   readonly inventory: CloudInventory;
   readonly cluster: { readonly name: string; readonly serviceCidr?: string };
   readonly region: string;
+  /** Machines of the cluster in each capacity reservation; undefined while the gate ReservedCapacity is off. */
+  readonly standing: (() => Promise<ReadonlyMap<string, number>>) | undefined;
   readonly settings: Pick<Settings, "isolatedVpc" | "amiRefreshMs" | "subnetRefreshMs">;
   /** The API server's version, "1.36"; asked for only where it is needed. */
   readonly kubernetesVersion: () => Promise<string>;
@@ -67,14 +72,18 @@ export async function lookUp(nodeClass: EC2NodeClass, due: ReadonlySet<Part>, co
       return { error: error instanceof Error ? error.message : String(error) };
     }
   };
-  const [amis, subnets, securityGroups, instanceProfile] = await Promise.all([
+  const [amis, capacityReservations, placementGroup, subnets, securityGroups, instanceProfile] = await Promise.all([
     part("amis", () => lookUpAmis(nodeClass, context)),
+    part("capacityReservations", () => lookUpReservations(nodeClass, context)),
+    part("placementGroup", () => lookUpPlacementGroup(nodeClass, context)),
     part("subnets", () => inventory.subnets(subnetSelectorTerms)),
     part("securityGroups", () => inventory.securityGroups(securityGroupSelectorTerms)),
     part("instanceProfile", () => lookUpProfile(nodeClass, context)),
   ]);
   return {
     ...(amis !== undefined && { amis }),
+    ...(capacityReservations !== undefined && { capacityReservations }),
+    ...(placementGroup !== undefined && { placementGroup }),
     ...(subnets !== undefined && { subnets }),
     ...(securityGroups !== undefined && { securityGroups }),
     ...(instanceProfile !== undefined && { instanceProfile }),
@@ -109,10 +118,21 @@ async function imagesOf(parameters: readonly AmiParameter[], inventory: CloudInv
   });
 }
 
-async function lookUpProfile(
-  nodeClass: EC2NodeClass,
-  { inventory, cluster, region, settings }: LookUpContext,
-): Promise<string> {
+async function lookUpReservations({ spec }: EC2NodeClass, { inventory, standing, now }: LookUpContext) {
+  if (standing === undefined) return "off";
+  const terms = spec.capacityReservationSelectorTerms ?? [];
+  if (terms.length === 0) return [];
+  // Ours first: a machine that is launched in between then counts once too little, not once too much.
+  const held = await standing();
+  return resolveReservations(await inventory.capacityReservations(terms), held, now);
+}
+
+async function lookUpPlacementGroup({ spec }: EC2NodeClass, { inventory }: LookUpContext) {
+  if (spec.placementGroupSelector === undefined) return "none";
+  return (await inventory.placementGroup(spec.placementGroupSelector)) ?? "missing";
+}
+
+async function lookUpProfile(nodeClass: EC2NodeClass, { inventory, cluster, region, settings }: LookUpContext): Promise<string> {
   const { role, instanceProfile } = nodeClass.spec;
   if (instanceProfile !== undefined) return instanceProfile;
   if (role === undefined) throw new Error("neither spec.role nor spec.instanceProfile is set");

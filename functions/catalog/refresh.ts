@@ -1,4 +1,5 @@
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
+import { standingIn } from "../../core/node-class/capacity-reservations.ts";
 import type { CatalogDeps } from "./deps.ts";
 import type { LookUpContext } from "./look-up.ts";
 import { type Memory, refreshNodeClass } from "./node-classes.ts";
@@ -20,6 +21,11 @@ export async function refreshNodeClasses(deps: CatalogDeps, memory: Memory): Pro
     deps.catalogue(),
   ]);
   let version: Promise<string> | undefined;
+  let held: Promise<ReadonlyMap<string, number>> | undefined;
+  const standing = (): Promise<ReadonlyMap<string, number>> => {
+    held ??= deps.store.list(cluster.name).then(standingIn);
+    return held;
+  };
   const context: LookUpContext = {
     inventory,
     cluster,
@@ -29,6 +35,7 @@ export async function refreshNodeClasses(deps: CatalogDeps, memory: Memory): Pro
       version ??= kubernetes.version();
       return version;
     },
+    standing: deps.settings.reservedCapacity ? standing : undefined,
     now,
   };
   const failures: unknown[] = [];

@@ -1,11 +1,12 @@
 import { type RenderedLaunch, renderLaunch } from "../../core/launch/fleet-request.ts";
-import { failureReason, launchedAs, readOutcome } from "../../core/launch/outcome.ts";
+import { failureReason, knownInstance, launchedAs, readOutcome } from "../../core/launch/outcome.ts";
 import { withConditions } from "../../core/lifecycle/claim-status.ts";
 import { machineFields } from "../../core/lifecycle/machine-fields.ts";
-import type { InstanceType } from "../../core/model/instance-type.ts";
+import type { InstanceType, Offering } from "../../core/model/instance-type.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
-import type { NodeClaimRecord, UnavailableOffering } from "../../core/model/record.ts";
+import type { KnownInstance, NodeClaimRecord, UnavailableOffering } from "../../core/model/record.ts";
+import { heldReservations } from "../../core/offerings/reservations.ts";
 import { NotFoundError, RefusedError } from "../../core/ports/errors.ts";
 import type { Fleet } from "../../core/ports/fleet.ts";
 import { launchedFor } from "../../core/rebuild/launched.ts";
@@ -22,7 +23,7 @@ import { launchTypes } from "./launch-types.ts";
  * client token with one set of parameters (traps.md 21).
  */
 export async function prepareLaunch(record: NodeClaimRecord, claim: NodeClaim, deps: LifecycleDeps): Promise<Performed> {
-  const { nodeClass, instanceTypes, unavailable } = await nodeClassOf(claim, deps, { withMarks: true });
+  const { nodeClass, instanceTypes, unavailable } = await nodeClassOf(claim, deps, { toBuy: record });
   const uid = claim.metadata.uid ?? "";
   const rendered = renderLaunch({
     claim,
@@ -32,6 +33,7 @@ export async function prepareLaunch(record: NodeClaimRecord, claim: NodeClaim, d
     cluster: deps.cluster,
     attempt: record.launchAttempts,
     unavailable,
+    reservedCapacity: deps.settings.reservedCapacity,
   });
   if ("error" in rendered) return refuse(rendered.error, { ...record, uid }, claim, deps);
   try {
@@ -58,12 +60,12 @@ export async function launch(record: NodeClaimRecord, claim: NodeClaim, deps: Li
   const { launch: _sent, launchRequestedAt: _at, ...rest } = record;
   try {
     const result = await deps.fleet.launch(request);
-    const { nodeClass, instanceTypes } = await nodeClassOf(claim, deps, { withMarks: false });
+    const { nodeClass, instanceTypes } = await nodeClassOf(claim, deps);
     const context = { claim, nodeClass: nodeClass ?? unknownClass(claim), instanceTypes, caBundle: deps.cluster.caBundle };
     const { failure, unavailable } = readOutcome(request, result, deps.now(), context);
     if (unavailable.length > 0) await deps.store.markUnavailable(deps.cluster.name, unavailable);
     if (result.instance) {
-      await deps.store.update({ ...rest, instance: result.instance, launchedAt: deps.now() });
+      await deps.store.update({ ...rest, instance: knownInstance(request, result.instance), launchedAt: deps.now() });
       return "look again";
     }
     // No capacity where it was tried: the offerings are marked, and the next rendering leaves them out. That ends when none is left.
@@ -131,7 +133,7 @@ async function refuse(
 /** Writes onto the claim what was launched for it (launch.md §8). */
 export async function tellLaunched(record: NodeClaimRecord, claim: NodeClaim, deps: LifecycleDeps): Promise<void> {
   if (record.instance === undefined) return;
-  const { nodeClass, instanceTypes } = await nodeClassOf(claim, deps, { withMarks: false });
+  const { nodeClass, instanceTypes } = await nodeClassOf(claim, deps);
   const context = { claim, nodeClass: nodeClass ?? unknownClass(claim), instanceTypes, caBundle: deps.cluster.caBundle };
   const { labels, annotations, ...status } = launchedAs(record.instance, context);
   const metadata = { ...claim.metadata, labels, annotations: { ...claim.metadata.annotations, ...annotations } };
@@ -149,9 +151,11 @@ export async function tellLaunched(record: NodeClaimRecord, claim: NodeClaim, de
 }
 
 /** USD per hour of what was bought; undefined when it is not known. */
-function priceOf({ instanceType, zone, capacityType }: NonNullable<NodeClaimRecord["instance"]>, types: readonly InstanceType[]) {
+function priceOf(instance: KnownInstance, types: readonly InstanceType[]) {
+  const { instanceType, zone, capacityType, reservationId } = instance;
   const offerings = types.find(({ name }) => name === instanceType)?.offerings ?? [];
-  return offerings.find((offering) => offering.zone === zone && offering.capacityType === capacityType)?.price || undefined;
+  const isIt = (o: Offering): boolean => o.zone === zone && o.capacityType === capacityType && o.reservationId === reservationId;
+  return offerings.find(isIt)?.price || undefined;
 }
 
 /** After a kill between a launch and the write of its outcome, for a claim that goes: the instance carries the claim's UID. */
@@ -175,16 +179,27 @@ interface NodeClassFacts {
   readonly unavailable: readonly UnavailableOffering[];
 }
 
-async function nodeClassOf(claim: NodeClaim, deps: LifecycleDeps, { withMarks }: { readonly withMarks: boolean }): Promise<NodeClassFacts> {
+/** `toBuy`: the record to launch for, so that what others have taken counts, and what is sold out for a while is left out. */
+async function nodeClassOf(
+  claim: NodeClaim,
+  deps: LifecycleDeps,
+  { toBuy }: { readonly toBuy?: NodeClaimRecord } = {},
+): Promise<NodeClassFacts> {
   const { cluster, kubernetes, store, settings } = deps;
   const [nodeClass, catalogue, unavailable] = await Promise.all([
     kubernetes.get("EC2NodeClass", claim.spec.nodeClassRef.name),
     deps.catalogue(),
-    withMarks ? store.unavailable(cluster.name, deps.now()) : [],
+    toBuy ? store.unavailable(cluster.name, deps.now()) : [],
   ]);
-  const typesOf = (known: EC2NodeClass) => instanceTypesFor(catalogue, known, unavailable, settings);
+  const held = toBuy && nodeClass?.status?.capacityReservations?.length ? await heldByOthers(toBuy, deps) : undefined;
+  const typesOf = (known: EC2NodeClass) => instanceTypesFor(catalogue, known, unavailable, settings, held);
   const instanceTypes = nodeClass ? await launchTypes(claim, nodeClass, typesOf, deps) : [];
   return { nodeClass, instanceTypes, unavailable };
+}
+
+/** What the cluster's other claims have taken of each capacity reservation. */
+async function heldByOthers({ name }: NodeClaimRecord, { cluster, store }: LifecycleDeps): Promise<ReadonlyMap<string, number>> {
+  return heldReservations((await store.list(cluster.name)).filter((record) => record.name !== name));
 }
 
 /** The class went between launch and write; the machine is there all the same, and is described without it. */

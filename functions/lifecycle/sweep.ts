@@ -10,6 +10,7 @@ import { checkConsistency } from "./check-consistency.ts";
 import { collect } from "./collect.ts";
 import { pollStatus } from "./poll-status.ts";
 import { repair } from "./repair.ts";
+import { tendReservations } from "./reservations.ts";
 import { tellHeld } from "./tell-held.ts";
 
 /** A wake-up that is this late was lost. */
@@ -39,6 +40,7 @@ export async function sweep(deps: LifecycleDeps): Promise<void> {
     () => repair(nodes, claims, deps),
     () => checkConsistency(nodes, claims, deps),
     () => pollStatus(records, deps),
+    () => tendReservations(records, deps),
     async () => collect({ records, claims, nodes, instances: await fleet.list(cluster.name), now: now() }, deps),
   ]);
 }

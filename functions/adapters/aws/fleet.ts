@@ -4,6 +4,7 @@ import {
   type CreateFleetResult,
   CreateLaunchTemplateCommand,
   CreateTagsCommand,
+  type DefaultTargetCapacityType,
   DeleteLaunchTemplateCommand,
   DescribeInstancesCommand,
   DescribeLaunchTemplatesCommand,
@@ -13,6 +14,7 @@ import {
   TerminateInstancesCommand,
 } from "@aws-sdk/client-ec2";
 import { CLUSTER_TAG } from "../../../core/launch/tags.ts";
+import type { CapacityType } from "../../../core/model/instance-type.ts";
 import { NODE_CLASS, NODE_POOL } from "../../../core/model/labels.ts";
 import type { FleetRequest, FleetResult, Instance, LaunchTemplate } from "../../../core/model/record.ts";
 import { RefusedError } from "../../../core/ports/errors.ts";
@@ -142,13 +144,11 @@ async function describeBy(client: EC2Client, filters: Filter[]): Promise<readonl
 
 /** One instant fleet for one instance (launch.md §5). */
 function fleetInput(request: FleetRequest): CreateFleetCommandInput {
-  const { prioritized = false } = request;
-  const spot = request.capacityType === "spot";
   const Tags = toTags(request.tags);
   return {
     Type: "instant",
     ClientToken: request.clientToken,
-    TargetCapacitySpecification: { TotalTargetCapacity: 1, DefaultTargetCapacityType: spot ? "spot" : "on-demand" },
+    TargetCapacitySpecification: { TotalTargetCapacity: 1, DefaultTargetCapacityType: targetOf(request) },
     LaunchTemplateConfigs: request.launchTemplates.map(({ name, overrides }) => ({
       LaunchTemplateSpecification: { LaunchTemplateName: name, Version: "$Latest" },
       Overrides: overrides.map(({ instanceType, subnetId, zone, imageId, price }) => ({
@@ -159,18 +159,40 @@ function fleetInput(request: FleetRequest): CreateFleetCommandInput {
         Priority: price,
       })),
     })),
-    ...(spot
-      ? { SpotOptions: { AllocationStrategy: prioritized ? "capacity-optimized-prioritized" : "price-capacity-optimized" } }
-      : { OnDemandOptions: { AllocationStrategy: prioritized ? "prioritized" : "lowest-price" } }),
+    ...strategyOf(request),
     TagSpecifications: (["instance", "volume", "fleet"] as const).map((ResourceType) => ({ ResourceType, Tags })),
     ...(request.context !== undefined && { Context: request.context }),
   };
 }
 
+function targetOf({ capacityType, launchTemplates }: FleetRequest): DefaultTargetCapacityType {
+  if (capacityType !== "reserved") return capacityType;
+  const { type, interruptible } = launchTemplates[0]?.reservation ?? {};
+  if (type === "capacity-block") return "capacity-block";
+  return interruptible ? "reserved-capacity" : "on-demand";
+}
+
+/** How EC2 shall choose; into a capacity block there is nothing to choose. */
+function strategyOf(request: FleetRequest): Partial<CreateFleetCommandInput> {
+  const { prioritized = false } = request;
+  switch (targetOf(request)) {
+    case "spot":
+      return { SpotOptions: { AllocationStrategy: prioritized ? "capacity-optimized-prioritized" : "price-capacity-optimized" } };
+    case "reserved-capacity":
+      return { ReservedCapacityOptions: { ReservationTypes: ["interruptible-capacity-reservation"] } };
+    case "capacity-block":
+      return {};
+    default:
+      return { OnDemandOptions: { AllocationStrategy: prioritized ? "prioritized" : "lowest-price" } };
+  }
+}
+
 function resultOf(request: FleetRequest, { Instances = [], Errors = [] }: CreateFleetResult): FleetResult {
   const overrides = request.launchTemplates.flatMap((template) => template.overrides);
-  const capacityTypeOf = (lifecycle: string | undefined): "spot" | "on-demand" =>
-    (lifecycle ?? request.capacityType) === "spot" ? "spot" : "on-demand";
+  const capacityTypeOf = (lifecycle: string | undefined): CapacityType => {
+    if (request.capacityType === "reserved") return "reserved";
+    return (lifecycle ?? request.capacityType) === "spot" ? "spot" : "on-demand";
+  };
   const launched = Instances.find(({ InstanceIds }) => InstanceIds?.[0] !== undefined);
   const said = launched?.LaunchTemplateAndOverrides?.Overrides;
   const instanceType = launched?.InstanceType ?? said?.InstanceType;
@@ -210,12 +232,13 @@ function resultOf(request: FleetRequest, { Instances = [], Errors = [] }: Create
 function toInstance(instance: Ec2Instance): readonly Instance[] {
   const { InstanceId, SubnetId, PrivateDnsName, SecurityGroups } = instance;
   if (InstanceId === undefined) return [];
+  const reservationId = reservationIdOf(instance);
   return [
     {
       id: InstanceId,
       instanceType: instance.InstanceType ?? "",
       zone: instance.Placement?.AvailabilityZone ?? "",
-      capacityType: instance.SpotInstanceRequestId || instance.InstanceLifecycle === "spot" ? "spot" : "on-demand",
+      capacityType: capacityTypeOf(instance),
       imageId: instance.ImageId ?? "",
       state: instance.State?.Name ?? "pending",
       launchedAt: instance.LaunchTime?.getTime() ?? 0,
@@ -223,6 +246,19 @@ function toInstance(instance: Ec2Instance): readonly Instance[] {
       ...(SubnetId && { subnetId: SubnetId }),
       ...(SecurityGroups && { securityGroupIds: SecurityGroups.flatMap(({ GroupId }) => GroupId ?? []) }),
       ...(PrivateDnsName && { privateDnsName: PrivateDnsName }),
+      ...(reservationId && { reservationId }),
+      ...(instance.Placement?.PartitionNumber && { partition: String(instance.Placement.PartitionNumber) }),
     },
   ];
+}
+
+function capacityTypeOf(instance: Ec2Instance): CapacityType {
+  if (instance.SpotInstanceRequestId || instance.InstanceLifecycle === "spot") return "spot";
+  return reservationIdOf(instance) === undefined ? "on-demand" : "reserved";
+}
+
+/** The reservation that it was meant for. An instance that drifted into an open one, made by others, is on-demand still. */
+function reservationIdOf({ CapacityReservationId, CapacityReservationSpecification }: Ec2Instance): string | undefined {
+  const meant = CapacityReservationSpecification?.CapacityReservationPreference === "capacity-reservations-only";
+  return meant ? CapacityReservationId : undefined;
 }

@@ -11,6 +11,7 @@ import type { IAMClient } from "@aws-sdk/client-iam";
 import type { PricingClient } from "@aws-sdk/client-pricing";
 import { GetParameterCommand, type SSMClient } from "@aws-sdk/client-ssm";
 import type { CloudInventory, Image, InstanceTypeRecord, Subnet } from "../../../core/ports/cloud-inventory.ts";
+import { capacityReservations, placementGroup } from "./capacity.ts";
 import { isNotFound, toDomainError } from "./errors.ts";
 import { ensureInstanceProfile, removeInstanceProfile } from "./instance-profile.ts";
 import { allPages } from "./pages.ts";
@@ -65,6 +66,9 @@ export function awsInventory({ ec2, ssm, pricing, iam }: InventoryClients): Clou
       }
       return [...found.values()];
     },
+
+    capacityReservations: (terms) => capacityReservations(ec2, terms),
+    placementGroup: (selector) => placementGroup(ec2, selector),
 
     async images(terms) {
       const parameters = terms.flatMap(({ id, ssmParameter }) => (id === undefined && ssmParameter !== undefined ? ssmParameter : []));

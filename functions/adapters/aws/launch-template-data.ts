@@ -32,8 +32,24 @@ export function launchTemplateData(template: LaunchTemplate, region: string): Re
     },
     Monitoring: { Enabled: template.detailedMonitoring },
     NetworkInterfaces: networkInterfaces(template),
+    ...reservationFields(template),
     ...(template.tenancy && { Placement: { Tenancy: template.tenancy } }),
     TagSpecifications: resources.map((ResourceType) => ({ ResourceType, Tags: toTags(tags) })),
+  };
+}
+
+/** Into this reservation and nowhere else, or into none. */
+function reservationFields({ reservation }: LaunchTemplate): RequestLaunchTemplateData {
+  if (reservation === undefined) return {};
+  if (reservation === "none") return { CapacityReservationSpecification: { CapacityReservationPreference: "none" } };
+  const { id, type, interruptible } = reservation;
+  const market = type === "capacity-block" ? type : interruptible ? ("interruptible-capacity-reservation" as const) : undefined;
+  return {
+    CapacityReservationSpecification: {
+      CapacityReservationPreference: "capacity-reservations-only",
+      CapacityReservationTarget: { CapacityReservationId: id },
+    },
+    ...(market && { InstanceMarketOptions: { MarketType: market } }),
   };
 }
 

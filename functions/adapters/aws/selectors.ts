@@ -1,5 +1,10 @@
 import type { Filter } from "@aws-sdk/client-ec2";
-import type { AmiSelectorTerm, SecurityGroupSelectorTerm, SubnetSelectorTerm } from "../../../core/model/node-class.ts";
+import type {
+  AmiSelectorTerm,
+  CapacityReservationSelectorTerm,
+  SecurityGroupSelectorTerm,
+  SubnetSelectorTerm,
+} from "../../../core/model/node-class.ts";
 
 /** One describe call for selector terms: several filters must all hold. */
 export interface Query {
@@ -35,6 +40,19 @@ export function imageQueries(terms: readonly AmiSelectorTerm[], parameterValues:
         ...(owner !== undefined ? { owners: [owner] } : name !== undefined ? { owners: ["self", "amazon"] } : {}),
       })),
   ];
+}
+
+/** Queries of reservation terms that name no id: each term alone (ec2nodeclass.md §5). */
+export function reservationQueries(terms: readonly CapacityReservationSelectorTerm[]): readonly Query[] {
+  return terms
+    .filter(({ id }) => id === undefined)
+    .map(({ ownerID, instanceMatchCriteria, tags }) => ({
+      filters: [
+        ...(ownerID === undefined ? [] : [{ Name: "owner-id", Values: [ownerID] }]),
+        ...(instanceMatchCriteria === undefined ? [] : [{ Name: "instance-match-criteria", Values: [instanceMatchCriteria] }]),
+        ...tagFilters(tags),
+      ],
+    }));
 }
 
 /** "*" asks for the key alone. */

@@ -28,8 +28,8 @@ export async function readSnapshot(options: {
   readonly cluster: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** What a pool can buy with its class. */
-  readonly instanceTypesOf: (nodePool: NodePool, nodeClass: EC2NodeClass) => readonly InstanceType[];
+  /** What a pool can buy with its class, given all that was meant to be bought. */
+  readonly instanceTypesOf: (nodePool: NodePool, nodeClass: EC2NodeClass, records: readonly NodeClaimRecord[]) => readonly InstanceType[];
 }): Promise<ReadSnapshot> {
   const { kubernetes, store, cluster, now } = options;
 
@@ -62,7 +62,7 @@ export async function readSnapshot(options: {
     ...{ now, nodePools, nodes, nodeClaims, pods, daemonSets, podDisruptionBudgets },
     ...{ persistentVolumeClaims, persistentVolumes, storageClasses, csiNodes, namespaces },
     ...{ records, commands, nodeClasses },
-    instanceTypes: instanceTypesByPool(nodePools, nodeClasses, options.instanceTypesOf),
+    instanceTypes: instanceTypesByPool(nodePools, nodeClasses, (pool, nodeClass) => options.instanceTypesOf(pool, nodeClass, records)),
     nominated: nominatedBy(onTheirWay(records, nodeClaims)),
     disrupting: removedBy(commands),
   };

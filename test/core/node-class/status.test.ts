@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { EC2NodeClass } from "../../../core/model/node-class.ts";
+import type { EC2NodeClass, ResolvedReservation } from "../../../core/model/node-class.ts";
 import { nodeClassHash } from "../../../core/node-class/hash.ts";
 import { instanceProfileOf } from "../../../core/node-class/instance-profile.ts";
 import { launchReadiness } from "../../../core/node-class/readiness.ts";
@@ -21,7 +21,14 @@ function nodeClass(spec: Partial<EC2NodeClass["spec"]> = {}, status: EC2NodeClas
   };
 }
 
+const reservation: ResolvedReservation = {
+  ...{ id: "cr-1", availabilityZone: "z", instanceType: "m5.large", instanceMatchCriteria: "open", ownerID: "1" },
+  ...{ reservationType: "default", interruptible: false, state: "active" },
+};
+
 const findings: Findings = {
+  capacityReservations: [reservation],
+  placementGroup: "none",
   amis: [{ id: "ami-1", requirements: [] }],
   subnets: [
     { id: "subnet-b", zone: "z", zoneId: "1", availableIps: 5 },
@@ -52,6 +59,25 @@ describe("nodeClassStatus", () => {
     expect(launchReadiness(nodeClass({}, status))).toBeUndefined();
   });
 
+  it("lists reservations and their condition only while the gate is on", () => {
+    const status = nodeClassStatus(nodeClass(), findings, NOW);
+    expect(status.capacityReservations).toEqual([reservation]);
+    const off = nodeClassStatus(nodeClass({}, status), { capacityReservations: "off", serviceCidr: "10.0.0.0/16" }, NOW);
+    expect(off).not.toHaveProperty("capacityReservations");
+    expect(off.conditions?.map(({ type }) => type)).not.toContain("CapacityReservationsReady");
+    expect(off.conditions?.find(({ type }) => type === "Ready")?.status).toBe("True");
+  });
+
+  it("keeps the placement group that is known while it cannot be looked up, and forgets one that is asked for no longer", () => {
+    const group = { id: "pg-1", strategy: "cluster" } as const;
+    const asking = nodeClass({ placementGroupSelector: { id: "pg-1" } });
+    const status = nodeClassStatus(asking, { ...findings, placementGroup: group }, NOW);
+    const groupThen = (placementGroup: NonNullable<Findings["placementGroup"]>) =>
+      nodeClassStatus({ ...asking, status }, { placementGroup, serviceCidr: "10.0.0.0/16" }, NOW).placementGroup;
+    expect(groupThen({ error: "throttled" })).toEqual(group);
+    expect(groupThen("none")).toBeUndefined();
+  });
+
   it("stays as it is when nothing was looked up and nothing has changed", () => {
     const status = nodeClassStatus(nodeClass(), findings, NOW);
     expect(nodeClassStatus(nodeClass({}, status), { serviceCidr: "10.0.0.0/16" }, NOW + 60_000)).toEqual(status);
@@ -74,6 +100,17 @@ describe("nodeClassStatus", () => {
         ValidationSucceeded: "Unknown DependenciesNotReady",
         Ready: "Unknown ReconcilingDependents",
       },
+    },
+    {
+      name: "a placement group that is not there",
+      found: { placementGroup: "missing" },
+      spec: { placementGroupSelector: { name: "team" } },
+      want: { PlacementGroupReady: "False PlacementGroupNotFound", Ready: "False UnhealthyDependents" },
+    },
+    {
+      name: "no reservation, which is nobody's fault",
+      found: { capacityReservations: [] },
+      want: { CapacityReservationsReady: "True CapacityReservationsReady", Ready: "True Ready" },
     },
     {
       name: "a tag that is ours",

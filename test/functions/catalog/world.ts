@@ -1,7 +1,8 @@
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { EC2NodeClass } from "../../../core/model/node-class.ts";
 import type { NodePool } from "../../../core/model/node-pool.ts";
-import type { CloudInventory, Image } from "../../../core/ports/cloud-inventory.ts";
+import type { NodeClaimRecord } from "../../../core/model/record.ts";
+import type { CapacityReservation, CloudInventory, Image } from "../../../core/ports/cloud-inventory.ts";
 import { ConflictError } from "../../../core/ports/errors.ts";
 import type { Kind, Kinds, Kubernetes, PublishedEvent } from "../../../core/ports/kubernetes.ts";
 import type { Log } from "../../../core/ports/log.ts";
@@ -31,6 +32,8 @@ export class TestWorld {
     { id: "subnet-a", zone: "us-west-2a", zoneId: "usw2-az2", availableIps: 100 },
     { id: "subnet-b", zone: "us-west-2b", zoneId: "usw2-az1", availableIps: 200 },
   ];
+  reservations: CapacityReservation[] = [];
+  records: NodeClaimRecord[] = [];
   #version = 0;
 
   put(kind: Kind, object: Stored): void {
@@ -87,6 +90,8 @@ export class TestWorld {
   readonly inventory = {
     subnets: this.#asked("subnets", () => this.subnets),
     securityGroups: this.#asked("securityGroups", () => [{ id: "sg-1", name: "cluster" }]),
+    capacityReservations: this.#asked("capacityReservations", () => this.reservations),
+    placementGroup: this.#asked("placementGroup", () => ({ id: "pg-1", strategy: "cluster" })),
     images: this.#asked("images", (terms: { readonly id?: string }[]): readonly Image[] =>
       terms.map(({ id = "ami-own" }) => ({
         id,
@@ -139,6 +144,7 @@ export class TestWorld {
       documentVersion: async (name: string) => this.documents.get(name)?.version,
       getDocument: async (name: string) => this.documents.get(name),
       firstSighting: async () => true,
+      list: async () => this.records,
     } as unknown as CatalogDeps["store"],
     wakeUps: {
       wake: async (wakeUps: readonly WakeUp[]) => {

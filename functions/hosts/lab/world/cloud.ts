@@ -11,6 +11,7 @@ import { type SimulatedSubnet, simulatedInventory, subnetsOf } from "./inventory
 import { type NodeResources, nodeResources } from "./machine-facts.ts";
 import { startMachines } from "./machines.ts";
 import { frozen, same } from "./objects.ts";
+import { reservationFault, type SimulatedReservation, selectReservations } from "./reservations.ts";
 import type { Bootstrap } from "./user-data.ts";
 import type { World } from "./world.ts";
 
@@ -59,6 +60,8 @@ export interface SimulatedCloud {
   /** While the time is in one of these windows ([from, until), ms), every call of the fleet is throttled. */
   readonly throttled: { readonly from: number; readonly until: number }[];
   readonly subnets: readonly SimulatedSubnet[];
+  /** Capacity reservations; add and remove at will. What stands in one costs nothing: it is paid for in any case. */
+  readonly reservations: SimulatedReservation[];
   machines(): readonly Machine[];
   /** EC2's two-minute notice; the machine is taken away at its end. Throws a sentence for an instance that is not a running spot one. */
   interruptSpot(instanceId: string): void;
@@ -95,6 +98,8 @@ export function simulatedCloud(world: World, options: CloudOptions): SimulatedCl
   const tokens = new Map<string, { readonly request: FleetRequest; readonly result: FleetResult }>();
   const machines = new Map<string, Machine>();
   const outages: Outage[] = [];
+  const reservations: SimulatedReservation[] = [];
+  const instances = (): readonly Instance[] => [...machines.values()].map(({ instance }) => instance);
   const throttled: { readonly from: number; readonly until: number }[] = [];
   const faults = new Map<string, InstanceStatus>();
   const listeners = new Set<(event: CloudEvent) => void>();
@@ -123,9 +128,11 @@ export function simulatedCloud(world: World, options: CloudOptions): SimulatedCl
   });
 
   const priceOf = (instanceType: string, zone: string, capacityType: CapacityType): number | undefined =>
-    capacityType === "spot"
-      ? (catalogue.spot?.[instanceType]?.[zone] ?? (catalogue.spot ? undefined : catalogue.onDemand[instanceType]))
-      : catalogue.onDemand[instanceType];
+    capacityType === "reserved"
+      ? 0
+      : capacityType === "spot"
+        ? (catalogue.spot?.[instanceType]?.[zone] ?? (catalogue.spot ? undefined : catalogue.onDemand[instanceType]))
+        : catalogue.onDemand[instanceType];
   const outageOf = (override: FleetOverride, capacityType: CapacityType): string | undefined => {
     const now = clock.now();
     const hit = outages.find(
@@ -144,6 +151,7 @@ export function simulatedCloud(world: World, options: CloudOptions): SimulatedCl
   };
 
   const start = (request: FleetRequest, override: FleetOverride, template: LaunchTemplate, type: CatalogueType, price: number): Machine => {
+    const { reservation } = template;
     const id = `i-0${random.hex(16)}`;
     const subnet = subnets.find((s) => s.id === override.subnetId);
     if (subnet) subnet.availableIps--;
@@ -161,6 +169,7 @@ export function simulatedCloud(world: World, options: CloudOptions): SimulatedCl
       subnetId: override.subnetId,
       securityGroupIds: [...template.securityGroupIds],
       privateDnsName: nodeName,
+      ...(reservation && reservation !== "none" && { reservationId: reservation.id }),
     });
     const machine: Machine = { instance, userData: template.userData, type, price, nodeName, address };
     machines.set(id, machine);
@@ -206,15 +215,18 @@ export function simulatedCloud(world: World, options: CloudOptions): SimulatedCl
     const rank = ({ override, price }: { readonly override: FleetOverride; readonly price: number | undefined }): number =>
       (request.prioritized ? override.price : price) ?? Number.POSITIVE_INFINITY;
     const candidates = request.launchTemplates
-      .flatMap(({ name, overrides }) => overrides.map((override) => ({ template: templates.get(name), override })))
+      .flatMap(({ name, overrides, reservation }) =>
+        overrides.map((override) => ({ template: templates.get(name), override, reservation })),
+      )
       .map((c) => ({ ...c, price: priceOf(c.override.instanceType, c.override.zone, capacityType) }))
       .sort((a, b) => rank(a) - rank(b));
     const errors: FleetResult["errors"][number][] = [];
     let machine: Machine | undefined;
-    for (const { template, override, price } of candidates) {
+    for (const { template, override, reservation, price } of candidates) {
       const type = types.get(override.instanceType);
       const subnet = subnets.find((s) => s.id === override.subnetId);
-      const code = faultOf(type, subnet, override, capacityType, price) ?? outageOf(override, capacityType);
+      const full = reservation && reservationFault(reservation, override, reservations, instances());
+      const code = faultOf(type, subnet, override, capacityType, price) ?? full ?? outageOf(override, capacityType);
       if (code === undefined && template && type && price !== undefined) {
         machine = start(request, override, template, type, price);
         break;
@@ -247,7 +259,8 @@ export function simulatedCloud(world: World, options: CloudOptions): SimulatedCl
     outages,
     throttled,
     subnets,
-    inventory: simulatedInventory(world, catalogue, subnets),
+    reservations,
+    inventory: simulatedInventory(world, catalogue, subnets, (terms) => selectReservations(reservations, terms, instances())),
     fleet: {
       async ensureLaunchTemplate(template) {
         refuseWhenThrottled();
@@ -320,7 +333,7 @@ function faultOf(
   if (!subnet) return "InvalidSubnetID.NotFound";
   if (subnet.zone !== zone) return "InvalidParameterCombination";
   if (!type.zones.includes(zone) || price === undefined) return "Unsupported";
-  if (capacityType === "reserved" || !type.capacityTypes.includes(capacityType)) return "Unsupported";
+  if (capacityType !== "reserved" && !type.capacityTypes.includes(capacityType)) return "Unsupported";
   return subnet.availableIps <= 0 ? "InsufficientFreeAddressesInSubnet" : undefined;
 }
 

@@ -1,6 +1,11 @@
-import type { AmiSelectorTerm, SecurityGroupSelectorTerm, SubnetSelectorTerm } from "../../../../core/model/node-class.ts";
+import type {
+  AmiSelectorTerm,
+  CapacityReservationSelectorTerm,
+  SecurityGroupSelectorTerm,
+  SubnetSelectorTerm,
+} from "../../../../core/model/node-class.ts";
 import type { Catalogue } from "../../../../core/offerings/catalogue.ts";
-import type { CloudInventory, Image } from "../../../../core/ports/cloud-inventory.ts";
+import type { CapacityReservation, CloudInventory, Image } from "../../../../core/ports/cloud-inventory.ts";
 import { toRecord } from "./machine-facts.ts";
 import { hash } from "./random.ts";
 import type { World } from "./world.ts";
@@ -25,7 +30,12 @@ const hex = (text: string, length: number): string =>
  * The account around the cluster. Manifests come from many accounts, so whatever tags, names or ids their selectors ask for are taken to be
  * there; only an empty selector finds nothing.
  */
-export function simulatedInventory(world: World, catalogue: Catalogue, subnets: readonly SimulatedSubnet[]): CloudInventory {
+export function simulatedInventory(
+  world: World,
+  catalogue: Catalogue,
+  subnets: readonly SimulatedSubnet[],
+  reservations: (terms: readonly CapacityReservationSelectorTerm[]) => readonly CapacityReservation[],
+): CloudInventory {
   const asked = (term: SubnetSelectorTerm & { readonly name?: string }): boolean =>
     Object.keys(term.tags ?? {}).length > 0 || !!term.id || !!term.name;
   const images = new Map<string, Image>();
@@ -55,6 +65,10 @@ export function simulatedInventory(world: World, catalogue: Catalogue, subnets: 
     },
     async securityGroups(terms: readonly SecurityGroupSelectorTerm[]) {
       return terms.some(asked) ? [{ id: `sg-${hex(world.cluster, 17)}`, name: `eks-cluster-sg-${world.cluster}` }] : [];
+    },
+    capacityReservations: async (terms) => reservations(terms),
+    async placementGroup({ id, name }) {
+      return { id: id ?? `pg-${hex(name ?? "", 17)}`, strategy: "cluster", ...(name !== undefined && { name }) };
     },
     images: async (terms) => [...new Map(terms.flatMap(imagesOf).map((i) => [i.id, i])).values()],
     async parameter(name) {

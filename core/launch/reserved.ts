@@ -1,0 +1,58 @@
+import type { Offering } from "../model/instance-type.ts";
+import type { Candidate } from "./filter.ts";
+
+/** Kinds of reserved capacity that one request cannot mix, in the order in which they are taken at equal price. */
+type Kind = "default" | "capacity-block" | "interruptible";
+const KINDS: readonly Kind[] = ["default", "capacity-block", "interruptible"];
+
+function kindOf({ reservationType = "default", reservationInterruptible }: Offering): Kind {
+  return reservationType === "default" && reservationInterruptible ? "interruptible" : reservationType;
+}
+
+/**
+ * Where something is reserved, only that is asked for: it is paid for. Of the kinds of reservation the cheapest is taken; of capacity blocks one
+ * alone, of others one in each zone for a type, that with most left (launch.md §4, steps 2 to 4). The same candidates when nothing is reserved.
+ */
+export function reservedFirst(candidates: readonly Candidate[]): readonly Candidate[] {
+  const kind = cheapestKind(candidates);
+  if (kind === undefined) return candidates;
+  const reserved = candidates
+    .map(({ type, offerings }) => ({ type, offerings: offerings.filter((o) => o.capacityType === "reserved" && kindOf(o) === kind) }))
+    .filter(({ offerings }) => offerings.length > 0);
+  return kind === "capacity-block"
+    ? cheapestAlone(reserved)
+    : reserved.map(({ type, offerings }) => ({ type, offerings: roomiest(offerings) }));
+}
+
+function cheapestKind(candidates: readonly Candidate[]): Kind | undefined {
+  let best: { readonly kind: Kind; readonly price: number } | undefined;
+  for (const kind of KINDS) {
+    for (const { offerings } of candidates) {
+      for (const offering of offerings) {
+        if (offering.capacityType !== "reserved" || kindOf(offering) !== kind) continue;
+        if (best === undefined || offering.price < best.price) best = { kind, price: offering.price };
+      }
+    }
+  }
+  return best?.kind;
+}
+
+function cheapestAlone(candidates: readonly Candidate[]): readonly Candidate[] {
+  const all = candidates.flatMap(({ type, offerings }) => offerings.map((offering) => ({ type, offering })));
+  const [first] = all.toSorted((a, b) => a.offering.price - b.offering.price || compareIds(a.offering, b.offering));
+  return first === undefined ? [] : [{ type: first.type, offerings: [first.offering] }];
+}
+
+/** For each zone the reservation with most left. */
+function roomiest(offerings: readonly Offering[]): readonly Offering[] {
+  const byZone = new Map<string, Offering>();
+  for (const offering of offerings.toSorted(compareIds)) {
+    const rival = byZone.get(offering.zone);
+    if (rival === undefined || (offering.reservationCapacity ?? 0) > (rival.reservationCapacity ?? 0)) byZone.set(offering.zone, offering);
+  }
+  return [...byZone.values()];
+}
+
+function compareIds({ reservationId: a = "" }: Offering, { reservationId: b = "" }: Offering): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

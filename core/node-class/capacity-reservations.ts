@@ -1,0 +1,45 @@
+import type { ResolvedReservation } from "../model/node-class.ts";
+import type { NodeClaimRecord } from "../model/record.ts";
+import type { CapacityReservation } from "../ports/cloud-inventory.ts";
+import { rfc3339 } from "../status/conditions.ts";
+
+/** EC2 takes the machines of a capacity block 30 minutes before its end; by then they must have been drained (interruption.md §6). */
+export const EXPIRING_MS = 40 * 60_000;
+
+/** Whether a reservation is a capacity block that EC2 is about to empty. `now` in ms. */
+export function isExpiring({ reservationType, endTime }: Pick<ResolvedReservation, "reservationType" | "endTime">, now: number): boolean {
+  return reservationType === "capacity-block" && endTime !== undefined && Date.parse(endTime) - now <= EXPIRING_MS;
+}
+
+/**
+ * Reservations as the status lists them, by id; those that have ended are left out (ec2nodeclass.md §5). `held` is how many machines of this cluster
+ * stand in each: EC2 counts these as taken. `now` in ms.
+ */
+export function resolveReservations(
+  found: readonly CapacityReservation[],
+  held: ReadonlyMap<string, number>,
+  now: number,
+): readonly ResolvedReservation[] {
+  const byId = new Map(found.map((reservation) => [reservation.id, reservation]));
+  return [...byId.values()]
+    .filter(({ endTime }) => endTime === undefined || Date.parse(endTime) > now)
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+    .map(({ id, zone, instanceType, instanceMatchCriteria, ownerID, reservationType, interruptible, endTime, availableInstances }) => ({
+      ...{ id, availabilityZone: zone, instanceType, instanceMatchCriteria, ownerID, reservationType, interruptible },
+      state: isExpiring({ reservationType, ...(endTime !== undefined && { endTime }) }, now) ? "expiring" : "active",
+      ...(endTime !== undefined && { endTime: rfc3339(Date.parse(endTime)) }),
+      usableInstanceCount: availableInstances + (held.get(id) ?? 0),
+    }));
+}
+
+/** Machines that stand in each reservation, by the records of a cluster. */
+export function standingIn(records: readonly NodeClaimRecord[]): ReadonlyMap<string, number> {
+  return counted(records.flatMap(({ instance }) => instance?.reservationId ?? []));
+}
+
+/** How often each id is named. */
+export function counted(ids: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1);
+  return counts;
+}

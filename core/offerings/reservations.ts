@@ -1,0 +1,44 @@
+import type { Offering } from "../model/instance-type.ts";
+import { CAPACITY_RESERVATION_ID } from "../model/labels.ts";
+import type { ResolvedReservation } from "../model/node-class.ts";
+import type { NodeClaimRecord } from "../model/record.ts";
+import { counted } from "../node-class/capacity-reservations.ts";
+
+/** Reserved capacity is paid for, used or not; this share of the on-demand price keeps types in their order (pricing-offerings.md §5). */
+const PRICE_SHARE = 1e-7;
+
+/**
+ * How many machines of a cluster stand in each reservation, or may yet come to stand there: a claim that is not launched holds a place in each
+ * that it may be launched into, as it does while it is planned.
+ */
+export function heldReservations(records: readonly NodeClaimRecord[]): ReadonlyMap<string, number> {
+  return counted(records.flatMap(holdsOf));
+}
+
+function holdsOf({ instance, launch, manifest, terminating }: NodeClaimRecord): readonly string[] {
+  if (instance !== undefined) return instance.reservationId === undefined ? [] : [instance.reservationId];
+  if (launch !== undefined) return [...new Set(launch.launchTemplates.flatMap(({ reservation }) => reservation?.id ?? []))];
+  if (terminating !== undefined) return [];
+  const wanted = manifest.spec.requirements.find(({ key }) => key === CAPACITY_RESERVATION_ID);
+  return wanted?.operator === "In" ? (wanted.values ?? []) : [];
+}
+
+/** The offering that a reservation makes of its type; `onDemand` is the type's price (USD per hour) and `held` what the cluster has taken of it. */
+export function reservedOffering(
+  reservation: ResolvedReservation,
+  facts: { readonly onDemand: number | undefined; readonly held: number; readonly usable: boolean; readonly zoneId: string | undefined },
+): Offering {
+  const { id, availabilityZone, reservationType, interruptible, state, usableInstanceCount = 0 } = reservation;
+  const left = Math.max(0, usableInstanceCount - facts.held);
+  return {
+    zone: availabilityZone,
+    capacityType: "reserved",
+    price: (facts.onDemand ?? 0) * PRICE_SHARE,
+    available: facts.usable && left > 0 && state !== "expiring",
+    ...(facts.zoneId !== undefined && { zoneId: facts.zoneId }),
+    reservationId: id,
+    reservationType,
+    reservationInterruptible: interruptible,
+    reservationCapacity: left,
+  };
+}

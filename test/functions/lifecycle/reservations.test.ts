@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import type { KubernetesObject } from "../../../core/model/kubernetes.ts";
+import type { Instance } from "../../../core/model/record.ts";
+import { sqliteNodeClaimStore } from "../../../functions/adapters/sqlite/node-claim-store.ts";
+import type { LifecycleDeps } from "../../../functions/cluster-deps.ts";
+import { tendReservations } from "../../../functions/lifecycle/reservations.ts";
+import { INSTANCE, NOW, nodeClaim, record } from "../../support/builders.ts";
+import { recordingLog } from "../../support/fakes.ts";
+
+const LABELS = {
+  "karpenter.sh/capacity-type": "reserved",
+  "karpenter.k8s.aws/capacity-reservation-id": "cr-1",
+  "karpenter.k8s.aws/capacity-reservation-type": "default",
+  "karpenter.k8s.aws/capacity-reservation-interruptible": "false",
+  team: "a",
+};
+
+async function scene(found: Partial<Instance>) {
+  const store = sqliteNodeClaimStore();
+  const instance = { ...INSTANCE, capacityType: "reserved" as const, reservationId: "cr-1" };
+  await store.create(record({ uid: "uid-1", instance, version: 0 }));
+  const claim = nodeClaim({ conditions: ["Launched", "Registered"] });
+  const objects: Record<string, KubernetesObject> = {
+    NodeClaim: {
+      ...claim,
+      metadata: { ...claim.metadata, labels: LABELS },
+      status: { ...claim.status, nodeName: "n" },
+    } as KubernetesObject,
+    Node: { metadata: { name: "n", labels: LABELS } },
+  };
+  const kubernetes = {
+    list: async () => [],
+    get: async (kind: string) => objects[kind],
+    update: async (kind: string, object: KubernetesObject) => {
+      objects[kind] = object;
+    },
+  };
+  const fleet = { describe: async () => [{ ...instance, ...found }] };
+  const deps = { cluster: { name: "c1" }, store, kubernetes, fleet, log: recordingLog(), now: () => NOW };
+  const tend = async () => tendReservations(await store.list("c1"), deps as unknown as LifecycleDeps);
+  return { tend, store, objects };
+}
+
+describe("a machine in a reservation", () => {
+  it("is on-demand once it stands there no longer: its claim, its node and its record say so", async () => {
+    const { tend, store, objects } = await scene({ capacityType: "on-demand", reservationId: undefined as never });
+    await tend();
+    const want = { "karpenter.sh/capacity-type": "on-demand", team: "a" };
+    expect([objects["NodeClaim"]?.metadata.labels, objects["Node"]?.metadata.labels]).toEqual([want, want]);
+    const [kept] = await store.list("c1");
+    expect(kept?.instance).toEqual(INSTANCE);
+    await tend();
+    expect((await store.list("c1"))[0]?.version).toBe(kept?.version);
+  });
+
+  it("is left alone while it stands there", async () => {
+    const { tend, store, objects } = await scene({});
+    const [before] = await store.list("c1");
+    await tend();
+    expect(objects["Node"]?.metadata.labels).toEqual(LABELS);
+    expect(await store.list("c1")).toEqual([before]);
+  });
+});
