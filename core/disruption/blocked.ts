@@ -29,7 +29,10 @@ export type Blocked =
   | { readonly reason: "BudgetSpent"; readonly nodePool: string; readonly disruption: DisruptionReason }
   | { readonly reason: "PodsUnplaced"; readonly errors: readonly (readonly [pod: string, error: string])[] }
   | { readonly reason: "SeveralReplacements"; readonly count: number }
-  | { readonly reason: "NotCheaper" }
+  /** `needs`: what the pods' new nodes would cost at least, and `costs` what is paid now, in USD per hour, where that was worked out. */
+  | { readonly reason: "NotCheaper"; readonly needs?: number; readonly costs?: number }
+  /** What is saved in `hours` is less than what the move counts as (USD). */
+  | { readonly reason: "NotRepaid"; readonly savesPerHour: number; readonly hours: number; readonly moveCost: number }
   | { readonly reason: "MinValues"; readonly key: string; readonly wanted: number; readonly left: number }
   | { readonly reason: "SpotToSpotDisabled" }
   | { readonly reason: "SpotToSpotTooFew"; readonly count: number }

@@ -1,10 +1,14 @@
 import { CAPACITY_TYPE, ZONE } from "../model/labels.ts";
 import type { PlannedNodeClaim } from "../model/plan.ts";
+import type { Effort } from "../scheduling/search.ts";
+import type { Sketch } from "../scheduling/sketch.ts";
 import { notWorthIt } from "./balanced.ts";
 import type { Blocked } from "./blocked.ts";
 import { type Candidate, capacityTypeOf, hasNothingToMove, instanceTypeNameOf, isEmpty } from "./candidate.ts";
+import { savingsOf } from "./command.ts";
 import { consolidateAfterMs } from "./consolidate-after.ts";
 import { cheapestLaunchPrice, launchOfferings } from "./price.ts";
+import { notRepaid } from "./repay.ts";
 import {
   allowsCapacityType,
   minValuesShortfall,
@@ -45,13 +49,15 @@ export function isConsolidationCandidate(candidate: Candidate, now: number): boo
 /** What taking some nodes away would come to. */
 export type Outcome =
   | { readonly decision: "delete" }
-  | { readonly decision: "replace"; readonly replacement: PlannedNodeClaim }
+  | { readonly decision: "replace"; readonly replacements: readonly PlannedNodeClaim[] }
   | { readonly decision: "none"; readonly blocked: Blocked };
 
 export interface ConsolidationContext {
   readonly view: ClusterView;
   readonly settings: DisruptionSettings;
   readonly simulate: Simulate;
+  /** The cluster laid out for many questions about the candidates; without it nodes are tried in Karpenter's way alone. */
+  readonly sketch?: () => Sketch;
 }
 
 /** USD per hour of what the candidates cost now. */
@@ -60,33 +66,44 @@ export function totalPrice(candidates: readonly Candidate[]): number {
 }
 
 /** Spot for spot (disruption.md §7.3). With one node the list is cut, so that the next cheaper type is not worth another move. */
-function spotForSpot(replacement: Replacement, candidates: readonly Candidate[], settings: DisruptionSettings): Replacement | Blocked {
+function spotForSpot(
+  replacement: Replacement,
+  limit: number,
+  candidates: readonly Candidate[],
+  settings: DisruptionSettings,
+): Replacement | Blocked {
   if (!settings.spotToSpotConsolidation) return { reason: "SpotToSpotDisabled" };
-  const cheaper = underPrice(pinnedTo(replacement, "spot"), totalPrice(candidates), cheapestLaunchPrice);
+  const cheaper = underPrice(pinnedTo(replacement, "spot"), limit, cheapestLaunchPrice);
   if ("reason" in cheaper || candidates.length > 1) return cheaper;
   if (cheaper.types.length < SPOT_TO_SPOT_MIN_TYPES) return { reason: "SpotToSpotTooFew", count: cheaper.types.length };
-  const { requirements } = cheaper;
-  const byPrice = [...cheaper.types].sort(
-    (a, b) => cheapestLaunchPrice(a, requirements) - cheapestLaunchPrice(b, requirements) || (a.name < b.name ? -1 : 1),
-  );
-  for (let count = SPOT_TO_SPOT_MIN_TYPES; count < byPrice.length; count++) {
-    const cut = { ...cheaper, types: byPrice.slice(0, count) };
-    if (!minValuesShortfall(cut)) return cut;
-  }
-  return cheaper;
+  return cheapestFew(cheaper, SPOT_TO_SPOT_MIN_TYPES);
 }
 
-/** Cheaper than the nodes it replaces, wherever and however it is launched. */
+/** So many of the cheapest types, or more where minValues want more. */
+function cheapestFew(replacement: Replacement, least: number): Replacement {
+  const { requirements } = replacement;
+  const byPrice = [...replacement.types].sort(
+    (a, b) => cheapestLaunchPrice(a, requirements) - cheapestLaunchPrice(b, requirements) || (a.name < b.name ? -1 : 1),
+  );
+  for (let count = least; count < byPrice.length; count++) {
+    const cut = { ...replacement, types: byPrice.slice(0, count) };
+    if (!minValuesShortfall(cut)) return cut;
+  }
+  return replacement;
+}
+
+/** The planned claim as it stays under `limit` (USD per hour) wherever and however it is launched. */
 function cheaperReplacement(
   planned: PlannedNodeClaim,
+  limit: number,
   candidates: readonly Candidate[],
   { view, settings }: ConsolidationContext,
 ): Replacement | Blocked {
   const replacement = replacementFrom(planned, view.snapshot.instanceTypes.get(planned.nodePool) ?? []);
   if (allowsCapacityType(replacement, "spot") && candidates.every((candidate) => capacityTypeOf(candidate) === "spot")) {
-    return spotForSpot(replacement, candidates, settings);
+    return spotForSpot(replacement, limit, candidates, settings);
   }
-  const cheaper = underPrice(replacement, totalPrice(candidates));
+  const cheaper = underPrice(replacement, limit);
   if ("reason" in cheaper) return cheaper;
   if (!allowsCapacityType(cheaper, "spot") || !allowsCapacityType(cheaper, "on-demand")) return cheaper;
   // The price was compared as spot: were spot to fail, the launch must not fall back to dearer on-demand.
@@ -97,28 +114,62 @@ function cheaperReplacement(
   return minValuesShortfall(pinned) ?? pinned;
 }
 
-/**
- * What taking these nodes away together would come to: nothing is needed instead, or one cheaper node is (disruption.md §7).
- * `narrow` may cut the replacement down further.
- */
+/** CreateFleet takes 60 overrides; more types than these make a command of many replacements large for nothing. */
+const TYPES_OF_MANY = 60;
+
+/** Claims that cost less together than the candidates do, whatever each is launched as: what is saved is shared out by their prices. */
+function cheaperReplacements(
+  planned: readonly PlannedNodeClaim[],
+  candidates: readonly Candidate[],
+  context: ConsolidationContext,
+): readonly Replacement[] | Blocked {
+  const costs = totalPrice(candidates);
+  const needs = planned.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
+  if (planned.length > 1 && needs >= costs) return { reason: "NotCheaper", needs, costs };
+  const replacements: Replacement[] = [];
+  for (const claim of planned) {
+    const limit = planned.length === 1 ? costs : claim.pricePerHour * (costs / needs);
+    const cheaper = cheaperReplacement(claim, limit, candidates, context);
+    if ("reason" in cheaper) return cheaper.reason === "NotCheaper" && needs >= costs ? { ...cheaper, needs, costs } : cheaper;
+    replacements.push(planned.length === 1 ? cheaper : cheapestFew(cheaper, TYPES_OF_MANY));
+  }
+  return replacements;
+}
+
+export interface ConsolidateOptions {
+  /** May cut a lone replacement down further. */
+  readonly narrow?: (replacement: Replacement) => Replacement | Blocked;
+  /** How many nodes may come instead. Default 1, as in Karpenter. */
+  readonly mostReplacements?: number;
+  /** How long to look for a cheap plan. Default "quick". */
+  readonly effort?: Effort;
+}
+
+/** What taking these nodes away together would come to: nothing is needed instead, or some nodes that cost less (disruption.md §7). */
 export function consolidate(
   context: ConsolidationContext,
   candidates: readonly Candidate[],
-  narrow: (replacement: Replacement) => Replacement | Blocked = (replacement) => replacement,
+  { narrow = (replacement) => replacement, mostReplacements = 1, effort = "quick" }: ConsolidateOptions = {},
 ): Outcome {
   const none = (blocked: Blocked): Outcome => ({ decision: "none", blocked });
+  const refused = (savesPerHour: number): Blocked | undefined =>
+    notWorthIt(context.view, candidates, savesPerHour) ?? notRepaid(context.settings, candidates, savesPerHour);
   // Nothing saves more than to buy nothing instead: when that is not worth it, no trial is needed.
-  const hopeless = notWorthIt(context.view, candidates, totalPrice(candidates));
+  const hopeless = refused(totalPrice(candidates));
   if (hopeless) return none(hopeless);
-  const trial = tryRemoval(context.view, candidates, context.simulate);
+  const trial = tryRemoval(context.view, candidates, context.simulate, { effort });
   if (trial.unplaced.length > 0) return none({ reason: "PodsUnplaced", errors: trial.unplaced });
-  const [planned, ...more] = trial.newNodeClaims;
-  if (!planned) return { decision: "delete" };
-  if (more.length > 0) return none({ reason: "SeveralReplacements", count: trial.newNodeClaims.length });
-  const cheaper = cheaperReplacement(planned, candidates, context);
-  const replacement = "reason" in cheaper ? cheaper : narrow(cheaper);
-  if ("reason" in replacement) return none(replacement);
-  const narrowed = plannedFrom(replacement);
-  const poor = notWorthIt(context.view, candidates, totalPrice(candidates) - narrowed.pricePerHour);
-  return poor ? none(poor) : { decision: "replace", replacement: narrowed };
+  const planned = trial.newNodeClaims;
+  if (planned.length === 0) return { decision: "delete" };
+  if (planned.length > mostReplacements) return none({ reason: "SeveralReplacements", count: planned.length });
+  const cheaper = cheaperReplacements(planned, candidates, context);
+  if ("reason" in cheaper) return none(cheaper);
+  const replacements: PlannedNodeClaim[] = [];
+  for (const replacement of cheaper) {
+    const narrowed = cheaper.length === 1 ? narrow(replacement) : replacement;
+    if ("reason" in narrowed) return none(narrowed);
+    replacements.push(plannedFrom(narrowed));
+  }
+  const poor = refused(savingsOf(candidates, replacements));
+  return poor ? none(poor) : { decision: "replace", replacements };
 }

@@ -55,7 +55,7 @@ export function drift(
       blocked.push({ node, nodeClaim, blocked: { reason: "BudgetSpent", nodePool, disruption: "Drifted" } });
       continue;
     }
-    const trial = tryRemoval(view, [candidate], simulate, false);
+    const trial = tryRemoval(view, [candidate], simulate, { settle: false });
     if (trial.unplaced.length === 0) {
       return { found: { candidates: [candidate], replacements: replacementsFor(candidate, trial) }, blocked, eligible: eligible.length };
     }

@@ -47,7 +47,7 @@ function bestPrefix(
     if (tried.has(length)) return tried.get(length);
     const batch = candidates.slice(0, length);
     const outcome = attempt(batch);
-    const replacements = outcome.decision === "replace" ? [outcome.replacement] : [];
+    const replacements = outcome.decision === "replace" ? outcome.replacements : [];
     const found = outcome.decision === "none" ? undefined : { candidates: batch, replacements, savings: savingsOf(batch, replacements) };
     tried.set(length, found);
     if (found && (!best || found.savings > best.savings + EPSILON)) best = found;
@@ -88,7 +88,7 @@ export function multiNode(
     return false;
   });
   const attempt = (batch: readonly Candidate[]): Outcome =>
-    consolidate(context, batch, (replacement) => withoutSameType(replacement, batch));
+    consolidate(context, batch, { narrow: (replacement) => withoutSameType(replacement, batch) });
   const found = bestPrefix(within, attempt, outOfTime);
   return { ...(found ? { found } : {}), blocked, eligible: eligible.length };
 }

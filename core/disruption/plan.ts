@@ -1,21 +1,23 @@
 import { NODE_POOL } from "../model/labels.ts";
 import type { CommandRecord, DisruptionReason, NodeClaimRecord } from "../model/record.ts";
 import type { Snapshot } from "../model/snapshot.ts";
+import { type LayOut, type Sketch, sketchOf } from "../scheduling/sketch.ts";
 import { type Score, scores } from "./balanced.ts";
 import type { Blocked, BlockedNode } from "./blocked.ts";
 import { nextBudgetChange, type PoolBudget, poolBudgets } from "./budget.ts";
 import { type Candidate, findCandidates, isEmpty } from "./candidate.ts";
 import { newCommand, reasonOf } from "./command.ts";
 import { consolidatableFrom } from "./consolidate-after.ts";
-import { type ConsolidationContext, consolidationBlock } from "./consolidation.ts";
-import type { Decision, Method } from "./decision.ts";
+import { type ConsolidationContext, consolidationBlock, isConsolidationCandidate } from "./consolidation.ts";
+import type { Decision, Method, Tried } from "./decision.ts";
 import { drift } from "./drift.ts";
 import { emptiness, emptinessBlock } from "./emptiness.ts";
+import { jointly } from "./joint.ts";
 import { multiNode } from "./multi-node.ts";
 import { approvedEvents, blockedEvents, budgetEvents, candidateEvents, type DedupedEvent } from "./plan-events.ts";
 import { budgetGauges, eligibleGauge, type Gauge } from "./plan-gauges.ts";
 import type { DisruptionSettings } from "./settings.ts";
-import type { Simulate } from "./simulate.ts";
+import { type Simulate, simulateWithSolve, sketchFor } from "./simulate.ts";
 import { singleNode } from "./single-node.ts";
 import { staticDrift } from "./static-drift.ts";
 import { type ClusterView, viewCluster } from "./view.ts";
@@ -31,6 +33,8 @@ export interface DisruptionInput {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly simulate: Simulate;
+  /** Lays the cluster out for choosing nodes jointly; without it they are chosen in Karpenter's way. The product's own where `simulate` is. */
+  readonly layOut?: LayOut;
   readonly newId: () => string;
   /** Node name to the time (ms) until which a pod is expected there (20 s from its placement). */
   readonly nominatedUntil?: ReadonlyMap<string, number>;
@@ -50,6 +54,8 @@ export interface DisruptionPlan {
   readonly consolidatable: ReadonlyMap<string, boolean>;
   /** When time alone may change the answer, ms; undefined when only an event can. */
   readonly nextDueAt: number | undefined;
+  /** Sets of nodes that were tried, in that order. */
+  readonly tried: readonly Tried[];
   readonly events: readonly DedupedEvent[];
   readonly gauges: readonly Gauge[];
   /** Room that CapacityBuffers want is missing and can be bought: provisioning should look. */
@@ -71,7 +77,19 @@ interface Pass {
 
 /** The methods in Karpenter's order; the first that finds something ends the pass (disruption.md §1). */
 function runMethods(input: DisruptionInput, view: ClusterView, candidates: readonly Candidate[]): readonly Pass[] {
-  const context: ConsolidationContext = { view, settings: input.settings, simulate: input.simulate };
+  const { layOut = input.simulate === simulateWithSolve ? sketchOf : undefined } = input;
+  let sketch: Sketch | undefined;
+  const laidOut = (by: LayOut): Sketch => {
+    const movable = candidates.filter((candidate) => isConsolidationCandidate(candidate, view.now));
+    sketch ??= sketchFor(view, movable, by);
+    return sketch;
+  };
+  const context: ConsolidationContext = {
+    view,
+    settings: input.settings,
+    simulate: input.simulate,
+    ...(layOut && { sketch: () => laidOut(layOut) }),
+  };
   const budgets = new Map<DisruptionReason, ReadonlyMap<string, PoolBudget>>();
   const budgetsFor = (reason: DisruptionReason): ReadonlyMap<string, PoolBudget> => {
     const known = budgets.get(reason) ?? poolBudgets(view, reason);
@@ -85,13 +103,16 @@ function runMethods(input: DisruptionInput, view: ClusterView, candidates: reado
     ["emptiness", (allowed) => emptiness(candidates, allowed, view.now)],
     ...(input.settings.staticCapacity ? [staticMethod] : []),
     ["drift", (allowed) => drift(view, candidates, allowed, input.simulate, () => outOfTime("drift"))],
+    ["multi", (allowed) => jointly(context, candidates, allowed, () => outOfTime("multi"))],
     ["multi", (allowed) => multiNode(context, candidates, allowed, () => outOfTime("multi"))],
     ["single", (allowed) => singleNode(context, candidates, allowed, { unseenPools, outOfTime: () => outOfTime("single") })],
   ];
   const passes: Pass[] = [];
   for (const [method, run] of methods) {
     const allowed = budgetsFor(reasonOf(method));
-    const pass = { method, decision: run(allowed), budgets: allowed };
+    const decision = run(allowed);
+    const isOne = method === "multi" && decision.found?.candidates.length === 1;
+    const pass = { method: isOne ? "single" : method, decision, budgets: allowed } as const;
     passes.push(pass);
     if (pass.decision.found) break;
   }
@@ -166,6 +187,7 @@ export function planDisruption(input: DisruptionInput): DisruptionPlan {
     ...(command ? { command } : {}),
     blocked: blocked.map((node) => ({ ...node, message: describeBlocked(node.blocked) })),
     consolidatable,
+    tried: passes.flatMap(({ decision }) => decision.tried ?? []),
     lacksRoom: view.heldRoom().isShort,
     nextDueAt: command?.dueAt ?? nextDue(view, times, blocked),
     events: [

@@ -2,6 +2,8 @@ import type { Plan, PlannedNodeClaim } from "../model/plan.ts";
 import type { Pod } from "../model/pod.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import { isPending, podKey } from "../pods/predicates.ts";
+import type { Effort } from "../scheduling/search.ts";
+import type { LayOut, Sketch } from "../scheduling/sketch.ts";
 import { solve } from "../scheduling/solve.ts";
 import type { Candidate } from "./candidate.ts";
 import { consolidatableFrom } from "./consolidate-after.ts";
@@ -16,13 +18,15 @@ export interface SimulateOptions {
   readonly reservedMode: "fallback";
   /** Nodes that running pods may not be moved to: their consolidateAfter has not passed. */
   readonly settling: ReadonlySet<string>;
+  /** How long to look for a cheap plan. Default "quick". */
+  readonly effort?: Effort;
 }
 
 /** The scheduler: what would happen to all pods without these nodes. */
 export type Simulate = (snapshot: Snapshot, options: SimulateOptions) => Plan;
 
 /** The product's scheduler; tests may put a simpler one in its place. */
-export const simulateWithSolve: Simulate = (snapshot, options) => solve(snapshot, { ...options, effort: "quick" });
+export const simulateWithSolve: Simulate = (snapshot, options) => solve(snapshot, { effort: "quick", ...options });
 
 /** What came of a trial. */
 export interface Trial {
@@ -62,11 +66,25 @@ function settlingNodes(view: ClusterView): ReadonlySet<string> {
   return settling;
 }
 
+/** Lays the cluster out for questions about these candidates, with the same nodes closed to their pods as in a trial. */
+export function sketchFor(view: ClusterView, candidates: readonly Candidate[], layOut: LayOut): Sketch {
+  const notUp = [...view.machines.values()].flatMap(({ name, initialized }) => (initialized ? [] : [name]));
+  return layOut(view.heldRoom().snapshot, {
+    homes: new Map(candidates.map(({ node, moving }) => [node, moving])),
+    closed: new Set([...settlingNodes(view), ...notUp]),
+  });
+}
+
 /**
- * Plans the cluster without these nodes. `settle`: consolidation leaves nodes alone that have just changed, as destinations too;
+ * Plans the cluster without these nodes. `settle` (default true): consolidation leaves nodes alone that have just changed, as destinations too;
  * drift takes what there is.
  */
-export function tryRemoval(view: ClusterView, candidates: readonly Candidate[], simulate: Simulate, settle = true): Trial {
+export function tryRemoval(
+  view: ClusterView,
+  candidates: readonly Candidate[],
+  simulate: Simulate,
+  { settle = true, effort = "quick" }: { readonly settle?: boolean; readonly effort?: Effort } = {},
+): Trial {
   const settling = settle ? settlingNodes(view) : new Set<string>();
   const { snapshot } = view.heldRoom();
   const plan = simulate(snapshot, {
@@ -74,6 +92,7 @@ export function tryRemoval(view: ClusterView, candidates: readonly Candidate[], 
     extraPods: candidates.flatMap(({ moving }) => moving),
     reservedMode: "fallback",
     settling,
+    effort,
   });
   const pending = new Set(snapshot.pods.filter(isPending).map(podKey));
   // Nobody is worse off when room for later moves to a node that is still coming up. Consolidation must not lose it; drift has to go on.

@@ -1,4 +1,6 @@
-import type { BlockedNode } from "./blocked.ts";
+import { podKey } from "../pods/predicates.ts";
+import type { Sketch } from "../scheduling/sketch.ts";
+import type { Blocked, BlockedNode } from "./blocked.ts";
 import { allowance, type PoolBudget } from "./budget.ts";
 import type { Candidate } from "./candidate.ts";
 import { type ConsolidationContext, consolidate, isConsolidationCandidate } from "./consolidation.ts";
@@ -24,6 +26,21 @@ export function inTurns(candidates: readonly Candidate[], unseenPools: readonly 
   return turns;
 }
 
+/** With a sketch of the cluster, several smaller nodes may come in the place of one. */
+const MOST_REPLACEMENTS = 3;
+
+/** Why a trial would be in vain, as far as a sketch can tell. */
+function notPromising({ node, pricePerHour }: Candidate, { rearrangement }: Sketch): Blocked | undefined {
+  const { homeless, price } = rearrangement.without(node);
+  if (homeless.length > 0) {
+    return {
+      reason: "PodsUnplaced",
+      errors: homeless.map((pod) => [podKey(pod), "no other node takes it, nor a new one of any NodePool"]),
+    };
+  }
+  return price < pricePerHour ? undefined : { reason: "NotCheaper", needs: price, costs: pricePerHour };
+}
+
 /** The first node that none or one cheaper node can stand in for. */
 export function singleNode(
   context: ConsolidationContext,
@@ -44,12 +61,17 @@ export function singleNode(
       blocked.push({ node, nodeClaim, blocked: { reason: "BudgetSpent", nodePool, disruption: "Underutilized" } });
       continue;
     }
-    const outcome = consolidate(context, [candidate]);
+    const hopeless = context.sketch && notPromising(candidate, context.sketch());
+    if (hopeless) {
+      blocked.push({ node, nodeClaim, blocked: hopeless });
+      continue;
+    }
+    const outcome = consolidate(context, [candidate], { mostReplacements: context.sketch ? MOST_REPLACEMENTS : 1 });
     if (outcome.decision === "none") {
       blocked.push({ node, nodeClaim, blocked: outcome.blocked });
       continue;
     }
-    const replacements = outcome.decision === "replace" ? [outcome.replacement] : [];
+    const replacements = outcome.decision === "replace" ? outcome.replacements : [];
     return { found: { candidates: [candidate], replacements }, blocked, eligible: eligible.length };
   }
   return { blocked, eligible: eligible.length };

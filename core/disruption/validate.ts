@@ -1,4 +1,5 @@
 import type { CommandRecord } from "../model/record.ts";
+import type { Effort } from "../scheduling/search.ts";
 import { allowance, poolBudgets } from "./budget.ts";
 import { type Candidate, findCandidates } from "./candidate.ts";
 import { isConsolidationCandidate } from "./consolidation.ts";
@@ -19,8 +20,14 @@ function filterOf(method: CommandRecord["method"], now: number): (candidate: Can
 }
 
 /** Nothing that was not foreseen: as many nodes as planned, of types that would be planned again. */
-function stillSchedules(command: CommandRecord, candidates: readonly Candidate[], view: ClusterView, simulate: Simulate): boolean {
-  const trial = tryRemoval(view, candidates, simulate);
+function stillSchedules(
+  command: CommandRecord,
+  candidates: readonly Candidate[],
+  view: ClusterView,
+  simulate: Simulate,
+  effort: Effort,
+): boolean {
+  const trial = tryRemoval(view, candidates, simulate, { effort });
   if (trial.unplaced.length > 0 || trial.newNodeClaims.length !== command.replacements.length) return false;
   return command.replacements.every((planned, i) => {
     const again = new Set(trial.newNodeClaims[i]?.instanceTypes);
@@ -42,6 +49,8 @@ export function validate(command: CommandRecord, view: ClusterView, simulate: Si
   const allowed = there.filter(({ nodePool }) => budget.take(nodePool.metadata.name));
   if (allowed.length === 0 || (!partial && allowed.length < there.length)) return { holds: false, why: "budget" };
   const simulated = command.method === "multi" || command.method === "single";
-  if (simulated && !stillSchedules(command, allowed, view, simulate)) return { holds: false, why: "scheduling" };
+  // Which effort found it is not written down: the quick one is tried first.
+  const holds = (effort: Effort): boolean => stillSchedules(command, allowed, view, simulate, effort);
+  if (simulated && !holds("quick") && !holds("full")) return { holds: false, why: "scheduling" };
   return { holds: true, candidates: allowed };
 }

@@ -61,7 +61,11 @@ export function describeBlocked(blocked: Blocked): string {
     case "SeveralReplacements":
       return `Can't remove without creating ${blocked.count} candidates`;
     case "NotCheaper":
-      return "Can't replace with a cheaper node";
+      return blocked.needs === undefined || blocked.costs === undefined
+        ? "Can't replace with a cheaper node"
+        : `Can't replace with a cheaper node: its pods would need new nodes for ${formatPrice(blocked.needs)}, it costs ${formatPrice(blocked.costs)}`;
+    case "NotRepaid":
+      return `Saving ${formatPrice(blocked.savesPerHour)} does not repay moving its pods within ${Number(blocked.hours.toFixed(2))} h (CONSOLIDATION_HORIZON): that counts as $${blocked.moveCost.toFixed(4)}`;
     case "MinValues":
       return `Filtering by price: minValues of ${blocked.wanted} for ${blocked.key} is not met by the cheaper instance types, which have ${blocked.left}`;
     case "SpotToSpotDisabled":
@@ -71,6 +75,10 @@ export function describeBlocked(blocked: Blocked): string {
     case "NotWorthIt":
       return `Balanced policy of NodePool "${blocked.nodePool}" finds too little saved for what is disrupted (score ${blocked.score.toFixed(2)} < threshold 0.50)`;
   }
+}
+
+function formatPrice(usdPerHour: number): string {
+  return `$${usdPerHour.toFixed(4)}/h`;
 }
 
 /** The reason of the Event that tells it; undefined for what comes and goes by itself and is not told. */
@@ -100,6 +108,7 @@ export function eventReasonOf({ reason }: Blocked): "DisruptionBlocked" | "Uncon
     case "PodsUnplaced":
     case "SeveralReplacements":
     case "NotCheaper":
+    case "NotRepaid":
     case "MinValues":
     case "SpotToSpotDisabled":
     case "SpotToSpotTooFew":

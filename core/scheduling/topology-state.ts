@@ -7,13 +7,36 @@ import type { TopologyGroup } from "./topology-group.ts";
 /** Counts of one run: how many matching pods lie in each domain, by group. */
 export class TopologyState {
   readonly counts: readonly Map<string, number>[];
-  constructor(groups: readonly TopologyGroup[]) {
+  /** What each change has replaced, for those who want to go back. */
+  readonly #journal: { readonly counts: Map<string, number>; readonly domain: string; readonly pods: number | undefined }[] | undefined;
+
+  /** With `keepsJournal`, changes can be taken back. */
+  constructor(groups: readonly TopologyGroup[], keepsJournal = false) {
     this.counts = groups.map(({ domains }) => new Map(domains));
+    this.#journal = keepsJournal ? [] : undefined;
   }
 
   add(group: TopologyGroup, domain: string, pods: number): void {
     const counts = this.counts[group.index];
-    counts?.set(domain, (counts.get(domain) ?? 0) + pods);
+    if (counts === undefined) return;
+    const before = counts.get(domain);
+    this.#journal?.push({ counts, domain, pods: before });
+    counts.set(domain, (before ?? 0) + pods);
+  }
+
+  /** Where the journal stands, to be given to `backTo`. */
+  get mark(): number {
+    return this.#journal?.length ?? 0;
+  }
+
+  /** Takes back every change since the mark. */
+  backTo(mark: number): void {
+    const journal = this.#journal ?? [];
+    while (journal.length > mark) {
+      const { counts, domain, pods } = journal.pop() ?? { counts: new Map<string, number>(), domain: "", pods: undefined };
+      if (pods === undefined) counts.delete(domain);
+      else counts.set(domain, pods);
+    }
   }
 
   #countsOf(group: TopologyGroup): Map<string, number> {

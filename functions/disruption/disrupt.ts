@@ -4,11 +4,11 @@ import { heal } from "../../core/disruption/marking.ts";
 import { planDisruption } from "../../core/disruption/plan.ts";
 import { podEvents } from "../../core/disruption/pod-events.ts";
 import type { DisruptionSettings } from "../../core/disruption/settings.ts";
-import type { Simulate } from "../../core/disruption/simulate.ts";
+import { type Simulate, simulateWithSolve } from "../../core/disruption/simulate.ts";
 import { driftedClaims } from "../../core/drift/drifted-claims.ts";
 import type { CommandRecord, Lease, NodeClaimRecord } from "../../core/model/record.ts";
 import { ConflictError } from "../../core/ports/errors.ts";
-import { solve } from "../../core/scheduling/solve.ts";
+import { type LayOut, sketchOf } from "../../core/scheduling/sketch.ts";
 import type { ClusterDeps } from "../cluster-deps.ts";
 import { publishOnce } from "../events.ts";
 import { withLease } from "../lease.ts";
@@ -34,7 +34,8 @@ export async function disrupt(reason: string, deps: ClusterDeps): Promise<void> 
   const decided = await withLease(deps, async (lease) => {
     const before = await readWorld(deps);
     const observed = await observePods(before, deps);
-    const simulate: Simulate = (snapshot, options) => solve(snapshot, { ...deps.settings, ...options });
+    const simulate: Simulate = (snapshot, options) => simulateWithSolve(snapshot, { ...deps.settings, ...options });
+    const layOut: LayOut = (snapshot, options) => sketchOf(snapshot, options, deps.settings);
     const carried = await carryOn({ ...before, records: observed }, simulate, lease, wakeTimes, deps);
     // Replacements that were written just now take room and use limits: what is decided next must see them.
     const fresh = carried.some((command) => isStarted(command, before.commands));
@@ -46,7 +47,7 @@ export async function disrupt(reason: string, deps: ClusterDeps): Promise<void> 
     const began = deps.now();
     const settings = settingsOf(deps);
     const outOfTime = () => deps.now() - began > SEARCH_MS;
-    const plan = planDisruption({ ...seen, settings, simulate, newId: deps.newId, nominatedUntil: nominations(world), outOfTime });
+    const plan = planDisruption({ ...seen, settings, simulate, layOut, newId: deps.newId, nominatedUntil: nominations(world), outOfTime });
     if (plan.command) {
       await deps.store.createCommand(lease, plan.command);
       deps.log.debug("decided on a disruption, to be validated", {
@@ -77,8 +78,8 @@ function isStarted({ id, phase }: CommandRecord, before: readonly CommandRecord[
 }
 
 function settingsOf({ cluster, settings }: ClusterDeps): DisruptionSettings {
-  const { spotToSpotConsolidation, staticCapacity } = settings;
-  return { cluster: cluster.name, spotToSpotConsolidation, staticCapacity };
+  const { spotToSpotConsolidation, staticCapacity, consolidationHorizonMs: horizonMs, podMoveCost } = settings;
+  return { cluster: cluster.name, spotToSpotConsolidation, staticCapacity, horizonMs, podMoveCost };
 }
 
 /** Pods that came or went since the last pass. Somebody else's write in between is theirs to see: the next pass compares again. */

@@ -1,0 +1,99 @@
+import type { Sketch } from "../scheduling/sketch.ts";
+import { mixed } from "../scheduling/strategy.ts";
+import { allowance, type PoolBudget } from "./budget.ts";
+import type { Candidate } from "./candidate.ts";
+import { totalPrice } from "./consolidation.ts";
+import { netSavings } from "./repay.ts";
+import type { DisruptionSettings } from "./settings.ts";
+
+/** More nodes at once are left to the next pass. */
+export const MOST_NODES = 1_000;
+/** Candidates looked at in all orders together, and orders at most. */
+const LOOKS = 20_000;
+const MOST_ORDERS = 150;
+/** With more nodes gone than this, pods are not placed anew for the sake of one more. */
+const MOST_ANEW = 40;
+
+/** A candidate with what could be saved on it at best: its price, less what room for its pods is worth. USD per hour. */
+export interface Wasteful {
+  readonly candidate: Candidate;
+  readonly waste: number;
+}
+
+/** What is wasted for each pod that would have to move. */
+export function perTrouble({ candidate, waste }: Wasteful): number {
+  return waste / candidate.disruptionCost;
+}
+
+type Rank = (wasteful: Wasteful) => number;
+
+const RANKS: readonly Rank[] = [
+  perTrouble,
+  ({ candidate }) => candidate.pricePerHour / candidate.disruptionCost,
+  ({ waste }) => waste,
+  ({ candidate }) => candidate.pricePerHour,
+];
+
+/**
+ * Nodes that can be emptied together without buying anything, in the order of their going. Which can depends on who goes first: nodes are tried in
+ * several orders, then in orders that differ a little from the best, as often as the size of the cluster allows, and what is worth most is taken.
+ */
+export function bestEmptied(
+  sketch: Sketch,
+  wasteful: readonly Wasteful[],
+  budgets: ReadonlyMap<string, PoolBudget>,
+  settings: DisruptionSettings,
+): readonly Candidate[] {
+  let best: readonly Candidate[] = [];
+  let most = 0;
+  let rank = perTrouble;
+  const tryOrder = (by: Rank): void => {
+    const emptied = emptiedInTurn(sketch, ordered(wasteful, by), budgets);
+    const net = netSavings(settings, emptied, totalPrice(emptied));
+    if (net > most) [best, most, rank] = [emptied, net, by];
+  };
+  for (const by of RANKS) tryOrder(by);
+  const orders = best.length === 0 ? 0 : Math.min(MOST_ORDERS, Math.floor(LOOKS / wasteful.length));
+  for (let n = RANKS.length; n < orders; n++) {
+    const from = rank;
+    // Between half and twice as wanted as before.
+    tryOrder((item) => from(item) * 2 ** (mixed(n, item.candidate.node) / 2 ** 31 - 1));
+  }
+  return best;
+}
+
+function ordered(wasteful: readonly Wasteful[], by: Rank): readonly Candidate[] {
+  return wasteful
+    .map((item) => ({ candidate: item.candidate, rank: by(item) }))
+    .sort((a, b) => b.rank - a.rank || (a.candidate.node < b.candidate.node ? -1 : 1))
+    .map(({ candidate }) => candidate);
+}
+
+/** Empties one after another where the others have room; pods go to those first that would go last. */
+function emptiedInTurn(
+  { rearrangement }: Sketch,
+  candidates: readonly Candidate[],
+  budgets: ReadonlyMap<string, PoolBudget>,
+): readonly Candidate[] {
+  const budget = allowance(budgets);
+  const start = rearrangement.mark;
+  rearrangement.offerFirst(candidates.map(({ node }) => node).reverse());
+  let emptied: Candidate[] = [];
+  const isEmptied = (candidate: Candidate): boolean => {
+    if (rearrangement.empty(candidate.node)) return true;
+    if (emptied.length === 0 || emptied.length > MOST_ANEW) return false;
+    // Those that went before have taken the room that suited its pods: all look for places anew.
+    rearrangement.backTo(start);
+    if (rearrangement.emptyTogether([...emptied, candidate].map(({ node }) => node))) return true;
+    emptied = emptied.filter(({ node }) => rearrangement.empty(node));
+    return false;
+  };
+  for (const candidate of candidates) {
+    const pool = candidate.nodePool.metadata.name;
+    if (emptied.length === MOST_NODES || budget.left(pool) <= 0 || !isEmptied(candidate)) continue;
+    budget.take(pool);
+    emptied.push(candidate);
+  }
+  rearrangement.backTo(start);
+  return emptied;
+}

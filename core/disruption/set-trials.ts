@@ -1,0 +1,104 @@
+import type { PlannedNodeClaim } from "../model/plan.ts";
+import type { Effort } from "../scheduling/search.ts";
+import { NODE_HOUR } from "../scheduling/strategy.ts";
+import type { Blocked } from "./blocked.ts";
+import type { Candidate } from "./candidate.ts";
+import { savingsOf } from "./command.ts";
+import { type ConsolidationContext, consolidate } from "./consolidation.ts";
+import type { Tried } from "./decision.ts";
+import { withoutSameType } from "./multi-node.ts";
+import { netSavings } from "./repay.ts";
+
+/** A set of nodes that can go together, with what comes instead. */
+export interface Removable {
+  readonly candidates: readonly Candidate[];
+  readonly replacements: readonly PlannedNodeClaim[];
+  /** USD per hour. */
+  readonly savings: number;
+  /** USD per hour, less what the move counts as over the horizon; volumes of nodes that are gained or lost are counted. */
+  readonly net: number;
+}
+
+/** More nodes at once make a command that is large to store and long to carry out. */
+const MOST_REPLACEMENTS = 90;
+/** Less than this (USD per hour) is no difference. */
+const EPSILON = 1e-9;
+
+/** Tries sets of nodes by the scheduler, each once, remembers why they failed, and keeps the set that is worth most. */
+export class SetTrials {
+  readonly #context: ConsolidationContext;
+  readonly #known = new Map<string, Removable | Blocked>();
+  readonly #tried: { readonly candidates: readonly Candidate[]; readonly result: Removable | Blocked }[] = [];
+  #left: number;
+  #best: Removable | undefined;
+
+  /** `most`: so many trials may be made. */
+  constructor(context: ConsolidationContext, most: number) {
+    this.#context = context;
+    this.#left = most;
+  }
+
+  get best(): Removable | undefined {
+    return this.#best;
+  }
+
+  get isSpent(): boolean {
+    return this.#left <= 0;
+  }
+
+  /** What taking this set away comes to, with at most so many nodes in its place; a reason when it comes to nothing. */
+  try(candidates: readonly Candidate[], mostReplacements: number, effort: Effort): Removable | Blocked {
+    const text = `${effort} ${mostReplacements} ${candidates
+      .map(({ node }) => node)
+      .sort()
+      .join()}`;
+    const known = this.#known.get(text);
+    if (known !== undefined) return known;
+    this.#left--;
+    const result = this.#outcome(candidates, mostReplacements, effort);
+    this.#known.set(text, result);
+    this.#note(candidates, result);
+    return result;
+  }
+
+  /** Takes note of a set that somebody else has found to be removable. */
+  consider(candidates: readonly Candidate[], replacements: readonly PlannedNodeClaim[]): void {
+    this.#note(candidates, this.#removable(candidates, replacements));
+  }
+
+  #note(candidates: readonly Candidate[], result: Removable | Blocked): void {
+    this.#tried.push({ candidates, result });
+    if ("net" in result && (this.#best === undefined || result.net > this.#best.net + EPSILON)) this.#best = result;
+  }
+
+  #outcome(candidates: readonly Candidate[], mostReplacements: number, effort: Effort): Removable | Blocked {
+    const outcome = consolidate(this.#context, candidates, {
+      effort,
+      mostReplacements: Math.min(MOST_REPLACEMENTS, mostReplacements),
+      ...(candidates.length > 1 && { narrow: (replacement) => withoutSameType(replacement, candidates) }),
+    });
+    if (outcome.decision === "none") return outcome.blocked;
+    return this.#removable(candidates, outcome.decision === "replace" ? outcome.replacements : []);
+  }
+
+  #removable(candidates: readonly Candidate[], replacements: readonly PlannedNodeClaim[]): Removable {
+    const savings = savingsOf(candidates, replacements);
+    const volumes = NODE_HOUR * (candidates.length - replacements.length);
+    return { candidates, replacements, savings, net: volumes + netSavings(this.#context.settings, candidates, savings) };
+  }
+
+  /** Everything that was tried, in that order. */
+  get tried(): readonly Tried[] {
+    return this.#tried.map(({ candidates, result }) => {
+      const isFound = "net" in result;
+      return {
+        nodes: candidates.map(({ node }) => node),
+        savesPerHour: isFound ? result.savings : 0,
+        podsMoved: candidates.reduce((sum, { moving }) => sum + moving.length, 0),
+        replacements: isFound ? result.replacements.map(({ instanceTypes }) => instanceTypes[0] ?? "") : [],
+        verdict: result === this.#best ? "chosen" : "rejected",
+        ...(!isFound && { why: result }),
+      };
+    });
+  }
+}
