@@ -141,7 +141,9 @@ describe("single-node consolidation", () => {
   it("replaces it with strictly cheaper types only, cheapest first", () => {
     expect(run("single", busy, oneNew()).found?.replacements[0]).toMatchObject({ instanceTypes: ["small", "medium"], pricePerHour: 0.1 });
     const small = { ...busy, machines: [{ name: "a", type: "small" }] };
-    expect(reasonsOf(run("single", small, oneNew()))).toEqual(["Can't replace with a cheaper node"]);
+    expect(reasonsOf(run("single", small, oneNew()))).toEqual([
+      "Can't replace with a cheaper node: its pods would need new nodes for $0.1000/h, it costs $0.1000/h",
+    ]);
   });
 
   it("pins what may be either to spot, where it was cheaper", () => {
