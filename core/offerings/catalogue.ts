@@ -46,8 +46,10 @@ export interface Catalogue {
   readonly region: string;
   readonly zones: readonly { readonly name: string; readonly zoneId: string }[];
   readonly types: readonly CatalogueType[];
-  /** USD per hour, Linux, shared tenancy. */
+  /** USD (in China CNY) per hour, Linux, shared tenancy. */
   readonly onDemand: Readonly<Record<string, number>>;
+  /** The on-demand prices are another region's, since those of this one could never be read. */
+  readonly standIn?: true;
   /** USD per hour by type and zone. Absent until spot prices were read once: the on-demand price stands in for them (pricing-offerings.md §2). */
   readonly spot?: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** ISO 8601 date of the youngest fact. */

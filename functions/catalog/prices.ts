@@ -1,22 +1,23 @@
 import { type Catalogue, compactRecord } from "../../core/offerings/catalogue.ts";
-import { bundledLimits } from "../adapters/catalogue/bundled.ts";
+import { bundledLimits, standInPrices } from "../adapters/catalogue/bundled.ts";
 import { documentName, packCatalogue } from "../adapters/catalogue/document.ts";
 import type { CatalogDeps } from "./deps.ts";
 
-export type PriceDeps = Pick<CatalogDeps, "inventory" | "store" | "catalogue" | "log" | "now">;
+export type PriceDeps = Pick<CatalogDeps, "inventory" | "store" | "catalogue" | "settings" | "log" | "now">;
 
 /**
  * Reads instance types, zones and prices of the account's region and stores them for all functions. What cannot be read stays as it was; new prices go
- * over old ones, so a type never loses its price. Throws only when nothing at all could be read.
+ * over old ones, so a type never loses its price. Throws only when nothing at all could be read, or no type is known.
  */
-export async function refreshPrices({ inventory, store, catalogue, log, now }: PriceDeps): Promise<void> {
+export async function refreshPrices({ inventory, store, catalogue, settings, log, now }: PriceDeps): Promise<void> {
   const old = await catalogue();
-  let failed = 0;
-  const part = async <T>(what: string, read: () => Promise<T>): Promise<T | undefined> => {
+  let read = 0;
+  const part = async <T>(what: string, ask: () => Promise<T>): Promise<T | undefined> => {
     try {
-      return await read();
+      const answer = await ask();
+      read += 1;
+      return answer;
     } catch (error) {
-      failed += 1;
       log.error(`failed reading ${what}; those known before stay in use`, {
         region: old.region,
         error: error instanceof Error ? error.message : String(error),
@@ -24,23 +25,45 @@ export async function refreshPrices({ inventory, store, catalogue, log, now }: P
       return undefined;
     }
   };
-  const [types, onDemand, spot] = await Promise.all([
+  const [types, fresh, spot] = await Promise.all([
     part("instance types", () => readTypes(inventory)),
-    part("on-demand prices", () => inventory.onDemandPrices()),
+    canAskPrices(old.region, settings) ? part("on-demand prices", () => inventory.onDemandPrices()) : undefined,
     part("spot prices", () => inventory.spotPrices()),
   ]);
-  if (failed === 3) throw new Error(`nothing could be read about the offerings of region ${old.region}; the log says why`);
-  const fresh: Catalogue = {
+  if (read === 0) throw new Error(`nothing could be read about the offerings of region ${old.region}; the log says why`);
+  const known = types ?? old;
+  if (known.types.length === 0) {
+    throw new Error(
+      `no instance type of region ${old.region} could be read, and none is bundled: nothing can be launched there; the log says why`,
+    );
+  }
+  const onDemand = onDemandPrices(old, fresh);
+  if (onDemand.standIn && !old.standIn) {
+    const sentence = "no on-demand prices of this region are known; those of us-east-1 stand in for them";
+    log.info(sentence, { region: old.region });
+  }
+  const written: Catalogue = {
     region: old.region,
-    zones: types?.zones ?? old.zones,
-    types: types?.types ?? old.types,
-    onDemand: { ...old.onDemand, ...onDemand },
+    zones: known.zones,
+    types: known.types,
+    ...onDemand,
     ...((spot ?? old.spot) && { spot: mergeSpot(old.spot, spot) }),
     asOf: new Date(now()).toISOString(),
     ...(old.synthetic && { synthetic: true }),
   };
-  await store.putDocument(documentName(fresh.region), packCatalogue(fresh), fresh.asOf);
-  log.debug("updated offerings", { region: fresh.region, "instance-type-count": fresh.types.length, zones: fresh.zones.length });
+  await store.putDocument(documentName(written.region), packCatalogue(written), written.asOf);
+  log.debug("updated offerings", { region: written.region, "instance-type-count": written.types.length, zones: written.zones.length });
+}
+
+/** No endpoint of the Price List API is in GovCloud, and none is reached from an isolated VPC (pricing-offerings.md §1, §8). */
+function canAskPrices(region: string, { isolatedVpc }: PriceDeps["settings"]): boolean {
+  return !isolatedVpc && !region.startsWith("us-gov-");
+}
+
+/** New prices over old ones of this region; without any, another region's. Amounts of two regions are never mixed. */
+function onDemandPrices(old: Catalogue, fresh: Catalogue["onDemand"] | undefined): Pick<Catalogue, "onDemand" | "standIn"> {
+  const own = { ...(!old.standIn && old.onDemand), ...fresh };
+  return Object.keys(own).length > 0 ? { onDemand: own } : { onDemand: standInPrices(), standIn: true };
 }
 
 async function readTypes(inventory: CatalogDeps["inventory"]): Promise<Pick<Catalogue, "types" | "zones">> {

@@ -173,6 +173,24 @@ describe("spot prices", () => {
     const { NextToken } = await ec2Client(fake).send(new DescribeSpotPriceHistoryCommand({ StartTime: new Date() }));
     expect(NextToken).toBe("");
   });
+
+  it("change in one zone alone, go, and are bought at", async () => {
+    const fake = await fakeAws();
+    const asked = async () => {
+      const { SpotPriceHistory = [] } = await ec2Client(fake).send(new DescribeSpotPriceHistoryCommand({ InstanceTypes: ["m5.large"] }));
+      return Object.fromEntries(SpotPriceHistory.map(({ AvailabilityZone = "", SpotPrice }) => [AvailabilityZone, Number(SpotPrice)]));
+    };
+    const before = await asked();
+    const [zone = "", other = ""] = Object.keys(before);
+    fake.changePrice({ instanceType: "m5.large", zone, price: 0.01 });
+    fake.changePrice({ instanceType: "m5.large", zone: other, price: 0 });
+    const { [other]: _, ...rest } = before;
+    expect(await asked()).toEqual({ ...rest, [zone]: 0.01 });
+    const bad = { instanceType: "m5.large", zone: "mars-1a", price: 1 };
+    expect(() => fake.changePrice(bad)).toThrow("There is no spot price in mars-1a of m5.large.");
+    fake.reset();
+    expect(await asked()).toEqual(before);
+  });
 });
 
 describe("a catalogue from files", () => {

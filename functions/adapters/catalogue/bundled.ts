@@ -22,6 +22,14 @@ export function bundledCatalogue(region: string, { withSyntheticSpot = false }: 
   return { ...catalogue, spot, synthetic: true };
 }
 
+/**
+ * On-demand prices for a region that has none of its own: Virginia's, as Karpenter takes them too. They tell dear types from cheap ones; the amounts
+ * are off by some percent, more in regions far away.
+ */
+export function standInPrices(): Catalogue["onDemand"] {
+  return bundledCatalogue("us-east-1").onDemand;
+}
+
 /** Branch interfaces, addresses an interface and baseline bandwidth by type: no EC2 call states them all. */
 export function bundledLimits(): Readonly<Record<string, TypeLimits>> {
   return read("limits.json.gz");

@@ -53,6 +53,12 @@ const ORDERS: Readonly<Record<string, (fake: FakeAws, order: Order) => unknown>>
   "POST maintenance": (fake, order) => fake.scheduleMaintenance(text(order, "instanceId"), text(order, "code") as EventCode),
   "POST release": (fake, order) =>
     fake.release({ date: text(order, "date"), bottlerocket: text(order, "bottlerocket") } satisfies ImageRelease),
+  "POST price": (fake, order) =>
+    fake.changePrice({
+      instanceType: text(order, "instanceType"),
+      ...(order["zone"] === undefined ? {} : { zone: text(order, "zone") }),
+      price: Number(order["price"] ?? Number.NaN),
+    }),
   "POST cluster": (fake, order) => Object.assign(fake.cluster, order as Partial<FakeCluster>),
 };
 

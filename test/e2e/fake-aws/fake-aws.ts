@@ -8,6 +8,7 @@ import { byIds } from "./ec2/instances.ts";
 import { AwsError, unauthorized } from "./errors.ts";
 import { type ActiveFault, type FaultBook, throttled, tokenBucket } from "./faults.ts";
 import type { AwsEvent, FakeAwsOptions, FakeCluster, ImageRelease } from "./options.ts";
+import { changePrice, type PriceChange } from "./prices.ts";
 import { type Reply, type Understood, understand } from "./request.ts";
 import { makeWorld, releaseImages, type World } from "./world.ts";
 
@@ -31,6 +32,8 @@ export type FakeAws = {
   impair(instanceId: string, check: "instance" | "system", sinceMs?: number): void;
   /** Plans maintenance, such as `instance-retirement`, two weeks ahead, and sends the AWS Health event. */
   scheduleMaintenance(instanceId: string, code: EventCode): AwsEvent;
+  /** Changes what a type costs. Throws when the type has no such price. */
+  changePrice(change: PriceChange): void;
   /** Publishes newer machine images. */
   release(release: ImageRelease): void;
   /** Back to the first moment: same options, no instances, no faults, no calls. */
@@ -80,6 +83,7 @@ export async function startFakeAws(options: FakeAwsOptions): Promise<FakeAws> {
       the(id).impaired[check] = world.clock.now() - sinceMs;
     },
     scheduleMaintenance: (id, code) => scheduleMaintenance(world, the(id), code),
+    changePrice: (change) => changePrice(world.prices, change),
     release: (release) => releaseImages(world, release),
     reset() {
       const { cluster } = world;

@@ -73,7 +73,7 @@ export function getProducts(world: World, request: Record<string, unknown>): unk
   const filters = (request["Filters"] ?? []) as readonly PricingFilter[];
   const size = Number(request["MaxResults"] ?? 100);
   if (size < 1 || size > 100) throw new AwsError("InvalidParameterException", "MaxResults must be between 1 and 100.");
-  const types = Object.keys(world.options.catalogue.onDemandPrices).filter((type) => {
+  const types = [...world.prices.onDemand.keys()].filter((type) => {
     const attributes: Readonly<Record<string, string>> = {
       ...attributesOf(world, type),
       productFamily: isMetal(type) ? "Compute Instance (bare metal)" : "Compute Instance",
@@ -85,7 +85,7 @@ export function getProducts(world: World, request: Record<string, unknown>): unk
   const end = start + size;
   return {
     FormatVersion: "aws_v1",
-    PriceList: types.slice(start, end).map((type) => entry(world, type, world.options.catalogue.onDemandPrices[type] ?? 0)),
+    PriceList: types.slice(start, end).map((type) => entry(world, type, world.prices.onDemand.get(type) ?? 0)),
     ...(end < types.length ? { NextToken: String(end) } : {}),
   };
 }

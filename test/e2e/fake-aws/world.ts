@@ -12,6 +12,7 @@ import { type Call, type FaultBook, faultBook } from "./faults.ts";
 import { hexOf } from "./ids.ts";
 import { type FakeImage, imagesOf, ownImage } from "./images.ts";
 import type { AwsEvent, FakeAwsOptions, FakeCluster, FakeGroupOptions, FakeSubnetOptions, ImageRelease } from "./options.ts";
+import { type Prices, pricesOf } from "./prices.ts";
 
 export type Tags = Map<string, string>;
 
@@ -102,6 +103,8 @@ export type World = {
   readonly clock: Clock;
   readonly cluster: FakeCluster;
   readonly types: ReadonlyMap<string, InstanceTypeInfo>;
+  /** USD per hour, as they are now (prices.ts). */
+  readonly prices: Prices;
   readonly subnets: Map<string, FakeSubnet>;
   readonly securityGroups: Map<string, FakeSecurityGroup>;
   readonly instances: Map<string, FakeInstance>;
@@ -207,6 +210,7 @@ export function makeWorld(options: FakeAwsOptions): World {
     clock,
     cluster,
     types: new Map(catalogue.instanceTypes.map((type) => [String(type.InstanceType), type])),
+    prices: pricesOf(catalogue),
     subnets,
     securityGroups,
     instances: new Map(),

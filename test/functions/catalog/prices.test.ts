@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
+import type { Catalogue } from "../../../core/offerings/catalogue.ts";
 import { unpackCatalogue } from "../../../functions/adapters/catalogue/document.ts";
 import { catalogEntry } from "../../../functions/catalog/entry.ts";
 import { refreshPrices } from "../../../functions/catalog/prices.ts";
+import type { Settings } from "../../../functions/cluster-deps.ts";
 import { TestWorld } from "./world.ts";
 
 const NAME = "catalogue/us-west-2";
@@ -41,6 +43,56 @@ describe("refreshPrices", () => {
     for (const part of ["onDemandPrices", "spotPrices", "instanceTypes"]) world.broken.add(part);
     await expect(refreshPrices(world.deps)).rejects.toThrow(/nothing could be read.*us-west-2/);
     expect(world.documents.size).toBe(0);
+  });
+});
+
+describe("refreshPrices of a region that is not bundled", () => {
+  const elsewhere = (region: string) => {
+    const world = new TestWorld();
+    const empty: Catalogue = { region, zones: [], types: [], onDemand: {}, asOf: "never" };
+    const written = () => {
+      const { bytes } = world.documents.get(`catalogue/${region}`) ?? {};
+      return bytes ? unpackCatalogue(bytes) : empty;
+    };
+    const refresh = (settings: Partial<Settings> = {}) =>
+      refreshPrices({ ...world.deps, catalogue: async () => written(), settings: { ...world.deps.settings, ...settings } });
+    return { world, written, refresh };
+  };
+
+  it("takes live prices alone", async () => {
+    const { written, refresh } = elsewhere("eu-central-1");
+    await refresh();
+    expect(written()).toMatchObject({ region: "eu-central-1", onDemand: { "m5.large": 0.1 } });
+    expect(written().standIn).toBeUndefined();
+  });
+
+  it("lets prices of us-east-1 stand in until live ones were read, and mixes none of them with these", async () => {
+    const { world, written, refresh } = elsewhere("eu-central-1");
+    world.broken.add("onDemandPrices");
+    await refresh();
+    expect(written()).toMatchObject({ standIn: true, onDemand: { "m5.large": 0.096, "m5.xlarge": 0.192 } });
+    world.broken.clear();
+    await refresh();
+    expect(written().onDemand).toEqual({ "m5.large": 0.1 });
+    expect(written().standIn).toBeUndefined();
+  });
+
+  it.for([
+    { region: "us-gov-west-1", isolatedVpc: false },
+    { region: "eu-central-1", isolatedVpc: true },
+  ])("asks no Price List API in $region, isolated: $isolatedVpc", async ({ region, isolatedVpc }) => {
+    const { world, written, refresh } = elsewhere(region);
+    await refresh({ isolatedVpc });
+    expect(world.calls).not.toContain("onDemandPrices");
+    expect(written()).toMatchObject({ standIn: true, spot: { "m5.large": { "us-west-2a": 0.05 } } });
+    expect(world.errors).toEqual([]);
+  });
+
+  it("says that nothing can be launched while no type is known", async () => {
+    const { world, written, refresh } = elsewhere("eu-central-1");
+    world.broken.add("instanceTypes");
+    await expect(refresh()).rejects.toThrow(/no instance type of region eu-central-1 could be read, and none is bundled/);
+    expect(written().asOf).toBe("never");
   });
 });
 

@@ -13,7 +13,17 @@ import { refreshNodeClasses } from "../../../functions/catalog/refresh.ts";
 import { clientConfig, ec2Client, fakeAws } from "../../fake-aws/support.ts";
 import { nodeClass, nodePool, TestWorld } from "./world.ts";
 
-it("goes from selectors to a running instance over EC2's wire protocol", async () => {
+const claim: NodeClaim = {
+  metadata: { name: "default-abcde", uid: "uid-1", labels: { "karpenter.sh/nodepool": "default" } },
+  spec: {
+    nodeClassRef: { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" },
+    requirements: [{ key: "kubernetes.io/arch", operator: "In", values: ["arm64"] }],
+    resources: { requests: { cpu: "1", memory: "1Gi" } },
+  },
+};
+
+/** An account on the wire, a NodeClass that selects its network, and how a claim is launched by what the catalog function stores. */
+async function openAccount() {
   const fake = await fakeAws();
   const config = clientConfig(fake);
   const ec2 = ec2Client(fake);
@@ -24,31 +34,47 @@ it("goes from selectors to a running instance over EC2's wire protocol", async (
   const spec = { role: "KarpenterNodeRole-karpenter-test", subnetSelectorTerms: discovery, securityGroupSelectorTerms: discovery };
   world.put("EC2NodeClass", nodeClass({ spec }));
   world.put("NodePool", nodePool());
+
+  const launch = async (uid: string) => {
+    const resolved = world.get("EC2NodeClass", "default");
+    const catalogue = unpackCatalogue(world.documents.get("catalogue/us-west-2")?.bytes ?? new Uint8Array());
+    const instanceTypes = instanceTypesOf({ catalogue, nodeClass: resolved, unavailable: [], settings: deps.settings });
+    const own = { ...claim, metadata: { ...claim.metadata, uid } };
+    const rendered = renderLaunch({ claim: own, record: {}, nodeClass: resolved, instanceTypes, cluster: deps.cluster, attempt: 0 });
+    if ("error" in rendered) throw new Error(rendered.error.message);
+    const fleet = ec2Fleet(ec2);
+    for (const template of rendered.ok.templates) await fleet.ensureLaunchTemplate(template);
+    const { instance, errors } = await fleet.launch(rendered.ok.request);
+    expect(errors).toEqual([]);
+    return instance;
+  };
+  return { fake, world, deps, launch };
+}
+
+it("goes from selectors to a running instance over EC2's wire protocol", async () => {
+  const { fake, world, deps, launch } = await openAccount();
   await refreshPrices(deps);
   await refreshNodeClasses(deps, world.memory);
   expect(world.errors).toEqual([]);
+  expect(world.get("EC2NodeClass", "default").status?.conditions?.at(-1)).toMatchObject({ type: "Ready", status: "True" });
 
-  const resolved = world.get("EC2NodeClass", "default");
-  expect(resolved.status?.conditions?.at(-1)).toMatchObject({ type: "Ready", status: "True" });
-  const catalogue = unpackCatalogue(world.documents.get("catalogue/us-west-2")?.bytes ?? new Uint8Array());
-  const settings = { vmMemoryOverheadPercent: 0.075, reservedEnis: 0 };
-  const claim: NodeClaim = {
-    metadata: { name: "default-abcde", uid: "uid-1", labels: { "karpenter.sh/nodepool": "default" } },
-    spec: {
-      nodeClassRef: { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" },
-      requirements: [{ key: "kubernetes.io/arch", operator: "In", values: ["arm64"] }],
-      resources: { requests: { cpu: "1", memory: "1Gi" } },
-    },
-  };
-  const instanceTypes = instanceTypesOf({ catalogue, nodeClass: resolved, unavailable: [], settings });
-  const rendered = renderLaunch({ claim, record: {}, nodeClass: resolved, instanceTypes, cluster: deps.cluster, attempt: 0 });
-  if ("error" in rendered) throw new Error(rendered.error.message);
-  const fleet = ec2Fleet(ec2);
-  for (const template of rendered.ok.templates) await fleet.ensureLaunchTemplate(template);
-  const { instance, errors } = await fleet.launch(rendered.ok.request);
-  expect(errors).toEqual([]);
+  const instance = await launch("uid-1");
   // The cheapest spot offering of an arm64 type.
   expect(instance).toMatchObject({ instanceType: "c6g.large", zone: "us-west-2b", capacityType: "spot" });
   const running = fake.state.instances.get(instance?.id ?? "");
   expect(running?.tags.get("karpenter-serverless/claim-uid")).toBe("uid-1");
+});
+
+it("reads that a price has risen, and buys elsewhere", async () => {
+  const { fake, world, deps, launch } = await openAccount();
+  await refreshPrices(deps);
+  await refreshNodeClasses(deps, world.memory);
+  const before = await launch("uid-1");
+  fake.changePrice({ instanceType: before?.instanceType ?? "", zone: before?.zone ?? "", price: 5 });
+  await refreshPrices(deps);
+  const catalogue = unpackCatalogue(world.documents.get("catalogue/us-west-2")?.bytes ?? new Uint8Array());
+  expect(catalogue.spot?.[before?.instanceType ?? ""]?.[before?.zone ?? ""]).toBe(5);
+  const after = await launch("uid-2");
+  expect(after?.capacityType).toBe("spot");
+  expect([after?.instanceType, after?.zone]).not.toEqual([before?.instanceType, before?.zone]);
 });

@@ -181,8 +181,8 @@ function inOrder(world: World, pools: readonly Pool[], request: CreateFleetReque
     if (byPriority) return override.Priority ?? Number.POSITIVE_INFINITY;
     const type = data.InstanceType ?? "";
     const zone = override.AvailabilityZone ?? world.subnets.get(override.SubnetId ?? "")?.zone ?? "";
-    const { spotPrices, onDemandPrices } = world.options.catalogue;
-    return (capacityType === "spot" ? spotPrices[type]?.[zone] : onDemandPrices[type]) ?? Number.MAX_VALUE;
+    const { spot, onDemand } = world.prices;
+    return (capacityType === "spot" ? spot.get(type)?.get(zone) : onDemand.get(type)) ?? Number.MAX_VALUE;
   };
   return pools.toSorted((a, b) => Math.sign(rank(a) - rank(b)) || a.order - b.order);
 }

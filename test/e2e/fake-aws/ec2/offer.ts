@@ -103,10 +103,10 @@ export function describeSpotPriceHistory(world: World, request: DescribeSpotPric
   const types: readonly string[] = request.InstanceTypes ?? [];
   const products = request.ProductDescriptions ?? [];
   const linux = products.length === 0 || products.some((product) => product.startsWith(LINUX));
-  const all: SpotPrice[] = Object.entries(linux ? world.options.catalogue.spotPrices : {})
+  const all: SpotPrice[] = [...(linux ? world.prices.spot : [])]
     .filter(([type]) => types.length === 0 || types.includes(type))
     .flatMap(([type, byZone]) =>
-      Object.entries(byZone).map(
+      [...byZone].map(
         ([AvailabilityZone, price]): SpotPrice => ({
           InstanceType: type as NonNullable<SpotPrice["InstanceType"]>,
           ProductDescription: LINUX,
