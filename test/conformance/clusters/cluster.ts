@@ -17,6 +17,8 @@ export interface ClusterRequest {
   readonly nodes: number;
   /** Stop at so many pods of workloads; as many as fill the nodes when missing. */
   readonly pods?: number;
+  /** What pods ask for, as a multiple of what the kind says (1). */
+  readonly podSize?: number;
   /** How many families of everyday types are for sale; the whole catalogue when missing. */
   readonly families?: number;
 }
@@ -40,7 +42,7 @@ const FULL_AFTER = 40;
 /** An underutilized cluster. Equal requests give equal scenarios on every machine. */
 export function underutilizedCluster(request: ClusterRequest): ClusterScenario {
   const { seed, nodes } = request;
-  const kind: ClusterKind = CLUSTER_KINDS[request.kind];
+  const kind = sizedKind(request);
   const name = `${request.kind}-${nodes}-${seed}`;
   const random = randomOf(name);
   const types = request.families === undefined ? catalogueTypes() : someFamilies(random, request.families);
@@ -59,6 +61,11 @@ export function underutilizedCluster(request: ClusterRequest): ClusterScenario {
     ...filled(random, kind, nodePools, filling, request, agents),
     instanceTypes: types,
   };
+}
+
+function sizedKind({ kind, podSize = 1 }: ClusterRequest): ClusterKind {
+  const named = CLUSTER_KINDS[kind];
+  return { ...named, cpu: named.cpu.map((one) => one * podSize), memory: named.memory.map((one) => one * podSize) };
 }
 
 function filled(
