@@ -1,0 +1,52 @@
+import { nodePrice } from "../disruption/price.ts";
+import { CAPACITY_TYPE, INSTANCE_TYPE } from "../model/labels.ts";
+import type { Snapshot } from "../model/snapshot.ts";
+import { nodeViews } from "../scheduling/node-view.ts";
+
+/** What a month is reckoned as, as in AWS's own price lists. */
+export const HOURS_A_MONTH = 730;
+
+/** Nodes of one pool that are sold alike. */
+export interface BillRow {
+  readonly nodePool: string;
+  /** Empty while it is not known, of a machine on its way. */
+  readonly instanceType: string;
+  readonly capacityType: string;
+  readonly nodes: number;
+  /** USD per hour of all of them. */
+  readonly pricePerHour: number;
+}
+
+/** A cluster's nodes and what they cost. Nodes of no pool are not ours and are left out. */
+export interface Bill {
+  /** By pool, type and capacity type. */
+  readonly rows: readonly BillRow[];
+  readonly nodes: number;
+  /** USD per hour. */
+  readonly pricePerHour: number;
+  /** Names of nodes whose price is not known: their type is not offered. */
+  readonly unpriced: readonly string[];
+}
+
+/** What the nodes of a snapshot cost, at the prices of what its pools can buy. */
+export function billOf(snapshot: Snapshot): Bill {
+  const rows = new Map<string, BillRow>();
+  const unpriced: string[] = [];
+  for (const { name, nodePool, labels } of nodeViews(snapshot)) {
+    if (nodePool === undefined) continue;
+    const price = nodePrice(labels, snapshot.instanceTypes.get(nodePool) ?? []);
+    const instanceType = labels[INSTANCE_TYPE] ?? "";
+    const capacityType = labels[CAPACITY_TYPE] ?? "";
+    if (price === 0) unpriced.push(name);
+    const key = [nodePool, instanceType, capacityType].join(" ");
+    const row = rows.get(key) ?? { nodePool, instanceType, capacityType, nodes: 0, pricePerHour: 0 };
+    rows.set(key, { ...row, nodes: row.nodes + 1, pricePerHour: row.pricePerHour + price });
+  }
+  const sorted = [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+  return {
+    rows: sorted,
+    nodes: sorted.reduce((sum, { nodes }) => sum + nodes, 0),
+    pricePerHour: sorted.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0),
+    unpriced,
+  };
+}

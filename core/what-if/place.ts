@@ -1,0 +1,71 @@
+import { viewCluster } from "../disruption/view.ts";
+import type { Plan } from "../model/plan.ts";
+import type { Snapshot } from "../model/snapshot.ts";
+import { isPending, podKey } from "../pods/predicates.ts";
+import { nodeViews } from "../scheduling/node-view.ts";
+import { pendingPods } from "../scheduling/pending-pods.ts";
+import { staticClaim } from "../static-capacity/claim.ts";
+import { countReplicas } from "../static-capacity/count.ts";
+import { replicaChanges } from "../static-capacity/plan.ts";
+import { chooseSurplus } from "../static-capacity/surplus.ts";
+import { bind, buy, type Order, remove, type Stage } from "./stage.ts";
+
+export interface Placed {
+  readonly stage: Stage;
+  /** NodeClaims that were bought. */
+  readonly claims: readonly string[];
+  /** How many pods they are for. */
+  readonly pods: number;
+  readonly podErrors: Plan["podErrors"];
+}
+
+/** Pods that wait are bound to nodes that are up, or get machines; static pools get theirs, or lose what is too much. */
+export function place(from: Stage, provision: (snapshot: Snapshot) => Plan, staticCapacity: boolean): Placed {
+  const stage = staticCapacity ? withReplicas(from) : { stage: from, names: [] };
+  const seen = withDisrupting(stage.stage);
+  const { pods, virtual, ignored } = pendingPods(seen);
+  if (pods.length + virtual.length + ignored.length === 0) return { stage: stage.stage, claims: stage.names, pods: 0, podErrors: {} };
+  const plan = provision(seen);
+  const waiting = new Set(pods.filter(isPending).map(podKey));
+  const up = new Set(nodeViews(seen).flatMap(({ name, initialized }) => (initialized ? [name] : [])));
+  const nodeOf = plan.existingNodes.flatMap(({ name, pods: placed }) =>
+    up.has(name) ? placed.filter((pod) => waiting.has(pod)).map((pod) => [pod, name] as const) : [],
+  );
+  const orders = plan.newNodeClaims.map((planned, i): Order => {
+    return { planned, id: `${seen.now}/${seen.nodeClaims.length}/${i}`, reason: "provisioned" };
+  });
+  const bought = buy(bind(stage.stage, new Map(nodeOf)), orders);
+  return {
+    stage: bought.stage,
+    claims: [...stage.names, ...bought.names],
+    pods: plan.newNodeClaims.reduce((sum, claim) => sum + claim.pods.length, 0),
+    podErrors: plan.podErrors,
+  };
+}
+
+/** What commands are about to remove is planned around, as if it had gone. */
+function withDisrupting({ snapshot, commands }: Stage): Snapshot {
+  return viewCluster({ snapshot, records: [], commands, now: snapshot.now }).snapshot;
+}
+
+function withReplicas(from: Stage): { readonly stage: Stage; readonly names: readonly string[] } {
+  let stage = from;
+  const names: string[] = [];
+  const { snapshot, commands } = from;
+  const facts = { claims: snapshot.nodeClaims, records: [], commands };
+  for (const { nodePool, add, remove: surplus } of replicaChanges(snapshot.nodePools, facts)) {
+    const { name } = nodePool.metadata;
+    const planned = staticClaim(nodePool, snapshot.instanceTypes.get(name) ?? []);
+    if ("ok" in planned) {
+      const orders = Array.from({ length: add }, (_, i): Order => {
+        return { planned: planned.ok, id: `${snapshot.now}/${name}/${i}`, reason: "provisioned" };
+      });
+      const bought = buy(stage, orders);
+      stage = bought.stage;
+      names.push(...bought.names);
+    }
+    const view = viewCluster({ snapshot, records: [], commands, now: snapshot.now });
+    for (const claim of chooseSurplus(view, countReplicas(facts).get(name)?.active ?? [], surplus)) stage = remove(stage, claim);
+  }
+  return { stage, names };
+}

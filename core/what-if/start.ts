@@ -1,0 +1,77 @@
+import { consolidateAfterMs } from "../disruption/consolidate-after.ts";
+import { NODE_POOL } from "../model/labels.ts";
+import type { NodeClaim } from "../model/node-claim.ts";
+import type { NodePool } from "../model/node-pool.ts";
+import type { CommandRecord, NodeClaimRecord } from "../model/record.ts";
+import type { Snapshot } from "../model/snapshot.ts";
+import { conditionOf, fromRfc3339, isTrue, rfc3339, withoutCondition } from "../status/conditions.ts";
+import { departureOf } from "./drain-time.ts";
+import { type Coming, type Stage, typesOfClaim, UP_MS } from "./stage.ts";
+
+/** What is known of a cluster besides its objects; nothing of it in a snapshot file. */
+export interface Intents {
+  readonly records?: readonly NodeClaimRecord[];
+  readonly commands?: readonly CommandRecord[];
+}
+
+/**
+ * A cluster made ready for rehearsal. What its records know is put into its objects, which alone are carried on: when pods last came or went, and what is
+ * going. Commands under way are taken as they stand: what they were about to remove goes, what they had only thought of is thought of anew.
+ */
+export function stageOf(snapshot: Snapshot, { records = [], commands = [] }: Intents = {}): Stage {
+  const byName = new Map(records.map((record) => [record.name, record]));
+  const pools = new Map(snapshot.nodePools.map((pool) => [pool.metadata.name, pool]));
+  const going = new Set([
+    ...snapshot.disrupting,
+    ...records.flatMap(({ name, terminating }) => (terminating ? [name] : [])),
+    ...commands.flatMap(({ phase, candidates }) =>
+      phase === "Replacing" || phase === "Deleting" ? candidates.map(({ nodeClaim }) => nodeClaim) : [],
+    ),
+  ]);
+  const nodeClaims = snapshot.nodeClaims.map((claim) => {
+    const dated = withPodEventTime(claim, pools.get(claim.metadata.labels?.[NODE_POOL] ?? ""), byName.get(claim.metadata.name));
+    return going.has(claim.metadata.name) ? deleted(dated, snapshot.now) : dated;
+  });
+  const plain = { ...snapshot, nodeClaims, disrupting: new Set<string>() };
+  const { now } = snapshot;
+  const coming = nodeClaims.filter((claim) => !claim.metadata.deletionTimestamp && !isTrue(claim.status?.conditions, "Initialized"));
+  const leaving = nodeClaims.filter(({ metadata }) => metadata.deletionTimestamp);
+  return {
+    snapshot: plain,
+    commands: [],
+    coming: new Map(
+      coming.map((claim): [string, Coming] => {
+        const types = byName.get(claim.metadata.name)?.instanceTypes ?? typesOfClaim(claim);
+        return [claim.metadata.name, { at: now + UP_MS, types }];
+      }),
+    ),
+    leaving: new Map(leaving.map((claim) => [claim.metadata.name, departureOf(claim, plain)])),
+    nominatedUntil: new Map(),
+  };
+}
+
+function deleted(claim: NodeClaim, now: number): NodeClaim {
+  return { ...claim, metadata: { deletionTimestamp: rfc3339(now), ...claim.metadata } };
+}
+
+/**
+ * The claim with the time of its last pod event in place of its condition Consolidatable: the condition holds for the pool as it is, the time for whatever
+ * consolidateAfter it may get. Where only the condition is known, the time follows from it: it turned True consolidateAfter past the last event.
+ */
+function withPodEventTime(claim: NodeClaim, pool: NodePool | undefined, record: NodeClaimRecord | undefined): NodeClaim {
+  const { conditions = [], lastPodEventTime, ...status } = claim.status ?? {};
+  const consolidatable = conditionOf(conditions, "Consolidatable");
+  const after = pool ? consolidateAfterMs(pool) : 0;
+  const since = fromRfc3339(consolidatable?.lastTransitionTime);
+  const derived = consolidatable?.status === "True" && Number.isFinite(after) ? since - after : since;
+  const recorded = record?.lastPodEventAt === undefined ? undefined : rfc3339(record.lastPodEventAt);
+  const time = recorded ?? lastPodEventTime ?? (Number.isNaN(derived) ? undefined : rfc3339(derived));
+  return {
+    ...claim,
+    status: {
+      ...status,
+      conditions: withoutCondition(conditions, "Consolidatable"),
+      ...(time !== undefined && { lastPodEventTime: time }),
+    },
+  };
+}

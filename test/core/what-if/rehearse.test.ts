@@ -1,0 +1,206 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { DO_NOT_DISRUPT } from "../../../core/model/labels.ts";
+import type { Snapshot } from "../../../core/model/snapshot.ts";
+import { rfc3339 } from "../../../core/status/conditions.ts";
+import { billOf } from "../../../core/what-if/bill.ts";
+import { type Course, rehearse } from "../../../core/what-if/rehearse.ts";
+import { machine, NOW, nodePool, pdb, pod, snapshot } from "../disruption/builders.ts";
+
+const settings = { cluster: "c" };
+
+/** "15 emptiness a,b", "0 purchase": when, in seconds, and what. */
+function told({ steps }: Course): readonly string[] {
+  return steps.map((step) => {
+    const what =
+      step.kind === "purchase"
+        ? `purchase for ${step.pods}`
+        : `${step.command.method} ${step.command.candidates.map(({ node }) => node).join()}`;
+    return `${(step.at - NOW) / 1_000} ${what}`;
+  });
+}
+
+const seconds = ({ settledAt }: Course): number => (settledAt - NOW) / 1_000;
+
+it("removes empty nodes after their validation, and counts their drain", () => {
+  const course = rehearse(snapshot({ machines: [{ name: "a" }, { name: "b" }] }), { settings });
+  expect(told(course)).toEqual(["15 emptiness a,b"]);
+  expect(course).toMatchObject({ outcome: "settled", podsMoved: 0, stuck: [] });
+  expect(seconds(course)).toBe(45);
+  expect(course.end.nodes).toEqual([]);
+});
+
+it("brings the replacement up before the nodes go, and binds their pods to it", () => {
+  const start = snapshot({ machines: [{ name: "a" }, { name: "b" }], pods: [pod("p", "a"), pod("q", "b")] });
+  const course = rehearse(start, { settings });
+  expect(course.podsMoved).toBe(2);
+  expect(seconds(course)).toBe(15 + 60 + 30);
+  const [node, ...others] = course.end.nodes;
+  expect(others).toEqual([]);
+  expect(course.end.pods.map(({ spec }) => spec.nodeName)).toEqual([node?.metadata.name, node?.metadata.name]);
+  expect(billOf(course.end).rows).toMatchObject([{ instanceType: "small", capacityType: "spot", nodes: 1 }]);
+});
+
+it("waits for consolidateAfter, whatever the condition of the claim says", () => {
+  const pools = [nodePool("default", { consolidateAfter: "5m" })];
+  const conditions = [{ type: "Consolidatable", status: "True", lastTransitionTime: rfc3339(NOW - 60_000) } as const];
+  const waiting = { name: "a", lastPodEventTime: rfc3339(NOW - 60_000) };
+  const free = { name: "b", conditions };
+  const course = rehearse(snapshot({ pools, machines: [waiting, free] }), { settings });
+  // b became consolidatable a minute ago; a does four minutes from now.
+  expect(told(course)).toEqual(["15 emptiness b", "255 emptiness a"]);
+});
+
+it("lets budgets set the pace", () => {
+  const pools = [nodePool("default", { budgets: [{ nodes: "1" }] })];
+  const course = rehearse(snapshot({ pools, machines: [{ name: "a" }, { name: "b" }, { name: "c" }] }), { settings });
+  expect(told(course)).toEqual(["15 emptiness a", "60 emptiness b", "105 emptiness c"]);
+});
+
+it("waits for a budget's window, as far as it looks ahead", () => {
+  // NOW is noon.
+  const pools = [nodePool("default", { budgets: [{ nodes: "0", schedule: "0 0 * * *", duration: "20h" }] })];
+  const start = snapshot({ pools, machines: [{ name: "a" }] });
+  expect(told(rehearse(start, { settings }))).toEqual([`${8 * 3_600 + 15} emptiness a`]);
+  expect(rehearse(start, { settings, lookAheadMs: 3_600_000 })).toMatchObject({ outcome: "waiting", steps: [] });
+});
+
+it("buys for pods that wait", () => {
+  const course = rehearse(snapshot({ pods: [pod("p"), pod("q")] }), { settings });
+  expect(told(course)).toEqual(["0 purchase for 2"]);
+  expect(course.end.nodes).toHaveLength(1);
+  expect(course.end.pods.every(({ spec }) => spec.nodeName === course.end.nodes[0]?.metadata.name)).toBe(true);
+  expect(course.podErrors).toEqual({});
+});
+
+it("says why pods are left", () => {
+  const course = rehearse(snapshot({ pods: [pod("p", undefined, { spec: { nodeSelector: { team: "blue" } } })] }), { settings });
+  expect(course.steps).toEqual([]);
+  expect(course.podErrors["default/p"]).toContain("team=blue");
+});
+
+it("carries drifted nodes out side by side as budgets allow, at any price", () => {
+  const drifted = "2025-12-31T12:00:00Z";
+  const pools = [nodePool("default", { consolidateAfter: "Never", budgets: [{ nodes: "2" }] })];
+  const machines = ["a", "b", "c"].map((name) => ({ name, type: "small", drifted }));
+  const big = (name: string, node: string) =>
+    pod(name, node, { spec: { containers: [{ name: "c", resources: { requests: { cpu: "3" } } }], nodeName: node } });
+  const course = rehearse(snapshot({ pools, machines, pods: [big("p", "a"), big("q", "b"), big("r", "c")] }), { settings });
+  expect(told(course)).toEqual(["0 drift a", "0 drift b", "90 drift c"]);
+  expect(course.end.nodes).toHaveLength(3);
+  expect(seconds(course)).toBe(180);
+});
+
+it("finishes what is going already, and says what cannot be drained", () => {
+  const machines = ["a", "b"].map((name) => ({ name, deletionTimestamp: rfc3339(NOW - 1_000) }));
+  const held = pod("q", "b", { metadata: { annotations: { [DO_NOT_DISRUPT]: "true" } } });
+  const course = rehearse(snapshot({ machines, pods: [pod("p", "a"), held] }), { settings });
+  expect(course.stuck).toEqual(["b-claim"]);
+  expect(course.end.nodes.map(({ metadata }) => metadata.name)).toContain("b");
+  expect(course.end.nodes.map(({ metadata }) => metadata.name)).not.toContain("a");
+});
+
+it("lets PodDisruptionBudgets draw a drain out", () => {
+  const machines = [{ name: "a", deletionTimestamp: rfc3339(NOW - 1_000) }];
+  const pods = ["p", "q", "r"].map((name) => pod(name, "a"));
+  const course = rehearse(
+    snapshot({ pools: [nodePool("default", { consolidateAfter: "Never" })], machines, pods, pdbs: [pdb("web", 1)] }),
+    { settings },
+  );
+  expect(seconds(course)).toBe(3 * 30);
+});
+
+it("keeps static pools at their replicas", () => {
+  const pools = [nodePool("default", {}, { replicas: 2 })];
+  const start = snapshot({ pools, machines: [{ name: "a" }] });
+  const course = rehearse(start, { settings: { ...settings, staticCapacity: true } });
+  expect(course.end.nodes).toHaveLength(2);
+  const fewer = rehearse(
+    { ...start, nodePools: [nodePool("default", {}, { replicas: 0 })] },
+    { settings: { ...settings, staticCapacity: true } },
+  );
+  expect(fewer.end.nodes).toEqual([]);
+});
+
+it("gives up a search without end", () => {
+  const course = rehearse(snapshot({ machines: [{ name: "a" }, { name: "b" }] }), { settings, mostDecisions: 0 });
+  expect(course).toMatchObject({ outcome: "unsettled", steps: [] });
+});
+
+const TYPE_NAMES = ["small", "medium", "large", "huge"] as const;
+
+const scenes = fc
+  .array(fc.record({ type: fc.constantFrom(...TYPE_NAMES), spot: fc.boolean(), pods: fc.integer({ min: 0, max: 3 }) }), {
+    minLength: 1,
+    maxLength: 6,
+  })
+  .map((machines) => ({
+    machines: machines.map(({ type, spot }, i) => ({ name: `n${i}`, type, capacityType: spot ? "spot" : "on-demand" })),
+    pods: machines.flatMap(({ pods }, i) => Array.from({ length: pods }, (_, j) => pod(`p${i}-${j}`, `n${i}`))),
+  }));
+
+const budgets = fc.constantFrom("1", "50%", "100%");
+
+function frozen<T>(value: T): T {
+  if (typeof value === "object" && value !== null && !(value instanceof Map) && !(value instanceof Set) && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    Object.values(value).forEach(frozen);
+  }
+  return value;
+}
+
+it("loses no pod, raises no bill, and ends where nothing is left to do", () => {
+  fc.assert(
+    fc.property(scenes, budgets, (scene, nodes) => {
+      const start = frozen(snapshot({ ...scene, pools: [nodePool("default", { budgets: [{ nodes }] })] }));
+      const course = rehearse(start, { settings });
+      const names = new Set(course.end.nodes.map(({ metadata }) => metadata.name));
+      expect(course.outcome).toBe("settled");
+      expect(course.end.pods.map(({ metadata }) => metadata.name).sort()).toEqual(start.pods.map(({ metadata }) => metadata.name).sort());
+      expect(course.end.pods.every(({ spec }) => names.has(spec.nodeName ?? ""))).toBe(true);
+      expect(billOf(course.end).pricePerHour).toBeLessThanOrEqual(billOf(start).pricePerHour + 1e-9);
+      expect(rehearse(course.end, { settings }).steps).toEqual([]);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+it("gives the same course for the same cluster in any order", () => {
+  fc.assert(
+    fc.property(scenes, (scene) => {
+      const start = snapshot(scene);
+      const turned: Snapshot = {
+        ...start,
+        nodes: start.nodes.toReversed(),
+        nodeClaims: start.nodeClaims.toReversed(),
+        pods: start.pods.toReversed(),
+      };
+      expect(told(rehearse(turned, { settings }))).toEqual(told(rehearse(start, { settings })));
+    }),
+    { numRuns: 30 },
+  );
+});
+
+it("takes up what the table knows: what goes, when pods came, what is on its way", () => {
+  const start = snapshot({ pools: [nodePool("default", { consolidateAfter: "10m" })], machines: [{ name: "a" }, { name: "b" }] });
+  const { claim } = machine({ name: "a" });
+  const record = {
+    ...{
+      cluster: "c",
+      name: claim.metadata.name,
+      version: 1,
+      intentId: "i",
+      manifest: claim,
+      reason: "provisioned" as const,
+      createdAt: 0,
+    },
+    ...{ podUids: [], instanceTypes: [], pricePerHour: 0, launchAttempts: 1, dueAt: 0 },
+  };
+  const records = [
+    { ...record, lastPodEventAt: NOW },
+    { ...record, name: "b-claim", terminating: { reason: "deleted", at: NOW } },
+  ];
+  const course = rehearse(start, { settings, records });
+  expect(told(course)).toEqual(["615 emptiness a"]);
+  expect(course.end.nodes).toEqual([]);
+});
