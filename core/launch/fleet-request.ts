@@ -1,6 +1,6 @@
 import { contentHash, utf8 } from "../hash/fnv.ts";
 import type { CapacityType, InstanceType } from "../model/instance-type.ts";
-import { MIN_VALUES_RELAXED, NODE_POOL } from "../model/labels.ts";
+import { MIN_VALUES_RELAXED, NODE_POOL, PLACEMENT_GROUP_PARTITION } from "../model/labels.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
 import { parseResources } from "../model/quantity.ts";
@@ -11,6 +11,7 @@ import { PRICE_OVERLAY_APPLIED } from "../node-overlay/annotations.ts";
 import { fullSubnets } from "../offerings/unavailable.ts";
 import { has } from "../requirements/requirement.ts";
 import { type Requirements, requirementsFrom } from "../requirements/requirements.ts";
+import { isIpv6 } from "./cluster-dns.ts";
 import { filterForLaunch } from "./filter.ts";
 import { type InstanceSpec, launchTemplate } from "./launch-template.ts";
 import { subnetByZone } from "./subnets.ts";
@@ -20,6 +21,9 @@ import { type ClusterFacts, renderUserData, USER_DATA_LIMIT } from "./user-data.
 
 /** EC2 takes so many templates in one request; dearer ones are left out. */
 const MAX_TEMPLATES = 50;
+
+/** What a pod requests that starts Nitro Enclaves. */
+const ENCLAVE = "eks.amazonaws.com/nip-slots";
 
 /** What a launch is rendered from. */
 export interface LaunchInput {
@@ -152,9 +156,19 @@ function templateFor(
   });
   const tenancy = requirements.get("karpenter.k8s.aws/instance-tenancy");
   const dedicated = tenancy !== undefined && !has(tenancy, "default");
+  const partition = onlyPartition(requirements);
   const instance: InstanceSpec = {
     ...{ imageId: ami.id, userData, capacityType, efaInterfaces, dedicated },
+    ipv6: isIpv6(cluster.clusterDns ?? cluster.serviceCidr),
+    enclaves: claim.spec.resources?.requests?.[ENCLAVE] !== undefined,
+    ...(partition !== undefined && { partition }),
     ...(reservation ? { reservation } : reservedCapacity && { reservation: "none" as const }),
   };
   return launchTemplate(nodeClass, instance, tags);
+}
+
+/** The partition of a placement group that a claim must be in; undefined leaves it to EC2. */
+function onlyPartition(requirements: Requirements): number | undefined {
+  const wanted = requirements.get(PLACEMENT_GROUP_PARTITION);
+  return wanted === undefined || wanted.complement || wanted.values.size !== 1 ? undefined : Number([...wanted.values][0]);
 }

@@ -5,14 +5,19 @@ import { parseQuantity } from "../model/quantity.ts";
 import type { LaunchTemplate } from "../model/record.ts";
 import { amiFamilyOf, FAMILIES } from "../node-class/family.ts";
 import { DEFAULT_METADATA_OPTIONS } from "../node-class/hash.ts";
+import { networkInterfacesOf } from "./network-interfaces.ts";
 
 /** What differs between the templates of one NodeClass. */
 export interface InstanceSpec {
   readonly imageId: string;
   readonly userData: string;
   readonly capacityType: CapacityType;
-  /** 0: one ordinary network interface. */
+  /** EFA interfaces that pods have asked for. */
   readonly efaInterfaces: number;
+  readonly ipv6: boolean;
+  readonly enclaves: boolean;
+  /** The one that the claim asks for. */
+  readonly partition?: number;
   readonly dedicated: boolean;
   readonly reservation?: LaunchTemplate["reservation"];
 }
@@ -26,6 +31,7 @@ const GIB_MILLI = 2 ** 30 * 1000;
 export function launchTemplate(nodeClass: EC2NodeClass, instance: InstanceSpec, tags: Readonly<Record<string, string>>): LaunchTemplate {
   const { spec, status } = nodeClass;
   const mappings = spec.blockDeviceMappings ?? FAMILIES[amiFamilyOf(spec)].defaultDevices;
+  const networkInterfaces = networkInterfacesOf(spec, instance.efaInterfaces);
   const content: Omit<LaunchTemplate, "name"> = {
     imageId: instance.imageId,
     userData: instance.userData,
@@ -37,7 +43,15 @@ export function launchTemplate(nodeClass: EC2NodeClass, instance: InstanceSpec, 
     ...(spec.associatePublicIPAddress !== undefined && { associatePublicIPAddress: spec.associatePublicIPAddress }),
     tags,
     capacityType: instance.capacityType,
-    ...(instance.efaInterfaces > 0 && { efaInterfaces: instance.efaInterfaces }),
+    ...(networkInterfaces && { networkInterfaces }),
+    ...(spec.ipPrefixCount !== undefined && { ipPrefixCount: spec.ipPrefixCount }),
+    ...(instance.ipv6 && { ipv6: true as const }),
+    ...(spec.connectionTracking && { connectionTracking: spec.connectionTracking }),
+    ...(spec.cpuOptions?.nestedVirtualization && { nestedVirtualization: spec.cpuOptions.nestedVirtualization }),
+    ...(instance.enclaves && { enclaves: true as const }),
+    ...(status?.placementGroup && {
+      placement: { groupId: status.placementGroup.id, ...(instance.partition !== undefined && { partition: instance.partition }) },
+    }),
     ...(instance.dedicated && { tenancy: "dedicated" as const }),
     ...(instance.reservation && { reservation: instance.reservation }),
   };

@@ -17,6 +17,7 @@ import { formatResources, parseResources, type Resources } from "../model/quanti
 import type { FleetOverride, FleetRequest, FleetResult, KnownInstance, ReservationTarget, UnavailableOffering } from "../model/record.ts";
 import { NODE_CLASS_HASH_KEY, NODE_CLASS_HASH_VERSION, NODE_CLASS_HASH_VERSION_KEY, nodeClassHash } from "../node-class/hash.ts";
 import { allocatableOf } from "../offerings/overhead.ts";
+import { efaOnly } from "../offerings/suits.ts";
 import { ANY, fullSubnetMark, reservationMark, UNAVAILABLE_MS } from "../offerings/unavailable.ts";
 
 export const INSTANCE_PROFILE_ANNOTATION = "karpenter.k8s.aws/instance-profile-name";
@@ -101,7 +102,8 @@ export function launchedAs(instance: KnownInstance, { claim, nodeClass, instance
   const zoneId = nodeClass.status?.subnets?.find(({ zone }) => zone === instance.zone)?.zoneID;
   const profile = nodeClass.spec.instanceProfile ?? nodeClass.status?.instanceProfile;
   const capacity = type ? parseResources(type.capacity) : {};
-  const wantsEfa = claim.spec.resources?.requests?.["vpc.amazonaws.com/efa"] !== undefined;
+  const listed = efaOnly(nodeClass.spec.networkInterfaces).length > 0;
+  const wantsEfa = listed || claim.spec.resources?.requests?.["vpc.amazonaws.com/efa"] !== undefined;
   return {
     providerID: `aws:///${instance.zone}/${instance.id}`,
     imageID: instance.imageId,

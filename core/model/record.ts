@@ -1,5 +1,6 @@
 import type { CapacityType } from "./instance-type.ts";
 import type { NodeClaim } from "./node-claim.ts";
+import type { ConnectionTracking } from "./node-class.ts";
 import type { PlannedNodeClaim } from "./plan.ts";
 
 /** An instance as a launch or a listing of the cloud tells it. */
@@ -98,8 +99,21 @@ export interface LaunchTemplate {
   /** On the template itself, and on network interfaces and spot requests made from it. */
   readonly tags: Readonly<Record<string, string>>;
   readonly capacityType?: CapacityType;
-  /** This many EFA interfaces, one a card; absent: one ordinary interface. */
-  readonly efaInterfaces?: number;
+  /** Absent: one ordinary interface. */
+  readonly networkInterfaces?: readonly {
+    readonly card: number;
+    readonly device: number;
+    readonly type: "interface" | "efa" | "efa-only";
+  }[];
+  /** Prefixes of the primary interface. */
+  readonly ipPrefixCount?: number;
+  /** Nodes have IPv6 addresses. */
+  readonly ipv6?: true;
+  readonly connectionTracking?: ConnectionTracking;
+  readonly nestedVirtualization?: "enabled" | "disabled";
+  /** Nitro Enclaves can be started in it. */
+  readonly enclaves?: true;
+  readonly placement?: { readonly groupId: string; readonly partition?: number };
   readonly tenancy?: "dedicated";
   /** Absent: the instance may end up in any open reservation that matches it; `none` keeps it out of all. */
   readonly reservation?: ReservationTarget | "none";

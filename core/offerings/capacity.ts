@@ -2,6 +2,7 @@ import type { ResourceList } from "../model/kubernetes.ts";
 import type { EC2NodeClassSpec } from "../model/node-class.ts";
 import type { Family } from "../node-class/family.ts";
 import type { CatalogueType } from "./catalogue.ts";
+import { efaOnly } from "./suits.ts";
 
 const DEFAULT_STORAGE = "20Gi";
 
@@ -19,8 +20,14 @@ export function eniLimitedPods(type: CatalogueType, reservedEnis: number): numbe
 }
 
 /** The kubelet's pod limit (instance-types.md §5). */
-export function podLimit(type: CatalogueType, family: Family, kubelet: EC2NodeClassSpec["kubelet"], reservedEnis: number): number {
-  const limit = kubelet?.maxPods ?? (family.eniLimitedPods ? eniLimitedPods(type, reservedEnis) : 110);
+export function podLimit(
+  type: CatalogueType,
+  { kubelet, networkInterfaces }: Pick<EC2NodeClassSpec, "kubelet" | "networkInterfaces">,
+  family: Family,
+  reservedEnis: number,
+): number {
+  const withoutPods = reservedEnis + efaOnly(networkInterfaces).filter(({ networkCardIndex }) => networkCardIndex === 0).length;
+  const limit = kubelet?.maxPods ?? (family.eniLimitedPods ? eniLimitedPods(type, withoutPods) : 110);
   const perCore = kubelet?.podsPerCore ?? 0;
   return perCore > 0 && family.honoursPodsPerCore ? Math.min(limit, perCore * type.cpu) : limit;
 }
@@ -37,6 +44,11 @@ export function ephemeralStorage(type: CatalogueType, spec: EC2NodeClassSpec, fa
   return device?.ebs?.volumeSize ?? (family.podDevice === undefined ? undefined : fallback?.ebs?.volumeSize) ?? DEFAULT_STORAGE;
 }
 
+/** EFA interfaces that the node is launched with: those that the class lists, else as many as the type has. */
+function efaOf({ efa = 0 }: CatalogueType, { networkInterfaces = [] }: EC2NodeClassSpec): number {
+  return networkInterfaces.length > 0 ? efaOnly(networkInterfaces).length : efa;
+}
+
 /** What the node of this type has, before reservations (instance-types.md §2). */
 export function capacityOf(type: CatalogueType, spec: EC2NodeClassSpec, family: Family, memoryMib: number, pods: number): ResourceList {
   const gpus = (manufacturer: string): string =>
@@ -49,7 +61,7 @@ export function capacityOf(type: CatalogueType, spec: EC2NodeClassSpec, family: 
     "ephemeral-storage": ephemeralStorage(type, spec, family),
     pods: String(pods),
     "vpc.amazonaws.com/pod-eni": String(type.podEni ?? 0),
-    "vpc.amazonaws.com/efa": String(type.efa ?? 0),
+    "vpc.amazonaws.com/efa": String(efaOf(type, spec)),
     "nvidia.com/gpu": gpus("NVIDIA"),
     "amd.com/gpu": gpus("AMD"),
     "habana.ai/gaudi": gpus("Habana"),

@@ -1,3 +1,5 @@
+import { type LaunchFacts, launchFacts } from "./launch-facts.ts";
+
 /** A GPU model of a type. */
 export interface GpuFacts {
   readonly name: string;
@@ -8,7 +10,7 @@ export interface GpuFacts {
 }
 
 /** What is true of an instance type whoever launches it. An absent field is a fact that EC2 does not state. */
-export interface CatalogueType {
+export interface CatalogueType extends LaunchFacts {
   readonly name: string;
   readonly arch: "amd64" | "arm64";
   readonly cpu: number;
@@ -146,6 +148,7 @@ export function compactRecord(record: object, limits: TypeLimits | undefined, zo
     ...(limits?.podEni && { podEni: limits.podEni }),
     ...(limits?.ipv4PerEni !== undefined && { tableIpv4PerEni: limits.ipv4PerEni }),
     ...(efa && { efa }),
+    ...launchFacts(record),
     ...accelerators(raw),
   };
 }

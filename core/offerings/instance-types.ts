@@ -6,6 +6,7 @@ import { capacityOf, ephemeralStorage, podLimit, usableMemoryMib } from "./capac
 import type { Catalogue, CatalogueType } from "./catalogue.ts";
 import { overheadOf } from "./overhead.ts";
 import { reservedOffering } from "./reservations.ts";
+import { suits } from "./suits.ts";
 import { typeRequirements } from "./type-requirements.ts";
 import { ANY, fullSubnets, type MarkedUntil, unavailableIndex } from "./unavailable.ts";
 
@@ -63,7 +64,7 @@ function instanceTypeOf(type: CatalogueType, context: Context): InstanceType {
   const { spec } = context.nodeClass;
   const family = FAMILIES[amiFamilyOf(spec)];
   const memoryMib = usableMemoryMib(type, context.settings.vmMemoryOverheadPercent);
-  const pods = podLimit(type, family, spec.kubelet, context.settings.reservedEnis);
+  const pods = podLimit(type, spec, family, context.settings.reservedEnis);
   const usable = context.zones.filter((zone) => zone.hasSubnet && type.zones.includes(zone.name));
   return {
     name: type.name,
@@ -112,9 +113,4 @@ function reservedOfferings(type: CatalogueType, context: Context): readonly Offe
       zoneId: zone.hasSubnet ? zone.zoneId : undefined,
     });
   });
-}
-
-/** Whether nodes of a class can be of a type at all. No Amazon Linux 2023 image boots on the first Graviton. */
-function suits(type: CatalogueType, { spec }: Pick<EC2NodeClass, "spec">): boolean {
-  return !(amiFamilyOf(spec) === "AL2023" && type.name.startsWith("a1."));
 }

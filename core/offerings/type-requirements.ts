@@ -12,18 +12,19 @@ import {
   ZONE_ID,
 } from "../model/labels.ts";
 import type { ResolvedReservation } from "../model/node-class.ts";
-import type { NodeSelectorRequirementWithMinValues } from "../model/node-pool.ts";
+import type { NodeSelectorRequirementWithMinValues as Requirement } from "../model/node-pool.ts";
 import type { Family } from "../node-class/family.ts";
-import type { CatalogueType } from "./catalogue.ts";
-
-const CATEGORY_AND_GENERATION = /^([a-z]+)(?:-[0-9]+tb)?([0-9]+).*\./;
+import type { CatalogueType, GpuFacts } from "./catalogue.ts";
 
 /** Zones in which a type can be started for a NodeClass: by name, with their ids. */
 export type UsableZones = readonly { readonly name: string; readonly zoneId: string }[];
 
+/** Requirements by key and by values, written one after the other. Never changed once made. */
+const known = new Map<string, Map<string, Requirement>>();
+
 /**
  * Labels that a node of this type may have, as 33 requirements sorted by key. A fact that EC2 does not state is DoesNotExist
- * (instance-types.md §7).
+ * (instance-types.md §7). Equal requirements of different types are one object: a region has 44,000 of them and 4,000 that differ.
  */
 export function typeRequirements(
   type: CatalogueType,
@@ -31,78 +32,84 @@ export function typeRequirements(
   family: Family,
   zones: UsableZones,
   reservations: readonly ResolvedReservation[] = [],
-): readonly NodeSelectorRequirementWithMinValues[] {
-  const aws = awsLabels(type);
+): readonly Requirement[] {
   const os = family.os === "windows" ? (type.arch === "amd64" ? "windows" : undefined) : "linux";
-  const requirements: NodeSelectorRequirementWithMinValues[] = [
-    many(
-      CAPACITY_RESERVATION_ID,
-      reservations.map(({ id }) => id),
-    ),
-    many(
-      CAPACITY_RESERVATION_INTERRUPTIBLE,
-      reservations.map(({ interruptible }) => String(interruptible)),
-    ),
-    many(
-      CAPACITY_RESERVATION_TYPE,
-      reservations.map(({ reservationType }) => reservationType),
-    ),
-    ...AWS_KEYS.map((key) => one(key, aws[key])),
-    { key: "karpenter.k8s.aws/instance-tenancy", operator: "In", values: ["dedicated", "default"] },
-    many(CAPACITY_TYPE, reservations.length > 0 ? [...type.capacityTypes, "reserved"] : type.capacityTypes),
+  const zoneIds = zones.map(({ zoneId }) => zoneId).filter((id) => id !== "");
+  const requirements = reservationRequirements(reservations);
+  const facts = factsOf(type);
+  // A plain loop: a cold start makes 28,000 of these before it has compiled anything.
+  for (const [key, of] of LABELS) requirements.push(one(key, of(facts)));
+  requirements.push(
+    among("karpenter.k8s.aws/instance-tenancy", ["dedicated", "default"]),
+    among(CAPACITY_TYPE, reservations.length > 0 ? [...type.capacityTypes, "reserved"] : type.capacityTypes),
     one(ARCH, type.arch),
     one(OS, os),
     one(INSTANCE_TYPE, type.name),
     one(WINDOWS_BUILD, family.windowsBuild),
-    many(
-      ZONE_ID,
-      zones
-        .map(({ zoneId }) => zoneId)
-        .filter((id) => id !== "")
-        .sort(),
-    ),
+    among(ZONE_ID, zoneIds.sort()),
     one(REGION, region),
-    many(
+    among(
       ZONE,
       zones.map(({ name }) => name),
     ),
-  ];
+  );
   return requirements;
 }
 
-function one(key: string, value: string | undefined): NodeSelectorRequirementWithMinValues {
-  return value === undefined ? { key, operator: "DoesNotExist", values: [] } : { key, operator: "In", values: [value] };
+const UNRESERVED = [CAPACITY_RESERVATION_ID, CAPACITY_RESERVATION_INTERRUPTIBLE, CAPACITY_RESERVATION_TYPE].map((key) => among(key, []));
+
+function reservationRequirements(reservations: readonly ResolvedReservation[]): Requirement[] {
+  if (reservations.length === 0) return [...UNRESERVED];
+  const differing = (values: readonly string[]): readonly string[] => [...new Set(values)];
+  return [
+    among(CAPACITY_RESERVATION_ID, differing(reservations.map(({ id }) => id))),
+    among(CAPACITY_RESERVATION_INTERRUPTIBLE, differing(reservations.map(({ interruptible }) => String(interruptible)))),
+    among(CAPACITY_RESERVATION_TYPE, differing(reservations.map(({ reservationType }) => reservationType))),
+  ];
 }
 
-function many(key: string, values: readonly string[]): NodeSelectorRequirementWithMinValues {
-  return values.length === 0 ? { key, operator: "DoesNotExist", values } : { key, operator: "In", values: [...new Set(values)] };
+function one(key: string, value: string | undefined): Requirement {
+  if (value === undefined) return among(key, []);
+  const ofKey = sharedOf(key);
+  const found = ofKey.get(value);
+  if (found !== undefined) return found;
+  const made: Requirement = { key, operator: "In", values: [value] };
+  ofKey.set(value, made);
+  return made;
 }
 
-const AWS_KEYS = [
-  "instance-accelerator-count",
-  "instance-accelerator-manufacturer",
-  "instance-accelerator-name",
-  "instance-capability-flex",
-  "instance-category",
-  "instance-cpu",
-  "instance-cpu-manufacturer",
-  "instance-cpu-sustained-clock-speed-mhz",
-  "instance-ebs-bandwidth",
-  "instance-encryption-in-transit-supported",
-  "instance-family",
-  "instance-generation",
-  "instance-gpu-count",
-  "instance-gpu-manufacturer",
-  "instance-gpu-memory",
-  "instance-gpu-name",
-  "instance-hypervisor",
-  "instance-local-nvme",
-  "instance-memory",
-  "instance-network-bandwidth",
-  "instance-size",
-].map((name) => `karpenter.k8s.aws/${name}`);
+/** The values differ from each other. */
+function among(key: string, values: readonly string[]): Requirement {
+  const ofKey = sharedOf(key);
+  // No value has a comma; one alone is found by `one` too.
+  const text = values.length === 0 ? "," : values.join();
+  const found = ofKey.get(text);
+  if (found !== undefined) return found;
+  const made: Requirement = { key, operator: values.length === 0 ? "DoesNotExist" : "In", values };
+  ofKey.set(text, made);
+  return made;
+}
 
-function awsLabels(type: CatalogueType): Readonly<Record<string, string | undefined>> {
+function sharedOf(key: string): Map<string, Requirement> {
+  const ofKey = known.get(key) ?? new Map<string, Requirement>();
+  if (ofKey.size === 0) known.set(key, ofKey);
+  return ofKey;
+}
+
+const CATEGORY_AND_GENERATION = /^([a-z]+)(?:-[0-9]+tb)?([0-9]+).*\./;
+
+interface Facts {
+  readonly type: CatalogueType;
+  readonly category: string | undefined;
+  readonly generation: string | undefined;
+  readonly family: string | undefined;
+  readonly size: string | undefined;
+  /** The one model that it has; of several no label can be given. */
+  readonly gpu: GpuFacts | undefined;
+  readonly accelerator: { readonly name: string; readonly manufacturer: string; readonly count: number } | undefined;
+}
+
+function factsOf(type: CatalogueType): Facts {
   const [, category, generation] = CATEGORY_AND_GENERATION.exec(type.name) ?? [];
   const parts = type.name.split(".");
   const [family, size] = parts.length === 2 ? parts : [];
@@ -110,32 +117,36 @@ function awsLabels(type: CatalogueType): Readonly<Record<string, string | undefi
   const neuron = type.neuron?.length === 1 ? type.neuron[0] : undefined;
   const inference = type.neuron === undefined && type.inference?.length === 1 ? type.inference[0] : undefined;
   const accelerator = neuron ? { ...neuron, manufacturer: "aws" } : inference;
-  const label = (name: string): string => `karpenter.k8s.aws/instance-${name}`;
-  return {
-    [label("accelerator-count")]: text(accelerator?.count),
-    [label("accelerator-manufacturer")]: accelerator?.manufacturer,
-    [label("accelerator-name")]: accelerator?.name,
-    [label("capability-flex")]: String(family?.includes("-flex") ?? false),
-    [label("category")]: category,
-    [label("cpu")]: String(type.cpu),
-    [label("cpu-manufacturer")]: type.cpuManufacturer,
-    [label("cpu-sustained-clock-speed-mhz")]: String(type.clockMhz),
-    [label("ebs-bandwidth")]: text(type.ebsMbps),
-    [label("encryption-in-transit-supported")]: String(type.encryptionInTransit),
-    [label("family")]: family,
-    [label("generation")]: generation,
-    [label("gpu-count")]: text(gpu?.count),
-    [label("gpu-manufacturer")]: gpu?.manufacturer.toLowerCase().replaceAll(" ", "-"),
-    [label("gpu-memory")]: text(gpu?.memoryMib),
-    [label("gpu-name")]: gpu?.name,
-    // Bare metal has none: an empty value, not an absent label (instance-types.md §7).
-    [label("hypervisor")]: type.hypervisor ?? "",
-    [label("local-nvme")]: type.nvme ? text(type.storageGb) : undefined,
-    [label("memory")]: String(type.memoryMib),
-    [label("network-bandwidth")]: text(type.networkMbps),
-    [label("size")]: size,
-  };
+  return { type, category, generation, family, size, gpu, accelerator };
 }
+
+/** What each label karpenter.k8s.aws/instance-… says of a type, sorted by key. */
+const LABELS = Object.entries({
+  "accelerator-count": ({ accelerator }) => text(accelerator?.count),
+  "accelerator-manufacturer": ({ accelerator }) => accelerator?.manufacturer,
+  "accelerator-name": ({ accelerator }) => accelerator?.name,
+  "capability-flex": ({ family }) => String(family?.includes("-flex") ?? false),
+  category: ({ category }) => category,
+  cpu: ({ type }) => String(type.cpu),
+  "cpu-manufacturer": ({ type }) => type.cpuManufacturer,
+  "cpu-sustained-clock-speed-mhz": ({ type }) => String(type.clockMhz),
+  "ebs-bandwidth": ({ type }) => text(type.ebsMbps),
+  "encryption-in-transit-supported": ({ type }) => String(type.encryptionInTransit),
+  family: ({ family }) => family,
+  generation: ({ generation }) => generation,
+  "gpu-count": ({ gpu }) => text(gpu?.count),
+  "gpu-manufacturer": ({ gpu }) => gpu?.manufacturer.toLowerCase().replaceAll(" ", "-"),
+  "gpu-memory": ({ gpu }) => text(gpu?.memoryMib),
+  "gpu-name": ({ gpu }) => gpu?.name,
+  // Bare metal has none: an empty value, not an absent label (instance-types.md §7).
+  hypervisor: ({ type }) => type.hypervisor ?? "",
+  "local-nvme": ({ type }) => (type.nvme ? text(type.storageGb) : undefined),
+  memory: ({ type }) => String(type.memoryMib),
+  "network-bandwidth": ({ type }) => text(type.networkMbps),
+  size: ({ size }) => size,
+} satisfies Readonly<Record<string, (facts: Facts) => string | undefined>>).map(
+  ([name, of]) => [`karpenter.k8s.aws/instance-${name}`, of] as const,
+);
 
 function text(value: number | undefined): string | undefined {
   return value === undefined ? undefined : String(value);

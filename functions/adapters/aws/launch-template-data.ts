@@ -33,7 +33,9 @@ export function launchTemplateData(template: LaunchTemplate, region: string): Re
     Monitoring: { Enabled: template.detailedMonitoring },
     NetworkInterfaces: networkInterfaces(template),
     ...reservationFields(template),
-    ...(template.tenancy && { Placement: { Tenancy: template.tenancy } }),
+    ...(template.nestedVirtualization && { CpuOptions: { NestedVirtualization: template.nestedVirtualization } }),
+    ...(template.enclaves && { EnclaveOptions: { Enabled: true } }),
+    ...placementFields(template),
     TagSpecifications: resources.map((ResourceType) => ({ ResourceType, Tags: toTags(tags) })),
   };
 }
@@ -70,20 +72,49 @@ function blockDevice({ deviceName, ebs }: LaunchTemplate["blockDeviceMappings"][
   };
 }
 
-/** Always given, since security groups and public addresses can then only be told here. */
-function networkInterfaces({ efaInterfaces = 0, securityGroupIds, associatePublicIPAddress }: LaunchTemplate) {
-  const groups = { Groups: [...securityGroupIds] };
-  if (efaInterfaces === 0) {
-    return [
-      { DeviceIndex: 0, ...groups, ...(associatePublicIPAddress !== undefined && { AssociatePublicIpAddress: associatePublicIPAddress }) },
-    ];
-  }
-  return Array.from({ length: efaInterfaces }, (_, card) => ({
-    NetworkCardIndex: card,
-    DeviceIndex: card === 0 ? 0 : 1,
-    InterfaceType: "efa",
-    ...groups,
+function placementFields({ tenancy, placement }: LaunchTemplate): Pick<RequestLaunchTemplateData, "Placement"> {
+  if (tenancy === undefined && placement === undefined) return {};
+  return {
+    Placement: {
+      ...(tenancy && { Tenancy: tenancy }),
+      ...(placement && { GroupId: placement.groupId }),
+      ...(placement?.partition !== undefined && { PartitionNumber: placement.partition }),
+    },
+  };
+}
+
+const PRIMARY = { card: 0, device: 0, type: "interface" } as const;
+
+/** Always given, since security groups and public addresses can then only be told here. Interfaces of type efa-only have no addresses. */
+function networkInterfaces(template: LaunchTemplate): NonNullable<RequestLaunchTemplateData["NetworkInterfaces"]> {
+  const { securityGroupIds, connectionTracking, networkInterfaces: listed = [PRIMARY] } = template;
+  return listed.map(({ card, device, type }) => ({
+    ...(card > 0 && { NetworkCardIndex: card }),
+    DeviceIndex: device,
+    ...(type !== "interface" && { InterfaceType: type }),
+    Groups: [...securityGroupIds],
+    ...(type !== "efa-only" && {
+      ...(connectionTracking && {
+        ConnectionTrackingSpecification: {
+          TcpEstablishedTimeout: connectionTracking.tcpEstablishedTimeout,
+          UdpStreamTimeout: connectionTracking.udpStreamTimeout,
+          UdpTimeout: connectionTracking.udpTimeout,
+        },
+      }),
+      ...(card === 0 && device === 0 && addresses(template)),
+    }),
   }));
+}
+
+/** What the primary interface is given of addresses. */
+function addresses({ networkInterfaces = [], associatePublicIPAddress, ipPrefixCount, ipv6 }: LaunchTemplate) {
+  // EC2 gives a machine with several interfaces no public address, and refuses to be told so.
+  const implied = associatePublicIPAddress === false && networkInterfaces.length > 1;
+  return {
+    ...(associatePublicIPAddress !== undefined && !implied && { AssociatePublicIpAddress: associatePublicIPAddress }),
+    ...(ipv6 ? { PrimaryIpv6: true, Ipv6AddressCount: 1 } : {}),
+    ...(ipPrefixCount && (ipv6 ? { Ipv6PrefixCount: ipPrefixCount } : { Ipv4PrefixCount: ipPrefixCount })),
+  };
 }
 
 export function toTags(tags: Readonly<Record<string, string>>): { readonly Key: string; readonly Value: string }[] {

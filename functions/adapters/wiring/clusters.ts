@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { DescribeClusterCommand, EKSClient } from "@aws-sdk/client-eks";
 import { defaultProvider } from "@aws-sdk/credential-provider-node";
+import { clusterDnsOf } from "../../../core/launch/cluster-dns.ts";
 import type { ClusterFacts } from "../../../core/launch/user-data.ts";
 import type { Announcements } from "../../../core/ports/announcements.ts";
 import { silence } from "../../announcing.ts";
@@ -79,5 +80,6 @@ async function describe({ name, endpoint, caBundle }: ClusterConfig): Promise<Cl
   }
   const network = cluster?.kubernetesNetworkConfig;
   const serviceCidr = network?.serviceIpv4Cidr ?? network?.serviceIpv6Cidr;
-  return { name, endpoint: server, caBundle: ca, ...(serviceCidr !== undefined && { serviceCidr }) };
+  const clusterDns = clusterDnsOf(serviceCidr);
+  return { name, endpoint: server, caBundle: ca, ...(serviceCidr && { serviceCidr }), ...(clusterDns && { clusterDns }) };
 }

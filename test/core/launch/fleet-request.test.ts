@@ -166,8 +166,8 @@ describe("renderLaunch", () => {
         requirements: [{ key: "node.kubernetes.io/instance-type", operator: "In", values: ["c5n.18xlarge"] }],
       },
     });
-    expect(launched({ claim: efa }).templates[0]?.efaInterfaces).toBe(1);
-    expect(launched().templates[0]).not.toHaveProperty("efaInterfaces");
+    expect(launched({ claim: efa }).templates[0]?.networkInterfaces).toEqual([{ card: 0, device: 0, type: "efa" }]);
+    expect(launched().templates[0]).not.toHaveProperty("networkInterfaces");
     const dedicated = { key: key("tenancy"), operator: "In", values: ["dedicated"] } as const;
     expect(launched(requirements(dedicated)).templates[0]?.tenancy).toBe("dedicated");
   });

@@ -1,5 +1,6 @@
 import type { _InstanceType, ArchitectureType, InstanceTypeInfo } from "@aws-sdk/client-ec2";
 import type { CatalogueType } from "../../../core/offerings/catalogue.ts";
+import { rawLaunchFacts } from "../../../core/offerings/launch-facts.ts";
 import { bundledCatalogue } from "../../../functions/adapters/catalogue/bundled.ts";
 import type { FakeCatalogue } from "./catalogue.ts";
 
@@ -21,6 +22,7 @@ export function regionCatalogue(region: string): FakeCatalogue {
 
 /** The catalogue's facts back in the shape of DescribeInstanceTypes; the inverse of `compactRecord`. */
 export function expandType(type: CatalogueType): InstanceTypeInfo {
+  const facts = rawLaunchFacts(type, type.enis);
   const storage = type.storageGb !== undefined || type.nvme !== undefined;
   return {
     InstanceType: type.name as _InstanceType,
@@ -34,7 +36,9 @@ export function expandType(type: CatalogueType): InstanceTypeInfo {
       SupportedArchitectures: [(type.arch === "amd64" ? "x86_64" : "arm64") satisfies ArchitectureType],
       ...(type.clockMhz === 0 ? {} : { SustainedClockSpeedInGhz: type.clockMhz / 1000 }),
       Manufacturer: type.cpuManufacturer,
+      SupportedFeatures: [...facts.SupportedFeatures],
     },
+    PlacementGroupInfo: { SupportedStrategies: [...facts.SupportedStrategies] },
     VCpuInfo: { DefaultVCpus: type.cpu },
     MemoryInfo: { SizeInMiB: type.memoryMib },
     InstanceStorageSupported: storage,
@@ -52,9 +56,10 @@ export function expandType(type: CatalogueType): InstanceTypeInfo {
         : { EbsOptimizedSupport: "default", EbsOptimizedInfo: { MaximumBandwidthInMbps: type.ebsMbps } },
     NetworkInfo: {
       DefaultNetworkCardIndex: 0,
-      MaximumNetworkCards: 1,
+      MaximumNetworkCards: facts.NetworkCards.length,
+      EnaSupport: facts.EnaSupport,
       MaximumNetworkInterfaces: type.enis,
-      NetworkCards: [{ NetworkCardIndex: 0, MaximumNetworkInterfaces: type.enis }],
+      NetworkCards: [...facts.NetworkCards],
       Ipv4AddressesPerInterface: type.ipv4PerEni,
       EncryptionInTransitSupported: type.encryptionInTransit,
       EfaSupported: type.efa !== undefined,

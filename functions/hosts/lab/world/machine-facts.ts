@@ -1,4 +1,5 @@
 import type { CatalogueType } from "../../../../core/offerings/catalogue.ts";
+import { rawLaunchFacts } from "../../../../core/offerings/launch-facts.ts";
 import type { InstanceTypeRecord } from "../../../../core/ports/cloud-inventory.ts";
 import { toNumber } from "./quantity.ts";
 import type { Bootstrap } from "./user-data.ts";
@@ -78,23 +79,27 @@ function devices(type: CatalogueType): Record<string, string> {
 
 /** The type as DescribeInstanceTypes tells it: the inverse of the catalogue's cut. */
 export function toRecord(type: CatalogueType): InstanceTypeRecord {
+  const facts = rawLaunchFacts(type, type.enis);
   return {
     InstanceType: type.name,
     ProcessorInfo: {
       SupportedArchitectures: [type.arch === "amd64" ? "x86_64" : "arm64"],
       Manufacturer: type.cpuManufacturer,
+      SupportedFeatures: facts.SupportedFeatures,
       ...(type.clockMhz > 0 && { SustainedClockSpeedInGhz: type.clockMhz / 1000 }),
     },
     VCpuInfo: { DefaultVCpus: type.cpu },
     MemoryInfo: { SizeInMiB: type.memoryMib },
     NetworkInfo: {
       DefaultNetworkCardIndex: 0,
-      NetworkCards: [{ NetworkCardIndex: 0, MaximumNetworkInterfaces: type.enis }],
+      NetworkCards: facts.NetworkCards,
+      EnaSupport: facts.EnaSupport,
       Ipv4AddressesPerInterface: type.ipv4PerEni,
       EncryptionInTransitSupported: type.encryptionInTransit,
       ...(type.efa !== undefined && { EfaInfo: { MaximumEfaInterfaces: type.efa } }),
     },
     SupportedUsageClasses: type.capacityTypes,
+    PlacementGroupInfo: { SupportedStrategies: facts.SupportedStrategies },
     BareMetal: type.hypervisor === undefined,
     ...(type.hypervisor !== undefined && { Hypervisor: type.hypervisor }),
     ...(type.storageGb !== undefined && {

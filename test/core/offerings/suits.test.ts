@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import type { EC2NodeClassSpec, ResolvedPlacementGroup } from "../../../core/model/node-class.ts";
+import { suits } from "../../../core/offerings/suits.ts";
+import { catalogue, nodeClass, typesOf } from "../launch/support.ts";
+
+function type(name: string) {
+  const found = catalogue.types.find((known) => known.name === name);
+  if (found === undefined) throw new Error(`no ${name} in the catalogue`);
+  return found;
+}
+
+const primary = { networkCardIndex: 0, deviceIndex: 0, interfaceType: "interface" as const };
+const efa = (networkCardIndex: number, deviceIndex: number) => ({ networkCardIndex, deviceIndex, interfaceType: "efa-only" as const });
+
+describe("suits", () => {
+  it.for<{ name: string; of: string; spec?: Partial<EC2NodeClassSpec>; group?: ResolvedPlacementGroup; want: boolean }>([
+    { name: "nothing asked", of: "m5.large", want: true },
+    {
+      name: "an interface on each of four cards",
+      of: "p4d.24xlarge",
+      spec: { networkInterfaces: [primary, efa(1, 1), efa(2, 1), efa(3, 1)] },
+      want: true,
+    },
+    {
+      name: "a card that it has not",
+      of: "m5.large",
+      spec: { networkInterfaces: [primary, { ...primary, networkCardIndex: 1, deviceIndex: 1 }] },
+      want: false,
+    },
+    {
+      name: "a device beyond its three",
+      of: "m5.large",
+      spec: { networkInterfaces: [primary, { ...primary, deviceIndex: 3 }] },
+      want: false,
+    },
+    { name: "an EFA without having any", of: "m5.large", spec: { networkInterfaces: [primary, efa(0, 1)] }, want: false },
+    { name: "more EFAs than it has", of: "m5.24xlarge", spec: { networkInterfaces: [primary, efa(0, 1), efa(0, 2)] }, want: false },
+    {
+      name: "as many prefixes as an interface has addresses",
+      of: "m5.large",
+      spec: { networkInterfaces: [primary], ipPrefixCount: 10 },
+      want: false,
+    },
+    { name: "interfaces of a type without elastic adapter", of: "m3.large", spec: { networkInterfaces: [primary] }, want: false },
+    { name: "nested virtualization", of: "m5.large", spec: { cpuOptions: { nestedVirtualization: "enabled" } }, want: false },
+    {
+      name: "nested virtualization where there is some",
+      of: "m8i.large",
+      spec: { cpuOptions: { nestedVirtualization: "enabled" } },
+      want: true,
+    },
+    { name: "connection tracking on Nitro", of: "m5.large", spec: { connectionTracking: { udpTimeout: 30 } }, want: true },
+    { name: "connection tracking on Xen", of: "m4.large", spec: { connectionTracking: { udpTimeout: 30 } }, want: false },
+    { name: "a cluster placement group", of: "m5.large", group: { id: "pg-1", strategy: "cluster" }, want: true },
+    { name: "a cluster placement group, for a burstable type", of: "t3.large", group: { id: "pg-1", strategy: "cluster" }, want: false },
+    { name: "a spread placement group, for a burstable type", of: "t3.large", group: { id: "pg-1", strategy: "spread" }, want: true },
+  ])("$of with $name: $want", ({ of, spec = {}, group, want }) => {
+    const made = nodeClass({ spec, status: { ...nodeClass().status, ...(group && { placementGroup: group }) } });
+    expect(suits(type(of), made)).toBe(want);
+    const offered = typesOf({ nodeClass: made }).find(({ name }) => name === of)?.offerings ?? [];
+    expect(offered.some(({ available }) => available)).toBe(want);
+  });
+});
+
+describe("listed interfaces", () => {
+  const made = nodeClass({ spec: { networkInterfaces: [primary, efa(0, 1), efa(1, 1)] } });
+  const capacityOf = (spec: typeof made) => typesOf({ nodeClass: spec }).find(({ name }) => name === "p4d.24xlarge")?.capacity ?? {};
+
+  it("say how many EFAs a node has, and those on the first card take addresses from pods", () => {
+    expect(capacityOf(nodeClass())).toMatchObject({ "vpc.amazonaws.com/efa": "4", pods: "737" });
+    expect(capacityOf(made)).toMatchObject({ "vpc.amazonaws.com/efa": "2", pods: String(14 * 49 + 2) });
+  });
+});
