@@ -1,11 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { withV1beta1 } from "./conversion.ts";
 import { BadInput, endWith } from "./end-with.ts";
 
 /**
  * Prints what a cluster needs before the functions can work in it, as one stream of YAML documents for `kubectl apply -f -`:
- * the CRDs, the RBAC of the functions, and, with a URL, the webhook that calls the notify function.
+ * the CRDs, the RBAC of the functions, and, with their URLs, the webhooks that call the notify and the admission function. With the latter the CRDs
+ * also serve v1beta1, which it converts.
  */
 
 export interface ManifestOptions {
@@ -14,7 +16,11 @@ export interface ManifestOptions {
   readonly notifyUrl?: string;
   /** The secret part of its path; needed with `notifyUrl`. */
   readonly notifyToken?: string;
-  /** The authority of the URL's certificate, PEM in base64; absent for a publicly signed one. */
+  /** The admission function's URL; without it nothing is judged beyond the schemas, and there is no v1beta1. */
+  readonly admissionUrl?: string;
+  /** The secret part of its path; needed with `admissionUrl`. */
+  readonly admissionToken?: string;
+  /** The authority of the URLs' certificates, PEM in base64; absent for publicly signed ones. */
   readonly caBundle?: string;
 }
 
@@ -23,35 +29,57 @@ export function manifests(options: ManifestOptions): string {
   if (!/^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$/.test(options.cluster)) {
     throw new BadInput(`"${options.cluster}" is no EKS cluster name: give --cluster letters, digits, - and _, at most 100.`);
   }
-  const documents = [...folder("crds"), ...folder("rbac"), ...(options.notifyUrl === undefined ? [] : [webhook(options)])];
+  const notify = pathOf("notify", options);
+  const admission = pathOf("admission", options);
+  const { caBundle } = options;
+  const crds = folder("crds").map(({ file, text }) =>
+    admission === undefined ? text : withV1beta1(file, text, { url: `${admission}/convert`, ...(caBundle !== undefined && { caBundle }) }),
+  );
+  const documents = [
+    ...crds,
+    ...folder("rbac").map(({ text }) => text),
+    ...(notify === undefined ? [] : [webhook("notify", notify, caBundle)]),
+    ...(admission === undefined ? [] : [webhook("admission", admission, caBundle)]),
+  ];
   return documents.map((text) => `---\n${text.trimEnd()}\n`).join("");
 }
 
-function webhook({ cluster, notifyUrl = "", notifyToken = "", caBundle }: ManifestOptions): string {
-  if (!notifyUrl.startsWith("https://")) {
+type Called = "notify" | "admission";
+
+/** The URL under which a cluster calls a function; undefined without the function's own. */
+function pathOf(name: Called, options: ManifestOptions): string | undefined {
+  const url = options[`${name}Url`];
+  const token = options[`${name}Token`] ?? "";
+  if (url === undefined) return undefined;
+  if (!url.startsWith("https://")) {
     throw new BadInput(
-      `The API server only calls https URLs, not "${notifyUrl}": give --notify-url the notify function's URL (stack output NotifyUrl).`,
+      `The API server only calls https URLs, not "${url}": give --${name}-url the ${name} function's URL (stack output ${outputOf(name)}).`,
     );
   }
-  if (!/^[A-Za-z0-9_-]{16,}$/.test(notifyToken)) {
+  if (!/^[A-Za-z0-9_-]{16,}$/.test(token)) {
     throw new BadInput(
-      "A --notify-token of at least 16 letters, digits, - and _ is needed with --notify-url (or in NOTIFY_TOKEN): the one that the stack was deployed with.",
+      `A --${name}-token of at least 16 letters, digits, - and _ is needed with --${name}-url (or in ${name.toUpperCase()}_TOKEN): the one that the stack was deployed with.`,
     );
   }
-  const template = readFileSync(join(import.meta.dirname, "webhook", "notify.yaml"), "utf8");
-  const filled =
-    caBundle === undefined ? template.replaceAll(/^ *caBundle: .*\n/gm, "") : template.replaceAll(/\$\{CA_BUNDLE\}/g, caBundle);
-  return filled.replaceAll(/(url: )\$\{NOTIFY_URL\}/g, `$1${notifyUrl.replace(/\/$/, "")}/v1/${cluster}/${notifyToken}`);
+  return `${url.replace(/\/$/, "")}/v1/${options.cluster}/${token}`;
 }
 
-function folder(name: string): readonly string[] {
+function webhook(name: Called, url: string, caBundle: string | undefined): string {
+  const template = readFileSync(join(import.meta.dirname, "webhook", `${name}.yaml`), "utf8");
+  const filled =
+    caBundle === undefined ? template.replaceAll(/^ *caBundle: .*\n/gm, "") : template.replaceAll(/\$\{CA_BUNDLE\}/g, caBundle);
+  return filled.replaceAll(/(url: )\$\{[A-Z]+_URL\}/g, `$1${url}`);
+}
+
+function folder(name: string): readonly { readonly file: string; readonly text: string }[] {
   const dir = join(import.meta.dirname, name);
   return readdirSync(dir)
     .sort()
-    .map((file) => readFileSync(join(dir, file), "utf8"));
+    .map((file) => ({ file, text: readFileSync(join(dir, file), "utf8") }));
 }
 
-const USAGE = "npm run -s manifests -- --cluster NAME [--notify-url URL --notify-token TOKEN [--ca-bundle BASE64]]";
+const USAGE =
+  "npm run -s manifests -- --cluster NAME [--notify-url URL --notify-token TOKEN] [--admission-url URL --admission-token TOKEN] [--ca-bundle BASE64]";
 
 function main(): void {
   const { values } = parseArgs({
@@ -59,24 +87,38 @@ function main(): void {
       cluster: { type: "string" },
       "notify-url": { type: "string" },
       "notify-token": { type: "string" },
+      "admission-url": { type: "string" },
+      "admission-token": { type: "string" },
       "ca-bundle": { type: "string" },
     },
   });
   if (values.cluster === undefined) {
     throw new BadInput(`--cluster is missing; usage: ${USAGE}`);
   }
-  // The environment keeps the token out of the shell's history.
-  const { "notify-url": notifyUrl, "notify-token": notifyToken = process.env["NOTIFY_TOKEN"], "ca-bundle": caBundle } = values;
-  if (values["notify-token"] !== undefined && notifyUrl === undefined)
-    throw new BadInput("A --notify-token is of no use without --notify-url: give the notify function's URL too (stack output NotifyUrl).");
+  for (const name of ["notify", "admission"] as const) {
+    if (values[`${name}-token`] !== undefined && values[`${name}-url`] === undefined)
+      throw new BadInput(
+        `A --${name}-token is of no use without --${name}-url: give the ${name} function's URL too (stack output ${outputOf(name)}).`,
+      );
+  }
+  const { "notify-url": notifyUrl, "admission-url": admissionUrl, "ca-bundle": caBundle } = values;
+  // The environment keeps the tokens out of the shell's history.
+  const { "notify-token": notifyToken = process.env["NOTIFY_TOKEN"], "admission-token": admissionToken = process.env["ADMISSION_TOKEN"] } =
+    values;
   process.stdout.write(
     manifests({
       cluster: values.cluster,
       ...(notifyUrl !== undefined && { notifyUrl }),
       ...(notifyToken !== undefined && { notifyToken }),
+      ...(admissionUrl !== undefined && { admissionUrl }),
+      ...(admissionToken !== undefined && { admissionToken }),
       ...(caBundle !== undefined && { caBundle }),
     }),
   );
+}
+
+function outputOf(name: Called): string {
+  return name === "notify" ? "NotifyUrl" : "AdmissionUrl";
 }
 
 if (import.meta.main) {

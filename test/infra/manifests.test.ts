@@ -24,6 +24,7 @@ interface Crd {
     readonly scope: string;
     readonly names: { readonly plural: string; readonly categories: readonly string[]; readonly shortNames?: readonly string[] };
     readonly versions: readonly Version[];
+    readonly conversion?: object;
   };
 }
 
@@ -46,6 +47,7 @@ interface Webhook {
   readonly sideEffects: string;
   readonly clientConfig: { readonly url: string; readonly caBundle?: string };
   readonly matchConditions: readonly unknown[];
+  readonly rules: readonly { readonly operations: readonly string[]; readonly resources: readonly string[] }[];
 }
 
 function crd(file: string): Crd {
@@ -56,6 +58,7 @@ function all(options: Omit<Parameters<typeof manifests>[0], "cluster"> = {}): re
   return parseAllDocuments(manifests({ cluster: "c1", ...options })).map((document) => document.toJS() as Manifest);
 }
 
+const admission = { admissionUrl: "https://y.lambda-url.us-west-2.on.aws/", admissionToken: "fedcba9876543210" };
 const notify = { notifyUrl: "https://x.lambda-url.us-west-2.on.aws/", notifyToken: "0123456789abcdef" };
 
 /** Every object schema below a schema, with its path. */
@@ -222,11 +225,82 @@ describe("the webhook", () => {
   });
 });
 
+describe("with the admission function's URL", () => {
+  const url = "https://y.lambda-url.us-west-2.on.aws/v1/c1/fedcba9876543210";
+  const versionsOf = (options: Parameters<typeof all>[0]) =>
+    new Map(
+      all(options).flatMap((manifest) =>
+        manifest.kind === "CustomResourceDefinition" ? [[manifest.metadata.name, (manifest as unknown as Crd).spec] as const] : [],
+      ),
+    );
+
+  it("CRDs serve v1beta1 beside the v1 that is stored, and say who converts", () => {
+    const before = versionsOf({});
+    const after = versionsOf({ ...admission, caBundle: "Q0E=" });
+    for (const name of ["nodepools.karpenter.sh", "nodeclaims.karpenter.sh", "ec2nodeclasses.karpenter.k8s.aws"]) {
+      const spec = after.get(name);
+      expect(spec?.versions.slice(0, 1), name).toEqual(before.get(name)?.versions);
+      expect(spec?.versions.slice(1), name).toMatchObject([{ name: "v1beta1", served: true, storage: false, deprecated: true }]);
+      expect(spec?.conversion).toEqual({
+        strategy: "Webhook",
+        webhook: { conversionReviewVersions: ["v1"], clientConfig: { url: `${url}/convert`, caBundle: "Q0E=" } },
+      });
+    }
+    for (const name of ["nodeoverlays.karpenter.sh", "capacitybuffers.autoscaling.x-k8s.io"])
+      expect(after.get(name)).toEqual(before.get(name));
+  });
+
+  it("without it there is no version that nobody could convert", () => {
+    for (const spec of versionsOf(notify).values()) {
+      expect(spec.versions).toHaveLength(1);
+      expect(spec.conversion).toBeUndefined();
+    }
+  });
+
+  it("v1beta1 gives each rule a message and each pattern a valid expression", () => {
+    for (const { versions } of versionsOf(admission).values()) {
+      for (const [path, { rule, message, pattern }] of schemas(versions.at(-1)?.schema)) {
+        if (typeof rule === "string") expect(message, path).toBeTypeOf("string");
+        if (typeof pattern === "string") expect(() => new RegExp(pattern), path).not.toThrow();
+      }
+    }
+  });
+
+  it("is asked about NodePools and EC2NodeClasses alone, and cannot hold the API server up", () => {
+    const webhooks = all(admission).flatMap((manifest) => manifest.webhooks ?? []);
+    expect(webhooks.map(({ clientConfig }) => clientConfig)).toEqual([
+      { url: `${url}/default` },
+      { url: `${url}/default` },
+      { url: `${url}/validate` },
+    ]);
+    for (const webhook of webhooks) {
+      expect(webhook).toMatchObject({ failurePolicy: "Ignore", timeoutSeconds: 3, sideEffects: "None" });
+      expect(webhook.matchConditions.length).toBeGreaterThan(1);
+      for (const { operations, resources } of webhook.rules) {
+        expect(operations).toEqual(["CREATE", "UPDATE"]);
+        for (const resource of resources) expect(["nodepools", "ec2nodeclasses"]).toContain(resource);
+      }
+    }
+  });
+
+  it.for([
+    {
+      name: "a URL without TLS",
+      options: { ...admission, admissionUrl: "http://y" },
+      says: "the admission function's URL (stack output AdmissionUrl)",
+    },
+    { name: "a URL without a token", options: { admissionUrl: admission.admissionUrl }, says: "--admission-token of at least 16" },
+  ])("refuses $name in one sentence", ({ options, says }) => {
+    expect(() => manifests({ cluster: "c1", ...options })).toThrow(says);
+  });
+});
+
 describe("a bad command line", () => {
   it.for([
     { args: [], says: "--cluster is missing; usage: npm run -s manifests" },
     { args: ["--bogus"], says: "Unknown option '--bogus'; usage: npm run -s manifests" },
     { args: ["--cluster", "c", "--notify-token", "0123456789abcdef"], says: "of no use without --notify-url" },
+    { args: ["--cluster", "c", "--admission-token", "0123456789abcdef"], says: "of no use without --admission-url" },
   ])("ends with one sentence and exit code 2: $args", { timeout: 30_000 }, ({ args, says }) => {
     const { status, stderr, stdout } = spawnSync(process.execPath, ["infra/manifests.ts", ...args], { encoding: "utf8" });
     expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
