@@ -62,6 +62,8 @@ export interface Lab {
   readonly invocations: ReadonlyMap<string, number>;
   /** Remote calls of all handlers, by port and method. */
   readonly calls: ReadonlyMap<string, number>;
+  /** The functions learn what the market asks now; until then they go by what they knew at the start, or learned last. */
+  readPrices(): void;
   close(): void;
 }
 
@@ -75,6 +77,7 @@ export function createLab(options: LabOptions): Lab {
     world,
     catalogue.zones.map(({ name }) => name),
   );
+  let known = catalogue;
   const cloud = simulatedCloud(world, { catalogue, kubelets, lagMs: options.cloudLagMs ?? 0 });
   const wakeUps = simulatedWakeUps(world);
   const store = options.store ?? sqliteNodeClaimStore();
@@ -99,7 +102,7 @@ export function createLab(options: LabOptions): Lab {
     store: guarded(store, "store"),
     fleet: guarded(cloud.fleet, "fleet"),
     wakeUps: guarded(wakeUps, "wakeUps"),
-    catalogue: async () => catalogue,
+    catalogue: async () => known,
     log: memoryLog(remember),
     metrics: memoryMetrics(),
     announcements: { announce: async (told) => void announcements.push(...told) },
@@ -110,7 +113,10 @@ export function createLab(options: LabOptions): Lab {
   const invocations = new Map<string, number>();
   hostFunctions({ world, deps, wakeUps, cloud, invocations, inventory: guarded(cloud.inventory, "inventory") });
   ringFromChanges(world, deps, options.sources);
-  return { world, cloud, catalogue, wakeUps, deps, log, announcements, invocations, calls, close: () => store.close() };
+  const readPrices = (): void => {
+    known = cloud.market();
+  };
+  return { world, cloud, catalogue, wakeUps, deps, log, announcements, invocations, calls, readPrices, close: () => store.close() };
 }
 
 function counting(calls: Map<string, number>, hooks: CallHooks): CallHooks {

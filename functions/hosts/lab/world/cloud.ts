@@ -6,7 +6,7 @@ import { NotFoundError, RefusedError, ThrottledError } from "../../../../core/po
 import type { Fleet, InstanceStatus } from "../../../../core/ports/fleet.ts";
 import type { Kubelets } from "./actors/kubelet.ts";
 import { type CloudEvent, eventOf } from "./cloud-events.ts";
-import { type CostLine, meter } from "./cost.ts";
+import { type CostLine, meter, spentOn } from "./cost.ts";
 import { type SimulatedSubnet, simulatedInventory, subnetsOf } from "./inventory.ts";
 import { type NodeResources, nodeResources } from "./machine-facts.ts";
 import { startMachines } from "./machines.ts";
@@ -44,8 +44,10 @@ export interface Machine {
   readonly instance: Instance;
   readonly userData: string;
   readonly type: CatalogueType;
-  /** USD per hour. */
+  /** USD per hour, now: that of a spot machine follows its market. */
   readonly price: number;
+  /** What it has cost up to the last change of its price, and when (ms) that was. */
+  readonly paid?: { readonly usd: number; readonly until: number };
   readonly nodeName: string;
   readonly address: string;
   /** When it stopped to cost, ms. */
@@ -62,6 +64,10 @@ export interface SimulatedCloud {
   readonly subnets: readonly SimulatedSubnet[];
   /** Capacity reservations; add and remove at will. What stands in one costs nothing: it is paid for in any case. */
   readonly reservations: SimulatedReservation[];
+  /** What everything costs now; the functions may know older prices. */
+  market(): Catalogue;
+  /** From now on spot machines cost this, those that run too. */
+  moveSpotPrices(spot: NonNullable<Catalogue["spot"]>): void;
   machines(): readonly Machine[];
   /** EC2's two-minute notice; the machine is taken away at its end. Throws a sentence for an instance that is not a running spot one. */
   interruptSpot(instanceId: string): void;
@@ -92,6 +98,7 @@ export function simulatedCloud(world: World, options: CloudOptions): SimulatedCl
   const { clock } = world;
   const random = world.random.fork("cloud");
   const { catalogue, kubelets, lagMs = 0 } = options;
+  let market = catalogue;
   const types = new Map(catalogue.types.map((t) => [t.name, t]));
   const subnets = subnetsOf(catalogue, options.addresses ?? 8_000);
   const templates = new Map<string, LaunchTemplate>();
@@ -131,8 +138,8 @@ export function simulatedCloud(world: World, options: CloudOptions): SimulatedCl
     capacityType === "reserved"
       ? 0
       : capacityType === "spot"
-        ? (catalogue.spot?.[instanceType]?.[zone] ?? (catalogue.spot ? undefined : catalogue.onDemand[instanceType]))
-        : catalogue.onDemand[instanceType];
+        ? (market.spot?.[instanceType]?.[zone] ?? (market.spot ? undefined : market.onDemand[instanceType]))
+        : market.onDemand[instanceType];
   const outageOf = (override: FleetOverride, capacityType: CapacityType): string | undefined => {
     const now = clock.now();
     const hit = outages.find(
@@ -260,7 +267,21 @@ export function simulatedCloud(world: World, options: CloudOptions): SimulatedCl
     throttled,
     subnets,
     reservations,
-    inventory: simulatedInventory(world, catalogue, subnets, (terms) => selectReservations(reservations, terms, instances())),
+    inventory: simulatedInventory(
+      world,
+      () => market,
+      subnets,
+      (terms) => selectReservations(reservations, terms, instances()),
+    ),
+    market: () => market,
+    moveSpotPrices(spot) {
+      market = { ...market, spot };
+      for (const [id, machine] of machines) {
+        const price = priceOf(machine.instance.instanceType, machine.instance.zone, machine.instance.capacityType);
+        if (machine.endedAt !== undefined || price === undefined || price === machine.price) continue;
+        machines.set(id, { ...machine, price, paid: { usd: spentOn(machine, clock.now()), until: clock.now() } });
+      }
+    },
     fleet: {
       async ensureLaunchTemplate(template) {
         refuseWhenThrottled();

@@ -32,10 +32,11 @@ const hex = (text: string, length: number): string =>
  */
 export function simulatedInventory(
   world: World,
-  catalogue: Catalogue,
+  market: () => Catalogue,
   subnets: readonly SimulatedSubnet[],
   reservations: (terms: readonly CapacityReservationSelectorTerm[]) => readonly CapacityReservation[],
 ): CloudInventory {
+  const catalogue = market();
   const asked = (term: SubnetSelectorTerm & { readonly name?: string }): boolean =>
     Object.keys(term.tags ?? {}).length > 0 || !!term.id || !!term.name;
   const images = new Map<string, Image>();
@@ -83,7 +84,7 @@ export function simulatedInventory(
     instanceTypeZones: async () => Object.fromEntries(catalogue.types.map((t) => [t.name, t.zones])),
     zones: async () => catalogue.zones,
     onDemandPrices: async () => catalogue.onDemand,
-    spotPrices: async () => catalogue.spot ?? {},
+    spotPrices: async () => market().spot ?? {},
   };
 }
 

@@ -51,6 +51,23 @@ async function launched(l: Lab, more: Partial<FleetRequest> = {}, types?: string
   return l.cloud.fleet.launch(await request(l, more, types));
 }
 
+it("bills spot machines at what the market asks while they run, and new ones at what it asks then", async () => {
+  const l = lab();
+  const { cloud } = l;
+  await launched(l, { capacityType: "spot" }, ["c5.large"]);
+  const zone = String(cloud.machines()[0]?.instance.zone);
+  const at = (price: number): void => cloud.moveSpotPrices({ "c5.large": { [zone]: price } });
+  at(0.04);
+  await l.world.clock.run({ until: l.world.clock.now() + 3_600_000 });
+  at(0.08);
+  const before = cloud.cost();
+  await l.world.clock.run({ until: l.world.clock.now() + 3_600_000 });
+  expect(cloud.cost() - before).toBeCloseTo(0.08);
+  expect(before).toBeCloseTo(0.04);
+  await launched(l, { capacityType: "spot", clientToken: "t2" }, ["c5.large"]);
+  expect(cloud.machines().map(({ price }) => price)).toEqual([0.08, 0.08]);
+});
+
 describe("simulated fleet", () => {
   it("takes the cheapest on-demand type, and the cheapest spot zone", async () => {
     const l = lab();
