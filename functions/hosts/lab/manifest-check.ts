@@ -1,10 +1,9 @@
+import { review } from "../../../core/admission/review.ts";
 import { bufferProblems } from "../../../core/capacity-buffers/validate.ts";
 import type { CapacityBufferSpec } from "../../../core/model/capacity-buffer.ts";
 import type { NodeOverlay } from "../../../core/model/node-overlay.ts";
-import type { NodePool } from "../../../core/model/node-pool.ts";
 import { parseQuantity } from "../../../core/model/quantity.ts";
 import { nodeOverlayProblems } from "../../../core/node-overlay/validate.ts";
-import { nodePoolProblems } from "../../../core/node-pool/validate.ts";
 import { nearest } from "../../../core/text/nearest.ts";
 import { type Problem, schemaProblems } from "./crd-schema.ts";
 import { type ApiObject, KINDS } from "./world/objects.ts";
@@ -85,10 +84,7 @@ function kindProblems(kind: string, object: ApiObject): readonly Problem[] {
   const spec = (object.spec ?? {}) as Record<string, unknown>;
   switch (kind) {
     case "NodePool":
-      return [
-        ...nodePoolProblems(object as unknown as NodePool).map((message) => ({ path: ["spec"], message })),
-        ...quantityProblems(spec["limits"], ["spec", "limits"]),
-      ];
+      return [...admissionProblems(object), ...quantityProblems(spec["limits"], ["spec", "limits"])];
     case "NodeOverlay":
       return nodeOverlayProblems(object as unknown as NodeOverlay).map((message) => ({ path: ["spec"], message }));
     case "CapacityBuffer":
@@ -100,7 +96,7 @@ function kindProblems(kind: string, object: ApiObject): readonly Problem[] {
     case "EC2NodeClass":
       return (spec["role"] === undefined) === (spec["instanceProfile"] === undefined)
         ? [{ path: ["spec"], message: "needs exactly one of role and instanceProfile" }]
-        : [];
+        : admissionProblems(object);
     case "Pod":
       return podProblems(spec, ["spec"]);
     case "Deployment":
@@ -123,6 +119,11 @@ function kindProblems(kind: string, object: ApiObject): readonly Problem[] {
     default:
       return [];
   }
+}
+
+/** What the admission function would refuse. */
+function admissionProblems(object: ApiObject): readonly Problem[] {
+  return review(object as unknown as Readonly<Record<string, unknown>>).problems.map((message) => ({ path: ["spec"], message }));
 }
 
 function workloadProblems(kind: string, spec: Record<string, unknown>): readonly Problem[] {
