@@ -8,6 +8,13 @@ export interface Origin {
   readonly from: Path;
 }
 
+/** The origin that tells of a path: of the longest part of it, and of those the last. */
+export function originOf(origins: readonly Origin[], path: Path): Origin | undefined {
+  return origins
+    .filter(({ to }) => to.length <= path.length && to.every((step, i) => step === path[i]))
+    .reduce<Origin | undefined>((best, origin) => (best && best.to.length > origin.to.length ? best : origin), undefined);
+}
+
 /** What a person should know about a place of the new object, in one sentence: what, why, and what to do. */
 export interface Note {
   /** `told`: done, worth knowing. `act`: something works otherwise until a person acts. `invalid`: the object cannot be applied as it is. */
@@ -34,19 +41,32 @@ export class Draft {
     return new Draft(object, input, [{ to: [], input, from: [] }]);
   }
 
-  /** Begins with nothing. */
+  /** Begins with nothing; what will stand where it stood comes from there. */
   static empty(input = 0): Draft {
-    return new Draft({}, input, []);
+    return new Draft({}, input, [{ to: [], input, from: [] }]);
   }
 
   get(path: Path): Json | undefined {
     return getAt(this.object, path);
   }
 
-  /** Puts a value in place, made from what stood at `from` of the given object; undefined and null take away what is there. */
+  /** Another object that begins as this one does, with other content. */
+  copy(object: JsonObject): Draft {
+    const copy = new Draft(object, this.input, [...this.origins]);
+    copy.notes.push(...this.notes);
+    return copy;
+  }
+
+  /** Puts a value in place; `from` is where it stood in the object that was given. Undefined and null take away what is there. */
   set(to: Path, value: Json | undefined, from?: Path): void {
     this.object = setAt(this.object, to, value ?? undefined);
     if (from !== undefined) this.origins.push({ to, input: this.input, from });
+  }
+
+  /** Where the value at a path stood in the object that was given. */
+  sourceOf(path: Path): Path | undefined {
+    const origin = originOf(this.origins, path);
+    return origin && [...origin.from, ...path.slice(origin.to.length)];
   }
 
   /** Takes a value away and returns it. */
@@ -59,7 +79,7 @@ export class Draft {
   /** Moves a value within the object, changed by `as`; nothing happens when it is not there. */
   rename(from: Path, to: Path, as: (value: Json) => Json | undefined = (value) => value): void {
     const value = this.remove(from);
-    if (value !== undefined) this.set(to, as(value), from);
+    if (value !== undefined) this.set(to, as(value), this.sourceOf(from));
   }
 
   note(level: Note["level"], at: Path, text: string): void {

@@ -47,7 +47,7 @@ export function raiseNodeClass(draft: Draft): void {
   if (family === "Ubuntu") raiseUbuntu(draft, hasTerms);
   else if (typeof family === "string" && ALIAS_FAMILIES.includes(family) && !hasTerms) {
     draft.remove(FAMILY);
-    draft.set(TERMS, [{ alias: `${family.toLowerCase()}@${version ?? "latest"}` }], FAMILY);
+    draft.set(TERMS, [{ alias: `${family.toLowerCase()}@${version ?? "latest"}` }], draft.sourceOf(FAMILY));
   }
 }
 

@@ -3,7 +3,7 @@ import fc, { type Arbitrary } from "fast-check";
 /** Objects of both versions, valid by their schemas, rich in what only one of the versions knows. */
 
 const name = fc.constantFrom("default", "gpu", "team-a");
-const text = fc.constantFrom("a", "b", "1", "$CLUSTER_NAME");
+const text = fc.constantFrom("a", "b", "1", "x-1");
 const duration = fc.constantFrom("0s", "30s", "5m", "1h30m", "720h");
 const orNever = fc.oneof(duration, fc.constant("Never"));
 const textMap = fc.dictionary(fc.constantFrom("team", "env", "example.com/x"), text, { maxKeys: 3 });
@@ -26,7 +26,7 @@ const requirement = (operators: readonly string[]): Arbitrary<unknown> =>
       key: fc.constantFrom("karpenter.k8s.aws/instance-cpu", "topology.kubernetes.io/zone"),
       operator: fc.constantFrom(...operators),
       values: fc.array(fc.constantFrom("0", "1", "4", "us-west-2a"), { minLength: 1, maxLength: 2 }),
-      minValues: fc.integer({ min: 1, max: 3 }),
+      minValues: fc.constant(1),
     },
     ["key", "operator"],
   );
@@ -35,7 +35,11 @@ const requirements = (operators: readonly string[]): Arbitrary<unknown> => fc.ar
 const OLD_OPERATORS = ["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"];
 const OPERATORS = [...OLD_OPERATORS, "Gte", "Lte"];
 
-const kubelet = some({ maxPods: fc.integer({ min: 0, max: 200 }), clusterDNS: fc.array(text, { maxLength: 1 }), kubeReserved: textMap });
+const kubelet = some({
+  maxPods: fc.integer({ min: 0, max: 200 }),
+  clusterDNS: fc.array(text, { maxLength: 1 }),
+  kubeReserved: fc.constant({ cpu: "100m" }),
+});
 const resources = fc.dictionary(fc.constantFrom("cpu", "memory"), fc.constantFrom<string | number>("1", "100Gi", 1000), { maxKeys: 2 });
 
 const refV1 = fc.record({
@@ -142,10 +146,8 @@ export const nodeClaimBeta = fc.record({
   status: some(claimStatus),
 });
 
-const subnets = fc.array(fc.oneof(fc.record({ tags: textMap }), fc.record({ id: fc.constant("subnet-1") })), {
-  minLength: 1,
-  maxLength: 2,
-});
+const terms = (id: string): Arbitrary<unknown> =>
+  fc.array(fc.oneof(fc.record({ tags: textMap }), fc.record({ id: fc.constant(id) })), { minLength: 1, maxLength: 2 });
 const plainTerm = fc.oneof(
   fc.record({ id: fc.constant("ami-1") }),
   some({ name: text, owner: fc.constant("self"), tags: textMap }, ["name"]),
@@ -158,8 +160,8 @@ const devices = (more: Readonly<Record<string, Arbitrary<unknown>>>): Arbitrary<
   fc.array(some({ deviceName: text, rootVolume: fc.boolean(), ebs: some({ ...ebs, ...more }) }), { maxLength: 2 });
 
 const classSpec = {
-  subnetSelectorTerms: subnets,
-  securityGroupSelectorTerms: subnets,
+  subnetSelectorTerms: terms("subnet-1"),
+  securityGroupSelectorTerms: terms("sg-1"),
   userData: text,
   role: text,
   tags: textMap,

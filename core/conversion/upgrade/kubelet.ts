@@ -1,0 +1,99 @@
+import type { Draft } from "../draft.ts";
+import { equalJson, isJsonObject, type Json, type JsonObject, type Path, textAt } from "../json.ts";
+import { NODE_CLASS_KIND } from "../versions.ts";
+
+/** Kubelet settings as an old NodePool or Provisioner had them; in v1 they are EC2NodeClass's. */
+export interface Kubelet {
+  readonly settings: JsonObject;
+  /** Where they stood in the object that was given. */
+  readonly from: Path;
+}
+
+/** A new object and what it came from. */
+export interface Made {
+  readonly draft: Draft;
+  readonly kubelet?: Kubelet;
+}
+
+/** v1's kubelet block: amounts are text there, and the runtime is always containerd. */
+export function kubeletSettings(value: Json): JsonObject | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { containerRuntime: _, ...settings } = value;
+  const entries = Object.entries(settings).map(([name, one]): [string, Json] => [name, /Reserved$/.test(name) ? asTexts(one) : one]);
+  return entries.length > 0 ? Object.fromEntries(entries) : undefined;
+}
+
+const asTexts = (amounts: Json): Json =>
+  isJsonObject(amounts)
+    ? Object.fromEntries(Object.entries(amounts).map(([name, one]) => [name, typeof one === "number" ? String(one) : one]))
+    : amounts;
+
+const REF_NAME: Path = ["spec", "template", "spec", "nodeClassRef", "name"];
+const KUBELET: Path = ["spec", "kubelet"];
+
+/**
+ * Gives each class the kubelet settings of the NodePools that use it. Pools that differ need a class each: those without settings keep the class,
+ * else the first pool does, and copies are made for the others. Returns the copies, by the draft that they were made from.
+ */
+export function shareOutKubelets(made: readonly Made[]): ReadonlyMap<Draft, readonly Draft[]> {
+  const pools = made.filter(({ draft }) => draft.object["kind"] === "NodePool");
+  const classes = made.filter(({ draft }) => draft.object["kind"] === NODE_CLASS_KIND).map(({ draft }) => draft);
+  const names = new Set(classes.map(nameOf));
+  const copies = new Map<Draft, readonly Draft[]>();
+  for (const name of new Set(pools.map(({ draft }) => textAt(draft.object, REF_NAME)))) {
+    const users = pools.filter(({ draft }) => textAt(draft.object, REF_NAME) === name);
+    const nodeClass = classes.find((draft) => nameOf(draft) === name);
+    if (users.every(({ kubelet }) => kubelet === undefined)) continue;
+    if (nodeClass === undefined) for (const { draft, kubelet } of users) noteMissingClass(draft, kubelet, String(name));
+    else copies.set(nodeClass, shareOut(nodeClass, users, names));
+  }
+  return copies;
+}
+
+const nameOf = (draft: Draft): string | undefined => textAt(draft.object, ["metadata", "name"]);
+
+function shareOut(nodeClass: Draft, users: readonly Made[], names: Set<string | undefined>): readonly Draft[] {
+  const groups: Made[][] = [];
+  for (const user of users) {
+    const alike = groups.find(([first]) => equalJson(first?.kubelet?.settings, user.kubelet?.settings));
+    if (alike) alike.push(user);
+    else groups.push([user]);
+  }
+  const keeper = groups.find(([first]) => first?.kubelet === undefined) ?? groups[0];
+  const plain = nodeClass.object;
+  if (keeper) giveKubelet(nodeClass, keeper[0]);
+  return groups.filter((group) => group !== keeper).map((group) => copyFor(group, nodeClass, plain, names));
+}
+
+function copyFor(group: readonly Made[], nodeClass: Draft, plain: JsonObject, names: Set<string | undefined>): Draft {
+  const copy = nodeClass.copy(plain);
+  const base = `${nameOf(nodeClass)}-${group[0] === undefined ? "" : nameOf(group[0].draft)}`;
+  let name = base;
+  for (let i = 2; names.has(name); i++) name = `${base}-${i}`;
+  names.add(name);
+  copy.set(["metadata", "name"], name);
+  giveKubelet(copy, group[0]);
+  copy.note(
+    "told",
+    [],
+    `a copy of ${nameOf(nodeClass)}: kubelet settings are the class's in v1, and NodePools that share it have different ones`,
+  );
+  for (const { draft } of group) draft.set(REF_NAME, name);
+  return copy;
+}
+
+function giveKubelet(nodeClass: Draft, made: Made | undefined): void {
+  if (made?.kubelet === undefined) return;
+  nodeClass.set(KUBELET, made.kubelet.settings);
+  nodeClass.origins.push({ to: KUBELET, input: made.draft.input, from: made.kubelet.from });
+}
+
+function noteMissingClass(draft: Draft, kubelet: Kubelet | undefined, name: string): void {
+  if (kubelet === undefined) return;
+  const where = `EC2NodeClass ${name} is not among what is converted here: add to its spec`;
+  draft.note(
+    "act",
+    [...REF_NAME.slice(0, -1)],
+    `kubelet settings are EC2NodeClass's in v1, and ${where}: kubelet: ${JSON.stringify(kubelet.settings)}`,
+  );
+}

@@ -1,0 +1,84 @@
+import type { Draft } from "../draft.ts";
+import { isJsonObject, type Json, type JsonObject, mapAt, type Path } from "../json.ts";
+
+/** What the API server or a controller writes: none of it belongs in a manifest. */
+const WRITTEN_BY_SERVERS = [
+  "uid",
+  "resourceVersion",
+  "generation",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "managedFields",
+  "selfLink",
+  // Of Machines and NodeClaims: the owner's kind and UID are others now.
+  "ownerReferences",
+];
+
+const GONE = new Set([
+  "kubectl.kubernetes.io/last-applied-configuration",
+  "karpenter.sh/provisioner-hash",
+  "karpenter.sh/nodepool-hash",
+  "karpenter.sh/nodepool-hash-version",
+  "karpenter.k8s.aws/nodetemplate-hash",
+  "karpenter.k8s.aws/ec2nodeclass-hash",
+  "karpenter.k8s.aws/ec2nodeclass-hash-version",
+  "karpenter.sh/stored-version-migrated",
+  "karpenter.sh/emptiness-timestamp",
+  "karpenter.sh/linked",
+  "karpenter.sh/managed-by",
+]);
+
+/** Names of labels, annotations and requirements that have changed; what they say has not. */
+export const RENAMED: Readonly<Record<string, string>> = {
+  "karpenter.sh/provisioner-name": "karpenter.sh/nodepool",
+  "karpenter.sh/do-not-consolidate": "karpenter.sh/do-not-disrupt",
+  "karpenter.sh/do-not-evict": "karpenter.sh/do-not-disrupt",
+};
+
+/** Leaves what a person writes: no status, nothing that servers set, and today's names for labels and annotations. */
+export function tidyMetadata(draft: Draft): void {
+  draft.remove(["status"]);
+  for (const field of WRITTEN_BY_SERVERS) draft.remove(["metadata", field]);
+  tidyNames(draft, ["metadata"]);
+}
+
+/** Labels and annotations of an object, or of a template, by today's names. */
+export function tidyNames(draft: Draft, metadata: Path): void {
+  for (const field of ["labels", "annotations"]) {
+    const at = [...metadata, field];
+    const names = Object.keys(mapAt(draft.object, at));
+    for (const name of names) {
+      const now = Object.hasOwn(RENAMED, name) ? RENAMED[name] : undefined;
+      if (GONE.has(name)) draft.remove([...at, name]);
+      else if (now !== undefined) draft.rename([...at, name], [...at, now]);
+    }
+    if (names.length > 0 && Object.keys(mapAt(draft.object, at)).length === 0) draft.remove(at);
+  }
+}
+
+const NO_LABEL = "karpenter.k8s.aws/instance-pods";
+
+/** Requirements by today's names; those on a label that is gone are left out, and told. */
+export function tidyRequirements(draft: Draft, at: Path): void {
+  const requirements = draft.get(at);
+  if (!Array.isArray(requirements)) return;
+  const from = draft.sourceOf(at) ?? at;
+  const kept = requirements.map((item: Json, i) => [item, i] as const).filter(([item]) => !isJsonObject(item) || item["key"] !== NO_LABEL);
+  draft.set(
+    at,
+    kept.map(([item]) => (isJsonObject(item) ? withKeyOfToday(item) : item)),
+  );
+  if (kept.length === requirements.length) return;
+  for (const [k, [, i]] of kept.entries()) draft.origins.push({ to: [...at, k], input: draft.input, from: [...from, i] });
+  draft.note(
+    "act",
+    at,
+    `a requirement on ${NO_LABEL} was left out, since nodes have no such label any more; require instance-cpu or instance-size`,
+  );
+}
+
+function withKeyOfToday(requirement: JsonObject): JsonObject {
+  const now = RENAMED[String(requirement["key"])];
+  return now === undefined ? requirement : { ...requirement, key: now };
+}

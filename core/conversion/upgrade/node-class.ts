@@ -1,0 +1,156 @@
+import { parseQuantity } from "../../model/quantity.ts";
+import type { Draft } from "../draft.ts";
+import { isJsonObject, type Json, type JsonObject, listAt, mapAt, type Path, setAt } from "../json.ts";
+import { ALIAS_FAMILIES, NO_AMI, raiseNodeClass } from "../node-class.ts";
+import { ALIAS_VERSION_ANNOTATION, UBUNTU_ANNOTATION } from "../versions.ts";
+import type { Remains } from "./remains.ts";
+import { selectorTerms } from "./selectors.ts";
+
+const FAMILY: Path = ["spec", "amiFamily"];
+const TERMS: Path = ["spec", "amiSelectorTerms"];
+const DEVICES: Path = ["spec", "blockDeviceMappings"];
+const TAGS: Path = ["spec", "tags"];
+const HOP_LIMIT: Path = ["spec", "metadataOptions", "httpPutResponseHopLimit"];
+
+/** Fields that v1 has as they were. */
+const SAME = ["userData", "tags", "blockDeviceMappings", "metadataOptions", "detailedMonitoring", "context"];
+
+/** Takes the AWS side that stands at `base` (an AWSNodeTemplate's spec, a Provisioner's provider) over into an EC2NodeClass of v1. */
+export function takeNodeTemplate(remains: Remains, base: Path, draft: Draft): void {
+  for (const field of ["apiVersion", "kind"]) if (base.length > 1) remains.take([...base, field]);
+  draft.origins.push({ to: ["spec"], input: draft.input, from: base });
+  const launchTemplate = remains.take([...base, "launchTemplate"]);
+  takeSelector(remains, [...base, "subnetSelector"], draft, ["spec", "subnetSelectorTerms"]);
+  takeSelector(remains, [...base, "securityGroupSelector"], draft, ["spec", "securityGroupSelectorTerms"]);
+  takeSelector(remains, [...base, "amiSelector"], draft, TERMS);
+  // AL2 was what counted when nothing was said.
+  draft.set(FAMILY, "AL2");
+  remains.carry([...base, "amiFamily"], draft, FAMILY);
+  remains.carry([...base, "instanceProfile"], draft, ["spec", "instanceProfile"]);
+  if (draft.get(["spec", "instanceProfile"]) === undefined) {
+    draft.set(["spec", "role"], `\${KARPENTER_NODE_ROLE}`);
+    draft.note(
+      "act",
+      ["spec", "role"],
+      "the old version took the profile from aws.defaultInstanceProfile; put the name of the nodes' role here",
+    );
+  }
+  for (const field of SAME) remains.carry([...base, field], draft, ["spec", field]);
+  raiseFamily(draft);
+  tidySpec(draft);
+  draft.object = setAt(draft.object, ["spec"], inOrder(mapAt(draft.object, ["spec"])));
+  if (launchTemplate !== undefined) {
+    const instead = "write its image, user data, disks, security groups and profile into this class";
+    draft.note(
+      "invalid",
+      ["spec"],
+      `launchTemplate ${JSON.stringify(launchTemplate)} has no counterpart, since v1 makes its own launch templates; ${instead}`,
+    );
+  }
+}
+
+/** Images, network and identity before what is said of the machines. */
+const ORDER = ["amiFamily", "amiSelectorTerms", "subnetSelectorTerms", "securityGroupSelectorTerms", "role", "instanceProfile"];
+
+function inOrder(spec: JsonObject): JsonObject {
+  const first = ORDER.flatMap((name) => (spec[name] === undefined ? [] : [[name, spec[name]] as const]));
+  return { ...Object.fromEntries(first), ...spec };
+}
+
+/** v1beta1's EC2NodeClass as v1's manifest. */
+export function upgradeNodeClass(draft: Draft): void {
+  raiseFamily(draft);
+  tidySpec(draft);
+}
+
+function takeSelector(remains: Remains, from: Path, draft: Draft, to: Path): void {
+  const selector = remains.take(from);
+  if (selector === undefined) return;
+  const { terms, problems } = selectorTerms(selector);
+  if (terms.length > 0) draft.set(to, terms, from);
+  for (const i of terms.keys()) draft.origins.push({ to: [...to, i, "tags"], input: draft.input, from });
+  for (const problem of problems) draft.note("act", to, `${from.at(-1)} ${problem}`);
+}
+
+/** What the webhook does too, told to a reader in place of annotations. */
+function raiseFamily(draft: Draft): void {
+  const family = draft.get(FAMILY);
+  const hasTerms = listAt(draft.object, TERMS).length > 0;
+  const hadDevices = draft.get(DEVICES) !== undefined;
+  if (family === undefined && !hasTerms) return;
+  raiseNodeClass(draft);
+  draft.remove(["metadata", "annotations", UBUNTU_ANNOTATION]);
+  draft.remove(["metadata", "annotations", ALIAS_VERSION_ANNOTATION]);
+  if (Object.keys(mapAt(draft.object, ["metadata", "annotations"])).length === 0) draft.remove(["metadata", "annotations"]);
+  if (family === "Ubuntu") {
+    draft.note("told", FAMILY, "v1 has no family Ubuntu; AL2 writes the same user data");
+    if (!hadDevices) draft.note("told", DEVICES, "the root disk that the family Ubuntu had by default");
+    if (!hasTerms)
+      draft.note(
+        "invalid",
+        TERMS,
+        `v1 finds no Ubuntu images by itself; select yours by name, owner, tags or id in place of ${JSON.stringify(NO_AMI)}`,
+      );
+  } else if (family === "AL2" && !hasTerms) {
+    draft.note(
+      "act",
+      TERMS,
+      "AWS makes no AL2 images for Kubernetes 1.33 and later; use al2023@latest there, and see that userData suits it",
+    );
+  } else if (family === "Custom" && !hasTerms) {
+    draft.note("invalid", FAMILY, "a Custom family has no image of its own; say in amiSelectorTerms which to use");
+  } else if (typeof family === "string" && family !== "Custom" && !ALIAS_FAMILIES.includes(family)) {
+    draft.note("invalid", FAMILY, `family ${family} is not known; use one of ${[...ALIAS_FAMILIES, "Custom"].join(", ")}`);
+  }
+}
+
+function tidySpec(draft: Draft): void {
+  if (draft.get(HOP_LIMIT) === undefined) {
+    draft.set(HOP_LIMIT, 2);
+    draft.note(
+      "told",
+      HOP_LIMIT,
+      "the default was 2 and is 1 in v1, which keeps pods off the instance's credentials; take it out if none needs them",
+    );
+  }
+  for (const i of listAt(draft.object, DEVICES).keys()) tidyVolumeSize(draft, [...DEVICES, i, "ebs", "volumeSize"]);
+  for (const key of Object.keys(mapAt(draft.object, TAGS))) {
+    if (!isSystemTag(key)) continue;
+    draft.remove([...TAGS, key]);
+    draft.note("told", TAGS, `tag ${key} was left out: the system sets it`);
+  }
+}
+
+const isSystemTag = (key: string): boolean =>
+  key.startsWith("kubernetes.io/cluster") ||
+  [
+    "eks:eks-cluster-name",
+    "karpenter.sh/provisioner-name",
+    "karpenter.sh/managed-by",
+    "karpenter.sh/nodepool",
+    "karpenter.sh/nodeclaim",
+    "karpenter.k8s.aws/ec2nodeclass",
+  ].includes(key);
+
+const GI = 2 ** 30;
+const LARGEST_GI = 64_000;
+
+/** Sizes are whole Gi, G, Ti or T in v1; other amounts are rounded up to Gi. A bare number means bytes, and a small one was meant as Gi. */
+function tidyVolumeSize(draft: Draft, at: Path): void {
+  const size = draft.get(at);
+  if (size === undefined || isJsonObject(size) || (typeof size === "string" && /^[1-9]\d*(Gi|G|Ti|T)$/.test(size))) return;
+  const bytes = bytesOf(size);
+  if (bytes === undefined || bytes <= 0) return;
+  if (bytes <= LARGEST_GI) {
+    draft.set(at, `${bytes}Gi`);
+    draft.note("act", at, `${JSON.stringify(size)} has no unit, which means bytes; it was taken for Gi: see that this is what was meant`);
+  } else draft.set(at, `${Math.ceil(bytes / GI)}Gi`);
+}
+
+function bytesOf(size: Json): number | undefined {
+  try {
+    return parseQuantity(size as string | number) / 1000;
+  } catch {
+    return undefined;
+  }
+}

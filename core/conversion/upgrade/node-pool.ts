@@ -1,0 +1,29 @@
+import { Draft } from "../draft.ts";
+import { isJsonObject, type JsonObject, listAt, type Path } from "../json.ts";
+import { nodeClassRefToV1 } from "../node-class-ref.ts";
+import { raiseDisruption, TEMPLATE_SPEC } from "../node-pool.ts";
+import { kubeletSettings, type Made } from "./kubelet.ts";
+import { tidyMetadata, tidyNames, tidyRequirements } from "./metadata.ts";
+import { noteExpiry } from "./provisioner.ts";
+
+const REQUIREMENTS: Path = [...TEMPLATE_SPEC, "requirements"];
+const REF: Path = [...TEMPLATE_SPEC, "nodeClassRef"];
+const KUBELET: Path = [...TEMPLATE_SPEC, "kubelet"];
+
+/** v1beta1's NodePool as v1's manifest. */
+export function upgradeNodePool(object: JsonObject, input: number): Made {
+  const draft = Draft.of(object, input);
+  draft.set(["apiVersion"], "karpenter.sh/v1");
+  tidyMetadata(draft);
+  tidyNames(draft, ["spec", "template", "metadata"]);
+  if (listAt(draft.object, REQUIREMENTS).length === 0) draft.set(REQUIREMENTS, []);
+  tidyRequirements(draft, REQUIREMENTS);
+  const isExpiring = draft.get(["spec", "disruption", "expireAfter"]) ?? "Never";
+  raiseDisruption(draft);
+  if (isExpiring !== "Never") noteExpiry(draft);
+  const ref = draft.get(REF);
+  if (isJsonObject(ref)) draft.set(REF, nodeClassRefToV1(ref));
+  draft.remove([...TEMPLATE_SPEC, "resources"]);
+  const settings = kubeletSettings(draft.remove(KUBELET) ?? null);
+  return { draft, ...(settings && { kubelet: { settings, from: KUBELET } }) };
+}

@@ -1,0 +1,51 @@
+import type { Draft } from "../draft.ts";
+import { getAt, isJsonObject, type Json, type JsonObject, type Path, setAt } from "../json.ts";
+
+/** An old object that is taken apart field by field: what nobody has taken at the end has no place in the new one. */
+export class Remains {
+  private left: JsonObject;
+
+  constructor(object: JsonObject) {
+    this.left = object;
+  }
+
+  get(path: Path): Json | undefined {
+    return getAt(this.left, path);
+  }
+
+  take(path: Path): Json | undefined {
+    const value = this.get(path);
+    this.left = setAt(this.left, path, undefined);
+    return value;
+  }
+
+  /** Takes the value at `from` over to `to`, changed by `as`; nothing happens when it is not there. */
+  carry(from: Path, draft: Draft, to: Path, as: (value: Json) => Json | undefined = (value) => value): void {
+    const value = this.take(from);
+    if (value !== undefined) draft.set(to, as(value), from);
+  }
+
+  /** The fields still there under a path: the deepest maps that say something. */
+  fields(path: Path): readonly Path[] {
+    const value = this.get(path);
+    if (value === undefined) return [];
+    if (!isJsonObject(value)) return [path];
+    return Object.keys(value).flatMap((name) => this.fields([...path, name]));
+  }
+}
+
+/** Tells of each field that is left under a path: no version since knows it. */
+export function noteRemains(remains: Remains, path: Path, draft: Draft): void {
+  for (const field of remains.fields(path)) {
+    draft.note(
+      "act",
+      [],
+      `${field.join(".")} is no field of the old version that v1 has a place for; it was left out: ${show(remains.get(field))}`,
+    );
+  }
+}
+
+function show(value: Json | undefined): string {
+  const text = JSON.stringify(value) ?? "";
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+}

@@ -1,0 +1,99 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { basename, join, relative } from "node:path";
+import { type Document, isMap, isSeq, LineCounter, type Node, parseDocument } from "yaml";
+import { isJsonObject, type JsonObject, type Path } from "../../core/conversion/json.ts";
+import { type Masked, maskPlaceholders } from "./convert-placeholders.ts";
+import { InputError } from "./scenario.ts";
+
+/** A text with manifests in it. */
+export interface SourceFile {
+  /** As the user named it, for messages. */
+  readonly name: string;
+  /** Below the folder that was given; what it is called in an output folder. */
+  readonly relativeName: string;
+  readonly text: string;
+}
+
+/** One document of a file: its text as it is, and the objects that it holds when it may hold old ones. */
+export interface SourceDocument {
+  readonly file: SourceFile;
+  /** From 1, in its file. */
+  readonly number: number;
+  readonly text: string;
+  readonly items: readonly Item[];
+  readonly document?: Document;
+  readonly unmask: (text: string) => string;
+}
+
+/** An object of a document; of a List, one of its items. */
+export interface Item {
+  readonly object: JsonObject;
+  readonly at: Path;
+}
+
+const MANIFEST = /\.(ya?ml|json)$/;
+
+/** Reads files, folders (of which all manifests, at any depth) and "-", standard input. Throws InputError. */
+export function readSources(paths: readonly string[]): readonly SourceFile[] {
+  return paths.flatMap((path) => {
+    if (path === "-") return [{ name: "standard input", relativeName: "stdin.yaml", text: readFileSync(0, "utf8") }];
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (!stat) throw new InputError(`there is no file or folder ${path}; give manifests, or - for standard input`);
+    if (!stat.isDirectory()) return [{ name: path, relativeName: basename(path), text: readFileSync(path, "utf8") }];
+    const names = readdirSync(path, { recursive: true, encoding: "utf8" }).sort();
+    const files = names.map((name) => join(path, name)).filter((file) => MANIFEST.test(file) && statSync(file).isFile());
+    if (files.length === 0)
+      throw new InputError(`${path} holds no manifests; of a folder, files that end in .yaml, .yml or .json are read`);
+    return files.map((file) => ({ name: file, relativeName: relative(path, file), text: readFileSync(file, "utf8") }));
+  });
+}
+
+/** The documents of a file. Those that name no API of Karpenter's are not even parsed: they may be no plain YAML. Throws InputError. */
+export function readDocuments(file: SourceFile): readonly SourceDocument[] {
+  let line = 1;
+  return file.text.split(/^(?=---(?:\s|$))/m).map((text, i) => {
+    const first = line;
+    line += text.split("\n").length - 1;
+    return readDocument(file, i + 1, text, first);
+  });
+}
+
+const KARPENTER = /karpenter\.(sh|k8s\.aws)/;
+/** A line that only Helm can read. */
+const HELM_LINE = /^\s*(-\s*)?\{\{.*\}\}\s*$/;
+
+function readDocument(file: SourceFile, number: number, text: string, firstLine: number): SourceDocument {
+  const plain = { file, number, text, items: [], unmask: (same: string) => same };
+  if (!KARPENTER.test(text)) return plain;
+  const lines = new LineCounter();
+  const masked: Masked = maskPlaceholders(text);
+  const document = parseDocument(masked.text, { lineCounter: lines, prettyErrors: false, merge: true });
+  const [error] = document.errors;
+  const isOld = /karpenter\.(sh|k8s\.aws)\/v1(alpha|beta)/.test(text);
+  const helm = text.split("\n").findIndex((one) => HELM_LINE.test(one));
+  if (isOld && helm >= 0) {
+    const render = "render it with `helm template` and convert its output";
+    throw new InputError(`${file.name}, line ${firstLine + helm}: this is a Helm template; ${render}, or convert its text by hand`);
+  }
+  if (error && isOld) {
+    const at = firstLine + lines.linePos(error.pos[0]).line - 1;
+    throw new InputError(
+      `${file.name}, line ${at}: this is not valid YAML: ${masked.unmask(error.message).replace(/\.$/, "")}; mend the line`,
+    );
+  }
+  if (error || helm >= 0) return plain;
+  return { ...plain, document, items: itemsOf(document.toJS({ maxAliasCount: 10_000 })), unmask: masked.unmask };
+}
+
+function itemsOf(value: unknown): readonly Item[] {
+  if (!isJsonObject(value)) return [];
+  const items = value["items"];
+  if (!/List$/.test(String(value["kind"])) || !Array.isArray(items)) return [{ object: value as JsonObject, at: [] }];
+  return items.flatMap((object: unknown, i) => (isJsonObject(object) ? [{ object: object as JsonObject, at: ["items", i] }] : []));
+}
+
+/** The node of an item. */
+export function nodeAt(document: Document, at: Path): Node | undefined {
+  const node = at.length === 0 ? document.contents : document.getIn(at, true);
+  return isMap(node) || isSeq(node) ? node : undefined;
+}
