@@ -88,9 +88,28 @@ const rebuildCommand = defineCommand({
   },
 });
 
+const convertArgs = {
+  path: { type: "positional", description: 'files and folders with manifests; "-" is standard input', required: false },
+  out: { type: "string", description: "an empty folder to write to, file by file; standard output when absent" },
+} as const;
+
+const convertCommand = defineCommand({
+  meta: { name: "convert", description: "Makes v1 manifests of those for Karpenter's older APIs (v1alpha5, v1alpha1, v1beta1)" },
+  args: convertArgs,
+  run: ({ args }) =>
+    saying(async () => {
+      refuseUnknown({ ...args, _: [] }, convertArgs);
+      const { convertCommand: run } = await import("./convert-command.ts");
+      const { output, messages, isValid } = run({ paths: args._, ...(args.out !== undefined && { out: args.out }) });
+      process.stderr.write(messages.map((line) => `${line}\n`).join(""));
+      if (!isValid) process.exitCode = 1;
+      return output;
+    }),
+});
+
 const main = defineCommand({
   meta: { name: "karpenter-serverless", description: "A node autoscaler for EKS without controller pods" },
-  subCommands: { solve, consolidate: consolidateCommand, rebuild: rebuildCommand },
+  subCommands: { solve, consolidate: consolidateCommand, rebuild: rebuildCommand, convert: convertCommand },
 });
 
 // A reader that has seen enough (`| head`) is no fault of ours.
