@@ -57,8 +57,8 @@ export function httpsTransport(
   let agent: Agent | undefined;
 
   async function once(request: ApiRequest, signal: AbortSignal, renew: boolean): Promise<Answer> {
-    const { headers, auth, tls } = await server.identify({ renew });
-    // KubeConfig's own agent does not keep connections: each call would cost a TLS handshake.
+    const { url: base, headers, auth, tls } = await server.identify({ renew });
+    // Kept connections: each call would cost a TLS handshake.
     agent ??= new Agent({
       keepAlive: true,
       // An idle one is closed after half a minute: the network between may forget it, and a thawed function's first call would hang on it.
@@ -68,7 +68,7 @@ export function httpsTransport(
     });
     const given = Object.entries(request.query ?? {}).filter((pair): pair is [string, string] => pair[1] !== undefined);
     const query = new URLSearchParams(given);
-    const url = `${server.url}${request.path}${query.size > 0 ? `?${query}` : ""}`;
+    const url = `${base}${request.path}${query.size > 0 ? `?${query}` : ""}`;
     const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
     const options: RequestOptions = {
       method: request.method,
@@ -118,7 +118,7 @@ export function httpsTransport(
         if (pauseMs === undefined || (request.method !== "GET" && !(error instanceof StaleConnectionError))) {
           const why =
             error instanceof Error && error.name === "AbortError" ? `no answer within ${REQUEST_TIMEOUT_MS / 1_000} s` : "no answer";
-          throw new Error(`${request.method} ${server.url}${request.path}: ${why}`, { cause: error });
+          throw new Error(`${request.method} ${server.name}${request.path}: ${why}`, { cause: error });
         }
         await sleep(pauseMs);
       }

@@ -1,0 +1,101 @@
+import { gzipSync } from "node:zlib";
+import spotInterruption from "../../events/spot-interruption.json" with { type: "json" };
+
+/** What the functions are told and asked in a cold start: one cluster that is empty, and the event that wakes each most often. */
+
+const ACCOUNT = "111122223333";
+const REGION = "us-west-2";
+const TOKEN = "0123456789abcdef";
+
+/** Environment variables of every function; services answer at these addresses. */
+export function variablesFor({ fake, tables }: { readonly fake: string; readonly tables: string }): Readonly<Record<string, string>> {
+  const queue = (name: string): string => `${tables}/${ACCOUNT}/${name}`;
+  return {
+    AWS_REGION: REGION,
+    AWS_ACCESS_KEY_ID: "ASIAEXAMPLE",
+    AWS_SECRET_ACCESS_KEY: "secret",
+    AWS_SESSION_TOKEN: "token",
+    TABLE_NAME: "karpenter-serverless",
+    CLUSTERS: JSON.stringify([{ name: "c1", sources: ["audit", "notify", "sweep"] }]),
+    PROVISION_QUEUE_URL: queue("provision.fifo"),
+    CLAIM_QUEUE_URL: queue("claims"),
+    DISRUPTION_QUEUE_URL: queue("disruption"),
+    CATALOG_QUEUE_URL: queue("catalog"),
+    NOTIFY_TOKEN: TOKEN,
+    ADMISSION_TOKEN: TOKEN,
+    ...Object.fromEntries(["EC2", "SSM", "PRICING", "EKS", "IAM", "STS"].map((service) => [`AWS_ENDPOINT_URL_${service}`, fake])),
+    ...Object.fromEntries(["DYNAMODB", "SQS"].map((service) => [`AWS_ENDPOINT_URL_${service}`, tables])),
+  };
+}
+
+/** A wake-up of the cluster for those that a queue feeds, a pod's trouble for the others. */
+export function eventFor(name: string): unknown {
+  switch (name) {
+    case "audit":
+      return { awslogs: { data: gzipSync(JSON.stringify(logData)).toString("base64") } };
+    case "notify":
+      return urlCall(`/v1/c1/${TOKEN}`, review);
+    case "admission":
+      return urlCall(`/v1/c1/${TOKEN}/validate`, poolReview);
+    case "interruption":
+      return message(spotInterruption);
+    case "lifecycle":
+      return message({ kind: "claim", cluster: "c1", claim: "default-abcde" });
+    default:
+      return message({ kind: name, cluster: "c1", reason: "a cold start" });
+  }
+}
+
+/** The API server's word that a pod fits nowhere, as the webhook and as the audit log bring it. */
+const pod = { status: { conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable" }] } };
+const review = {
+  apiVersion: "admission.k8s.io/v1",
+  kind: "AdmissionReview",
+  request: {
+    uid: "1",
+    operation: "UPDATE",
+    resource: { group: "", version: "v1", resource: "pods" },
+    namespace: "default",
+    name: "web",
+    object: pod,
+  },
+};
+const poolReview = {
+  ...review,
+  request: {
+    uid: "1",
+    operation: "CREATE",
+    kind: { group: "karpenter.sh", version: "v1", kind: "NodePool" },
+    resource: { group: "karpenter.sh", version: "v1", resource: "nodepools" },
+    name: "default",
+    object: {
+      apiVersion: "karpenter.sh/v1",
+      kind: "NodePool",
+      metadata: { name: "default" },
+      spec: {
+        template: { spec: { requirements: [], nodeClassRef: { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" } } },
+      },
+    },
+  },
+};
+const record = {
+  kind: "Event",
+  apiVersion: "audit.k8s.io/v1",
+  stage: "ResponseComplete",
+  verb: "patch",
+  user: { username: "system:kube-scheduler" },
+  objectRef: { resource: "pods", subresource: "status", namespace: "default", name: "web" },
+  responseStatus: { code: 200 },
+  responseObject: pod,
+};
+const logData = {
+  messageType: "DATA_MESSAGE",
+  logGroup: "/aws/eks/c1/cluster",
+  logEvents: [{ id: "1", timestamp: 0, message: JSON.stringify(record) }],
+};
+
+const urlCall = (rawPath: string, body: object) => ({ version: "2.0", rawPath, body: JSON.stringify(body), isBase64Encoded: false });
+
+const message = (body: object) => ({
+  Records: [{ messageId: "1", body: JSON.stringify(body), eventSource: "aws:sqs", attributes: { MessageGroupId: "c1" } }],
+});

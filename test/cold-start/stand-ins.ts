@@ -1,0 +1,73 @@
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createServer as createHttpServer, type Server } from "node:http";
+import { createServer as createHttpsServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { json } from "node:stream/consumers";
+
+/** What a first invocation reaches for, answering at once that there is nothing: an API server, DynamoDB and SQS. */
+export interface StandIns {
+  /** https. */
+  readonly apiServer: string;
+  /** PEM in base64. */
+  readonly caData: string;
+  /** DynamoDB and SQS. */
+  readonly tables: string;
+  close(): Promise<void>;
+}
+
+/** Starts them on 127.0.0.1; `dir` takes the certificate. Needs openssl. */
+export async function startStandIns(dir: string): Promise<StandIns> {
+  const { cert, key } = selfSigned(dir);
+  const apiServer = createHttpsServer({ cert, key }, (request, response) => {
+    const { pathname } = new URL(request.url ?? "/", "https://localhost");
+    // Lists are empty, so nothing has a name that could be asked for.
+    const isList = /\/(\w+s|endpoints)$/.test(pathname);
+    const answer = pathname.startsWith("/version")
+      ? { major: "1", minor: "36", gitVersion: "v1.36.0" }
+      : isList
+        ? { kind: "List", apiVersion: "v1", metadata: { resourceVersion: "1" }, items: [] }
+        : { kind: "Status", apiVersion: "v1", status: "Failure", reason: "NotFound", code: 404, message: `${pathname} is not here` };
+    response.writeHead("code" in answer ? 404 : 200, { "content-type": "application/json" }).end(JSON.stringify(answer));
+  });
+  const tables = createHttpServer(async (request, response) => {
+    const { Entries = [] } = (await json(request).catch(() => ({}))) as { Entries?: readonly { Id: string; MessageBody: string }[] };
+    const md5 = (text: string): string => createHash("md5").update(text).digest("hex");
+    const Successful = Entries.map(({ Id, MessageBody }) => ({ Id, MessageId: Id, MD5OfMessageBody: md5(MessageBody) }));
+    // The lease is always had: its token is what an update gives back.
+    const answer = { Items: [], Count: 0, Attributes: { token: { N: "1" } }, Successful };
+    response.writeHead(200, { "content-type": "application/x-amz-json-1.0" }).end(JSON.stringify(answer));
+  });
+  const [secure, plain] = await Promise.all([listening(apiServer), listening(tables)]);
+  return {
+    apiServer: `https://127.0.0.1:${secure}`,
+    caData: Buffer.from(cert).toString("base64"),
+    tables: `http://127.0.0.1:${plain}`,
+    async close() {
+      for (const server of [apiServer, tables]) server.closeAllConnections();
+      await Promise.all([apiServer, tables].map((server) => new Promise<void>((resolve) => server.close(() => resolve()))));
+    },
+  };
+}
+
+async function listening(server: Server | ReturnType<typeof createHttpsServer>): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+function selfSigned(dir: string): { readonly cert: string; readonly key: string } {
+  const [certFile, keyFile] = [join(dir, "cert.pem"), join(dir, "key.pem")];
+  const made = spawnSync(
+    "openssl",
+    [
+      ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1"],
+      ...["-subj", "/CN=cold-start", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", keyFile, "-out", certFile],
+    ],
+    { encoding: "utf8" },
+  );
+  if (made.status !== 0)
+    throw new Error(`openssl, which makes the API server's certificate, failed: ${made.error?.message ?? made.stderr}`);
+  return { cert: readFileSync(certFile, "utf8"), key: readFileSync(keyFile, "utf8") };
+}
