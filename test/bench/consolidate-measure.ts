@@ -1,6 +1,6 @@
 /**
  * One cluster in a process of its own, for a memory peak of its own: `node test/bench/consolidate-measure.ts SCENARIO TRAIL SECONDS` carries our
- * commands out until nothing more is decided, or deciding has taken so many seconds, and writes what happened to the file TRAIL.
+ * commands out until nothing more is decided, or deciding has taken so many seconds of CPU time, and writes what happened to the file TRAIL.
  */
 import { writeFileSync } from "node:fs";
 import { readScenario, scenarioToSnapshot } from "../../functions/cli/scenario.ts";

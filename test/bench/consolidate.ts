@@ -2,7 +2,7 @@
  * Our disruption beside Karpenter's on underutilized clusters, each carried on until nothing more is decided:
  * `node test/bench/consolidate.ts [FILE…] [--kinds quarter-full,…] [--sizes 100,1000,5000] [--seeds N] [--oracle] [--limit SECONDS]`.
  * Without FILE: the given clusters of those sizes and generated ones of each kind. --oracle asks Karpenter v1.14.1 itself (needs Go) and keeps
- * what it says in .cache/clusters. --limit bounds the time for deciding on one cluster. Exits 1 when we break a rule or end dearer.
+ * what it says in .cache/clusters. --limit bounds the CPU time for deciding on one cluster, ours and theirs. Exits 1 when we break a rule or end dearer.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -93,9 +93,9 @@ const COLUMNS: readonly (readonly [name: string, width: number])[] = [
   ["moved", 7],
   ["moved per $", 12],
   ["passes", 7],
-  ["first ms", 9],
-  ["idle ms", 9],
-  ["all s", 8],
+  ["first ms (cpu)", 15],
+  ["idle ms (cpu)", 15],
+  ["all s (cpu)", 13],
   ["RSS MiB", 8],
   ["broken", 7],
 ];
@@ -108,9 +108,11 @@ function print(cells: readonly (string | number)[]): void {
   );
 }
 
-function row(name: string, who: string, account: Account, { passes, idleMs, firstRssMib }: Trail): void {
+function row(name: string, who: string, account: Account, { passes, idleMs, idleCpuMs, firstRssMib }: Trail): void {
   const saved = account.before - account.after;
-  const decidingMs = passes.reduce((sum, { millis }) => sum + millis, idleMs ?? 0);
+  const allMs = passes.reduce((sum, { millis }) => sum + millis, idleMs ?? 0);
+  const allCpuMs = passes.reduce((sum, { cpuMillis }) => sum + cpuMillis, idleCpuMs ?? 0);
+  const time = (wall: number, cpu: number, digits = 0): string => `${wall.toFixed(digits)} (${cpu.toFixed(digits)})`;
   print([
     name,
     who,
@@ -121,9 +123,9 @@ function row(name: string, who: string, account: Account, { passes, idleMs, firs
     account.podsMoved,
     saved > 0 ? (account.podsMoved / saved).toFixed(2) : "-",
     account.passes,
-    (passes[0]?.millis ?? idleMs ?? 0).toFixed(0),
-    idleMs === undefined ? "stopped" : idleMs.toFixed(0),
-    (decidingMs / 1000).toFixed(2),
+    time(passes[0]?.millis ?? idleMs ?? 0, passes[0]?.cpuMillis ?? idleCpuMs ?? 0),
+    idleMs === undefined || idleCpuMs === undefined ? "stopped" : time(idleMs, idleCpuMs),
+    time(allMs / 1000, allCpuMs / 1000, 1),
     firstRssMib.toFixed(0),
     account.broken.length,
   ]);
@@ -150,7 +152,7 @@ for (const file of files) {
   if (ours.podsMoved / (ours.before - ours.after) > theirs.podsMoved / (theirs.before - theirs.after) + SAME) total.churns.push(name);
 }
 console.log(
-  "\nfirst ms, idle ms: deciding in the first pass, and in the one that finds nothing. all s: deciding in all passes. RSS: peak up to the end of the first pass, input included.",
+  "\nfirst, idle: deciding in the first pass, and in the one that finds nothing (stopped: the limit came first); all: in all passes; in brackets CPU time of all threads. RSS: peak up to the end of the first pass, input included.",
 );
 if (total.compared > 0) {
   console.log(

@@ -15,7 +15,7 @@ export function buildOracle(): string {
   return binary;
 }
 
-/** What Karpenter comes to on each scenario file, in their order, deciding for at most `limitSeconds` on each. */
+/** What Karpenter comes to on each scenario file, in their order, deciding for at most `limitSeconds` of CPU time on each. */
 export function karpenterTrails(oracle: string, files: readonly string[], limitSeconds: number): readonly Trail[] {
   if (files.length === 0) return [];
   const lines = execFileSync(oracle, ["-converge", `${limitSeconds}s`, ...files], { encoding: "utf8", maxBuffer: 2 ** 30 });

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,7 +23,8 @@ import (
 type Trail struct {
 	Passes []Pass `json:"passes"`
 	// IdleMs is how long the pass took that found nothing; missing when time ran out before.
-	IdleMs *float64 `json:"idleMs,omitempty"`
+	IdleMs    *float64 `json:"idleMs,omitempty"`
+	IdleCPUMs *float64 `json:"idleCpuMs,omitempty"`
 	// FirstRssMib is the most memory that was held up to the end of the first pass, input included.
 	FirstRssMib float64 `json:"firstRssMib"`
 }
@@ -35,30 +37,32 @@ type Pass struct {
 	Landed     map[string]string `json:"landed"`
 	// Millis is how long Karpenter's methods took to decide; carrying it out is not counted.
 	Millis float64 `json:"millis"`
+	// CPUMillis is the same in CPU time of all threads, which a busy machine does not stretch.
+	CPUMillis float64 `json:"cpuMillis"`
 }
 
 // converge carries out what each pass decides, as if every launch came up as its cheapest offering and every pod landed where Karpenter's
-// simulation put it, until a pass finds nothing or the time for deciding has been used up.
+// simulation put it, until a pass finds nothing or the CPU time for deciding has been used up.
 func (w *world) converge(limit time.Duration) (*Trail, error) {
 	trail := &Trail{Passes: []Pass{}}
 	var spent time.Duration
 	for spent < limit {
-		start := time.Now()
+		start, cpuBefore := time.Now(), cpuTime()
 		command, method, err := w.decide()
-		took := time.Since(start)
-		spent += took
+		millis, cpu := milliseconds(time.Since(start)), cpuTime()-cpuBefore
+		cpuMillis := milliseconds(cpu)
+		spent += cpu
 		if trail.FirstRssMib == 0 {
 			trail.FirstRssMib = peakRssMib()
 		}
 		if err != nil {
 			return nil, err
 		}
-		millis := float64(took.Microseconds()) / 1000
 		if command == nil {
-			trail.IdleMs = &millis
+			trail.IdleMs, trail.IdleCPUMs = &millis, &cpuMillis
 			break
 		}
-		pass := Pass{PlannedCommand: plannedCommand(method, *command), Millis: millis, Landed: map[string]string{}}
+		pass := Pass{PlannedCommand: plannedCommand(method, *command), Millis: millis, CPUMillis: cpuMillis, Landed: map[string]string{}}
 		if err := w.carryOut(*command, len(trail.Passes), &pass); err != nil {
 			return nil, err
 		}
@@ -193,6 +197,17 @@ func launched(planned *scheduling.NodeClaim, name string) (*corev1.Node, *v1.Nod
 		node.Labels[key] = value
 	}
 	return node, claim, nil
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// cpuTime is what all threads of the process have used so far.
+func cpuTime() time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		return 0
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
 // peakRssMib is the most memory that the process has held so far; 0 where /proc does not say.

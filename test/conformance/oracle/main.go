@@ -25,7 +25,7 @@ import (
 func main() {
 	runs := flag.Int("runs", 1, "how often each scenario is solved")
 	consolidate := flag.Bool("consolidate", false, "ask the disruption methods instead of the provisioner")
-	converge := flag.Duration("converge", 0, "carry out what is decided until nothing more is, deciding for at most so long (such as 10m)")
+	converge := flag.Duration("converge", 0, "carry out what is decided until nothing more is, deciding for at most so much CPU time (such as 10m)")
 	flag.Parse()
 	log.SetLogger(logr.Discard())
 	if flag.NArg() == 0 {
