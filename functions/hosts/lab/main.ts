@@ -1,20 +1,25 @@
+import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { BUNDLED_REGIONS } from "../../adapters/catalogue/bundled.ts";
 import { ManifestError } from "./manifests.ts";
 import { type PlayOptions, playManifests, playStory, type Scaling } from "./play.ts";
 import { WIDTH } from "./render.ts";
-import { STORIES } from "./stories.ts";
+import { type LabStory, MORE_STORIES, STORIES } from "./stories.ts";
 
 const USAGE = `npm start                         three short stories on the real EC2 catalogue
+npm start -- STORY                one of ${[...STORIES, ...MORE_STORIES].map(({ name }) => name).join(", ")}
 npm start -- FILE|FOLDER...       your own manifests ("-" is standard input)
 
   --scale NAME=N                  then scale this Deployment, StatefulSet or static NodePool (NAMESPACE/NAME=N; may be given
                                   several times)
   --minutes N                     a step is over when nothing has changed for so many minutes (5)
-  --region NAME                   ${BUNDLED_REGIONS.join(", ")} (us-west-2)
+  --region NAME                   ${BUNDLED_REGIONS.join(", ")} (us-west-2; ap-northeast-2 in replace and spot-to-spot)
   --seed N                        another course of chance (1)
   --json                          the functions' log as JSON lines
 `;
+
+/** Where the lab plays unless a story or --region says otherwise. */
+const HOME = "us-west-2";
 
 /** A request that cannot be carried out: one sentence, exit code 2. */
 class UsageError extends Error {}
@@ -25,27 +30,31 @@ async function main(args: readonly string[]): Promise<void> {
     process.stdout.write(USAGE);
     return;
   }
+  const region = values.region === undefined ? undefined : oneOf(values.region, BUNDLED_REGIONS, "--region");
   const options: PlayOptions = {
     json: values.json,
     colour: process.stdout.isTTY === true && !values.json,
     seed: wholeNumber(values.seed, "--seed"),
-    region: oneOf(values.region, BUNDLED_REGIONS, "--region"),
+    region: region ?? HOME,
     width: columns(process.stdout),
     print: (line) => void process.stdout.write(`${line}\n`),
   };
-  if (positionals.length > 0) {
+  const story = storyOf(positionals);
+  if (positionals.length > 0 && story === undefined) {
     await playManifests(positionals, values.scale.map(scaling), wholeNumber(values.minutes ?? "5", "--minutes"), options);
     if (!options.json && values.scale.length === 0) options.print("\nTry next: --scale NAME=N to see the cluster follow a Deployment.");
     return;
   }
   const idle = values.scale.length > 0 ? "--scale" : values.minutes !== undefined ? "--minutes" : undefined;
   if (idle !== undefined) throw new UsageError(`${idle} is for your own manifests; name their files or folders too.`);
+  const stories = (story ? [story] : STORIES).map((each) => ({ ...each, region: region ?? each.region ?? HOME }));
   if (!options.json) {
+    const where = [...new Set(stories.map((each) => each.region))].join(" and ");
     options.print(
-      `The real handlers on a virtual clock; EC2 and the cluster are simulated, types and on-demand prices are those of ${options.region} (spot prices are made up).`,
+      `The real handlers on a virtual clock; EC2 and the cluster are simulated, types and on-demand prices are those of ${where} (spot prices are made up).`,
     );
   }
-  for (const story of STORIES) await playStory(story, options);
+  for (const each of stories) await playStory(each, { ...options, region: each.region });
   if (!options.json) options.print("\nTry next: npm start -- your-manifests/ --scale NAME=10 plays your own cluster's manifests.");
 }
 
@@ -58,7 +67,7 @@ function read(args: readonly string[]) {
         help: { type: "boolean", short: "h", default: false },
         json: { type: "boolean", default: false },
         minutes: { type: "string" },
-        region: { type: "string", default: "us-west-2" },
+        region: { type: "string" },
         scale: { type: "string", multiple: true, default: [] as string[] },
         seed: { type: "string", default: "1" },
       },
@@ -68,6 +77,12 @@ function read(args: readonly string[]) {
     const [first = ""] = (error instanceof Error ? error.message : String(error)).split(/\.\s/);
     throw new UsageError(`${first.replace(/\.$/, "")}; see npm start -- --help.`);
   }
+}
+
+/** A story that is asked for by its name; a file or folder of that name comes first. */
+function storyOf([name, ...others]: readonly string[]): LabStory | undefined {
+  if (name === undefined || others.length > 0 || existsSync(name)) return undefined;
+  return [...STORIES, ...MORE_STORIES].find((story) => story.name === name);
 }
 
 /** Of a terminal, from 80 on; 120 where the output goes elsewhere or there is more room. */

@@ -37,7 +37,7 @@ interface Stage {
 export async function playStory(story: LabStory, options: PlayOptions): Promise<void> {
   const { print } = options;
   if (!options.json) print(`\n${story.title}\n`);
-  const stage = open(options);
+  const stage = open(options, story.settings);
   const { lab } = stage;
   apply(loadManifests(story.manifests, { ...process.env, CLUSTER_NAME: lab.world.cluster }), stage);
   await lab.world.clock.run({ until: lab.world.clock.now() + MINUTE_MS + 5_000 });

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Lab } from "./host.ts";
+import type { Lab, LabOptions } from "./host.ts";
 
 /** Something that a person (or EC2) does, and what the story then waits for. */
 export interface Act {
@@ -11,7 +11,13 @@ export interface Act {
 }
 
 export interface LabStory {
+  /** What `npm start -- NAME` plays it by. */
+  readonly name: string;
   readonly title: string;
+  /** Where it plays unless somebody says otherwise; the lab's own region when absent. */
+  readonly region?: string;
+  /** Beside the lab's own. */
+  readonly settings?: LabOptions["settings"];
   readonly manifests: readonly string[];
   readonly acts: readonly Act[];
 }
@@ -59,32 +65,54 @@ function interrupted(replicas: number): (lab: Lab) => boolean {
   return (lab) => settled(replicas)(lab) && lab.cloud.machines().some(({ endedAt }) => endedAt !== undefined);
 }
 
+/** Consolidation has had its say: that many nodes are left, and so many machines have gone since the story began. */
+function consolidated(replicas: number, nodes: number, gone: number): (lab: Lab) => boolean {
+  return (lab) => settled(replicas, nodes)(lab) && lab.cloud.machines().filter(({ endedAt }) => endedAt !== undefined).length >= gone;
+}
+
+const scaleTo = (replicas: number, until: Act["until"]): Act => ({
+  what: `kubectl scale deployment/inflate --replicas ${replicas}`,
+  act: scale("default", replicas),
+  until,
+});
+
 /** What `npm start` plays. */
 export const STORIES: readonly LabStory[] = [
   {
+    name: "inflate",
     title: "Five pods of 1Gi and a choice of c5.large, m5.large, r5.large, m5.xlarge: the cheapest that holds them is one m5.large",
     manifests: [file("inflate")],
     acts: [{ what: "kubectl scale -n other deployment/inflate --replicas 5", act: scale("other", 5), until: settled(5, 1) }],
   },
   {
+    name: "up-and-down",
     title: "The default pool: a large node comes, a small one takes its place, none is left",
     manifests: [file("default"), file("inflate-cpu")],
-    acts: [
-      { what: "kubectl scale deployment/inflate --replicas 5", act: scale("default", 5), until: settled(5, 1) },
-      {
-        what: "kubectl scale deployment/inflate --replicas 1",
-        act: scale("default", 1),
-        until: (lab) => settled(1, 1)(lab) && lab.cloud.machines().length > 1,
-      },
-      { what: "kubectl scale deployment/inflate --replicas 0", act: scale("default", 0), until: settled(0, 0) },
-    ],
+    acts: [scaleTo(5, settled(5, 1)), scaleTo(1, consolidated(1, 1, 1)), scaleTo(0, settled(0, 0))],
   },
   {
+    name: "interruption",
     title: "A spot node gets its two-minute notice: the replacement comes first, then it drains",
     manifests: [file("spot"), file("inflate-cpu")],
-    acts: [
-      { what: "kubectl scale deployment/inflate --replicas 2", act: scale("default", 2), until: settled(2, 1) },
-      { what: "EC2 takes the machine back in two minutes", act: interrupt, until: interrupted(2) },
-    ],
+    acts: [scaleTo(2, settled(2, 1)), { what: "EC2 takes the machine back in two minutes", act: interrupt, until: interrupted(2) }],
+  },
+];
+
+/** Of workshops in Korean: played by their names. */
+export const MORE_STORIES: readonly LabStory[] = [
+  {
+    name: "replace",
+    title: "A c5a.2xlarge whose pods have gone but for one: a c5a.large takes its place",
+    region: "ap-northeast-2",
+    manifests: [file("default"), file("inflate-cpu")],
+    acts: [scaleTo(5, settled(5, 1)), scaleTo(1, consolidated(1, 1, 1))],
+  },
+  {
+    name: "spot-to-spot",
+    title: "Spot for spot (gate SpotToSpotConsolidation): a second node comes and goes with its pods, then a smaller one takes over",
+    region: "ap-northeast-2",
+    settings: { spotToSpotConsolidation: true },
+    manifests: [file("spot"), file("inflate-cpu")],
+    acts: [scaleTo(5, settled(5, 1)), scaleTo(10, settled(10, 2)), scaleTo(5, consolidated(5, 1, 1)), scaleTo(1, consolidated(1, 1, 2))],
   },
 ];

@@ -12,3 +12,10 @@ it.for([
   const { status, stderr, stdout } = run(...args);
   expect({ status, stderr, stdout }).toEqual({ status: 2, stderr: `${says}\n`, stdout: "" });
 });
+
+it("plays a story by its name, where the story says", { timeout: 30_000 }, () => {
+  const { status, stdout } = run("replace");
+  expect(status).toBe(0);
+  expect(stdout).toContain("those of ap-northeast-2");
+  expect(stdout).toMatch(/via replace, terminating 1 nodes \(1 pods\)/);
+});

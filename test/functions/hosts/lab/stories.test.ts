@@ -1,23 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { type PlayOptions, playManifests, playStory } from "../../../../functions/hosts/lab/play.ts";
-import { STORIES } from "../../../../functions/hosts/lab/stories.ts";
+import { MORE_STORIES, STORIES } from "../../../../functions/hosts/lab/stories.ts";
 
 interface Line {
   readonly message: string;
   readonly [field: string]: unknown;
 }
 
-async function played(index: number): Promise<readonly Line[]> {
+async function played(name: string): Promise<readonly Line[]> {
   const lines: Line[] = [];
-  const options: PlayOptions = {
-    json: true,
-    colour: false,
-    seed: 1,
-    region: "us-west-2",
-    print: (line) => void lines.push(JSON.parse(line) as Line),
-  };
-  const story = STORIES[index];
-  if (story === undefined) throw new Error(`there is no story ${index}`);
+  const story = [...STORIES, ...MORE_STORIES].find((candidate) => candidate.name === name);
+  if (story === undefined) throw new Error(`there is no story ${name}`);
+  const { region = "us-west-2" } = story;
+  const options: PlayOptions = { json: true, colour: false, seed: 1, region, print: (line) => void lines.push(JSON.parse(line) as Line) };
   await playStory(story, options);
   return lines;
 }
@@ -34,7 +29,7 @@ const of = (lines: readonly Line[], message: string): Line => {
 
 describe("the lab's stories", () => {
   it("five pods of 1Gi get one m5.large on-demand, with the seed's allocatable", async () => {
-    const lines = await played(0);
+    const lines = await played("inflate");
     expect(steps(lines)).toEqual(["created nodeclaim", "launched nodeclaim", "registered nodeclaim", "initialized nodeclaim"]);
     expect(of(lines, "launched nodeclaim")).toMatchObject({
       level: "INFO",
@@ -47,7 +42,7 @@ describe("the lab's stories", () => {
   });
 
   it("a large node is replaced by a small one, in the order that people know, then none is left", async () => {
-    const lines = await played(1);
+    const lines = await played("up-and-down");
     const up = ["created nodeclaim", "launched nodeclaim", "registered nodeclaim", "initialized nodeclaim"];
     const down = ["tainted node", "deleted node", "deleted nodeclaim"];
     expect(steps(lines)).toEqual([...up, "disrupting nodeclaim(s)", ...up.slice(1), ...down, "disrupting nodeclaim(s)", ...down]);
@@ -58,7 +53,7 @@ describe("the lab's stories", () => {
   });
 
   it("a spot node that gets its notice is replaced first and gone within two minutes", async () => {
-    const lines = await played(2);
+    const lines = await played("interruption");
     const at = (message: string, last = false): number => {
       const found = lines.filter((line) => line.message === message);
       return Date.parse(String((last ? found.at(-1) : found[0])?.["time"]));
@@ -71,8 +66,28 @@ describe("the lab's stories", () => {
     expect(gone - notice).toBeLessThan(120_000);
   });
 
+  it("a c5a.2xlarge gives way to a c5a.large, in the words of the seed", async () => {
+    const lines = await played("replace");
+    const up = ["created nodeclaim", "launched nodeclaim", "registered nodeclaim", "initialized nodeclaim"];
+    expect(steps(lines)).toEqual([...up, "disrupting nodeclaim(s)", ...up.slice(1), "tainted node", "deleted node", "deleted nodeclaim"]);
+    const line = lines.find(({ message }) => message.startsWith("disrupting"));
+    expect(line).toMatchObject({ level: "INFO", logger: "controller", reason: "underutilized" });
+    expect(line?.message).toMatch(
+      /^disrupting nodeclaim\(s\) via replace, terminating 1 nodes \(1 pods\) ip-[\d-]+\.ap-northeast-2\.compute\.internal\/c5a\.2xlarge\/on-demand and replacing with on-demand node from types c5a\.large, (\S+, ){3}\S+ and \d+ other\(s\)$/,
+    );
+  });
+
+  it("spot gives way to spot, from the fifteen cheapest types and no more", async () => {
+    const messages = (await played("spot-to-spot")).map(({ message }) => message).filter((message) => message.startsWith("disrupting"));
+    expect(messages).toHaveLength(2);
+    expect(messages[0]).toMatch(/^disrupting nodeclaim\(s\) via delete, terminating 1 nodes \(\d pods\) \S+\/spot$/);
+    expect(messages[1]).toMatch(
+      /^disrupting nodeclaim\(s\) via replace, terminating 1 nodes \(1 pods\) \S+\/c6i\.2xlarge\/spot and replacing with spot node from types c6i\.large, (\S+, ){3}\S+ and 10 other\(s\)$/,
+    );
+  });
+
   it("are the same however often they are played", async () => {
-    expect(await played(0)).toEqual(await played(0));
+    expect(await played("inflate")).toEqual(await played("inflate"));
   });
 });
 
