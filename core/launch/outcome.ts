@@ -8,17 +8,21 @@ import {
   INSTANCE_TYPE,
   NODE_CLASS,
   NODE_POOL,
+  PLACEMENT_GROUP_ID,
+  PLACEMENT_GROUP_PARTITION,
   ZONE,
   ZONE_ID,
 } from "../model/labels.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
 import { formatResources, parseResources, type Resources } from "../model/quantity.ts";
-import type { FleetOverride, FleetRequest, FleetResult, KnownInstance, ReservationTarget, UnavailableOffering } from "../model/record.ts";
+import type { FleetRequest, FleetResult, KnownInstance, UnavailableOffering } from "../model/record.ts";
 import { NODE_CLASS_HASH_KEY, NODE_CLASS_HASH_VERSION, NODE_CLASS_HASH_VERSION_KEY, nodeClassHash } from "../node-class/hash.ts";
 import { allocatableOf } from "../offerings/overhead.ts";
 import { efaOnly } from "../offerings/suits.ts";
-import { ANY, fullSubnetMark, reservationMark, UNAVAILABLE_MS } from "../offerings/unavailable.ts";
+import { UNAVAILABLE_MS } from "../offerings/unavailable.ts";
+import { failureOf, type LaunchFailure } from "./failure.ts";
+import { marksOf, reservationOf } from "./marks.ts";
 
 export const INSTANCE_PROFILE_ANNOTATION = "karpenter.k8s.aws/instance-profile-name";
 
@@ -31,13 +35,6 @@ export interface Launched {
   /** The claim's own labels win over those of the cloud. */
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
-}
-
-export interface LaunchFailure {
-  /** InsufficientCapacity ends the claim, so that its pods are planned anew; after CreateError it is tried again. */
-  readonly kind: "InsufficientCapacity" | "CreateError";
-  readonly reason: string;
-  readonly message: string;
 }
 
 export interface LaunchOutcome {
@@ -55,27 +52,9 @@ export interface LaunchContext {
   readonly caBundle?: string;
 }
 
-/** Codes that say "not here, not now" (launch.md §6). */
-const UNFULFILLABLE = new Set([
-  "InsufficientInstanceCapacity",
-  "MaxSpotInstanceCountExceeded",
-  "VcpuLimitExceeded",
-  "UnfulfillableCapacity",
-  "Unsupported",
-  "InsufficientFreeAddressesInSubnet",
-  "MaxFleetCountExceeded",
-  "ReservationCapacityExceeded",
-]);
-/** So are reservations that are full, or that have ended since they were looked up. */
-function isUnfulfillable(code: string): boolean {
-  return UNFULFILLABLE.has(code) || /^(Invalid|Insufficient)?CapacityReservation/.test(code);
-}
-
-const SPOT_ROLE_MISSING = "AuthFailure.ServiceLinkedRoleCreationNotPermitted";
-
 /** What one CreateFleet came to. `now` in ms; marks expire three minutes later. */
 export function readOutcome(request: FleetRequest, result: FleetResult, now: number, context: LaunchContext): LaunchOutcome {
-  const unavailable = marksOf(request, result, now + UNAVAILABLE_MS);
+  const unavailable = marksOf(request, result, now + UNAVAILABLE_MS, context.nodeClass.status?.placementGroup?.id);
   if (result.instance !== undefined) return { launched: launchedAs(knownInstance(request, result.instance), context), unavailable };
   return { failure: failureOf(result.errors), unavailable };
 }
@@ -85,15 +64,6 @@ export function knownInstance(request: FleetRequest, instance: KnownInstance): K
   if (request.capacityType !== "reserved") return instance;
   const reservation = reservationOf(request, instance);
   return { ...instance, capacityType: "reserved", ...(reservation && { reservationId: reservation.id }) };
-}
-
-/** The one reservation of a request for a type in a zone. */
-function reservationOf(
-  { launchTemplates }: FleetRequest,
-  { instanceType, zone }: { readonly instanceType: string | undefined; readonly zone: string | undefined },
-): ReservationTarget | undefined {
-  const isIt = (override: FleetOverride): boolean => override.instanceType === instanceType && override.zone === zone;
-  return launchTemplates.find(({ overrides }) => overrides.some(isIt))?.reservation;
 }
 
 /** The same facts for an instance found by its tags, after a crash between launch and write. */
@@ -117,6 +87,7 @@ export function launchedAs(instance: KnownInstance, { claim, nodeClass, instance
       ...(zoneId && { [ZONE_ID]: zoneId }),
       [CAPACITY_TYPE]: instance.capacityType,
       ...reservationLabels(instance, nodeClass),
+      ...placementLabels(instance, nodeClass),
       "karpenter.k8s.aws/instance-tenancy": tenancyOf(claim),
       // A claim made by hand need not say it twice, and nodes are told from strangers' by it.
       [NODE_CLASS]: claim.spec.nodeClassRef.name,
@@ -142,12 +113,25 @@ function reservationLabels({ reservationId }: KnownInstance, { status }: EC2Node
   };
 }
 
+/** Labels of the placement group that the class launches into. */
+function placementLabels({ partition }: KnownInstance, { status }: EC2NodeClass): Readonly<Record<string, string>> {
+  if (status?.placementGroup === undefined) return {};
+  return { [PLACEMENT_GROUP_ID]: status.placementGroup.id, ...(partition !== undefined && { [PLACEMENT_GROUP_PARTITION]: partition }) };
+}
+
 /** Labels that the type alone decides. */
 function typeLabels(type: InstanceType | undefined): Readonly<Record<string, string>> {
   const labels: Record<string, string> = {};
   for (const { key, operator, values } of type?.requirements ?? []) {
     const [value] = values ?? [];
-    if (operator === "In" && values?.length === 1 && value !== undefined && !key.includes("capacity-reservation-")) labels[key] = value;
+    if (
+      operator === "In" &&
+      values?.length === 1 &&
+      value !== undefined &&
+      !key.includes("capacity-reservation-") &&
+      key !== PLACEMENT_GROUP_PARTITION
+    )
+      labels[key] = value;
   }
   return labels;
 }
@@ -161,58 +145,4 @@ function tenancyOf(claim: NodeClaim): string {
 function present(resources: Resources, wantsEfa: boolean): ResourceList {
   const kept = Object.entries(resources).filter(([name, milli]) => milli !== 0 && (wantsEfa || name !== "vpc.amazonaws.com/efa"));
   return formatResources(Object.fromEntries(kept));
-}
-
-function marksOf(request: FleetRequest, { errors }: FleetResult, expiresAt: number): readonly UnavailableOffering[] {
-  const zoneBySubnet = new Map(
-    request.launchTemplates.flatMap(({ overrides }) => overrides.map(({ subnetId, zone }) => [subnetId, zone] as const)),
-  );
-  const marks = new Map<string, UnavailableOffering>();
-  const mark = (offering: UnavailableOffering): void => {
-    marks.set(`${offering.capacityType}:${offering.instanceType}:${offering.zone}`, offering);
-  };
-  for (const { code, instanceType, zone, subnetId, capacityType } of errors) {
-    if (code === SPOT_ROLE_MISSING) mark({ instanceType: ANY, zone: ANY, capacityType: "spot", expiresAt });
-    if (!isUnfulfillable(code)) continue;
-    const where = zone ?? (subnetId === undefined ? undefined : zoneBySubnet.get(subnetId));
-    const reservation = capacityType === "reserved" ? reservationOf(request, { instanceType, zone: where }) : undefined;
-    if (code === "InsufficientFreeAddressesInSubnet" && subnetId !== undefined) mark(fullSubnetMark(subnetId, capacityType, expiresAt));
-    else if (reservation !== undefined) mark(reservationMark(reservation.id, expiresAt));
-    else if (instanceType !== undefined && where !== undefined) mark({ instanceType, zone: where, capacityType, expiresAt });
-  }
-  return [...marks.values()];
-}
-
-function failureOf(errors: FleetResult["errors"]): LaunchFailure {
-  const message =
-    [...new Set(errors.map(({ code, message }) => `${code}: ${message}`))].join("; ") ||
-    "CreateFleet returned neither an instance nor an error";
-  const capacity = errors.length > 0 && errors.every(({ code }) => isUnfulfillable(code) || code === SPOT_ROLE_MISSING);
-  return { kind: capacity ? "InsufficientCapacity" : "CreateError", reason: failureReason(message), message };
-}
-
-/** First match wins; the order is Karpenter's (launch.md §6). */
-const REASONS: readonly (readonly [reason: string, pattern: RegExp])[] = [
-  ["SpotSLRCreationFailed", /ServiceLinkedRoleCreationNotPermitted/],
-  ["AMIAuthorizationFailure", /not authorized for images/i],
-  ["Unauthorized", /UnauthorizedOperation|AccessDenied|not authorized/i],
-  ["SecurityGroupSubnetVPCMismatch", /security group .*(different|belong).*(network|vpc)/i],
-  ["InstanceProfileNameInvalid", /iamInstanceProfile|Invalid IAM Instance Profile/i],
-  ["LaunchTemplateNotFound", /InvalidLaunchTemplateName\.NotFound|InvalidLaunchTemplateId\.NotFound/],
-  ["UserDataSizeLimitExceeded", /user data is limited|InvalidUserData\.Malformed/i],
-  ["InvalidAMIID", /InvalidAMIID\.Malformed/],
-  ["AMINotFound", /InvalidAMIID\.NotFound/],
-  ["RequestLimitExceeded", /RequestLimitExceeded/],
-  ["InternalError", /InternalError/],
-  ["FreeTierIneligible", /free tier/i],
-  ["FleetQuotaExceeded", /MaxFleetCountExceeded/],
-  ["AccountPendingVerification", /PendingVerification/],
-  ["SpotQuotaExceeded", /MaxSpotInstanceCountExceeded/],
-  ["VCPULimitExceeded", /VcpuLimitExceeded/],
-  ["InsufficientFreeAddressesInSubnet", /InsufficientFreeAddressesInSubnet/],
-];
-
-/** The word for an error text that `kubectl describe` shows; LaunchFailed when nothing is known of it. */
-export function failureReason(message: string): string {
-  return REASONS.find(([, pattern]) => pattern.test(message))?.[0] ?? "LaunchFailed";
 }

@@ -26,7 +26,7 @@ export interface Instance {
 /** The facts of an instance that records keep. */
 export type KnownInstance = Pick<
   Instance,
-  "id" | "instanceType" | "zone" | "capacityType" | "imageId" | "subnetId" | "reservationId" | "partition"
+  "id" | "instanceType" | "zone" | "capacityType" | "imageId" | "subnetId" | "securityGroupIds" | "reservationId" | "partition"
 >;
 
 /** A capacity reservation that a launch goes into, and nowhere else. */

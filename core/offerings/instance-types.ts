@@ -1,14 +1,16 @@
 import type { InstanceType, Offering } from "../model/instance-type.ts";
 import type { EC2NodeClass, ResolvedReservation } from "../model/node-class.ts";
+import type { NodeSelectorRequirementWithMinValues } from "../model/node-pool.ts";
 import type { UnavailableOffering } from "../model/record.ts";
 import { amiFamilyOf, FAMILIES } from "../node-class/family.ts";
 import { capacityOf, ephemeralStorage, podLimit, usableMemoryMib } from "./capacity.ts";
 import type { Catalogue, CatalogueType } from "./catalogue.ts";
 import { overheadOf } from "./overhead.ts";
+import { placementRequirements } from "./placement.ts";
 import { reservedOffering } from "./reservations.ts";
 import { suits } from "./suits.ts";
 import { typeRequirements } from "./type-requirements.ts";
-import { ANY, fullSubnets, type MarkedUntil, unavailableIndex } from "./unavailable.ts";
+import { ANY, fullSubnets, type MarkedUntil, placeIn, unavailableIndex } from "./unavailable.ts";
 
 /** Karpenter's settings that instance types depend on, under their names. */
 export interface InstanceTypeSettings {
@@ -44,7 +46,14 @@ export function instanceTypesOf({ catalogue, nodeClass, unavailable, settings, h
   }));
   const markedUntil = unavailableIndex(unavailable);
   const reservations = Map.groupBy(nodeClass.status?.capacityReservations ?? [], ({ instanceType }) => instanceType);
-  const context = { catalogue, nodeClass, settings, zones, markedUntil, reservations, ...(held && { held }) };
+  const group = nodeClass.status?.placementGroup;
+  const groupMarkedUntil: MarkedUntil = (type, zone, capacityType) => {
+    if (group === undefined) return undefined;
+    const place = placeIn(zone, group.id);
+    return markedUntil(type, place, capacityType) ?? markedUntil(ANY, place, capacityType);
+  };
+  const placement = placementRequirements(group);
+  const context = { catalogue, nodeClass, settings, zones, markedUntil, groupMarkedUntil, reservations, placement, ...(held && { held }) };
   return catalogue.types.map((type) => instanceTypeOf(type, context));
 }
 
@@ -56,8 +65,11 @@ interface Context extends Omit<InstanceTypesInput, "unavailable"> {
     readonly hasAddresses: boolean;
   }[];
   readonly markedUntil: MarkedUntil;
+  /** The same of marks that hold for the class's placement group alone. */
+  readonly groupMarkedUntil: MarkedUntil;
   /** By instance type. */
   readonly reservations: ReadonlyMap<string, readonly ResolvedReservation[]>;
+  readonly placement: readonly NodeSelectorRequirementWithMinValues[];
 }
 
 function instanceTypeOf(type: CatalogueType, context: Context): InstanceType {
@@ -66,9 +78,10 @@ function instanceTypeOf(type: CatalogueType, context: Context): InstanceType {
   const memoryMib = usableMemoryMib(type, context.settings.vmMemoryOverheadPercent);
   const pods = podLimit(type, spec, family, context.settings.reservedEnis);
   const usable = context.zones.filter((zone) => zone.hasSubnet && type.zones.includes(zone.name));
+  const requirements = typeRequirements(type, context.catalogue.region, family, usable, context.reservations.get(type.name));
   return {
     name: type.name,
-    requirements: typeRequirements(type, context.catalogue.region, family, usable, context.reservations.get(type.name)),
+    requirements: context.placement.length === 0 ? requirements : [...requirements, ...context.placement],
     capacity: capacityOf(type, spec, family, memoryMib, pods),
     overhead: overheadOf(type, spec.kubelet, family, { memoryMib, storage: ephemeralStorage(type, spec, family), pods }),
     offerings: [...offeringsOf(type, context), ...reservedOfferings(type, context)],
@@ -76,13 +89,13 @@ function instanceTypeOf(type: CatalogueType, context: Context): InstanceType {
 }
 
 /** One offering for every zone of the region and capacity type of the instance type; those out of reach stay, flagged (instance-types.md §8). */
-function offeringsOf(type: CatalogueType, { catalogue, nodeClass, zones, markedUntil }: Context): readonly Offering[] {
+function offeringsOf(type: CatalogueType, { catalogue, nodeClass, zones, markedUntil, groupMarkedUntil }: Context): readonly Offering[] {
   const compatible = suits(type, nodeClass);
   const offerings: Offering[] = [];
   for (const zone of zones) {
     for (const capacityType of type.capacityTypes) {
       const price = capacityType === "spot" && catalogue.spot ? catalogue.spot[type.name]?.[zone.name] : catalogue.onDemand[type.name];
-      const unavailableUntil = markedUntil(type.name, zone.name, capacityType);
+      const unavailableUntil = markedUntil(type.name, zone.name, capacityType) ?? groupMarkedUntil(type.name, zone.name, capacityType);
       const inReach = compatible && zone.hasAddresses && type.zones.includes(zone.name);
       const launchable = inReach && unavailableUntil === undefined;
       offerings.push({
@@ -105,7 +118,7 @@ function reservedOfferings(type: CatalogueType, context: Context): readonly Offe
   return (context.reservations.get(type.name) ?? []).flatMap((reservation) => {
     const zone = context.zones.find(({ name }) => name === reservation.availabilityZone);
     if (zone === undefined) return [];
-    const marked = context.markedUntil(ANY, reservation.id, "reserved") !== undefined;
+    const marked = [reservation.id, zone.name].some((place) => context.markedUntil(ANY, place, "reserved") !== undefined);
     return reservedOffering(reservation, {
       onDemand: context.catalogue.onDemand[type.name],
       held: context.held?.get(reservation.id) ?? 0,

@@ -10,11 +10,12 @@ export const ANY = "*";
 /** Until when an offering is marked, milliseconds since the epoch; undefined when it is not. The marks are those not expired. */
 export type MarkedUntil = (instanceType: string, zone: string, capacityType: CapacityType) => number | undefined;
 
-/** Looks marks up by offering; a mark with "*" covers every type, or every zone. */
+/** Looks marks up by offering; a mark with "*" covers every type of a zone, or every type and zone. */
 export function unavailableIndex(marks: readonly UnavailableOffering[]): MarkedUntil {
   if (marks.length === 0) return () => undefined;
   const until = new Map(marks.map((mark) => [key(mark.instanceType, mark.zone, mark.capacityType), mark.expiresAt]));
-  return (instanceType, zone, capacityType) => until.get(key(instanceType, zone, capacityType)) ?? until.get(key(ANY, ANY, capacityType));
+  return (instanceType, zone, capacityType) =>
+    until.get(key(instanceType, zone, capacityType)) ?? until.get(key(ANY, zone, capacityType)) ?? until.get(key(ANY, ANY, capacityType));
 }
 
 /** Marks a subnet without free addresses: its id stands where the zone's name does. */
@@ -22,9 +23,19 @@ export function fullSubnetMark(subnetId: string, capacityType: CapacityType, exp
   return { instanceType: ANY, zone: subnetId, capacityType, expiresAt };
 }
 
+/** What stands for a zone in marks of a placement group; the zone itself when there is none. */
+export function placeIn(zone: string, placementGroup: string | undefined): string {
+  return placementGroup === undefined ? zone : `${zone}@${placementGroup}`;
+}
+
 /** Marks a capacity reservation from which nothing could be had: its id stands where the zone's name does. */
 export function reservationMark(reservationId: string, expiresAt: number): UnavailableOffering {
   return { instanceType: ANY, zone: reservationId, capacityType: "reserved", expiresAt };
+}
+
+/** Marks all that a zone offers, as while traffic is shifted away from it. */
+export function shiftedZoneMarks(zone: string, expiresAt: number): readonly UnavailableOffering[] {
+  return (["on-demand", "spot", "reserved"] as const).map((capacityType) => ({ instanceType: ANY, zone, capacityType, expiresAt }));
 }
 
 /** Ids of the subnets that are marked. */

@@ -18,10 +18,11 @@ export type RecordedInstance = KnownInstance;
 
 /** What a record keeps of an instance that EC2 lists. */
 export function recordedInstance(instance: Instance): RecordedInstance {
-  const { id, instanceType, zone, capacityType, imageId, subnetId, reservationId, partition } = instance;
+  const { id, instanceType, zone, capacityType, imageId, subnetId, securityGroupIds, reservationId, partition } = instance;
   return {
     ...{ id, instanceType, zone, capacityType, imageId },
     ...(subnetId !== undefined && { subnetId }),
+    ...(securityGroupIds && { securityGroupIds: securityGroupIds.toSorted() }),
     ...(reservationId !== undefined && { reservationId }),
     ...(partition !== undefined && { partition }),
   };

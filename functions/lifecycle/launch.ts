@@ -1,5 +1,6 @@
+import { failureReason } from "../../core/launch/failure.ts";
 import { type RenderedLaunch, renderLaunch } from "../../core/launch/fleet-request.ts";
-import { failureReason, knownInstance, launchedAs, readOutcome } from "../../core/launch/outcome.ts";
+import { knownInstance, launchedAs, readOutcome } from "../../core/launch/outcome.ts";
 import { withConditions } from "../../core/lifecycle/claim-status.ts";
 import { machineFields } from "../../core/lifecycle/machine-fields.ts";
 import type { InstanceType, Offering } from "../../core/model/instance-type.ts";
@@ -65,7 +66,9 @@ export async function launch(record: NodeClaimRecord, claim: NodeClaim, deps: Li
     const { failure, unavailable } = readOutcome(request, result, deps.now(), context);
     if (unavailable.length > 0) await deps.store.markUnavailable(deps.cluster.name, unavailable);
     if (result.instance) {
-      await deps.store.update({ ...rest, instance: knownInstance(request, result.instance), launchedAt: deps.now() });
+      const securityGroupIds = nodeClass?.status?.securityGroups?.map(({ id }) => id).sort();
+      const instance = { ...knownInstance(request, result.instance), ...(securityGroupIds && { securityGroupIds }) };
+      await deps.store.update({ ...rest, instance, launchedAt: deps.now() });
       return "look again";
     }
     // No capacity where it was tried: the offerings are marked, and the next rendering leaves them out. That ends when none is left.
@@ -135,7 +138,7 @@ export async function tellLaunched(record: NodeClaimRecord, claim: NodeClaim, de
   if (record.instance === undefined) return;
   const { nodeClass, instanceTypes } = await nodeClassOf(claim, deps);
   const context = { claim, nodeClass: nodeClass ?? unknownClass(claim), instanceTypes, caBundle: deps.cluster.caBundle };
-  const { labels, annotations, ...status } = launchedAs(record.instance, context);
+  const { labels, annotations, ...status } = launchedAs(await withPartition(record.instance, nodeClass, deps), context);
   const metadata = { ...claim.metadata, labels, annotations: { ...claim.metadata.annotations, ...annotations } };
   const written = await deps.kubernetes.update("NodeClaim", { ...claim, metadata });
   const conditions = withConditions({ now: deps.now() }, written, [{ type: "Launched", status: "True" }]);
@@ -148,6 +151,17 @@ export async function tellLaunched(record: NodeClaimRecord, claim: NodeClaim, de
     reason: record.reason,
     "command-id": record.commandId,
   });
+}
+
+/** EC2 chooses the partition of a placement group, and says which only when the instance is described. One that it does not list yet stays without. */
+async function withPartition(
+  instance: KnownInstance,
+  nodeClass: EC2NodeClass | undefined,
+  { fleet }: LifecycleDeps,
+): Promise<KnownInstance> {
+  if (nodeClass?.status?.placementGroup?.partitionCount === undefined || instance.partition !== undefined) return instance;
+  const [found] = await fleet.describe([instance.id]);
+  return found?.partition === undefined ? instance : { ...instance, partition: found.partition };
 }
 
 /** USD per hour of what was bought; undefined when it is not known. */

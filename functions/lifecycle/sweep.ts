@@ -8,6 +8,7 @@ import type { LifecycleDeps } from "../cluster-deps.ts";
 import { endClaim } from "../end-claim.ts";
 import { checkConsistency } from "./check-consistency.ts";
 import { collect } from "./collect.ts";
+import { learn } from "./learn.ts";
 import { pollStatus } from "./poll-status.ts";
 import { repair } from "./repair.ts";
 import { tendReservations } from "./reservations.ts";
@@ -41,7 +42,11 @@ export async function sweep(deps: LifecycleDeps): Promise<void> {
     () => checkConsistency(nodes, claims, deps),
     () => pollStatus(records, deps),
     () => tendReservations(records, deps),
-    async () => collect({ records, claims, nodes, instances: await fleet.list(cluster.name), now: now() }, deps),
+    async () => {
+      const instances = await fleet.list(cluster.name);
+      await learn(records, instances, deps);
+      await collect({ records, claims, nodes, instances, now: now() }, deps);
+    },
   ]);
 }
 

@@ -54,6 +54,11 @@ const m5: InstanceType = {
   offerings: [{ zone: "a", capacityType: "spot", price: 0, available: false }],
 };
 
+const GROUPED = {
+  placementGroup: { id: "pg-1", strategy: "spread" as const },
+  conditions: [{ type: "PlacementGroupReady", status: "True" as const }],
+};
+
 const amd64 = [{ key: "kubernetes.io/arch", operator: "In" as const, values: ["amd64"] }];
 const arm64 = [{ key: "kubernetes.io/arch", operator: "In" as const, values: ["arm64"] }];
 
@@ -107,6 +112,26 @@ it.for<{ name: string; input: Partial<DriftInput>; want: string | undefined }>([
     name: "its subnet is no longer chosen",
     input: { nodeClass: nodeClass({ subnets: [{ id: "s-2", zone: "a" }] }), instance: { subnetId: "s-1" } },
     want: "SubnetDrift",
+  },
+  {
+    name: "its reservation is no longer chosen, or has ended",
+    input: { nodeClass: nodeClass({ capacityReservations: [] }), instance: { reservationId: "cr-1" } },
+    want: "CapacityReservationDrift",
+  },
+  { name: "reservations are not looked up", input: { instance: { reservationId: "cr-1" } }, want: undefined },
+  { name: "there is a placement group now", input: { nodeClass: nodeClass(GROUPED) }, want: "PlacementGroupDrift" },
+  {
+    name: "it stands in the placement group",
+    input: { nodeClass: nodeClass(GROUPED), claim: claim({ labels: { "karpenter.k8s.aws/placement-group-id": "pg-1" } }) },
+    want: undefined,
+  },
+  {
+    name: "there is no placement group any more",
+    input: {
+      nodeClass: nodeClass({ conditions: GROUPED.conditions }),
+      claim: claim({ labels: { "karpenter.k8s.aws/placement-group-id": "pg-1" } }),
+    },
+    want: "PlacementGroupDrift",
   },
   { name: "its subnet is not known", input: { nodeClass: nodeClass({ subnets: [{ id: "s-2", zone: "a" }] }) }, want: undefined },
 ])("$name: $want", ({ input, want }) => {
