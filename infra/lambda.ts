@@ -24,6 +24,7 @@ import {
   passNodeRoleStatement,
   pricingStatement,
   storeStatement,
+  zonalShiftStatement,
 } from "./policies.ts";
 import type { DeploymentSettings } from "./settings.ts";
 
@@ -140,7 +141,7 @@ function makeRole(name: FunctionName, logGroup: LogGroup, surroundings: Surround
             resources: [queues[queue].queueArn],
           }),
         ]),
-    ...cloudStatements(name, settings.clusters),
+    ...cloudStatements(name, settings),
     ...(settings.eventBus !== undefined && announces ? [announceStatement(settings.eventBus)] : []),
     ...(settings.vpc !== undefined && FUNCTIONS[name].inClusters ? [networkInterfaceStatement()] : []),
   ];
@@ -153,7 +154,7 @@ function makeRole(name: FunctionName, logGroup: LogGroup, surroundings: Surround
   return role;
 }
 
-function cloudStatements(name: FunctionName, clusters: DeploymentSettings["clusters"]): readonly PolicyStatement[] {
+function cloudStatements(name: FunctionName, { clusters, settings }: DeploymentSettings): readonly PolicyStatement[] {
   const find = FUNCTIONS[name].inClusters ? clusterStatements(clusters) : [];
   switch (name) {
     case "lifecycle":
@@ -173,7 +174,8 @@ function cloudStatements(name: FunctionName, clusters: DeploymentSettings["clust
           ...["PlacementGroups", "SecurityGroups", "SpotPriceHistory", "Subnets"],
         ),
         parameterStatement(),
-        pricingStatement(),
+        ...(settings["ISOLATED_VPC"] === "true" ? [] : [pricingStatement()]),
+        ...(settings["ENABLE_ZONAL_SHIFT"] === "true" ? [zonalShiftStatement(clusters)] : []),
       ];
     default:
       return find;

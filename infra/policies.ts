@@ -118,6 +118,15 @@ export function pricingStatement(): PolicyStatement {
   return allow("ReadPrices", { actions: ["pricing:GetProducts"], resources: ["*"] });
 }
 
+/** Ask ARC which zones a cluster is shifted away from. */
+export function zonalShiftStatement(clusters: readonly ClusterSettings[]): PolicyStatement {
+  return allow("ReadZonalShifts", {
+    actions: ["arc-zonal-shift:GetManagedResource"],
+    resources: ["*"],
+    conditions: { StringEquals: { "arc-zonal-shift:ResourceIdentifier": clusters.map(({ name }) => arn("eks", `cluster/${name}`)) } },
+  });
+}
+
 /** Ask EKS where the clusters are. */
 export function clusterStatements(clusters: readonly ClusterSettings[]): readonly PolicyStatement[] {
   return [

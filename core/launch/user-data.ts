@@ -8,6 +8,8 @@ import { type Json, toYaml } from "./yaml.ts";
 /** What a new node must know of its cluster. */
 export interface ClusterFacts {
   readonly name: string;
+  /** Of EKS; absent where there is none. */
+  readonly arn?: string;
   readonly endpoint: string;
   /** Base64 PEM. */
   readonly caBundle: string;

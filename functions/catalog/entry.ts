@@ -1,10 +1,12 @@
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import type { CloudInventory } from "../../core/ports/cloud-inventory.ts";
+import type { ZonalShift } from "../../core/ports/zonal-shift.ts";
 import { documentName } from "../adapters/catalogue/document.ts";
 import { type EntryDeps, entry, type ScheduleEvent } from "../entry.ts";
 import type { Memory } from "./node-classes.ts";
 import { refreshPrices } from "./prices.ts";
 import { refreshNodeClasses } from "./refresh.ts";
+import { markShiftedZones } from "./zonal-shift.ts";
 
 /** After a first reading of the offerings has failed, it is tried again this much later. */
 const RETRY_MS = 10 * 60_000;
@@ -13,8 +15,8 @@ const RETRY_MS = 10 * 60_000;
  * Wake-ups and the sweep look after NodeClasses and NodePools; the schedule "prices" reads the region's offerings, once for all clusters. So does the first
  * sweep of a new deployment, which has none yet.
  */
-export const catalogEntry = (deps: EntryDeps & { readonly inventory: CloudInventory }) => {
-  const { inventory } = deps;
+export const catalogEntry = (deps: EntryDeps & { readonly inventory: CloudInventory; readonly zonalShift?: ZonalShift }) => {
+  const { inventory, zonalShift } = deps;
   const memories = new Map<string, Memory>();
   const memoryOf = (cluster: string): Memory => {
     const memory: Memory = memories.get(cluster) ?? new Map();
@@ -24,7 +26,13 @@ export const catalogEntry = (deps: EntryDeps & { readonly inventory: CloudInvent
   const perCluster = entry(
     {
       onWakeUp: (_wakeUp, cluster) => refreshNodeClasses({ ...cluster, inventory }, memoryOf(cluster.cluster.name)),
-      onSchedule: (_event, cluster) => refreshNodeClasses({ ...cluster, inventory }, memoryOf(cluster.cluster.name)),
+      async onSchedule(_event, cluster) {
+        const isShiftable = zonalShift !== undefined && cluster.settings.zonalShift;
+        await Promise.all([
+          refreshNodeClasses({ ...cluster, inventory }, memoryOf(cluster.cluster.name)),
+          isShiftable && markShiftedZones({ ...cluster, zonalShift }),
+        ]);
+      },
     },
     deps,
   );
@@ -46,7 +54,7 @@ export const catalogEntry = (deps: EntryDeps & { readonly inventory: CloudInvent
       return undefined;
     }
     await perCluster(event);
-    await prices(true).catch((error: unknown) => deps.log.error("failed reading offerings; the bundled ones stay in use", { error }));
+    await prices(true).catch((error: unknown) => deps.log.error("failed reading offerings; those known before stay in use", { error }));
     return undefined;
   };
 };

@@ -59,6 +59,15 @@ describe("Karpenter's settings", () => {
     );
   });
 
+  it.for([
+    { settings: {}, pricing: true, zonalShift: false },
+    { settings: { ENABLE_ZONAL_SHIFT: true, ISOLATED_VPC: true }, pricing: false, zonalShift: true },
+  ])("$settings let the catalog function call what they ask for, and no more", ({ settings, pricing, zonalShift }) => {
+    const { stack } = makeApp({ settings: one(settings).parsed, code: () => Code.fromInline("// not run") });
+    const roles = JSON.stringify(Template.fromStack(stack).findResources("AWS::IAM::Role"));
+    expect([roles.includes("pricing:GetProducts"), roles.includes("arc-zonal-shift:GetManagedResource")]).toEqual([pricing, zonalShift]);
+  });
+
   it("BATCH_IDLE_DURATION is the delay of the queue for pods", () => {
     const { parsed: settings } = one({ BATCH_IDLE_DURATION: "3s" });
     const { stack } = makeApp({ settings, code: () => Code.fromInline("// not run") });

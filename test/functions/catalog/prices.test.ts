@@ -3,7 +3,7 @@ import type { Catalogue } from "../../../core/offerings/catalogue.ts";
 import { unpackCatalogue } from "../../../functions/adapters/catalogue/document.ts";
 import { catalogEntry } from "../../../functions/catalog/entry.ts";
 import { refreshPrices } from "../../../functions/catalog/prices.ts";
-import type { Settings } from "../../../functions/cluster-deps.ts";
+import type { ClusterDeps, Settings } from "../../../functions/cluster-deps.ts";
 import { TestWorld } from "./world.ts";
 
 const NAME = "catalogue/us-west-2";
@@ -112,6 +112,29 @@ describe("catalogEntry", () => {
     expect(world.calls).toEqual([]);
     await handle({ kind: "prices" });
     expect(world.calls).toContain("spotPrices");
+  });
+
+  it("asks ARC for zonal shifts on each sweep, if the settings say so", async () => {
+    for (const zonalShift of [false, true]) {
+      const world = new TestWorld();
+      const asked: string[] = [];
+      const cluster = { ...world.deps.cluster, arn: "arn:aws:eks:us-west-2:111122223333:cluster/prod" };
+      const deps = { ...world.deps, cluster, settings: { ...world.deps.settings, zonalShift } };
+      const handle = catalogEntry({
+        clusters: ["prod"],
+        clusterDeps: async () => deps as unknown as ClusterDeps,
+        log: deps.log,
+        inventory: world.inventory,
+        zonalShift: {
+          awayFrom: async (arn) => {
+            asked.push(arn);
+            return [];
+          },
+        },
+      });
+      await handle({ kind: "sweep" });
+      expect(asked).toEqual(zonalShift ? [cluster.arn] : []);
+    }
   });
 
   it("does not fail a sweep for offerings, and waits before it tries them again", async () => {

@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import type { UnavailableOffering } from "../../../core/model/record.ts";
+import { instanceTypesOf } from "../../../core/offerings/instance-types.ts";
+import { NotFoundError } from "../../../core/ports/errors.ts";
+import type { ShiftedZone } from "../../../core/ports/zonal-shift.ts";
+import { sqliteNodeClaimStore } from "../../../functions/adapters/sqlite/node-claim-store.ts";
+import { markShiftedZones } from "../../../functions/catalog/zonal-shift.ts";
+import { nodeClass, nodePool, TestWorld } from "./world.ts";
+
+function open() {
+  const world = new TestWorld();
+  world.put("NodePool", nodePool());
+  const store = sqliteNodeClaimStore();
+  const state: { shifted: readonly ShiftedZone[] | Error } = { shifted: [] };
+  const zonalShift = {
+    awayFrom: async () => {
+      if (state.shifted instanceof Error) throw state.shifted;
+      return state.shifted;
+    },
+  };
+  const cluster = { ...world.deps.cluster, arn: "arn:aws:eks:us-west-2:111122223333:cluster/prod" };
+  const deps = { ...world.deps, store, cluster, zonalShift };
+  const marks = () => store.unavailable("prod", world.now);
+  return { world, state, deps, marks };
+}
+
+/** Zones in which something can be bought. */
+async function zonesOf(deps: ReturnType<typeof open>["deps"], unavailable: readonly UnavailableOffering[]) {
+  const catalogue = await deps.catalogue();
+  const status = { subnets: catalogue.zones.map(({ name, zoneId }, i) => ({ id: `subnet-${i}`, zone: name, zoneID: zoneId })) };
+  const types = instanceTypesOf({ catalogue, nodeClass: { ...nodeClass(), status }, unavailable, settings: deps.settings });
+  const offerings = types.flatMap((type) => type.offerings).filter(({ available }) => available);
+  return [...new Set(offerings.map(({ zone, capacityType }) => `${zone} ${capacityType}`))].sort();
+}
+
+describe("markShiftedZones", () => {
+  it("leaves a zone alone, by its id, for as long as the shift lasts and three minutes after it was last seen", async () => {
+    const { world, state, deps, marks } = open();
+    const before = await zonesOf(deps, await marks());
+    state.shifted = [{ zone: "usw2-az1", until: world.now + 3_600_000 }];
+    await markShiftedZones(deps);
+    const { name = "" } = (await deps.catalogue()).zones.find(({ zoneId }) => zoneId === "usw2-az1") ?? {};
+    expect(await zonesOf(deps, await marks())).toEqual(before.filter((offer) => !offer.startsWith(`${name} `)));
+    expect(world.events).toMatchObject([{ reason: "ZonalShiftActive", type: "Warning", about: { kind: "NodePool" } }]);
+    expect(world.events[0]?.message).toContain(name);
+
+    state.shifted = [];
+    world.now += 3 * 60_000;
+    await markShiftedZones(deps);
+    expect(await zonesOf(deps, await marks())).toEqual(before);
+  });
+
+  it("marks no longer than the shift lasts, and tells it once", async () => {
+    const { world, state, deps, marks } = open();
+    state.shifted = [{ zone: "us-west-2b", until: world.now + 61_000 }];
+    await markShiftedZones(deps);
+    world.now += 60_000;
+    await markShiftedZones(deps);
+    expect(world.events).toHaveLength(1);
+    expect(await marks()).toHaveLength(3);
+    world.now += 1_000;
+    expect(await marks()).toEqual([]);
+    await markShiftedZones(deps);
+    expect(await marks()).toEqual([]);
+  });
+
+  it("says once an hour that ARC does not manage the cluster, and each time that it cannot be asked", async () => {
+    const { world, state, deps, marks } = open();
+    state.shifted = new NotFoundError("no");
+    await markShiftedZones(deps);
+    await markShiftedZones(deps);
+    expect(world.errors).toEqual([expect.stringMatching(/ARC does not manage the cluster: aws eks update-cluster-config/)]);
+    state.shifted = new Error("timed out");
+    await markShiftedZones(deps);
+    expect(world.errors.at(-1)).toMatch(/failed asking ARC.*timed out/);
+    expect(await marks()).toEqual([]);
+  });
+});
