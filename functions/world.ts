@@ -4,6 +4,8 @@ import type { Pod } from "../core/model/pod.ts";
 import type { CommandRecord, NodeClaimRecord } from "../core/model/record.ts";
 import type { Snapshot } from "../core/model/snapshot.ts";
 import { heldReservations } from "../core/offerings/reservations.ts";
+import type { Kubernetes } from "../core/ports/kubernetes.ts";
+import type { NodeClaimStore } from "../core/ports/node-claim-store.ts";
 import { withInFlight } from "../core/provisioning/in-flight.ts";
 import { withDefaultConstraints } from "../core/scheduling/default-constraints.ts";
 import { readHeadroom } from "./adapters/kubernetes/headroom.ts";
@@ -23,10 +25,14 @@ export interface World {
   readonly headroom: readonly Headroom[];
 }
 
+/** What the world is read from; nothing of it can write. */
+export type WorldDeps = Pick<ClusterDeps, "cluster" | "catalogue" | "settings" | "now"> & {
+  readonly kubernetes: Pick<Kubernetes, "get" | "list">;
+  readonly store: Pick<NodeClaimStore, "list" | "commands" | "unavailable">;
+};
+
 /** Reads the world for one decision. */
-export async function readWorld(
-  deps: Pick<ClusterDeps, "cluster" | "kubernetes" | "store" | "catalogue" | "settings" | "now">,
-): Promise<World> {
+export async function readWorld(deps: WorldDeps): Promise<World> {
   const { cluster, kubernetes, store, settings } = deps;
   const now = deps.now();
   const { defaultConstraints: constraints } = settings;

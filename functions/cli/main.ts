@@ -3,6 +3,7 @@ import { type ArgsDef, defineCommand, runCommand, runMain } from "citty";
 import { consolidate, explainConsolidation } from "./consolidate.ts";
 import { InputError } from "./scenario.ts";
 import { solveCommand } from "./solve.ts";
+import { whatIfArgs } from "./what-if-options.ts";
 
 const file = { type: "positional", description: 'a scenario in JSON, plain or gzipped; "-" is standard input' } as const;
 const explain = {
@@ -88,6 +89,19 @@ const rebuildCommand = defineCommand({
   },
 });
 
+const whatIfCommand = defineCommand({
+  meta: {
+    name: "what-if",
+    description: "What a change of definitions would do to the nodes and the bill of a snapshot or a live cluster; changes nothing",
+  },
+  args: whatIfArgs,
+  run: ({ rawArgs }) =>
+    saying(async () => {
+      const { whatIfCommand: run } = await import("./what-if.ts");
+      return run(rawArgs);
+    }),
+});
+
 const convertArgs = {
   path: { type: "positional", description: 'files and folders with manifests; "-" is standard input', required: false },
   out: { type: "string", description: "an empty folder to write to, file by file; standard output when absent" },
@@ -109,7 +123,7 @@ const convertCommand = defineCommand({
 
 const main = defineCommand({
   meta: { name: "karpenter-serverless", description: "A node autoscaler for EKS without controller pods" },
-  subCommands: { solve, consolidate: consolidateCommand, rebuild: rebuildCommand, convert: convertCommand },
+  subCommands: { solve, consolidate: consolidateCommand, "what-if": whatIfCommand, rebuild: rebuildCommand, convert: convertCommand },
 });
 
 // A reader that has seen enough (`| head`) is no fault of ours.

@@ -1,0 +1,52 @@
+import { applyChange } from "../../core/what-if/change.ts";
+import { fromScratch, whatIf } from "../../core/what-if/what-if.ts";
+import { DEFAULT_SETTINGS } from "../adapters/wiring/settings.ts";
+import { InputError } from "./scenario.ts";
+import { askedChange } from "./what-if-change.ts";
+import { reportJson } from "./what-if-json.ts";
+import { parseWhatIf, type WhatIfOptions } from "./what-if-options.ts";
+import { type Report, reportTable } from "./what-if-report.ts";
+import { readSourceFile, type Source } from "./what-if-source.ts";
+
+const DAY_MS = 86_400_000;
+
+/**
+ * `cli what-if`: what a change would do to a cluster's nodes and bill, or, without a change, what disruption will do. Reads a file or a live cluster and
+ * writes nothing but, with --save, the file that is named. Throws InputError.
+ */
+export async function whatIfCommand(rawArgs: readonly string[]): Promise<string> {
+  const options = parseWhatIf(rawArgs);
+  const source = await readSource(options);
+  if (options.save !== undefined) {
+    const { saveSource } = await import("./what-if-save.ts");
+    return saveSource(source, options.save);
+  }
+  const report = answer(source, options);
+  return options.format === "json" ? reportJson(report) : reportTable(report);
+}
+
+async function readSource(options: WhatIfOptions): Promise<Source> {
+  if (options.file !== undefined) return readSourceFile(options.file);
+  // The clients of AWS and Kubernetes are large: only who needs them waits for them.
+  const { readLiveSource } = await import("./what-if-live.ts");
+  return await readLiveSource(options);
+}
+
+/** Works the answer out. Throws InputError for wishes that the cluster cannot meet. */
+export function answer(source: Source, options: Pick<WhatIfOptions, "wishes" | "fromScratch" | "spotToSpot" | "days">): Report {
+  const { snapshot, nodeClasses, intents } = source;
+  if (snapshot.nodePools.length === 0) throw new InputError(`${source.name} has no NodePool, so none of its nodes is ours to change`);
+  const asked = askedChange(options.wishes, source);
+  const { consolidationHorizonMs: horizonMs, podMoveCost } = DEFAULT_SETTINGS;
+  const settings = { cluster: "what-if", spotToSpotConsolidation: options.spotToSpot, staticCapacity: true, horizonMs, podMoveCost };
+  const rehearsal = { ...intents, settings, lookAheadMs: options.days * DAY_MS };
+  const changed = asked ? applyChange(snapshot, nodeClasses, asked.change).snapshot : snapshot;
+  return {
+    source: source.name,
+    now: snapshot.now,
+    texts: asked?.texts ?? [],
+    warnings: [...source.notes, ...(asked?.warnings ?? [])],
+    answer: whatIf(snapshot, nodeClasses, asked?.change, rehearsal),
+    ...(options.fromScratch && { fromScratch: fromScratch(changed) }),
+  };
+}
