@@ -40,6 +40,7 @@ export interface Course {
   readonly outcome: "settled" | "waiting" | "unsettled";
   /** When the last machine came or went, ms; the start when nothing was done. */
   readonly settledAt: number;
+  /** Pods that had to leave their node, each time counted. */
   readonly podsMoved: number;
   /** How often disruption was asked. */
   readonly passes: number;
@@ -94,7 +95,7 @@ export function rehearse(start: Snapshot, options: RehearsalOptions): Course {
     if (next === undefined || next > until) {
       const outcome = decisions > mostDecisions ? "unsettled" : next === undefined ? "settled" : "waiting";
       const stuck = [...stage.leaving].flatMap(([name, when]) => (when === Number.POSITIVE_INFINITY ? [name] : []));
-      const podsMoved = podsOf(steps);
+      const { podsMoved } = stage;
       return { steps, end: stage.snapshot, outcome, settledAt, podsMoved, passes, abandoned, last: plan, podErrors, stuck };
     }
     stage = at(stage, next);
@@ -156,9 +157,4 @@ function nextTime({ snapshot, coming, leaving, commands }: Stage, { nextDueAt }:
   ];
   const next = Math.min(...times.filter((time) => time > snapshot.now));
   return next === Number.POSITIVE_INFINITY ? undefined : next;
-}
-
-function podsOf(steps: readonly Step[]): number {
-  const moved = steps.flatMap((step) => (step.kind === "disruption" ? step.command.candidates.map(({ pods }) => pods.length) : []));
-  return moved.reduce((sum, pods) => sum + pods, 0);
 }

@@ -37,6 +37,8 @@ export interface Stage {
   readonly leaving: ReadonlyMap<string, number>;
   /** Node to the time (ms) until which pods are expected there. */
   readonly nominatedUntil: ReadonlyMap<string, number>;
+  /** How many pods have had to leave their node. */
+  readonly podsMoved: number;
 }
 
 /** The stage at a later time (ms). */
@@ -93,15 +95,18 @@ export function leave(stage: Stage): Stage {
   );
   const isGone = (node: Node): boolean => providers.has(node.spec.providerID ?? "");
   const nodes = new Set(snapshot.nodes.filter(isGone).map(({ metadata }) => metadata.name));
+  const isThere = ({ spec }: Pod): boolean => nodes.has(spec.nodeName ?? "");
+  const moving = snapshot.pods.filter((pod) => isThere(pod) && isReschedulable(pod)).map(evicted);
   return {
     ...stage,
     leaving: new Map([...stage.leaving].filter(([name]) => !gone.has(name))),
     coming: new Map([...stage.coming].filter(([name]) => !gone.has(name))),
+    podsMoved: stage.podsMoved + moving.length,
     snapshot: {
       ...snapshot,
       nodes: snapshot.nodes.filter((node) => !isGone(node)),
       nodeClaims: snapshot.nodeClaims.filter(({ metadata }) => !gone.has(metadata.name)),
-      pods: snapshot.pods.flatMap((pod) => (nodes.has(pod.spec.nodeName ?? "") ? (isReschedulable(pod) ? [evicted(pod)] : []) : [pod])),
+      pods: [...snapshot.pods.filter((pod) => !isThere(pod)), ...moving],
       nominated: new Map([...snapshot.nominated].filter(([, claim]) => !gone.has(claim))),
     },
   };

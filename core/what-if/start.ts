@@ -47,6 +47,7 @@ export function stageOf(snapshot: Snapshot, { records = [], commands = [] }: Int
     ),
     leaving: new Map(leaving.map((claim) => [claim.metadata.name, departureOf(claim, plain)])),
     nominatedUntil: new Map(),
+    podsMoved: 0,
   };
 }
 
