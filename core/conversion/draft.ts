@@ -1,4 +1,4 @@
-import { getAt, type Json, type JsonObject, type Path, setAt } from "./json.ts";
+import { equalJson, getAt, type Json, type JsonObject, mapAt, type Path, setAt } from "./json.ts";
 
 /** Where a part of a new object comes from: a path of one of the objects that were given. */
 export interface Origin {
@@ -21,6 +21,12 @@ export interface Note {
   readonly level: "told" | "act" | "invalid";
   readonly at: Path;
   readonly text: string;
+  /** What to write, where `text` says. */
+  readonly sample?: JsonObject;
+}
+
+function withNewName(map: JsonObject, from: string, to: string): JsonObject {
+  return Object.fromEntries(Object.entries(map).flatMap(([name, one]) => (name === to ? [] : [[name === from ? to : name, one]])));
 }
 
 /** An object on its way from one version to another, which remembers where its parts came from. */
@@ -76,13 +82,18 @@ export class Draft {
     return value;
   }
 
-  /** Moves a value within the object, changed by `as`; nothing happens when it is not there. */
+  /** Moves a value within the object, changed by `as`; within one map it keeps its place. Nothing happens when it is not there. */
   rename(from: Path, to: Path, as: (value: Json) => Json | undefined = (value) => value): void {
-    const value = this.remove(from);
-    if (value !== undefined) this.set(to, as(value), this.sourceOf(from));
+    const value = this.get(from);
+    if (value === undefined) return;
+    const map = from.slice(0, -1);
+    const isInPlace = equalJson(map, to.slice(0, -1)) && this.get(to) === undefined;
+    if (isInPlace) this.set(map, withNewName(mapAt(this.object, map), String(from.at(-1)), String(to.at(-1))));
+    else this.remove(from);
+    this.set(to, as(value), this.sourceOf(from));
   }
 
-  note(level: Note["level"], at: Path, text: string): void {
-    this.notes.push({ level, at, text });
+  note(level: Note["level"], at: Path, text: string, sample?: JsonObject): void {
+    this.notes.push({ level, at, text, ...(sample && { sample }) });
   }
 }

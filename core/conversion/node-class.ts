@@ -46,8 +46,8 @@ export function raiseNodeClass(draft: Draft): void {
   draft.remove(UBUNTU);
   if (family === "Ubuntu") raiseUbuntu(draft, hasTerms);
   else if (typeof family === "string" && ALIAS_FAMILIES.includes(family) && !hasTerms) {
-    draft.remove(FAMILY);
-    draft.set(TERMS, [{ alias: `${family.toLowerCase()}@${version ?? "latest"}` }], draft.sourceOf(FAMILY));
+    draft.remove(TERMS);
+    draft.rename(FAMILY, TERMS, () => [{ alias: `${family.toLowerCase()}@${version ?? "latest"}` }]);
   }
 }
 

@@ -17,8 +17,6 @@ export interface SourceFile {
 /** One document of a file: its text as it is, and the objects that it holds when it may hold old ones. */
 export interface SourceDocument {
   readonly file: SourceFile;
-  /** From 1, in its file. */
-  readonly number: number;
   readonly text: string;
   readonly items: readonly Item[];
   readonly document?: Document;
@@ -29,6 +27,8 @@ export interface SourceDocument {
 export interface Item {
   readonly object: JsonObject;
   readonly at: Path;
+  /** From 1, in its file: where it begins. */
+  readonly line: number;
 }
 
 const MANIFEST = /\.(ya?ml|json)$/;
@@ -36,25 +36,35 @@ const MANIFEST = /\.(ya?ml|json)$/;
 /** Reads files, folders (of which all manifests, at any depth) and "-", standard input. Throws InputError. */
 export function readSources(paths: readonly string[]): readonly SourceFile[] {
   return paths.flatMap((path) => {
-    if (path === "-") return [{ name: "standard input", relativeName: "stdin.yaml", text: readFileSync(0, "utf8") }];
+    if (path === "-") return [{ name: "standard input", relativeName: "stdin.yaml", text: readText(0) }];
     const stat = statSync(path, { throwIfNoEntry: false });
     if (!stat) throw new InputError(`there is no file or folder ${path}; give manifests, or - for standard input`);
-    if (!stat.isDirectory()) return [{ name: path, relativeName: basename(path), text: readFileSync(path, "utf8") }];
+    if (!stat.isDirectory()) return [{ name: path, relativeName: basename(path), text: readText(path) }];
     const names = readdirSync(path, { recursive: true, encoding: "utf8" }).sort();
     const files = names.map((name) => join(path, name)).filter((file) => MANIFEST.test(file) && statSync(file).isFile());
     if (files.length === 0)
       throw new InputError(`${path} holds no manifests; of a folder, files that end in .yaml, .yml or .json are read`);
-    return files.map((file) => ({ name: file, relativeName: relative(path, file), text: readFileSync(file, "utf8") }));
+    return files.map((file) => ({ name: file, relativeName: relative(path, file), text: readText(file) }));
   });
+}
+
+function readText(path: string | 0): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new InputError(
+      `cannot read ${path || "standard input"}: ${error instanceof Error ? error.message : String(error)}; see that it may be read`,
+    );
+  }
 }
 
 /** The documents of a file. Those that name no API of Karpenter's are not even parsed: they may be no plain YAML. Throws InputError. */
 export function readDocuments(file: SourceFile): readonly SourceDocument[] {
   let line = 1;
-  return file.text.split(/^(?=---(?:\s|$))/m).map((text, i) => {
+  return file.text.split(/^(?=---(?:\s|$))/m).map((text) => {
     const first = line;
     line += text.split("\n").length - 1;
-    return readDocument(file, i + 1, text, first);
+    return readDocument(file, text, first);
   });
 }
 
@@ -62,8 +72,8 @@ const KARPENTER = /karpenter\.(sh|k8s\.aws)/;
 /** A line that only Helm can read. */
 const HELM_LINE = /^\s*(-\s*)?\{\{.*\}\}\s*$/;
 
-function readDocument(file: SourceFile, number: number, text: string, firstLine: number): SourceDocument {
-  const plain = { file, number, text, items: [], unmask: (same: string) => same };
+function readDocument(file: SourceFile, text: string, firstLine: number): SourceDocument {
+  const plain = { file, text, items: [], unmask: (same: string) => same };
   if (!KARPENTER.test(text)) return plain;
   const lines = new LineCounter();
   const masked: Masked = maskPlaceholders(text);
@@ -82,10 +92,14 @@ function readDocument(file: SourceFile, number: number, text: string, firstLine:
     );
   }
   if (error || helm >= 0) return plain;
-  return { ...plain, document, items: itemsOf(document.toJS({ maxAliasCount: 10_000 })), unmask: masked.unmask };
+  const items = itemsOf(document.toJS({ maxAliasCount: 10_000 })).map(({ object, at }) => {
+    const start = nodeAt(document, at)?.range?.[0] ?? 0;
+    return { object, at, line: firstLine + lines.linePos(start).line - 1 };
+  });
+  return { ...plain, document, items, unmask: masked.unmask };
 }
 
-function itemsOf(value: unknown): readonly Item[] {
+function itemsOf(value: unknown): readonly Omit<Item, "line">[] {
   if (!isJsonObject(value)) return [];
   const items = value["items"];
   if (!/List$/.test(String(value["kind"])) || !Array.isArray(items)) return [{ object: value as JsonObject, at: [] }];

@@ -16,5 +16,5 @@ export function maskPlaceholders(text: string): Masked {
   return { text: masked, unmask: (result) => result.replaceAll(WORD, (_, i: string) => placeholders[Number(i)] ?? "") };
 }
 
-/** Whether a value says something only once a placeholder is filled in. */
-export const holdsPlaceholder = (value: unknown): boolean => JSON.stringify(value)?.search(WORD) >= 0;
+/** Whether a value says something only once a placeholder is filled in: one of the source's, or one that the conversion put there. */
+export const holdsPlaceholder = (value: unknown): boolean => /zqplaceholder\d+qz|\$\{\w+\}/.test(JSON.stringify(value) ?? "");

@@ -1,4 +1,4 @@
-import { Document, isCollection, isMap, isScalar, isSeq, type Node } from "yaml";
+import { Document, isCollection, isMap, isScalar, isSeq, type Node, stringify } from "yaml";
 import { type Note, type Origin, originOf } from "../../core/conversion/draft.ts";
 import type { JsonObject, Path } from "../../core/conversion/json.ts";
 import { keyOf, type Remark, writtenLike } from "./convert-comments.ts";
@@ -68,8 +68,9 @@ function restyle(node: Node, key: Node | undefined, remark: Remark): void {
 }
 
 /** Above the field, or the nearest thing above it that is there and stands on a line of its own. */
-function addNote(document: Document<Node>, { at, text }: Note): void {
-  const lines = wrap(`convert: ${text}`).map((line) => ` ${line}`);
+function addNote(document: Document<Node>, { at, text, sample }: Note): void {
+  const added = sample === undefined ? [] : stringify(sample).trimEnd().split("\n");
+  const lines = [...wrap(`convert: ${text}${sample ? ":" : ""}`), ...added.map((line) => `  ${line}`)].map((line) => ` ${line}`);
   const target = nodeFor(document, at);
   target.commentBefore = [target.commentBefore, ...lines].filter((line) => line !== undefined && line !== null).join("\n");
 }

@@ -46,11 +46,11 @@ class Report {
   readonly messages: string[] = [];
   isValid = true;
 
-  tell({ file, number, unmask }: SourceDocument, object: JsonObject, { level, text }: Pick<Note, "level" | "text">): void {
+  tell({ source: { file, unmask }, line }: Given, object: JsonObject, { level, text }: Pick<Note, "level" | "text">): void {
     if (level === "invalid") this.isValid = false;
     const name = textAt(object, ["metadata", "name"]);
     const about = [textAt(object, ["kind"]), name].filter((part) => part !== undefined).join(" ");
-    if (level !== "told") this.messages.push(unmask(`${file.name}, document ${number} (${about}): ${text}`));
+    if (level !== "told") this.messages.push(unmask(`${file.name}, line ${line} (${about}): ${text}`));
   }
 }
 
@@ -72,10 +72,11 @@ function documentText(source: SourceDocument, all: readonly Given[], written: Wr
 }
 
 /** Objects that stay as they are: Karpenter's own must be valid, and others should not rely on names that are gone. */
-function judge({ object, source }: Given, report: Report): void {
+function judge(item: Given, report: Report): void {
+  const { object } = item;
   const kind = textAt(object, ["kind"]) ?? "";
-  if (Object.hasOwn(GROUP_OF, kind)) for (const note of invalidities(object)) report.tell(source, object, note);
-  else for (const text of oldNames(object)) report.tell(source, object, { level: "act", text });
+  if (Object.hasOwn(GROUP_OF, kind)) for (const note of invalidities(object)) report.tell(item, object, note);
+  else for (const text of oldNames(object)) report.tell(item, object, { level: "act", text });
 }
 
 interface Writing {
@@ -92,7 +93,7 @@ function documentsOf(item: Given, { remarks, placed, report, input }: Writing): 
   const results = upgraded ?? [{ object: old, origins: [{ to: [], input, from: [] }], notes: [] }];
   return results.map(({ object, origins, notes }) => {
     const all = upgraded === undefined ? notes : [...notes, ...invalidities(object)];
-    for (const note of all) report.tell(source, object, note);
+    for (const note of all) report.tell(item, object, note);
     return render({ object, origins, notes: all, remarks, keepsStyle, placed });
   });
 }

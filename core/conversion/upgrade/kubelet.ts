@@ -90,10 +90,6 @@ function giveKubelet(nodeClass: Draft, made: Made | undefined): void {
 
 function noteMissingClass(draft: Draft, kubelet: Kubelet | undefined, name: string): void {
   if (kubelet === undefined) return;
-  const where = `EC2NodeClass ${name} is not among what is converted here: add to its spec`;
-  draft.note(
-    "act",
-    [...REF_NAME.slice(0, -1)],
-    `kubelet settings are EC2NodeClass's in v1, and ${where}: kubelet: ${JSON.stringify(kubelet.settings)}`,
-  );
+  const text = `kubelet settings are EC2NodeClass's in v1, and EC2NodeClass ${name} is not among what is converted here: add them to its spec`;
+  draft.note("act", REF_NAME.slice(0, -1), text, { kubelet: kubelet.settings });
 }

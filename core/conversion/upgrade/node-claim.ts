@@ -25,11 +25,7 @@ export function upgradeNodeClaim(object: JsonObject, input: number, expireAfter:
   else draft.note("told", ["spec"], "expireAfter was the NodePool's; without one here the node ends after 720h: add it, or Never");
   const kubelet = kubeletSettings(draft.remove(["spec", "kubelet"]) ?? null);
   if (kubelet) {
-    draft.note(
-      "act",
-      REF,
-      `kubelet settings are EC2NodeClass's in v1; see that the class has them in its spec: kubelet: ${JSON.stringify(kubelet)}`,
-    );
+    draft.note("act", REF, "kubelet settings are EC2NodeClass's in v1: see that the class has them in its spec", { kubelet });
   }
   draft.note("told", [], "to apply a NodeClaim launches a machine; those that run already are known by their own");
   return draft;

@@ -239,3 +239,30 @@ export const nodeClassBeta = fc
     }),
   )
   .map(([images, object]) => ({ ...object, spec: { ...object.spec, ...images } }));
+
+const anything = fc.jsonValue({ maxDepth: 1 });
+
+/** A spec with fields that the conversions look at, of whatever shape. */
+export const shapelessSpec = some({
+  template: fc.oneof(
+    anything,
+    some({ metadata: anything, spec: some({ requirements: anything, nodeClassRef: anything, kubelet: anything }) }),
+  ),
+  disruption: fc.oneof(anything, some({ budgets: anything, consolidationPolicy: anything, consolidateAfter: anything })),
+  amiFamily: fc.oneof(anything, fc.constantFrom("AL2", "Ubuntu", "Custom")),
+  amiSelectorTerms: fc.oneof(anything, fc.array(anything)),
+  amiSelector: anything,
+  subnetSelector: anything,
+  blockDeviceMappings: fc.array(fc.oneof(anything, some({ ebs: fc.oneof(anything, some({ volumeSize: anything })) }))),
+  tags: anything,
+  provider: fc.oneof(anything, some({ subnetSelector: anything, blockDeviceMappings: anything, tags: anything })),
+  providerRef: anything,
+  requirements: fc.oneof(anything, fc.array(anything)),
+  consolidation: anything,
+  ttlSecondsAfterEmpty: anything,
+  ttlSecondsUntilExpired: anything,
+  kubeletConfiguration: anything,
+  limits: anything,
+  labels: anything,
+  machineTemplateRef: anything,
+});

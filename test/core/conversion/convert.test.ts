@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { convertObject } from "../../../core/conversion/convert.ts";
 import { getAt, type Json, type Path, setAt } from "../../../core/conversion/json.ts";
 import { conversionWarnings } from "../../../core/conversion/warnings.ts";
-import { nodeClaimBeta, nodeClaimV1, nodeClassBeta, nodeClassV1, nodePoolBeta, nodePoolV1 } from "./arbitraries.ts";
+import { nodeClaimBeta, nodeClaimV1, nodeClassBeta, nodeClassV1, nodePoolBeta, nodePoolV1, shapelessSpec } from "./arbitraries.ts";
 
 const RESIDUE = "karpenter-serverless/conversion";
 
@@ -225,6 +225,22 @@ describe("what cannot be converted", () => {
   it("an object of the wanted version is itself", () => {
     const pool = beta({});
     expect(convertObject(pool, pool.apiVersion)).toEqual({ ok: pool });
+  });
+
+  it("objects of any shape are converted, or refused in a sentence: never an exception", () => {
+    const shapeless = fc.record({
+      apiVersion: fc.constantFrom("karpenter.sh/v1", "karpenter.sh/v1beta1", "karpenter.k8s.aws/v1", "karpenter.k8s.aws/v1beta1"),
+      kind: fc.constantFrom("NodePool", "NodeClaim", "EC2NodeClass"),
+      metadata: fc.jsonValue(),
+      spec: fc.oneof(fc.jsonValue(), shapelessSpec),
+    });
+    fc.assert(
+      fc.property(shapeless, fc.constantFrom("v1", "v1beta1"), (object, version) => {
+        const wanted = `${object.apiVersion.split("/")[0]}/${version}`;
+        const converted = convertObject(object, wanted);
+        expect("ok" in converted ? converted.ok["apiVersion"] : converted.error).toBeTypeOf("string");
+      }),
+    );
   });
 
   it("annotations that are no JSON are left alone: one bad object must not make a list unreadable", () => {

@@ -215,8 +215,13 @@ describe("kubelet settings become the class's", () => {
   });
 
   it("or are told, when the class is not at hand", () => {
-    expect(texts(upgraded(pool("a", { maxPods: 20 }))[0])).toEqual([
-      expect.stringMatching(/^act: .*EC2NodeClass shared is not among .*"maxPods":20/),
+    expect(upgraded(pool("a", { maxPods: 20 }))[0]?.notes).toEqual([
+      {
+        level: "act",
+        at: [...TEMPLATE, "nodeClassRef"],
+        text: expect.stringContaining("shared is not among"),
+        sample: { kubelet: { maxPods: 20 } },
+      },
     ]);
   });
 

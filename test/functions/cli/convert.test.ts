@@ -8,7 +8,7 @@ import { type Conversion, convert } from "../../../functions/cli/convert.ts";
 import { convertCommand } from "../../../functions/cli/convert-command.ts";
 import { InputError } from "../../../functions/cli/scenario.ts";
 import { schemaProblems } from "../../../functions/hosts/lab/crd-schema.ts";
-import { nodeClaimBeta, nodeClassBeta, nodePoolBeta } from "../../core/conversion/arbitraries.ts";
+import { nodeClaimBeta, nodeClassBeta, nodePoolBeta, shapelessSpec } from "../../core/conversion/arbitraries.ts";
 
 const folder = join(import.meta.dirname, "convert");
 
@@ -23,7 +23,7 @@ const readInput = (name: string): string => readFileSync(join(folder, `${name}.i
 const MANIFESTS: readonly { readonly name: string; readonly messages: readonly RegExp[]; readonly isValid: boolean }[] = [
   {
     name: "provisioner-and-template",
-    messages: [/document 2 .*AWS makes no AL2 images/, /document 2 .*50 has no unit/],
+    messages: [/line 34 .*AWS makes no AL2 images/, /line 34 .*50 has no unit/],
     isValid: true,
   },
   {
@@ -35,7 +35,7 @@ const MANIFESTS: readonly { readonly name: string; readonly messages: readonly R
   { name: "v1-with-placeholders", messages: [], isValid: true },
   {
     name: "v1-spot",
-    messages: [/document 2 .*spec.subnetSelectorTerms is missing/, /document 2 .*spec.securityGroupSelectorTerms is missing/],
+    messages: [/line 17 .*spec.subnetSelectorTerms is missing/, /line 17 .*spec.securityGroupSelectorTerms is missing/],
     isValid: false,
   },
   { name: "shared-class", messages: [], isValid: true },
@@ -97,6 +97,24 @@ describe("what comes out", () => {
         }
       }),
       { numRuns: 50 },
+    );
+  });
+
+  it("of objects of any shape is told what is wrong with it, never an exception", () => {
+    const kind = fc.constantFrom(
+      ["karpenter.sh/v1alpha5", "Provisioner"],
+      ["karpenter.sh/v1alpha5", "Machine"],
+      ["karpenter.k8s.aws/v1alpha1", "AWSNodeTemplate"],
+      ["karpenter.sh/v1beta1", "NodePool"],
+      ["karpenter.k8s.aws/v1beta1", "EC2NodeClass"],
+    );
+    const shapeless = fc.tuple(kind, fc.oneof(fc.jsonValue(), shapelessSpec), fc.oneof(fc.constant({ name: "a" }), fc.jsonValue()));
+    fc.assert(
+      fc.property(fc.array(shapeless, { minLength: 1, maxLength: 3 }), (objects) => {
+        const texts = objects.map(([[apiVersion, kind], spec, metadata]) => stringify({ apiVersion, kind, metadata, spec }));
+        expect(convertText(texts.join("---\n")).text).toContain("apiVersion: karpenter");
+      }),
+      { numRuns: 200 },
     );
   });
 
