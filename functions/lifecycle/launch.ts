@@ -17,6 +17,7 @@ import { writeEnd } from "../end-claim.ts";
 import { publishOnce } from "../events.ts";
 import { instanceTypesFor } from "../instance-types.ts";
 import { claimFields, type Performed } from "./claim-fields.ts";
+import { freeAddressesFor } from "./launch-subnets.ts";
 import { launchTypes } from "./launch-types.ts";
 
 /**
@@ -24,7 +25,7 @@ import { launchTypes } from "./launch-types.ts";
  * client token with one set of parameters (traps.md 21).
  */
 export async function prepareLaunch(record: NodeClaimRecord, claim: NodeClaim, deps: LifecycleDeps): Promise<Performed> {
-  const { nodeClass, instanceTypes, unavailable } = await nodeClassOf(claim, deps, { toBuy: record });
+  const { nodeClass, instanceTypes, unavailable, freeIps } = await nodeClassOf(claim, deps, { toBuy: record });
   const uid = claim.metadata.uid ?? "";
   const rendered = renderLaunch({
     claim,
@@ -35,6 +36,7 @@ export async function prepareLaunch(record: NodeClaimRecord, claim: NodeClaim, d
     attempt: record.launchAttempts,
     unavailable,
     reservedCapacity: deps.settings.reservedCapacity,
+    ...(freeIps && { freeIps }),
   });
   if ("error" in rendered) return refuse(rendered.error, { ...record, uid }, claim, deps);
   try {
@@ -191,6 +193,8 @@ interface NodeClassFacts {
   readonly nodeClass: EC2NodeClass | undefined;
   readonly instanceTypes: readonly InstanceType[];
   readonly unavailable: readonly UnavailableOffering[];
+  /** By subnet; only where it was asked what can be bought and a zone has a choice. */
+  readonly freeIps: Readonly<Record<string, number>> | undefined;
 }
 
 /** `toBuy`: the record to launch for, so that what others have taken counts, and what is sold out for a while is left out. */
@@ -205,15 +209,16 @@ async function nodeClassOf(
     deps.catalogue(),
     toBuy ? store.unavailable(cluster.name, deps.now()) : [],
   ]);
-  const held = toBuy && nodeClass?.status?.capacityReservations?.length ? await heldByOthers(toBuy, deps) : undefined;
+  let listed: Promise<readonly NodeClaimRecord[]> | undefined;
+  const others = async (): Promise<readonly NodeClaimRecord[]> => {
+    listed ??= store.list(cluster.name);
+    return (await listed).filter(({ name }) => name !== toBuy?.name);
+  };
+  const held = toBuy && nodeClass?.status?.capacityReservations?.length ? heldReservations(await others()) : undefined;
   const typesOf = (known: EC2NodeClass) => instanceTypesFor(catalogue, known, unavailable, settings, held);
   const instanceTypes = nodeClass ? await launchTypes(claim, nodeClass, typesOf, deps) : [];
-  return { nodeClass, instanceTypes, unavailable };
-}
-
-/** What the cluster's other claims have taken of each capacity reservation. */
-async function heldByOthers({ name }: NodeClaimRecord, { cluster, store }: LifecycleDeps): Promise<ReadonlyMap<string, number>> {
-  return heldReservations((await store.list(cluster.name)).filter((record) => record.name !== name));
+  const freeIps = toBuy && nodeClass ? await freeAddressesFor(nodeClass, others, instanceTypes, deps) : undefined;
+  return { nodeClass, instanceTypes, unavailable, freeIps };
 }
 
 /** The class went between launch and write; the machine is there all the same, and is described without it. */
