@@ -11,8 +11,9 @@ const TRANSIENT = [
 export function existingMachines(scenario: Json): Map<string, Machine> {
   const machines = new Map<string, Machine>();
   const claims = new Map<string, Json>((scenario.nodeClaims ?? []).map((claim: Json) => [claim.status?.providerID, claim]));
+  const podsByNode = Map.groupBy(scenario.pods as readonly Json[], (pod) => pod.spec.nodeName as string | undefined);
   const running = (name: string): Json[] =>
-    scenario.pods.filter((pod: Json) => pod.spec.nodeName === name && !["Succeeded", "Failed"].includes(pod.status?.phase));
+    (podsByNode.get(name) ?? []).filter((pod) => !["Succeeded", "Failed"].includes(pod.status?.phase));
   for (const node of scenario.nodes ?? []) {
     const claim = claims.get(node.spec.providerID);
     claims.delete(node.spec.providerID);
