@@ -64,6 +64,12 @@ async function log(ministack: MiniStack, record: object): Promise<unknown> {
   return awsJson(ministack, "logs", "Logs_20140328.PutLogEvents", { logGroupName: LOG_GROUP, logStreamName: "audit", logEvents });
 }
 
+/** Calls a function URL; its public name cannot be resolved here. */
+async function callUrl(ministack: MiniStack, functionUrl: string, path: string): Promise<unknown> {
+  const id = new URL(functionUrl).hostname.split(".")[0];
+  return fetch(`${ministack.url}/_aws/lambda-url/${id}${path}`, { method: "POST", body: "{}" });
+}
+
 const unschedulable = {
   verb: "patch",
   user: { username: "system:kube-scheduler" },
@@ -101,12 +107,15 @@ const STEPS: readonly Step[] = [
   ["an audit record that matters", (ministack) => log(ministack, unschedulable), "audit", "awslogs"],
   [
     "a webhook call",
-    async (ministack, { NotifyUrl = "" }) => {
-      const id = new URL(NotifyUrl).hostname.split(".")[0];
-      return fetch(`${ministack.url}/_aws/lambda-url/${id}/v1/c1/0123456789abcdef`, { method: "POST", body: "{}" });
-    },
+    (ministack, { NotifyUrl = "" }) => callUrl(ministack, NotifyUrl, "/v1/c1/0123456789abcdef"),
     "notify",
     "/v1/c1/0123456789abcdef",
+  ],
+  [
+    "a question of the API server",
+    (ministack, { AdmissionUrl = "" }) => callUrl(ministack, AdmissionUrl, "/v1/c1/fedcba9876543210/validate"),
+    "admission",
+    "/v1/c1/fedcba9876543210/validate",
   ],
   ...(["provision", "lifecycle", "disruption", "catalog"] as const).map(
     (name): Step => [`the sweep of ${name}`, async () => {}, name, '{"kind":"sweep"}'],
@@ -129,6 +138,7 @@ async function main(): Promise<void> {
         clusters: [{ name: "c1", sources: ["audit", "notify", "sweep"] }],
         ephemeral: true,
         createNodeRoles: true,
+        admission: true,
         enforceTls: false,
       },
       "test",
@@ -143,7 +153,7 @@ async function main(): Promise<void> {
       stackName: STACK,
       template,
       assets,
-      parameters: { NotifyToken: "0123456789abcdef" },
+      parameters: { NotifyToken: "0123456789abcdef", AdmissionToken: "fedcba9876543210" },
     });
     console.log(`${Object.keys(template.Resources).length} resources deployed in ${((performance.now() - began) / 1000).toFixed(1)} s`);
     for (const [name, act, by, text] of STEPS) {

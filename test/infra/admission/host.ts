@@ -1,11 +1,10 @@
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { LambdaFunctionURLEvent, LambdaFunctionURLResult } from "aws-lambda";
-import { bundleCode } from "../../infra/build.ts";
-import type { TestCluster } from "../e2e/support/cluster.ts";
+import { bundleCode } from "../../../infra/build.ts";
+import type { TestCluster } from "../../e2e/support/cluster.ts";
 
 type Handler = (event: Partial<LambdaFunctionURLEvent>, context: object) => Promise<Exclude<LambdaFunctionURLResult, string>>;
 
@@ -21,9 +20,13 @@ export interface AdmissionHost {
   up(): Promise<void>;
 }
 
-/** Bundles and loads the function, and serves it. Its environment is this process's own, so one host a process. */
-export async function startAdmissionHost(cluster: Pick<TestCluster, "tls" | "clusterName">, token: string): Promise<AdmissionHost> {
-  const { file } = await bundleCode("admission", join(tmpdir(), `admission-${process.pid}`));
+/** Bundles the function into a folder, loads and serves it. Its environment is this process's own, so one host a process. */
+export async function startAdmissionHost(
+  cluster: Pick<TestCluster, "tls" | "clusterName">,
+  token: string,
+  dir: string,
+): Promise<AdmissionHost> {
+  const { file } = await bundleCode("admission", join(dir, "dist"));
   Object.assign(process.env, {
     AWS_REGION: "us-west-2",
     TABLE_NAME: "none",
