@@ -272,7 +272,9 @@ const environment = z.object({
   KUBE_CLIENT_QPS: atLeast(1, 200, false),
   KUBE_CLIENT_BURST: atLeast(1, 300, true),
   // Devices are not planned for: a pod that asks for some is told so, and "false" would be a promise.
-  IGNORE_DRA_REQUESTS: oneOf(["true"], "true"),
+  IGNORE_DRA_REQUESTS: setting("true", "true, since no node is planned for pods that claim devices", (text) =>
+    text === "true" ? text : undefined,
+  ),
 });
 
 /** Settings that a person may give, in place of those that the stack itself fills in. */
@@ -297,8 +299,9 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>, r
   }
   const missing = required.find((name) => !parsed.data[name]);
   if (missing !== undefined) {
-    const wanted =
-      missing.endsWith("_TOKEN") ? "a random text of 16 or more letters and digits" : "the queue's URL, as its stack output says";
+    const wanted = missing.endsWith("_TOKEN")
+      ? "a random text of 16 or more letters and digits"
+      : "the queue's URL, as its stack output says";
     throw new ConfigError(`${missing}: is missing; set it to ${wanted}.`);
   }
   const values = parsed.data;

@@ -139,7 +139,11 @@ describe("parseConfig", () => {
       env: { SCHEDULER_CONFIG: JSON.stringify({ podTopologySpread: { defaultConstraints: [{ ...ZONE, maxSkew: 0 }] } }) },
       says: /^SCHEDULER_CONFIG: podTopologySpread\.defaultConstraints\[0\]\.maxSkew must be a whole number above 0, not 0\.$/,
     },
-    { name: "planning of devices", env: { IGNORE_DRA_REQUESTS: "false" }, says: /^IGNORE_DRA_REQUESTS: set it to true, not "false"/ },
+    {
+      name: "planning of devices",
+      env: { IGNORE_DRA_REQUESTS: "false" },
+      says: /^IGNORE_DRA_REQUESTS: set it to true, since no node is planned for pods that claim devices, not "false"/,
+    },
     { name: "a horizon of no time", env: { CONSOLIDATION_HORIZON: "0s" }, says: /^CONSOLIDATION_HORIZON: set it to a duration above 0/ },
     {
       name: "pods that pay for being moved",

@@ -3,13 +3,13 @@ import { BUNDLED_REGIONS, bundledCatalogue, bundledLimits } from "../../../../fu
 
 describe("bundledCatalogue", () => {
   it.for([
-    { region: "us-west-2", types: 1345, zones: 4 },
-    { region: "us-east-1", types: 1366, zones: 6 },
-    { region: "ap-northeast-2", types: 754, zones: 4 },
-  ])("has the types of $region", ({ region, types, zones }) => {
+    { region: "us-west-2", types: 1345, zones: 4, prices: 1303 },
+    { region: "us-east-1", types: 1366, zones: 6, prices: 1334 },
+    { region: "ap-northeast-2", types: 754, zones: 4, prices: 742 },
+  ])("has the types and prices of $region that its README tells", ({ region, types, zones, prices }) => {
     const catalogue = bundledCatalogue(region);
     expect(catalogue).toMatchObject({ region, asOf: "2026-10-27" });
-    expect([catalogue.types.length, catalogue.zones.length]).toEqual([types, zones]);
+    expect([catalogue.types.length, catalogue.zones.length, Object.keys(catalogue.onDemand).length]).toEqual([types, zones, prices]);
     expect(catalogue.onDemand["m5.large"]).toBeGreaterThan(0);
     expect(catalogue.spot).toBeUndefined();
     expect(catalogue.synthetic).toBeUndefined();
