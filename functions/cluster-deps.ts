@@ -43,6 +43,8 @@ export interface Settings {
 /** All that a handler may reach for one cluster. Each handler names the part that it uses. */
 export interface ClusterDeps {
   readonly cluster: ClusterFacts;
+  /** The account that it lives in, when that is another than the functions'. */
+  readonly account?: string;
   readonly kubernetes: Kubernetes;
   readonly store: NodeClaimStore;
   readonly wakeUps: WakeUps;

@@ -12,6 +12,10 @@ export interface ClusterConfig {
   readonly endpoint?: string;
   /** PEM in base64; from eks:DescribeCluster when absent. */
   readonly caBundle?: string;
+  /** The role that reaches it, where it lives in another account. */
+  readonly roleArn?: string;
+  /** What that role's trust asks for. */
+  readonly externalId?: string;
 }
 
 /** Feature gates that have an effect, by their upstream names. */
@@ -37,6 +41,8 @@ export interface Config {
   /** Where the functions run, and buy; Lambda sets it. */
   readonly region: string;
   readonly tableName: string;
+  /** Of STS, where a local stand-in serves it. */
+  readonly stsEndpoint?: string;
   readonly queues: QueueUrls;
   /** Never empty, names unique. */
   readonly clusters: readonly ClusterConfig[];
@@ -178,6 +184,8 @@ const cluster = z.strictObject(
     ),
     endpoint: z.optional(text(/^https:\/\/\S+$/, "must start with https://")),
     caBundle: z.optional(text(/^[A-Za-z0-9+/=\s]+$/, "must be PEM in base64")),
+    roleArn: z.optional(text(/^arn:[\w-]+:iam::\d{12}:role\/[\w+=,.@/-]+$/, "must be the ARN of an IAM role")),
+    externalId: z.optional(text(/^[\w+=,.@:/-]{2,256}$/, "must have 2 to 256 letters, digits and +=,.@:/-_")),
   },
   {
     error: (issue) => (issue.code === "unrecognized_keys" ? `does not know ${JSON.stringify(issue.keys.join(", "))}` : "must be an object"),
@@ -238,6 +246,7 @@ const environment = z.object({
   AWS_REGION: setting("us-east-1", "an AWS region such as us-west-2", (text) =>
     /^[a-z]{2,}(-[a-z]+)+-\d+$/.test(text) ? text : undefined,
   ),
+  AWS_ENDPOINT_URL_STS: setting<string | undefined>(undefined, "a URL", (text) => (/^https?:\/\/\S+$/.test(text) ? text : undefined)),
   TABLE_NAME: z
     .string({ error: "is missing; set it to the name of the DynamoDB table" })
     .check(z.regex(/^[A-Za-z0-9_.-]{3,255}$/, "is no DynamoDB table name; set it to the name that the stack's table has")),
@@ -279,7 +288,7 @@ const environment = z.object({
 
 /** Settings that a person may give, in place of those that the stack itself fills in. */
 export const SETTING_NAMES: readonly string[] = Object.keys(environment.shape).filter(
-  (name) => !["AWS_REGION", "TABLE_NAME", "CLUSTERS", "EVENT_BUS_NAME"].includes(name) && !/_(QUEUE_URL|TOKEN)$/.test(name),
+  (name) => !["TABLE_NAME", "CLUSTERS", "EVENT_BUS_NAME"].includes(name) && !/^AWS_|_(QUEUE_URL|TOKEN)$/.test(name),
 );
 
 /** Seconds that the queue holds a wake-up for pods back: the batching window. SQS counts whole ones, and one is needed to fold those of a moment. */
@@ -308,6 +317,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>, r
   return {
     region: values.AWS_REGION,
     tableName: values.TABLE_NAME,
+    ...(values.AWS_ENDPOINT_URL_STS !== undefined && { stsEndpoint: values.AWS_ENDPOINT_URL_STS }),
     queues: {
       ...(values.PROVISION_QUEUE_URL !== undefined && { provision: values.PROVISION_QUEUE_URL }),
       ...(values.CLAIM_QUEUE_URL !== undefined && { claim: values.CLAIM_QUEUE_URL }),

@@ -3,6 +3,6 @@ import type { ClusterDeps } from "../cluster-deps.ts";
 
 /** What the catalog function uses of one cluster, and of the account around it. */
 export interface CatalogDeps
-  extends Pick<ClusterDeps, "cluster" | "kubernetes" | "store" | "wakeUps" | "catalogue" | "settings" | "log" | "now"> {
+  extends Pick<ClusterDeps, "cluster" | "account" | "kubernetes" | "store" | "wakeUps" | "catalogue" | "settings" | "log" | "now"> {
   readonly inventory: CloudInventory;
 }

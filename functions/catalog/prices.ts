@@ -3,13 +3,13 @@ import { bundledLimits, standInPrices } from "../adapters/catalogue/bundled.ts";
 import { documentName, packCatalogue } from "../adapters/catalogue/document.ts";
 import type { CatalogDeps } from "./deps.ts";
 
-export type PriceDeps = Pick<CatalogDeps, "inventory" | "store" | "catalogue" | "settings" | "log" | "now">;
+export type PriceDeps = Pick<CatalogDeps, "account" | "inventory" | "store" | "catalogue" | "settings" | "log" | "now">;
 
 /**
  * Reads instance types, zones and prices of the account's region and stores them for all functions. What cannot be read stays as it was; new prices go
  * over old ones, so a type never loses its price. Throws only when nothing at all could be read, or no type is known.
  */
-export async function refreshPrices({ inventory, store, catalogue, settings, log, now }: PriceDeps): Promise<void> {
+export async function refreshPrices({ account, inventory, store, catalogue, settings, log, now }: PriceDeps): Promise<void> {
   const old = await catalogue();
   let read = 0;
   const part = async <T>(what: string, ask: () => Promise<T>): Promise<T | undefined> => {
@@ -51,7 +51,7 @@ export async function refreshPrices({ inventory, store, catalogue, settings, log
     asOf: new Date(now()).toISOString(),
     ...(old.synthetic && { synthetic: true }),
   };
-  await store.putDocument(documentName(written.region), packCatalogue(written), written.asOf);
+  await store.putDocument(documentName(written.region, account), packCatalogue(written), written.asOf);
   log.debug("updated offerings", { region: written.region, "instance-type-count": written.types.length, zones: written.zones.length });
 }
 

@@ -2,7 +2,8 @@ import { ec2Client } from "../adapters/aws/clients.ts";
 import { ec2Fleet } from "../adapters/aws/fleet.ts";
 import { ConfigError } from "../adapters/config.ts";
 import { wireBase } from "../adapters/wiring/base.ts";
-import { wireClusters } from "../adapters/wiring/clusters.ts";
+import { wireClustersWith } from "../adapters/wiring/clusters.ts";
+import { silence } from "../announcing.ts";
 import { rebuild } from "./rebuild.ts";
 import { InputError } from "./scenario.ts";
 
@@ -20,9 +21,10 @@ export async function rebuildCommand({ cluster, table, region, apply }: RebuildA
   process.env["AWS_REGION"] = region;
   try {
     const base = wireBase("rebuild", [], { AWS_REGION: region, TABLE_NAME: table, CLUSTERS: JSON.stringify([{ name: cluster }]) });
-    const deps = await wireClusters(base)(cluster);
+    const clusterDeps = wireClustersWith(base, silence, ({ credentials }) => ({ fleet: ec2Fleet(ec2Client(region, credentials)) }));
+    const deps = await clusterDeps(cluster);
     if (deps === undefined) throw new InputError(`there is no cluster ${cluster}`);
-    return await rebuild({ ...deps, fleet: ec2Fleet(ec2Client(region)) }, { apply });
+    return await rebuild(deps, { apply });
   } catch (error) {
     if (error instanceof InputError) throw error;
     if (error instanceof ConfigError) throw new InputError(error.message);

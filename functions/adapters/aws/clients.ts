@@ -3,27 +3,29 @@ import { IAMClient } from "@aws-sdk/client-iam";
 import { PricingClient } from "@aws-sdk/client-pricing";
 import { SSMClient } from "@aws-sdk/client-ssm";
 
+import type { CredentialSource } from "./assume-role.ts";
+
 /** Clients are made where they are used: a bundle holds only those that it names. Endpoints follow AWS_ENDPOINT_URL_<SERVICE>. */
 
 /** Without them an endpoint that is out of reach (no route to IAM or pricing in an isolated VPC) holds a function until its own time-out. */
 const requestHandler = { connectionTimeout: 2_000, requestTimeout: 20_000 };
 
-export function ec2Client(region: string): EC2Client {
+export function ec2Client(region: string, credentials: CredentialSource): EC2Client {
   // Adaptive: a throttled account gets fewer calls, not as many again.
-  return new EC2Client({ region, maxAttempts: 5, retryMode: "adaptive", requestHandler });
+  return new EC2Client({ region, credentials, maxAttempts: 5, retryMode: "adaptive", requestHandler });
 }
 
-export function ssmClient(region: string): SSMClient {
-  return new SSMClient({ region, maxAttempts: 5, requestHandler });
+export function ssmClient(region: string, credentials: CredentialSource): SSMClient {
+  return new SSMClient({ region, credentials, maxAttempts: 5, requestHandler });
 }
 
-export function iamClient(region: string): IAMClient {
-  return new IAMClient({ region, maxAttempts: 5, requestHandler });
+export function iamClient(region: string, credentials: CredentialSource): IAMClient {
+  return new IAMClient({ region, credentials, maxAttempts: 5, requestHandler });
 }
 
 /** The Price List API answers in few regions for all others (pricing-offerings.md §1). */
-export function pricingClient(region: string): PricingClient {
-  return new PricingClient({ region: pricingRegion(region), maxAttempts: 3, requestHandler });
+export function pricingClient(region: string, credentials: CredentialSource): PricingClient {
+  return new PricingClient({ region: pricingRegion(region), credentials, maxAttempts: 3, requestHandler });
 }
 
 export function pricingRegion(region: string): string {

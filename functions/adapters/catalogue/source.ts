@@ -15,8 +15,9 @@ export function catalogueSource(
   store: Pick<NodeClaimStore, "documentVersion" | "getDocument">,
   region: string,
   now: () => number,
+  account?: string,
 ): () => Promise<Catalogue> {
-  const name = documentName(region);
+  const name = documentName(region, account);
   let kept: { readonly catalogue: Catalogue; readonly version: string | undefined } | undefined;
   let checkedAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<Catalogue> | undefined;

@@ -14,6 +14,7 @@ export function wireBase(controller: string, required: readonly RequiredVariable
   const now = Date.now;
   return {
     config,
+    controller,
     log,
     now,
     store: dynamoNodeClaimStore({ tableName: config.tableName, clock: now }),

@@ -10,7 +10,7 @@ import { informer, type Readings } from "../kubernetes/informer.ts";
 import { listMemory } from "../kubernetes/list-memory.ts";
 import { paced } from "../kubernetes/pace.ts";
 import { httpsTransport } from "../kubernetes/transport.ts";
-import { perAccount, wireAccounts } from "./accounts.ts";
+import { type Account, perAccount, wireAccounts } from "./accounts.ts";
 import type { Base } from "./base.ts";
 import { clusterFacts } from "./cluster-facts.ts";
 import { forDecision } from "./decision.ts";
@@ -28,9 +28,12 @@ interface Connected {
  * What reaches a cluster, made at its first use and kept while the function is warm; each call begins a decision (decision.ts). A cluster whose
  * description fails is asked for again the next time.
  */
-export function wireClusters(base: Base, announcements: Announcements = silence): (cluster: string) => Promise<ClusterDeps | undefined> {
+export function wireClusters(
+  base: Base,
+  announcements: Announcements = silence,
+  accountOf = wireAccounts(base),
+): (cluster: string) => Promise<ClusterDeps | undefined> {
   const { region } = base.config;
-  const accountOf = wireAccounts(base);
   const catalogueOf = perAccount(accountOf, ({ id }) => catalogueSource(base.store, region, base.now, id));
   const known = new Map<string, Promise<Connected>>();
   const memory = listMemory(MAX_REMEMBERED);
@@ -38,17 +41,20 @@ export function wireClusters(base: Base, announcements: Announcements = silence)
   const factsOf = clusterFacts({
     ...{ store: base.store, log: base.log, now: base.now },
     // In a file of its own: most cold starts find the description in the table.
-    describe: async (cluster) => (await import("../aws/describe-cluster.ts")).describeCluster(cluster, accountOf(cluster).credentials, region),
+    describe: async (cluster) =>
+      (await import("../aws/describe-cluster.ts")).describeCluster(cluster, accountOf(cluster).credentials, region),
   });
 
   const connect = async (config: ClusterConfig): Promise<Connected> => {
     const cluster = await factsOf(config);
-    const token = eksToken({ cluster: cluster.name, region, credentials: accountOf(config).credentials });
+    const { id: account, credentials } = accountOf(config);
+    const token = eksToken({ cluster: cluster.name, region, credentials });
     const log = base.config.clusters.length > 1 ? base.log.with({ cluster: cluster.name }) : base.log;
     const connection = { server: cluster.endpoint, caData: cluster.caBundle, token };
     const transport = paced(httpsTransport(connection), base.config.kubeClient);
     const deps: ClusterDeps = {
       cluster,
+      ...(account !== undefined && { account }),
       kubernetes: kubernetesClient({ ...connection, transport: transport.send, log }),
       ...{ store: base.store, wakeUps: base.wakeUps, metrics: base.metrics, now: base.now },
       ...{ catalogue: catalogueOf(config), log, announcements, settings, newId: randomUUID },
@@ -68,5 +74,21 @@ export function wireClusters(base: Base, announcements: Announcements = silence)
       known.delete(name);
       throw error;
     }
+  };
+}
+
+/** The same, with what only one function reaches of a cluster's account: its machines, or what it offers. */
+export function wireClustersWith<T extends object>(
+  base: Base,
+  announcements: Announcements,
+  make: (account: Account) => T,
+): (cluster: string) => Promise<(ClusterDeps & T) | undefined> {
+  const accountOf = wireAccounts(base);
+  const madeFor = perAccount(accountOf, make);
+  const wired = wireClusters(base, announcements, accountOf);
+  return async (name) => {
+    const deps = await wired(name);
+    const config = base.config.clusters.find((cluster) => cluster.name === name);
+    return deps && config && { ...deps, ...madeFor(config) };
   };
 }

@@ -161,7 +161,13 @@ function hostFunctions({ world, deps, wakeUps, cloud, inventory, invocations }: 
   const provision = provisionEntry(entryDeps);
   const lifecycle = lifecycleEntry(entryDeps);
   const disruption = disruptionEntry(entryDeps);
-  const catalog = catalogEntry({ ...entryDeps, inventory });
+  const catalog = catalogEntry({
+    ...entryDeps,
+    async clusterDeps(name) {
+      const deps = await entryDeps.clusterDeps(name);
+      return deps && { ...deps, inventory };
+    },
+  });
   subscribe(wakeUps.provision, "provision", provision);
   subscribe(wakeUps.claims, "lifecycle", lifecycle);
   subscribe(wakeUps.disruption, "disruption", disruption);

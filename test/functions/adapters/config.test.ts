@@ -120,9 +120,9 @@ describe("parseConfig", () => {
     },
     { name: "half an interface", env: { RESERVED_ENIS: "0.5" }, says: /^RESERVED_ENIS: set it to a whole number/ },
     {
-      name: "a role of another account",
-      env: { CLUSTERS: '[{"name":"a","roleArn":"arn:aws:iam::123456789012:role/x"}]' },
-      says: /^CLUSTERS: \[0\] does not know "roleArn"/,
+      name: "a role by its name alone",
+      env: { CLUSTERS: '[{"name":"a","roleArn":"x"}]' },
+      says: /^CLUSTERS: \[0\]\.roleArn must be the ARN of an IAM role/,
     },
     {
       name: "a bus by its ARN",

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Catalogue } from "../../../core/offerings/catalogue.ts";
 import { unpackCatalogue } from "../../../functions/adapters/catalogue/document.ts";
-import { catalogEntry } from "../../../functions/catalog/entry.ts";
+import { type CatalogClusterDeps, catalogEntry } from "../../../functions/catalog/entry.ts";
 import { refreshPrices } from "../../../functions/catalog/prices.ts";
-import type { ClusterDeps, Settings } from "../../../functions/cluster-deps.ts";
+import type { Settings } from "../../../functions/cluster-deps.ts";
 import { TestWorld } from "./world.ts";
 
 const NAME = "catalogue/us-west-2";
@@ -98,8 +98,8 @@ describe("refreshPrices of a region that is not bundled", () => {
 
 describe("catalogEntry", () => {
   function entryOf(world: TestWorld) {
-    const deps = world.deps as unknown as NonNullable<Awaited<ReturnType<Parameters<typeof catalogEntry>[0]["clusterDeps"]>>>;
-    return catalogEntry({ clusters: ["prod"], clusterDeps: async () => deps, log: world.deps.log, inventory: world.inventory });
+    const deps = { ...world.deps, inventory: world.inventory } as unknown as CatalogClusterDeps;
+    return catalogEntry({ clusters: ["prod"], clusterDeps: async () => deps, log: world.deps.log });
   }
 
   it("reads offerings when the schedule says so, and on the first sweep of a deployment that has none", async () => {
@@ -114,23 +114,38 @@ describe("catalogEntry", () => {
     expect(world.calls).toContain("spotPrices");
   });
 
+  it("reads offerings once an account, and keeps those of another account apart", async () => {
+    const [own, theirs] = [new TestWorld(), new TestWorld()];
+    const depsOf = new Map([
+      ["a", { ...own.deps, inventory: own.inventory }],
+      ["b", { ...own.deps, inventory: own.inventory }],
+      ["c", { ...theirs.deps, account: "222233334444", store: own.deps.store, inventory: theirs.inventory }],
+    ]);
+    const clusterDeps = async (name: string) => depsOf.get(name) as unknown as CatalogClusterDeps;
+    const handle = catalogEntry({ clusters: ["a", "b", "c"], clusterDeps, log: own.deps.log });
+    theirs.broken.add("spotPrices");
+    await handle({ kind: "prices" });
+    expect(own.calls.filter((call) => call === "spotPrices")).toHaveLength(1);
+    expect([...own.documents.keys()].sort()).toEqual(["catalogue/us-west-2", "catalogue/us-west-2/222233334444"]);
+  });
+
   it("asks ARC for zonal shifts on each sweep, if the settings say so", async () => {
     for (const zonalShift of [false, true]) {
       const world = new TestWorld();
       const asked: string[] = [];
       const cluster = { ...world.deps.cluster, arn: "arn:aws:eks:us-west-2:111122223333:cluster/prod" };
-      const deps = { ...world.deps, cluster, settings: { ...world.deps.settings, zonalShift } };
+      const arc = {
+        awayFrom: async (arn: string) => {
+          asked.push(arn);
+          return [];
+        },
+      };
+      const settings = { ...world.deps.settings, zonalShift };
+      const deps = { ...world.deps, cluster, settings, inventory: world.inventory, zonalShift: arc };
       const handle = catalogEntry({
         clusters: ["prod"],
-        clusterDeps: async () => deps as unknown as ClusterDeps,
+        clusterDeps: async () => deps as unknown as CatalogClusterDeps,
         log: deps.log,
-        inventory: world.inventory,
-        zonalShift: {
-          awayFrom: async (arn) => {
-            asked.push(arn);
-            return [];
-          },
-        },
       });
       await handle({ kind: "sweep" });
       expect(asked).toEqual(zonalShift ? [cluster.arn] : []);

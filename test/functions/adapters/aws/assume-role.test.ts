@@ -1,0 +1,71 @@
+import { describe, expect, it } from "vitest";
+import { type AssumeRoleOptions, assumedRole } from "../../../../functions/adapters/aws/assume-role.ts";
+
+const ROLE = "arn:aws:iam::222233334444:role/karpenter-other-lifecycle";
+const NOON = Date.UTC(2026, 10, 21, 12);
+
+/** STS that gives a new key each time, for an hour from `clock.now`. */
+function sts(more: Partial<AssumeRoleOptions> = {}) {
+  const clock = { now: NOON };
+  const asked: { readonly url: string; readonly body: URLSearchParams; readonly authorization: string }[] = [];
+  let refusal: Response | undefined;
+  const source = assumedRole({
+    roleArn: ROLE,
+    sessionName: "karpenter-serverless-lifecycle",
+    region: "us-west-2",
+    credentials: { accessKeyId: "ASIAOWN", secretAccessKey: "secret", sessionToken: "token" },
+    now: () => clock.now,
+    fetch: async (url, init) => {
+      const headers = init?.headers as Readonly<Record<string, string>>;
+      asked.push({ url: String(url), body: new URLSearchParams(String(init?.body)), authorization: headers["authorization"] ?? "" });
+      if (refusal !== undefined) return refusal.clone();
+      const expiration = new Date(clock.now + 3_600_000).toISOString();
+      return new Response(
+        `<AssumeRoleResponse><AssumeRoleResult><Credentials><AccessKeyId>ASIA${asked.length}</AccessKeyId><SecretAccessKey>s</SecretAccessKey>` +
+          `<SessionToken>t+/=</SessionToken><Expiration>${expiration}</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`,
+      );
+    },
+    ...more,
+  });
+  return {
+    ...{ source, clock, asked },
+    refuse(response: Response | undefined) {
+      refusal = response;
+    },
+  };
+}
+
+describe("assumedRole", () => {
+  it("asks STS of the region, signed, with the external id", async () => {
+    const { source, asked } = sts({ externalId: "team-a" });
+    expect(await source()).toEqual({
+      ...{ accessKeyId: "ASIA1", secretAccessKey: "s", sessionToken: "t+/=" },
+      expiration: new Date(NOON + 3_600_000),
+    });
+    expect(asked[0]?.url).toBe("https://sts.us-west-2.amazonaws.com/");
+    expect(Object.fromEntries(asked[0]?.body ?? [])).toMatchObject({
+      ...{ Action: "AssumeRole", RoleArn: ROLE, RoleSessionName: "karpenter-serverless-lifecycle", ExternalId: "team-a" },
+      DurationSeconds: "3600",
+    });
+    expect(asked[0]?.authorization).toMatch(/^AWS4-HMAC-SHA256 Credential=ASIAOWN\/\d+\/us-west-2\/sts\//);
+  });
+
+  it("is asked once by all at the same time, and again five minutes before the end", async () => {
+    const { source, asked, clock } = sts();
+    const keys = await Promise.all([source(), source(), source()]);
+    expect(new Set(keys.map(({ accessKeyId }) => accessKeyId))).toEqual(new Set(["ASIA1"]));
+    clock.now += 54 * 60_000;
+    expect((await source()).accessKeyId).toBe("ASIA1");
+    clock.now += 60_000;
+    expect((await source()).accessKeyId).toBe("ASIA2");
+    expect(asked).toHaveLength(2);
+  });
+
+  it("says which role it may not assume, and tries again the next time", async () => {
+    const { source, refuse } = sts();
+    refuse(new Response("<ErrorResponse><Error><Code>AccessDenied</Code><Message>no</Message></Error></ErrorResponse>", { status: 403 }));
+    await expect(source()).rejects.toThrow(`STS does not let us act as ${ROLE}: AccessDenied: no.`);
+    refuse(undefined);
+    expect((await source()).accessKeyId).toBe("ASIA2");
+  });
+});
