@@ -17,8 +17,9 @@ import { CLUSTER_TAG } from "../../../core/launch/tags.ts";
 import type { CapacityType } from "../../../core/model/instance-type.ts";
 import { NODE_CLASS, NODE_POOL } from "../../../core/model/labels.ts";
 import type { FleetRequest, FleetResult, Instance, LaunchTemplate } from "../../../core/model/record.ts";
-import { RefusedError } from "../../../core/ports/errors.ts";
+import { NotFoundError, RefusedError } from "../../../core/ports/errors.ts";
 import type { Fleet } from "../../../core/ports/fleet.ts";
+import { batched } from "./batch.ts";
 import { codeOf, isAlreadyThere, isNotFound, isTemplateGone, toDomainError } from "./errors.ts";
 import { impairedInstances } from "./instance-status.ts";
 import { launchTemplateData, toTags } from "./launch-template-data.ts";
@@ -26,11 +27,31 @@ import { allPages } from "./pages.ts";
 
 /** EC2 takes at most so many values in one filter. */
 const FILTER_VALUES = 200;
+/** As many as one TerminateInstances ends well within its time. */
+const TERMINATIONS = 500;
+/** So long a single instance is waited for with others of the same moment. */
+const GATHER_MS = 10;
 
-/** EC2's CreateFleet as the place where machines come from. Instances are found by the cluster's tags alone. */
+/**
+ * EC2's CreateFleet as the place where machines come from. Instances are found by the cluster's tags alone. What claims of one invocation ask about single instances
+ * at the same time is asked in one call.
+ */
 export function ec2Fleet(client: EC2Client): Fleet {
   // Saves the calls for templates that this process has made or seen; a template that was swept shows as NotFoundError and is forgotten.
   const known = new Set<string>();
+  const describeOne = batched(
+    async (ids) => {
+      const found = await describeBy(client, [{ Name: "instance-id", Values: [...ids] }]);
+      return new Map(found.map((instance) => [instance.id, [instance]]));
+    },
+    // An id that EC2 does not know fails nothing here.
+    { most: FILTER_VALUES, waitMs: GATHER_MS, blame: () => false },
+  );
+  const terminateOne = batched((ids) => terminate(client, ids), {
+    most: TERMINATIONS,
+    waitMs: GATHER_MS,
+    blame: (error) => error instanceof NotFoundError || error instanceof RefusedError,
+  });
 
   return {
     async ensureLaunchTemplate(template: LaunchTemplate) {
@@ -68,6 +89,8 @@ export function ec2Fleet(client: EC2Client): Fleet {
     },
 
     async describe(instanceIds: readonly string[]) {
+      const [only] = instanceIds;
+      if (only !== undefined && instanceIds.length === 1) return (await describeOne(only)) ?? [];
       const found: Instance[] = [];
       for (let i = 0; i < instanceIds.length; i += FILTER_VALUES) {
         // As a filter: an id that EC2 does not know is left out, where InstanceIds would fail the whole call.
@@ -87,11 +110,7 @@ export function ec2Fleet(client: EC2Client): Fleet {
     },
 
     async terminate(instanceId: string) {
-      try {
-        await client.send(new TerminateInstancesCommand({ InstanceIds: [instanceId] }));
-      } catch (error) {
-        if (!isNotFound(error)) throw toDomainError(error);
-      }
+      await terminateOne(instanceId);
     },
 
     async tag(instanceId: string, tags: Readonly<Record<string, string>>) {
@@ -131,6 +150,18 @@ export function ec2Fleet(client: EC2Client): Fleet {
       return removed;
     },
   };
+}
+
+/** Unknown instances count as gone: alone among those asked for, or the whole call fails, and each is to be asked for by itself. */
+async function terminate(client: EC2Client, instanceIds: readonly string[]): Promise<ReadonlyMap<string, true>> {
+  const gone = new Map(instanceIds.map((id) => [id, true] as const));
+  try {
+    await client.send(new TerminateInstancesCommand({ InstanceIds: [...instanceIds] }));
+  } catch (error) {
+    const told = toDomainError(error);
+    if (!(told instanceof NotFoundError) || instanceIds.length > 1) throw told;
+  }
+  return gone;
 }
 
 async function describeBy(client: EC2Client, filters: Filter[]): Promise<readonly Instance[]> {

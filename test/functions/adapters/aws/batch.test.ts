@@ -1,0 +1,102 @@
+import { describe, expect, it } from "vitest";
+import { batched } from "../../../../functions/adapters/aws/batch.ts";
+import { ec2Fleet } from "../../../../functions/adapters/aws/fleet.ts";
+import { pacedEc2 } from "../../../../functions/adapters/aws/pace.ts";
+import { ec2Client, errorOf, fakeAws, fleet as fleetOf, template } from "../../../fake-aws/support.ts";
+
+const length = async (keys: readonly string[]) => new Map(keys.map((key) => [key, key.length]));
+
+describe("batched", () => {
+  it("asks once for what is asked for in one moment, and gives each its own answer", async () => {
+    const calls: (readonly string[])[] = [];
+    const call = async (keys: readonly string[]) => {
+      calls.push(keys);
+      return length(keys.filter((key) => key !== "?"));
+    };
+    const ask = batched(call, { most: 10, waitMs: 1, blame: () => true });
+    expect(await Promise.all(["a", "bb", "a", "?"].map(ask))).toEqual([1, 2, 1, undefined]);
+    expect(await ask("ccc")).toBe(3);
+    expect(calls).toEqual([["a", "bb", "?"], ["ccc"]]);
+  });
+
+  it("starts another call when one is full", async () => {
+    const calls: number[] = [];
+    const call = async (keys: readonly string[]) => {
+      calls.push(keys.length);
+      return length(keys);
+    };
+    const ask = batched(call, { most: 2, waitMs: 1, blame: () => true });
+    await Promise.all(["a", "b", "c"].map(ask));
+    expect(calls).toEqual([2, 1]);
+  });
+
+  it.for([
+    { name: "asks for each alone when one of them is to blame", blame: true, want: ["fulfilled", "rejected"], calls: 3 },
+    { name: "does not ask again when none is", blame: false, want: ["rejected", "rejected"], calls: 1 },
+  ])("$name", async ({ blame, want, calls }) => {
+    let count = 0;
+    const call = async (keys: readonly string[]) => {
+      count += 1;
+      if (keys.includes("bad")) throw new Error("bad");
+      return length(keys);
+    };
+    const ask = batched(call, { most: 10, waitMs: 1, blame: () => blame });
+    const settled = await Promise.allSettled(["good", "bad"].map(ask));
+    expect(settled.map(({ status }) => status)).toEqual(want);
+    expect(count).toBe(calls);
+  });
+});
+
+describe("ec2Fleet", () => {
+  it("describes and ends many instances in one call each, though one of them is unknown", async () => {
+    const fake = await fakeAws();
+    const ec2 = ec2Client(fake);
+    await template(fake, ec2);
+    const { Instances: [made] = [] } = await ec2.send(fleetOf(fake, { count: 3 }));
+    const ids = [...(made?.InstanceIds ?? []), "i-00000000000000000"];
+    const fleet = ec2Fleet(ec2);
+    const described = await Promise.all(ids.map((id) => fleet.describe([id])));
+    expect(described.map((found) => found.length)).toEqual([1, 1, 1, 0]);
+    await Promise.all(ids.map((id) => fleet.terminate(id)));
+    expect([...fake.state.instances.values()].map(({ state }) => state)).toEqual(Array.from({ length: 3 }, () => "shutting-down"));
+    const calls = (action: string) => fake.state.calls.filter((call) => call.action === action).length;
+    expect([calls("DescribeInstances"), calls("TerminateInstances")]).toEqual([1, 5]);
+  });
+
+  it("ends those that EC2 knows in one call", async () => {
+    const fake = await fakeAws();
+    const ec2 = ec2Client(fake);
+    await template(fake, ec2);
+    const { Instances: [made] = [] } = await ec2.send(fleetOf(fake, { count: 3 }));
+    const fleet = ec2Fleet(ec2);
+    await Promise.all((made?.InstanceIds ?? []).map((id) => fleet.terminate(id)));
+    expect(fake.state.calls.filter(({ action }) => action === "TerminateInstances")).toHaveLength(1);
+  });
+
+  it("tells each of a throttle, and does not answer it with more calls", async () => {
+    const fake = await fakeAws();
+    fake.faults.add({ action: "TerminateInstances", error: { code: "RequestLimitExceeded", message: "slow down" } });
+    const fleet = ec2Fleet(ec2Client(fake));
+    expect(await Promise.all(["i-1", "i-2"].map((id) => errorOf(fleet.terminate(id))))).toEqual(["ThrottledError", "ThrottledError"]);
+    expect(fake.state.calls).toHaveLength(1);
+  });
+});
+
+describe("pacedEc2", () => {
+  it("holds each action to its own share, every attempt counted", async () => {
+    const fake = await fakeAws();
+    const waits: number[] = [];
+    const pacemaker = { now: () => 0, sleep: async (ms: number) => void waits.push(ms) };
+    const ec2 = pacedEc2(ec2Client(fake, undefined, 2), pacemaker);
+    const fleet = ec2Fleet(ec2);
+    await template(fake, ec2);
+    for (let i = 0; i < 12; i++) await ec2.send(fleetOf(fake, { token: String(i) }));
+    expect(waits).toEqual([]);
+    // The thirteenth fails once and is tried again: half a token is left for the first, and the second is a whole one further.
+    fake.faults.add({ action: "CreateFleet", times: 1, error: { code: "RequestLimitExceeded", message: "slow down", status: 503 } });
+    await ec2.send(fleetOf(fake, { token: "12" }));
+    expect(waits.map(Math.round)).toEqual([400, 1200]);
+    await fleet.list("karpenter-test");
+    expect(waits).toHaveLength(2);
+  });
+});
