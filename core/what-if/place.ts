@@ -26,21 +26,27 @@ export function place(from: Stage, provision: (snapshot: Snapshot) => Plan, stat
   const { pods, virtual, ignored } = pendingPods(seen);
   if (pods.length + virtual.length + ignored.length === 0) return { stage: stage.stage, claims: stage.names, pods: 0, podErrors: {} };
   const plan = provision(seen);
-  const waiting = new Set(pods.filter(isPending).map(podKey));
-  const up = new Set(nodeViews(seen).flatMap(({ name, initialized }) => (initialized ? [name] : [])));
-  const nodeOf = plan.existingNodes.flatMap(({ name, pods: placed }) =>
-    up.has(name) ? placed.filter((pod) => waiting.has(pod)).map((pod) => [pod, name] as const) : [],
-  );
   const orders = plan.newNodeClaims.map((planned, i): Order => {
     return { planned, id: `${seen.now}/${seen.nodeClaims.length}/${i}`, reason: "provisioned" };
   });
-  const bought = buy(bind(stage.stage, new Map(nodeOf)), orders);
+  const bought = buy(bind(stage.stage, bindings(seen, plan)), orders);
   return {
     stage: bought.stage,
     claims: [...stage.names, ...bought.names],
     pods: plan.newNodeClaims.reduce((sum, claim) => sum + claim.pods.length, 0),
     podErrors: plan.podErrors,
   };
+}
+
+/** Which of the pods that wait the plan puts on nodes that are up: "namespace/name" to node name. */
+export function bindings(snapshot: Snapshot, plan: Plan): ReadonlyMap<string, string> {
+  const waiting = new Set(snapshot.pods.filter(isPending).map(podKey));
+  const up = new Set(nodeViews(snapshot).flatMap(({ name, initialized }) => (initialized ? [name] : [])));
+  return new Map(
+    plan.existingNodes.flatMap(({ name, pods }) =>
+      up.has(name) ? pods.filter((pod) => waiting.has(pod)).map((pod) => [pod, name] as const) : [],
+    ),
+  );
 }
 
 /** What commands are about to remove is planned around, as if it had gone. */

@@ -1,8 +1,11 @@
-import { planDisruption } from "../../core/disruption/plan.ts";
+import type { Tried } from "../../core/disruption/decision.ts";
+import { type DisruptionPlan, planDisruption } from "../../core/disruption/plan.ts";
 import { simulateWithSolve } from "../../core/disruption/simulate.ts";
 import type { PlannedNodeClaim } from "../../core/model/plan.ts";
+import type { CommandRecord } from "../../core/model/record.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { checkScenario } from "./check-scenario.ts";
+import { type ExplainedNode, explainNodes } from "./consolidate-nodes.ts";
 import { idleOverlays } from "./overlays.ts";
 import { readScenario, scenarioParts, scenarioToSnapshot } from "./scenario.ts";
 
@@ -23,6 +26,10 @@ export interface ConsolidationPlan {
   readonly commands: readonly PlannedCommand[];
   /** Why each other node stays; with `explain`. */
   readonly stays?: readonly { readonly node: string; readonly nodeClaim: string; readonly reason: string }[];
+  /** Sets of nodes that were tried, in that order; with `explain`. */
+  readonly tried?: readonly Tried[];
+  /** Every node with what becomes of it; with `explain`. */
+  readonly nodes?: readonly ExplainedNode[];
   /** Why NodeOverlays change nothing; with `explain`. */
   readonly idleOverlays?: readonly string[];
 }
@@ -34,36 +41,38 @@ export interface ConsolidateOptions {
 
 /** What one pass of disruption would do to a cluster as it stands: nothing is waited for and nothing is done. */
 export function consolidateSnapshot(snapshot: Snapshot, options: ConsolidateOptions = {}): ConsolidationPlan {
-  const plan = planDisruption({
-    snapshot,
-    records: [],
-    commands: [],
-    settings: { cluster: "scenario", spotToSpotConsolidation: options.spotToSpotConsolidation ?? false },
-    now: snapshot.now,
-    simulate: simulateWithSolve,
-    newId: () => "scenario",
-  });
-  const { command } = plan;
-  const commands = command
-    ? [
-        {
-          method: command.method,
-          candidates: command.candidates.map(({ node }) => node),
-          replacements: command.replacements.map(({ nodePool, requirements, taints, instanceTypes, requests, pods }) => ({
-            nodePool,
-            requirements,
-            taints,
-            instanceTypes,
-            requests,
-            pods,
-          })),
-          decision: command.decision,
-          savings: command.savingsPerHour,
-        },
-      ]
-    : [];
+  const decide = (seen: Snapshot): DisruptionPlan =>
+    planDisruption({
+      snapshot: seen,
+      records: [],
+      commands: [],
+      settings: { cluster: "scenario", spotToSpotConsolidation: options.spotToSpotConsolidation ?? false },
+      now: seen.now,
+      simulate: simulateWithSolve,
+      newId: () => "scenario",
+    });
+  const plan = decide(snapshot);
+  const commands = plan.command ? [plannedCommand(plan.command)] : [];
+  if (options.explain !== true) return { commands };
   const stays = plan.blocked.map(({ node, nodeClaim, message }) => ({ node, nodeClaim, reason: message }));
-  return { commands, ...(options.explain ? { stays } : {}) };
+  return { commands, stays, tried: plan.tried, nodes: explainNodes(snapshot, plan, decide) };
+}
+
+function plannedCommand({ method, candidates, replacements, decision, savingsPerHour }: CommandRecord): PlannedCommand {
+  return {
+    method,
+    candidates: candidates.map(({ node }) => node),
+    replacements: replacements.map(({ nodePool, requirements, taints, instanceTypes, requests, pods }) => ({
+      nodePool,
+      requirements,
+      taints,
+      instanceTypes,
+      requests,
+      pods,
+    })),
+    decision,
+    savings: savingsPerHour,
+  };
 }
 
 /** The disruption plan for a scenario file ("-" for standard input). Throws InputError. */
@@ -72,19 +81,4 @@ export function consolidate(path: string, options: ConsolidateOptions = {}): Con
   const plan = consolidateSnapshot(scenarioToSnapshot(scenario), options);
   const idle = options.explain ? idleOverlays(scenarioParts(scenario)) : [];
   return idle.length > 0 ? { ...plan, idleOverlays: idle } : plan;
-}
-
-/** The plan for people: what goes, what comes instead, what that saves, and why every other node stays. */
-export function explainConsolidation({ commands, stays = [], idleOverlays: idle = [] }: ConsolidationPlan): string {
-  const lines = commands.flatMap(({ method, decision, candidates, replacements, savings }) => [
-    `${method}: ${decision} ${candidates.length} nodes (${candidates.join(", ")}), saving $${savings.toFixed(4)}/h`,
-    ...replacements.map(({ nodePool, instanceTypes, pods }) => {
-      const [first, ...others] = instanceTypes;
-      const more = others.length > 0 ? ` or any of ${others.length} more types` : "";
-      return `  in their place: ${first}${more} in ${nodePool}, for ${pods.length} pods`;
-    }),
-  ]);
-  if (commands.length === 0) lines.push("nothing to disrupt");
-  for (const { node, nodeClaim, reason } of stays) lines.push(`${node || nodeClaim} stays: ${reason}`);
-  return `${[...lines, ...idle].join("\n")}\n`;
 }

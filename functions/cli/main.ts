@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { type ArgsDef, defineCommand, runCommand, runMain } from "citty";
-import { consolidate, explainConsolidation } from "./consolidate.ts";
+import { consolidate } from "./consolidate.ts";
+import { explainConsolidation } from "./consolidate-explain.ts";
 import { InputError } from "./scenario.ts";
 import { solveCommand } from "./solve.ts";
 import { whatIfArgs } from "./what-if-options.ts";

@@ -2,7 +2,8 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { consolidate, explainConsolidation } from "../../../functions/cli/consolidate.ts";
+import { consolidate } from "../../../functions/cli/consolidate.ts";
+import { explainConsolidation } from "../../../functions/cli/consolidate-explain.ts";
 import { InputError } from "../../../functions/cli/scenario.ts";
 import { instanceType, nodePool, pod, snapshot } from "../../core/disruption/builders.ts";
 import { buffer, podTemplate } from "../../support/buffers.ts";
@@ -57,19 +58,55 @@ it("explains why nodes stay", () => {
     machines: [{ name: "a" }],
     pods: [pod("p", "a")],
   });
+  const reason = 'NodePool "default" has consolidation disabled';
   expect(consolidate(file, { explain: true })).toEqual({
     commands: [],
-    stays: [{ node: "a", nodeClaim: "a-claim", reason: 'NodePool "default" has consolidation disabled' }],
+    stays: [{ node: "a", nodeClaim: "a-claim", reason }],
+    tried: [],
+    nodes: [{ name: "a", instanceType: "large", capacityType: "on-demand", pricePerHour: 0.4, pods: 1, verdict: "stays", reason, sets: 0 }],
   });
 });
 
 it("tells people what goes, what comes and what stays", () => {
   const machines = [{ name: "a" }, { name: "b" }, { name: "c", pool: "gone", taints: [{ key: "mine", effect: "NoSchedule" as const }] }];
   const plan = consolidate(scenarioFile({ machines, pods: [pod("p", "a"), pod("q", "b")] }), { explain: true });
-  expect(explainConsolidation(plan)).toBe(
-    "multi: replace 2 nodes (a, b), saving $0.7600/h\n  in their place: small or any of 1 more types in default, for 2 pods\nc stays: NodePool not found (NodePool=gone)\n",
+  const text = explainConsolidation(plan);
+  expect(text).toContain(
+    "multi: replace 2 nodes (a and b), saving $0.7600/h\n  in their place: small or any of 1 more type in default, for 2 pods\n",
   );
+  expect(text).toMatch(/^ {2}a \(large on-demand, \$0\.4000\/h, 1 pod\) goes: multi$/m);
+  expect(text).toContain("c (large on-demand, 0 pods) stays: NodePool not found (NodePool=gone)");
   expect(explainConsolidation({ commands: [] })).toBe("nothing to disrupt\n");
+});
+
+it("tells what was tried with a node, and what it would have saved", () => {
+  const big = (name: string, node: string) =>
+    pod(name, node, { spec: { nodeName: node, containers: [{ name: "c", resources: { requests: { cpu: "3" } } }] } });
+  const machines = [
+    { name: "a", type: "small" },
+    { name: "b", type: "huge" },
+  ];
+  const { nodes = [] } = consolidate(scenarioFile({ machines, pods: [big("p", "a"), big("q", "b")] }, ["small", "huge"]), {
+    explain: true,
+  });
+  const [a, b] = nodes;
+  expect(b).toMatchObject({ name: "b", verdict: "goes", pricePerHour: 0.8 });
+  const attempts = [b?.alone, b?.best].filter((attempt) => attempt?.chosen);
+  expect(attempts).toHaveLength(1);
+  expect(attempts[0]).toMatchObject({ with: ["a"], replacements: ["small", "small"], savesPerHour: expect.closeTo(0.82) });
+  expect(a?.sets).toBeGreaterThan(0);
+});
+
+it("looks past the passes that empty nodes take up", () => {
+  const machines = [{ name: "a" }, { name: "b" }, { name: "c" }, { name: "d", annotations: { "karpenter.sh/do-not-disrupt": "true" } }];
+  const plan = consolidate(scenarioFile({ machines, pods: [pod("p", "a"), pod("q", "b")] }), { explain: true });
+  expect(plan.commands).toMatchObject([{ method: "emptiness", candidates: ["c"] }]);
+  expect(plan.nodes?.map(({ name, verdict, reason }) => [name, verdict, reason])).toEqual([
+    ["a", "next", "multi"],
+    ["b", "next", "multi"],
+    ["c", "goes", "emptiness"],
+    ["d", "stays", 'Disruption is blocked through the "karpenter.sh/do-not-disrupt" annotation'],
+  ]);
 });
 
 it("says what is wrong with a file in one sentence", () => {
