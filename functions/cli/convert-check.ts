@@ -1,18 +1,28 @@
+import { review } from "../../core/admission/review.ts";
 import type { Note } from "../../core/conversion/draft.ts";
 import { getAt, isJsonObject, type Json, type JsonObject, type Path } from "../../core/conversion/json.ts";
 import { manifestProblems } from "../hosts/lab/manifest-check.ts";
 import { holdsPlaceholder } from "./convert-placeholders.ts";
+import { ruleProblems } from "./convert-rules.ts";
 
-/** What our CRDs find wrong with an object, as notes. What only a filled-in placeholder can decide is passed over. */
-export function invalidities(object: JsonObject): readonly Note[] {
-  return manifestProblems(withoutOpenRequirements(object) as JsonObject)
+/** What the API server and our admission function find wrong with an object, or warn of. What a placeholder is yet to decide is passed over. */
+export function findings(object: JsonObject): readonly Note[] {
+  const decided = withoutOpenRequirements(object) as JsonObject;
+  const raw = manifestProblems(decided);
+  const problems = raw
     .filter(({ path, message }) => !holdsPlaceholder(message) && !decidesLater(object, path))
-    .map(({ path, message }) => ({
-      level: "invalid",
-      at: path,
-      text: message.startsWith("spec.") ? message : `${dotted(path)} ${message}`,
-    }));
+    .map(({ path, message }) => invalid(path, message.startsWith("spec.") ? message : `${dotted(path)} ${message}`));
+  const rules = problems.length > 0 ? [] : ruleProblems(decided).filter((message) => !holdsPlaceholder(message));
+  // The admission function only sees what the schema lets through.
+  const warnings = raw.length > 0 ? [] : review(decided).warnings.filter((message) => !holdsPlaceholder(message));
+  return [
+    ...problems,
+    ...rules.map((message) => invalid(["spec"], message)),
+    ...warnings.map((text): Note => ({ level: "act", at: ["spec"], text })),
+  ];
 }
+
+const invalid = (at: Path, text: string): Note => ({ level: "invalid", at, text });
 
 /** Rules for all of a pool's requirements do not name the item: those that hold placeholders are not judged. */
 function withoutOpenRequirements(value: Json): Json {

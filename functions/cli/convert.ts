@@ -3,7 +3,7 @@ import type { Note } from "../../core/conversion/draft.ts";
 import { type JsonObject, type Path, textAt } from "../../core/conversion/json.ts";
 import { type Upgraded, upgrade } from "../../core/conversion/upgrade/upgrade.ts";
 import { GROUP_OF } from "../../core/conversion/versions.ts";
-import { invalidities, oldNames } from "./convert-check.ts";
+import { findings, oldNames } from "./convert-check.ts";
 import { type Remark, remarksOf } from "./convert-comments.ts";
 import { type Item, nodeAt, readDocuments, type SourceDocument, type SourceFile } from "./convert-input.ts";
 import { placeOf, render, textOf } from "./convert-render.ts";
@@ -75,7 +75,7 @@ function documentText(source: SourceDocument, all: readonly Given[], written: Wr
 function judge(item: Given, report: Report): void {
   const { object } = item;
   const kind = textAt(object, ["kind"]) ?? "";
-  if (Object.hasOwn(GROUP_OF, kind)) for (const note of invalidities(object)) report.tell(item, object, note);
+  if (Object.hasOwn(GROUP_OF, kind)) for (const note of findings(object)) report.tell(item, object, note);
   else for (const text of oldNames(object)) report.tell(item, object, { level: "act", text });
 }
 
@@ -92,7 +92,7 @@ function documentsOf(item: Given, { remarks, placed, report, input }: Writing): 
   const keepsStyle = !source.text.trimStart().startsWith("{");
   const results = upgraded ?? [{ object: old, origins: [{ to: [], input, from: [] }], notes: [] }];
   return results.map(({ object, origins, notes }) => {
-    const all = upgraded === undefined ? notes : [...notes, ...invalidities(object)];
+    const all = upgraded === undefined ? notes : [...notes, ...findings(object)];
     for (const note of all) report.tell(item, object, note);
     return render({ object, origins, notes: all, remarks, keepsStyle, placed });
   });
