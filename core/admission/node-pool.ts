@@ -1,9 +1,11 @@
 import { NODE_CLASS_GROUP, NODE_POOL } from "../model/labels.ts";
 import type { NodePool } from "../model/node-pool.ts";
 import { nodePoolProblems } from "../node-pool/validate.ts";
+import { isStatic } from "../static-capacity/claim.ts";
 import { reviewBudgets } from "./budgets.ts";
 import { contradictions } from "./contradictions.ts";
 import { durationProblems } from "./durations.ts";
+import type { Gates } from "./gates.ts";
 import { nameProblems } from "./name.ts";
 import { together, type Verdict } from "./verdict.ts";
 
@@ -11,7 +13,7 @@ import { together, type Verdict } from "./verdict.ts";
 const MOST_REQUIREMENTS = 100;
 
 /** What is wrong with a NodePool beyond what its schema says (nodepool.md §2-§4), and what it will not do though it is lawful. */
-export function reviewNodePool(pool: NodePool): Verdict {
+export function reviewNodePool(pool: NodePool, gates: Gates): Verdict {
   const { template, disruption } = pool.spec;
   const { spec } = template;
   const labels = template.metadata?.labels ?? {};
@@ -29,14 +31,23 @@ export function reviewNodePool(pool: NodePool): Verdict {
     }),
   ];
   // What cannot be read cannot be compared.
-  const clashes = problems.length === 0 ? contradictions(spec.requirements, labels, "spec.template") : [];
-  return together({ problems, warnings: [...clashes, ...ignored(pool)] }, reviewBudgets(disruption?.budgets));
+  const clashes = problems.length === 0 ? contradictions(spec.requirements, labels) : [];
+  const warnings = clashes.map(
+    (key) => `spec.template: no value of ${key} meets all that labels and requirements ask of it, so no node can be made`,
+  );
+  return together({ problems, warnings: [...warnings, ...ignored(pool, gates)] }, reviewBudgets(disruption?.budgets));
 }
 
-/** Pools of other clouds' classes are left alone, so nothing would ever say why they make no node. */
-function ignored({ spec }: NodePool): readonly string[] {
-  const { group, kind } = spec.template.spec.nodeClassRef;
-  return group === NODE_CLASS_GROUP && kind === "EC2NodeClass"
-    ? []
-    : [`spec.template.spec.nodeClassRef: no nodes are made from a ${kind} of ${group}; use EC2NodeClass of ${NODE_CLASS_GROUP}`];
+/** Such pools are left alone, so nothing would ever say why they make no node. */
+function ignored(pool: NodePool, gates: Gates): readonly string[] {
+  const { group, kind } = pool.spec.template.spec.nodeClassRef;
+  const withoutGate = isStatic(pool) && !gates.StaticCapacity;
+  return [
+    ...(withoutGate
+      ? ["spec.replicas: feature gate StaticCapacity is off, so the pool makes no nodes; add it to FEATURE_GATES and deploy again"]
+      : []),
+    ...(group === NODE_CLASS_GROUP && kind === "EC2NodeClass"
+      ? []
+      : [`spec.template.spec.nodeClassRef: no nodes are made from a ${kind} of ${group}; use EC2NodeClass of ${NODE_CLASS_GROUP}`]),
+  ];
 }

@@ -1,4 +1,5 @@
 import type { Fields } from "../../core/admission/fields.ts";
+import type { Gates } from "../../core/admission/gates.ts";
 import type { Log } from "../../core/ports/log.ts";
 import { answer, type HttpRequest, type HttpResponse, mapIn, sameText } from "../adapters/function-url.ts";
 import { convertAll } from "./convert-all.ts";
@@ -10,13 +11,15 @@ export interface AdmissionDeps {
   /** Part of the path: the API server cannot sign its requests, so this is what tells it from a stranger. */
   readonly token: string;
   readonly clusters: ReadonlySet<string>;
+  /** Those of the functions beside it. */
+  readonly gates: Gates;
 }
 
 /** A review of the API server without its envelope: a request with a uid in, the response's other fields out. */
 interface Duty {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly respond: (request: Fields) => Fields;
+  readonly respond: (request: Fields, gates: Gates) => Fields;
 }
 
 const ADMISSION = { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview" };
@@ -28,10 +31,10 @@ const DUTIES: ReadonlyMap<string, Duty> = new Map([
 ]);
 
 /**
- * Answers the API server about NodePools, EC2NodeClasses and (conversion only) NodeClaims. It holds no state and reads none: the request has all that it
+ * Answers the API server about NodePools, EC2NodeClasses, NodeOverlays and (conversion only) NodeClaims. It holds no state and reads none: the request has all that it
  * needs. Path: /v1/CLUSTER/TOKEN/DUTY.
  */
-export function admit({ path, body }: HttpRequest, { log, token, clusters }: AdmissionDeps): HttpResponse {
+export function admit({ path, body }: HttpRequest, { log, token, clusters, gates }: AdmissionDeps): HttpResponse {
   const [, version, cluster = "", given = "", name = ""] = path.split("/");
   const duty = DUTIES.get(name);
   if (version !== "v1" || !sameText(given, token) || duty === undefined)
@@ -45,7 +48,7 @@ export function admit({ path, body }: HttpRequest, { log, token, clusters }: Adm
       message: `The body is not a ${kind} of ${apiVersion} with a request; see infra/webhook for what calls this path.`,
     });
   try {
-    return answer(200, { apiVersion, kind, response: { uid, ...respond(request) } });
+    return answer(200, { apiVersion, kind, response: { uid, ...respond(request, gates) } });
   } catch (error) {
     // The API server goes by the failure policy then: objects are taken as they are, and judged again by the catalog function.
     log.error("could not answer the API server", { controller: "admission", cluster, duty: name, error });

@@ -4,7 +4,9 @@ import { powertoolsLog } from "../adapters/log.ts";
 import { admissionEntry } from "./entry.ts";
 
 // Not wireBase: this function has no store and wakes nobody, and without their clients it starts twice as fast.
-const { admissionToken = "", clusters, logLevel } = parseConfig(process.env, ["ADMISSION_TOKEN"]);
+const { admissionToken = "", clusters, featureGates, logLevel } = parseConfig(process.env, ["ADMISSION_TOKEN"]);
 const log = powertoolsLog({ level: logLevel, fields: { controller: "admission" } });
 
-export const handler = middy(admissionEntry({ log, token: admissionToken, clusters: new Set(clusters.map(({ name }) => name)) }));
+export const handler = middy(
+  admissionEntry({ log, token: admissionToken, clusters: new Set(clusters.map(({ name }) => name)), gates: featureGates }),
+);

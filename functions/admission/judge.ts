@@ -1,4 +1,5 @@
 import { type Fields, isFields } from "../../core/admission/fields.ts";
+import type { Gates } from "../../core/admission/gates.ts";
 import { review } from "../../core/admission/review.ts";
 import { conversionWarnings } from "../../core/conversion/warnings.ts";
 
@@ -8,9 +9,9 @@ const LONGEST_WARNING = 256;
 const MOST_WARNINGS = 12;
 
 /** Whether an object may be written, with every reason against it at once; what is lawful but will not do what was meant is warned of. */
-export function judge({ object, oldObject }: Fields): Fields {
+export function judge({ object, oldObject }: Fields, gates: Gates): Fields {
   if (!isFields(object)) return { allowed: true };
-  const { problems, warnings } = review(object, isFields(oldObject) ? oldObject : undefined);
+  const { problems, warnings } = review(object, isFields(oldObject) ? oldObject : undefined, gates);
   const told = [...warnings, ...conversionWarnings(object)].slice(0, MOST_WARNINGS).map((text) => text.slice(0, LONGEST_WARNING));
   return {
     allowed: problems.length === 0,

@@ -266,7 +266,7 @@ describe("with the admission function's URL", () => {
     }
   });
 
-  it("is asked about NodePools and EC2NodeClasses alone, and cannot hold the API server up", () => {
+  it("is asked about definitions alone, never about machines, and cannot hold the API server up", () => {
     const webhooks = all(admission).flatMap((manifest) => manifest.webhooks ?? []);
     expect(webhooks.map(({ clientConfig }) => clientConfig)).toEqual([
       { url: `${url}/default` },
@@ -278,7 +278,7 @@ describe("with the admission function's URL", () => {
       expect(webhook.matchConditions.length).toBeGreaterThan(1);
       for (const { operations, resources } of webhook.rules) {
         expect(operations).toEqual(["CREATE", "UPDATE"]);
-        for (const resource of resources) expect(["nodepools", "ec2nodeclasses"]).toContain(resource);
+        for (const resource of resources) expect(["nodepools", "ec2nodeclasses", "nodeoverlays"]).toContain(resource);
       }
     }
   });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { review } from "../../../core/admission/review.ts";
 import { nodePool } from "../../infra/crd-samples.ts";
+import { nodeOverlay } from "../../infra/node-overlay-samples.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 type Parts = Parameters<typeof nodePool>[0];
@@ -119,6 +120,28 @@ describe("a change", () => {
   it("may not bring a new one in", () => {
     expect(changed({}, bad).problems).toHaveLength(1);
     expect(changed(bad, { ...bad, template: { expireAfter: "9999999h" } }).problems).toEqual([expect.stringContaining("expireAfter")]);
+  });
+});
+
+describe("a NodeOverlay", () => {
+  const gates = { NodeOverlay: true, StaticCapacity: true };
+  const spot = { key: "karpenter.sh/capacity-type", operator: "In", values: ["spot"] };
+
+  it("is judged by itself", () => {
+    const overlay = (spec: Fields) => review(nodeOverlay(spec) as Fields, undefined, gates);
+    expect(overlay({ requirements: [spot], price: "0.1" })).toEqual({ problems: [], warnings: [] });
+    expect(overlay({ requirements: [{ ...spot, values: ["cheap"] }], price: "0.1" }).problems).toEqual([
+      expect.stringContaining("none of the values that exist"),
+    ]);
+    expect(overlay({ requirements: [spot, { ...spot, operator: "NotIn" }], price: "0.1" }).warnings).toEqual([
+      expect.stringContaining("covers nothing"),
+    ]);
+  });
+
+  it("is warned of where the gate is off", () => {
+    const { problems, warnings } = review(nodeOverlay({ price: "0.1" }) as Fields, undefined, { ...gates, NodeOverlay: false });
+    expect(problems).toEqual([]);
+    expect(warnings).toEqual([expect.stringContaining("feature gate NodeOverlay is off")]);
   });
 });
 

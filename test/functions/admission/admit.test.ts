@@ -9,7 +9,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** A request of the function URL, as Lambda gives it. */
 async function post(path: string, body: string, isBase64Encoded = false) {
   const log = recordingLog();
-  const handler = admissionEntry({ log, token: TOKEN, clusters: new Set(["c1"]) });
+  const handler = admissionEntry({ log, token: TOKEN, clusters: new Set(["c1"]), gates: { NodeOverlay: false, StaticCapacity: false } });
   const result = await handler({ rawPath: path, body, isBase64Encoded } as Parameters<typeof handler>[0]);
   if (typeof result === "string") throw new Error("the answer has no status code");
   return { statusCode: result.statusCode, body: JSON.parse(result.body ?? ""), errors: log.errors };
@@ -73,6 +73,12 @@ describe("validation", () => {
     const { allowed, warnings } = await ask("validate", { object });
     expect(allowed).toBe(true);
     expect(warnings.join()).toContain("kubelet");
+  });
+
+  it("says what the deployment's feature gates leave out", async () => {
+    const { allowed, warnings } = await ask("validate", { object: nodePool({ spec: { replicas: 3 } }) });
+    expect(allowed).toBe(true);
+    expect(warnings).toEqual([expect.stringContaining("feature gate StaticCapacity is off")]);
   });
 
   it("lets a deletion pass", async () => {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { nodeClass, nodePool } from "../crd-samples.ts";
+import { nodeOverlay } from "../node-overlay-samples.ts";
 import { type Bench, match, NODE_CLAIM_V1, named, type Step, same, V1 } from "./bench.ts";
 import { PUBLISHED_NODE_POOL } from "./v1beta1-samples.ts";
 
@@ -21,6 +22,11 @@ export function verdicts({ host, kubectl, submit }: Bench): readonly Step[] {
         await submit(named(nodeClass({}), "whole"));
         return same(host.calls()["default"] ?? 0, 0);
       },
+    ],
+    [
+      "what a feature gate leaves without effect is taken, and warned of",
+      async () =>
+        match(await submit(nodeOverlay({}), "--dry-run=server", "--warnings-as-errors").catch(String), /feature gate NodeOverlay is off/),
     ],
     ...REFUSED.map(
       ([name, object, says]): Step => [
@@ -73,6 +79,11 @@ const REFUSED: readonly (readonly [name: string, object: object | string, says: 
     "one taint twice",
     nodePool({ template: { taints: [{ key: "a", effect: "NoSchedule" }], startupTaints: [{ key: "a", effect: "NoSchedule" }] } }),
     /taint a:NoSchedule is given twice/,
+  ],
+  [
+    "an overlay of a capacity type that no one sells",
+    nodeOverlay({ requirements: [{ key: "karpenter.sh/capacity-type", operator: "In", values: ["cheap"] }], price: "0.1" }),
+    /none of the values that exist/,
   ],
   ["a role's ARN", nodeClass({ role: "arn:aws:iam::111122223333:role/nodes" }), /write nodes in place of the ARN/],
   ["a disk twice", nodeClass({ blockDeviceMappings: [disk(), disk()] }), /\/dev\/xvda is mapped twice/],
