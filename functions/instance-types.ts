@@ -3,6 +3,7 @@ import type { EC2NodeClass } from "../core/model/node-class.ts";
 import type { UnavailableOffering } from "../core/model/record.ts";
 import type { Catalogue } from "../core/offerings/catalogue.ts";
 import { type InstanceTypeSettings, instanceTypesOf } from "../core/offerings/instance-types.ts";
+import { SEEN_MEMORY } from "../core/offerings/seen-memory.ts";
 
 /** Classes times recent sets of marks that a warm function remembers. */
 const MOST = 8;
@@ -11,7 +12,8 @@ const known = new WeakMap<Catalogue, Map<string, readonly InstanceType[]>>();
 
 /**
  * The instance types of a class, worked out once for as long as nothing that they depend on changes: some 1,300 types take 50 to 100 ms, and a warm
- * function asks each minute. `held` is what the cluster has taken of capacity reservations (core/offerings/reservations). The same list is given out each time, so that what is derived from it can be kept too.
+ * function asks each minute. `held` is what the cluster has taken of capacity reservations (core/offerings/reservations). The same list is given out
+ * each time, so that what is derived from it can be kept too.
  */
 export function instanceTypesFor(
   catalogue: Catalogue,
@@ -24,10 +26,10 @@ export function instanceTypesFor(
   const marks = unavailable
     .map(({ instanceType, zone, capacityType, expiresAt }) => `${capacityType}:${instanceType}:${zone}:${expiresAt}`)
     .sort();
-  const { spec, status } = nodeClass;
+  const { spec, status, metadata } = nodeClass;
   const { subnets, amis, capacityReservations = [], placementGroup } = status ?? {};
   const taken = capacityReservations.map(({ id }) => held.get(id) ?? 0);
-  const found = [subnets, amis, capacityReservations, taken, placementGroup];
+  const found = [subnets, amis, capacityReservations, taken, placementGroup, metadata.annotations?.[SEEN_MEMORY]];
   const key = JSON.stringify([spec, found, marks, vmMemoryOverheadPercent, reservedEnis]);
   const byKey = known.get(catalogue) ?? new Map<string, readonly InstanceType[]>();
   known.set(catalogue, byKey);

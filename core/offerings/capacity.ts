@@ -49,15 +49,15 @@ function efaOf({ efa = 0 }: CatalogueType, { networkInterfaces = [] }: EC2NodeCl
   return networkInterfaces.length > 0 ? efaOnly(networkInterfaces).length : efa;
 }
 
-/** What the node of this type has, before reservations (instance-types.md §2). */
-export function capacityOf(type: CatalogueType, spec: EC2NodeClassSpec, family: Family, memoryMib: number, pods: number): ResourceList {
+/** What the node of this type has, before reservations (instance-types.md §2). `memory` is a quantity. */
+export function capacityOf(type: CatalogueType, spec: EC2NodeClassSpec, family: Family, memory: string, pods: number): ResourceList {
   const gpus = (manufacturer: string): string =>
     String((type.gpus ?? []).reduce((sum, gpu) => sum + (gpu.manufacturer === manufacturer ? gpu.count : 0), 0));
   const neuron = type.neuron ?? [];
   const first = neuron[0];
   return {
     cpu: String(type.cpu),
-    memory: `${memoryMib}Mi`,
+    memory,
     "ephemeral-storage": ephemeralStorage(type, spec, family),
     pods: String(pods),
     "vpc.amazonaws.com/pod-eni": String(type.podEni ?? 0),

@@ -8,6 +8,7 @@ import type { Catalogue, CatalogueType } from "./catalogue.ts";
 import { overheadOf } from "./overhead.ts";
 import { placementRequirements } from "./placement.ts";
 import { reservedOffering } from "./reservations.ts";
+import { seenMemory } from "./seen-memory.ts";
 import { suits } from "./suits.ts";
 import { typeRequirements } from "./type-requirements.ts";
 import { ANY, fullSubnets, type MarkedUntil, placeIn, unavailableIndex } from "./unavailable.ts";
@@ -21,8 +22,8 @@ export interface InstanceTypeSettings {
 
 export interface InstanceTypesInput {
   readonly catalogue: Catalogue;
-  /** Its status decides the zones; without subnets no offering is available. */
-  readonly nodeClass: Pick<EC2NodeClass, "spec" | "status">;
+  /** Its status decides the zones; without subnets no offering is available. Memory that was seen stands in its metadata (seen-memory.ts). */
+  readonly nodeClass: Pick<EC2NodeClass, "spec" | "status"> & Partial<Pick<EC2NodeClass, "metadata">>;
   /** Marks not expired. */
   readonly unavailable: readonly UnavailableOffering[];
   readonly settings: InstanceTypeSettings;
@@ -53,7 +54,8 @@ export function instanceTypesOf({ catalogue, nodeClass, unavailable, settings, h
     return markedUntil(type, place, capacityType) ?? markedUntil(ANY, place, capacityType);
   };
   const placement = placementRequirements(group);
-  const context = { catalogue, nodeClass, settings, zones, markedUntil, groupMarkedUntil, reservations, placement, ...(held && { held }) };
+  const shared = { catalogue, nodeClass, settings, zones, markedUntil, groupMarkedUntil, reservations, placement };
+  const context = { ...shared, seen: seenMemory(nodeClass), ...(held && { held }) };
   return catalogue.types.map((type) => instanceTypeOf(type, context));
 }
 
@@ -70,6 +72,8 @@ interface Context extends Omit<InstanceTypesInput, "unavailable"> {
   /** By instance type. */
   readonly reservations: ReadonlyMap<string, readonly ResolvedReservation[]>;
   readonly placement: readonly NodeSelectorRequirementWithMinValues[];
+  /** Memory of nodes that there were, as quantities by type. */
+  readonly seen: ReadonlyMap<string, string>;
 }
 
 function instanceTypeOf(type: CatalogueType, context: Context): InstanceType {
@@ -82,7 +86,8 @@ function instanceTypeOf(type: CatalogueType, context: Context): InstanceType {
   return {
     name: type.name,
     requirements: context.placement.length === 0 ? requirements : [...requirements, ...context.placement],
-    capacity: capacityOf(type, spec, family, memoryMib, pods),
+    // What is reserved is worked out from the guess still, as Karpenter does.
+    capacity: capacityOf(type, spec, family, context.seen.get(type.name) ?? `${memoryMib}Mi`, pods),
     overhead: overheadOf(type, spec.kubelet, family, { memoryMib, storage: ephemeralStorage(type, spec, family), pods }),
     offerings: [...offeringsOf(type, context), ...reservedOfferings(type, context)],
   };

@@ -5,6 +5,7 @@ import type { LookUpContext } from "./look-up.ts";
 import { type Memory, refreshNodeClass } from "./node-classes.ts";
 import { type Judged, judgeOverlays, refreshNodeOverlay } from "./node-overlays.ts";
 import { refreshNodePool } from "./node-pools.ts";
+import { noteMemory } from "./seen-memory.ts";
 
 /**
  * One round over a cluster's NodeClasses, NodePools and NodeOverlays: what their selectors find, whether nodes can be made from them, what the pools' nodes
@@ -52,7 +53,10 @@ export async function refreshNodeClasses(deps: CatalogDeps, memory: Memory): Pro
   await Promise.all(
     nodeClasses.map(async (nodeClass) => {
       const { name } = nodeClass.metadata;
-      const body = () => refreshNodeClass(nodeClass, nodeClaims, memory, context, deps);
+      const body = async () => {
+        const refreshed = await refreshNodeClass(nodeClass, nodeClaims, memory, context, deps);
+        return refreshed && noteMemory(refreshed, { nodes, nodeClaims, catalogue }, deps);
+      };
       const current = await attempt<EC2NodeClass | undefined>("EC2NodeClass", name, body, nodeClass);
       if (current !== undefined) byName.set(name, current);
     }),
