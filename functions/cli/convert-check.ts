@@ -1,6 +1,7 @@
 import { review } from "../../core/admission/review.ts";
 import type { Note } from "../../core/conversion/draft.ts";
 import { getAt, isJsonObject, type Json, type JsonObject, type Path } from "../../core/conversion/json.ts";
+import { settingsAdvice } from "../../core/conversion/upgrade/settings.ts";
 import { manifestProblems } from "../hosts/lab/manifest-check.ts";
 import { holdsPlaceholder } from "./convert-placeholders.ts";
 import { ruleProblems } from "./convert-rules.ts";
@@ -14,7 +15,7 @@ export function findings(object: JsonObject): readonly Note[] {
     .map(({ path, message }) => invalid(path, message.startsWith("spec.") ? message : `${dotted(path)} ${message}`));
   const rules = problems.length > 0 ? [] : ruleProblems(decided).filter((message) => !holdsPlaceholder(message));
   // The admission function only sees what the schema lets through.
-  const warnings = raw.length > 0 ? [] : review(decided).warnings.filter((message) => !holdsPlaceholder(message));
+  const warnings = raw.length > 0 || rules.length > 0 ? [] : review(decided).warnings.filter((message) => !holdsPlaceholder(message));
   return [
     ...problems,
     ...rules.map((message) => invalid(["spec"], message)),
@@ -50,8 +51,10 @@ const OLD_NAMES: Readonly<Record<string, string>> = {
   "karpenter.k8s.aws/instance-pods": "nodes have no such label any more; select by another, such as karpenter.k8s.aws/instance-cpu",
 };
 
-/** Labels and annotations in another's object (a Deployment's) that no longer mean anything. */
-export function oldNames(object: JsonObject): readonly string[] {
+/** What no longer means anything in an object of another kind: labels and annotations (a Deployment's), and Karpenter's old settings. */
+export function outdated(object: JsonObject): readonly string[] {
   const text = JSON.stringify(object);
+  const settings = settingsAdvice(object);
+  if (settings !== undefined) return [settings];
   return Object.entries(OLD_NAMES).flatMap(([name, advice]) => (text.includes(`"${name}"`) ? [`${name}: ${advice}`] : []));
 }

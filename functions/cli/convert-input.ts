@@ -68,35 +68,49 @@ export function readDocuments(file: SourceFile): readonly SourceDocument[] {
   });
 }
 
-const KARPENTER = /karpenter\.(sh|k8s\.aws)/;
+/** What is worth a look: APIs and labels of Karpenter's, and its old settings. */
+const KARPENTER = /karpenter\.(sh|k8s\.aws)|karpenter-global-settings/;
+const OLD = /karpenter\.(sh|k8s\.aws)\/v1(alpha|beta)/;
 /** A line that only Helm can read. */
 const HELM_LINE = /^\s*(-\s*)?\{\{.*\}\}\s*$/;
 
 function readDocument(file: SourceFile, text: string, firstLine: number): SourceDocument {
   const plain = { file, text, items: [], unmask: (same: string) => same };
   if (!KARPENTER.test(text)) return plain;
+  const masked = maskPlaceholders(text);
+  const parsed = parse(masked, text);
+  if (!("problem" in parsed)) {
+    const items = parsed.items.map((item) => ({ ...item, line: firstLine + item.line }));
+    return { ...plain, document: parsed.document, items, unmask: masked.unmask };
+  }
+  // Others' documents may be no plain YAML; only those that must be converted have to be read.
+  if (!OLD.test(text)) return plain;
+  throw new InputError(`${file.name}, line ${firstLine + parsed.line}: ${parsed.problem}`);
+}
+
+interface Parsed {
+  readonly document: Document;
+  /** Lines from 0. */
+  readonly items: readonly Item[];
+}
+
+function parse({ text, unmask }: Masked, source: string): Parsed | { readonly problem: string; readonly line: number } {
+  const helm = source.split("\n").findIndex((line) => HELM_LINE.test(line));
+  const render = "render it with `helm template` and convert its output";
+  if (helm >= 0) return { problem: `this is a Helm template; ${render}, or convert its text by hand`, line: helm };
   const lines = new LineCounter();
-  const masked: Masked = maskPlaceholders(text);
-  const document = parseDocument(masked.text, { lineCounter: lines, prettyErrors: false, merge: true });
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true });
+  const lineAt = (offset: number): number => Math.max(0, lines.linePos(offset).line - 1);
+  const invalid = (message: string): string => `this is not valid YAML: ${unmask(message).replace(/\.$/, "")}; mend the line`;
   const [error] = document.errors;
-  const isOld = /karpenter\.(sh|k8s\.aws)\/v1(alpha|beta)/.test(text);
-  const helm = text.split("\n").findIndex((one) => HELM_LINE.test(one));
-  if (isOld && helm >= 0) {
-    const render = "render it with `helm template` and convert its output";
-    throw new InputError(`${file.name}, line ${firstLine + helm}: this is a Helm template; ${render}, or convert its text by hand`);
+  if (error) return { problem: invalid(error.message), line: lineAt(error.pos[0]) };
+  try {
+    const items = itemsOf(document.toJS({ maxAliasCount: 10_000 }));
+    return { document, items: items.map((item) => ({ ...item, line: lineAt(nodeAt(document, item.at)?.range?.[0] ?? 0) })) };
+  } catch (unreadable) {
+    // Aliases and merges are only followed here.
+    return { problem: invalid(unreadable instanceof Error ? unreadable.message : String(unreadable)), line: 0 };
   }
-  if (error && isOld) {
-    const at = firstLine + lines.linePos(error.pos[0]).line - 1;
-    throw new InputError(
-      `${file.name}, line ${at}: this is not valid YAML: ${masked.unmask(error.message).replace(/\.$/, "")}; mend the line`,
-    );
-  }
-  if (error || helm >= 0) return plain;
-  const items = itemsOf(document.toJS({ maxAliasCount: 10_000 })).map(({ object, at }) => {
-    const start = nodeAt(document, at)?.range?.[0] ?? 0;
-    return { object, at, line: firstLine + lines.linePos(start).line - 1 };
-  });
-  return { ...plain, document, items, unmask: masked.unmask };
 }
 
 function itemsOf(value: unknown): readonly Omit<Item, "line">[] {

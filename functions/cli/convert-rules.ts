@@ -52,9 +52,12 @@ function termProblems(object: JsonObject): readonly string[] {
     ]);
     const crowded = terms.flatMap((term, i) => {
       const first = alone.find((field) => has(term, field) && Object.keys(term).length > 1);
-      return first === undefined ? [] : [`${where(i)}: ${first} stands alone; take it out, or what stands beside it`];
+      return first === undefined ? [] : [{ i, first }];
     });
-    return [...problems, ...(isStrict || crowded.length === terms.length ? crowded : [])];
+    const [{ i, first } = { i: 0, first: "" }] = crowded;
+    const others = crowded.length > 1 ? `, and in ${crowded.length - 1} more` : "";
+    const isRefused = crowded.length > 0 && (isStrict || crowded.length === terms.length);
+    return [...problems, ...(isRefused ? [`${where(i)}${others}: ${first} stands alone; take it out, or what stands beside it`] : [])];
   });
 }
 

@@ -3,7 +3,7 @@ import type { Note } from "../../core/conversion/draft.ts";
 import { type JsonObject, type Path, textAt } from "../../core/conversion/json.ts";
 import { type Upgraded, upgrade } from "../../core/conversion/upgrade/upgrade.ts";
 import { GROUP_OF } from "../../core/conversion/versions.ts";
-import { findings, oldNames } from "./convert-check.ts";
+import { findings, outdated } from "./convert-check.ts";
 import { type Remark, remarksOf } from "./convert-comments.ts";
 import { type Item, nodeAt, readDocuments, type SourceDocument, type SourceFile } from "./convert-input.ts";
 import { placeOf, render, textOf } from "./convert-render.ts";
@@ -68,7 +68,8 @@ function documentText(source: SourceDocument, all: readonly Given[], written: Wr
   if (given.every(({ upgraded }) => upgraded === undefined)) return source.text;
   const texts = given.flatMap((item) => written.get(item) ?? []).map((document) => textOf(document, source.text));
   const joined = texts.map((text) => `---\n${text.replace(/^---\n/, "")}`).join("");
-  return source.unmask(source.text.startsWith("---") ? joined : joined.replace(/^---\n/, ""));
+  const unmasked = source.unmask(source.text.startsWith("---") ? joined : joined.replace(/^---\n/, ""));
+  return source.text.includes("\r\n") ? unmasked.replaceAll(/\r?\n/g, "\r\n") : unmasked;
 }
 
 /** Objects that stay as they are: Karpenter's own must be valid, and others should not rely on names that are gone. */
@@ -76,7 +77,7 @@ function judge(item: Given, report: Report): void {
   const { object } = item;
   const kind = textAt(object, ["kind"]) ?? "";
   if (Object.hasOwn(GROUP_OF, kind)) for (const note of findings(object)) report.tell(item, object, note);
-  else for (const text of oldNames(object)) report.tell(item, object, { level: "act", text });
+  else for (const text of outdated(object)) report.tell(item, object, { level: "act", text });
 }
 
 interface Writing {

@@ -1,5 +1,5 @@
 import type { Draft } from "../draft.ts";
-import { isJsonObject, type Json, type JsonObject, mapAt, type Path } from "../json.ts";
+import { isJsonObject, type Json, type JsonObject, listAt, mapAt, type Path } from "../json.ts";
 
 /** What the API server or a controller writes: none of it belongs in a manifest. */
 const WRITTEN_BY_SERVERS = [
@@ -40,8 +40,12 @@ export const RENAMED: Readonly<Record<string, string>> = {
 export function tidyMetadata(draft: Draft): void {
   draft.remove(["status"]);
   for (const field of WRITTEN_BY_SERVERS) draft.remove(["metadata", field]);
+  const finalizers = listAt(draft.object, FINALIZERS).filter((name) => !String(name).startsWith("karpenter."));
+  if (draft.get(FINALIZERS) !== undefined) draft.set(FINALIZERS, finalizers.length > 0 ? finalizers : undefined);
   tidyNames(draft, ["metadata"]);
 }
+
+const FINALIZERS: Path = ["metadata", "finalizers"];
 
 /** Labels and annotations of an object, or of a template, by today's names. */
 export function tidyNames(draft: Draft, metadata: Path): void {

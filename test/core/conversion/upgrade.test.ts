@@ -239,7 +239,13 @@ describe("Machine and NodeClaim", () => {
   const machine = {
     apiVersion: "karpenter.sh/v1alpha5",
     kind: "Machine",
-    metadata: { name: "m", labels: { "karpenter.sh/provisioner-name": "default" }, uid: "u", ownerReferences: [] },
+    metadata: {
+      name: "m",
+      labels: { "karpenter.sh/provisioner-name": "default" },
+      uid: "u",
+      ownerReferences: [],
+      finalizers: ["karpenter.sh/termination"],
+    },
     spec: {
       machineTemplateRef: { name: "t" },
       requirements: [{ key: "karpenter.sh/provisioner-name", operator: "In", values: ["default"] }],

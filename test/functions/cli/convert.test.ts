@@ -140,6 +140,11 @@ describe("what comes out", () => {
     expect(text).toContain("# convert: this and what follows were defaults of v1alpha5");
   });
 
+  it("has the line ends of what came in", () => {
+    const { text } = convertText(readInput("kustomize-pool").replaceAll("\n", "\r\n"));
+    expect(text.replaceAll("\r\n", "")).not.toMatch(/[\r\n]/);
+  });
+
   it("finds the class in another file", () => {
     const [pool = "", , nodeClass = ""] = readInput("shared-class").split("---\n");
     const files = [pool, nodeClass].map((text, i) => ({ name: `${i}.yaml`, relativeName: `${i}.yaml`, text }));
@@ -151,10 +156,17 @@ describe("bad input is one sentence with its place", () => {
   const old = "apiVersion: karpenter.sh/v1beta1\nkind: NodePool\n";
   it.for([
     { name: "no YAML", text: `a: 1\n---\n${old}metadata: [\n`, says: /^in.yaml, line 6: this is not valid YAML: / },
+    { name: "a merge of nothing", text: `${old}spec:\n  <<: text\n`, says: /^in.yaml, line 1: this is not valid YAML: Merge sources/ },
     { name: "Helm", text: `${old}metadata:\n  {{- include "labels" . }}\n`, says: /^in.yaml, line 4: this is a Helm template; render it/ },
   ])("$name", ({ text, says }) => {
     expect(() => convertText(text)).toThrow(InputError);
     expect(() => convertText(text)).toThrow(says);
+  });
+
+  it("settings in a ConfigMap are the stack's now", () => {
+    const { messages, text } = convertText("kind: ConfigMap\nmetadata: {name: karpenter-global-settings}\ndata: {batchMaxDuration: 9s}\n");
+    expect(messages).toEqual([expect.stringContaining('"settings": {"BATCH_MAX_DURATION":"9s"} in infra/clusters.json')]);
+    expect(text).toContain("data: {batchMaxDuration: 9s}");
   });
 
   it("a version that never was", () => {
