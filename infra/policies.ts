@@ -105,6 +105,7 @@ export function instanceProfileStatements(clusters: readonly ClusterSettings[]):
       conditions: conditions("ResourceTag"),
     }),
     allow("ReadProfiles", { actions: ["iam:GetInstanceProfile"], resources: [global("instance-profile/*")] }),
+    allow("ListProfiles", { actions: ["iam:ListInstanceProfiles"], resources }),
   ];
 }
 

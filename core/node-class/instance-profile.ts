@@ -11,6 +11,11 @@ export interface InstanceProfile {
   readonly tags: Readonly<Record<string, string>>;
 }
 
+/** Under which all profiles of a cluster are made. */
+export function profilePath(cluster: string, region: string): string {
+  return `/karpenter/${region}/${cluster}/`;
+}
+
 /**
  * The profile made for a NodeClass that names a role. The name follows from NodeClass and role, so that making it twice makes one, and a change of role
  * makes another; Karpenter's has a random part and needs a memory to not make many (ec2nodeclass.md §7).
@@ -20,7 +25,7 @@ export function instanceProfileOf(nodeClass: EC2NodeClass, role: string, cluster
   const bare = role.slice(role.lastIndexOf("/") + 1);
   return {
     name: `${cluster}_${contentHash({ region, name, uid, role: bare })}`,
-    path: `/karpenter/${region}/${cluster}/${uid}/`,
+    path: `${profilePath(cluster, region)}${uid}/`,
     role: bare,
     tags: {
       ...nodeClass.spec.tags,

@@ -7,6 +7,7 @@ import type {
   SecurityGroupSelectorTerm,
   SubnetSelectorTerm,
 } from "../model/node-class.ts";
+import type { ListedProfile } from "../node-class/unused-profiles.ts";
 
 export interface Subnet {
   readonly id: string;
@@ -63,6 +64,8 @@ export interface CloudInventory {
   }): Promise<string>;
   /** Removes a profile that `ensureInstanceProfile` made; not found counts as done. Without it, profiles of deleted NodeClasses stay. */
   removeInstanceProfile?(name: string): Promise<void>;
+  /** Profiles under a path. Absent where profiles are made for nobody. */
+  instanceProfiles?(path: string): Promise<readonly ListedProfile[]>;
   instanceTypes(): Promise<readonly InstanceTypeRecord[]>;
   /** Zones by instance type. */
   instanceTypeZones(): Promise<Readonly<Record<string, readonly string[]>>>;

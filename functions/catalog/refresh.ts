@@ -1,5 +1,6 @@
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
 import { standingIn } from "../../core/node-class/capacity-reservations.ts";
+import { collectProfiles } from "./collect-profiles.ts";
 import type { CatalogDeps } from "./deps.ts";
 import type { LookUpContext } from "./look-up.ts";
 import { type Memory, refreshNodeClass } from "./node-classes.ts";
@@ -69,5 +70,6 @@ export async function refreshNodeClasses(deps: CatalogDeps, memory: Memory): Pro
   );
   const judged = await attempt<readonly Judged[]>("NodeOverlay", "", () => judgeOverlays(nodePools, [...byName.values()], deps), []);
   await Promise.all(judged.map((item) => attempt("NodeOverlay", item[0].metadata.name, () => refreshNodeOverlay(item, deps), undefined)));
+  await attempt("InstanceProfile", "", () => collectProfiles(nodeClasses, nodeClaims, catalogue.region, deps), undefined);
   if (failures.length > 0) throw failures[0];
 }

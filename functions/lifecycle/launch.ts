@@ -19,6 +19,7 @@ import { instanceTypesFor } from "../instance-types.ts";
 import { claimFields, type Performed } from "./claim-fields.ts";
 import { freeAddressesFor } from "./launch-subnets.ts";
 import { launchTypes } from "./launch-types.ts";
+import { tellUserDataSize } from "./launch-user-data.ts";
 
 /**
  * Renders the launch, makes its templates and stores it: the request that was stored is the one that is sent, however often, so that EC2 sees one
@@ -39,6 +40,7 @@ export async function prepareLaunch(record: NodeClaimRecord, claim: NodeClaim, d
     ...(freeIps && { freeIps }),
   });
   if ("error" in rendered) return refuse(rendered.error, { ...record, uid }, claim, deps);
+  tellUserDataSize(claim.spec.nodeClassRef.name, rendered.ok.templates, deps);
   try {
     for (const template of rendered.ok.templates) await deps.fleet.ensureLaunchTemplate(template);
   } catch (error) {

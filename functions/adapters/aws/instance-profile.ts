@@ -4,11 +4,14 @@ import {
   DeleteInstanceProfileCommand,
   GetInstanceProfileCommand,
   type IAMClient,
+  ListInstanceProfilesCommand,
   RemoveRoleFromInstanceProfileCommand,
 } from "@aws-sdk/client-iam";
+import type { ListedProfile } from "../../../core/node-class/unused-profiles.ts";
 import type { CloudInventory } from "../../../core/ports/cloud-inventory.ts";
 import { isAlreadyThere, isNotFound, toDomainError } from "./errors.ts";
 import { toTags } from "./launch-template-data.ts";
+import { allPages } from "./pages.ts";
 
 /** Makes the profile with its role unless it is there; repeatable after any failure. Returns its name. */
 export async function ensureInstanceProfile(
@@ -67,4 +70,16 @@ export async function removeInstanceProfile(iam: IAMClient, InstanceProfileName:
   } catch (error) {
     if (!isNotFound(error)) throw toDomainError(error);
   }
+}
+
+/** Profiles whose path begins like this. */
+export async function listInstanceProfiles(iam: IAMClient, PathPrefix: string): Promise<readonly ListedProfile[]> {
+  const profiles = await allPages(
+    (Marker) => iam.send(new ListInstanceProfilesCommand({ PathPrefix, Marker })),
+    (page) => page.InstanceProfiles,
+    (page) => page.Marker,
+  );
+  return profiles.flatMap(({ InstanceProfileName: name, CreateDate }) =>
+    name !== undefined && CreateDate ? [{ name, createdAt: CreateDate.getTime() }] : [],
+  );
 }

@@ -13,7 +13,7 @@ import { GetParameterCommand, type SSMClient } from "@aws-sdk/client-ssm";
 import type { CloudInventory, Image, InstanceTypeRecord, Subnet } from "../../../core/ports/cloud-inventory.ts";
 import { capacityReservations, placementGroup } from "./capacity.ts";
 import { isNotFound, toDomainError } from "./errors.ts";
-import { ensureInstanceProfile, removeInstanceProfile } from "./instance-profile.ts";
+import { ensureInstanceProfile, listInstanceProfiles, removeInstanceProfile } from "./instance-profile.ts";
 import { allPages } from "./pages.ts";
 import { onDemandPrices, spotPrices } from "./prices.ts";
 import { imageQueries, queriesFor } from "./selectors.ts";
@@ -105,6 +105,7 @@ export function awsInventory({ ec2, ssm, pricing, iam }: InventoryClients): Clou
 
     ensureInstanceProfile: (profile) => ensureInstanceProfile(iam, profile),
     removeInstanceProfile: (name) => removeInstanceProfile(iam, name),
+    instanceProfiles: (path) => listInstanceProfiles(iam, path),
 
     async instanceTypes() {
       const types = await allPages(

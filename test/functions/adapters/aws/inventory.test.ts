@@ -65,6 +65,11 @@ describe("awsInventory", () => {
     await expect(inventory.ensureInstanceProfile({ ...profile, name: "q", role: "nobody" })).rejects.toMatchObject({
       name: "NotFoundError",
     });
+    expect(await inventory.instanceProfiles?.("/karpenter/us-west-2/c/")).toMatchObject([
+      { name: "p", createdAt: expect.any(Number) },
+      { name: "q" },
+    ]);
+    expect(await inventory.instanceProfiles?.("/karpenter/us-west-2/other/")).toEqual([]);
     await inventory.removeInstanceProfile?.("p");
     await inventory.removeInstanceProfile?.("p");
     expect(fake.state.calls.at(-1)?.action).toBe("GetInstanceProfile");

@@ -1,0 +1,67 @@
+import { expect, it } from "vitest";
+import type { ListedProfile } from "../../../core/node-class/unused-profiles.ts";
+import { sqliteNodeClaimStore } from "../../../functions/adapters/sqlite/node-claim-store.ts";
+import { collectProfiles } from "../../../functions/catalog/collect-profiles.ts";
+import { nodeClaim, nodeClass, TestWorld } from "./world.ts";
+
+const HOUR = 60 * 60_000;
+const ROUND = 30 * 60_000;
+const PROFILE = "karpenter.k8s.aws/instance-profile-name";
+
+function scene({ isolatedVpc = false } = {}) {
+  const world = new TestWorld();
+  const old = world.now - 2 * HOUR;
+  const listed: ListedProfile[] = [
+    ...["of-class", "of-claim", "of-nobody"].map((name) => ({ name, createdAt: old })),
+    { name: "young", createdAt: world.now + HOUR },
+  ];
+  const paths: string[] = [];
+  const removed: string[] = [];
+  const inventory = {
+    ...world.inventory,
+    instanceProfiles: async (path: string) => {
+      paths.push(path);
+      return listed.filter(({ name }) => !removed.includes(name));
+    },
+    removeInstanceProfile: async (name: string) => void removed.push(name),
+  };
+  const { firstSighting } = sqliteNodeClaimStore();
+  const deps = {
+    ...world.deps,
+    inventory,
+    store: { ...world.deps.store, firstSighting },
+    settings: { ...world.deps.settings, isolatedVpc },
+  };
+  const classes = [{ ...nodeClass(), status: { instanceProfile: "of-class" } }];
+  const collect = async (passMs = 0) => {
+    world.now += passMs;
+    await collectProfiles(classes, [nodeClaim("c", { [PROFILE]: "of-claim" })], "us-west-2", deps);
+  };
+  return { collect, paths, removed };
+}
+
+it("removes what nobody uses once that was seen twice, and asks twice an hour", async () => {
+  const { collect, paths, removed } = scene();
+  await collect();
+  await collect(60_000);
+  expect([paths, removed]).toEqual([["/karpenter/us-west-2/prod/"], []]);
+  await collect(ROUND);
+  expect(removed).toEqual(["of-nobody"]);
+  await collect(ROUND);
+  expect(removed).toEqual(["of-nobody"]);
+  for (let i = 0; i < 4; i++) await collect(ROUND);
+  expect(removed).toEqual(["of-nobody", "young"]);
+});
+
+it("starts over when one was in use in between", async () => {
+  const { collect, removed } = scene();
+  await collect();
+  await collect(2 * ROUND);
+  expect(removed).toEqual([]);
+});
+
+it("asks nothing where IAM is out of reach", async () => {
+  const { collect, paths } = scene({ isolatedVpc: true });
+  await collect();
+  expect(paths).toEqual([]);
+});
