@@ -55,7 +55,7 @@ export async function liveSource(name: string, deps: WorldDeps): Promise<Source>
     const found = classes.find(({ metadata }) => metadata.name === nodeClass);
     return found ? instanceTypesFor(catalogue, found, unavailable, settings, heldReservations(records)) : [];
   };
-  const notes = catalogue.spot
+  const remarks = catalogue.spot
     ? []
     : ["no spot prices are known here, so those of on-demand stand in; --cluster reads what the stack's table knows"];
   const from = `${counted(snapshot.nodes.length, "node")}, prices of ${catalogue.region} as of ${catalogue.asOf}`;
@@ -67,7 +67,7 @@ export async function liveSource(name: string, deps: WorldDeps): Promise<Source>
     intents: { records, commands },
     typesOf,
     knowsClasses: true,
-    notes,
+    remarks,
   };
 }
 

@@ -29,7 +29,7 @@ export function reportTable(report: Report): string {
   const final = changed ?? unchanged;
   const sections = [
     [
-      `${source}, ${rfc3339(now)}: ${counted(today.nodes, "node")}, ${perHour(today.pricePerHour)}`,
+      ...wrapped(`${source}, ${rfc3339(now)}: ${counted(today.nodes, "node")}, ${perHour(today.pricePerHour)}`),
       ...texts.flatMap((text) => wrapped(`what if ${text}`, 0)),
     ],
     billTable(answer),

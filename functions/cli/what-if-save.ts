@@ -77,11 +77,12 @@ export function saveSource(source: Source, path: string): string {
   }
   const { nodes, pods, virtualPods = [] } = source.snapshot;
   const left = virtualPods.length > 0 ? " CapacityBuffers are left out." : "";
-  return `${path}: ${counted(nodes.length, "node")}, ${counted(pods.length, "pod")}, without environment, images, user data and other annotations.${left} Names and labels are in it.\n`;
+  const what = `${path}: ${counted(nodes.length, "node")}, ${counted(pods.length, "pod")}; without environment, commands, images, user data, foreign annotations.`;
+  return `${what}${left}\nNames, labels and the specs of definitions are in it: look before you hand it on.\n`;
 }
 
 /** The scenario of a source (FORMAT.md), with nodeClasses, nodeOverlays and otherInstanceTypes. What the table knows is put into the objects. */
-export function savedSource({ name, snapshot, nodeClasses, nodeOverlays, intents, typesOf, notes }: Source): Record<string, unknown> {
+export function savedSource({ name, snapshot, nodeClasses, nodeOverlays, intents, typesOf, remarks }: Source): Record<string, unknown> {
   const told = stageOf(snapshot, intents).snapshot;
   const objects: Readonly<Record<string, readonly KubernetesObject[]>> = {
     ...(told as unknown as Record<string, readonly KubernetesObject[]>),
@@ -94,7 +95,7 @@ export function savedSource({ name, snapshot, nodeClasses, nodeOverlays, intents
   return {
     name,
     now: new Date(snapshot.now).toISOString(),
-    ...(notes.length > 0 && { notes }),
+    ...(remarks.length > 0 && { remarks }),
     ...Object.fromEntries(lists),
     instanceTypes: main[1] ?? [],
     ...(others.length > 0 && { otherInstanceTypes: Object.fromEntries(others) }),

@@ -22,7 +22,7 @@ export interface Source {
   /** Whether a change of a class shows in `typesOf`: a file holds types as they were worked out, a live cluster what they follow from. */
   readonly knowsClasses: boolean;
   /** What is to be minded about every answer. */
-  readonly notes: readonly string[];
+  readonly remarks: readonly string[];
 }
 
 /** What pools can buy, their overlays over it, by pool name. */
@@ -38,7 +38,7 @@ export function typesByPool(
 
 /**
  * A snapshot or scenario file. Beside what FORMAT.md says it may hold, as --save writes them: `nodeClasses`, `otherInstanceTypes` for classes whose types
- * differ from `instanceTypes`, by class name, and `notes` to be minded about every answer. Throws InputError.
+ * differ from `instanceTypes`, by class name, and `remarks` to be minded about every answer. Throws InputError.
  */
 export function readSourceFile(path: string): Source {
   const scenario = checkScenario(readScenario(path));
@@ -46,9 +46,9 @@ export function readSourceFile(path: string): Source {
   const {
     nodeClasses = [],
     otherInstanceTypes = {},
-    notes = [],
+    remarks = [],
   } = scenario as {
-    readonly notes?: unknown;
+    readonly remarks?: unknown;
     readonly nodeClasses?: readonly EC2NodeClass[];
     readonly otherInstanceTypes?: Readonly<Record<string, readonly InstanceType[]>>;
   };
@@ -65,6 +65,6 @@ export function readSourceFile(path: string): Source {
     ...{ nodeClasses, nodeOverlays, typesOf },
     intents: {},
     knowsClasses: false,
-    notes: Array.isArray(notes) ? notes.map(String) : [],
+    remarks: Array.isArray(remarks) ? remarks.map(String) : [],
   };
 }

@@ -45,7 +45,7 @@ export function answer(source: Source, options: Pick<WhatIfOptions, "wishes" | "
     source: source.name,
     now: snapshot.now,
     texts: asked?.texts ?? [],
-    warnings: [...source.notes, ...(asked?.warnings ?? [])],
+    warnings: [...source.remarks, ...(asked?.warnings ?? [])],
     answer: whatIf(snapshot, nodeClasses, asked?.change, rehearsal),
     ...(options.fromScratch && { fromScratch: fromScratch(changed) }),
   };

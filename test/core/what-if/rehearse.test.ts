@@ -161,7 +161,7 @@ it("loses no pod, raises no bill, and ends where nothing is left to do", () => {
       expect(billOf(course.end).pricePerHour).toBeLessThanOrEqual(billOf(start).pricePerHour + 1e-9);
       expect(rehearse(course.end, { settings }).steps).toEqual([]);
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });
 

@@ -209,11 +209,12 @@ describe("--save", () => {
     ],
     persistentVolumes: [{ metadata: { name: "pv" }, spec: { csi: { driver: "ebs.csi.aws.com", nodePublishSecretRef: { name: secret } } } }],
   };
-  const source = file(JSON.stringify({ ...scene, now: "2026-01-01T12:00:00Z", instanceTypes: TYPES }), "live.json");
+  const remarks = ["prices are of yesterday"];
+  const source = file(JSON.stringify({ ...scene, remarks, now: "2026-01-01T12:00:00Z", instanceTypes: TYPES }), "live.json");
 
   it("keeps what decisions read and nothing else", async () => {
     const path = join(folder, "saved.json.gz");
-    expect(await whatIfCommand([source, "--save", path])).toContain("1 node, 1 pod, without environment");
+    expect(await whatIfCommand([source, "--save", path])).toContain("1 node, 1 pod; without environment");
     const text = gunzipSync(readFileSync(path)).toString("utf8");
     expect(text).not.toContain(secret);
     expect(JSON.parse(text)).toMatchObject({
