@@ -37,7 +37,11 @@ export const EFFECTIVE: Readonly<Record<string, SettingNote>> = {
     effect: "within this time a saving must have repaid its disruption, or it is left; `none` asks for no such thing, as Karpenter",
     own: true,
   },
-  CONSOLIDATION_POD_COST: { fallback: "0.001", effect: "USD that moving one pod of eviction cost 1 counts as", own: true },
+  CONSOLIDATION_POD_COST: {
+    fallback: "0.001",
+    effect: "USD that moving one pod of eviction cost 1 counts as, and ending one node; without effect while the horizon is `none`",
+    own: true,
+  },
   ENABLE_ZONAL_SHIFT: {
     fallback: "false",
     effect:
