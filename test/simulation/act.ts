@@ -17,6 +17,12 @@ export function perform(act: Act, lab: Lab): void {
     case "run job":
       world.apply(job(act));
       return;
+    case "delete job":
+      world.delete("Job", act.name, "default");
+      return;
+    case "restart":
+      restart(lab, act.workload);
+      return;
     case "delete pod":
       withPicked(lab, "Pod", act.pick, ({ metadata }) => void world.delete("Pod", metadata.name, metadata.namespace));
       return;
@@ -50,6 +56,12 @@ export function perform(act: Act, lab: Lab): void {
     case "stop machine":
       withMachine(lab, act.pick, () => true, cloud.kill);
       return;
+    case "spot prices":
+      cloud.moveSpotPrices(act.spot);
+      return;
+    case "read prices":
+      lab.readPrices();
+      return;
     case "outage":
       cloud.outages.push({ ...act.of, until: world.clock.now() + act.minutes * MINUTE_MS });
       return;
@@ -73,6 +85,16 @@ function holdPod({ world }: Lab, name: string, namespace: string | undefined, va
     const { "karpenter.sh/do-not-disrupt": _, ...others } = pod.metadata.annotations ?? {};
     pod.metadata.annotations = value === undefined ? others : { ...others, "karpenter.sh/do-not-disrupt": value };
     return pod;
+  });
+}
+
+/** As `kubectl rollout restart deployment`. */
+function restart({ world }: Lab, workload: string): void {
+  const at = new Date(world.clock.now()).toISOString();
+  world.store.patch("Deployment", workload, "default", { user: USER }, (deployment: Draft) => {
+    const { metadata } = deployment.spec.template;
+    deployment.spec.template.metadata = { ...metadata, annotations: { ...metadata?.annotations, "kubectl.kubernetes.io/restartedAt": at } };
+    return deployment;
   });
 }
 

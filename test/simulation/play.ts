@@ -1,7 +1,7 @@
 import type { Catalogue } from "../../core/offerings/catalogue.ts";
 import { bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts";
 import { sqliteNodeClaimStore } from "../../functions/adapters/sqlite/node-claim-store.ts";
-import { createLab, type Lab, type TimedLogRecord } from "../../functions/hosts/lab/host.ts";
+import { createLab, type Lab, type LabOptions, type TimedLogRecord } from "../../functions/hosts/lab/host.ts";
 import { seeded } from "../../functions/hosts/lab/world/random.ts";
 import { perform } from "./act.ts";
 import { injector } from "./faults/injector.ts";
@@ -36,6 +36,12 @@ const CATALOGUE: Catalogue = (() => {
 })();
 
 export interface PlayOptions {
+  /** What can be bought; a few types when absent. */
+  readonly catalogue?: Catalogue;
+  /** Beside the lab's own. */
+  readonly settings?: LabOptions["settings"];
+  /** Sees the world before anything is in it. */
+  readonly onStart?: (lab: Lab) => void;
   /** Hears each log line of the product. */
   readonly onLog?: (record: TimedLogRecord) => void;
   /** Sees the world as the run leaves it. */
@@ -43,7 +49,8 @@ export interface PlayOptions {
 }
 
 /** Plays a script from its start to its rest, or to the first law that it breaks. The same script comes to the same end. */
-export async function play(script: Script, { onLog, onEnd }: PlayOptions = {}): Promise<Outcome> {
+export async function play(script: Script, options: PlayOptions = {}): Promise<Outcome> {
+  const { catalogue = CATALOGUE, settings, onStart, onLog, onEnd } = options;
   const random = seeded(script.chance).fork("simulation");
   const watching = observer();
   const faults = injector(() => lab, random.fork("faults"));
@@ -53,7 +60,8 @@ export async function play(script: Script, { onLog, onEnd }: PlayOptions = {}): 
     start: START,
     region: "us-west-2",
     sources: script.sources,
-    catalogue: CATALOGUE,
+    catalogue,
+    ...(settings && { settings }),
     store: table,
     cloudLagMs: script.cloudLagMs,
     hooks: watching.around(faults.hooks),
@@ -63,6 +71,7 @@ export async function play(script: Script, { onLog, onEnd }: PlayOptions = {}): 
   const { clock } = lab.world;
   const scene: Scene = { lab, table, faults };
   watching.watch(scene);
+  onStart?.(lab);
   if (script.interleaved) {
     const order = random.fork("order");
     clock.interleave((labels) => order.between(0, labels.length - 1));

@@ -1,3 +1,4 @@
+import type { Catalogue } from "../../core/offerings/catalogue.ts";
 import type { Outage } from "../../functions/hosts/lab/world/cloud.ts";
 import type { ApiObject } from "../../functions/hosts/lab/world/objects.ts";
 
@@ -32,6 +33,8 @@ export type Pick = number;
 export type Act =
   | { readonly what: "scale"; readonly workload: string; readonly replicas: number }
   | { readonly what: "run job"; readonly name: string; readonly pods: number; readonly cpu: string }
+  | { readonly what: "delete job"; readonly name: string }
+  | { readonly what: "restart"; readonly workload: string }
   | { readonly what: "delete pod"; readonly pick: Pick }
   | { readonly what: "hold pod"; readonly pick: Pick; readonly value: string | undefined }
   | { readonly what: "delete node"; readonly pick: Pick }
@@ -43,6 +46,8 @@ export type Act =
   | { readonly what: "recommend rebalance"; readonly pick: Pick }
   | { readonly what: "retire machine"; readonly pick: Pick }
   | { readonly what: "stop machine"; readonly pick: Pick }
+  | { readonly what: "spot prices"; readonly spot: NonNullable<Catalogue["spot"]> }
+  | { readonly what: "read prices" }
   | { readonly what: "outage"; readonly of: WithoutTime<Outage>; readonly minutes: number };
 
 type WithoutTime<T> = Omit<T, "from" | "until">;
@@ -98,6 +103,7 @@ export function describeEvent(event: ScriptEvent): string {
     const call = port === undefined ? "a call" : `${port}.${method ?? "*"}`;
     return `${time} ${effect} ${when} ${call} of ${fn}${skip > 0 ? `, the one after ${skip} others` : ""}`;
   }
+  if (event.what === "spot prices") return `${time} spot prices move`;
   if (event.what === "apply") return `${time} apply ${event.object.kind} ${event.object.metadata.name}`;
   const { at: _, what, ...rest } = event;
   return `${time} ${what} ${JSON.stringify(rest)}`;

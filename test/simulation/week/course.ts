@@ -1,0 +1,58 @@
+import { parseDuration } from "../../../core/time/duration.ts";
+import { play } from "../play.ts";
+import { START } from "../story.ts";
+import { CATALOGUE, type Policy } from "./cluster.ts";
+import { type Day, ledger } from "./ledger.ts";
+import { weekScript } from "./script.ts";
+
+/** One way to play the week. Plain data: courses are played side by side, each in a thread of its own. */
+export interface CourseOptions {
+  readonly name: string;
+  readonly seed: number;
+  readonly days: number;
+  readonly size: number;
+  readonly faults: boolean;
+  readonly policy: Policy;
+  /** Within this a saving must repay its disruption: a Go duration, or "none". */
+  readonly horizon: string;
+  /** USD. */
+  readonly podMoveCost: number;
+}
+
+/** What came of it. */
+export interface Course {
+  readonly name: string;
+  readonly days: readonly Day[];
+  /** What was broken, in a sentence each. */
+  readonly violations: readonly string[];
+  /** Faults that had their way, and kills among them. */
+  readonly faults: number;
+  readonly kills: number;
+}
+
+/** Plays a course to its rest, or to the first law that it breaks; `onDay` hears of each day when it is over. */
+export async function playCourse(options: CourseOptions, onDay: (day: Day) => void): Promise<Course> {
+  const { name, horizon, podMoveCost } = options;
+  const book = ledger(options.days, onDay);
+  const { violations, faults } = await play(weekScript(options), {
+    catalogue: CATALOGUE,
+    settings: {
+      spotToSpotConsolidation: true,
+      podMoveCost,
+      consolidationHorizonMs: horizon === "none" ? undefined : parseDuration(horizon),
+    },
+    onStart: book.open,
+    onLog: book.hear,
+    onEnd: book.close,
+  });
+  const counts = [...faults];
+  return {
+    name,
+    days: book.days,
+    violations: violations.map(
+      ({ invariant, detail, at }) => `"${invariant}" after ${((at - START) / 3_600_000).toFixed(2)} hours: ${detail}`,
+    ),
+    faults: counts.reduce((total, [, n]) => total + n, 0),
+    kills: counts.reduce((total, [kind, n]) => (kind.startsWith("kill") ? total + n : total), 0),
+  };
+}

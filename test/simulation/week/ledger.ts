@@ -1,0 +1,109 @@
+import type { NodeClaim } from "../../../core/model/node-claim.ts";
+import type { Pod } from "../../../core/model/pod.ts";
+import type { Lab, TimedLogRecord } from "../../../functions/hosts/lab/host.ts";
+import { PRODUCT } from "../../../functions/hosts/lab/world/api-server.ts";
+import { claimOfNode, isDaemon, nodeOf } from "../invariants/facts.ts";
+import { START } from "../story.ts";
+
+/** What one day brought. */
+export interface Day {
+  /** Pods that the product evicted from nodes under consolidation; pods of daemons end with their node and are not counted. */
+  moved: number;
+  /** Pods that it evicted for another reason: drift, an interruption, the end of a node that somebody deleted. */
+  movedOtherwise: number;
+  /** Nodes that consolidation took away: empty ones, others that nothing took the place of, and those that were replaced. */
+  emptied: number;
+  removed: number;
+  replaced: number;
+  launched: number;
+  fewestNodes: number;
+  mostNodes: number;
+  /** USD for all machines. */
+  spent: number;
+}
+
+export interface Ledger {
+  /** One for each day that has begun; the last may not be over. */
+  readonly days: readonly Day[];
+  /** Starts counting; to be called once. */
+  open(lab: Lab): void;
+  hear(record: TimedLogRecord): void;
+  /** Takes the bill of the day that is not over. */
+  close(lab: Lab): void;
+}
+
+const DAY_MS = 86_400_000;
+const SAMPLE_MS = 10 * 60_000;
+
+const CONSOLIDATION = new Set(["Empty", "Underutilized"]);
+
+function reasonOf(claim: NodeClaim | undefined): string | undefined {
+  return claim?.status?.conditions?.find(({ type, status }) => type === "DisruptionReason" && status === "True")?.reason;
+}
+
+/** Counts by day what a run's disruption did and what its machines cost. What comes after the last day (the way to rest) is not counted. */
+export function ledger(count: number, onDay: (day: Day) => void = () => {}): Ledger {
+  const days: Day[] = [];
+  let billed = 0;
+  const dayAt = (at: number): Day | undefined => days[Math.floor((at - START) / DAY_MS)];
+  const begin = (): void =>
+    void days.push({
+      ...{ moved: 0, movedOtherwise: 0, emptied: 0, removed: 0, replaced: 0, launched: 0 },
+      ...{ fewestNodes: Number.POSITIVE_INFINITY, mostNodes: 0, spent: 0 },
+    });
+  const bill = ({ cloud }: Lab): void => {
+    const cost = cloud.cost();
+    const day = days.at(-1);
+    if (day) day.spent += cost - billed;
+    billed = cost;
+  };
+  return {
+    days,
+    open(lab) {
+      const { world, cloud } = lab;
+      const { clock } = world;
+      begin();
+      for (let day = 1; day <= count; day++) {
+        clock.at(START + day * DAY_MS - 1, "bill", () => {
+          bill(lab);
+          const over = days.at(-1);
+          if (over) onDay(over);
+          if (day < count) begin();
+        });
+      }
+      clock.every(SAMPLE_MS, "count nodes", () => {
+        const day = dayAt(clock.now());
+        if (day === undefined) return;
+        const nodes = world.store.list("Node").length;
+        // The cluster comes up in the first minutes.
+        if (clock.now() - START > SAMPLE_MS) day.fewestNodes = Math.min(day.fewestNodes, nodes);
+        day.mostNodes = Math.max(day.mostNodes, nodes);
+      });
+      world.onChange(({ kind, user, verb, object, old }) => {
+        const day = dayAt(clock.now());
+        if (day === undefined || kind !== "Pod" || user !== PRODUCT || verb !== "delete") return;
+        const pod = (old ?? object) as Pod;
+        const node = nodeOf(pod, lab);
+        if (node === undefined || isDaemon(pod)) return;
+        if (CONSOLIDATION.has(reasonOf(claimOfNode(node, lab)) ?? "")) day.moved++;
+        else day.movedOtherwise++;
+      });
+      cloud.onEvent(({ "detail-type": type, detail }) => {
+        const day = dayAt(clock.now());
+        if (day && type === "EC2 Instance State-change Notification" && detail["state"] === "pending") day.launched++;
+      });
+    },
+    hear({ at, message, fields }) {
+      const day = dayAt(at);
+      if (day === undefined || !message.startsWith("disrupting nodeclaim(s) via")) return;
+      const nodes = Number(fields["disrupted-node-count"]);
+      if (fields["reason"] === "empty") day.emptied += nodes;
+      else if (fields["reason"] !== "underutilized") return;
+      else if (fields["decision"] === "replace") day.replaced += nodes;
+      else day.removed += nodes;
+    },
+    close(lab) {
+      if (days.length < count || lab.world.clock.now() < START + count * DAY_MS - 1) bill(lab);
+    },
+  };
+}
