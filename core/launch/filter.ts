@@ -13,7 +13,7 @@ import { fits, type Resources } from "../model/quantity.ts";
 import { allocatableOf } from "../offerings/overhead.ts";
 import { allowsAbsent, has } from "../requirements/requirement.ts";
 import { compatible, type Requirements, requirementsFrom } from "../requirements/requirements.ts";
-import { reservedFirst } from "./reserved.ts";
+import { reservedFirst, unreserved } from "./reserved.ts";
 
 /** As many types as one CreateFleet is told of; the reference cuts here too (launch.md §4). */
 export const MAX_LAUNCH_TYPES = 60;
@@ -42,16 +42,15 @@ export function filterForLaunch(
   const usable = compatibleAvailable(types, requirements, requests);
   if (usable.length === 0) return { none: "no instance type has an available offering that meets the requirements and holds the requests" };
   const minValues = relaxMinValues ? new Map<string, number>() : minValuesOf(requirements);
-  const paid = reservedFirst(usable);
+  let paid = reservedFirst(usable);
+  // Flexibility that was asked for comes before what is paid for: the planner has left other capacity in the claim for it.
+  if (unmet(paid, minValues) !== undefined) paid = unreserved(usable);
   let candidates = minValues.size > 0 ? paid : ordinaryFirst(paid);
   if (minValues.size === 0) candidates = withoutDearSpot(candidates, requirements);
   candidates = candidates.toSorted((a, b) => cheapest(a.offerings) - cheapest(b.offerings) || (a.type.name < b.type.name ? -1 : 1));
   candidates = candidates.slice(0, MAX_LAUNCH_TYPES);
-  for (const [key, least] of minValues) {
-    const offered = distinctValues(candidates, key);
-    if (offered < least)
-      return { none: `minValues of ${key} asks for ${least} different values, the instance types left offer ${offered}` };
-  }
+  const none = unmet(candidates, minValues);
+  if (none !== undefined) return { none };
   const sold = new Set(candidates.flatMap(({ offerings }) => offerings.map(({ capacityType }) => capacityType)));
   const capacityType = (["reserved", "spot"] as const).find((kind) => sold.has(kind)) ?? "on-demand";
   return { ok: { candidates, capacityType } };
@@ -122,6 +121,15 @@ function minValuesOf(requirements: Requirements): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   for (const { key, minValues } of requirements.values()) if (minValues !== undefined) found.set(key, minValues);
   return found;
+}
+
+/** The first minimum that the candidates do not reach, in words. */
+function unmet(candidates: readonly Candidate[], minValues: ReadonlyMap<string, number>): string | undefined {
+  for (const [key, least] of minValues) {
+    const offered = distinctValues(candidates, key);
+    if (offered < least) return `minValues of ${key} asks for ${least} different values, the instance types left offer ${offered}`;
+  }
+  return undefined;
 }
 
 function distinctValues(candidates: readonly Candidate[], key: string): number {

@@ -24,6 +24,13 @@ export function reservedFirst(candidates: readonly Candidate[]): readonly Candid
     : reserved.map(({ type, offerings }) => ({ type, offerings: roomiest(offerings) }));
 }
 
+/** Without all that is reserved. */
+export function unreserved(candidates: readonly Candidate[]): readonly Candidate[] {
+  return candidates
+    .map(({ type, offerings }) => ({ type, offerings: offerings.filter(({ capacityType }) => capacityType !== "reserved") }))
+    .filter(({ offerings }) => offerings.length > 0);
+}
+
 function cheapestKind(candidates: readonly Candidate[]): Kind | undefined {
   let best: { readonly kind: Kind; readonly price: number } | undefined;
   for (const kind of KINDS) {

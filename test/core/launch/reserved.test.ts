@@ -21,10 +21,11 @@ interface Case {
   readonly held?: Readonly<Record<string, number>>;
   readonly capacityTypes?: readonly string[];
   readonly types?: readonly string[];
+  readonly minValues?: number;
   readonly unavailable?: readonly UnavailableOffering[];
 }
 
-function render({ reservations, held = {}, capacityTypes = ["reserved", "on-demand", "spot"], types, unavailable = [] }: Case) {
+function render({ reservations, held = {}, capacityTypes = ["reserved", "on-demand", "spot"], types, minValues, unavailable = [] }: Case) {
   const made = nodeClass({ status: { ...nodeClass().status, capacityReservations: reservations } });
   const instanceTypes = typesOf({ nodeClass: made, unavailable, held: new Map(Object.entries(held)) });
   const requirements = [
@@ -32,6 +33,7 @@ function render({ reservations, held = {}, capacityTypes = ["reserved", "on-dema
       key: "node.kubernetes.io/instance-type",
       operator: "In" as const,
       values: types ?? ["m5.large", "m5.xlarge", "m6g.large", "p4d.24xlarge"],
+      ...(minValues !== undefined && { minValues }),
     },
     { key: "karpenter.sh/capacity-type", operator: "In" as const, values: capacityTypes },
   ];
@@ -105,6 +107,28 @@ describe("a launch into reserved capacity", () => {
       name: "passes over a block that runs out",
       test: { reservations: [reservation("cr-1", { reservationType: "capacity-block", state: "expiring" })], capacityTypes: ["reserved"] },
       want: "InsufficientCapacity",
+    },
+    {
+      name: "gives way to minValues, which one reserved type does not meet",
+      test: {
+        reservations: [reservation("cr-1")],
+        capacityTypes: ["reserved", "on-demand"],
+        types: ["m5.large", "m5.xlarge"],
+        minValues: 2,
+      },
+      want: [
+        "on-demand",
+        ...["m5.large", "m5.xlarge"].map((type) => `undefined: ${["a", "b", "c", "d"].map((zone) => `${type} ${zone}`).join(", ")}`),
+      ],
+    },
+    {
+      name: "meets minValues where enough types are reserved",
+      test: {
+        reservations: [reservation("cr-1"), reservation("cr-2", { instanceType: "m5.xlarge" })],
+        types: ["m5.large", "m5.xlarge"],
+        minValues: 2,
+      },
+      want: ["reserved", "cr-1: m5.large a", "cr-2: m5.xlarge a"],
     },
     {
       name: "is no business of a claim that may not have reserved capacity",
