@@ -1,0 +1,132 @@
+import type { Mutation } from "../mutation.ts";
+
+const TYPES = ["test/core/offerings/instance-types.test.ts"];
+const SEEN = ["test/core/offerings/seen-memory.test.ts"];
+const PRICES = ["test/functions/catalog/prices.test.ts"];
+const WIRE = ["test/functions/adapters/aws/prices.test.ts"];
+const SHIFT = ["test/functions/catalog/zonal-shift.test.ts"];
+const CONFIG = ["test/functions/adapters/config.test.ts"];
+
+/** Rules of instance types, offerings, prices and settings (instance-types.md, pricing-offerings.md, settings.md), each broken in the place that keeps it. */
+export const MUTATIONS: readonly Mutation[] = [
+  {
+    name: "graviton-memory",
+    rule: "Graviton machines lose 64 MiB more than others",
+    file: "core/offerings/capacity.ts",
+    from: 'type.arch === "arm64" ? 64 : 0',
+    to: "0",
+    tests: TYPES,
+  },
+  {
+    name: "cpu-band",
+    rule: "the third and fourth core give half a percent",
+    file: "core/offerings/overhead.ts",
+    from: "{ upTo: 4000, share: 0.005 }",
+    to: "{ upTo: 4000, share: 0.0025 }",
+    tests: TYPES,
+  },
+  {
+    name: "metal-hypervisor",
+    rule: "bare metal has an empty hypervisor, not none",
+    file: "core/offerings/type-requirements.ts",
+    from: 'type.hypervisor ?? ""',
+    to: "type.hypervisor",
+    tests: TYPES,
+  },
+  {
+    name: "shared-requirement",
+    rule: "requirements of the same key and other values are not mixed up",
+    file: "core/offerings/type-requirements.ts",
+    from: 'const text = values.length === 0 ? "," : values.join();',
+    to: 'const text = values.length === 0 ? "," : (values[0] ?? "");',
+    tests: TYPES,
+  },
+  {
+    name: "spot-stand-in",
+    rule: "once spot prices were read, a zone without one sells no spot",
+    file: "core/offerings/instance-types.ts",
+    from: 'capacityType === "spot" && catalogue.spot ?',
+    to: 'capacityType === "spot" && catalogue.spot?.[type.name] ?',
+    tests: TYPES,
+  },
+  {
+    name: "least-memory",
+    rule: "of memory that was seen the least counts",
+    file: "core/offerings/seen-memory.ts",
+    from: "bytes <= known",
+    to: "bytes >= known",
+    tests: SEEN,
+  },
+  {
+    name: "other-images",
+    rule: "memory that was seen holds for the images that it was seen with",
+    file: "core/offerings/seen-memory.ts",
+    from: "images === imagesOf(nodeClass) &&",
+    to: "images !== undefined &&",
+    tests: SEEN,
+  },
+  {
+    name: "mixed-prices",
+    rule: "prices of another region never stay beside own ones",
+    file: "functions/catalog/prices.ts",
+    from: "...(!old.standIn && old.onDemand)",
+    to: "...old.onDemand",
+    tests: PRICES,
+  },
+  {
+    name: "isolated-pricing",
+    rule: "an isolated VPC asks no Price List API",
+    file: "functions/catalog/prices.ts",
+    from: "return !isolatedVpc &&",
+    to: "return (!isolatedVpc || region !== '') &&",
+    tests: PRICES,
+  },
+  {
+    name: "one-product",
+    rule: "a product without any price leaves all old prices in place",
+    file: "functions/adapters/aws/prices.ts",
+    from: "if (found.length === 0) throw",
+    to: "if (found.length < 0) throw",
+    tests: WIRE,
+  },
+  {
+    name: "newest-spot",
+    rule: "of two spot prices the newer one counts",
+    file: "functions/adapters/aws/prices.ts",
+    from: "if (at < (newest.get(key) ?? 0)) continue;",
+    to: "if (at > (newest.get(key) ?? at)) continue;",
+    tests: WIRE,
+  },
+  {
+    name: "shifted-zone",
+    rule: "a mark on a zone covers every type in it",
+    file: "core/offerings/unavailable.ts",
+    from: "until.get(key(ANY, zone, capacityType)) ??",
+    to: "",
+    tests: SHIFT,
+  },
+  {
+    name: "shift-end",
+    rule: "a zone is left alone no longer than its shift lasts",
+    file: "functions/catalog/zonal-shift.ts",
+    from: "Math.min(until, at + RENEWED_FOR_MS)",
+    to: "at + RENEWED_FOR_MS",
+    tests: SHIFT,
+  },
+  {
+    name: "batch-window",
+    rule: "BATCH_MAX_DURATION bounds the window",
+    file: "functions/adapters/config.ts",
+    from: "Math.min(batchIdleMs, batchMaxMs)",
+    to: "batchIdleMs",
+    tests: CONFIG,
+  },
+  {
+    name: "horizon",
+    rule: "a horizon of no time is refused",
+    file: "functions/adapters/config.ts",
+    from: "ms !== undefined && ms > 0 ? { ms } : undefined",
+    to: "ms !== undefined ? { ms } : undefined",
+    tests: CONFIG,
+  },
+];
