@@ -2,6 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SQSEvent } from "aws-lambda";
 import { describe, expect, it } from "vitest";
+import type { KnownInstance } from "../../../core/model/record.ts";
+import { reservationMark } from "../../../core/offerings/unavailable.ts";
 import type { PublishedEvent } from "../../../core/ports/kubernetes.ts";
 import { memoryMetrics } from "../../../functions/adapters/metrics.ts";
 import { sqliteNodeClaimStore } from "../../../functions/adapters/sqlite/node-claim-store.ts";
@@ -14,9 +16,9 @@ import { recordingLog, recordingWakeUps } from "../../support/fakes.ts";
 const event = (name: string) => JSON.parse(readFileSync(join(import.meta.dirname, "../../../events", name), "utf8"));
 
 /** A cluster with one spot claim whose instance is the one of the samples. */
-async function scene() {
+async function scene(over: Partial<KnownInstance> = {}) {
   const store = sqliteNodeClaimStore();
-  const instance = { ...INSTANCE, id: "i-0aaaaaaaaaaaaaaa1", capacityType: "spot" as const };
+  const instance = { ...INSTANCE, id: "i-0aaaaaaaaaaaaaaa1", capacityType: "spot" as const, ...over };
   await store.create(record({ uid: "uid-1", instance, version: 0 }));
   const wakeUps = recordingWakeUps();
   const metrics = memoryMetrics();
@@ -109,6 +111,12 @@ describe("interruption messages", () => {
     const { handler, store } = await scene();
     await handler(queued(JSON.stringify(event(file))));
     expect((await store.unavailable("c1", NOW)).map(({ capacityType }) => capacityType)).toEqual(marked);
+  });
+
+  it("mark the reservation that EC2 takes back, not all that is reserved of its type", async () => {
+    const { handler, store } = await scene({ capacityType: "reserved", reservationId: "cr-1" });
+    await handler(queued(JSON.stringify(event("capacity-reservation-interruption.json"))));
+    expect(await store.unavailable("c1", NOW)).toEqual([reservationMark("cr-1", NOW + 180_000)]);
   });
 
   it("that come late find a claim that goes, or none, and change nothing", async () => {
