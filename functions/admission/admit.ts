@@ -31,8 +31,8 @@ const DUTIES: ReadonlyMap<string, Duty> = new Map([
 ]);
 
 /**
- * Answers the API server about NodePools, EC2NodeClasses, NodeOverlays and (conversion only) NodeClaims. It holds no state and reads none: the request has all that it
- * needs. Path: /v1/CLUSTER/TOKEN/DUTY.
+ * Answers the API server about NodePools, EC2NodeClasses, NodeOverlays and (conversion only) NodeClaims. It holds no state and reads none: the
+ * request has all that it needs. Path: /v1/CLUSTER/TOKEN/DUTY.
  */
 export function admit({ path, body }: HttpRequest, { log, token, clusters, gates }: AdmissionDeps): HttpResponse {
   const [, version, cluster = "", given = "", name = ""] = path.split("/");
@@ -50,7 +50,7 @@ export function admit({ path, body }: HttpRequest, { log, token, clusters, gates
   try {
     return answer(200, { apiVersion, kind, response: { uid, ...respond(request, gates) } });
   } catch (error) {
-    // The API server goes by the failure policy then: objects are taken as they are, and judged again by the catalog function.
+    // The API server goes by the failure policy then: the object is taken as it is, and the catalog function judges it again.
     log.error("could not answer the API server", { controller: "admission", cluster, duty: name, error });
     return answer(500, { message: `The ${name} request could not be answered; the function's log says why.` });
   }
