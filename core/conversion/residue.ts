@@ -43,14 +43,18 @@ export function restore(converted: JsonObject, parts: readonly Difference[]): Js
   return items.reduce(withItem, withFields);
 }
 
-/** Reads what a version parked in an annotation; nothing when it cannot be read. */
+/** Reads what a version parked in an annotation. People can write there too: what cannot be read, or is about other metadata, is passed over. */
 export function readDifferences(value: Json | undefined): readonly Difference[] {
   if (!Array.isArray(value)) return [];
   return value.filter((part): part is JsonObject & Difference => {
     const at = isJsonObject(part) ? part["at"] : undefined;
-    return Array.isArray(at) && at.length > 0 && at.every((step) => typeof step === "string" || typeof step === "number");
+    return Array.isArray(at) && at.every((step) => typeof step === "string" || typeof step === "number") && isConverted(at);
   });
 }
+
+/** The API server refuses a conversion that changes an object's name, kind or labels. */
+const isConverted = ([first, second]: readonly Json[]): boolean =>
+  first === "spec" || first === "status" || (first === "metadata" && second === "annotations");
 
 const isItem = ({ at }: Difference): boolean => typeof at.at(-1) === "number";
 

@@ -33,9 +33,10 @@ const KUBELET: Path = ["spec", "kubelet"];
 
 /**
  * Gives each class the kubelet settings of the NodePools that use it. Pools that differ need a class each: those without settings keep the class,
- * else the first pool does, and copies are made for the others. Returns the copies, by the draft that they were made from.
+ * else the first pool does, and copies are made for the others. `kept` names classes that NodePools of v1 use, which have no settings of their own.
+ * Returns the copies, by the draft that they were made from.
  */
-export function shareOutKubelets(made: readonly Made[]): ReadonlyMap<Draft, readonly Draft[]> {
+export function shareOutKubelets(made: readonly Made[], kept: ReadonlySet<string | undefined>): ReadonlyMap<Draft, readonly Draft[]> {
   const pools = made.filter(({ draft }) => draft.object["kind"] === "NodePool");
   const classes = made.filter(({ draft }) => draft.object["kind"] === NODE_CLASS_KIND).map(({ draft }) => draft);
   const names = new Set(classes.map(nameOf));
@@ -45,21 +46,21 @@ export function shareOutKubelets(made: readonly Made[]): ReadonlyMap<Draft, read
     const nodeClass = classes.find((draft) => nameOf(draft) === name);
     if (users.every(({ kubelet }) => kubelet === undefined)) continue;
     if (nodeClass === undefined) for (const { draft, kubelet } of users) noteMissingClass(draft, kubelet, String(name));
-    else copies.set(nodeClass, shareOut(nodeClass, users, names));
+    else copies.set(nodeClass, shareOut(nodeClass, users, names, kept.has(name)));
   }
   return copies;
 }
 
 const nameOf = (draft: Draft): string | undefined => textAt(draft.object, ["metadata", "name"]);
 
-function shareOut(nodeClass: Draft, users: readonly Made[], names: Set<string | undefined>): readonly Draft[] {
+function shareOut(nodeClass: Draft, users: readonly Made[], names: Set<string | undefined>, isKept: boolean): readonly Draft[] {
   const groups: Made[][] = [];
   for (const user of users) {
     const alike = groups.find(([first]) => equalJson(first?.kubelet?.settings, user.kubelet?.settings));
     if (alike) alike.push(user);
     else groups.push([user]);
   }
-  const keeper = groups.find(([first]) => first?.kubelet === undefined) ?? groups[0];
+  const keeper = groups.find(([first]) => first?.kubelet === undefined) ?? (isKept ? undefined : groups[0]);
   const plain = nodeClass.object;
   if (keeper) giveKubelet(nodeClass, keeper[0]);
   return groups.filter((group) => group !== keeper).map((group) => copyFor(group, nodeClass, plain, names));

@@ -1,3 +1,4 @@
+import { restrictedTags } from "../../launch/tags.ts";
 import { parseQuantity } from "../../model/quantity.ts";
 import type { Draft } from "../draft.ts";
 import { isJsonObject, type Json, type JsonObject, listAt, mapAt, type Path, setAt } from "../json.ts";
@@ -114,23 +115,18 @@ function tidySpec(draft: Draft): void {
     );
   }
   for (const i of listAt(draft.object, DEVICES).keys()) tidyVolumeSize(draft, [...DEVICES, i, "ebs", "volumeSize"]);
-  for (const key of Object.keys(mapAt(draft.object, TAGS))) {
-    if (!isSystemTag(key)) continue;
+  const tags = mapAt(draft.object, TAGS);
+  const ours = [...restrictedTags(tags as Readonly<Record<string, string>>), ...OLD_TAGS].filter(
+    (key) => key !== "" && Object.hasOwn(tags, key),
+  );
+  for (const key of ours) {
     draft.remove([...TAGS, key]);
     draft.note("told", TAGS, `tag ${key} was left out: the system sets it`);
   }
 }
 
-const isSystemTag = (key: string): boolean =>
-  key.startsWith("kubernetes.io/cluster") ||
-  [
-    "eks:eks-cluster-name",
-    "karpenter.sh/provisioner-name",
-    "karpenter.sh/managed-by",
-    "karpenter.sh/nodepool",
-    "karpenter.sh/nodeclaim",
-    "karpenter.k8s.aws/ec2nodeclass",
-  ].includes(key);
+/** Tags that older systems set. */
+const OLD_TAGS = ["karpenter.sh/provisioner-name", "karpenter.sh/managed-by"];
 
 const GI = 2 ** 30;
 const LARGEST_GI = 64_000;

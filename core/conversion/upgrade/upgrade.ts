@@ -26,11 +26,17 @@ export function upgrade(objects: readonly unknown[]): readonly (readonly Upgrade
   const made = objects.map((object, i) => (isJsonObject(object) ? upgradeOne(object as JsonObject, i) : undefined));
   const pools = made.flatMap((list) => list ?? []);
   const withClaims = made.map((list, i) => list ?? claimOf(objects[i], i, pools));
-  const copies = shareOutKubelets(pools);
+  const copies = shareOutKubelets(pools, new Set(objects.map(classOfPool)));
   return withClaims.map((list) => list?.flatMap(({ draft }) => [draft, ...(copies.get(draft) ?? [])]).map(finished));
 }
 
 const finished = ({ object, origins, notes }: Draft): Upgraded => ({ object, origins, notes });
+
+/** The class that a NodePool of v1 uses. */
+const classOfPool = (object: unknown): string | undefined =>
+  isJsonObject(object) && object["apiVersion"] === `${KARPENTER}/v1` && object["kind"] === "NodePool"
+    ? textAt(object as JsonObject, [...TEMPLATE_SPEC, "nodeClassRef", "name"])
+    : undefined;
 
 /** People wrote either group for these. */
 const GROUPS = [KARPENTER, AWS];

@@ -102,6 +102,14 @@ describe("NodePool", () => {
     expect(conversionWarnings(v1)).toEqual([expect.stringContaining("kubelet of v1beta1 has no effect")]);
   });
 
+  it("shows the class of now, when the reference has changed since it was written", () => {
+    const v1 = to("v1", beta({})) as unknown as { readonly [name: string]: Json };
+    const ref: Path = ["spec", "template", "spec", "nodeClassRef"];
+    expect(getAt(to("v1beta1", v1) as unknown as Json, ref)).toEqual({ name: "default" });
+    const changed = to("v1beta1", setAt(v1, [...ref, "name"], "gpu"));
+    expect(getAt(changed as unknown as Json, ref)).toEqual({ apiVersion: "karpenter.k8s.aws/v1beta1", kind: "EC2NodeClass", name: "gpu" });
+  });
+
   it("says at least and at most by the operators that v1beta1 knows", () => {
     const cpu = (operator: string, value: string) => ({ key: "karpenter.k8s.aws/instance-cpu", operator, values: [value] });
     const requirements = [cpu("Gte", "4"), cpu("Lte", "16"), cpu("Gte", "0")];
@@ -241,6 +249,17 @@ describe("what cannot be converted", () => {
         expect("ok" in converted ? converted.ok["apiVersion"] : converted.error).toBeTypeOf("string");
       }),
     );
+  });
+
+  it("what is parked cannot change an object's identity, whoever wrote it", () => {
+    const parked = [
+      { at: ["metadata", "name"], was: "default", is: "other" },
+      { at: ["kind"], was: "NodePool", is: "Pod" },
+      { at: [], is: {} },
+      { at: ["spec", "replicas"], is: 3 },
+    ];
+    const v1 = to("v1", beta({}, { [RESIDUE]: JSON.stringify(parked) }));
+    expect(v1).toMatchObject({ kind: "NodePool", metadata: { name: "default" }, spec: { replicas: 3 } });
   });
 
   it("annotations that are no JSON are left alone: one bad object must not make a list unreadable", () => {

@@ -214,6 +214,20 @@ describe("kubelet settings become the class's", () => {
     expect(refsOf(made)).toEqual(["shared-a", "shared", "shared-c", "shared-a"]);
   });
 
+  it("of a copy, when a NodePool of v1 uses the class as it is", () => {
+    const ref = { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "shared" };
+    const v1 = {
+      apiVersion: "karpenter.sh/v1",
+      kind: "NodePool",
+      metadata: { name: "v1" },
+      spec: { template: { spec: { nodeClassRef: ref } } },
+    };
+    expect(classesOf(upgraded(pool("a", { maxPods: 20 }), nodeClass, v1))).toEqual([
+      ["shared", undefined],
+      ["shared-a", { maxPods: 20 }],
+    ]);
+  });
+
   it("or are told, when the class is not at hand", () => {
     expect(upgraded(pool("a", { maxPods: 20 }))[0]?.notes).toEqual([
       {
