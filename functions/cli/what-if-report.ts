@@ -1,9 +1,10 @@
 import { counted, listed } from "../../core/scheduling/reasons/words.ts";
 import { rfc3339 } from "../../core/status/conditions.ts";
-import { type Bill, type BillRow, HOURS_A_MONTH } from "../../core/what-if/bill.ts";
+import { HOURS_A_MONTH } from "../../core/what-if/bill.ts";
 import type { Course, Step } from "../../core/what-if/rehearse.ts";
 import type { ChangedOutcome, Outcome, WhatIf } from "../../core/what-if/what-if.ts";
 import { perHour, wrapped } from "./columns.ts";
+import { billTable, dollars } from "./what-if-table.ts";
 
 /** All that is told of an answer. */
 export interface Report {
@@ -48,40 +49,6 @@ export function reportTable(report: Report): string {
     .map((lines) => lines.join("\n"))
     .join("\n\n")}\n`;
 }
-
-const keyOf = ({ nodePool, instanceType, capacityType }: BillRow): string => [nodePool, instanceType, capacityType].join(" ");
-
-function billTable({ today, unchanged, changed }: WhatIf): readonly string[] {
-  const bills: readonly (readonly [string, Bill])[] = [
-    ["today", today],
-    [changed ? "left alone" : "then", unchanged.bill],
-    ...(changed ? [["changed", changed.bill] as const] : []),
-  ];
-  const rows = new Map(bills.flatMap(([, { rows: list }]) => list).map((row) => [keyOf(row), row]));
-  const sorted = [...rows].sort(([a], [b]) => (a < b ? -1 : 1));
-  const cells = [
-    ["NODEPOOL", "TYPE", "CAPACITY", ...bills.flatMap(([name]) => [name.toUpperCase(), "$/H"])],
-    ...sorted.map(([key, { nodePool, instanceType, capacityType }]) => [
-      ...[nodePool, instanceType || "(on its way)", capacityType],
-      ...bills.flatMap(([, bill]) => amounts(bill.rows.find((row) => keyOf(row) === key))),
-    ]),
-    ["all", "", "", ...bills.flatMap(([, bill]) => amounts(bill))],
-    ["a month", "", "", ...bills.flatMap(([, { pricePerHour }]) => ["", dollars(pricePerHour * HOURS_A_MONTH)])],
-  ];
-  const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => (row[column] ?? "").length)));
-  return cells.map((row) =>
-    row
-      .map((cell, column) => (column < 3 ? cell.padEnd(widths[column] ?? 0) : cell.padStart((widths[column] ?? 0) + (column % 2))))
-      .join("  ")
-      .trimEnd(),
-  );
-}
-
-function amounts(row: Pick<BillRow, "nodes" | "pricePerHour"> | undefined): readonly [string, string] {
-  return row === undefined || row.nodes === 0 ? ["-", "-"] : [String(row.nodes), row.pricePerHour.toFixed(3)];
-}
-
-const dollars = (amount: number): string => `$${amount.toFixed(Math.abs(amount) < 100 ? 2 : 0)}`;
 
 /** "$0.1234/h less, $90 a month". */
 function difference(from: number, to: number): string {

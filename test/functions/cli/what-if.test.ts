@@ -57,6 +57,16 @@ it("puts the bills side by side, and says what the change is worth", async () =>
   expect(text).toContain("Nothing was changed.");
 });
 
+it("sums pools up, and folds what changes least where the table would be too long", async () => {
+  const many = Array.from({ length: 40 }, (_, i) => ({ ...(TYPES[0] ?? instanceType("x")), name: `many.${String(i).padStart(2, "0")}` }));
+  const machines = [...many.map(({ name }, i) => ({ name: `n${i}`, type: name })), { name: "other", pool: "two", type: "aaaa.large" }];
+  const text = await whatIfCommand([scenarioFile({ pools: [quiet, nodePool("two")], machines }, { instanceTypes: [...TYPES, ...many] })]);
+  expect(text).toMatch(/^default +\(11 more\) +11 +1\.100 +11 +1\.100$/m);
+  expect(text).toMatch(/^default +all +40 +4\.000 +40 +4\.000$/m);
+  expect(text).toMatch(/^two +aaaa\.large +on-demand +1 +0\.400 +- +-$/m);
+  expect(text).toMatch(/^all +41 +4\.400 +40 +4\.000$/m);
+});
+
 it("gives programs the same facts", async () => {
   const answer = await json(busy, "--family", "bbbb");
   expect(answer).toMatchObject({
