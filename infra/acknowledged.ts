@@ -1,8 +1,8 @@
-import { Validations } from "aws-cdk-lib";
+import { type Stack, Validations } from "aws-cdk-lib";
 import { nodeRoleId } from "./clusters.ts";
 import { FUNCTION_NAMES, FUNCTIONS } from "./functions.ts";
 import { capital } from "./lambda.ts";
-import type { AutoscalerStack } from "./stack.ts";
+import type { ClusterSettings, DeploymentSettings } from "./settings.ts";
 
 /** What cdk-nag's rules find and we mean: the construct, the findings, and why they stay. */
 interface Exception {
@@ -60,10 +60,9 @@ const EXCEPTIONS: readonly Exception[] = [
   },
 ];
 
-/** Tells cdk-nag which of its findings in this stack are meant. Whatever else it finds fails the synthesis. */
-export function acknowledge(stack: AutoscalerStack): void {
-  const clusters = stack.settings.clusters.map(({ name }) => name);
-  const own: readonly Exception[] = clusters.flatMap((name) => [
+/** Tells cdk-nag which of its findings in a stack of these clusters are meant. Whatever else it finds fails the synthesis. */
+export function acknowledge(stack: Stack, settings: DeploymentSettings, clusters: readonly ClusterSettings[]): void {
+  const own: readonly Exception[] = clusters.flatMap(({ name }) => [
     {
       construct: nodeRoleId(name),
       findings: [
@@ -73,10 +72,10 @@ export function acknowledge(stack: AutoscalerStack): void {
       reason: "The policies that EKS documents for its nodes; AWS keeps them up to date with what kubelets need.",
     },
   ]);
-  if (!stack.settings.enforceTls) {
+  if (!settings.enforceTls) {
     Validations.of(stack).acknowledge({ id: "AwsSolutions-SQS4", reason: "Deployed to a local stand-in of AWS, which speaks plain HTTP." });
   }
-  const inVpc = (stack.settings.vpc === undefined ? [] : FUNCTION_NAMES.filter((name) => FUNCTIONS[name].inClusters)).map(
+  const inVpc = (settings.vpc === undefined ? [] : FUNCTION_NAMES.filter((name) => FUNCTIONS[name].inClusters)).map(
     (name): Exception => ({
       construct: `${capital(name)}Role`,
       findings: [wildcard("*")],

@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { App, CliCredentialsStackSynthesizer, type IStackSynthesizer, Validations } from "aws-cdk-lib";
+import { App, BootstraplessSynthesizer, CliCredentialsStackSynthesizer, type IStackSynthesizer, Validations } from "aws-cdk-lib";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { AwsSolutionsChecks } from "cdk-nag";
+import { AccessStack, accessStackName } from "./access-stack.ts";
 import { acknowledge } from "./acknowledged.ts";
 import { bundleCode, DIST, functionNames } from "./build.ts";
 import { endWith } from "./end-with.ts";
@@ -22,10 +23,11 @@ export interface SynthOptions {
   readonly extraEnvironment?: Readonly<Record<string, string>>;
 }
 
-/** The app with its one stack, checked by cdk-nag when it is synthesised. */
+/** The app with the functions' stack, and one for each cluster of another account; checked by cdk-nag when it is synthesised. */
 export function makeApp({ settings, outDir, code = bundled, extraEnvironment }: SynthOptions): {
   readonly app: App;
   readonly stack: AutoscalerStack;
+  readonly access: readonly AccessStack[];
 } {
   const app = new App({
     ...(outDir !== undefined && { outdir: outDir }),
@@ -39,9 +41,22 @@ export function makeApp({ settings, outDir, code = bundled, extraEnvironment }: 
     ...(extraEnvironment && { extraEnvironment }),
     synthesizer: new CliCredentialsStackSynthesizer() as IStackSynthesizer,
   });
-  acknowledge(stack);
+  acknowledge(
+    stack,
+    settings,
+    settings.clusters.filter(({ account }) => account === undefined),
+  );
+  const access = settings.clusters
+    .filter(({ account }) => account !== undefined)
+    .map((cluster) => {
+      // Without code to bring along, nothing needs to be prepared in that account.
+      const synthesizer = new BootstraplessSynthesizer() as IStackSynthesizer;
+      const made = new AccessStack(app, accessStackName(settings.stackName, cluster.name), { settings, cluster, synthesizer });
+      acknowledge(made, settings, [cluster]);
+      return made;
+    });
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-  return { app, stack };
+  return { app, stack, access };
 }
 
 function bundled(name: FunctionName): Code {
@@ -98,11 +113,13 @@ async function main(): Promise<void> {
   for (const name of FUNCTION_NAMES) {
     await bundleCode(name, DIST);
   }
-  const { app } = makeApp({ settings, outDir });
+  const { app, access } = makeApp({ settings, outDir });
   app.synth();
   console.log(
     `${settings.stackName} for ${settings.clusters.map(({ name }) => name).join(", ")}: ${join(outDir, `${settings.stackName}.template.json`)}`,
   );
+  for (const { cluster, stackName } of access)
+    console.log(`what account ${cluster.account} needs for ${cluster.name}: ${join(outDir, `${stackName}.template.json`)}`);
 }
 
 if (import.meta.main) {

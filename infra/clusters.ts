@@ -1,6 +1,6 @@
 import type { Stack } from "aws-cdk-lib";
 import { CfnAccessEntry } from "aws-cdk-lib/aws-eks";
-import { CfnInstanceProfile, ManagedPolicy, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { CfnInstanceProfile, type IRole, ManagedPolicy, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { Function as LambdaFunction } from "aws-cdk-lib/aws-lambda";
 import { CfnSubscriptionFilter } from "aws-cdk-lib/aws-logs";
 import { auditFilterPattern, USER_PREFIX } from "./audit-pattern.ts";
@@ -29,17 +29,21 @@ export function subscribeToAuditLog(stack: Stack, cluster: ClusterSettings, audi
   filter.node.addDependency(audit.node.findChild(permission));
 }
 
-/** Lets the functions into a cluster, each as the group that infra/rbac gives its rights. */
+/** Lets a function into a cluster by its role, as the group that infra/rbac gives its rights. */
+export function letIn(stack: Stack, cluster: string, name: FunctionName, role: IRole): void {
+  new CfnAccessEntry(stack, `${capital(name)}In${idOf(cluster)}`, {
+    clusterName: cluster,
+    principalArn: role.roleArn,
+    type: "STANDARD",
+    username: `${USER_PREFIX}${name}`,
+    kubernetesGroups: [`karpenter-serverless:${name}`],
+  });
+}
+
+/** Lets all functions that talk to clusters into one. */
 export function letFunctionsIn(stack: Stack, cluster: string, functions: ReadonlyMap<FunctionName, LambdaFunction>): void {
   for (const [name, { role }] of functions) {
-    if (!FUNCTIONS[name].inClusters || role === undefined) continue;
-    new CfnAccessEntry(stack, `${capital(name)}In${idOf(cluster)}`, {
-      clusterName: cluster,
-      principalArn: role.roleArn,
-      type: "STANDARD",
-      username: `${USER_PREFIX}${name}`,
-      kubernetesGroups: [`karpenter-serverless:${name}`],
-    });
+    if (FUNCTIONS[name].inClusters && role !== undefined) letIn(stack, cluster, name, role);
   }
 }
 

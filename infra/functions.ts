@@ -14,6 +14,12 @@ export interface ScheduleSpec {
   readonly input: Readonly<Record<string, string>>;
 }
 
+/**
+ * A part of what the store's adapter does (functions/adapters/dynamodb): find a claim by its instance; read records and documents; write them one by one, or
+ * many at once; remove them; take the lease and write under it.
+ */
+export type StoreUse = "find" | "read" | "write" | "write-many" | "remove" | "decide";
+
 export interface FunctionSpec {
   readonly description: string;
   /** MB; CPU comes with it, a whole one at 1,769. */
@@ -23,7 +29,7 @@ export interface FunctionSpec {
   readonly queue?: QueueName;
   readonly sends: readonly WakeUpQueue[];
   /** What it may do to the record of intent. */
-  readonly store: "none" | "read" | "write";
+  readonly store: readonly StoreUse[];
   /** Whether it talks to clusters: then it asks EKS where they are, and each cluster lets it in. */
   readonly inClusters: boolean;
   /** Whether it tells the event bus, if there is one, what it did and why. */
@@ -39,7 +45,7 @@ export const FUNCTIONS: Readonly<Record<FunctionName, FunctionSpec>> = {
     memory: 512,
     timeoutSeconds: 30,
     sends: ["provision", "claims", "disruption", "catalog"],
-    store: "read",
+    store: ["find"],
     inClusters: false,
     announces: false,
     schedules: [],
@@ -49,7 +55,7 @@ export const FUNCTIONS: Readonly<Record<FunctionName, FunctionSpec>> = {
     memory: 1024,
     timeoutSeconds: 10,
     sends: ["provision", "claims", "disruption", "catalog"],
-    store: "read",
+    store: ["find"],
     inClusters: false,
     announces: false,
     schedules: [],
@@ -59,7 +65,7 @@ export const FUNCTIONS: Readonly<Record<FunctionName, FunctionSpec>> = {
     memory: 1024,
     timeoutSeconds: 10,
     sends: [],
-    store: "none",
+    store: [],
     inClusters: false,
     announces: false,
     schedules: [],
@@ -70,7 +76,7 @@ export const FUNCTIONS: Readonly<Record<FunctionName, FunctionSpec>> = {
     timeoutSeconds: 60,
     queue: "provision",
     sends: ["provision", "claims", "disruption"],
-    store: "write",
+    store: ["read", "write", "decide"],
     inClusters: true,
     announces: true,
     schedules: [sweep],
@@ -81,7 +87,7 @@ export const FUNCTIONS: Readonly<Record<FunctionName, FunctionSpec>> = {
     timeoutSeconds: 60,
     queue: "claims",
     sends: ["provision", "claims", "disruption"],
-    store: "write",
+    store: ["read", "write", "write-many", "remove"],
     inClusters: true,
     announces: true,
     schedules: [sweep],
@@ -92,7 +98,7 @@ export const FUNCTIONS: Readonly<Record<FunctionName, FunctionSpec>> = {
     timeoutSeconds: 20,
     queue: "interruption",
     sends: ["provision", "claims", "disruption"],
-    store: "write",
+    store: ["find", "read", "write", "write-many"],
     inClusters: true,
     announces: true,
     schedules: [],
@@ -103,7 +109,7 @@ export const FUNCTIONS: Readonly<Record<FunctionName, FunctionSpec>> = {
     timeoutSeconds: 120,
     queue: "disruption",
     sends: ["provision", "claims", "disruption"],
-    store: "write",
+    store: ["read", "write", "remove", "decide"],
     inClusters: true,
     announces: true,
     schedules: [sweep],
@@ -114,7 +120,7 @@ export const FUNCTIONS: Readonly<Record<FunctionName, FunctionSpec>> = {
     timeoutSeconds: 300,
     queue: "catalog",
     sends: ["provision"],
-    store: "write",
+    store: ["read", "write", "write-many"],
     inClusters: true,
     announces: false,
     schedules: [sweep, { name: "prices", rate: "rate(12 hours)", input: { kind: "prices" } }],

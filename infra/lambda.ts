@@ -15,16 +15,11 @@ import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { FUNCTIONS, type FunctionName, QUEUE_VARIABLES, type QueueName } from "./functions.ts";
 import {
   announceStatement,
-  clusterStatements,
-  describeStatement,
-  instanceProfileStatements,
-  launchStatements,
+  assumeStatements,
+  cloudStatements,
   networkInterfaceStatement,
-  parameterStatement,
-  passNodeRoleStatement,
-  pricingStatement,
-  storeStatement,
-  zonalShiftStatement,
+  roleInAccount,
+  storeStatements,
 } from "./policies.ts";
 import type { DeploymentSettings } from "./settings.ts";
 
@@ -86,6 +81,9 @@ function environment(name: FunctionName, { stack, settings, table, queues, extra
     sources: cluster.sources,
     endpoint: cluster.endpoint,
     caBundle: cluster.caBundle,
+    ...(cluster.account !== undefined && FUNCTIONS[name].inClusters
+      ? { roleArn: roleInAccount(stack.stackName, cluster, name), externalId: cluster.externalId }
+      : {}),
   }));
   const variables: Record<string, string> = {
     ...settings.settings,
@@ -128,7 +126,7 @@ function makeRole(name: FunctionName, logGroup: LogGroup, surroundings: Surround
       actions: ["logs:CreateLogStream", "logs:PutLogEvents"],
       resources: [logGroup.logGroupArn],
     }),
-    ...(store === "none" ? [] : [storeStatement(store, table.tableArn)]),
+    ...storeStatements(store, table.tableArn),
     ...(targets.length === 0
       ? []
       : [new PolicyStatement({ sid: "Wake", actions: ["sqs:SendMessage"], resources: targets.map(({ queueArn }) => queueArn) })]),
@@ -141,7 +139,12 @@ function makeRole(name: FunctionName, logGroup: LogGroup, surroundings: Surround
             resources: [queues[queue].queueArn],
           }),
         ]),
-    ...cloudStatements(name, settings),
+    ...cloudStatements(
+      name,
+      settings.clusters.filter(({ account }) => account === undefined),
+      settings.settings,
+    ),
+    ...(FUNCTIONS[name].inClusters ? assumeStatements(stack.stackName, settings.clusters, name) : []),
     ...(settings.eventBus !== undefined && announces ? [announceStatement(settings.eventBus)] : []),
     ...(settings.vpc !== undefined && FUNCTIONS[name].inClusters ? [networkInterfaceStatement()] : []),
   ];
@@ -152,34 +155,6 @@ function makeRole(name: FunctionName, logGroup: LogGroup, surroundings: Surround
   });
   new CfnOutput(stack, `${capital(name)}RoleArn`, { value: role.roleArn });
   return role;
-}
-
-function cloudStatements(name: FunctionName, { clusters, settings }: DeploymentSettings): readonly PolicyStatement[] {
-  const find = FUNCTIONS[name].inClusters ? clusterStatements(clusters) : [];
-  switch (name) {
-    case "lifecycle":
-      return [
-        ...find,
-        ...launchStatements(clusters),
-        passNodeRoleStatement(clusters),
-        describeStatement("Instances", "InstanceStatus", "LaunchTemplates", "Fleets"),
-      ];
-    case "catalog":
-      return [
-        ...find,
-        ...instanceProfileStatements(clusters),
-        passNodeRoleStatement(clusters),
-        describeStatement(
-          ...["AvailabilityZones", "CapacityReservations", "Images", "InstanceTypeOfferings", "InstanceTypes"],
-          ...["PlacementGroups", "SecurityGroups", "SpotPriceHistory", "Subnets"],
-        ),
-        parameterStatement(),
-        ...(settings["ISOLATED_VPC"] === "true" ? [] : [pricingStatement()]),
-        ...(settings["ENABLE_ZONAL_SHIFT"] === "true" ? [zonalShiftStatement(clusters)] : []),
-      ];
-    default:
-      return find;
-  }
 }
 
 export function capital(name: string): string {

@@ -1,5 +1,7 @@
 import { Aws } from "aws-cdk-lib";
 import { PolicyStatement, type PolicyStatementProps } from "aws-cdk-lib/aws-iam";
+import { FUNCTIONS, type FunctionName, type StoreUse } from "./functions.ts";
+import { roleNameInAccount } from "./role-names.ts";
 import type { ClusterSettings } from "./settings.ts";
 
 /**
@@ -29,7 +31,7 @@ const MADE_BY_A_LAUNCH = ["fleet", "instance", "volume", "network-interface", "l
 const LAUNCHES = ["ec2:RunInstances", "ec2:CreateFleet"];
 
 /** Launch, tag and terminate instances of these clusters, and of no others. */
-export function launchStatements(clusters: readonly ClusterSettings[]): readonly PolicyStatement[] {
+function launchStatements(clusters: readonly ClusterSettings[]): readonly PolicyStatement[] {
   const own = tagged("ResourceTag", clusters);
   const request = tagged("RequestTag", clusters);
   return [
@@ -65,7 +67,7 @@ export function launchStatements(clusters: readonly ClusterSettings[]): readonly
 }
 
 /** Describe calls know no resources; the region is all that can be asked. */
-export function describeStatement(...names: readonly string[]): PolicyStatement {
+function describeStatement(...names: readonly string[]): PolicyStatement {
   return allow("Describe", {
     actions: names.map((name) => `ec2:Describe${name}`),
     resources: ["*"],
@@ -74,7 +76,7 @@ export function describeStatement(...names: readonly string[]): PolicyStatement 
 }
 
 /** Give instances the nodes' roles, and no other. */
-export function passNodeRoleStatement(clusters: readonly ClusterSettings[]): PolicyStatement {
+function passNodeRoleStatement(clusters: readonly ClusterSettings[]): PolicyStatement {
   const roles = new Set(clusters.flatMap(({ name, nodeRoles }) => nodeRoles ?? [`KarpenterNodeRole-${name}`]));
   return allow("PassNodeRole", {
     actions: ["iam:PassRole"],
@@ -84,7 +86,7 @@ export function passNodeRoleStatement(clusters: readonly ClusterSettings[]): Pol
 }
 
 /** Make, fill and remove the instance profiles of these clusters' node classes, under the product's own path. */
-export function instanceProfileStatements(clusters: readonly ClusterSettings[]): readonly PolicyStatement[] {
+function instanceProfileStatements(clusters: readonly ClusterSettings[]): readonly PolicyStatement[] {
   const resources = [global(`instance-profile/karpenter/${Aws.REGION}/*`)];
   const conditions = (where: "RequestTag" | "ResourceTag") => ({
     StringEquals: {
@@ -110,17 +112,17 @@ export function instanceProfileStatements(clusters: readonly ClusterSettings[]):
 }
 
 /** AWS's public parameters name the images of each Kubernetes version. */
-export function parameterStatement(): PolicyStatement {
+function parameterStatement(): PolicyStatement {
   return allow("ReadImageParameters", { actions: ["ssm:GetParameter"], resources: [arn("ssm", "parameter/aws/service/*", "")] });
 }
 
 /** The price list is served from few regions and knows no resources. */
-export function pricingStatement(): PolicyStatement {
+function pricingStatement(): PolicyStatement {
   return allow("ReadPrices", { actions: ["pricing:GetProducts"], resources: ["*"] });
 }
 
 /** Ask ARC which zones a cluster is shifted away from. */
-export function zonalShiftStatement(clusters: readonly ClusterSettings[]): PolicyStatement {
+function zonalShiftStatement(clusters: readonly ClusterSettings[]): PolicyStatement {
   return allow("ReadZonalShifts", {
     actions: ["arc-zonal-shift:GetManagedResource"],
     resources: ["*"],
@@ -129,10 +131,8 @@ export function zonalShiftStatement(clusters: readonly ClusterSettings[]): Polic
 }
 
 /** Ask EKS where the clusters are. */
-export function clusterStatements(clusters: readonly ClusterSettings[]): readonly PolicyStatement[] {
-  return [
-    allow("FindClusters", { actions: ["eks:DescribeCluster"], resources: clusters.map(({ name }) => arn("eks", `cluster/${name}`)) }),
-  ];
+function clusterStatement(clusters: readonly ClusterSettings[]): PolicyStatement {
+  return allow("FindClusters", { actions: ["eks:DescribeCluster"], resources: clusters.map(({ name }) => arn("eks", `cluster/${name}`)) });
 }
 
 /** What Lambda does in the function's name to reach into a VPC; it asks for all resources. */
@@ -150,14 +150,69 @@ export function announceStatement(eventBus: string): PolicyStatement {
   return allow("Announce", { actions: ["events:PutEvents"], resources: [arn("events", `event-bus/${eventBus}`)] });
 }
 
-/** The record of intent: all items of the table, or only look-ups. */
-export function storeStatement(access: "read" | "write", tableArn: string): PolicyStatement {
-  const reads = ["dynamodb:GetItem", "dynamodb:Query"];
-  const writes = ["BatchGetItem", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "ConditionCheckItem"].map(
-    (name) => `dynamodb:${name}`,
-  );
-  return allow(access === "read" ? "LookUpIntents" : "KeepIntents", {
-    actions: access === "read" ? reads : [...reads, ...writes],
-    resources: [tableArn, `${tableArn}/index/byInstance`],
-  });
+const STORE_ACTIONS: Readonly<Record<Exclude<StoreUse, "find">, readonly string[]>> = {
+  read: ["GetItem", "BatchGetItem", "Query"],
+  write: ["PutItem"],
+  "write-many": ["BatchWriteItem"],
+  remove: ["DeleteItem"],
+  decide: ["UpdateItem", "ConditionCheckItem"],
+};
+
+/** The record of intent: so much of it as a function makes use of. */
+export function storeStatements(uses: readonly StoreUse[], tableArn: string): readonly PolicyStatement[] {
+  const actions = uses.flatMap((use) => (use === "find" ? [] : STORE_ACTIONS[use])).map((name) => `dynamodb:${name}`);
+  return [
+    ...(uses.includes("find")
+      ? [allow("FindByInstance", { actions: ["dynamodb:Query"], resources: [`${tableArn}/index/byInstance`] })]
+      : []),
+    ...(actions.length > 0 ? [allow("KeepIntents", { actions, resources: [tableArn] })] : []),
+  ];
+}
+
+/** The role in another account that a function takes to reach a cluster there (access-stack.ts makes it). */
+export function roleInAccount(stackName: string, cluster: ClusterSettings, name: FunctionName): string {
+  return `arn:${Aws.PARTITION}:iam::${cluster.account}:role/${roleNameInAccount(stackName, cluster.name, name)}`;
+}
+
+/** Act in the accounts of clusters that live in others, as the roles that are meant for this function and as no other. */
+export function assumeStatements(stackName: string, clusters: readonly ClusterSettings[], name: FunctionName): readonly PolicyStatement[] {
+  const resources = clusters.filter(({ account }) => account !== undefined).map((cluster) => roleInAccount(stackName, cluster, name));
+  return resources.length > 0 ? [allow("ActInOtherAccounts", { actions: ["sts:AssumeRole"], resources })] : [];
+}
+
+/**
+ * What a function may do in an account to the clusters that live there: nothing without any.
+ * `settings` are Karpenter's, of which some ask for more or for less.
+ */
+export function cloudStatements(
+  name: FunctionName,
+  clusters: readonly ClusterSettings[],
+  settings: Readonly<Record<string, string>>,
+): readonly PolicyStatement[] {
+  if (clusters.length === 0 || !FUNCTIONS[name].inClusters) return [];
+  const find = clusterStatement(clusters);
+  switch (name) {
+    case "lifecycle":
+      return [
+        find,
+        ...launchStatements(clusters),
+        passNodeRoleStatement(clusters),
+        describeStatement("Instances", "InstanceStatus", "LaunchTemplates"),
+      ];
+    case "catalog":
+      return [
+        find,
+        ...instanceProfileStatements(clusters),
+        passNodeRoleStatement(clusters),
+        describeStatement(
+          ...["AvailabilityZones", "CapacityReservations", "Images", "InstanceTypeOfferings", "InstanceTypes"],
+          ...["PlacementGroups", "SecurityGroups", "SpotPriceHistory", "Subnets"],
+        ),
+        parameterStatement(),
+        ...(settings["ISOLATED_VPC"] === "true" ? [] : [pricingStatement()]),
+        ...(settings["ENABLE_ZONAL_SHIFT"] === "true" ? [zonalShiftStatement(clusters)] : []),
+      ];
+    default:
+      return [find];
+  }
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { BadInput } from "./end-with.ts";
 import { type FunctionSettings, functionSettings } from "./function-settings.ts";
+import { roleNameInAccount } from "./role-names.ts";
 import { WITHOUT_EFFECT } from "./setting-notes.ts";
 
 /** What a deployment is told: infra/clusters.json, or a file like it. */
@@ -18,6 +19,16 @@ const cluster = z.strictObject({
   /** Of its audit records; /aws/eks/NAME/cluster when absent. */
   logGroup: z.string().optional(),
   auditPattern: z.enum(["json", "text"]).default("json"),
+  /** The account that it lives in, when that is another than the stack's: the functions reach it by roles there (docs/deploy.md). Same region. */
+  account: z
+    .string()
+    .regex(/^\d{12}$/, "is no AWS account: twelve digits")
+    .optional(),
+  /** What those roles ask for beside who comes. */
+  externalId: z
+    .string()
+    .regex(/^[\w+=,.@:/-]{2,256}$/, "must have 2 to 256 letters, digits and +=,.@:/-_")
+    .optional(),
   /** Names of roles that its nodes may have; KarpenterNodeRole-NAME when absent. */
   nodeRoles: z.array(z.string().regex(/^[\w+=,.@-]+$/, "is no role name")).optional(),
 });
@@ -120,6 +131,29 @@ function wording(issue: z.core.$ZodIssue): string {
   }
 }
 
+/** What must hold of a cluster in another account. Throws one sentence. */
+function checkAccount({ name, account, externalId, sources }: ClusterSettings, stackName: string, source: string): void {
+  if (account === undefined) {
+    if (externalId !== undefined)
+      throw new BadInput(`${source}: cluster ${name} has an externalId but no account; say in which account it lives, or leave it out.`);
+    return;
+  }
+  if (sources.includes("audit"))
+    throw new BadInput(
+      `${source}: cluster ${name} lives in another account, whose audit log cannot be subscribed to; use "notify" in its sources.`,
+    );
+  // CloudFormation cuts longer ones in the names of the functions' roles, by which that account knows them.
+  if (stackName.length > 24)
+    throw new BadInput(
+      `${source}: cluster ${name} lives in another account, for which stackName must have at most 24 characters; ${stackName} has ${stackName.length}.`,
+    );
+  const longest = roleNameInAccount(stackName, name, "interruption");
+  if (longest.length > 64)
+    throw new BadInput(
+      `${source}: the role ${longest} in cluster ${name}'s account would have ${longest.length} characters, IAM takes 64; choose a shorter stackName.`,
+    );
+}
+
 /**
  * Reads settings, with defaults filled in. Throws one sentence about the first thing that is wrong; `source` says where. `warn` hears a sentence
  * about each setting of Karpenter that does nothing here.
@@ -140,6 +174,7 @@ export function parseSettings(value: unknown, source: string, warn: (sentence: s
   if (twice !== undefined) {
     throw new BadInput(`${source}: cluster ${twice} is named twice; leave one of them out.`);
   }
+  for (const cluster of parsed.data.clusters) checkAccount(cluster, parsed.data.stackName, source);
   const bus = parsed.data.eventBus === undefined ? 0 : 150 + parsed.data.eventBus.length;
   const growth = names.reduce((sum, name) => sum + 122 + 7 * name.length, bus);
   if (growth > MAX_POLICY_GROWTH) {

@@ -4,7 +4,7 @@ import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { AttributeType, BillingMode, ProjectionType, Table, TableEncryption } from "aws-cdk-lib/aws-dynamodb";
 import { Rule } from "aws-cdk-lib/aws-events";
 import { SqsQueue } from "aws-cdk-lib/aws-events-targets";
-import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { AccountPrincipal, PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { type Code, EventSourceMapping, FunctionUrlAuthType, type Function as LambdaFunction } from "aws-cdk-lib/aws-lambda";
 import { CfnSchedule } from "aws-cdk-lib/aws-scheduler";
 import { Topic } from "aws-cdk-lib/aws-sns";
@@ -15,6 +15,7 @@ import { batchSecondsOf } from "./function-settings.ts";
 import { FUNCTION_NAMES, FUNCTIONS, type FunctionName, QUEUES, type QueueName } from "./functions.ts";
 import { INTERRUPTION_RULES } from "./interruption-rules.ts";
 import { capital, makeFunction, type Surroundings } from "./lambda.ts";
+import { noticesRoleName } from "./role-names.ts";
 import type { ClusterSettings, DeploymentSettings } from "./settings.ts";
 
 export interface AutoscalerStackProps extends StackProps {
@@ -25,7 +26,7 @@ export interface AutoscalerStackProps extends StackProps {
   readonly extraEnvironment?: Readonly<Record<string, string>>;
 }
 
-/** One autoscaler for any number of clusters of an account and region. */
+/** One autoscaler for any number of clusters of a region, in this account and in others. */
 export class AutoscalerStack extends Stack {
   readonly settings: DeploymentSettings;
   readonly #deadLetters: Queue[] = [];
@@ -47,7 +48,7 @@ export class AutoscalerStack extends Stack {
     this.#sweep(functions);
     this.#listenToInterruptions(queues.interruption);
     this.#listenToClusters(functions);
-    for (const { name } of settings.createNodeRoles ? settings.clusters : []) makeNodeRole(this, name, settings.accessEntries);
+    for (const { name } of settings.createNodeRoles ? this.#ownClusters() : []) makeNodeRole(this, name, settings.accessEntries);
     this.#watchDeadLetters();
     new CfnOutput(this, "TableName", { value: table.tableName });
     new CfnOutput(this, "InterruptionQueueUrl", { value: queues.interruption.queueUrl });
@@ -155,7 +156,20 @@ export class AutoscalerStack extends Stack {
     }
   }
 
+  /** Those of the stack's own account; the others have stacks there (access-stack.ts). */
+  #ownClusters(): readonly ClusterSettings[] {
+    return this.settings.clusters.filter(({ account }) => account === undefined);
+  }
+
   #listenToInterruptions(queue: Queue): void {
+    for (const { name, account } of this.settings.clusters) {
+      if (account === undefined) continue;
+      const role = `arn:${this.partition}:iam::${account}:role/${noticesRoleName(this.stackName, name)}`;
+      // By its account with a condition: a queue's policy may not name a role that is not there yet.
+      const principals = [new AccountPrincipal(account)];
+      const conditions = { ArnEquals: { "aws:PrincipalArn": role } };
+      queue.addToResourcePolicy(new PolicyStatement({ actions: ["sqs:SendMessage"], resources: [queue.queueArn], principals, conditions }));
+    }
     for (const [name, eventPattern] of Object.entries(INTERRUPTION_RULES)) {
       new Rule(this, `${name}Rule`, { eventPattern, targets: [new SqsQueue(queue)] });
     }
@@ -171,7 +185,7 @@ export class AutoscalerStack extends Stack {
       const url = functions.get(name)?.addFunctionUrl({ authType: FunctionUrlAuthType.NONE }).url;
       if (url !== undefined) new CfnOutput(this, `${capital(name)}Url`, { value: url });
     }
-    for (const { name } of this.settings.accessEntries ? this.settings.clusters : []) letFunctionsIn(this, name, functions);
+    for (const { name } of this.settings.accessEntries ? this.#ownClusters() : []) letFunctionsIn(this, name, functions);
   }
 
   #watchDeadLetters(): void {

@@ -113,6 +113,7 @@ async function resolve(statements: readonly Statement[]): Promise<void> {
   });
   const profile = instanceProfileOf(nodeClass, `KarpenterNodeRole-${CLUSTER}`, CLUSTER, "us-west-2");
   await inventory.ensureInstanceProfile(profile);
+  await inventory.instanceProfiles?.(profile.path);
   await inventory.removeInstanceProfile?.(profile.name);
   await inventory.parameter("/aws/service/eks/optimized-ami/1.36/amazon-linux-2023/x86_64/standard/recommended/image_id");
   await Promise.all([inventory.subnets([]), inventory.securityGroups([]), inventory.images([{ id: imageFor(fake) }]), inventory.zones()]);

@@ -5,6 +5,7 @@ import { describeCluster } from "./eks.ts";
 import { AwsError } from "./errors.ts";
 import type { ActiveFault, Call } from "./faults.ts";
 import { IAM_ACTIONS } from "./iam.ts";
+import { hexOf } from "./ids.ts";
 import { getProducts } from "./pricing.ts";
 import { SSM_ACTIONS } from "./ssm.ts";
 import { decodeQuery, encodeXml, escapeXml, inputOf, outputOf } from "./wire/schema.ts";
@@ -25,6 +26,7 @@ export type Reply = {
 };
 
 const EC2_VERSION = "2016-11-15";
+const STS = "https://sts.amazonaws.com/doc/2011-06-15/";
 const MAX_LOGGED_TEXT = 200;
 
 /** Finds out which service and action a request is for. Signatures are not checked: the access key only says who calls. */
@@ -43,7 +45,7 @@ export function understand(world: World, request: IncomingMessage, body: string)
   if (action === "") throw new AwsError("MissingAction", `${request.method} ${url.pathname} names no action that this stand-in knows.`);
   if (form.get("Version") === EC2_VERSION) return ec2(caller, action, form);
   if (action in IAM_ACTIONS || credential?.[2] === "iam") return iam(caller, action, form);
-  return sts(caller, action);
+  return sts(caller, action, Object.fromEntries(form));
 }
 
 type Caller = { readonly world: World; readonly accessKey: string; readonly wantsJson: boolean };
@@ -114,11 +116,12 @@ function iam(caller: Caller, action: string, form: URLSearchParams): Understood 
 const queryAnswer = (action: string, answer: string, requestId: string, namespace: string): string =>
   `<${action}Response xmlns="${namespace}"><${action}Result>${answer}</${action}Result><ResponseMetadata><RequestId>${requestId}</RequestId></ResponseMetadata></${action}Response>`;
 
-function sts(caller: Caller, action: string): Understood {
-  const call = logged(caller, "sts", action, {});
+function sts(caller: Caller, action: string, params: Readonly<Record<string, string>>): Understood {
+  const call = logged(caller, "sts", action, params);
   return {
     call,
     perform(world) {
+      if (action === "AssumeRole") return xml(200, queryAnswer(action, sessionOf(world, params["RoleArn"] ?? ""), call.requestId, STS));
       if (action !== "GetCallerIdentity") throw new AwsError("InvalidAction", `Could not find operation ${action} for version 2011-06-15`);
       const Arn = `arn:aws:sts::${world.account}:assumed-role/${call.role || "nobody"}/fake`;
       const UserId = `${call.accessKey}:fake`;
@@ -127,10 +130,22 @@ function sts(caller: Caller, action: string): Understood {
         return jsonReply({ GetCallerIdentityResponse: { GetCallerIdentityResult, ResponseMetadata: { RequestId: call.requestId } } });
       }
       const answer = `<Arn>${escapeXml(Arn)}</Arn><UserId>${escapeXml(UserId)}</UserId><Account>${world.account}</Account>`;
-      return xml(200, queryAnswer(action, answer, call.requestId, "https://sts.amazonaws.com/doc/2011-06-15/"));
+      return xml(200, queryAnswer(action, answer, call.requestId, STS));
     },
     refuse: queryError(call),
   };
+}
+
+/** Credentials of a role, by whose key later calls can be told: the same at each time. */
+function sessionOf(world: World, roleArn: string): string {
+  const expiration = new Date(world.clock.now() + 3_600_000).toISOString();
+  const key = `<AccessKeyId>${accessKeyOfRole(roleArn)}</AccessKeyId><SecretAccessKey>secret</SecretAccessKey>`;
+  return `<Credentials>${key}<SessionToken>token</SessionToken><Expiration>${expiration}</Expiration></Credentials>`;
+}
+
+/** The access key of sessions of a role. */
+export function accessKeyOfRole(roleArn: string): string {
+  return `ASIA${hexOf(roleArn, 16).toUpperCase()}`;
 }
 
 function json(caller: Caller, target: string, body: string): Understood {

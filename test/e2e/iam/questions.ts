@@ -18,7 +18,7 @@ export function questionsOf(world: World, { service, action, params }: Pick<Call
       return [plain(`pricing:${action}`, "*")];
     case "sts":
       // GetCallerIdentity cannot be refused.
-      return [];
+      return action === "GetCallerIdentity" ? [] : [plain(`sts:${action}`, String(params["RoleArn"]))];
     default:
       throw new Error(`test/e2e/iam/questions.ts does not know what IAM asks about ${service}:${action}.`);
   }

@@ -1,0 +1,91 @@
+import { Aws, CfnOutput, CfnParameter, Stack, type StackProps, Tags } from "aws-cdk-lib";
+import { CfnRule } from "aws-cdk-lib/aws-events";
+import { ArnPrincipal, type IPrincipal, PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import type { Construct } from "constructs";
+import { letIn, makeNodeRole } from "./clusters.ts";
+import { FUNCTION_NAMES, FUNCTIONS, type FunctionName } from "./functions.ts";
+import { INTERRUPTION_RULES } from "./interruption-rules.ts";
+import { capital } from "./lambda.ts";
+import { cloudStatements } from "./policies.ts";
+import { noticesRoleName, roleNameInAccount } from "./role-names.ts";
+import type { ClusterSettings, DeploymentSettings } from "./settings.ts";
+
+export interface AccessStackProps extends StackProps {
+  readonly settings: DeploymentSettings;
+  /** One that lives in another account than the functions. */
+  readonly cluster: ClusterSettings;
+}
+
+/**
+ * What a cluster's own account holds when the functions run in another: a role for each function, which only that function may take, EKS access entries for
+ * these roles, and rules that send EC2's notices on. Deployed there, with the functions' account as a parameter.
+ */
+export class AccessStack extends Stack {
+  readonly cluster: ClusterSettings;
+  readonly #owner: string;
+  readonly #settings: DeploymentSettings;
+
+  constructor(scope: Construct, id: string, { settings, cluster, ...props }: AccessStackProps) {
+    super(scope, id, {
+      description: `karpenter-serverless: lets the functions of another account reach cluster ${cluster.name}`,
+      ...props,
+    });
+    this.cluster = cluster;
+    this.#settings = settings;
+    this.#owner = new CfnParameter(this, "OwnerAccount", {
+      description: "The account that the functions run in",
+      allowedPattern: "^[0-9]{12}$",
+    }).valueAsString;
+    Tags.of(this).add("app.kubernetes.io/name", "karpenter-serverless");
+    for (const name of FUNCTION_NAMES) {
+      if (FUNCTIONS[name].inClusters) this.#makeRole(name);
+    }
+    if (settings.createNodeRoles) makeNodeRole(this, cluster.name, settings.accessEntries);
+    this.#sendNotices();
+  }
+
+  #makeRole(name: FunctionName): void {
+    const { cluster } = this;
+    const role = new Role(this, `${capital(name)}Role`, {
+      roleName: roleNameInAccount(this.#settings.stackName, cluster.name, name),
+      description: `What ${this.#settings.stackName}-${name} may do to ${cluster.name}`,
+      assumedBy: this.#function(name),
+      inlinePolicies: { own: new PolicyDocument({ statements: [...cloudStatements(name, [cluster], this.#settings.settings)] }) },
+    });
+    if (this.#settings.accessEntries) letIn(this, cluster.name, name, role);
+    new CfnOutput(this, `${capital(name)}RoleArn`, { value: role.roleArn });
+  }
+
+  /** The function's role in its own account. CloudFormation ends the name by chance, so the account is trusted as far as roles of that name go. */
+  #function(name: FunctionName): IPrincipal {
+    const { externalId } = this.cluster;
+    const role = `arn:${Aws.PARTITION}:iam::${this.#owner}:role/${this.#settings.stackName}-${capital(name)}Role*`;
+    return new ArnPrincipal(`arn:${Aws.PARTITION}:iam::${this.#owner}:root`).withConditions({
+      ArnLike: { "aws:PrincipalArn": role },
+      ...(externalId !== undefined && { StringEquals: { "sts:ExternalId": externalId } }),
+    });
+  }
+
+  /** EventBridge may put events into a queue of another account, by a role that the queue's policy knows. */
+  #sendNotices(): void {
+    const { stackName } = this.#settings;
+    const queue = `arn:${Aws.PARTITION}:sqs:${Aws.REGION}:${this.#owner}:${stackName}-interruption`;
+    const send = new PolicyStatement({ sid: "SendNotices", actions: ["sqs:SendMessage"], resources: [queue] });
+    const role = new Role(this, "NoticesRole", {
+      roleName: noticesRoleName(stackName, this.cluster.name),
+      assumedBy: new ServicePrincipal("events.amazonaws.com", { conditions: { StringEquals: { "aws:SourceAccount": Aws.ACCOUNT_ID } } }),
+      inlinePolicies: { own: new PolicyDocument({ statements: [send] }) },
+    });
+    for (const [name, { source, detailType, detail }] of Object.entries(INTERRUPTION_RULES)) {
+      new CfnRule(this, `${name}Rule`, {
+        eventPattern: { source, "detail-type": detailType, ...(detail && { detail }) },
+        targets: [{ id: "interruption", arn: queue, roleArn: role.roleArn }],
+      });
+    }
+  }
+}
+
+/** The stack's name in the cluster's account. */
+export function accessStackName(stackName: string, cluster: string): string {
+  return `${stackName}-access-${cluster.replaceAll("_", "-")}`;
+}
