@@ -17,6 +17,7 @@ import { writeEnd } from "../end-claim.ts";
 import { publishOnce } from "../events.ts";
 import { instanceTypesFor } from "../instance-types.ts";
 import { claimFields, type Performed } from "./claim-fields.ts";
+import { countLaunchFailures } from "./launch-failures.ts";
 import { freeAddressesFor } from "./launch-subnets.ts";
 import { launchTypes } from "./launch-types.ts";
 import { tellUserDataSize } from "./launch-user-data.ts";
@@ -68,6 +69,7 @@ export async function launch(record: NodeClaimRecord, claim: NodeClaim, deps: Li
     const { nodeClass, instanceTypes } = await nodeClassOf(claim, deps);
     const context = { claim, nodeClass: nodeClass ?? unknownClass(claim), instanceTypes, caBundle: deps.cluster.caBundle };
     const { failure, unavailable } = readOutcome(request, result, deps.now(), context);
+    countLaunchFailures(result, nodeClass, deps.metrics);
     if (unavailable.length > 0) await deps.store.markUnavailable(deps.cluster.name, unavailable);
     if (result.instance) {
       const securityGroupIds = nodeClass?.status?.securityGroups?.map(({ id }) => id).sort();

@@ -92,6 +92,43 @@ describe("a launch into a reservation", () => {
     expect(second.errors).toMatchObject([{ code: "ReservationCapacityExceeded", capacityType: "reserved", instanceType: "m5.large" }]);
   });
 
+  it.for<{ name: string; kind: Partial<ReservationTarget>; want: object }>([
+    {
+      name: "an ordinary one",
+      kind: {},
+      want: {
+        TargetCapacitySpecification: { DefaultTargetCapacityType: "on-demand" },
+        OnDemandOptions: { AllocationStrategy: "lowest-price" },
+      },
+    },
+    {
+      name: "a capacity block",
+      kind: { type: "capacity-block" },
+      want: { TargetCapacitySpecification: { DefaultTargetCapacityType: "capacity-block" } },
+    },
+    {
+      name: "an interruptible one",
+      kind: { interruptible: true },
+      want: {
+        TargetCapacitySpecification: { DefaultTargetCapacityType: "reserved-capacity" },
+        ReservedCapacityOptions: { ReservationTypes: ["interruptible-capacity-reservation"] },
+      },
+    },
+  ])("asks for the kind of capacity that it is: $name", async ({ kind, want }) => {
+    const fake = await fakeAws({ capacityReservations: [reservation("cr-1")] });
+    const fleet = ec2Fleet(ec2Client(fake));
+    const made = template(imageFor(fake), { ...target, ...kind });
+    await fleet.ensureLaunchTemplate(made);
+    const place = { instanceType: "m5.large", subnetId: subnetIn(fake, "us-west-2a"), zone: "us-west-2a", imageId: made.imageId, price: 0 };
+    const launchTemplates = [{ name: made.name, overrides: [place], reservation: { ...target, ...kind } }];
+    await fleet.launch({ clientToken: "uid-0", capacityType: "reserved", tags, launchTemplates });
+    const { params = {} } = fake.state.calls.find(({ action }) => action === "CreateFleet") ?? {};
+    expect(params).toMatchObject(want);
+    expect(Object.keys(params).filter((name) => name.endsWith("Options"))).toEqual(
+      Object.keys(want).filter((name) => name.endsWith("Options")),
+    );
+  });
+
   it.for<{ name: string; target: LaunchTemplate["reservation"]; want: object }>([
     {
       name: "an ordinary one",
