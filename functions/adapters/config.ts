@@ -1,22 +1,7 @@
 import * as z from "zod/mini";
 import { readSchedulerConfig, type SchedulerConfig } from "../../core/scheduling/scheduler-config.ts";
-import { parseDuration } from "../../core/time/duration.ts";
-
-/** Where wake-ups of a cluster may come from; the sweep is always on, so a cluster may name none. */
-export type WakeUpSource = "audit" | "notify" | "sweep";
-
-export interface ClusterConfig {
-  readonly name: string;
-  readonly sources: readonly WakeUpSource[];
-  /** "https://…"; from eks:DescribeCluster when absent. */
-  readonly endpoint?: string;
-  /** PEM in base64; from eks:DescribeCluster when absent. */
-  readonly caBundle?: string;
-  /** The role that reaches it, where it lives in another account. */
-  readonly roleArn?: string;
-  /** What that role's trust asks for. */
-  readonly externalId?: string;
-}
+import { type ClusterConfig, clusterList } from "./cluster-list.ts";
+import { atLeast, bool, duration, durationOrNone, oneOf, setting } from "./variables.ts";
 
 /** Feature gates that have an effect, by their upstream names. */
 export interface FeatureGates {
@@ -103,52 +88,6 @@ export const DEFAULT_GATES: FeatureGates = {
   StaticCapacity: false,
 };
 
-/** A variable with a default, whose text `read` turns into a value; undefined from `read` means that the text is bad. */
-function setting<T>(fallback: T, wanted: string, read: (text: string) => T | undefined) {
-  return z.pipe(
-    z._default(z.string(), ""),
-    z.transform((text: string, context) => {
-      if (text === "") {
-        return fallback;
-      }
-      const value = read(text);
-      if (value === undefined) {
-        context.issues.push({ code: "custom", input: text, message: `set it to ${wanted}, not ${JSON.stringify(text)}` });
-        return z.NEVER;
-      }
-      return value;
-    }),
-  );
-}
-
-const oneOf = <const T extends readonly string[]>(values: T, fallback: T[number]) =>
-  setting<T[number]>(fallback, values.join(" or "), (text) => values.find((value) => value === text));
-
-const atLeast = (least: number, fallback: number, whole: boolean) =>
-  setting(fallback, `a ${whole ? "whole " : ""}number of ${least} or more`, (text) => {
-    const value = Number(text);
-    return text.trim() !== "" && Number.isFinite(value) && value >= least && (!whole || Number.isInteger(value)) ? value : undefined;
-  });
-
-/** The only setting that may be switched off by a word is read as undefined then; zod's `undefined` means bad text, so it is wrapped. */
-const horizon = z.pipe(
-  setting<{ readonly ms: number | undefined }>({ ms: 24 * 3_600_000 }, 'a duration above 0 such as 24h or 1h30m, or "none"', (text) => {
-    if (text === "none") return { ms: undefined };
-    const ms = parseDuration(text);
-    return ms !== undefined && ms > 0 ? { ms } : undefined;
-  }),
-  z.transform(({ ms }: { readonly ms: number | undefined }) => ms),
-);
-
-const bool = (fallback: boolean) => setting<boolean>(fallback, "true or false", (text) => ({ true: true, false: false })[text]);
-
-/** Milliseconds of a Go duration within bounds that are written likewise. */
-const duration = (fallbackMs: number, least: string, most: string) =>
-  setting(fallbackMs, `a duration from ${least} to ${most}, such as 1m30s`, (text) => {
-    const ms = parseDuration(text) ?? Number.NaN;
-    return ms >= (parseDuration(least) ?? 0) && ms <= (parseDuration(most) ?? 0) ? ms : undefined;
-  });
-
 const url = setting<string | undefined>(undefined, "the queue's URL, as its stack output says", (text) =>
   /^https?:\/\/\S+$/.test(text) ? text : undefined,
 );
@@ -167,59 +106,9 @@ function readGates(text: string): FeatureGates | undefined {
   return { ...DEFAULT_GATES, ...Object.fromEntries(known.map((name) => [name, gates[name]])) };
 }
 
-const text = (pattern: RegExp, error: string) => z.string({ error }).check(z.regex(pattern, error));
-
 /** The text itself is a secret: the sentence must not repeat it. */
 const token = z.optional(
   z.string().check(z.regex(/^([A-Za-z0-9_-]{16,})?$/, "must be 16 or more letters, digits, - or _; make one with: openssl rand -hex 24")),
-);
-
-// zod/mini carries no sentences of its own, so each part says what it wants.
-const cluster = z.strictObject(
-  {
-    name: text(/^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$/, "must be an EKS cluster's name"),
-    sources: z._default(
-      z.array(z.enum(["audit", "notify", "sweep"], { error: 'knows only "audit", "notify" and "sweep"' }), { error: "must be a list" }),
-      ["sweep"],
-    ),
-    endpoint: z.optional(text(/^https:\/\/\S+$/, "must start with https://")),
-    caBundle: z.optional(text(/^[A-Za-z0-9+/=\s]+$/, "must be PEM in base64")),
-    roleArn: z.optional(text(/^arn:[\w-]+:iam::\d{12}:role\/[\w+=,.@/-]+$/, "must be the ARN of an IAM role")),
-    externalId: z.optional(text(/^[\w+=,.@:/-]{2,256}$/, "must have 2 to 256 letters, digits and +=,.@:/-_")),
-  },
-  {
-    error: (issue) => (issue.code === "unrecognized_keys" ? `does not know ${JSON.stringify(issue.keys.join(", "))}` : "must be an object"),
-  },
-);
-
-const CLUSTERS_HINT = 'set it to JSON such as [{"name":"my-cluster","sources":["audit","sweep"]}]';
-
-const clusters = z.pipe(
-  z._default(z.string(), ""),
-  z.transform((text: string, context): readonly ClusterConfig[] => {
-    const refuse = (message: string): never => {
-      context.issues.push({ code: "custom", input: text, message });
-      return z.NEVER;
-    };
-    let json: unknown;
-    try {
-      json = JSON.parse(text);
-    } catch {
-      return refuse(text === "" ? `is missing; ${CLUSTERS_HINT}` : `is not JSON; ${CLUSTERS_HINT}`);
-    }
-    const parsed = z.array(cluster, { error: "is not a list" }).check(z.minLength(1, "names no cluster")).safeParse(json);
-    if (!parsed.success) {
-      const issue = parsed.error.issues[0];
-      const where = (issue?.path ?? []).map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("");
-      return refuse(`${where} ${issue?.message ?? "is wrong"}; ${CLUSTERS_HINT}`.trimStart());
-    }
-    const names = parsed.data.map(({ name }) => name);
-    const twice = names.find((name, i) => names.indexOf(name) !== i);
-    // The cast drops `| undefined` from optional keys: JSON has no undefined.
-    return twice === undefined
-      ? (parsed.data as readonly ClusterConfig[])
-      : refuse(`names the cluster ${twice} twice; leave one of them out`);
-  }),
 );
 
 /** YAML is turned into JSON when the stack is made: no function needs a reader of YAML for it. */
@@ -250,7 +139,7 @@ const environment = z.object({
   TABLE_NAME: z
     .string({ error: "is missing; set it to the name of the DynamoDB table" })
     .check(z.regex(/^[A-Za-z0-9_.-]{3,255}$/, "is no DynamoDB table name; set it to the name that the stack's table has")),
-  CLUSTERS: clusters,
+  CLUSTERS: clusterList,
   PROVISION_QUEUE_URL: url,
   CLAIM_QUEUE_URL: url,
   DISRUPTION_QUEUE_URL: url,
@@ -269,7 +158,7 @@ const environment = z.object({
   PREFERENCE_POLICY: oneOf(["Respect", "Ignore"], "Respect"),
   MIN_VALUES_POLICY: oneOf(["Strict", "BestEffort"], "Strict"),
   SCHEDULER_CONFIG: schedulerConfig,
-  CONSOLIDATION_HORIZON: horizon,
+  CONSOLIDATION_HORIZON: durationOrNone(24 * 3_600_000),
   CONSOLIDATION_POD_COST: atLeast(0, 0.001, false),
   ISOLATED_VPC: bool(false),
   ENABLE_ZONAL_SHIFT: bool(false),

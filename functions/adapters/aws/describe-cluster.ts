@@ -1,7 +1,7 @@
 import { DescribeClusterCommand, EKSClient } from "@aws-sdk/client-eks";
 import { clusterDnsOf } from "../../../core/launch/cluster-dns.ts";
 import type { ClusterFacts } from "../../../core/launch/user-data.ts";
-import type { ClusterConfig } from "../config.ts";
+import type { ClusterConfig } from "../cluster-list.ts";
 import type { CredentialSource } from "./assume-role.ts";
 
 const TIMEOUTS = { requestHandler: { connectionTimeout: 1_000, requestTimeout: 8_000 } };

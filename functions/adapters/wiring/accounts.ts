@@ -1,6 +1,6 @@
 import { defaultProvider } from "@aws-sdk/credential-provider-node";
 import { assumedRole, type CredentialSource } from "../aws/assume-role.ts";
-import type { ClusterConfig } from "../config.ts";
+import type { ClusterConfig } from "../cluster-list.ts";
 import type { Base } from "./base.ts";
 
 /** The account that a cluster lives in. */

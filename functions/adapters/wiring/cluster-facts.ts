@@ -1,7 +1,7 @@
 import type { ClusterFacts } from "../../../core/launch/user-data.ts";
 import type { Log } from "../../../core/ports/log.ts";
 import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
-import type { ClusterConfig } from "../config.ts";
+import type { ClusterConfig } from "../cluster-list.ts";
 
 /** EKS's descriptions of clusters, remembered in the table: one look-up in place of a call, a client and its code in most cold starts. */
 export interface FactsOptions {

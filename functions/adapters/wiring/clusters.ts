@@ -3,7 +3,7 @@ import type { Announcements } from "../../../core/ports/announcements.ts";
 import { silence } from "../../announcing.ts";
 import type { ClusterDeps } from "../../cluster-deps.ts";
 import { catalogueSource } from "../catalogue/source.ts";
-import type { ClusterConfig } from "../config.ts";
+import type { ClusterConfig } from "../cluster-list.ts";
 import { kubernetesClient } from "../kubernetes/client.ts";
 import { eksToken } from "../kubernetes/eks-token.ts";
 import { informer, type Readings } from "../kubernetes/informer.ts";

@@ -150,7 +150,7 @@ describe("parseConfig", () => {
       env: { CONSOLIDATION_POD_COST: "-1" },
       says: /^CONSOLIDATION_POD_COST: set it to a number of 0/,
     },
-    { name: "a truth in words", env: { ISOLATED_VPC: "yes" }, says: /^ISOLATED_VPC: set it to true or false, not "yes"/ },
+    { name: "a truth in words", env: { ISOLATED_VPC: "constructor" }, says: /^ISOLATED_VPC: set it to true or false, not "constructor"/ },
     {
       name: "images looked for all the time",
       env: { AMI_REFRESH_INTERVAL: "30s" },

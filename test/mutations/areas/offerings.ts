@@ -124,7 +124,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "horizon",
     rule: "a horizon of no time is refused",
-    file: "functions/adapters/config.ts",
+    file: "functions/adapters/variables.ts",
     from: "ms !== undefined && ms > 0 ? { ms } : undefined",
     to: "ms !== undefined ? { ms } : undefined",
     tests: CONFIG,
