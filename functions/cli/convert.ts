@@ -50,7 +50,8 @@ class Report {
     if (level === "invalid") this.isValid = false;
     const name = textAt(object, ["metadata", "name"]);
     const about = [textAt(object, ["kind"]), name].filter((part) => part !== undefined).join(" ");
-    if (level !== "told") this.messages.push(unmask(`${file.name}, line ${line} (${about}): ${text}`));
+    const verdict = level === "invalid" ? " is not usable" : "";
+    if (level !== "told") this.messages.push(unmask(`${file.name}, line ${line} (${about})${verdict}: ${text}`));
   }
 }
 

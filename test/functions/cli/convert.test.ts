@@ -106,7 +106,7 @@ describe("what comes out", () => {
           expect(schemaProblems(object.kind, object)).toEqual([]);
         }
       }),
-      { numRuns: 50 },
+      { numRuns: 30 },
     );
   });
 
@@ -124,7 +124,7 @@ describe("what comes out", () => {
         const texts = objects.map(([[apiVersion, kind], spec, metadata]) => stringify({ apiVersion, kind, metadata, spec }));
         expect(textOrSentence(texts.join("---\n"))).toMatch(/apiVersion: karpenter|this is not valid YAML|this is a Helm template/);
       }),
-      { numRuns: 100 },
+      { numRuns: 60 },
     );
   });
 
