@@ -4,22 +4,73 @@ import type { FunctionName } from "../../../infra/functions.ts";
 export interface Accepted {
   readonly functions: readonly FunctionName[] | "all";
   readonly sid: string;
-  /** All of the statement's actions when absent. */
+  /** A pattern of actions; all when absent. */
   readonly action?: string;
   /** A pattern of resource patterns; all when absent. */
   readonly resource?: string;
   readonly reason: string;
 }
 
+const BY_NODE_CLASS = "an EC2NodeClass may ask for it, the stories' do not";
+
+/** The first that fits gives the reason. */
 export const NEVER_USED: readonly Accepted[] = [
+  { functions: "all", sid: "WriteOwnLog", reason: "Lambda writes the log with the function's role; MiniStack writes it as itself" },
+  { functions: "all", sid: "BeWoken", reason: "Lambda reads the queue with the function's role; MiniStack reads it as itself" },
   {
-    functions: "all",
-    sid: "WriteOwnLog",
-    reason: "Lambda writes the log with the function's role; MiniStack writes it as itself",
+    functions: ["audit"],
+    sid: "Wake",
+    resource: "*-audit-dead",
+    reason: "Lambda sends there what no try has handled, with the function's role",
+  },
+  { functions: ["lifecycle"], sid: "LaunchFrom", resource: "*:snapshot/*", reason: BY_NODE_CLASS },
+  { functions: ["lifecycle"], sid: "LaunchFrom", resource: "*:capacity-reservation/*", reason: BY_NODE_CLASS },
+  { functions: ["lifecycle"], sid: "LaunchFrom", resource: "*:placement-group/*", reason: BY_NODE_CLASS },
+  {
+    functions: ["lifecycle"],
+    sid: "LaunchTagged",
+    action: "ec2:CreateLaunchTemplate",
+    reason: "one statement for launch and template: what a template alone cannot make is never asked for",
   },
   {
-    functions: "all",
-    sid: "BeWoken",
-    reason: "Lambda reads the queue with the function's role; MiniStack reads it as itself",
+    functions: ["lifecycle"],
+    sid: "LaunchTagged",
+    action: "ec2:RunInstances",
+    resource: "*:fleet/*",
+    reason: "a fleet is not made by RunInstances",
+  },
+  {
+    functions: ["lifecycle"],
+    sid: "LaunchTagged",
+    resource: "*:launch-template/*",
+    reason: "asked when a template is made; one statement for launch and template",
+  },
+  {
+    functions: ["lifecycle"],
+    sid: "EndOwn",
+    action: "ec2:DeleteLaunchTemplate",
+    reason: "templates are removed a day after their last use; nothing here waits so long",
+  },
+  {
+    functions: ["lifecycle"],
+    sid: "EndOwn",
+    action: "ec2:TerminateInstances",
+    resource: "*:launch-template/*",
+    reason: "one statement for both",
+  },
+  { functions: ["catalog"], sid: "Describe", action: "ec2:DescribeCapacityReservations", reason: BY_NODE_CLASS },
+  { functions: ["catalog"], sid: "Describe", action: "ec2:DescribePlacementGroups", reason: BY_NODE_CLASS },
+  { functions: "all", sid: "KeepIntents", action: "dynamodb:BatchGetItem", reason: "a catalogue of more than 380 KB; the region's has 60" },
+  {
+    functions: ["catalog"],
+    sid: "KeepIntents",
+    action: "dynamodb:BatchWriteItem",
+    reason: "a catalogue of more than 380 KB; the region's has 60",
+  },
+  {
+    functions: ["lifecycle", "interruption"],
+    sid: "KeepIntents",
+    action: "dynamodb:BatchWriteItem",
+    reason: "marks offerings that EC2 has none of; test/fake-aws plays that",
   },
 ];

@@ -31,7 +31,7 @@ export function permissionReport(ledger: Ledger, authorizations: readonly Author
   const accepts = (accepted: Accepted, use: Use): boolean =>
     (accepted.functions === "all" || accepted.functions.some((name) => use.function.endsWith(`-${name}`))) &&
     accepted.sid === use.sid &&
-    (accepted.action === undefined || accepted.action === use.action) &&
+    (accepted.action === undefined || matchesPattern(accepted.action, use.action)) &&
     (accepted.resource === undefined || matchesPattern(accepted.resource, use.resource));
   return {
     refusals: [...new Set([...ledger.refusals(), ...denied].map(wordRefusal))],
@@ -64,21 +64,18 @@ export function printPermissions(ledger: Ledger, { refusals, used, neverUsed, st
     console.log(`used, or not allowed at all: ${sid} of ${String(functions)}; take it out of test/e2e/iam/accepted.ts`);
 }
 
-/** One line for a function, statement and reason: actions, and how many resources. */
+/** One line for a function, statement and reason; actions that lack the same resources stand together. */
 function folded(grants: PermissionReport["neverUsed"]): readonly (readonly [string, string | undefined])[] {
-  const lines = new Map<
-    string,
-    { readonly use: Use; readonly reason: string | undefined; readonly actions: Set<string>; readonly resources: Set<string> }
-  >();
-  for (const use of grants) {
-    const key = `${use.function} ${use.sid} ${use.reason ?? ""}`;
-    const line = lines.get(key) ?? { use, reason: use.reason, actions: new Set(), resources: new Set() };
-    line.actions.add(use.action);
-    line.resources.add(use.resource.split(":").slice(5).join(":") || use.resource);
-    lines.set(key, line);
-  }
-  return [...lines.values()].map(({ use, reason, actions, resources }) => [
-    `${use.function} ${use.sid}: ${[...actions].join(", ")} on ${[...resources].join(", ")}`,
-    reason,
-  ]);
+  const byStatement = Map.groupBy(grants, (use) => `${use.function} ${use.sid} ${use.reason ?? ""}`);
+  return [...byStatement.values()].map((uses) => {
+    const actions = [...Map.groupBy(uses, ({ action }) => action)].map(([action, of]) => ({
+      action,
+      resources: of.map(({ resource }) => resource.split(":").slice(5).join(":") || resource).join(", "),
+    }));
+    const parts = [...Map.groupBy(actions, ({ resources }) => resources)].map(
+      ([resources, of]) => `${of.map(({ action }) => action).join(", ")} on ${resources}`,
+    );
+    const [first] = uses;
+    return [`${first?.function} ${first?.sid}: ${parts.join("; ")}`, first?.reason];
+  });
 }
