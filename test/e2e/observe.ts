@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { eventually } from "./support/wait.ts";
 import type { E2eWorld } from "./world.ts";
 
@@ -123,4 +124,19 @@ export function evictions(world: E2eWorld, from: number, code: 201 | 429): reado
 export function firstTermination(world: E2eWorld, callsBefore: number): number | undefined {
   const call = world.fake.state.calls.slice(callsBefore).find(({ action }) => action === "TerminateInstances");
   return call && new Date(call.time).getTime();
+}
+
+/** A line that a function has logged. */
+export interface LoggedLine {
+  readonly time: string;
+  readonly message: string;
+}
+
+/** Lines of the functions since a moment whose message begins so, oldest first. */
+export function functionLines({ dataDir }: E2eWorld, from: number, beginning: string): readonly LoggedLine[] {
+  return readFileSync(join(dataDir, "ministack.log"), "utf8")
+    .split("\n")
+    .filter((line) => line.includes(`"message":${JSON.stringify(beginning).slice(0, -1)}`))
+    .map((line) => JSON.parse(line.slice(line.indexOf("{"))) as LoggedLine)
+    .filter(({ time }) => Date.parse(time) >= from);
 }

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { permissionReport, printPermissions } from "./iam/report.ts";
 import { CheckFailed, check, expect, report, startReport } from "./report.ts";
+import { replaceStory, spotToSpotStory } from "./stories/consolidation.ts";
 import { blockedDrainStory, deadlineStory } from "./stories/drain.ts";
 import { floodStory } from "./stories/flood.ts";
 import { interruptionStory } from "./stories/interruption.ts";
@@ -13,6 +14,7 @@ import { startWorld } from "./world.ts";
 
 const STORIES = {
   ...{ audit: auditStory, notify: notifyStory, sweep: sweepStory, interruption: interruptionStory },
+  ...{ replace: replaceStory, "spot-to-spot": spotToSpotStory },
   ...{ drain: blockedDrainStory, deadline: deadlineStory, flood: floodStory, kills: killStory },
 };
 

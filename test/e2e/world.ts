@@ -230,7 +230,7 @@ async function deploy(dataDir: string, ministack: MiniStack) {
       ephemeral: true,
       enforceTls: false,
       notifyConcurrency: 0,
-      settings: { LOG_LEVEL: "debug" },
+      settings: { LOG_LEVEL: "debug", FEATURE_GATES: "SpotToSpotConsolidation=true" },
     },
     "the end-to-end run",
   );
