@@ -15,7 +15,7 @@ export function upgradeNodeClaim(object: JsonObject, input: number, expireAfter:
   draft.set(["apiVersion"], "karpenter.sh/v1");
   draft.set(["kind"], "NodeClaim");
   tidyMetadata(draft);
-  if (draft.get(REQUIREMENTS) === undefined) draft.set(REQUIREMENTS, []);
+  if (isMachine && draft.get(REQUIREMENTS) === undefined) draft.set(REQUIREMENTS, []);
   tidyRequirements(draft, REQUIREMENTS);
   draft.rename(["spec", "machineTemplateRef"], REF);
   const ref = draft.get(REF);

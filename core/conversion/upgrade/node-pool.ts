@@ -1,5 +1,5 @@
 import { Draft } from "../draft.ts";
-import { isJsonObject, type JsonObject, listAt, type Path } from "../json.ts";
+import { isJsonObject, type JsonObject, mapAt, type Path } from "../json.ts";
 import { nodeClassRefToV1 } from "../node-class-ref.ts";
 import { raiseDisruption, TEMPLATE_SPEC } from "../node-pool.ts";
 import { kubeletSettings, type Made } from "./kubelet.ts";
@@ -16,7 +16,8 @@ export function upgradeNodePool(object: JsonObject, input: number): Made {
   draft.set(["apiVersion"], "karpenter.sh/v1");
   tidyMetadata(draft);
   tidyNames(draft, ["spec", "template", "metadata"]);
-  if (listAt(draft.object, REQUIREMENTS).length === 0) draft.set(REQUIREMENTS, []);
+  // Tools wrote null for none. What is not there at all is left so: a patch for kustomize would take the pool's requirements away.
+  if (mapAt(draft.object, TEMPLATE_SPEC)["requirements"] === null) draft.set(REQUIREMENTS, []);
   tidyRequirements(draft, REQUIREMENTS);
   const isExpiring = draft.get(["spec", "disruption", "expireAfter"]) ?? "Never";
   raiseDisruption(draft);

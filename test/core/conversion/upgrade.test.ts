@@ -125,6 +125,26 @@ describe("Provisioner", () => {
   });
 });
 
+describe("NodePool", () => {
+  const nodePool = (spec: object) => ({ apiVersion: "karpenter.sh/v1beta1", kind: "NodePool", metadata: { name: "default" }, spec });
+
+  it.for([
+    { name: "a patch for kustomize gets no more fields than it had", spec: { limits: { cpu: 9 } }, is: { limits: { cpu: 9 } } },
+    {
+      name: "null requirements, as karpenter-convert wrote them, are none",
+      spec: { template: { spec: { requirements: null } } },
+      is: { template: { spec: { requirements: [] } } },
+    },
+    {
+      name: "a budget's block alone gets the wait that v1 asks for",
+      spec: { disruption: { budgets: [{ nodes: "1" }] } },
+      is: { disruption: { budgets: [{ nodes: "1" }], consolidateAfter: "0s" } },
+    },
+  ])("$name", ({ spec, is }) => {
+    expect(only(nodePool(spec)).object["spec"]).toEqual(is);
+  });
+});
+
 describe("AWSNodeTemplate", () => {
   it.for([
     { name: "no family is AL2", spec: {}, is: { amiSelectorTerms: [{ alias: "al2@latest" }] } },
