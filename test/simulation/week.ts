@@ -8,7 +8,7 @@ import type { Told } from "./week/worker.ts";
 const USAGE = `node test/simulation/week.ts [options]
   --seed S           of load, market and accidents (1)
   --days D           (7, beginning on a Thursday)
-  --size X           times the cluster of 12 to 45 nodes (1)
+  --size X           times the cluster of 12 to 60 nodes (1)
   --horizon H,...    bounds of churn to compare: a saving must repay its disruption within H, "none" for no bound (none,24h,1h)
   --pod-cost USD     what moving one pod counts as in that (0.001)
   --faults           calls, messages and clocks go wrong, and functions are killed

@@ -9,7 +9,7 @@ import { spotWalk } from "./market.ts";
 export interface WeekOptions {
   readonly seed: number;
   readonly days: number;
-  /** Times the cluster of 15 to 45 nodes. */
+  /** Times the cluster of 12 to 60 nodes. */
   readonly size: number;
   readonly policy: Policy;
   /** Whether calls, messages and clocks go wrong. */
