@@ -6,8 +6,7 @@ import { machineFields } from "../../core/lifecycle/machine-fields.ts";
 import type { InstanceType, Offering } from "../../core/model/instance-type.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
-import type { KnownInstance, NodeClaimRecord, UnavailableOffering } from "../../core/model/record.ts";
-import { heldReservations } from "../../core/offerings/reservations.ts";
+import type { KnownInstance, NodeClaimRecord } from "../../core/model/record.ts";
 import { NotFoundError, RefusedError } from "../../core/ports/errors.ts";
 import type { Fleet } from "../../core/ports/fleet.ts";
 import { launchedFor } from "../../core/rebuild/launched.ts";
@@ -15,19 +14,17 @@ import { recordedInstance } from "../../core/rebuild/record.ts";
 import type { LifecycleDeps } from "../cluster-deps.ts";
 import { writeEnd } from "../end-claim.ts";
 import { publishOnce } from "../events.ts";
-import { instanceTypesFor } from "../instance-types.ts";
 import { claimFields, type Performed } from "./claim-fields.ts";
 import { countLaunchFailures } from "./launch-failures.ts";
-import { freeAddressesFor } from "./launch-subnets.ts";
-import { launchTypes } from "./launch-types.ts";
 import { tellUserDataSize } from "./launch-user-data.ts";
+import { readLaunchView } from "./launch-view.ts";
 
 /**
  * Renders the launch, makes its templates and stores it: the request that was stored is the one that is sent, however often, so that EC2 sees one
  * client token with one set of parameters (traps.md 21).
  */
 export async function prepareLaunch(record: NodeClaimRecord, claim: NodeClaim, deps: LifecycleDeps): Promise<Performed> {
-  const { nodeClass, instanceTypes, unavailable, freeIps } = await nodeClassOf(claim, deps, { toBuy: record });
+  const { nodeClass, instanceTypes, unavailable, freeIps } = await readLaunchView(claim, deps, { toBuy: record });
   const uid = claim.metadata.uid ?? "";
   const rendered = renderLaunch({
     claim,
@@ -66,7 +63,7 @@ export async function launch(record: NodeClaimRecord, claim: NodeClaim, deps: Li
   const { launch: _sent, launchRequestedAt: _at, ...rest } = record;
   try {
     const result = await deps.fleet.launch(request);
-    const { nodeClass, instanceTypes } = await nodeClassOf(claim, deps);
+    const { nodeClass, instanceTypes } = await readLaunchView(claim, deps);
     const context = { claim, nodeClass: nodeClass ?? unknownClass(claim), instanceTypes, caBundle: deps.cluster.caBundle };
     const { failure, unavailable } = readOutcome(request, result, deps.now(), context);
     countLaunchFailures(result, nodeClass, deps.metrics);
@@ -142,7 +139,7 @@ async function refuse(
 /** Writes onto the claim what was launched for it (launch.md §8). */
 export async function tellLaunched(record: NodeClaimRecord, claim: NodeClaim, deps: LifecycleDeps): Promise<void> {
   if (record.instance === undefined) return;
-  const { nodeClass, instanceTypes } = await nodeClassOf(claim, deps);
+  const { nodeClass, instanceTypes } = await readLaunchView(claim, deps);
   const context = { claim, nodeClass: nodeClass ?? unknownClass(claim), instanceTypes, caBundle: deps.cluster.caBundle };
   const { labels, annotations, ...status } = launchedAs(await withPartition(record.instance, nodeClass, deps), context);
   const metadata = { ...claim.metadata, labels, annotations: { ...claim.metadata.annotations, ...annotations } };
@@ -191,38 +188,6 @@ export async function findInstance(record: NodeClaimRecord, { cluster, fleet, st
 export async function launchedInstance(fleet: Fleet, cluster: string, uid: string): Promise<NodeClaimRecord["instance"]> {
   const found = launchedFor(uid, await fleet.list(cluster));
   return found && recordedInstance(found);
-}
-
-interface NodeClassFacts {
-  readonly nodeClass: EC2NodeClass | undefined;
-  readonly instanceTypes: readonly InstanceType[];
-  readonly unavailable: readonly UnavailableOffering[];
-  /** By subnet; only where it was asked what can be bought and a zone has a choice. */
-  readonly freeIps: Readonly<Record<string, number>> | undefined;
-}
-
-/** `toBuy`: the record to launch for, so that what others have taken counts, and what is sold out for a while is left out. */
-async function nodeClassOf(
-  claim: NodeClaim,
-  deps: LifecycleDeps,
-  { toBuy }: { readonly toBuy?: NodeClaimRecord } = {},
-): Promise<NodeClassFacts> {
-  const { cluster, kubernetes, store, settings } = deps;
-  const [nodeClass, catalogue, unavailable] = await Promise.all([
-    kubernetes.get("EC2NodeClass", claim.spec.nodeClassRef.name),
-    deps.catalogue(),
-    toBuy ? store.unavailable(cluster.name, deps.now()) : [],
-  ]);
-  let listed: Promise<readonly NodeClaimRecord[]> | undefined;
-  const others = async (): Promise<readonly NodeClaimRecord[]> => {
-    listed ??= store.list(cluster.name);
-    return (await listed).filter(({ name }) => name !== toBuy?.name);
-  };
-  const held = toBuy && nodeClass?.status?.capacityReservations?.length ? heldReservations(await others()) : undefined;
-  const typesOf = (known: EC2NodeClass) => instanceTypesFor(catalogue, known, unavailable, settings, held);
-  const instanceTypes = nodeClass ? await launchTypes(claim, nodeClass, typesOf, deps) : [];
-  const freeIps = toBuy && nodeClass ? await freeAddressesFor(nodeClass, others, instanceTypes, deps) : undefined;
-  return { nodeClass, instanceTypes, unavailable, freeIps };
 }
 
 /** The class went between launch and write; the machine is there all the same, and is described without it. */

@@ -1,10 +1,7 @@
 import {
   CreateFleetCommand,
-  type CreateFleetCommandInput,
-  type CreateFleetResult,
   CreateLaunchTemplateCommand,
   CreateTagsCommand,
-  type DefaultTargetCapacityType,
   DeleteLaunchTemplateCommand,
   DescribeInstancesCommand,
   DescribeLaunchTemplatesCommand,
@@ -16,11 +13,12 @@ import {
 import { CLUSTER_TAG } from "../../../core/launch/tags.ts";
 import type { CapacityType } from "../../../core/model/instance-type.ts";
 import { NODE_CLASS, NODE_POOL } from "../../../core/model/labels.ts";
-import type { FleetRequest, FleetResult, Instance, LaunchTemplate } from "../../../core/model/record.ts";
+import type { FleetRequest, Instance, LaunchTemplate } from "../../../core/model/record.ts";
 import { NotFoundError, RefusedError } from "../../../core/ports/errors.ts";
 import type { Fleet } from "../../../core/ports/fleet.ts";
 import { batched } from "./batch.ts";
 import { codeOf, isAlreadyThere, isNotFound, isTemplateGone, toDomainError } from "./errors.ts";
+import { fleetInput, resultOf } from "./fleet-request.ts";
 import { impairedInstances } from "./instance-status.ts";
 import { launchTemplateData, toTags } from "./launch-template-data.ts";
 import { allPages } from "./pages.ts";
@@ -171,93 +169,6 @@ async function describeBy(client: EC2Client, filters: Filter[]): Promise<readonl
     (page) => page.NextToken,
   );
   return reservations.flatMap(({ Instances = [] }) => Instances.flatMap(toInstance));
-}
-
-/** One instant fleet for one instance (launch.md §5). */
-function fleetInput(request: FleetRequest): CreateFleetCommandInput {
-  const Tags = toTags(request.tags);
-  return {
-    Type: "instant",
-    ClientToken: request.clientToken,
-    TargetCapacitySpecification: { TotalTargetCapacity: 1, DefaultTargetCapacityType: targetOf(request) },
-    LaunchTemplateConfigs: request.launchTemplates.map(({ name, overrides }) => ({
-      LaunchTemplateSpecification: { LaunchTemplateName: name, Version: "$Latest" },
-      Overrides: overrides.map(({ instanceType, subnetId, zone, imageId, price }) => ({
-        InstanceType: instanceType as never,
-        SubnetId: subnetId,
-        AvailabilityZone: zone,
-        ImageId: imageId,
-        Priority: price,
-      })),
-    })),
-    ...strategyOf(request),
-    TagSpecifications: (["instance", "volume", "fleet"] as const).map((ResourceType) => ({ ResourceType, Tags })),
-    ...(request.context !== undefined && { Context: request.context }),
-  };
-}
-
-function targetOf({ capacityType, launchTemplates }: FleetRequest): DefaultTargetCapacityType {
-  if (capacityType !== "reserved") return capacityType;
-  const { type, interruptible } = launchTemplates[0]?.reservation ?? {};
-  if (type === "capacity-block") return "capacity-block";
-  return interruptible ? "reserved-capacity" : "on-demand";
-}
-
-/** How EC2 shall choose; into a capacity block there is nothing to choose. */
-function strategyOf(request: FleetRequest): Partial<CreateFleetCommandInput> {
-  const { prioritized = false } = request;
-  switch (targetOf(request)) {
-    case "spot":
-      return { SpotOptions: { AllocationStrategy: prioritized ? "capacity-optimized-prioritized" : "price-capacity-optimized" } };
-    case "reserved-capacity":
-      return { ReservedCapacityOptions: { ReservationTypes: ["interruptible-capacity-reservation"] } };
-    case "capacity-block":
-      return {};
-    default:
-      return { OnDemandOptions: { AllocationStrategy: prioritized ? "prioritized" : "lowest-price" } };
-  }
-}
-
-function resultOf(request: FleetRequest, { Instances = [], Errors = [] }: CreateFleetResult): FleetResult {
-  const overrides = request.launchTemplates.flatMap((template) => template.overrides);
-  const capacityTypeOf = (lifecycle: string | undefined): CapacityType => {
-    if (request.capacityType === "reserved") return "reserved";
-    return (lifecycle ?? request.capacityType) === "spot" ? "spot" : "on-demand";
-  };
-  const launched = Instances.find(({ InstanceIds }) => InstanceIds?.[0] !== undefined);
-  const said = launched?.LaunchTemplateAndOverrides?.Overrides;
-  const instanceType = launched?.InstanceType ?? said?.InstanceType;
-  // EC2 echoes the override that it took; a stand-in may leave parts out, which the request then tells.
-  const asked = overrides.find(
-    (override) =>
-      override.instanceType === instanceType &&
-      (said?.SubnetId === undefined || override.subnetId === said.SubnetId) &&
-      (said?.AvailabilityZone === undefined || override.zone === said.AvailabilityZone),
-  );
-  const id = launched?.InstanceIds?.[0];
-  return {
-    ...(id !== undefined && {
-      instance: {
-        id,
-        instanceType: instanceType ?? "",
-        zone: said?.AvailabilityZone ?? asked?.zone ?? "",
-        capacityType: capacityTypeOf(launched?.Lifecycle),
-        imageId: said?.ImageId ?? asked?.imageId ?? "",
-        ...((said?.SubnetId ?? asked?.subnetId) !== undefined && { subnetId: said?.SubnetId ?? asked?.subnetId ?? "" }),
-      },
-    }),
-    errors: Errors.map(({ ErrorCode = "", ErrorMessage = "", Lifecycle, LaunchTemplateAndOverrides }) => {
-      const { InstanceType, AvailabilityZone, SubnetId } = LaunchTemplateAndOverrides?.Overrides ?? {};
-      return {
-        code: ErrorCode,
-        message: ErrorMessage,
-        ...(InstanceType && { instanceType: InstanceType }),
-        ...(AvailabilityZone && { zone: AvailabilityZone }),
-        ...(SubnetId && { subnetId: SubnetId }),
-        capacityType: capacityTypeOf(Lifecycle),
-      };
-    }),
-  };
 }
 
 function toInstance(instance: Ec2Instance): readonly Instance[] {
