@@ -43,12 +43,16 @@ it("brings the replacement up before the nodes go, and binds their pods to it", 
 
 it("waits for consolidateAfter, whatever the condition of the claim says", () => {
   const pools = [nodePool("default", { consolidateAfter: "5m" })];
-  const conditions = [{ type: "Consolidatable", status: "True", lastTransitionTime: rfc3339(NOW - 60_000) } as const];
-  const waiting = { name: "a", lastPodEventTime: rfc3339(NOW - 60_000) };
-  const free = { name: "b", conditions };
-  const course = rehearse(snapshot({ pools, machines: [waiting, free] }), { settings });
-  // b became consolidatable a minute ago; a does four minutes from now.
-  expect(told(course)).toEqual(["15 emptiness b", "255 emptiness a"]);
+  const consolidatable = (status: "True" | "False") => [{ type: "Consolidatable", status, lastTransitionTime: rfc3339(NOW - 60_000) }];
+  const machines = [
+    { name: "a", lastPodEventTime: rfc3339(NOW - 60_000) },
+    // A minute ago its five minutes were over.
+    { name: "b", conditions: consolidatable("True") },
+    // A minute ago a pod came or went, so its five minutes began.
+    { name: "c", conditions: consolidatable("False") },
+  ];
+  const course = rehearse(snapshot({ pools, machines }), { settings });
+  expect(told(course)).toEqual(["15 emptiness b", "255 emptiness a,c"]);
 });
 
 it("lets budgets set the pace", () => {

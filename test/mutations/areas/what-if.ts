@@ -1,0 +1,132 @@
+import type { Mutation } from "../mutation.ts";
+
+const REHEARSAL = ["test/core/what-if/rehearse.test.ts"];
+const CHANGE = ["test/core/what-if/change.test.ts"];
+const ANSWER = ["test/core/what-if/what-if.test.ts"];
+const DRAIN = ["test/core/what-if/drain-time.test.ts"];
+const FILES = ["test/functions/cli/what-if.test.ts"];
+const LIVE = ["test/functions/cli/what-if-live.test.ts"];
+
+/** Rules of what-if: what is rehearsed is what would be, and nothing is touched. */
+export const MUTATIONS: readonly Mutation[] = [
+  {
+    name: "only-reads",
+    rule: "a live cluster is only read",
+    file: "functions/cli/what-if-live.ts",
+    from: 'if (request.method !== "GET")',
+    to: 'if (request.method === "POST")',
+    tests: LIVE,
+  },
+  {
+    name: "secrets",
+    rule: "annotations that decide nothing are left out of a saved snapshot",
+    file: "functions/cli/what-if-save.ts",
+    from: "filter(([key]) => DECISIVE.test(key))",
+    to: "filter(() => true)",
+    tests: FILES,
+  },
+  {
+    name: "user-data",
+    rule: "user data is left out of a saved snapshot",
+    file: "functions/cli/what-if-save.ts",
+    from: "nodeClasses: nodeClasses.map(withoutUserData)",
+    to: "nodeClasses",
+    tests: FILES,
+  },
+  {
+    name: "pods-are-evicted",
+    rule: "pods of a node that goes wait for a place",
+    file: "core/what-if/stage.ts",
+    from: ".filter((pod) => isThere(pod) && isReschedulable(pod))",
+    to: ".filter((pod) => isThere(pod) && !isReschedulable(pod))",
+    tests: REHEARSAL,
+  },
+  {
+    name: "replacement-first",
+    rule: "a command waits for its replacements",
+    file: "core/what-if/rehearse.ts",
+    from: 'return phase === "Replacing" && replacementClaims.some((name) => coming.has(name));',
+    to: "return false;",
+    tests: [...REHEARSAL, ...ANSWER],
+  },
+  {
+    name: "up-time",
+    rule: "a machine takes a minute to come up",
+    file: "core/what-if/stage.ts",
+    from: "coming.set(name, { at: snapshot.now + UP_MS,",
+    to: "coming.set(name, { at: snapshot.now,",
+    tests: REHEARSAL,
+  },
+  {
+    name: "pod-events",
+    rule: "consolidateAfter counts from a node's last pod event, whatever its condition says",
+    file: "core/what-if/start.ts",
+    from: 'conditions: withoutCondition(conditions, "Consolidatable"),',
+    to: "conditions,",
+    tests: REHEARSAL,
+  },
+  {
+    name: "records",
+    rule: "what the table says of pods counts more than what the claim says",
+    file: "core/what-if/start.ts",
+    from: "const time = recorded ?? lastPodEventTime",
+    to: "const time = lastPodEventTime",
+    tests: REHEARSAL,
+  },
+  {
+    name: "look-ahead",
+    rule: "what comes later than it looks ahead is not waited for",
+    file: "core/what-if/rehearse.ts",
+    from: "if (next === undefined || next > until) {",
+    to: "if (next === undefined) {",
+    tests: REHEARSAL,
+  },
+  {
+    name: "budget-rounds",
+    rule: "a PodDisruptionBudget draws a drain out",
+    file: "core/what-if/drain-time.ts",
+    from: "return Math.max(1, ...rounds);",
+    to: "return 1;",
+    tests: DRAIN,
+  },
+  {
+    name: "grace",
+    rule: "a terminationGracePeriod ends every waiting",
+    file: "core/what-if/drain-time.ts",
+    from: "Math.min(drained, now + grace)",
+    to: "drained",
+    tests: DRAIN,
+  },
+  {
+    name: "foreign-hash",
+    rule: "a claim whose hash follows other rules is taken to be made of its pool as it was",
+    file: "core/what-if/change.ts",
+    from: "own === undefined || own === ours ? hashes.old : own",
+    to: 'own === undefined ? "" : own',
+    tests: CHANGE,
+  },
+  {
+    name: "machine-drift",
+    rule: "what the machine itself drifted by is not mended by a definition",
+    file: "core/what-if/change.ts",
+    from: "return found ?? kept;",
+    to: "return found;",
+    tests: CHANGE,
+  },
+  {
+    name: "deleted-pool",
+    rule: "a deleted pool takes its nodes with it",
+    file: "core/what-if/change.ts",
+    from: "if (deleted.has(nodePool)) return",
+    to: "if (deleted.has(nodePool) && before.now === 0) return",
+    tests: CHANGE,
+  },
+  {
+    name: "compared-with-anyway",
+    rule: "a change is compared with what happens anyway",
+    file: "functions/cli/what-if-report.ts",
+    from: "difference(unchanged.bill.pricePerHour, changed.bill.pricePerHour)",
+    to: "difference(today.pricePerHour, unchanged.bill.pricePerHour)",
+    tests: FILES,
+  },
+];
