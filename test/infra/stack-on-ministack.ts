@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -7,13 +7,13 @@ import { Code } from "aws-cdk-lib/aws-lambda";
 import { makeApp } from "../../infra/app.ts";
 import type { FunctionName } from "../../infra/functions.ts";
 import { parseSettings } from "../../infra/settings.ts";
-import { awsJson } from "../e2e/support/aws-call.ts";
-import { deployTemplate, readSynthesized } from "../e2e/support/deploy.ts";
+import { type AwsTarget, awsJson, awsQuery } from "../e2e/support/aws-call.ts";
+import { deployedFunctions, deployTemplate, readSynthesized, type Template } from "../e2e/support/deploy.ts";
 import { type MiniStack, startMiniStack } from "../e2e/support/ministack.ts";
 import { eventually } from "../e2e/support/wait.ts";
 
 /**
- * Deploys the synthesised stack to MiniStack, IAM enforced, with functions that only tell what woke them: `node test/infra/stack-on-ministack.ts`.
+ * Deploys the synthesised stack of three clusters, one of them in another account, to MiniStack, IAM enforced, with functions that only tell what woke them: `node test/infra/stack-on-ministack.ts`.
  * Prints one line a trigger and "N passed, N failed"; exits 1 when one failed.
  */
 
@@ -122,6 +122,52 @@ const STEPS: readonly Step[] = [
   ),
 ];
 
+const OTHER_ACCOUNT = "222233334444";
+const EXTERNAL_ID = "0d5c7f6e";
+
+/** A key of twelve digits is the root of the account of that number. */
+const inOtherAccount = (ministack: MiniStack): AwsTarget => ({
+  ...ministack,
+  credentials: { accessKeyId: OTHER_ACCOUNT, secretAccessKey: "test" },
+});
+
+/** Takes the role of one function in the other account, in the name of another or the same. */
+async function assume(ministack: MiniStack, by: FunctionName, role: FunctionName, externalId: string): Promise<string> {
+  const caller = (await deployedFunctions(ministack)).find(({ name }) => name === `${STACK}-${by}`);
+  if (caller === undefined) throw new Error(`there is no function ${by}`);
+  return awsQuery({ ...ministack, credentials: caller.credentials }, "sts", "2011-06-15", "AssumeRole", {
+    RoleArn: `arn:aws:iam::${OTHER_ACCOUNT}:role/${STACK}-c3-${role}`,
+    RoleSessionName: "test",
+    ExternalId: externalId,
+  });
+}
+
+const refused = async (call: Promise<unknown>): Promise<void> => {
+  const error = await call.then(
+    () => undefined,
+    (reason: unknown) => String(reason),
+  );
+  if (!error?.includes("AccessDenied")) throw new Error(`it was not denied: ${error ?? "it succeeded"}`);
+};
+
+const ASSUMED = [
+  {
+    name: "lifecycle takes its role in the account of c3",
+    check: async (ministack: MiniStack) => {
+      const answer = await assume(ministack, "lifecycle", "lifecycle", EXTERNAL_ID);
+      if (!answer.includes("<AccessKeyId>")) throw new Error(answer);
+    },
+  },
+  {
+    name: "without the external id it is refused",
+    check: (ministack: MiniStack) => refused(assume(ministack, "lifecycle", "lifecycle", "another")),
+  },
+  {
+    name: "provision does not get lifecycle's role there",
+    check: (ministack: MiniStack) => refused(assume(ministack, "provision", "lifecycle", EXTERNAL_ID)),
+  },
+];
+
 async function main(): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), "stack-on-ministack-"));
   const listener = await startListener();
@@ -135,7 +181,11 @@ async function main(): Promise<void> {
     const settings = parseSettings(
       {
         stackName: STACK,
-        clusters: [{ name: "c1", sources: ["audit", "notify", "sweep"] }],
+        clusters: [
+          { name: "c1", sources: ["audit", "notify", "sweep"] },
+          { name: "c2" },
+          { name: "c3", account: OTHER_ACCOUNT, externalId: EXTERNAL_ID },
+        ],
         ephemeral: true,
         createNodeRoles: true,
         admission: true,
@@ -143,7 +193,8 @@ async function main(): Promise<void> {
       },
       "test",
     );
-    makeApp({ settings, outDir: join(dir, "cdk.out"), code: () => Code.fromAsset(codeDir) }).app.synth();
+    const { app, access } = makeApp({ settings, outDir: join(dir, "cdk.out"), code: () => Code.fromAsset(codeDir) });
+    app.synth();
     await awsJson(ministack, "logs", "Logs_20140328.CreateLogGroup", { logGroupName: LOG_GROUP });
     await awsJson(ministack, "logs", "Logs_20140328.CreateLogStream", { logGroupName: LOG_GROUP, logStreamName: "audit" });
     const began = performance.now();
@@ -156,6 +207,15 @@ async function main(): Promise<void> {
       parameters: { NotifyToken: "0123456789abcdef", AdmissionToken: "fedcba9876543210" },
     });
     console.log(`${Object.keys(template.Resources).length} resources deployed in ${((performance.now() - began) / 1000).toFixed(1)} s`);
+    for (const { stackName } of access) {
+      const file = join(dir, "cdk.out", `${stackName}.template.json`);
+      await deployTemplate({
+        target: inOtherAccount(ministack),
+        stackName,
+        template: JSON.parse(readFileSync(file, "utf8")) as Template,
+        parameters: { OwnerAccount: ministack.accountId },
+      });
+    }
     for (const [name, act, by, text] of STEPS) {
       try {
         await act(ministack, outputs);
@@ -166,6 +226,17 @@ async function main(): Promise<void> {
       } catch (error) {
         failed += 1;
         console.log(`FAIL ${name} wakes ${by}: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }
+    // MiniStack knows a function's key once it has run.
+    for (const { name, check } of ASSUMED) {
+      try {
+        await check(ministack);
+        passed += 1;
+        console.log(`ok   ${name}`);
+      } catch (error) {
+        failed += 1;
+        console.log(`FAIL ${name}: ${error instanceof Error ? error.message : String(error)}`);
       }
     }
     const before = listener.calls.length;

@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import re
 
 from filter_pattern import matches
 from ministack import app
@@ -87,6 +88,19 @@ def _single_action(service, *args, **kwargs):
 
 
 iam_actions.extract_iam_action = _single_action
+
+# aws:PrincipalArn of a session is the ARN of its role; MiniStack gives the session's own.
+_resolve_condition_key = iam_evaluator._resolve_condition_key
+
+
+def _role_as_principal(key, ctx):
+    value = _resolve_condition_key(key, ctx)
+    if key.lower() != "aws:principalarn":
+        return value
+    return re.sub(r"^(arn:[^:]+):sts::(\d+):assumed-role/([^/]+)/.*$", r"\1:iam::\2:role/\3", value or "")
+
+
+iam_evaluator._resolve_condition_key = _role_as_principal
 
 # Every question that is asked of IAM, with its answer, goes to HARNESS_IAM_LOG as a line of JSON: what functions may do is compared with what they do.
 _iam_log = os.environ.get("HARNESS_IAM_LOG")
