@@ -6,8 +6,9 @@ import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
+import { gzipSync } from "node:zlib";
 
-/** What a first invocation reaches for, answering at once that there is nothing: an API server, DynamoDB and SQS. */
+/** What a first invocation reaches for, answering at once that there is nothing but where the cluster is: an API server, DynamoDB and SQS. */
 export interface StandIns {
   /** https. */
   readonly apiServer: string;
@@ -33,11 +34,12 @@ export async function startStandIns(dir: string): Promise<StandIns> {
     response.writeHead("code" in answer ? 404 : 200, { "content-type": "application/json" }).end(JSON.stringify(answer));
   });
   const tables = createHttpServer(async (request, response) => {
-    const { Entries = [] } = (await json(request).catch(() => ({}))) as { Entries?: readonly { Id: string; MessageBody: string }[] };
+    const { Entries = [], Key } = (await json(request).catch(() => ({}))) as TableRequest;
     const md5 = (text: string): string => createHash("md5").update(text).digest("hex");
     const Successful = Entries.map(({ Id, MessageBody }) => ({ Id, MessageId: Id, MD5OfMessageBody: md5(MessageBody) }));
     // The lease is always had: its token is what an update gives back.
-    const answer = { Items: [], Count: 0, Attributes: { token: { N: "1" } }, Successful };
+    const Item = Key?.pk.S === "document#cluster/c1" && Key.sk.S === "head" ? description(`https://127.0.0.1:${secure}`, cert) : undefined;
+    const answer = { Items: [], Count: 0, Attributes: { token: { N: "1" } }, Successful, Item };
     response.writeHead(200, { "content-type": "application/x-amz-json-1.0" }).end(JSON.stringify(answer));
   });
   const [secure, plain] = await Promise.all([listening(apiServer), listening(tables)]);
@@ -50,6 +52,19 @@ export async function startStandIns(dir: string): Promise<StandIns> {
       await Promise.all([apiServer, tables].map((server) => new Promise<void>((resolve) => server.close(() => resolve()))));
     },
   };
+}
+
+/** A request of DynamoDB or of SQS, as far as it matters. */
+interface TableRequest {
+  readonly Entries?: readonly { readonly Id: string; readonly MessageBody: string }[];
+  readonly Key?: { readonly pk: { readonly S: string }; readonly sk: { readonly S: string } };
+}
+
+/** What an earlier start has written down of the cluster (functions/adapters/wiring/cluster-facts.ts), as the table holds documents. */
+function description(endpoint: string, cert: string): object {
+  const facts = { name: "c1", endpoint, caBundle: Buffer.from(cert).toString("base64"), serviceCidr: "10.96.0.0/16" };
+  const bytes = gzipSync(JSON.stringify({ describedAt: Date.now(), config: {}, facts })).toString("base64");
+  return { version: { S: "1" }, chunks: { N: "0" }, bytes: { B: bytes } };
 }
 
 async function listening(server: Server | ReturnType<typeof createHttpsServer>): Promise<number> {
