@@ -117,13 +117,17 @@ function cheaperReplacement(
 /** CreateFleet takes 60 overrides; more types than these make a command of many replacements large for nothing. */
 const TYPES_OF_MANY = 60;
 
+/** Prices are given to a hundredth of a cent and finer; less than this (USD per hour) saves nothing. */
+const NO_SAVING = 1e-6;
+
 /** Claims that cost less together than the candidates do, whatever each is launched as: what is saved is shared out by their prices. */
 function cheaperReplacements(
   planned: readonly PlannedNodeClaim[],
   candidates: readonly Candidate[],
   context: ConsolidationContext,
 ): readonly Replacement[] | Blocked {
-  const costs = totalPrice(candidates);
+  // Sums of prices differ in their last digits: without this, nodes of one price could take each other's place for ever.
+  const costs = totalPrice(candidates) - NO_SAVING;
   const needs = planned.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
   if (planned.length > 1 && needs >= costs) return { reason: "NotCheaper", needs, costs };
   const replacements: Replacement[] = [];

@@ -5,6 +5,7 @@ import type { Candidate } from "./candidate.ts";
 import { totalPrice } from "./consolidation.ts";
 import { netSavings } from "./repay.ts";
 import type { DisruptionSettings } from "./settings.ts";
+import { perTrouble, type Wasteful } from "./waste.ts";
 
 /** More nodes at once are left to the next pass. */
 export const MOST_NODES = 1_000;
@@ -13,17 +14,6 @@ const LOOKS = 20_000;
 const MOST_ORDERS = 150;
 /** With more nodes gone than this, pods are not placed anew for the sake of one more. */
 const MOST_ANEW = 40;
-
-/** A candidate with what could be saved on it at best: its price, less what room for its pods is worth. USD per hour. */
-export interface Wasteful {
-  readonly candidate: Candidate;
-  readonly waste: number;
-}
-
-/** What is wasted for each pod that would have to move. */
-export function perTrouble({ candidate, waste }: Wasteful): number {
-  return waste / candidate.disruptionCost;
-}
 
 type Rank = (wasteful: Wasteful) => number;
 

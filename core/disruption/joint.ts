@@ -5,22 +5,26 @@ import { type Candidate, capacityTypeOf, instanceTypeNameOf } from "./candidate.
 import { type ConsolidationContext, isConsolidationCandidate } from "./consolidation.ts";
 import { byGain } from "./cost.ts";
 import type { Decision } from "./decision.ts";
-import { bestEmptied, MOST_NODES, perTrouble, type Wasteful } from "./emptying.ts";
+import { bestEmptied, MOST_NODES } from "./emptying.ts";
+import { exchanged, MORE_NODES } from "./exchange.ts";
 import { multiNode } from "./multi-node.ts";
 import { type Removable, SetTrials } from "./set-trials.ts";
+import { type Wasteful, wastefulFirst } from "./waste.ts";
 import { capacityTypeOfPlanned } from "./wording.ts";
 
 /** Trials of a sweep: each lays the whole cluster out, so large ones get fewer. */
-const TRIAL_WORK = 8_000;
-const FEWEST_TRIALS = 8;
-const MOST_TRIALS = 30;
+const TRIAL_WORK = 5_000;
+const FEWEST_TRIALS = 4;
+const MOST_TRIALS = 40;
 /** In a small cluster a sketch tells least and trials cost least: Karpenter's own way of choosing is tried too. */
 const FEW_NODES = 200;
 /** So many sets in a row may be worth less than the best before growing stops. */
 const PATIENCE = 2;
-/** Consolidation may make so many nodes for each that it replaces, and a few more: a large one of which little is used may be worth some small ones. */
-const NODES_FOR_ONE = 2;
-const MORE_NODES = 1;
+/** A sketch may promise a little more than it keeps: of so many nodes that it thought could go without replacement, one may need it. */
+const SLACK = 10;
+/** Sets that the sketch proposes are tried in so many rounds, so many in each. */
+const ROUNDS = 2;
+const PROPOSALS = 8;
 /** Less waste than this (USD per hour) is none. */
 const NO_WASTE = 1e-6;
 
@@ -39,17 +43,25 @@ export function jointly(
   const eligible = candidates.filter((candidate) => isConsolidationCandidate(candidate, view.now)).sort(byGain);
   const sketch = eligible.length > 0 ? context.sketch?.() : undefined;
   if (sketch === undefined) return { blocked: [], eligible: eligible.length };
-  const wasteful = eligible
-    .map((candidate): Wasteful => ({ candidate, waste: candidate.pricePerHour - sketch.worthOf(candidate.moving) }))
-    .sort((a, b) => perTrouble(b) - perTrouble(a) || (a.candidate.node < b.candidate.node ? -1 : 1));
+  const wasteful = wastefulFirst(eligible, sketch);
   const most = Math.max(FEWEST_TRIALS, Math.min(MOST_TRIALS, Math.floor(TRIAL_WORK / view.machines.size)));
   const trials = new SetTrials(context, most);
   const gone = tryLongest(bestEmptied(sketch, wasteful, budgets, context.settings), trials, outOfTime);
-  grow(gone, wasteful, budgets, trials, context, outOfTime);
-  if (gone.length > 0) grow([], wasteful, budgets, trials, context, outOfTime);
-  if (view.machines.size <= FEW_NODES) {
+  grow(gone, wasteful, budgets, trials, outOfTime);
+  if (gone.length > 0) grow([], wasteful, budgets, trials, outOfTime);
+  const isSmall = view.machines.size <= FEW_NODES;
+  if (isSmall) {
     const { found: longest } = multiNode(context, eligible, budgets, outOfTime);
     if (longest) trials.consider(longest.candidates, longest.replacements);
+  }
+  // In a large cluster there is another pass soon: what looks deeper waits until nothing else is found.
+  for (let round = 0; round < ROUNDS && (isSmall || trials.best === undefined); round++) {
+    const before = trials.best;
+    const proposals = exchanged(sketch, before?.candidates ?? [], wasteful, budgets, context.settings);
+    for (const { candidates: proposed } of proposals.slice(0, PROPOSALS)) {
+      if (!trials.isSpent && !outOfTime()) trials.try(proposed, proposed.length + MORE_NODES, "full");
+    }
+    if (trials.best === before) break;
   }
   keepWhatWouldComeBack(trials, outOfTime);
   const found = trials.best;
@@ -64,7 +76,7 @@ function tryLongest(ordered: readonly Candidate[], trials: SetTrials, outOfTime:
   let high = ordered.length;
   for (let length = high; low <= high && !trials.isSpent && !outOfTime(); length = (low + high) >> 1) {
     const prefix = ordered.slice(0, length);
-    if ("net" in trials.try(prefix, MORE_NODES + Math.floor(length / 10), "quick")) {
+    if ("net" in trials.try(prefix, 1 + Math.floor(length / SLACK), "quick")) {
       longest = prefix;
       low = length + 1;
     } else high = length - 1;
@@ -78,19 +90,21 @@ function grow(
   wasteful: readonly Wasteful[],
   budgets: ReadonlyMap<string, PoolBudget>,
   trials: SetTrials,
-  { settings }: ConsolidationContext,
   outOfTime: () => boolean,
 ): void {
   const budget = allowance(budgets);
   for (const { nodePool } of gone) budget.take(nodePool.metadata.name);
   const taken = new Set(gone);
-  const isSpotOk = settings.spotToSpotConsolidation === true;
   const others = wasteful.filter(({ candidate, waste }) => {
-    if (waste < NO_WASTE || taken.has(candidate) || (!isSpotOk && capacityTypeOf(candidate) === "spot")) return false;
+    if (waste < NO_WASTE || taken.has(candidate)) return false;
     return budget.take(candidate.nodePool.metadata.name);
   });
   const trySize = (size: number): Removable | Blocked =>
-    trials.try([...gone, ...others.slice(0, size).map(({ candidate }) => candidate)], MORE_NODES + NODES_FOR_ONE * size, "full");
+    trials.try(
+      [...gone, ...others.slice(0, size).map(({ candidate }) => candidate)],
+      Math.floor(gone.length / SLACK) + size + MORE_NODES,
+      "full",
+    );
   const longest = Math.min(others.length, MOST_NODES - gone.length);
   let best = 0;
   let most = trials.best?.net ?? 0;
@@ -99,7 +113,7 @@ function grow(
     const outcome = trySize(size);
     if ("net" in outcome && outcome.net > most) {
       [best, most, failures] = [size, outcome.net, 0];
-    } else failures++;
+    } else if ("net" in outcome || outcome.reason !== "SpotToSpotDisabled") failures++;
     if (size === longest) break;
   }
   for (const size of [Math.round(best * 1.4), Math.round(best * 0.7)]) {

@@ -103,8 +103,7 @@ function runMethods(input: DisruptionInput, view: ClusterView, candidates: reado
     ["emptiness", (allowed) => emptiness(candidates, allowed, view.now)],
     ...(input.settings.staticCapacity ? [staticMethod] : []),
     ["drift", (allowed) => drift(view, candidates, allowed, input.simulate, () => outOfTime("drift"))],
-    ["multi", (allowed) => jointly(context, candidates, allowed, () => outOfTime("multi"))],
-    ["multi", (allowed) => multiNode(context, candidates, allowed, () => outOfTime("multi"))],
+    ["multi", (allowed) => (context.sketch ? jointly : multiNode)(context, candidates, allowed, () => outOfTime("multi"))],
     ["single", (allowed) => singleNode(context, candidates, allowed, { unseenPools, outOfTime: () => outOfTime("single") })],
   ];
   const passes: Pass[] = [];

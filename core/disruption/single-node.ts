@@ -6,6 +6,7 @@ import type { Candidate } from "./candidate.ts";
 import { type ConsolidationContext, consolidate, isConsolidationCandidate } from "./consolidation.ts";
 import { byGain } from "./cost.ts";
 import type { Decision } from "./decision.ts";
+import { MORE_NODES } from "./exchange.ts";
 
 /** One of each pool in turn, so that a large pool does not keep the others waiting; pools that were not reached last time come first. */
 export function inTurns(candidates: readonly Candidate[], unseenPools: readonly string[] = []): readonly Candidate[] {
@@ -26,12 +27,9 @@ export function inTurns(candidates: readonly Candidate[], unseenPools: readonly 
   return turns;
 }
 
-/** With a sketch of the cluster, several smaller nodes may come in the place of one. */
-const MOST_REPLACEMENTS = 3;
-
 /** Why a trial would be in vain, as far as a sketch can tell. */
 function notPromising({ node, pricePerHour }: Candidate, { rearrangement }: Sketch): Blocked | undefined {
-  const { homeless, price } = rearrangement.without(node);
+  const { homeless, price } = rearrangement.without([node]);
   if (homeless.length > 0) {
     return {
       reason: "PodsUnplaced",
@@ -66,7 +64,7 @@ export function singleNode(
       blocked.push({ node, nodeClaim, blocked: hopeless });
       continue;
     }
-    const outcome = consolidate(context, [candidate], { mostReplacements: context.sketch ? MOST_REPLACEMENTS : 1 });
+    const outcome = consolidate(context, [candidate], { mostReplacements: context.sketch ? 1 + MORE_NODES : 1 });
     if (outcome.decision === "none") {
       blocked.push({ node, nodeClaim, blocked: outcome.blocked });
       continue;

@@ -126,23 +126,17 @@ export class Rearrangement {
   /** Takes some nodes away at once and gives all their pods places, the largest first; false, with nothing changed, if one finds none. */
   emptyTogether(names: readonly string[]): boolean {
     const mark = this.mark;
-    const tenants = names.flatMap((name) => {
-      const node = this.#indexOf.get(name);
-      return node === undefined ? [] : this.#leave(node);
-    });
-    const inOrder = [...tenants].sort((a, b) => (a.asks[0]?.class.index ?? 0) - (b.asks[0]?.class.index ?? 0));
-    if (inOrder.every((tenant) => this.#place(tenant))) return true;
+    if (this.#leaveAll(names).every((tenant) => this.#place(tenant))) return true;
     this.backTo(mark);
     return false;
   }
 
-  /** What it would take to do without a node. Nothing changes. */
-  without(name: string): Removal {
-    const node = this.#indexOf.get(name);
+  /** What it would take to do without some nodes. Nothing changes. */
+  without(names: readonly string[]): Removal {
     const mark = this.mark;
     const homeless: Pod[] = [];
     const claims: PlannedClaim[] = [];
-    for (const tenant of node === undefined ? [] : this.#leave(node)) {
+    for (const tenant of this.#leaveAll(names)) {
       if (!this.#place(tenant) && !this.#buy(tenant, claims)) homeless.push(tenant.pod);
     }
     this.backTo(mark);
@@ -157,6 +151,15 @@ export class Rearrangement {
   backTo([steps, topology]: readonly [steps: number, topology: number]): void {
     while (this.#journal.length > steps) this.#journal.pop()?.();
     this.#topology.backTo(topology);
+  }
+
+  /** The nodes go; their pods, largest first, are without a place. */
+  #leaveAll(names: readonly string[]): readonly Tenant[] {
+    const tenants = names.flatMap((name) => {
+      const node = this.#indexOf.get(name);
+      return node === undefined ? [] : this.#leave(node);
+    });
+    return names.length === 1 ? tenants : tenants.sort((a, b) => (a.asks[0]?.class.index ?? 0) - (b.asks[0]?.class.index ?? 0));
   }
 
   /** The node goes; its pods, largest first, are without a place. */
