@@ -36,7 +36,7 @@ const GATHER_MS = 10;
  */
 export function ec2Fleet(client: EC2Client): Fleet {
   // Saves the calls for templates that this process has made or seen; a template that was swept shows as NotFoundError and is forgotten.
-  const known = new Set<string>();
+  const known = new Map<string, Promise<void>>();
   const describeOne = batched(
     async (ids) => {
       const found = await describeBy(client, [{ Name: "instance-id", Values: [...ids] }]);
@@ -53,20 +53,15 @@ export function ec2Fleet(client: EC2Client): Fleet {
 
   return {
     async ensureLaunchTemplate(template: LaunchTemplate) {
-      if (known.has(template.name)) return;
+      // Claims of one invocation mostly need the same few: the first makes them, the others wait for that.
+      const making = known.get(template.name) ?? makeTemplate(client, template);
+      known.set(template.name, making);
       try {
-        await client.send(
-          new CreateLaunchTemplateCommand({
-            LaunchTemplateName: template.name,
-            LaunchTemplateData: launchTemplateData(template, await client.config.region()),
-            TagSpecifications: [{ ResourceType: "launch-template", Tags: toTags(template.tags) }],
-          }),
-        );
+        await making;
       } catch (error) {
-        // The name is the content's hash: whoever made it made the same.
-        if (!isAlreadyThere(error)) throw toDomainError(error);
+        known.delete(template.name);
+        throw error;
       }
-      known.add(template.name);
     },
 
     async launch(request: FleetRequest) {
@@ -148,6 +143,21 @@ export function ec2Fleet(client: EC2Client): Fleet {
       return removed;
     },
   };
+}
+
+async function makeTemplate(client: EC2Client, template: LaunchTemplate): Promise<void> {
+  try {
+    await client.send(
+      new CreateLaunchTemplateCommand({
+        LaunchTemplateName: template.name,
+        LaunchTemplateData: launchTemplateData(template, await client.config.region()),
+        TagSpecifications: [{ ResourceType: "launch-template", Tags: toTags(template.tags) }],
+      }),
+    );
+  } catch (error) {
+    // The name is the content's hash: whoever made it made the same.
+    if (!isAlreadyThere(error)) throw toDomainError(error);
+  }
 }
 
 /** Unknown instances count as gone: alone among those asked for, or the whole call fails, and each is to be asked for by itself. */

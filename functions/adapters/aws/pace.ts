@@ -10,7 +10,7 @@ const OWN: Readonly<Record<string, typeof DESCRIBE>> = {
 };
 
 /** The account has others in it, and functions run beside each other: none may take all there is. The SDK's adaptive retries see to the rest. */
-const SHARE = 0.25;
+const SHARE = 0.5;
 
 /**
  * Holds each action of a client to a share of its bucket in EC2, retries included, so that a burst of claims does not use up what the rest of the account

@@ -130,6 +130,16 @@ describe("ec2Fleet", () => {
     expect(made()).toBe(3);
   });
 
+  it("makes a template once for claims that need it at the same time, and tries again when that has failed", async () => {
+    const fake = await fakeAws();
+    const fleet = ec2Fleet(ec2Client(fake));
+    fake.faults.add({ action: "CreateLaunchTemplate", times: 1, error: { code: "InternalError", message: "m", status: 500 } });
+    const ensure = () => Promise.allSettled([1, 2, 3].map(() => fleet.ensureLaunchTemplate(template(fake))));
+    expect((await ensure()).map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+    expect((await ensure()).map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "fulfilled"]);
+    expect(fake.state.calls.filter(({ action }) => action === "CreateLaunchTemplate")).toHaveLength(2);
+  });
+
   it("removes old templates of its cluster, which a launch then makes anew", async () => {
     const { fake, fleet } = await open();
     fake.advance(60_000);
