@@ -20,7 +20,7 @@ const USAGE =
 const CACHE = resolve(import.meta.dirname, "../../../.cache/clusters/small");
 /** Clusters asked for at once: one process a batch, so that an interrupted run keeps what it has. */
 const BATCH = 20;
-/** Seconds for deciding; such clusters need a few. */
+/** Seconds of CPU time for deciding; such clusters need a few. */
 const LIMIT = 120;
 /** USD per hour that are no difference: sums of floats. */
 const SAME = 1e-6;
@@ -53,7 +53,7 @@ function askKarpenter(clusters: readonly ClusterScenario[]): void {
 /** A cluster with what Karpenter came to on it. */
 function keep(folder: string, scenario: ClusterScenario, { after, podsMoved, passes, before }: Account): void {
   mkdirSync(folder, { recursive: true });
-  const kept = { scenario, karpenter: { after, podsMoved, podsPerDollar: podsMoved / (before - after), passes } };
+  const kept = { scenario, karpenter: { before, after, podsMoved, passes } };
   writeFileSync(join(folder, `${scenario.name}.json.gz`), gzipSync(JSON.stringify(kept), { level: 9 }));
 }
 
@@ -68,7 +68,8 @@ function main(seed: number, from: number, count: number, keepIn: string | undefi
   askKarpenter(clusters);
   const total = { ours: 0, theirs: 0, before: 0, moved: 0, theyMoved: 0, broken: 0, dearer: 0, cheaper: 0, churns: 0, theyBreak: 0 };
   for (const cluster of clusters) {
-    const ours = replay(cluster, ourTrail(scenarioToSnapshot(cluster)));
+    const trail = ourTrail(scenarioToSnapshot(cluster), LIMIT * 1000);
+    const ours = replay(cluster, trail);
     const theirs = replay(cluster, JSON.parse(readFileSync(trailFile(cluster), "utf8")) as Trail);
     if (keepIn !== undefined) keep(keepIn, cluster, theirs);
     const isDearer = ours.after > theirs.after + SAME;
@@ -78,14 +79,17 @@ function main(seed: number, from: number, count: number, keepIn: string | undefi
     total.before += ours.before;
     total.moved += ours.podsMoved;
     total.theyMoved += theirs.podsMoved;
-    total.broken += ours.broken.length > 0 ? 1 : 0;
+    total.broken += ours.broken.length > 0 || trail.idleMs === undefined ? 1 : 0;
     total.theyBreak += theirs.broken.length > 0 ? 1 : 0;
     total.dearer += isDearer ? 1 : 0;
     total.cheaper += ours.after < theirs.after - SAME ? 1 : 0;
     total.churns += churns ? 1 : 0;
-    const marks = [ours.broken.length > 0 ? "BROKEN" : "", isDearer ? "DEARER" : "", churns ? "more moves per $" : ""].filter(
-      (one) => one !== "",
-    );
+    const marks = [
+      ours.broken.length > 0 ? "BROKEN" : "",
+      trail.idleMs === undefined ? "NO END" : "",
+      isDearer ? "DEARER" : "",
+      churns ? "more moves per $" : "",
+    ].filter((one) => one !== "");
     if (marks.length > 0 || names.length > 0) {
       console.log(
         `${cluster.name} ${marks.join(", ")}: $${ours.before.toFixed(4)}/h before; ours ${told(ours)} | Karpenter ${told(theirs)}`,
@@ -94,7 +98,7 @@ function main(seed: number, from: number, count: number, keepIn: string | undefi
     for (const rule of ours.broken.slice(0, 3)) console.log(`    ${rule}`);
   }
   console.log(
-    `${clusters.length} clusters: ${total.broken} break a rule (Karpenter: ${total.theyBreak}), ${total.dearer} dearer, ${total.cheaper} cheaper; ` +
+    `${clusters.length} clusters: ${total.broken} break a rule or find no end (Karpenter: ${total.theyBreak}), ${total.dearer} dearer, ${total.cheaper} cheaper; ` +
       `$${total.before.toFixed(2)}/h before, ${total.ours.toFixed(2)} ours, ${total.theirs.toFixed(2)} Karpenter's (${(100 * (total.ours / total.theirs - 1)).toFixed(2)} %); ` +
       `pods moved per dollar ${(total.moved / (total.before - total.ours)).toFixed(2)} ours, ${(total.theyMoved / (total.before - total.theirs)).toFixed(2)} Karpenter's (more on ${total.churns})`,
   );

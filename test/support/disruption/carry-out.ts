@@ -101,11 +101,46 @@ export interface CarriedOut {
   readonly homeless: ReadonlyMap<string, string>;
 }
 
+type Command = Pick<CommandRecord, "id" | "candidates" | "replacements">;
+
+/** Node names by pod. */
+type Places = ReadonlyMap<string, string>;
+
+const HOW = { reservedMode: "fallback", settling: new Set<string>() } as const;
+
+/** Pods that were planned for replacements are there; the others go where a fresh solve finds room beside them. */
+function solvedAnew(cleared: Snapshot, { replacements }: Command, moving: readonly Pod[], machines: readonly UpMachine[]): Places {
+  const places = new Map(replacements.flatMap(({ pods }, i) => pods.map((pod) => [pod, machines[i]?.node.metadata.name ?? ""])));
+  const planned = moving.flatMap((pod): Pod[] => {
+    const nodeName = places.get(podKey(pod));
+    return nodeName === undefined ? [] : [{ ...pod, spec: { ...pod.spec, nodeName } }];
+  });
+  const others = moving.filter((pod) => !places.has(podKey(pod)));
+  const filled = { ...cleared, pods: [...cleared.pods, ...planned] };
+  const { existingNodes } = simulateWithSolve(filled, { ...HOW, excludeNodes: new Set(), extraPods: others });
+  for (const { name, pods } of existingNodes) for (const pod of pods) places.set(pod, name);
+  return places;
+}
+
+/** Where the plan behind the command had put the pods, worked out once more; undefined when another plan comes of it. */
+function asPlanned(snapshot: Snapshot, command: Command, moving: readonly Pod[], machines: readonly UpMachine[]): Places | undefined {
+  const podsOf = (claims: readonly { readonly pods: readonly string[] }[]): string =>
+    JSON.stringify(claims.map(({ pods }) => [...pods].sort()));
+  const excludeNodes = new Set(command.candidates.map(({ node }) => node));
+  for (const effort of ["quick", "full"] as const) {
+    const plan = simulateWithSolve(snapshot, { ...HOW, excludeNodes, extraPods: moving, effort });
+    if (podsOf(plan.newNodeClaims) !== podsOf(command.replacements)) continue;
+    const bought = plan.newNodeClaims.map(({ pods }, i) => ({ name: machines[i]?.node.metadata.name ?? "", pods }));
+    return new Map([...plan.existingNodes, ...bought].flatMap(({ name, pods }) => pods.map((pod) => [pod, name])));
+  }
+  return undefined;
+}
+
 /**
- * Carries a command out: its nodes are gone, its replacements up with the pods that were planned for them, and the other pods where the
- * scheduler puts them.
+ * Carries a command out: its nodes are gone, its replacements up, and the moved pods where a fresh solve puts them. Where that leaves one, and the
+ * plan was only tighter, they are where the plan had put them.
  */
-export function carriedOut(snapshot: Snapshot, command: Pick<CommandRecord, "id" | "candidates" | "replacements">): CarriedOut {
+export function carriedOut(snapshot: Snapshot, command: Command): CarriedOut {
   const gone = new Set(command.candidates.map(({ node }) => node));
   const moving = snapshot.pods.filter((pod) => gone.has(pod.spec.nodeName ?? "") && isReschedulable(pod));
   const machines = command.replacements.map((planned, i) =>
@@ -118,21 +153,9 @@ export function carriedOut(snapshot: Snapshot, command: Pick<CommandRecord, "id"
     nodeClaims: [...snapshot.nodeClaims.filter(({ metadata }) => !claims.has(metadata.name)), ...machines.map(({ claim }) => claim)],
     pods: snapshot.pods.filter(({ spec }) => !gone.has(spec.nodeName ?? "")),
   };
-  const nodeOf = new Map(command.replacements.flatMap(({ pods }, i) => pods.map((pod) => [pod, machines[i]?.node.metadata.name])));
-  const planned = moving.flatMap((pod): Pod[] => {
-    const nodeName = nodeOf.get(podKey(pod));
-    return nodeName === undefined ? [] : [{ ...pod, spec: { ...pod.spec, nodeName } }];
-  });
-  const plan = simulateWithSolve(
-    { ...cleared, pods: [...cleared.pods, ...planned] },
-    {
-      excludeNodes: new Set(),
-      extraPods: moving.filter((pod) => !nodeOf.has(podKey(pod))),
-      reservedMode: "fallback",
-      settling: new Set(),
-    },
-  );
-  for (const { name, pods } of plan.existingNodes) for (const pod of pods) nodeOf.set(pod, name);
+  const anew = solvedAnew(cleared, command, moving, machines);
+  const hasRoom = moving.every((pod) => anew.has(podKey(pod)));
+  const nodeOf = hasRoom ? anew : (asPlanned(snapshot, command, moving, machines) ?? anew);
   const landed = new Map<string, string>();
   const homeless = new Map<string, string>();
   const placed = moving.map((pod): Pod => {
@@ -140,7 +163,7 @@ export function carriedOut(snapshot: Snapshot, command: Pick<CommandRecord, "id"
     const { nodeName: _, ...spec } = pod.spec;
     const nodeName = nodeOf.get(key);
     if (nodeName === undefined) {
-      homeless.set(key, plan.podErrors[key] ?? "it needs a new node");
+      homeless.set(key, "neither a fresh solve nor the plan behind the command has room for it");
       return { ...pod, spec };
     }
     landed.set(key, nodeName);
