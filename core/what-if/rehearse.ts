@@ -23,6 +23,8 @@ export interface RehearsalOptions extends Intents {
   readonly lookAheadMs?: number;
   /** A net under a search that never settles: no more decisions than this. */
   readonly mostDecisions?: number;
+  /** Told of each decision: how many there were, and when it was made (ms of rehearsed time). */
+  readonly onDecision?: (count: number, at: number) => void;
 }
 
 /** Something that was done. */
@@ -88,6 +90,7 @@ export function rehearse(start: Snapshot, options: RehearsalOptions): Course {
     const plan = decide(stage, `what-if-${passes++}`, options);
     if (plan.command && decisions++ < mostDecisions) {
       stage = { ...stage, commands: [...stage.commands, plan.command] };
+      options.onDecision?.(decisions, now);
       // What drifted need not be looked at again.
       if (plan.command.dueAt <= now) continue;
     }

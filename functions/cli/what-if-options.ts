@@ -29,6 +29,7 @@ export const whatIfArgs = {
   "from-scratch": flag("also what it would cost if all nodes were bought anew today, whatever that disrupts"),
   "spot-to-spot": flag("replace spot nodes by cheaper spot nodes"),
   days: text("how far ahead to look (7)"),
+  decisions: text("stop after so many decisions of disruption (100, and 4 for each node)"),
   format: text("table or json (table)"),
 } as const;
 
@@ -48,6 +49,7 @@ export interface WhatIfOptions {
   readonly fromScratch: boolean;
   readonly spotToSpot: boolean;
   readonly days: number;
+  readonly decisions?: number;
   readonly format: "table" | "json";
 }
 
@@ -81,6 +83,9 @@ export function parseWhatIf(rawArgs: readonly string[]): WhatIfOptions {
   if (format !== "table" && format !== "json") throw new InputError(`--format is table or json, not "${format}"`);
   const days = Number(one("days") ?? 7);
   if (!(days > 0)) throw new InputError(`--days takes a number above 0, not "${one("days")}"`);
+  const decisions = one("decisions") === undefined ? undefined : Number(one("decisions"));
+  if (decisions !== undefined && !(Number.isInteger(decisions) && decisions > 0))
+    throw new InputError(`--decisions takes a whole number above 0, not "${one("decisions")}"`);
   const optional = {
     file,
     context: one("context"),
@@ -88,6 +93,7 @@ export function parseWhatIf(rawArgs: readonly string[]): WhatIfOptions {
     cluster: one("cluster"),
     region: one("region"),
     save: one("save"),
+    decisions,
   };
   return {
     ...(Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)) as Partial<WhatIfOptions>),

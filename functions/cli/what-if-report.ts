@@ -209,7 +209,7 @@ function warningLines({ warnings, answer }: Report, { course, bill }: Outcome): 
       : []),
     ...(course.outcome === "waiting" ? ["not settled: budgets or consolidateAfter let more be done later than --days looks ahead"] : []),
     ...(course.outcome === "unsettled"
-      ? ["not settled: disruption goes on and on; this is a fault worth reporting with the snapshot (--save)"]
+      ? ["not settled: there were more decisions than --decisions allows; what is left to be saved does not show"]
       : []),
     ...left.slice(0, MOST_REASONS).map(([pod, reason]) => `pod ${pod} waits: ${reason}`),
     ...(left.length > MOST_REASONS ? [`${counted(left.length - MOST_REASONS, "more pod")} wait; --format json lists all`] : []),

@@ -1,3 +1,4 @@
+import { counted } from "../../core/scheduling/reasons/words.ts";
 import { applyChange } from "../../core/what-if/change.ts";
 import { fromScratch, whatIf } from "../../core/what-if/what-if.ts";
 import { DEFAULT_SETTINGS } from "../adapters/wiring/settings.ts";
@@ -5,7 +6,7 @@ import { InputError } from "./scenario.ts";
 import { askedChange } from "./what-if-change.ts";
 import { reportJson } from "./what-if-json.ts";
 import { parseWhatIf, type WhatIfOptions } from "./what-if-options.ts";
-import { type Report, reportTable } from "./what-if-report.ts";
+import { duration, type Report, reportTable } from "./what-if-report.ts";
 import { readSourceFile, type Source } from "./what-if-source.ts";
 
 const DAY_MS = 86_400_000;
@@ -21,8 +22,13 @@ export async function whatIfCommand(rawArgs: readonly string[]): Promise<string>
     const { saveSource } = await import("./what-if-save.ts");
     return saveSource(source, options.save);
   }
-  const report = answer(source, options);
+  const report = answer(source, options, process.stderr.isTTY ? showProgress(source) : undefined);
   return options.format === "json" ? reportJson(report) : reportTable(report);
+}
+
+/** A large cluster takes minutes: who watches a terminal is told how far it has come, on a line that is written over. */
+function showProgress({ snapshot }: Source): (count: number, at: number) => void {
+  return (count, at) => process.stderr.write(`\rrehearsing: ${counted(count, "decision")}, +${duration(at - snapshot.now)}   \r`);
 }
 
 async function readSource(options: WhatIfOptions): Promise<Source> {
@@ -33,13 +39,18 @@ async function readSource(options: WhatIfOptions): Promise<Source> {
 }
 
 /** Works the answer out. Throws InputError for wishes that the cluster cannot meet. */
-export function answer(source: Source, options: Pick<WhatIfOptions, "wishes" | "fromScratch" | "spotToSpot" | "days">): Report {
+export function answer(
+  source: Source,
+  options: Pick<WhatIfOptions, "wishes" | "fromScratch" | "spotToSpot" | "days" | "decisions">,
+  onDecision: (count: number, at: number) => void = () => {},
+): Report {
   const { snapshot, nodeClasses, intents } = source;
   if (snapshot.nodePools.length === 0) throw new InputError(`${source.name} has no NodePool, so none of its nodes is ours to change`);
   const asked = askedChange(options.wishes, source);
   const { consolidationHorizonMs: horizonMs, podMoveCost } = DEFAULT_SETTINGS;
   const settings = { cluster: "what-if", spotToSpotConsolidation: options.spotToSpot, staticCapacity: true, horizonMs, podMoveCost };
-  const rehearsal = { ...intents, settings, lookAheadMs: options.days * DAY_MS };
+  const most = options.decisions === undefined ? {} : { mostDecisions: options.decisions };
+  const rehearsal = { ...intents, settings, lookAheadMs: options.days * DAY_MS, onDecision, ...most };
   const changed = asked ? applyChange(snapshot, nodeClasses, asked.change).snapshot : snapshot;
   return {
     source: source.name,

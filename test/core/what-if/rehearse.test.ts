@@ -126,6 +126,17 @@ it("keeps static pools at their replicas", () => {
   expect(fewer.end.nodes).toEqual([]);
 });
 
+it("tells of each decision", () => {
+  const heard: (readonly [count: number, seconds: number])[] = [];
+  const pools = [nodePool("default", { budgets: [{ nodes: "1" }] })];
+  const onDecision = (count: number, at: number): void => void heard.push([count, (at - NOW) / 1_000]);
+  rehearse(snapshot({ pools, machines: [{ name: "a" }, { name: "b" }] }), { settings, onDecision });
+  expect(heard).toEqual([
+    [1, 0],
+    [2, 45],
+  ]);
+});
+
 it("gives up a search without end", () => {
   const course = rehearse(snapshot({ machines: [{ name: "a" }, { name: "b" }] }), { settings, mostDecisions: 0 });
   expect(course).toMatchObject({ outcome: "unsettled", steps: [] });

@@ -86,6 +86,11 @@ it("without a change says what disruption does", async () => {
   expect(text).not.toContain("CHANGED");
 });
 
+it("stops after as many decisions as are asked for, and says so", async () => {
+  const path = scenarioFile({ pools: [nodePool("default", { budgets: [{ nodes: "1" }] })], machines: [{ name: "n1" }, { name: "n2" }] });
+  expect(await whatIfCommand([path, "--decisions", "1"])).toContain("not settled: there were more decisions than --decisions allows");
+});
+
 it("answers alike each time", async () => {
   const args = [busy, "--family", "bbbb", "--set", "nodepool/default.spec.disruption.consolidateAfter=30s", "--from-scratch"];
   expect(await whatIfCommand(args)).toBe(await whatIfCommand(args));
@@ -146,6 +151,7 @@ describe("bad input", () => {
     { name: "an option twice", args: [busy, "--format", "json", "--format", "json"], says: "--format is given twice" },
     { name: "an unknown format", args: [busy, "--format", "xml"], says: "--format is table or json" },
     { name: "no time at all", args: [busy, "--days", "0"], says: "--days takes a number above 0" },
+    { name: "no decisions", args: [busy, "--decisions", "1.5"], says: "--decisions takes a whole number above 0" },
     { name: "an unknown family", args: [busy, "--family", "aaab"], says: "there is no instance family aaab; did you mean aaaa?" },
     { name: "an unknown pool", args: [busy, "--budget", "defualt=1"], says: "there is no NodePool defualt; did you mean default?" },
     { name: "a budget that is none", args: [busy, "--budget", "default=some"], says: "write POOL=NODES" },
