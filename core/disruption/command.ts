@@ -55,8 +55,9 @@ export function newCommand(decided: {
   readonly method: Method;
   readonly candidates: readonly Candidate[];
   readonly replacements: readonly PlannedNodeClaim[];
+  readonly destinations?: CommandRecord["destinations"];
 }): CommandRecord {
-  const { cluster, id, now, method, replacements } = decided;
+  const { cluster, id, now, method, replacements, destinations = {} } = decided;
   const candidates = decided.candidates.map(commandCandidate);
   return {
     cluster,
@@ -67,6 +68,7 @@ export function newCommand(decided: {
     decision: replacements.length > 0 ? "replace" : "delete",
     candidates,
     replacements,
+    ...(Object.keys(destinations).length > 0 && { destinations }),
     replacementClaims: [],
     savingsPerHour: savingsOf(candidates, replacements),
     phase: "Validating",

@@ -19,7 +19,7 @@ import {
   underPrice,
 } from "./replacement.ts";
 import type { DisruptionSettings } from "./settings.ts";
-import { type Simulate, tryRemoval } from "./simulate.ts";
+import { type Destinations, type Simulate, tryRemoval } from "./simulate.ts";
 import type { ClusterView } from "./view.ts";
 
 /** Fewer cheaper types than this, and a spot node would be bought again and again as the cheapest pool runs dry. */
@@ -46,10 +46,16 @@ export function isConsolidationCandidate(candidate: Candidate, now: number): boo
   return !isEmpty(candidate) && consolidationBlock(candidate, now) === undefined;
 }
 
+/** Where pods would go. */
+export interface Move {
+  readonly replacements: readonly PlannedNodeClaim[];
+  readonly destinations: Destinations;
+}
+
 /** What taking some nodes away would come to. */
 export type Outcome =
-  | { readonly decision: "delete" }
-  | { readonly decision: "replace"; readonly replacements: readonly PlannedNodeClaim[] }
+  | ({ readonly decision: "delete" } & Move)
+  | ({ readonly decision: "replace" } & Move)
   | { readonly decision: "none"; readonly blocked: Blocked };
 
 export interface ConsolidationContext {
@@ -163,8 +169,8 @@ export function consolidate(
   if (hopeless) return none(hopeless);
   const trial = tryRemoval(context.view, candidates, context.simulate, { effort });
   if (trial.unplaced.length > 0) return none({ reason: "PodsUnplaced", errors: trial.unplaced });
-  const planned = trial.newNodeClaims;
-  if (planned.length === 0) return { decision: "delete" };
+  const { newNodeClaims: planned, destinations } = trial;
+  if (planned.length === 0) return { decision: "delete", replacements: [], destinations };
   if (planned.length > mostReplacements) return none({ reason: "SeveralReplacements", count: planned.length });
   const cheaper = cheaperReplacements(planned, candidates, context);
   if ("reason" in cheaper) return none(cheaper);
@@ -175,5 +181,5 @@ export function consolidate(
     replacements.push(plannedFrom(narrowed));
   }
   const poor = refused(savingsOf(candidates, replacements));
-  return poor ? none(poor) : { decision: "replace", replacements };
+  return poor ? none(poor) : { decision: "replace", replacements, destinations };
 }

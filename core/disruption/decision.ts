@@ -2,6 +2,7 @@ import type { PlannedNodeClaim } from "../model/plan.ts";
 import type { CommandRecord } from "../model/record.ts";
 import type { Blocked, BlockedNode } from "./blocked.ts";
 import type { Candidate } from "./candidate.ts";
+import type { Destinations } from "./simulate.ts";
 
 /** How nodes are chosen; expiration chooses nothing, the lifecycle does it when its time comes. */
 export type Method = Exclude<CommandRecord["method"], "expiration">;
@@ -22,7 +23,11 @@ export interface Tried {
 
 /** What a method found: nodes to take away together, with what comes in their place; or none, and why. */
 export interface Decision {
-  readonly found?: { readonly candidates: readonly Candidate[]; readonly replacements: readonly PlannedNodeClaim[] };
+  readonly found?: {
+    readonly candidates: readonly Candidate[];
+    readonly replacements: readonly PlannedNodeClaim[];
+    readonly destinations?: Destinations;
+  };
   readonly blocked: readonly BlockedNode[];
   /** What was tried, in that order. */
   readonly tried?: readonly Tried[];

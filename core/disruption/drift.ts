@@ -57,7 +57,12 @@ export function drift(
     }
     const trial = tryRemoval(view, [candidate], simulate, { settle: false });
     if (trial.unplaced.length === 0) {
-      return { found: { candidates: [candidate], replacements: replacementsFor(candidate, trial) }, blocked, eligible: eligible.length };
+      const { destinations } = trial;
+      return {
+        found: { candidates: [candidate], replacements: replacementsFor(candidate, trial), destinations },
+        blocked,
+        eligible: eligible.length,
+      };
     }
     blocked.push({ node, nodeClaim, blocked: { reason: "PodsUnplaced", errors: trial.unplaced } });
   }

@@ -52,7 +52,7 @@ export function jointly(
   const isSmall = view.machines.size <= FEW_NODES;
   if (isSmall) {
     const { found: longest } = multiNode(context, eligible, budgets, outOfTime);
-    if (longest) trials.consider(longest.candidates, longest.replacements);
+    if (longest) trials.consider(longest.candidates, { destinations: {}, ...longest });
   }
   // In a large cluster there is another pass soon: what looks deeper waits until nothing else is found.
   for (let round = 0; round < ROUNDS && (isSmall || trials.best === undefined); round++) {

@@ -1,9 +1,8 @@
-import type { PlannedNodeClaim } from "../model/plan.ts";
 import type { Blocked, BlockedNode } from "./blocked.ts";
 import { allowance, type PoolBudget } from "./budget.ts";
 import { type Candidate, instanceTypeNameOf } from "./candidate.ts";
 import { savingsOf } from "./command.ts";
-import { type ConsolidationContext, consolidate, isConsolidationCandidate, type Outcome } from "./consolidation.ts";
+import { type ConsolidationContext, consolidate, isConsolidationCandidate, type Move, type Outcome } from "./consolidation.ts";
 import { byGain } from "./cost.ts";
 import type { Decision } from "./decision.ts";
 import { type Replacement, underPrice } from "./replacement.ts";
@@ -21,9 +20,8 @@ export function withoutSameType(replacement: Replacement, candidates: readonly C
   return same.length === 0 ? replacement : underPrice(replacement, Math.min(...same.map(({ pricePerHour }) => pricePerHour)));
 }
 
-interface Found {
+interface Found extends Move {
   readonly candidates: readonly Candidate[];
-  readonly replacements: readonly PlannedNodeClaim[];
   readonly savings: number;
 }
 
@@ -47,8 +45,15 @@ function bestPrefix(
     if (tried.has(length)) return tried.get(length);
     const batch = candidates.slice(0, length);
     const outcome = attempt(batch);
-    const replacements = outcome.decision === "replace" ? outcome.replacements : [];
-    const found = outcome.decision === "none" ? undefined : { candidates: batch, replacements, savings: savingsOf(batch, replacements) };
+    const found =
+      outcome.decision === "none"
+        ? undefined
+        : {
+            candidates: batch,
+            replacements: outcome.replacements,
+            destinations: outcome.destinations,
+            savings: savingsOf(batch, outcome.replacements),
+          };
     tried.set(length, found);
     if (found && (!best || found.savings > best.savings + EPSILON)) best = found;
     return found;

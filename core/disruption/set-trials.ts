@@ -1,18 +1,16 @@
-import type { PlannedNodeClaim } from "../model/plan.ts";
 import type { Effort } from "../scheduling/search.ts";
 import { NODE_HOUR } from "../scheduling/strategy.ts";
 import type { Blocked } from "./blocked.ts";
 import type { Candidate } from "./candidate.ts";
 import { savingsOf } from "./command.ts";
-import { type ConsolidationContext, consolidate } from "./consolidation.ts";
+import { type ConsolidationContext, consolidate, type Move } from "./consolidation.ts";
 import type { Tried } from "./decision.ts";
 import { withoutSameType } from "./multi-node.ts";
 import { netSavings } from "./repay.ts";
 
 /** A set of nodes that can go together, with what comes instead. */
-export interface Removable {
+export interface Removable extends Move {
   readonly candidates: readonly Candidate[];
-  readonly replacements: readonly PlannedNodeClaim[];
   /** USD per hour. */
   readonly savings: number;
   /** USD per hour, less what the move counts as over the horizon; volumes of nodes that are gained or lost are counted. */
@@ -68,8 +66,8 @@ export class SetTrials {
   }
 
   /** Takes note of a set that somebody else has found to be removable. */
-  consider(candidates: readonly Candidate[], replacements: readonly PlannedNodeClaim[]): void {
-    this.#note(candidates, this.#removable(candidates, replacements));
+  consider(candidates: readonly Candidate[], move: Move): void {
+    this.#note(candidates, this.#removable(candidates, move));
   }
 
   #note(candidates: readonly Candidate[], result: Removable | Blocked): void {
@@ -84,13 +82,13 @@ export class SetTrials {
       ...(candidates.length > 1 && { narrow: (replacement) => withoutSameType(replacement, candidates) }),
     });
     if (outcome.decision === "none") return outcome.blocked;
-    return this.#removable(candidates, outcome.decision === "replace" ? outcome.replacements : []);
+    return this.#removable(candidates, outcome);
   }
 
-  #removable(candidates: readonly Candidate[], replacements: readonly PlannedNodeClaim[]): Removable {
+  #removable(candidates: readonly Candidate[], { replacements, destinations }: Move): Removable {
     const savings = savingsOf(candidates, replacements);
     const volumes = NODE_HOUR * (candidates.length - replacements.length);
-    return { candidates, replacements, savings, net: volumes + netSavings(this.#context.settings, candidates, savings) };
+    return { candidates, replacements, destinations, savings, net: volumes + netSavings(this.#context.settings, candidates, savings) };
   }
 
   /** Everything that was tried, in that order. */

@@ -33,7 +33,11 @@ export interface Trial {
   /** Running pods that would have no place, with the reason; pods that were pending already do not count. */
   readonly unplaced: readonly (readonly [pod: string, error: string])[];
   readonly newNodeClaims: readonly PlannedNodeClaim[];
+  readonly destinations: Destinations;
 }
+
+/** "namespace/name" of pods that would move to nodes that stay, to the names of their NodeClaims. */
+export type Destinations = Readonly<Record<string, string>>;
 
 /** Pods that would land on a node that is not up yet are not safe there, unless they must leave anyway (disruption.md §8). */
 function unsafePlacements(view: ClusterView, plan: Plan, settling: ReadonlySet<string>): [string, string][] {
@@ -101,5 +105,20 @@ export function tryRemoval(
     ...Object.entries(plan.podErrors).filter(([pod]) => settle || !virtual.has(pod)),
     ...unsafePlacements(view, plan, settling).filter(([pod]) => !virtual.has(pod)),
   ];
-  return { unplaced: errors.filter(([pod]) => !pending.has(pod)).sort(), newNodeClaims: plan.newNodeClaims };
+  return {
+    unplaced: errors.filter(([pod]) => !pending.has(pod)).sort(),
+    newNodeClaims: plan.newNodeClaims,
+    destinations: destinationsOf(view, plan, candidates),
+  };
+}
+
+function destinationsOf(view: ClusterView, { existingNodes }: Plan, candidates: readonly Candidate[]): Destinations {
+  const moving = new Set(candidates.flatMap(({ moving: pods }) => pods.map(podKey)));
+  const claimOf = new Map([...view.machines.values()].map(({ name, claim }) => [name, claim.metadata.name]));
+  return Object.fromEntries(
+    existingNodes.flatMap(({ name, pods }) => {
+      const claim = claimOf.get(name);
+      return claim === undefined ? [] : pods.flatMap((pod) => (moving.has(pod) ? [[pod, claim] as const] : []));
+    }),
+  );
 }

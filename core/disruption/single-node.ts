@@ -69,8 +69,8 @@ export function singleNode(
       blocked.push({ node, nodeClaim, blocked: outcome.blocked });
       continue;
     }
-    const replacements = outcome.decision === "replace" ? outcome.replacements : [];
-    return { found: { candidates: [candidate], replacements }, blocked, eligible: eligible.length };
+    const { replacements, destinations } = outcome;
+    return { found: { candidates: [candidate], replacements, destinations }, blocked, eligible: eligible.length };
   }
   return { blocked, eligible: eligible.length };
 }

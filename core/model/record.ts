@@ -223,6 +223,8 @@ export interface CommandRecord {
   readonly decision: "delete" | "replace";
   readonly candidates: readonly CommandCandidate[];
   readonly replacements: readonly PlannedNodeClaim[];
+  /** "namespace/name" of pods that are meant for nodes that stay, to the names of their NodeClaims: nobody else is promised that room. */
+  readonly destinations?: Readonly<Record<string, string>>;
   /** Names of the replacement claims, set when they are written. */
   readonly replacementClaims: readonly string[];
   readonly savingsPerHour: number;
