@@ -1,3 +1,4 @@
+import { withPromisedRoom } from "../disruption/promised-room.ts";
 import { viewCluster } from "../disruption/view.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Snapshot } from "../model/snapshot.ts";
@@ -22,7 +23,7 @@ export interface Placed {
 /** Pods that wait are bound to nodes that are up, or get machines; static pools get theirs, or lose what is too much. */
 export function place(from: Stage, provision: (snapshot: Snapshot) => Plan, staticCapacity: boolean): Placed {
   const stage = staticCapacity ? withReplicas(from) : { stage: from, names: [] };
-  const seen = withDisrupting(stage.stage);
+  const seen = seenBy(stage.stage);
   const { pods, virtual, ignored } = pendingPods(seen);
   if (pods.length + virtual.length + ignored.length === 0) return { stage: stage.stage, claims: stage.names, pods: 0, podErrors: {} };
   const plan = provision(seen);
@@ -49,9 +50,9 @@ export function bindings(snapshot: Snapshot, plan: Plan): ReadonlyMap<string, st
   );
 }
 
-/** What commands are about to remove is planned around, as if it had gone. */
-function withDisrupting({ snapshot, commands }: Stage): Snapshot {
-  return viewCluster({ snapshot, records: [], commands, now: snapshot.now }).snapshot;
+/** The cluster as a decision reads it: what commands are about to remove is planned around, and the room that they count on is kept. */
+export function seenBy({ snapshot, commands }: Stage): Snapshot {
+  return withPromisedRoom(viewCluster({ snapshot, records: [], commands, now: snapshot.now }).snapshot, commands);
 }
 
 function withReplicas(from: Stage): { readonly stage: Stage; readonly names: readonly string[] } {

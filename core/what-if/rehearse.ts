@@ -7,7 +7,7 @@ import type { CommandRecord } from "../model/record.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import { solve } from "../scheduling/solve.ts";
 import { perform } from "./perform.ts";
-import { place } from "./place.ts";
+import { place, seenBy } from "./place.ts";
 import { arrive, at, leave, type Stage } from "./stage.ts";
 import { type Intents, stageOf } from "./start.ts";
 
@@ -110,8 +110,10 @@ function isAlike({ snapshot: a, commands }: Stage, { snapshot: b, commands: befo
   return a.pods === b.pods && a.nodes === b.nodes && a.nodeClaims === b.nodeClaims && commands === before;
 }
 
-function decide({ snapshot, commands, nominatedUntil }: Stage, id: string, options: RehearsalOptions): DisruptionPlan {
+function decide(stage: Stage, id: string, options: RehearsalOptions): DisruptionPlan {
   const { settings, simulate = simulateWithSolve } = options;
+  const { commands, nominatedUntil } = stage;
+  const snapshot = seenBy(stage);
   return planDisruption({ snapshot, records: [], commands, settings, now: snapshot.now, simulate, newId: () => id, nominatedUntil });
 }
 
@@ -131,7 +133,8 @@ function carryOn(from: Stage, { settings, simulate = simulateWithSolve }: Rehear
     for (;;) {
       const command = stage.commands.find((one) => one.id === id);
       if (command === undefined || isWaiting(command, stage)) break;
-      const { snapshot, commands, nominatedUntil } = stage;
+      const { commands, nominatedUntil } = stage;
+      const snapshot = seenBy(stage);
       const step = advanceCommand(command, { snapshot, records: [], commands, settings, now: snapshot.now, simulate, nominatedUntil });
       const next = step.done ? undefined : (step.next ?? command);
       if (command.phase === "Validating" && step.next) started.push(step.next);
