@@ -1,4 +1,5 @@
 import type { DisruptionReason } from "../model/record.ts";
+import type { BlockedNode } from "./blocked.ts";
 import type { PoolBudget } from "./budget.ts";
 
 export interface Gauge {
@@ -21,4 +22,11 @@ export function budgetGauges(reason: DisruptionReason, budgets: ReadonlyMap<stri
     { metric: "nodepools_allowed_disruptions", labels: { nodepool, reason }, value: Math.min(limit, UNLIMITED) },
     { metric: "nodepools_nodes_consuming_budgets", labels: { nodepool, reason }, value: disrupting },
   ]);
+}
+
+/** How many nodes stay for which reason. Ours: Karpenter tells it by events alone. */
+export function blockedGauges(blocked: readonly BlockedNode[]): readonly Gauge[] {
+  return [...Map.groupBy(blocked, ({ blocked: why }) => why.reason)]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([reason, nodes]) => ({ metric: "voluntary_disruption_blocked_nodes", labels: { reason }, value: nodes.length }));
 }

@@ -14,8 +14,9 @@ import { drift } from "./drift.ts";
 import { emptiness, emptinessBlock } from "./emptiness.ts";
 import { jointly } from "./joint.ts";
 import { multiNode } from "./multi-node.ts";
+import { consolidationCounts } from "./plan-counts.ts";
 import { approvedEvents, blockedEvents, budgetEvents, candidateEvents, type DedupedEvent } from "./plan-events.ts";
-import { budgetGauges, eligibleGauge, type Gauge } from "./plan-gauges.ts";
+import { blockedGauges, budgetGauges, eligibleGauge, type Gauge } from "./plan-gauges.ts";
 import type { DisruptionSettings } from "./settings.ts";
 import { type Simulate, simulateWithSolve, sketchFor } from "./simulate.ts";
 import { singleNode } from "./single-node.ts";
@@ -58,6 +59,8 @@ export interface DisruptionPlan {
   readonly tried: readonly Tried[];
   readonly events: readonly DedupedEvent[];
   readonly gauges: readonly Gauge[];
+  /** What happened in this pass, to be added up. */
+  readonly counts: readonly Gauge[];
   /** Room that CapacityBuffers want is missing and can be bought: provisioning should look. */
   readonly lacksRoom: boolean;
   /** Set when the search ran out of time: give it to the next pass. */
@@ -69,8 +72,10 @@ function standingBlock(candidate: Candidate, now: number): Blocked | undefined {
   return isEmpty(candidate) ? emptinessBlock(candidate, now) : consolidationBlock(candidate, now);
 }
 
-interface Pass {
+/** One method's turn. */
+export interface Pass {
   readonly method: Method;
+  readonly isTimedOut: boolean;
   readonly decision: Decision;
   readonly budgets: ReadonlyMap<string, PoolBudget>;
 }
@@ -111,7 +116,8 @@ function runMethods(input: DisruptionInput, view: ClusterView, candidates: reado
     const allowed = budgetsFor(reasonOf(method));
     const decision = run(allowed);
     const isOne = method === "multi" && decision.found?.candidates.length === 1;
-    const pass = { method: isOne ? "single" : method, decision, budgets: allowed } as const;
+    const isTimedOut = (method === "multi" || method === "single") && outOfTime(method);
+    const pass = { method: isOne ? "single" : method, decision, budgets: allowed, isTimedOut } as const;
     passes.push(pass);
     if (pass.decision.found) break;
   }
@@ -152,9 +158,9 @@ function nextDue(view: ClusterView, from: readonly number[], blocked: readonly B
 }
 
 /** How policy Balanced judged what was decided; it has no say in emptiness and drift. */
-function balance(view: ClusterView, decision: Decision | undefined, { method, savingsPerHour }: CommandRecord): readonly Score[] {
-  const consolidates = method === "multi" || method === "single";
-  return consolidates && decision?.found ? scores(view, decision.found.candidates, savingsPerHour) : [];
+function balance(view: ClusterView, decision: Decision | undefined, command: CommandRecord | undefined): readonly Score[] {
+  const consolidates = command?.method === "multi" || command?.method === "single";
+  return consolidates && decision?.found ? scores(view, decision.found.candidates, command.savingsPerHour) : [];
 }
 
 /**
@@ -195,10 +201,14 @@ export function planDisruption(input: DisruptionInput): DisruptionPlan {
       ...(command ? candidateEvents(view, command) : []),
       ...(command ? approvedEvents(view, command, balance(view, last?.decision, command)) : []),
     ],
-    gauges: passes.flatMap(({ method, decision, budgets }) => [
-      eligibleGauge(reasonOf(method), decision.eligible),
-      ...budgetGauges(reasonOf(method), budgets),
-    ]),
+    gauges: [
+      ...passes.flatMap(({ method, decision, budgets }) => [
+        eligibleGauge(reasonOf(method), decision.eligible),
+        ...budgetGauges(reasonOf(method), budgets),
+      ]),
+      ...blockedGauges(blocked),
+    ],
+    counts: consolidationCounts(view, passes, balance(view, last?.decision, command)),
     ...(unseenPools ? { unseenPools } : {}),
   };
 }

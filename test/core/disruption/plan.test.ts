@@ -144,7 +144,7 @@ it("stops searching when its time is up, and remembers whom it did not reach", (
   };
   const full = simulated(() => ({ podErrors: { "default/p": "full", "default/q": "full" } }));
   let calls = 0;
-  const { command, unseenPools } = plan(scene, { simulate: full, outOfTime: () => ++calls > 2 });
+  const { command, unseenPools } = plan(scene, { simulate: full, outOfTime: () => ++calls > 3 });
   expect(command).toBeUndefined();
   expect(unseenPools).toEqual(["y"]);
 });

@@ -1,0 +1,37 @@
+import type { Score } from "./balanced.ts";
+import type { Pass } from "./plan.ts";
+import type { Gauge } from "./plan-gauges.ts";
+import type { ClusterView } from "./view.ts";
+
+/** What consolidation looked at in one pass, in Karpenter's metrics: sets of nodes by pool and verdict, and searches that ran out of time. */
+export function consolidationCounts(view: ClusterView, passes: readonly Pass[], approved: readonly Score[]): readonly Gauge[] {
+  const poolOf = new Map([...view.machines.values()].map(({ name, nodePool = "" }) => [name, nodePool]));
+  const moves = new Map<string, Gauge>();
+  const count = (decision: "approved" | "rejected", nodes: readonly string[]): void => {
+    for (const nodepool of new Set(nodes.map((node) => poolOf.get(node) ?? ""))) {
+      const policy = view.nodePools.get(nodepool)?.spec.disruption?.consolidationPolicy ?? "WhenEmptyOrUnderutilized";
+      const key = `${decision}/${nodepool}`;
+      moves.set(key, {
+        metric: "consolidation_moves_total",
+        labels: { decision, nodepool, policy },
+        value: (moves.get(key)?.value ?? 0) + 1,
+      });
+    }
+  };
+  for (const { method, decision } of passes) {
+    for (const { verdict, nodes } of decision.tried ?? []) count(verdict === "chosen" ? "approved" : "rejected", nodes);
+    const isConsolidation = method === "multi" || method === "single";
+    if (isConsolidation && decision.tried === undefined && decision.found)
+      count(
+        "approved",
+        decision.found.candidates.map(({ node }) => node),
+      );
+  }
+  const timeouts = passes.flatMap(({ method, isTimedOut }): Gauge[] =>
+    isTimedOut ? [{ metric: "voluntary_disruption_consolidation_timeouts_total", labels: { consolidation_type: method }, value: 1 }] : [],
+  );
+  const scored = approved.map(({ nodePool, score }): Gauge => {
+    return { metric: "consolidation_score", labels: { decision: "approved", nodepool: nodePool, policy: "Balanced" }, value: score };
+  });
+  return [...moves.values(), ...timeouts, ...scored];
+}
