@@ -68,6 +68,22 @@ export const NEVER_USED: readonly Accepted[] = [
     reason: "a catalogue of more than 380 KB; the region's has 60",
   },
   {
+    functions: "all",
+    sid: "FindClusters",
+    reason: "the first that needs a cluster asks EKS and writes it down for an hour; any may be the first",
+  },
+  {
+    functions: ["interruption"],
+    sid: "KeepIntents",
+    action: "dynamodb:Query",
+    reason: "asked when it is the one that writes a cluster's description down",
+  },
+  {
+    functions: ["catalog"],
+    sid: "KeepProfiles",
+    reason: "a role changes, or an EC2NodeClass goes: test/iam plays it",
+  },
+  {
     functions: ["lifecycle", "interruption"],
     sid: "KeepIntents",
     action: "dynamodb:BatchWriteItem",
