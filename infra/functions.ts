@@ -97,7 +97,7 @@ export const FUNCTIONS: Readonly<Record<FunctionName, FunctionSpec>> = {
     memory: 512,
     timeoutSeconds: 20,
     queue: "interruption",
-    sends: ["provision", "claims", "disruption"],
+    sends: ["provision", "claims"],
     store: ["find", "read", "write", "write-many"],
     inClusters: true,
     announces: true,

@@ -30,7 +30,7 @@ const tagged = (where: "RequestTag" | "ResourceTag", clusters: readonly ClusterS
 const MADE_BY_A_LAUNCH = ["fleet", "instance", "volume", "network-interface", "launch-template", "spot-instances-request"];
 const LAUNCHES = ["ec2:RunInstances", "ec2:CreateFleet"];
 
-/** Launch, tag and terminate instances of these clusters, and of no others. */
+/** Launch and terminate instances of these clusters, and of no others. Their tags come with the launch; none is written later. */
 function launchStatements(clusters: readonly ClusterSettings[]): readonly PolicyStatement[] {
   const own = tagged("ResourceTag", clusters);
   const request = tagged("RequestTag", clusters);
@@ -52,11 +52,6 @@ function launchStatements(clusters: readonly ClusterSettings[]): readonly Policy
         ...request,
         StringEquals: { ...request.StringEquals, "ec2:CreateAction": ["RunInstances", "CreateFleet", "CreateLaunchTemplate"] },
       },
-    }),
-    allow("TagOwnInstances", {
-      actions: ["ec2:CreateTags"],
-      resources: ec2("instance"),
-      conditions: { ...own, "ForAllValues:StringEquals": { "aws:TagKeys": [CLUSTER, "karpenter.sh/nodeclaim", "Name"] } },
     }),
     allow("EndOwn", {
       actions: ["ec2:TerminateInstances", "ec2:DeleteLaunchTemplate"],
