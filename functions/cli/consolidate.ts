@@ -4,6 +4,7 @@ import { simulateWithSolve } from "../../core/disruption/simulate.ts";
 import type { PlannedNodeClaim } from "../../core/model/plan.ts";
 import type { CommandRecord } from "../../core/model/record.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
+import { DEFAULT_SETTINGS } from "../adapters/wiring/settings.ts";
 import { checkScenario } from "./check-scenario.ts";
 import { type ExplainedNode, explainNodes } from "./consolidate-nodes.ts";
 import { idleOverlays } from "./overlays.ts";
@@ -41,12 +42,14 @@ export interface ConsolidateOptions {
 
 /** What one pass of disruption would do to a cluster as it stands: nothing is waited for and nothing is done. */
 export function consolidateSnapshot(snapshot: Snapshot, options: ConsolidateOptions = {}): ConsolidationPlan {
+  const { consolidationHorizonMs: horizonMs, podMoveCost } = DEFAULT_SETTINGS;
+  const spotToSpotConsolidation = options.spotToSpotConsolidation ?? false;
   const decide = (seen: Snapshot): DisruptionPlan =>
     planDisruption({
       snapshot: seen,
       records: [],
       commands: [],
-      settings: { cluster: "scenario", spotToSpotConsolidation: options.spotToSpotConsolidation ?? false },
+      settings: { cluster: "scenario", spotToSpotConsolidation, horizonMs, podMoveCost },
       now: seen.now,
       simulate: simulateWithSolve,
       newId: () => "scenario",

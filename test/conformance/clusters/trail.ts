@@ -4,6 +4,7 @@ import type { Node } from "../../../core/model/node.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { CommandRecord } from "../../../core/model/record.ts";
 import type { Snapshot } from "../../../core/model/snapshot.ts";
+import { DEFAULT_SETTINGS } from "../../../functions/adapters/wiring/settings.ts";
 import type { PlannedCommand } from "../../../functions/cli/consolidate.ts";
 import { carriedOut } from "../../support/disruption/carry-out.ts";
 
@@ -39,6 +40,7 @@ function plannedCommand({ method, candidates, replacements, decision, savingsPer
  * solve puts them. Ends when nothing more is decided, or deciding has taken `limitMs` of CPU time in all.
  */
 export function ourTrail(start: Snapshot, limitMs = Number.POSITIVE_INFINITY): Trail {
+  const { consolidationHorizonMs: horizonMs, podMoveCost } = DEFAULT_SETTINGS;
   const passes: Pass[] = [];
   let current = start;
   let firstRssMib = 0;
@@ -48,7 +50,7 @@ export function ourTrail(start: Snapshot, limitMs = Number.POSITIVE_INFINITY): T
       snapshot: current,
       records: [],
       commands: [],
-      settings: { cluster: "scenario" },
+      settings: { cluster: "scenario", horizonMs, podMoveCost },
       now: current.now,
       simulate: simulateWithSolve,
       newId: () => `pass-${passes.length}`,
