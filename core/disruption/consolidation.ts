@@ -146,6 +146,14 @@ function cheaperReplacements(
   return replacements;
 }
 
+/** What each node must save that there will be more than before, USD per hour: it has addresses, daemons and an owner who looks after it. */
+const EXTRA_NODE = 0.02;
+
+/** What a move must save for the sake of its growing number of nodes, USD per hour. */
+export function costOfMoreNodes(before: number, after: number): number {
+  return EXTRA_NODE * Math.max(0, after - before);
+}
+
 export interface ConsolidateOptions {
   /** May cut a lone replacement down further. */
   readonly narrow?: (replacement: Replacement) => Replacement | Blocked;
@@ -180,6 +188,9 @@ export function consolidate(
     if ("reason" in narrowed) return none(narrowed);
     replacements.push(plannedFrom(narrowed));
   }
-  const poor = refused(savingsOf(candidates, replacements));
+  const savings = savingsOf(candidates, replacements);
+  if (savings <= costOfMoreNodes(candidates.length, replacements.length))
+    return none({ reason: "SeveralReplacements", count: planned.length });
+  const poor = refused(savings);
   return poor ? none(poor) : { decision: "replace", replacements, destinations };
 }

@@ -2,7 +2,7 @@ import type { Sketch } from "../scheduling/sketch.ts";
 import { mixed, NODE_HOUR } from "../scheduling/strategy.ts";
 import type { PoolBudget } from "./budget.ts";
 import type { Candidate } from "./candidate.ts";
-import { totalPrice } from "./consolidation.ts";
+import { costOfMoreNodes, totalPrice } from "./consolidation.ts";
 import { netSavings } from "./repay.ts";
 import type { DisruptionSettings } from "./settings.ts";
 import type { Wasteful } from "./waste.ts";
@@ -38,7 +38,8 @@ export function exchanged(
   const worthOfSet = (candidates: readonly Candidate[]): number => {
     const { homeless, newNodes, price } = rearrangement.without(candidates.map(({ node }) => node));
     if (homeless.length > 0 || newNodes > candidates.length + MORE_NODES) return Number.NEGATIVE_INFINITY;
-    return netSavings(settings, candidates, totalPrice(candidates) - price + NODE_HOUR * (candidates.length - newNodes));
+    const volumes = NODE_HOUR * (candidates.length - newNodes);
+    return netSavings(settings, candidates, totalPrice(candidates) - price + volumes) - costOfMoreNodes(candidates.length, newNodes);
   };
   const found = new Map<string, Proposal>();
   let current: readonly Candidate[] = start;

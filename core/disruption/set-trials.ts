@@ -3,7 +3,7 @@ import { NODE_HOUR } from "../scheduling/strategy.ts";
 import type { Blocked } from "./blocked.ts";
 import type { Candidate } from "./candidate.ts";
 import { savingsOf } from "./command.ts";
-import { type ConsolidationContext, consolidate, type Move } from "./consolidation.ts";
+import { type ConsolidationContext, consolidate, costOfMoreNodes, type Move } from "./consolidation.ts";
 import type { Tried } from "./decision.ts";
 import { withoutSameType } from "./multi-node.ts";
 import { netSavings } from "./repay.ts";
@@ -88,7 +88,9 @@ export class SetTrials {
   #removable(candidates: readonly Candidate[], { replacements, destinations }: Move): Removable {
     const savings = savingsOf(candidates, replacements);
     const volumes = NODE_HOUR * (candidates.length - replacements.length);
-    return { candidates, replacements, destinations, savings, net: volumes + netSavings(this.#context.settings, candidates, savings) };
+    const more = costOfMoreNodes(candidates.length, replacements.length);
+    const net = volumes - more + netSavings(this.#context.settings, candidates, savings);
+    return { candidates, replacements, destinations, savings, net };
   }
 
   /** Everything that was tried, in that order. */
