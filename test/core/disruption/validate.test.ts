@@ -3,13 +3,18 @@ import { planDisruption } from "../../../core/disruption/plan.ts";
 import { simulateWithSolve } from "../../../core/disruption/simulate.ts";
 import { validate } from "../../../core/disruption/validate.ts";
 import { viewCluster } from "../../../core/disruption/view.ts";
+import type { Budget, NodePool } from "../../../core/model/node-pool.ts";
 import type { CommandRecord } from "../../../core/model/record.ts";
 import type { Snapshot } from "../../../core/model/snapshot.ts";
 import { instanceType, NOW, nodePool, pdb, pod, type Scene, snapshot } from "./builders.ts";
 
 const ON_DEMAND = { key: "karpenter.sh/capacity-type", operator: "In" as const, values: ["on-demand"] };
-const POOL = nodePool("default");
-const POOLS = [{ ...POOL, spec: { ...POOL.spec, template: { spec: { ...POOL.spec.template.spec, requirements: [ON_DEMAND] } } } }];
+
+function pools(budgets: readonly Budget[]): readonly NodePool[] {
+  const pool = nodePool("default", { budgets });
+  return [{ ...pool, spec: { ...pool.spec, template: { spec: { ...pool.spec.template.spec, requirements: [ON_DEMAND] } } } }];
+}
+
 /** A core costs $0.05 in small nodes and $0.20 in the large ones that are there: three small ones in the place of two are a bargain. */
 const TYPES = [
   { ...instanceType("small", 0.1), capacity: { cpu: "2", memory: "8Gi", pods: "50" } },
@@ -18,7 +23,7 @@ const TYPES = [
 const CPU = (cpu: string) => ({ containers: [{ name: "main", resources: { requests: { cpu } } }] });
 
 const scene: Scene = {
-  pools: POOLS,
+  pools: pools([{ nodes: "100%" }]),
   types: TYPES,
   machines: ["a", "b"].map((name) => ({ name, type: "large" })),
   pods: [
@@ -92,10 +97,7 @@ describe("a command with several replacements", () => {
     },
     {
       name: "a budget lets only one go",
-      now: {
-        ...scene,
-        pools: POOLS.map((one) => ({ ...one, spec: { ...one.spec, disruption: { ...one.spec.disruption, budgets: [{ nodes: "1" }] } } })),
-      },
+      now: { ...scene, pools: pools([{ nodes: "1" }]) },
       why: "budget",
     },
     {
