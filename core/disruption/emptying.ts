@@ -12,8 +12,8 @@ export const MOST_NODES = 1_000;
 /** Candidates looked at in all orders together, and orders at most. */
 const LOOKS = 20_000;
 const MOST_ORDERS = 150;
-/** With more nodes gone than this, pods are not placed anew for the sake of one more. */
-const MOST_ANEW = 40;
+/** Pods that are placed anew for the sake of one more node, in all orders together. */
+const MOST_ANEW = 40_000;
 
 type Rank = (wasteful: Wasteful) => number;
 
@@ -37,8 +37,9 @@ export function bestEmptied(
   let best: readonly Candidate[] = [];
   let most = 0;
   let rank = perTrouble;
+  const anew = { left: MOST_ANEW };
   const tryOrder = (by: Rank): void => {
-    const emptied = emptiedInTurn(sketch, ordered(wasteful, by), budgets);
+    const emptied = emptiedInTurn(sketch, ordered(wasteful, by), budgets, anew);
     const net = netSavings(settings, emptied, totalPrice(emptied));
     if (net > most) [best, most, rank] = [emptied, net, by];
   };
@@ -64,6 +65,7 @@ function emptiedInTurn(
   { rearrangement }: Sketch,
   candidates: readonly Candidate[],
   budgets: ReadonlyMap<string, PoolBudget>,
+  anew: { left: number },
 ): readonly Candidate[] {
   const budget = allowance(budgets);
   const start = rearrangement.mark;
@@ -71,8 +73,9 @@ function emptiedInTurn(
   let emptied: Candidate[] = [];
   const isEmptied = (candidate: Candidate): boolean => {
     if (rearrangement.empty(candidate.node)) return true;
-    if (emptied.length === 0 || emptied.length > MOST_ANEW) return false;
+    if (emptied.length === 0 || anew.left <= 0) return false;
     // Those that went before have taken the room that suited its pods: all look for places anew.
+    for (const { moving } of [...emptied, candidate]) anew.left -= moving.length;
     rearrangement.backTo(start);
     if (rearrangement.emptyTogether([...emptied, candidate].map(({ node }) => node))) return true;
     emptied = emptied.filter(({ node }) => rearrangement.empty(node));
