@@ -12,8 +12,6 @@ const PLACINGS = 60_000;
 const MOST_STEPS = 500;
 /** Nodes that change sides in one step, at most. */
 const LARGEST_STEP = 4;
-/** Consolidation may make so many nodes more than it ends: a large one of which little is used may be worth some small ones. */
-export const MORE_NODES = 2;
 /** The scheduler finds cheaper machines than the sketch: a set may look dearer than it is by this share of its price. */
 const DOUBT = 0.05;
 
@@ -37,7 +35,7 @@ export function exchanged(
 ): readonly Proposal[] {
   const worthOfSet = (candidates: readonly Candidate[]): number => {
     const { homeless, newNodes, price } = rearrangement.without(candidates.map(({ node }) => node));
-    if (homeless.length > 0 || newNodes > candidates.length + MORE_NODES) return Number.NEGATIVE_INFINITY;
+    if (homeless.length > 0) return Number.NEGATIVE_INFINITY;
     const volumes = NODE_HOUR * (candidates.length - newNodes);
     return netSavings(settings, candidates, totalPrice(candidates) - price + volumes) - costOfMoreNodes(candidates.length, newNodes);
   };

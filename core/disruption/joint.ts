@@ -6,9 +6,9 @@ import { type ConsolidationContext, isConsolidationCandidate } from "./consolida
 import { byGain } from "./cost.ts";
 import type { Decision } from "./decision.ts";
 import { bestEmptied, MOST_NODES } from "./emptying.ts";
-import { exchanged, MORE_NODES } from "./exchange.ts";
+import { exchanged } from "./exchange.ts";
 import { multiNode } from "./multi-node.ts";
-import { type Removable, SetTrials } from "./set-trials.ts";
+import { MOST_REPLACEMENTS, type Removable, SetTrials } from "./set-trials.ts";
 import { type Wasteful, wastefulFirst } from "./waste.ts";
 import { capacityTypeOfPlanned } from "./wording.ts";
 
@@ -59,7 +59,7 @@ export function jointly(
     const before = trials.best;
     const proposals = exchanged(sketch, before?.candidates ?? [], wasteful, budgets, context.settings);
     for (const { candidates: proposed } of proposals.slice(0, PROPOSALS)) {
-      if (!trials.isSpent && !outOfTime()) trials.try(proposed, proposed.length + MORE_NODES, "full");
+      if (!trials.isSpent && !outOfTime()) trials.try(proposed, MOST_REPLACEMENTS, "full");
     }
     if (trials.best === before) break;
   }
@@ -100,11 +100,7 @@ function grow(
     return budget.take(candidate.nodePool.metadata.name);
   });
   const trySize = (size: number): Removable | Blocked =>
-    trials.try(
-      [...gone, ...others.slice(0, size).map(({ candidate }) => candidate)],
-      Math.floor(gone.length / SLACK) + size + MORE_NODES,
-      "full",
-    );
+    trials.try([...gone, ...others.slice(0, size).map(({ candidate }) => candidate)], MOST_REPLACEMENTS, "full");
   const longest = Math.min(others.length, MOST_NODES - gone.length);
   let best = 0;
   let most = trials.best?.net ?? 0;

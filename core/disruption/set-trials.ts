@@ -18,7 +18,7 @@ export interface Removable extends Move {
 }
 
 /** More nodes at once make a command that is large to store and long to carry out. */
-const MOST_REPLACEMENTS = 90;
+export const MOST_REPLACEMENTS = 90;
 /** Of two sets the one is taken that saves more when each pod moved counts as so much (USD per hour): a little more is not worth many moves. */
 const TROUBLE = 0.003;
 /** Less than this (USD per hour) is no difference. */

@@ -6,7 +6,7 @@ import type { Candidate } from "./candidate.ts";
 import { type ConsolidationContext, consolidate, isConsolidationCandidate } from "./consolidation.ts";
 import { byGain } from "./cost.ts";
 import type { Decision } from "./decision.ts";
-import { MORE_NODES } from "./exchange.ts";
+import { MOST_REPLACEMENTS } from "./set-trials.ts";
 
 /** One of each pool in turn, so that a large pool does not keep the others waiting; pools that were not reached last time come first. */
 export function inTurns(candidates: readonly Candidate[], unseenPools: readonly string[] = []): readonly Candidate[] {
@@ -64,7 +64,7 @@ export function singleNode(
       blocked.push({ node, nodeClaim, blocked: hopeless });
       continue;
     }
-    const outcome = consolidate(context, [candidate], { mostReplacements: context.sketch ? 1 + MORE_NODES : 1 });
+    const outcome = consolidate(context, [candidate], { mostReplacements: context.sketch ? MOST_REPLACEMENTS : 1 });
     if (outcome.decision === "none") {
       blocked.push({ node, nodeClaim, blocked: outcome.blocked });
       continue;
