@@ -162,8 +162,10 @@ export class Rearrangement {
     return names.length === 1 ? tenants : tenants.sort((a, b) => (a.asks[0]?.class.index ?? 0) - (b.asks[0]?.class.index ?? 0));
   }
 
-  /** The node goes; its pods, largest first, are without a place. */
+  /** The node goes, unless it is gone already; its pods, largest first, are without a place. */
   #leave(node: number): readonly Tenant[] {
+    // Taken back, a second going would bring it back from the first.
+    if (this.#isGone[node] === 1) return [];
     const tenants = this.#tenants[node] ?? [];
     this.#isGone[node] = 1;
     this.#tenants[node] = [];

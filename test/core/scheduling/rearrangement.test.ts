@@ -257,6 +257,42 @@ describe("what it would take", () => {
   });
 });
 
+describe("a step that is taken back", () => {
+  /** "p" of node "a" moves to "b" and back; then "q" of node "c" can go there as if nothing had been, and not beside "p". */
+  const nodes = { a: {}, b: {}, c: {} };
+
+  it.for<{ readonly name: string; readonly p: Pod; readonly q: Pod; readonly more?: Partial<Scenario> }>([
+    { name: "room", p: p({}, { cpu: "2" }), q: boundPod("q", "c", { cpu: "3" }) },
+    { name: "host ports", p: p(port(80)), q: boundPod("q", "c", CPU, port(80)) },
+    { name: "volumes", p: p(mounts("one")), q: boundPod("q", "c", CPU, mounts("two")), more: DISKS },
+    { name: "distance", p: p(apart(HOST)), q: boundPod("q", "c", CPU, apart(HOST), { labels }) },
+  ])("gives back the $name that it took", ({ p: there, q, more = {} }) => {
+    const rearrangement = laidOut({ nodes, pods: [there, q], closed: ["a"], more });
+    const mark = rearrangement.mark;
+    expect([rearrangement.empty("a"), rearrangement.empty("c")]).toEqual([true, false]);
+    rearrangement.backTo(mark);
+    expect([rearrangement.empty("c"), rearrangement.empty("a")]).toEqual([true, false]);
+  });
+
+  it("leaves a node gone that was gone before", () => {
+    const rearrangement = laidOut({ nodes: { a: {}, b: {} }, pods: [p()] });
+    expect(rearrangement.empty("b")).toBe(true);
+    const mark = rearrangement.mark;
+    expect(rearrangement.empty("b")).toBe(true);
+    rearrangement.backTo(mark);
+    expect(rearrangement.empty("a")).toBe(false);
+  });
+
+  it("takes its pods along", () => {
+    const rearrangement = laidOut({ nodes: { a: {}, b: {} }, pods: [p()], closed: ["a"] });
+    const mark = rearrangement.mark;
+    expect(rearrangement.empty("a")).toBe(true);
+    expect(rearrangement.without(["b"]).newNodes).toBe(1);
+    rearrangement.backTo(mark);
+    expect(rearrangement.without(["b"]).newNodes).toBe(0);
+  });
+});
+
 /** What somebody may ask or do, with nodes by number. */
 type Step =
   | { readonly does: "empty"; readonly node: number }
@@ -276,12 +312,16 @@ const steps = fc.array(
   { minLength: 3, maxLength: 14 },
 );
 
-/** The clusters of the scheduler's own tests, with most of their pods running, and more nodes than they have. */
+/** The clusters of the scheduler's own tests, with most of their pods running, and more nodes than they have, all of them tight. */
 const running = fc.tuple(clusters, fc.infiniteStream(fc.nat(9))).map(([cluster, places]): Snapshot => {
   const extra = [0, 1, 2].map((n) =>
-    nodeWithClaim(`x${n}`, { pool: "pool-0", cpu: "8", labels: { [ZONE]: ["zone-a", "zone-b", "zone-c"][n] ?? "" } }),
+    nodeWithClaim(`x${n}`, { pool: "pool-0", cpu: "3", labels: { [ZONE]: ["zone-a", "zone-b", "zone-c"][n] ?? "" } }),
   );
-  const nodes = [...cluster.nodes, ...extra.map(({ node }) => node)];
+  const tight = { cpu: "3", memory: "12Gi", pods: "29" };
+  const nodes = [...cluster.nodes, ...extra.map(({ node }) => node)].map((node) => ({
+    ...node,
+    status: { ...node.status, allocatable: tight },
+  }));
   const pods = cluster.pods.map((one): Pod => {
     const nodeName = nodes[places.next().value ?? 0]?.metadata.name;
     if (one.spec.nodeName !== undefined || nodeName === undefined) return one;
