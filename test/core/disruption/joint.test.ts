@@ -3,7 +3,6 @@ import { poolBudgets } from "../../../core/disruption/budget.ts";
 import { findCandidates } from "../../../core/disruption/candidate.ts";
 import { isConsolidationCandidate } from "../../../core/disruption/consolidation.ts";
 import type { Decision } from "../../../core/disruption/decision.ts";
-import { MORE_NODES } from "../../../core/disruption/exchange.ts";
 import { jointly } from "../../../core/disruption/joint.ts";
 import { planDisruption } from "../../../core/disruption/plan.ts";
 import type { DisruptionSettings } from "../../../core/disruption/settings.ts";
@@ -76,12 +75,19 @@ describe("what goes together", () => {
     expect(typesOf(decision)).toEqual([["small"], ["small"], ["small"], ["small"]]);
   });
 
-  it("brings at most two nodes more than it takes away", () => {
-    const pods = ["p", "q", "r", "s"].map((name) => cores(name, "a", "1"));
-    const types = [{ ...sized("tiny", "1", 0.01) }, sized("large", "4", 0.8)];
-    expect(goingOf(choose(scene({ types, machines: [large("a")], pods })))).toEqual([]);
-    const three = choose(scene({ types, machines: [large("a")], pods: pods.slice(1) }));
-    expect(typesOf(three)).toEqual([["tiny"], ["tiny"], ["tiny"]]);
+  it("brings more nodes than it takes away only where each of those saves two cents an hour", () => {
+    const splitAt = (price: number) =>
+      typesOf(
+        choose(
+          scene({
+            types: [sized("tiny", "1", price), sized("large", "4", 0.8)],
+            machines: [large("a")],
+            pods: ["p", "q", "r"].map((name) => cores(name, "a", "1")),
+          }),
+        ),
+      );
+    expect(splitAt(0.25)).toEqual([["tiny"], ["tiny"], ["tiny"]]);
+    expect(splitAt(0.26)).toEqual([]);
   });
 
   it("comes from all pools at once", () => {
@@ -240,9 +246,10 @@ describe.for(Object.keys(CLUSTER_KINDS) as ClusterKindName[])("a small underutil
     expect(after).toBeLessThan(before);
   });
 
-  it("never gets more than two nodes beyond those that a command takes", () => {
-    for (const { candidates, replacements } of trail.passes) {
-      expect(replacements.length).toBeLessThanOrEqual(candidates.length + MORE_NODES);
+  it("never gets more nodes than it had unless each saves two cents an hour", () => {
+    for (const { candidates, replacements, savings } of trail.passes) {
+      const more = Math.max(0, replacements.length - candidates.length);
+      expect(savings).toBeGreaterThan(0.02 * more);
     }
   });
 

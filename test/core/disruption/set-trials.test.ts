@@ -56,6 +56,16 @@ describe("several nodes in the place of several", () => {
     expect(told(trials.try(set("a", "b"), 2, "full"))).toBe("Can't remove without creating 3 candidates");
   });
 
+  it("save two cents an hour more for each node that there will be more", () => {
+    const ask = (price: number) => {
+      const claim = planned({ instanceTypes: ["part"], pricePerHour: price });
+      const { trials, set } = stage({ ...scene, types: [instanceType("large"), instanceType("part", price)] }, needs(claim, claim));
+      return told(trials.try(set("a"), 2, "full"));
+    };
+    expect(ask(0.18)).toMatchObject({ replacements: [{ instanceTypes: ["part"] }, { instanceTypes: ["part"] }] });
+    expect(ask(0.195)).toBe("Can't remove without creating 2 candidates");
+  });
+
   it("save what the nodes cost less what the replacements do", () => {
     const { trials, set } = stage(scene, needs(small, small, small));
     const found = trials.try(set("a", "b"), 3, "full");
@@ -204,13 +214,15 @@ describe("of the sets that were tried", () => {
   });
 
   it("of equal savings, fewer new nodes are better: each brings a volume", () => {
-    const one = planned({ instanceTypes: ["medium"], pricePerHour: 0.2 });
-    const two = [planned({ instanceTypes: ["small"], pricePerHour: 0.1 }), planned({ instanceTypes: ["small"], pricePerHour: 0.1 })];
-    const simulate = simulated(({ excludeNodes }) => ({ newNodeClaims: excludeNodes.has("c") ? [one] : two }));
-    const { trials, set } = stage(scene, simulate);
-    trials.try(set("a"), 2, "full");
-    trials.try(set("c"), 2, "full");
-    expect(trials.best?.candidates.map(({ node }) => node)).toEqual(["c"]);
+    const one = planned({ instanceTypes: ["wide"], pricePerHour: 0.4 });
+    const half = planned({ instanceTypes: ["medium"], pricePerHour: 0.2 });
+    const simulate = simulated(({ excludeNodes }) => ({ newNodeClaims: excludeNodes.has("c") ? [one] : [half, half] }));
+    const types = [instanceType("large"), instanceType("medium"), instanceType("wide", 0.4)];
+    const { trials, set } = stage({ ...scene, types }, simulate);
+    trials.try(set("a", "b"), 2, "full");
+    trials.try(set("b", "c"), 2, "full");
+    expect(trials.tried.map(({ savesPerHour }) => Number(savesPerHour.toFixed(9)))).toEqual([0.4, 0.4]);
+    expect(trials.best?.candidates.map(({ node }) => node)).toEqual(["b", "c"]);
   });
 
   it("a horizon takes off what the move counts as", () => {
