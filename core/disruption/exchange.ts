@@ -8,7 +8,7 @@ import type { DisruptionSettings } from "./settings.ts";
 import type { Wasteful } from "./waste.ts";
 
 /** Steps: by work, pods that are placed in all of them together, and at most. */
-const PLACINGS = 60_000;
+const PLACINGS = 12_000;
 const MOST_STEPS = 500;
 /** Nodes that change sides in one step, at most. */
 const LARGEST_STEP = 4;

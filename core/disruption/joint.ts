@@ -13,7 +13,7 @@ import { type Wasteful, wastefulFirst } from "./waste.ts";
 import { capacityTypeOfPlanned } from "./wording.ts";
 
 /** Trials of a sweep: each lays the whole cluster out, so large ones get fewer. */
-const TRIAL_WORK = 5_000;
+const TRIAL_WORK = 1_500;
 const FEWEST_TRIALS = 4;
 const MOST_TRIALS = 40;
 /** In a small cluster a sketch tells least and trials cost least: Karpenter's own way of choosing is tried too. */
