@@ -70,7 +70,7 @@ describe("what the room of pods is worth", () => {
       }),
       { numRuns: 60 },
     );
-    expect(compared).toBeGreaterThan(10);
+    expect(compared).toBeGreaterThan(3);
   });
 });
 
