@@ -1,6 +1,6 @@
 import type { Mutation } from "../mutation.ts";
 
-const REARRANGEMENT = ["test/core/scheduling/rearrangement.test.ts"];
+const REARRANGEMENT = ["test/core/scheduling/rearrangement.test.ts", "test/core/scheduling/rearrangement.property.test.ts"];
 const SKETCH = ["test/core/scheduling/sketch.test.ts"];
 const JOINT = ["test/core/disruption/joint.test.ts"];
 const EXCHANGE = ["test/core/disruption/exchange.test.ts"];

@@ -1,0 +1,21 @@
+import type { Pod } from "../../../core/model/pod.ts";
+import type { Snapshot } from "../../../core/model/snapshot.ts";
+import { isReschedulable } from "../../../core/pods/predicates.ts";
+import type { Rearrangement } from "../../../core/scheduling/rearrangement.ts";
+import { sketchOf } from "../../../core/scheduling/sketch.ts";
+
+/** Pods that run on a node, by its name; nodes without any are among them. */
+function homesIn(snapshot: Snapshot): ReadonlyMap<string, readonly Pod[]> {
+  return new Map(
+    snapshot.nodes.map(({ metadata: { name } }) => [
+      name,
+      snapshot.pods.filter((one) => one.spec.nodeName === name && isReschedulable(one)),
+    ]),
+  );
+}
+
+/** The cluster laid out, with all nodes free to go but those that stay; nothing may be moved to those that are closed. */
+export function rearranged(snapshot: Snapshot, closed: readonly string[] = [], staying: readonly string[] = []): Rearrangement {
+  const homes = new Map([...homesIn(snapshot)].filter(([name]) => !staying.includes(name)));
+  return sketchOf(snapshot, { homes, closed: new Set(closed) }).rearrangement;
+}
