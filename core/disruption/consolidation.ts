@@ -7,7 +7,7 @@ import type { Blocked } from "./blocked.ts";
 import { type Candidate, capacityTypeOf, hasNothingToMove, instanceTypeNameOf, isEmpty } from "./candidate.ts";
 import { savingsOf } from "./command.ts";
 import { consolidateAfterMs } from "./consolidate-after.ts";
-import { cheapestLaunchPrice, launchOfferings } from "./price.ts";
+import { cheapestLaunchPrice, launchOfferings, worstLaunchPrice } from "./price.ts";
 import { notRepaid } from "./repay.ts";
 import {
   allowsCapacityType,
@@ -79,7 +79,8 @@ function spotForSpot(
   settings: DisruptionSettings,
 ): Replacement | Blocked {
   if (!settings.spotToSpotConsolidation) return { reason: "SpotToSpotDisabled" };
-  const cheaper = underPrice(pinnedTo(replacement, "spot"), limit, cheapestLaunchPrice);
+  // One node is judged as Karpenter does, by the cheapest zone; several must save whatever each comes up as.
+  const cheaper = underPrice(pinnedTo(replacement, "spot"), limit, candidates.length > 1 ? worstLaunchPrice : cheapestLaunchPrice);
   if ("reason" in cheaper || candidates.length > 1) return cheaper;
   if (cheaper.types.length < SPOT_TO_SPOT_MIN_TYPES) return { reason: "SpotToSpotTooFew", count: cheaper.types.length };
   return cheapestFew(cheaper, SPOT_TO_SPOT_MIN_TYPES);

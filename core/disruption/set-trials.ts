@@ -21,11 +21,14 @@ export interface Removable extends Move {
 export const MOST_REPLACEMENTS = 90;
 /** Of two sets the one is taken that saves more when each pod moved counts as so much (USD per hour): a little more is not worth many moves. */
 const TROUBLE = 0.003;
+/** Waiting for a new node, and paying twice meanwhile, is as much trouble as moving so many pods. */
+const PODS_FOR_A_LAUNCH = 3;
 /** Less than this (USD per hour) is no difference. */
 const EPSILON = 1e-6;
 
-function rank({ candidates, net }: Removable): number {
-  return net - TROUBLE * candidates.reduce((sum, { moving }) => sum + moving.length, 0);
+function rank({ candidates, replacements, net }: Removable): number {
+  const pods = candidates.reduce((sum, { moving }) => sum + moving.length, 0);
+  return net - TROUBLE * (pods + PODS_FOR_A_LAUNCH * replacements.length);
 }
 
 /** Tries sets of nodes by the scheduler, each once, remembers why they failed, and keeps the set that is worth most. */
