@@ -19,7 +19,7 @@ import {
   underPrice,
 } from "./replacement.ts";
 import type { DisruptionSettings } from "./settings.ts";
-import { type Destinations, type Simulate, tryRemoval } from "./simulate.ts";
+import { type Destinations, EXTRA_NODE, type Simulate, tryRemoval } from "./simulate.ts";
 import type { ClusterView } from "./view.ts";
 
 /** Fewer cheaper types than this, and a spot node would be bought again and again as the cheapest pool runs dry. */
@@ -146,9 +146,6 @@ function cheaperReplacements(
   }
   return replacements;
 }
-
-/** What each node must save that there will be more than before, USD per hour: it has addresses, daemons and an owner who looks after it. */
-const EXTRA_NODE = 0.02;
 
 /** What a move must save for the sake of its growing number of nodes, USD per hour. */
 export function costOfMoreNodes(before: number, after: number): number {

@@ -9,6 +9,12 @@ import type { Candidate } from "./candidate.ts";
 import { consolidatableFrom } from "./consolidate-after.ts";
 import type { ClusterView, Machine } from "./view.ts";
 
+/**
+ * What a new node counts as in consolidation beside its instance, and what each must save that there will be more than before, USD per hour: it has
+ * a volume, addresses, daemons and an owner who looks after it.
+ */
+export const EXTRA_NODE = 0.02;
+
 export interface SimulateOptions {
   /** Names of nodes that are gone in this trial. */
   readonly excludeNodes: ReadonlySet<string>;
@@ -18,6 +24,8 @@ export interface SimulateOptions {
   readonly reservedMode: "fallback";
   /** Nodes that running pods may not be moved to: their consolidateAfter has not passed. */
   readonly settling: ReadonlySet<string>;
+  /** What a new node counts as beside its instance, USD per hour. */
+  readonly nodeHour?: number;
   /** How long to look for a cheap plan. Default "quick". */
   readonly effort?: Effort;
 }
@@ -76,6 +84,7 @@ export function sketchFor(view: ClusterView, candidates: readonly Candidate[], l
   return layOut(view.heldRoom().snapshot, {
     homes: new Map(candidates.map(({ node, moving }) => [node, moving])),
     closed: new Set([...settlingNodes(view), ...notUp]),
+    nodeHour: EXTRA_NODE,
   });
 }
 
@@ -97,6 +106,7 @@ export function tryRemoval(
     reservedMode: "fallback",
     settling,
     effort,
+    ...(settle && { nodeHour: EXTRA_NODE }),
   });
   const pending = new Set(snapshot.pods.filter(isPending).map(podKey));
   // Nobody is worse off when room for later moves to a node that is still coming up. Consolidation must not lose it; drift has to go on.

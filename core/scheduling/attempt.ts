@@ -10,7 +10,7 @@ import { PlannedClaim } from "./planned-claim.ts";
 import type { Ask, PodClass } from "./pod-class.ts";
 import { type Machine, recipesFor } from "./recipes/recipes.ts";
 import { Reservations } from "./reservations.ts";
-import { NODE_HOUR, type Strategy } from "./strategy.ts";
+import type { Strategy } from "./strategy.ts";
 import { filterAdmitsNode } from "./topology-group.ts";
 import { TopologyState } from "./topology-state.ts";
 import type { World } from "./world.ts";
@@ -173,7 +173,7 @@ export class Attempt {
     let best = this.#auction.best(ask, () => this.#likelyPrice(ask));
     if (best !== undefined && best.rise < SAME_PRICE) return this.#join(best.claim.index, ask, pod, best.outcome);
     const fresh = this.#newClaim(ask);
-    const price = fresh === undefined ? Number.POSITIVE_INFINITY : NODE_HOUR + fresh.outcome.price;
+    const price = fresh === undefined ? Number.POSITIVE_INFINITY : this.world.nodeHour + fresh.outcome.price;
     if (price > this.#auction.limitOf(ask)) best = this.#auction.bestOfAll(ask);
     if (best !== undefined && best.rise <= price + SAME_PRICE) return this.#join(best.claim.index, ask, pod, best.outcome);
     return this.#onNew(ask, pod, fresh);
@@ -188,7 +188,7 @@ export class Attempt {
       const prices = (domains.length === 0 ? [undefined] : domains).flatMap(
         (domain) => this.#evaluation.leastRise(claim, ask, domain) ?? [],
       );
-      if (prices.length > 0) return NODE_HOUR + Math.max(...prices);
+      if (prices.length > 0) return this.world.nodeHour + Math.max(...prices);
     }
     return Number.POSITIVE_INFINITY;
   }

@@ -11,7 +11,6 @@ import { PlannedClaim } from "./planned-claim.ts";
 import type { Ask } from "./pod-class.ts";
 import { Reservations } from "./reservations.ts";
 import { hasRoom } from "./resource-axis.ts";
-import { NODE_HOUR } from "./strategy.ts";
 import { untolerated } from "./taints.ts";
 import { filterAdmitsNode } from "./topology-group.ts";
 import { TopologyState } from "./topology-state.ts";
@@ -284,7 +283,7 @@ export class Rearrangement {
         [best, least] = [{ claim, outcome }, outcome.price - claim.price];
       }
       const fresh = this.#fresh(ask, claims.length);
-      if (fresh !== undefined && fresh.outcome.price + NODE_HOUR < least) best = fresh;
+      if (fresh !== undefined && fresh.outcome.price + this.#world.nodeHour < least) best = fresh;
       if (best === undefined) continue;
       const { claim, outcome } = best;
       if (best === fresh) claims.push(claim);

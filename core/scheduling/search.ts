@@ -1,6 +1,6 @@
 import { priceOf } from "./assemble.ts";
 import { Attempt } from "./attempt.ts";
-import { mixed, NODE_HOUR, type Strategy } from "./strategy.ts";
+import { mixed, type Strategy } from "./strategy.ts";
 import type { TopologyGroup } from "./topology-group.ts";
 import type { World } from "./world.ts";
 
@@ -112,7 +112,7 @@ function scored(world: World, strategy: Strategy): Score {
   const attempt = new Attempt(world, strategy).run();
   let left = 0;
   for (const pods of attempt.failed.values()) left += pods.length;
-  return { attempt, left, price: attempt.claims.reduce((sum, claim) => sum + priceOf(claim, world.sets) + NODE_HOUR, 0) };
+  return { attempt, left, price: attempt.claims.reduce((sum, claim) => sum + priceOf(claim, world.sets) + world.nodeHour, 0) };
 }
 
 function better(a: Score, b: Score): Score {

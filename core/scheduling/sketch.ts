@@ -12,6 +12,8 @@ export interface SketchOptions {
   readonly homes: ReadonlyMap<string, readonly Pod[]>;
   /** Names of nodes that no pod may be moved to. */
   readonly closed: ReadonlySet<string>;
+  /** What a new node counts as beside its instance, USD per hour. */
+  readonly nodeHour?: number;
 }
 
 /** A cluster laid out for many questions about what could go. */
@@ -27,7 +29,7 @@ export type LayOut = (snapshot: Snapshot, options: SketchOptions) => Sketch;
 /** Lays a snapshot out; its pending pods take what room there is before anything is moved. */
 export function sketchOf(
   snapshot: Snapshot,
-  { homes, closed }: SketchOptions,
+  { homes, closed, nodeHour }: SketchOptions,
   policies: { readonly preferencePolicy?: PreferencePolicy; readonly minValuesPolicy?: "Strict" | "BestEffort" } = {},
 ): Sketch {
   const pending = pendingPods(snapshot);
@@ -40,6 +42,7 @@ export function sketchOf(
     settling: new Set(),
     moved: new Set(),
     virtual: new Set(pending.virtual),
+    ...(nodeHour !== undefined && { nodeHour }),
   });
   const worths = podWorths(world);
   const worthByPod = new Map(world.classes.flatMap(({ pods, index }) => pods.map((pod) => [pod, worths[index] ?? 0] as const)));

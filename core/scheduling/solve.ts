@@ -26,6 +26,8 @@ export interface SolveOptions {
   readonly extraPods?: readonly Pod[];
   /** Names of nodes that `extraPods` may not be moved to, because pods have just changed there (consolidateAfter). Pending pods may go there. */
   readonly settling?: ReadonlySet<string>;
+  /** What a new node counts as beside its instance, USD per hour: its volume unless given. More makes for fewer, larger nodes. */
+  readonly nodeHour?: number;
   /** How long to look for a cheap plan. Default "full". */
   readonly effort?: Effort;
   /** "strict" (provisioning) defers pods for which a reservation is taken; "fallback" (disruption) buys elsewhere. Default "strict". */
@@ -52,6 +54,7 @@ export function solve(snapshot: Snapshot, options: SolveOptions = {}): Plan {
         settling: options.settling ?? new Set(),
         moved,
         virtual: new Set(virtual),
+        ...(options.nodeHour !== undefined && { nodeHour: options.nodeHour }),
       }),
       options.effort ?? "full",
     ),

@@ -10,6 +10,7 @@ import { type Ask, bidText, type ClassOptions, classesOf, type Draft, draftsOf, 
 import { RequirementSets } from "./requirement-sets.ts";
 import { reservationCapacity } from "./reservations.ts";
 import { ResourceAxis } from "./resource-axis.ts";
+import { NODE_HOUR } from "./strategy.ts";
 import type { Template } from "./template.ts";
 import { templatesOf } from "./template.ts";
 import { type Place, TopologyBuilder } from "./topology.ts";
@@ -34,6 +35,8 @@ export interface World {
   readonly moved: ReadonlySet<Pod>;
   /** Pods of CapacityBuffers: they come after those that exist. */
   readonly virtual: ReadonlySet<Pod>;
+  /** What a new node costs beside its instance, USD per hour. */
+  readonly nodeHour: number;
   /** Instances left by capacity reservation. */
   readonly reservations: ReadonlyMap<string, number>;
 }
@@ -49,6 +52,8 @@ export interface WorldOptions {
   readonly moved: ReadonlySet<Pod>;
   /** Pods of CapacityBuffers among those to be placed. */
   readonly virtual?: ReadonlySet<Pod>;
+  /** USD per hour; NODE_HOUR unless given. */
+  readonly nodeHour?: number;
 }
 
 /** Lays a snapshot out for solving. `views` are its machines, `pods` those to place; all other pods with a node are there and stay. */
@@ -134,6 +139,7 @@ export function worldOf(snapshot: Snapshot, views: readonly NodeView[], pods: re
     settling: options.settling,
     moved: options.moved,
     virtual: options.virtual ?? new Set(),
+    nodeHour: options.nodeHour ?? NODE_HOUR,
     reservations: reservationCapacity(templates),
   };
 }

@@ -1,5 +1,5 @@
 import { findCandidates } from "../../core/disruption/candidate.ts";
-import { simulateWithSolve } from "../../core/disruption/simulate.ts";
+import { EXTRA_NODE, simulateWithSolve } from "../../core/disruption/simulate.ts";
 import { viewCluster } from "../../core/disruption/view.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import type { PlannedCommand } from "../../functions/cli/consolidate.ts";
@@ -17,7 +17,13 @@ export function brokenPlacement(raw: Json, snapshot: Snapshot, command: PlannedC
   const claims = new Set(candidates.map(({ nodeClaim }) => nodeClaim));
   const extraPods = candidates.flatMap(({ moving }) => moving);
   const moving = new Set(extraPods.map(({ metadata }) => metadata.uid));
-  const plan = simulateWithSolve(view.snapshot, { excludeNodes: gone, extraPods, reservedMode: "fallback", settling: new Set() });
+  const plan = simulateWithSolve(view.snapshot, {
+    excludeNodes: gone,
+    extraPods,
+    reservedMode: "fallback",
+    settling: new Set(),
+    nodeHour: EXTRA_NODE,
+  });
   const left = {
     ...raw,
     nodes: raw.nodes.filter(({ metadata }: Json) => !gone.has(metadata.name)),

@@ -73,7 +73,11 @@ export class Mixer {
   /** USD per hour of the machine that gives most for its price. */
   readonly #usualPrice: number;
 
-  constructor({ kinds, stocks }: Supply, cells: readonly Cell[], worth: Worth, width: number) {
+  /** What a machine costs beside its instance, USD per hour. */
+  readonly #nodeHour: number;
+
+  constructor({ kinds, stocks }: Supply, cells: readonly Cell[], worth: Worth, width: number, nodeHour = NODE_HOUR) {
+    this.#nodeHour = nodeHour;
     this.#kinds = kinds;
     this.#stocks = stocks;
     this.#cells = cells;
@@ -123,7 +127,7 @@ export class Mixer {
     for (const candidate of this.#candidates[kind] ?? []) {
       // However well it is filled, it wastes what its room, or the pods that are left, are not worth.
       const worth = Math.min(candidate.most, this.#leftWorth) + premiums;
-      const loss = candidate.offer.price + NODE_HOUR - worth;
+      const loss = candidate.offer.price + this.#nodeHour - worth;
       if (best !== undefined && loss >= 0 && loss >= best.waste * worth) continue;
       const trial = this.#trial(candidate, kind, mixing);
       if (trial !== undefined && (best === undefined || trial.waste < best.waste - 1e-12)) best = trial;
@@ -151,7 +155,7 @@ export class Mixer {
     }
     // A smaller machine of the cell may do for what was found.
     const smallest = this.#cells[cell]?.offers.find(({ room }) => hasRoom(room, 0, need)) ?? offer;
-    const price = smallest.price + NODE_HOUR;
+    const price = smallest.price + this.#nodeHour;
     return { cell, shares, machines, price, loss: price - worth };
   }
 
@@ -169,7 +173,7 @@ export class Mixer {
       if (this.#filler.isHome(cell, s)) home += value;
       if (premium > 0 && (this.#filler.left[s] ?? 0) > machines) premiums += premium * pods * (this.#premiums[s] ?? 0);
     }
-    return { cell, offer, shares, worth, waste: (offer.price + NODE_HOUR - worth - premiums) / Math.max(home + premiums, 1e-9) };
+    return { cell, offer, shares, worth, waste: (offer.price + this.#nodeHour - worth - premiums) / Math.max(home + premiums, 1e-9) };
   }
 
   #largestKind(): number {
@@ -197,7 +201,7 @@ export class Mixer {
       return (this.#cells[cell]?.offers ?? []).map((offer): Candidate => {
         const most = dot(this.#worth.room[cell] ?? room, offer.room);
         const useful = offer.room.map((amount, r) => Math.min(amount, company[r] ?? 0));
-        return { cell, offer, most, value: dot(room, useful) / (offer.price + NODE_HOUR) };
+        return { cell, offer, most, value: dot(room, useful) / (offer.price + this.#nodeHour) };
       });
     });
     const best = all.reduce((high, { value }) => Math.max(high, value), 0);
@@ -235,7 +239,7 @@ export class Mixer {
     let least = Number.POSITIVE_INFINITY;
     for (const cell of this.#worth.cellsOf(kind)) {
       const offer = this.#cells[cell]?.offers.find(({ room }) => hasRoom(room, 0, vector));
-      if (offer !== undefined) least = Math.min(least, offer.price + NODE_HOUR);
+      if (offer !== undefined) least = Math.min(least, offer.price + this.#nodeHour);
     }
     return least === Number.POSITIVE_INFINITY ? 0 : least;
   }

@@ -53,7 +53,7 @@ export function recipesFor(world: World, left: readonly number[], topology: Topo
   const width = world.axis.names.length;
   const cells = cellsOf(supply.kinds, width);
   const worth = new Worth(cells, supply.stocks, supply.kinds.length, width, supply.stocks.length > MANY_STOCKS ? ROUNDS : FEW_ROUNDS);
-  const mixer = new Mixer(supply, cells, worth, width);
+  const mixer = new Mixer(supply, cells, worth, width, world.nodeHour);
   const all = Int32Array.from(supply.stocks, ({ pods }) => pods);
   let best: readonly Batch[] = [];
   let least = Number.POSITIVE_INFINITY;

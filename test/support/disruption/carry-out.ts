@@ -1,5 +1,5 @@
 import { launchOfferings } from "../../../core/disruption/price.ts";
-import { simulateWithSolve } from "../../../core/disruption/simulate.ts";
+import { EXTRA_NODE, simulateWithSolve } from "../../../core/disruption/simulate.ts";
 import type { InstanceType, Offering } from "../../../core/model/instance-type.ts";
 import type { Node } from "../../../core/model/node.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
@@ -128,7 +128,7 @@ function asPlanned(snapshot: Snapshot, command: Command, moving: readonly Pod[],
     JSON.stringify(claims.map(({ pods }) => [...pods].sort()));
   const excludeNodes = new Set(command.candidates.map(({ node }) => node));
   for (const effort of ["quick", "full"] as const) {
-    const plan = simulateWithSolve(snapshot, { ...HOW, excludeNodes, extraPods: moving, effort });
+    const plan = simulateWithSolve(snapshot, { ...HOW, excludeNodes, extraPods: moving, effort, nodeHour: EXTRA_NODE });
     if (podsOf(plan.newNodeClaims) !== podsOf(command.replacements)) continue;
     const bought = plan.newNodeClaims.map(({ pods }, i) => ({ name: machines[i]?.node.metadata.name ?? "", pods }));
     return new Map([...plan.existingNodes, ...bought].flatMap(({ name, pods }) => pods.map((pod) => [pod, name])));
