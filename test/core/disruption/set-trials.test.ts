@@ -244,6 +244,18 @@ describe("of the sets that were tried", () => {
     expect([asked(), trials.isSpent]).toEqual([2, true]);
   });
 
+  it("of equal savings for equal trouble, the one that ends more nodes is taken: each has a volume", () => {
+    const unequal = [
+      { name: "a", type: "large" },
+      { name: "b", type: "medium" },
+      { name: "c", type: "medium" },
+    ];
+    const { trials, set } = stage({ machines: unequal, pods: [pod("p", "a"), pod("q", "a"), pod("r", "b"), pod("s", "c")] }, roomForAll);
+    trials.try(set("a"), 1, "quick");
+    trials.try(set("b", "c"), 1, "quick");
+    expect(trials.best?.candidates.map(({ node }) => node)).toEqual(["b", "c"]);
+  });
+
   it("each is told, with why it came to nothing", () => {
     const simulate = simulated(({ excludeNodes }) => (excludeNodes.has("c") ? { podErrors: { "default/p-c": "no room" } } : {}));
     const { trials, set } = stage(scene, simulate);

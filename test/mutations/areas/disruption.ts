@@ -278,7 +278,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "volumes-of-nodes",
-    rule: "of equal savings, fewer new nodes are better",
+    rule: "of equal savings, more nodes that end are better",
     file: "core/disruption/set-trials.ts",
     from: "const volumes = NODE_HOUR * (candidates.length - replacements.length);",
     to: "const volumes = 0;",
