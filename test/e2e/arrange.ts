@@ -80,3 +80,32 @@ export function deployment(
     },
   };
 }
+
+/** An EC2NodeClass of the cluster's own network and role, with what else it says. */
+export const nodeClass = (name: string, spec: object): object => ({
+  apiVersion: "karpenter.k8s.aws/v1",
+  kind: "EC2NodeClass",
+  metadata: { name },
+  spec: {
+    role: `KarpenterNodeRole-${CLUSTER}`,
+    subnetSelectorTerms: [{ tags: { "karpenter.sh/discovery": CLUSTER } }],
+    securityGroupSelectorTerms: [{ tags: { "karpenter.sh/discovery": CLUSTER } }],
+    ...spec,
+  },
+});
+
+/** An on-demand machine of a class, made by hand: each requirement is given as its allowed values. */
+export function nodeClaim(name: string, ofClass: string, requirements: Readonly<Record<string, readonly string[]>>): object {
+  const wanted = { "karpenter.sh/capacity-type": ["on-demand"], "node.kubernetes.io/instance-type": ["m5.large"], ...requirements };
+  return {
+    apiVersion: "karpenter.sh/v1",
+    kind: "NodeClaim",
+    metadata: { name },
+    spec: {
+      nodeClassRef: { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: ofClass },
+      requirements: Object.entries(wanted).map(([key, values]) => ({ key, operator: "In", values })),
+      resources: { requests: { cpu: "1" } },
+      expireAfter: "Never",
+    },
+  };
+}

@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { NODE_CLAIM_TAG } from "../../core/launch/tags.ts";
+import type { FakeInstance } from "./fake-aws/world.ts";
 import { eventually } from "./support/wait.ts";
 import type { E2eWorld } from "./world.ts";
 
@@ -61,6 +63,34 @@ export async function running(world: E2eWorld, namespace: string, wanted: number
 export function alive(world: E2eWorld) {
   return [...world.fake.state.instances.values()].filter(({ state }) => state !== "terminated" && state !== "shutting-down");
 }
+
+/** The machines that carry a claim's name, and are not ending. */
+export const machinesOf = (world: E2eWorld, claim: string): readonly FakeInstance[] =>
+  alive(world).filter(({ tags }) => tags.get(NODE_CLAIM_TAG) === claim);
+
+/** Waits until a claim's node is initialized; gives its one machine. */
+export async function initialized(world: E2eWorld, claim: string, timeoutMs = 6 * MINUTE): Promise<FakeInstance> {
+  await eventually(
+    `NodeClaim ${claim} is initialized`,
+    async () => {
+      const found = (await list(world, "nodeclaims")).find(({ metadata }) => metadata.name === claim);
+      if (found !== undefined && conditionTrue(found, "Initialized")) return true;
+      throw new Error(JSON.stringify(found?.status?.conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`)));
+    },
+    { timeoutMs },
+  );
+  const [machine, ...others] = machinesOf(world, claim);
+  if (machine === undefined || others.length > 0)
+    throw new Error(`NodeClaim ${claim} has not one machine, but ${machinesOf(world, claim).length}`);
+  return machine;
+}
+
+/** Calls of an action whose number is higher. */
+export const callsSince = ({ fake }: E2eWorld, after: number, action: string) =>
+  fake.state.calls.filter((call) => call.number > after && call.action === action);
+
+/** The number of the newest call. */
+export const lastCall = ({ fake }: E2eWorld): number => fake.state.calls.at(-1)?.number ?? 0;
 
 /** No node, no claim, no intent, no machine. */
 export async function gone(world: E2eWorld, timeoutMs = 6 * MINUTE): Promise<void> {

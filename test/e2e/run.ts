@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { permissionReport, printPermissions } from "./iam/report.ts";
 import { CheckFailed, check, expect, report, startReport } from "./report.ts";
+import { awsStory } from "./stories/aws.ts";
 import { replaceStory, spotToSpotStory } from "./stories/consolidation.ts";
 import { blockedDrainStory, deadlineStory } from "./stories/drain.ts";
 import { floodStory } from "./stories/flood.ts";
@@ -15,6 +16,7 @@ import { type E2eWorld, startWorld } from "./world.ts";
 const STORIES = {
   ...{ audit: auditStory, notify: notifyStory, sweep: sweepStory, interruption: interruptionStory },
   ...{ replace: replaceStory, "spot-to-spot": spotToSpotStory },
+  aws: awsStory,
   ...{ drain: blockedDrainStory, deadline: deadlineStory, flood: floodStory, kills: killStory },
 };
 

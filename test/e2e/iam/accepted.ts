@@ -79,12 +79,7 @@ export const NEVER_USED: readonly Accepted[] = [
     reason: "asked when it is the one that writes a cluster's description down",
   },
   {
-    functions: ["catalog"],
-    sid: "KeepProfiles",
-    reason: "a role changes, or an EC2NodeClass goes: test/iam plays it",
-  },
-  {
-    functions: ["lifecycle", "interruption"],
+    functions: ["interruption"],
     sid: "KeepIntents",
     action: "dynamodb:BatchWriteItem",
     reason: "marks offerings that EC2 has none of; test/fake-aws plays that",
