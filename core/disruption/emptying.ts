@@ -10,7 +10,7 @@ import { perTrouble, type Wasteful } from "./waste.ts";
 /** More nodes at once are left to the next pass. */
 export const MOST_NODES = 1_000;
 /** Candidates looked at in all orders together, and orders at most. */
-const LOOKS = 20_000;
+const LOOKS = 10_000;
 const MOST_ORDERS = 150;
 /** Pods that are placed anew for the sake of one more node, in all orders together. */
 const MOST_ANEW = 40_000;
