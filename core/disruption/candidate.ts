@@ -97,6 +97,19 @@ export function hasNothingToMove({ disruptionCost: cost }: Candidate): boolean {
   return cost <= 1;
 }
 
+/** Pods that would move if these nodes went. */
+export function podsMoved(candidates: readonly Candidate[]): number {
+  return candidates.reduce((sum, { moving }) => sum + moving.length, 0);
+}
+
+/** The same for the same nodes in any order. */
+export function nameOfSet(candidates: readonly Candidate[]): string {
+  return candidates
+    .map(({ node }) => node)
+    .sort()
+    .join();
+}
+
 /** What the node is sold as: "on-demand", "spot" or "reserved". */
 export function capacityTypeOf({ machine }: Candidate): string {
   return machine.labels[CAPACITY_TYPE] ?? "";

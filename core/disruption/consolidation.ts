@@ -8,7 +8,7 @@ import { type Candidate, capacityTypeOf, hasNothingToMove, instanceTypeNameOf, i
 import { savingsOf } from "./command.ts";
 import { consolidateAfterMs } from "./consolidate-after.ts";
 import { cheapestLaunchPrice, launchOfferings, worstLaunchPrice } from "./price.ts";
-import { notRepaid } from "./repay.ts";
+import { costOfMoreNodes, notRepaid } from "./repay.ts";
 import {
   allowsCapacityType,
   minValuesShortfall,
@@ -19,7 +19,7 @@ import {
   underPrice,
 } from "./replacement.ts";
 import type { DisruptionSettings } from "./settings.ts";
-import { type Destinations, EXTRA_NODE, type Simulate, tryRemoval } from "./simulate.ts";
+import { type Destinations, type Simulate, tryRemoval } from "./simulate.ts";
 import type { ClusterView } from "./view.ts";
 
 /** Fewer cheaper types than this, and a spot node would be bought again and again as the cheapest pool runs dry. */
@@ -145,11 +145,6 @@ function cheaperReplacements(
     replacements.push(planned.length === 1 ? cheaper : cheapestFew(cheaper, TYPES_OF_MANY));
   }
   return replacements;
-}
-
-/** What a move must save for the sake of its growing number of nodes, USD per hour. */
-export function costOfMoreNodes(before: number, after: number): number {
-  return EXTRA_NODE * Math.max(0, after - before);
 }
 
 export interface ConsolidateOptions {

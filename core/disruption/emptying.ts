@@ -1,7 +1,7 @@
 import type { Sketch } from "../scheduling/sketch.ts";
 import { mixed } from "../scheduling/strategy.ts";
 import { allowance, type PoolBudget } from "./budget.ts";
-import type { Candidate } from "./candidate.ts";
+import { type Candidate, podsMoved } from "./candidate.ts";
 import { totalPrice } from "./consolidation.ts";
 import { netSavings } from "./repay.ts";
 import type { DisruptionSettings } from "./settings.ts";
@@ -75,7 +75,7 @@ function emptiedInTurn(
     if (rearrangement.empty(candidate.node)) return true;
     if (emptied.length === 0 || anew.left <= 0) return false;
     // Those that went before have taken the room that suited its pods: all look for places anew.
-    for (const { moving } of [...emptied, candidate]) anew.left -= moving.length;
+    anew.left -= podsMoved([...emptied, candidate]);
     rearrangement.backTo(start);
     if (rearrangement.emptyTogether([...emptied, candidate].map(({ node }) => node))) return true;
     emptied = emptied.filter(({ node }) => rearrangement.empty(node));

@@ -1,9 +1,9 @@
 import type { Sketch } from "../scheduling/sketch.ts";
-import { mixed, NODE_HOUR } from "../scheduling/strategy.ts";
+import { mixed } from "../scheduling/strategy.ts";
 import type { PoolBudget } from "./budget.ts";
-import type { Candidate } from "./candidate.ts";
-import { costOfMoreNodes, totalPrice } from "./consolidation.ts";
-import { netSavings } from "./repay.ts";
+import { type Candidate, nameOfSet, podsMoved } from "./candidate.ts";
+import { totalPrice } from "./consolidation.ts";
+import { netOfSet } from "./repay.ts";
 import type { DisruptionSettings } from "./settings.ts";
 import type { Wasteful } from "./waste.ts";
 
@@ -36,8 +36,7 @@ export function exchanged(
   const worthOfSet = (candidates: readonly Candidate[]): number => {
     const { homeless, newNodes, price } = rearrangement.without(candidates.map(({ node }) => node));
     if (homeless.length > 0) return Number.NEGATIVE_INFINITY;
-    const volumes = NODE_HOUR * (candidates.length - newNodes);
-    return netSavings(settings, candidates, totalPrice(candidates) - price + volumes) - costOfMoreNodes(candidates.length, newNodes);
+    return netOfSet(settings, candidates, totalPrice(candidates) - price, newNodes);
   };
   const found = new Map<string, Proposal>();
   let current: readonly Candidate[] = start;
@@ -46,14 +45,10 @@ export function exchanged(
   for (let step = 0; step < MOST_STEPS && placings < PLACINGS; step++) {
     const next = changed(current, wasteful, step, budgets);
     if (next.length === 0) continue;
-    placings += 1 + next.reduce((sum, { moving }) => sum + moving.length, 0);
+    placings += 1 + podsMoved(next);
     const net = worthOfSet(next);
     if (net > most - DOUBT * totalPrice(next)) {
-      const key = next
-        .map(({ node }) => node)
-        .sort()
-        .join();
-      found.set(key, { candidates: next, net });
+      found.set(nameOfSet(next), { candidates: next, net });
     }
     if (net > most) [current, most] = [next, net];
   }

@@ -4,7 +4,7 @@ import type { Gauge } from "./plan-gauges.ts";
 import type { ClusterView } from "./view.ts";
 
 /** What consolidation looked at in one pass, in Karpenter's metrics: sets of nodes by pool and verdict, and searches that ran out of time. */
-export function consolidationCounts(view: ClusterView, passes: readonly Pass[], approved: readonly Score[]): readonly Gauge[] {
+export function consolidationCounts(view: ClusterView, passes: readonly Pass[]): readonly Gauge[] {
   const poolOf = new Map([...view.machines.values()].map(({ name, nodePool = "" }) => [name, nodePool]));
   const moves = new Map<string, Gauge>();
   const count = (decision: "approved" | "rejected", nodes: readonly string[]): void => {
@@ -30,8 +30,12 @@ export function consolidationCounts(view: ClusterView, passes: readonly Pass[], 
   const timeouts = passes.flatMap(({ method, isTimedOut }): Gauge[] =>
     isTimedOut ? [{ metric: "voluntary_disruption_consolidation_timeouts_total", labels: { consolidation_type: method }, value: 1 }] : [],
   );
-  const scored = approved.map(({ nodePool, score }): Gauge => {
+  return [...moves.values(), ...timeouts];
+}
+
+/** How policy Balanced scored what was decided; each score is an observation of its own. */
+export function consolidationScores(approved: readonly Score[]): readonly Gauge[] {
+  return approved.map(({ nodePool, score }) => {
     return { metric: "consolidation_score", labels: { decision: "approved", nodepool: nodePool, policy: "Balanced" }, value: score };
   });
-  return [...moves.values(), ...timeouts, ...scored];
 }

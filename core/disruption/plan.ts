@@ -14,7 +14,7 @@ import { drift } from "./drift.ts";
 import { emptiness, emptinessBlock } from "./emptiness.ts";
 import { jointly } from "./joint.ts";
 import { multiNode } from "./multi-node.ts";
-import { consolidationCounts } from "./plan-counts.ts";
+import { consolidationCounts, consolidationScores } from "./plan-counts.ts";
 import { approvedEvents, blockedEvents, budgetEvents, candidateEvents, type DedupedEvent } from "./plan-events.ts";
 import { blockedGauges, budgetGauges, eligibleGauge, type Gauge } from "./plan-gauges.ts";
 import type { DisruptionSettings } from "./settings.ts";
@@ -61,6 +61,8 @@ export interface DisruptionPlan {
   readonly gauges: readonly Gauge[];
   /** What happened in this pass, to be added up. */
   readonly counts: readonly Gauge[];
+  /** What was measured in this pass, each value for itself. */
+  readonly observations: readonly Gauge[];
   /** Room that CapacityBuffers want is missing and can be bought: provisioning should look. */
   readonly lacksRoom: boolean;
   /** Set when the search ran out of time: give it to the next pass. */
@@ -188,6 +190,7 @@ export function planDisruption(input: DisruptionInput): DisruptionPlan {
   const unseenPools = passes.at(-1)?.decision.unseenPools;
   const command =
     last?.decision.found && newCommand({ cluster: settings.cluster, id: input.newId(), now, method: last.method, ...last.decision.found });
+  const balanced = balance(view, last?.decision, command);
   return {
     ...(command ? { command } : {}),
     blocked: blocked.map((node) => ({ ...node, message: describeBlocked(node.blocked) })),
@@ -199,7 +202,7 @@ export function planDisruption(input: DisruptionInput): DisruptionPlan {
       ...blockedEvents(view, blocked),
       ...passes.flatMap(({ method, budgets }) => budgetEvents(view, reasonOf(method), budgets)),
       ...(command ? candidateEvents(view, command) : []),
-      ...(command ? approvedEvents(view, command, balance(view, last?.decision, command)) : []),
+      ...(command ? approvedEvents(view, command, balanced) : []),
     ],
     gauges: [
       ...passes.flatMap(({ method, decision, budgets }) => [
@@ -208,7 +211,8 @@ export function planDisruption(input: DisruptionInput): DisruptionPlan {
       ]),
       ...blockedGauges(blocked),
     ],
-    counts: consolidationCounts(view, passes, balance(view, last?.decision, command)),
+    counts: consolidationCounts(view, passes),
+    observations: consolidationScores(balanced),
     ...(unseenPools ? { unseenPools } : {}),
   };
 }

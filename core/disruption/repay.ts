@@ -1,6 +1,8 @@
+import { NODE_HOUR } from "../scheduling/strategy.ts";
 import type { Blocked } from "./blocked.ts";
 import type { Candidate } from "./candidate.ts";
 import type { DisruptionSettings } from "./settings.ts";
+import { EXTRA_NODE } from "./simulate.ts";
 
 const HOUR_MS = 3_600_000;
 const POD_MOVE_COST = 0.001;
@@ -16,6 +18,17 @@ export function moveCost({ podMoveCost = POD_MOVE_COST }: DisruptionSettings, ca
 export function netSavings(settings: DisruptionSettings, candidates: readonly Candidate[], savesPerHour: number): number {
   const { horizonMs } = settings;
   return horizonMs === undefined ? savesPerHour : savesPerHour - (moveCost(settings, candidates) * HOUR_MS) / horizonMs;
+}
+
+/** What a set is worth that gives way to `newNodes`, USD per hour: volumes of nodes gained or lost count too, and each node more than before. */
+export function netOfSet(settings: DisruptionSettings, candidates: readonly Candidate[], savesPerHour: number, newNodes: number): number {
+  const volumes = NODE_HOUR * (candidates.length - newNodes);
+  return netSavings(settings, candidates, savesPerHour + volumes) - costOfMoreNodes(candidates.length, newNodes);
+}
+
+/** What a move must save for the sake of its growing number of nodes, USD per hour. */
+export function costOfMoreNodes(before: number, after: number): number {
+  return EXTRA_NODE * Math.max(0, after - before);
 }
 
 /** Set when the saving does not repay the move within the horizon. */

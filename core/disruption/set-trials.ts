@@ -1,12 +1,11 @@
 import type { Effort } from "../scheduling/search.ts";
-import { NODE_HOUR } from "../scheduling/strategy.ts";
 import type { Blocked } from "./blocked.ts";
-import type { Candidate } from "./candidate.ts";
+import { type Candidate, nameOfSet, podsMoved } from "./candidate.ts";
 import { savingsOf } from "./command.ts";
-import { type ConsolidationContext, consolidate, costOfMoreNodes, type Move } from "./consolidation.ts";
+import { type ConsolidationContext, consolidate, type Move } from "./consolidation.ts";
 import type { Tried } from "./decision.ts";
 import { withoutSameType } from "./multi-node.ts";
-import { netSavings } from "./repay.ts";
+import { netOfSet } from "./repay.ts";
 
 /** A set of nodes that can go together, with what comes instead. */
 export interface Removable extends Move {
@@ -27,8 +26,7 @@ const PODS_FOR_A_LAUNCH = 3;
 const EPSILON = 1e-6;
 
 function rank({ candidates, replacements, net }: Removable): number {
-  const pods = candidates.reduce((sum, { moving }) => sum + moving.length, 0);
-  return net - TROUBLE * (pods + PODS_FOR_A_LAUNCH * replacements.length);
+  return net - TROUBLE * (podsMoved(candidates) + PODS_FOR_A_LAUNCH * replacements.length);
 }
 
 /** Tries sets of nodes by the scheduler, each once, remembers why they failed, and keeps the set that is worth most. */
@@ -55,10 +53,7 @@ export class SetTrials {
 
   /** What taking this set away comes to, with at most so many nodes in its place; a reason when it comes to nothing. */
   try(candidates: readonly Candidate[], mostReplacements: number, effort: Effort): Removable | Blocked {
-    const text = `${effort} ${mostReplacements} ${candidates
-      .map(({ node }) => node)
-      .sort()
-      .join()}`;
+    const text = `${effort} ${mostReplacements} ${nameOfSet(candidates)}`;
     const known = this.#known.get(text);
     if (known !== undefined) return known;
     this.#left--;
@@ -90,9 +85,7 @@ export class SetTrials {
 
   #removable(candidates: readonly Candidate[], { replacements, destinations }: Move): Removable {
     const savings = savingsOf(candidates, replacements);
-    const volumes = NODE_HOUR * (candidates.length - replacements.length);
-    const more = costOfMoreNodes(candidates.length, replacements.length);
-    const net = volumes - more + netSavings(this.#context.settings, candidates, savings);
+    const net = netOfSet(this.#context.settings, candidates, savings, replacements.length);
     return { candidates, replacements, destinations, savings, net };
   }
 
@@ -103,7 +96,7 @@ export class SetTrials {
       return {
         nodes: candidates.map(({ node }) => node),
         savesPerHour: isFound ? result.savings : 0,
-        podsMoved: candidates.reduce((sum, { moving }) => sum + moving.length, 0),
+        podsMoved: podsMoved(candidates),
         replacements: isFound ? result.replacements.map(({ instanceTypes }) => instanceTypes[0] ?? "") : [],
         verdict: result === this.#best ? "chosen" : "rejected",
         ...(!isFound && { why: result }),

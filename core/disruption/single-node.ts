@@ -39,7 +39,7 @@ function notPromising({ node, pricePerHour }: Candidate, { rearrangement }: Sket
   return price < pricePerHour ? undefined : { reason: "NotCheaper", needs: price, costs: pricePerHour };
 }
 
-/** The first node that none or one cheaper node can stand in for. */
+/** The first node that none or one cheaper node can stand in for; with a sketch of the cluster, several may come that cost less together. */
 export function singleNode(
   context: ConsolidationContext,
   candidates: readonly Candidate[],

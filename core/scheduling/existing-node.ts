@@ -81,6 +81,28 @@ function attached(pods: readonly Pod[], volumes: Volumes): ReadonlyMap<string, R
   return byDriver;
 }
 
+/** Whether a node suits by what never changes about it: its labels and taints. */
+export function suitsNode(ask: Ask, { labels, taints }: NodeView): boolean {
+  if (untolerated(taints, ask.tolerations) !== undefined || !labelsCompatible(labels, ask.requirements)) return false;
+  return ask.volumeSets.length === 0 || ask.class.volumeAlternatives.some((set) => labelsCompatible(labels, set));
+}
+
+/** Whether a node may attach a pod's volumes beside those that are `attached` to it, by CSI driver. */
+export function attachesBeside(
+  ask: Ask,
+  pod: Pod,
+  { volumeLimits }: ExistingNode,
+  attached: ReadonlyMap<string, ReadonlySet<string>> | undefined,
+): boolean {
+  for (const [driver, claims] of ask.class.attaches?.(pod) ?? []) {
+    const limit = volumeLimits.get(driver);
+    if (limit === undefined) continue;
+    const together = new Set([...(attached?.get(driver) ?? []), ...claims]);
+    if (together.size > limit) return false;
+  }
+  return true;
+}
+
 /** A node that fills up during one attempt. */
 export class NodeState {
   readonly node: ExistingNode;
@@ -100,21 +122,13 @@ export class NodeState {
   accepts(ask: Ask): boolean {
     const { view, overcommitted } = this.node;
     if (overcommitted || !hasRoom(this.room, 0, ask.vector)) return false;
-    if (untolerated(view.taints, ask.tolerations) !== undefined) return false;
-    if (!labelsCompatible(view.labels, ask.requirements)) return false;
     if (ask.class.ports.length > 0 && takenPort(ask.class.ports, this.#ports) !== undefined) return false;
-    return ask.volumeSets.length === 0 || ask.class.volumeAlternatives.some((set) => labelsCompatible(view.labels, set));
+    return suitsNode(ask, view);
   }
 
   /** Whether the node may still attach this pod's volumes. Pods of one class may share volumes, so each is asked about. */
   attaches(ask: Ask, pod: Pod): boolean {
-    for (const [driver, claims] of ask.class.attaches?.(pod) ?? []) {
-      const limit = this.node.volumeLimits.get(driver);
-      if (limit === undefined) continue;
-      const together = new Set([...(this.#volumes.get(driver) ?? []), ...claims]);
-      if (together.size > limit) return false;
-    }
-    return true;
+    return attachesBeside(ask, pod, this.node, this.#volumes);
   }
 
   take(ask: Ask, pod: Pod): void {

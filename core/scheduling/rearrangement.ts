@@ -1,9 +1,8 @@
 import { HOSTNAME } from "../model/labels.ts";
 import type { Pod } from "../model/pod.ts";
-import { labelsCompatible } from "../requirements/requirements.ts";
 import { isEmpty } from "./bitset.ts";
 import { Evaluation } from "./evaluation.ts";
-import type { ExistingNode } from "./existing-node.ts";
+import { attachesBeside, suitsNode } from "./existing-node.ts";
 import { type HostPort, takenPort } from "./host-ports.ts";
 import { Limits } from "./limits.ts";
 import type { Outcome } from "./outcome.ts";
@@ -11,7 +10,6 @@ import { PlannedClaim } from "./planned-claim.ts";
 import type { Ask } from "./pod-class.ts";
 import { Reservations } from "./reservations.ts";
 import { hasRoom } from "./resource-axis.ts";
-import { untolerated } from "./taints.ts";
 import { filterAdmitsNode } from "./topology-group.ts";
 import { TopologyState } from "./topology-state.ts";
 import type { World } from "./world.ts";
@@ -213,18 +211,16 @@ export class Rearrangement {
       volumeSets.length > 0 ? podClass.index : ""
     }`;
     const suits =
-      this.#suits.get(text) ?? Uint8Array.from(this.#world.nodes, (node, n) => (this.#isOpen[n] === 1 && suitsNode(ask, node) ? 1 : 0));
+      this.#suits.get(text) ??
+      Uint8Array.from(this.#world.nodes, (node, n) => (this.#isOpen[n] === 1 && suitsNode(ask, node.view) ? 1 : 0));
     this.#suits.set(text, suits);
     this.#suitsOf[ask.id] = suits;
     return suits;
   }
 
-  #attaches(node: number, ask: Ask, pod: Pod): boolean {
-    for (const [driver, claims] of ask.class.attaches?.(pod) ?? []) {
-      const limit = this.#world.nodes[node]?.volumeLimits.get(driver);
-      if (limit !== undefined && new Set([...(this.#volumes[node]?.get(driver) ?? []), ...claims]).size > limit) return false;
-    }
-    return true;
+  #attaches(n: number, ask: Ask, pod: Pod): boolean {
+    const node = this.#world.nodes[n];
+    return node !== undefined && attachesBeside(ask, pod, node, this.#volumes[n]);
   }
 
   #domainOf(node: number, key: string): string | undefined {
@@ -305,10 +301,4 @@ export class Rearrangement {
     }
     return undefined;
   }
-}
-
-/** What never changes about a node: its labels and taints. */
-function suitsNode(ask: Ask, { view }: ExistingNode): boolean {
-  if (untolerated(view.taints, ask.tolerations) !== undefined || !labelsCompatible(view.labels, ask.requirements)) return false;
-  return ask.volumeSets.length === 0 || ask.class.volumeAlternatives.some((set) => labelsCompatible(view.labels, set));
 }

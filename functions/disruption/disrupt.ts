@@ -64,10 +64,8 @@ export async function disrupt(reason: string, deps: ClusterDeps): Promise<void> 
     // CloudWatch charges for each metric in each hour in which it gets a value: a cluster without nodes has nothing to tell.
     const gauges = world.snapshot.nodeClaims.length > 0 ? plan.gauges : [];
     for (const { metric, labels, value } of gauges) deps.metrics.gauge(metric, labels, value);
-    for (const { metric, labels, value } of plan.counts) {
-      if (metric === "consolidation_score") deps.metrics.observe(metric, labels, value);
-      else deps.metrics.count(metric, labels, value);
-    }
+    for (const { metric, labels, value } of plan.counts) deps.metrics.count(metric, labels, value);
+    for (const { metric, labels, value } of plan.observations) deps.metrics.observe(metric, labels, value);
     deps.metrics.observe("voluntary_disruption_decision_evaluation_duration_seconds", {}, (deps.now() - began) / 1_000);
     const drifted = driftedClaims({ ...world, records, now: deps.now() });
     await mirrorConditions(world.snapshot.nodeClaims, { records, consolidatable: plan.consolidatable, drifted }, deps);

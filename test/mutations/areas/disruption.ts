@@ -207,7 +207,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "extra-nodes",
     rule: "a node more than before must be worth it",
-    file: "core/disruption/consolidation.ts",
+    file: "core/disruption/repay.ts",
     from: "return EXTRA_NODE * Math.max(0, after - before);",
     to: "return 0 * Math.max(0, after - before);",
     tests: [...TRIALS, ...JOINT],
@@ -279,8 +279,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "volumes-of-nodes",
     rule: "of equal savings, more nodes that end are better",
-    file: "core/disruption/set-trials.ts",
-    from: "const volumes = NODE_HOUR * (candidates.length - replacements.length);",
+    file: "core/disruption/repay.ts",
+    from: "const volumes = NODE_HOUR * (candidates.length - newNodes);",
     to: "const volumes = 0;",
     tests: TRIALS,
   },
