@@ -1,23 +1,22 @@
 import type { Tried } from "../../core/disruption/decision.ts";
 import { type DisruptionPlan, planDisruption } from "../../core/disruption/plan.ts";
 import { simulateWithSolve } from "../../core/disruption/simulate.ts";
-import type { PlannedNodeClaim } from "../../core/model/plan.ts";
 import type { CommandRecord } from "../../core/model/record.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { DEFAULT_SETTINGS } from "../adapters/wiring/settings.ts";
+import { disruptionSettings } from "../disruption/settings.ts";
 import { checkScenario } from "./check-scenario.ts";
 import { type ExplainedNode, explainNodes } from "./consolidate-nodes.ts";
 import { idleOverlays } from "./overlays.ts";
+import { type WrittenClaim, writtenClaim } from "./planned-claim.ts";
 import { readScenario, scenarioParts, scenarioToSnapshot } from "./scenario.ts";
-
-type PlannedReplacement = Pick<PlannedNodeClaim, "nodePool" | "requirements" | "taints" | "instanceTypes" | "requests" | "pods">;
 
 /** One decision, as the conformance scenarios write it. */
 export interface PlannedCommand {
   readonly method: string;
   /** Node names. */
   readonly candidates: readonly string[];
-  readonly replacements: readonly PlannedReplacement[];
+  readonly replacements: readonly WrittenClaim[];
   readonly decision: string;
   /** USD per hour. */
   readonly savings: number;
@@ -42,14 +41,13 @@ export interface ConsolidateOptions {
 
 /** What one pass of disruption would do to a cluster as it stands: nothing is waited for and nothing is done. */
 export function consolidateSnapshot(snapshot: Snapshot, options: ConsolidateOptions = {}): ConsolidationPlan {
-  const { consolidationHorizonMs: horizonMs, podMoveCost } = DEFAULT_SETTINGS;
-  const spotToSpotConsolidation = options.spotToSpotConsolidation ?? false;
+  const { spotToSpotConsolidation = false } = options;
   const decide = (seen: Snapshot): DisruptionPlan =>
     planDisruption({
       snapshot: seen,
       records: [],
       commands: [],
-      settings: { cluster: "scenario", spotToSpotConsolidation, horizonMs, podMoveCost },
+      settings: disruptionSettings("scenario", { ...DEFAULT_SETTINGS, spotToSpotConsolidation }),
       now: seen.now,
       simulate: simulateWithSolve,
       newId: () => "scenario",
@@ -65,14 +63,7 @@ function plannedCommand({ method, candidates, replacements, decision, savingsPer
   return {
     method,
     candidates: candidates.map(({ node }) => node),
-    replacements: replacements.map(({ nodePool, requirements, taints, instanceTypes, requests, pods }) => ({
-      nodePool,
-      requirements,
-      taints,
-      instanceTypes,
-      requests,
-      pods,
-    })),
+    replacements: replacements.map(writtenClaim),
     decision,
     savings: savingsPerHour,
   };

@@ -4,19 +4,13 @@ import { checkScenario } from "./check-scenario.ts";
 import { explainPlan } from "./explain-plan.ts";
 import { bufferOutcomes, explainBuffers, scenarioHeadroom } from "./headroom.ts";
 import { idleOverlays } from "./overlays.ts";
+import { writtenClaim } from "./planned-claim.ts";
 import { InputError, readScenario, scenarioParts, scenarioToSnapshot } from "./scenario.ts";
 
 /** The plan as FORMAT.md writes it. */
 export function planToJson(plan: Plan, solveMillis: number): Record<string, unknown> {
   return {
-    newNodeClaims: plan.newNodeClaims.map(({ nodePool, requirements, taints, instanceTypes, requests, pods }) => ({
-      nodePool,
-      requirements,
-      taints,
-      instanceTypes,
-      requests,
-      pods,
-    })),
+    newNodeClaims: plan.newNodeClaims.map(writtenClaim),
     existingNodes: plan.existingNodes,
     podErrors: plan.podErrors,
     solveMillis,

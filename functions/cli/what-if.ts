@@ -2,6 +2,7 @@ import { counted } from "../../core/scheduling/reasons/words.ts";
 import { applyChange } from "../../core/what-if/change.ts";
 import { fromScratch, whatIf } from "../../core/what-if/what-if.ts";
 import { DEFAULT_SETTINGS } from "../adapters/wiring/settings.ts";
+import { disruptionSettings } from "../disruption/settings.ts";
 import { InputError } from "./scenario.ts";
 import { askedChange } from "./what-if-change.ts";
 import { reportJson } from "./what-if-json.ts";
@@ -47,8 +48,8 @@ export function answer(
   const { snapshot, nodeClasses, intents } = source;
   if (snapshot.nodePools.length === 0) throw new InputError(`${source.name} has no NodePool, so none of its nodes is ours to change`);
   const asked = askedChange(options.wishes, source);
-  const { consolidationHorizonMs: horizonMs, podMoveCost } = DEFAULT_SETTINGS;
-  const settings = { cluster: "what-if", spotToSpotConsolidation: options.spotToSpot, staticCapacity: true, horizonMs, podMoveCost };
+  const gates = { spotToSpotConsolidation: options.spotToSpot, staticCapacity: true };
+  const settings = disruptionSettings("what-if", { ...DEFAULT_SETTINGS, ...gates });
   const most = options.decisions === undefined ? {} : { mostDecisions: options.decisions };
   const rehearsal = { ...intents, settings, lookAheadMs: options.days * DAY_MS, onDecision, ...most };
   const changed = asked ? applyChange(snapshot, nodeClasses, asked.change).snapshot : snapshot;

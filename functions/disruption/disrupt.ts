@@ -3,7 +3,6 @@ import type { CommandStep } from "../../core/disruption/command-action.ts";
 import { heal } from "../../core/disruption/marking.ts";
 import { planDisruption } from "../../core/disruption/plan.ts";
 import { podEvents } from "../../core/disruption/pod-events.ts";
-import type { DisruptionSettings } from "../../core/disruption/settings.ts";
 import { type Simulate, simulateWithSolve } from "../../core/disruption/simulate.ts";
 import { driftedClaims } from "../../core/drift/drifted-claims.ts";
 import type { CommandRecord, Lease, NodeClaimRecord } from "../../core/model/record.ts";
@@ -15,6 +14,7 @@ import { withLease } from "../lease.ts";
 import { readWorld, type World } from "../world.ts";
 import { mirrorConditions } from "./mirror.ts";
 import { performCommandAction } from "./perform.ts";
+import { disruptionSettings } from "./settings.ts";
 
 /** The sweep comes round this often: what is due later needs no wake-up of its own. */
 const SWEEP_MS = 60_000;
@@ -45,7 +45,7 @@ export async function disrupt(reason: string, deps: ClusterDeps): Promise<void> 
     for (const action of heal(seen)) await performCommandAction(action, { lease, world, deps });
 
     const began = deps.now();
-    const settings = settingsOf(deps);
+    const settings = disruptionSettings(deps.cluster.name, deps.settings);
     const outOfTime = () => deps.now() - began > SEARCH_MS;
     const plan = planDisruption({ ...seen, settings, simulate, layOut, newId: deps.newId, nominatedUntil: nominations(world), outOfTime });
     if (plan.command) {
@@ -80,11 +80,6 @@ function isStarted({ id, phase }: CommandRecord, before: readonly CommandRecord[
   return phase === "Replacing" && before.some((command) => command.id === id && command.phase === "Validating");
 }
 
-function settingsOf({ cluster, settings }: ClusterDeps): DisruptionSettings {
-  const { spotToSpotConsolidation, staticCapacity, consolidationHorizonMs: horizonMs, podMoveCost } = settings;
-  return { cluster: cluster.name, spotToSpotConsolidation, staticCapacity, horizonMs, podMoveCost };
-}
-
 /** Pods that came or went since the last pass. Somebody else's write in between is theirs to see: the next pass compares again. */
 async function observePods(world: World, { store, now }: ClusterDeps): Promise<readonly NodeClaimRecord[]> {
   const changed = new Map<string, NodeClaimRecord>();
@@ -106,7 +101,7 @@ async function carryOn(
   wakeTimes: number[],
   deps: ClusterDeps,
 ): Promise<readonly CommandRecord[]> {
-  const settings = settingsOf(deps);
+  const settings = disruptionSettings(deps.cluster.name, deps.settings);
   let commands = world.commands;
   for (const command of world.commands) {
     const input = { ...world, commands, settings, now: deps.now(), simulate, nominatedUntil: nominations(world) };

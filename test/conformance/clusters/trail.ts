@@ -6,6 +6,7 @@ import type { CommandRecord } from "../../../core/model/record.ts";
 import type { Snapshot } from "../../../core/model/snapshot.ts";
 import { DEFAULT_SETTINGS } from "../../../functions/adapters/wiring/settings.ts";
 import type { PlannedCommand } from "../../../functions/cli/consolidate.ts";
+import { disruptionSettings } from "../../../functions/disruption/settings.ts";
 import { carriedOut } from "../../support/disruption/carry-out.ts";
 
 /** A command with what came of it, ours or Karpenter's (oracle/converge.go writes the same). */
@@ -40,7 +41,6 @@ function plannedCommand({ method, candidates, replacements, decision, savingsPer
  * solve puts them. Ends when nothing more is decided, or deciding has taken `limitMs` of CPU time in all.
  */
 export function ourTrail(start: Snapshot, limitMs = Number.POSITIVE_INFINITY): Trail {
-  const { consolidationHorizonMs: horizonMs, podMoveCost } = DEFAULT_SETTINGS;
   const passes: Pass[] = [];
   let current = start;
   let firstRssMib = 0;
@@ -50,7 +50,7 @@ export function ourTrail(start: Snapshot, limitMs = Number.POSITIVE_INFINITY): T
       snapshot: current,
       records: [],
       commands: [],
-      settings: { cluster: "scenario", horizonMs, podMoveCost },
+      settings: disruptionSettings("scenario", DEFAULT_SETTINGS),
       now: current.now,
       simulate: simulateWithSolve,
       newId: () => `pass-${passes.length}`,

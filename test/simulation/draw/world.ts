@@ -133,7 +133,8 @@ const DAEMON_SET: ApiObject = {
   },
 };
 
-const STORAGE_CLASS: ApiObject = {
+/** Volumes are made where their first pod is. */
+export const STORAGE_CLASS: ApiObject = {
   apiVersion: "storage.k8s.io/v1",
   kind: "StorageClass",
   metadata: { name: "ebs" },

@@ -1,6 +1,7 @@
 import type { Catalogue } from "../../../core/offerings/catalogue.ts";
 import { bundledCatalogue } from "../../../functions/adapters/catalogue/bundled.ts";
 import type { ApiObject } from "../../../functions/hosts/lab/world/objects.ts";
+import { STORAGE_CLASS } from "../draw/world.ts";
 import { NODE_CLASS } from "../story.ts";
 import { type Curve, replicasAt, sized } from "./load.ts";
 
@@ -119,14 +120,6 @@ const AGENT: ApiObject = {
       spec: { containers: [{ name: "agent", image: "agent", resources: { requests: { cpu: "100m", memory: "128Mi" } } }] },
     },
   },
-};
-
-const STORAGE_CLASS: ApiObject = {
-  apiVersion: "storage.k8s.io/v1",
-  kind: "StorageClass",
-  metadata: { name: "ebs" },
-  provisioner: "ebs.csi.aws.com",
-  volumeBindingMode: "WaitForFirstConsumer",
 };
 
 const DATABASE: ApiObject = {
