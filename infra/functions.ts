@@ -15,7 +15,7 @@ export interface ScheduleSpec {
 }
 
 /**
- * A part of what the store's adapter does (functions/adapters/dynamodb): find a claim by its instance; read records and documents; write them one by one, or
+ * A part of what the store's adapter does (functions/adapters/store): find a claim by its instance; read records and documents; write them one by one, or
  * many at once; remove them; take the lease and write under it.
  */
 export type StoreUse = "find" | "read" | "write" | "write-many" | "remove" | "decide";

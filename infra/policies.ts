@@ -6,7 +6,7 @@ import type { ClusterSettings } from "./settings.ts";
 
 /**
  * What the functions may do in EC2, IAM, SSM, Pricing and EKS. Whatever changes something is tied to the tags that every launch carries
- * (core/launch/tags.ts). The cluster is named by the value of eks:eks-cluster-name, not by the key kubernetes.io/cluster/NAME: values can be
+ * (core/model/tags.ts). The cluster is named by the value of eks:eks-cluster-name, not by the key kubernetes.io/cluster/NAME: values can be
  * listed, so one statement serves any number of clusters and the policies do not outgrow IAM's limit.
  */
 

@@ -1,5 +1,5 @@
+import { nextHit, parseCron } from "../lib/cron.ts";
 import type { Budget } from "../model/node-pool.ts";
-import { nextHit, parseCron } from "../time/cron.ts";
 import { durationProblems } from "./durations.ts";
 import { together, type Verdict } from "./verdict.ts";
 

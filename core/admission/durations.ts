@@ -1,4 +1,4 @@
-import { parseDurationOrNever } from "../time/duration.ts";
+import { parseDurationOrNever } from "../lib/duration.ts";
 
 /** Go counts nanoseconds in 64 bits: longer ones pass the schema's pattern, and then no client in Go can read the object. */
 const LONGEST_MS = 2 ** 63 / 1e6;

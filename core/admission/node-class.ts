@@ -1,6 +1,6 @@
-import { restrictedTags } from "../launch/tags.ts";
 import { NODE_CLASS } from "../model/labels.ts";
 import type { EC2NodeClass, EC2NodeClassSpec } from "../model/node-class.ts";
+import { restrictedTags } from "../model/tags.ts";
 import { amiFamilyOf, FAMILIES } from "../node-class/family.ts";
 import { reviewBlockDevices } from "./block-devices.ts";
 import { reviewKubelet } from "./kubelet.ts";

@@ -1,4 +1,4 @@
-import { contentHash } from "../hash/fnv.ts";
+import { contentHash } from "../lib/fnv.ts";
 import type { Announcement, AnnouncementKind } from "../ports/announcements.ts";
 import type { LogFields } from "../ports/log.ts";
 

@@ -1,8 +1,8 @@
 import type { CapacityBuffer, CapacityBufferStatus } from "../model/capacity-buffer.ts";
+import { type ConditionChange, withCondition } from "../model/conditions.ts";
 import type { Condition } from "../model/kubernetes.ts";
 import type { Plan } from "../model/plan.ts";
 import { podKey } from "../pods/predicates.ts";
-import { type ConditionChange, withCondition } from "../status/conditions.ts";
 import type { Headroom } from "./headroom.ts";
 import { MOST_REPLICAS } from "./replicas.ts";
 import { ACTIVE_CAPACITY, type Resolution } from "./resolve.ts";

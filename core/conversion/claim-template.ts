@@ -1,5 +1,5 @@
+import { isJsonObject, type Json, listAt, type Path, parseJson, textAt } from "../lib/json.ts";
 import type { Draft } from "./draft.ts";
-import { isJsonObject, type Json, listAt, type Path, parseJson, textAt } from "./json.ts";
 import { lowerNodeClassRef, raiseNodeClassRef } from "./node-class-ref.ts";
 import { KUBELET_ANNOTATION } from "./versions.ts";
 

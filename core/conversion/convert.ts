@@ -1,5 +1,5 @@
+import { isJsonObject, type Json, type JsonObject, type Path, parseJson, setAt, textAt } from "../lib/json.ts";
 import { Draft } from "./draft.ts";
-import { isJsonObject, type Json, type JsonObject, type Path, parseJson, setAt, textAt } from "./json.ts";
 import { lowerNodeClaim, raiseNodeClaim } from "./node-claim.ts";
 import { lowerNodeClass, raiseNodeClass } from "./node-class.ts";
 import { lowerNodePool, raiseNodePool } from "./node-pool.ts";

@@ -1,4 +1,4 @@
-import { equalJson, getAt, type Json, type JsonObject, mapAt, type Path, setAt } from "./json.ts";
+import { equalJson, getAt, type Json, type JsonObject, mapAt, type Path, setAt } from "../lib/json.ts";
 
 /** Where a part of a new object comes from: a path of one of the objects that were given. */
 export interface Origin {

@@ -1,5 +1,5 @@
+import { equalJson, isJsonObject, type JsonObject, type Path, parseJson, textAt } from "../lib/json.ts";
 import type { Draft } from "./draft.ts";
-import { equalJson, isJsonObject, type JsonObject, type Path, parseJson, textAt } from "./json.ts";
 import { AWS, NODE_CLASS_KIND, NODE_CLASS_REF_ANNOTATION } from "./versions.ts";
 
 const ANNOTATION: Path = ["metadata", "annotations", NODE_CLASS_REF_ANNOTATION];

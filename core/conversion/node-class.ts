@@ -1,5 +1,5 @@
+import { isJsonObject, type Json, type JsonObject, listAt, mapAt, type Path, textAt } from "../lib/json.ts";
 import type { Draft } from "./draft.ts";
-import { isJsonObject, type Json, type JsonObject, listAt, mapAt, type Path, textAt } from "./json.ts";
 import { ALIAS_VERSION_ANNOTATION, UBUNTU_ANNOTATION } from "./versions.ts";
 
 const FAMILY: Path = ["spec", "amiFamily"];

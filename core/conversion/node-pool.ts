@@ -1,6 +1,6 @@
+import { listAt, type Path } from "../lib/json.ts";
 import { lowerClaimTemplate, raiseClaimTemplate } from "./claim-template.ts";
 import type { Draft } from "./draft.ts";
-import { listAt, type Path } from "./json.ts";
 
 /** Where a NodePool's template has its claim's spec. */
 export const TEMPLATE_SPEC: Path = ["spec", "template", "spec"];

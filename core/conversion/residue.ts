@@ -1,4 +1,4 @@
-import { equalJson, getAt, isJsonObject, type Json, type JsonObject, listAt, type Path, setAt } from "./json.ts";
+import { equalJson, getAt, isJsonObject, type Json, type JsonObject, listAt, type Path, setAt } from "../lib/json.ts";
 
 /** One place where an object says what its other version cannot hold: there the conversion alone would give `was`, and `is` was meant. */
 export interface Difference {

@@ -1,4 +1,4 @@
-import { isJsonObject, textAt } from "./json.ts";
+import { isJsonObject, textAt } from "../lib/json.ts";
 import { KUBELET_ANNOTATION, UBUNTU_ANNOTATION } from "./versions.ts";
 
 /** Sentences about a v1 object that came from v1beta1 and does not do here what it did there; for the warnings that kubectl shows. */

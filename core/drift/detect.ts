@@ -1,3 +1,4 @@
+import { fromRfc3339, isTrue } from "../model/conditions.ts";
 import type { InstanceType } from "../model/instance-type.ts";
 import { CAPACITY_TYPE, INSTANCE_TYPE, NODE_POOL_HASH, NODE_POOL_HASH_VERSION, PLACEMENT_GROUP_ID, ZONE } from "../model/labels.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
@@ -5,7 +6,6 @@ import type { EC2NodeClass } from "../model/node-class.ts";
 import type { NodePool } from "../model/node-pool.ts";
 import { NODE_CLASS_HASH_KEY, NODE_CLASS_HASH_VERSION_KEY } from "../node-class/hash.ts";
 import { incompatibility, labelsCompatible, requirementsFrom, requirementsFromLabels } from "../requirements/requirements.ts";
-import { fromRfc3339, isTrue } from "../status/conditions.ts";
 
 /** The condition's reason, in Karpenter's words. */
 export type DriftReason =

@@ -1,10 +1,11 @@
-import { contentHash, utf8 } from "../hash/fnv.ts";
+import { contentHash, utf8 } from "../lib/fnv.ts";
 import type { CapacityType, InstanceType } from "../model/instance-type.ts";
 import { MIN_VALUES_RELAXED, NODE_POOL, PLACEMENT_GROUP_PARTITION } from "../model/labels.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
 import { parseResources } from "../model/quantity.ts";
 import type { FleetRequest, LaunchTemplate, NodeClaimRecord, UnavailableOffering } from "../model/record.ts";
+import { CLAIM_UID_TAG, NODE_CLAIM_TAG, ownershipTags } from "../model/tags.ts";
 import { aliasOf, amiFamilyOf } from "../node-class/family.ts";
 import { launchReadiness } from "../node-class/readiness.ts";
 import { PRICE_OVERLAY_APPLIED } from "../node-overlay/annotations.ts";
@@ -15,7 +16,6 @@ import { isIpv6 } from "./cluster-dns.ts";
 import { filterForLaunch } from "./filter.ts";
 import { type InstanceSpec, launchTemplate } from "./launch-template.ts";
 import { subnetByZone } from "./subnets.ts";
-import { CLAIM_UID_TAG, NODE_CLAIM_TAG, ownershipTags } from "./tags.ts";
 import { groupByTemplate, overridesOf, type TemplateGroup } from "./template-groups.ts";
 import { type ClusterFacts, renderUserData, USER_DATA_LIMIT } from "./user-data.ts";
 

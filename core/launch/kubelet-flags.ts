@@ -2,7 +2,7 @@ import type { ResourceList } from "../model/kubernetes.ts";
 import { CAPACITY_TYPE, DO_NOT_SYNC_TAINTS, UNREGISTERED_TAINT } from "../model/labels.ts";
 import type { KubeletConfiguration } from "../model/node-class.ts";
 import type { Taint } from "../model/taint.ts";
-import { describeTaint } from "../scheduling/taints.ts";
+import { describeTaint } from "../pods/taints.ts";
 
 /** Domains whose labels a kubelet may not give itself; they are put on the node when it registers. */
 const RESERVED_DOMAINS = ["kubernetes.io", "k8s.io", "node-restriction.kubernetes.io"];

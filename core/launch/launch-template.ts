@@ -1,4 +1,4 @@
-import { contentHash } from "../hash/fnv.ts";
+import { contentHash } from "../lib/fnv.ts";
 import type { CapacityType } from "../model/instance-type.ts";
 import type { BlockDeviceMapping, EC2NodeClass } from "../model/node-class.ts";
 import { parseQuantity } from "../model/quantity.ts";

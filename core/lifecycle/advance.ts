@@ -1,3 +1,5 @@
+import { parseDuration } from "../lib/duration.ts";
+import { conditionOf, fromRfc3339, isTrue } from "../model/conditions.ts";
 import {
   INITIALIZED,
   INTENT,
@@ -12,8 +14,6 @@ import {
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/record.ts";
-import { conditionOf, fromRfc3339, isTrue } from "../status/conditions.ts";
-import { parseDuration } from "../time/duration.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
 import { writeConditions } from "./claim-status.ts";
 import { consistency } from "./consistency.ts";

@@ -1,7 +1,7 @@
+import type { ConditionChange } from "../model/conditions.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import { parseQuantity } from "../model/quantity.ts";
-import type { ConditionChange } from "../status/conditions.ts";
 
 /** A node must have this share of what its claim was promised (nodeclaim-lifecycle.md §8). */
 const SHARE = 0.9;

@@ -1,3 +1,4 @@
+import { conditionOf, fromRfc3339 } from "../model/conditions.ts";
 import { DO_NOT_DISRUPT, TERMINATION_TIMESTAMP } from "../model/labels.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
@@ -5,7 +6,6 @@ import type { Pod } from "../model/pod.ts";
 import type { NodeClaimRecord } from "../model/record.ts";
 import { doNotDisruptProblem } from "../pods/do-not-disrupt.ts";
 import { isDaemonSetPod, isEvictable, isTerminating, isWaiting } from "../pods/predicates.ts";
-import { conditionOf, fromRfc3339 } from "../status/conditions.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
 
 /** At first; a drain that is held up for long is looked at ever less often, as evictions back off upstream (§12). */

@@ -1,8 +1,8 @@
+import { isTrue } from "../model/conditions.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import { parseQuantity } from "../model/quantity.ts";
-import { isEphemeralTaint } from "../scheduling/node-view.ts";
-import { isTrue } from "../status/conditions.ts";
+import { isEphemeralTaint } from "../scheduling/problem/node-view.ts";
 
 /** Why a registered node is not initialized yet; the reason is the one on the claim's condition. */
 export interface NotInitialized {

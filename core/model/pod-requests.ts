@@ -1,4 +1,4 @@
-import { oncePer } from "./once-per.ts";
+import { oncePer } from "../lib/once-per.ts";
 import type { Container, PodSpec, ResourceRequirements } from "./pod.ts";
 import { addResources, maxResources, parseResources, type Resources } from "./quantity.ts";
 

@@ -1,7 +1,7 @@
+import { rfc3339 } from "../model/conditions.ts";
 import type { ResolvedReservation } from "../model/node-class.ts";
 import type { NodeClaimRecord } from "../model/record.ts";
 import type { CapacityReservation } from "../ports/cloud-inventory.ts";
-import { rfc3339 } from "../status/conditions.ts";
 
 /** EC2 takes the machines of a capacity block 30 minutes before its end; by then they must have been drained (interruption.md §6). */
 export const EXPIRING_MS = 40 * 60_000;

@@ -1,4 +1,4 @@
-import { canonicalJson, contentHash } from "../hash/fnv.ts";
+import { canonicalJson, contentHash } from "../lib/fnv.ts";
 import type { EC2NodeClass, MetadataOptions } from "../model/node-class.ts";
 import { amiFamilyOf } from "./family.ts";
 

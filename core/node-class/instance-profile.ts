@@ -1,7 +1,7 @@
-import { contentHash } from "../hash/fnv.ts";
-import { CLUSTER_TAG } from "../launch/tags.ts";
+import { contentHash } from "../lib/fnv.ts";
 import { NODE_CLASS, REGION } from "../model/labels.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
+import { CLUSTER_TAG } from "../model/tags.ts";
 
 export interface InstanceProfile {
   readonly name: string;

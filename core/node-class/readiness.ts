@@ -1,5 +1,5 @@
+import { conditionOf } from "../model/conditions.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
-import { conditionOf } from "../status/conditions.ts";
 
 export interface NotReady {
   readonly kind: "InsufficientCapacity" | "NodeClassNotReady" | "Refused";

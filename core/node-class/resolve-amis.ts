@@ -1,4 +1,4 @@
-import { canonicalJson } from "../hash/fnv.ts";
+import { canonicalJson } from "../lib/fnv.ts";
 import { ARCH } from "../model/labels.ts";
 import type { ResolvedAmi } from "../model/node-class.ts";
 import type { NodeSelectorRequirementWithMinValues } from "../model/node-pool.ts";

@@ -1,8 +1,8 @@
-import { restrictedTags } from "../launch/tags.ts";
+import { type ConditionChange, conditionOf, withCondition, withoutCondition, withReady } from "../model/conditions.ts";
 import type { Condition } from "../model/kubernetes.ts";
 import type { EC2NodeClass, EC2NodeClassStatus, ResolvedAmi, ResolvedPlacementGroup, ResolvedReservation } from "../model/node-class.ts";
+import { restrictedTags } from "../model/tags.ts";
 import type { Subnet } from "../ports/cloud-inventory.ts";
-import { type ConditionChange, conditionOf, withCondition, withoutCondition, withReady } from "../status/conditions.ts";
 import { amiFamilyOf } from "./family.ts";
 
 /** A lookup that failed for a reason that may pass: the old answer stays, if it is of this generation. */

@@ -1,5 +1,5 @@
+import { withCondition, withReady } from "../model/conditions.ts";
 import type { NodeOverlay } from "../model/node-overlay.ts";
-import { withCondition, withReady } from "../status/conditions.ts";
 import { explainVerdict, type Verdict } from "./verdict.ts";
 
 /** An overlay's status: whether it is applied, and if not, why not and what to do. `now` in ms since the epoch. */

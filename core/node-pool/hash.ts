@@ -1,4 +1,4 @@
-import { fnv1, littleEndian, utf8 } from "../hash/fnv.ts";
+import { fnv1, littleEndian, utf8 } from "../lib/fnv.ts";
 import type { NodePool } from "../model/node-pool.ts";
 import type { Taint } from "../model/taint.ts";
 

@@ -1,5 +1,5 @@
+import { type ConditionChange, conditionOf, withCondition } from "../model/conditions.ts";
 import type { NodePool, NodePoolStatus } from "../model/node-pool.ts";
-import { type ConditionChange, conditionOf, withCondition } from "../status/conditions.ts";
 
 /** How a claim's registration ended: its node was let in, or it was given up. */
 export interface RegistrationOutcome {

@@ -1,3 +1,4 @@
+import { type ConditionChange, conditionOf, isTrue, withCondition, withReady } from "../model/conditions.ts";
 import type { Condition } from "../model/kubernetes.ts";
 import { NODE_POOL } from "../model/labels.ts";
 import type { Node } from "../model/node.ts";
@@ -5,7 +6,6 @@ import type { NodeClaim } from "../model/node-claim.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
 import type { NodePool, NodePoolStatus } from "../model/node-pool.ts";
 import { addResources, formatResources, parseResources, type Resources } from "../model/quantity.ts";
-import { type ConditionChange, conditionOf, isTrue, withCondition, withReady } from "../status/conditions.ts";
 import { withFreshRegistrationHealth } from "./registration-health.ts";
 import { nodePoolProblems } from "./validate.ts";
 

@@ -1,4 +1,4 @@
-import { contentHash } from "../hash/fnv.ts";
+import { contentHash } from "../lib/fnv.ts";
 import { INSTANCE_TYPE, REGISTERED } from "../model/labels.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";

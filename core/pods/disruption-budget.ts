@@ -1,7 +1,7 @@
 import type { Pod } from "../model/pod.ts";
 import type { PodDisruptionBudget } from "../model/workloads.ts";
-import { selects } from "../scheduling/label-selector.ts";
 import { doNotDisruptUntil } from "./do-not-disrupt.ts";
+import { selects } from "./label-selector.ts";
 import { isReschedulable } from "./predicates.ts";
 
 /** PodDisruptionBudgets that stand in a pod's way, as "namespace/name"; two or more means that none may be asked: the API refuses. */

@@ -1,7 +1,7 @@
+import { parseDuration } from "../lib/duration.ts";
+import { fromRfc3339 } from "../model/conditions.ts";
 import { DO_NOT_DISRUPT } from "../model/labels.ts";
 import type { Pod } from "../model/pod.ts";
-import { fromRfc3339 } from "../status/conditions.ts";
-import { parseDuration } from "../time/duration.ts";
 
 /**
  * Until when (ms) the pod's annotation keeps it from being moved: Infinity for "true", start plus the duration for a positive Go

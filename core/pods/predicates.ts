@@ -1,8 +1,8 @@
+import { fromRfc3339 } from "../model/conditions.ts";
 import { DISRUPTED_TAINT } from "../model/labels.ts";
 import type { Pod } from "../model/pod.ts";
-import { untolerated } from "../scheduling/taints.ts";
-import { fromRfc3339 } from "../status/conditions.ts";
 import { doNotDisruptUntil } from "./do-not-disrupt.ts";
+import { untolerated } from "./taints.ts";
 
 /** Past the end of its grace period by this much, a pod's node no longer answers for it. */
 const STUCK_AFTER_MS = 60_000;

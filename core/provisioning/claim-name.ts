@@ -1,4 +1,4 @@
-import { fnv1a32 } from "../hash/fnv.ts";
+import { fnv1a32 } from "../lib/fnv.ts";
 
 /** Letters and digits that make no words and are not mistaken for each other, as Kubernetes' generated names use. */
 const ALPHABET = "bcdfghjklmnpqrstvwxz2456789";

@@ -1,6 +1,6 @@
-import { CLAIM_UID_TAG } from "../launch/tags.ts";
-import { isAlive } from "../lifecycle/collection.ts";
+import { isAlive } from "../lifecycle/garbage-collection.ts";
 import type { Instance } from "../model/record.ts";
+import { CLAIM_UID_TAG } from "../model/tags.ts";
 
 /** The instance that was launched for the claim of a UID, by its tag; undefined when none of those given was. */
 export function launchedFor(uid: string | undefined, instances: readonly Instance[]): Instance | undefined {

@@ -1,4 +1,5 @@
-import { instanceIdOf } from "../lifecycle/collection.ts";
+import { instanceIdOf } from "../lifecycle/garbage-collection.ts";
+import { fromRfc3339 } from "../model/conditions.ts";
 import type { CapacityType } from "../model/instance-type.ts";
 import {
   CAPACITY_RESERVATION_ID,
@@ -11,7 +12,6 @@ import {
 } from "../model/labels.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { Instance, KnownInstance, NodeClaimRecord } from "../model/record.ts";
-import { fromRfc3339 } from "../status/conditions.ts";
 
 /** What a record keeps of an instance. */
 export type RecordedInstance = KnownInstance;

@@ -1,7 +1,7 @@
+import { conditionOf, fromRfc3339 } from "../model/conditions.ts";
 import { NODE_POOL } from "../model/labels.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
-import { conditionOf, fromRfc3339 } from "../status/conditions.ts";
 import { REPAIR_POLICIES } from "./policies.ts";
 
 /** A node to be replaced at once. */

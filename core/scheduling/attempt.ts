@@ -1,19 +1,19 @@
 import { HOSTNAME } from "../model/labels.ts";
 import type { Pod } from "../model/pod.ts";
-import { Auction, SAME_PRICE } from "./auction.ts";
-import { isEmpty } from "./bitset.ts";
-import { Evaluation } from "./evaluation.ts";
-import { NodeState } from "./existing-node.ts";
-import { Limits } from "./limits.ts";
-import type { Outcome } from "./outcome.ts";
-import { PlannedClaim } from "./planned-claim.ts";
-import type { Ask, PodClass } from "./pod-class.ts";
-import { type Machine, recipesFor } from "./recipes/recipes.ts";
-import { Reservations } from "./reservations.ts";
-import type { Strategy } from "./strategy.ts";
-import { filterAdmitsNode } from "./topology-group.ts";
-import { TopologyState } from "./topology-state.ts";
-import type { World } from "./world.ts";
+import { Auction, SAME_PRICE } from "./claims/cheapest-claim.ts";
+import { Evaluation } from "./claims/evaluation.ts";
+import { Limits } from "./claims/limits.ts";
+import type { Outcome } from "./claims/outcome.ts";
+import { PlannedClaim } from "./claims/planned-claim.ts";
+import { Reservations } from "./claims/reservations.ts";
+import { type Machine, recipesFor } from "./packing/packing.ts";
+import { NodeState } from "./problem/existing-node.ts";
+import type { Ask, PodClass } from "./problem/pod-class.ts";
+import type { World } from "./problem/problem.ts";
+import type { Strategy } from "./problem/strategy.ts";
+import { TopologyState } from "./problem/topology-state.ts";
+import { filterAdmitsNode } from "./rules/topology-group.ts";
+import { isEmpty } from "./tables/bitset.ts";
 
 const REFUSED = 1;
 

@@ -2,7 +2,7 @@ import type { Pod } from "../model/pod.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import { podUid } from "../pods/predicates.ts";
 import type { Attempt } from "./attempt.ts";
-import type { NodeView } from "./node-view.ts";
+import type { NodeView } from "./problem/node-view.ts";
 
 /** Where pods went, when some of them do not exist. */
 export interface WithHeadroom {

@@ -1,8 +1,8 @@
-import { priceOf } from "./assemble.ts";
 import { Attempt } from "./attempt.ts";
-import { mixed, type Strategy } from "./strategy.ts";
-import type { TopologyGroup } from "./topology-group.ts";
-import type { World } from "./world.ts";
+import { priceOf } from "./claims/assemble.ts";
+import type { World } from "./problem/problem.ts";
+import { mixed, type Strategy } from "./problem/strategy.ts";
+import type { TopologyGroup } from "./rules/topology-group.ts";
 
 /** How good an attempt is: pods left first, then price. */
 interface Score {

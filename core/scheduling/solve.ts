@@ -2,17 +2,17 @@ import type { Plan } from "../model/plan.ts";
 import type { Pod } from "../model/pod.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import { podKey, podUid } from "../pods/predicates.ts";
-import { assembleClaim } from "./assemble.ts";
-import { Explainer } from "./explain.ts";
+import { assembleClaim } from "./claims/assemble.ts";
 import { placeWithHeadroom } from "./headroom.ts";
-import { nodeViews } from "./node-view.ts";
-import { pendingPods } from "./pending-pods.ts";
-import type { PreferencePolicy } from "./preferences.ts";
+import { nodeViews } from "./problem/node-view.ts";
+import { pendingPods } from "./problem/pending-pods.ts";
+import { worldOf } from "./problem/problem.ts";
+import { Explainer } from "./reasons/explain.ts";
+import type { PreferencePolicy } from "./rules/preferences.ts";
 import { bestAttempt, type Effort } from "./search.ts";
-import { worldOf } from "./world.ts";
 
-export { claimRequirements } from "./assemble.ts";
-export { pendingPods } from "./pending-pods.ts";
+export { claimRequirements } from "./claims/assemble.ts";
+export { pendingPods } from "./problem/pending-pods.ts";
 
 /** What a caller may change about a run; provisioning changes nothing, disruption thinks nodes away. */
 export interface SolveOptions {

@@ -1,4 +1,4 @@
-import { disruptingClaims } from "../disruption/view.ts";
+import { disruptingClaims } from "../disruption/cluster/view.ts";
 import { NODE_POOL } from "../model/labels.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { CommandRecord, NodeClaimRecord } from "../model/record.ts";

@@ -1,5 +1,5 @@
+import { isTrue } from "../model/conditions.ts";
 import type { NodePool } from "../model/node-pool.ts";
-import { isTrue } from "../status/conditions.ts";
 import { isStatic } from "./claim.ts";
 import { type ClaimFacts, countReplicas, type ReplicaCount } from "./count.ts";
 

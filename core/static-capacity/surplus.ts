@@ -1,9 +1,9 @@
-import { disruptionCost } from "../disruption/cost.ts";
-import { podDoNotDisrupt } from "../disruption/rules/pod-do-not-disrupt.ts";
-import type { ClusterView, Machine } from "../disruption/view.ts";
+import { disruptionCost } from "../disruption/cluster/disruption-cost.ts";
+import { podDoNotDisrupt } from "../disruption/cluster/rules/pod-do-not-disrupt.ts";
+import type { ClusterView, Machine } from "../disruption/cluster/view.ts";
+import { parseDuration } from "../lib/duration.ts";
+import { fromRfc3339 } from "../model/conditions.ts";
 import { isDaemonSetPod, isReschedulable, isTerminal } from "../pods/predicates.ts";
-import { fromRfc3339 } from "../status/conditions.ts";
-import { parseDuration } from "../time/duration.ts";
 
 /**
  * Which of a static pool's claims go when it has too many (nodepool.md §7): those without a machine, then those with nothing on them but daemons, then

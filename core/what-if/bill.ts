@@ -1,7 +1,7 @@
-import { nodePrice } from "../disruption/price.ts";
+import { nodePrice } from "../disruption/prices/price.ts";
 import { CAPACITY_TYPE, INSTANCE_TYPE } from "../model/labels.ts";
 import type { Snapshot } from "../model/snapshot.ts";
-import { nodeViews } from "../scheduling/node-view.ts";
+import { nodeViews } from "../scheduling/problem/node-view.ts";
 
 /** What a month is reckoned as, as in AWS's own price lists. */
 export const HOURS_A_MONTH = 730;

@@ -1,4 +1,4 @@
-import { nameReplacements } from "../disruption/replacement-names.ts";
+import { nameReplacements } from "../disruption/command/replacement-names.ts";
 import type { Plan } from "../model/plan.ts";
 import type { CommandRecord } from "../model/record.ts";
 import type { Snapshot } from "../model/snapshot.ts";

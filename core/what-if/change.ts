@@ -1,4 +1,5 @@
 import { type DriftReason, driftReason } from "../drift/detect.ts";
+import { conditionOf, isTrue, rfc3339, withCondition, withoutCondition } from "../model/conditions.ts";
 import { NODE_POOL, NODE_POOL_HASH, NODE_POOL_HASH_VERSION } from "../model/labels.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
@@ -7,7 +8,6 @@ import type { Snapshot } from "../model/snapshot.ts";
 import type { PodDisruptionBudget } from "../model/workloads.ts";
 import { NODE_CLASS_HASH_KEY, NODE_CLASS_HASH_VERSION, NODE_CLASS_HASH_VERSION_KEY, nodeClassHash } from "../node-class/hash.ts";
 import { NODE_POOL_HASH_VERSION_VALUE, nodePoolHash } from "../node-pool/hash.ts";
-import { conditionOf, isTrue, rfc3339, withCondition, withoutCondition } from "../status/conditions.ts";
 
 /** What is different in thought. Objects take the place of those of their name, or come as new ones. */
 export interface Change {

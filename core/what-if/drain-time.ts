@@ -1,12 +1,12 @@
+import { parseDuration } from "../lib/duration.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { Pod } from "../model/pod.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import type { PodDisruptionBudget } from "../model/workloads.ts";
 import { isCurrentlyReschedulable } from "../pods/disruption-budget.ts";
 import { doNotDisruptUntil } from "../pods/do-not-disrupt.ts";
+import { selects } from "../pods/label-selector.ts";
 import { isReschedulable } from "../pods/predicates.ts";
-import { selects } from "../scheduling/label-selector.ts";
-import { parseDuration } from "../time/duration.ts";
 
 /** For one round of evictions to be over; an assumption: most pods take less, few as much as their grace period of 30 s. */
 export const DRAIN_MS = 30_000;

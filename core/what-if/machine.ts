@@ -1,5 +1,6 @@
-import { launchOfferings } from "../disruption/price.ts";
+import { launchOfferings } from "../disruption/prices/price.ts";
 import { filterForLaunch } from "../launch/filter.ts";
+import { rfc3339, withCondition } from "../model/conditions.ts";
 import type { CapacityType, InstanceType, Offering } from "../model/instance-type.ts";
 import { CAPACITY_TYPE, HOSTNAME, INITIALIZED, INSTANCE_TYPE, MIN_VALUES_RELAXED, REGISTERED, ZONE } from "../model/labels.ts";
 import type { Node } from "../model/node.ts";
@@ -8,8 +9,7 @@ import type { NodeSelectorRequirementWithMinValues } from "../model/node-pool.ts
 import { formatResources, parseResources } from "../model/quantity.ts";
 import { allocatableOf } from "../offerings/overhead.ts";
 import { requirementsFrom } from "../requirements/requirements.ts";
-import { isEphemeralTaint } from "../scheduling/node-view.ts";
-import { rfc3339, withCondition } from "../status/conditions.ts";
+import { isEphemeralTaint } from "../scheduling/problem/node-view.ts";
 
 /** One way to buy a claim. */
 export interface Purchase {

@@ -1,9 +1,9 @@
-import type { CommandAction } from "../disruption/command-action.ts";
+import type { CommandAction } from "../disruption/command/command-action.ts";
 import { withDisruptedTaint, withoutDisruptedTaint } from "../lifecycle/disrupted-taint.ts";
+import { withCondition, withoutCondition } from "../model/conditions.ts";
 import type { Condition } from "../model/kubernetes.ts";
 import type { Node } from "../model/node.ts";
 import type { ClaimReason } from "../model/record.ts";
-import { withCondition, withoutCondition } from "../status/conditions.ts";
 import { buy, remove, type Stage } from "./stage.ts";
 
 /** What a command asks of the shell, done to the stage. Events, logs and metrics have nobody to hear them. */

@@ -1,10 +1,10 @@
-import { withPromisedRoom } from "../disruption/promised-room.ts";
-import { viewCluster } from "../disruption/view.ts";
+import { withPromisedRoom } from "../disruption/cluster/command-room.ts";
+import { viewCluster } from "../disruption/cluster/view.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import { isPending, podKey } from "../pods/predicates.ts";
-import { nodeViews } from "../scheduling/node-view.ts";
-import { pendingPods } from "../scheduling/pending-pods.ts";
+import { nodeViews } from "../scheduling/problem/node-view.ts";
+import { pendingPods } from "../scheduling/problem/pending-pods.ts";
 import { staticClaim } from "../static-capacity/claim.ts";
 import { countReplicas } from "../static-capacity/count.ts";
 import { replicaChanges } from "../static-capacity/plan.ts";

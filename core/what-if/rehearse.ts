@@ -1,7 +1,7 @@
-import { advanceCommand } from "../disruption/advance-command.ts";
+import { advanceCommand } from "../disruption/command/advance-command.ts";
+import { type Simulate, simulateWithSolve } from "../disruption/consolidation/simulate.ts";
 import { type DisruptionPlan, planDisruption } from "../disruption/plan.ts";
 import type { DisruptionSettings } from "../disruption/settings.ts";
-import { type Simulate, simulateWithSolve } from "../disruption/simulate.ts";
 import type { Plan } from "../model/plan.ts";
 import type { CommandRecord } from "../model/record.ts";
 import type { Snapshot } from "../model/snapshot.ts";

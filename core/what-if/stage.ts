@@ -1,3 +1,4 @@
+import { rfc3339 } from "../model/conditions.ts";
 import { INSTANCE_TYPE, NODE_POOL } from "../model/labels.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
@@ -9,7 +10,6 @@ import type { Snapshot } from "../model/snapshot.ts";
 import { isReschedulable, podKey, podUid } from "../pods/predicates.ts";
 import { withInFlight } from "../provisioning/in-flight.ts";
 import { intentFor } from "../provisioning/intent.ts";
-import { rfc3339 } from "../status/conditions.ts";
 import { departureOf } from "./drain-time.ts";
 import { newMachine, purchaseOf, upAndRunning } from "./machine.ts";
 

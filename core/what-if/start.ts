@@ -1,10 +1,10 @@
-import { consolidateAfterMs } from "../disruption/consolidate-after.ts";
+import { consolidateAfterMs } from "../disruption/cluster/consolidate-after.ts";
+import { conditionOf, fromRfc3339, isTrue, rfc3339, withoutCondition } from "../model/conditions.ts";
 import { NODE_POOL } from "../model/labels.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodePool } from "../model/node-pool.ts";
 import type { CommandRecord, NodeClaimRecord } from "../model/record.ts";
 import type { Snapshot } from "../model/snapshot.ts";
-import { conditionOf, fromRfc3339, isTrue, rfc3339, withoutCondition } from "../status/conditions.ts";
 import { departureOf } from "./drain-time.ts";
 import { type Coming, type Stage, typesOfClaim, UP_MS } from "./stage.ts";
 

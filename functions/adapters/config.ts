@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { readSchedulerConfig, type SchedulerConfig } from "../../core/scheduling/scheduler-config.ts";
+import { readSchedulerConfig, type SchedulerConfig } from "../../core/scheduling/rules/scheduler-config.ts";
 import { type ClusterConfig, clusterList } from "./cluster-list.ts";
 import { atLeast, bool, duration, durationOrNone, oneOf, setting } from "./variables.ts";
 

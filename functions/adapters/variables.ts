@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { parseDuration } from "../../core/time/duration.ts";
+import { parseDuration } from "../../core/lib/duration.ts";
 
 /** Readers of environment variables (config.ts): each has a default, takes an empty text for none, and refuses a bad one with a sentence. */
 

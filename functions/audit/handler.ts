@@ -1,5 +1,5 @@
 import middy from "@middy/core";
-import { wireBase } from "../adapters/wiring/base.ts";
+import { wireBase } from "../wiring/base.ts";
 import { auditEntry, clusterOfLogGroup } from "./entry.ts";
 
 const base = wireBase("audit", ["PROVISION_QUEUE_URL", "CLAIM_QUEUE_URL", "DISRUPTION_QUEUE_URL", "CATALOG_QUEUE_URL"]);

@@ -4,7 +4,7 @@ import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
 import type { WakeUps } from "../../core/ports/wake-ups.ts";
 import { readAuditRecord } from "../../core/signals/audit-record.ts";
 import { type Signal, wakeUpsFor } from "../../core/signals/signal.ts";
-import { claimsOf } from "../claims-of.ts";
+import { claimsOf } from "../shared/claims-by-provider-id.ts";
 
 export interface ListenDeps {
   readonly store: Pick<NodeClaimStore, "byInstance">;

@@ -1,5 +1,5 @@
 import type { CloudInventory } from "../../core/ports/cloud-inventory.ts";
-import type { ClusterDeps } from "../cluster-deps.ts";
+import type { ClusterDeps } from "../shared/cluster-deps.ts";
 
 /** What the catalog function uses of one cluster, and of the account around it. */
 export interface CatalogDeps

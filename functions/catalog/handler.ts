@@ -2,9 +2,9 @@ import middy from "@middy/core";
 import { ec2Client, iamClient, pricingClient, ssmClient } from "../adapters/aws/clients.ts";
 import { awsInventory } from "../adapters/aws/inventory.ts";
 import { arcZonalShift } from "../adapters/aws/zonal-shift.ts";
-import { wireBase } from "../adapters/wiring/base.ts";
-import { wireClustersWith } from "../adapters/wiring/clusters.ts";
-import { silence } from "../announcing.ts";
+import { silence } from "../shared/announce.ts";
+import { wireBase } from "../wiring/base.ts";
+import { wireClustersWith } from "../wiring/clusters.ts";
 import { catalogEntry } from "./entry.ts";
 
 const base = wireBase("catalog", ["PROVISION_QUEUE_URL"]);

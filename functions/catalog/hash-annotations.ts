@@ -1,8 +1,8 @@
+import { isTrue } from "../../core/model/conditions.ts";
 import type { KubernetesObject } from "../../core/model/kubernetes.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import { ConflictError, NotFoundError } from "../../core/ports/errors.ts";
 import type { Kubernetes } from "../../core/ports/kubernetes.ts";
-import { isTrue } from "../../core/status/conditions.ts";
 
 /** A hash and the version of its rules, as annotations hold them. */
 export interface HashAnnotations {

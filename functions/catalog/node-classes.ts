@@ -1,17 +1,17 @@
-import { canonicalJson } from "../../core/hash/fnv.ts";
 import { hasChoice } from "../../core/launch/free-addresses.ts";
+import { canonicalJson } from "../../core/lib/fnv.ts";
+import { isTrue } from "../../core/model/conditions.ts";
 import { NODE_CLASS_GROUP } from "../../core/model/labels.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
 import { NODE_CLASS_HASH_KEY, NODE_CLASS_HASH_VERSION, NODE_CLASS_HASH_VERSION_KEY, nodeClassHash } from "../../core/node-class/hash.ts";
 import { nodeClassStatus } from "../../core/node-class/status.ts";
 import type { Subnet } from "../../core/ports/cloud-inventory.ts";
-import { isTrue } from "../../core/status/conditions.ts";
 import { tellAddresses } from "../adapters/subnet-addresses.ts";
-import { publishOnce } from "../events.ts";
+import { publishOnce } from "../shared/publish-once.ts";
 import type { CatalogDeps } from "./deps.ts";
 import { type HashAnnotations, moveClaims, tolerant, withHash } from "./hash-annotations.ts";
-import { dueParts, type Looked, type LookUpContext, lookUp } from "./look-up.ts";
+import { dueParts, type Looked, type LookUpContext, lookUp } from "./resolve-node-class.ts";
 
 const FINALIZER = "karpenter.k8s.aws/termination";
 

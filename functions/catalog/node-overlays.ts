@@ -1,12 +1,12 @@
-import { canonicalJson } from "../../core/hash/fnv.ts";
+import { canonicalJson } from "../../core/lib/fnv.ts";
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
 import type { NodeOverlay } from "../../core/model/node-overlay.ts";
 import type { NodePool } from "../../core/model/node-pool.ts";
 import { nodeOverlayStatus } from "../../core/node-overlay/status.ts";
 import { explainVerdict, type Verdict } from "../../core/node-overlay/verdict.ts";
 import { instanceTypesByPool } from "../adapters/kubernetes/snapshot.ts";
-import { instanceTypesFor } from "../instance-types.ts";
-import { overlaidTypes } from "../overlaid-types.ts";
+import { instanceTypesFor } from "../shared/instance-types.ts";
+import { overlaidTypes } from "../shared/overlaid-types.ts";
 import type { CatalogDeps } from "./deps.ts";
 import { tolerant } from "./hash-annotations.ts";
 

@@ -1,10 +1,10 @@
-import { canonicalJson } from "../../core/hash/fnv.ts";
+import { canonicalJson } from "../../core/lib/fnv.ts";
+import { conditionOf, isTrue } from "../../core/model/conditions.ts";
 import { NODE_CLASS_GROUP, NODE_POOL, NODE_POOL_HASH, NODE_POOL_HASH_VERSION } from "../../core/model/labels.ts";
 import type { NodePool } from "../../core/model/node-pool.ts";
 import { NODE_POOL_HASH_VERSION_VALUE, nodePoolHash } from "../../core/node-pool/hash.ts";
 import { nodePoolStatus, type PoolContext } from "../../core/node-pool/status.ts";
 import { isStatic } from "../../core/static-capacity/claim.ts";
-import { conditionOf, isTrue } from "../../core/status/conditions.ts";
 import type { CatalogDeps } from "./deps.ts";
 import { type HashAnnotations, moveClaims, tolerant, withHash } from "./hash-annotations.ts";
 

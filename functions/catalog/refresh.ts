@@ -2,10 +2,10 @@ import type { EC2NodeClass } from "../../core/model/node-class.ts";
 import { standingIn } from "../../core/node-class/capacity-reservations.ts";
 import { collectProfiles } from "./collect-profiles.ts";
 import type { CatalogDeps } from "./deps.ts";
-import type { LookUpContext } from "./look-up.ts";
 import { type Memory, refreshNodeClass } from "./node-classes.ts";
 import { type Judged, judgeOverlays, refreshNodeOverlay } from "./node-overlays.ts";
 import { refreshNodePool } from "./node-pools.ts";
+import type { LookUpContext } from "./resolve-node-class.ts";
 import { noteMemory } from "./seen-memory.ts";
 
 /**

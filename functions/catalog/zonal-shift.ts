@@ -1,7 +1,7 @@
 import { shiftedZoneMarks } from "../../core/offerings/unavailable.ts";
 import { NotFoundError } from "../../core/ports/errors.ts";
 import type { ShiftedZone, ZonalShift } from "../../core/ports/zonal-shift.ts";
-import { publishOnce } from "../events.ts";
+import { publishOnce } from "../shared/publish-once.ts";
 import type { CatalogDeps } from "./deps.ts";
 
 export type ShiftDeps = Pick<CatalogDeps, "cluster" | "kubernetes" | "store" | "catalogue" | "log" | "now"> & {

@@ -1,6 +1,6 @@
 import { SETTLE_MS, SWARMS } from "../../core/signals/signal.ts";
-import type { ClusterDeps } from "../cluster-deps.ts";
-import { type EntryDeps, entry } from "../entry.ts";
+import type { ClusterDeps } from "../shared/cluster-deps.ts";
+import { type EntryDeps, entry } from "../shared/cluster-entry.ts";
 import { disrupt } from "./disrupt.ts";
 
 /** Wake-ups when something is due, and the sweep. */

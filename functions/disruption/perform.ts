@@ -1,16 +1,16 @@
-import type { CommandAction } from "../../core/disruption/command-action.ts";
+import type { CommandAction } from "../../core/disruption/command/command-action.ts";
 import { withDisruptedTaint, withoutDisruptedTaint } from "../../core/lifecycle/disrupted-taint.ts";
+import { withCondition, withoutCondition } from "../../core/model/conditions.ts";
 import type { Node } from "../../core/model/node.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { ClaimReason, Lease } from "../../core/model/record.ts";
 import { ConflictError, NotFoundError } from "../../core/ports/errors.ts";
 import { intentFor } from "../../core/provisioning/intent.ts";
 import { nomineesOf } from "../../core/provisioning/nominees.ts";
-import { withCondition, withoutCondition } from "../../core/status/conditions.ts";
-import type { ClusterDeps } from "../cluster-deps.ts";
-import { endClaim } from "../end-claim.ts";
-import { publishOnce } from "../events.ts";
-import type { World } from "../world.ts";
+import type { ClusterDeps } from "../shared/cluster-deps.ts";
+import type { World } from "../shared/cluster-state.ts";
+import { publishOnce } from "../shared/publish-once.ts";
+import { endClaim } from "../shared/terminate-claim.ts";
 
 export interface CommandContext {
   readonly lease: Lease;

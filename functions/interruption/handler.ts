@@ -1,7 +1,7 @@
 import middy from "@middy/core";
-import { wireAnnouncements } from "../adapters/wiring/announcements.ts";
-import { wireBase } from "../adapters/wiring/base.ts";
-import { wireClusters } from "../adapters/wiring/clusters.ts";
+import { wireAnnouncements } from "../wiring/announcements.ts";
+import { wireBase } from "../wiring/base.ts";
+import { wireClusters } from "../wiring/clusters.ts";
 import { interruptionEntry } from "./entry.ts";
 
 const base = wireBase("interruption", ["PROVISION_QUEUE_URL", "CLAIM_QUEUE_URL"]);

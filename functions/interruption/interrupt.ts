@@ -2,9 +2,9 @@ import { type Interruption, parseInterruption, UnreadableInterruptionError } fro
 import type { Log } from "../../core/ports/log.ts";
 import type { Metrics } from "../../core/ports/metrics.ts";
 import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
-import { announcing } from "../announcing.ts";
-import type { ClusterDeps } from "../cluster-deps.ts";
-import { interruptClaim } from "../interrupt-claim.ts";
+import { announcing } from "../shared/announce.ts";
+import type { ClusterDeps } from "../shared/cluster-deps.ts";
+import { interruptClaim } from "../shared/interrupt-claim.ts";
 
 export interface InterruptDeps {
   readonly store: Pick<NodeClaimStore, "byInstance">;

@@ -1,7 +1,7 @@
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import { recordFromClaim, toldInstance } from "../../core/rebuild/record.ts";
-import type { LifecycleDeps } from "../cluster-deps.ts";
-import { launchedInstance } from "./launch.ts";
+import type { LifecycleDeps } from "../shared/cluster-deps.ts";
+import { launchedInstance } from "./launch/launch.ts";
 
 /**
  * Takes a claim that has no record into care: one that a person made, or all of them after the table was lost. What it was launched as is read

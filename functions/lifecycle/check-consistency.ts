@@ -1,12 +1,12 @@
 import { withConditions } from "../../core/lifecycle/claim-status.ts";
 import { consistency } from "../../core/lifecycle/consistency.ts";
+import { isTrue } from "../../core/model/conditions.ts";
 import type { Node } from "../../core/model/node.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import { ConflictError, NotFoundError } from "../../core/ports/errors.ts";
-import { isTrue } from "../../core/status/conditions.ts";
-import type { LifecycleDeps } from "../cluster-deps.ts";
-import { publishOnce } from "../events.ts";
-import { claimFields } from "./claim-fields.ts";
+import type { LifecycleDeps } from "../shared/cluster-deps.ts";
+import { publishOnce } from "../shared/publish-once.ts";
+import { claimFields } from "./log-fields.ts";
 
 const TELL_MS = 10 * 60_000;
 

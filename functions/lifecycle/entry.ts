@@ -1,7 +1,7 @@
-import type { LifecycleDeps } from "../cluster-deps.ts";
-import { type EntryDeps, entry } from "../entry.ts";
+import type { LifecycleDeps } from "../shared/cluster-deps.ts";
+import { type EntryDeps, entry } from "../shared/cluster-entry.ts";
+import { tend } from "./reconcile.ts";
 import { sweep } from "./sweep.ts";
-import { tend } from "./tend.ts";
 
 /** Wake-ups of single claims, and the sweep over all of them. */
 export const lifecycleEntry = (deps: EntryDeps<LifecycleDeps>) =>

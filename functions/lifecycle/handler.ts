@@ -2,9 +2,9 @@ import middy from "@middy/core";
 import { ec2Client } from "../adapters/aws/clients.ts";
 import { ec2Fleet } from "../adapters/aws/fleet.ts";
 import { pacedEc2 } from "../adapters/aws/pace.ts";
-import { wireAnnouncements } from "../adapters/wiring/announcements.ts";
-import { wireBase } from "../adapters/wiring/base.ts";
-import { wireClustersWith } from "../adapters/wiring/clusters.ts";
+import { wireAnnouncements } from "../wiring/announcements.ts";
+import { wireBase } from "../wiring/base.ts";
+import { wireClustersWith } from "../wiring/clusters.ts";
 import { lifecycleEntry } from "./entry.ts";
 
 const base = wireBase("lifecycle", ["PROVISION_QUEUE_URL", "CLAIM_QUEUE_URL", "DISRUPTION_QUEUE_URL"]);

@@ -3,12 +3,12 @@ import { withFinalizer } from "../../core/lifecycle/registration.ts";
 import { INTENT, MIN_VALUES_RELAXED, TERMINATION_FINALIZER } from "../../core/model/labels.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../core/model/record.ts";
-import type { LifecycleDeps } from "../cluster-deps.ts";
-import { publishOnce } from "../events.ts";
+import type { LifecycleDeps } from "../shared/cluster-deps.ts";
+import { publishOnce } from "../shared/publish-once.ts";
 import { adopt } from "./adopt.ts";
-import { claimFields, type Performed } from "./claim-fields.ts";
-import { findInstance, launch, prepareLaunch, tellLaunched } from "./launch.ts";
-import { tellPool } from "./tell-pool.ts";
+import { findInstance, launch, prepareLaunch, tellLaunched } from "./launch/launch.ts";
+import { claimFields, type Performed } from "./log-fields.ts";
+import { tellPool } from "./registration-health.ts";
 
 /** Does one thing. Each is one remote call that may be repeated, or two of which the second is found missing and done by the next pass. */
 export async function perform(action: Action, name: string, deps: LifecycleDeps): Promise<Performed> {

@@ -2,8 +2,8 @@ import { statusProblems } from "../../core/interruption/instance-status.ts";
 import type { NodeClaimRecord } from "../../core/model/record.ts";
 import { RefusedError, ThrottledError } from "../../core/ports/errors.ts";
 import type { InstanceStatus } from "../../core/ports/fleet.ts";
-import type { LifecycleDeps } from "../cluster-deps.ts";
-import { interruptClaim } from "../interrupt-claim.ts";
+import type { LifecycleDeps } from "../shared/cluster-deps.ts";
+import { interruptClaim } from "../shared/interrupt-claim.ts";
 
 /** An instance that has recovered and fails again after so long counts anew. */
 const SIGHTING_MS = 60 * 60_000;

@@ -3,10 +3,10 @@ import type { Node } from "../../core/model/node.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { PublishedEvent } from "../../core/ports/kubernetes.ts";
 import { planRepairs, type Repair } from "../../core/repair/plan.ts";
-import type { LifecycleDeps } from "../cluster-deps.ts";
-import { endClaim } from "../end-claim.ts";
-import { publishOnce } from "../events.ts";
-import { claimFields } from "./claim-fields.ts";
+import type { LifecycleDeps } from "../shared/cluster-deps.ts";
+import { publishOnce } from "../shared/publish-once.ts";
+import { endClaim } from "../shared/terminate-claim.ts";
+import { claimFields } from "./log-fields.ts";
 
 const TELL_MS = 15 * 60_000;
 

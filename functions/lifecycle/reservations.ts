@@ -10,9 +10,9 @@ import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
 import type { KnownInstance, NodeClaimRecord } from "../../core/model/record.ts";
 import { isExpiring } from "../../core/node-class/capacity-reservations.ts";
-import type { LifecycleDeps } from "../cluster-deps.ts";
-import { endClaim } from "../end-claim.ts";
-import { claimFields } from "./claim-fields.ts";
+import type { LifecycleDeps } from "../shared/cluster-deps.ts";
+import { endClaim } from "../shared/terminate-claim.ts";
+import { claimFields } from "./log-fields.ts";
 
 type Reserved = NodeClaimRecord & { readonly instance: KnownInstance & { readonly reservationId: string } };
 

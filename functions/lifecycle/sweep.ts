@@ -1,18 +1,18 @@
-import { vanishedClaims } from "../../core/lifecycle/collection.ts";
+import { vanishedClaims } from "../../core/lifecycle/garbage-collection.ts";
 import { isDoneWith } from "../../core/lifecycle/identity.ts";
 import { NODE_CLASS_GROUP, REGISTERED } from "../../core/model/labels.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../core/model/record.ts";
 import type { WakeUp } from "../../core/ports/wake-ups.ts";
-import type { LifecycleDeps } from "../cluster-deps.ts";
-import { endClaim } from "../end-claim.ts";
+import type { LifecycleDeps } from "../shared/cluster-deps.ts";
+import { endClaim } from "../shared/terminate-claim.ts";
 import { checkConsistency } from "./check-consistency.ts";
-import { collect } from "./collect.ts";
-import { learn } from "./learn.ts";
+import { collect } from "./garbage-collection.ts";
+import { learn } from "./hydration.ts";
 import { pollStatus } from "./poll-status.ts";
 import { repair } from "./repair.ts";
+import { tellHeld } from "./report-held-instances.ts";
 import { tendReservations } from "./reservations.ts";
-import { tellHeld } from "./tell-held.ts";
 
 /** A wake-up that is this late was lost. */
 const LATE_MS = 5_000;

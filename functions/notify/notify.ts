@@ -4,7 +4,7 @@ import type { WakeUp, WakeUps } from "../../core/ports/wake-ups.ts";
 import { readAdmissionRequest } from "../../core/signals/admission-request.ts";
 import { type Signal, wakeUpsFor } from "../../core/signals/signal.ts";
 import { answer, type HttpRequest, type HttpResponse, mapIn, sameText } from "../adapters/function-url.ts";
-import { claimsOf } from "../claims-of.ts";
+import { claimsOf } from "../shared/claims-by-provider-id.ts";
 
 export interface NotifyDeps {
   readonly store: Pick<NodeClaimStore, "byInstance">;

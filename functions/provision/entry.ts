@@ -1,5 +1,5 @@
-import type { ClusterDeps } from "../cluster-deps.ts";
-import { type EntryDeps, entry } from "../entry.ts";
+import type { ClusterDeps } from "../shared/cluster-deps.ts";
+import { type EntryDeps, entry } from "../shared/cluster-entry.ts";
 import { provision } from "./provision.ts";
 import { keepReplicas } from "./static.ts";
 

@@ -1,4 +1,5 @@
 import { realPart } from "../../core/capacity-buffers/real-part.ts";
+import { conditionOf, fromRfc3339 } from "../../core/model/conditions.ts";
 import type { Plan, PlannedNodeClaim } from "../../core/model/plan.ts";
 import type { Pod } from "../../core/model/pod.ts";
 import type { NodeClaimRecord } from "../../core/model/record.ts";
@@ -7,12 +8,11 @@ import { podKey } from "../../core/pods/predicates.ts";
 import { intentFor } from "../../core/provisioning/intent.ts";
 import { nomineesOf } from "../../core/provisioning/nominees.ts";
 import { pendingPods, solve } from "../../core/scheduling/solve.ts";
-import { conditionOf, fromRfc3339 } from "../../core/status/conditions.ts";
-import type { ClusterDeps, Settings } from "../cluster-deps.ts";
-import { publishOnce } from "../events.ts";
-import { withLease } from "../lease.ts";
-import { readWorld } from "../world.ts";
-import { tellBuffers } from "./tell-buffers.ts";
+import type { ClusterDeps, Settings } from "../shared/cluster-deps.ts";
+import { readWorld } from "../shared/cluster-state.ts";
+import { withLease } from "../shared/lease.ts";
+import { publishOnce } from "../shared/publish-once.ts";
+import { tellBuffers } from "./buffer-status.ts";
 
 /**
  * Finds machines for the pods that fit nowhere: reads the cluster, plans, writes the intents, and has each claim looked after. It launches nothing

@@ -1,14 +1,14 @@
-import { viewCluster } from "../../core/disruption/view.ts";
+import { viewCluster } from "../../core/disruption/cluster/view.ts";
 import type { Lease } from "../../core/model/record.ts";
 import { intentFor } from "../../core/provisioning/intent.ts";
 import { isStatic, staticClaim } from "../../core/static-capacity/claim.ts";
 import { countReplicas } from "../../core/static-capacity/count.ts";
 import { type ReplicaChange, replicaChanges } from "../../core/static-capacity/plan.ts";
 import { chooseSurplus } from "../../core/static-capacity/surplus.ts";
-import type { ClusterDeps } from "../cluster-deps.ts";
-import { endClaim } from "../end-claim.ts";
-import { withLease } from "../lease.ts";
-import { readWorld, type World } from "../world.ts";
+import type { ClusterDeps } from "../shared/cluster-deps.ts";
+import { readWorld, type World } from "../shared/cluster-state.ts";
+import { withLease } from "../shared/lease.ts";
+import { endClaim } from "../shared/terminate-claim.ts";
 
 /**
  * Keeps static pools at their `replicas` (gate StaticCapacity): writes intents for what is missing, ends what is too much. Most often there is nothing to

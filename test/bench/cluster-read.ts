@@ -14,7 +14,7 @@ import { informer } from "../../functions/adapters/kubernetes/informer.ts";
 import { listMemory } from "../../functions/adapters/kubernetes/list-memory.ts";
 import { type ClusterReader, readSnapshot } from "../../functions/adapters/kubernetes/snapshot.ts";
 import { type Exchange, httpsTransport, overHttps } from "../../functions/adapters/kubernetes/transport.ts";
-import { sqliteNodeClaimStore } from "../../functions/adapters/sqlite/node-claim-store.ts";
+import { sqliteNodeClaimStore } from "../../functions/adapters/store/sqlite-store.ts";
 import { startCluster } from "../e2e/support/cluster.ts";
 import { projectRoot } from "../e2e/support/paths.ts";
 import { fillCluster, inParallel } from "../functions/adapters/kubernetes/big-cluster.ts";

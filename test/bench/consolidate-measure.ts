@@ -3,7 +3,7 @@
  * commands out until nothing more is decided, or deciding has taken so many seconds of CPU time, and writes what happened to the file TRAIL.
  */
 import { writeFileSync } from "node:fs";
-import { readScenario, scenarioToSnapshot } from "../../functions/cli/scenario.ts";
+import { readScenario, scenarioToSnapshot } from "../../cli/scenario/scenario.ts";
 import { ourTrail } from "../conformance/clusters/trail.ts";
 
 const [scenario = "", trail = "", seconds = "600"] = process.argv.slice(2);

@@ -8,7 +8,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { readScenario } from "../../functions/cli/scenario.ts";
+import { readScenario } from "../../cli/scenario/scenario.ts";
 import { type Account, replay } from "../conformance/clusters/replay.ts";
 import type { Trail } from "../conformance/clusters/trail.ts";
 import { buildOracle, karpenterTrails } from "../conformance/oracle/ask.ts";

@@ -2,12 +2,12 @@ import { createRequire } from "node:module";
 import type highsLoader from "highs";
 import { ZONE } from "../../core/model/labels.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
-import { nodeViews } from "../../core/scheduling/node-view.ts";
-import { pendingPods } from "../../core/scheduling/pending-pods.ts";
-import type { Ask } from "../../core/scheduling/pod-class.ts";
-import { cellsOf, type Offer } from "../../core/scheduling/recipes/market.ts";
-import { type Kind, rareNeeds, type Stock } from "../../core/scheduling/recipes/supply.ts";
-import { type World, worldOf } from "../../core/scheduling/world.ts";
+import { type Kind, rareNeeds, type Stock } from "../../core/scheduling/packing/items.ts";
+import { cellsOf, type Offer } from "../../core/scheduling/packing/offering-groups.ts";
+import { nodeViews } from "../../core/scheduling/problem/node-view.ts";
+import { pendingPods } from "../../core/scheduling/problem/pending-pods.ts";
+import type { Ask } from "../../core/scheduling/problem/pod-class.ts";
+import { type World, worldOf } from "../../core/scheduling/problem/problem.ts";
 
 /** Prices (USD per hour) that no plan for the pending pods can go below. */
 export interface LowerBounds {

@@ -1,8 +1,8 @@
 /** One size in a process of its own, for a cold start and a memory peak of its own: `node test/bench/measure.ts FAMILY|FILE PODS RUNS` prints a JSON line. */
 import { existsSync } from "node:fs";
+import { readScenario, scenarioToSnapshot } from "../../cli/scenario/scenario.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { solve } from "../../core/scheduling/solve.ts";
-import { readScenario, scenarioToSnapshot } from "../../functions/cli/scenario.ts";
 import { lowerBounds } from "./lower-bound.ts";
 import { FAMILIES, settingOf, snapshotOf } from "./workloads.ts";
 

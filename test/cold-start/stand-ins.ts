@@ -60,7 +60,7 @@ interface TableRequest {
   readonly Key?: { readonly pk: { readonly S: string }; readonly sk: { readonly S: string } };
 }
 
-/** What an earlier start has written down of the cluster (functions/adapters/wiring/cluster-facts.ts), as the table holds documents. */
+/** What an earlier start has written down of the cluster (functions/wiring/cluster-facts.ts), as the table holds documents. */
 function description(endpoint: string, cert: string): object {
   const facts = { name: "c1", endpoint, caBundle: Buffer.from(cert).toString("base64"), serviceCidr: "10.96.0.0/16" };
   const bytes = gzipSync(JSON.stringify({ describedAt: Date.now(), config: {}, facts })).toString("base64");

@@ -1,8 +1,8 @@
-import { findCandidates } from "../../core/disruption/candidate.ts";
-import { EXTRA_NODE, simulateWithSolve } from "../../core/disruption/simulate.ts";
-import { viewCluster } from "../../core/disruption/view.ts";
+import type { PlannedCommand } from "../../cli/consolidate/consolidate.ts";
+import { findCandidates } from "../../core/disruption/cluster/candidate.ts";
+import { viewCluster } from "../../core/disruption/cluster/view.ts";
+import { EXTRA_NODE, simulateWithSolve } from "../../core/disruption/consolidation/simulate.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
-import type { PlannedCommand } from "../../functions/cli/consolidate.ts";
 import { judge } from "../support/scheduling/check-plan.ts";
 import type { Json } from "../support/scheduling/judge-rules.ts";
 

@@ -1,8 +1,8 @@
+import type { PlannedCommand } from "../../cli/consolidate/consolidate.ts";
 import type { Node } from "../../core/model/node.ts";
 import type { NodePool } from "../../core/model/node-pool.ts";
 import type { Pod } from "../../core/model/pod.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
-import type { PlannedCommand } from "../../functions/cli/consolidate.ts";
 
 /*
  * Rules that every decision must keep, written anew from the specification rather than with the code that is checked: what they share

@@ -5,7 +5,7 @@ import { CLUSTER, type E2eWorld } from "./world.ts";
 
 // What stories set up and clear away.
 
-const MANIFESTS = join(import.meta.dirname, "../../functions/hosts/lab/stories");
+const MANIFESTS = join(import.meta.dirname, "../../lab/stories");
 // biome-ignore lint/suspicious/noTemplateCurlyInString: the manifests carry this placeholder
 const CLUSTER_PLACEHOLDER = "${CLUSTER_NAME}";
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { NODE_CLAIM_TAG } from "../../core/launch/tags.ts";
+import { NODE_CLAIM_TAG } from "../../core/model/tags.ts";
 import type { FakeInstance } from "./fake-aws/world.ts";
 import { eventually } from "./support/wait.ts";
 import type { E2eWorld } from "./world.ts";

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it, vi } from "vitest";
 import { ec2Client } from "../../functions/adapters/aws/clients.ts";
 import { ec2Fleet } from "../../functions/adapters/aws/fleet.ts";
 import { parseConfig } from "../../functions/adapters/config.ts";
-import { wireAccounts } from "../../functions/adapters/wiring/accounts.ts";
+import { wireAccounts } from "../../functions/wiring/accounts.ts";
 import { makeApp } from "../../infra/app.ts";
 import { FUNCTION_NAMES, FUNCTIONS } from "../../infra/functions.ts";
 import { parseSettings } from "../../infra/settings.ts";

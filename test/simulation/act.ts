@@ -1,8 +1,8 @@
-import type { Lab } from "../../functions/hosts/lab/host.ts";
-import type { Machine } from "../../functions/hosts/lab/world/cloud.ts";
-import type { ApiObject } from "../../functions/hosts/lab/world/objects.ts";
-import type { Draft } from "../../functions/hosts/lab/world/store.ts";
-import { USER } from "../../functions/hosts/lab/world/world.ts";
+import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
+import type { Lab } from "../../lab/host.ts";
+import type { Machine } from "../../lab/world/cloud.ts";
+import type { Draft } from "../../lab/world/store.ts";
+import { USER } from "../../lab/world/world.ts";
 import type { Act, Pick } from "./script.ts";
 
 const MINUTE_MS = 60_000;

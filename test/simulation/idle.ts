@@ -1,4 +1,4 @@
-import type { Lab } from "../../functions/hosts/lab/host.ts";
+import type { Lab } from "../../lab/host.ts";
 import { deployment, NODE_CLASS, nodePool, openLab } from "./story.ts";
 
 // `node test/simulation/idle.ts`: what a cluster costs when nothing happens, counted over one virtual hour, with no node and with some.

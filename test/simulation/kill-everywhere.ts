@@ -1,4 +1,4 @@
-import type { PortCall } from "../../functions/hosts/lab/world/intercept.ts";
+import type { PortCall } from "../../lab/world/intercept.ts";
 import { type Ending, play, STORIES, type Story } from "./story.ts";
 
 /** One place to be killed at: before or after the n-th remote call that any handler of the story makes. */

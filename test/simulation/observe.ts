@@ -1,4 +1,4 @@
-import type { CallHooks, PortCall, Verdict } from "../../functions/hosts/lab/world/intercept.ts";
+import type { CallHooks, PortCall, Verdict } from "../../lab/world/intercept.ts";
 import { INVARIANTS } from "./invariants/all.ts";
 import { look, type Scene, type Watcher } from "./invariants/invariant.ts";
 

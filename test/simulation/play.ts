@@ -1,8 +1,8 @@
 import type { Catalogue } from "../../core/offerings/catalogue.ts";
 import { bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts";
-import { sqliteNodeClaimStore } from "../../functions/adapters/sqlite/node-claim-store.ts";
-import { createLab, type Lab, type LabOptions, type TimedLogRecord } from "../../functions/hosts/lab/host.ts";
-import { seeded } from "../../functions/hosts/lab/world/random.ts";
+import { sqliteNodeClaimStore } from "../../functions/adapters/store/sqlite-store.ts";
+import { createLab, type Lab, type LabOptions, type TimedLogRecord } from "../../lab/host.ts";
+import { seeded } from "../../lab/world/random.ts";
 import { perform } from "./act.ts";
 import { injector } from "./faults/injector.ts";
 import { COMES_TO_REST, NOTHING_THROWS } from "./invariants/all.ts";

@@ -1,9 +1,9 @@
 import type { Catalogue } from "../../core/offerings/catalogue.ts";
 import { bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts";
-import type { Lab, LabOptions } from "../../functions/hosts/lab/host.ts";
-import { createLab } from "../../functions/hosts/lab/host.ts";
-import type { CallHooks } from "../../functions/hosts/lab/world/intercept.ts";
-import type { ApiObject } from "../../functions/hosts/lab/world/objects.ts";
+import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
+import type { Lab, LabOptions } from "../../lab/host.ts";
+import { createLab } from "../../lab/host.ts";
+import type { CallHooks } from "../../lab/world/intercept.ts";
 
 export const START = Date.parse("2026-01-01T00:00:00Z");
 

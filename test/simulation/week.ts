@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
-import { parseDuration } from "../../core/time/duration.ts";
+import { parseDuration } from "../../core/lib/duration.ts";
 import type { Course, CourseOptions } from "./week/course.ts";
 import { renderCourse } from "./week/table.ts";
 import type { Told } from "./week/worker.ts";

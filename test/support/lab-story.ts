@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import { createLab, type Lab, type LabOptions } from "../../functions/hosts/lab/host.ts";
-import type { ApiObject } from "../../functions/hosts/lab/world/objects.ts";
+import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
+import { createLab, type Lab, type LabOptions } from "../../lab/host.ts";
 import { CATALOGUE, deployment, FAMILIES, NODE_CLASS, nodePool, ON_DEMAND, SPOT, START } from "../simulation/story.ts";
 
 /** What stories told in the lab have in common: objects to begin with, ways to pass time, and questions about what is there. */

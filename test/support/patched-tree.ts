@@ -13,7 +13,17 @@ export interface Edit {
 const ROOT = resolve(import.meta.dirname, "../..");
 
 /** What is copied when nothing else is asked for: enough to run the simulation. */
-const SOURCES: readonly string[] = ["core", "functions", "infra", "test/simulation", "test/support", "package.json", "tsconfig.json"];
+const SOURCES: readonly string[] = [
+  "core",
+  "functions",
+  "cli",
+  "lab",
+  "infra",
+  "test/simulation",
+  "test/support",
+  "package.json",
+  "tsconfig.json",
+];
 
 /** A copy of the sources in a folder of its own, where they may be broken: the project's own files are never touched. */
 export interface PatchedTree {

@@ -1,5 +1,5 @@
+import { equalJson, isJsonObject, type Json, type JsonObject, type Path, textAt } from "../../lib/json.ts";
 import type { Draft } from "../draft.ts";
-import { equalJson, isJsonObject, type Json, type JsonObject, type Path, textAt } from "../json.ts";
 import { NODE_CLASS_KIND } from "../versions.ts";
 
 /** Kubelet settings as an old NodePool or Provisioner had them; in v1 they are EC2NodeClass's. */

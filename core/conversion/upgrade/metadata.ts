@@ -1,5 +1,5 @@
+import { isJsonObject, type Json, type JsonObject, listAt, mapAt, type Path } from "../../lib/json.ts";
 import type { Draft } from "../draft.ts";
-import { isJsonObject, type Json, type JsonObject, listAt, mapAt, type Path } from "../json.ts";
 
 /** What the API server or a controller writes: none of it belongs in a manifest. */
 const WRITTEN_BY_SERVERS = [

@@ -1,5 +1,5 @@
+import { isJsonObject, type JsonObject, mapAt, type Path } from "../../lib/json.ts";
 import { Draft } from "../draft.ts";
-import { isJsonObject, type JsonObject, mapAt, type Path } from "../json.ts";
 import { nodeClassRefToV1 } from "../node-class-ref.ts";
 import { AWS, NODE_CLASS_KIND } from "../versions.ts";
 import { kubeletSettings } from "./kubelet.ts";

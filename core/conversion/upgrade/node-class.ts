@@ -1,7 +1,7 @@
-import { restrictedTags } from "../../launch/tags.ts";
+import { isJsonObject, type Json, type JsonObject, listAt, mapAt, type Path, setAt } from "../../lib/json.ts";
 import { parseQuantity } from "../../model/quantity.ts";
+import { restrictedTags } from "../../model/tags.ts";
 import type { Draft } from "../draft.ts";
-import { isJsonObject, type Json, type JsonObject, listAt, mapAt, type Path, setAt } from "../json.ts";
 import { ALIAS_FAMILIES, NO_AMI, raiseNodeClass } from "../node-class.ts";
 import { ALIAS_VERSION_ANNOTATION, UBUNTU_ANNOTATION } from "../versions.ts";
 import type { Remains } from "./remains.ts";

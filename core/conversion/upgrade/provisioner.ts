@@ -1,5 +1,5 @@
+import { isJsonObject, type Json, type JsonObject, listAt, mapAt, type Path } from "../../lib/json.ts";
 import { Draft } from "../draft.ts";
-import { isJsonObject, type Json, type JsonObject, listAt, mapAt, type Path } from "../json.ts";
 import { TEMPLATE_SPEC } from "../node-pool.ts";
 import { AWS, NODE_CLASS_KIND } from "../versions.ts";
 import { kubeletSettings, type Made } from "./kubelet.ts";

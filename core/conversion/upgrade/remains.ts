@@ -1,5 +1,5 @@
+import { getAt, isJsonObject, type Json, type JsonObject, type Path, setAt } from "../../lib/json.ts";
 import type { Draft } from "../draft.ts";
-import { getAt, isJsonObject, type Json, type JsonObject, type Path, setAt } from "../json.ts";
 
 /** An old object that is taken apart field by field: what nobody has taken at the end has no place in the new one. */
 export class Remains {

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 
 /** The terms that a selector of v1alpha1 means, and why they may not be all of it. */
 export interface Terms {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, mapAt, textAt } from "../json.ts";
+import { isJsonObject, type JsonObject, mapAt, textAt } from "../../lib/json.ts";
 
 /** Keys of the ConfigMap that configured Karpenter up to 0.32, and what they are called among our settings. */
 const SETTINGS: Readonly<Record<string, string>> = {

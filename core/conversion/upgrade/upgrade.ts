@@ -1,5 +1,5 @@
+import { isJsonObject, type JsonObject, textAt } from "../../lib/json.ts";
 import { Draft, type Note, type Origin } from "../draft.ts";
-import { isJsonObject, type JsonObject, textAt } from "../json.ts";
 import { TEMPLATE_SPEC } from "../node-pool.ts";
 import { AWS, KARPENTER, NODE_CLASS_KIND } from "../versions.ts";
 import { type Made, shareOutKubelets } from "./kubelet.ts";

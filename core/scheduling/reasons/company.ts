@@ -1,12 +1,12 @@
 import { HOSTNAME } from "../../model/labels.ts";
+import { describeTaint, untolerated } from "../../pods/taints.ts";
 import type { Requirements } from "../../requirements/requirements.ts";
-import type { NodeState } from "../existing-node.ts";
-import { takenPort } from "../host-ports.ts";
-import type { Ask } from "../pod-class.ts";
-import type { ResourceAxis } from "../resource-axis.ts";
-import { describeTaint, untolerated } from "../taints.ts";
-import type { TopologyGroup } from "../topology-group.ts";
-import type { TopologyState } from "../topology-state.ts";
+import type { NodeState } from "../problem/existing-node.ts";
+import type { Ask } from "../problem/pod-class.ts";
+import type { TopologyState } from "../problem/topology-state.ts";
+import { takenPort } from "../rules/host-ports.ts";
+import type { TopologyGroup } from "../rules/topology-group.ts";
+import type { ResourceAxis } from "../tables/resource-axis.ts";
 import { amountText, counted, inOrder, listed, requirementText, selectorText } from "./words.ts";
 
 const ANYWHERE: Requirements = new Map();

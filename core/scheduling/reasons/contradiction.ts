@@ -1,6 +1,6 @@
 import type { Pod } from "../../model/pod.ts";
 import { normalizeKey } from "../../requirements/requirements.ts";
-import { requiredTerms } from "../preferences.ts";
+import { requiredTerms } from "../rules/preferences.ts";
 import { listed } from "./words.ts";
 
 /** All that the manifest of a pod says about a label of which no value suits all of it. */

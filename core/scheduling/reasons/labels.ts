@@ -1,12 +1,12 @@
+import { nearest } from "../../lib/nearest.ts";
+import { rfc3339 } from "../../model/conditions.ts";
 import type { Offering } from "../../model/instance-type.ts";
 import { ARCH, CAPACITY_TYPE, INSTANCE_TYPE, NODE_POOL, WELL_KNOWN_LABELS, ZONE } from "../../model/labels.ts";
 import { has, type Requirement } from "../../requirements/requirement.ts";
 import type { Conflict, Requirements } from "../../requirements/requirements.ts";
-import { rfc3339 } from "../../status/conditions.ts";
-import { nearest } from "../../text/nearest.ts";
-import { type Bitset, fullBitset, hasBit, intersection, isEmpty, members, overlap } from "../bitset.ts";
-import { admits, OFFERING_KEYS } from "../offering-table.ts";
-import type { Template } from "../template.ts";
+import type { Template } from "../problem/template.ts";
+import { type Bitset, fullBitset, hasBit, intersection, isEmpty, members, overlap } from "../tables/bitset.ts";
+import { admits, OFFERING_KEYS } from "../tables/offering-table.ts";
 import { inOrder, listed, requirementText } from "./words.ts";
 
 /** Why the pod's labels and the pool's do not agree. `likely` finds the label that was meant by one that the pool lacks. */

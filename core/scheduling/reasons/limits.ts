@@ -1,6 +1,6 @@
 import { parseResources, type Resources } from "../../model/quantity.ts";
-import { type Bitset, members } from "../bitset.ts";
-import type { Template } from "../template.ts";
+import type { Template } from "../problem/template.ts";
+import { type Bitset, members } from "../tables/bitset.ts";
 import { amountText, counted } from "./words.ts";
 
 /** Types by how much of the pool's limits one of them would use, least first. */

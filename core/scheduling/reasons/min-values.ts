@@ -1,4 +1,4 @@
-import type { Template } from "../template.ts";
+import type { Template } from "../problem/template.ts";
 import { counted, inOrder, listed } from "./words.ts";
 
 /** The minValues that the types which would hold the pod do not reach; undefined when they reach all. */

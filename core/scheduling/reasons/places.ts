@@ -1,7 +1,7 @@
 import { has } from "../../requirements/requirement.ts";
 import type { Requirements } from "../../requirements/requirements.ts";
-import { type Bitset, members } from "../bitset.ts";
-import type { Template } from "../template.ts";
+import type { Template } from "../problem/template.ts";
+import { type Bitset, members } from "../tables/bitset.ts";
 import { inOrder } from "./words.ts";
 
 /** Values of a label that new nodes of a pool may have: those of its types, and its own, as far as `node` admits them. */

@@ -1,10 +1,10 @@
+import { nearest } from "../../lib/nearest.ts";
 import type { Resources } from "../../model/quantity.ts";
-import { nearest } from "../../text/nearest.ts";
-import { type Bitset, hasBit, members } from "../bitset.ts";
-import type { Ask } from "../pod-class.ts";
-import type { RequirementSets } from "../requirement-sets.ts";
-import { hasRoom, type ResourceAxis } from "../resource-axis.ts";
-import type { Template } from "../template.ts";
+import type { Ask } from "../problem/pod-class.ts";
+import type { Template } from "../problem/template.ts";
+import { type Bitset, hasBit, members } from "../tables/bitset.ts";
+import type { RequirementSets } from "../tables/requirement-sets.ts";
+import { hasRoom, type ResourceAxis } from "../tables/resource-axis.ts";
 import { leftOut } from "./labels.ts";
 import { amountText, counted, listed } from "./words.ts";
 

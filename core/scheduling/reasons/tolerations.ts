@@ -1,7 +1,7 @@
 import type { Toleration } from "../../model/taint.ts";
-import type { Ask } from "../pod-class.ts";
-import { describeTaint, untolerated } from "../taints.ts";
-import type { Template } from "../template.ts";
+import { describeTaint, untolerated } from "../../pods/taints.ts";
+import type { Ask } from "../problem/pod-class.ts";
+import type { Template } from "../problem/template.ts";
 
 /** The pool's taint that keeps the pod off, and the toleration that may have been meant for it; undefined when all are tolerated. */
 export function tolerationText({ taints }: Template, ask: Ask): string | undefined {

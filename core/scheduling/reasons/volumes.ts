@@ -1,7 +1,7 @@
 import type { Requirements } from "../../requirements/requirements.ts";
-import type { Ask } from "../pod-class.ts";
-import type { Template } from "../template.ts";
-import { claimNames } from "../volumes.ts";
+import type { Ask } from "../problem/pod-class.ts";
+import type { Template } from "../problem/template.ts";
+import { claimNames } from "../rules/volumes.ts";
 import { placesOf } from "./places.ts";
 import { inOrder, listed, requirementText } from "./words.ts";
 

@@ -10,10 +10,10 @@ import {
   type Filter,
   TerminateInstancesCommand,
 } from "@aws-sdk/client-ec2";
-import { CLUSTER_TAG } from "../../../core/launch/tags.ts";
 import type { CapacityType } from "../../../core/model/instance-type.ts";
 import { NODE_CLASS, NODE_POOL } from "../../../core/model/labels.ts";
 import type { FleetRequest, Instance, LaunchTemplate } from "../../../core/model/record.ts";
+import { CLUSTER_TAG } from "../../../core/model/tags.ts";
 import { NotFoundError, RefusedError } from "../../../core/ports/errors.ts";
 import type { Fleet } from "../../../core/ports/fleet.ts";
 import { batched } from "./batch.ts";

@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
-import { scenarioToSnapshot } from "../../../functions/cli/scenario.ts";
+import { scenarioToSnapshot } from "../../../cli/scenario/scenario.ts";
 import { buildOracle, karpenterTrails } from "../oracle/ask.ts";
 import { type ClusterScenario, underutilizedCluster } from "./cluster.ts";
 import { CLUSTER_KINDS, type ClusterKindName } from "./kinds.ts";

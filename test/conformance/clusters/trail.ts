@@ -1,12 +1,12 @@
+import type { PlannedCommand } from "../../../cli/consolidate/consolidate.ts";
+import { simulateWithSolve } from "../../../core/disruption/consolidation/simulate.ts";
 import { planDisruption } from "../../../core/disruption/plan.ts";
-import { simulateWithSolve } from "../../../core/disruption/simulate.ts";
 import type { Node } from "../../../core/model/node.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { CommandRecord } from "../../../core/model/record.ts";
 import type { Snapshot } from "../../../core/model/snapshot.ts";
-import { DEFAULT_SETTINGS } from "../../../functions/adapters/wiring/settings.ts";
-import type { PlannedCommand } from "../../../functions/cli/consolidate.ts";
 import { disruptionSettings } from "../../../functions/disruption/settings.ts";
+import { DEFAULT_SETTINGS } from "../../../functions/wiring/settings.ts";
 import { carriedOut } from "../../support/disruption/carry-out.ts";
 
 /** A command with what came of it, ours or Karpenter's (oracle/converge.go writes the same). */

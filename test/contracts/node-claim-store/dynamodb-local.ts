@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CreateTableCommand, DeleteTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { dynamoNodeClaimStore } from "../../../functions/adapters/dynamodb/node-claim-store.ts";
+import { dynamoNodeClaimStore } from "../../../functions/adapters/store/dynamodb-store.ts";
 import { startDynamoDbLocal } from "../../e2e/support/dynamodb-local.ts";
 import { nodeClaimStoreContract } from "./contract.ts";
 

@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { poolBudgets } from "../../../core/disruption/budget.ts";
-import { findCandidates } from "../../../core/disruption/candidate.ts";
-import { reasonOf } from "../../../core/disruption/command.ts";
-import type { ConsolidationContext } from "../../../core/disruption/consolidation.ts";
-import type { Decision, Method } from "../../../core/disruption/decision.ts";
-import { drift } from "../../../core/disruption/drift.ts";
-import { emptiness } from "../../../core/disruption/emptiness.ts";
-import { multiNode } from "../../../core/disruption/multi-node.ts";
-import type { Simulate } from "../../../core/disruption/simulate.ts";
-import { inTurns, singleNode } from "../../../core/disruption/single-node.ts";
-import { viewCluster } from "../../../core/disruption/view.ts";
-import { describeBlocked } from "../../../core/disruption/wording.ts";
+import { poolBudgets } from "../../../core/disruption/cluster/budget.ts";
+import { findCandidates } from "../../../core/disruption/cluster/candidate.ts";
+import { viewCluster } from "../../../core/disruption/cluster/view.ts";
+import { reasonOf } from "../../../core/disruption/command/command.ts";
+import type { ConsolidationContext } from "../../../core/disruption/consolidation/consolidation.ts";
+import type { Decision, Method } from "../../../core/disruption/consolidation/decision.ts";
+import type { Simulate } from "../../../core/disruption/consolidation/simulate.ts";
+import { drift } from "../../../core/disruption/methods/drift.ts";
+import { emptiness } from "../../../core/disruption/methods/emptiness.ts";
+import { inTurns, singleNode } from "../../../core/disruption/methods/single-node.ts";
+import { multiNode } from "../../../core/disruption/node-sets/multi-node.ts";
+import { describeBlocked } from "../../../core/disruption/reports/wording.ts";
 import { instanceType, NOW, nodePool, pdb, planned, pod, roomForAll, type Scene, simulated, snapshot } from "./builders.ts";
 
 function run(

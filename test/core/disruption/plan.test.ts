@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { newCommand } from "../../../core/disruption/command.ts";
+import { newCommand } from "../../../core/disruption/command/command.ts";
+import type { Simulate } from "../../../core/disruption/consolidation/simulate.ts";
 import { planDisruption } from "../../../core/disruption/plan.ts";
-import type { Simulate } from "../../../core/disruption/simulate.ts";
 import type { CommandRecord, NodeClaimRecord } from "../../../core/model/record.ts";
 import { machine, NOW, nodePool, planned, pod, roomForAll, type Scene, simulated, snapshot } from "./builders.ts";
 

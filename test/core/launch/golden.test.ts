@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { renderUserData, type UserDataInput } from "../../../core/launch/user-data.ts";
 import type { KubeletConfiguration } from "../../../core/model/node-class.ts";
-import { parseToml } from "../../../functions/hosts/lab/world/toml.ts";
-import { readUserData } from "../../../functions/hosts/lab/world/user-data.ts";
+import { parseToml } from "../../../lab/world/toml.ts";
+import { readUserData } from "../../../lab/world/user-data.ts";
 
 /**
  * What instances are told, letter by letter: a change of a file is a new launch template for every cluster, so look at each. To write them anew:

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { conditionOf } from "../../../core/model/conditions.ts";
 import type { NodePool } from "../../../core/model/node-pool.ts";
 import {
   REGISTRATION_HEALTHY,
@@ -7,7 +8,6 @@ import {
   withFreshRegistrationHealth,
   withRegistration,
 } from "../../../core/node-pool/registration-health.ts";
-import { conditionOf } from "../../../core/status/conditions.ts";
 
 const NOW = Date.parse("2026-11-21T00:00:00Z");
 const POOL: NodePool = {

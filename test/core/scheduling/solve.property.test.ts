@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { canonicalJson } from "../../../core/hash/fnv.ts";
+import { canonicalJson } from "../../../core/lib/fnv.ts";
 import { INSTANCE_TYPE } from "../../../core/model/labels.ts";
 import type { Plan } from "../../../core/model/plan.ts";
 import type { Snapshot } from "../../../core/model/snapshot.ts";

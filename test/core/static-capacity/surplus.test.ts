@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { viewCluster } from "../../../core/disruption/view.ts";
+import { viewCluster } from "../../../core/disruption/cluster/view.ts";
 import { chooseSurplus } from "../../../core/static-capacity/surplus.ts";
 import { type MachineParts, NOW, nodePool, pod, type Scene, snapshot } from "../disruption/builders.ts";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { simulateWithSolve } from "../../../core/disruption/consolidation/simulate.ts";
 import { planDisruption } from "../../../core/disruption/plan.ts";
-import { simulateWithSolve } from "../../../core/disruption/simulate.ts";
 import type { Snapshot } from "../../../core/model/snapshot.ts";
 import { billOf } from "../../../core/what-if/bill.ts";
 import { carryOut } from "../../../core/what-if/carry-out.ts";

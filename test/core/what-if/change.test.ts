@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
+import { isTrue } from "../../../core/model/conditions.ts";
 import { NODE_POOL_HASH, NODE_POOL_HASH_VERSION } from "../../../core/model/labels.ts";
 import type { EC2NodeClass } from "../../../core/model/node-class.ts";
 import type { NodePool } from "../../../core/model/node-pool.ts";
 import { nodePoolHash } from "../../../core/node-pool/hash.ts";
-import { isTrue } from "../../../core/status/conditions.ts";
 import { applyChange, type Change } from "../../../core/what-if/change.ts";
 import { machine, nodePool, snapshot } from "../disruption/builders.ts";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { rfc3339 } from "../../../core/model/conditions.ts";
 import { DO_NOT_DISRUPT } from "../../../core/model/labels.ts";
-import { rfc3339 } from "../../../core/status/conditions.ts";
 import { DRAIN_MS, departureOf } from "../../../core/what-if/drain-time.ts";
 import { machine, NOW, pdb, pod, snapshot } from "../disruption/builders.ts";
 

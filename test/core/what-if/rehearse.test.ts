@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { rfc3339 } from "../../../core/model/conditions.ts";
 import { DO_NOT_DISRUPT } from "../../../core/model/labels.ts";
 import type { Snapshot } from "../../../core/model/snapshot.ts";
-import { rfc3339 } from "../../../core/status/conditions.ts";
 import { billOf } from "../../../core/what-if/bill.ts";
 import { type Course, rehearse } from "../../../core/what-if/rehearse.ts";
 import { machine, NOW, nodePool, pdb, pod, snapshot } from "../disruption/builders.ts";

@@ -1,4 +1,4 @@
-import { CLAIM_UID_TAG, CLUSTER_TAG, NODE_CLAIM_TAG } from "../../../core/launch/tags.ts";
+import { CLAIM_UID_TAG, CLUSTER_TAG, NODE_CLAIM_TAG } from "../../../core/model/tags.ts";
 import { apply, applyPool, manifest, neverConsolidated, nodeClaim, nodeClass, reset, scale } from "../arrange.ts";
 import { type FakeInstance, type FakeSubnet, VPC } from "../fake-aws/world.ts";
 import { alive, callsSince, initialized, lastCall, list, MINUTE, machinesOf, running } from "../observe.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { CLAIM_UID_TAG } from "../../../core/launch/tags.ts";
+import { CLAIM_UID_TAG } from "../../../core/model/tags.ts";
 import { type Random, random } from "../../conformance/generate/random.ts";
 import { apply, applyPool, deployment, quickly, reset, scale, unlimited } from "../arrange.ts";
 import { alive, conditionTrue, gone, list, MINUTE, running } from "../observe.ts";

@@ -10,7 +10,7 @@ import { kubernetesClient } from "../../../functions/adapters/kubernetes/client.
 import { eksToken } from "../../../functions/adapters/kubernetes/eks-token.ts";
 import { readSnapshot } from "../../../functions/adapters/kubernetes/snapshot.ts";
 import { memoryLog } from "../../../functions/adapters/log.ts";
-import { sqliteNodeClaimStore } from "../../../functions/adapters/sqlite/node-claim-store.ts";
+import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-store.ts";
 import { startCluster, type TestCluster } from "../../e2e/support/cluster.ts";
 import { projectRoot } from "../../e2e/support/paths.ts";
 import { informerChecks } from "./kubernetes/informer-checks.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { ListedProfile } from "../../../core/node-class/unused-profiles.ts";
-import { sqliteNodeClaimStore } from "../../../functions/adapters/sqlite/node-claim-store.ts";
+import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-store.ts";
 import { collectProfiles } from "../../../functions/catalog/collect-profiles.ts";
 import { nodeClaim, nodeClass, TestWorld } from "./world.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { conditionOf } from "../../../core/model/conditions.ts";
 import type { NodeOverlaySpec } from "../../../core/model/node-overlay.ts";
-import { conditionOf } from "../../../core/status/conditions.ts";
 import { refreshNodeClasses } from "../../../functions/catalog/refresh.ts";
 import { nodeOverlay, only } from "../../core/node-overlay/builders.ts";
 import { nodeClass, nodePool, TestWorld } from "./world.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isTrue } from "../../../core/status/conditions.ts";
+import { isTrue } from "../../../core/model/conditions.ts";
 import { refreshNodeClasses } from "../../../functions/catalog/refresh.ts";
 import { nodeClaim, nodeClass, nodePool, TestWorld } from "./world.ts";
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { SEEN_MEMORY, seenMemory } from "../../../core/offerings/seen-memory.ts";
 import { refreshNodeClasses } from "../../../functions/catalog/refresh.ts";
-import { instanceTypesFor } from "../../../functions/instance-types.ts";
+import { instanceTypesFor } from "../../../functions/shared/instance-types.ts";
 import { nodeClaim, nodeClass, TestWorld } from "./world.ts";
 
 it("notes on the NodeClass what a registered node has of memory, once, and plans by it", async () => {

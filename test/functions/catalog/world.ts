@@ -8,9 +8,9 @@ import type { Kind, Kinds, Kubernetes, PublishedEvent } from "../../../core/port
 import type { Log } from "../../../core/ports/log.ts";
 import type { WakeUp } from "../../../core/ports/wake-ups.ts";
 import { bundledCatalogue } from "../../../functions/adapters/catalogue/bundled.ts";
-import { DEFAULT_SETTINGS } from "../../../functions/adapters/wiring/settings.ts";
 import type { CatalogDeps } from "../../../functions/catalog/deps.ts";
 import type { Memory } from "../../../functions/catalog/node-classes.ts";
+import { DEFAULT_SETTINGS } from "../../../functions/wiring/settings.ts";
 
 type Stored = Kinds[Kind];
 

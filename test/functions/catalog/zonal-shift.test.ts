@@ -3,7 +3,7 @@ import type { UnavailableOffering } from "../../../core/model/record.ts";
 import { instanceTypesOf } from "../../../core/offerings/instance-types.ts";
 import { NotFoundError } from "../../../core/ports/errors.ts";
 import type { ShiftedZone } from "../../../core/ports/zonal-shift.ts";
-import { sqliteNodeClaimStore } from "../../../functions/adapters/sqlite/node-claim-store.ts";
+import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-store.ts";
 import { markShiftedZones } from "../../../functions/catalog/zonal-shift.ts";
 import { nodeClass, nodePool, TestWorld } from "./world.ts";
 

@@ -6,10 +6,10 @@ import type { KnownInstance } from "../../../core/model/record.ts";
 import { reservationMark } from "../../../core/offerings/unavailable.ts";
 import type { PublishedEvent } from "../../../core/ports/kubernetes.ts";
 import { memoryMetrics } from "../../../functions/adapters/metrics.ts";
-import { sqliteNodeClaimStore } from "../../../functions/adapters/sqlite/node-claim-store.ts";
-import { silence } from "../../../functions/announcing.ts";
-import type { ClusterDeps } from "../../../functions/cluster-deps.ts";
+import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-store.ts";
 import { interruptionEntry } from "../../../functions/interruption/entry.ts";
+import { silence } from "../../../functions/shared/announce.ts";
+import type { ClusterDeps } from "../../../functions/shared/cluster-deps.ts";
 import { INSTANCE, NOW, nodeClaim, record } from "../../support/builders.ts";
 import { recordingLog, recordingWakeUps } from "../../support/fakes.ts";
 

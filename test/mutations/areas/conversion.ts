@@ -3,8 +3,8 @@ import type { Mutation } from "../mutation.ts";
 const WEBHOOK = ["test/core/conversion/convert.test.ts"];
 const UPGRADE = ["test/core/conversion/upgrade.test.ts"];
 const SELECTORS = ["test/core/conversion/selectors.test.ts"];
-const MANIFESTS = ["test/functions/cli/convert.test.ts"];
-const RULES = ["test/functions/cli/convert-rules.test.ts"];
+const MANIFESTS = ["test/cli/convert/convert.test.ts"];
+const RULES = ["test/cli/convert/rules.test.ts"];
 
 /** Rules of the way from older APIs to v1 (legacy-apis.md), each broken in the place that keeps it. */
 export const MUTATIONS: readonly Mutation[] = [
@@ -115,7 +115,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "comments",
     rule: "comments of fields that have no successor are kept",
-    file: "functions/cli/convert.ts",
+    file: "cli/convert/convert.ts",
     from: "if (placed.has(placeOf(input, path))) return [];",
     to: "return [];",
     tests: MANIFESTS,
@@ -123,7 +123,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "placeholders",
     rule: "placeholders come back",
-    file: "functions/cli/convert-placeholders.ts",
+    file: "cli/convert/placeholders.ts",
     from: 'placeholders[Number(i)] ?? ""',
     to: '""',
     tests: MANIFESTS,
@@ -131,7 +131,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "strict-terms",
     rule: "for images, one term with more than its id is too many",
-    file: "functions/cli/convert-rules.ts",
+    file: "cli/convert/rules.ts",
     from: "(isStrict || crowded.length === terms.length)",
     to: "crowded.length === terms.length",
     tests: RULES,

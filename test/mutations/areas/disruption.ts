@@ -1,21 +1,21 @@
 import type { Mutation } from "../mutation.ts";
 
-const REARRANGEMENT = ["test/core/scheduling/rearrangement.test.ts", "test/core/scheduling/rearrangement.property.test.ts"];
-const SKETCH = ["test/core/scheduling/sketch.test.ts"];
-const JOINT = ["test/core/disruption/joint.test.ts"];
-const EXCHANGE = ["test/core/disruption/exchange.test.ts"];
-const TRIALS = ["test/core/disruption/set-trials.test.ts"];
-const REPAY = ["test/core/disruption/repay.test.ts"];
-const VALIDATE = ["test/core/disruption/validate.test.ts"];
+const REARRANGEMENT = ["test/core/scheduling/trial-cluster.test.ts", "test/core/scheduling/trial-cluster.property.test.ts"];
+const SKETCH = ["test/core/scheduling/make-trial.test.ts"];
+const JOINT = ["test/core/disruption/node-sets/node-set-search.test.ts"];
+const EXCHANGE = ["test/core/disruption/node-sets/local-search.test.ts"];
+const TRIALS = ["test/core/disruption/node-sets/set-trials.test.ts"];
+const REPAY = ["test/core/disruption/consolidation/payback.test.ts"];
+const VALIDATE = ["test/core/disruption/command/validate.test.ts"];
 const METHODS = ["test/core/disruption/methods.test.ts"];
-const CANDIDATE = ["test/core/disruption/candidate.test.ts"];
+const CANDIDATE = ["test/core/disruption/cluster/candidate.test.ts"];
 
 /** Rules of consolidation (disruption.md): what goes together, what must stay, and what may come instead. */
 export const MUTATIONS: readonly Mutation[] = [
   {
     name: "budgets-in-turn",
     rule: "no more nodes of a pool go together than its budget lets go",
-    file: "core/disruption/emptying.ts",
+    file: "core/disruption/node-sets/deletable-set.ts",
     from: "budget.left(pool) <= 0 || !isEmptied(candidate)",
     to: "!isEmptied(candidate)",
     tests: EXCHANGE,
@@ -23,7 +23,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "budgets-in-exchange",
     rule: "no exchange takes more of a pool than its budget lets go",
-    file: "core/disruption/exchange.ts",
+    file: "core/disruption/node-sets/local-search.ts",
     from: "if (!set.delete(candidate) && hasBudget(candidate, set, budgets)) set.add(candidate);",
     to: "if (!set.delete(candidate)) set.add(candidate);",
     tests: EXCHANGE,
@@ -31,7 +31,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "budgets-in-growth",
     rule: "nodes whose budget is spent are not added",
-    file: "core/disruption/joint.ts",
+    file: "core/disruption/node-sets/node-set-search.ts",
     from: "return budget.take(candidate.nodePool.metadata.name);",
     to: "return true;",
     tests: JOINT,
@@ -39,7 +39,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "budget-told",
     rule: "nodes that stay for their budget are told of",
-    file: "core/disruption/joint.ts",
+    file: "core/disruption/node-sets/node-set-search.ts",
     from: "if (going.has(candidate) || budget.left(nodePool) > 0) return [];",
     to: "return [];",
     tests: JOINT,
@@ -47,7 +47,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "node-do-not-disrupt",
     rule: "a node annotated do-not-disrupt stays",
-    file: "core/disruption/candidate.ts",
+    file: "core/disruption/cluster/candidate.ts",
     from: "const blocked = firstOf(NODE_RULES, machine, view);",
     to: "const blocked = firstOf(NODE_RULES.slice(0, 0), machine, view);",
     tests: [...JOINT, ...CANDIDATE],
@@ -55,7 +55,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "pod-rules",
     rule: "a node with a pod that a PodDisruptionBudget or do-not-disrupt holds stays",
-    file: "core/disruption/consolidation.ts",
+    file: "core/disruption/consolidation/consolidation.ts",
     from: "if (candidate.heldByPod) return candidate.heldByPod;",
     to: "",
     tests: JOINT,
@@ -63,7 +63,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "settling",
     rule: "nodes inside their consolidateAfter window stay",
-    file: "core/disruption/consolidation.ts",
+    file: "core/disruption/consolidation/consolidation.ts",
     from: "if (candidate.consolidatableFrom > now)",
     to: "if (candidate.consolidatableFrom > now + Number.MAX_VALUE)",
     tests: JOINT,
@@ -71,7 +71,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "settling-destinations",
     rule: "no pod is moved to a node that has just changed",
-    file: "core/disruption/simulate.ts",
+    file: "core/disruption/consolidation/simulate.ts",
     from: "if (from > view.now && from !== Number.POSITIVE_INFINITY) settling.add(name);",
     to: "",
     tests: JOINT,
@@ -79,7 +79,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "closed",
     rule: "nodes that are closed are offered to no pod",
-    file: "core/scheduling/rearrangement.ts",
+    file: "core/scheduling/trial-cluster.ts",
     from: "overcommitted || closed.has(view.name) ? 0 : 1",
     to: "overcommitted ? 0 : 1",
     tests: REARRANGEMENT,
@@ -87,7 +87,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "gone",
     rule: "a node that is gone takes no pod",
-    file: "core/scheduling/rearrangement.ts",
+    file: "core/scheduling/trial-cluster.ts",
     from: "suits[n] !== 1 || this.#isGone[n] === 1 || ",
     to: "suits[n] !== 1 || ",
     tests: REARRANGEMENT,
@@ -95,7 +95,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "way-back-of-room",
     rule: "a step that is taken back gives back the room that it took",
-    file: "core/scheduling/rearrangement.ts",
+    file: "core/scheduling/trial-cluster.ts",
     from: "rooms[at + r] = (rooms[at + r] ?? 0) + (vector[r] ?? 0);\n      tenants.pop();",
     to: "tenants.pop();",
     tests: REARRANGEMENT,
@@ -103,7 +103,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "way-back-of-tenants",
     rule: "a step that is taken back takes its pods along",
-    file: "core/scheduling/rearrangement.ts",
+    file: "core/scheduling/trial-cluster.ts",
     from: "tenants.pop();",
     to: "",
     tests: REARRANGEMENT,
@@ -111,7 +111,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "way-back-of-ports",
     rule: "a step that is taken back frees the host ports that it took",
-    file: "core/scheduling/rearrangement.ts",
+    file: "core/scheduling/trial-cluster.ts",
     from: "this.#ports[node] = before;",
     to: "",
     tests: REARRANGEMENT,
@@ -119,7 +119,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "way-back-of-volumes",
     rule: "a step that is taken back detaches the volumes that it attached",
-    file: "core/scheduling/rearrangement.ts",
+    file: "core/scheduling/trial-cluster.ts",
     from: "this.#journal.push(() => attached?.set(driver, before));",
     to: "",
     tests: REARRANGEMENT,
@@ -127,7 +127,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "way-back-of-counts",
     rule: "a step that is taken back leaves spreads and affinities as they were",
-    file: "core/scheduling/topology-state.ts",
+    file: "core/scheduling/problem/topology-state.ts",
     from: "else counts.set(domain, pods);",
     to: "",
     tests: REARRANGEMENT,
@@ -135,7 +135,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "counts-of-leavers",
     rule: "pods that leave count no more where they were",
-    file: "core/scheduling/rearrangement.ts",
+    file: "core/scheduling/trial-cluster.ts",
     from: "if (asks[0] !== undefined) this.#count(node, asks[0], -1);",
     to: "if (asks[0] === undefined) this.#count(node, asks[0], -1);",
     tests: REARRANGEMENT,
@@ -143,7 +143,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "largest-first",
     rule: "of pods that move together the largest find places first",
-    file: "core/scheduling/rearrangement.ts",
+    file: "core/scheduling/trial-cluster.ts",
     from: "tenants.sort((a, b) => (a.asks[0]?.class.index ?? 0) - (b.asks[0]?.class.index ?? 0))",
     to: "tenants",
     tests: REARRANGEMENT,
@@ -151,7 +151,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "waiting-pods",
     rule: "pods that wait keep the room that they will have",
-    file: "core/scheduling/rearrangement.ts",
+    file: "core/scheduling/trial-cluster.ts",
     from: "for (const tenant of waiting) this.#place(tenant);",
     to: "",
     tests: [...REARRANGEMENT, ...SKETCH],
@@ -159,7 +159,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "imagined-pods",
     rule: "room for CapacityBuffers stays theirs",
-    file: "core/scheduling/sketch.ts",
+    file: "core/scheduling/make-trial.ts",
     from: "...pending.pods, ...pending.virtual])]",
     to: "...pending.pods])]",
     tests: SKETCH,
@@ -167,7 +167,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "strictly-cheaper",
     rule: "several replacements cost less together than what goes, not the same",
-    file: "core/disruption/consolidation.ts",
+    file: "core/disruption/consolidation/consolidation.ts",
     from: "const NO_SAVING = 1e-6;",
     to: "const NO_SAVING = -1e-6;",
     tests: TRIALS,
@@ -175,7 +175,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "shares",
     rule: "each of several replacements keeps to its share, whatever it is launched as",
-    file: "core/disruption/consolidation.ts",
+    file: "core/disruption/consolidation/consolidation.ts",
     from: "const limit = planned.length === 1 ? costs : claim.pricePerHour * (costs / needs);",
     to: "const limit = costs;",
     tests: TRIALS,
@@ -183,7 +183,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "worst-price",
     rule: "a replacement is cheaper in whichever zone it comes up",
-    file: "core/disruption/price.ts",
+    file: "core/disruption/prices/price.ts",
     from: "if (prices.length > 0) return Math.max(...prices);",
     to: "if (prices.length > 0) return Math.min(...prices);",
     tests: METHODS,
@@ -191,7 +191,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "one-of-several",
     rule: "a lone replacement is of a type that goes only where it is cheaper than each such node",
-    file: "core/disruption/set-trials.ts",
+    file: "core/disruption/node-sets/set-trials.ts",
     from: "...(candidates.length > 1 && { narrow:",
     to: "...(candidates.length > 99 && { narrow:",
     tests: TRIALS,
@@ -199,7 +199,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "more-nodes",
     rule: "no more nodes come than are asked for",
-    file: "core/disruption/consolidation.ts",
+    file: "core/disruption/consolidation/consolidation.ts",
     from: 'if (planned.length > mostReplacements) return none({ reason: "SeveralReplacements", count: planned.length });',
     to: "",
     tests: [...TRIALS, ...JOINT],
@@ -207,7 +207,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "extra-nodes",
     rule: "a node more than before must be worth it",
-    file: "core/disruption/repay.ts",
+    file: "core/disruption/consolidation/payback.ts",
     from: "return EXTRA_NODE * Math.max(0, after - before);",
     to: "return 0 * Math.max(0, after - before);",
     tests: [...TRIALS, ...JOINT],
@@ -215,7 +215,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "gone-stays-gone",
     rule: "a node that was gone before a step is gone when that is taken back",
-    file: "core/scheduling/rearrangement.ts",
+    file: "core/scheduling/trial-cluster.ts",
     from: "if (this.#isGone[node] === 1) return [];",
     to: "",
     tests: REARRANGEMENT,
@@ -223,7 +223,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "sixty-types",
     rule: "each of several replacements offers the sixty cheapest types",
-    file: "core/disruption/consolidation.ts",
+    file: "core/disruption/consolidation/consolidation.ts",
     from: "planned.length === 1 ? cheaper : cheapestFew(cheaper, TYPES_OF_MANY)",
     to: "cheaper",
     tests: TRIALS,
@@ -231,7 +231,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "min-values",
     rule: "types are not cut below what minValues want",
-    file: "core/disruption/consolidation.ts",
+    file: "core/disruption/consolidation/consolidation.ts",
     from: "if (!minValuesShortfall(cut)) return cut;",
     to: "return cut;",
     tests: TRIALS,
@@ -239,7 +239,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "spot-to-spot",
     rule: "spot is not made of spot unless told to",
-    file: "core/disruption/consolidation.ts",
+    file: "core/disruption/consolidation/consolidation.ts",
     from: 'if (!settings.spotToSpotConsolidation) return { reason: "SpotToSpotDisabled" };',
     to: "",
     tests: [...TRIALS, ...JOINT],
@@ -247,7 +247,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "fifteen-types",
     rule: "one spot node becomes another only with fifteen cheaper types to choose from",
-    file: "core/disruption/consolidation.ts",
+    file: "core/disruption/consolidation/consolidation.ts",
     from: "if (cheaper.types.length < SPOT_TO_SPOT_MIN_TYPES)",
     to: "if (cheaper.types.length < 0)",
     tests: METHODS,
@@ -255,7 +255,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "horizon",
     rule: "a saving repays its moves within the horizon",
-    file: "core/disruption/repay.ts",
+    file: "core/disruption/consolidation/payback.ts",
     from: "if (horizonMs === undefined || netSavings(settings, candidates, savesPerHour) >= 0) return undefined;",
     to: "if (horizonMs === undefined || savesPerHour >= 0) return undefined;",
     tests: REPAY,
@@ -263,7 +263,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "horizon-of-sets",
     rule: "what moving counts as is taken off what a set is worth",
-    file: "core/disruption/repay.ts",
+    file: "core/disruption/consolidation/payback.ts",
     from: "(moveCost(settings, candidates) * HOUR_MS) / horizonMs",
     to: "0 / horizonMs",
     tests: [...TRIALS, ...EXCHANGE],
@@ -271,7 +271,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "many-moves",
     rule: "a set that saves hardly more is not worth many moves",
-    file: "core/disruption/set-trials.ts",
+    file: "core/disruption/node-sets/set-trials.ts",
     from: "const TROUBLE = 0.003;",
     to: "const TROUBLE = 0;",
     tests: TRIALS,
@@ -279,7 +279,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "volumes-of-nodes",
     rule: "of equal savings, more nodes that end are better",
-    file: "core/disruption/repay.ts",
+    file: "core/disruption/consolidation/payback.ts",
     from: "const volumes = NODE_HOUR * (candidates.length - newNodes);",
     to: "const volumes = 0;",
     tests: TRIALS,
@@ -287,7 +287,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "out-of-time",
     rule: "a search ends when its time is up",
-    file: "core/disruption/joint.ts",
+    file: "core/disruption/node-sets/node-set-search.ts",
     from: "low <= high && !trials.isSpent && !outOfTime();",
     to: "low <= high && !trials.isSpent;",
     tests: JOINT,
@@ -295,7 +295,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "homeless",
     rule: "no exchange leaves a pod without a place",
-    file: "core/disruption/exchange.ts",
+    file: "core/disruption/node-sets/local-search.ts",
     from: "if (homeless.length > 0",
     to: "if (homeless.length > 99",
     tests: EXCHANGE,
@@ -303,7 +303,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "validated-budget",
     rule: "a command is given up when its budget does not allow it any more",
-    file: "core/disruption/validate.ts",
+    file: "core/disruption/command/validate.ts",
     from: 'return { holds: false, why: "budget" };',
     to: "return { holds: true, candidates: allowed };",
     tests: VALIDATE,
@@ -311,7 +311,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "validated-room",
     rule: "a command is given up when it would take other nodes than planned",
-    file: "core/disruption/validate.ts",
+    file: "core/disruption/command/validate.ts",
     from: "trial.newNodeClaims.length !== command.replacements.length",
     to: "trial.newNodeClaims.length < 0",
     tests: VALIDATE,
@@ -319,7 +319,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "validated-types",
     rule: "a command is given up when its types would not be planned again",
-    file: "core/disruption/validate.ts",
+    file: "core/disruption/command/validate.ts",
     from: "planned.instanceTypes.every((type) => again.has(type))",
     to: "planned.instanceTypes.every((type) => again.size > 0 || type)",
     tests: VALIDATE,

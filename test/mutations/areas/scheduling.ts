@@ -1,7 +1,7 @@
 import type { Mutation } from "../mutation.ts";
 
 const SOLVE = ["test/core/scheduling/solve.test.ts"];
-const TOPOLOGY = ["test/core/scheduling/topology.test.ts"];
+const TOPOLOGY = ["test/core/scheduling/problem/topology.test.ts"];
 const REQUIREMENTS = ["test/core/requirements/requirement.test.ts", "test/core/requirements/requirements.property.test.ts"];
 
 /** Rules of the scheduler (scheduling.md), each broken in the place that keeps it. */
@@ -41,15 +41,15 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "taint-effect",
     rule: "a toleration of one effect does not cover another",
-    file: "core/scheduling/taints.ts",
+    file: "core/pods/taints.ts",
     from: 'if (toleration.effect !== undefined && toleration.effect !== "" && toleration.effect !== taint.effect) return false;',
     to: "",
-    tests: ["test/core/scheduling/taints.test.ts"],
+    tests: ["test/core/pods/taints.test.ts"],
   },
   {
     name: "prefer-no-schedule",
     rule: "PreferNoSchedule is tolerated when nothing else is left",
-    file: "core/scheduling/preferences.ts",
+    file: "core/scheduling/rules/preferences.ts",
     from: "tolerations = [...tolerations, TOLERATE_SOFT];",
     to: "",
     tests: SOLVE,
@@ -57,7 +57,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "or-terms",
     rule: "OR-ed terms are tried one after the other",
-    file: "core/scheduling/preferences.ts",
+    file: "core/scheduling/rules/preferences.ts",
     from: "while (required.length > 1) {",
     to: "while (required.length > 9) {",
     tests: SOLVE,
@@ -65,15 +65,15 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "relaxation-order",
     rule: "the heaviest preference is held longest",
-    file: "core/scheduling/preferences.ts",
+    file: "core/scheduling/rules/preferences.ts",
     from: "b.weight - a.weight",
     to: "a.weight - b.weight",
-    tests: ["test/core/scheduling/preferences.test.ts"],
+    tests: ["test/core/scheduling/rules/preferences.test.ts"],
   },
   {
     name: "new-daemons",
     rule: "a new node keeps room for the daemons that will run on it",
-    file: "core/scheduling/template.ts",
+    file: "core/scheduling/problem/template.ts",
     from: "(allocatable[name] ?? 0) - (overhead?.[r] ?? 0)",
     to: "(allocatable[name] ?? 0)",
     tests: SOLVE,
@@ -81,7 +81,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "daemons-to-come",
     rule: "a node that is there keeps room for daemons still to come",
-    file: "core/scheduling/existing-node.ts",
+    file: "core/scheduling/problem/existing-node.ts",
     from: "subtractResources(free, positive(toCome))",
     to: "free",
     tests: SOLVE,
@@ -89,7 +89,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "skew-on-nodes",
     rule: "a spread holds on nodes that are there",
-    file: "core/scheduling/topology-state.ts",
+    file: "core/scheduling/problem/topology-state.ts",
     from: "this.#least(group, ask) <= group.maxSkew",
     to: "this.#least(group, ask) <= group.maxSkew + 1",
     tests: SOLVE,
@@ -97,7 +97,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "skew-of-claims",
     rule: "a spread holds for new nodes",
-    file: "core/scheduling/topology-state.ts",
+    file: "core/scheduling/problem/topology-state.ts",
     from: "(counts.get(domain) ?? 0) + own - least <= group.maxSkew",
     to: "(counts.get(domain) ?? 0) + own - least <= group.maxSkew + 1",
     tests: SOLVE,
@@ -105,7 +105,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "min-domains",
     rule: "fewer domains than minDomains count as if one were empty",
-    file: "core/scheduling/topology-state.ts",
+    file: "core/scheduling/problem/topology-state.ts",
     from: "supported < (group.minDomains ?? 0) ? 0 : least",
     to: "supported < 0 ? 0 : least",
     tests: SOLVE,
@@ -113,7 +113,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "inverse",
     rule: "pods that are there keep others away by their anti-affinity",
-    file: "core/scheduling/world.ts",
+    file: "core/scheduling/problem/problem.ts",
     from: "const deciding = [...new Set([...owned, ...keptAway])];",
     to: "const deciding = [...new Set([...owned, ...keptAway.slice(0, 0)])];",
     tests: SOLVE,
@@ -121,7 +121,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "host-ports",
     rule: "two pods of one host port do not share a node",
-    file: "core/scheduling/host-ports.ts",
+    file: "core/scheduling/rules/host-ports.ts",
     from: "return a.port === b.port && ",
     to: "return a.port === b.port + 1 && ",
     tests: SOLVE,
@@ -129,7 +129,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "volume-zone",
     rule: "a pod goes where its volume is",
-    file: "core/scheduling/pod-class.ts",
+    file: "core/scheduling/problem/pod-class.ts",
     from: "return volumeAlternatives.map((set) => sets.intern(withoutHost(set)));",
     to: "return volumeAlternatives.slice(0, 0).map((set) => sets.intern(withoutHost(set)));",
     tests: SOLVE,
@@ -137,7 +137,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "volume-limit",
     rule: "no more volumes are attached than the driver allows",
-    file: "core/scheduling/existing-node.ts",
+    file: "core/scheduling/problem/existing-node.ts",
     from: "if (together.size > limit) return false;",
     to: "",
     tests: SOLVE,
@@ -145,7 +145,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "limits",
     rule: "a type larger than what the limits leave is not bought",
-    file: "core/scheduling/limits.ts",
+    file: "core/scheduling/claims/limits.ts",
     from: "(capacity[name] ?? 0) <= (left[name] ?? 0)) continue;",
     to: "(capacity[name] ?? 0) >= 0) continue;",
     tests: SOLVE,
@@ -153,7 +153,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "limits-in-flight",
     rule: "a claim that is written but not launched uses its pool's limits",
-    file: "core/scheduling/template.ts",
+    file: "core/scheduling/problem/template.ts",
     from: "if (named.has(name)) setBit(types, t);",
     to: "",
     tests: SOLVE,
@@ -161,7 +161,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "weights",
     rule: "the heaviest pool is tried first",
-    file: "core/scheduling/template.ts",
+    file: "core/scheduling/problem/template.ts",
     from: "(b.spec.weight ?? 0) - (a.spec.weight ?? 0)",
     to: "(a.spec.weight ?? 0) - (b.spec.weight ?? 0)",
     tests: SOLVE,
@@ -169,7 +169,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "min-values",
     rule: "a claim offers as many values as minValues asks",
-    file: "core/scheduling/evaluation.ts",
+    file: "core/scheduling/claims/evaluation.ts",
     from: "values.size >= least",
     to: "values.size >= 1",
     tests: SOLVE,
@@ -177,7 +177,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "in-flight-nodes",
     rule: "a machine that has launched and not joined is used before another is bought",
-    file: "core/scheduling/node-view.ts",
+    file: "core/scheduling/problem/node-view.ts",
     from: "if (!joined.has(claim)) views.push(",
     to: "if (!joined.has(claim) && views.length < 0) views.push(",
     tests: SOLVE,
@@ -185,7 +185,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "startup-taints",
     rule: "taints of a node that is starting do not keep pods away",
-    file: "core/scheduling/node-view.ts",
+    file: "core/scheduling/problem/node-view.ts",
     from: "initialized ? taints : taints.filter((taint) => !hidden(taint))",
     to: "taints",
     tests: SOLVE,
@@ -193,7 +193,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "deleting-pods",
     rule: "pods of a node that goes away are planned for",
-    file: "core/scheduling/pending-pods.ts",
+    file: "core/scheduling/problem/pending-pods.ts",
     from: "views.filter((view) => view.markedForDeletion).flatMap(",
     to: "views.slice(0, 0).flatMap(",
     tests: SOLVE,
@@ -201,7 +201,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "deleting-destination",
     rule: "nothing is put on a node that goes away",
-    file: "core/scheduling/world.ts",
+    file: "core/scheduling/problem/problem.ts",
     from: "present.filter(({ markedForDeletion }) => !markedForDeletion)",
     to: "present",
     tests: SOLVE,
@@ -209,7 +209,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "nominated",
     rule: "a pod for which a claim is on its way is not planned again",
-    file: "core/scheduling/pending-pods.ts",
+    file: "core/scheduling/problem/pending-pods.ts",
     from: "if (!isProvisionable(pod) || snapshot.nominated.has(podUid(pod))) continue;",
     to: "if (!isProvisionable(pod)) continue;",
     tests: SOLVE,
@@ -217,7 +217,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "unavailable",
     rule: "an offering that is gone is not bought",
-    file: "core/scheduling/offering-table.ts",
+    file: "core/scheduling/tables/offering-table.ts",
     from: "if (!offering.available || isUsedUp(offering)) continue;",
     to: "if (isUsedUp(offering)) continue;",
     tests: SOLVE,
@@ -225,7 +225,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "first-of-its-kind",
     rule: "a pod that must be near others does not start alone unless it is one of them",
-    file: "core/scheduling/topology-state.ts",
+    file: "core/scheduling/problem/topology-state.ts",
     from: "if (!ask.self.has(group)) return false;",
     to: "",
     tests: SOLVE,
@@ -241,7 +241,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "namespaces",
     rule: "terms are about pods of their namespaces alone",
-    file: "core/scheduling/topology-group.ts",
+    file: "core/scheduling/rules/topology-group.ts",
     from: 'if (group.namespaces !== undefined && !group.namespaces.has(pod.metadata.namespace ?? "default")) return false;',
     to: "",
     tests: TOPOLOGY,
@@ -249,7 +249,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "node-taints-policy",
     rule: "nodeTaintsPolicy Honor leaves out nodes whose taints the pod does not tolerate",
-    file: "core/scheduling/topology.ts",
+    file: "core/scheduling/problem/topology.ts",
     from: 'const honorsTaints = constraint.nodeTaintsPolicy === "Honor";',
     to: "const honorsTaints = false;",
     tests: TOPOLOGY,
@@ -257,7 +257,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "match-label-keys",
     rule: "matchLabelKeys tell generations of a Deployment apart",
-    file: "core/scheduling/label-selector.ts",
+    file: "core/pods/label-selector.ts",
     from: "if (selector === undefined || keys === undefined || keys.length === 0) return selector;",
     to: "if (selector !== null) return selector;",
     tests: TOPOLOGY,
@@ -265,7 +265,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "arrivals",
     rule: "the room of nominated pods is promised to nobody else once their claim has launched",
-    file: "core/scheduling/world.ts",
+    file: "core/scheduling/problem/problem.ts",
     from: "[...others, ...expected]",
     to: "[...others]",
     tests: SOLVE,
@@ -281,7 +281,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "daemons-of-types",
     rule: "a daemon takes room of the types that it would run on, and of no others",
-    file: "core/scheduling/daemon-overhead.ts",
+    file: "core/scheduling/problem/daemon-overhead.ts",
     from: "table.keepAgreeing(types, intersectAll(labels, wanted).values());",
     to: "",
     tests: SOLVE,
@@ -289,7 +289,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "ignored-preferences",
     rule: "PREFERENCE_POLICY Ignore looks at no preference",
-    file: "core/scheduling/preferences.ts",
+    file: "core/scheduling/rules/preferences.ts",
     from: 'const respect = policy === "Respect";',
     to: "const respect = policy !== undefined;",
     tests: SOLVE,

@@ -4,15 +4,15 @@ const REHEARSAL = ["test/core/what-if/rehearse.test.ts"];
 const CHANGE = ["test/core/what-if/change.test.ts"];
 const ANSWER = ["test/core/what-if/what-if.test.ts"];
 const DRAIN = ["test/core/what-if/drain-time.test.ts"];
-const FILES = ["test/functions/cli/what-if.test.ts"];
-const LIVE = ["test/functions/cli/what-if-live.test.ts"];
+const FILES = ["test/cli/what-if/what-if.test.ts"];
+const LIVE = ["test/cli/what-if/live.test.ts"];
 
 /** Rules of what-if: what is rehearsed is what would be, and nothing is touched. */
 export const MUTATIONS: readonly Mutation[] = [
   {
     name: "only-reads",
     rule: "a live cluster is only read",
-    file: "functions/cli/what-if-live.ts",
+    file: "cli/what-if/live.ts",
     from: 'if (request.method !== "GET")',
     to: 'if (request.method === "POST")',
     tests: LIVE,
@@ -20,7 +20,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "secrets",
     rule: "annotations that decide nothing are left out of a saved snapshot",
-    file: "functions/cli/what-if-save.ts",
+    file: "cli/what-if/save.ts",
     from: "filter(([key]) => DECISIVE.test(key))",
     to: "filter(() => true)",
     tests: FILES,
@@ -28,7 +28,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "user-data",
     rule: "user data is left out of a saved snapshot",
-    file: "functions/cli/what-if-save.ts",
+    file: "cli/what-if/save.ts",
     from: "nodeClasses: nodeClasses.map(withoutUserData)",
     to: "nodeClasses",
     tests: FILES,
@@ -124,7 +124,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "compared-with-anyway",
     rule: "a change is compared with what happens anyway",
-    file: "functions/cli/what-if-report.ts",
+    file: "cli/what-if/report.ts",
     from: "difference(unchanged.bill.pricePerHour, changed.bill.pricePerHour)",
     to: "difference(today.pricePerHour, unchanged.bill.pricePerHour)",
     tests: FILES,

@@ -1,5 +1,5 @@
-import type { ApiObject } from "../../../functions/hosts/lab/world/objects.ts";
-import type { Random } from "../../../functions/hosts/lab/world/random.ts";
+import type { ApiObject } from "../../../functions/adapters/manifests/api-object.ts";
+import type { Random } from "../../../lab/world/random.ts";
 import { NODE_CLASS } from "../story.ts";
 
 /** A workload whose pods come, go and must be kept: what acts may do to it. */

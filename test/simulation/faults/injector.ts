@@ -1,9 +1,9 @@
-import type { Lab } from "../../../functions/hosts/lab/host.ts";
-import type { CallHooks, PortCall, Verdict } from "../../../functions/hosts/lab/world/intercept.ts";
-import type { Invocation } from "../../../functions/hosts/lab/world/invocation.ts";
-import type { Queue } from "../../../functions/hosts/lab/world/queues.ts";
-import type { Random } from "../../../functions/hosts/lab/world/random.ts";
 import { FUNCTIONS } from "../../../infra/functions.ts";
+import type { Lab } from "../../../lab/host.ts";
+import type { CallHooks, PortCall, Verdict } from "../../../lab/world/intercept.ts";
+import type { Invocation } from "../../../lab/world/invocation.ts";
+import type { Queue } from "../../../lab/world/queues.ts";
+import type { Random } from "../../../lab/world/random.ts";
 import type { Fault, FunctionName, QueueName, Strike } from "../script.ts";
 import { errorOf, fitting } from "./failure.ts";
 

@@ -1,7 +1,7 @@
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { NodePool } from "../../../core/model/node-pool.ts";
 import type { Pod } from "../../../core/model/pod.ts";
-import type { Change } from "../../../functions/hosts/lab/world/store.ts";
+import type { Change } from "../../../lab/world/store.ts";
 import { is, isActive, isHeld, nameOf, POOL } from "./facts.ts";
 import { type Invariant, type Scene, SKEW_MS } from "./invariant.ts";
 

@@ -1,5 +1,5 @@
 import type { Pod } from "../../../core/model/pod.ts";
-import { PRODUCT } from "../../../functions/hosts/lab/world/api-server.ts";
+import { PRODUCT } from "../../../lab/world/api-server.ts";
 import { claimOfNode, deadlineOf, instanceIdOf, is, isActive, isDisrupted, isHeld, nameOf, nodeOf } from "./facts.ts";
 import { type Invariant, type Scene, SKEW_MS } from "./invariant.ts";
 

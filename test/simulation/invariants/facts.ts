@@ -1,8 +1,8 @@
 import type { Node } from "../../../core/model/node.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { Pod } from "../../../core/model/pod.ts";
-import type { Lab } from "../../../functions/hosts/lab/host.ts";
-import type { Machine } from "../../../functions/hosts/lab/world/cloud.ts";
+import type { Lab } from "../../../lab/host.ts";
+import type { Machine } from "../../../lab/world/cloud.ts";
 
 /** Plain facts about the world, worked out here and not with the product's own predicates: a mistake shared by both would not be seen. */
 

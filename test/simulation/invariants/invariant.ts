@@ -4,10 +4,10 @@ import type { NodePool } from "../../../core/model/node-pool.ts";
 import type { Pod } from "../../../core/model/pod.ts";
 import type { CommandRecord, NodeClaimRecord } from "../../../core/model/record.ts";
 import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
-import type { Lab } from "../../../functions/hosts/lab/host.ts";
-import type { Machine } from "../../../functions/hosts/lab/world/cloud.ts";
-import type { PortCall } from "../../../functions/hosts/lab/world/intercept.ts";
-import type { Change } from "../../../functions/hosts/lab/world/store.ts";
+import type { Lab } from "../../../lab/host.ts";
+import type { Machine } from "../../../lab/world/cloud.ts";
+import type { PortCall } from "../../../lab/world/intercept.ts";
+import type { Change } from "../../../lab/world/store.ts";
 import type { Injector } from "../faults/injector.ts";
 
 /** Where invariants look: at EC2, at the API server and at the table themselves, never through the product. */

@@ -1,5 +1,5 @@
 import type { NodeClaimRecord } from "../../../core/model/record.ts";
-import type { Machine } from "../../../functions/hosts/lab/world/cloud.ts";
+import type { Machine } from "../../../lab/world/cloud.ts";
 import { CLAIM_NAME, CLAIM_UID, FINALIZER } from "./facts.ts";
 import { type Invariant, SKEW_MS } from "./invariant.ts";
 

@@ -1,5 +1,5 @@
 import type { NodePool } from "../../../core/model/node-pool.ts";
-import type { Machine } from "../../../functions/hosts/lab/world/cloud.ts";
+import type { Machine } from "../../../lab/world/cloud.ts";
 import { CLAIM_NAME, CLAIM_UID, isAlive, POOL } from "./facts.ts";
 import type { Invariant } from "./invariant.ts";
 

@@ -1,4 +1,4 @@
-import type { CloudEvent } from "../../../functions/hosts/lab/world/cloud-events.ts";
+import type { CloudEvent } from "../../../lab/world/cloud-events.ts";
 import { CLAIM_UID } from "./facts.ts";
 import type { Invariant } from "./invariant.ts";
 

@@ -78,7 +78,7 @@ export const deadlinesHold: Invariant = {
   }),
 };
 
-/** Longest patience with a replacement: an hour (core/disruption/advance-command.ts), and then the way back. */
+/** Longest patience with a replacement: an hour (core/disruption/command/advance-command.ts), and then the way back. */
 const COMMAND_MS = 60 * MINUTE_MS + PATIENCE_MS;
 
 export const commandsEnd: Invariant = {

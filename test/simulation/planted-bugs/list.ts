@@ -7,8 +7,8 @@ export interface PlantedBug {
   readonly edits: readonly Edit[];
 }
 
-const SQLITE = "functions/adapters/sqlite/node-claim-store.ts";
-const LAUNCH = "functions/lifecycle/launch.ts";
+const SQLITE = "functions/adapters/store/sqlite-store.ts";
+const LAUNCH = "functions/lifecycle/launch/launch.ts";
 const PERFORM = "functions/lifecycle/perform.ts";
 const TERMINATION = "core/lifecycle/termination.ts";
 
@@ -146,8 +146,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: "garbage collection without grace",
     within: 60,
     edits: [
-      { file: "core/lifecycle/collection.ts", find: "const ORPHAN_AGE_MS = 5 * 60_000;", replace: "const ORPHAN_AGE_MS = -1;" },
-      { file: "core/lifecycle/collection.ts", find: "&& !isAwaited(instance)", replace: "&& isAwaited !== undefined" },
+      { file: "core/lifecycle/garbage-collection.ts", find: "const ORPHAN_AGE_MS = 5 * 60_000;", replace: "const ORPHAN_AGE_MS = -1;" },
+      { file: "core/lifecycle/garbage-collection.ts", find: "&& !isAwaited(instance)", replace: "&& isAwaited !== undefined" },
     ],
   },
   {
@@ -166,7 +166,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     within: 60,
     edits: [
       {
-        file: "core/disruption/budget.ts",
+        file: "core/disruption/cluster/budget.ts",
         find: `if (going || !isTrue(machine.node?.status?.conditions, "Ready")) add(disrupting, pool);`,
         replace: `if (going && !isTrue(machine.node?.status?.conditions, "Ready")) add(disrupting, pool);`,
       },
@@ -177,7 +177,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     within: 150,
     edits: [
       {
-        file: "core/scheduling/template.ts",
+        file: "core/scheduling/problem/template.ts",
         find: "if (view.nodePool === pool && !view.markedForDeletion) take(view.capacity);",
         replace: "if (view.nodePool === pool && !view.markedForDeletion && view.initialized) take(view.capacity);",
       },
@@ -199,7 +199,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     within: 20,
     edits: [
       {
-        file: "functions/lifecycle/tend.ts",
+        file: "functions/lifecycle/reconcile.ts",
         find: 'await wakeUps.wake([{ kind: "claim", cluster: cluster.name, claim: name, delayMs: Math.max(at - now(), SOONEST_MS), dueAt: at }]);',
         replace: "void [wakeUps, now, SOONEST_MS];",
       },
@@ -213,6 +213,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "a lease that a killed holder keeps for hours",
     within: 20,
-    edits: [{ file: "functions/lease.ts", find: "const TTL_MS = 30_000;", replace: "const TTL_MS = 300 * 60_000;" }],
+    edits: [{ file: "functions/shared/lease.ts", find: "const TTL_MS = 30_000;", replace: "const TTL_MS = 300 * 60_000;" }],
   },
 ];

@@ -1,7 +1,7 @@
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { Pod } from "../../../core/model/pod.ts";
-import type { Lab, TimedLogRecord } from "../../../functions/hosts/lab/host.ts";
-import { PRODUCT } from "../../../functions/hosts/lab/world/api-server.ts";
+import type { Lab, TimedLogRecord } from "../../../lab/host.ts";
+import { PRODUCT } from "../../../lab/world/api-server.ts";
 import { claimOfNode, isDaemon, nodeOf } from "../invariants/facts.ts";
 import { START } from "../story.ts";
 

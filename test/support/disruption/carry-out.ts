@@ -1,5 +1,5 @@
-import { launchOfferings } from "../../../core/disruption/price.ts";
-import { EXTRA_NODE, simulateWithSolve } from "../../../core/disruption/simulate.ts";
+import { EXTRA_NODE, simulateWithSolve } from "../../../core/disruption/consolidation/simulate.ts";
+import { launchOfferings } from "../../../core/disruption/prices/price.ts";
 import type { InstanceType, Offering } from "../../../core/model/instance-type.ts";
 import type { Node } from "../../../core/model/node.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { fnv1a32 } from "../../../core/hash/fnv.ts";
+import { fnv1a32 } from "../../../core/lib/fnv.ts";
 import type { InstanceType } from "../../../core/model/instance-type.ts";
 import type { NodePool } from "../../../core/model/node-pool.ts";
 import type { Pod, PodSpec } from "../../../core/model/pod.ts";

@@ -1,8 +1,8 @@
 import type { Pod } from "../../../core/model/pod.ts";
 import type { Snapshot } from "../../../core/model/snapshot.ts";
 import { isReschedulable } from "../../../core/pods/predicates.ts";
-import type { Rearrangement } from "../../../core/scheduling/rearrangement.ts";
-import { sketchOf } from "../../../core/scheduling/sketch.ts";
+import { sketchOf } from "../../../core/scheduling/make-trial.ts";
+import type { Rearrangement } from "../../../core/scheduling/trial-cluster.ts";
 
 /** Pods that run on a node, by its name; nodes without any are among them. */
 function homesIn(snapshot: Snapshot): ReadonlyMap<string, readonly Pod[]> {

@@ -3,8 +3,8 @@ import { mockClient } from "aws-sdk-client-mock";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Announcement } from "../../../../core/ports/announcements.ts";
 import { eventBus } from "../../../../functions/adapters/aws/event-bus.ts";
-import { wireAnnouncements } from "../../../../functions/adapters/wiring/announcements.ts";
-import { silence } from "../../../../functions/announcing.ts";
+import { silence } from "../../../../functions/shared/announce.ts";
+import { wireAnnouncements } from "../../../../functions/wiring/announcements.ts";
 import { recordingLog } from "../../../support/fakes.ts";
 
 const events = mockClient(EventBridgeClient);

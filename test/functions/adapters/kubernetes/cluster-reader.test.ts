@@ -3,9 +3,9 @@ import { kubernetesClient } from "../../../../functions/adapters/kubernetes/clie
 import { informer } from "../../../../functions/adapters/kubernetes/informer.ts";
 import { listMemory } from "../../../../functions/adapters/kubernetes/list-memory.ts";
 import type { ClusterReader } from "../../../../functions/adapters/kubernetes/snapshot.ts";
-import { simulatedKubernetes } from "../../../../functions/hosts/lab/world/api-server.ts";
-import type { ApiObject } from "../../../../functions/hosts/lab/world/objects.ts";
-import { createWorld } from "../../../../functions/hosts/lab/world/world.ts";
+import type { ApiObject } from "../../../../functions/adapters/manifests/api-object.ts";
+import { simulatedKubernetes } from "../../../../lab/world/api-server.ts";
+import { createWorld } from "../../../../lab/world/world.ts";
 import { fakeApiServer } from "./fake-api-server.ts";
 
 /** A reader of pods and what changes them. */

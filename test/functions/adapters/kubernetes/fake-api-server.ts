@@ -1,6 +1,6 @@
 import type { KubernetesObject } from "../../../../core/model/kubernetes.ts";
 import type { ApiRequest, ApiResponse, ApiStream, OpenStream, Transport } from "../../../../functions/adapters/kubernetes/transport.ts";
-import { parseFieldSelector, parseLabelSelector } from "../../../../functions/hosts/lab/world/selectors.ts";
+import { parseFieldSelector, parseLabelSelector } from "../../../../functions/adapters/manifests/selectors.ts";
 
 type FakeObject = KubernetesObject & { readonly status?: unknown };
 

@@ -1,0 +1,78 @@
+import type { Tried } from "../../core/disruption/consolidation/decision.ts";
+import { simulateWithSolve } from "../../core/disruption/consolidation/simulate.ts";
+import { type DisruptionPlan, planDisruption } from "../../core/disruption/plan.ts";
+import type { CommandRecord } from "../../core/model/record.ts";
+import type { Snapshot } from "../../core/model/snapshot.ts";
+import { disruptionSettings } from "../../functions/disruption/settings.ts";
+import { DEFAULT_SETTINGS } from "../../functions/wiring/settings.ts";
+import { checkScenario } from "../scenario/check.ts";
+import { idleOverlays } from "../scenario/overlays.ts";
+import { type WrittenClaim, writtenClaim } from "../scenario/planned-claim.ts";
+import { readScenario, scenarioParts, scenarioToSnapshot } from "../scenario/scenario.ts";
+import { type ExplainedNode, explainNodes } from "./nodes.ts";
+
+/** One decision, as the conformance scenarios write it. */
+export interface PlannedCommand {
+  readonly method: string;
+  /** Node names. */
+  readonly candidates: readonly string[];
+  readonly replacements: readonly WrittenClaim[];
+  readonly decision: string;
+  /** USD per hour. */
+  readonly savings: number;
+}
+
+export interface ConsolidationPlan {
+  readonly commands: readonly PlannedCommand[];
+  /** Why each other node stays; with `explain`. */
+  readonly stays?: readonly { readonly node: string; readonly nodeClaim: string; readonly reason: string }[];
+  /** Sets of nodes that were tried, in that order; with `explain`. */
+  readonly tried?: readonly Tried[];
+  /** Every node with what becomes of it; with `explain`. */
+  readonly nodes?: readonly ExplainedNode[];
+  /** Why NodeOverlays change nothing; with `explain`. */
+  readonly idleOverlays?: readonly string[];
+}
+
+export interface ConsolidateOptions {
+  readonly explain?: boolean;
+  readonly spotToSpotConsolidation?: boolean;
+}
+
+/** What one pass of disruption would do to a cluster as it stands: nothing is waited for and nothing is done. */
+export function consolidateSnapshot(snapshot: Snapshot, options: ConsolidateOptions = {}): ConsolidationPlan {
+  const { spotToSpotConsolidation = false } = options;
+  const decide = (seen: Snapshot): DisruptionPlan =>
+    planDisruption({
+      snapshot: seen,
+      records: [],
+      commands: [],
+      settings: disruptionSettings("scenario", { ...DEFAULT_SETTINGS, spotToSpotConsolidation }),
+      now: seen.now,
+      simulate: simulateWithSolve,
+      newId: () => "scenario",
+    });
+  const plan = decide(snapshot);
+  const commands = plan.command ? [plannedCommand(plan.command)] : [];
+  if (options.explain !== true) return { commands };
+  const stays = plan.blocked.map(({ node, nodeClaim, message }) => ({ node, nodeClaim, reason: message }));
+  return { commands, stays, tried: plan.tried, nodes: explainNodes(snapshot, plan, decide) };
+}
+
+function plannedCommand({ method, candidates, replacements, decision, savingsPerHour }: CommandRecord): PlannedCommand {
+  return {
+    method,
+    candidates: candidates.map(({ node }) => node),
+    replacements: replacements.map(writtenClaim),
+    decision,
+    savings: savingsPerHour,
+  };
+}
+
+/** The disruption plan for a scenario file ("-" for standard input). Throws InputError. */
+export function consolidate(path: string, options: ConsolidateOptions = {}): ConsolidationPlan {
+  const scenario = checkScenario(readScenario(path));
+  const plan = consolidateSnapshot(scenarioToSnapshot(scenario), options);
+  const idle = options.explain ? idleOverlays(scenarioParts(scenario)) : [];
+  return idle.length > 0 ? { ...plan, idleOverlays: idle } : plan;
+}

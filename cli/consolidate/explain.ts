@@ -1,0 +1,61 @@
+import { counted, listed } from "../../core/scheduling/reasons/words.ts";
+import { perHour, wrapped } from "../columns.ts";
+import type { ConsolidationPlan } from "./consolidate.ts";
+import type { Attempt, ExplainedNode } from "./nodes.ts";
+
+/** The plan for people: what goes, what comes instead, what that saves; then every node with why it stays or goes, what was tried, and what that would have saved. */
+export function explainConsolidation({ commands, nodes = [], idleOverlays: idle = [] }: ConsolidationPlan): string {
+  const lines = commands.flatMap(({ method, decision, candidates, replacements, savings }) => [
+    ...wrapped(`${method}: ${decision} ${counted(candidates.length, "node")} (${listed(candidates, 12)}), ${moneyText(savings)}`),
+    ...replacements.flatMap(({ nodePool, instanceTypes, pods }) => {
+      const [first, ...others] = instanceTypes;
+      const more = others.length > 0 ? ` or any of ${counted(others.length, "more type")}` : "";
+      return wrapped(`in their place: ${first}${more} in ${nodePool}, for ${counted(pods.length, "pod")}`, 2);
+    }),
+  ]);
+  if (commands.length === 0) lines.push("nothing to disrupt");
+  const told = [...nodes].sort((a, b) => ORDER[a.verdict] - ORDER[b.verdict]).flatMap(nodeLines);
+  const sections = [lines, ...(told.length > 0 ? [["NODES", ...told]] : []), ...(idle.length > 0 ? [idle] : [])];
+  return `${sections.map((section) => section.join("\n")).join("\n\n")}\n`;
+}
+
+const ORDER: Readonly<Record<ExplainedNode["verdict"], number>> = { goes: 0, next: 1, unseen: 2, stays: 3 };
+
+const moneyText = (amount: number): string => `${amount < 0 ? "costing" : "saving"} ${perHour(Math.abs(amount))}`;
+
+function nodeLines(node: ExplainedNode): readonly string[] {
+  const { name, instanceType, capacityType, pricePerHour, pods, alone, best } = node;
+  const kind = [instanceType, capacityType].filter((text) => text !== "").join(" ");
+  const price = pricePerHour > 0 ? `, ${perHour(pricePerHour)}` : "";
+  return [
+    "",
+    ...hanging(`${name} (${kind}${price}, ${counted(pods, "pod")}) ${verdictText(node)}`, 2),
+    ...(alone ? hanging(`tried alone: ${attemptText(alone)}`, 4) : []),
+    ...(best ? hanging(`tried in ${counted(node.sets, "set")}, best with ${listed(best.with, 4)}: ${attemptText(best)}`, 4) : []),
+  ];
+}
+
+function verdictText({ verdict, reason }: ExplainedNode): string {
+  switch (verdict) {
+    case "goes":
+      return `goes: ${reason}`;
+    case "next":
+      return `goes in a pass after this one: ${reason}`;
+    case "stays":
+      return `stays: ${reason}`;
+    case "unseen":
+      return "stays for now: other nodes go first";
+  }
+}
+
+function attemptText({ savesPerHour, podsMoved, replacements, chosen, why }: Attempt): string {
+  const instead = replacements.length === 0 ? "" : ` for ${listed(replacements, 4)}`;
+  const worth = `${perHour(Math.abs(savesPerHour))} ${savesPerHour < 0 ? "more" : "less"}${instead}, ${counted(podsMoved, "pod")} moved`;
+  if (chosen) return `${worth}; done`;
+  if (why === undefined) return `${worth}; something else is worth more`;
+  return savesPerHour === 0 ? why : `${worth}; ${why}`;
+}
+
+function hanging(text: string, indent: number): readonly string[] {
+  return wrapped(text, indent + 2).map((line, i) => (i === 0 ? line.slice(2) : line));
+}

@@ -1,0 +1,127 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { basename, join, relative } from "node:path";
+import { type Document, isMap, isSeq, LineCounter, type Node, parseDocument } from "yaml";
+import { isJsonObject, type JsonObject, type Path } from "../../core/lib/json.ts";
+import { InputError } from "../scenario/scenario.ts";
+import { type Masked, maskPlaceholders } from "./placeholders.ts";
+
+/** A text with manifests in it. */
+export interface SourceFile {
+  /** As the user named it, for messages. */
+  readonly name: string;
+  /** Below the folder that was given; what it is called in an output folder. */
+  readonly relativeName: string;
+  readonly text: string;
+}
+
+/** One document of a file: its text as it is, and the objects that it holds when it may hold old ones. */
+export interface SourceDocument {
+  readonly file: SourceFile;
+  readonly text: string;
+  readonly items: readonly Item[];
+  readonly document?: Document;
+  readonly unmask: (text: string) => string;
+}
+
+/** An object of a document; of a List, one of its items. */
+export interface Item {
+  readonly object: JsonObject;
+  readonly at: Path;
+  /** From 1, in its file: where it begins. */
+  readonly line: number;
+}
+
+const MANIFEST = /\.(ya?ml|json)$/;
+
+/** Reads files, folders (of which all manifests, at any depth) and "-", standard input. Throws InputError. */
+export function readSources(paths: readonly string[]): readonly SourceFile[] {
+  return paths.flatMap((path) => {
+    if (path === "-") return [{ name: "standard input", relativeName: "stdin.yaml", text: readText(0) }];
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (!stat) throw new InputError(`there is no file or folder ${path}; give manifests, or - for standard input`);
+    if (!stat.isDirectory()) return [{ name: path, relativeName: basename(path), text: readText(path) }];
+    const names = readdirSync(path, { recursive: true, encoding: "utf8" }).sort();
+    const files = names.map((name) => join(path, name)).filter((file) => MANIFEST.test(file) && statSync(file).isFile());
+    if (files.length === 0)
+      throw new InputError(`${path} holds no manifests; of a folder, files that end in .yaml, .yml or .json are read`);
+    return files.map((file) => ({ name: file, relativeName: relative(path, file), text: readText(file) }));
+  });
+}
+
+function readText(path: string | 0): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new InputError(
+      `cannot read ${path || "standard input"}: ${error instanceof Error ? error.message : String(error)}; see that it may be read`,
+    );
+  }
+}
+
+/** The documents of a file. Those that name no API of Karpenter's are not even parsed: they may be no plain YAML. Throws InputError. */
+export function readDocuments(file: SourceFile): readonly SourceDocument[] {
+  let line = 1;
+  return file.text.split(/^(?=---(?:\s|$))/m).map((text) => {
+    const first = line;
+    line += text.split("\n").length - 1;
+    return readDocument(file, text, first);
+  });
+}
+
+/** What is worth a look: APIs and labels of Karpenter's, and its old settings. */
+const KARPENTER = /karpenter\.(sh|k8s\.aws)|karpenter-global-settings/;
+const OLD = /karpenter\.(sh|k8s\.aws)\/v1(alpha|beta)/;
+/** A line that only Helm can read. */
+const HELM_LINE = /^\s*(-\s*)?\{\{.*\}\}\s*$/;
+
+function readDocument(file: SourceFile, text: string, firstLine: number): SourceDocument {
+  const plain = { file, text, items: [], unmask: (same: string) => same };
+  if (!KARPENTER.test(text)) return plain;
+  const masked = maskPlaceholders(text);
+  const parsed = parse(masked, text);
+  if (!("problem" in parsed)) {
+    const items = parsed.items.map((item) => ({ ...item, line: firstLine + item.line }));
+    return { ...plain, document: parsed.document, items, unmask: masked.unmask };
+  }
+  // Others' documents may be no plain YAML; only those that must be converted have to be read.
+  if (!OLD.test(text)) return plain;
+  throw new InputError(`${file.name}, line ${firstLine + parsed.line}: ${parsed.problem}`);
+}
+
+interface Parsed {
+  readonly document: Document;
+  /** Lines from 0. */
+  readonly items: readonly Item[];
+}
+
+function parse({ text, unmask }: Masked, source: string): Parsed | { readonly problem: string; readonly line: number } {
+  const helm = source.split("\n").findIndex((line) => HELM_LINE.test(line));
+  const render = "render it with `helm template` and convert its output";
+  if (helm >= 0) return { problem: `this is a Helm template; ${render}, or convert its text by hand`, line: helm };
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true });
+  const lineAt = (offset: number): number => Math.max(0, lines.linePos(offset).line - 1);
+  const invalid = (message: string): string => `this is not valid YAML: ${unmask(message).replace(/\.$/, "")}; mend the line`;
+  const [error] = document.errors;
+  if (error) return { problem: invalid(error.message), line: lineAt(error.pos[0]) };
+  try {
+    const items = itemsOf(document.toJS({ maxAliasCount: 10_000 }));
+    return { document, items: items.map((item) => ({ ...item, line: lineAt(nodeAt(document, item.at)?.range?.[0] ?? 0) })) };
+  } catch (unreadable) {
+    // Aliases and merges are only followed here.
+    return { problem: invalid(unreadable instanceof Error ? unreadable.message : String(unreadable)), line: 0 };
+  }
+}
+
+function itemsOf(value: unknown): readonly Omit<Item, "line">[] {
+  if (!isJsonObject(value)) return [];
+  const items = value["items"];
+  if (!/List$/.test(String(value["kind"])) || !Array.isArray(items)) return [{ object: value as JsonObject, at: [] }];
+  return items.flatMap((object: unknown, i) => (isJsonObject(object) ? [{ object: object as JsonObject, at: ["items", i] }] : []));
+}
+
+/** The node of an item. */
+export function nodeAt(document: Document, at: Path): Node | undefined {
+  const node = at.length === 0 ? document.contents : document.getIn(at, true);
+  return isMap(node) || isSeq(node) ? node : undefined;
+}

@@ -1,0 +1,103 @@
+import { Document, isCollection, isMap, isScalar, isSeq, type Node, stringify } from "yaml";
+import { type Note, type Origin, originOf } from "../../core/conversion/draft.ts";
+import type { JsonObject, Path } from "../../core/lib/json.ts";
+import { keyOf, type Remark, writtenLike } from "./comments.ts";
+
+/** An object to be written, and what the sources say about its fields: by the index of the object that was given, then by path. */
+export interface Rendering {
+  readonly object: JsonObject;
+  readonly origins: readonly Origin[];
+  readonly notes: readonly Note[];
+  readonly remarks: ReadonlyMap<number, ReadonlyMap<string, Remark>>;
+  /** Whether lists and maps may be written as the source has them, on one line. */
+  readonly keepsStyle: boolean;
+  /** Fields of the sources whose comments have found a place; it is added to. */
+  readonly placed: Set<string>;
+}
+
+/** The object as YAML, with its sources' comments, and its notes as comments that begin with "convert:". */
+export function render(rendering: Rendering): Document<Node> {
+  const document = new Document(rendering.object, { aliasDuplicateObjects: false }) as Document<Node>;
+  dress(document.contents, undefined, [], rendering);
+  for (const note of rendering.notes) addNote(document, note);
+  return document;
+}
+
+/** Text of a document, as it stands between two lines of ---, with the habits of its source: `[ a ]` or `[a]`, lists indented or not. */
+export function textOf(document: Document<Node>, source: string): string {
+  // `{{ x }}` is another's bracket.
+  const flowCollectionPadding = /(?<![{[])[{[] \S/.test(source);
+  const indentSeq = !/^( *)[^\s#-][^\n]*:\n\1- /m.test(source);
+  return document.toString({ lineWidth: 0, flowCollectionPadding, indentSeq });
+}
+
+export const placeOf = (input: number, path: Path): string => `${input} ${keyOf(path)}`;
+
+function dress(node: Node | null, key: Node | undefined, path: Path, rendering: Rendering): void {
+  if (node === null) return;
+  const origin = originOf(rendering.origins, path);
+  const from = origin && [...origin.from, ...path.slice(origin.to.length)];
+  const remark = origin && from && rendering.remarks.get(origin.input)?.get(keyOf(from));
+  if (origin && from && remark) {
+    const place = placeOf(origin.input, from);
+    if (!rendering.placed.has(place)) comment(node, key, remark);
+    rendering.placed.add(place);
+    if (rendering.keepsStyle) restyle(node, key, remark);
+  }
+  if (isMap(node)) {
+    for (const pair of node.items)
+      if (isScalar(pair.key)) dress(pair.value as Node | null, pair.key, [...path, String(pair.key.value)], rendering);
+  } else if (isSeq(node)) for (const [i, item] of node.items.entries()) dress(item as Node, undefined, [...path, i], rendering);
+}
+
+function comment(node: Node, key: Node | undefined, { before, behind, hasSpaceBefore, value }: Remark): void {
+  const first = key ?? node;
+  // What stood behind a value would stand below a list.
+  const isSameKind = isCollection(node) === isCollection(value);
+  const above = [before, isSameKind ? undefined : behind].filter((text) => text !== undefined);
+  if (above.length > 0) first.commentBefore = above.join("\n");
+  if (hasSpaceBefore) first.spaceBefore = true;
+  if (behind !== undefined && isSameKind) node.comment = behind;
+}
+
+function restyle(node: Node, key: Node | undefined, remark: Remark): void {
+  if (isScalar(node)) writtenLike(node, remark.value);
+  if (isScalar(key)) writtenLike(key, remark.key);
+  const isSameKind = (isMap(node) && isMap(remark.value)) || (isSeq(node) && isSeq(remark.value));
+  if (isSameKind && isCollection(remark.value) && remark.value.flow) node.flow = true;
+}
+
+/** Above the field, or the nearest thing above it that is there and stands on a line of its own. */
+function addNote(document: Document<Node>, { at, text, sample }: Note): void {
+  const added = sample === undefined ? [] : stringify(sample).trimEnd().split("\n");
+  const lines = [...wrap(`convert: ${text}${sample ? ":" : ""}`), ...added.map((line) => `  ${line}`)].map((line) => ` ${line}`);
+  const target = nodeFor(document, at);
+  target.commentBefore = [target.commentBefore, ...lines].filter((line) => line !== undefined && line !== null).join("\n");
+}
+
+function nodeFor(document: Document<Node>, at: Path): Node {
+  let found: Node = document.contents as Node;
+  let node: unknown = document.contents;
+  for (const step of at) {
+    if (!isCollection(node) || node.flow) break;
+    const pair = isMap(node) ? node.items.find(({ key }) => isScalar(key) && key.value === step) : undefined;
+    const next: unknown = pair ? pair.value : isSeq(node) ? node.items[Number(step)] : undefined;
+    const marked: unknown = pair ? pair.key : next;
+    if (marked === undefined) break;
+    found = marked as Node;
+    node = next;
+  }
+  return found;
+}
+
+const WIDTH = 110;
+
+function wrap(text: string): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + word.length < WIDTH) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}

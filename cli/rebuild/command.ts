@@ -1,0 +1,34 @@
+import { ec2Client } from "../../functions/adapters/aws/clients.ts";
+import { ec2Fleet } from "../../functions/adapters/aws/fleet.ts";
+import { ConfigError } from "../../functions/adapters/config.ts";
+import { silence } from "../../functions/shared/announce.ts";
+import { wireBase } from "../../functions/wiring/base.ts";
+import { wireClustersWith } from "../../functions/wiring/clusters.ts";
+import { InputError } from "../scenario/scenario.ts";
+import { rebuild } from "./rebuild.ts";
+
+export interface RebuildArgs {
+  readonly cluster: string;
+  readonly table: string;
+  readonly region: string;
+  readonly apply: boolean;
+}
+
+/** `cli rebuild`: with the caller's own AWS credentials, which the cluster must let in. Throws InputError with a sentence for what the caller can mend. */
+export async function rebuildCommand({ cluster, table, region, apply }: RebuildArgs): Promise<string> {
+  if (region === "") throw new InputError("say in which region the cluster is: --region us-west-2, or set AWS_REGION");
+  // What the SDK's clients go by, as in Lambda.
+  process.env["AWS_REGION"] = region;
+  try {
+    const base = wireBase("rebuild", [], { AWS_REGION: region, TABLE_NAME: table, CLUSTERS: JSON.stringify([{ name: cluster }]) });
+    const clusterDeps = wireClustersWith(base, silence, ({ credentials }) => ({ fleet: ec2Fleet(ec2Client(region, credentials)) }));
+    const deps = await clusterDeps(cluster);
+    if (deps === undefined) throw new InputError(`there is no cluster ${cluster}`);
+    return await rebuild(deps, { apply });
+  } catch (error) {
+    if (error instanceof InputError) throw error;
+    if (error instanceof ConfigError) throw new InputError(error.message);
+    const why = error instanceof Error ? error.message : String(error);
+    throw new InputError(`cluster ${cluster}, table ${table}, region ${region}: ${why}`);
+  }
+}

@@ -1,0 +1,56 @@
+import { REGISTERED } from "../../core/model/labels.ts";
+import { ConflictError } from "../../core/ports/errors.ts";
+import { planRebuild, type RebuildStep } from "../../core/rebuild/plan.ts";
+import type { LifecycleDeps } from "../../functions/shared/cluster-deps.ts";
+
+export type RebuildDeps = Pick<LifecycleDeps, "cluster" | "kubernetes" | "store" | "fleet" | "now" | "newId">;
+
+/**
+ * Says what of a cluster's claims was lost and can be made again, and does it if told to. What it writes are intents: the lifecycle's next sweep, a minute
+ * away at most, makes the rest of them.
+ */
+export async function rebuild(deps: RebuildDeps, { apply }: { readonly apply: boolean }): Promise<string> {
+  const steps = await readSteps(deps);
+  const lines: string[] = [];
+  for (const step of steps) lines.push(row(step, apply ? await perform(step, deps) : ""));
+  return `${[...lines, summary(deps.cluster.name, steps, apply)].join("\n")}\n`;
+}
+
+async function readSteps({ cluster, kubernetes, store, fleet, now, newId }: RebuildDeps): Promise<readonly RebuildStep[]> {
+  // Instances last: what is launched meanwhile for a claim that was read is then found by its tag.
+  const records = await store.list(cluster.name);
+  const [claims, nodes, nodePools] = await Promise.all([
+    kubernetes.list("NodeClaim"),
+    kubernetes.list("Node", { labelSelector: `${REGISTERED}=true` }),
+    kubernetes.list("NodePool"),
+  ]);
+  const instances = await fleet.list(cluster.name);
+  return planRebuild({ cluster: cluster.name, records, claims, nodes, nodePools, instances, now: now(), newId });
+}
+
+/** What came of it, in a word or two. */
+async function perform({ write }: RebuildStep, { store }: RebuildDeps): Promise<string> {
+  if (write === undefined) return "";
+  try {
+    await (write.type === "create" ? store.create(write.record) : store.update(write.record));
+    return "done";
+  } catch (error) {
+    if (!(error instanceof ConflictError)) throw error;
+    return "left: it has changed meanwhile";
+  }
+}
+
+function row({ what, machine, why, outcome }: RebuildStep, done: string): string {
+  const about = machine === undefined || what.endsWith(machine) ? what : `${what} (${machine})`;
+  return `${about}: ${why}; ${outcome}${done === "" ? "" : ` [${done}]`}`;
+}
+
+function summary(cluster: string, steps: readonly RebuildStep[], apply: boolean): string {
+  const writes = steps.filter(({ write }) => write !== undefined).length;
+  if (steps.length === 0) return `Nothing is missing in cluster ${cluster}.`;
+  const rest = steps.length > writes ? ` ${steps.length - writes} for a person to mend.` : "";
+  if (writes === 0) return rest.trim();
+  return apply
+    ? `${writes} written; the next sweep goes on from there.${rest}`
+    : `${writes} to write. Nothing was written: do it with --apply.${rest}`;
+}

@@ -1,0 +1,143 @@
+import { readFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
+import type { InstanceType } from "../../core/model/instance-type.ts";
+import type { Pod } from "../../core/model/pod.ts";
+import type { Snapshot } from "../../core/model/snapshot.ts";
+import { type SelectorSources, withDefaultConstraints } from "../../core/scheduling/rules/default-constraints.ts";
+import { readSchedulerConfig, type SchedulerConfig } from "../../core/scheduling/rules/scheduler-config.ts";
+import { type BufferedScenario, scenarioHeadroom } from "./headroom.ts";
+import { type OverlaidScenario, overlaidScenario } from "./overlays.ts";
+
+/** What is wrong with an input, in one sentence that says where and how to mend it. */
+export class InputError extends Error {}
+
+const LISTS = [
+  "nodePools",
+  "nodes",
+  "nodeClaims",
+  "pods",
+  "daemonSets",
+  "podDisruptionBudgets",
+  "persistentVolumeClaims",
+  "persistentVolumes",
+  "storageClasses",
+  "csiNodes",
+  "namespaces",
+] as const;
+
+const WHY: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  EISDIR: "it is a folder",
+  EACCES: "it may not be read",
+};
+
+/** A field that is null is a field that is not there, for the API as for us. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).flatMap(([name, one]) => (one === null ? [] : [[name, withoutNulls(one)]])));
+}
+
+/** Reads a scenario: a path, "-" for standard input; gzip is recognised by its first bytes. Throws InputError. */
+export function readScenario(path: string): unknown {
+  const name = path === "-" ? "standard input" : path;
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path === "-" ? 0 : path);
+  } catch (error) {
+    throw new InputError(
+      `cannot read ${name}: ${WHY[(error as NodeJS.ErrnoException).code ?? ""] ?? String(error)}; give the path of a scenario file`,
+    );
+  }
+  try {
+    return withoutNulls(JSON.parse((bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString("utf8")));
+  } catch (error) {
+    if (/\.ya?ml$/.test(name)) throw new InputError(`${name} is YAML and a scenario is JSON; manifests are played by npm start -- ${name}`);
+    throw new InputError(
+      `${name} is not a scenario: ${error instanceof Error ? error.message : String(error)}; it must be one JSON object`,
+    );
+  }
+}
+
+/** Lists that a snapshot follows from and does not hold itself. */
+const SOURCES = [
+  "nodeOverlays",
+  "capacityBuffers",
+  "podTemplates",
+  "deployments",
+  "statefulSets",
+  "replicaSets",
+  "services",
+  "replicationControllers",
+] as const;
+
+type Sources = Pick<ScenarioParts, (typeof SOURCES)[number]>;
+type Lists = Pick<Snapshot, (typeof LISTS)[number]>;
+
+/** All that a scenario file holds. */
+export interface ScenarioParts extends Lists, OverlaidScenario, BufferedScenario, SelectorSources, SchedulerConfig {
+  readonly nodePools: Lists["nodePools"];
+  readonly now: number;
+}
+
+/** What a scenario file holds, lists that are missing empty. Throws InputError when the shape is wrong. */
+export function scenarioParts(scenario: unknown): ScenarioParts {
+  if (typeof scenario !== "object" || scenario === null || Array.isArray(scenario)) {
+    throw new InputError("a scenario must be a JSON object with nodePools, pods and instanceTypes");
+  }
+  const fields = scenario as Record<string, unknown>;
+  const list = (name: string): readonly unknown[] => {
+    const value = fields[name] ?? [];
+    if (!Array.isArray(value)) throw new InputError(`${name} must be a list of objects`);
+    value.forEach((item, i) => {
+      if (typeof item !== "object" || item === null) throw new InputError(`${name}[${i}] must be an object`);
+      if (name !== "instanceTypes" && typeof item.metadata?.name !== "string")
+        throw new InputError(`${name}[${i}].metadata.name is missing; every Kubernetes object has one`);
+    });
+    return value;
+  };
+  const now = fields["now"] === undefined ? 0 : Date.parse(String(fields["now"]));
+  if (Number.isNaN(now))
+    throw new InputError(`now must be an RFC 3339 time, such as 2026-01-01T00:00:00Z, not ${JSON.stringify(fields["now"])}`);
+  // What these objects are is checked as manifests are (check-scenario.ts); here they are taken at their lists' word.
+  const lists = Object.fromEntries([...LISTS, ...SOURCES].map((name) => [name, list(name)])) as unknown as Lists & Sources;
+  return { ...lists, ...schedulerConfig(fields["schedulerConfig"]), now, instanceTypes: list("instanceTypes").map(instanceType) };
+}
+
+function schedulerConfig(value: unknown = {}): SchedulerConfig {
+  const config = readSchedulerConfig(value);
+  if ("problem" in config) throw new InputError(`schedulerConfig: ${config.problem}`);
+  return config;
+}
+
+/**
+ * A scenario file as the core sees a cluster: its instance types go to every pool, with its NodeOverlays over them; its CapacityBuffers are pods to come;
+ * and pods are spread as its schedulerConfig says. Throws InputError when the shape is wrong.
+ */
+export function scenarioToSnapshot(scenario: unknown): Snapshot {
+  const parts = scenarioParts(scenario);
+  const lists = Object.fromEntries(LISTS.map((name) => [name, parts[name]])) as unknown as Lists;
+  const spread = (pods: readonly Pod[]) => withDefaultConstraints(pods, parts.defaultConstraints, parts);
+  return {
+    ...lists,
+    now: parts.now,
+    pods: spread(lists.pods),
+    virtualPods: spread(scenarioHeadroom(parts).flatMap(({ pods }) => pods)),
+    instanceTypes: overlaidScenario(parts).instanceTypes,
+    nominated: new Map(),
+    disrupting: new Set(),
+  };
+}
+
+function instanceType(item: unknown, i: number): InstanceType {
+  const type = item as Partial<InstanceType>;
+  if (typeof type.name !== "string") throw new InputError(`instanceTypes[${i}].name is missing`);
+  if (!Array.isArray(type.offerings)) throw new InputError(`instanceTypes[${i}] (${type.name}) needs a list of offerings`);
+  return {
+    name: type.name,
+    requirements: type.requirements ?? [],
+    capacity: type.capacity ?? {},
+    overhead: type.overhead ?? {},
+    offerings: type.offerings,
+  };
+}

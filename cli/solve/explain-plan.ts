@@ -1,0 +1,212 @@
+import type { InstanceType } from "../../core/model/instance-type.ts";
+import { CAPACITY_TYPE, INSTANCE_TYPE, ZONE } from "../../core/model/labels.ts";
+import type { Plan, PlannedNodeClaim } from "../../core/model/plan.ts";
+import { podRequests } from "../../core/model/pod-requests.ts";
+import { addResources, parseResources, type Resources } from "../../core/model/quantity.ts";
+import type { Snapshot } from "../../core/model/snapshot.ts";
+import { requirementsFrom } from "../../core/requirements/requirements.ts";
+import { nodeViews } from "../../core/scheduling/problem/node-view.ts";
+import { amountText, counted, listed } from "../../core/scheduling/reasons/words.ts";
+import { admits, OFFERING_KEYS } from "../../core/scheduling/tables/offering-table.ts";
+import { typeTable } from "../../core/scheduling/tables/type-table.ts";
+import { labelled, perHour, wrapped } from "../columns.ts";
+import { overlaidNotes } from "../scenario/overlays.ts";
+import { otherPools, withNodesFilled } from "./alternative-pools.ts";
+import { podsLeftAlone } from "./unplanned-pods.ts";
+
+const HOURS_A_MONTH = 730;
+/** Kinds of new nodes for which other pools are asked; each is a solve or more. */
+const MOST_ASKED = 12;
+const MOST_POOLS = 6;
+
+/** The plan for people, at most 100 columns wide: what it costs, what is bought and why, where pods go, and what to mend for the rest. */
+export function explainPlan(plan: Plan, snapshot: Snapshot): string {
+  const filled = withNodesFilled(snapshot, plan);
+  const kinds = alike(plan.newNodeClaims);
+  const pools = poolReasons(kinds, filled);
+  const alone = podsLeftAlone(plan, snapshot);
+  const sections = [
+    [...wrapped(summary(plan)), ...(snapshot.nodePools.length === 0 ? ["there is no NodePool, so no node can be bought"] : [])],
+    ...(kinds.length === 0 ? [] : [["NEW NODES", ...kinds.flatMap((claims, i) => newNode(claims, filled, pools[i] ?? []))]]),
+    ...(plan.existingNodes.length === 0 ? [] : [["NODES THAT ARE THERE", ...existingNodes(plan, filled)]]),
+    ...(Object.keys(plan.podErrors).length === 0 ? [] : [["PODS LEFT", ...podsLeft(plan.podErrors)]]),
+    ...(alone.length === 0 ? [] : [["LEFT ALONE", "", ...alone.flatMap((line) => wrapped(line, 2))]]),
+  ];
+  return `${sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join("\n"))
+    .join("\n\n")}\n`;
+}
+
+function summary({ newNodeClaims, existingNodes: present, podErrors }: Plan): string {
+  const price = newNodeClaims.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
+  const month = price * HOURS_A_MONTH;
+  const bought = newNodeClaims.reduce((sum, { pods }) => sum + pods.length, 0);
+  const settled = present.reduce((sum, { pods }) => sum + pods.length, 0);
+  const here = settled === 0 ? "" : ` (${settled} on ${counted(present.length, "node")} that ${present.length === 1 ? "is" : "are"} there)`;
+  const cost = `${counted(newNodeClaims.length, "new node")}, ${perHour(price)} (~$${month.toFixed(month < 10 ? 2 : 0)} a month)`;
+  return `${cost}; ${counted(bought + settled, "pod")} placed${here}, ${Object.keys(podErrors).length} left`;
+}
+
+/** Claims of one kind of node together, the fullest first; kinds that cost most go first. */
+function alike(claims: readonly PlannedNodeClaim[]): readonly (readonly PlannedNodeClaim[])[] {
+  const byText = new Map<string, PlannedNodeClaim[]>();
+  for (const claim of claims) {
+    const { nodePool, instanceTypes, pricePerHour, requirements } = claim;
+    const where = requirements.filter(({ key }) => OFFERING_KEYS.includes(key));
+    const text = JSON.stringify([nodePool, instanceTypes, pricePerHour.toFixed(9), where]);
+    const known = byText.get(text);
+    if (known === undefined) byText.set(text, [claim]);
+    else known.push(claim);
+  }
+  const cost = (list: readonly PlannedNodeClaim[]): number => list.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
+  const size = ({ requests }: PlannedNodeClaim): number => parseResources(requests)["cpu"] ?? 0;
+  return [...byText.values()].map((list) => list.sort((a, b) => size(b) - size(a))).sort((a, b) => cost(b) - cost(a));
+}
+
+/** What nodes of a kind are, hold and cost. `pools` is why they are this pool's. */
+function newNode(claims: readonly PlannedNodeClaim[], snapshot: Snapshot, pools: readonly string[]): readonly string[] {
+  const [claim] = claims;
+  if (claim === undefined) return [];
+  const priced = pricedTypes(claim, snapshot);
+  const [first] = priced;
+  const isOne = claims.length === 1;
+  const where = first === undefined ? "" : `, ${first.how}`;
+  const name = first?.type.name ?? claim.instanceTypes[0];
+  const room = roomText(parseResources(claim.requests), typeRoom(first?.type));
+  return [
+    "",
+    `  ${isOne ? "" : `${claims.length} × `}${name} at ${perHour(claim.pricePerHour)}${isOne ? "" : " each"}${where}, NodePool ${claim.nodePool}`,
+    ...labelled("pods", podsText(claims), 4),
+    ...labelled(isOne ? "room" : "full", room, 4),
+    ...labelled("type", typeText(claim, priced), 4),
+    ...overlaidNotes(priced.map(({ type }) => type)).flatMap((text) => labelled("", text, 4)),
+    ...pools.flatMap((text, i) => labelled(i === 0 ? "pool" : "", text, 4)),
+  ];
+}
+
+function podsText(claims: readonly PlannedNodeClaim[]): string {
+  const names = claims.flatMap(({ pods }) => pods);
+  const counts = claims.map(({ pods }) => pods.length);
+  const [least, most] = [Math.min(...counts), Math.max(...counts)];
+  const each = claims.length === 1 ? counted(names.length, "pod") : `${least === most ? least : `${least} to ${most}`} a node`;
+  return `${each}: ${listed(names, 3)}`;
+}
+
+/** Why nodes of each kind are their pool's, as long as there are other pools and not too many kinds; told once where it is the same. */
+function poolReasons(kinds: readonly (readonly PlannedNodeClaim[])[], filled: Snapshot): readonly (readonly string[])[] {
+  const told = new Set<string>();
+  return kinds.map(([claim], i) => {
+    if (claim === undefined || filled.nodePools.length < 2 || i >= MOST_ASKED) return [];
+    const lines = poolText(claim, filled);
+    const text = lines.join();
+    if (told.has(text)) return ["as above"];
+    told.add(text);
+    return lines;
+  });
+}
+
+interface PricedType {
+  readonly type: InstanceType;
+  /** USD per hour. */
+  readonly price: number;
+  /** "spot in zone-a". */
+  readonly how: string;
+}
+
+/** Types of a claim with their cheapest offerings, cheapest first. */
+function pricedTypes(claim: PlannedNodeClaim, { instanceTypes }: Snapshot): readonly PricedType[] {
+  const requirements = requirementsFrom(claim.requirements);
+  const wish = OFFERING_KEYS.map((key) => requirements.get(key));
+  const byName = new Map((instanceTypes.get(claim.nodePool) ?? []).map((type) => [type.name, type]));
+  return claim.instanceTypes.flatMap((name) => {
+    const type = byName.get(name);
+    const [cheapest] = (type?.offerings ?? [])
+      .filter((offering) => offering.available && admits(wish, offering))
+      .sort((a, b) => a.price - b.price || (a.zone < b.zone ? -1 : 1));
+    return type === undefined || cheapest === undefined
+      ? []
+      : [{ type, price: cheapest.price, how: `${cheapest.capacityType} in ${cheapest.zone}` }];
+  });
+}
+
+function typeText({ minValuesRelaxed }: PlannedNodeClaim, [first, ...others]: readonly PricedType[]): string {
+  const relaxed = minValuesRelaxed ? "; minValues was lowered, as too few types hold them" : "";
+  if (first === undefined || others.length === 0) return `the only one that holds them and can be had${relaxed}`;
+  const next = others.slice(0, 3).map(({ type, price }) => `${type.name} ${perHour(price)} (${more(price, first.price)})`);
+  return `the cheapest of ${others.length + 1} that hold them; next ${listed(next)}${relaxed}`;
+}
+
+function more(price: number, than: number): string {
+  if (than <= 0) return "more";
+  const percent = Math.round((price / than - 1) * 100);
+  return percent < 1 ? "the same" : `+${percent}%`;
+}
+
+/** The other pools as they are tried, each with what it would cost or why it does not take the pods. */
+function poolText(claim: PlannedNodeClaim, filled: Snapshot): readonly string[] {
+  const others = otherPools(claim, filled);
+  const weight = filled.nodePools.find(({ metadata }) => metadata.name === claim.nodePool)?.spec.weight ?? 0;
+  const lines = others.slice(0, MOST_POOLS).map(({ name, weight: theirs, price, text }) => {
+    const pool = `${name} (weight ${theirs})`;
+    return price === undefined ? `${pool} does not take them: ${text}` : `${pool} would cost ${perHour(price)} (${text})`;
+  });
+  const rest = others.length > MOST_POOLS ? [`and ${others.length - MOST_POOLS} more NodePools`] : [];
+  return [`the first that takes them, by weight (${weight}) and name`, ...lines, ...rest];
+}
+
+/** Allocatable of a type, in milli-units. */
+function typeRoom(type: InstanceType | undefined): Resources {
+  return (type && typeTable([type]).allocatable[0]) ?? {};
+}
+
+/** "cpu 3.1 of 3.9 (79%), memory 2Gi of 14.5Gi (14%)", the tightest first. */
+function roomText(used: Resources, room: Resources): string {
+  const shares = Object.keys(used)
+    .filter((name) => (used[name] ?? 0) > 0)
+    .map((name) => ({ name, share: (used[name] ?? 0) / Math.max(1, room[name] ?? 0) }))
+    .sort((a, b) => b.share - a.share || (a.name < b.name ? -1 : 1));
+  const [tightest] = shares;
+  const parts = shares.map(
+    ({ name, share }) =>
+      `${name} ${amountText(used[name] ?? 0, name, "up")} of ${amountText(room[name] ?? 0, name)} (${Math.round(share * 100)}%)`,
+  );
+  return `${tightest === undefined ? "" : `${tightest.name} is tightest: `}${parts.join(", ")}`;
+}
+
+function existingNodes({ existingNodes: present }: Plan, filled: Snapshot): readonly string[] {
+  const views = new Map(nodeViews(filled).map((view) => [view.name, view]));
+  const requests = new Map<string, Resources>();
+  for (const pod of filled.pods) {
+    const name = pod.spec.nodeName ?? "";
+    if (name !== "" && pod.status?.phase !== "Succeeded" && pod.status?.phase !== "Failed") {
+      requests.set(name, addResources(requests.get(name) ?? {}, podRequests(pod.spec)));
+    }
+  }
+  return present.flatMap(({ name, pods }) => {
+    const view = views.get(name);
+    const kind = [view?.labels[INSTANCE_TYPE], view?.labels[CAPACITY_TYPE], view?.labels[ZONE]].filter((text) => text !== undefined);
+    const state = view?.initialized === false ? ", on its way" : "";
+    return [
+      "",
+      `  ${name}${kind.length > 0 ? ` (${kind.join(", ")})` : ""}${state}`,
+      ...labelled("pods", `${counted(pods.length, "pod")} more: ${listed(pods, 3)}`, 4),
+      ...labelled("room", roomText(requests.get(name) ?? {}, view?.allocatable ?? {}), 4),
+    ];
+  });
+}
+
+function podsLeft(podErrors: Plan["podErrors"]): readonly string[] {
+  const byReason = new Map<string, string[]>();
+  for (const [pod, reason] of Object.entries(podErrors)) {
+    const known = byReason.get(reason);
+    if (known === undefined) byReason.set(reason, [pod]);
+    else known.push(pod);
+  }
+  return [...byReason].flatMap(([reason, pods]) => [
+    "",
+    ...wrapped(`${counted(pods.length, "pod")}: ${listed(pods, 3)}`, 2),
+    // Each pool's reason on lines of its own.
+    ...reason.split(/; (?=NodePools? )/).flatMap((part) => wrapped(part, 4)),
+  ]);
+}

@@ -1,0 +1,41 @@
+import type { Plan } from "../../core/model/plan.ts";
+import { solve } from "../../core/scheduling/solve.ts";
+import { checkScenario } from "../scenario/check.ts";
+import { bufferOutcomes, explainBuffers, scenarioHeadroom } from "../scenario/headroom.ts";
+import { idleOverlays } from "../scenario/overlays.ts";
+import { writtenClaim } from "../scenario/planned-claim.ts";
+import { InputError, readScenario, scenarioParts, scenarioToSnapshot } from "../scenario/scenario.ts";
+import { explainPlan } from "./explain-plan.ts";
+
+/** The plan as FORMAT.md writes it. */
+export function planToJson(plan: Plan, solveMillis: number): Record<string, unknown> {
+  return {
+    newNodeClaims: plan.newNodeClaims.map(writtenClaim),
+    existingNodes: plan.existingNodes,
+    podErrors: plan.podErrors,
+    solveMillis,
+  };
+}
+
+/** `cli solve FILE`: solves a scenario ("-" reads standard input; gzip is fine). JSON, or text with `explain`. Throws InputError. */
+export function solveCommand(path: string, options: { readonly explain?: boolean } = {}): string {
+  const scenario = checkScenario(readScenario(path));
+  const snapshot = scenarioToSnapshot(scenario);
+  const start = performance.now();
+  let plan: Plan;
+  try {
+    plan = solve(snapshot);
+  } catch (error) {
+    if (error instanceof RangeError) throw new InputError(`${path}: ${error.message}`);
+    throw error;
+  }
+  const solveMillis = Math.round((performance.now() - start) * 1000) / 1000;
+  const parts = scenarioParts(scenario);
+  const capacityBuffers = bufferOutcomes(scenarioHeadroom(parts), plan, snapshot);
+  if (options.explain !== true) {
+    const json = { ...planToJson(plan, solveMillis), ...(capacityBuffers.length > 0 && { capacityBuffers }) };
+    return `${JSON.stringify(json, null, 2)}\n`;
+  }
+  const more = [...explainBuffers(capacityBuffers), ...idleOverlays(parts)].map((line) => `${line}\n`);
+  return [explainPlan(plan, snapshot), ...(more.length > 0 ? ["\n", ...more] : [])].join("");
+}

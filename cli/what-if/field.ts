@@ -1,0 +1,39 @@
+import { parseDocument } from "yaml";
+import { manifestProblems } from "../../functions/adapters/manifests/check.ts";
+import { InputError } from "../scenario/scenario.ts";
+import { type Draft, put, unknown } from "./change-draft.ts";
+
+/** "nodepool/default.spec.disruption.consolidateAfter=30s", worked into the draft. Throws InputError. */
+export function setField(assignment: string, draft: Draft): void {
+  const [, kind = "", name = "", path = "", value = ""] = /^([a-z0-9]+)\/(.+?)\.(spec\.[^=]+)=(.*)$/is.exec(assignment) ?? [];
+  const maps: Readonly<
+    Record<string, readonly [string, Map<string, { readonly metadata: { readonly name: string }; readonly spec: unknown }>]>
+  > = {
+    nodepool: ["NodePool", draft.pools],
+    ec2nodeclass: ["EC2NodeClass", draft.classes],
+  };
+  const [kindName, objects] = maps[kind.toLowerCase()] ?? [];
+  if (kindName === undefined || objects === undefined)
+    throw new InputError(`--set ${assignment}: write nodepool/NAME.spec.FIELD=VALUE or ec2nodeclass/NAME.spec.FIELD=VALUE`);
+  const object = objects.get(name);
+  if (object === undefined) throw unknown(kindName, name, objects.keys());
+  const changed = withField(object, path.split("."), yamlValue(value, assignment)) as object;
+  const apiVersion = kindName === "NodePool" ? "karpenter.sh/v1" : "karpenter.k8s.aws/v1";
+  const [problem] = manifestProblems({ ...changed, apiVersion, kind: kindName });
+  if (problem !== undefined) throw new InputError(`--set ${assignment}: ${problem.path.join(".")} ${problem.message}`);
+  put(objects, changed as unknown as { metadata: { name: string }; spec: unknown }, kindName, draft);
+}
+
+function yamlValue(text: string, assignment: string): unknown {
+  const document = parseDocument(text);
+  const [error] = document.errors;
+  if (error) throw new InputError(`--set ${assignment}: the value is not valid YAML: ${error.message.split("\n")[0]}`);
+  return document.toJS();
+}
+
+function withField(object: unknown, [key = "", ...rest]: readonly string[], value: unknown): unknown {
+  if (Array.isArray(object))
+    return object.map((item, i) => (String(i) === key ? (rest.length === 0 ? value : withField(item, rest, value)) : item));
+  const old = (typeof object === "object" && object !== null ? object : {}) as Readonly<Record<string, unknown>>;
+  return { ...old, [key]: rest.length === 0 ? value : withField(old[key], rest, value) };
+}

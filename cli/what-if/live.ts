@@ -1,0 +1,148 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { REGION, ZONE } from "../../core/model/labels.ts";
+import type { Node } from "../../core/model/node.ts";
+import type { EC2NodeClass } from "../../core/model/node-class.ts";
+import type { UnavailableOffering } from "../../core/model/record.ts";
+import type { Catalogue } from "../../core/offerings/catalogue.ts";
+import { heldReservations } from "../../core/offerings/reservations.ts";
+import { RefusedError } from "../../core/ports/errors.ts";
+import type { Kind } from "../../core/ports/kubernetes.ts";
+import { counted } from "../../core/scheduling/reasons/words.ts";
+import { BUNDLED_REGIONS, bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts";
+import { ConfigError } from "../../functions/adapters/config.ts";
+import { kubernetesClient } from "../../functions/adapters/kubernetes/client.ts";
+import { httpsTransport, type Transport } from "../../functions/adapters/kubernetes/transport.ts";
+import { readWorld, type WorldDeps } from "../../functions/shared/cluster-state.ts";
+import { instanceTypesFor } from "../../functions/shared/instance-types.ts";
+import { DEFAULT_SETTINGS } from "../../functions/wiring/settings.ts";
+import { InputError } from "../scenario/scenario.ts";
+import type { WhatIfOptions } from "./options.ts";
+import type { Source } from "./source.ts";
+
+/** A transport that lets nothing through but reads: whatever the code above it does, the cluster stays as it is. */
+export function readOnly(send: Transport): Transport {
+  return (request) => {
+    if (request.method !== "GET") throw new Error(`${request.method} ${request.path}: what-if only reads`);
+    return send(request);
+  };
+}
+
+/** A live cluster, through a kubeconfig or, with AWS credentials, as the stack reaches it. Throws InputError with a sentence for what the caller can mend. */
+export async function readLiveSource(options: WhatIfOptions): Promise<Source> {
+  const name = options.cluster === undefined ? `cluster ${options.context ?? "of the current context"}` : `cluster ${options.cluster}`;
+  try {
+    return await liveSource(
+      name,
+      options.cluster === undefined ? await throughKubeconfig(options) : await throughStack(options.cluster, options),
+    );
+  } catch (error) {
+    if (error instanceof InputError) throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new InputError(`${name} cannot be read: ${why}`);
+  }
+}
+
+/** Reads a cluster as a decision reads it. */
+export async function liveSource(name: string, deps: WorldDeps): Promise<Source> {
+  const { kubernetes, settings, store, cluster, now } = deps;
+  const [nodeOverlays, capacityBuffers] = await Promise.all([listed(kubernetes, "NodeOverlay"), listed(kubernetes, "CapacityBuffer")]);
+  const gates = { nodeOverlay: nodeOverlays.length > 0, capacityBuffer: capacityBuffers.length > 0 };
+  const world = await readWorld({ ...deps, settings: { ...settings, ...gates } });
+  const [catalogue, unavailable] = await Promise.all([deps.catalogue(), store.unavailable(cluster.name, now())]);
+  const { snapshot, nodeClasses, records, commands } = world;
+  const typesOf = (nodeClass: string, classes: readonly EC2NodeClass[]) => {
+    const found = classes.find(({ metadata }) => metadata.name === nodeClass);
+    return found ? instanceTypesFor(catalogue, found, unavailable, settings, heldReservations(records)) : [];
+  };
+  const remarks = catalogue.spot
+    ? []
+    : ["no spot prices are known here, so those of on-demand stand in; --cluster reads what the stack's table knows"];
+  const from = `${counted(snapshot.nodes.length, "node")}, prices of ${catalogue.region} as of ${catalogue.asOf}`;
+  return {
+    name: `${name} (${from})`,
+    snapshot,
+    nodeClasses,
+    nodeOverlays,
+    intents: { records, commands },
+    typesOf,
+    knowsClasses: true,
+    remarks,
+  };
+}
+
+/** Objects of a kind that a cluster may not know. */
+async function listed<K extends Kind>(kubernetes: WorldDeps["kubernetes"], kind: K) {
+  try {
+    return await kubernetes.list(kind);
+  } catch (error) {
+    if (error instanceof RefusedError) return [];
+    throw error;
+  }
+}
+
+/** A cluster that no table is read for: nothing is known of it but its objects. */
+export const NO_STORE: WorldDeps["store"] = {
+  list: async () => [],
+  commands: async () => [],
+  unavailable: async (): Promise<readonly UnavailableOffering[]> => [],
+};
+
+async function throughKubeconfig({ kubeconfig, context, region }: WhatIfOptions): Promise<WorldDeps> {
+  const file = kubeconfig ?? process.env["KUBECONFIG"] ?? join(homedir(), ".kube", "config");
+  const connection = { kubeconfig: file, ...(context !== undefined && { context }) };
+  const kubernetes = kubernetesClient({ ...connection, transport: readOnly(httpsTransport(connection).send) });
+  const own = region ?? process.env["AWS_REGION"] ?? regionOf(await kubernetes.list("Node"));
+  const catalogue = catalogueOf(own);
+  return {
+    cluster: { name: context ?? "cluster", endpoint: "", caBundle: "" },
+    kubernetes,
+    ...{ store: NO_STORE, catalogue: async () => catalogue, settings: DEFAULT_SETTINGS, now: Date.now },
+  };
+}
+
+function catalogueOf(region: string | undefined): Catalogue {
+  if (region === undefined)
+    throw new InputError(`the nodes do not say in which region they are; add --region, one of ${BUNDLED_REGIONS.join(", ")}`);
+  if (!(BUNDLED_REGIONS as readonly string[]).includes(region))
+    throw new InputError(
+      `types and prices of ${region} do not come with the code, only those of ${BUNDLED_REGIONS.join(", ")}; name the cluster with --cluster, so that those in the stack's table are read`,
+    );
+  return bundledCatalogue(region);
+}
+
+function regionOf(nodes: readonly Node[]): string | undefined {
+  for (const { metadata } of nodes) {
+    const { [REGION]: region, [ZONE]: zone } = metadata.labels ?? {};
+    const found = region ?? /^(.*\d)[a-z]$/.exec(zone ?? "")?.[1];
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** As the functions do: EKS says where the cluster is, the table what was meant, what is sold out and what costs what. */
+async function throughStack(cluster: string, { region = process.env["AWS_REGION"], table }: WhatIfOptions): Promise<WorldDeps> {
+  if (region === undefined || region === "")
+    throw new InputError("say in which region the cluster is: --region us-west-2, or set AWS_REGION");
+  // What the SDK's clients go by, as in Lambda.
+  process.env["AWS_REGION"] = region;
+  const [{ wireBase }, { wireClusters }] = await Promise.all([
+    import("../../functions/wiring/base.ts"),
+    import("../../functions/wiring/clusters.ts"),
+  ]);
+  try {
+    const base = wireBase("what-if", [], { AWS_REGION: region, TABLE_NAME: table, CLUSTERS: JSON.stringify([{ name: cluster }]) });
+    const deps = await wireClusters(base)(cluster);
+    if (deps === undefined) throw new InputError(`there is no cluster ${cluster}`);
+    const { kubernetes, store } = deps;
+    // Nothing but what reads is handed on.
+    return {
+      ...{ cluster: deps.cluster, catalogue: deps.catalogue, now: deps.now, settings: DEFAULT_SETTINGS },
+      kubernetes: { get: kubernetes.get.bind(kubernetes), list: kubernetes.list.bind(kubernetes) },
+      store: { list: store.list.bind(store), commands: store.commands.bind(store), unavailable: store.unavailable.bind(store) },
+    };
+  } catch (error) {
+    if (error instanceof ConfigError) throw new InputError(error.message);
+    throw error;
+  }
+}

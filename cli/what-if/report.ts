@@ -1,0 +1,218 @@
+import { rfc3339 } from "../../core/model/conditions.ts";
+import { counted, listed } from "../../core/scheduling/reasons/words.ts";
+import { HOURS_A_MONTH } from "../../core/what-if/bill.ts";
+import type { Course, Step } from "../../core/what-if/rehearse.ts";
+import type { ChangedOutcome, Outcome, WhatIf } from "../../core/what-if/what-if.ts";
+import { perHour, wrapped } from "../columns.ts";
+import { billTable, dollars } from "./table.ts";
+
+/** All that is told of an answer. */
+export interface Report {
+  /** "file prod.json.gz". */
+  readonly source: string;
+  /** Time of the snapshot, ms. */
+  readonly now: number;
+  /** A line for each thing that is changed. */
+  readonly texts: readonly string[];
+  readonly warnings: readonly string[];
+  readonly answer: WhatIf;
+  readonly fromScratch?: { readonly nodes: number; readonly pricePerHour: number };
+}
+
+/** Steps that are told one by one, and reasons for which nodes stay. */
+const MOST_STEPS = 12;
+const MOST_REASONS = 12;
+
+/** The answer as a table for a terminal: bills side by side, what the change comes to, how it goes, and what stands in its way. */
+export function reportTable(report: Report): string {
+  const { answer, texts, source, now } = report;
+  const { today, unchanged, changed } = answer;
+  const final = changed ?? unchanged;
+  const sections = [
+    [
+      ...wrapped(`${source}, ${rfc3339(now)}: ${counted(today.nodes, "node")}, ${perHour(today.pricePerHour)}`),
+      ...texts.flatMap((text) => wrapped(`what if ${text}`, 0)),
+    ],
+    billTable(answer),
+    summary(report),
+    stepLines(final.course, now, changed === undefined ? "WHAT DISRUPTION DOES" : "WHAT HAPPENS WITH THE CHANGE"),
+    driftLines(changed),
+    strandedLines(changed),
+    stayLines(final.course),
+    warningLines(report, final),
+    wrapped(
+      "Nothing was changed. Machines are taken to be up in 60 s and drained in 30 s; pods neither come nor go, no capacity is short.",
+    ),
+  ];
+  return `${sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join("\n"))
+    .join("\n\n")}\n`;
+}
+
+/** "$0.1234/h less, $90 a month". */
+function difference(from: number, to: number): string {
+  const less = from - to;
+  if (Math.abs(less) < 1e-6) return "costs the same";
+  const percent = from > 0 ? ` (${Math.round((Math.abs(less) / from) * 100)}%)` : "";
+  return `${less > 0 ? "saves" : "costs"} ${perHour(Math.abs(less))}${less > 0 ? "" : " more"}, ${dollars(Math.abs(less) * HOURS_A_MONTH)} a month${percent}`;
+}
+
+function summary({ answer, now, fromScratch }: Report): readonly string[] {
+  const { today, unchanged, changed } = answer;
+  const against = ({ course, bill }: Outcome): string =>
+    course.steps.length === 0
+      ? "nothing happens"
+      : `${courseText(course, now)}; ${difference(today.pricePerHour, bill.pricePerHour)} against today`;
+  const lines = changed
+    ? [
+        ...wrapped(`the change ${difference(unchanged.bill.pricePerHour, changed.bill.pricePerHour)}, beside what happens anyway`),
+        ...besides("left alone", against(unchanged)),
+        ...besides("changed", against(changed)),
+      ]
+    : besides("disruption", against(unchanged));
+  if (fromScratch === undefined) return lines;
+  const { nodes, pricePerHour } = fromScratch;
+  return [
+    ...lines,
+    ...besides(
+      "from scratch",
+      `${counted(nodes, "node")}, ${perHour(pricePerHour)}, if all were bought anew${changed ? " under the change" : ""}`,
+    ),
+  ];
+}
+
+/** "label:        text", the text wrapped beside the label. */
+function besides(label: string, text: string): readonly string[] {
+  const indent = 14;
+  const [first = "", ...others] = wrapped(text, indent);
+  return [`${label}:`.padEnd(indent) + first.trimStart(), ...others];
+}
+
+function courseText({ steps, podsMoved, settledAt, outcome }: Course, now: number): string {
+  const commands = steps.filter(({ kind }) => kind === "disruption").length;
+  const when = outcome === "settled" ? `settled after ${duration(settledAt - now)}` : `after ${duration(settledAt - now)} not settled yet`;
+  return `${counted(commands, "disruption")}, ${counted(podsMoved, "pod")} moved, ${when}`;
+}
+
+/** "45s", "12m 30s", "3h 5m", "2d 4h". */
+export function duration(ms: number): string {
+  const seconds = Math.round(ms / 1_000);
+  const parts: readonly (readonly [number, string])[] = [
+    [Math.floor(seconds / 86_400), "d"],
+    [Math.floor(seconds / 3_600) % 24, "h"],
+    [Math.floor(seconds / 60) % 60, "m"],
+    [seconds % 60, "s"],
+  ];
+  const first = parts.findIndex(([n]) => n > 0);
+  if (first < 0) return "0s";
+  return parts
+    .slice(first, first + 2)
+    .filter(([n]) => n > 0)
+    .map(([n, unit]) => `${n}${unit}`)
+    .join(" ");
+}
+
+function stepLines({ steps }: Course, now: number, title: string): readonly string[] {
+  if (steps.length === 0) return [];
+  const told = steps
+    .slice(0, MOST_STEPS)
+    .flatMap((step) => wrapped(stepText(step, now), 2).map((line, i) => (i === 0 ? line : `          ${line.trim()}`)));
+  const more = steps.length - MOST_STEPS;
+  return [title, ...told, ...(more > 0 ? [`  and ${counted(more, "more step")}; --format json lists all`] : [])];
+}
+
+function stepText(step: Step, now: number): string {
+  const time = `+${duration(step.at - now)}`.padEnd(8);
+  if (step.kind === "purchase")
+    return `${time}buy ${counted(step.claims.length, "node")} for ${counted(step.pods, "pod")} that wait: ${listed(step.claims, 3)}`;
+  const { method, candidates, replacements, savingsPerHour } = step.command;
+  const pods = candidates.reduce((sum, candidate) => sum + candidate.pods.length, 0);
+  const going = listed(
+    candidates.map(({ node, instanceType }) => `${node} (${instanceType})`),
+    3,
+  );
+  const instead = replacements.length === 0 ? "" : ` for ${listed(counts(replacements.map(({ instanceTypes: [type = "?"] }) => type)), 4)}`;
+  const money = `${savingsPerHour < 0 ? "costs" : "saves"} ${perHour(Math.abs(savingsPerHour))}`;
+  return `${time}${NAMES[method]}: ${going}${instead}; ${counted(pods, "pod")} moved, ${money}`;
+}
+
+const NAMES: Readonly<Record<string, string>> = { emptiness: "empty", drift: "drifted", multi: "consolidate", single: "consolidate" };
+
+/** "m7g.large", "3 × m7g.large". */
+function counts(names: readonly string[]): readonly string[] {
+  return [...Map.groupBy(names, (name) => name)].map(([name, list]) => (list.length === 1 ? name : `${list.length} × ${name}`));
+}
+
+function driftLines(changed: ChangedOutcome | undefined): readonly string[] {
+  if (changed === undefined || changed.drifted.length === 0) return [];
+  const groups = Map.groupBy(changed.drifted, ({ nodePool, reason }) => `NodePool ${nodePool}, ${reason}`);
+  const lines = [...groups].map(
+    ([text, nodes]) =>
+      `${text}: ${counted(nodes.length, "node")}: ${listed(
+        nodes.map(({ node, nodeClaim }) => node || nodeClaim),
+        4,
+      )}`,
+  );
+  return ["DRIFTS WITH THE CHANGE", ...lines.flatMap((line) => wrapped(line, 2))];
+}
+
+function strandedLines(changed: ChangedOutcome | undefined): readonly string[] {
+  const groups = Map.groupBy(Object.entries(changed?.stranded ?? {}), ([, reason]) => reason);
+  if (groups.size === 0) return [];
+  const lines = [...groups].slice(0, MOST_REASONS).flatMap(([reason, pods]) => [
+    ...wrapped(
+      `${counted(pods.length, "pod")}: ${listed(
+        pods.map(([pod]) => pod),
+        4,
+      )}`,
+      2,
+    ),
+    ...reason.split(/; (?=NodePools? )/).flatMap((part) => wrapped(part, 4)),
+  ]);
+  return ["PODS THAT WOULD FIND NO PLACE ELSEWHERE", ...lines];
+}
+
+function stayLines({ last, end }: Course): readonly string[] {
+  const going = new Set(end.nodeClaims.flatMap(({ metadata }) => (metadata.deletionTimestamp ? [metadata.name] : [])));
+  const staying = last.blocked.filter(({ nodeClaim }) => !going.has(nodeClaim));
+  const groups = [...Map.groupBy(staying, ({ message }) => message)].sort(([, a], [, b]) => b.length - a.length);
+  if (groups.length === 0) return [];
+  const lines = groups.slice(0, MOST_REASONS).flatMap(([message, nodes]) =>
+    wrapped(
+      `${counted(nodes.length, "node")}: ${listed(
+        nodes.map(({ node, nodeClaim }) => node || nodeClaim),
+        3,
+      )}: ${message}`,
+      2,
+    ),
+  );
+  const more = groups.length - MOST_REASONS;
+  return ["WHY NODES STAY", ...lines, ...(more > 0 ? [`  and ${counted(more, "more reason")}; --format json lists all`] : [])];
+}
+
+function warningLines({ warnings, answer }: Report, { course, bill }: Outcome): readonly string[] {
+  const { unpriced } = answer.today;
+  const left = Object.entries(course.podErrors);
+  const lines = [
+    ...warnings,
+    ...(unpriced.length > 0
+      ? [`${counted(unpriced.length, "node")} of types that are not offered count as $0: ${listed(unpriced, 4)}`]
+      : []),
+    ...(bill.unpriced.length > unpriced.length
+      ? [`at the end ${counted(bill.unpriced.length, "node")} count as $0: ${listed(bill.unpriced, 4)}`]
+      : []),
+    ...(course.stuck.length > 0
+      ? [
+          `${counted(course.stuck.length, "node")} cannot be drained, since pods or their PodDisruptionBudgets hold them for ever: ${listed(course.stuck, 4)}`,
+        ]
+      : []),
+    ...(course.outcome === "waiting" ? ["not settled: budgets or consolidateAfter let more be done later than --days looks ahead"] : []),
+    ...(course.outcome === "unsettled"
+      ? ["not settled: there were more decisions than --decisions allows; what is left to be saved does not show"]
+      : []),
+    ...left.slice(0, MOST_REASONS).map(([pod, reason]) => `pod ${pod} waits: ${reason}`),
+    ...(left.length > MOST_REASONS ? [`${counted(left.length - MOST_REASONS, "more pod")} wait; --format json lists all`] : []),
+  ];
+  return lines.length === 0 ? [] : ["MIND", ...lines.flatMap((line) => wrapped(line, 2))];
+}

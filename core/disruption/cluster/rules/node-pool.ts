@@ -1,0 +1,10 @@
+import { NODE_POOL } from "../../../model/labels.ts";
+import type { Rule } from "./rule.ts";
+
+/** The pool must be there, with at least one instance type: without it there is no price and no policy. */
+export const nodePool: Rule = ({ labels }, { nodePools, snapshot }) => {
+  const name = labels[NODE_POOL];
+  if (name === undefined) return { reason: "NodeLabelMissing", label: NODE_POOL };
+  const known = nodePools.has(name) && (snapshot.instanceTypes.get(name)?.length ?? 0) > 0;
+  return known ? undefined : { reason: "NodePoolNotFound", nodePool: name };
+};

@@ -1,0 +1,79 @@
+import type { PlannedNodeClaim } from "../../model/plan.ts";
+import type { CommandCandidate, CommandRecord, DisruptionReason } from "../../model/record.ts";
+import { podKey } from "../../pods/predicates.ts";
+import { type Candidate, capacityTypeOf, instanceTypeNameOf, zoneOf } from "../cluster/candidate.ts";
+import type { Method } from "../consolidation/decision.ts";
+import { VALIDATION_DELAY_MS } from "../settings.ts";
+
+const REASONS: Readonly<Record<Method, DisruptionReason>> = {
+  emptiness: "Empty",
+  drift: "Drifted",
+  multi: "Underutilized",
+  single: "Underutilized",
+};
+
+/** The reason under which the method's disruptions count against budgets, and the value of the metrics' label `reason`. */
+export function reasonOf(method: Method): DisruptionReason {
+  return REASONS[method];
+}
+
+/** Karpenter's metric label; nothing for drift, which is not consolidation. */
+export function consolidationTypeOf(method: CommandRecord["method"]): string {
+  if (method === "emptiness") return "empty";
+  return method === "multi" || method === "single" ? method : "";
+}
+
+/** A candidate as a command remembers it. */
+export function commandCandidate(candidate: Candidate): CommandCandidate {
+  return {
+    nodeClaim: candidate.nodeClaim,
+    node: candidate.node,
+    nodePool: candidate.nodePool.metadata.name,
+    instanceType: instanceTypeNameOf(candidate),
+    capacityType: capacityTypeOf(candidate),
+    zone: zoneOf(candidate),
+    pricePerHour: candidate.pricePerHour,
+    pods: candidate.reschedulable.map(podKey).sort(),
+  };
+}
+
+/** USD per hour that are no longer paid. */
+export function savingsOf(
+  candidates: readonly { readonly pricePerHour: number }[],
+  replacements: readonly { readonly pricePerHour: number }[],
+): number {
+  const sum = (items: readonly { readonly pricePerHour: number }[]): number =>
+    items.reduce((total, { pricePerHour }) => total + pricePerHour, 0);
+  return sum(candidates) - sum(replacements);
+}
+
+/** A decision as it is stored before anything is done about it. Drift does not wait: what drifted stays drifted. */
+export function newCommand(decided: {
+  readonly cluster: string;
+  readonly id: string;
+  readonly now: number;
+  readonly method: Method;
+  readonly candidates: readonly Candidate[];
+  readonly replacements: readonly PlannedNodeClaim[];
+  readonly destinations?: CommandRecord["destinations"];
+}): CommandRecord {
+  const { cluster, id, now, method, replacements, destinations = {} } = decided;
+  const candidates = decided.candidates.map(commandCandidate);
+  return {
+    cluster,
+    id,
+    version: 0,
+    method,
+    reason: REASONS[method],
+    decision: replacements.length > 0 ? "replace" : "delete",
+    candidates,
+    replacements,
+    ...(Object.keys(destinations).length > 0 && { destinations }),
+    replacementClaims: [],
+    savingsPerHour: savingsOf(candidates, replacements),
+    phase: "Validating",
+    createdAt: now,
+    since: now,
+    dueAt: method === "drift" ? now : now + VALIDATION_DELAY_MS,
+  };
+}

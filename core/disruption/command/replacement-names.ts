@@ -1,0 +1,18 @@
+import type { CommandRecord } from "../../model/record.ts";
+import { claimName } from "../../provisioning/claim-name.ts";
+import type { NamedReplacement } from "./command-action.ts";
+
+/**
+ * Names and intent ids that follow from the command alone, so that a run that was killed and repeated writes the same intents.
+ * `taken` are the names of other NodeClaims.
+ */
+export function nameReplacements(command: CommandRecord, taken: ReadonlySet<string>): readonly NamedReplacement[] {
+  const used = new Set(taken);
+  return command.replacements.map((planned, i) => {
+    const intentId = `${command.id}/${i}`;
+    let name = claimName(planned.nodePool, intentId);
+    for (let attempt = 1; used.has(name); attempt++) name = claimName(planned.nodePool, `${intentId}/${attempt}`);
+    used.add(name);
+    return { name, intentId, planned };
+  });
+}

@@ -1,0 +1,134 @@
+import type { Plan, PlannedNodeClaim } from "../../model/plan.ts";
+import type { Pod } from "../../model/pod.ts";
+import type { Snapshot } from "../../model/snapshot.ts";
+import { isPending, podKey } from "../../pods/predicates.ts";
+import type { LayOut, Sketch } from "../../scheduling/make-trial.ts";
+import type { Effort } from "../../scheduling/search.ts";
+import { solve } from "../../scheduling/solve.ts";
+import type { Candidate } from "../cluster/candidate.ts";
+import { consolidatableFrom } from "../cluster/consolidate-after.ts";
+import type { ClusterView, Machine } from "../cluster/view.ts";
+
+/**
+ * What a new node counts as in consolidation beside its instance, and what each must save that there will be more than before, USD per hour: it has
+ * a volume, addresses, daemons and an owner who looks after it.
+ */
+export const EXTRA_NODE = 0.02;
+
+export interface SimulateOptions {
+  /** Names of nodes that are gone in this trial. */
+  readonly excludeNodes: ReadonlySet<string>;
+  /** Bound pods that must find a place, beside all that a plan looks at anyway. */
+  readonly extraPods: readonly Pod[];
+  /** A disruption may fall back to unreserved capacity. */
+  readonly reservedMode: "fallback";
+  /** Nodes that running pods may not be moved to: their consolidateAfter has not passed. */
+  readonly settling: ReadonlySet<string>;
+  /** What a new node counts as beside its instance, USD per hour. */
+  readonly nodeHour?: number;
+  /** How long to look for a cheap plan. Default "quick". */
+  readonly effort?: Effort;
+}
+
+/** The scheduler: what would happen to all pods without these nodes. */
+export type Simulate = (snapshot: Snapshot, options: SimulateOptions) => Plan;
+
+/** The product's scheduler; tests may put a simpler one in its place. */
+export const simulateWithSolve: Simulate = (snapshot, options) => solve(snapshot, { effort: "quick", ...options });
+
+/** What came of a trial. */
+export interface Trial {
+  /** Running pods that would have no place, with the reason; pods that were pending already do not count. */
+  readonly unplaced: readonly (readonly [pod: string, error: string])[];
+  readonly newNodeClaims: readonly PlannedNodeClaim[];
+  readonly destinations: Destinations;
+}
+
+/** "namespace/name" of pods that would move to nodes that stay, to the names of their NodeClaims. */
+export type Destinations = Readonly<Record<string, string>>;
+
+/** Pods that would land on a node that is not up yet are not safe there, unless they must leave anyway (disruption.md §8). */
+function unsafePlacements(view: ClusterView, plan: Plan, settling: ReadonlySet<string>): [string, string][] {
+  const machines = new Map<string, Machine>();
+  const leaving = new Set<string>();
+  for (const machine of view.machines.values()) {
+    machines.set(machine.name, machine);
+    if (machine.markedForDeletion) for (const pod of machine.pods) leaving.add(podKey(pod));
+  }
+  const unsafe: [string, string][] = [];
+  for (const { name, pods } of plan.existingNodes) {
+    const machine = machines.get(name);
+    if (!machine || (machine.initialized && !settling.has(name))) continue;
+    const why = machine.initialized
+      ? `would schedule against node/${name}, which is inside its consolidateAfter window`
+      : `would schedule against uninitialized nodeclaim/${machine.claim.metadata.name}, node/${machine.node?.metadata.name ?? ""}`;
+    for (const pod of pods) if (!leaving.has(pod)) unsafe.push([pod, why]);
+  }
+  return unsafe;
+}
+
+function settlingNodes(view: ClusterView): ReadonlySet<string> {
+  const settling = new Set<string>();
+  for (const { name, nodePool, claim, record, initialized } of view.machines.values()) {
+    const pool = view.nodePools.get(nodePool ?? "");
+    const from = pool && initialized ? consolidatableFrom(claim, pool, record) : 0;
+    // Infinity is not a window: Never, or a static pool.
+    if (from > view.now && from !== Number.POSITIVE_INFINITY) settling.add(name);
+  }
+  return settling;
+}
+
+/** Lays the cluster out for questions about these candidates, with the same nodes closed to their pods as in a trial. */
+export function sketchFor(view: ClusterView, candidates: readonly Candidate[], layOut: LayOut): Sketch {
+  const notUp = [...view.machines.values()].flatMap(({ name, initialized }) => (initialized ? [] : [name]));
+  return layOut(view.heldRoom().snapshot, {
+    homes: new Map(candidates.map(({ node, moving }) => [node, moving])),
+    closed: new Set([...settlingNodes(view), ...notUp]),
+    nodeHour: EXTRA_NODE,
+  });
+}
+
+/**
+ * Plans the cluster without these nodes. `settle` (default true): consolidation leaves nodes alone that have just changed, as destinations too;
+ * drift takes what there is.
+ */
+export function tryRemoval(
+  view: ClusterView,
+  candidates: readonly Candidate[],
+  simulate: Simulate,
+  { settle = true, effort = "quick" }: { readonly settle?: boolean; readonly effort?: Effort } = {},
+): Trial {
+  const settling = settle ? settlingNodes(view) : new Set<string>();
+  const { snapshot } = view.heldRoom();
+  const plan = simulate(snapshot, {
+    excludeNodes: new Set(candidates.map(({ node }) => node)),
+    extraPods: candidates.flatMap(({ moving }) => moving),
+    reservedMode: "fallback",
+    settling,
+    effort,
+    ...(settle && { nodeHour: EXTRA_NODE }),
+  });
+  const pending = new Set(snapshot.pods.filter(isPending).map(podKey));
+  // Nobody is worse off when room for later moves to a node that is still coming up. Consolidation must not lose it; drift has to go on.
+  const virtual = new Set((snapshot.virtualPods ?? []).map(podKey));
+  const errors = [
+    ...Object.entries(plan.podErrors).filter(([pod]) => settle || !virtual.has(pod)),
+    ...unsafePlacements(view, plan, settling).filter(([pod]) => !virtual.has(pod)),
+  ];
+  return {
+    unplaced: errors.filter(([pod]) => !pending.has(pod)).sort(),
+    newNodeClaims: plan.newNodeClaims,
+    destinations: destinationsOf(view, plan, candidates),
+  };
+}
+
+function destinationsOf(view: ClusterView, { existingNodes }: Plan, candidates: readonly Candidate[]): Destinations {
+  const moving = new Set(candidates.flatMap(({ moving: pods }) => pods.map(podKey)));
+  const claimOf = new Map([...view.machines.values()].map(({ name, claim }) => [name, claim.metadata.name]));
+  return Object.fromEntries(
+    existingNodes.flatMap(({ name, pods }) => {
+      const claim = claimOf.get(name);
+      return claim === undefined ? [] : pods.flatMap((pod) => (moving.has(pod) ? [[pod, claim] as const] : []));
+    }),
+  );
+}

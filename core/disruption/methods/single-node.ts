@@ -1,0 +1,76 @@
+import { podKey } from "../../pods/predicates.ts";
+import type { Sketch } from "../../scheduling/make-trial.ts";
+import type { Blocked, BlockedNode } from "../cluster/blocked.ts";
+import { allowance, type PoolBudget } from "../cluster/budget.ts";
+import type { Candidate } from "../cluster/candidate.ts";
+import { byGain } from "../cluster/disruption-cost.ts";
+import { type ConsolidationContext, consolidate, isConsolidationCandidate } from "../consolidation/consolidation.ts";
+import type { Decision } from "../consolidation/decision.ts";
+import { MOST_REPLACEMENTS } from "../node-sets/set-trials.ts";
+
+/** One of each pool in turn, so that a large pool does not keep the others waiting; pools that were not reached last time come first. */
+export function inTurns(candidates: readonly Candidate[], unseenPools: readonly string[] = []): readonly Candidate[] {
+  const byPool = new Map<string, Candidate[]>(unseenPools.map((pool) => [pool, []]));
+  for (const candidate of candidates) {
+    const pool = candidate.nodePool.metadata.name;
+    const group = byPool.get(pool);
+    if (group) group.push(candidate);
+    else byPool.set(pool, [candidate]);
+  }
+  const turns: Candidate[] = [];
+  for (let turn = 0; turns.length < candidates.length; turn++) {
+    for (const group of byPool.values()) {
+      const candidate = group[turn];
+      if (candidate) turns.push(candidate);
+    }
+  }
+  return turns;
+}
+
+/** Why a trial would be in vain, as far as a sketch can tell. */
+function notPromising({ node, pricePerHour }: Candidate, { rearrangement }: Sketch): Blocked | undefined {
+  const { homeless, price } = rearrangement.without([node]);
+  if (homeless.length > 0) {
+    return {
+      reason: "PodsUnplaced",
+      errors: homeless.map((pod) => [podKey(pod), "no other node takes it, nor a new one of any NodePool"]),
+    };
+  }
+  return price < pricePerHour ? undefined : { reason: "NotCheaper", needs: price, costs: pricePerHour };
+}
+
+/** The first node that none or one cheaper node can stand in for; with a sketch of the cluster, several may come that cost less together. */
+export function singleNode(
+  context: ConsolidationContext,
+  candidates: readonly Candidate[],
+  budgets: ReadonlyMap<string, PoolBudget>,
+  options: { readonly unseenPools?: readonly string[]; readonly outOfTime?: () => boolean } = {},
+): Decision {
+  const budget = allowance(budgets);
+  const blocked: BlockedNode[] = [];
+  const eligible = candidates.filter((candidate) => isConsolidationCandidate(candidate, context.view.now)).sort(byGain);
+  const unseen = new Set(eligible.map(({ nodePool }) => nodePool.metadata.name));
+  for (const candidate of inTurns(eligible, options.unseenPools)) {
+    if (options.outOfTime?.()) return { blocked, eligible: eligible.length, unseenPools: [...unseen] };
+    const { node, nodeClaim } = candidate;
+    const nodePool = candidate.nodePool.metadata.name;
+    unseen.delete(nodePool);
+    if (budget.left(nodePool) <= 0) {
+      blocked.push({ node, nodeClaim, blocked: { reason: "BudgetSpent", nodePool, disruption: "Underutilized" } });
+      continue;
+    }
+    const hopeless = context.sketch && notPromising(candidate, context.sketch());
+    if (hopeless) {
+      blocked.push({ node, nodeClaim, blocked: hopeless });
+      continue;
+    }
+    const outcome = consolidate(context, [candidate], { mostReplacements: context.sketch ? MOST_REPLACEMENTS : 1 });
+    if (outcome.decision === "none") {
+      blocked.push({ node, nodeClaim, blocked: outcome.blocked });
+      continue;
+    }
+    const { replacements, destinations } = outcome;
+    return { found: { candidates: [candidate], replacements, destinations }, blocked, eligible: eligible.length };
+  }
+  return { blocked, eligible: eligible.length };
+}

@@ -1,0 +1,46 @@
+import { isStatic, staticClaim } from "../../static-capacity/claim.ts";
+import { countReplicas, type ReplicaCount } from "../../static-capacity/count.ts";
+import { nodeLimit } from "../../static-capacity/plan.ts";
+import type { BlockedNode } from "../cluster/blocked.ts";
+import { allowance, type PoolBudget } from "../cluster/budget.ts";
+import type { Candidate } from "../cluster/candidate.ts";
+import type { ClusterView } from "../cluster/view.ts";
+import type { Decision } from "../consolidation/decision.ts";
+import type { DisruptionInput } from "../plan.ts";
+import { byUrgency, isDriftCandidate } from "./drift.ts";
+
+/**
+ * The first drifted node of a static pool that its budget lets go, with one like it in its place (disruption.md §5). Nothing is simulated: the pool wants
+ * a number of nodes, whatever runs on them. A pool that has more claims than it wants is brought down first; its replacement must be within `limits.nodes`.
+ */
+export function staticDrift(
+  view: ClusterView,
+  candidates: readonly Candidate[],
+  budgets: ReadonlyMap<string, PoolBudget>,
+  { commands, records }: Pick<DisruptionInput, "commands" | "records">,
+): Decision {
+  const eligible = candidates.filter((candidate) => isStatic(candidate.nodePool) && isDriftCandidate(candidate)).sort(byUrgency);
+  if (eligible.length === 0) return { blocked: [], eligible: 0 };
+  const counts = countReplicas({ claims: view.snapshot.nodeClaims, records, commands });
+  const budget = allowance(budgets);
+  const blocked: BlockedNode[] = [];
+  for (const candidate of eligible) {
+    const { node, nodeClaim, nodePool } = candidate;
+    const { name } = nodePool.metadata;
+    if (!hasRoom(candidate, counts.get(name))) continue;
+    if (!budget.take(name)) {
+      blocked.push({ node, nodeClaim, blocked: { reason: "BudgetSpent", nodePool: name, disruption: "Drifted" } });
+      continue;
+    }
+    const replacement = staticClaim(nodePool, view.snapshot.instanceTypes.get(name) ?? []);
+    if ("ok" in replacement)
+      return { found: { candidates: [candidate], replacements: [replacement.ok] }, blocked, eligible: eligible.length };
+  }
+  return { blocked, eligible: eligible.length };
+}
+
+function hasRoom({ nodePool }: Candidate, count: ReplicaCount | undefined): boolean {
+  const { active, deleting, beingReplaced } = count ?? { active: [], deleting: 0, beingReplaced: 0 };
+  const all = active.length + deleting + beingReplaced;
+  return active.length <= (nodePool.spec.replicas ?? 0) && all < nodeLimit(nodePool);
+}

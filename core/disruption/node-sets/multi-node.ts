@@ -1,0 +1,105 @@
+import type { Blocked, BlockedNode } from "../cluster/blocked.ts";
+import { allowance, type PoolBudget } from "../cluster/budget.ts";
+import { type Candidate, instanceTypeNameOf } from "../cluster/candidate.ts";
+import { byGain } from "../cluster/disruption-cost.ts";
+import { savingsOf } from "../command/command.ts";
+import {
+  type ConsolidationContext,
+  consolidate,
+  isConsolidationCandidate,
+  type Move,
+  type Outcome,
+} from "../consolidation/consolidation.ts";
+import type { Decision } from "../consolidation/decision.ts";
+import { type Replacement, underPrice } from "../consolidation/replacement.ts";
+
+/** More are not tried at once; with the first node of the search that makes 101 (disruption.md §7.1). */
+const MOST_NODES = 100;
+
+/**
+ * A replacement of a type that is being taken away is only worth it when it costs less than each such node: otherwise keeping one
+ * of them would have done, and nodes would go round in circles.
+ */
+export function withoutSameType(replacement: Replacement, candidates: readonly Candidate[]): Replacement | Blocked {
+  const offered = new Set(replacement.types.map(({ name }) => name));
+  const same = candidates.filter((candidate) => offered.has(instanceTypeNameOf(candidate)));
+  return same.length === 0 ? replacement : underPrice(replacement, Math.min(...same.map(({ pricePerHour }) => pricePerHour)));
+}
+
+interface Found extends Move {
+  readonly candidates: readonly Candidate[];
+  readonly savings: number;
+}
+
+/** Less than this (USD per hour) is no difference. */
+const EPSILON = 1e-9;
+
+/**
+ * Bisects for the longest prefix that can go together: more nodes fit into one only while fewer do. Of all that were tried, the prefix
+ * that saves most is taken, and its neighbours are tried as long as they save more. Karpenter takes the longest, even where the larger
+ * replacement costs more than the additional nodes did.
+ */
+function bestPrefix(
+  candidates: readonly Candidate[],
+  attempt: (batch: readonly Candidate[]) => Outcome,
+  outOfTime: () => boolean,
+): Found | undefined {
+  const longest = Math.min(MOST_NODES + 1, candidates.length);
+  const tried = new Map<number, Found | undefined>();
+  let best: Found | undefined;
+  const attemptPrefix = (length: number): Found | undefined => {
+    if (tried.has(length)) return tried.get(length);
+    const batch = candidates.slice(0, length);
+    const outcome = attempt(batch);
+    const found =
+      outcome.decision === "none"
+        ? undefined
+        : {
+            candidates: batch,
+            replacements: outcome.replacements,
+            destinations: outcome.destinations,
+            savings: savingsOf(batch, outcome.replacements),
+          };
+    tried.set(length, found);
+    if (found && (!best || found.savings > best.savings + EPSILON)) best = found;
+    return found;
+  };
+  let low = 2;
+  let high = longest;
+  while (low <= high && !outOfTime()) {
+    const middle = (low + high) >> 1;
+    if (attemptPrefix(middle)) low = middle + 1;
+    else high = middle - 1;
+  }
+  for (const step of [1, -1]) {
+    for (let from: Found | undefined; best && best !== from && !outOfTime(); ) {
+      from = best;
+      const length = best.candidates.length + step;
+      if (length >= 2 && length <= longest) attemptPrefix(length);
+    }
+  }
+  return best;
+}
+
+/** Two or more nodes for none or one, as many as go together. */
+export function multiNode(
+  context: ConsolidationContext,
+  candidates: readonly Candidate[],
+  budgets: ReadonlyMap<string, PoolBudget>,
+  outOfTime: () => boolean = () => false,
+): Decision {
+  const budget = allowance(budgets);
+  const blocked: BlockedNode[] = [];
+  const eligible = candidates.filter((candidate) => isConsolidationCandidate(candidate, context.view.now)).sort(byGain);
+  const within = eligible.filter((candidate) => {
+    const nodePool = candidate.nodePool.metadata.name;
+    if (budget.take(nodePool)) return true;
+    const { node, nodeClaim } = candidate;
+    blocked.push({ node, nodeClaim, blocked: { reason: "BudgetSpent", nodePool, disruption: "Underutilized" } });
+    return false;
+  });
+  const attempt = (batch: readonly Candidate[]): Outcome =>
+    consolidate(context, batch, { narrow: (replacement) => withoutSameType(replacement, batch) });
+  const found = bestPrefix(within, attempt, outOfTime);
+  return { ...(found ? { found } : {}), blocked, eligible: eligible.length };
+}

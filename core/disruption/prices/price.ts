@@ -1,0 +1,53 @@
+import type { InstanceType, Offering } from "../../model/instance-type.ts";
+import { CAPACITY_TYPE, INSTANCE_TYPE, ZONE, ZONE_ID } from "../../model/labels.ts";
+import { has } from "../../requirements/requirement.ts";
+import type { Requirements } from "../../requirements/requirements.ts";
+
+const RESERVATION_ID = "karpenter.k8s.aws/capacity-reservation-id";
+
+/** USD per hour of a node with these labels: its own offering, whether available now or not; 0 when it is not known. */
+export function nodePrice(labels: Readonly<Record<string, string>>, instanceTypes: readonly InstanceType[]): number {
+  const type = instanceTypes.find(({ name }) => name === labels[INSTANCE_TYPE]);
+  const offering = type?.offerings.find(
+    ({ zone, capacityType, reservationId }) =>
+      zone === labels[ZONE] &&
+      capacityType === labels[CAPACITY_TYPE] &&
+      (capacityType !== "reserved" || reservationId === labels[RESERVATION_ID]),
+  );
+  return offering?.price ?? 0;
+}
+
+function admits(requirements: Requirements, key: string, value: string | undefined): boolean {
+  const wanted = requirements.get(key);
+  return wanted === undefined || value === undefined || has(wanted, value);
+}
+
+/** The offerings of a type that a claim with these requirements may be launched as now. */
+export function launchOfferings(type: InstanceType, requirements: Requirements): readonly Offering[] {
+  return type.offerings.filter(
+    ({ available, zone, capacityType, zoneId, reservationId }) =>
+      available &&
+      admits(requirements, ZONE, zone) &&
+      admits(requirements, CAPACITY_TYPE, capacityType) &&
+      admits(requirements, ZONE_ID, zoneId) &&
+      (capacityType !== "reserved" || admits(requirements, RESERVATION_ID, reservationId)),
+  );
+}
+
+/** USD per hour of the cheapest way to launch; Infinity when there is none. */
+export function cheapestLaunchPrice(type: InstanceType, requirements: Requirements): number {
+  return Math.min(...launchOfferings(type, requirements).map(({ price }) => price));
+}
+
+/**
+ * What a launch may cost at worst: the dearest offering of the capacity type that is tried first (reserved, spot, on-demand).
+ * Infinity when there is none. To be cheaper by this measure is to be cheaper wherever the machine comes up.
+ */
+export function worstLaunchPrice(type: InstanceType, requirements: Requirements): number {
+  const offerings = launchOfferings(type, requirements);
+  for (const wanted of ["reserved", "spot", "on-demand"] as const) {
+    const prices = offerings.filter(({ capacityType }) => capacityType === wanted).map(({ price }) => price);
+    if (prices.length > 0) return Math.max(...prices);
+  }
+  return Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,41 @@
+import type { ClusterView } from "../cluster/view.ts";
+import type { Score } from "../consolidation/balanced.ts";
+import type { Pass } from "../plan.ts";
+import type { Gauge } from "./plan-gauges.ts";
+
+/** What consolidation looked at in one pass, in Karpenter's metrics: sets of nodes by pool and verdict, and searches that ran out of time. */
+export function consolidationCounts(view: ClusterView, passes: readonly Pass[]): readonly Gauge[] {
+  const poolOf = new Map([...view.machines.values()].map(({ name, nodePool = "" }) => [name, nodePool]));
+  const moves = new Map<string, Gauge>();
+  const count = (decision: "approved" | "rejected", nodes: readonly string[]): void => {
+    for (const nodepool of new Set(nodes.map((node) => poolOf.get(node) ?? ""))) {
+      const policy = view.nodePools.get(nodepool)?.spec.disruption?.consolidationPolicy ?? "WhenEmptyOrUnderutilized";
+      const key = `${decision}/${nodepool}`;
+      moves.set(key, {
+        metric: "consolidation_moves_total",
+        labels: { decision, nodepool, policy },
+        value: (moves.get(key)?.value ?? 0) + 1,
+      });
+    }
+  };
+  for (const { method, decision } of passes) {
+    for (const { verdict, nodes } of decision.tried ?? []) count(verdict === "chosen" ? "approved" : "rejected", nodes);
+    const isConsolidation = method === "multi" || method === "single";
+    if (isConsolidation && decision.tried === undefined && decision.found)
+      count(
+        "approved",
+        decision.found.candidates.map(({ node }) => node),
+      );
+  }
+  const timeouts = passes.flatMap(({ method, isTimedOut }): Gauge[] =>
+    isTimedOut ? [{ metric: "voluntary_disruption_consolidation_timeouts_total", labels: { consolidation_type: method }, value: 1 }] : [],
+  );
+  return [...moves.values(), ...timeouts];
+}
+
+/** How policy Balanced scored what was decided; each score is an observation of its own. */
+export function consolidationScores(approved: readonly Score[]): readonly Gauge[] {
+  return approved.map(({ nodePool, score }) => {
+    return { metric: "consolidation_score", labels: { decision: "approved", nodepool: nodePool, policy: "Balanced" }, value: score };
+  });
+}

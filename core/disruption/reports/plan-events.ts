@@ -1,0 +1,84 @@
+import type { CommandRecord, DisruptionReason } from "../../model/record.ts";
+import type { PublishedEvent } from "../../ports/kubernetes.ts";
+import type { BlockedNode } from "../cluster/blocked.ts";
+import type { PoolBudget } from "../cluster/budget.ts";
+import type { ClusterView } from "../cluster/view.ts";
+import { type Score, WORTH_IT } from "../consolidation/balanced.ts";
+import { formatDollars } from "../prices/money.ts";
+import { commandText, describeBlocked, eventReasonOf } from "./wording.ts";
+
+/** An event, and for how long (ms) the same one need not be told again (metrics-events.md §4). */
+export interface DedupedEvent {
+  readonly event: PublishedEvent;
+  readonly windowMs: number;
+}
+
+const MINUTE_MS = 60_000;
+
+/** The same words about a NodeClaim and its Node. */
+export function onBoth(view: ClusterView, claimName: string, event: Omit<PublishedEvent, "about">): readonly PublishedEvent[] {
+  const machine = view.machines.get(claimName);
+  if (!machine) return [];
+  const { claim, node } = machine;
+  return [
+    ...(node ? [{ ...event, about: { kind: "Node" as const, metadata: node.metadata } }] : []),
+    { ...event, about: { kind: "NodeClaim" as const, metadata: claim.metadata } },
+  ];
+}
+
+/** Why nodes stay, on each node and its claim. */
+export function blockedEvents(view: ClusterView, blocked: readonly BlockedNode[]): readonly DedupedEvent[] {
+  return blocked.flatMap(({ nodeClaim, blocked: why }) => {
+    const reason = eventReasonOf(why);
+    if (reason === undefined) return [];
+    const windowMs = reason === "Unconsolidatable" ? 15 * MINUTE_MS : 2 * MINUTE_MS;
+    return onBoth(view, nodeClaim, { type: "Normal", reason, message: describeBlocked(why) }).map((event) => ({ event, windowMs }));
+  });
+}
+
+/** Pools whose budgets allow nothing at all for a reason. */
+export function budgetEvents(
+  view: ClusterView,
+  reason: DisruptionReason,
+  budgets: ReadonlyMap<string, PoolBudget>,
+): readonly DedupedEvent[] {
+  return [...budgets].flatMap(([name, { total, limit }]) => {
+    const pool = view.nodePools.get(name);
+    if (!pool || total === 0 || limit > 0) return [];
+    const message = `No allowed disruptions for disruption reason ${reason} due to blocking budget`;
+    const about = { kind: "NodePool" as const, metadata: pool.metadata };
+    return [{ event: { type: "Normal", reason: "DisruptionBlocked", message, about }, windowMs: MINUTE_MS }];
+  });
+}
+
+/** What consolidation is about to try, while it is being validated. */
+export function candidateEvents(view: ClusterView, command: CommandRecord): readonly DedupedEvent[] {
+  if (command.method !== "multi" && command.method !== "single") return [];
+  const message = `Consolidation candidate: ${commandText(command)} (savings: ${formatDollars(command.savingsPerHour)})`;
+  return command.candidates.flatMap(({ nodeClaim }) =>
+    onBoth(view, nodeClaim, { type: "Normal", reason: "ConsolidationCandidate", message }).map((event) => ({
+      event,
+      windowMs: 2 * MINUTE_MS,
+    })),
+  );
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(1)}%`;
+}
+
+/** What policy Balanced found worth it: on the node and its claim, or on the pool when several nodes go. */
+export function approvedEvents(view: ClusterView, command: CommandRecord, scores: readonly Score[]): readonly DedupedEvent[] {
+  return scores.flatMap(({ nodePool, score, savings, disruption }) => {
+    const message = `score ${score.toFixed(2)} >= threshold ${WORTH_IT.toFixed(2)} (k: 2, savings ${percent(savings)}, disruption ${percent(disruption)})`;
+    const event = { type: "Normal" as const, reason: "ConsolidationApproved", message };
+    const pool = view.nodePools.get(nodePool);
+    const events =
+      command.method === "single"
+        ? command.candidates.flatMap(({ nodeClaim }) => onBoth(view, nodeClaim, event))
+        : pool
+          ? [{ ...event, about: { kind: "NodePool" as const, metadata: pool.metadata } }]
+          : [];
+    return events.map((each) => ({ event: each, windowMs: 2 * MINUTE_MS }));
+  });
+}

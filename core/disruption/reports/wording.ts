@@ -1,0 +1,193 @@
+import { CAPACITY_TYPE } from "../../model/labels.ts";
+import type { PlannedNodeClaim } from "../../model/plan.ts";
+import type { CommandRecord } from "../../model/record.ts";
+import type { Blocked } from "../cluster/blocked.ts";
+import { formatDollars } from "../prices/money.ts";
+
+/** More names than this are counted, not listed. */
+const SHOWN = 5;
+
+function listed(names: readonly string[]): string {
+  const others = names.length - SHOWN;
+  return others > 0 ? `${names.slice(0, SHOWN).join(", ")} and ${others} other(s)` : names.join(", ");
+}
+
+/** The reason in the words of Karpenter's events, with the objects that it is about in brackets (disruption.md §2 and §7). */
+export function describeBlocked(blocked: Blocked): string {
+  switch (blocked.reason) {
+    case "InCommand":
+      return "Node is part of a disruption command already";
+    case "NoNode":
+      return "Nodeclaim does not have an associated node";
+    case "NotInitialized":
+      return "Node isn't initialized";
+    case "Deleting":
+      return "Node is deleting or marked for deletion";
+    case "Nominated":
+      return "Node is nominated for a pending pod";
+    case "NodeDoNotDisrupt":
+      return 'Disruption is blocked through the "karpenter.sh/do-not-disrupt" annotation';
+    case "NodeLabelMissing":
+      return `Node doesn't have required label (Label=${blocked.label})`;
+    case "NodePoolNotFound":
+      return `NodePool not found (NodePool=${blocked.nodePool})`;
+    case "PodDoNotDisrupt":
+      return `Pod has "karpenter.sh/do-not-disrupt" annotation (Pod=${blocked.pod})`;
+    case "Pdb":
+      return `Pdb prevents pod evictions (PodDisruptionBudget=[${blocked.budgets.join(" ")}])`;
+    case "SeveralPdbs":
+      return `Eviction does not support multiple PDBs (Pod=${blocked.pod}, PodDisruptionBudget=[${blocked.budgets.join(" ")}])`;
+    case "StaticNodePool":
+      return `NodePool "${blocked.nodePool}" has a fixed number of replicas`;
+    case "InstanceTypeUnknown":
+      return `Instance Type "${blocked.instanceType}" not found`;
+    case "LabelMissing":
+      return `Node does not have label "${blocked.label}"`;
+    case "ConsolidationDisabled":
+      return `NodePool "${blocked.nodePool}" has consolidation disabled`;
+    case "WhenEmptyOnly":
+      return `NodePool "${blocked.nodePool}" has consolidation policy WhenEmpty, but node is not empty`;
+    case "BufferPods":
+      return `Node "${blocked.node}" has buffer pods`;
+    case "NotConsolidatable":
+      return "Node is inside its consolidateAfter window";
+    case "BudgetSpent":
+      return `No allowed disruptions for disruption reason ${blocked.disruption} due to blocking budget (NodePool=${blocked.nodePool})`;
+    case "PodsUnplaced":
+      return `not all pods would schedule, ${blocked.errors
+        .slice(0, SHOWN)
+        .map(([pod, error]) => `${pod} => ${error}`)
+        .join(" ")}`;
+    case "SeveralReplacements":
+      return `Can't remove without creating ${blocked.count} candidates`;
+    case "NotCheaper":
+      return blocked.needs === undefined || blocked.costs === undefined
+        ? "Can't replace with a cheaper node"
+        : `Can't replace with a cheaper node: its pods would need new nodes for ${formatPrice(blocked.needs)}, it costs ${formatPrice(blocked.costs)}`;
+    case "NotRepaid":
+      return `Saving ${formatPrice(blocked.savesPerHour)} does not repay moving its pods within ${Number(blocked.hours.toFixed(2))} h (CONSOLIDATION_HORIZON): that counts as $${blocked.moveCost.toFixed(4)}`;
+    case "MinValues":
+      return `Filtering by price: minValues of ${blocked.wanted} for ${blocked.key} is not met by the cheaper instance types, which have ${blocked.left}`;
+    case "SpotToSpotDisabled":
+      return "SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node";
+    case "SpotToSpotTooFew":
+      return `SpotToSpotConsolidation requires 15 cheaper instance type options than the current candidate to consolidate, got ${blocked.count}`;
+    case "NotWorthIt":
+      return `Balanced policy of NodePool "${blocked.nodePool}" finds too little saved for what is disrupted (score ${blocked.score.toFixed(2)} < threshold 0.50)`;
+  }
+}
+
+function formatPrice(usdPerHour: number): string {
+  return `$${usdPerHour.toFixed(4)}/h`;
+}
+
+/** The reason of the Event that tells it; undefined for what comes and goes by itself and is not told. */
+export function eventReasonOf({ reason }: Blocked): "DisruptionBlocked" | "Unconsolidatable" | undefined {
+  switch (reason) {
+    case "InCommand":
+    case "NotConsolidatable":
+    case "BudgetSpent":
+    case "StaticNodePool":
+      return undefined;
+    case "NoNode":
+    case "NotInitialized":
+    case "Deleting":
+    case "Nominated":
+    case "NodeDoNotDisrupt":
+    case "NodeLabelMissing":
+    case "NodePoolNotFound":
+    case "PodDoNotDisrupt":
+    case "Pdb":
+    case "SeveralPdbs":
+      return "DisruptionBlocked";
+    case "InstanceTypeUnknown":
+    case "LabelMissing":
+    case "ConsolidationDisabled":
+    case "WhenEmptyOnly":
+    case "BufferPods":
+    case "PodsUnplaced":
+    case "SeveralReplacements":
+    case "NotCheaper":
+    case "NotRepaid":
+    case "MinValues":
+    case "SpotToSpotDisabled":
+    case "SpotToSpotTooFew":
+    case "NotWorthIt":
+      return "Unconsolidatable";
+  }
+}
+
+/** What a planned claim will be bought as: the first that it allows of reserved, spot, on-demand. */
+export function capacityTypeOfPlanned({ requirements }: PlannedNodeClaim): "reserved" | "spot" | "on-demand" {
+  const values = requirements.find(({ key, operator }) => key === CAPACITY_TYPE && operator === "In")?.values ?? ["spot"];
+  return (["reserved", "spot"] as const).find((type) => values.includes(type)) ?? "on-demand";
+}
+
+function replacementText(replacements: readonly PlannedNodeClaim[]): string {
+  const [first] = replacements;
+  if (!first) return "";
+  const types = listed(first.instanceTypes);
+  if (replacements.length === 1) return ` and replacing with ${capacityTypeOfPlanned(first)} node from types ${types}`;
+  const counts = new Map<string, number>();
+  for (const planned of replacements) {
+    const type = capacityTypeOfPlanned(planned);
+    counts.set(type, (counts.get(type) ?? 0) + 1);
+  }
+  const each = [...counts].sort().map(([type, count]) => `${count} ${type}`);
+  return ` and replacing with ${each.join(" and ")} nodes from types ${types}`;
+}
+
+function podCount({ candidates }: CommandRecord): number {
+  return candidates.reduce((sum, { pods }) => sum + pods.length, 0);
+}
+
+/** The line that users search for: "disrupting nodeclaim(s) via replace, terminating 1 nodes (1 pods) NODE/TYPE/CAPACITY and replacing with …". */
+export function disruptingMessage(command: CommandRecord): string {
+  const nodes = command.candidates.map(({ node, instanceType, capacityType }) => `${node}/${instanceType}/${capacityType}`);
+  const going = `terminating ${nodes.length} nodes (${podCount(command)} pods) ${nodes.join(", ")}`;
+  return `disrupting nodeclaim(s) via ${command.decision}, ${going}${replacementText(command.replacements)}`;
+}
+
+function commandBody({ decision, candidates, replacements }: CommandRecord): string {
+  const pools = [...new Set(candidates.map(({ nodePool }) => nodePool))].sort();
+  const nodes = candidates.map(({ node }) => node);
+  return `${decision}: nodepools=[${pools.join(",")}]: [${nodes.join(", ")}] -> [${replacements.length} replacement${replacements.length === 1 ? "" : "s"}]`;
+}
+
+/** One command as events tell it, without its id: the same decision taken again reads the same. */
+export function commandText(command: CommandRecord): string {
+  return `${command.reason}/${commandBody(command)}`;
+}
+
+/** One command as log lines name it (disruption.md §11). */
+export function commandName(command: CommandRecord): string {
+  return `${command.reason}/${command.id}: ${commandBody(command)} (savings: ${formatDollars(command.savingsPerHour)})`;
+}
+
+/** The fields of the log line of a command (disruption.md §11). */
+export function commandFields(command: CommandRecord): Readonly<Record<string, unknown>> {
+  const { candidates, replacements, decision, reason } = command;
+  return {
+    reason: reason.toLowerCase(),
+    command: commandName(command),
+    "command-id": command.id,
+    decision,
+    "disrupted-node-count": candidates.length,
+    "replacement-node-count": replacements.length,
+    "pod-count": podCount(command),
+    "savings-per-hour": command.savingsPerHour,
+    "disrupted-nodes": candidates.map(({ node, nodeClaim, nodePool, instanceType, capacityType, zone, pricePerHour }) => ({
+      Node: { name: node },
+      NodeClaim: { name: nodeClaim },
+      NodePool: { name: nodePool },
+      "instance-type": instanceType,
+      "capacity-type": capacityType,
+      zone,
+      "price-per-hour": pricePerHour,
+    })),
+    "replacement-nodes": replacements.map((planned) => ({
+      "capacity-type": capacityTypeOfPlanned(planned),
+      ...(replacements.length === 1 ? { "instance-types": listed(planned.instanceTypes) } : {}),
+    })),
+  };
+}

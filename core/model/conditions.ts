@@ -1,0 +1,93 @@
+import type { Condition } from "./kubernetes.ts";
+
+/** RFC 3339 in whole seconds, as the API server writes times. */
+export function rfc3339(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
+/** Milliseconds since the epoch; NaN for a text that is no time. */
+export function fromRfc3339(text: string | undefined): number {
+  return text === undefined ? Number.NaN : Date.parse(text);
+}
+
+/** The condition of a type; a list holds at most one. */
+export function conditionOf(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
+  return conditions?.find((condition) => condition.type === type);
+}
+
+/** Missing and Unknown are not True. */
+export function isTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
+  return conditionOf(conditions, type)?.status === "True";
+}
+
+export interface ConditionChange {
+  readonly type: string;
+  readonly status: Condition["status"];
+  /** Defaults to the type when True, as Karpenter's condition library does. */
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+/**
+ * The conditions after a change. lastTransitionTime moves only with the status (nodepool.md §5); the list keeps the order in
+ * which types first appeared. Returns the same array when nothing changed, so that callers can skip a write.
+ */
+export function withCondition(
+  conditions: readonly Condition[],
+  change: ConditionChange,
+  at: { readonly now: number; readonly generation?: number },
+): readonly Condition[] {
+  const old = conditionOf(conditions, change.type);
+  const next: Condition = {
+    type: change.type,
+    status: change.status,
+    reason: change.reason ?? change.type,
+    message: change.message ?? "",
+    lastTransitionTime: old?.status === change.status && old.lastTransitionTime ? old.lastTransitionTime : rfc3339(at.now),
+    ...(at.generation === undefined ? {} : { observedGeneration: at.generation }),
+  };
+  if (old === undefined) return [...conditions, next];
+  const same =
+    old.status === next.status &&
+    old.reason === next.reason &&
+    (old.message ?? "") === next.message &&
+    (next.observedGeneration === undefined || old.observedGeneration === next.observedGeneration);
+  return same ? conditions : conditions.map((condition) => (condition === old ? next : condition));
+}
+
+/** The conditions less one type; the same array when it is not there, so that callers can skip a write. */
+export function withoutCondition(conditions: readonly Condition[], type: string): readonly Condition[] {
+  return conditions.some((condition) => condition.type === type) ? conditions.filter((condition) => condition.type !== type) : conditions;
+}
+
+/**
+ * Ready as the AND of its dependents: missing ones are added as Unknown/AwaitingReconciliation, and Ready goes last
+ * (rules of the condition library, nodepool.md §5).
+ */
+export function withReady(
+  conditions: readonly Condition[],
+  dependents: readonly string[],
+  at: { readonly now: number; readonly generation?: number },
+): readonly Condition[] {
+  let next = conditions;
+  for (const type of dependents) {
+    if (conditionOf(next, type) === undefined) {
+      next = withCondition(
+        next,
+        { type, status: "Unknown", reason: "AwaitingReconciliation", message: "object is awaiting reconciliation" },
+        at,
+      );
+    }
+  }
+  const unhealthy = dependents.map((type) => conditionOf(next, type)).filter((condition) => condition?.status !== "True");
+  const message = unhealthy.map((condition) => `${condition?.type}=${condition?.status}`).join(", ");
+  const ready: ConditionChange =
+    unhealthy.length === 0
+      ? { type: "Ready", status: "True", reason: "Ready" }
+      : unhealthy.some((condition) => condition?.status === "False")
+        ? { type: "Ready", status: "False", reason: "UnhealthyDependents", message }
+        : { type: "Ready", status: "Unknown", reason: "ReconcilingDependents", message };
+  const changed = withCondition(next, ready, at);
+  const root = conditionOf(changed, "Ready");
+  return changed.at(-1) === root || root === undefined ? changed : [...changed.filter((condition) => condition !== root), root];
+}

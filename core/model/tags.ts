@@ -1,0 +1,23 @@
+import { NODE_CLASS, NODE_POOL } from "./labels.ts";
+import type { EC2NodeClass } from "./node-class.ts";
+
+export const CLUSTER_TAG = "eks:eks-cluster-name";
+export const NODE_CLAIM_TAG = "karpenter.sh/nodeclaim";
+export const CLAIM_UID_TAG = "karpenter-serverless/claim-uid";
+
+/** Tags that say whose a resource is, over the user's own; every launch carries them, so IAM can be tied to them (launch.md §5). */
+export function ownershipTags(clusterName: string, nodeClass: EC2NodeClass, nodePool: string): Readonly<Record<string, string>> {
+  return {
+    ...nodeClass.spec.tags,
+    [`kubernetes.io/cluster/${clusterName}`]: "owned",
+    [CLUSTER_TAG]: clusterName,
+    [NODE_POOL]: nodePool,
+    [NODE_CLASS]: nodeClass.metadata.name,
+  };
+}
+
+/** Keys that a NodeClass may not set: they are the product's (ec2nodeclass.md §1). */
+export function restrictedTags(tags: Readonly<Record<string, string>> | undefined): readonly string[] {
+  const fixed = new Set([CLUSTER_TAG, NODE_POOL, NODE_CLAIM_TAG, NODE_CLASS, CLAIM_UID_TAG]);
+  return Object.keys(tags ?? {}).filter((key) => key === "" || fixed.has(key) || key.startsWith("kubernetes.io/cluster"));
+}

@@ -1,0 +1,120 @@
+import { oncePer } from "../../lib/once-per.ts";
+import { CAPACITY_TYPE, INSTANCE_TYPE, WELL_KNOWN_LABELS } from "../../model/labels.ts";
+import type { NodeSelectorRequirementWithMinValues } from "../../model/node-pool.ts";
+import type { PlannedNodeClaim } from "../../model/plan.ts";
+import { formatResources } from "../../model/quantity.ts";
+import { podKey } from "../../pods/predicates.ts";
+import { allowsAbsent, has, type Requirement, requirement } from "../../requirements/requirement.ts";
+import { type Requirements, serializeAll } from "../../requirements/requirements.ts";
+import { isRestrictedLabel } from "../../requirements/validation.ts";
+import type { World } from "../problem/problem.ts";
+import type { Template } from "../problem/template.ts";
+import { hasBit, overlap } from "../tables/bitset.ts";
+import type { RequirementSet, RequirementSets } from "../tables/requirement-sets.ts";
+import { addTo, type ResourceAxis } from "../tables/resource-axis.ts";
+import type { PlannedClaim } from "./planned-claim.ts";
+import { withReservations } from "./reservations.ts";
+
+/** As many types as one claim may name (scheduling.md §9). */
+export const MAX_INSTANCE_TYPES = 600;
+
+/** Types that the claim can be launched as under its final requirements, cheapest first, cut to what one claim may name. */
+function typesByPrice({ template, types }: PlannedClaim, set: RequirementSet): readonly number[] {
+  const admitted = template.table.admitted(set);
+  const enough = template.minValues.length > 0 ? Number.POSITIVE_INFINITY : MAX_INSTANCE_TYPES;
+  const all: number[] = [];
+  for (const t of template.table.prices(set).order) {
+    if (hasBit(types, t) && hasBit(admitted, t) && all.push(t) >= enough) break;
+  }
+  if (all.length <= MAX_INSTANCE_TYPES) return all;
+  const kept = new Set(neededForMinValues(template, all));
+  for (const t of all) {
+    if (kept.size >= MAX_INSTANCE_TYPES) break;
+    kept.add(t);
+  }
+  return all.filter((t) => kept.has(t));
+}
+
+/** The cheapest types that bring the values which minValues asks for: a cut of the list must not lose them. */
+function neededForMinValues(template: Template, types: readonly number[]): readonly number[] {
+  return template.minValues.flatMap(({ key, least }) => {
+    const values = new Set<string>();
+    return types.filter((t) => {
+      const before = values.size;
+      if (before < least) for (const value of template.table.valuesOf(t, key)) values.add(value);
+      return values.size > before;
+    });
+  });
+}
+
+/** Capacity types are named, and only those that can be had now: what launches the claim must not guess (scheduling.md §9). */
+function withCapacityTypes(set: RequirementSet, { template, types }: PlannedClaim, sets: RequirementSets): RequirementSet {
+  const present = template.table.capacityTypes(set, types);
+  return sets.join(set, sets.intern(new Map([[CAPACITY_TYPE, requirement(CAPACITY_TYPE, "In", present)]]))) ?? set;
+}
+
+/** USD per hour of the cheapest offering that the claim may be launched with; Infinity without one. */
+export function priceOf(claim: PlannedClaim, sets: RequirementSets): number {
+  if (!claim.template.table.hasReserved) return claim.price;
+  const set = withReservations(claim, sets);
+  const [cheapest] = typesByPrice(claim, set);
+  return cheapest === undefined
+    ? Number.POSITIVE_INFINITY
+    : (claim.template.table.prices(set).byType[cheapest] ?? Number.POSITIVE_INFINITY);
+}
+
+/** The claim as the plan shows it. */
+export function assembleClaim(claim: PlannedClaim, { axis, sets }: Pick<World, "axis" | "sets">): PlannedNodeClaim {
+  const { template } = claim;
+  const set = withCapacityTypes(withReservations(claim, sets), claim, sets);
+  const requests = Float64Array.from(claim.used);
+  addTo(requests, leastDaemons(claim, axis));
+  return {
+    nodePool: template.name,
+    requirements: serialized(set.requirements),
+    taints: template.taints,
+    labels: pinnedLabels(claim.set.requirements),
+    instanceTypes: typesByPrice(claim, set).map((t) => template.table.types[t]?.name ?? ""),
+    requests: formatResources(axis.resources(requests)),
+    pods: claim.pods.map(podKey).sort(),
+    pricePerHour: priceOf(claim, sets),
+    ...(claim.minValuesRelaxed ? { minValuesRelaxed: true } : {}),
+  };
+}
+
+const serialized: typeof serializeAll = oncePer(serializeAll);
+
+/** Least that daemons will take on any of the claim's types. */
+function leastDaemons({ template, types }: PlannedClaim, axis: ResourceAxis): Float64Array {
+  const vectors = template.daemonGroups.flatMap((group) => (overlap(group.types, types) ? [axis.vector(group.overhead)] : []));
+  return Float64Array.from(axis.names, (_, r) => (vectors.length === 0 ? 0 : Math.min(...vectors.map((vector) => vector[r] ?? 0))));
+}
+
+/**
+ * Labels that the node must be given because no instance type brings them: custom keys that the requirements pin. Where several values
+ * would do, the least of them; where any would, a number (Karpenter draws one at random; a plan should not differ from run to run).
+ */
+const pinnedLabels: (set: Requirements) => Readonly<Record<string, string>> = oncePer((set) => {
+  const labels: Record<string, string> = {};
+  for (const [key, item] of [...set].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    if (WELL_KNOWN_LABELS.has(key) || isRestrictedLabel(key)) continue;
+    const value = valueFor(item);
+    if (value !== undefined) labels[key] = value;
+  }
+  return labels;
+});
+
+function valueFor(item: Requirement): string | undefined {
+  if (!item.complement) return [...item.values].sort()[0];
+  if (allowsAbsent(item)) return undefined;
+  let n = item.gte ?? Math.max(0, (item.lte ?? 0) - item.values.size);
+  while (!has(item, String(n)) && n < Number.MAX_SAFE_INTEGER) n++;
+  return String(n);
+}
+
+/** What a NodeClaim's spec.requirements must hold: the plan's requirements and the types that were chosen. */
+export function claimRequirements(claim: PlannedNodeClaim): readonly NodeSelectorRequirementWithMinValues[] {
+  const own = claim.requirements.filter(({ key }) => key !== INSTANCE_TYPE);
+  const minValues = claim.requirements.find(({ key, minValues: least }) => key === INSTANCE_TYPE && least !== undefined)?.minValues;
+  return [...own, { key: INSTANCE_TYPE, operator: "In", values: claim.instanceTypes, ...(minValues === undefined ? {} : { minValues }) }];
+}

@@ -1,0 +1,109 @@
+import { HOSTNAME } from "../../model/labels.ts";
+import type { Pod } from "../../model/pod.ts";
+import { has } from "../../requirements/requirement.ts";
+import { openTypes } from "../problem/open-types.ts";
+import type { Ask } from "../problem/pod-class.ts";
+import type { Template } from "../problem/template.ts";
+import type { TopologyState } from "../problem/topology-state.ts";
+import type { HostPort } from "../rules/host-ports.ts";
+import type { TopologyGroup } from "../rules/topology-group.ts";
+import { filterAdmitsClaim } from "../rules/topology-group.ts";
+import type { Bitset } from "../tables/bitset.ts";
+import type { Frontier } from "../tables/frontier.ts";
+import type { RequirementSet } from "../tables/requirement-sets.ts";
+import { addTo } from "../tables/resource-axis.ts";
+import type { ClaimState } from "./claim-state.ts";
+
+/** How a group counts a claim's pods: as many in each domain that they lie in, or may still come to lie in. */
+interface LedgerEntry {
+  readonly group: TopologyGroup;
+  pods: number;
+  domains: readonly string[];
+}
+
+/** A claim that is being filled. */
+export class PlannedClaim {
+  readonly index: number;
+  readonly template: Template;
+  readonly hostname: string;
+  set: RequirementSet;
+  /** Types to start from: those of the pool that its limits leave. */
+  readonly base: Bitset;
+  readonly used: Float64Array;
+  readonly pods: Pod[] = [];
+  ports: readonly HostPort[] = [];
+  minValuesRelaxed = false;
+  /** USD per hour of the cheapest type that is left. */
+  price = 0;
+  /** What it has in common with other claims; unknown to attempts that do not ask. */
+  state: ClaimState | undefined;
+  /** Where its cheapest type stands, and on which frontier: with more pods the search goes on from there. */
+  place = 0;
+  frontier: Frontier | undefined;
+  /** Capacity reservations of which it holds one instance each. */
+  reservations: readonly string[] = [];
+  readonly #ledger = new Map<number, LedgerEntry>();
+  #types: { readonly types: Bitset; readonly pods: number } | undefined;
+
+  constructor(index: number, template: Template, base: Bitset, width: number) {
+    this.index = index;
+    this.template = template;
+    this.hostname = `planned-claim-${index}`;
+    this.set = template.set;
+    this.base = base;
+    this.used = new Float64Array(width);
+  }
+
+  /** Types that it may still become; worked out when somebody wants to know. */
+  get types(): Bitset {
+    const { state } = this;
+    if (state?.pods === this.pods.length) {
+      state.types ??= openTypes(this.template, this.base, this.set, this.used, this.ports);
+      return state.types;
+    }
+    if (this.#types?.pods !== this.pods.length) {
+      this.#types = { types: openTypes(this.template, this.base, this.set, this.used, this.ports), pods: this.pods.length };
+    }
+    return this.#types.types;
+  }
+
+  /** Takes a pod, and narrows to what was found to hold for all pods together. */
+  take(ask: Ask, pod: Pod, set: RequirementSet, topology: TopologyState): void {
+    addTo(this.used, ask.vector);
+    this.pods.push(pod);
+    if (ask.class.ports.length > 0) this.ports = [...this.ports, ...ask.class.ports];
+    if (this.set !== set) {
+      this.set = set;
+      for (const entry of this.#ledger.values()) this.#recount(entry, topology);
+    }
+    for (const group of ask.counting) {
+      if (!filterAdmitsClaim(group.filter, set, this.template.taints)) continue;
+      const entry = this.#ledger.get(group.index) ?? { group, pods: 0, domains: this.#domains(group, topology) };
+      this.#ledger.set(group.index, entry);
+      entry.pods++;
+      for (const domain of entry.domains) topology.add(group, domain, 1);
+    }
+  }
+
+  /** A narrower claim frees the domains that it can no longer land in. */
+  #recount(entry: LedgerEntry, topology: TopologyState): void {
+    const domains = this.#domains(entry.group, topology);
+    for (const domain of entry.domains) topology.add(entry.group, domain, -entry.pods);
+    for (const domain of domains) topology.add(entry.group, domain, entry.pods);
+    entry.domains = domains;
+  }
+
+  /**
+   * Domains to count. Spread and affinity count a pod only where it is sure to be; anti-affinity wherever it might be. A custom
+   * label that nothing defines will not be on the node: no domain.
+   */
+  #domains(group: TopologyGroup, topology: TopologyState): readonly string[] {
+    if (group.key === HOSTNAME) return [this.hostname];
+    const item = this.set.requirements.get(group.key);
+    const isApart = group.kind === "anti" || group.kind === "inverse";
+    if (item !== undefined && !item.complement) return isApart || item.values.size === 1 ? [...item.values] : [];
+    if (!isApart) return [];
+    const known = topology.counts[group.index]?.keys() ?? [];
+    return [...known].filter((domain) => item === undefined || has(item, domain));
+  }
+}

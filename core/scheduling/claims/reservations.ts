@@ -1,0 +1,71 @@
+import { CAPACITY_TYPE } from "../../model/labels.ts";
+import { type Requirement, requirement } from "../../requirements/requirement.ts";
+import type { Template } from "../problem/template.ts";
+import { hasBit } from "../tables/bitset.ts";
+import { RESERVATION_ID } from "../tables/offering-table.ts";
+import type { RequirementSet, RequirementSets } from "../tables/requirement-sets.ts";
+import type { PlannedClaim } from "./planned-claim.ts";
+
+/** Instances left in capacity reservations while claims are planned. A claim holds one in each that it could be launched into. */
+export class Reservations {
+  readonly #left: Map<string, number>;
+
+  constructor(capacity: ReadonlyMap<string, number>) {
+    this.#left = new Map(capacity);
+  }
+
+  /** Of some reservations, those that the claim holds or could still get. */
+  reservable(claim: PlannedClaim, ids: readonly string[]): readonly string[] {
+    return ids.filter((id) => claim.reservations.includes(id) || (this.#left.get(id) ?? 0) > 0);
+  }
+
+  /** Lets the claim hold exactly these. */
+  hold(claim: PlannedClaim, ids: readonly string[]): void {
+    if (ids.join() === claim.reservations.join()) return;
+    for (const id of claim.reservations) if (!ids.includes(id)) this.#left.set(id, (this.#left.get(id) ?? 0) + 1);
+    for (const id of ids) if (!claim.reservations.includes(id)) this.#left.set(id, (this.#left.get(id) ?? 0) - 1);
+    claim.reservations = ids;
+  }
+}
+
+/** Instances left by reservation. Pools may see different numbers for one reservation; the least is sure. */
+export function reservationCapacity(templates: readonly Template[]): ReadonlyMap<string, number> {
+  const capacity = new Map<string, number>();
+  for (const table of new Set(templates.map((template) => template.table))) {
+    for (const { offerings } of table.types) {
+      for (const { reservationId, reservationCapacity: left = 0, available } of offerings) {
+        if (reservationId !== undefined && available) capacity.set(reservationId, Math.min(capacity.get(reservationId) ?? left, left));
+      }
+    }
+  }
+  return capacity;
+}
+
+/**
+ * The requirements of a claim that is done: pinned to the reservations that it holds, or kept out of reserved capacity. Where that would
+ * leave too few types for minValues, it keeps other capacity beside what it holds.
+ */
+export function withReservations(claim: PlannedClaim, sets: RequirementSets): RequirementSet {
+  const { set, reservations, template } = claim;
+  const joined = (...items: readonly Requirement[]): RequirementSet =>
+    sets.join(set, sets.intern(new Map(items.map((item) => [item.key, item])))) ?? set;
+  const compatible = template.table.reservations(set, claim.types);
+  if (reservations.length === 0) return compatible.length === 0 ? set : joined(requirement(CAPACITY_TYPE, "NotIn", ["reserved"]));
+  const pinned = joined(requirement(CAPACITY_TYPE, "In", ["reserved"]), requirement(RESERVATION_ID, "In", reservations));
+  if (claim.minValuesRelaxed || hasMinValues(claim, pinned)) return pinned;
+  const others = compatible.filter((id) => !reservations.includes(id));
+  return others.length === 0 ? set : joined(requirement(RESERVATION_ID, "NotIn", others));
+}
+
+/** Whether the types that the claim could be launched as under a set bring the values that the pool asks for. */
+function hasMinValues({ template, types }: PlannedClaim, set: RequirementSet): boolean {
+  if (template.minValues.length === 0) return true;
+  const admitted = template.table.admitted(set);
+  return template.minValues.every(({ key, least }) => {
+    const values = new Set<string>();
+    for (let t = 0; t < template.table.types.length && values.size < least; t++) {
+      if (hasBit(types, t) && hasBit(admitted, t)) for (const value of template.table.valuesOf(t, key)) values.add(value);
+    }
+    return values.size >= least;
+  });
+}

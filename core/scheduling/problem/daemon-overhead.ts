@@ -1,0 +1,137 @@
+import { oncePer } from "../../lib/once-per.ts";
+import { INITIALIZED, REGISTERED, WELL_KNOWN_LABELS } from "../../model/labels.ts";
+import type { Pod, PodSpec } from "../../model/pod.ts";
+import { podRequests } from "../../model/pod-requests.ts";
+import { addResources, type Resources } from "../../model/quantity.ts";
+import type { Snapshot } from "../../model/snapshot.ts";
+import type { Taint, Toleration } from "../../model/taint.ts";
+import { hasDeviceClaims } from "../../pods/device-claims.ts";
+import { TOLERATE_SOFT, untolerated } from "../../pods/taints.ts";
+import {
+  compatible,
+  intersectAll,
+  labelsCompatible,
+  type Requirements,
+  requirementsFrom,
+  requirementsFromLabels,
+} from "../../requirements/requirements.ts";
+import { type HostPort, hostPorts } from "../rules/host-ports.ts";
+import { only, requiredTerms } from "../rules/preferences.ts";
+import { type Bitset, emptyBitset, fullBitset, hasBit, setBit } from "../tables/bitset.ts";
+import type { TypeTable } from "../tables/type-table.ts";
+
+/** A DaemonSet as the pod that each of its nodes will run. */
+export interface Daemon {
+  readonly uid: string;
+  /** "namespace/name" of the DaemonSet. */
+  readonly name: string;
+  readonly requests: Resources;
+  readonly ports: readonly HostPort[];
+  readonly tolerations: readonly Toleration[];
+  /** nodeSelector joined with each OR-ed required term; a node must meet one. */
+  readonly alternatives: readonly Requirements[];
+}
+
+/**
+ * DaemonSets of the cluster. Their shape is that of the newest pod that exists, as an admission webhook may have changed it;
+ * required node affinity always comes from the template, since each daemon pod is pinned to its own node.
+ */
+export const daemonsOf: (snapshot: Snapshot) => readonly Daemon[] = oncePer((snapshot) => {
+  const newest = new Map<string, Pod>();
+  for (const pod of snapshot.pods) {
+    const owner = (pod.metadata.ownerReferences ?? []).find(({ controller, kind }) => controller === true && kind === "DaemonSet");
+    if (owner === undefined) continue;
+    const known = newest.get(owner.uid);
+    if (known === undefined || isNewer(pod, known)) newest.set(owner.uid, pod);
+  }
+  return [...snapshot.daemonSets]
+    .sort((a, b) => (`${a.metadata.namespace}/${a.metadata.name}` < `${b.metadata.namespace}/${b.metadata.name}` ? -1 : 1))
+    .flatMap((daemonSet) => {
+      const uid = daemonSet.metadata.uid ?? `${daemonSet.metadata.namespace}/${daemonSet.metadata.name}`;
+      const template = daemonSet.spec.template.spec;
+      const spec = newest.get(uid)?.spec ?? template;
+      // On a new node its devices are not to be had, so it does not run there (scheduling.md §14).
+      if (hasDeviceClaims(spec)) return [];
+      return {
+        uid,
+        name: `${daemonSet.metadata.namespace ?? "default"}/${daemonSet.metadata.name}`,
+        requests: podRequests(spec),
+        ports: hostPorts(spec),
+        tolerations: spec.tolerations ?? [],
+        alternatives: alternativesOf(spec.nodeSelector, template),
+      };
+    });
+});
+
+function isNewer(a: Pod, b: Pod): boolean {
+  const [left, right] = [a.metadata.creationTimestamp ?? "", b.metadata.creationTimestamp ?? ""];
+  return left > right || (left === right && a.metadata.name > b.metadata.name);
+}
+
+function alternativesOf(nodeSelector: PodSpec["nodeSelector"], template: PodSpec): readonly Requirements[] {
+  const selector = requirementsFromLabels(nodeSelector);
+  const terms = requiredTerms(template);
+  return terms.length === 0 ? [selector] : terms.map(({ matchExpressions }) => intersectAll(selector, requirementsFrom(matchExpressions)));
+}
+
+/** Daemons that would run on an existing node. Taints that only prefer keep none away. */
+export function expectedDaemons(
+  daemons: readonly Daemon[],
+  labels: Readonly<Record<string, string>>,
+  taints: readonly Taint[],
+): readonly Daemon[] {
+  return daemons.filter(
+    ({ tolerations, alternatives }) =>
+      untolerated(taints, [...tolerations, TOLERATE_SOFT]) === undefined && alternatives.some((wanted) => labelsCompatible(labels, wanted)),
+  );
+}
+
+/** The daemons of one group of instance types, and what they take together. */
+export interface DaemonGroup {
+  readonly daemons: readonly Daemon[];
+  readonly overhead: Resources;
+  readonly ports: readonly HostPort[];
+  readonly types: Bitset;
+}
+
+const ASSUMED: Requirements = new Map([REGISTERED, INITIALIZED].map((key) => [key, only(key, "true")]));
+
+/** For each type of a pool, which group of daemons it would run: `groupOf[type]` indexes `groups`. */
+export function daemonGroups(
+  daemons: readonly Daemon[],
+  pool: { readonly requirements: Requirements; readonly taints: readonly Taint[] },
+  table: TypeTable,
+): { readonly groups: readonly DaemonGroup[]; readonly groupOf: Int32Array } {
+  const labels = intersectAll(pool.requirements, ASSUMED);
+  const possible = daemons
+    .filter(({ tolerations }) => untolerated(pool.taints, [...tolerations, TOLERATE_SOFT]) === undefined)
+    .map((daemon) => ({
+      daemon,
+      types: daemon.alternatives
+        .filter((wanted) => compatible(labels, wanted, WELL_KNOWN_LABELS))
+        .map((wanted) => {
+          const types = fullBitset(table.types.length);
+          table.keepAgreeing(types, intersectAll(labels, wanted).values());
+          return types;
+        }),
+    }))
+    .filter(({ types }) => types.length > 0);
+  const indexByMembers = new Map<string, number>();
+  const groups: DaemonGroup[] = [];
+  const groupOf = Int32Array.from(table.types, (_, t) => {
+    const running = possible.filter(({ types }) => types.some((some) => hasBit(some, t))).map(({ daemon }) => daemon);
+    const text = running.map(({ uid }) => uid).join();
+    const index = indexByMembers.get(text) ?? groups.length;
+    indexByMembers.set(text, index);
+    const group = groups[index] ?? {
+      daemons: running,
+      overhead: addResources(...running.map(({ requests }) => requests)),
+      ports: running.flatMap(({ ports }) => ports),
+      types: emptyBitset(table.types.length),
+    };
+    groups[index] = group;
+    setBit(group.types, t);
+    return index;
+  });
+  return { groups, groupOf };
+}

@@ -1,0 +1,76 @@
+import { oncePer } from "../../lib/once-per.ts";
+import { NODE_POOL } from "../../model/labels.ts";
+import type { Pod } from "../../model/pod.ts";
+import type { Snapshot } from "../../model/snapshot.ts";
+import { isCurrentlyReschedulable } from "../../pods/disruption-budget.ts";
+import { isProvisionable, podKey, podUid } from "../../pods/predicates.ts";
+import { requirementProblem } from "../../requirements/validation.ts";
+import { volumesOf } from "../rules/volumes.ts";
+import { nodeViews } from "./node-view.ts";
+
+/** Which pods a run places, and which pending ones it leaves alone. */
+export interface PendingPods {
+  /** Sorted by "namespace/name". */
+  readonly pods: readonly Pod[];
+  /** Pods of CapacityBuffers: nobody waits for them, so they come last. In the order of their buffers. */
+  readonly virtual: readonly Pod[];
+  /** Pods that no node of ours can help, with the reason; an empty one for those that ask to be left alone. */
+  readonly ignored: readonly { readonly pod: Pod; readonly reason: string }[];
+}
+
+/**
+ * Pods to place: those that kube-scheduler gave up on and that no claim is on its way for, and those that must leave nodes that are
+ * being deleted (scheduling.md §2).
+ */
+export const pendingPods: (snapshot: Snapshot) => PendingPods = oncePer((snapshot) => {
+  const views = nodeViews(snapshot);
+  const leaving = new Set(views.filter((view) => view.markedForDeletion).flatMap(({ node }) => (node ? [node.metadata.name] : [])));
+  const volumes = volumesOf(snapshot);
+  const pods: Pod[] = [];
+  const ignored: { pod: Pod; reason: string }[] = [];
+  for (const pod of snapshot.pods) {
+    const nodeName = pod.spec.nodeName ?? "";
+    if (nodeName === "") {
+      if (!isProvisionable(pod) || snapshot.nominated.has(podUid(pod))) continue;
+      const reason = isDeclined(pod) ? "" : (selectorProblem(pod) ?? volumes.problem(pod));
+      if (reason === undefined) pods.push(pod);
+      else ignored.push({ pod, reason });
+    } else if (
+      leaving.has(nodeName) &&
+      isCurrentlyReschedulable(pod, snapshot.podDisruptionBudgets, snapshot.now) &&
+      !snapshot.nominated.has(podUid(pod))
+    ) {
+      pods.push(pod);
+    }
+  }
+  const byName = (a: Pod, b: Pod): number => (podKey(a) < podKey(b) ? -1 : 1);
+  const virtual = (snapshot.virtualPods ?? []).filter((pod) => !snapshot.nominated.has(podUid(pod)));
+  return { pods: pods.sort(byName), virtual, ignored: ignored.sort((a, b) => byName(a.pod, b.pod)) };
+});
+
+/**
+ * "karpenter.sh/nodepool DoesNotExist" in every OR-ed term: the pod says that it is not ours. One term without it is an invitation
+ * (Karpenter goes by the first term alone: `NewPodRequirements`).
+ */
+function isDeclined(pod: Pod): boolean {
+  const terms = pod.spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  const declines = ({ matchExpressions }: (typeof terms)[number]): boolean =>
+    (matchExpressions ?? []).some(({ key, operator }) => key === NODE_POOL && operator === "DoesNotExist");
+  return terms.length > 0 && terms.every(declines);
+}
+
+function selectorProblem({ spec }: Pod): string | undefined {
+  for (const [key, value] of Object.entries(spec.nodeSelector ?? {})) {
+    const problem = requirementProblem({ key, operator: "In", values: [value] });
+    if (problem !== undefined) return `nodeSelector: ${problem}`;
+  }
+  for (const term of spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? []) {
+    if ((term.matchFields ?? []).length > 0)
+      return "required node affinity uses matchFields, which a node that does not exist yet cannot satisfy";
+    for (const item of term.matchExpressions ?? []) {
+      const problem = requirementProblem(item);
+      if (problem !== undefined) return `required node affinity: ${problem}`;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,142 @@
+import type { InstanceType } from "../../model/instance-type.ts";
+import type { ResourceList } from "../../model/kubernetes.ts";
+import { INSTANCE_TYPE, NODE_POOL } from "../../model/labels.ts";
+import type { NodePool } from "../../model/node-pool.ts";
+import { parseResources, type Resources } from "../../model/quantity.ts";
+import type { Snapshot } from "../../model/snapshot.ts";
+import type { Taint } from "../../model/taint.ts";
+import { intersectAll, requirementsFrom, requirementsFromLabels } from "../../requirements/requirements.ts";
+import { contradictionIn } from "../rules/preferences.ts";
+import { type Bitset, emptyBitset, intersection, setBit } from "../tables/bitset.ts";
+import { Frontier } from "../tables/frontier.ts";
+import type { RequirementSet, RequirementSets } from "../tables/requirement-sets.ts";
+import type { ResourceAxis } from "../tables/resource-axis.ts";
+import { type TypeTable, typeTable } from "../tables/type-table.ts";
+import { type Daemon, type DaemonGroup, daemonGroups } from "./daemon-overhead.ts";
+import type { NodeView } from "./node-view.ts";
+
+/** A NodePool made ready for solving: what its next claim starts from. */
+export interface Template {
+  readonly index: number;
+  readonly name: string;
+  readonly pool: NodePool;
+  readonly set: RequirementSet;
+  readonly taints: readonly Taint[];
+  readonly table: TypeTable;
+  /** Types that the pool's own requirements leave. */
+  readonly types: Bitset;
+  /** Room for pods by type: allocatable less daemons; a row of the axis' length for each type. */
+  readonly room: Float64Array;
+  readonly daemonGroups: readonly DaemonGroup[];
+  readonly daemonGroupOf: Int32Array;
+  readonly hasDaemonPorts: boolean;
+  /** The types worth a look under a set, by rising price. */
+  readonly frontier: (set: RequirementSet) => Frontier;
+  /** What the limits leave before this run, in milli-units; undefined without limits. */
+  readonly remaining: Resources | undefined;
+  readonly minValues: readonly { readonly key: string; readonly least: number }[];
+}
+
+const NO_TYPES: readonly InstanceType[] = [];
+
+/** Whether a pool takes part: dynamic, not being deleted, and not known to be unready. A pool without a Ready condition takes part. */
+export function isUsable(pool: NodePool): boolean {
+  if (pool.spec.replicas !== undefined && pool.spec.replicas !== null) return false;
+  if (pool.metadata.deletionTimestamp) return false;
+  const ready = (pool.status?.conditions ?? []).find(({ type }) => type === "Ready");
+  return ready === undefined || ready.status === "True";
+}
+
+/** Templates in the order in which pools are tried: weight descending, then name descending. */
+export function templatesOf(
+  snapshot: Snapshot,
+  views: readonly NodeView[],
+  daemons: readonly Daemon[],
+  sets: RequirementSets,
+  axis: ResourceAxis,
+): readonly Template[] {
+  const pools = snapshot.nodePools.filter(isUsable);
+  pools.sort((a, b) => (b.spec.weight ?? 0) - (a.spec.weight ?? 0) || (a.metadata.name < b.metadata.name ? 1 : -1));
+  return pools.map((pool, index) => {
+    const types = snapshot.instanceTypes.get(pool.metadata.name) ?? NO_TYPES;
+    const table = typeTable(types);
+    const { template } = pool.spec;
+    const { group, kind, name } = template.spec.nodeClassRef;
+    const set = sets.intern(
+      intersectAll(
+        requirementsFrom(template.spec.requirements),
+        requirementsFromLabels(template.metadata?.labels),
+        requirementsFromLabels({ [NODE_POOL]: pool.metadata.name, [`${group}/${kind.toLowerCase()}`]: name }),
+      ),
+    );
+    const taints = template.spec.taints ?? [];
+    const { groups, groupOf } = daemonGroups(daemons, { requirements: set.requirements, taints }, table);
+    const room = roomByType(table, groups, groupOf, axis);
+    const own = contradictionIn(set.requirements) === undefined ? table.admitted(set) : emptyBitset(types.length);
+    return {
+      index,
+      name: pool.metadata.name,
+      pool,
+      set,
+      taints,
+      table,
+      types: own,
+      room,
+      daemonGroups: groups,
+      daemonGroupOf: groupOf,
+      hasDaemonPorts: groups.some(({ ports }) => ports.length > 0),
+      frontier: frontiers(table, own, room, axis.names.length),
+      remaining: pool.spec.limits ? remainingOf(pool.metadata.name, pool.spec.limits, snapshot, views, table) : undefined,
+      minValues: [...set.requirements.values()].flatMap(({ key, minValues }) =>
+        minValues === undefined ? [] : [{ key, least: minValues }],
+      ),
+    };
+  });
+}
+
+/** Frontiers of a pool, made once for each set. */
+function frontiers(table: TypeTable, own: Bitset, room: Float64Array, width: number): Template["frontier"] {
+  const bySet: (Frontier | undefined)[] = [];
+  return (set) => {
+    const known = bySet[set.id];
+    if (known !== undefined) return known;
+    const frontier = new Frontier({ prices: table.prices(set), types: intersection(own, table.admitted(set)), room, width });
+    bySet[set.id] = frontier;
+    return frontier;
+  };
+}
+
+function roomByType(table: TypeTable, groups: readonly DaemonGroup[], groupOf: Int32Array, axis: ResourceAxis): Float64Array {
+  const width = axis.names.length;
+  const room = new Float64Array(table.types.length * width);
+  const overheads = groups.map(({ overhead }) => axis.vector(overhead));
+  table.allocatable.forEach((allocatable, t) => {
+    const overhead = overheads[groupOf[t] ?? 0];
+    axis.names.forEach((name, r) => {
+      room[t * width + r] = (allocatable[name] ?? 0) - (overhead?.[r] ?? 0);
+    });
+  });
+  return room;
+}
+
+/**
+ * Limits less what the pool already has. Claims that are written but not launched count at the largest type they may become:
+ * Karpenter leaves them out and overshoots (traps.md 13).
+ */
+function remainingOf(pool: string, limits: ResourceList, snapshot: Snapshot, views: readonly NodeView[], table: TypeTable): Resources {
+  const rest: Record<string, number> = { ...parseResources(limits) };
+  const take = (used: Resources): void => {
+    for (const name in rest) rest[name] = (rest[name] ?? 0) - (name === "nodes" ? 1000 : (used[name] ?? 0));
+  };
+  for (const view of views) if (view.nodePool === pool && !view.markedForDeletion) take(view.capacity);
+  for (const claim of snapshot.nodeClaims) {
+    if (claim.status?.providerID || claim.metadata.deletionTimestamp || claim.metadata.labels?.[NODE_POOL] !== pool) continue;
+    const named = new Set(claim.spec.requirements.flatMap(({ key, values }) => (key === INSTANCE_TYPE ? (values ?? []) : [])));
+    const types = emptyBitset(table.types.length);
+    table.types.forEach(({ name }, t) => {
+      if (named.has(name)) setBit(types, t);
+    });
+    take(Object.fromEntries(Object.keys(rest).map((name) => [name, table.largest(types, name)])));
+  }
+  return rest;
+}

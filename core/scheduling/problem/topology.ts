@@ -1,0 +1,181 @@
+import { HOSTNAME } from "../../model/labels.ts";
+import type { Pod, PodAffinityTerm, TopologySpreadConstraint } from "../../model/pod.ts";
+import type { Snapshot } from "../../model/snapshot.ts";
+import type { Taint, Toleration } from "../../model/taint.ts";
+import { selectorOfAll, selects, withLabelKeys } from "../../pods/label-selector.ts";
+import { isTerminal, isTerminating } from "../../pods/predicates.ts";
+import { TOLERATE_SOFT, untolerated } from "../../pods/taints.ts";
+import { canonical, has } from "../../requirements/requirement.ts";
+import { intersectAll, normalizeKey, requirementsFrom, requirementsFromLabels } from "../../requirements/requirements.ts";
+import { requiredTerms } from "../rules/preferences.ts";
+import { filterAdmitsNode, groupSelects, NO_FILTER, type NodeFilter, type TopologyGroup } from "../rules/topology-group.ts";
+import type { Template } from "./template.ts";
+
+/** Where a pod lies: what counting it needs. */
+export interface Place {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly taints: readonly Taint[];
+}
+
+/** Collects the topology groups of a run, their domains and the counts before it. */
+export class TopologyBuilder {
+  readonly groups: TopologyGroup[] = [];
+  readonly #byIdentity = new Map<string, TopologyGroup>();
+  readonly #snapshot: Snapshot;
+  readonly #templates: readonly Template[];
+  readonly #universe = new Map<string, Map<string, (readonly Taint[])[]>>();
+
+  constructor(snapshot: Snapshot, templates: readonly Template[]) {
+    this.#snapshot = snapshot;
+    this.#templates = templates;
+  }
+
+  spread(pod: Pod, constraint: TopologySpreadConstraint, tolerations: readonly Toleration[]): TopologyGroup {
+    const honorsTaints = constraint.nodeTaintsPolicy === "Honor";
+    const filter: NodeFilter = {
+      keys: constraint.whenUnsatisfiable === "DoNotSchedule" ? otherHardKeys(pod, constraint) : [],
+      terms: constraint.nodeAffinityPolicy === "Ignore" ? [] : filterTerms(pod),
+      tolerations: honorsTaints ? [...tolerations.filter((one) => one !== TOLERATE_SOFT), TOLERATE_SOFT] : undefined,
+    };
+    return this.#group({
+      kind: "spread",
+      key: normalizeKey(constraint.topologyKey),
+      namespaces: new Set([pod.metadata.namespace ?? "default"]),
+      selector: withLabelKeys(constraint.labelSelector, constraint.matchLabelKeys, pod.metadata.labels),
+      maxSkew: constraint.maxSkew,
+      minDomains: constraint.minDomains,
+      filter,
+    });
+  }
+
+  affinity(pod: Pod, term: PodAffinityTerm, kind: "affinity" | "anti" | "inverse"): TopologyGroup {
+    return this.#company(kind, term.topologyKey, this.#companyOf(pod, term));
+  }
+
+  /**
+   * Groups of a pod's required affinity, by term. Company are pods that satisfy all terms at once: kube-scheduler counts no others
+   * (interpodaffinity/filtering.go), where Karpenter looks at each term by itself.
+   */
+  requiredAffinity(pod: Pod, terms: readonly PodAffinityTerm[]): readonly TopologyGroup[] {
+    const companies = terms.map((term) => this.#companyOf(pod, term));
+    const selector = selectorOfAll(companies.map((company) => company.selector));
+    const known = companies.flatMap(({ namespaces }) => (namespaces === undefined ? [] : [namespaces]));
+    const namespaces =
+      known.length === 0 ? undefined : new Set(known.reduce<ReadonlySet<string>>((a, b) => a.intersection(b), new Set(known[0])));
+    return terms.map(({ topologyKey }) => this.#company("affinity", topologyKey, { selector, namespaces }));
+  }
+
+  #company(kind: "affinity" | "anti" | "inverse", topologyKey: string, company: Pick<TopologyGroup, "selector" | "namespaces">) {
+    return this.#group({ kind, key: normalizeKey(topologyKey), ...company, maxSkew: 0, minDomains: undefined, filter: NO_FILTER });
+  }
+
+  /** The pods that a term is about. */
+  #companyOf(pod: Pod, term: PodAffinityTerm): Pick<TopologyGroup, "selector" | "namespaces"> {
+    const selector = withLabelKeys(term.labelSelector, term.matchLabelKeys, pod.metadata.labels);
+    return {
+      namespaces: this.#namespacesOf(pod, term),
+      selector: withLabelKeys(selector, term.mismatchLabelKeys, pod.metadata.labels, "NotIn"),
+    };
+  }
+
+  #namespacesOf(pod: Pod, term: PodAffinityTerm): ReadonlySet<string> | undefined {
+    const { namespaces = [], namespaceSelector } = term;
+    if (namespaceSelector === undefined || namespaceSelector === null) {
+      return new Set(namespaces.length > 0 ? namespaces : [pod.metadata.namespace ?? "default"]);
+    }
+    if (Object.keys(namespaceSelector.matchLabels ?? {}).length === 0 && (namespaceSelector.matchExpressions ?? []).length === 0)
+      return undefined;
+    const selected = this.#snapshot.namespaces.filter(({ metadata }) => selects(namespaceSelector, metadata.labels));
+    return new Set([...namespaces, ...selected.map(({ metadata }) => metadata.name)]);
+  }
+
+  #group(rule: Omit<TopologyGroup, "index" | "domains" | "present">): TopologyGroup {
+    const identity = JSON.stringify([
+      rule.kind,
+      rule.key,
+      rule.namespaces === undefined ? "*" : [...rule.namespaces].sort(),
+      rule.selector ?? null,
+      rule.maxSkew,
+      rule.minDomains ?? 0,
+      rule.filter.terms.map((term) => [...term.values()].map(canonical).sort()),
+      rule.filter.tolerations ?? null,
+      rule.filter.keys,
+    ]);
+    const known = this.#byIdentity.get(identity);
+    if (known !== undefined) return known;
+    const group: TopologyGroup = { ...rule, index: this.groups.length, domains: new Map(), present: new Set() };
+    for (const [domain, taintSets] of this.#domainsOf(rule.key)) {
+      const { tolerations } = rule.filter;
+      if (tolerations === undefined || taintSets.some((taints) => untolerated(taints, tolerations) === undefined))
+        group.domains.set(domain, 0);
+    }
+    this.#byIdentity.set(identity, group);
+    this.groups.push(group);
+    return group;
+  }
+
+  /** Values of a key that new nodes may have, each with the taints of the pools that offer it. */
+  #domainsOf(key: string): Map<string, (readonly Taint[])[]> {
+    const known = this.#universe.get(key);
+    if (known !== undefined) return known;
+    const domains = new Map<string, (readonly Taint[])[]>();
+    const add = (domain: string, template: Template): void => {
+      const taintSets = domains.get(domain) ?? [];
+      if (!taintSets.includes(template.taints)) taintSets.push(template.taints);
+      domains.set(domain, taintSets);
+    };
+    for (const template of this.#templates) {
+      if (key === HOSTNAME) continue;
+      const own = template.set.requirements.get(key);
+      if (own !== undefined && !own.complement) for (const value of own.values) add(value, template);
+      for (let t = 0; t < template.table.types.length; t++) {
+        for (const value of template.table.valuesOf(t, key)) if (own === undefined || has(own, value)) add(value, template);
+      }
+    }
+    this.#universe.set(key, domains);
+    return domains;
+  }
+
+  /** Adds the domains of existing nodes, and the pods that lie there. `placed` are the pods with their places, by pod. */
+  count(nodes: readonly Place[], placed: Iterable<readonly [Pod, Place]>): void {
+    for (const group of this.groups) {
+      if (group.kind === "inverse") continue;
+      for (const { labels, taints } of nodes) {
+        const domain = labels[group.key];
+        if (domain === undefined || !filterAdmitsNode(group.filter, labels, taints)) continue;
+        group.present.add(domain);
+        if (!group.domains.has(domain)) group.domains.set(domain, 0);
+      }
+    }
+    const counted = this.groups.filter(({ kind }) => kind !== "inverse");
+    for (const [pod, { labels, taints }] of placed) {
+      if (isTerminal(pod) || isTerminating(pod)) continue;
+      for (const group of counted) {
+        const domain = labels[group.key];
+        if (domain === undefined || !groupSelects(group, pod) || !filterAdmitsNode(group.filter, labels, taints)) continue;
+        group.domains.set(domain, (group.domains.get(domain) ?? 0) + 1);
+      }
+      for (const term of pod.spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []) {
+        const domain = labels[normalizeKey(term.topologyKey)];
+        if (domain === undefined) continue;
+        const group = this.affinity(pod, term, "inverse");
+        group.domains.set(domain, (group.domains.get(domain) ?? 0) + 1);
+      }
+    }
+  }
+}
+
+function filterTerms({ spec }: Pod): NodeFilter["terms"] {
+  const selector = requirementsFromLabels(spec.nodeSelector);
+  const terms = requiredTerms(spec);
+  if (terms.length === 0) return selector.size === 0 ? [] : [selector];
+  return terms.map(({ matchExpressions }) => intersectAll(selector, requirementsFrom(matchExpressions)));
+}
+
+/** Keys of a pod's hard spreads apart from one. Every node has a host name, so that it need not be asked about. */
+function otherHardKeys({ spec }: Pod, one: TopologySpreadConstraint): readonly string[] {
+  const keys = (spec.topologySpreadConstraints ?? []).flatMap(({ topologyKey, whenUnsatisfiable }) =>
+    whenUnsatisfiable === "DoNotSchedule" && topologyKey !== one.topologyKey ? [normalizeKey(topologyKey)] : [],
+  );
+  return [...new Set(keys)].filter((key) => key !== HOSTNAME).sort();
+}

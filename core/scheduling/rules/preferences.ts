@@ -1,0 +1,134 @@
+import { INSTANCE_TYPE } from "../../model/labels.ts";
+import type { NodeSelectorTerm, PodAffinityTerm, PodSpec, TopologySpreadConstraint } from "../../model/pod.ts";
+import type { Toleration } from "../../model/taint.ts";
+import { TOLERATE_SOFT } from "../../pods/taints.ts";
+import { type Requirement, requirement } from "../../requirements/requirement.ts";
+import { intersectAll, type Requirements, requirementsFrom, requirementsFromLabels } from "../../requirements/requirements.ts";
+import { isReadable } from "../../requirements/validation.ts";
+
+/** Whether preferred terms and ScheduleAnyway spreads are tried first, or never looked at (PREFERENCE_POLICY). */
+export type PreferencePolicy = "Respect" | "Ignore";
+
+/** What a pod asks for at one step of relaxation. Preferences that are still held count as demands. */
+export interface Shape {
+  /** What was given up to get here; undefined for the first shape. */
+  readonly relaxed: string | undefined;
+  readonly tolerations: readonly Toleration[];
+  /** nodeSelector, one required term and the heaviest preferred term that is held. */
+  readonly requirements: Requirements;
+  /** The same without preferences: what topology domains are held against. */
+  readonly strict: Requirements;
+  /** A key whose own demands exclude each other: no node can ever have it right. */
+  readonly contradiction: string | undefined;
+  readonly spreads: readonly TopologySpreadConstraint[];
+  readonly affinity: readonly PodAffinityTerm[];
+  readonly antiAffinity: readonly PodAffinityTerm[];
+}
+
+interface Weighted<T> {
+  readonly weight: number;
+  readonly term: T;
+}
+
+/** Heaviest first; equals keep the order of the manifest. */
+function heaviestFirst<T>(terms: readonly Weighted<T>[]): Weighted<T>[] {
+  return [...terms].sort((a, b) => b.weight - a.weight);
+}
+
+/**
+ * The shapes that a pod is tried in, strictest first (scheduling.md §7): OR-ed required terms one by one, then without the
+ * heaviest preferred affinity, anti-affinity and node affinity terms, then without ScheduleAnyway spreads, and last
+ * (if `softTaints`: some pool has one) tolerating PreferNoSchedule.
+ */
+export function shapesOf(spec: PodSpec, policy: PreferencePolicy, softTaints: boolean): readonly Shape[] {
+  const respect = policy === "Respect";
+  const { nodeAffinity, podAffinity, podAntiAffinity } = spec.affinity ?? {};
+  const required = [...requiredTerms(spec)];
+  const preferredNode = heaviestFirst(
+    respect
+      ? (nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [])
+          .filter(({ preference }) => isReadableTerm(preference))
+          .map((p) => ({ weight: p.weight, term: p.preference }))
+      : [],
+  );
+  const preferredTerms = (terms: readonly { readonly weight: number; readonly podAffinityTerm: PodAffinityTerm }[] | undefined) =>
+    heaviestFirst(respect ? (terms ?? []).map((p) => ({ weight: p.weight, term: p.podAffinityTerm })) : []);
+  const preferredPods = preferredTerms(podAffinity?.preferredDuringSchedulingIgnoredDuringExecution);
+  const preferredAnti = preferredTerms(podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution);
+  const spreads = (spec.topologySpreadConstraints ?? []).filter((s) => respect || s.whenUnsatisfiable === "DoNotSchedule");
+  let tolerations = spec.tolerations ?? [];
+  const selector = requirementsFromLabels(spec.nodeSelector);
+
+  const shape = (relaxed: string | undefined): Shape => {
+    const strict = intersectAll(selector, termRequirements(required[0]));
+    const requirements = intersectAll(strict, termRequirements(preferredNode[0]?.term));
+    return {
+      relaxed,
+      tolerations,
+      requirements,
+      strict,
+      contradiction: contradictionIn(requirements),
+      spreads: [...spreads],
+      affinity: [...(podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []), ...preferredPods.map(({ term }) => term)],
+      antiAffinity: [...(podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []), ...preferredAnti.map(({ term }) => term)],
+    };
+  };
+
+  const shapes = [shape(undefined)];
+  const step = (relaxed: string): void => void shapes.push(shape(relaxed));
+  while (required.length > 1) {
+    required.shift();
+    step("the first required node affinity term");
+  }
+  for (const [list, what] of [
+    [preferredPods, "the heaviest preferred pod affinity"],
+    [preferredAnti, "the heaviest preferred pod anti-affinity"],
+    [preferredNode, "the heaviest preferred node affinity"],
+  ] as const) {
+    while (list.length > 0) {
+      list.shift();
+      step(what);
+    }
+  }
+  for (;;) {
+    const soft = spreads.findIndex(({ whenUnsatisfiable }) => whenUnsatisfiable === "ScheduleAnyway");
+    if (soft < 0) break;
+    spreads.splice(soft, 1);
+    step("a ScheduleAnyway topology spread");
+  }
+  if (softTaints) {
+    tolerations = [...tolerations, TOLERATE_SOFT];
+    step("avoiding PreferNoSchedule taints");
+  }
+  return shapes;
+}
+
+/** A term that no node meets. */
+const NO_NODE: NodeSelectorTerm = { matchExpressions: [{ key: INSTANCE_TYPE, operator: "In", values: [] }] };
+
+/** OR-ed required node affinity terms that can be read; when none can, one that no node meets. Empty: anything goes. */
+export function requiredTerms({ affinity }: PodSpec): readonly NodeSelectorTerm[] {
+  const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  const readable = terms.filter(isReadableTerm);
+  return readable.length === 0 && terms.length > 0 ? [NO_NODE] : readable;
+}
+
+/** Whether every requirement of a term can be read; no node meets a term with one that cannot. */
+export function isReadableTerm({ matchExpressions }: NodeSelectorTerm): boolean {
+  return (matchExpressions ?? []).every(isReadable);
+}
+
+function termRequirements(term: NodeSelectorTerm | undefined): Requirements {
+  return requirementsFrom(term?.matchExpressions);
+}
+
+/** A key whose demands exclude each other. */
+export function contradictionIn(set: Requirements): string | undefined {
+  for (const [key, item] of set) if (item.never) return key;
+  return undefined;
+}
+
+/** `key In [value]`. */
+export function only(key: string, value: string): Requirement {
+  return requirement(key, "In", [value]);
+}

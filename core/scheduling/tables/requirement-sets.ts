@@ -1,0 +1,52 @@
+import { WELL_KNOWN_LABELS } from "../../model/labels.ts";
+import { canonical, requirement } from "../../requirements/requirement.ts";
+import { compatible, intersectAll, type Requirements } from "../../requirements/requirements.ts";
+
+/** Requirements that exist once in a run, so that what follows from them is worked out once and found by `id`. */
+export interface RequirementSet {
+  readonly id: number;
+  readonly requirements: Requirements;
+}
+
+/** Interns requirement sets and remembers which can be joined. A run has few different ones, however many pods it places. */
+export class RequirementSets {
+  readonly #byText = new Map<string, RequirementSet>();
+  readonly #joins: Map<number, RequirementSet | undefined>[] = [];
+  readonly #single = new Map<string, Map<string, RequirementSet>>();
+
+  intern(requirements: Requirements): RequirementSet {
+    const text = requirements.size === 0 ? "" : [...requirements.values()].map(canonical).sort().join("\u0003");
+    const known = this.#byText.get(text);
+    if (known !== undefined) return known;
+    const set = { id: this.#byText.size, requirements };
+    this.#byText.set(text, set);
+    this.#joins.push(new Map());
+    return set;
+  }
+
+  /** `key In values`. */
+  oneOf(key: string, values: readonly string[]): RequirementSet {
+    const [value] = values;
+    if (value === undefined || values.length > 1) return this.intern(new Map([[key, requirement(key, "In", values)]]));
+    const byValue = this.#single.get(key) ?? new Map<string, RequirementSet>();
+    this.#single.set(key, byValue);
+    const known = byValue.get(value);
+    if (known !== undefined) return known;
+    const set = this.intern(new Map([[key, requirement(key, "In", values)]]));
+    byValue.set(value, set);
+    return set;
+  }
+
+  /** What a new claim with `base` becomes when it takes `added`, or undefined if it may not (well-known labels may still be open). */
+  join(base: RequirementSet, added: RequirementSet): RequirementSet | undefined {
+    if (added.requirements.size === 0 || base === added) return base;
+    const memo = this.#joins[base.id];
+    const known = memo?.get(added.id);
+    if (known !== undefined || memo?.has(added.id)) return known;
+    const joined = compatible(base.requirements, added.requirements, WELL_KNOWN_LABELS)
+      ? this.intern(intersectAll(base.requirements, added.requirements))
+      : undefined;
+    memo?.set(added.id, joined);
+    return joined;
+  }
+}

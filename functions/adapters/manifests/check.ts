@@ -1,0 +1,177 @@
+import { review } from "../../../core/admission/review.ts";
+import { bufferProblems } from "../../../core/capacity-buffers/validate.ts";
+import { nearest } from "../../../core/lib/nearest.ts";
+import type { CapacityBufferSpec } from "../../../core/model/capacity-buffer.ts";
+import type { NodeOverlay } from "../../../core/model/node-overlay.ts";
+import { parseQuantity } from "../../../core/model/quantity.ts";
+import { nodeOverlayProblems } from "../../../core/node-overlay/validate.ts";
+import { type ApiObject, KINDS } from "./api-object.ts";
+import { type Problem, schemaProblems } from "./crd-schema.ts";
+import { matchesSelector } from "./selectors.ts";
+
+/** What each old kind of Karpenter's has become. */
+const SUCCESSORS: Readonly<Record<string, string>> = { Provisioner: "NodePool", AWSNodeTemplate: "EC2NodeClass", Machine: "NodeClaim" };
+const GROUP_VERSIONS: Readonly<Record<string, string>> = { "karpenter.sh": "karpenter.sh/v1", "karpenter.k8s.aws": "karpenter.k8s.aws/v1" };
+
+/** All that is wrong with an object, each in one sentence; nothing when the lab can play it. */
+export function manifestProblems(object: unknown): readonly Problem[] {
+  const { apiVersion, kind, metadata } = object as Partial<ApiObject>;
+  if (typeof kind !== "string" || kind === "")
+    return [{ path: [], message: "the document has no kind; add one, such as `kind: NodePool`" }];
+  if (typeof apiVersion !== "string" || apiVersion === "") {
+    const known = KINDS[kind]?.apiVersion;
+    return [{ path: ["kind"], message: `${kind} has no apiVersion; add \`apiVersion: ${known ?? "group/version"}\`` }];
+  }
+  const version = versionProblem(apiVersion, kind);
+  if (version !== undefined) return [{ path: ["apiVersion"], message: version }];
+  const names = nameProblems(metadata);
+  if (names.length > 0) return names;
+  const problems = schemaProblems(kind, object);
+  return problems.length > 0 ? problems : kindProblems(kind, object as ApiObject);
+}
+
+function versionProblem(apiVersion: string, kind: string): string | undefined {
+  const group = apiVersion.split("/")[0] ?? "";
+  const ours = GROUP_VERSIONS[group];
+  const successor = SUCCESSORS[kind];
+  if (successor !== undefined && ours !== undefined) {
+    return `${kind} (${apiVersion}) is an old API of Karpenter's; convert it to ${successor} (${KINDS[successor]?.apiVersion}): only v1 is understood`;
+  }
+  const known = KINDS[kind]?.apiVersion;
+  const near = known === undefined && ours === undefined ? nearest(kind, kindsOf(apiVersion)) : undefined;
+  if (near !== undefined) return `${apiVersion} has no kind ${kind}; did you mean ${near}?`;
+  if (ours !== undefined && known === undefined)
+    return `${apiVersion} has no kind ${kind}; it knows NodePool, NodeClaim, NodeOverlay and EC2NodeClass`;
+  if (known === undefined || known === apiVersion) return undefined;
+  if (ours !== undefined || GROUP_VERSIONS[known.split("/")[0] ?? ""] !== undefined) {
+    return `${kind} is given as ${apiVersion}; convert it to ${known}: only ${known.split("/")[1]} is understood${CHANGES[kind] ?? ""}`;
+  }
+  return `${kind} is given as ${apiVersion}, which no present cluster serves; write it as ${known}`;
+}
+
+/** What people have to change by hand on the way from v1beta1. */
+const CHANGES: Readonly<Record<string, string>> = {
+  NodePool:
+    " (nodeClassRef needs group and kind, expireAfter goes from disruption to template.spec, WhenUnderutilized is now WhenEmptyOrUnderutilized)",
+  EC2NodeClass: " (amiSelectorTerms is needed, such as [{alias: al2023@latest}], in place of amiFamily alone)",
+};
+
+const kindsOf = (apiVersion: string): readonly string[] => Object.keys(KINDS).filter((kind) => KINDS[kind]?.apiVersion === apiVersion);
+
+const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+function nameProblems(metadata: unknown): Problem[] {
+  const { name, namespace, labels, annotations } = (typeof metadata === "object" && metadata !== null ? metadata : {}) as Record<
+    string,
+    unknown
+  >;
+  if (name === undefined || name === null || name === "")
+    return [{ path: ["metadata", "name"], message: "is missing; every object needs a name" }];
+  if (typeof name !== "string" || name.length > 253 || !NAME.test(name)) {
+    const mend = "use lower-case letters, digits, '-' and '.', beginning and ending with a letter or digit";
+    return [{ path: ["metadata", "name"], message: `"${String(name)}" is not a name; ${mend}` }];
+  }
+  if (namespace !== undefined && namespace !== null && typeof namespace !== "string")
+    return [{ path: ["metadata", "namespace"], message: `must be text, not ${JSON.stringify(namespace)}; put it in quotes` }];
+  return Object.entries({ labels, annotations }).flatMap(([field, map]) =>
+    Object.entries((map ?? {}) as object)
+      .filter(([, value]) => typeof value !== "string")
+      .map(([key, value]) => ({ path: ["metadata", field, key], message: `must be text, not ${JSON.stringify(value)}; put it in quotes` })),
+  );
+}
+
+function kindProblems(kind: string, object: ApiObject): readonly Problem[] {
+  const spec = (object.spec ?? {}) as Record<string, unknown>;
+  switch (kind) {
+    case "NodePool":
+      return [...admissionProblems(object), ...quantityProblems(spec["limits"], ["spec", "limits"])];
+    case "NodeOverlay":
+      return nodeOverlayProblems(object as unknown as NodeOverlay).map((message) => ({ path: ["spec"], message }));
+    case "CapacityBuffer":
+      return bufferProblems(spec as CapacityBufferSpec).map((message) => ({ path: ["spec"], message }));
+    case "PodTemplate": {
+      const template = (object["template"] ?? {}) as { readonly spec?: unknown };
+      return podProblems((template.spec ?? {}) as Record<string, unknown>, ["template", "spec"]);
+    }
+    case "EC2NodeClass":
+      return (spec["role"] === undefined) === (spec["instanceProfile"] === undefined)
+        ? [{ path: ["spec"], message: "needs exactly one of role and instanceProfile" }]
+        : admissionProblems(object);
+    case "Pod":
+      return podProblems(spec, ["spec"]);
+    case "Deployment":
+    case "ReplicaSet":
+    case "StatefulSet":
+    case "DaemonSet":
+    case "Job":
+      return workloadProblems(kind, spec);
+    case "PodDisruptionBudget":
+      return spec["minAvailable"] !== undefined && spec["maxUnavailable"] !== undefined
+        ? [{ path: ["spec"], message: "has both minAvailable and maxUnavailable; leave one of them out" }]
+        : [];
+    case "Node": {
+      const status = (object.status ?? {}) as Record<string, unknown>;
+      return [
+        ...quantityProblems(status["capacity"], ["status", "capacity"]),
+        ...quantityProblems(status["allocatable"], ["status", "allocatable"]),
+      ];
+    }
+    default:
+      return [];
+  }
+}
+
+/** What the admission function would refuse. */
+function admissionProblems(object: ApiObject): readonly Problem[] {
+  return review(object as unknown as Readonly<Record<string, unknown>>).problems.map((message) => ({ path: ["spec"], message }));
+}
+
+function workloadProblems(kind: string, spec: Record<string, unknown>): readonly Problem[] {
+  const template = spec["template"] as
+    | { readonly metadata?: { readonly labels?: Record<string, string> }; readonly spec?: unknown }
+    | undefined;
+  if (typeof template?.spec !== "object" || template.spec === null)
+    return [{ path: ["spec", "template", "spec"], message: "is missing; it says what the pods are" }];
+  const { replicas, selector } = spec;
+  if (replicas !== undefined && replicas !== null && !(Number.isInteger(replicas) && Number(replicas) >= 0)) {
+    return [{ path: ["spec", "replicas"], message: `must be a whole number of at least 0, not ${JSON.stringify(replicas)}` }];
+  }
+  if (kind !== "Job") {
+    if (typeof selector !== "object" || selector === null)
+      return [{ path: ["spec", "selector"], message: "is missing; give matchLabels that the template's labels meet" }];
+    if (!matchesSelector(selector, template.metadata?.labels)) {
+      return [{ path: ["spec", "selector"], message: "does not match spec.template.metadata.labels; make them agree" }];
+    }
+  }
+  return podProblems(template.spec as Record<string, unknown>, ["spec", "template", "spec"]);
+}
+
+function podProblems(spec: Record<string, unknown>, path: readonly string[]): readonly Problem[] {
+  const problems: Problem[] = [];
+  if (!Array.isArray(spec["containers"]) || spec["containers"].length === 0) {
+    problems.push({ path: [...path, "containers"], message: "is missing; a pod needs at least one container" });
+  }
+  for (const list of ["containers", "initContainers"]) {
+    const containers = (Array.isArray(spec[list]) ? spec[list] : []) as { readonly resources?: Record<string, unknown> }[];
+    for (const [i, container] of containers.entries()) {
+      for (const field of ["requests", "limits"]) {
+        problems.push(...quantityProblems(container?.resources?.[field], [...path, list, i, "resources", field]));
+      }
+    }
+  }
+  return problems;
+}
+
+function quantityProblems(list: unknown, path: readonly (string | number)[]): readonly Problem[] {
+  if (list === undefined || list === null) return [];
+  if (typeof list !== "object" || Array.isArray(list)) return [{ path, message: "must be a map of resource names to quantities" }];
+  return Object.entries(list).flatMap(([name, value]) => {
+    try {
+      if (parseQuantity(value as string | number) >= 0) return [];
+      return [{ path: [...path, name], message: `${JSON.stringify(value)} is below 0; write an amount of 0 or more` }];
+    } catch {
+      const message = `${JSON.stringify(value)} is not a quantity; write a number with an optional suffix, as in "500m", "2" or "1.5Gi"`;
+      return [{ path: [...path, name], message }];
+    }
+  });
+}

@@ -1,0 +1,102 @@
+import type { ApiObject } from "./api-object.ts";
+
+/** What the API server fills in when an object is written: its own defaults, admission's, and those in the CRDs' schemas. */
+export function withDefaults(object: ApiObject, cluster: { readonly priorityClass: (name: string) => ApiObject | undefined }): ApiObject {
+  switch (object.kind) {
+    case "Pod":
+      return podDefaults(object, cluster.priorityClass);
+    case "NodePool":
+      return nodePoolDefaults(object);
+    case "NodeClaim":
+      return { ...object, spec: { expireAfter: "720h", ...fields(object.spec) } };
+    case "EC2NodeClass":
+      return nodeClassDefaults(object);
+    case "Deployment":
+    case "StatefulSet":
+    case "ReplicaSet":
+      return { ...object, spec: { replicas: 1, ...fields(object.spec) } };
+    case "Job":
+      return { ...object, spec: { completions: 1, parallelism: 1, ...fields(object.spec) } };
+    default:
+      return object;
+  }
+}
+
+const fields = (value: unknown): Record<string, unknown> =>
+  typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+
+const SYSTEM_PRIORITIES: Readonly<Record<string, number>> = {
+  "system-node-critical": 2_000_001_000,
+  "system-cluster-critical": 2_000_000_000,
+};
+
+function podDefaults(pod: ApiObject, priorityClass: (name: string) => ApiObject | undefined): ApiObject {
+  const spec = fields(pod.spec);
+  const className = typeof spec["priorityClassName"] === "string" ? spec["priorityClassName"] : undefined;
+  const value = className === undefined ? 0 : (SYSTEM_PRIORITIES[className] ?? priorityClass(className)?.["value"] ?? 0);
+  return {
+    ...pod,
+    spec: {
+      restartPolicy: "Always",
+      schedulerName: "default-scheduler",
+      terminationGracePeriodSeconds: 30,
+      priority: value,
+      ...spec,
+      containers: containersWithRequests(spec["containers"]),
+      tolerations: withDefaultTolerations(spec["tolerations"]),
+    },
+    status: fields(pod["status"])["phase"] === undefined ? { phase: "Pending" } : pod["status"],
+  };
+}
+
+/** A limit without a request is the request. */
+function containersWithRequests(containers: unknown): unknown {
+  if (!Array.isArray(containers)) return [];
+  return containers.map((container) => {
+    const resources = fields(fields(container)["resources"]);
+    if (resources["limits"] === undefined) return container;
+    return { ...container, resources: { ...resources, requests: { ...fields(resources["limits"]), ...fields(resources["requests"]) } } };
+  });
+}
+
+/** Admission plugin DefaultTolerationSeconds: a pod stays five minutes on a node that is lost, unless it says otherwise. */
+function withDefaultTolerations(tolerations: unknown): unknown {
+  const given = Array.isArray(tolerations) ? tolerations.map(fields) : [];
+  const missing = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"].filter(
+    (key) => !given.some((t) => (t["key"] === key || t["key"] === undefined) && (t["effect"] === "NoExecute" || !t["effect"])),
+  );
+  return [...given, ...missing.map((key) => ({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 }))];
+}
+
+/** Defaults of nodepool.md §1. */
+function nodePoolDefaults(pool: ApiObject): ApiObject {
+  const spec = fields(pool.spec);
+  const template = fields(spec["template"]);
+  const disruption = spec["disruption"] === undefined ? { consolidateAfter: "0s" } : fields(spec["disruption"]);
+  return {
+    ...pool,
+    spec: {
+      ...spec,
+      template: { ...template, spec: { expireAfter: "720h", ...fields(template["spec"]) } },
+      disruption: { consolidationPolicy: "WhenEmptyOrUnderutilized", budgets: [{ nodes: "10%" }], ...disruption },
+    },
+  };
+}
+
+/** Defaults of ec2nodeclass.md §1. */
+function nodeClassDefaults(nodeClass: ApiObject): ApiObject {
+  const spec = fields(nodeClass.spec);
+  return {
+    ...nodeClass,
+    spec: {
+      ...spec,
+      metadataOptions: {
+        httpEndpoint: "enabled",
+        httpProtocolIPv6: "disabled",
+        httpPutResponseHopLimit: 1,
+        httpTokens: "required",
+        ...fields(spec["metadataOptions"]),
+      },
+    },
+  };
+}

@@ -1,0 +1,243 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseAllDocuments } from "yaml";
+import type { ApiObject } from "./api-object.ts";
+import { manifestProblems } from "./check.ts";
+import type { Path } from "./crd-schema.ts";
+
+/** An object of a manifest and where it stands. */
+export interface Manifest {
+  readonly object: ApiObject;
+  readonly file: string;
+  /** From 1. */
+  readonly document: number;
+  /** From 1: the line where the object begins. */
+  readonly line: number;
+}
+
+/** Manifests that cannot be played. The message is one sentence: file, document, line, what is wrong and how to mend it. */
+export class ManifestError extends Error {
+  override readonly name = "ManifestError";
+  /** A sentence for each thing found wrong, the message's first. */
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    const more = problems.length - 1;
+    super(`${problems[0]}${more > 0 ? ` (and ${more} more)` : ""}`);
+    this.problems = problems;
+  }
+}
+
+/** Placeholders that guides leave to envsubst, and what they stand for in the lab. */
+const PLACEHOLDERS: Readonly<Record<string, string>> = {
+  CLUSTER_NAME: "lab",
+  EKS_CLUSTER_NAME: "lab",
+  EKSCLUSTER_NAME: "lab",
+  CLUSTER_ENDPOINT: "https://lab.example",
+  ALIAS_VERSION: "latest",
+  K8S_VERSION: "1.36",
+  AWS_REGION: "us-west-2",
+  AWS_DEFAULT_REGION: "us-west-2",
+  AWS_PARTITION: "aws",
+  AWS_ACCOUNT_ID: "111122223333",
+  ACCOUNT_ID: "111122223333",
+  KARPENTER_NODE_ROLE: "KarpenterNodeRole-lab",
+  KARPENTER_NAMESPACE: "kube-system",
+};
+
+/** Kinds that others build on come first, whatever the order of the files. */
+const FIRST = [
+  "Namespace",
+  "PriorityClass",
+  "StorageClass",
+  "EC2NodeClass",
+  "NodePool",
+  "Node",
+  "PersistentVolume",
+  "PersistentVolumeClaim",
+  "DaemonSet",
+  "PodDisruptionBudget",
+];
+
+/**
+ * Reads manifests from files and folders ("-" is standard input): YAML of many documents, JSON, lists, and kustomize's output; a folder with a plain
+ * kustomization.yaml (resources, namespace) is followed. `${NAME}` is taken from `environment`, else from the lab's own values.
+ * Throws ManifestError.
+ */
+export function loadManifests(
+  paths: readonly string[],
+  environment: Readonly<Record<string, string | undefined>> = {},
+): readonly Manifest[] {
+  const problems: string[] = [];
+  const manifests = paths.flatMap((path) => readPath(path, environment, problems));
+  if (problems.length > 0) throw new ManifestError(problems);
+  if (manifests.length === 0)
+    throw new ManifestError([
+      `${paths.map((path) => (path === "-" ? "standard input" : path)).join(", ")}: no Kubernetes object was found; give manifests (of a folder, files that end in .yaml, .yml or .json are read)`,
+    ]);
+  const rank = ({ object }: Manifest): number => {
+    const index = FIRST.indexOf(object.kind ?? "");
+    return index < 0 ? FIRST.length : index;
+  };
+  return manifests
+    .map((m, i) => [m, i] as const)
+    .sort(([a, i], [b, j]) => rank(a) - rank(b) || i - j)
+    .map(([m]) => m);
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+function readPath(path: string, environment: Environment, problems: string[], above: readonly string[] = []): readonly Manifest[] {
+  if (path === "-") return readManifests("standard input", readFileSync(0, "utf8"), environment, problems);
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (!stat) {
+    problems.push(`${path}: there is no such file or folder; check the path`);
+    return [];
+  }
+  if (!stat.isDirectory()) {
+    if (KUSTOMIZATION.test(basename(path))) return followKustomization(path, environment, problems, above);
+    return readManifests(path, readFileSync(path, "utf8"), environment, problems);
+  }
+  const names = readdirSync(path).sort();
+  const kustomization = names.find((name) => KUSTOMIZATION.test(name));
+  if (kustomization !== undefined) return followKustomization(join(path, kustomization), environment, problems, above);
+  return names
+    .filter((name) => !name.startsWith(".") && (/\.(ya?ml|json)$/.test(name) || statSync(join(path, name)).isDirectory()))
+    .flatMap((name) => readPath(join(path, name), environment, problems));
+}
+
+const KUSTOMIZATION = /^kustomization(\.ya?ml)?$/i;
+
+interface Kustomization {
+  readonly resources?: unknown;
+  readonly namespace?: unknown;
+  readonly [field: string]: unknown;
+}
+
+/** Only what needs no rewriting; the rest is kustomize's own work. */
+function followKustomization(file: string, environment: Environment, problems: string[], above: readonly string[]): readonly Manifest[] {
+  const refuse = (problem: string): readonly Manifest[] => {
+    problems.push(`${file}: ${problem}`);
+    return [];
+  };
+  if (above.includes(file)) return refuse("names itself among its resources, by way of others; take one of them out");
+  const lines = new LineCounter();
+  const [document] = parseAllDocuments(readFileSync(file, "utf8"), { lineCounter: lines, prettyErrors: false });
+  const error = document && "errors" in document ? document.errors[0] : undefined;
+  if (error)
+    return refuse(`line ${lines.linePos(error.pos[0]).line}: this is not valid YAML: ${error.message.replace(/\.$/, "")}; mend the line`);
+  const {
+    apiVersion: _,
+    kind: __,
+    resources = [],
+    namespace,
+    ...rest
+  } = (document && "toJS" in document ? (document.toJS() ?? {}) : {}) as Kustomization;
+  const other = Object.keys(rest)[0];
+  const instead = `run \`kubectl kustomize ${dirname(file)} > all.yaml\` and give all.yaml instead`;
+  if (other !== undefined) return refuse(`${other} needs kustomize itself; ${instead}`);
+  if (!Array.isArray(resources) || resources.some((r) => typeof r !== "string"))
+    return refuse("resources must be a list of paths; write - before each");
+  if (namespace !== undefined && typeof namespace !== "string") return refuse("namespace must be text; put it in quotes");
+  const remote = (resources as readonly string[]).find((r) => /:\/\/|^(github\.com|git@)/.test(r));
+  if (remote !== undefined) return refuse(`${remote} is not on this machine; ${instead}`);
+  const manifests = (resources as readonly string[]).flatMap((r) =>
+    readPath(join(dirname(file), r), environment, problems, [...above, file]),
+  );
+  if (namespace === undefined) return manifests;
+  return manifests.map((m) => ({ ...m, object: { ...m.object, metadata: { ...m.object.metadata, namespace } } }));
+}
+
+function readManifests(file: string, source: string, environment: Environment, problems: string[]): readonly Manifest[] {
+  // Kubernetes objects hold "{{" in scripts and templates of their own; at the start of a line it is Helm's.
+  const helm = source.split("\n").findIndex((line) => /^\s*\{\{-?\s/.test(line));
+  if (helm >= 0) {
+    problems.push(`${file}, line ${helm + 1}: this is a Helm template; render it with \`helm template\` and give its output instead`);
+    return [];
+  }
+  const text = source.replaceAll(/\$\{([A-Za-z_]\w*)\}/g, (whole, name: string) => environment[name] ?? PLACEHOLDERS[name] ?? whole);
+  const lines = new LineCounter();
+  const parsed = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, merge: true });
+  if (!Array.isArray(parsed)) return [];
+  return parsed.flatMap((document, i) => readDocument({ file, document, number: i + 1, lines, problems }));
+}
+
+interface Source {
+  readonly file: string;
+  readonly document: Document.Parsed;
+  readonly number: number;
+  readonly lines: LineCounter;
+  readonly problems: string[];
+}
+
+function readDocument({ file, document, number, lines, problems }: Source): readonly Manifest[] {
+  const place = (line: number): string => `${file}, document ${number}, line ${line}`;
+  const lineAt = (offset: number): number => Math.max(1, lines.linePos(offset).line);
+  const [error] = document.errors;
+  if (error) {
+    problems.push(
+      `${place(lineAt(error.pos[0]))}: this is not valid ${file.endsWith(".json") ? "JSON" : "YAML"}: ${error.message.replace(/\.$/, "")}; mend the line`,
+    );
+    return [];
+  }
+  const value: unknown = document.toJS({ maxAliasCount: 10_000 });
+  if (value === null || value === undefined) return [];
+  const start = lineAt(document.contents?.range?.[0] ?? 0);
+  if (typeof value !== "object" || Array.isArray(value)) {
+    problems.push(
+      `${place(start)}: this is no Kubernetes object but ${Array.isArray(value) ? "a list" : "text"}; write a map with apiVersion, kind and metadata`,
+    );
+    return [];
+  }
+  /** The line of the deepest part of the path that is there: of a field's name, not of its value. */
+  const lineOf = (path: Path): number => {
+    for (let depth = path.length; depth > 0; depth--) {
+      const offset = offsetOf(document, path.slice(0, depth));
+      if (offset !== undefined) return lineAt(offset);
+    }
+    return start;
+  };
+  const items = (value as { readonly items?: unknown }).items;
+  const isList = /List$/.test(String((value as ApiObject).kind)) && Array.isArray(items);
+  const objects: readonly (readonly [unknown, Path])[] = isList ? items.map((item, i) => [item, ["items", i]] as const) : [[value, []]];
+  return objects.flatMap(([object, base]) => {
+    const found = [...placeholderProblems(object), ...manifestProblems(object)];
+    for (const { path, message } of found) problems.push(`${place(lineOf([...base, ...path]))}: ${sentence(path, message)}`);
+    return found.length > 0 ? [] : [{ object: object as ApiObject, file, document: number, line: lineOf(base) }];
+  });
+}
+
+function offsetOf(document: Document.Parsed, path: Path): number | undefined {
+  const parent: unknown = document.getIn(path.slice(0, -1), true) ?? document.contents;
+  const name = path.at(-1);
+  const key = isMap(parent) ? parent.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === name)?.key : undefined;
+  const node: unknown = key ?? (isSeq(parent) ? parent.items[Number(name)] : undefined);
+  return isNode(node) ? node.range?.[0] : undefined;
+}
+
+function sentence(path: Path, message: string): string {
+  const name = path.reduce<string>(
+    (text, step) => (typeof step === "number" ? `${text}[${step}]` : text === "" ? step : `${text}.${step}`),
+    "",
+  );
+  // These sentences name their subject themselves.
+  return name === "" || path[0] === "apiVersion" || path[0] === "kind" || (path.length === 1 && message.startsWith("spec."))
+    ? message
+    : `${name} ${message}`;
+}
+
+/** Scripts may hold placeholders of their own; anywhere else one that is left over was meant to be filled in. */
+const SCRIPTS = new Set(["userData", "data", "stringData", "args", "command", "env", "annotations"]);
+
+function placeholderProblems(value: unknown, path: Path = []): readonly { path: Path; message: string }[] {
+  if (typeof value === "string") {
+    const name = /\$\{([A-Za-z_]\w*)\}/.exec(value)?.[1];
+    return name === undefined
+      ? []
+      : [{ path, message: `holds the placeholder \${${name}}; set the environment variable ${name}, or write the value` }];
+  }
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, item]) =>
+    SCRIPTS.has(key) ? [] : placeholderProblems(item, [...path, Array.isArray(value) ? Number(key) : key]),
+  );
+}

@@ -1,0 +1,308 @@
+import { randomUUID } from "node:crypto";
+import { DeleteItemCommand, GetItemCommand, PutItemCommand, type TransactWriteItem, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import type { CommandRecord, Lease, NodeClaimRecord, UnavailableOffering } from "../../../core/model/record.ts";
+import { ConflictError } from "../../../core/ports/errors.ts";
+import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
+import { dynamoDocuments } from "./dynamodb-documents.ts";
+import {
+  calling,
+  conditionFailure,
+  dynamoClient,
+  fromItem,
+  type Item,
+  packed,
+  queryAll,
+  queryPrefix,
+  type Table,
+  toItem,
+  toValues,
+  transact,
+  unpacked,
+  writeAll,
+} from "./dynamodb-table.ts";
+import { intentBatches } from "./intent-batches.ts";
+
+const CLAIM = "claim#";
+const COMMAND = "command#";
+const UNAVAILABLE = "unavailable#";
+const LEASE = "lease";
+const partition = (cluster: string) => `cluster#${cluster}`;
+
+/** Compared at each read; TTL only sweeps up, hours later. */
+const ttlOf = (expiresAt: number): number => Math.ceil(expiresAt / 1_000);
+
+/** `nonce` tells a write that was repeated by the SDK, because its answer was lost, from one that came second. */
+function claimItem(record: NodeClaimRecord, nonce: string): Item {
+  const { cluster, name, version, intentId, uid, nodePool, dueAt } = record;
+  return {
+    ...{ pk: partition(cluster), sk: CLAIM + name, version, intentId, nonce, uid, nodePool, dueAt },
+    instanceId: record.instance?.id,
+    record: packed(record),
+  };
+}
+
+const commandItem = (command: CommandRecord, nonce: string): Item => ({
+  ...{ pk: partition(command.cluster), sk: COMMAND + command.id, version: command.version, phase: command.phase, nonce },
+  record: packed(command),
+});
+
+const claimOf = (item: Item): NodeClaimRecord => unpacked<NodeClaimRecord>(item["record"]);
+const commandOf = (item: Item): CommandRecord => unpacked<CommandRecord>(item["record"]);
+
+/**
+ * The record of intent on one DynamoDB table (pk, sk, index `byInstance` on instanceId, TTL attribute `ttl`). Items of a cluster share the
+ * partition `cluster#NAME` under `claim#…`, `command#…`, `unavailable#…` and `lease`; sightings stand in `seen#NAME`, documents in
+ * `document#NAME`. `clock` (ms) only dates documents.
+ */
+export function dynamoNodeClaimStore(options: {
+  readonly tableName: string;
+  readonly client?: Table["client"];
+  readonly clock?: () => number;
+}): NodeClaimStore {
+  const table: Table = { client: options.client ?? dynamoClient(), name: options.tableName };
+  const TableName = table.name;
+
+  /** Puts an item under a condition; false when it is refused. */
+  async function put(item: Item, condition: string, values: Readonly<Record<string, unknown>> = {}): Promise<boolean> {
+    const input = {
+      TableName,
+      Item: toItem(item),
+      ConditionExpression: condition,
+      ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: toValues(values) }),
+      ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const,
+    };
+    try {
+      await calling(table, () => table.client.send(new PutItemCommand(input)));
+      return true;
+    } catch (error) {
+      const failure = conditionFailure(error);
+      if (failure === undefined) {
+        throw error;
+      }
+      return failure.item?.["nonce"] === item["nonce"];
+    }
+  }
+
+  /** Deletes an item of this version, or finds it gone; false when it has another one. */
+  async function removeVersion(pk: string, sk: string, version: number): Promise<boolean> {
+    const input = {
+      TableName,
+      Key: toItem({ pk, sk }),
+      ConditionExpression: "attribute_not_exists(pk) OR version = :version",
+      ExpressionAttributeValues: toValues({ ":version": version }),
+    };
+    try {
+      await calling(table, () => table.client.send(new DeleteItemCommand(input)));
+      return true;
+    } catch (error) {
+      if (conditionFailure(error) === undefined) {
+        throw error;
+      }
+      return false;
+    }
+  }
+
+  /** The fence: nobody has taken the lease since, and its holder has not given it back. */
+  const leaseCheck = (lease: Lease): TransactWriteItem => ({
+    ConditionCheck: {
+      TableName,
+      Key: toItem({ pk: partition(lease.cluster), sk: LEASE }),
+      ConditionExpression: "holder = :holder AND #token = :token",
+      ExpressionAttributeNames: { "#token": "token" },
+      ExpressionAttributeValues: toValues({ ":holder": lease.holder, ":token": lease.token }),
+    },
+  });
+  const leaseLost = (lease: Lease) => new ConflictError(`The lease of cluster ${lease.cluster} is no longer held by ${lease.holder}.`);
+
+  const transactPut = (item: Item, version: number): TransactWriteItem => ({
+    Put: {
+      TableName,
+      Item: toItem(item),
+      ...(version === 0
+        ? { ConditionExpression: "attribute_not_exists(pk)" }
+        : { ConditionExpression: "version = :version", ExpressionAttributeValues: toValues({ ":version": version }) }),
+      ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+    },
+  });
+
+  /** One transaction of intents; those that exist already drop out of it. */
+  async function writeBatch(lease: Lease, records: readonly NodeClaimRecord[], command: CommandRecord | undefined): Promise<void> {
+    let left = records.map((record) => ({ ...record, version: 1 }));
+    let commandLeft = command && { ...command, version: command.version + 1 };
+    for (;;) {
+      const commandPuts = commandLeft && command ? [transactPut(commandItem(commandLeft, randomUUID()), command.version)] : [];
+      const refused = await transact(table, [
+        leaseCheck(lease),
+        ...commandPuts,
+        ...left.map((record) => transactPut(claimItem(record, randomUUID()), 0)),
+      ]);
+      if (refused === undefined) {
+        return;
+      }
+      if (refused[0]?.Code === "ConditionalCheckFailed") {
+        throw leaseLost(lease);
+      }
+      const standing = refused.map(({ Code, Item: item }) =>
+        Code === "ConditionalCheckFailed" ? { item: item && fromItem(item) } : undefined,
+      );
+      const commandStanding = commandPuts.length > 0 ? standing[1] : undefined;
+      if (commandLeft && commandStanding) {
+        // The very same command: this is the second run of a write that was cut short after its first transaction.
+        if (commandStanding.item === undefined || JSON.stringify(commandOf(commandStanding.item)) !== JSON.stringify(commandLeft)) {
+          throw new ConflictError(`Disruption command ${commandLeft.id} has changed since version ${commandLeft.version - 1} was read.`);
+        }
+        commandLeft = undefined;
+      }
+      const offset = 1 + commandPuts.length;
+      const before = left.length + commandPuts.length;
+      left = left.filter((record, i) => {
+        const existing = standing[offset + i]?.item;
+        if (existing !== undefined && existing["intentId"] !== record.intentId) {
+          throw new ConflictError(`NodeClaim ${record.name} was already made by another intent.`);
+        }
+        return existing === undefined;
+      });
+      if (left.length + (commandLeft ? 1 : 0) === before) {
+        throw new Error(`DynamoDB table ${table.name} refused intents without saying what stands in their way.`);
+      }
+    }
+  }
+
+  const claimChanged = (record: NodeClaimRecord) =>
+    new ConflictError(`NodeClaim ${record.name} has changed or gone since version ${record.version} was read.`);
+  const commandChanged = (command: CommandRecord) =>
+    new ConflictError(`Disruption command ${command.id} has changed or gone since version ${command.version} was read.`);
+
+  return {
+    async writeIntents(lease, records, command) {
+      for (const [i, batch] of intentBatches(records, command !== undefined).entries()) {
+        await writeBatch(lease, batch, i === 0 ? command : undefined);
+      }
+    },
+    async create(record) {
+      const written = { ...record, version: 1 };
+      if (!(await put(claimItem(written, randomUUID()), "attribute_not_exists(pk)"))) {
+        throw new ConflictError(`NodeClaim ${record.name} has a record already.`);
+      }
+      return written;
+    },
+    async get(cluster, name) {
+      const input = { TableName, Key: toItem({ pk: partition(cluster), sk: CLAIM + name }), ConsistentRead: true };
+      const { Item: item } = await calling(table, () => table.client.send(new GetItemCommand(input)));
+      return item && claimOf(fromItem(item));
+    },
+    list: async (cluster) => (await queryPrefix(table, partition(cluster), CLAIM)).map(claimOf),
+    async byInstance(instanceId) {
+      const [item] = await queryAll(table, {
+        IndexName: "byInstance",
+        KeyConditionExpression: "instanceId = :instanceId",
+        ExpressionAttributeValues: toValues({ ":instanceId": instanceId }),
+      });
+      return item && claimOf(item);
+    },
+    async update(record) {
+      const written = { ...record, version: record.version + 1 };
+      if (!(await put(claimItem(written, randomUUID()), "version = :version", { ":version": record.version }))) {
+        throw claimChanged(record);
+      }
+      return written;
+    },
+    async remove(record) {
+      if (!(await removeVersion(partition(record.cluster), CLAIM + record.name, record.version))) {
+        throw claimChanged(record);
+      }
+    },
+
+    async markUnavailable(cluster, offerings) {
+      // A batch refuses a key twice; the last one said counts, as it would one after the other.
+      const bySk = new Map(offerings.map((offering) => [unavailableKey(offering), offering]));
+      await writeAll(
+        table,
+        [...bySk].map(([sk, offering]) => ({
+          PutRequest: { Item: toItem({ pk: partition(cluster), sk, ...offering, ttl: ttlOf(offering.expiresAt) }) },
+        })),
+      );
+    },
+    async unavailable(cluster, now) {
+      const items = await queryPrefix(table, partition(cluster), UNAVAILABLE);
+      return items
+        .map((item) => item as unknown as UnavailableOffering)
+        .filter(({ expiresAt }) => expiresAt > now)
+        .map(({ instanceType, zone, capacityType, expiresAt }) => ({ instanceType, zone, capacityType, expiresAt }));
+    },
+
+    async acquireLease(cluster, holder, now, ttlMs) {
+      const input = {
+        TableName,
+        Key: toItem({ pk: partition(cluster), sk: LEASE }),
+        UpdateExpression: "SET holder = :holder, expiresAt = :expiresAt ADD #token :one",
+        ConditionExpression: "attribute_not_exists(holder) OR holder = :holder OR expiresAt <= :now",
+        ExpressionAttributeNames: { "#token": "token" },
+        ExpressionAttributeValues: toValues({ ":holder": holder, ":expiresAt": now + ttlMs, ":one": 1, ":now": now }),
+        ReturnValues: "ALL_NEW" as const,
+      };
+      try {
+        const { Attributes } = await calling(table, () => table.client.send(new UpdateItemCommand(input)));
+        return { cluster, holder, token: Number(Attributes?.["token"]?.N), expiresAt: now + ttlMs };
+      } catch (error) {
+        if (conditionFailure(error) === undefined) {
+          throw error;
+        }
+        return undefined;
+      }
+    },
+    async releaseLease(lease) {
+      const input = {
+        TableName,
+        Key: toItem({ pk: partition(lease.cluster), sk: LEASE }),
+        // The item stays: the next token must be greater.
+        UpdateExpression: "REMOVE holder SET expiresAt = :zero",
+        ConditionExpression: "holder = :holder AND #token = :token",
+        ExpressionAttributeNames: { "#token": "token" },
+        ExpressionAttributeValues: toValues({ ":holder": lease.holder, ":token": lease.token, ":zero": 0 }),
+      };
+      try {
+        await calling(table, () => table.client.send(new UpdateItemCommand(input)));
+      } catch (error) {
+        if (conditionFailure(error) === undefined) {
+          throw error;
+        }
+      }
+    },
+
+    commands: async (cluster) => (await queryPrefix(table, partition(cluster), COMMAND)).map(commandOf),
+    async createCommand(lease, command) {
+      const written = { ...command, version: 1 };
+      const refused = await transact(table, [leaseCheck(lease), transactPut(commandItem(written, randomUUID()), 0)]);
+      if (refused?.[0]?.Code === "ConditionalCheckFailed") {
+        throw leaseLost(lease);
+      }
+      if (refused !== undefined) {
+        throw new ConflictError(`There is a disruption command ${command.id} already.`);
+      }
+      return written;
+    },
+    async updateCommand(command) {
+      const written = { ...command, version: command.version + 1 };
+      if (!(await put(commandItem(written, randomUUID()), "version = :version", { ":version": command.version }))) {
+        throw commandChanged(command);
+      }
+      return written;
+    },
+    async removeCommand(command) {
+      if (!(await removeVersion(partition(command.cluster), COMMAND + command.id, command.version))) {
+        throw commandChanged(command);
+      }
+    },
+
+    firstSighting: (cluster, key, now, ttlMs) => {
+      const item = { pk: `seen#${cluster}`, sk: key, nonce: randomUUID(), expiresAt: now + ttlMs, ttl: ttlOf(now + ttlMs) };
+      return put(item, "attribute_not_exists(pk) OR expiresAt <= :now", { ":now": now });
+    },
+
+    ...dynamoDocuments(table, options.clock ?? Date.now),
+  };
+}
+
+const unavailableKey = ({ capacityType, instanceType, zone }: UnavailableOffering): string =>
+  `${UNAVAILABLE}${capacityType}#${instanceType}#${zone}`;

@@ -1,0 +1,233 @@
+import { DatabaseSync } from "node:sqlite";
+import type { CommandRecord, Lease, NodeClaimRecord, UnavailableOffering } from "../../../core/model/record.ts";
+import { ConflictError } from "../../../core/ports/errors.ts";
+import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
+import { intentBatches } from "./intent-batches.ts";
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS claim (cluster TEXT, name TEXT, version INTEGER NOT NULL, intent_id TEXT NOT NULL, instance_id TEXT,
+    body TEXT NOT NULL, PRIMARY KEY (cluster, name)) WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS claim_by_instance ON claim (instance_id) WHERE instance_id IS NOT NULL;
+  CREATE TABLE IF NOT EXISTS command (cluster TEXT, id TEXT, version INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (cluster, id)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS unavailable (cluster TEXT, capacity_type TEXT, instance_type TEXT, zone TEXT, expires_at INTEGER NOT NULL,
+    PRIMARY KEY (cluster, capacity_type, instance_type, zone)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS lease (cluster TEXT PRIMARY KEY, holder TEXT, token INTEGER NOT NULL, expires_at INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS sighting (cluster TEXT, key TEXT, expires_at INTEGER NOT NULL, PRIMARY KEY (cluster, key)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS document (name TEXT PRIMARY KEY, version TEXT NOT NULL, bytes BLOB NOT NULL) WITHOUT ROWID;
+`;
+
+/**
+ * The record of intent on SQLite, in one file or (by default) in memory: for the lab, the local host and tests. The same contract as
+ * the DynamoDB store, checked by the same suite. `close` ends it; a file may be opened by several processes.
+ */
+export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { close(): void } {
+  const db = new DatabaseSync(path, { timeout: 5_000 });
+  if (path !== ":memory:") {
+    db.exec("PRAGMA journal_mode = WAL");
+  }
+  db.exec(SCHEMA);
+  const sql = {
+    claim: db.prepare("SELECT version, intent_id, body FROM claim WHERE cluster = ? AND name = ?"),
+    claims: db.prepare("SELECT body FROM claim WHERE cluster = ? ORDER BY name"),
+    claimByInstance: db.prepare("SELECT body FROM claim WHERE instance_id = ? LIMIT 1"),
+    insertClaim: db.prepare("INSERT INTO claim (version, intent_id, instance_id, body, cluster, name) VALUES (?, ?, ?, ?, ?, ?)"),
+    updateClaim: db.prepare("UPDATE claim SET version = ?, intent_id = ?, instance_id = ?, body = ? WHERE cluster = ? AND name = ?"),
+    deleteClaim: db.prepare("DELETE FROM claim WHERE cluster = ? AND name = ?"),
+    command: db.prepare("SELECT version, body FROM command WHERE cluster = ? AND id = ?"),
+    commands: db.prepare("SELECT body FROM command WHERE cluster = ? ORDER BY id"),
+    putCommand: db.prepare("INSERT OR REPLACE INTO command (cluster, id, version, body) VALUES (?, ?, ?, ?)"),
+    deleteCommand: db.prepare("DELETE FROM command WHERE cluster = ? AND id = ?"),
+    putUnavailable: db.prepare("INSERT OR REPLACE INTO unavailable VALUES (?, ?, ?, ?, ?)"),
+    unavailable: db.prepare("SELECT * FROM unavailable WHERE cluster = ? AND expires_at > ? ORDER BY capacity_type, instance_type, zone"),
+    lease: db.prepare("SELECT holder, token, expires_at FROM lease WHERE cluster = ?"),
+    putLease: db.prepare("INSERT OR REPLACE INTO lease (cluster, holder, token, expires_at) VALUES (?, ?, ?, ?)"),
+    sighting: db.prepare("SELECT expires_at FROM sighting WHERE cluster = ? AND key = ?"),
+    putSighting: db.prepare("INSERT OR REPLACE INTO sighting (cluster, key, expires_at) VALUES (?, ?, ?)"),
+    sweepSightings: db.prepare("DELETE FROM sighting WHERE cluster = ? AND expires_at <= ?"),
+    sweepUnavailable: db.prepare("DELETE FROM unavailable WHERE cluster = ? AND expires_at <= ?"),
+    putDocument: db.prepare("INSERT OR REPLACE INTO document (name, version, bytes) VALUES (?, ?, ?)"),
+    document: db.prepare("SELECT version, bytes FROM document WHERE name = ?"),
+    documentVersion: db.prepare("SELECT version FROM document WHERE name = ?"),
+  };
+
+  /** All or nothing, with the write lock held from the start. */
+  function atomically<T>(act: () => T): T {
+    db.exec("BEGIN IMMEDIATE");
+    try {
+      const result = act();
+      db.exec("COMMIT");
+      return result;
+    } catch (error) {
+      db.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  /** Every method goes through here: a promise in all cases, also for what fails at once. */
+  const write = async <T>(act: () => T): Promise<T> => atomically(act);
+
+  function writeClaim(record: NodeClaimRecord, version: number, statement: typeof sql.insertClaim): NodeClaimRecord {
+    const written = { ...record, version };
+    statement.run(version, record.intentId, record.instance?.id ?? null, JSON.stringify(written), record.cluster, record.name);
+    return written;
+  }
+
+  function requireLease(lease: Lease): void {
+    const held = sql.lease.get(lease.cluster);
+    if (held?.["holder"] !== lease.holder || held["token"] !== lease.token) {
+      throw new ConflictError(`The lease of cluster ${lease.cluster} is no longer held by ${lease.holder}.`);
+    }
+  }
+
+  function insertIntent(record: NodeClaimRecord): void {
+    const existing = sql.claim.get(record.cluster, record.name);
+    if (existing === undefined) {
+      writeClaim(record, 1, sql.insertClaim);
+    } else if (existing["intent_id"] !== record.intentId) {
+      throw new ConflictError(`NodeClaim ${record.name} was already made by another intent.`);
+    }
+  }
+
+  /** Writes the command over the version it carries (0: there is none yet). The very same write again is fine. */
+  function replaceCommand(command: CommandRecord): CommandRecord {
+    const written = { ...command, version: command.version + 1 };
+    const body = JSON.stringify(written);
+    const existing = sql.command.get(command.cluster, command.id);
+    if ((existing?.["version"] ?? 0) === command.version) {
+      sql.putCommand.run(command.cluster, command.id, written.version, body);
+    } else if (existing?.["body"] !== body) {
+      throw new ConflictError(`Disruption command ${command.id} has changed since version ${command.version} was read.`);
+    }
+    return written;
+  }
+
+  const changed = (record: NodeClaimRecord) =>
+    new ConflictError(`NodeClaim ${record.name} has changed or gone since version ${record.version} was read.`);
+
+  return {
+    async writeIntents(lease, records, command) {
+      // The same transactions as in DynamoDB, so that a clash leaves the same prefix.
+      for (const [i, batch] of intentBatches(records, command !== undefined).entries()) {
+        atomically(() => {
+          requireLease(lease);
+          if (i === 0 && command !== undefined) {
+            replaceCommand(command);
+          }
+          for (const record of batch) {
+            insertIntent(record);
+          }
+        });
+      }
+    },
+    create: (record) =>
+      write(() => {
+        if (sql.claim.get(record.cluster, record.name) !== undefined) {
+          throw new ConflictError(`NodeClaim ${record.name} has a record already.`);
+        }
+        return writeClaim(record, 1, sql.insertClaim);
+      }),
+    get: async (cluster, name) => parsed<NodeClaimRecord>(sql.claim.get(cluster, name)),
+    list: async (cluster) => sql.claims.all(cluster).flatMap((row) => parsed<NodeClaimRecord>(row) ?? []),
+    byInstance: async (instanceId) => parsed<NodeClaimRecord>(sql.claimByInstance.get(instanceId)),
+    update: (record) =>
+      write(() => {
+        if (sql.claim.get(record.cluster, record.name)?.["version"] !== record.version) {
+          throw changed(record);
+        }
+        return writeClaim(record, record.version + 1, sql.updateClaim);
+      }),
+    remove: (record) =>
+      write(() => {
+        const existing = sql.claim.get(record.cluster, record.name);
+        if (existing !== undefined && existing["version"] !== record.version) {
+          throw changed(record);
+        }
+        sql.deleteClaim.run(record.cluster, record.name);
+      }),
+
+    markUnavailable: (cluster, offerings) =>
+      write(() => {
+        for (const { capacityType, instanceType, zone, expiresAt } of offerings) {
+          sql.putUnavailable.run(cluster, capacityType, instanceType, zone, expiresAt);
+        }
+      }),
+    unavailable: async (cluster, now) =>
+      sql.unavailable.all(cluster, now).map((row) => ({
+        instanceType: String(row["instance_type"]),
+        zone: String(row["zone"]),
+        capacityType: row["capacity_type"] as UnavailableOffering["capacityType"],
+        expiresAt: Number(row["expires_at"]),
+      })),
+
+    acquireLease: (cluster, holder, now, ttlMs) =>
+      write(() => {
+        const held = sql.lease.get(cluster);
+        if (held?.["holder"] != null && held["holder"] !== holder && Number(held["expires_at"]) > now) {
+          return undefined;
+        }
+        const lease: Lease = { cluster, holder, token: Number(held?.["token"] ?? 0) + 1, expiresAt: now + ttlMs };
+        sql.putLease.run(cluster, holder, lease.token, lease.expiresAt);
+        // Nothing else deletes what has expired, and a lease is taken often enough.
+        sql.sweepSightings.run(cluster, now);
+        sql.sweepUnavailable.run(cluster, now);
+        return lease;
+      }),
+    releaseLease: (lease) =>
+      write(() => {
+        const held = sql.lease.get(lease.cluster);
+        if (held?.["holder"] === lease.holder && held["token"] === lease.token) {
+          // The row stays: the next token must be greater.
+          sql.putLease.run(lease.cluster, null, lease.token, 0);
+        }
+      }),
+
+    commands: async (cluster) => sql.commands.all(cluster).flatMap((row) => parsed<CommandRecord>(row) ?? []),
+    createCommand: (lease, command) =>
+      write(() => {
+        requireLease(lease);
+        if (sql.command.get(command.cluster, command.id) !== undefined) {
+          throw new ConflictError(`There is a disruption command ${command.id} already.`);
+        }
+        return replaceCommand({ ...command, version: 0 });
+      }),
+    updateCommand: (command) =>
+      write(() => {
+        if (sql.command.get(command.cluster, command.id)?.["version"] !== command.version) {
+          throw new ConflictError(`Disruption command ${command.id} has changed or gone since version ${command.version} was read.`);
+        }
+        return replaceCommand(command);
+      }),
+    removeCommand: (command) =>
+      write(() => {
+        const existing = sql.command.get(command.cluster, command.id);
+        if (existing !== undefined && existing["version"] !== command.version) {
+          throw new ConflictError(`Disruption command ${command.id} has changed since version ${command.version} was read.`);
+        }
+        sql.deleteCommand.run(command.cluster, command.id);
+      }),
+
+    firstSighting: (cluster, key, now, ttlMs) =>
+      write(() => {
+        if (Number(sql.sighting.get(cluster, key)?.["expires_at"] ?? Number.NEGATIVE_INFINITY) > now) {
+          return false;
+        }
+        sql.putSighting.run(cluster, key, now + ttlMs);
+        return true;
+      }),
+
+    putDocument: (name, bytes, version) =>
+      write(() => {
+        sql.putDocument.run(name, version, bytes);
+      }),
+    documentVersion: async (name) => sql.documentVersion.get(name)?.["version"] as string | undefined,
+    getDocument: async (name) => {
+      const row = sql.document.get(name);
+      return row && { bytes: row["bytes"] as Uint8Array, version: String(row["version"]) };
+    },
+    close: () => db.close(),
+  };
+}
+
+function parsed<T>(row: Readonly<Record<string, unknown>> | undefined): T | undefined {
+  return row === undefined ? undefined : (JSON.parse(String(row["body"])) as T);
+}

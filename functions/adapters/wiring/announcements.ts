@@ -1,9 +1,0 @@
-import type { Announcements } from "../../../core/ports/announcements.ts";
-import { silence } from "../../announcing.ts";
-import { eventBus } from "../aws/event-bus.ts";
-import type { Base } from "./base.ts";
-
-/** Events on the bus that EVENT_BUS_NAME names; silence when it names none. */
-export function wireAnnouncements({ config, log }: Pick<Base, "config" | "log">): Announcements {
-  return config.eventBusName === undefined ? silence : eventBus({ busName: config.eventBusName, log });
-}

@@ -1,0 +1,50 @@
+import { rfc3339, withCondition, withoutCondition } from "../../core/model/conditions.ts";
+import type { NodeClaim } from "../../core/model/node-claim.ts";
+import type { NodeClaimRecord } from "../../core/model/record.ts";
+import { ConflictError, NotFoundError } from "../../core/ports/errors.ts";
+import type { ClusterDeps } from "../shared/cluster-deps.ts";
+
+export interface Knowledge {
+  readonly records: readonly NodeClaimRecord[];
+  readonly consolidatable: ReadonlyMap<string, boolean>;
+  /** Reason of each claim that has drifted; claims that are not in it are left as they are. */
+  readonly drifted: ReadonlyMap<string, string | undefined>;
+}
+
+/**
+ * Shows what disruption knows of each claim: whether it may be consolidated, whether it has drifted, and when pods last came or went. People read it,
+ * and the next pass takes drift from it.
+ */
+export async function mirrorConditions(
+  claims: readonly NodeClaim[],
+  { records, consolidatable, drifted }: Knowledge,
+  { kubernetes, now }: Pick<ClusterDeps, "kubernetes" | "now">,
+): Promise<void> {
+  const byName = new Map(records.map((record) => [record.name, record]));
+  for (const claim of claims) {
+    const record = byName.get(claim.metadata.name);
+    if (record?.initializedAt === undefined || claim.metadata.deletionTimestamp !== undefined) continue;
+    const before = claim.status?.conditions ?? [];
+    const { generation } = claim.metadata;
+    const at = { now: now(), ...(generation !== undefined && { generation }) };
+    const { name } = claim.metadata;
+    const settled = consolidatable.get(name)
+      ? withCondition(before, { type: "Consolidatable", status: "True" }, at)
+      : withoutCondition(before, "Consolidatable");
+    const reason = drifted.get(name);
+    const conditions = !drifted.has(name)
+      ? settled
+      : reason === undefined
+        ? withoutCondition(settled, "Drifted")
+        : withCondition(settled, { type: "Drifted", status: "True", reason, message: reason }, at);
+    const lastPodEventTime = record.lastPodEventAt === undefined ? claim.status?.lastPodEventTime : rfc3339(record.lastPodEventAt);
+    if (conditions === before && lastPodEventTime === claim.status?.lastPodEventTime) continue;
+    const status = { ...claim.status, conditions, ...(lastPodEventTime !== undefined && { lastPodEventTime }) };
+    try {
+      await kubernetes.updateStatus("NodeClaim", { ...claim, status });
+    } catch (error) {
+      // The next pass shows it.
+      if (!(error instanceof ConflictError || error instanceof NotFoundError)) throw error;
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import { type Inventory, isAlive, orphanInstances, ownerlessNodes, withoutMachine } from "../../core/lifecycle/garbage-collection.ts";
+import { withoutFinalizer } from "../../core/lifecycle/registration.ts";
+import { ConflictError, NotFoundError } from "../../core/ports/errors.ts";
+import type { LifecycleDeps } from "../shared/cluster-deps.ts";
+import { endClaim } from "../shared/terminate-claim.ts";
+import { claimFields } from "./log-fields.ts";
+import { tellHeld } from "./report-held-instances.ts";
+
+const HOUR_MS = 60 * 60_000;
+
+/** Clears away what lost its counterpart: claims without a machine, machines without a claim, nodes without either (nodeclaim-lifecycle.md §8). */
+export async function collect(inventory: Inventory, deps: LifecycleDeps): Promise<void> {
+  await collectClaims(inventory, deps);
+  await collectInstances(inventory, deps);
+  await collectNodes(inventory, deps);
+  await collectLaunchTemplates(deps);
+}
+
+/** Claims whose machine EC2 no longer has: they end, and their pods find other room. */
+async function collectClaims(inventory: Inventory, deps: LifecycleDeps): Promise<void> {
+  const suspects = withoutMachine(inventory);
+  if (suspects.length === 0) return;
+  const found = await deps.fleet.describe(suspects.flatMap(({ instance }) => (instance ? [instance.id] : [])));
+  const alive = new Set(found.filter(isAlive).map(({ id }) => id));
+  for (const { name, instance } of suspects) {
+    if (instance === undefined || alive.has(instance.id)) continue;
+    if (await endClaim(name, "garbage_collected", deps)) {
+      deps.log.info("garbage collecting nodeclaim with no cloudprovider representation", claimFields(name));
+    }
+  }
+}
+
+async function collectInstances(inventory: Inventory, deps: LifecycleDeps): Promise<void> {
+  const { fleet, kubernetes, log } = deps;
+  const { ended, held } = orphanInstances(inventory);
+  if (held.length > 0) {
+    const ids = held.map(({ id }) => id);
+    await tellHeld(`${held.length} instances have lost both record and NodeClaim`, ids, deps);
+  }
+  if (ended.length === 0) return;
+  const nodes = await kubernetes.list("Node");
+  for (const { id, zone } of ended) {
+    await fleet.terminate(id);
+    log.info("garbage collected cloudprovider instance", {
+      controller: "instance.garbagecollection",
+      "provider-id": `aws:///${zone}/${id}`,
+    });
+    const node = nodes.find(({ spec }) => spec.providerID?.endsWith(`/${id}`));
+    if (node) await kubernetes.delete("Node", node.metadata.name);
+  }
+}
+
+async function collectNodes(inventory: Inventory, { kubernetes, log }: LifecycleDeps): Promise<void> {
+  for (const { node, action } of ownerlessNodes(inventory)) {
+    const { name, finalizers } = node.metadata;
+    if (action === "delete") await kubernetes.delete("Node", name);
+    else {
+      await leftToTheNext(() =>
+        kubernetes.update("Node", { ...node, metadata: { ...node.metadata, finalizers: withoutFinalizer(finalizers) } }),
+      );
+    }
+    log.info("garbage collected node", { controller: "node.garbagecollection", Node: { name }, "provider-id": node.spec.providerID });
+  }
+}
+
+/** A node that others write at this moment is looked at again by the next sweep. */
+async function leftToTheNext(write: () => Promise<unknown>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    if (!(error instanceof ConflictError || error instanceof NotFoundError)) throw error;
+  }
+}
+
+/** EC2 allows 5,000 templates; one is made anew by the launch that misses it. */
+async function collectLaunchTemplates({ cluster, store, fleet, log, now }: LifecycleDeps): Promise<void> {
+  if (fleet.removeLaunchTemplates === undefined) return;
+  if (!(await store.firstSighting(cluster.name, `launch-templates/${Math.floor(now() / HOUR_MS)}`, now(), 2 * HOUR_MS))) return;
+  const removed = await fleet.removeLaunchTemplates(cluster.name, now() - 24 * HOUR_MS);
+  if (removed > 0) log.debug("deleted launch templates", { controller: "lifecycle", count: removed });
+}

@@ -1,0 +1,199 @@
+import { failureReason } from "../../../core/launch/failure.ts";
+import { type RenderedLaunch, renderLaunch } from "../../../core/launch/fleet-request.ts";
+import { knownInstance, launchedAs, readOutcome } from "../../../core/launch/outcome.ts";
+import { withConditions } from "../../../core/lifecycle/claim-status.ts";
+import { machineFields } from "../../../core/lifecycle/machine-fields.ts";
+import type { InstanceType, Offering } from "../../../core/model/instance-type.ts";
+import type { NodeClaim } from "../../../core/model/node-claim.ts";
+import type { EC2NodeClass } from "../../../core/model/node-class.ts";
+import type { KnownInstance, NodeClaimRecord } from "../../../core/model/record.ts";
+import { NotFoundError, RefusedError } from "../../../core/ports/errors.ts";
+import type { Fleet } from "../../../core/ports/fleet.ts";
+import { launchedFor } from "../../../core/rebuild/launched.ts";
+import { recordedInstance } from "../../../core/rebuild/record.ts";
+import type { LifecycleDeps } from "../../shared/cluster-deps.ts";
+import { publishOnce } from "../../shared/publish-once.ts";
+import { writeEnd } from "../../shared/terminate-claim.ts";
+import { claimFields, type Performed } from "../log-fields.ts";
+import { countLaunchFailures } from "./failures.ts";
+import { tellUserDataSize } from "./user-data.ts";
+import { readLaunchView } from "./view.ts";
+
+/**
+ * Renders the launch, makes its templates and stores it: the request that was stored is the one that is sent, however often, so that EC2 sees one
+ * client token with one set of parameters (traps.md 21).
+ */
+export async function prepareLaunch(record: NodeClaimRecord, claim: NodeClaim, deps: LifecycleDeps): Promise<Performed> {
+  const { nodeClass, instanceTypes, unavailable, freeIps } = await readLaunchView(claim, deps, { toBuy: record });
+  const uid = claim.metadata.uid ?? "";
+  const rendered = renderLaunch({
+    claim,
+    record: { uid },
+    nodeClass,
+    instanceTypes,
+    cluster: deps.cluster,
+    attempt: record.launchAttempts,
+    unavailable,
+    reservedCapacity: deps.settings.reservedCapacity,
+    ...(freeIps && { freeIps }),
+  });
+  if ("error" in rendered) return refuse(rendered.error, { ...record, uid }, claim, deps);
+  tellUserDataSize(claim.spec.nodeClassRef.name, rendered.ok.templates, deps);
+  try {
+    for (const template of rendered.ok.templates) await deps.fleet.ensureLaunchTemplate(template);
+  } catch (error) {
+    // Not allowed, or no such profile: told on the claim, where a person looks, and tried again until the claim times out.
+    if (!(error instanceof RefusedError || error instanceof NotFoundError)) throw error;
+    return refuse(refusedFor(error), { ...record, uid }, claim, deps);
+  }
+  await deps.store.update({
+    ...record,
+    uid,
+    launch: rendered.ok.request,
+    launchAttempts: record.launchAttempts + 1,
+    launchRequestedAt: deps.now(),
+  });
+  return "look again";
+}
+
+/** Sends the stored request and stores what came of it. Repeating it is harmless: EC2 answers with the same instance. */
+export async function launch(record: NodeClaimRecord, claim: NodeClaim, deps: LifecycleDeps): Promise<Performed> {
+  const request = record.launch;
+  if (request === undefined) return "look again";
+  const { launch: _sent, launchRequestedAt: _at, ...rest } = record;
+  try {
+    const result = await deps.fleet.launch(request);
+    const { nodeClass, instanceTypes } = await readLaunchView(claim, deps);
+    const context = { claim, nodeClass: nodeClass ?? unknownClass(claim), instanceTypes, caBundle: deps.cluster.caBundle };
+    const { failure, unavailable } = readOutcome(request, result, deps.now(), context);
+    countLaunchFailures(result, nodeClass, deps.metrics);
+    if (unavailable.length > 0) await deps.store.markUnavailable(deps.cluster.name, unavailable);
+    if (result.instance) {
+      const securityGroupIds = nodeClass?.status?.securityGroups?.map(({ id }) => id).sort();
+      const instance = { ...knownInstance(request, result.instance), ...(securityGroupIds && { securityGroupIds }) };
+      await deps.store.update({ ...rest, instance, launchedAt: deps.now() });
+      return "look again";
+    }
+    // No capacity where it was tried: the offerings are marked, and the next rendering leaves them out. That ends when none is left.
+    if (failure?.kind === "InsufficientCapacity" && unavailable.length > 0) {
+      await deps.store.update(restedAfterMany(rest, deps.now()));
+      return "look again";
+    }
+    const reason = failure?.reason ?? "LaunchFailed";
+    const kind = failure?.kind === "InsufficientCapacity" ? "InsufficientCapacity" : "Refused";
+    return await refuse({ kind, reason, message: failure?.message ?? "" }, rest, claim, deps);
+  } catch (error) {
+    // A template that was swept meanwhile, or parameters that EC2 will never take: render anew under a new token.
+    if (error instanceof NotFoundError) {
+      await deps.store.update(restedAfterMany(rest, deps.now()));
+      return "look again";
+    }
+    if (error instanceof RefusedError) return refuse(refusedFor(error), rest, claim, deps);
+    throw error;
+  }
+}
+
+/** Enough to ask for every type of a wide NodePool, sixty at a time. */
+const MOST_AT_ONCE = 10;
+
+/** The next rendering follows at once, but a launch that fails again and again is given the pause of any other failure. */
+function restedAfterMany(record: NodeClaimRecord, now: number): NodeClaimRecord {
+  return record.launchAttempts < MOST_AT_ONCE ? record : { ...record, launchFailedAt: now };
+}
+
+type Refusal = Extract<RenderedLaunch, { readonly error: unknown }>["error"];
+
+function refusedFor({ message }: Error): Refusal {
+  return { kind: "Refused", reason: failureReason(message), message };
+}
+
+const MESSAGE_LIMIT = 300;
+
+/** Ends a claim for which there is no machine, so that its pods are planned anew; keeps any other for another try. */
+async function refuse(
+  { kind, reason, message }: Refusal,
+  record: NodeClaimRecord,
+  claim: NodeClaim,
+  deps: LifecycleDeps,
+): Promise<Performed> {
+  deps.log.error("failed launching nodeclaim", { ...claimFields(record.name), ...machineFields(record), error: message, reason });
+  if (kind === "Refused") {
+    await deps.store.update({ ...record, launchFailedAt: deps.now() });
+    const text = message.length > MESSAGE_LIMIT ? `${message.slice(0, MESSAGE_LIMIT)}...` : message;
+    const conditions = withConditions({ now: deps.now() }, claim, [{ type: "Launched", status: "Unknown", reason, message: text }]);
+    await deps.kubernetes.updateStatus("NodeClaim", { ...claim, status: { ...claim.status, conditions } });
+    return "look again";
+  }
+  const terminal = kind === "InsufficientCapacity" ? "insufficient_capacity" : "nodeclass_not_ready";
+  // This very version, without the launch: endClaim would read it again, and termination would look for a machine that never was.
+  await writeEnd(record, terminal, deps);
+  await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, reason: `${terminal} ${record.name}` }]);
+  if (kind === "InsufficientCapacity") {
+    const about = { kind: "NodeClaim", metadata: claim.metadata } as const;
+    const text = `NodeClaim ${record.name} event: ${message.slice(0, MESSAGE_LIMIT)}`;
+    await publishOnce({ type: "Warning", reason: "InsufficientCapacityError", message: text, about }, deps);
+  }
+  return "look again";
+}
+
+/** Writes onto the claim what was launched for it (launch.md §8). */
+export async function tellLaunched(record: NodeClaimRecord, claim: NodeClaim, deps: LifecycleDeps): Promise<void> {
+  if (record.instance === undefined) return;
+  const { nodeClass, instanceTypes } = await readLaunchView(claim, deps);
+  const context = { claim, nodeClass: nodeClass ?? unknownClass(claim), instanceTypes, caBundle: deps.cluster.caBundle };
+  const { labels, annotations, ...status } = launchedAs(await withPartition(record.instance, nodeClass, deps), context);
+  const metadata = { ...claim.metadata, labels, annotations: { ...claim.metadata.annotations, ...annotations } };
+  const written = await deps.kubernetes.update("NodeClaim", { ...claim, metadata });
+  const conditions = withConditions({ now: deps.now() }, written, [{ type: "Launched", status: "True" }]);
+  await deps.kubernetes.updateStatus("NodeClaim", { ...written, status: { ...claim.status, ...status, conditions } });
+  deps.log.info("launched nodeclaim", {
+    ...claimFields(record.name),
+    ...machineFields(record),
+    "price-per-hour": priceOf(record.instance, instanceTypes),
+    allocatable: status.allocatable,
+    reason: record.reason,
+    "command-id": record.commandId,
+  });
+}
+
+/** EC2 chooses the partition of a placement group, and says which only when the instance is described. One that it does not list yet stays without. */
+async function withPartition(
+  instance: KnownInstance,
+  nodeClass: EC2NodeClass | undefined,
+  { fleet }: LifecycleDeps,
+): Promise<KnownInstance> {
+  if (nodeClass?.status?.placementGroup?.partitionCount === undefined || instance.partition !== undefined) return instance;
+  const [found] = await fleet.describe([instance.id]);
+  return found?.partition === undefined ? instance : { ...instance, partition: found.partition };
+}
+
+/** USD per hour of what was bought; undefined when it is not known. */
+function priceOf(instance: KnownInstance, types: readonly InstanceType[]) {
+  const { instanceType, zone, capacityType, reservationId } = instance;
+  const offerings = types.find(({ name }) => name === instanceType)?.offerings ?? [];
+  const isIt = (o: Offering): boolean => o.zone === zone && o.capacityType === capacityType && o.reservationId === reservationId;
+  return offerings.find(isIt)?.price || undefined;
+}
+
+/** After a kill between a launch and the write of its outcome, for a claim that goes: the instance carries the claim's UID. */
+export async function findInstance(record: NodeClaimRecord, { cluster, fleet, store }: LifecycleDeps): Promise<Performed> {
+  const instance = record.uid === undefined ? undefined : await launchedInstance(fleet, cluster.name, record.uid);
+  if (instance === undefined) return "done";
+  const { launch: _sent, launchRequestedAt: _at, ...rest } = record;
+  await store.update({ ...rest, instance });
+  return "look again";
+}
+
+/** The instance that was launched for a claim of this UID, as records keep it; undefined when EC2 lists none. */
+export async function launchedInstance(fleet: Fleet, cluster: string, uid: string): Promise<NodeClaimRecord["instance"]> {
+  const found = launchedFor(uid, await fleet.list(cluster));
+  return found && recordedInstance(found);
+}
+
+/** The class went between launch and write; the machine is there all the same, and is described without it. */
+function unknownClass(claim: NodeClaim): EC2NodeClass {
+  return {
+    metadata: { name: claim.spec.nodeClassRef.name },
+    spec: { subnetSelectorTerms: [], securityGroupSelectorTerms: [], amiSelectorTerms: [] },
+  };
+}

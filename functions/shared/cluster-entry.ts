@@ -1,0 +1,63 @@
+import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
+import type { Log } from "../../core/ports/log.ts";
+import type { WakeUp } from "../../core/ports/wake-ups.ts";
+import { parseWakeUp } from "../adapters/aws/wake-up-queue.ts";
+import { eachRecord, eachRecordInOrder } from "../adapters/batch.ts";
+import { announcing } from "./announce.ts";
+import type { ClusterDeps } from "./cluster-deps.ts";
+
+/** What a schedule sends. */
+export interface ScheduleEvent {
+  readonly kind: string;
+}
+
+/** What the entry of a function needs to find its way to a cluster. */
+export interface EntryDeps<D extends ClusterDeps = ClusterDeps> {
+  /** Names of the clusters that this stack serves. */
+  readonly clusters: readonly string[];
+  /** Undefined for a cluster that this stack does not serve. */
+  readonly clusterDeps: (cluster: string) => Promise<D | undefined>;
+  readonly log: Log;
+}
+
+export interface Entry<D extends ClusterDeps> {
+  /** What to do about a wake-up of one cluster. */
+  readonly onWakeUp: (wakeUp: WakeUp, deps: D) => Promise<void>;
+  /** What to do about each cluster when a schedule comes round. */
+  readonly onSchedule: (event: ScheduleEvent, deps: D) => Promise<void>;
+  /** FIFO queues keep the order of a cluster's messages. */
+  readonly inOrder?: boolean;
+}
+
+/** The body of a function that is woken by a queue of wake-ups and by a schedule: the same in Lambda, on a local host and in the lab. */
+export function entry<D extends ClusterDeps>({ onWakeUp, onSchedule, inOrder = false }: Entry<D>, deps: EntryDeps<D>) {
+  return async (event: SQSEvent | ScheduleEvent): Promise<SQSBatchResponse | undefined> => {
+    if (!("Records" in event)) {
+      await Promise.all(deps.clusters.map(async (cluster) => scheduled(cluster, event, onSchedule, deps)));
+      return undefined;
+    }
+    const handle = async (body: string): Promise<void> => {
+      const wakeUp = parseWakeUp(body);
+      const cluster = await deps.clusterDeps(wakeUp.cluster);
+      if (cluster) await announcing(cluster, (heard) => onWakeUp(wakeUp, heard));
+      else
+        deps.log.error(`Cluster ${wakeUp.cluster} is not served by this stack; the wake-up was dropped. Add the cluster and deploy again.`);
+    };
+    return inOrder ? eachRecordInOrder(event, handle, deps.log) : eachRecord(event, handle, deps.log);
+  };
+}
+
+/** One cluster's trouble must not keep the sweep from the others; the next sweep tries again. */
+async function scheduled<D extends ClusterDeps>(
+  cluster: string,
+  event: ScheduleEvent,
+  onSchedule: Entry<D>["onSchedule"],
+  { clusterDeps, log }: EntryDeps<D>,
+): Promise<void> {
+  try {
+    const deps = await clusterDeps(cluster);
+    if (deps) await announcing(deps, (heard) => onSchedule(event, heard));
+  } catch (error) {
+    log.error("the scheduled pass failed; the next one tries again", { cluster, schedule: event.kind, error });
+  }
+}

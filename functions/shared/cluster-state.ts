@@ -1,0 +1,64 @@
+import type { Headroom } from "../../core/capacity-buffers/headroom.ts";
+import { withPromisedRoom } from "../../core/disruption/cluster/command-room.ts";
+import type { EC2NodeClass } from "../../core/model/node-class.ts";
+import type { Pod } from "../../core/model/pod.ts";
+import type { CommandRecord, NodeClaimRecord } from "../../core/model/record.ts";
+import type { Snapshot } from "../../core/model/snapshot.ts";
+import { heldReservations } from "../../core/offerings/reservations.ts";
+import type { Kubernetes } from "../../core/ports/kubernetes.ts";
+import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
+import { withInFlight } from "../../core/provisioning/in-flight.ts";
+import { withDefaultConstraints } from "../../core/scheduling/rules/default-constraints.ts";
+import { readHeadroom } from "../adapters/kubernetes/headroom.ts";
+import { readSelectorSources } from "../adapters/kubernetes/selector-sources.ts";
+import { readSnapshot } from "../adapters/kubernetes/snapshot.ts";
+import type { ClusterDeps } from "./cluster-deps.ts";
+import { instanceTypesFor } from "./instance-types.ts";
+import { overlaidTypes } from "./overlaid-types.ts";
+
+/** What a decision reads: the cluster as it is, what we meant to do about it, and what can be bought. */
+export interface World {
+  readonly snapshot: Snapshot;
+  readonly records: readonly NodeClaimRecord[];
+  readonly commands: readonly CommandRecord[];
+  readonly nodeClasses: readonly EC2NodeClass[];
+  /** CapacityBuffers; none while the gate is off. */
+  readonly headroom: readonly Headroom[];
+}
+
+/** What the world is read from; nothing of it can write. */
+export type WorldDeps = Pick<ClusterDeps, "cluster" | "catalogue" | "settings" | "now"> & {
+  readonly kubernetes: Pick<Kubernetes, "get" | "list">;
+  readonly store: Pick<NodeClaimStore, "list" | "commands" | "unavailable">;
+};
+
+/** Reads the world for one decision. */
+export async function readWorld(deps: WorldDeps): Promise<World> {
+  const { cluster, kubernetes, store, settings } = deps;
+  const now = deps.now();
+  const { defaultConstraints: constraints } = settings;
+  const [catalogue, unavailable, overlays, headroom, sources] = await Promise.all([
+    deps.catalogue(),
+    store.unavailable(cluster.name, now),
+    settings.nodeOverlay ? kubernetes.list("NodeOverlay") : [],
+    settings.capacityBuffer ? readHeadroom(kubernetes) : [],
+    constraints.length > 0 ? readSelectorSources(kubernetes) : undefined,
+  ]);
+  const { records, commands, nodeClasses, ...snapshot } = await readSnapshot({
+    kubernetes,
+    store,
+    cluster: cluster.name,
+    now,
+    instanceTypesOf: (_nodePool, nodeClass, known) =>
+      instanceTypesFor(catalogue, nodeClass, unavailable, settings, heldReservations(known)),
+  });
+  const { instanceTypes } = overlays.length > 0 ? overlaidTypes(overlays, snapshot.nodePools, snapshot.instanceTypes) : snapshot;
+  // A record hears first that its claim shall go; the custom resource follows.
+  const going = records.flatMap(({ name, terminating }) => (terminating ? [name] : []));
+  const disrupting = new Set([...snapshot.disrupting, ...going]);
+  const spread = (pods: readonly Pod[]) => (sources ? withDefaultConstraints(pods, constraints, sources) : pods);
+  const pods = spread(snapshot.pods);
+  const virtualPods = spread(headroom.flatMap((room) => room.pods));
+  const seen = withInFlight({ ...snapshot, pods, virtualPods, instanceTypes, disrupting }, records);
+  return { snapshot: withPromisedRoom(seen, commands), records, commands, nodeClasses, headroom };
+}

@@ -1,0 +1,46 @@
+import type { InstanceType } from "../../core/model/instance-type.ts";
+import type { EC2NodeClass } from "../../core/model/node-class.ts";
+import type { UnavailableOffering } from "../../core/model/record.ts";
+import type { Catalogue } from "../../core/offerings/catalogue.ts";
+import { type InstanceTypeSettings, instanceTypesOf } from "../../core/offerings/instance-types.ts";
+import { SEEN_MEMORY } from "../../core/offerings/seen-memory.ts";
+
+/** Classes times recent sets of marks that a warm function remembers. */
+const MOST = 8;
+
+const known = new WeakMap<Catalogue, Map<string, readonly InstanceType[]>>();
+
+/**
+ * The instance types of a class, worked out once for as long as nothing that they depend on changes: some 1,300 types take 50 to 100 ms, and a warm
+ * function asks each minute. `held` is what the cluster has taken of capacity reservations (core/offerings/reservations). The same list is given out
+ * each time, so that what is derived from it can be kept too.
+ */
+export function instanceTypesFor(
+  catalogue: Catalogue,
+  nodeClass: EC2NodeClass,
+  unavailable: readonly UnavailableOffering[],
+  settings: InstanceTypeSettings,
+  held: ReadonlyMap<string, number> = new Map(),
+): readonly InstanceType[] {
+  const { vmMemoryOverheadPercent, reservedEnis } = settings;
+  const marks = unavailable
+    .map(({ instanceType, zone, capacityType, expiresAt }) => `${capacityType}:${instanceType}:${zone}:${expiresAt}`)
+    .sort();
+  const { spec, status, metadata } = nodeClass;
+  const { subnets, amis, capacityReservations = [], placementGroup } = status ?? {};
+  const taken = capacityReservations.map(({ id }) => held.get(id) ?? 0);
+  const found = [subnets, amis, capacityReservations, taken, placementGroup, metadata.annotations?.[SEEN_MEMORY]];
+  const key = JSON.stringify([spec, found, marks, vmMemoryOverheadPercent, reservedEnis]);
+  const byKey = known.get(catalogue) ?? new Map<string, readonly InstanceType[]>();
+  known.set(catalogue, byKey);
+  const types =
+    byKey.get(key) ?? instanceTypesOf({ catalogue, nodeClass, unavailable, settings: { vmMemoryOverheadPercent, reservedEnis }, held });
+  // The latest used goes last; the first to go is the one not used for longest.
+  byKey.delete(key);
+  byKey.set(key, types);
+  for (const oldest of byKey.keys()) {
+    if (byKey.size <= MOST) break;
+    byKey.delete(oldest);
+  }
+  return types;
+}

@@ -1,0 +1,53 @@
+import { CONSEQUENCES } from "../../core/interruption/consequence.ts";
+import type { InterruptionKind } from "../../core/interruption/parse.ts";
+import { machineFields } from "../../core/lifecycle/machine-fields.ts";
+import type { NodeClaimRecord } from "../../core/model/record.ts";
+import { reservationMark, UNAVAILABLE_MS } from "../../core/offerings/unavailable.ts";
+import type { PublishedEvent } from "../../core/ports/kubernetes.ts";
+import type { ClusterDeps } from "./cluster-deps.ts";
+import { publishOnce } from "./publish-once.ts";
+import { endClaim } from "./terminate-claim.ts";
+
+/**
+ * What an interruption means for the claim that it hits: its offering is marked, the claim ends (replacements are planned for at once), and people are told.
+ * A claim that is going already is left to go.
+ */
+export async function interruptClaim(record: NodeClaimRecord, kind: Exclude<InterruptionKind, "no_op">, deps: ClusterDeps): Promise<void> {
+  const { cluster, store, log, now } = deps;
+  const { action, soldOut } = CONSEQUENCES[kind];
+  if (soldOut !== undefined && record.instance) {
+    const { instanceType, zone, reservationId } = record.instance;
+    const expiresAt = now() + UNAVAILABLE_MS;
+    // What is taken back of a reservation is that reservation, whatever else is sold of the type there.
+    const mark = soldOut === "reserved" && reservationId ? reservationMark(reservationId, expiresAt) : undefined;
+    await store.markUnavailable(cluster.name, [mark ?? { instanceType, zone, capacityType: soldOut, expiresAt }]);
+  }
+  const deadline = action === "ForcefulTermination" ? now() : undefined;
+  const ended = action !== "NoAction" && (await endClaim(record.name, kind, deps, deadline));
+  if (ended) {
+    log.info("initiating delete from interruption message", {
+      controller: "interruption",
+      messageKind: kind,
+      NodeClaim: { name: record.name },
+      ...machineFields(record),
+      action,
+    });
+  }
+  await tell(record, kind, ended, deps);
+}
+
+async function tell(record: NodeClaimRecord, kind: Exclude<InterruptionKind, "no_op">, ended: boolean, deps: ClusterDeps): Promise<void> {
+  const claim = await deps.kubernetes.get("NodeClaim", record.name);
+  if (claim === undefined) return;
+  const nodeName = claim.status?.nodeName;
+  const abouts: readonly PublishedEvent["about"][] = [
+    { kind: "NodeClaim", metadata: claim.metadata },
+    ...(nodeName === undefined ? [] : [{ kind: "Node", metadata: { name: nodeName } } as const]),
+  ];
+  for (const about of abouts) {
+    await publishOnce({ ...CONSEQUENCES[kind].event, about }, deps);
+    if (!ended) continue;
+    const message = `Interruption triggered termination for the ${about.kind}`;
+    await publishOnce({ type: "Warning", reason: "TerminatingOnInterruption", message, about }, deps);
+  }
+}

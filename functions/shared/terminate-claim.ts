@@ -1,0 +1,53 @@
+import { markTerminating } from "../../core/lifecycle/advance.ts";
+import type { NodeClaimRecord } from "../../core/model/record.ts";
+import { ConflictError } from "../../core/ports/errors.ts";
+import type { ClusterDeps } from "./cluster-deps.ts";
+
+/**
+ * Writes that a claim shall go, and why; the lifecycle does the rest, and pods that must move are planned for at once. With a deadline (ms) it goes by
+ * force then, even if it was going before with more time. False when there was nothing to change. Throws ConflictError when others keep writing it.
+ */
+export async function endClaim(
+  name: string,
+  reason: string,
+  { cluster, store, wakeUps, metrics, now }: Pick<ClusterDeps, "cluster" | "store" | "wakeUps" | "metrics" | "now">,
+  deadline?: number,
+): Promise<boolean> {
+  const wakeUp = [
+    { kind: "claim", cluster: cluster.name, claim: name },
+    { kind: "provision", cluster: cluster.name, reason: `${reason} ${name}` },
+  ] as const;
+  for (let tries = 0; tries < 5; tries++) {
+    const record = await store.get(cluster.name, name);
+    if (record === undefined) return false;
+    const { terminating } = record;
+    const hasten = deadline !== undefined && deadline < (terminating?.deadline ?? Number.POSITIVE_INFINITY);
+    if (terminating && !hasten) {
+      // Perhaps by ourselves, killed before the wake-up.
+      await wakeUps.wake(wakeUp);
+      return false;
+    }
+    try {
+      if (terminating && hasten) await store.update({ ...record, terminating: { ...terminating, deadline }, dueAt: now() });
+      else await writeEnd(record, reason, { store, metrics, now }, deadline);
+      await wakeUps.wake(wakeUp);
+      return true;
+    } catch (error) {
+      if (!(error instanceof ConflictError)) throw error;
+    }
+  }
+  throw new ConflictError(`NodeClaim ${name} was written by others five times in a row; try again`);
+}
+
+/** Writes into one version of a claim's record that the claim goes, and counts it. Wakes nobody. Throws ConflictError when there is a later version. */
+export async function writeEnd(
+  record: NodeClaimRecord,
+  reason: string,
+  { store, metrics, now }: Pick<ClusterDeps, "store" | "metrics" | "now">,
+  deadline?: number,
+): Promise<void> {
+  for (const action of markTerminating({ now: now() }, record, reason, deadline).actions) {
+    if (action.type === "WriteRecord") await store.update(action.record);
+    if (action.type === "Count") metrics.count(action.metric, action.labels);
+  }
+}

@@ -1,0 +1,51 @@
+import { defaultProvider } from "@aws-sdk/credential-provider-node";
+import { assumedRole, type CredentialSource } from "../adapters/aws/assume-role.ts";
+import type { ClusterConfig } from "../adapters/cluster-list.ts";
+import type { Base } from "./base.ts";
+
+/** The account that a cluster lives in. */
+export interface Account {
+  /** Twelve digits; undefined for our own. */
+  readonly id?: string;
+  readonly credentials: CredentialSource;
+}
+
+export type AccountOf = (cluster: ClusterConfig) => Account;
+
+/** Whose credentials reach a cluster: ours, or those of the role that it names. Asked for in need, and shared by all who use the role. */
+export function wireAccounts({ config, controller }: Pick<Base, "config" | "controller">): AccountOf {
+  const credentials = defaultProvider();
+  const own: Account = { credentials };
+  const others = new Map<string, Account>();
+  return ({ roleArn, externalId }) => {
+    if (roleArn === undefined) return own;
+    const known = others.get(roleArn);
+    if (known !== undefined) return known;
+    const account: Account = {
+      id: accountIn(roleArn),
+      credentials: assumedRole({
+        ...{ roleArn, region: config.region, credentials, sessionName: `karpenter-serverless-${controller}` },
+        ...(externalId !== undefined && { externalId }),
+        ...(config.stsEndpoint !== undefined && { endpoint: config.stsEndpoint }),
+      }),
+    };
+    others.set(roleArn, account);
+    return account;
+  };
+}
+
+/** One of a thing for each account, made at its first use: clients keep connections, sources keep what they have read. */
+export function perAccount<T>(accountOf: AccountOf, make: (account: Account) => T): (cluster: ClusterConfig) => T {
+  const made = new Map<Account, T>();
+  return (cluster) => {
+    const account = accountOf(cluster);
+    const known = made.get(account) ?? make(account);
+    made.set(account, known);
+    return known;
+  };
+}
+
+/** The account that an ARN names. */
+function accountIn(arn: string): string {
+  return arn.split(":")[4] ?? "";
+}

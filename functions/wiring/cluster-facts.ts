@@ -1,0 +1,60 @@
+import type { ClusterFacts } from "../../core/launch/user-data.ts";
+import type { Log } from "../../core/ports/log.ts";
+import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
+import type { ClusterConfig } from "../adapters/cluster-list.ts";
+
+/** EKS's descriptions of clusters, remembered in the table: one look-up in place of a call, a client and its code in most cold starts. */
+export interface FactsOptions {
+  readonly store: Pick<NodeClaimStore, "getDocument" | "putDocument">;
+  readonly describe: (cluster: ClusterConfig) => Promise<ClusterFacts>;
+  readonly log: Log;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** How long a description holds. Endpoint and service network never change; the certificate authority seldom. */
+const HOLDS_MS = 3_600_000;
+
+interface Remembered {
+  readonly describedAt: number;
+  /** The settings that went into the facts: others make a new description. */
+  readonly config: Pick<ClusterConfig, "endpoint" | "caBundle" | "roleArn">;
+  readonly facts: ClusterFacts;
+}
+
+/**
+ * What nodes need to join a cluster. A description that is old is asked for anew, and used all the same when EKS cannot be asked; the table's trouble only
+ * costs a call of EKS. Rejects when a cluster that nothing is known of cannot be described.
+ */
+export function clusterFacts({ store, describe, log, now }: FactsOptions): (cluster: ClusterConfig) => Promise<ClusterFacts> {
+  return async (cluster) => {
+    const document = `cluster/${cluster.name}`;
+    const { endpoint, caBundle, roleArn } = cluster;
+    const config = JSON.stringify({ endpoint, caBundle, roleArn });
+    const remembered = await recall(document).catch(() => undefined);
+    const known = remembered !== undefined && JSON.stringify(remembered.config) === config ? remembered : undefined;
+    if (known !== undefined && now() - known.describedAt < HOLDS_MS) return known.facts;
+    try {
+      const facts = await describe(cluster);
+      await remember(document, { describedAt: now(), config: JSON.parse(config) as Remembered["config"], facts });
+      return facts;
+    } catch (error) {
+      if (known === undefined) throw error;
+      log.error("failed describing the cluster; what was known stays in use", { cluster: cluster.name, error });
+      return known.facts;
+    }
+  };
+
+  async function recall(document: string): Promise<Remembered | undefined> {
+    const found = await store.getDocument(document);
+    return found && (JSON.parse(Buffer.from(found.bytes).toString("utf8")) as Remembered);
+  }
+
+  async function remember(document: string, remembered: Remembered): Promise<void> {
+    try {
+      await store.putDocument(document, Buffer.from(JSON.stringify(remembered)), String(remembered.describedAt));
+    } catch (error) {
+      log.error("failed remembering the cluster's description; it will be asked for again", { error });
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import { randomUUID } from "node:crypto";
+import type { Announcements } from "../../core/ports/announcements.ts";
+import { catalogueSource } from "../adapters/catalogue/source.ts";
+import type { ClusterConfig } from "../adapters/cluster-list.ts";
+import { kubernetesClient } from "../adapters/kubernetes/client.ts";
+import { eksToken } from "../adapters/kubernetes/eks-token.ts";
+import { informer, type Readings } from "../adapters/kubernetes/informer.ts";
+import { listMemory } from "../adapters/kubernetes/list-memory.ts";
+import { paced } from "../adapters/kubernetes/pace.ts";
+import { httpsTransport } from "../adapters/kubernetes/transport.ts";
+import { silence } from "../shared/announce.ts";
+import type { ClusterDeps } from "../shared/cluster-deps.ts";
+import { type Account, perAccount, wireAccounts } from "./accounts.ts";
+import type { Base } from "./base.ts";
+import { clusterFacts } from "./cluster-facts.ts";
+import { forDecision } from "./decision.ts";
+import { settingsOf } from "./settings.ts";
+
+/** Some 300 MB of pods and nodes. */
+const MAX_REMEMBERED = 100_000;
+
+interface Connected {
+  readonly deps: ClusterDeps;
+  readonly read: () => Readings;
+}
+
+/**
+ * What reaches a cluster, made at its first use and kept while the function is warm; each call begins a decision (decision.ts). A cluster whose
+ * description fails is asked for again the next time.
+ */
+export function wireClusters(
+  base: Base,
+  announcements: Announcements = silence,
+  accountOf = wireAccounts(base),
+): (cluster: string) => Promise<ClusterDeps | undefined> {
+  const { region } = base.config;
+  const catalogueOf = perAccount(accountOf, ({ id }) => catalogueSource(base.store, region, base.now, id));
+  const known = new Map<string, Promise<Connected>>();
+  const memory = listMemory(MAX_REMEMBERED);
+  const settings = settingsOf(base.config);
+  const factsOf = clusterFacts({
+    ...{ store: base.store, log: base.log, now: base.now },
+    // In a file of its own: most cold starts find the description in the table.
+    describe: async (cluster) =>
+      (await import("../adapters/aws/describe-cluster.ts")).describeCluster(cluster, accountOf(cluster).credentials, region),
+  });
+
+  const connect = async (config: ClusterConfig): Promise<Connected> => {
+    const cluster = await factsOf(config);
+    const { id: account, credentials } = accountOf(config);
+    const token = eksToken({ cluster: cluster.name, region, credentials });
+    const log = base.config.clusters.length > 1 ? base.log.with({ cluster: cluster.name }) : base.log;
+    const connection = { server: cluster.endpoint, caData: cluster.caBundle, token };
+    const transport = paced(httpsTransport(connection), base.config.kubeClient);
+    const deps: ClusterDeps = {
+      cluster,
+      ...(account !== undefined && { account }),
+      kubernetes: kubernetesClient({ ...connection, transport: transport.send, log }),
+      ...{ store: base.store, wakeUps: base.wakeUps, metrics: base.metrics, now: base.now },
+      ...{ catalogue: catalogueOf(config), log, announcements, settings, newId: randomUUID },
+    };
+    return { deps, read: informer({ memory, cluster: cluster.name, ...transport }) };
+  };
+
+  return async (name) => {
+    const config = base.config.clusters.find((cluster) => cluster.name === name);
+    if (config === undefined) return undefined;
+    const connecting = known.get(name) ?? connect(config);
+    known.set(name, connecting);
+    try {
+      const { deps, read } = await connecting;
+      return forDecision(deps, read());
+    } catch (error) {
+      known.delete(name);
+      throw error;
+    }
+  };
+}
+
+/** The same, with what only one function reaches of a cluster's account: its machines, or what it offers. */
+export function wireClustersWith<T extends object>(
+  base: Base,
+  announcements: Announcements,
+  make: (account: Account) => T,
+): (cluster: string) => Promise<(ClusterDeps & T) | undefined> {
+  const accountOf = wireAccounts(base);
+  const madeFor = perAccount(accountOf, make);
+  const wired = wireClusters(base, announcements, accountOf);
+  return async (name) => {
+    const deps = await wired(name);
+    const config = base.config.clusters.find((cluster) => cluster.name === name);
+    return deps && config && { ...deps, ...madeFor(config) };
+  };
+}

@@ -1,0 +1,66 @@
+import { readAdmissionRequest } from "../core/signals/admission-request.ts";
+import { type Signal, wakeUpsFor } from "../core/signals/signal.ts";
+import type { ClusterDeps } from "../functions/shared/cluster-deps.ts";
+import { PRODUCT } from "./world/api-server.ts";
+import type { Change } from "./world/store.ts";
+import type { World } from "./world/world.ts";
+
+/** How long records take from the API server through the log group to the function; AWS says "within a few minutes", seconds are usual. */
+const AUDIT_LAG_MS = 2_000;
+
+/**
+ * Lets the planner hear of changes as the real sources tell them: the webhook at once, the audit log a little later. With neither, only the sweep
+ * finds out.
+ */
+export function ringFromChanges(world: World, deps: ClusterDeps, sources: readonly ("audit" | "notify")[]): void {
+  const lag = sources.includes("notify") ? 0 : AUDIT_LAG_MS;
+  if (sources.length === 0) return;
+  world.onChange((change) => {
+    const signal = signalOf(change);
+    if (signal === undefined) return;
+    world.clock.after(lag, "doorbell", async () => {
+      const claimOf = await claimOfNode(signal, deps);
+      await deps.wakeUps.wake(wakeUpsFor(world.cluster, [signal], claimOf));
+    });
+  });
+}
+
+async function claimOfNode(signal: Signal, { store }: ClusterDeps): Promise<ReadonlyMap<string, string>> {
+  if (signal.kind !== "node-changed" || signal.providerId === undefined) return new Map();
+  const record = await store.byInstance(signal.providerId.slice(signal.providerId.lastIndexOf("/") + 1));
+  return record ? new Map([[signal.providerId, record.name]]) : new Map();
+}
+
+const RESOURCES: Readonly<Record<string, string>> = {
+  Pod: "pods",
+  Node: "nodes",
+  NodeClaim: "nodeclaims",
+  NodePool: "nodepools",
+  EC2NodeClass: "ec2nodeclasses",
+  NodeOverlay: "nodeoverlays",
+  CapacityBuffer: "capacitybuffers",
+  PodTemplate: "podtemplates",
+};
+
+/** The change as the webhook would be shown it, under the match conditions of infra/webhook. */
+function signalOf(change: Change): Signal | undefined {
+  const { kind, object, old, user, type } = change;
+  const resource = RESOURCES[kind];
+  if (resource === undefined || user === PRODUCT) return undefined;
+  // Heartbeats, and status writes of kinds of which only the wishes matter.
+  const sameWish = type === "MODIFIED" && old?.metadata.generation === object.metadata.generation;
+  if (sameWish && resource !== "pods" && (resource !== "nodes" || ready(old) === ready(object))) return undefined;
+  return readAdmissionRequest({
+    resource: { resource },
+    operation: type === "DELETED" ? "DELETE" : change.verb.toUpperCase(),
+    name: object.metadata.name,
+    namespace: object.metadata.namespace,
+    object: type === "DELETED" ? null : object,
+    oldObject: old ?? (type === "DELETED" ? object : null),
+  });
+}
+
+function ready(object: Change["object"] | undefined): string | undefined {
+  const status = object?.status as { readonly conditions?: readonly { readonly type: string; readonly status: string }[] } | undefined;
+  return status?.conditions?.find((condition) => condition.type === "Ready")?.status;
+}

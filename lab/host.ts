@@ -1,0 +1,199 @@
+import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
+import type { Catalogue } from "../core/offerings/catalogue.ts";
+import type { Announcement } from "../core/ports/announcements.ts";
+import type { NodeClaimStore } from "../core/ports/node-claim-store.ts";
+import { bundledCatalogue } from "../functions/adapters/catalogue/bundled.ts";
+import { type LogRecord, memoryLog } from "../functions/adapters/log.ts";
+import { memoryMetrics } from "../functions/adapters/metrics.ts";
+import { sqliteNodeClaimStore } from "../functions/adapters/store/sqlite-store.ts";
+import { catalogEntry } from "../functions/catalog/entry.ts";
+import { disruptionEntry } from "../functions/disruption/entry.ts";
+import { interruptionEntry } from "../functions/interruption/entry.ts";
+import { lifecycleEntry } from "../functions/lifecycle/entry.ts";
+import { provisionEntry } from "../functions/provision/entry.ts";
+import type { LifecycleDeps, Settings } from "../functions/shared/cluster-deps.ts";
+import { DEFAULT_SETTINGS } from "../functions/wiring/settings.ts";
+import { ringFromChanges } from "./doorbells.ts";
+import { simulatedKubernetes } from "./world/api-server.ts";
+import { type SimulatedCloud, simulatedCloud } from "./world/cloud.ts";
+import { startCluster } from "./world/cluster.ts";
+import { type CallHooks, withIntercept } from "./world/intercept.ts";
+import { currentInvocation, type Invocation, invoke } from "./world/invocation.ts";
+import { type Message, type Queue, type SimulatedWakeUps, simulatedWakeUps } from "./world/queues.ts";
+import { createWorld, type World } from "./world/world.ts";
+
+export interface LabOptions {
+  readonly seed: number;
+  /** Milliseconds since the epoch. */
+  readonly start: number;
+  readonly region: string;
+  /** What wakes the planner beside the sweep, which is always on. */
+  readonly sources: readonly ("audit" | "notify")[];
+  readonly settings?: Partial<Settings>;
+  /** What can be bought; the region's bundled catalogue with synthetic spot prices when absent. */
+  readonly catalogue?: Catalogue;
+  /** Asked before and after each remote call of a handler: the fault simulation's way in. */
+  readonly hooks?: CallHooks;
+  /** The record of intent; one of its own, in memory, when absent. Closed with the lab. */
+  readonly store?: NodeClaimStore & { close(): void };
+  /** How far the clock of the invocation that asks is ahead of the true time, ms. Handlers alone see it. */
+  readonly skewMs?: (invocation: Invocation | undefined) => number;
+  /** For so long a new instance is missing from EC2's describe and list, ms. */
+  readonly cloudLagMs?: number;
+  readonly onLog?: (record: TimedLogRecord) => void;
+}
+
+export interface TimedLogRecord extends LogRecord {
+  /** Virtual time, ms since the epoch. */
+  readonly at: number;
+}
+
+/** The real handlers over a simulated cluster and cloud, on a virtual clock, in one process. */
+export interface Lab {
+  readonly world: World;
+  readonly cloud: SimulatedCloud;
+  readonly catalogue: Catalogue;
+  readonly wakeUps: SimulatedWakeUps;
+  readonly deps: LifecycleDeps;
+  readonly log: readonly TimedLogRecord[];
+  /** What was announced, in that order. */
+  readonly announcements: readonly Announcement[];
+  /** How often each function ran. */
+  readonly invocations: ReadonlyMap<string, number>;
+  /** Remote calls of all handlers, by port and method. */
+  readonly calls: ReadonlyMap<string, number>;
+  /** The functions learn what the market asks now; until then they go by what they knew at the start, or learned last. */
+  readPrices(): void;
+  close(): void;
+}
+
+const SWEEP_MS = 60_000;
+
+export function createLab(options: LabOptions): Lab {
+  const world = createWorld({ seed: options.seed, start: options.start, region: options.region });
+  const { clock } = world;
+  const catalogue = options.catalogue ?? bundledCatalogue(options.region, { withSyntheticSpot: true });
+  const kubelets = startCluster(
+    world,
+    catalogue.zones.map(({ name }) => name),
+  );
+  let known = catalogue;
+  const cloud = simulatedCloud(world, { catalogue, kubelets, lagMs: options.cloudLagMs ?? 0 });
+  const wakeUps = simulatedWakeUps(world);
+  const store = options.store ?? sqliteNodeClaimStore();
+  const log: TimedLogRecord[] = [];
+  const announcements: Announcement[] = [];
+  const ids = world.random.fork("ids");
+  const calls = new Map<string, number>();
+  const guarded = <T extends object>(port: T, name: string): T => withIntercept(port, name, counting(calls, options.hooks ?? {}), clock);
+  const remember = (record: LogRecord): void => {
+    const timed = { ...record, at: clock.now() };
+    log.push(timed);
+    options.onLog?.(timed);
+  };
+  const deps: LifecycleDeps = {
+    cluster: {
+      name: world.cluster,
+      endpoint: `https://${world.cluster}.example`,
+      caBundle: Buffer.from("a certificate authority of the lab").toString("base64"),
+      serviceCidr: "10.100.0.0/16",
+    },
+    kubernetes: guarded(simulatedKubernetes(world), "kubernetes"),
+    store: guarded(store, "store"),
+    fleet: guarded(cloud.fleet, "fleet"),
+    wakeUps: guarded(wakeUps, "wakeUps"),
+    catalogue: async () => known,
+    log: memoryLog(remember),
+    metrics: memoryMetrics(),
+    announcements: { announce: async (told) => void announcements.push(...told) },
+    settings: { ...DEFAULT_SETTINGS, ...options.settings },
+    now: () => clock.now() + (options.skewMs?.(currentInvocation()) ?? 0),
+    newId: () => ids.uuid(),
+  };
+  const invocations = new Map<string, number>();
+  hostFunctions({ world, deps, wakeUps, cloud, invocations, inventory: guarded(cloud.inventory, "inventory") });
+  ringFromChanges(world, deps, options.sources);
+  const readPrices = (): void => {
+    known = cloud.market();
+  };
+  return { world, cloud, catalogue, wakeUps, deps, log, announcements, invocations, calls, readPrices, close: () => store.close() };
+}
+
+function counting(calls: Map<string, number>, hooks: CallHooks): CallHooks {
+  return {
+    ...hooks,
+    before: (call) => {
+      const key = `${call.port}.${call.method}`;
+      calls.set(key, (calls.get(key) ?? 0) + 1);
+      return hooks.before?.(call);
+    },
+  };
+}
+
+interface Hosted {
+  readonly world: World;
+  readonly deps: LifecycleDeps;
+  readonly wakeUps: SimulatedWakeUps;
+  readonly cloud: SimulatedCloud;
+  readonly inventory: SimulatedCloud["inventory"];
+  readonly invocations: Map<string, number>;
+}
+
+/** What the stack's event sources and schedules do: run the entries of the functions, each run an invocation of its own. */
+function hostFunctions({ world, deps, wakeUps, cloud, inventory, invocations }: Hosted): void {
+  const { clock } = world;
+  const entryDeps = {
+    clusters: [world.cluster],
+    clusterDeps: async (name: string) => (name === world.cluster ? deps : undefined),
+    log: deps.log,
+  };
+  const run = <T>(name: string, body: () => Promise<T>): Promise<T> => {
+    const count = (invocations.get(name) ?? 0) + 1;
+    invocations.set(name, count);
+    return invoke(`${name}-${count}`, name, body);
+  };
+  const subscribe = (queue: Queue, name: string, handler: (event: SQSEvent) => Promise<SQSBatchResponse | undefined>): void => {
+    queue.subscribe(async (message) => {
+      const response = await run(name, () => handler(sqsEvent(message)));
+      if (response && response.batchItemFailures.length > 0) throw new Error(`${name} gave the message back`);
+    });
+  };
+  const provision = provisionEntry(entryDeps);
+  const lifecycle = lifecycleEntry(entryDeps);
+  const disruption = disruptionEntry(entryDeps);
+  const catalog = catalogEntry({
+    ...entryDeps,
+    async clusterDeps(name) {
+      const deps = await entryDeps.clusterDeps(name);
+      return deps && { ...deps, inventory };
+    },
+  });
+  subscribe(wakeUps.provision, "provision", provision);
+  subscribe(wakeUps.claims, "lifecycle", lifecycle);
+  subscribe(wakeUps.disruption, "disruption", disruption);
+  subscribe(wakeUps.catalog, "catalog", catalog);
+  subscribe(
+    wakeUps.interruption,
+    "interruption",
+    interruptionEntry({ ...entryDeps, store: deps.store, metrics: deps.metrics, now: deps.now }),
+  );
+  for (const [name, handler] of Object.entries({ catalog, provision, lifecycle, disruption })) {
+    // A schedule's run that was killed is not repeated: the next one comes round.
+    clock.every(SWEEP_MS, `sweep of ${name}`, () => run(name, () => handler({ kind: "sweep" })).then(noResult, noResult));
+  }
+  cloud.onEvent((event) => wakeUps.interruption.send(JSON.stringify(event)));
+}
+
+const noResult = (): void => {};
+
+function sqsEvent({ id, body, receiveCount, sentAt, group }: Message): SQSEvent {
+  const attributes = {
+    ApproximateReceiveCount: String(receiveCount),
+    SentTimestamp: String(sentAt),
+    SenderId: "lab",
+    ApproximateFirstReceiveTimestamp: String(sentAt),
+    ...(group !== undefined && { MessageGroupId: group }),
+  };
+  const record = { messageId: id, receiptHandle: id, body, attributes, messageAttributes: {}, md5OfBody: "", eventSource: "aws:sqs" };
+  return { Records: [{ ...record, eventSourceARN: "arn:aws:sqs:lab", awsRegion: "lab" }] };
+}

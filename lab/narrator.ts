@@ -1,0 +1,72 @@
+import { andOthers } from "../functions/provision/provision.ts";
+import { renderEntry, type TimelineEntry } from "./render.ts";
+import { entryOf, type LoggedLine } from "./timeline.ts";
+
+/** Tells a story line by line. */
+export interface Narrator {
+  /** A log line of a handler; its place in the story is kept, repetitions are not. */
+  hear(line: LoggedLine): void;
+  say(entry: TimelineEntry): void;
+  /** Tells what is still held back; to be called before anything else is printed. */
+  flush(): void;
+  /** Why each pod could not be scheduled when it was last tried, by "namespace/name". */
+  readonly waiting: ReadonlyMap<string, string>;
+}
+
+export interface NarratorOptions {
+  /** ms since the epoch: +00:00. */
+  readonly start: number;
+  readonly colour: boolean;
+  /** Columns. */
+  readonly width?: number;
+  readonly print: (line: string) => void;
+  /** USD per hour of everything that runs. */
+  readonly pricePerHour: () => number;
+}
+
+/**
+ * The log says at every pass which pods cannot be scheduled and which nodes are not up yet. A story says so once, and names pods that wait for the same
+ * reason together.
+ */
+export function narrator({ print, pricePerHour, ...options }: NarratorOptions): Narrator {
+  const waiting = new Map<string, string>();
+  let news: { readonly at: number; readonly pod: string; readonly reason: string; readonly pricePerHour: number }[] = [];
+  let unready = "";
+  const tell = (entry: TimelineEntry): void => print(renderEntry(entry, options));
+  const flush = (): void => {
+    const told = news;
+    news = [];
+    for (const [reason, group] of Map.groupBy(told, (n) => n.reason)) {
+      const pods = group.map(({ pod }) => pod);
+      const { at = 0, pricePerHour: price = 0 } = group[0] ?? {};
+      const what = `could not schedule pod${pods.length === 1 ? "" : "s"}`;
+      tell({ at, what, which: andOthers(pods), why: reason, isError: true, pricePerHour: price });
+    }
+  };
+  return {
+    waiting,
+    flush,
+    say(entry) {
+      flush();
+      tell(entry);
+    },
+    hear(line) {
+      const { at, message, fields } = line;
+      if (message === "could not schedule pod") {
+        const [pod, reason] = [String(fields["Pod"]), String(fields["error"])];
+        if (waiting.get(pod) !== reason) news.push({ at, pod, reason, pricePerHour: pricePerHour() });
+        waiting.set(pod, reason);
+        return;
+      }
+      const entry = entryOf(line, pricePerHour());
+      if (!entry) return;
+      if (message === "computed unready node(s) will fit pod(s)") {
+        const same = unready === entry.why;
+        unready = entry.why ?? "";
+        if (same) return;
+      }
+      flush();
+      tell(entry);
+    },
+  };
+}

@@ -1,0 +1,177 @@
+import type { CapacityBuffer } from "../core/model/capacity-buffer.ts";
+import { conditionOf } from "../core/model/conditions.ts";
+import type { KubernetesObject } from "../core/model/kubernetes.ts";
+import type { Node } from "../core/model/node.ts";
+import type { NodeClaim } from "../core/model/node-claim.ts";
+import type { Pod } from "../core/model/pod.ts";
+import type { CostLine } from "./world/cost.ts";
+import { podRequests, toNumber } from "./world/quantity.ts";
+
+export const WIDTH = 120;
+
+/** One line of the story. */
+export interface TimelineEntry {
+  /** ms since the epoch. */
+  readonly at: number;
+  readonly what: string;
+  readonly which: string;
+  readonly why?: string;
+  /** USD per hour of everything that runs, after this. */
+  readonly pricePerHour?: number;
+  readonly isError?: boolean;
+}
+
+export interface TimelineOptions {
+  /** ms since the epoch: +00:00. */
+  readonly start: number;
+  /** Only for a terminal. */
+  readonly colour?: boolean;
+  /** Columns; 120 when absent. */
+  readonly width?: number;
+}
+
+const WHAT = 26;
+const TIME = 8;
+const PRICE = 10;
+
+/** "+01:05  launched nodeclaim  default-x7k2p  why …  $0.096/h", in as many lines as the width asks for. */
+export function renderEntry(
+  { at, what, which, why, pricePerHour, isError }: TimelineEntry,
+  { start, colour = false, width = WIDTH }: TimelineOptions,
+): string {
+  const indent = " ".repeat(TIME + 2);
+  const room = width - TIME - 2 - PRICE;
+  // What is longer than its column runs on in the next, from a blank.
+  const cut = what.length > WHAT ? what.lastIndexOf(" ", WHAT) : what.length;
+  const [head, more] = cut > 0 ? [what.slice(0, cut), what.slice(cut).trimStart()] : [`${what}  `, ""];
+  const rest = [more, which, why ?? ""].filter((part) => part !== "").join("  ");
+  const lines = wrap(`${head.padEnd(WHAT + 2)}${rest}`.trimEnd(), room, " ".repeat(WHAT + 2));
+  const price =
+    pricePerHour === undefined ? "" : `$${pricePerHour.toFixed(pricePerHour < 10 ? 3 : pricePerHour < 1_000 ? 2 : 0)}/h`.padStart(PRICE);
+  const first = price === "" ? (lines[0] ?? "") : `${(lines[0] ?? "").padEnd(room)}${price}`;
+  const [on, off] = colour ? [isError ? "\u001b[31m" : "\u001b[1m", "\u001b[0m"] : ["", ""];
+  const painted = `${on}${head.trimEnd()}${off}${first.slice(head.trimEnd().length)}`;
+  return [`${elapsed(at - start).padEnd(TIME)}  ${painted}`, ...lines.slice(1).map((line) => `${indent}${line}`)].join("\n");
+}
+
+/** "+mm:ss", with hours in front from the first hour on. */
+export function elapsed(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const two = (n: number): string => String(n).padStart(2, "0");
+  const hours = Math.floor(seconds / 3600);
+  return `+${hours > 0 ? `${hours}:` : ""}${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
+}
+
+/** Breaks at blanks; a word longer than a line is cut. Later lines begin with `indent`. */
+function wrap(text: string, width: number, indent: string): string[] {
+  const lines: string[] = [];
+  let rest = text;
+  while (rest.length > width) {
+    const blank = rest.lastIndexOf(" ", width);
+    const at = blank > indent.length ? blank : width;
+    lines.push(rest.slice(0, at).trimEnd());
+    rest = indent + rest.slice(at).trimStart();
+  }
+  return [...lines, rest];
+}
+
+/** As kubectl prints a table: three blanks between columns, two when it would be too wide; if it still is, its widest column is cut with an ellipsis. */
+export function renderTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = header.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)));
+  const total = (gap: number): number => widths.reduce((sum, w) => sum + w + gap, -gap);
+  const gap = total(3) > WIDTH ? 2 : 3;
+  const excess = total(gap) - WIDTH;
+  const widest = widths.indexOf(Math.max(...widths));
+  if (excess > 0) widths[widest] = Math.max(8, (widths[widest] ?? 0) - excess);
+  const cut = (text: string, width: number): string => (text.length > width ? `${text.slice(0, width - 1)}…` : text);
+  const line = (row: readonly string[]): string =>
+    row.map((cell, i) => cut(cell, widths[i] ?? 0).padEnd(widths[i] ?? 0)).join(" ".repeat(gap));
+  return [header, ...rows].map((row) => line(row).trimEnd()).join("\n");
+}
+
+/** `kubectl get nodeclaims`. */
+export function renderNodeClaims(claims: readonly NodeClaim[], now: number): string {
+  if (claims.length === 0) return "No resources found";
+  const rows = claims.map(({ metadata, status }) => [
+    metadata.name,
+    metadata.labels?.["node.kubernetes.io/instance-type"] ?? "",
+    metadata.labels?.["karpenter.sh/capacity-type"] ?? "",
+    metadata.labels?.["topology.kubernetes.io/zone"] ?? "",
+    status?.nodeName ?? "",
+    status?.conditions?.find((c) => c.type === "Ready")?.status ?? "Unknown",
+    age(metadata, now),
+  ]);
+  return renderTable(["NAME", "TYPE", "CAPACITY", "ZONE", "NODE", "READY", "AGE"], rows);
+}
+
+/** Nodes with how full they are. */
+export function renderNodes(nodes: readonly Node[], pods: readonly Pod[], now: number): string {
+  if (nodes.length === 0) return "No resources found";
+  const rows = nodes.map((node) => {
+    const { metadata, status, spec } = node;
+    const own = pods.filter((p) => p.spec.nodeName === metadata.name && p.status?.phase !== "Succeeded" && p.status?.phase !== "Failed");
+    const requests = own.map((p) => podRequests(p.spec));
+    const used = (name: string): number => requests.reduce((sum, r) => sum + (r.get(name) ?? 0), 0);
+    const free = (name: string): number => toNumber(status?.allocatable?.[name]) ?? 0;
+    const gib = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(1)}Gi`;
+    const ready = status?.conditions?.some((c) => c.type === "Ready" && c.status === "True") ? "Ready" : "NotReady";
+    return [
+      metadata.name,
+      `${ready}${spec.unschedulable ? ",SchedulingDisabled" : ""}`,
+      metadata.labels?.["node.kubernetes.io/instance-type"] ?? "",
+      metadata.labels?.["topology.kubernetes.io/zone"] ?? "",
+      `${own.length}/${free("pods")}`,
+      `${used("cpu").toFixed(1)}/${free("cpu").toFixed(1)}`,
+      `${gib(used("memory"))}/${gib(free("memory"))}`,
+      age(metadata, now),
+    ];
+  });
+  return renderTable(["NAME", "STATUS", "TYPE", "ZONE", "PODS", "CPU", "MEMORY", "AGE"], rows);
+}
+
+/** CapacityBuffers with the reasons of their conditions, which `kubectl get cb` shows in one column each. */
+export function renderBuffers(buffers: readonly CapacityBuffer[], now: number): string {
+  const rows = buffers.map(({ metadata, status }) => [
+    `${metadata.namespace}/${metadata.name}`,
+    String(status?.replicas ?? ""),
+    conditionOf(status?.conditions, "ReadyForProvisioning")?.reason ?? "Unknown",
+    conditionOf(status?.conditions, "Provisioning")?.reason ?? "Unknown",
+    age(metadata, now),
+  ]);
+  return renderTable(["BUFFER", "REPLICAS", "READY", "ROOM", "AGE"], rows);
+}
+
+/** What each instance cost, and all of them. */
+export function renderCosts(lines: readonly CostLine[]): string {
+  if (lines.length === 0) return "No instance was started: $0.00";
+  const rows = lines.map((l) => [
+    l.instanceId,
+    l.instanceType,
+    l.capacityType,
+    l.zone,
+    `$${l.price.toFixed(4)}`,
+    duration(l.seconds),
+    `$${l.usd.toFixed(4)}`,
+  ]);
+  const total = lines.reduce((sum, l) => sum + l.usd, 0);
+  const count = `${lines.length} instance${lines.length === 1 ? "" : "s"}`;
+  return `${renderTable(["INSTANCE", "TYPE", "CAPACITY", "ZONE", "PER HOUR", "RAN", "COST"], rows)}\n${count}, $${total.toFixed(4)} in all (EC2 by the second; disks and traffic left out)`;
+}
+
+/** An object's age as kubectl prints it. */
+export function age({ creationTimestamp }: KubernetesObject["metadata"], now: number): string {
+  return creationTimestamp === undefined ? "<unknown>" : duration(Math.max(0, Math.floor((now - Date.parse(creationTimestamp)) / 1000)));
+}
+
+/** kubectl's short durations: "90s", "5m30s", "45m", "3h5m", "26h", "3d4h". */
+export function duration(seconds: number): string {
+  const [minutes, hours, days] = [Math.floor(seconds / 60), Math.floor(seconds / 3600), Math.floor(seconds / 86_400)];
+  const pair = (big: number, unit: string, rest: number, small: string): string => `${big}${unit}${rest > 0 ? `${rest}${small}` : ""}`;
+  if (seconds < 120) return `${seconds}s`;
+  if (minutes < 10) return pair(minutes, "m", seconds % 60, "s");
+  if (hours < 3) return `${minutes}m`;
+  if (hours < 8) return pair(hours, "h", minutes % 60, "m");
+  if (hours < 48) return `${hours}h`;
+  if (days < 8) return pair(days, "d", hours % 24, "h");
+  return `${days}d`;
+}

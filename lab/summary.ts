@@ -1,0 +1,77 @@
+import type { CapacityBuffer } from "../core/model/capacity-buffer.ts";
+import { conditionOf } from "../core/model/conditions.ts";
+import type { Node } from "../core/model/node.ts";
+import type { NodeClaim } from "../core/model/node-claim.ts";
+import type { NodeOverlay } from "../core/model/node-overlay.ts";
+import type { NodePool } from "../core/model/node-pool.ts";
+import type { Pod } from "../core/model/pod.ts";
+import { podKey } from "../core/pods/predicates.ts";
+import { pendingPods } from "../core/scheduling/solve.ts";
+import { andOthers } from "../functions/provision/provision.ts";
+import { readWorld } from "../functions/shared/cluster-state.ts";
+import type { Lab } from "./host.ts";
+import { renderBuffers, renderNodeClaims, renderNodes } from "./render.ts";
+
+/** How the cluster stands at the end, in parts: its nodes, what became of CapacityBuffers, NodePools and NodeOverlays that cannot be used, and why each pod that waits does so. */
+export async function summary(lab: Lab, waiting: ReadonlyMap<string, string>): Promise<readonly string[]> {
+  const { store, clock } = lab.world;
+  const pods = store.list("Pod") as readonly Pod[];
+  const claims = store.list("NodeClaim") as readonly NodeClaim[];
+  const nodes = store.list("Node") as readonly Node[];
+  const tables =
+    claims.length + nodes.length === 0
+      ? ["There are no nodes."]
+      : [renderNodeClaims(claims, clock.now()), renderNodes(nodes, pods, clock.now())];
+  const buffers = store.list("CapacityBuffer") as unknown as readonly CapacityBuffer[];
+  const unusable = [
+    ...(store.list("NodePool") as readonly NodePool[]).flatMap(poolProblem),
+    ...(store.list("NodeOverlay") as readonly NodeOverlay[]).flatMap(overlayProblem),
+    ...buffers.flatMap(bufferProblem),
+  ];
+  const pending = pods.filter(({ status }) => status?.phase === "Pending");
+  const reasons = pending.length === 0 ? [] : [pendingReasons(pending, await ignoredPods(lab), waiting)];
+  return [
+    ...tables,
+    ...(buffers.length > 0 ? [renderBuffers(buffers, clock.now())] : []),
+    ...(unusable.length > 0 ? [unusable.join("\n")] : []),
+    ...reasons,
+  ];
+}
+
+function poolProblem({ metadata, status }: NodePool): readonly string[] {
+  const ready = conditionOf(status?.conditions, "Ready");
+  if (ready?.status === "True") return [];
+  const bad = status?.conditions?.find((condition) => condition.type !== "Ready" && condition.status === "False") ?? ready;
+  return [`NodePool ${metadata.name} cannot be used: ${bad?.message || bad?.reason || "it has not been looked at yet"}`];
+}
+
+function overlayProblem({ metadata, status }: NodeOverlay): readonly string[] {
+  const verdict = conditionOf(status?.conditions, "ValidationSucceeded");
+  if (verdict?.status === "True" && !verdict.message) return [];
+  const problem = verdict?.status === "True" ? "has no effect" : "is not applied";
+  return [`NodeOverlay ${metadata.name} ${problem}: ${verdict?.message ?? "it has not been looked at yet"}`];
+}
+
+function bufferProblem({ metadata, status }: CapacityBuffer): readonly string[] {
+  const bad = status?.conditions?.find((condition) => condition.status === "False");
+  return bad === undefined ? [] : [`CapacityBuffer ${metadata.namespace}/${metadata.name}: ${bad.message}`];
+}
+
+async function ignoredPods({ deps }: Lab): Promise<ReadonlyMap<string, string>> {
+  const { snapshot } = await readWorld(deps);
+  return new Map(pendingPods(snapshot).ignored.map(({ pod, reason }) => [podKey(pod), reason]));
+}
+
+function pendingReasons(pending: readonly Pod[], ignored: ReadonlyMap<string, string>, waiting: ReadonlyMap<string, string>): string {
+  const reasonOf = (pod: Pod): string => {
+    const left = ignored.get(podKey(pod));
+    if (left !== undefined) return left === "" ? "it asks not to run on nodes of a NodePool" : left;
+    const scheduler = conditionOf(pod.status?.conditions, "PodScheduled")?.message;
+    return waiting.get(podKey(pod)) ?? scheduler ?? "kube-scheduler has not looked at it yet";
+  };
+  const groups = Map.groupBy(pending, reasonOf);
+  return [
+    `${pending.length} ${pending.length === 1 ? "pod is" : "pods are"} pending. Why:`,
+    ...[...groups].map(([reason, group]) => `  ${andOthers(group.map(podKey))}: ${reason}`),
+  ].join("\n");
+}

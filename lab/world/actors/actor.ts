@@ -1,0 +1,39 @@
+import type { Condition } from "../../../core/model/kubernetes.ts";
+import type { Node } from "../../../core/model/node.ts";
+import type { Pod } from "../../../core/model/pod.ts";
+import { timestamp } from "../../../functions/adapters/manifests/api-object.ts";
+import type { World } from "../world.ts";
+
+/** Calls for a run of `fn` after `delayMs`; calls that come before it are the same run. */
+export function debounced(world: World, label: string, delayMs: number, fn: () => void): () => void {
+  let waiting = false;
+  return () => {
+    if (waiting) return;
+    waiting = true;
+    world.clock.after(delayMs, label, () => {
+      waiting = false;
+      fn();
+    });
+  };
+}
+
+export const podsOf = (world: World): readonly Pod[] => world.store.list("Pod") as unknown as readonly Pod[];
+export const nodesOf = (world: World): readonly Node[] => world.store.list("Node") as unknown as readonly Node[];
+
+export const isTerminal = (pod: Pod): boolean => pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed";
+export const isTerminating = (pod: Pod): boolean => pod.metadata.deletionTimestamp !== undefined;
+export const isActive = (pod: Pod): boolean => !isTerminal(pod) && !isTerminating(pod);
+export const isReady = (object: { readonly status?: { readonly conditions?: readonly Condition[] } | undefined }): boolean =>
+  object.status?.conditions?.some((c) => c.type === "Ready" && c.status === "True") ?? false;
+
+/** The conditions with one of them set; its transition time moves only when its status does. */
+export function withCondition(
+  conditions: readonly Condition[] | undefined,
+  condition: Omit<Condition, "lastTransitionTime">,
+  now: number,
+): readonly Condition[] {
+  const old = conditions?.find((c) => c.type === condition.type);
+  const lastTransitionTime = old?.status === condition.status ? (old.lastTransitionTime ?? timestamp(now)) : timestamp(now);
+  const set = { ...condition, lastTransitionTime };
+  return old ? (conditions ?? []).map((c) => (c === old ? set : c)) : [...(conditions ?? []), set];
+}

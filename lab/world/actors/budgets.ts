@@ -1,0 +1,62 @@
+import type { LabelSelector } from "../../../core/model/kubernetes.ts";
+import type { Pod } from "../../../core/model/pod.ts";
+import type { PodDisruptionBudget } from "../../../core/model/workloads.ts";
+import { same } from "../../../functions/adapters/manifests/api-object.ts";
+import { matchesSelector } from "../../../functions/adapters/manifests/selectors.ts";
+import type { Draft } from "../store.ts";
+import type { World } from "../world.ts";
+import { debounced, isActive, isReady, isTerminal, podsOf } from "./actor.ts";
+
+/** The disruption controller: keeps each PodDisruptionBudget's status. */
+export function startBudgets(world: World): void {
+  const sync = debounced(world, "disruption controller", 50, () => {
+    const budgets = world.store.list("PodDisruptionBudget") as unknown as readonly PodDisruptionBudget[];
+    for (const budget of budgets) settle(world, budget);
+  });
+  world.onChange(({ kind, subresource }) => {
+    if (kind === "Pod" || kind === "ReplicaSet" || (kind === "PodDisruptionBudget" && subresource !== "status")) sync();
+  });
+}
+
+function settle(world: World, budget: PodDisruptionBudget): void {
+  const { name, namespace, generation } = budget.metadata;
+  const pods = podsOf(world).filter(
+    (p) =>
+      p.metadata.namespace === namespace && !isTerminal(p) && matchesSelector(budget.spec.selector as LabelSelector, p.metadata.labels),
+  );
+  const { minAvailable, maxUnavailable } = budget.spec;
+  const expected = maxUnavailable !== undefined || typeof minAvailable === "string" ? expectedPods(world, pods) : pods.length;
+  const desired =
+    maxUnavailable !== undefined
+      ? Math.max(0, expected - scaled(maxUnavailable, expected))
+      : scaled(minAvailable ?? 1, typeof minAvailable === "string" ? expected : pods.length);
+  const healthy = pods.filter((p) => isReady(p) && isActive(p)).length;
+  const status = {
+    observedGeneration: generation,
+    expectedPods: expected,
+    desiredHealthy: desired,
+    currentHealthy: healthy,
+    disruptionsAllowed: expected > 0 ? Math.max(0, healthy - desired) : 0,
+  };
+  world.store.patch(
+    "PodDisruptionBudget",
+    name,
+    namespace,
+    { user: "system:serviceaccount:kube-system:disruption-controller", subresource: "status" },
+    (o: Draft) => (same(o.status, status) ? undefined : { ...o, status }),
+  );
+}
+
+/** How many the pods' controllers are meant to keep, each counted once. */
+function expectedPods(world: World, pods: readonly Pod[]): number {
+  const owners = new Set(pods.flatMap((p) => p.metadata.ownerReferences?.find((o) => o.controller)?.uid ?? []));
+  const lone = pods.filter((p) => !p.metadata.ownerReferences?.some((o) => o.controller)).length;
+  let sum = lone;
+  for (const uid of owners) sum += Number((world.store.byUid(uid)?.spec as { replicas?: number } | undefined)?.replicas ?? 0);
+  return sum;
+}
+
+/** A number, or a percentage rounded up. */
+function scaled(value: number | string, of: number): number {
+  return typeof value === "string" && value.endsWith("%") ? Math.ceil((Number.parseFloat(value) / 100) * of) : Number(value);
+}

@@ -1,0 +1,45 @@
+import { conditionOf } from "../../../core/model/conditions.ts";
+import type { Node } from "../../../core/model/node.ts";
+import type { NodeOverlay } from "../../../core/model/node-overlay.ts";
+import { labelsCompatible, requirementsFrom } from "../../../core/requirements/requirements.ts";
+import type { Draft } from "../store.ts";
+import type { World } from "../world.ts";
+import { isReady, nodesOf } from "./actor.ts";
+
+/**
+ * Reports the extended resources that NodeOverlays promise, on nodes whose labels meet their requirements: a NodeOverlay only says that somebody will, and
+ * manifests do not show which DaemonSet that is. Nobody keeps the promises of an overlay that is refused; what a node reports already is left alone.
+ */
+export function startDevicePlugins(world: World): void {
+  const { clock, store } = world;
+  const random = world.random.fork("device plugins");
+
+  const report = (name: string): void => {
+    const node = store.get("Node", name) as Node | undefined;
+    const missing = node && isReady(node) ? unreported(node, store.list("NodeOverlay") as unknown as readonly NodeOverlay[]) : {};
+    if (Object.keys(missing).length === 0) return;
+    store.patch("Node", name, undefined, { user: `system:node:${name}`, subresource: "status" }, (o: Draft) => {
+      for (const list of ["capacity", "allocatable"]) o.status[list] = { ...o.status[list], ...missing };
+      return o;
+    });
+  };
+
+  world.onChange(({ kind, type, object }) => {
+    if (type === "DELETED" || (kind !== "Node" && kind !== "NodeOverlay")) return;
+    if (store.list("NodeOverlay").length === 0) return;
+    const names = kind === "Node" ? [object.metadata.name] : nodesOf(world).map(({ metadata }) => metadata.name);
+    for (const name of names) clock.after(random.between(1_000, 3_000), `device plugins ${name}`, () => report(name));
+  });
+}
+
+function unreported(node: Node, overlays: readonly NodeOverlay[]): Record<string, string | number> {
+  const missing: Record<string, string | number> = {};
+  for (const { spec, status } of overlays) {
+    if (conditionOf(status?.conditions, "Ready")?.status !== "True") continue;
+    if (!labelsCompatible(node.metadata.labels ?? {}, requirementsFrom(spec.requirements))) continue;
+    for (const [resource, quantity] of Object.entries(spec.capacity ?? {})) {
+      if (node.status?.capacity?.[resource] === undefined) missing[resource] = quantity;
+    }
+  }
+  return missing;
+}

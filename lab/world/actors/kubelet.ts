@@ -1,0 +1,132 @@
+import type { Condition } from "../../../core/model/kubernetes.ts";
+import type { Pod } from "../../../core/model/pod.ts";
+import { type ApiObject, timestamp } from "../../../functions/adapters/manifests/api-object.ts";
+import type { Draft } from "../store.ts";
+import { USER, type World } from "../world.ts";
+import { isTerminal, isTerminating, podsOf, withCondition } from "./actor.ts";
+
+/** Annotations that steer a pod, the same as those of the end-to-end test's fake kubelet: durations like "90s". */
+const START_AFTER = "testcluster/start-after";
+const COMPLETE_AFTER = "testcluster/complete-after";
+const STOP_AFTER = "testcluster/stop-after";
+/** How long a Job's pod works when its annotation does not say. */
+const JOB_MS = 30_000;
+
+/** The kubelets of all nodes. */
+export interface Kubelets {
+  /** Registers a node and makes it Ready after `readyAfterMs`. A node of that name that exists already is taken over. */
+  join(node: ApiObject, readyAfterMs: number): void;
+  /** The machine is gone: heartbeats and pods are left as they are. */
+  die(nodeName: string): void;
+  isAlive(nodeName: string): boolean;
+}
+
+export function startKubelets(world: World): Kubelets {
+  const { clock, store } = world;
+  const random = world.random.fork("kubelet");
+  /** What is under way for a pod, so that one change is handled once. */
+  const busy = new Set<string>();
+  const alive = new Set<string>();
+
+  const onNode = (pod: Pod): boolean => pod.spec.nodeName !== undefined && alive.has(pod.spec.nodeName);
+  const user = (pod: Pod): string => `system:node:${pod.spec.nodeName}`;
+  const later = (pod: Pod, what: string, ms: number, fn: (pod: Pod) => void): void => {
+    const key = `${what} ${pod.metadata.uid}`;
+    if (busy.has(key)) return;
+    busy.add(key);
+    clock.after(ms, `kubelet ${what} ${pod.metadata.name}`, () => {
+      busy.delete(key);
+      const now = store.byUid(pod.metadata.uid ?? "") as unknown as Pod | undefined;
+      if (now && onNode(now)) fn(now);
+    });
+  };
+
+  const start = (pod: Pod): void => {
+    if (isTerminating(pod) || pod.status?.phase !== "Pending") return;
+    store.patch("Pod", pod.metadata.name, pod.metadata.namespace, { user: user(pod), subresource: "status" }, (o: Draft) => {
+      o.status = {
+        ...o.status,
+        phase: "Running",
+        startTime: timestamp(clock.now()),
+        conditions: ready(o.status.conditions, true, clock.now()),
+      };
+      return o;
+    });
+    const isJob = pod.metadata.ownerReferences?.some((o) => o.kind === "Job") ?? false;
+    const completes = duration(pod, COMPLETE_AFTER) ?? (isJob ? JOB_MS : undefined);
+    if (completes !== undefined) later(pod, "finish", completes, finish);
+  };
+  const finish = (pod: Pod): void => {
+    if (isTerminal(pod)) return;
+    store.patch("Pod", pod.metadata.name, pod.metadata.namespace, { user: user(pod), subresource: "status" }, (o: Draft) => {
+      o.status = { ...o.status, phase: "Succeeded", conditions: ready(o.status.conditions, false, clock.now()) };
+      return o;
+    });
+  };
+  const remove = (pod: Pod): void => {
+    store.delete(
+      "Pod",
+      pod.metadata.name,
+      { namespace: pod.metadata.namespace, uid: pod.metadata.uid, gracePeriodSeconds: 0 },
+      { user: user(pod) },
+    );
+  };
+  const attend = (pod: Pod): void => {
+    if (!onNode(pod)) return;
+    if (isTerminating(pod)) {
+      const grace = (pod.metadata.deletionGracePeriodSeconds ?? 0) * 1000;
+      // A program that obeys SIGTERM is gone in a second or two, whatever grace it was given.
+      const ms = isTerminal(pod) ? 0 : Math.min(grace, duration(pod, STOP_AFTER) ?? random.between(1_000, 2_000));
+      later(pod, `stop within ${grace}`, ms, remove);
+    } else if (pod.status?.phase === "Pending") {
+      later(pod, "start", duration(pod, START_AFTER) ?? random.between(800, 1_500), start);
+    }
+  };
+
+  const run = (nodeName: string, readyAfterMs: number): void => {
+    alive.add(nodeName);
+    clock.after(readyAfterMs, `kubelet ready ${nodeName}`, () => {
+      if (!alive.has(nodeName)) return;
+      store.patch("Node", nodeName, undefined, { user: `system:node:${nodeName}`, subresource: "status" }, (o: Draft) => {
+        const condition = { type: "Ready", status: "True", reason: "KubeletReady", message: "kubelet is posting ready status" } as const;
+        o.status = { ...o.status, conditions: withCondition(o.status?.conditions, condition, clock.now()) };
+        return o;
+      });
+    });
+    for (const pod of podsOf(world)) if (pod.spec.nodeName === nodeName) attend(pod);
+  };
+
+  world.onChange(({ kind, type, object, user: who }) => {
+    if (kind === "Pod" && type !== "DELETED") attend(object as unknown as Pod);
+    // A node out of a manifest stands for a machine that somebody else runs.
+    if (kind === "Node" && type === "ADDED" && who === USER) run(object.metadata.name, 0);
+  });
+
+  return {
+    join(node, readyAfterMs) {
+      const { name } = node.metadata;
+      if (!store.get("Node", name)) store.create(node, { user: `system:node:${name}` });
+      run(name, readyAfterMs);
+    },
+    die: (nodeName) => {
+      if (alive.delete(nodeName)) clock.touch();
+    },
+    isAlive: (nodeName) => alive.has(nodeName),
+  };
+}
+
+function ready(conditions: readonly Condition[] | undefined, is: boolean, now: number): readonly Condition[] {
+  let next = conditions;
+  for (const type of ["Initialized", "ContainersReady", "Ready"]) {
+    next = withCondition(next, { type, status: is || type === "Initialized" ? "True" : "False" }, now);
+  }
+  return next ?? [];
+}
+
+/** "1h30m", "90s" or "250ms" of an annotation in ms; undefined when absent or unreadable. */
+function duration(pod: Pod, annotation: string): number | undefined {
+  const text = pod.metadata.annotations?.[annotation];
+  if (text === undefined || !/^(\d+(ms|s|m|h))+$/.test(text)) return undefined;
+  const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+  return [...text.matchAll(/(\d+)(ms|s|m|h)/g)].reduce((sum, [, n, unit = "s"]) => sum + Number(n) * (units[unit] ?? 0), 0);
+}

@@ -1,0 +1,69 @@
+import type { Node } from "../../../core/model/node.ts";
+import type { NodeSelectorRequirement, NodeSelectorTerm, Pod, PodSpec } from "../../../core/model/pod.ts";
+import type { Taint, Toleration } from "../../../core/model/taint.ts";
+
+/** What kube-scheduler and the DaemonSet controller ask of one node alone. */
+
+export function tolerates(tolerations: readonly Toleration[] | undefined, taint: Taint): boolean {
+  return (tolerations ?? []).some((t) => {
+    if (t.effect && t.effect !== taint.effect) return false;
+    if (t.key !== undefined && t.key !== "" && t.key !== taint.key) return false;
+    if (t.operator === "Exists") return true;
+    if (t.operator === "Gt" || t.operator === "Lt") {
+      const [have, bound] = [Number(taint.value), Number(t.value)];
+      return t.operator === "Gt" ? have > bound : have < bound;
+    }
+    return t.key !== undefined && t.key !== "" && (t.value ?? "") === (taint.value ?? "");
+  });
+}
+
+/** The first taint that keeps the pod away; PreferNoSchedule only dissuades. */
+export const untolerated = (spec: PodSpec, taints: readonly Taint[] | undefined): Taint | undefined =>
+  taints?.find((t) => t.effect !== "PreferNoSchedule" && !tolerates(spec.tolerations, t));
+
+function meets({ operator, values = [] }: NodeSelectorRequirement, value: string | undefined): boolean {
+  switch (operator) {
+    case "In":
+      return value !== undefined && values.includes(value);
+    case "NotIn":
+      return value === undefined || !values.includes(value);
+    case "Exists":
+      return value !== undefined;
+    case "DoesNotExist":
+      return value === undefined;
+    case "Gt":
+      return value !== undefined && Number.parseInt(value, 10) > Number(values[0]);
+    case "Lt":
+      return value !== undefined && Number.parseInt(value, 10) < Number(values[0]);
+  }
+}
+
+/** A term without expressions selects nothing. */
+export function meetsTerm(term: NodeSelectorTerm, node: Node): boolean {
+  const labels = node.metadata.labels ?? {};
+  const { matchExpressions = [], matchFields = [] } = term;
+  if (matchExpressions.length + matchFields.length === 0) return false;
+  return (
+    matchExpressions.every((r) => meets(r, labels[r.key])) &&
+    matchFields.every((r) => meets(r, r.key === "metadata.name" ? node.metadata.name : undefined))
+  );
+}
+
+/** Node selector and required node affinity. */
+export function selectsNode(spec: PodSpec, node: Node): boolean {
+  const labels = node.metadata.labels ?? {};
+  for (const [key, value] of Object.entries(spec.nodeSelector ?? {})) if (labels[key] !== value) return false;
+  const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  return required === undefined || required.nodeSelectorTerms.some((term) => meetsTerm(term, node));
+}
+
+/** "address/protocol/port" of each host port; 0.0.0.0 clashes with every address. */
+export function hostPorts(pod: Pod): readonly { readonly ip: string; readonly key: string }[] {
+  const containers = [...(pod.spec.containers ?? []), ...(pod.spec.initContainers ?? []).filter((c) => c.restartPolicy === "Always")];
+  return containers.flatMap((c) =>
+    (c.ports ?? []).flatMap((p) => (p.hostPort ? [{ ip: p.hostIP || "0.0.0.0", key: `${p.protocol ?? "TCP"}/${p.hostPort}` }] : [])),
+  );
+}
+
+export const portsClash = (a: readonly { ip: string; key: string }[], b: readonly { ip: string; key: string }[]): boolean =>
+  a.some((x) => b.some((y) => x.key === y.key && (x.ip === y.ip || x.ip === "0.0.0.0" || y.ip === "0.0.0.0")));

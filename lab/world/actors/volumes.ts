@@ -1,0 +1,173 @@
+import type { Node } from "../../../core/model/node.ts";
+import type { Pod } from "../../../core/model/pod.ts";
+import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../../core/model/workloads.ts";
+import type { ApiObject } from "../../../functions/adapters/manifests/api-object.ts";
+import type { Draft } from "../store.ts";
+import type { World } from "../world.ts";
+import { debounced, isTerminal, podsOf } from "./actor.ts";
+import { meetsTerm } from "./placement.ts";
+
+const ZONE = "topology.kubernetes.io/zone";
+const EBS = "ebs.csi.aws.com";
+/** From the last pod's end to the volume being free again. */
+const DETACH_MS = 3_000;
+
+export interface VolumeRule {
+  /** Why the node will not do; undefined when it will. */
+  refuses(node: Node): string | undefined;
+  /** Binds what waited for its first consumer. */
+  bind(node: Node): void;
+}
+
+/** What a pod's volumes ask of a node; a sentence when no node would do. */
+export function volumeRule(world: World, pod: Pod): VolumeRule | string {
+  const rules: VolumeRule[] = [];
+  for (const name of claimNames(pod)) {
+    const claim = world.store.get("PersistentVolumeClaim", name, pod.metadata.namespace) as unknown as PersistentVolumeClaim | undefined;
+    if (!claim) return `persistentvolumeclaim "${name}" not found`;
+    const rule = claimRule(world, claim);
+    if (typeof rule === "string") return rule;
+    rules.push(rule);
+  }
+  return {
+    refuses: (node) => {
+      for (const rule of rules) {
+        const why = rule.refuses(node);
+        if (why !== undefined) return why;
+      }
+      return undefined;
+    },
+    bind: (node) => {
+      for (const rule of rules) rule.bind(node);
+    },
+  };
+}
+
+function claimNames(pod: Pod): string[] {
+  return (pod.spec.volumes ?? []).flatMap((v) =>
+    v.persistentVolumeClaim ? [v.persistentVolumeClaim.claimName] : v.ephemeral ? [`${pod.metadata.name}-${v.name}`] : [],
+  );
+}
+
+function claimRule(world: World, claim: PersistentVolumeClaim): VolumeRule | string {
+  if (claim.spec.volumeName) {
+    const volume = world.store.get("PersistentVolume", claim.spec.volumeName) as unknown as PersistentVolume | undefined;
+    const terms = volume?.spec.nodeAffinity?.required?.nodeSelectorTerms;
+    const conflict = "node(s) had volume node affinity conflict";
+    return { refuses: (node) => (terms && !terms.some((t) => meetsTerm(t, node)) ? conflict : undefined), bind: () => {} };
+  }
+  const storageClass = classOf(world, claim);
+  if (storageClass?.volumeBindingMode !== "WaitForFirstConsumer") return "pod has unbound immediate PersistentVolumeClaims";
+  const topologies = storageClass.allowedTopologies;
+  return {
+    refuses: (node) => {
+      const labels = node.metadata.labels ?? {};
+      const allowed =
+        !topologies || topologies.some((t) => (t.matchLabelExpressions ?? []).every((e) => e.values.includes(labels[e.key] ?? "")));
+      return allowed ? undefined : "node(s) didn't find available persistent volumes to bind";
+    },
+    bind: (node) => provision(world, claim, storageClass, node.metadata.labels?.[ZONE]),
+  };
+}
+
+function classOf(world: World, claim: PersistentVolumeClaim): StorageClass | undefined {
+  const classes = world.store.list("StorageClass") as unknown as readonly StorageClass[];
+  const { storageClassName } = claim.spec;
+  return classes.find((c) =>
+    storageClassName === undefined
+      ? c.metadata.annotations?.["storageclass.kubernetes.io/is-default-class"] === "true"
+      : c.metadata.name === storageClassName,
+  );
+}
+
+function provision(world: World, claim: PersistentVolumeClaim, storageClass: StorageClass, zone: string | undefined): void {
+  const user = "system:serviceaccount:kube-system:ebs-csi-controller-sa";
+  const name = `pvc-${claim.metadata.uid ?? claim.metadata.name}`;
+  const terms = [{ matchExpressions: [{ key: ZONE, operator: "In", values: [zone] }] }];
+  world.store.create(
+    {
+      apiVersion: "v1",
+      kind: "PersistentVolume",
+      metadata: { name },
+      spec: {
+        csi: { driver: storageClass.provisioner ?? EBS },
+        claimRef: { namespace: claim.metadata.namespace, name: claim.metadata.name, uid: claim.metadata.uid },
+        ...(zone !== undefined && { nodeAffinity: { required: { nodeSelectorTerms: terms } } }),
+      },
+      status: { phase: "Bound" },
+    } as ApiObject,
+    { user },
+  );
+  world.store.patch("PersistentVolumeClaim", claim.metadata.name, claim.metadata.namespace, { user }, (o: Draft) => {
+    o.spec.volumeName = name;
+    o.status = { phase: "Bound" };
+    o.metadata.annotations = { ...o.metadata.annotations, "pv.kubernetes.io/bind-completed": "yes" };
+    return o;
+  });
+}
+
+/** Volumes beside the scheduler: ephemeral claims, immediate binding, attaching and detaching. */
+export function startVolumes(world: World, zones: readonly string[]): void {
+  const sync = debounced(world, "volume controllers", 100, () => {
+    for (const pod of podsOf(world)) ephemeralClaims(world, pod);
+    for (const object of world.store.list("PersistentVolumeClaim")) {
+      const claim = object as unknown as PersistentVolumeClaim;
+      const storageClass = claim.spec.volumeName ? undefined : classOf(world, claim);
+      if (storageClass && storageClass.volumeBindingMode !== "WaitForFirstConsumer") provision(world, claim, storageClass, zones[0]);
+    }
+    attach(world);
+  });
+  const detach = debounced(world, "attach-detach controller", DETACH_MS, () => detachUnused(world));
+  world.onChange(({ kind, type }) => {
+    if (kind === "Pod" || kind === "PersistentVolumeClaim" || kind === "StorageClass") sync();
+    if (kind === "Pod" && type === "DELETED") detach();
+  });
+}
+
+function ephemeralClaims(world: World, pod: Pod): void {
+  for (const volume of pod.spec.volumes ?? []) {
+    const name = `${pod.metadata.name}-${volume.name}`;
+    const template = volume.ephemeral?.volumeClaimTemplate;
+    if (!template || world.store.get("PersistentVolumeClaim", name, pod.metadata.namespace)) continue;
+    const { namespace = "default", uid = "" } = pod.metadata;
+    const ownerReferences = [{ apiVersion: "v1", kind: "Pod", name: pod.metadata.name, uid, controller: true }];
+    const metadata = { name, namespace, ownerReferences };
+    const user = "system:serviceaccount:kube-system:ephemeral-volume-controller";
+    world.store.create(
+      { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata, spec: template.spec, status: { phase: "Pending" } },
+      { user },
+    );
+  }
+}
+
+const AD_CONTROLLER = { user: "system:serviceaccount:kube-system:attachdetach-controller" };
+
+/** Name, node and volume of the attachments that the pods on nodes use. */
+function attachments(world: World): ReadonlyMap<string, { readonly node: string; readonly volume: string }> {
+  const used = new Map<string, { node: string; volume: string }>();
+  for (const pod of podsOf(world)) {
+    if (!pod.spec.nodeName || isTerminal(pod)) continue;
+    for (const name of claimNames(pod)) {
+      const claim = world.store.get("PersistentVolumeClaim", name, pod.metadata.namespace) as unknown as PersistentVolumeClaim | undefined;
+      const volume = claim?.spec.volumeName;
+      if (volume) used.set(`csi-${volume}-${pod.spec.nodeName}`, { node: pod.spec.nodeName, volume });
+    }
+  }
+  return used;
+}
+
+function attach(world: World): void {
+  for (const [name, { node, volume }] of attachments(world)) {
+    if (world.store.get("VolumeAttachment", name)) continue;
+    const spec = { attacher: EBS, nodeName: node, source: { persistentVolumeName: volume } };
+    world.store.create({ apiVersion: "storage.k8s.io/v1", kind: "VolumeAttachment", metadata: { name }, spec }, AD_CONTROLLER);
+  }
+}
+
+function detachUnused(world: World): void {
+  const used = attachments(world);
+  for (const { metadata } of world.store.list("VolumeAttachment")) {
+    if (metadata.name.startsWith("csi-") && !used.has(metadata.name))
+      world.store.delete("VolumeAttachment", metadata.name, {}, AD_CONTROLLER);
+  }
+}

@@ -1,0 +1,266 @@
+import type { KubernetesObject, LabelSelector } from "../../../core/model/kubernetes.ts";
+import type { Node } from "../../../core/model/node.ts";
+import type { PersistentVolumeClaimSpec, Pod, PodSpec, PodTemplate } from "../../../core/model/pod.ts";
+import { type ApiObject, same } from "../../../functions/adapters/manifests/api-object.ts";
+import { hash } from "../random.ts";
+import type { Draft } from "../store.ts";
+import type { World } from "../world.ts";
+import { debounced, isActive, isReady, isTerminal, isTerminating, nodesOf, podsOf } from "./actor.ts";
+import { selectsNode, untolerated } from "./placement.ts";
+
+const DELAY_MS = 20;
+
+interface Workload extends KubernetesObject {
+  readonly spec: {
+    readonly replicas?: number;
+    readonly selector?: LabelSelector;
+    readonly template: PodTemplate;
+    readonly completions?: number;
+    readonly parallelism?: number;
+    readonly volumeClaimTemplates?: readonly (KubernetesObject & { readonly spec: PersistentVolumeClaimSpec })[];
+    readonly podManagementPolicy?: string;
+    readonly suspend?: boolean;
+    readonly strategy?: { readonly type?: string };
+  };
+  readonly status?: { readonly succeeded?: number };
+}
+
+/** The workload controllers: Deployment, ReplicaSet, StatefulSet, DaemonSet and Job, as far as node scaling notices them. */
+export function startWorkloads(world: World): void {
+  const sync = debounced(world, "workload controllers", DELAY_MS, () => {
+    const byOwner = Map.groupBy(podsOf(world), (p) => p.metadata.ownerReferences?.find((o) => o.controller)?.uid ?? "");
+    const owned = (owner: KubernetesObject): readonly Pod[] => byOwner.get(owner.metadata.uid ?? "") ?? [];
+    for (const deployment of workloads(world, "Deployment")) syncDeployment(world, deployment, owned);
+    for (const set of workloads(world, "ReplicaSet")) syncReplicaSet(world, set, owned(set));
+    for (const set of workloads(world, "StatefulSet")) syncStatefulSet(world, set, owned(set));
+    for (const set of workloads(world, "DaemonSet")) syncDaemonSet(world, set, owned(set));
+    for (const job of workloads(world, "Job")) syncJob(world, job, owned(job));
+  });
+  const kinds = new Set(["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "Pod", "Node"]);
+  world.onChange(({ kind, subresource }) => {
+    if (kinds.has(kind) && (subresource !== "status" || kind === "Pod")) sync();
+  });
+}
+
+const workloads = (world: World, kind: string): readonly Workload[] =>
+  (world.store.list(kind) as unknown as readonly Workload[]).filter((w) => w.metadata.deletionTimestamp === undefined);
+
+const user = (controller: string): { readonly user: string } => ({ user: `system:serviceaccount:kube-system:${controller}` });
+
+function setStatus(world: World, object: Workload, status: Record<string, unknown>): void {
+  const { name, namespace } = object.metadata;
+  world.store.patch(object.kind ?? "", name, namespace, { ...user("controller-manager"), subresource: "status" }, (o: Draft) =>
+    same(o.status, status) ? undefined : { ...o, status },
+  );
+}
+
+function createPod(
+  world: World,
+  owner: Workload,
+  extra: { readonly name?: string; readonly labels?: Record<string, string>; readonly spec?: Partial<PodSpec> },
+): void {
+  const { template } = owner.spec;
+  const { name, namespace = "default", uid = "" } = owner.metadata;
+  world.store.create(
+    {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: {
+        ...template.metadata,
+        name: extra.name ?? "",
+        ...(extra.name === undefined && { generateName: `${name}-` }),
+        namespace,
+        labels: { ...template.metadata?.labels, ...extra.labels },
+        ownerReferences: [
+          { apiVersion: owner.apiVersion ?? "apps/v1", kind: owner.kind ?? "", name, uid, controller: true, blockOwnerDeletion: true },
+        ],
+      },
+      spec: { ...template.spec, ...extra.spec },
+    } as ApiObject,
+    user(`${(owner.kind ?? "").toLowerCase()}-controller`),
+  );
+}
+
+function deletePod(world: World, pod: Pod, controller: string): void {
+  const { name, namespace, uid } = pod.metadata;
+  world.store.delete("Pod", name, { namespace, uid }, user(controller));
+}
+
+/** One ReplicaSet for each template; the old give way as the new become ready, a quarter at a time. */
+function syncDeployment(world: World, deployment: Workload, owned: (o: KubernetesObject) => readonly Pod[]): void {
+  const { name, namespace, uid = "" } = deployment.metadata;
+  const { template, selector, replicas = 1 } = deployment.spec;
+  const suffix = hash(JSON.stringify(template)).toString(36);
+  const setName = `${name}-${suffix}`;
+  const sets = workloads(world, "ReplicaSet").filter((s) => s.metadata.ownerReferences?.some((o) => o.uid === uid));
+  const current = sets.find((s) => s.metadata.name === setName);
+  const labels = { ...template.metadata?.labels, "pod-template-hash": suffix };
+  const old = sets.filter((s) => s !== current && (s.spec.replicas ?? 0) > 0);
+  if (!current) {
+    world.store.create(
+      {
+        apiVersion: "apps/v1",
+        kind: "ReplicaSet",
+        metadata: {
+          name: setName,
+          ...(namespace !== undefined && { namespace }),
+          labels,
+          ownerReferences: [{ apiVersion: "apps/v1", kind: "Deployment", name, uid, controller: true, blockOwnerDeletion: true }],
+        },
+        spec: {
+          replicas: old.length === 0 ? replicas : Math.min(replicas, Math.ceil(replicas / 4)),
+          selector: { ...selector, matchLabels: { ...selector?.matchLabels, "pod-template-hash": suffix } },
+          template: { ...template, metadata: { ...template.metadata, labels } },
+        },
+      },
+      user("deployment-controller"),
+    );
+    return;
+  }
+  const scaleTo = (set: Workload, count: number): void => {
+    world.store.patch("ReplicaSet", set.metadata.name, namespace, user("deployment-controller"), (o: Draft) =>
+      o.spec.replicas === count ? undefined : { ...o, spec: { ...o.spec, replicas: count } },
+    );
+  };
+  const ready = owned(current).filter((p) => isReady(p) && isActive(p)).length;
+  if (old.length === 0) scaleTo(current, replicas);
+  else {
+    scaleTo(current, Math.min(replicas, ready + Math.ceil(replicas / 4)));
+    let excess = Math.max(0, old.reduce((sum, s) => sum + (s.spec.replicas ?? 0), 0) - Math.max(0, replicas - ready));
+    for (const set of old) {
+      const cut = Math.min(excess, set.spec.replicas ?? 0);
+      if (cut > 0) scaleTo(set, (set.spec.replicas ?? 0) - cut);
+      excess -= cut;
+    }
+  }
+  setStatus(world, deployment, { replicas, readyReplicas: ready, availableReplicas: ready });
+}
+
+function syncReplicaSet(world: World, set: Workload, pods: readonly Pod[]): void {
+  const active = pods.filter(isActive);
+  const wanted = set.spec.replicas ?? 1;
+  for (let i = active.length; i < wanted; i++) createPod(world, set, {});
+  if (active.length > wanted) {
+    for (const pod of toDelete(active).slice(0, active.length - wanted)) deletePod(world, pod, "replicaset-controller");
+  }
+  setStatus(world, set, { replicas: active.length, readyReplicas: active.filter(isReady).length });
+}
+
+/** Who goes first: unbound, pending, not ready, cheap to delete, crowded on its node, young (Kubernetes pkg/controller/controller_utils.go). */
+function toDelete(pods: readonly Pod[]): Pod[] {
+  const crowd = new Map<string, number>();
+  for (const { spec } of pods) crowd.set(spec.nodeName ?? "", (crowd.get(spec.nodeName ?? "") ?? 0) + 1);
+  const rank = (p: Pod): readonly number[] => [
+    p.spec.nodeName ? 1 : 0,
+    p.status?.phase === "Running" ? 1 : 0,
+    isReady(p) ? 1 : 0,
+    Number(p.metadata.annotations?.["controller.kubernetes.io/pod-deletion-cost"] ?? 0),
+    -(crowd.get(p.spec.nodeName ?? "") ?? 0),
+    -Date.parse(p.metadata.creationTimestamp ?? ""),
+  ];
+  return [...pods].sort((a, b) => {
+    const [x, y] = [rank(a), rank(b)];
+    for (const [i, value] of x.entries()) if (value !== y[i]) return value - (y[i] ?? 0);
+    return 0;
+  });
+}
+
+/** Ordinals in order, each after the one before is ready (unless Parallel); highest goes first. */
+function syncStatefulSet(world: World, set: Workload, pods: readonly Pod[]): void {
+  const { name, namespace } = set.metadata;
+  const wanted = set.spec.replicas ?? 1;
+  const byName = new Map(pods.map((p) => [p.metadata.name, p]));
+  const parallel = set.spec.podManagementPolicy === "Parallel";
+  for (let i = 0; i < wanted; i++) {
+    const podName = `${name}-${i}`;
+    const pod = byName.get(podName);
+    if (pod && isTerminal(pod)) deletePod(world, pod, "statefulset-controller");
+    if (!pod) {
+      const volumes = (set.spec.volumeClaimTemplates ?? []).map((claim) => {
+        const claimName = `${claim.metadata.name}-${podName}`;
+        if (!world.store.get("PersistentVolumeClaim", claimName, namespace)) {
+          const metadata = { name: claimName, ...(namespace !== undefined && { namespace }) };
+          world.store.create(
+            { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata, spec: claim.spec, status: { phase: "Pending" } },
+            user("statefulset-controller"),
+          );
+        }
+        return { name: claim.metadata.name, persistentVolumeClaim: { claimName } };
+      });
+      const all = [...(set.spec.template.spec.volumes ?? []), ...volumes];
+      createPod(world, set, {
+        name: podName,
+        labels: { "statefulset.kubernetes.io/pod-name": podName, "apps.kubernetes.io/pod-index": String(i) },
+        ...(all.length > 0 && { spec: { volumes: all } }),
+      });
+    }
+    if (!parallel && !(pod && isReady(pod) && isActive(pod))) break;
+  }
+  const surplus = pods.filter((p) => Number(p.metadata.name.slice(name.length + 1)) >= wanted);
+  const last = surplus.sort((a, b) => Number(b.metadata.name.slice(name.length + 1)) - Number(a.metadata.name.slice(name.length + 1)))[0];
+  if (last && !isTerminating(last)) deletePod(world, last, "statefulset-controller");
+  setStatus(world, set, { replicas: pods.length, readyReplicas: pods.filter(isReady).length });
+}
+
+const DAEMON_TOLERATIONS: NonNullable<PodSpec["tolerations"]> = [
+  { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoExecute" },
+  { key: "node.kubernetes.io/unreachable", operator: "Exists", effect: "NoExecute" },
+  ...["disk-pressure", "memory-pressure", "pid-pressure", "unschedulable"].map(
+    (name) => ({ key: `node.kubernetes.io/${name}`, operator: "Exists", effect: "NoSchedule" }) as const,
+  ),
+];
+
+/** One pod for each node that the template selects and whose taints it tolerates; gone where that no longer holds. */
+function syncDaemonSet(world: World, set: Workload, pods: readonly Pod[]): void {
+  const { spec } = set.spec.template;
+  const tolerations = [...(spec.tolerations ?? []), ...DAEMON_TOLERATIONS];
+  const withTolerations: PodSpec = { ...spec, tolerations };
+  const target = (pod: Pod): string | undefined => pod.spec.nodeName ?? pinnedNode(pod.spec);
+  const served = new Map<string, Pod>();
+  for (const pod of pods) {
+    const node = target(pod);
+    if (isTerminal(pod)) deletePod(world, pod, "daemon-set-controller");
+    else if (node !== undefined) served.set(node, pod);
+  }
+  const wanted = new Set<string>();
+  for (const node of nodesOf(world)) {
+    const { name } = node.metadata;
+    if (!selectsNode(withTolerations, node)) continue;
+    // A running daemon is only driven out by NoExecute; a new one is kept out by NoSchedule too.
+    const taint = untolerated(withTolerations, notYet(node.spec.taints));
+    const pod = served.get(name);
+    if (taint && (!pod || taint.effect === "NoExecute")) continue;
+    wanted.add(name);
+    if (!pod) createPod(world, set, { spec: { tolerations, affinity: pinnedTo(spec, name) } });
+  }
+  for (const [name, pod] of served) if (!wanted.has(name) && !isTerminating(pod)) deletePod(world, pod, "daemon-set-controller");
+  setStatus(world, set, { desiredNumberScheduled: wanted.size, numberReady: pods.filter(isReady).length });
+}
+
+/** A node that is still coming up gets its daemons all the same: they are what makes it ready. */
+const notYet = (taints: Node["spec"]["taints"]): Node["spec"]["taints"] => taints?.filter((t) => t.key !== "node.kubernetes.io/not-ready");
+
+function pinnedTo(spec: PodSpec, node: string): NonNullable<PodSpec["affinity"]> {
+  const field = { key: "metadata.name", operator: "In", values: [node] } as const;
+  const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [{}];
+  const nodeSelectorTerms = terms.map((t) => ({ ...t, matchFields: [field] }));
+  return {
+    ...spec.affinity,
+    nodeAffinity: { ...spec.affinity?.nodeAffinity, requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } },
+  };
+}
+
+function pinnedNode(spec: PodSpec): string | undefined {
+  const [term] = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  return term?.matchFields?.find((f) => f.key === "metadata.name")?.values?.[0];
+}
+
+function syncJob(world: World, job: Workload, pods: readonly Pod[]): void {
+  const { completions = 1, parallelism = 1, suspend } = job.spec;
+  const succeeded = pods.filter((p) => p.status?.phase === "Succeeded").length;
+  const active = pods.filter(isActive).length;
+  const wanted = suspend ? 0 : Math.min(parallelism, completions - succeeded);
+  for (let i = active; i < wanted; i++)
+    createPod(world, job, { labels: { "job-name": job.metadata.name }, spec: { restartPolicy: "Never" } as Partial<PodSpec> });
+  setStatus(world, job, { active, succeeded, ...(succeeded >= completions && { conditions: [{ type: "Complete", status: "True" }] }) });
+}

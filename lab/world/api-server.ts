@@ -1,0 +1,87 @@
+import type { KubernetesObject, LabelSelector } from "../../core/model/kubernetes.ts";
+import type { Pod } from "../../core/model/pod.ts";
+import type { PodDisruptionBudget } from "../../core/model/workloads.ts";
+import type { Kind, Kinds, Kubernetes } from "../../core/ports/kubernetes.ts";
+import { type ApiObject, frozen } from "../../functions/adapters/manifests/api-object.ts";
+import { matchesSelector, parseFieldSelector, parseLabelSelector } from "../../functions/adapters/manifests/selectors.ts";
+import type { Draft } from "./store.ts";
+import type { World } from "./world.ts";
+
+/** Who asks, in the changes that the product's own calls make. */
+export const PRODUCT = "karpenter-serverless";
+
+/** The port to the world's API server. Asynchronous as the real one, yet it takes no virtual time: latency is the interceptor's business. */
+export function simulatedKubernetes(world: World, user: string = PRODUCT): Kubernetes {
+  const { store } = world;
+  /** The store keeps plain JSON; by its kind it is known what it is. */
+  const as = <K extends Kind>(_kind: K, object: ApiObject): Kinds[K] => object as unknown as Kinds[K];
+  const raw = (kind: Kind, object: KubernetesObject): ApiObject => ({ ...object, kind }) as ApiObject;
+
+  return {
+    async get(kind, name, namespace) {
+      const found = store.get(kind, name, namespace);
+      return found && as(kind, found);
+    },
+    async list(kind, { fieldSelector, labelSelector } = {}) {
+      const field = fieldSelector === undefined ? undefined : parseFieldSelector(fieldSelector);
+      const label = labelSelector === undefined ? undefined : parseLabelSelector(labelSelector);
+      return store
+        .list(kind)
+        .filter((o) => (field?.(o) ?? true) && (label?.(o.metadata.labels ?? {}) ?? true))
+        .map((o) => as(kind, o));
+    },
+    create: async (kind, object) => as(kind, store.create(raw(kind, object), { user })),
+    update: async (kind, object) => as(kind, store.update(raw(kind, object), { user })),
+    updateStatus: async (kind, object) => as(kind, store.update(raw(kind, object), { user, subresource: "status" })),
+    delete: async (kind, name, options = {}) => store.delete(kind, name, options, { user }),
+    evict: async (pod) => evict(world, pod, user),
+    async publish(event) {
+      world.events.push(frozen({ ...event, at: world.clock.now() }));
+    },
+    version: async () => world.version,
+  };
+}
+
+/**
+ * policy/v1 Eviction. A pod that does not run needs no budget's leave; of several budgets over one pod the API server will have none
+ * (Kubernetes pkg/registry/core/pod/storage/eviction.go).
+ */
+function evict(world: World, pod: Pod, user: string): "evicted" | "gone" | "blocked" {
+  const { store } = world;
+  const { name, namespace = "default", uid } = pod.metadata;
+  const found = store.get("Pod", name, namespace) as (Pod & ApiObject) | undefined;
+  if (!found || (uid !== undefined && uid !== found.metadata.uid)) return "gone";
+  const go = (): "evicted" => {
+    store.delete("Pod", name, { namespace }, { user, subresource: "eviction" });
+    return "evicted";
+  };
+  const phase = found.status?.phase;
+  if (phase === "Succeeded" || phase === "Failed" || phase === "Pending" || found.metadata.deletionTimestamp !== undefined) return go();
+
+  const budgets = store.list("PodDisruptionBudget").filter((pdb) => {
+    const { selector } = pdb.spec as { selector?: LabelSelector };
+    return pdb.metadata.namespace === namespace && matchesSelector(selector, found.metadata.labels);
+  }) as unknown as (Required<PodDisruptionBudget> & { status?: BudgetStatus })[];
+  const [budget, second] = budgets;
+  if (!budget) return go();
+  if (second) return "blocked";
+  const status = budget.status ?? {};
+  const ready = found.status?.conditions?.some((c) => c.type === "Ready" && c.status === "True") ?? false;
+  if (!ready) {
+    if (budget.spec.unhealthyPodEvictionPolicy === "AlwaysAllow") return go();
+    if ((status.desiredHealthy ?? 0) > 0 && (status.currentHealthy ?? 0) >= (status.desiredHealthy ?? 0)) return go();
+  }
+  if (status.observedGeneration !== budget.metadata.generation || (status.disruptionsAllowed ?? 0) <= 0) return "blocked";
+  store.patch("PodDisruptionBudget", budget.metadata.name, namespace, { user: "system:apiserver", subresource: "status" }, (o: Draft) => ({
+    ...o,
+    status: { ...o.status, disruptionsAllowed: o.status.disruptionsAllowed - 1 },
+  }));
+  return go();
+}
+
+interface BudgetStatus {
+  readonly disruptionsAllowed?: number;
+  readonly currentHealthy?: number;
+  readonly desiredHealthy?: number;
+  readonly observedGeneration?: number;
+}

@@ -1,0 +1,162 @@
+import type { CatalogueType } from "../../core/offerings/catalogue.ts";
+import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
+import { withCondition } from "./actors/actor.ts";
+import type { Kubelets } from "./actors/kubelet.ts";
+import type { Machine } from "./cloud.ts";
+import type { NodeResources } from "./machine-facts.ts";
+import { hash } from "./random.ts";
+import type { Draft } from "./store.ts";
+import { type Bootstrap, readUserData } from "./user-data.ts";
+import type { World } from "./world.ts";
+
+export interface MachinesOptions {
+  machine(id: string): Machine | undefined;
+  resources(type: CatalogueType, bootstrap: Bootstrap): NodeResources;
+  readonly zoneIds: Readonly<Record<string, string>>;
+  /** Whether the instance has ended or is about to. */
+  gone(id: string): boolean;
+}
+
+const UNINITIALIZED = "node.cloudprovider.kubernetes.io/uninitialized";
+const CLOUD_CONTROLLER = { user: "system:serviceaccount:kube-system:cloud-controller-manager" };
+
+/** What happens inside a machine from power on, and what the cloud controller does about its node. */
+export function startMachines(
+  world: World,
+  kubelets: Kubelets,
+  options: MachinesOptions,
+): { start(machine: Machine): void; stop(machine: Machine): void } {
+  const { clock, store } = world;
+  const random = world.random.fork("machines");
+
+  const join = (id: string, readyAfterMs: number): void => {
+    const machine = options.machine(id);
+    if (!machine || options.gone(id)) return;
+    let bootstrap: Bootstrap;
+    try {
+      bootstrap = readUserData(machine.userData);
+      if (bootstrap.cluster !== world.cluster)
+        throw new Error(`the user data is for cluster "${bootstrap.cluster}", not "${world.cluster}"`);
+    } catch (error) {
+      world.note("failed to join", machine.nodeName, error instanceof Error ? error.message : String(error));
+      return;
+    }
+    const resources = options.resources(machine.type, bootstrap);
+    kubelets.join(nodeObject(world, machine, bootstrap, resources), readyAfterMs);
+    // The cloud controller knows the node a moment after it registered.
+    clock.after(random.between(800, 1_600), `cloud controller ${machine.nodeName}`, () => initialise(world, machine, options.zoneIds));
+    clock.after(readyAfterMs + random.between(1_000, 3_000), `node plugins ${machine.nodeName}`, () => {
+      if (!options.gone(id)) plugIn(world, machine, resources);
+    });
+  };
+
+  clock.every(5_000, "cloud node lifecycle", () => {
+    for (const { instance, nodeName } of world.store.list("Node").flatMap((node) => {
+      const id = (node.spec as { providerID?: string } | undefined)?.providerID?.split("/").pop();
+      return (id !== undefined && options.machine(id)) || [];
+    })) {
+      const ready = (store.get("Node", nodeName) as Draft)?.status?.conditions?.find((c: Draft) => c.type === "Ready")?.status === "True";
+      if (!ready && instance.state === "terminated") store.delete("Node", nodeName, {}, CLOUD_CONTROLLER);
+    }
+  });
+
+  return {
+    start(machine) {
+      const joinAfterMs = random.between(20_000, 35_000);
+      const readyAfterMs = random.between(8_000, 12_000);
+      clock.after(joinAfterMs, `join ${machine.nodeName}`, () => join(machine.instance.id, readyAfterMs));
+    },
+    stop: (machine) => kubelets.die(machine.nodeName),
+  };
+}
+
+/** What a kubelet registers with. */
+function nodeObject(
+  world: World,
+  { instance, nodeName, type, address }: Machine,
+  bootstrap: Bootstrap,
+  resources: NodeResources,
+): ApiObject {
+  const conditions = ["MemoryPressure", "DiskPressure", "PIDPressure"].reduce(
+    (all, kind) => withCondition(all, { type: kind, status: "False" }, world.clock.now()),
+    withCondition(
+      [],
+      { type: "Ready", status: "False", reason: "KubeletNotReady", message: "container runtime network not ready" },
+      world.clock.now(),
+    ),
+  );
+  return {
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: {
+      name: nodeName,
+      labels: {
+        "beta.kubernetes.io/arch": type.arch,
+        "beta.kubernetes.io/os": "linux",
+        "kubernetes.io/arch": type.arch,
+        "kubernetes.io/hostname": nodeName,
+        "kubernetes.io/os": "linux",
+        ...bootstrap.labels,
+      },
+    },
+    spec: {
+      providerID: `aws:///${instance.zone}/${instance.id}`,
+      taints: [
+        { key: UNINITIALIZED, value: "true", effect: "NoSchedule" },
+        { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" },
+        ...bootstrap.taints,
+      ],
+    },
+    status: {
+      capacity: resources.capacity,
+      allocatable: resources.allocatable,
+      conditions,
+      addresses: [
+        { type: "InternalIP", address },
+        { type: "Hostname", address: nodeName },
+      ],
+      nodeInfo: { kubeletVersion: `v${world.version}.0-eks-lab`, architecture: type.arch, operatingSystem: "linux", osImage: "lab" },
+    },
+  };
+}
+
+/** The cloud controller's part of a new node: where and what it is. */
+function initialise(world: World, { instance, nodeName }: Machine, zoneIds: Readonly<Record<string, string>>): void {
+  const { zone, instanceType } = instance;
+  const zoneId = zoneIds[zone];
+  world.store.patch("Node", nodeName, undefined, CLOUD_CONTROLLER, (o: Draft) => {
+    o.metadata.labels = {
+      ...o.metadata.labels,
+      "beta.kubernetes.io/instance-type": instanceType,
+      "failure-domain.beta.kubernetes.io/region": world.region,
+      "failure-domain.beta.kubernetes.io/zone": zone,
+      "k8s.io/cloud-provider-aws": hash(world.cluster).toString(16).padStart(8, "0"),
+      "node.kubernetes.io/instance-type": instanceType,
+      "topology.kubernetes.io/region": world.region,
+      "topology.kubernetes.io/zone": zone,
+      ...(zoneId !== undefined && { "topology.k8s.aws/zone-id": zoneId }),
+    };
+    o.spec.taints = (o.spec.taints ?? []).filter((t: Draft) => t.key !== UNINITIALIZED);
+    return o;
+  });
+}
+
+/** Daemons that report in once the node runs: devices, the volume driver, the network plugin. */
+function plugIn(world: World, { instance, nodeName }: Machine, { devices }: NodeResources): void {
+  const { store } = world;
+  const trunk = devices["vpc.amazonaws.com/pod-eni"] !== undefined;
+  const node = store.patch("Node", nodeName, undefined, { user: `system:node:${nodeName}` }, (o: Draft) => {
+    o.metadata.labels["topology.ebs.csi.aws.com/zone"] = instance.zone;
+    if (trunk) o.metadata.labels["vpc.amazonaws.com/has-trunk-attached"] = "true";
+    for (const list of ["capacity", "allocatable"]) o.status[list] = { ...o.status[list], ...devices };
+    return o;
+  });
+  if (!node || store.get("CSINode", nodeName)) return;
+  const uid = node.metadata.uid ?? "";
+  const ownerReferences = [{ apiVersion: "v1", kind: "Node", name: nodeName, uid }];
+  const spec = { drivers: [{ name: "ebs.csi.aws.com", nodeID: instance.id, allocatable: { count: 25 } }] };
+  store.create(
+    { apiVersion: "storage.k8s.io/v1", kind: "CSINode", metadata: { name: nodeName, ownerReferences }, spec },
+    { user: `system:node:${nodeName}` },
+  );
+}

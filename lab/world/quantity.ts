@@ -1,0 +1,90 @@
+import type { ResourceList } from "../../core/model/kubernetes.ts";
+import type { Container, PodSpec } from "../../core/model/pod.ts";
+
+/**
+ * The simulated cluster's own arithmetic of quantities. It does not use the core's on purpose: a world that shared the core's mistakes
+ * would never show them.
+ */
+
+const SUFFIXES: Readonly<Record<string, number>> = {
+  n: 1e-9,
+  u: 1e-6,
+  m: 1e-3,
+  "": 1,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  T: 1e12,
+  P: 1e15,
+  E: 1e18,
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+  Ti: 2 ** 40,
+  Pi: 2 ** 50,
+  Ei: 2 ** 60,
+};
+
+/** A Kubernetes quantity as a plain number; undefined when it is none. */
+export function toNumber(quantity: unknown): number | undefined {
+  if (typeof quantity === "number") return Number.isFinite(quantity) ? quantity : undefined;
+  if (typeof quantity !== "string") return undefined;
+  const parsed = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(n|u|m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)?$/.exec(quantity.trim());
+  const factor = SUFFIXES[parsed?.[2] ?? ""];
+  return parsed?.[1] === undefined || factor === undefined ? undefined : Number(parsed[1]) * factor;
+}
+
+export type Amounts = Map<string, number>;
+
+export function toAmounts(list: ResourceList | undefined): Amounts {
+  const amounts: Amounts = new Map();
+  for (const [name, quantity] of Object.entries(list ?? {})) amounts.set(name, toNumber(quantity) ?? 0);
+  return amounts;
+}
+
+export function add(into: Amounts, more: Amounts): void {
+  for (const [name, amount] of more) into.set(name, (into.get(name) ?? 0) + amount);
+}
+
+/**
+ * What kube-scheduler reserves for a pod: the containers and sidecars together, or the largest init step when that is more, plus
+ * overhead; pod-level requests replace the sum where they are given (KEP 753, KEP 2837).
+ */
+export function podRequests(spec: PodSpec): Amounts {
+  const running: Amounts = new Map();
+  for (const container of spec.containers ?? []) add(running, requestsOf(container));
+  const sidecars: Amounts = new Map();
+  const peak: Amounts = new Map();
+  for (const container of spec.initContainers ?? []) {
+    const step = requestsOf(container);
+    if (container.restartPolicy === "Always") {
+      add(sidecars, step);
+      raise(peak, sidecars);
+    } else {
+      add(step, sidecars);
+      raise(peak, step);
+    }
+  }
+  add(running, sidecars);
+  raise(running, peak);
+  for (const [name, amount] of toAmounts(spec.resources?.requests)) running.set(name, amount);
+  add(running, toAmounts(spec.overhead));
+  running.set("pods", 1);
+  return running;
+}
+
+function requestsOf(container: Container): Amounts {
+  // The API server fills requests from limits where they are absent.
+  return toAmounts({ ...container.resources?.limits, ...container.resources?.requests });
+}
+
+function raise(into: Amounts, other: Amounts): void {
+  for (const [name, amount] of other) into.set(name, Math.max(into.get(name) ?? 0, amount));
+}
+
+/** Resources of which less is free than asked for. Sums of fractions of a core are compared with a grain of tolerance. */
+export function lacking(requests: Amounts, free: Amounts): string[] {
+  const names: string[] = [];
+  for (const [name, amount] of requests) if (amount > 0 && amount > (free.get(name) ?? 0) + 1e-6) names.push(name);
+  return names;
+}

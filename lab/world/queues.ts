@@ -1,0 +1,228 @@
+import type { WakeUp, WakeUps } from "../../core/ports/wake-ups.ts";
+import { hash } from "./random.ts";
+import type { World } from "./world.ts";
+
+/** A message as a handler gets it. */
+export interface Message {
+  readonly id: string;
+  readonly body: string;
+  /** From 1. */
+  readonly receiveCount: number;
+  /** ms since the epoch. */
+  readonly sentAt: number;
+  readonly group?: string;
+}
+
+export interface SendOptions {
+  readonly delayMs?: number;
+  /** FIFO: one message of a group at a time, in order. */
+  readonly group?: string;
+  /** FIFO: the same id within five minutes is swallowed. */
+  readonly dedupId?: string;
+}
+
+/** What may go wrong with a message. Each is asked once a send; the standard answer is no. */
+export interface QueueFaults {
+  /** Deliver it this many times more. */
+  duplicate?(body: string): number;
+  /** Hold it back for so long, ms: others overtake it. */
+  delay?(body: string): number;
+  lose?(body: string): boolean;
+}
+
+export interface QueueOptions {
+  readonly name: string;
+  readonly fifo?: boolean;
+  /** Before the first delivery, unless the message says otherwise. A batching window. */
+  readonly delayMs?: number;
+  /** How long a message that failed stays hidden. */
+  readonly visibilityMs?: number;
+  /** Deliveries before it goes to the dead letters; 0 means no limit. */
+  readonly maxReceives?: number;
+  /** A message older than this is dropped. */
+  readonly retentionMs?: number;
+}
+
+export interface Queue {
+  readonly name: string;
+  send(body: string, options?: SendOptions): void;
+  /** One subscriber: a Lambda function's event source. A rejection sends the message back. */
+  subscribe(handler: (message: Message) => Promise<void>): void;
+  faults: QueueFaults;
+  readonly deadLetters: readonly Message[];
+  /** What the handler threw, in order; KilledError for invocations that a simulation ended. */
+  readonly failures: readonly { readonly at: number; readonly message: Message; readonly error: unknown }[];
+  /** Messages that are waiting or being handled. */
+  depth(): number;
+  /** Deliveries so far. */
+  delivered(): number;
+}
+
+const DEDUP_MS = 300_000;
+const MAX_DELAY_MS = 900_000;
+
+/** SQS with a Lambda function behind it: at least once, in no order; FIFO: in order within a group, one at a time. */
+export function simulatedQueue(world: World, options: QueueOptions): Queue {
+  const { clock } = world;
+  const { name, fifo = false, delayMs = 0, visibilityMs = 30_000, maxReceives = 0, retentionMs = 345_600_000 } = options;
+  const random = world.random.fork(`queue ${name}`);
+  const seen = new Map<string, number>();
+  const groups = new Map<string, { busy: boolean; readonly waiting: Message[] }>();
+  const deadLetters: Message[] = [];
+  const failures: { readonly at: number; readonly message: Message; readonly error: unknown }[] = [];
+  let handler: ((message: Message) => Promise<void>) | undefined;
+  let depth = 0;
+  let delivered = 0;
+
+  const finish = (message: Message): void => {
+    depth--;
+    release(message);
+  };
+  const release = (message: Message): void => {
+    const group = message.group === undefined ? undefined : groups.get(message.group);
+    if (!group) return;
+    group.busy = false;
+    const next = group.waiting.shift();
+    if (next) deliver(next, 0);
+  };
+
+  const deliver = (message: Message, afterMs: number): void => {
+    clock.after(afterMs, `queue ${name}`, async () => {
+      if (!handler) {
+        depth--;
+        return;
+      }
+      if (message.group !== undefined) {
+        const group = groups.get(message.group) ?? { busy: false, waiting: [] };
+        groups.set(message.group, group);
+        if (group.busy) {
+          group.waiting.push(message);
+          return;
+        }
+        group.busy = true;
+      }
+      if (clock.now() - message.sentAt > retentionMs) return finish(message);
+      delivered++;
+      let failed = false;
+      try {
+        await handler(message);
+      } catch (error) {
+        failed = true;
+        failures.push({ at: clock.now(), message, error });
+      }
+      if (!failed) return finish(message);
+      if (maxReceives > 0 && message.receiveCount >= maxReceives) {
+        deadLetters.push(message);
+        return finish(message);
+      }
+      const again = { ...message, receiveCount: message.receiveCount + 1 };
+      if (message.group === undefined) return deliver(again, visibilityMs);
+      // A FIFO group stays shut until its first message is visible again, so that none overtakes it.
+      clock.after(visibilityMs, `queue ${name} visible again`, () => {
+        const group = groups.get(message.group ?? "");
+        if (group) group.busy = false;
+        deliver(again, 0);
+      });
+    });
+  };
+
+  const queue: Queue = {
+    name,
+    faults: {},
+    deadLetters,
+    failures,
+    send(body, { delayMs: own, group, dedupId } = {}) {
+      if (fifo) {
+        const id = dedupId ?? hash(body).toString(16);
+        const before = seen.get(id);
+        if (before !== undefined && clock.now() - before < DEDUP_MS) return;
+        seen.set(id, clock.now());
+      }
+      if (queue.faults.lose?.(body)) return;
+      const copies = 1 + (queue.faults.duplicate?.(body) ?? 0);
+      const wait = Math.min(fifo ? delayMs : (own ?? delayMs), MAX_DELAY_MS) + (queue.faults.delay?.(body) ?? 0);
+      const message: Message = {
+        id: random.uuid(),
+        body,
+        receiveCount: 1,
+        sentAt: clock.now(),
+        ...(fifo && { group: group ?? "" }),
+      };
+      for (let i = 0; i < copies; i++) {
+        depth++;
+        deliver({ ...message, receiveCount: 1 + i }, wait);
+      }
+    },
+    subscribe: (fn) => {
+      handler = fn;
+    },
+    depth: () => depth,
+    delivered: () => delivered,
+  };
+  return queue;
+}
+
+export interface SimulatedWakeUps extends WakeUps {
+  readonly provision: Queue;
+  readonly claims: Queue;
+  readonly disruption: Queue;
+  readonly catalog: Queue;
+  readonly interruption: Queue;
+}
+
+const delayOf = (wakeUp: WakeUp): number => ("delayMs" in wakeUp && wakeUp.delayMs) || 0;
+
+/** Delays, retention and visibility of the stack's queues, ms: a test holds them to what infra gives them. */
+export const STACK_QUEUES = {
+  provision: { fifo: true, delayMs: 1_000, retentionMs: 3_600_000, visibilityMs: 120_000, maxReceives: 5 },
+  claims: { fifo: false, delayMs: 0, retentionMs: 3_600_000, visibilityMs: 360_000, maxReceives: 5 },
+  disruption: { fifo: false, delayMs: 0, retentionMs: 3_600_000, visibilityMs: 720_000, maxReceives: 3 },
+  catalog: { fifo: false, delayMs: 0, retentionMs: 7_200_000, visibilityMs: 1_800_000, maxReceives: 3 },
+  interruption: { fifo: false, delayMs: 0, retentionMs: 300_000, visibilityMs: 40_000, maxReceives: 4 },
+} as const;
+
+/** The queues of the stack behind the WakeUps port. */
+export function simulatedWakeUps(world: World): SimulatedWakeUps {
+  const queue = (name: keyof typeof STACK_QUEUES): Queue => simulatedQueue(world, { name, ...STACK_QUEUES[name] });
+  const provision = queue("provision");
+  const claims = queue("claims");
+  const disruption = queue("disruption");
+  const catalog = queue("catalog");
+  const interruption = queue("interruption");
+  /** Wake-ups of one kind within a second are one. */
+  const bucket = (cluster: string): string => `${cluster}-${Math.floor(world.clock.now() / 1_000)}`;
+  const put = (wakeUp: WakeUp): void => {
+    const { delayMs = 0, ...rest } = { delayMs: 0, ...wakeUp };
+    const body = JSON.stringify(rest);
+    // SQS counts in seconds; the real sender rounds up.
+    const delay = { delayMs: Math.ceil(delayMs / 1_000) * 1_000 };
+    switch (wakeUp.kind) {
+      case "provision":
+        provision.send(body, { group: wakeUp.cluster, dedupId: bucket(wakeUp.cluster) });
+        break;
+      case "claim":
+        claims.send(body, delay);
+        break;
+      case "disruption":
+        disruption.send(body, delay);
+        break;
+      case "catalog":
+        catalog.send(body, delay);
+        break;
+    }
+  };
+  return {
+    provision,
+    claims,
+    disruption,
+    catalog,
+    interruption,
+    async wake(wakeUps) {
+      // Of several in one call about one thing the soonest is enough, as the real sender has it.
+      const bySubject = Map.groupBy(wakeUps, (w) => `${w.kind}/${w.cluster}/${w.kind === "claim" ? w.claim : ""}`);
+      for (const [first, ...others] of bySubject.values()) {
+        if (first) put(others.reduce((soonest, w) => (delayOf(w) < delayOf(soonest) ? w : soonest), first));
+      }
+    },
+  };
+}

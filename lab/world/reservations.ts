@@ -1,0 +1,40 @@
+import type { CapacityReservationSelectorTerm } from "../../core/model/node-class.ts";
+import type { FleetOverride, Instance, ReservationTarget } from "../../core/model/record.ts";
+import type { CapacityReservation } from "../../core/ports/cloud-inventory.ts";
+
+/** A capacity reservation of the account; put into the cloud's list and taken out at will. */
+export interface SimulatedReservation extends Omit<CapacityReservation, "availableInstances"> {
+  /** Instances, free or not. */
+  readonly instances: number;
+}
+
+/** Those that selector terms find. The world knows no tags and no other accounts: a term of tags or owners alone finds all. */
+export function selectReservations(
+  reservations: readonly SimulatedReservation[],
+  terms: readonly CapacityReservationSelectorTerm[],
+  machines: readonly Instance[],
+): readonly CapacityReservation[] {
+  return reservations
+    .filter((reservation) =>
+      terms.some(({ id = reservation.id, instanceMatchCriteria = reservation.instanceMatchCriteria }) => {
+        return id === reservation.id && instanceMatchCriteria === reservation.instanceMatchCriteria;
+      }),
+    )
+    .map(({ instances, ...reservation }) => ({ ...reservation, availableInstances: instances - takenOf(reservation.id, machines) }));
+}
+
+/** EC2's code when nothing can be launched into a reservation; undefined when there is room. */
+export function reservationFault(
+  { id }: ReservationTarget,
+  { instanceType, zone }: FleetOverride,
+  reservations: readonly SimulatedReservation[],
+  machines: readonly Instance[],
+): string | undefined {
+  const reservation = reservations.find((known) => known.id === id && known.instanceType === instanceType && known.zone === zone);
+  if (reservation === undefined) return "InvalidCapacityReservationId.NotFound";
+  return takenOf(id, machines) < reservation.instances ? undefined : "ReservationCapacityExceeded";
+}
+
+function takenOf(id: string, machines: readonly Instance[]): number {
+  return machines.filter(({ reservationId, state }) => reservationId === id && state !== "terminated").length;
+}

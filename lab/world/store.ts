@@ -1,0 +1,249 @@
+import { ConflictError, NotFoundError, RefusedError } from "../../core/ports/errors.ts";
+import {
+  type ApiObject,
+  frozen,
+  isNamespaced,
+  KINDS,
+  nameOf,
+  same,
+  thawed,
+  timestamp,
+} from "../../functions/adapters/manifests/api-object.ts";
+import { withDefaults } from "../../functions/adapters/manifests/defaults.ts";
+import type { Random } from "./random.ts";
+
+export type Verb = "create" | "update" | "delete";
+
+/** One change, told after it was stored. `user` is who asked for it, as an audit record would say. */
+export interface Change {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED";
+  readonly kind: string;
+  readonly object: ApiObject;
+  readonly old?: ApiObject;
+  readonly verb: Verb;
+  readonly subresource?: "status" | "binding" | "eviction" | undefined;
+  readonly user: string;
+}
+
+export interface Writer {
+  readonly user: string;
+  readonly subresource?: Change["subresource"];
+}
+
+export interface DeleteOptions {
+  readonly namespace?: string | undefined;
+  readonly uid?: string | undefined;
+  readonly gracePeriodSeconds?: number | undefined;
+}
+
+/**
+ * The API server's storage with its rules: uid, resourceVersion, generation, finalizers, graceful deletion, status apart from the rest.
+ * Everything that it hands out is frozen. Listeners are called at once, within the write: they may only take note.
+ */
+export interface ObjectStore {
+  get(kind: string, name: string, namespace?: string): ApiObject | undefined;
+  list(kind: string): readonly ApiObject[];
+  kinds(): readonly string[];
+  byUid(uid: string): ApiObject | undefined;
+  create(object: ApiObject, writer: Writer): ApiObject;
+  /** Replaces; with subresource "status" the status alone, else all but the status. */
+  update(object: ApiObject, writer: Writer): ApiObject;
+  /** Reads, changes and writes in one go: for the world's own actors, which need not fear conflicts. Undefined when it is not there. */
+  patch(
+    kind: string,
+    name: string,
+    namespace: string | undefined,
+    writer: Writer,
+    change: (o: Draft) => Draft | undefined,
+  ): ApiObject | undefined;
+  /** Asks for deletion. False when it was not there. */
+  delete(kind: string, name: string, options: DeleteOptions, writer: Writer): boolean;
+  onChange(listener: (change: Change) => void): () => void;
+}
+
+/** An object as an actor changes it: any field. */
+// biome-ignore lint/suspicious/noExplicitAny: actors rewrite plain JSON of many kinds
+export type Draft = any;
+
+/** A pod's grace counts from the request; other objects are marked with the time of the request itself. */
+const POD_GRACE_SECONDS = 30;
+
+export function objectStore(clock: { now(): number; touch(): void }, random: Random): ObjectStore {
+  const objects = new Map<string, Map<string, ApiObject>>();
+  const uids = new Map<string, ApiObject>();
+  const listeners = new Set<(change: Change) => void>();
+  let version = 0;
+
+  const bucket = (kind: string): Map<string, ApiObject> => {
+    const found = objects.get(kind) ?? new Map<string, ApiObject>();
+    objects.set(kind, found);
+    return found;
+  };
+  const key = (kind: string, name: string, namespace: string | undefined): string =>
+    isNamespaced({ kind, namespace }) ? `${namespace ?? "default"}/${name}` : name;
+  const keyOf = (object: ApiObject): string => key(object.kind ?? "", object.metadata.name, object.metadata.namespace);
+
+  const tell = (change: Change): void => {
+    clock.touch();
+    for (const listener of listeners) listener(change);
+  };
+  const put = (object: ApiObject): ApiObject => {
+    const stored = frozen({ ...object, metadata: { ...object.metadata, resourceVersion: String(++version) } });
+    bucket(stored.kind ?? "").set(keyOf(stored), stored);
+    uids.set(stored.metadata.uid ?? "", stored);
+    return stored;
+  };
+  const drop = (object: ApiObject, writer: Writer, verb: Verb): void => {
+    bucket(object.kind ?? "").delete(keyOf(object));
+    uids.delete(object.metadata.uid ?? "");
+    version++;
+    tell({ type: "DELETED", kind: object.kind ?? "", object, verb, ...writer });
+  };
+  const current = (object: ApiObject): ApiObject => {
+    const found = bucket(object.kind ?? "").get(keyOf(object));
+    if (!found) throw new NotFoundError(`${object.kind} "${nameOf(object)}" not found`);
+    const { uid, resourceVersion } = object.metadata;
+    if (uid !== undefined && uid !== found.metadata.uid)
+      throw new ConflictError(`${object.kind} "${nameOf(object)}" is another one by now`);
+    if (resourceVersion !== undefined && resourceVersion !== found.metadata.resourceVersion) {
+      throw new ConflictError(`${object.kind} "${nameOf(object)}" has been changed since it was read; read it again`);
+    }
+    return found;
+  };
+  /** Stores what an update came to; an object on its way out goes with its last finalizer. */
+  const replace = (found: ApiObject, next: ApiObject, writer: Writer): ApiObject => {
+    if (
+      same(
+        { ...next, metadata: { ...next.metadata, resourceVersion: "" } },
+        { ...found, metadata: { ...found.metadata, resourceVersion: "" } },
+      )
+    ) {
+      return found;
+    }
+    const { deletionTimestamp, deletionGracePeriodSeconds, finalizers = [] } = next.metadata;
+    if (deletionTimestamp !== undefined && finalizers.length === 0 && (found.kind !== "Pod" || deletionGracePeriodSeconds === 0)) {
+      const gone = frozen(next);
+      drop(gone, writer, "update");
+      return gone;
+    }
+    const stored = put(next);
+    tell({ type: "MODIFIED", kind: stored.kind ?? "", object: stored, old: found, verb: "update", ...writer });
+    return stored;
+  };
+
+  const write = (found: ApiObject, given: ApiObject, writer: Writer): ApiObject => {
+    const bare = { apiVersion: found.apiVersion, kind: found.kind, metadata: 0, status: 0 };
+    const next = withDefaults({ ...given, ...kindOf(found) }, { priorityClass: () => undefined });
+    const changed = !same({ ...found, ...bare }, { ...next, ...bare });
+    if (changed && found.kind === "NodeClaim") {
+      throw new RefusedError(`NodeClaim "${found.metadata.name}" is invalid: spec is immutable; delete the claim instead`);
+    }
+    return replace(found, { ...next, metadata: { ...next.metadata, ...immutable(found, changed) } }, writer);
+  };
+
+  const store: ObjectStore = {
+    get: (kind, name, namespace) => objects.get(kind)?.get(key(kind, name, namespace)),
+    list: (kind) => [...(objects.get(kind)?.values() ?? [])],
+    kinds: () => [...objects.keys()],
+    byUid: (uid) => uids.get(uid),
+
+    create(given, writer) {
+      const { kind } = given;
+      if (kind === undefined) throw new RefusedError("an object without a kind cannot be created; give it a kind");
+      const info = KINDS[kind];
+      const name = given.metadata.name || `${(given.metadata as { generateName?: string }).generateName ?? ""}${random.suffix(5)}`;
+      const namespace = isNamespaced({ kind, namespace: given.metadata.namespace }) ? (given.metadata.namespace ?? "default") : undefined;
+      if (bucket(kind).has(key(kind, name, namespace))) throw new ConflictError(`${kind} "${name}" already exists`);
+      const { namespace: _, resourceVersion: __, deletionTimestamp: ___, ...meta } = given.metadata;
+      const { status, ...rest } = given;
+      const object: ApiObject = withDefaults(
+        {
+          ...rest,
+          ...(info?.status !== true && status !== undefined && { status }),
+          apiVersion: given.apiVersion ?? info?.apiVersion ?? "v1",
+          kind,
+          metadata: {
+            ...meta,
+            name,
+            ...(namespace !== undefined && { namespace }),
+            uid: random.uuid(),
+            creationTimestamp: timestamp(clock.now()),
+            generation: 1,
+          },
+        },
+        { priorityClass: (wanted) => store.get("PriorityClass", wanted) },
+      );
+      const stored = put(object);
+      tell({ type: "ADDED", kind, object: stored, verb: "create", ...writer });
+      return stored;
+    },
+
+    update(given, writer) {
+      const found = current(given);
+      if (writer.subresource === "status") return replace(found, { ...found, status: given.status }, writer);
+      const { status: _, ...rest } = given;
+      return write(found, { ...rest, ...(found.status !== undefined && { status: found.status }) }, writer);
+    },
+
+    patch(kind, name, namespace, writer, change) {
+      const found = store.get(kind, name, namespace);
+      if (!found) return undefined;
+      const changed = change(thawed(found));
+      return changed === undefined ? found : write(found, changed, writer);
+    },
+
+    delete(kind, name, { namespace, uid, gracePeriodSeconds }, writer) {
+      const found = store.get(kind, name, namespace);
+      if (!found || (uid !== undefined && uid !== found.metadata.uid)) return false;
+      const { finalizers = [], deletionTimestamp } = found.metadata;
+      const grace = kind === "Pod" ? podGrace(found, gracePeriodSeconds) : 0;
+      if (grace === 0 && finalizers.length === 0) {
+        drop(found, writer, "delete");
+        return true;
+      }
+      if (deletionTimestamp !== undefined && (kind !== "Pod" || grace >= (found.metadata.deletionGracePeriodSeconds ?? 0))) return true;
+      const next: ApiObject = {
+        ...found,
+        metadata: {
+          ...found.metadata,
+          generation: (found.metadata.generation ?? 0) + 1,
+          deletionTimestamp: timestamp(clock.now() + grace * 1000),
+          ...(kind === "Pod" && { deletionGracePeriodSeconds: grace }),
+        },
+      };
+      const stored = put(next);
+      tell({ type: "MODIFIED", kind, object: stored, old: found, verb: "delete", ...writer });
+      return true;
+    },
+
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+  return store;
+}
+
+function kindOf(found: ApiObject): Pick<ApiObject, "apiVersion" | "kind"> {
+  return { ...(found.apiVersion !== undefined && { apiVersion: found.apiVersion }), ...(found.kind !== undefined && { kind: found.kind }) };
+}
+
+/** What no update can touch, and the generation that a changed spec moves. */
+function immutable(found: ApiObject, changed: boolean): Partial<ApiObject["metadata"]> {
+  const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation = 0 } = found.metadata;
+  return {
+    ...(uid !== undefined && { uid }),
+    ...(creationTimestamp !== undefined && { creationTimestamp }),
+    ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+    ...(deletionGracePeriodSeconds !== undefined && { deletionGracePeriodSeconds }),
+    generation: changed ? generation + 1 : generation,
+  };
+}
+
+/** A pod that runs nowhere, or has ended, has nothing to wait for (Kubernetes pkg/registry/core/pod/strategy.go). */
+function podGrace(pod: ApiObject, asked: number | undefined): number {
+  const spec = pod.spec as { nodeName?: string; terminationGracePeriodSeconds?: number } | undefined;
+  const phase = (pod.status as { phase?: string } | undefined)?.phase;
+  if (!spec?.nodeName || phase === "Succeeded" || phase === "Failed") return 0;
+  return Math.max(0, asked ?? spec.terminationGracePeriodSeconds ?? POD_GRACE_SECONDS);
+}

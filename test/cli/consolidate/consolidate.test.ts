@@ -1,0 +1,114 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { consolidate } from "../../../cli/consolidate/consolidate.ts";
+import { explainConsolidation } from "../../../cli/consolidate/explain.ts";
+import { InputError } from "../../../cli/scenario/scenario.ts";
+import { instanceType, nodePool, pod, snapshot } from "../../core/disruption/builders.ts";
+import { buffer, podTemplate } from "../../support/buffers.ts";
+
+/** A scenario file; the builders' snapshot already has its lists. */
+function scenarioFile(scene: Parameters<typeof snapshot>[0], types = ["small", "large"], more: object = {}): string {
+  const file = join(mkdtempSync(join(tmpdir(), "consolidate-")), "scenario.json");
+  const { instanceTypes: _, ...lists } = snapshot(scene);
+  const instanceTypes = types.map((name) => instanceType(name));
+  writeFileSync(file, JSON.stringify({ ...lists, now: "2026-01-01T12:00:00Z", ...more, instanceTypes }));
+  return file;
+}
+
+it("writes the disruption plan of a scenario", () => {
+  const file = scenarioFile({ machines: [{ name: "a" }, { name: "b" }], pods: [pod("p", "b")] });
+  expect(consolidate(file)).toEqual({
+    commands: [{ method: "emptiness", candidates: ["a"], replacements: [], decision: "delete", savings: 0.4 }],
+  });
+});
+
+it("moves pods with the real scheduler: two half-empty nodes become one", () => {
+  const file = scenarioFile({ machines: [{ name: "a" }, { name: "b" }], pods: [pod("p", "a"), pod("q", "b")] });
+  const { commands } = consolidate(file);
+  expect(commands[0]).toMatchObject({ method: "multi", decision: "replace", candidates: ["a", "b"] });
+  expect(commands[0]?.savings).toBeCloseTo(0.8 - 0.1 * 0.4);
+  expect(commands[0]?.replacements[0]?.pods).toEqual(["default/p", "default/q"]);
+});
+
+it("reckons with the scenario's NodeOverlays, and says which of them have no effect", () => {
+  const priced = (name: string, price: string, type: string) => ({
+    metadata: { name },
+    spec: { price, requirements: [{ key: "node.kubernetes.io/instance-type", operator: "In", values: [type] }] },
+  });
+  const scene = { machines: [{ name: "a" }, { name: "b" }], pods: [pod("p", "a"), pod("q", "b")] };
+  const nodeOverlays = [priced("free", "0", "small"), priced("slip", "0", "smal")];
+  const plan = consolidate(scenarioFile(scene, ["small", "large"], { nodeOverlays }), { explain: true });
+  expect(plan.commands[0]?.savings).toBeCloseTo(0.8);
+  expect(explainConsolidation(plan)).toContain("NodeOverlay slip has no effect");
+});
+
+it("keeps the room that the scenario's CapacityBuffers have", () => {
+  const scene = { pools: [nodePool("default", { consolidationPolicy: "WhenEmpty" })], machines: [{ name: "a" }, { name: "b" }] };
+  const more = { capacityBuffers: [buffer()], podTemplates: [podTemplate()] };
+  const plan = consolidate(scenarioFile(scene, ["small", "large"], more), { explain: true });
+  expect(plan.commands).toMatchObject([{ method: "emptiness", candidates: ["b"] }]);
+  expect(plan.stays).toMatchObject([{ node: "a", reason: 'Node "a" has buffer pods' }]);
+});
+
+it("explains why nodes stay", () => {
+  const file = scenarioFile({
+    pools: [nodePool("default", { consolidateAfter: "Never" })],
+    machines: [{ name: "a" }],
+    pods: [pod("p", "a")],
+  });
+  const reason = 'NodePool "default" has consolidation disabled';
+  expect(consolidate(file, { explain: true })).toEqual({
+    commands: [],
+    stays: [{ node: "a", nodeClaim: "a-claim", reason }],
+    tried: [],
+    nodes: [{ name: "a", instanceType: "large", capacityType: "on-demand", pricePerHour: 0.4, pods: 1, verdict: "stays", reason, sets: 0 }],
+  });
+});
+
+it("tells people what goes, what comes and what stays", () => {
+  const machines = [{ name: "a" }, { name: "b" }, { name: "c", pool: "gone", taints: [{ key: "mine", effect: "NoSchedule" as const }] }];
+  const plan = consolidate(scenarioFile({ machines, pods: [pod("p", "a"), pod("q", "b")] }), { explain: true });
+  const text = explainConsolidation(plan);
+  expect(text).toContain(
+    "multi: replace 2 nodes (a and b), saving $0.7600/h\n  in their place: small or any of 1 more type in default, for 2 pods\n",
+  );
+  expect(text).toMatch(/^ {2}a \(large on-demand, \$0\.4000\/h, 1 pod\) goes: multi$/m);
+  expect(text).toContain("c (large on-demand, 0 pods) stays: NodePool not found (NodePool=gone)");
+  expect(explainConsolidation({ commands: [] })).toBe("nothing to disrupt\n");
+});
+
+it("tells what was tried with a node, and what it would have saved", () => {
+  const big = (name: string, node: string) =>
+    pod(name, node, { spec: { nodeName: node, containers: [{ name: "c", resources: { requests: { cpu: "3" } } }] } });
+  const machines = [
+    { name: "a", type: "small" },
+    { name: "b", type: "huge" },
+  ];
+  const { nodes = [] } = consolidate(scenarioFile({ machines, pods: [big("p", "a"), big("q", "b")] }, ["small", "huge"]), {
+    explain: true,
+  });
+  const [a, b] = nodes;
+  expect(b).toMatchObject({ name: "b", verdict: "goes", pricePerHour: 0.8 });
+  const attempts = [b?.alone, b?.best].filter((attempt) => attempt?.chosen);
+  expect(attempts).toHaveLength(1);
+  expect(attempts[0]).toMatchObject({ with: ["a"], replacements: ["small", "small"], savesPerHour: expect.closeTo(0.82) });
+  expect(a?.sets).toBeGreaterThan(0);
+});
+
+it("looks past the passes that empty nodes take up", () => {
+  const machines = [{ name: "a" }, { name: "b" }, { name: "c" }, { name: "d", annotations: { "karpenter.sh/do-not-disrupt": "true" } }];
+  const plan = consolidate(scenarioFile({ machines, pods: [pod("p", "a"), pod("q", "b")] }), { explain: true });
+  expect(plan.commands).toMatchObject([{ method: "emptiness", candidates: ["c"] }]);
+  expect(plan.nodes?.map(({ name, verdict, reason }) => [name, verdict, reason])).toEqual([
+    ["a", "next", "multi"],
+    ["b", "next", "multi"],
+    ["c", "goes", "emptiness"],
+    ["d", "stays", 'Disruption is blocked through the "karpenter.sh/do-not-disrupt" annotation'],
+  ]);
+});
+
+it("says what is wrong with a file in one sentence", () => {
+  expect(() => consolidate("/nowhere/scenario.json")).toThrow(InputError);
+});

@@ -1,0 +1,86 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseAllDocuments } from "yaml";
+import { convert } from "../../../cli/convert/convert.ts";
+import { readSources } from "../../../cli/convert/input.ts";
+import { startCluster, type TestCluster } from "../../e2e/support/cluster.ts";
+
+/**
+ * Shows what convert makes of manifests to a real API server with our CRDs, whose CEL rules nothing else runs: it must take what we call valid, and
+ * refuse what we do not. `node test/cli/convert/on-server.ts [PATH...]`, by default the manifests beside this file. Prints one line an
+ * object and "N agree, N do not"; exits 1 when one does not.
+ */
+
+const root = join(import.meta.dirname, "..", "..", "..");
+
+interface Shown {
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly metadata?: { readonly name?: string };
+}
+
+/** What a person would put in place of a placeholder. */
+function filled(text: string): string {
+  return text.replaceAll(/\$\{(\w+)\}|<<<([^>]+)>>>|\{\{ *\.?([\w. ]+?) *\}\}/g, (_, ...names: readonly (string | undefined)[]) => {
+    const name = names.find((one) => typeof one === "string") ?? "";
+    if (/^MIN_|_CPU$/.test(name)) return "4";
+    return name === "ALIAS_VERSION" ? "latest" : name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
+  });
+}
+
+async function refusal(cluster: TestCluster, object: Shown): Promise<string | undefined> {
+  try {
+    await cluster.kubectl("create", "--dry-run=server", "-f", "-", { input: JSON.stringify(object) });
+    return undefined;
+  } catch (error) {
+    return String(error)
+      .replace(/^.*?: The /s, "The ")
+      .replaceAll("\n", " ")
+      .trim();
+  }
+}
+
+/** What we refuse on our own: no server can know it. */
+const STRICTER = /no counterpart|no Ubuntu images/;
+
+/** Objects of Karpenter's in one file's output, each with whether we take it for valid. */
+function objectsOf(path: string): readonly (readonly [Shown, isValid: boolean])[] {
+  const { files, messages } = convert(readSources([path]));
+  const invalid = messages.filter((message) => message.includes(") is not usable: ") && !STRICTER.test(message)).map(filled);
+  return parseAllDocuments(filled(files.map(({ text }) => text).join("---\n"))).flatMap((document) => {
+    const object = ("toJS" in document ? document.toJS() : undefined) as Shown | null | undefined;
+    if (!object || !/karpenter/.test(object.apiVersion)) return [];
+    return [[object, !invalid.some((message) => message.includes(`(${object.kind} ${object.metadata?.name})`))] as const];
+  });
+}
+
+async function main(paths: readonly string[]): Promise<number> {
+  const dataDir = mkdtempSync(join(tmpdir(), "convert-on-server-"));
+  const cluster = await startCluster({ dataDir, clusterName: "c1" });
+  let [agree, differ] = [0, 0];
+  try {
+    await cluster.kubectl("apply", "-f", join(root, "infra", "crds"));
+    await cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s");
+    for (const path of paths) {
+      for (const [object, isValid] of objectsOf(path)) {
+        const answer = await refusal(cluster, object);
+        const agrees = (answer === undefined) === isValid;
+        if (agrees) agree++;
+        else differ++;
+        const said = `we ${isValid ? "take" : "refuse"} it, the server ${answer === undefined ? "takes it" : `says ${answer}`}`;
+        console.log(`${agrees ? "ok  " : "FAIL"} ${path}: ${object.kind} ${object.metadata?.name}: ${said}`);
+      }
+    }
+  } finally {
+    await cluster.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+  console.log(`${agree} agree, ${differ} do not`);
+  return differ;
+}
+
+const folder = join(import.meta.dirname, "cases");
+const own = readdirSync(folder).filter((name) => name.endsWith(".in.yaml"));
+const given = process.argv.slice(2);
+process.exitCode = (await main(given.length > 0 ? given : own.map((name) => join(folder, name)))) > 0 ? 1 : 0;

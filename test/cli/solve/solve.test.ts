@@ -1,0 +1,213 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { afterAll, expect, it } from "vitest";
+import { InputError } from "../../../cli/scenario/scenario.ts";
+import { solveCommand } from "../../../cli/solve/solve.ts";
+import { pod, scenario } from "../../support/scheduling/builders.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "solve-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function file(content: string | Uint8Array, name = "scenario.json"): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+const small = scenario({ pods: [pod("web"), pod("huge", { cpu: "99" })] });
+
+const overlay = (name: string, spec: object) => ({ metadata: { name }, spec: { requirements: [], ...spec } });
+const only = (key: string, ...values: string[]) => ({ key, operator: "In", values });
+
+it("prints a plan as JSON and nothing else, from gzip too", () => {
+  for (const path of [file(JSON.stringify(small)), file(gzipSync(JSON.stringify(small)), "scenario.json.gz")]) {
+    const plan = JSON.parse(solveCommand(path));
+    expect(Object.keys(plan)).toEqual(["newNodeClaims", "existingNodes", "podErrors", "solveMillis"]);
+    expect(plan.newNodeClaims[0].pods).toEqual(["default/web"]);
+  }
+});
+
+it("explains a plan to people", () => {
+  const text = solveCommand(file(JSON.stringify(small)), { explain: true });
+  expect(text).toContain("1 new node, $");
+  expect(text).toContain("m.small at $");
+  expect(text).toContain("1 pod: default/huge\n    NodePool default: the pod asks for cpu 99");
+});
+
+it("takes null for a field that is not there, as the API does", () => {
+  const [web] = [pod("web", { cpu: "1" }, { initContainers: null as never, affinity: { podAntiAffinity: null as never } })];
+  expect(JSON.parse(solveCommand(file(JSON.stringify(scenario({ pods: [web] }))))).podErrors).toEqual({});
+});
+
+it("says which pods it leaves alone", () => {
+  const idle = { ...pod("idle"), status: {} };
+  const text = solveCommand(file(JSON.stringify(scenario({ pods: [idle, pod("web")] }))), { explain: true });
+  expect(text).toContain("1 pod not given up by kube-scheduler");
+  expect(solveCommand(file("{}"), { explain: true })).toContain("there is no NodePool");
+});
+
+const buffer = (spec: object) => ({ metadata: { name: "spare", namespace: "default" }, spec });
+const room = {
+  metadata: { name: "room", namespace: "default" },
+  template: { spec: { containers: [{ name: "c", resources: { requests: { cpu: "1" } } }] } },
+};
+
+it("plans room for CapacityBuffers, and says what became of each", () => {
+  const capacityBuffers = [buffer({ podTemplateRef: { name: "room" }, replicas: 2 })];
+  const path = file(JSON.stringify(scenario({ pods: [pod("web")], capacityBuffers, podTemplates: [room] })));
+  const plan = JSON.parse(solveCommand(path));
+  expect(plan.newNodeClaims[0].pods).toEqual(["default/capacity-buffer-spare-1", "default/capacity-buffer-spare-2", "default/web"]);
+  expect(plan.capacityBuffers).toMatchObject([
+    {
+      name: "default/spare",
+      replicas: 2,
+      conditions: [
+        { type: "ReadyForProvisioning", status: "True", reason: "Resolved" },
+        { type: "Provisioning", status: "False", reason: "RequiresNewCapacity" },
+      ],
+    },
+  ]);
+  expect(solveCommand(path, { explain: true })).toContain(
+    "\nCapacityBuffer default/spare: There is room for 0 of 2 pods; nodes for 2 are on their way\n",
+  );
+});
+
+it("says of a CapacityBuffer what it is that cannot be found", () => {
+  const capacityBuffers = [buffer({ scalableRef: { kind: "Deployment", name: "web" }, percentage: 20 })];
+  const text = solveCommand(file(JSON.stringify(scenario({ capacityBuffers }))), { explain: true });
+  expect(text).toContain("CapacityBuffer default/spare: Deployment default/web does not exist; create it");
+});
+
+it("spreads pods as schedulerConfig says", () => {
+  const zone = { maxSkew: 1, topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "DoNotSchedule" };
+  const services = [{ metadata: { name: "web", namespace: "default" }, spec: { selector: { app: "web" } } }];
+  const pods = ["a", "b", "c"].map((name) => pod(name, { cpu: "1" }, {}, { labels: { app: "web" } }));
+  const claims = (schedulerConfig: object) =>
+    JSON.parse(solveCommand(file(JSON.stringify(scenario({ pods, services, schedulerConfig }))))).newNodeClaims;
+  expect(claims({})).toHaveLength(1);
+  expect(claims({ podTopologySpread: { defaultConstraints: [zone] } })).toHaveLength(3);
+});
+
+it.for([
+  {
+    text: { capacityBuffers: [buffer({ podTemplateRef: { name: "room" } })] },
+    says: "capacityBuffers[0] (spare): spec has a podTemplateRef and neither replicas nor limits to say how much; add one of them",
+  },
+  {
+    text: { capacityBuffers: [buffer({ podTemplateRef: { name: "room" }, replica: 2 })] },
+    says: 'capacityBuffers[0] (spare): spec.replica is no field that is known here; did you mean "replicas"?',
+  },
+  { text: { podTemplates: [{ metadata: { name: "x" } }] }, says: "podTemplates[0] (x): template.spec.containers is missing" },
+  {
+    text: { schedulerConfig: { podTopologySpread: { defaultConstraints: {} } } },
+    says: "schedulerConfig: podTopologySpread.defaultConstraints must be a list",
+  },
+  { text: { podz: [] }, says: 'podz is no part of a scenario; did you mean "pods"?' },
+  { text: { pods: [{ metadata: { name: "x" } }] }, says: "pods[0] (x): spec.containers is missing" },
+  { text: { nodes: [{ metadata: { name: "x" } }] }, says: "nodes[0] (x): spec is missing" },
+  { text: { nodePools: [{ metadata: { name: "x" } }] }, says: "nodePools[0] (x): spec.template.spec.nodeClassRef is missing" },
+  {
+    text: { pods: [{ metadata: { name: "x" }, spec: { containers: [{}], affinity: 3 } }] },
+    says: "pods[0] (x): spec.affinity must be a map, not 3",
+  },
+  {
+    text: { nodeOverlays: [overlay("x", { price: "cheap" })] },
+    says: 'nodeOverlays[0] (x): spec.price "cheap" is not valid; it must match',
+  },
+  {
+    text: { nodeOverlays: [overlay("x", { price: "1", priceAdjustment: "+1" })] },
+    says: "nodeOverlays[0] (x): spec.price and spec.priceAdjustment",
+  },
+  { text: { nodeOverlays: [{ metadata: { name: "x" }, spec: {} }] }, says: "nodeOverlays[0] (x): spec.requirements is missing" },
+  { text: { instanceTypes: [{ name: "x", capacity: [], offerings: [] }] }, says: "instanceTypes[0] (x): capacity must be a map" },
+  { text: { instanceTypes: [{ name: "x", requirements: "arm64", offerings: [] }] }, says: "requirements must be a list of {key" },
+  { text: { persistentVolumeClaims: [{ metadata: { name: "x" } }] }, says: "persistentVolumeClaims[0] (x): spec is missing" },
+  { text: { instanceTypes: [{ name: "x", offerings: [{}] }] }, says: "offerings[0] needs a zone, a capacityType and a price" },
+])("refuses what the API would: $says", ({ text, says }) => {
+  expect(() => solveCommand(file(JSON.stringify(text)))).toThrow(InputError);
+  expect(() => solveCommand(file(JSON.stringify(text)))).toThrow(says);
+});
+
+it("buys by the scenario's NodeOverlays, and says which of them have no effect", () => {
+  const family = "karpenter.k8s.aws/instance-family";
+  const nodeOverlays = [
+    overlay("cheap-g", { price: "0.001", requirements: [only("kubernetes.io/arch", "arm64")], weight: 2 }),
+    overlay("device", { capacity: { "a.b/device": 1 }, requirements: [only("node.kubernetes.io/instance-type", "m.large")] }),
+    overlay("none", { price: "1", requirements: [only(family, "z")] }),
+  ];
+  const asks = pod("asks", { cpu: "1", "a.b/device": "1" });
+  const path = file(JSON.stringify(scenario({ pods: [pod("web"), asks], nodeOverlays })));
+  const { newNodeClaims, podErrors } = JSON.parse(solveCommand(path));
+  expect(newNodeClaims.map(({ instanceTypes }: { instanceTypes: string[] }) => instanceTypes[0]).sort()).toEqual(["m.large"]);
+  expect(podErrors).toEqual({});
+  expect(solveCommand(path, { explain: true })).toContain("NodeOverlay none has no effect: no instance type of any NodePool");
+  const web = file(JSON.stringify(scenario({ pods: [pod("web")], nodeOverlays })));
+  const explained = solveCommand(web, { explain: true });
+  expect(explained).toContain("NodeOverlays set the price of 1 of these types");
+  expect(explained).toContain("NodeOverlays promise resources of 1 of these types");
+  expect(explained).toContain("g.medium at $0.0010/h");
+});
+
+it("sends manifests to the lab", () => {
+  expect(() => solveCommand(file("apiVersion: v1", "pods.yaml"))).toThrow("manifests are played by npm start");
+});
+
+it.for([
+  { args: [], says: "No command specified; see npm run -s cli -- --help\n" },
+  { args: ["solve", "a.json", "--bogus"], says: "there is no option --bogus; see npm run -s cli -- --help\n" },
+])("a bad command line ends with one sentence and exit code 2: $args", { timeout: 30_000 }, ({ args, says }) => {
+  const { status, stderr } = spawnSync(process.execPath, ["cli/main.ts", ...args], { encoding: "utf8" });
+  expect({ status, stderr }).toEqual({ status: 2, stderr: says });
+});
+
+it("never shows a stack trace", { timeout: 30_000 }, () => {
+  const odd = file(JSON.stringify(scenario({ pods: [{ ...pod("web"), status: { conditions: "x" as never } }] })));
+  const { status, stderr } = spawnSync(process.execPath, ["cli/main.ts", "solve", odd], { encoding: "utf8" });
+  expect(status).toBe(2);
+  expect(stderr).toMatch(/^the scenario cannot be planned: .*\n$/);
+});
+
+it.for([
+  { name: "a missing file", path: () => join(folder, "none.json"), says: "cannot read" },
+  { name: "text that is no JSON", path: () => file("{"), says: "is not a scenario" },
+  { name: "a list", path: () => file("[]"), says: "must be a JSON object" },
+  { name: "a list that is none", path: () => file('{"pods": {}}'), says: "pods must be a list" },
+  { name: "an object without a name", path: () => file('{"pods": [{}]}'), says: "pods[0].metadata.name is missing" },
+  { name: "a bad time", path: () => file('{"now": "noon"}'), says: "now must be an RFC 3339 time" },
+  {
+    name: "a bad quantity",
+    path: () => file(JSON.stringify(scenario({ pods: [pod("web", { cpu: "much" })] }))),
+    says: 'pods[0] (web): spec.containers[0].resources.requests.cpu "much" is not a quantity',
+  },
+  {
+    name: "a bad requirement",
+    path: () =>
+      file(
+        JSON.stringify({
+          ...small,
+          nodePools: [
+            {
+              metadata: { name: "p" },
+              spec: {
+                template: {
+                  spec: { requirements: [{ key: "k", operator: "Gt", values: ["x"] }], nodeClassRef: { group: "g", kind: "K", name: "n" } },
+                },
+              },
+            },
+          ],
+        }),
+      ),
+    says: "nodePools[0] (p): spec.template.spec.requirements: key k with operator Gt takes exactly one integer",
+  },
+  {
+    name: "a type without offerings",
+    path: () => file('{"instanceTypes": [{"name": "m5.large"}]}'),
+    says: "instanceTypes[0] (m5.large) needs a list of offerings",
+  },
+])("says in one sentence what is wrong with $name", ({ path, says }) => {
+  expect(() => solveCommand(path())).toThrow(InputError);
+  expect(() => solveCommand(path())).toThrow(says);
+});

@@ -1,0 +1,116 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { liveSource, NO_STORE, readLiveSource, readOnly } from "../../../cli/what-if/live.ts";
+import { parseWhatIf } from "../../../cli/what-if/options.ts";
+import { reportTable } from "../../../cli/what-if/report.ts";
+import { savedSource } from "../../../cli/what-if/save.ts";
+import { answer } from "../../../cli/what-if/what-if.ts";
+import type { EC2NodeClass } from "../../../core/model/node-class.ts";
+import { bundledCatalogue } from "../../../functions/adapters/catalogue/bundled.ts";
+import { kubernetesClient } from "../../../functions/adapters/kubernetes/client.ts";
+import type { ApiRequest, ApiResponse, Transport } from "../../../functions/adapters/kubernetes/transport.ts";
+import { DEFAULT_SETTINGS } from "../../../functions/wiring/settings.ts";
+import { machine, NOW, nodePool, pod } from "../../core/disruption/builders.ts";
+
+const subnets = ["a", "b"].map((letter) => ({ id: `subnet-${letter}`, zone: `us-west-2${letter}`, zoneID: `usw2-az-${letter}` }));
+const nodeClass: EC2NodeClass = {
+  metadata: { name: "default" },
+  spec: {
+    role: "node",
+    subnetSelectorTerms: [{ id: "subnet-a" }],
+    securityGroupSelectorTerms: [{ id: "sg-1" }],
+    amiSelectorTerms: [{ alias: "al2023@latest" }],
+  },
+  status: { subnets, amis: [{ id: "ami-1", requirements: [] }], conditions: [{ type: "Ready", status: "True" }] },
+};
+
+const { claim, node } = machine({ name: "n1", type: "m5.2xlarge" });
+const labels = { "topology.kubernetes.io/zone": "us-west-2a" };
+const zoned = <T extends { readonly metadata: object }>(object: T): T => {
+  const metadata = object.metadata as { readonly labels?: object };
+  return { ...object, metadata: { ...metadata, labels: { ...metadata.labels, ...labels } } };
+};
+
+const OBJECTS: Readonly<Record<string, readonly object[]>> = {
+  "/api/v1/nodes": node ? [zoned(node)] : [],
+  "/api/v1/pods": [pod("p", "n1")],
+  "/apis/karpenter.sh/v1/nodeclaims": [zoned(claim)],
+  "/apis/karpenter.sh/v1/nodepools": [nodePool()],
+  "/apis/karpenter.k8s.aws/v1/ec2nodeclasses": [nodeClass],
+};
+
+/** An API server that writes down what it is asked; it has no NodeOverlays and no CapacityBuffers. */
+function server(): { readonly asked: ApiRequest[]; readonly send: Transport } {
+  const asked: ApiRequest[] = [];
+  const send = async (request: ApiRequest): Promise<ApiResponse> => {
+    asked.push(request);
+    if (/nodeoverlays|capacitybuffers/.test(request.path)) return { status: 404, body: "404 page not found" };
+    return { status: 200, body: { metadata: { resourceVersion: "1" }, items: OBJECTS[request.path] ?? [] } };
+  };
+  return { asked, send };
+}
+
+async function read(send: Transport) {
+  const kubernetes = kubernetesClient({ kubeconfig: "none", transport: readOnly(send) });
+  const catalogue = bundledCatalogue("us-west-2");
+  const cluster = { name: "prod", endpoint: "", caBundle: "" };
+  return await liveSource("cluster prod", {
+    ...{ cluster, kubernetes, store: NO_STORE, catalogue: async () => catalogue, settings: DEFAULT_SETTINGS, now: () => NOW },
+  });
+}
+
+it("reads a live cluster, answers, and saves it, with nothing but reads", async () => {
+  const { asked, send } = server();
+  const source = await read(send);
+  const options = parseWhatIf(["--context", "prod", "--family", "c7g", "--set", "ec2nodeclass/default.spec.kubelet.maxPods=8"]);
+  const text = reportTable(answer(source, options));
+  expect(text).toContain("cluster prod (1 node, prices of us-west-2");
+  expect(text).toMatch(/default +m5\.2xlarge +on-demand +1 +0\.384/);
+  expect(text).toMatch(/default +c7g\.large +spot .* 1 +0\.072/);
+  expect(text).toContain("no spot prices are known here");
+  expect(savedSource(source)["instanceTypes"]).not.toHaveLength(0);
+  expect(asked.length).toBeGreaterThan(10);
+  expect(new Set(asked.map(({ method }) => method))).toEqual(new Set(["GET"]));
+  expect(asked.filter(({ body }) => body !== undefined)).toEqual([]);
+  expect(asked.some(({ path }) => path.includes("secrets") || path.includes("configmaps"))).toBe(false);
+});
+
+it("lets no write through to the cluster", async () => {
+  const { asked, send } = server();
+  const kubernetes = kubernetesClient({ kubeconfig: "none", transport: readOnly(send) });
+  await expect(async () => kubernetes.create("NodePool", nodePool())).rejects.toThrow("what-if only reads");
+  await expect(async () => kubernetes.update("NodePool", nodePool())).rejects.toThrow("what-if only reads");
+  await expect(async () => kubernetes.updateStatus("NodePool", nodePool())).rejects.toThrow("what-if only reads");
+  await expect(async () => kubernetes.delete("Node", "n1")).rejects.toThrow("what-if only reads");
+  await expect(async () => kubernetes.evict(pod("p", "n1"))).rejects.toThrow("what-if only reads");
+  expect(asked).toEqual([]);
+});
+
+const config = join(mkdtempSync(join(tmpdir(), "what-if-live-")), "config");
+writeFileSync(
+  config,
+  JSON.stringify({
+    ...{ apiVersion: "v1", kind: "Config", "current-context": "prod" },
+    clusters: [{ name: "prod", cluster: { server: "https://127.0.0.1:1" } }],
+    users: [{ name: "me", user: { token: "t" } }],
+    contexts: [{ name: "prod", context: { cluster: "prod", user: "me" } }],
+  }),
+);
+
+it.for<{ name: string; args: readonly string[]; says: string }>([
+  {
+    name: "a kubeconfig that is not there",
+    args: ["--kubeconfig", "/no/such/config"],
+    says: "cluster of the current context cannot be read: ",
+  },
+  { name: "a context that is not there", args: ["--kubeconfig", config, "--context", "prd"], says: "cluster prd cannot be read: " },
+  {
+    name: "a region without prices",
+    args: ["--kubeconfig", config, "--region", "eu-west-9"],
+    says: "types and prices of eu-west-9 do not come with the code",
+  },
+])("$name: one sentence", async ({ args, says }) => {
+  await expect(readLiveSource(parseWhatIf(args))).rejects.toThrow(says);
+});

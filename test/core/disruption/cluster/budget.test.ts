@@ -1,0 +1,112 @@
+import { expect, it } from "vitest";
+import { allowance, budgetLimit, isActiveBudget, nextBudgetChange, poolBudgets } from "../../../../core/disruption/cluster/budget.ts";
+import { viewCluster } from "../../../../core/disruption/cluster/view.ts";
+import type { Budget } from "../../../../core/model/node-pool.ts";
+import type { CommandRecord } from "../../../../core/model/record.ts";
+import { NOW, nodePool, snapshot } from "../builders.ts";
+
+it.for<{ name: string; budgets: Budget[]; total: number; want: number }>([
+  { name: "percentages round up", budgets: [{ nodes: "10%" }], total: 11, want: 2 },
+  { name: "exact percentages stay", budgets: [{ nodes: "7%" }], total: 100, want: 7 },
+  { name: "numbers are as they are", budgets: [{ nodes: "5" }], total: 2, want: 5 },
+  { name: "the least counts", budgets: [{ nodes: "5" }, { nodes: "1" }], total: 10, want: 1 },
+  {
+    name: "other reasons' budgets do not count",
+    budgets: [{ nodes: "0", reasons: ["Drifted"] }],
+    total: 10,
+    want: Number.POSITIVE_INFINITY,
+  },
+  { name: "an empty list of reasons means all", budgets: [{ nodes: "0", reasons: [] }], total: 10, want: 0 },
+  { name: "no budgets are no limit", budgets: [], total: 10, want: Number.POSITIVE_INFINITY },
+  {
+    name: "a closed window is no limit",
+    budgets: [{ nodes: "0", schedule: "0 0 * * *", duration: "1h" }],
+    total: 10,
+    want: Number.POSITIVE_INFINITY,
+  },
+  { name: "an open one is", budgets: [{ nodes: "0", schedule: "0 11 * * *", duration: "2h" }], total: 10, want: 0 },
+  {
+    name: "a schedule that does not parse allows nothing",
+    budgets: [{ nodes: "50%", schedule: "0 25 * * *", duration: "1h" }],
+    total: 10,
+    want: 0,
+  },
+  { name: "nor does a count that does not parse", budgets: [{ nodes: "half" }], total: 10, want: 0 },
+])("$name", ({ budgets, total, want }) => {
+  expect(budgetLimit(nodePool("p", { budgets }), "Empty", total, NOW)).toBe(want);
+});
+
+it("means 10% when nothing is said", () => {
+  const { disruption: _, ...spec } = nodePool().spec;
+  expect(budgetLimit({ metadata: { name: "p" }, spec }, "Empty", 15, NOW)).toBe(2);
+});
+
+it("opens at the hit and closes after the duration", () => {
+  const budget = { nodes: "0", schedule: "0 9 * * *", duration: "1h30m" };
+  const at = (time: string): boolean | undefined => isActiveBudget(budget, Date.parse(`2026-01-01T${time}Z`));
+  expect([at("08:59:59"), at("09:00:00"), at("10:29:59"), at("10:30:00")]).toEqual([false, true, true, false]);
+});
+
+it("knows when a window opens or closes next", () => {
+  const pool = nodePool("p", { budgets: [{ nodes: "0", schedule: "0 9 * * *", duration: "1h" }] });
+  const next = (time: string): string => new Date(nextBudgetChange(pool, Date.parse(time)) ?? 0).toISOString();
+  expect(next("2026-01-01T08:00:00Z")).toBe("2026-01-01T09:00:00.000Z");
+  expect(next("2026-01-01T09:30:00Z")).toBe("2026-01-01T10:00:00.000Z");
+  expect(nextBudgetChange(nodePool(), NOW)).toBeUndefined();
+});
+
+it("counts initialized nodes, and those that are down or going against them", () => {
+  const machines = [
+    { name: "a" },
+    { name: "b", ready: false },
+    { name: "c", deletionTimestamp: "2026-01-01T11:59:00Z" },
+    { name: "d", initialized: false },
+    { name: "e", conditions: [{ type: "InstanceTerminating", status: "True" as const }] },
+  ];
+  const view = viewCluster({
+    snapshot: snapshot({ pools: [nodePool("default", { budgets: [{ nodes: "100%" }] })], machines }),
+    records: [],
+    commands: [],
+    now: NOW,
+  });
+  expect(poolBudgets(view, "Empty").get("default")).toEqual({ total: 3, disrupting: 2, limit: 3, allowed: 1 });
+});
+
+it("counts nodes of a command that is rolled back until it is over: they carry the taint still", () => {
+  const rolledBack: CommandRecord = {
+    cluster: "c",
+    id: "1",
+    version: 1,
+    method: "drift",
+    reason: "Drifted",
+    decision: "replace",
+    candidates: [
+      {
+        nodeClaim: "a-claim",
+        node: "a",
+        nodePool: "default",
+        instanceType: "large",
+        capacityType: "spot",
+        zone: "a",
+        pricePerHour: 1,
+        pods: [],
+      },
+    ],
+    replacements: [],
+    replacementClaims: [],
+    savingsPerHour: 0,
+    phase: "RollingBack",
+    createdAt: NOW,
+    since: NOW,
+    dueAt: NOW,
+  };
+  const pools = [nodePool("default", { budgets: [{ nodes: "1" }] })];
+  const scene = { snapshot: snapshot({ pools, machines: [{ name: "a" }, { name: "b" }] }), records: [], now: NOW };
+  expect(poolBudgets(viewCluster({ ...scene, commands: [rolledBack] }), "Drifted").get("default")?.allowed).toBe(0);
+  expect(poolBudgets(viewCluster({ ...scene, commands: [] }), "Drifted").get("default")?.allowed).toBe(1);
+});
+
+it("hands out what is allowed and no more", () => {
+  const budget = allowance(new Map([["p", { total: 9, disrupting: 0, limit: 2, allowed: 2 }]]));
+  expect([budget.take("p"), budget.take("p"), budget.take("p"), budget.take("unknown")]).toEqual([true, true, false, false]);
+});

@@ -1,0 +1,119 @@
+import { describe, expect, it } from "vitest";
+import { viewCluster } from "../../../../core/disruption/cluster/view.ts";
+import { validate } from "../../../../core/disruption/command/validate.ts";
+import { simulateWithSolve } from "../../../../core/disruption/consolidation/simulate.ts";
+import { planDisruption } from "../../../../core/disruption/plan.ts";
+import type { Budget, NodePool } from "../../../../core/model/node-pool.ts";
+import type { CommandRecord } from "../../../../core/model/record.ts";
+import type { Snapshot } from "../../../../core/model/snapshot.ts";
+import { instanceType, NOW, nodePool, pdb, pod, type Scene, snapshot } from "../builders.ts";
+
+const ON_DEMAND = { key: "karpenter.sh/capacity-type", operator: "In" as const, values: ["on-demand"] };
+
+function pools(budgets: readonly Budget[]): readonly NodePool[] {
+  const pool = nodePool("default", { budgets });
+  return [{ ...pool, spec: { ...pool.spec, template: { spec: { ...pool.spec.template.spec, requirements: [ON_DEMAND] } } } }];
+}
+
+/** A core costs $0.05 in small nodes and $0.20 in the large ones that are there: three small ones in the place of two are a bargain. */
+const TYPES = [
+  { ...instanceType("small", 0.1), capacity: { cpu: "2", memory: "8Gi", pods: "50" } },
+  { ...instanceType("large", 0.8), capacity: { cpu: "4", memory: "8Gi", pods: "50" } },
+];
+const CPU = (cpu: string) => ({ containers: [{ name: "main", resources: { requests: { cpu } } }] });
+
+const scene: Scene = {
+  pools: pools([{ nodes: "100%" }]),
+  types: TYPES,
+  machines: ["a", "b"].map((name) => ({ name, type: "large" })),
+  pods: [
+    pod("p", "a", { spec: { ...CPU("1500m"), nodeName: "a" } }),
+    pod("q", "a", { spec: { ...CPU("1500m"), nodeName: "a" } }),
+    pod("r", "b", { spec: { ...CPU("1500m"), nodeName: "b" } }),
+  ],
+};
+
+function decided(start: Snapshot): CommandRecord {
+  const { command } = planDisruption({
+    snapshot: start,
+    records: [],
+    commands: [],
+    settings: { cluster: "c" },
+    now: NOW,
+    simulate: simulateWithSolve,
+    newId: () => "id",
+  });
+  if (!command) throw new Error("dear nodes must be replaced");
+  return command;
+}
+
+const again = (command: CommandRecord, now: Scene) =>
+  validate(command, viewCluster({ snapshot: snapshot(now), records: [], commands: [], now: NOW }), simulateWithSolve);
+
+describe("a command with several replacements", () => {
+  const command = decided(snapshot(scene));
+
+  it("is what the scene makes", () => {
+    expect(command.candidates.map(({ node }) => node).sort()).toEqual(["a", "b"]);
+    expect(command.replacements.map(({ instanceTypes }) => instanceTypes)).toEqual([["small"], ["small"], ["small"]]);
+    expect(command.savingsPerHour).toBeCloseTo(1.3, 9);
+  });
+
+  it("holds as long as nothing has changed, for all of its nodes", () => {
+    const result = again(command, scene);
+    expect(result.holds && result.candidates.map(({ node }) => node).sort()).toEqual(["a", "b"]);
+  });
+
+  it("holds whatever order the cluster is told in", () => {
+    const turned = { ...scene, machines: (scene.machines ?? []).toReversed(), pods: (scene.pods ?? []).toReversed() };
+    expect(again(command, turned).holds).toBe(true);
+  });
+
+  const more = (node: string, name = "s") => pod(name, node, { spec: { ...CPU("1500m"), nodeName: node } });
+
+  it.for<{ readonly name: string; readonly now: Scene; readonly why: string }>([
+    {
+      name: "another pod on one of its nodes needs a fourth machine",
+      now: { ...scene, pods: [...(scene.pods ?? []), more("b")] },
+      why: "scheduling",
+    },
+    {
+      name: "another pod can have no machine at all",
+      now: {
+        ...scene,
+        pods: [...(scene.pods ?? []), pod("s", "b", { spec: { ...CPU("3"), nodeName: "b", nodeSelector: { disk: "ssd" } } })],
+      },
+      why: "scheduling",
+    },
+    {
+      name: "a pod less needs one machine less",
+      now: { ...scene, pods: (scene.pods ?? []).slice(1) },
+      why: "scheduling",
+    },
+    {
+      name: "a type that it would buy is not sold any more",
+      now: { ...scene, types: TYPES.map((one) => (one.name === "small" ? { ...one, name: "tiny" } : one)) },
+      why: "scheduling",
+    },
+    {
+      name: "a budget lets only one go",
+      now: { ...scene, pools: pools([{ nodes: "1" }]) },
+      why: "budget",
+    },
+    {
+      name: "one node is not to be disrupted any more",
+      now: {
+        ...scene,
+        machines: [
+          { name: "a", type: "large" },
+          { name: "b", type: "large", annotations: { "karpenter.sh/do-not-disrupt": "true" } },
+        ],
+      },
+      why: "churn",
+    },
+    { name: "a PodDisruptionBudget holds a pod", now: { ...scene, pdbs: [pdb("held")] }, why: "churn" },
+    { name: "one node is gone", now: { ...scene, machines: (scene.machines ?? []).slice(1) }, why: "churn" },
+  ])("does not hold when $name: $why", ({ now, why }) => {
+    expect(again(command, now)).toEqual({ holds: false, why });
+  });
+});

@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import { planDisruption } from "../../../../core/disruption/plan.ts";
+import type { Budget, NodePool } from "../../../../core/model/node-pool.ts";
+import { NOW, nodePool, pod, roomForAll, snapshot } from "../builders.ts";
+
+const DRIFTED = "2026-01-01T10:00:00Z";
+
+/** What a pass decides about a static pool of nodes of which some have drifted. */
+function decide({
+  replicas = 3,
+  drifted = ["b"],
+  budgets = [{ nodes: "1" }],
+  limits,
+  gate = true,
+  pods = [],
+}: {
+  readonly replicas?: number;
+  readonly drifted?: readonly string[];
+  readonly budgets?: readonly Budget[];
+  readonly limits?: NodePool["spec"]["limits"];
+  readonly gate?: boolean;
+  readonly pods?: Parameters<typeof snapshot>[0]["pods"];
+}): string {
+  const pool = nodePool("default", { budgets }, { replicas, ...(limits && { limits }) });
+  const machines = ["a", "b", "c"].map((name) => ({ name, ...(drifted.includes(name) && { drifted: DRIFTED }) }));
+  const settings = { cluster: "c", staticCapacity: gate };
+  const { command } = planDisruption({
+    ...{ snapshot: snapshot({ pools: [pool], machines, pods: pods ?? [] }), records: [], commands: [], settings, now: NOW },
+    simulate: roomForAll,
+    newId: () => "id",
+  });
+  if (command === undefined) return "nothing";
+  return `${command.reason} ${command.decision} ${command.candidates.map(({ node }) => node).join(" ")} by ${command.replacements.length}`;
+}
+
+describe("a drifted node of a static pool", () => {
+  it.for([
+    { name: "is replaced by one like it", scene: {}, want: "Drifted replace b by 1" },
+    { name: "whatever runs on it", scene: { pods: [pod("p", "b")] }, want: "Drifted replace b by 1" },
+    {
+      name: "one at a time, those without pods first",
+      scene: { drifted: ["a", "b"], pods: [pod("p", "a")] },
+      want: "Drifted replace b by 1",
+    },
+    { name: "not beyond its budget", scene: { budgets: [{ nodes: "0" }] }, want: "nothing" },
+    { name: "not while the pool has more than it wants", scene: { replicas: 2 }, want: "nothing" },
+    { name: "not without room for its replacement", scene: { limits: { nodes: "3" } }, want: "nothing" },
+    { name: "with room for its replacement", scene: { limits: { nodes: "4" } }, want: "Drifted replace b by 1" },
+    {
+      name: "not while a pod must not be disturbed",
+      scene: { pods: [pod("p", "b", { metadata: { annotations: { "karpenter.sh/do-not-disrupt": "true" } } })] },
+      want: "nothing",
+    },
+    { name: "not where StaticCapacity is off", scene: { gate: false }, want: "nothing" },
+    { name: "of which there is none", scene: { drifted: [] }, want: "nothing" },
+  ])("$name", ({ scene, want }) => {
+    expect(decide(scene)).toBe(want);
+  });
+});

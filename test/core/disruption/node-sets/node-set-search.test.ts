@@ -1,0 +1,287 @@
+import { describe, expect, it } from "vitest";
+import { scenarioToSnapshot } from "../../../../cli/scenario/scenario.ts";
+import { poolBudgets } from "../../../../core/disruption/cluster/budget.ts";
+import { findCandidates } from "../../../../core/disruption/cluster/candidate.ts";
+import { viewCluster } from "../../../../core/disruption/cluster/view.ts";
+import { isConsolidationCandidate } from "../../../../core/disruption/consolidation/consolidation.ts";
+import type { Decision } from "../../../../core/disruption/consolidation/decision.ts";
+import { type Simulate, simulateWithSolve, sketchFor } from "../../../../core/disruption/consolidation/simulate.ts";
+import { jointly } from "../../../../core/disruption/node-sets/node-set-search.ts";
+import { planDisruption } from "../../../../core/disruption/plan.ts";
+import { describeBlocked } from "../../../../core/disruption/reports/wording.ts";
+import type { DisruptionSettings } from "../../../../core/disruption/settings.ts";
+import type { InstanceType } from "../../../../core/model/instance-type.ts";
+import type { NodePool } from "../../../../core/model/node-pool.ts";
+import type { Pod } from "../../../../core/model/pod.ts";
+import type { Snapshot } from "../../../../core/model/snapshot.ts";
+import { sketchOf } from "../../../../core/scheduling/make-trial.ts";
+import { underutilizedCluster } from "../../../conformance/clusters/cluster.ts";
+import { CLUSTER_KINDS, type ClusterKindName } from "../../../conformance/clusters/kinds.ts";
+import { replay } from "../../../conformance/clusters/replay.ts";
+import { ourTrail } from "../../../conformance/clusters/trail.ts";
+import { instanceType, nodePool, pdb, pod, type Scene, snapshot } from "../builders.ts";
+
+interface Options {
+  readonly settings?: Partial<DisruptionSettings>;
+  readonly simulate?: Simulate;
+  readonly outOfTime?: () => boolean;
+}
+
+function choose(start: Snapshot, { settings = {}, simulate = simulateWithSolve, outOfTime }: Options = {}): Decision {
+  const view = viewCluster({ snapshot: start, records: [], commands: [], now: start.now });
+  const { all } = findCandidates(view);
+  const movable = all.filter((candidate) => isConsolidationCandidate(candidate, view.now));
+  const sketch = sketchFor(view, movable, sketchOf);
+  const context = { view, settings: { cluster: "c", ...settings }, simulate, sketch: () => sketch };
+  return jointly(context, all, poolBudgets(view, "Underutilized"), outOfTime);
+}
+
+const goingOf = ({ found }: Decision): readonly string[] => (found?.candidates ?? []).map(({ node }) => node).sort();
+const typesOf = ({ found }: Decision): readonly (readonly string[])[] =>
+  (found?.replacements ?? []).map(({ instanceTypes }) => instanceTypes);
+
+const requirement = (key: string, values: readonly string[]) => ({ key, operator: "In" as const, values });
+const ON_DEMAND = requirement("karpenter.sh/capacity-type", ["on-demand"]);
+
+/** A pool that buys on demand alone. */
+function pool(name = "default", disruption: Parameters<typeof nodePool>[1] = {}): NodePool {
+  const made = nodePool(name, disruption);
+  return { ...made, spec: { ...made.spec, template: { spec: { ...made.spec.template.spec, requirements: [ON_DEMAND] } } } };
+}
+
+function sized(name: string, cpu: string, price: number): InstanceType {
+  return { ...instanceType(name, price), capacity: { cpu, memory: "64Gi", pods: "50" } };
+}
+
+/** Machines have 4 cores, whatever they are; "large" ones cost $0.80 and small new ones, of 2 cores, $0.10. */
+const TYPES = [sized("small", "2", 0.1), sized("large", "4", 0.8)];
+
+function cores(name: string, node: string, cpu: string, metadata: Pod["metadata"] | object = {}): Pod {
+  return pod(name, node, { metadata, spec: { containers: [{ name: "main", resources: { requests: { cpu } } }], nodeName: node } });
+}
+
+const scene = (parts: Scene): Snapshot => snapshot({ pools: [pool()], types: TYPES, ...parts });
+const large = (name: string, more: object = {}) => ({ name, type: "large", ...more });
+
+describe("what goes together", () => {
+  it("is replaced by as many nodes as it takes, if they cost less", () => {
+    const decision = choose(
+      scene({
+        machines: [large("a"), large("b")],
+        pods: [cores("p", "a", "1500m"), cores("q", "a", "1500m"), cores("r", "b", "1500m"), cores("s", "b", "1500m")],
+      }),
+    );
+    expect(goingOf(decision)).toEqual(["a", "b"]);
+    expect(typesOf(decision)).toEqual([["small"], ["small"], ["small"], ["small"]]);
+  });
+
+  it("brings more nodes than it takes away only where each of those saves two cents an hour", () => {
+    const splitAt = (price: number) =>
+      typesOf(
+        choose(
+          scene({
+            types: [sized("tiny", "1", price), sized("large", "4", 0.8)],
+            machines: [large("a")],
+            pods: ["p", "q", "r"].map((name) => cores(name, "a", "1")),
+          }),
+        ),
+      );
+    expect(splitAt(0.25)).toEqual([["tiny"], ["tiny"], ["tiny"]]);
+    expect(splitAt(0.26)).toEqual([]);
+  });
+
+  it("comes from all pools at once", () => {
+    const decision = choose(
+      scene({
+        pools: [pool("x"), pool("y")],
+        types: [sized("large", "4", 0.8)],
+        machines: [large("a", { pool: "x" }), large("b", { pool: "y" }), large("c", { pool: "x" })],
+        pods: [cores("p", "a", "1"), cores("q", "b", "1"), cores("r", "c", "2")],
+      }),
+    );
+    expect(goingOf(decision)).toEqual(["a", "b"]);
+    expect(typesOf(decision)).toEqual([]);
+  });
+
+  it("saves the most for the fewest moves: of equal nodes those with the fewest pods go", () => {
+    const decision = choose(
+      scene({
+        types: [sized("large", "4", 0.8)],
+        machines: ["a", "b"].map((name) => large(name)),
+        pods: [cores("p", "a", "500m"), cores("q", "a", "500m"), cores("r", "b", "1500m")],
+      }),
+    );
+    expect(goingOf(decision)).toEqual(["b"]);
+  });
+});
+
+describe("what stays", () => {
+  /** Two large nodes, either of which could take the other's pod. */
+  const pair = (more: Scene & { readonly a?: object; readonly b?: object } = {}): Snapshot =>
+    scene({
+      types: [sized("large", "4", 0.8)],
+      machines: [large("a", more.a), large("b", more.b)],
+      pods: [cores("p", "a", "1"), cores("q", "b", "2", { labels: { app: "held" } })],
+      ...more,
+    });
+  const HELD = { annotations: { "karpenter.sh/do-not-disrupt": "true" } };
+
+  it.for<{ readonly name: string; readonly start: Snapshot; readonly want: readonly string[] }>([
+    { name: "nothing that could go", start: pair(), want: ["a"] },
+    { name: "a node that is not to be disrupted", start: pair({ a: HELD }), want: ["b"] },
+    { name: "both when neither is", start: pair({ a: HELD, b: HELD }), want: [] },
+    { name: "a node with a pod that is not", start: pair({ pods: [cores("p", "a", "1", HELD), cores("q", "b", "2")] }), want: ["b"] },
+    { name: "nodes with pods that a PodDisruptionBudget holds", start: pair({ pdbs: [pdb("all")] }), want: ["b"] },
+    { name: "nodes of a pool whose budget is spent", start: pair({ pools: [pool("default", { budgets: [{ nodes: "0" }] })] }), want: [] },
+    {
+      name: "nodes of a pool that does not consolidate",
+      start: pair({ pools: [pool("default", { consolidateAfter: "Never" })] }),
+      want: [],
+    },
+    { name: "nodes that have just changed", start: pair({ pools: [pool("default", { consolidateAfter: "37h" })] }), want: [] },
+  ])("is $name", ({ start, want }) => {
+    expect(goingOf(choose(start))).toEqual(want);
+  });
+
+  it("moves no pod to a node that has just changed, nor to one that is not up", () => {
+    const pools = [pool(), pool("slow", { consolidateAfter: "37h" })];
+    expect(goingOf(choose(pair({ pools, b: { pool: "slow" } })))).toEqual([]);
+    expect(goingOf(choose(pair({ b: { initialized: false } })))).toEqual([]);
+  });
+
+  it("keeps to the budget of each pool, and says which nodes had to stay for it", () => {
+    const names = ["a", "b", "c", "d", "e", "f"];
+    const decision = choose(
+      scene({
+        pools: [pool("x", { budgets: [{ nodes: "1" }] }), pool("y", { budgets: [{ nodes: "50%" }] })],
+        types: [sized("large", "4", 0.8)],
+        machines: names.map((name, i) => large(name, { pool: i < 3 ? "x" : "y" })),
+        pods: names.map((name) => cores(`p-${name}`, name, "500m")),
+      }),
+    );
+    expect(goingOf(decision).filter((name) => name < "d")).toHaveLength(1);
+    expect(goingOf(decision).filter((name) => name >= "d")).toHaveLength(2);
+    expect(new Set(decision.blocked.map(({ blocked }) => describeBlocked(blocked)))).toEqual(
+      new Set(
+        ["x", "y"].map((name) => `No allowed disruptions for disruption reason Underutilized due to blocking budget (NodePool=${name})`),
+      ),
+    );
+    expect(decision.blocked.map(({ node }) => node).sort()).toEqual(names.filter((name) => !goingOf(decision).includes(name)));
+  });
+
+  it("does not make spot of spot unless told to", () => {
+    const start = snapshot({
+      pools: [nodePool()],
+      types: [sized("small", "2", 0.1), sized("large", "4", 0.8)],
+      machines: ["a", "b"].map((name) => large(name, { capacityType: "spot" })),
+      pods: ["a", "b"].flatMap((name) => [cores(`p-${name}`, name, "1500m"), cores(`q-${name}`, name, "1500m")]),
+    });
+    const off = choose(start);
+    expect(goingOf(off)).toEqual([]);
+    expect(off.tried?.map(({ why }) => why?.reason)).toContain("SpotToSpotDisabled");
+    expect(goingOf(choose(start, { settings: { spotToSpotConsolidation: true } }))).toEqual(["a", "b"]);
+  });
+});
+
+describe("a search", () => {
+  const start = scene({
+    machines: [large("a"), large("b")],
+    pods: [cores("p", "a", "1500m"), cores("r", "b", "1500m")],
+  });
+
+  it("tells every set that it tried, one of them chosen", () => {
+    const { tried = [], found } = choose(start);
+    const chosen = tried.filter(({ verdict }) => verdict === "chosen");
+    expect(chosen).toHaveLength(1);
+    expect([...(chosen[0]?.nodes ?? [])].sort()).toEqual(found?.candidates.map(({ node }) => node).sort());
+    expect(chosen[0]?.savesPerHour).toBe(Math.max(...tried.map(({ savesPerHour }) => savesPerHour)));
+  });
+
+  it("asks the scheduler nothing when its time is up", () => {
+    let asked = 0;
+    const simulate: Simulate = (...question) => {
+      asked++;
+      return simulateWithSolve(...question);
+    };
+    expect(choose(start, { simulate, outOfTime: () => true }).found).toBeUndefined();
+    expect(asked).toBe(0);
+  });
+
+  it("does not look where there is no candidate", () => {
+    expect(choose(scene({ machines: [large("a")] }))).toEqual({ blocked: [], eligible: 0 });
+  });
+
+  it("takes no set that the scheduler does not confirm, whatever the sketch says", () => {
+    const full: Simulate = () => ({ newNodeClaims: [], existingNodes: [], podErrors: { "default/p": "full", "default/r": "full" } });
+    const { found, tried = [] } = choose(start, { simulate: full });
+    expect(found).toBeUndefined();
+    expect(tried.length).toBeGreaterThan(0);
+    expect(new Set(tried.map(({ why }) => why?.reason))).toEqual(new Set(["PodsUnplaced"]));
+  });
+
+  it("keeps a node rather than end it while one of its kind comes", () => {
+    // With both gone it would be a small one and a medium one again.
+    const { found } = choose(
+      scene({
+        types: [...TYPES, sized("medium", "4", 0.3)],
+        machines: [large("a"), { name: "b", type: "medium" }],
+        pods: [cores("p", "a", "1500m"), cores("r", "b", "3")],
+      }),
+    );
+    expect(found?.candidates.map(({ node }) => node)).toEqual(["a"]);
+    expect(found?.replacements.map(({ instanceTypes }) => instanceTypes[0])).toEqual(["small"]);
+  });
+});
+
+/** Whatever happens to generated clusters is judged by checkers that share no code with the product. */
+describe.for(Object.keys(CLUSTER_KINDS) as ClusterKindName[])("a small underutilized cluster of kind %s", (kind) => {
+  const scenario = underutilizedCluster({ kind, seed: 11, nodes: 6, families: 3 });
+  const start = scenarioToSnapshot(scenario);
+  const trail = ourTrail(start);
+
+  it("loses nothing but cost: no rule is broken, every command saves, and there is an end", () => {
+    expect(trail.idleMs).toBeDefined();
+    const { broken, before, after } = replay(scenario, trail);
+    expect(broken).toEqual([]);
+    expect(after).toBeLessThan(before);
+  });
+
+  it("never gets more nodes than it had unless each saves two cents an hour", () => {
+    for (const { candidates, replacements, savings } of trail.passes) {
+      const more = Math.max(0, replacements.length - candidates.length);
+      expect(savings).toBeGreaterThan(0.02 * more);
+    }
+  });
+
+  it("never does what was done back: what is bought stays", () => {
+    const bought = new Set<string>();
+    let bounced = 0;
+    for (const { candidates, nodes } of trail.passes) {
+      for (const name of candidates) if (bought.has(name)) bounced++;
+      for (const { metadata } of nodes) bought.add(metadata.name);
+    }
+    expect(bounced).toBe(0);
+  });
+
+  it("gets the same command in whatever order it is told", () => {
+    const decide = (told: Snapshot) =>
+      planDisruption({
+        snapshot: told,
+        records: [],
+        commands: [],
+        settings: { cluster: "scenario" },
+        now: told.now,
+        simulate: simulateWithSolve,
+        newId: () => "id",
+      }).command;
+    const turned: Snapshot = {
+      ...start,
+      nodePools: start.nodePools.toReversed(),
+      nodes: start.nodes.toReversed(),
+      nodeClaims: start.nodeClaims.toReversed(),
+      pods: start.pods.toReversed(),
+      podDisruptionBudgets: start.podDisruptionBudgets.toReversed(),
+    };
+    expect(decide(turned)).toEqual(decide(start));
+  });
+});

@@ -1,0 +1,103 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Pod } from "../../../core/model/pod.ts";
+import type { Snapshot } from "../../../core/model/snapshot.ts";
+import { podKey } from "../../../core/pods/predicates.ts";
+import { type Sketch, sketchOf } from "../../../core/scheduling/make-trial.ts";
+import { NODE_HOUR } from "../../../core/scheduling/problem/strategy.ts";
+import { solve } from "../../../core/scheduling/solve.ts";
+import { clusters } from "../../support/scheduling/arbitraries.ts";
+import { boundPod, nodePool, nodeWithClaim, pod, snapshotOf } from "../../support/scheduling/builders.ts";
+
+/** Nodes "a" and "b" of 4 cores; on demand alone is sold, m.small with 1.9 cores for pods at $0.10. */
+function scene(pods: readonly Pod[], more: Partial<Snapshot> = {}): Snapshot {
+  const machines = ["a", "b"].map((name) => nodeWithClaim(name));
+  return snapshotOf(
+    {
+      nodes: machines.map(({ node }) => node),
+      nodeClaims: machines.map(({ claim }) => claim),
+      nodePools: [nodePool("default", { requirements: [{ key: "karpenter.sh/capacity-type", operator: "In", values: ["on-demand"] }] })],
+      pods,
+    },
+    more,
+  );
+}
+
+function sketch(snapshot: Snapshot, closed: readonly string[] = []): Sketch {
+  const homes = new Map(
+    ["a", "b"].map((name): [string, readonly Pod[]] => [name, snapshot.pods.filter(({ spec }) => spec.nodeName === name)]),
+  );
+  return sketchOf(snapshot, { homes, closed: new Set(closed) });
+}
+
+const cpu = (name: string, amount: string, node = "a", spec: Pod["spec"] = {}) => boundPod(name, node, { cpu: amount }, spec);
+
+describe("what the room of pods is worth", () => {
+  it("grows with what they ask for, and adds up", () => {
+    const [large, small] = [cpu("large", "1400m"), cpu("small", "500m")];
+    const { worthOf } = sketch(scene([large, small]));
+    expect(worthOf([large])).toBeCloseTo(2.8 * worthOf([small]), 9);
+    expect(worthOf([large, small])).toBeCloseTo(worthOf([large]) + worthOf([small]), 12);
+    expect(worthOf([])).toBe(0);
+  });
+
+  it("is what it costs per core on the machines that are cheapest for all of them", () => {
+    // m.large: $0.80 for 15.9 cores; g.medium: $0.16 for 3.9, which is less.
+    const filling = cpu("p", "3900m");
+    expect(sketch(scene([filling])).worthOf([filling])).toBeCloseTo(0.16, 3);
+  });
+
+  it("is nothing for pods that no pool can make a node for, nor for pods of other clusters", () => {
+    expect(sketch(scene([cpu("p", "1")])).worthOf([cpu("q", "1")])).toBe(0);
+    const odd = cpu("odd", "1", "a", { nodeSelector: { disk: "ssd" } });
+    expect(sketch(scene([odd])).worthOf([odd])).toBe(0);
+  });
+
+  it("is never more than a plan for them costs", () => {
+    let compared = 0;
+    fc.assert(
+      fc.property(clusters, (cluster) => {
+        const pods = cluster.pods.filter(({ spec }) => spec.nodeName === undefined);
+        const onNewNodes = (some: readonly Pod[]): Snapshot => snapshotOf({ ...cluster, nodes: [], nodeClaims: [], pods: some });
+        const { podErrors: unplaced } = solve(onNewNodes(pods));
+        const snapshot = onNewNodes(pods.filter((one) => unplaced[podKey(one)] === undefined));
+        const { newNodeClaims, podErrors } = solve(snapshot);
+        if (newNodeClaims.length === 0 || Object.keys(podErrors).length > 0) return;
+        compared++;
+        const { worthOf } = sketchOf(snapshot, { homes: new Map([["gone", snapshot.pods]]), closed: new Set() });
+        const costs = newNodeClaims.reduce((sum, { pricePerHour }) => sum + pricePerHour + NODE_HOUR, 0);
+        expect(worthOf(snapshot.pods)).toBeLessThanOrEqual(costs + 1e-9);
+      }),
+      { numRuns: 60 },
+    );
+    expect(compared).toBeGreaterThan(3);
+  });
+});
+
+describe("a cluster that is laid out", () => {
+  const two = [cpu("p", "2"), cpu("q", "1", "b")];
+
+  it("keeps nodes closed that are to be", () => {
+    expect(sketch(scene(two)).rearrangement.empty("a")).toBe(true);
+    expect(sketch(scene(two), ["b"]).rearrangement.empty("a")).toBe(false);
+  });
+
+  it("keeps room for pods that wait, and for those that are only imagined", () => {
+    expect(sketch(scene([...two, pod("waits", { cpu: "3" })])).rearrangement.empty("a")).toBe(false);
+    const imagined = sketch(scene(two, { virtualPods: [pod("later", { cpu: "3" })] }));
+    expect(imagined.rearrangement.empty("a")).toBe(false);
+  });
+
+  it("leaves pods out that are on their way to a node already", () => {
+    const coming = pod("coming", { cpu: "3" });
+    const nominated = new Map([[coming.metadata.uid ?? "", "default-b"]]);
+    expect(sketch(scene([...two, coming], { nominated })).rearrangement.empty("a")).toBe(false);
+    const elsewhere = new Map([[coming.metadata.uid ?? "", "default-c"]]);
+    expect(sketch(scene([...two, coming], { nominated: elsewhere })).rearrangement.empty("a")).toBe(true);
+  });
+
+  it("gives nobody a place on a node that is going away", () => {
+    const snapshot = scene(two, { disrupting: new Set(["default-b"]) });
+    expect(sketch(snapshot).rearrangement.empty("a")).toBe(false);
+  });
+});

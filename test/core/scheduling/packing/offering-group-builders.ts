@@ -1,0 +1,134 @@
+import fc from "fast-check";
+import type { Offering } from "../../../../core/model/instance-type.ts";
+import { type Supply, supplyOf } from "../../../../core/scheduling/packing/items.ts";
+import { type Cell, cellsOf } from "../../../../core/scheduling/packing/offering-groups.ts";
+import { Worth } from "../../../../core/scheduling/packing/shadow-prices.ts";
+import { nodeViews } from "../../../../core/scheduling/problem/node-view.ts";
+import { pendingPods } from "../../../../core/scheduling/problem/pending-pods.ts";
+import { type World, worldOf } from "../../../../core/scheduling/problem/problem.ts";
+import { TopologyState } from "../../../../core/scheduling/problem/topology-state.ts";
+import { instanceType, nodePool, pods, type Scenario, scenario, snapshotOf, ZONES } from "../../../support/scheduling/builders.ts";
+
+export const ZONE = "topology.kubernetes.io/zone";
+export const HOST = "kubernetes.io/hostname";
+
+/** The world that the recipes of a scenario start from. */
+export function worldFor(parts: Partial<Scenario>): World {
+  const snapshot = snapshotOf(parts);
+  return worldOf(snapshot, nodeViews(snapshot), pendingPods(snapshot).pods, {
+    policy: "Respect",
+    minValuesPolicy: "Strict",
+    reservedMode: "strict",
+    excludeNodes: new Set(),
+    settling: new Set(),
+    moved: new Set(),
+  });
+}
+
+export function onDemand(zone: string, price: number): Offering {
+  return { zone, capacityType: "on-demand", price, available: true };
+}
+
+/** Everything that recipes are mixed from, with nothing placed yet. */
+export interface Market {
+  readonly world: World;
+  readonly topology: TopologyState;
+  readonly left: readonly number[];
+  readonly supply: Supply;
+  readonly cells: readonly Cell[];
+  readonly worth: Worth;
+  readonly width: number;
+}
+
+export function marketFor(parts: Partial<Scenario>): Market {
+  const world = worldFor(parts);
+  const topology = new TopologyState(world.groups);
+  const left = world.classes.map(({ pods: alike }) => alike.length);
+  const supply = supplyOf(world, left, topology);
+  const width = world.axis.names.length;
+  const cells = cellsOf(supply.kinds, width);
+  return { world, topology, left, supply, cells, width, worth: new Worth(cells, supply.stocks, supply.kinds.length, width, 3) };
+}
+
+/** Zones to which a stock's pods are bound; empty when they may go to any. */
+export function zonesOf({ kinds, stocks }: Supply, stock: number): readonly string[] {
+  const kind = kinds[stocks[stock]?.kind ?? -1];
+  return [...(kind?.sets[kind.home.index]?.requirements.get(ZONE)?.values ?? [])].sort();
+}
+
+const sizes = fc.record({ cpu: fc.constantFrom("0", "100m", "700m", "1", "2500m"), memory: fc.constantFrom("64Mi", "1Gi", "3Gi", "9Gi") });
+const wishes = fc.constantFrom<Record<string, string>>(
+  {},
+  {},
+  { [ZONE]: "zone-a" },
+  { "karpenter.sh/capacity-type": "on-demand" },
+  { "kubernetes.io/arch": "arm64" },
+  { "kubernetes.io/arch": "amd64" },
+  { team: "red" },
+  { team: "blue" },
+);
+const rules = fc.constantFrom<"none" | "apart" | "spread">("none", "none", "apart", "spread");
+
+/** Some deployments: sizes, node selectors, and pods that keep apart from their own kind on hosts. */
+export const deployments: fc.Arbitrary<Scenario["pods"]> = fc
+  .array(fc.record({ sizes, wishes, rules, count: fc.integer({ min: 1, max: 9 }) }), { minLength: 1, maxLength: 6 })
+  .map((list) =>
+    list.flatMap(({ sizes: requests, wishes: nodeSelector, rules: rule, count }, i) => {
+      const labels = { app: `a${i}` };
+      const labelSelector = { matchLabels: labels };
+      return pods(count, `d${i}`, requests, { nodeSelector, ...(rule === "none" ? {} : company[rule](labelSelector)) }, { labels });
+    }),
+  );
+
+type Selector = { readonly matchLabels: Record<string, string> };
+
+const company = {
+  apart: (labelSelector: Selector) => ({
+    affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ labelSelector, topologyKey: HOST }] } },
+  }),
+  spread: (labelSelector: Selector) => ({
+    topologySpreadConstraints: [{ maxSkew: 2, topologyKey: HOST, whenUnsatisfiable: "DoNotSchedule" as const, labelSelector }],
+  }),
+};
+
+/** A few types of any size, shape, price and architecture, sold in some zones only. */
+export const catalogues: fc.Arbitrary<Scenario["instanceTypes"]> = fc
+  .array(
+    fc.record({
+      cpu: fc.constantFrom(2, 4, 8, 32),
+      perCpu: fc.constantFrom(2, 4, 8),
+      perThousand: fc.integer({ min: 20, max: 80 }),
+      arch: fc.constantFrom("amd64", "arm64"),
+      zones: fc.subarray(ZONES, { minLength: 1 }),
+    }),
+    { minLength: 2, maxLength: 7 },
+  )
+  .map((list) =>
+    list.map(({ cpu, perCpu, perThousand, arch, zones }, i) => {
+      const price = (cpu * perThousand) / 1000;
+      return instanceType(`t${i}.x${cpu}`, cpu, cpu * perCpu, {
+        arch,
+        offerings: zones.flatMap((zone, z) => [
+          onDemand(zone, price),
+          { zone, capacityType: "spot", price: price * (0.3 + 0.1 * z), available: i % 3 > 0 },
+        ]),
+      });
+    }),
+  );
+
+/** Two pools: one of amd64 that takes any team, and one of lower weight that is the red team's. */
+export const POOLS = [
+  nodePool("any", {
+    weight: 10,
+    requirements: [
+      { key: "team", operator: "Exists" },
+      { key: "kubernetes.io/arch", operator: "In", values: ["amd64"] },
+    ],
+  }),
+  nodePool("red", { labels: { team: "red" } }),
+];
+
+/** Small clusters without nodes for the laws of recipes. */
+export const markets: fc.Arbitrary<Scenario> = fc
+  .record({ pods: deployments, instanceTypes: catalogues })
+  .map((parts) => scenario({ ...parts, nodePools: POOLS }));

@@ -1,0 +1,172 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { canonicalJson } from "../../../../core/lib/fnv.ts";
+import type { Plan } from "../../../../core/model/plan.ts";
+import { Attempt } from "../../../../core/scheduling/attempt.ts";
+import { Mixer } from "../../../../core/scheduling/packing/packer.ts";
+import { type Recipes, recipesFor } from "../../../../core/scheduling/packing/packing.ts";
+import type { World } from "../../../../core/scheduling/problem/problem.ts";
+import { NODE_HOUR } from "../../../../core/scheduling/problem/strategy.ts";
+import { TopologyState } from "../../../../core/scheduling/problem/topology-state.ts";
+import { solve } from "../../../../core/scheduling/solve.ts";
+import { settingOf } from "../../../bench/workloads.ts";
+import { shuffled } from "../../../support/scheduling/arbitraries.ts";
+import { CATALOGUE, instanceType, nodePool, planFor, pod, pods, type Scenario, scenario } from "../../../support/scheduling/builders.ts";
+import { brokenRules } from "../../../support/scheduling/check-plan.ts";
+import { planToJson, scenarioToSnapshot } from "../../../support/scheduling/scenario.ts";
+import { marketFor, markets, onDemand, worldFor, ZONE } from "./offering-group-builders.ts";
+
+function proposalFor(parts: Partial<Scenario>): { readonly world: World; readonly recipes: Recipes | undefined } {
+  const world = worldFor(parts);
+  const left = world.classes.map(({ pods: alike }) => alike.length);
+  return { world, recipes: recipesFor(world, left, new TopologyState(world.groups)) };
+}
+
+const priceOf = (plan: Plan): number => plan.newNodeClaims.reduce((sum, { pricePerHour }) => sum + (pricePerHour ?? 0) + NODE_HOUR, 0);
+
+describe("a proposal", () => {
+  it("names a machine for each pod that can be foreseen, and none to which nobody goes", () => {
+    fc.assert(
+      fc.property(markets, (cluster) => {
+        const { world, recipes } = proposalFor(cluster);
+        const used = new Set<number>();
+        recipes?.targets.forEach((targets, c) => {
+          if (targets === undefined) return;
+          expect(targets).toHaveLength(world.classes[c]?.pods.length ?? -1);
+          for (const target of targets) {
+            expect(target).toBeGreaterThanOrEqual(0);
+            used.add(target);
+          }
+        });
+        expect([...used].sort((a, b) => a - b)).toEqual((recipes?.machines ?? []).map((_, at) => at));
+      }),
+      { numRuns: 50, seed: 1 },
+    );
+  });
+
+  it("gives machines that meet what each of their pods wants of nodes", () => {
+    fc.assert(
+      fc.property(markets, (cluster) => {
+        const { world, recipes } = proposalFor(cluster);
+        recipes?.targets.forEach((targets, c) => {
+          const ask = world.asks[c]?.[0];
+          for (const target of targets ?? []) {
+            const machine = recipes.machines[target];
+            // What it has taken on already adds nothing when it is taken on again.
+            if (machine !== undefined && ask !== undefined) expect(world.sets.join(machine.set, ask.set)).toBe(machine.set);
+          }
+        });
+      }),
+      { numRuns: 50, seed: 2 },
+    );
+  });
+
+  it("is not made where no pod can be foreseen, or nothing is for sale", () => {
+    expect(proposalFor({ pods: [pod("p", {}, { containers: [{ name: "main", ports: [{ hostPort: 80 }] }] })] }).recipes).toBeUndefined();
+    expect(proposalFor({ pods: pods(3, "p"), instanceTypes: [] }).recipes).toBeUndefined();
+    expect(proposalFor({ pods: pods(3, "p"), nodePools: [] }).recipes).toBeUndefined();
+    expect(proposalFor({ pods: [] }).recipes).toBeUndefined();
+  });
+
+  it("names no machine where all that is for sale costs nothing", () => {
+    const free = instanceType("m.free", 4, 16, { offerings: [onDemand("zone-a", 0)] });
+    const { recipes } = proposalFor({ pods: pods(9, "p"), instanceTypes: [free] });
+    expect(recipes?.machines).toEqual([]);
+    expect([...(recipes?.targets[0] ?? [])]).toEqual(Array(9).fill(-1));
+    expect(planFor({ pods: pods(9, "p"), instanceTypes: [free] }).podErrors).toEqual({});
+  });
+});
+
+describe("an attempt by recipes", () => {
+  it("leaves no pod that one by least rise places", () => {
+    fc.assert(
+      fc.property(markets, (cluster) => {
+        const failedBy = (claims: "recipes" | "least-rise") => {
+          const { failed } = new Attempt(worldFor(cluster), { claims, seed: 0 }).run();
+          return [...failed].map(([index, left]) => [index, left.length]);
+        };
+        expect(failedBy("recipes")).toEqual(failedBy("least-rise"));
+      }),
+      { numRuns: 50, seed: 3 },
+    );
+  });
+
+  it.for([
+    { name: "limits", pool: { limits: { cpu: "20" } } },
+    { name: "spent limits", pool: { limits: { cpu: "1" } } },
+    {
+      name: "minValues",
+      pool: { requirements: [{ key: "karpenter.k8s.aws/instance-family", operator: "Exists" as const, minValues: 2 }] },
+    },
+  ])("places as much as one by least rise under $name, and breaks none", ({ pool }) => {
+    const parts = scenario({
+      nodePools: [nodePool("first", { weight: 5, ...pool }), nodePool("second")],
+      pods: pods(30, "p", { cpu: "1500m" }),
+    });
+    expect(new Attempt(worldFor(parts), { claims: "recipes", seed: 0 }).run().failed.size).toBe(0);
+    expect(brokenRules(parts, planToJson(planFor(parts), 0))).toEqual([]);
+  });
+});
+
+const SIZES = new Set(["large", "xlarge", "2xlarge", "8xlarge"]);
+const FAMILIES = new Set(["c5", "c6g", "c7i", "m5", "m6a", "m6g", "m7i", "r5", "r6g", "r7i"]);
+const real = settingOf("deployments");
+/** Some forty types of AWS. */
+const REAL = real.instanceTypes.filter(({ name }) => {
+  const [family = "", size = ""] = name.split(".");
+  return FAMILIES.has(family) && SIZES.has(size);
+});
+
+it("gives the same plan for 60 pods of deployments, in whatever order they are told, where recipes win", () => {
+  const cluster = scenario({ nodePools: real.nodePools, daemonSets: real.daemonSets, instanceTypes: REAL, pods: real.pods(60) });
+  const world = worldFor(cluster);
+  const priceBy = (claims: "recipes" | "least-rise") =>
+    new Attempt(world, { claims, seed: 0 }).run().claims.reduce((sum, { price }) => sum + price + NODE_HOUR, 0);
+  expect(priceBy("recipes")).toBeLessThan(priceBy("least-rise"));
+  // Taking machines apart only ever makes them cheaper.
+  const { supply, cells, worth, width } = marketFor(cluster);
+  const batches = new Mixer(supply, cells, worth, width).mix(
+    Int32Array.from(supply.stocks, (stock) => stock.pods),
+    { pickyFirst: false, premium: 0 },
+  );
+  const mixed = batches.reduce((sum, { price, machines }) => sum + price * machines, 0);
+  expect(priceBy("recipes")).toBeLessThanOrEqual(mixed + 1e-9);
+  const plan = solve(scenarioToSnapshot(cluster));
+  expect(brokenRules(cluster, planToJson(plan, 0))).toEqual([]);
+  for (const seed of [1, 2, 3]) expect(canonicalJson(solve(scenarioToSnapshot(shuffled(cluster, seed))))).toBe(canonicalJson(plan));
+});
+
+describe("alike pods cost no more than the best plan of machines of one type:", () => {
+  it.for([
+    { count: 8, requests: { cpu: "1", memory: "1Gi" } },
+    { count: 1000, requests: { cpu: "1", memory: "2Gi" } },
+    { count: 100, requests: { cpu: "1500m", memory: "9Gi" } },
+  ])("$count pods of $requests.cpu cpu and $requests.memory", ({ count, requests }) => {
+    const pool = nodePool("spot", { requirements: [{ key: "karpenter.sh/capacity-type", operator: "In", values: ["spot"] }] });
+    const parts = { nodePools: [pool], instanceTypes: REAL, pods: pods(count, "p", requests) };
+    const { axis, templates, classes } = worldFor(parts);
+    const [template] = templates;
+    const need = axis.vector(classes[0]?.requests ?? {});
+    const homogeneous = REAL.flatMap(({ name, offerings }) => {
+      const row = (template?.table.types.findIndex((type) => type.name === name) ?? -1) * need.length;
+      const each = Math.min(...need.map((amount, r) => (amount > 0 ? Math.floor((template?.room[row + r] ?? 0) / amount) : count)));
+      const spot = offerings.filter(({ capacityType, available }) => capacityType === "spot" && available).map(({ price }) => price);
+      return each > 0 ? [Math.ceil(count / each) * (Math.min(...spot) + NODE_HOUR)] : [];
+    });
+    const plan = planFor(parts);
+    expect(plan.podErrors).toEqual({});
+    expect(priceOf(plan)).toBeLessThanOrEqual(Math.min(...homogeneous) + 1e-9);
+  });
+});
+
+it("copes with pods that ask for nothing, and with a plan of one zone-spread deployment on few types", () => {
+  expect(planFor({ pods: pods(40, "p", {}) }).podErrors).toEqual({});
+  const labels = { app: "web" };
+  const topologySpreadConstraints = [
+    { maxSkew: 1, topologyKey: ZONE, whenUnsatisfiable: "DoNotSchedule" as const, labelSelector: { matchLabels: labels } },
+  ];
+  const parts = scenario({ pods: pods(20, "p", { cpu: "900m" }, { topologySpreadConstraints }, { labels }), instanceTypes: CATALOGUE });
+  const plan = planFor(parts);
+  expect(plan.podErrors).toEqual({});
+  expect(brokenRules(parts, planToJson(plan, 0))).toEqual([]);
+});

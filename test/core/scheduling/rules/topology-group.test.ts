@@ -1,0 +1,49 @@
+import { expect, it } from "vitest";
+import type { NodeSelectorRequirementWithMinValues } from "../../../../core/model/node-pool.ts";
+import { requirementsFrom } from "../../../../core/requirements/requirements.ts";
+import { filterAdmitsClaim, NO_FILTER } from "../../../../core/scheduling/rules/topology-group.ts";
+import { RequirementSets } from "../../../../core/scheduling/tables/requirement-sets.ts";
+
+type Items = readonly NodeSelectorRequirementWithMinValues[];
+const ARCH = "kubernetes.io/arch";
+const CPU = "karpenter.k8s.aws/instance-cpu";
+const only = (key: string, ...values: string[]) => ({ key, operator: "In" as const, values });
+const never = (key: string, ...values: string[]) => ({ key, operator: "NotIn" as const, values });
+
+it.for<{ name: string; claim: Items; terms: readonly Items[]; keys?: readonly string[]; want: boolean }>([
+  { name: "no rule admits all", claim: [], terms: [], want: true },
+  { name: "a claim that is pinned to what is asked", claim: [only(ARCH, "arm64")], terms: [[only(ARCH, "arm64")]], want: true },
+  { name: "a claim that may become something else", claim: [only(ARCH, "arm64", "amd64")], terms: [[only(ARCH, "arm64")]], want: false },
+  { name: "a claim that leaves a label to its type", claim: [], terms: [[only(ARCH, "arm64")]], want: false },
+  {
+    name: "one of several terms is enough",
+    claim: [only(ARCH, "arm64")],
+    terms: [[only(ARCH, "amd64")], [only(ARCH, "arm64")]],
+    want: true,
+  },
+  {
+    name: "a narrower range",
+    claim: [{ key: CPU, operator: "Gt", values: ["8"] }],
+    terms: [[{ key: CPU, operator: "Gt", values: ["4"] }]],
+    want: true,
+  },
+  {
+    name: "a wider range",
+    claim: [{ key: CPU, operator: "Gt", values: ["2"] }],
+    terms: [[{ key: CPU, operator: "Gt", values: ["4"] }]],
+    want: false,
+  },
+  { name: "a custom label that must be missing and is", claim: [], terms: [[never("team", "red")]], want: true },
+  {
+    name: "a custom label that may be missing and must not be",
+    claim: [never("team", "red")],
+    terms: [[{ key: "team", operator: "Exists" }]],
+    want: false,
+  },
+  { name: "a key of another spread that every type brings", claim: [], terms: [], keys: [ARCH], want: true },
+  { name: "a key of another spread that nothing brings", claim: [], terms: [], keys: ["team"], want: false },
+  { name: "a key of another spread that the claim asks for", claim: [only("team", "red")], terms: [], keys: ["team"], want: true },
+])("$name", ({ claim, terms, keys = [], want }) => {
+  const set = new RequirementSets().intern(requirementsFrom(claim));
+  expect(filterAdmitsClaim({ ...NO_FILTER, keys, terms: terms.map(requirementsFrom) }, set, [])).toBe(want);
+});

@@ -1,0 +1,45 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { emptyBitset, hasBit, setBit } from "../../../../core/scheduling/tables/bitset.ts";
+import { Frontier } from "../../../../core/scheduling/tables/frontier.ts";
+
+const amount = fc.integer({ min: 0, max: 6 });
+const type = fc.record({ price: fc.integer({ min: 1, max: 5 }), room: fc.tuple(amount, amount), allowed: fc.boolean() });
+const NO_PLACE = -1;
+
+it("finds the price of the cheapest type with room, as a look at every type does", () => {
+  fc.assert(
+    fc.property(fc.array(type, { maxLength: 12 }), fc.array(fc.tuple(amount, amount), { minLength: 1, maxLength: 6 }), (types, needs) => {
+      const allowed = emptyBitset(types.length);
+      for (const [t, { allowed: isAllowed }] of types.entries()) if (isAllowed) setBit(allowed, t);
+      const byType = Float64Array.from(types, ({ price }) => price);
+      const order = types.map((_, t) => t).sort((a, b) => (byType[a] ?? 0) - (byType[b] ?? 0) || a - b);
+      const frontier = new Frontier({
+        prices: { byType, order, byCapacityType: [] },
+        types: allowed,
+        room: Float64Array.from(types.flatMap(({ room }) => room)),
+        width: 2,
+      });
+      // In any order: the frontier grows with the questions.
+      for (const need of needs) {
+        const fitting = types.filter(({ room }, t) => hasBit(allowed, t) && room.every((has, r) => (need[r] ?? 0) <= has));
+        const cheapest = fitting.length === 0 ? undefined : Math.min(...fitting.map(({ price }) => price));
+        const place = frontier.first(Float64Array.from(need), 0);
+        expect(place === NO_PLACE ? undefined : frontier.priceAt(place)).toBe(cheapest);
+      }
+    }),
+  );
+});
+
+it("goes on from where a smaller need ended", () => {
+  const frontier = new Frontier({
+    prices: { byType: Float64Array.of(1, 2, 3), order: [0, 1, 2], byCapacityType: [] },
+    types: Uint32Array.of(0b111),
+    room: Float64Array.of(1, 2, 4),
+    width: 1,
+  });
+  const small = frontier.first(Float64Array.of(2), 0);
+  expect(frontier.priceAt(small)).toBe(2);
+  expect(frontier.priceAt(frontier.first(Float64Array.of(3), small))).toBe(3);
+  expect(frontier.first(Float64Array.of(5), small)).toBe(NO_PLACE);
+});

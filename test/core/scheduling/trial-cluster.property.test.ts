@@ -1,0 +1,117 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import type { Pod } from "../../../core/model/pod.ts";
+import type { Snapshot } from "../../../core/model/snapshot.ts";
+import { podKey } from "../../../core/pods/predicates.ts";
+import type { Rearrangement } from "../../../core/scheduling/trial-cluster.ts";
+import { clusters } from "../../support/scheduling/arbitraries.ts";
+import { nodeWithClaim, snapshotOf } from "../../support/scheduling/builders.ts";
+import { rearranged } from "../../support/scheduling/rearranged.ts";
+
+const ZONE = "topology.kubernetes.io/zone";
+
+/** What somebody may ask or do, with nodes by number. */
+type Step =
+  | { readonly does: "empty"; readonly node: number }
+  | { readonly does: "together" | "without" | "order"; readonly nodes: readonly number[] }
+  | { readonly does: "mark" }
+  | { readonly does: "back"; readonly mark: number };
+
+const number = fc.nat(5);
+const numbers = fc.array(number, { minLength: 1, maxLength: 3 });
+const steps = fc.array(
+  fc.oneof<fc.Arbitrary<Step>[]>(
+    fc.record({ does: fc.constant("empty"), node: number }),
+    fc.record({ does: fc.constantFrom("together", "without", "order"), nodes: numbers }),
+    fc.record({ does: fc.constant("mark") }),
+    fc.record({ does: fc.constant("back"), mark: fc.nat(3) }),
+  ),
+  { minLength: 3, maxLength: 14 },
+);
+
+/** The clusters of the scheduler's own tests, with most of their pods running, and more nodes than they have, all of them tight. */
+const running = fc.tuple(clusters, fc.infiniteStream(fc.nat(9))).map(([cluster, places]): Snapshot => {
+  const extra = [0, 1, 2].map((n) =>
+    nodeWithClaim(`x${n}`, { pool: "pool-0", cpu: "3", labels: { [ZONE]: ["zone-a", "zone-b", "zone-c"][n] ?? "" } }),
+  );
+  const tight = { cpu: "3", memory: "12Gi", pods: "29" };
+  const nodes = [...cluster.nodes, ...extra.map(({ node }) => node)].map((node) => ({
+    ...node,
+    status: { ...node.status, allocatable: tight },
+  }));
+  const pods = cluster.pods.map((one): Pod => {
+    const nodeName = nodes[places.next().value ?? 0]?.metadata.name;
+    if (one.spec.nodeName !== undefined || nodeName === undefined) return one;
+    return { ...one, spec: { ...one.spec, nodeName }, status: { phase: "Running" } };
+  });
+  return snapshotOf({ ...cluster, nodes, nodeClaims: [...cluster.nodeClaims, ...extra.map(({ claim }) => claim)], pods });
+});
+
+/** All that can be asked about one node or two. */
+function answers(rearrangement: Rearrangement, names: readonly string[]): readonly unknown[] {
+  const sets = names.flatMap((one, i) => [[one], ...names.slice(i + 1).map((other) => [one, other])]);
+  return sets.map((set) => {
+    const { homeless, ...rest } = rearrangement.without(set);
+    const mark = rearrangement.mark;
+    const isEmptied = rearrangement.emptyTogether(set);
+    rearrangement.backTo(mark);
+    return { set, ...rest, homeless: homeless.map(podKey).sort(), isEmptied };
+  });
+}
+
+it("is, after any steps there and back, as if only those that were kept had been taken", () => {
+  fc.assert(
+    fc.property(running, steps, (snapshot, taken) => {
+      const names = snapshot.nodes.map(({ metadata }) => metadata.name);
+      const named = (list: readonly number[]) => list.flatMap((n) => names[n] ?? []);
+      const used = rearranged(snapshot);
+      let kept: ((on: Rearrangement) => void)[] = [];
+      let order: readonly string[] = [];
+      const marks: { readonly mark: Rearrangement["mark"]; readonly kept: typeof kept }[] = [];
+      const act = (change: (on: Rearrangement) => void): void => {
+        const offered = order;
+        change(used);
+        kept = [
+          ...kept,
+          (on) => {
+            on.offerFirst(offered);
+            change(on);
+          },
+        ];
+      };
+      for (const step of taken) {
+        switch (step.does) {
+          case "empty":
+            act((on) => void on.empty(names[step.node] ?? ""));
+            break;
+          case "together":
+            act((on) => void on.emptyTogether(named(step.nodes)));
+            break;
+          case "without":
+            used.without(named(step.nodes));
+            break;
+          case "order":
+            order = named(step.nodes);
+            used.offerFirst(order);
+            break;
+          case "mark":
+            marks.push({ mark: used.mark, kept });
+            break;
+          case "back": {
+            const back = marks[step.mark];
+            if (back === undefined) break;
+            used.backTo(back.mark);
+            kept = back.kept;
+            // Later marks are of a way that has not been gone any more.
+            marks.length = step.mark + 1;
+          }
+        }
+      }
+      const fresh = rearranged(snapshot);
+      for (const change of kept) change(fresh);
+      fresh.offerFirst(order);
+      expect(answers(used, names)).toEqual(answers(fresh, names));
+    }),
+    { numRuns: 80 },
+  );
+});

@@ -1,0 +1,143 @@
+import { SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { mockClient } from "aws-sdk-client-mock";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { WakeUp } from "../../../../core/ports/wake-ups.ts";
+import { parseWakeUp, sqsWakeUps } from "../../../../functions/adapters/aws/wake-up-queue.ts";
+import { MalformedMessageError } from "../../../../functions/adapters/batch.ts";
+
+const queues = { provision: "https://q/provision.fifo", claim: "https://q/claims", disruption: "https://q/disruption" };
+const sqs = mockClient(SQSClient);
+const wakeUps = (now = 1_700_000_000_999) => sqsWakeUps({ queues, now: () => now, client: new SQSClient({ region: "us-west-2" }) });
+const sent = () => sqs.commandCalls(SendMessageBatchCommand).map(({ args }) => args[0].input);
+const claim = (name: string, delayMs?: number): WakeUp => ({
+  ...{ kind: "claim", cluster: "c1", claim: name },
+  ...(delayMs !== undefined && { delayMs }),
+});
+
+beforeEach(() => {
+  sqs.reset();
+  sqs.on(SendMessageBatchCommand).resolves({ Successful: [], Failed: [] });
+});
+
+describe("sqsWakeUps", () => {
+  it("sends provision to a group per cluster, deduplicated by the second and not by the reason", async () => {
+    await wakeUps().wake([
+      { kind: "provision", cluster: "c1", reason: "pod a" },
+      { kind: "provision", cluster: "c1", reason: "pod b" },
+      { kind: "provision", cluster: "c2", reason: "sweep" },
+    ]);
+    await wakeUps(1_700_000_001_000).wake([{ kind: "provision", cluster: "c1", reason: "pod c" }]);
+    expect(sent()).toEqual([
+      {
+        QueueUrl: queues.provision,
+        Entries: [
+          {
+            Id: "0",
+            MessageBody: '{"kind":"provision","cluster":"c1","reason":"pod a"}',
+            MessageGroupId: "c1",
+            MessageDeduplicationId: "c1-1700000000",
+          },
+          {
+            Id: "1",
+            MessageBody: '{"kind":"provision","cluster":"c2","reason":"sweep"}',
+            MessageGroupId: "c2",
+            MessageDeduplicationId: "c2-1700000000",
+          },
+        ],
+      },
+      { QueueUrl: queues.provision, Entries: [expect.objectContaining({ MessageDeduplicationId: "c1-1700000001" })] },
+    ]);
+  });
+
+  it("folds those of a longer window, as long as the queue holds them back", async () => {
+    const sender = (now: number) =>
+      sqsWakeUps({ queues, windowSeconds: 10, now: () => now, client: new SQSClient({ region: "us-west-2" }) });
+    for (const now of [1_700_000_000_000, 1_700_000_009_999, 1_700_000_010_000])
+      await sender(now).wake([{ kind: "provision", cluster: "c1", reason: "pod" }]);
+    const ids = sent().map(({ Entries }) => Entries?.[0]?.MessageDeduplicationId);
+    expect(ids).toEqual(["c1-170000000", "c1-170000000", "c1-170000001"]);
+  });
+
+  it.for([
+    { delayMs: undefined, want: 0 },
+    { delayMs: 0, want: 0 },
+    { delayMs: 1, want: 1 },
+    { delayMs: 15_000, want: 15 },
+    { delayMs: 3_600_000, want: 900 },
+    { delayMs: -5_000, want: 0 },
+  ])("holds a claim's message back $want s for $delayMs ms", async ({ delayMs, want }) => {
+    await wakeUps().wake([claim("a", delayMs)]);
+    expect(sent()[0]?.Entries).toEqual([{ Id: "0", MessageBody: '{"kind":"claim","cluster":"c1","claim":"a"}', DelaySeconds: want }]);
+  });
+
+  it("folds equal wake-ups into the soonest", async () => {
+    await wakeUps().wake([
+      claim("a", 60_000),
+      claim("a", 5_000),
+      claim("b"),
+      claim("a", 9_000),
+      { kind: "disruption", cluster: "c1", reason: "r" },
+    ]);
+    const byQueue = Object.fromEntries(sent().map(({ QueueUrl, Entries }) => [QueueUrl, Entries?.map(({ DelaySeconds }) => DelaySeconds)]));
+    expect(byQueue).toEqual({ [queues.claim]: [5, 0], [queues.disruption]: [0] });
+  });
+
+  it("sends at most ten a call, each once", async () => {
+    await wakeUps().wake(Array.from({ length: 23 }, (_, i) => claim(`n${i}`)));
+    expect(sent().map(({ Entries }) => Entries?.length)).toEqual([10, 10, 3]);
+    const bodies = sent().flatMap(({ Entries }) => Entries?.map(({ MessageBody }) => MessageBody));
+    expect(new Set(bodies).size).toBe(23);
+  });
+
+  it("sends again what the queue failed to take, and only that", async () => {
+    sqs
+      .on(SendMessageBatchCommand)
+      .resolvesOnce({ Successful: [], Failed: [{ Id: "1", Code: "InternalError", SenderFault: false }] })
+      .resolves({ Successful: [], Failed: [] });
+    await wakeUps().wake([claim("a"), claim("b")]);
+    expect(sent().map(({ Entries }) => Entries?.map(({ Id }) => Id))).toEqual([["0", "1"], ["1"]]);
+  });
+
+  it("throws what the queue will never take", async () => {
+    sqs.on(SendMessageBatchCommand).resolves({
+      Successful: [],
+      Failed: [{ Id: "0", Code: "InvalidMessageContents", Message: "bad character", SenderFault: true }],
+    });
+    await expect(wakeUps().wake([claim("a")])).rejects.toThrow(
+      "Queue https://q/claims refused a wake-up: InvalidMessageContents bad character",
+    );
+    expect(sent()).toHaveLength(1);
+  });
+
+  it("says which variable is missing", async () => {
+    await expect(wakeUps().wake([{ kind: "catalog", cluster: "c1", reason: "r" }])).rejects.toThrow(/^CATALOG_QUEUE_URL: is missing/);
+  });
+
+  it("sends nothing for nothing", async () => {
+    await wakeUps().wake([]);
+    expect(sent()).toEqual([]);
+  });
+});
+
+describe("parseWakeUp", () => {
+  it.for<WakeUp>([
+    { kind: "provision", cluster: "c1", reason: "r" },
+    { kind: "disruption", cluster: "c1", reason: "" },
+    { kind: "catalog", cluster: "c1", reason: "r" },
+    { kind: "claim", cluster: "c1", claim: "n" },
+  ])("reads back a $kind wake-up, without what it does not know", (wakeUp) => {
+    expect(parseWakeUp(JSON.stringify({ ...wakeUp, future: 1 }))).toEqual(wakeUp);
+  });
+
+  it.for([
+    { body: "{", says: 'A wake-up must be JSON, not "{".' },
+    { body: "null", says: 'A wake-up must have "kind": provision, disruption, catalog or claim; this one is "null".' },
+    { body: '{"kind":"x"}', says: /^A wake-up must have "kind"/ },
+    { body: '{"kind":"claim","cluster":"c1"}', says: /^A wake-up must have a text in "claim"/ },
+    { body: '{"kind":"provision","cluster":"","reason":"r"}', says: /^A wake-up must have a text in "cluster"/ },
+    { body: `{"kind":"${"x".repeat(500)}"}`, says: /…"\.$/ },
+  ])("says what is wrong with $body", ({ body, says }) => {
+    expect(() => parseWakeUp(body)).toThrow(MalformedMessageError);
+    expect(() => parseWakeUp(body)).toThrow(says);
+  });
+});

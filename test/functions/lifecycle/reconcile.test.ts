@@ -1,0 +1,38 @@
+import { describe, expect, it } from "vitest";
+import type { NodeClaimRecord } from "../../../core/model/record.ts";
+import type { WakeUp } from "../../../core/ports/wake-ups.ts";
+import { tend } from "../../../functions/lifecycle/reconcile.ts";
+import type { LifecycleDeps } from "../../../functions/shared/cluster-deps.ts";
+import { INSTANCE, NOW, nodeClaim, record } from "../../support/builders.ts";
+
+/** A claim that has launched and waits for its node, on a clock that moves on by `slowMs` with each look at it. */
+async function tendWaitingClaim(slowMs: number) {
+  const happened: (WakeUp | NodeClaimRecord)[] = [];
+  const kept = record({ uid: "uid-1", instance: INSTANCE, launchedAt: NOW });
+  let now = NOW;
+  const claim = nodeClaim({ conditions: ["Launched"] });
+  const deps = {
+    cluster: { name: kept.cluster },
+    store: { get: async () => kept, update: async (written: NodeClaimRecord) => happened.push(written) },
+    kubernetes: { get: async () => claim, list: async () => [], updateStatus: async () => claim },
+    wakeUps: { wake: async (wakeUps: readonly WakeUp[]) => happened.push(...wakeUps) },
+    now: () => {
+      now += slowMs;
+      return now;
+    },
+  };
+  await tend(kept.name, undefined, deps as unknown as LifecycleDeps);
+  return happened;
+}
+
+describe("the wake-up for the next step", () => {
+  it.for([
+    { name: "comes when the step is due", slowMs: 0, delayMs: 2_000 },
+    { name: "comes no sooner than its time is in the record, though the step is due already", slowMs: 5_000, delayMs: 1_000 },
+  ])("$name", async ({ slowMs, delayMs }) => {
+    const [wakeUp, written] = await tendWaitingClaim(slowMs);
+    const dueAt = NOW + slowMs + 2_000;
+    expect(wakeUp).toMatchObject({ kind: "claim", delayMs, dueAt });
+    expect(written).toMatchObject({ dueAt });
+  });
+});

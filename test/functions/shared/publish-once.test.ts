@@ -1,0 +1,54 @@
+import { expect, it } from "vitest";
+import type { PublishedEvent } from "../../../core/ports/kubernetes.ts";
+import { publishOnce } from "../../../functions/shared/publish-once.ts";
+
+const MINUTE_MS = 60_000;
+
+const EVENT: PublishedEvent = {
+  type: "Normal",
+  reason: "Unconsolidatable",
+  message: "Can't replace with a cheaper node",
+  about: { kind: "Node", metadata: { name: "node-1", uid: "1" } },
+};
+
+/** A table that several processes share, and the events that came through. */
+function table() {
+  const seen = new Map<string, number>();
+  const published: number[] = [];
+  let asked = 0;
+  let clock = 0;
+  const store = {
+    firstSighting: async (_cluster: string, key: string, now: number, ttlMs: number) => {
+      asked++;
+      if ((seen.get(key) ?? 0) > now) return false;
+      seen.set(key, now + ttlMs);
+      return true;
+    },
+  };
+  /** A process of its own: what it remembers hangs on its facts of the cluster. */
+  const open = () => {
+    const deps = { cluster: { name: "c" }, store, now: () => clock, kubernetes: { publish: async () => void published.push(clock) } };
+    return (at: number) => {
+      clock = at;
+      return publishOnce(EVENT, deps as never, 15 * MINUTE_MS);
+    };
+  };
+  return { published, open, asked: () => asked };
+}
+
+it("tells an event once in its window, and asks the table once for that", async () => {
+  const { published, open, asked } = table();
+  const tell = open();
+  for (let minute = 0; minute < 31; minute++) await tell(minute * MINUTE_MS);
+  expect(published.map((at) => at / MINUTE_MS)).toEqual([0, 15, 30]);
+  expect(asked()).toBe(3);
+});
+
+it("hears from the table what another process has told, and takes over soon after its window", async () => {
+  const { published, open, asked } = table();
+  const [first, second] = [open(), open()];
+  await first(0);
+  for (let minute = 1; minute <= 20; minute++) await second(minute * MINUTE_MS);
+  expect(published.map((at) => at / MINUTE_MS)).toEqual([0, 17]);
+  expect(asked()).toBe(6);
+});

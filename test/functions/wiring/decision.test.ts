@@ -1,0 +1,55 @@
+import { expect, it } from "vitest";
+import { kubernetesClient } from "../../../functions/adapters/kubernetes/client.ts";
+import { StaleReadingError } from "../../../functions/adapters/kubernetes/remembered-list.ts";
+import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-store.ts";
+import { forDecision } from "../../../functions/wiring/decision.ts";
+import { record } from "../../contracts/node-claim-store/contract.ts";
+
+const POD = { metadata: { name: "p", namespace: "ns" }, spec: {} };
+
+/** The ports of a decision whose readings turn out to be old. */
+function misled() {
+  const asked: string[] = [];
+  const kubernetes = kubernetesClient({
+    kubeconfig: "none",
+    transport: async ({ method, path }) => {
+      asked.push(`${method} ${path}`);
+      return { status: 200, body: POD };
+    },
+  });
+  const store = sqliteNodeClaimStore();
+  const prove = async (): Promise<void> => {
+    throw new StaleReadingError("pods changed while they were being read; the next run decides anew");
+  };
+  const list = async () => [];
+  return { asked, store, ports: forDecision({ kubernetes, store }, { list, prove }) };
+}
+
+it("writes nothing on the strength of an old reading, neither to the cluster nor to the record of intent", async () => {
+  const { asked, store, ports } = misled();
+  const { kubernetes } = ports;
+  const lease = await ports.store.acquireLease("c1", "me", 0, 30_000);
+  if (lease === undefined) throw new Error("the lease is free");
+  const writes = [
+    () => kubernetes.create("Pod", POD),
+    () => kubernetes.update("Pod", POD),
+    () => kubernetes.updateStatus("Pod", POD),
+    () => kubernetes.delete("Pod", "p", { namespace: "ns" }),
+    () => kubernetes.evict(POD),
+    () => ports.store.writeIntents(lease, [record("a")]),
+    () => ports.store.create(record("a")),
+    () => ports.store.update(record("a")),
+    () => ports.store.remove(record("a")),
+  ];
+  for (const write of writes) await expect(write()).rejects.toThrow("the next run decides anew");
+  expect([asked, await store.list("c1")]).toEqual([[], []]);
+  store.close();
+});
+
+it("reads single objects as ever, and lists through the readings", async () => {
+  const { asked, store, ports } = misled();
+  expect(await ports.kubernetes.get("Pod", "p", "ns")).toEqual(POD);
+  expect(await ports.kubernetes.list("Pod")).toEqual([]);
+  expect(asked).toEqual(["GET /api/v1/namespaces/ns/pods/p"]);
+  store.close();
+});

@@ -1,0 +1,472 @@
+import { describe, expect, it } from "vitest";
+import type { Condition } from "../../core/model/kubernetes.ts";
+import { RefusedError } from "../../core/ports/errors.ts";
+import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
+import { createLab, type Lab, type LabOptions } from "../../lab/host.ts";
+import type { PortCall } from "../../lab/world/intercept.ts";
+import type { SimulatedSubnet } from "../../lab/world/inventory.ts";
+import { FAMILIES, NODE_CLASS, nodePool, ON_DEMAND } from "../simulation/story.ts";
+import {
+  alive,
+  expectAccountedFor,
+  INFLATE,
+  ids,
+  line,
+  MINUTE,
+  messages,
+  names,
+  OPTIONS,
+  POOL,
+  pass,
+  podsOf,
+  ready,
+  records,
+  running,
+  runningPods,
+  SECOND,
+  SPOT_POOL,
+  scale,
+  start,
+} from "../support/lab-story.ts";
+
+/** A template without user data: what starts from it never joins. */
+function makeTemplate(lab: Lab, name: string): Promise<void> {
+  const metadataOptions = { httpEndpoint: "enabled", httpProtocolIPv6: "disabled", httpPutResponseHopLimit: 1, httpTokens: "required" };
+  const nothing = { userData: "", instanceProfile: "", securityGroupIds: [], blockDeviceMappings: [], detailedMonitoring: false, tags: {} };
+  return lab.cloud.fleet.ensureLaunchTemplate({ name, imageId: "ami-0", metadataOptions, ...nothing });
+}
+
+const BY_HAND: ApiObject = {
+  apiVersion: "karpenter.sh/v1",
+  kind: "NodeClaim",
+  metadata: { name: "by-hand" },
+  spec: claimSpec([ON_DEMAND, { key: "node.kubernetes.io/instance-type", operator: "In", values: ["m5.large"] }]),
+};
+
+function claimSpec(requirements: readonly object[]): object {
+  const nodeClassRef = { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" };
+  return { requirements, resources: { requests: { cpu: "1" } }, nodeClassRef, expireAfter: "Never" };
+}
+
+describe("what people do to NodeClaims, Nodes and NodePools", () => {
+  it.for([
+    { name: "with its instance type", claim: BY_HAND, want: "m5.large" },
+    {
+      name: "with a family only, so the cheapest that holds its requests",
+      claim: { ...BY_HAND, spec: claimSpec([ON_DEMAND, FAMILIES]) },
+      want: "c5.large",
+    },
+  ])("a NodeClaim made by hand, $name, becomes a node", async ({ claim, want }) => {
+    const lab = await ready([NODE_CLASS]);
+    lab.world.apply(claim as ApiObject);
+    await pass(lab, 3 * MINUTE);
+    await expectAccountedFor(lab, 1);
+    expect(alive(lab)[0]?.instance.instanceType).toBe(want);
+    expect(messages(lab)).toContain("initialized nodeclaim");
+    lab.close();
+  });
+
+  it.for(["nodeclaim", "node"])("deleting the %s of one made by hand takes all of it away", async (kind) => {
+    const lab = await ready([NODE_CLASS]);
+    lab.world.apply(BY_HAND);
+    await pass(lab, 2 * MINUTE);
+    const [node = ""] = names(lab, "Node");
+    if (kind === "node") lab.world.delete("Node", node);
+    else lab.world.delete("NodeClaim", "by-hand");
+    await pass(lab, MINUTE);
+    await expectAccountedFor(lab, 0);
+    lab.close();
+  });
+
+  it("a deleted NodeClaim's pods get another node, and the old one is drained first", async () => {
+    const lab = await running(2);
+    const [before] = ids(lab);
+    lab.world.delete("NodeClaim", names(lab, "NodeClaim")[0] ?? "");
+    await pass(lab, 3 * MINUTE);
+    expect(runningPods(lab)).toBe(2);
+    await expectAccountedFor(lab, 1);
+    expect(ids(lab)).not.toContain(before);
+    expect(line(lab, "deleted nodeclaim")?.fields).toMatchObject({ reason: "deleted" });
+    lab.close();
+  });
+
+  it("a deleted Node is drained, its machine ends, and its pods get another", async () => {
+    const lab = await running(2);
+    const [before] = ids(lab);
+    lab.world.delete("Node", names(lab, "Node")[0] ?? "");
+    await pass(lab, 3 * MINUTE);
+    expect(runningPods(lab)).toBe(2);
+    await expectAccountedFor(lab, 1);
+    expect(ids(lab)).not.toContain(before);
+    expect(messages(lab)).toEqual(expect.arrayContaining(["tainted node", "deleted node", "deleted nodeclaim"]));
+    lab.close();
+  });
+
+  it("a NodeClaim made by hand carries the label of its class, and so does its node", async () => {
+    const lab = await ready([NODE_CLASS]);
+    lab.world.apply(BY_HAND);
+    await pass(lab, 2 * MINUTE);
+    for (const kind of ["NodeClaim", "Node"]) {
+      expect(lab.world.store.list(kind)[0]?.metadata.labels).toMatchObject({ "karpenter.k8s.aws/ec2nodeclass": "default" });
+    }
+    lab.close();
+  });
+
+  it("a node whose machine and claim were taken away by force does not stay behind", async () => {
+    const lab = await running(2, [NODE_CLASS, POOL, INFLATE], { sources: [] });
+    const [claim = ""] = names(lab, "NodeClaim");
+    const [machine = ""] = ids(lab);
+    scale(lab, 0);
+    lab.cloud.kill(machine);
+    for (const record of await records(lab)) await lab.deps.store.remove(record);
+    lab.world.store.patch("NodeClaim", claim, undefined, { user: "kubernetes-admin" }, (object) => {
+      object.metadata.finalizers = [];
+      return object;
+    });
+    lab.world.delete("NodeClaim", claim);
+    await pass(lab, 5 * MINUTE);
+    await expectAccountedFor(lab, 0);
+    lab.close();
+  });
+
+  it("a deleted NodePool takes its nodes with it, and its pods wait", async () => {
+    const lab = await running(2);
+    lab.world.delete("NodePool", "default");
+    await pass(lab, 3 * MINUTE);
+    await expectAccountedFor(lab, 0);
+    expect(runningPods(lab)).toBe(0);
+    lab.close();
+  });
+
+  it("a NodeClaim whose finalizers were taken off by force does not leave its machine behind", async () => {
+    const lab = await running(2, [NODE_CLASS, POOL, INFLATE], { sources: [] });
+    const [name = ""] = names(lab, "NodeClaim");
+    const [before] = ids(lab);
+    lab.world.store.patch("NodeClaim", name, undefined, { user: "kubernetes-admin" }, (claim) => {
+      claim.metadata.finalizers = [];
+      return claim;
+    });
+    lab.world.delete("NodeClaim", name);
+    await pass(lab, 6 * MINUTE);
+    expect(ids(lab)).not.toContain(before);
+    expect(runningPods(lab)).toBe(2);
+    lab.close();
+  });
+
+  it("somebody else's finalizer on a NodeClaim does not keep the product busy", async () => {
+    const lab = await running(2);
+    const [name = ""] = names(lab, "NodeClaim");
+    lab.world.store.patch("NodeClaim", name, undefined, { user: "kubernetes-admin" }, (claim) => {
+      claim.metadata.finalizers = [...(claim.metadata.finalizers ?? []), "example.com/audit"];
+      return claim;
+    });
+    scale(lab, 0);
+    lab.world.delete("NodeClaim", name);
+    await pass(lab, 3 * MINUTE);
+    expect(ids(lab)).toEqual([]);
+    expect(names(lab, "NodeClaim")).toEqual([name]);
+    const runs = lab.invocations.get("lifecycle") ?? 0;
+    await pass(lab, 5 * MINUTE);
+    expect((lab.invocations.get("lifecycle") ?? 0) - runs).toBeLessThanOrEqual(12);
+    expect(messages(lab).filter((message) => message === "deleted nodeclaim")).toHaveLength(1);
+    lab.close();
+  });
+});
+
+describe("what time does", () => {
+  it("a node expires and another takes its pods", async () => {
+    const pool = nodePool([ON_DEMAND, FAMILIES]);
+    const spec = pool["spec"] as { template: { spec: object } };
+    const short = { ...pool, spec: { ...spec, template: { spec: { ...spec.template.spec, expireAfter: "10m" } } } };
+    const lab = await running(2, [NODE_CLASS, short, INFLATE]);
+    const [before] = ids(lab);
+    await pass(lab, 11 * MINUTE);
+    expect(ids(lab)).not.toContain(before);
+    await expectAccountedFor(lab, 1);
+    expect(runningPods(lab)).toBe(2);
+    expect(line(lab, "deleting expired nodeclaim")).toBeDefined();
+    expect(line(lab, "deleted nodeclaim")?.fields).toMatchObject({ reason: "expired" });
+    lab.close();
+  });
+
+  it("a NodePool's change makes its nodes drift, and they are replaced one by one", async () => {
+    const lab = await running(2);
+    const [before] = ids(lab);
+    const pool = nodePool([ON_DEMAND, FAMILIES]);
+    const spec = pool["spec"] as { template: object };
+    lab.world.apply({ ...pool, spec: { ...spec, template: { ...spec.template, metadata: { labels: { team: "blue" } } } } });
+    await pass(lab, 5 * MINUTE);
+    expect(ids(lab)).not.toContain(before);
+    await expectAccountedFor(lab, 1);
+    expect(runningPods(lab)).toBe(2);
+    expect(lab.world.store.list("Node")[0]?.metadata.labels).toMatchObject({ team: "blue" });
+    expect(messages(lab).some((message) => message.startsWith("disrupting nodeclaim(s) via replace"))).toBe(true);
+    lab.close();
+  });
+});
+
+describe("what EC2 does", () => {
+  it("capacity that is missing in one zone or type is found in another", async () => {
+    const lab = await ready([NODE_CLASS, POOL, INFLATE]);
+    lab.cloud.outages.push({ zone: "us-west-2a" }, { instanceType: "c5.large" }, { instanceType: "c5.xlarge" });
+    scale(lab, 2);
+    await pass(lab, 2 * MINUTE);
+    expect(runningPods(lab)).toBe(2);
+    await expectAccountedFor(lab, 1);
+    lab.close();
+  });
+
+  it("when there is no capacity at all the claim ends with a word, and pods are tried again when there may be some", async () => {
+    const lab = await ready([NODE_CLASS, POOL, INFLATE]);
+    lab.cloud.outages.push({ until: lab.world.clock.now() + 2 * MINUTE });
+    scale(lab, 2);
+    await pass(lab, 2 * MINUTE);
+    expect(ids(lab)).toEqual([]);
+    expect(lab.world.events.map(({ reason }) => reason)).toContain("InsufficientCapacityError");
+    expect(await records(lab)).toEqual([]);
+    // Marks last three minutes: nothing is asked of EC2 meanwhile.
+    expect(lab.calls.get("fleet.launch")).toBeLessThan(12);
+    await pass(lab, 4 * MINUTE);
+    expect(runningPods(lab)).toBe(2);
+    await expectAccountedFor(lab, 1);
+    lab.close();
+  });
+
+  it("a subnet without addresses is passed over for another in its zone, without a storm of launches", async () => {
+    const lab = createLab(OPTIONS);
+    const first = [...lab.cloud.subnets];
+    const second = first.map((subnet) => ({ ...subnet, id: `${subnet.id}-b`, availableIps: subnet.availableIps - 1 }));
+    (lab.cloud.subnets as SimulatedSubnet[]).push(...second);
+    await start(lab, [NODE_CLASS, POOL, INFLATE]);
+    for (const subnet of first) subnet.availableIps = 0;
+    scale(lab, 2);
+    await pass(lab, 2 * MINUTE);
+    expect(runningPods(lab)).toBe(2);
+    expect(lab.calls.get("fleet.launch")).toBeLessThan(6);
+    lab.close();
+  });
+
+  it("what EC2 refuses is told on the claim, and tried again when a person has mended it", async () => {
+    let refused = true;
+    const before = ({ method }: { readonly method: string }): undefined => {
+      if (refused && method === "ensureLaunchTemplate") throw new RefusedError("UnauthorizedOperation: You are not authorized");
+    };
+    const lab = await ready([NODE_CLASS, POOL, INFLATE], { hooks: { before } });
+    scale(lab, 2);
+    await pass(lab, 30 * SECOND);
+    const { conditions = [] } = (lab.world.store.list("NodeClaim")[0]?.status ?? {}) as { conditions?: readonly Condition[] };
+    expect(conditions.find(({ type }) => type === "Launched")).toMatchObject({ status: "Unknown", reason: "Unauthorized" });
+    expect(line(lab, "failed launching nodeclaim")?.level).toBe("error");
+    refused = false;
+    await pass(lab, 2 * MINUTE);
+    expect(runningPods(lab)).toBe(2);
+    await expectAccountedFor(lab, 1);
+    lab.close();
+  });
+
+  it("a claim that cannot be launched ends after five minutes, and another is made for its pods", async () => {
+    const before = ({ method }: { readonly method: string }): undefined => {
+      if (method === "launch") throw new RefusedError("InternalError: An internal error has occurred");
+    };
+    const lab = await ready([NODE_CLASS, POOL, INFLATE], { hooks: { before } });
+    scale(lab, 2);
+    await pass(lab, 3 * SECOND);
+    const [first] = names(lab, "NodeClaim");
+    await pass(lab, 5 * MINUTE + 20 * SECOND);
+    expect(line(lab, "terminating due to timeout")?.fields).toMatchObject({ reason: "launch_timeout", timeout: "5m" });
+    expect(names(lab, "NodeClaim")).toHaveLength(1);
+    expect(names(lab, "NodeClaim")).not.toContain(first);
+    lab.close();
+  });
+
+  it("a machine that never joins is ended after fifteen minutes, and another is tried", async () => {
+    let deaf = true;
+    const mishear = ({ method, args }: PortCall): undefined => {
+      const [request] = args as readonly { launchTemplates: readonly object[] }[];
+      if (deaf && method === "launch" && request)
+        request.launchTemplates = request.launchTemplates.map((template) => ({ ...template, name: "deaf" }));
+    };
+    const lab = await ready([NODE_CLASS, POOL, INFLATE], { hooks: { before: mishear } });
+    await makeTemplate(lab, "deaf");
+    scale(lab, 2);
+    await pass(lab, 10 * SECOND);
+    const [before] = ids(lab);
+    await pass(lab, 14 * MINUTE);
+    expect(ids(lab)).toEqual([before]);
+    deaf = false;
+    await pass(lab, 4 * MINUTE);
+    expect(ids(lab)).not.toContain(before);
+    expect(line(lab, "terminating due to timeout")?.fields).toMatchObject({ reason: "registration_timeout" });
+    expect(runningPods(lab)).toBe(2);
+    await expectAccountedFor(lab, 1);
+    lab.close();
+  });
+
+  it("a minute of throttling costs time and neither doubles nor loses a machine", async () => {
+    const lab = await ready([NODE_CLASS, POOL, INFLATE]);
+    const now = lab.world.clock.now();
+    lab.cloud.throttled.push({ from: now, until: now + MINUTE });
+    scale(lab, 2);
+    await pass(lab, 4 * MINUTE);
+    expect(runningPods(lab)).toBe(2);
+    expect(lab.cloud.machines()).toHaveLength(1);
+    await expectAccountedFor(lab, 1);
+    lab.close();
+  });
+
+  it("a machine that no claim owns is collected", async () => {
+    const lab = await running(2);
+    const [machine] = alive(lab);
+    if (machine === undefined) throw new Error("there is no machine");
+    const { instanceType, subnetId = "", zone, imageId, capacityType, tags } = machine.instance;
+    await makeTemplate(lab, "orphan");
+    const overrides = [{ instanceType, subnetId, zone, imageId, price: 1 }];
+    const launchTemplates = [{ name: "orphan", overrides }];
+    const orphan = { ...tags, "karpenter.sh/nodeclaim": "nobody", "karpenter-serverless/claim-uid": "nobody" };
+    await lab.cloud.fleet.launch({ clientToken: "orphan", capacityType, launchTemplates, tags: orphan });
+    expect(ids(lab)).toHaveLength(2);
+    await pass(lab, 4 * MINUTE);
+    expect(ids(lab)).toHaveLength(2);
+    await pass(lab, 3 * MINUTE);
+    expect(ids(lab)).toEqual([machine.instance.id]);
+    expect(messages(lab)).toContain("garbage collected cloudprovider instance");
+    lab.close();
+  });
+
+  it("a machine that is to be retired is drained and replaced, one that may soon be taken is left", async () => {
+    const lab = await running(2, [NODE_CLASS, SPOT_POOL, INFLATE]);
+    const [before = ""] = ids(lab);
+    lab.cloud.recommendRebalance(before);
+    await pass(lab, 2 * MINUTE);
+    expect(ids(lab)).toEqual([before]);
+    lab.cloud.scheduleRetirement(before);
+    await pass(lab, 4 * MINUTE);
+    expect(ids(lab)).not.toContain(before);
+    expect(runningPods(lab)).toBe(2);
+    await expectAccountedFor(lab, 1);
+    const told = lab.world.events.map(({ reason }) => reason);
+    expect(told).toEqual(expect.arrayContaining(["SpotRebalanceRecommendation", "InstanceUnhealthy", "TerminatingOnInterruption"]));
+    lab.close();
+  });
+
+  it.for([
+    { name: "and EventBridge tells", tells: true },
+    { name: "and nobody tells", tells: false },
+  ])("a machine that others end, $name, is replaced", async ({ tells }) => {
+    const lab = await running(2);
+    const [before = ""] = ids(lab);
+    if (!tells) lab.wakeUps.interruption.faults.lose = () => true;
+    lab.cloud.kill(before);
+    await pass(lab, 6 * MINUTE);
+    expect(ids(lab)).not.toContain(before);
+    await expectAccountedFor(lab, 1);
+    expect(runningPods(lab)).toBe(2);
+    lab.close();
+  });
+});
+
+/** The Deployment with annotations on its pods and, if asked for, a grace period. */
+function annotated(annotations: Readonly<Record<string, string>>): ApiObject {
+  const spec = INFLATE["spec"] as { template: { metadata: object } };
+  const template = { ...spec.template, metadata: { ...spec.template.metadata, annotations } };
+  return { ...INFLATE, spec: { ...spec, template } };
+}
+
+const budget = (maxUnavailable: number): ApiObject => ({
+  apiVersion: "policy/v1",
+  kind: "PodDisruptionBudget",
+  metadata: { name: "inflate", namespace: "default" },
+  spec: { maxUnavailable, selector: { matchLabels: { app: "inflate" } } },
+});
+
+describe("what a kill leaves behind", () => {
+  it("a machine whose claim was not told of it yet is not bought a second time", async () => {
+    let killed = false;
+    const hooks: LabOptions["hooks"] = {
+      after: ({ method, args }) => {
+        const [written] = args as readonly { readonly instance?: object }[];
+        if (killed || method !== "update" || written?.instance === undefined) return undefined;
+        killed = true;
+        return "kill";
+      },
+    };
+    const lab = await ready([NODE_CLASS, POOL, INFLATE], { hooks });
+    scale(lab, 2);
+    await pass(lab, 5 * SECOND);
+    expect(killed).toBe(true);
+    await lab.deps.wakeUps.wake([{ kind: "provision", cluster: lab.world.cluster, reason: "a test" }]);
+    await pass(lab, 3 * MINUTE);
+    expect(lab.cloud.machines()).toHaveLength(1);
+    expect(runningPods(lab)).toBe(2);
+    lab.close();
+  });
+});
+
+describe("what fails once", () => {
+  it("a notice that could not be handled comes back while there is time to drain", async () => {
+    let failures = 0;
+    const before = ({ method, invocation }: PortCall): undefined => {
+      if (invocation?.name === "interruption" && method === "byInstance" && failures++ === 0) throw new Error("the table did not answer");
+    };
+    const lab = await running(2, [NODE_CLASS, SPOT_POOL, INFLATE], { hooks: { before } });
+    const [noticed = ""] = ids(lab);
+    failures = 0;
+    lab.cloud.interruptSpot(noticed);
+    await pass(lab, 110 * SECOND);
+    expect(failures).toBeGreaterThan(1);
+    const on = podsOf(lab).filter(
+      ({ spec }) => spec?.nodeName === lab.cloud.machines().find(({ instance }) => instance.id === noticed)?.nodeName,
+    );
+    expect(on).toEqual([]);
+    expect(runningPods(lab)).toBe(2);
+    lab.close();
+  });
+});
+
+describe("what keeps pods where they are", () => {
+  it("do-not-disrupt holds off consolidation, and no interruption", async () => {
+    const lab = await running(7, [NODE_CLASS, SPOT_POOL, annotated({ "karpenter.sh/do-not-disrupt": "true" })]);
+    const before = ids(lab);
+    scale(lab, 1);
+    await pass(lab, 5 * MINUTE);
+    expect(ids(lab)).toEqual(before.filter((id) => ids(lab).includes(id)));
+    const [kept = ""] = ids(lab);
+    expect(runningPods(lab)).toBe(1);
+    lab.cloud.interruptSpot(kept);
+    await pass(lab, 4 * MINUTE);
+    expect(ids(lab)).not.toContain(kept);
+    expect(runningPods(lab)).toBe(1);
+    lab.close();
+  });
+
+  it("a budget that allows no eviction holds a drain, which goes on when it allows one", async () => {
+    const lab = await running(2, [NODE_CLASS, POOL, INFLATE, budget(0)]);
+    const [before] = ids(lab);
+    lab.world.delete("NodeClaim", names(lab, "NodeClaim")[0] ?? "");
+    await pass(lab, 5 * MINUTE);
+    expect(ids(lab)).toContain(before);
+    expect(runningPods(lab)).toBe(2);
+    expect(lab.world.events.map(({ reason }) => reason)).toContain("FailedDraining");
+    lab.world.apply(budget(1));
+    await pass(lab, 3 * MINUTE);
+    expect(ids(lab)).not.toContain(before);
+    expect(runningPods(lab)).toBe(2);
+    await expectAccountedFor(lab, 1);
+    lab.close();
+  });
+
+  it("terminationGracePeriod ends the drain that a budget holds", async () => {
+    const pool = nodePool([ON_DEMAND, FAMILIES]);
+    const spec = pool["spec"] as { template: { spec: object } };
+    const graceful = { ...pool, spec: { ...spec, template: { spec: { ...spec.template.spec, terminationGracePeriod: "2m" } } } };
+    const lab = await running(2, [NODE_CLASS, graceful, INFLATE, budget(0)]);
+    const [before] = ids(lab);
+    lab.world.delete("NodeClaim", names(lab, "NodeClaim")[0] ?? "");
+    await pass(lab, 110 * SECOND);
+    expect(ids(lab)).toContain(before);
+    await pass(lab, 40 * SECOND);
+    expect(ids(lab)).not.toContain(before);
+    expect(lab.world.events.map(({ reason }) => reason)).toEqual(expect.arrayContaining(["TerminationGracePeriodExpiring", "Disrupted"]));
+    lab.close();
+  });
+});

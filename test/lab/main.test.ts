@@ -1,0 +1,21 @@
+import { spawnSync } from "node:child_process";
+import { expect, it } from "vitest";
+
+const run = (...args: string[]) => spawnSync(process.execPath, ["lab/main.ts", ...args], { encoding: "utf8" });
+
+it.for([
+  { args: ["--bogus"], says: "Unknown option '--bogus'; see npm start -- --help." },
+  { args: ["--seed", "-1"], says: "Option '--seed' argument is ambiguous; see npm start -- --help." },
+  { args: ["--scale", "web=3"], says: "--scale is for your own manifests; name their files or folders too." },
+  { args: ["no-such.yaml"], says: "no-such.yaml: there is no such file or folder; check the path" },
+])("bad input is one sentence and exit code 2: $args", { timeout: 30_000 }, ({ args, says }) => {
+  const { status, stderr, stdout } = run(...args);
+  expect({ status, stderr, stdout }).toEqual({ status: 2, stderr: `${says}\n`, stdout: "" });
+});
+
+it("plays a story by its name, where the story says", { timeout: 30_000 }, () => {
+  const { status, stdout } = run("replace");
+  expect(status).toBe(0);
+  expect(stdout).toContain("those of ap-northeast-2");
+  expect(stdout).toMatch(/via replace, terminating 1 nodes \(1 pods\)/);
+});

@@ -1,0 +1,91 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { ManifestError } from "../../functions/adapters/manifests/read.ts";
+import { playManifests } from "../../lab/play.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "lab-play-"));
+
+function file(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+const pod = (name: string, spec: string): string => `apiVersion: v1
+kind: Pod
+metadata: { name: ${name} }
+spec: { containers: [{ name: c, image: i, resources: { requests: { cpu: 1 } } }], ${spec} }
+`;
+
+async function play(text: string, scalings: Parameters<typeof playManifests>[1] = []): Promise<string> {
+  const lines: string[] = [];
+  const options = { json: false, colour: false, seed: 1, region: "us-west-2", print: (line: string) => void lines.push(line) };
+  await playManifests([file("all.yaml", text)], scalings, 2, options);
+  return lines.join("\n");
+}
+
+describe("the summary says why pods wait", () => {
+  it("groups pods by reason", async () => {
+    const text = ["a", "b"].map((name) => pod(name, "nodeSelector: { team: blue }")).join("---\n");
+    expect(await play(text)).toMatch(/2 pods are pending\. Why:\n {2}default\/a, default\/b: NodePool default: .*team/);
+  });
+
+  it("tells of volumes that are not there", async () => {
+    const text = pod("a", "volumes: [{ name: d, persistentVolumeClaim: { claimName: gone } }]");
+    expect(await play(text)).toMatch(/default\/a: PersistentVolumeClaim default\/gone does not exist/);
+  });
+
+  it("tells of NodePools that cannot be used", async () => {
+    const pool = `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: { name: lonely }
+spec: { template: { spec: { requirements: [], nodeClassRef: { group: karpenter.k8s.aws, kind: EC2NodeClass, name: gone } } } }
+---
+`;
+    expect(await play(pool + pod("a", ""))).toContain("NodePool lonely cannot be used: there is no EC2NodeClass gone");
+  });
+});
+
+it("plays CapacityBuffers, whose gate is on for it, and shows what became of them", async () => {
+  const template = `apiVersion: v1
+kind: PodTemplate
+metadata: { name: room }
+template: { spec: { containers: [{ name: c, image: i, resources: { requests: { cpu: 1 } } }] } }
+---
+`;
+  const buffer = (name: string, shape: string): string => `apiVersion: autoscaling.x-k8s.io/v1beta1
+kind: CapacityBuffer
+metadata: { name: ${name} }
+spec: { podTemplateRef: { name: ${shape} }, replicas: 2 }
+`;
+  const told = await play(`${template}${buffer("spare", "room")}---\n${buffer("lost", "gone")}`);
+  expect(told).toMatch(/default\/spare +2 +Resolved +FitsExistingCapacity/);
+  expect(told).toContain("CapacityBuffer default/lost: PodTemplate default/gone does not exist; create it, or correct spec.podTemplateRef");
+  await expect(play(buffer("spare", "room").replace(", replicas: 2", ""))).rejects.toThrow(
+    "spec has a podTemplateRef and neither replicas nor limits to say how much; add one of them",
+  );
+});
+
+it("scales StatefulSets too, and says before it plays when there is nothing of that name", async () => {
+  const db = `apiVersion: apps/v1
+kind: StatefulSet
+metadata: { name: db }
+spec:
+  replicas: 0
+  selector: { matchLabels: { app: db } }
+  template: { metadata: { labels: { app: db } }, spec: { containers: [{ name: c, image: i, resources: { requests: { cpu: 1 } } }] } }
+`;
+  expect(await play(db, [{ namespace: "default", name: "db", replicas: 1 }])).toContain("launched nodeclaim");
+  const slip = play(db, [{ namespace: "default", name: "bd", replicas: 1 }]);
+  await expect(slip).rejects.toThrow(ManifestError);
+  await expect(slip).rejects.toThrow(
+    '--scale: there is no Deployment or StatefulSet "bd" in namespace "default" among the manifests; give one of db',
+  );
+});
+
+it("says which manifests have no part in what happens", async () => {
+  const text = "apiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: { name: x }\nspec: {}\n";
+  expect(await play(text)).toContain("kubectl apply: Certificate/x (has no part in the lab)");
+});

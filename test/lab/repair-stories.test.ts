@@ -1,0 +1,140 @@
+import { describe, expect, it } from "vitest";
+import type { Condition } from "../../core/model/kubernetes.ts";
+import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
+import type { Lab } from "../../lab/host.ts";
+import { FAMILIES, NODE_CLASS, nodePool, ON_DEMAND } from "../simulation/story.ts";
+import { expectAccountedFor, INFLATE, ids, line, MINUTE, names, POOL, pass, reasons, running, runningPods } from "../support/lab-story.ts";
+
+const OBJECTS: readonly ApiObject[] = [NODE_CLASS, POOL, INFLATE];
+const REPAIR = { settings: { nodeRepair: true } };
+
+/** As the node monitoring agent, or the cluster's node controller, would say it. */
+function accuse(lab: Lab, type: string, status: Condition["status"] = "False"): void {
+  const [name = ""] = names(lab, "Node");
+  lab.world.store.patch("Node", name, undefined, { user: "node-monitoring-agent", subresource: "status" }, (node) => {
+    const lastTransitionTime = new Date(lab.world.clock.now()).toISOString();
+    const others = (node.status.conditions as readonly Condition[]).filter((condition) => condition.type !== type);
+    node.status.conditions = [...others, { type, status, reason: "Broken", lastTransitionTime }];
+    return node;
+  });
+}
+
+const conditions = (lab: Lab, kind: string): readonly Condition[] =>
+  (lab.world.store.list(kind)[0]?.status as { conditions?: readonly Condition[] } | undefined)?.conditions ?? [];
+
+const budget = (maxUnavailable: number): ApiObject => ({
+  apiVersion: "policy/v1",
+  kind: "PodDisruptionBudget",
+  metadata: { name: "inflate", namespace: "default" },
+  spec: { maxUnavailable, selector: { matchLabels: { app: "inflate" } } },
+});
+
+describe("a node that is broken", () => {
+  it("is replaced once that has lasted, by force: no budget holds it", async () => {
+    const lab = await running(2, [...OBJECTS, budget(0)], REPAIR);
+    const [before] = ids(lab);
+    accuse(lab, "KernelReady");
+    await pass(lab, 29 * MINUTE);
+    expect(ids(lab)).toEqual([before]);
+    await pass(lab, 6 * MINUTE);
+    expect(ids(lab)).not.toContain(before);
+    expect(runningPods(lab)).toBe(2);
+    await expectAccountedFor(lab, 1);
+    expect(line(lab, "deleting unhealthy node")?.fields).toMatchObject({ condition: "KernelReady" });
+    expect(line(lab, "deleted nodeclaim")?.fields).toMatchObject({ reason: "unhealthy" });
+    lab.close();
+  });
+
+  it("that has fallen silent goes once nobody expects it back; its pods have long run elsewhere", async () => {
+    const lab = await running(2, OBJECTS, REPAIR);
+    const [before = ""] = ids(lab);
+    accuse(lab, "Ready", "Unknown");
+    await pass(lab, 15 * MINUTE);
+    expect(runningPods(lab)).toBe(2);
+    expect(ids(lab)).toContain(before);
+    await pass(lab, 20 * MINUTE);
+    expect(ids(lab)).not.toContain(before);
+    await expectAccountedFor(lab, ids(lab).length);
+    lab.close();
+  });
+
+  it("is left when more than a fifth of the pool is broken, and people are told", async () => {
+    const still = nodePool([ON_DEMAND, FAMILIES], { disruption: { consolidateAfter: "Never" } });
+    const lab = await running(2, [NODE_CLASS, still, INFLATE], REPAIR);
+    lab.world.scale("Deployment", "default", "inflate", 14);
+    await pass(lab, 3 * MINUTE);
+    const before = ids(lab);
+    // Two are more than a fifth of up to five.
+    expect([2, 3, 4, 5]).toContain(before.length);
+    accuse(lab, "KernelReady");
+    lab.world.store.patch("Node", names(lab, "Node")[1] ?? "", undefined, { user: "agent", subresource: "status" }, (node) => {
+      const lastTransitionTime = new Date(lab.world.clock.now()).toISOString();
+      node.status.conditions = [...node.status.conditions, { type: "StorageReady", status: "False", lastTransitionTime }];
+      return node;
+    });
+    await pass(lab, 40 * MINUTE);
+    expect(ids(lab)).toEqual(before);
+    expect(reasons(lab)).toContain("NodeRepairBlocked");
+    lab.close();
+  });
+
+  it("stays where NodeRepair is off", async () => {
+    const lab = await running(2);
+    const before = ids(lab);
+    accuse(lab, "KernelReady");
+    await pass(lab, 40 * MINUTE);
+    expect(ids(lab)).toEqual(before);
+    lab.close();
+  });
+});
+
+describe("what EC2's status checks find", () => {
+  it.for([
+    { name: "a failing check ends it by force", fault: { instanceFailedSince: 0, events: [] }, kind: "instance_status", held: false },
+    { name: "a failing host too", fault: { systemFailedSince: 0, events: [] }, kind: "system_status", held: false },
+    { name: "a planned event drains it, as its budget allows", fault: { events: ["instance-stop"] }, kind: "event_status", held: true },
+  ])("$name", async ({ fault, kind, held }) => {
+    const lab = await running(2, [...OBJECTS, budget(0)]);
+    const [before = ""] = ids(lab);
+    lab.cloud.impair(before, fault);
+    await pass(lab, 4 * MINUTE);
+    expect(ids(lab).includes(before)).toBe(held);
+    if (held) lab.world.apply(budget(1));
+    await pass(lab, 3 * MINUTE);
+    expect(ids(lab)).not.toContain(before);
+    expect(runningPods(lab)).toBe(2);
+    await expectAccountedFor(lab, 1);
+    expect(line(lab, "initiating delete from interruption message")?.fields).toMatchObject({ messageKind: kind });
+    expect(reasons(lab)).toEqual(expect.arrayContaining(["InstanceUnhealthy", "TerminatingOnInterruption"]));
+    lab.close();
+  });
+});
+
+describe("what is told of nodes", () => {
+  it("that a pool's nodes come up, and that they are what was promised", async () => {
+    const lab = await running(2);
+    const told = (kind: string, type: string) => conditions(lab, kind).find((condition) => condition.type === type);
+    expect(told("NodePool", "NodeRegistrationHealthy")).toMatchObject({ status: "True" });
+    expect(told("NodeClaim", "ConsistentStateFound")).toMatchObject({ status: "True" });
+    const [name = ""] = names(lab, "Node");
+    lab.world.store.patch("Node", name, undefined, { user: "kubelet", subresource: "status" }, (node) => {
+      node.status.capacity.cpu = "1";
+      return node;
+    });
+    await pass(lab, 2 * MINUTE);
+    expect(told("NodeClaim", "ConsistentStateFound")).toMatchObject({ status: "False", reason: "ConsistencyCheckFailed" });
+    expect(lab.world.events.filter(({ reason }) => reason === "FailedConsistencyCheck")).toHaveLength(1);
+    lab.close();
+  });
+
+  it("that a pool's nodes do not come up", async () => {
+    const before = ({ method }: { readonly method: string }): undefined => {
+      if (method === "launch") throw new Error("InternalError: An internal error has occurred");
+    };
+    const lab = await running(0, OBJECTS, { hooks: { before } });
+    lab.world.scale("Deployment", "default", "inflate", 2);
+    await pass(lab, 15 * MINUTE);
+    expect(conditions(lab, "NodePool").find(({ type }) => type === "NodeRegistrationHealthy")).toMatchObject({ status: "False" });
+    lab.close();
+  });
+});

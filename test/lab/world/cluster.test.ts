@@ -1,0 +1,281 @@
+import { describe, expect, it } from "vitest";
+import type { Pod } from "../../../core/model/pod.ts";
+import { budget, deployment, lab, node, pod, workload } from "./support.ts";
+
+type Lab = ReturnType<typeof lab>;
+const pods = ({ world }: Lab): Pod[] => world.store.list("Pod") as unknown as Pod[];
+const placed = (l: Lab): Record<string, string> => Object.fromEntries(pods(l).map((p) => [p.metadata.name, p.spec.nodeName ?? "-"]));
+const why = (l: Lab, name: string): string | undefined =>
+  pods(l)
+    .find((p) => p.metadata.name === name)
+    ?.status?.conditions?.find((c) => c.type === "PodScheduled")?.message;
+const settle = ({ clock }: Lab) => clock.run({ idle: 10_000 });
+const zone = (z: string) => ({ labels: { "topology.kubernetes.io/zone": z } });
+
+describe("scheduler", () => {
+  it.for([
+    { name: "no node", spec: {}, nodes: [], want: "no nodes available to schedule pods" },
+    { name: "too little cpu", spec: {}, nodes: [node("n", { cpu: "500m" })], want: "0/1 nodes are available: 1 Insufficient cpu." },
+    {
+      name: "a taint",
+      spec: {},
+      nodes: [node("n", { taints: [{ key: "team", value: "a", effect: "NoSchedule" }] })],
+      want: "0/1 nodes are available: 1 node(s) had untolerated taint {team: a}.",
+    },
+    {
+      name: "a selector",
+      spec: { nodeSelector: { disk: "ssd" } },
+      nodes: [node("n"), node("m", { labels: { disk: "hdd" } })],
+      want: "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector.",
+    },
+    {
+      name: "a missing claim",
+      spec: { volumes: [{ name: "v", persistentVolumeClaim: { claimName: "data" } }] },
+      nodes: [node("n")],
+      want: '0/1 nodes are available: persistentvolumeclaim "data" not found.',
+    },
+  ])("says why: $name", async ({ spec, nodes, want }) => {
+    const l = lab();
+    for (const n of nodes) l.world.apply(n);
+    l.world.apply(pod("p", spec));
+    await settle(l);
+    expect(why(l, "p")).toBe(want);
+  });
+
+  it("marks a pod once, and stays silent while nothing changes", async () => {
+    const l = lab();
+    let marks = 0;
+    l.world.onChange(({ kind, subresource }) => {
+      if (kind === "Pod" && subresource === "status") marks++;
+    });
+    l.world.apply(pod("p"));
+    await settle(l);
+    l.world.apply(node("n", { labels: { a: "b" }, cpu: "0" }));
+    await settle(l);
+    l.world.apply(pod("q"));
+    await settle(l);
+    expect(marks).toBe(3);
+  });
+
+  it("binds by tolerations, affinity, free ports and room, and never beyond allocatable", async () => {
+    const l = lab();
+    l.world.apply(node("plain", { cpu: "2" }));
+    l.world.apply(node("tainted", { cpu: "2", taints: [{ key: "gpu", effect: "NoSchedule" }], labels: { gen: "5" } }));
+    l.world.apply(pod("tolerant", { tolerations: [{ key: "gpu", operator: "Exists" }], nodeSelector: { gen: "5" } }));
+    const port = { containers: [{ name: "c", ports: [{ hostPort: 80 }] }] };
+    l.world.apply(pod("port-1", port));
+    l.world.apply(pod("port-2", port));
+    for (const name of ["a", "b", "c"]) l.world.apply(pod(name));
+    await settle(l);
+    expect(placed(l)).toEqual({ tolerant: "tainted", "port-1": "plain", "port-2": "-", a: "plain", b: "plain", c: "-" });
+  });
+
+  it("spreads over zones within maxSkew", async () => {
+    const l = lab();
+    l.world.apply(node("a", { cpu: "10", ...zone("z1") }));
+    l.world.apply(node("b", { cpu: "2", ...zone("z2") }));
+    const topologySpreadConstraints = [
+      {
+        maxSkew: 1,
+        topologyKey: "topology.kubernetes.io/zone",
+        whenUnsatisfiable: "DoNotSchedule",
+        labelSelector: { matchLabels: { app: "web" } },
+      },
+    ];
+    l.world.apply(deployment("web", 6, { topologySpreadConstraints }));
+    await settle(l);
+    const counts = Object.groupBy(pods(l), (p) => p.spec.nodeName ?? "-");
+    expect([counts["a"]?.length, counts["b"]?.length, counts["-"]?.length]).toEqual([3, 2, 1]);
+  });
+
+  it("keeps apart what is anti-affine, in both directions, and together what is affine", async () => {
+    const l = lab();
+    for (const name of ["n1", "n2"]) l.world.apply(node(name, { cpu: "8" }));
+    const term = (app: string) => [{ topologyKey: "kubernetes.io/hostname", labelSelector: { matchLabels: { app } } }];
+    const alone = { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: term("alone") } } };
+    l.world.apply(deployment("alone", 3, alone));
+    const friends = { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: term("friends") } } };
+    l.world.apply(deployment("friends", 3, friends));
+    await settle(l);
+    const nodesOf = (app: string) =>
+      pods(l)
+        .filter((p) => p.metadata.labels?.["app"] === app)
+        .map((p) => p.spec.nodeName ?? "-");
+    expect(nodesOf("alone").sort()).toEqual(["-", "n1", "n2"]);
+    expect(new Set(nodesOf("friends")).size).toBe(1);
+  });
+
+  it("binds a volume where its first consumer lands, and the next pod follows it", async () => {
+    const l = lab();
+    l.world.apply(node("a", zone("z1")));
+    const sc = {
+      apiVersion: "storage.k8s.io/v1",
+      kind: "StorageClass",
+      metadata: { name: "gp3" },
+      provisioner: "ebs.csi.aws.com",
+      volumeBindingMode: "WaitForFirstConsumer",
+    };
+    l.world.apply(sc);
+    l.world.apply({ apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: { name: "data" }, spec: { storageClassName: "gp3" } });
+    const spec = { volumes: [{ name: "v", persistentVolumeClaim: { claimName: "data" } }] };
+    l.world.apply(pod("first", spec));
+    await settle(l);
+    expect(placed(l)).toEqual({ first: "a" });
+    expect(l.world.store.list("VolumeAttachment")).toHaveLength(1);
+    l.world.delete("Pod", "first", "default");
+    l.world.delete("Node", "a");
+    l.world.apply(node("b", zone("z2")));
+    l.world.apply(pod("second", spec));
+    await settle(l);
+    expect(why(l, "second")).toContain("volume node affinity conflict");
+    expect(l.world.store.list("VolumeAttachment")).toHaveLength(0);
+  });
+});
+
+describe("workloads", () => {
+  it("keeps a Deployment's replicas, makes up for lost pods, and scales to nothing", async () => {
+    const l = lab();
+    l.world.apply(node("n", { cpu: "10" }));
+    l.world.apply(deployment("web", 3));
+    await settle(l);
+    expect(pods(l).map((p) => p.status?.phase)).toEqual(["Running", "Running", "Running"]);
+    l.world.delete("Pod", pods(l)[0]?.metadata.name ?? "", "default");
+    await settle(l);
+    expect(pods(l)).toHaveLength(3);
+    l.world.scale("Deployment", "default", "web", 0);
+    await settle(l);
+    expect(pods(l)).toHaveLength(0);
+    expect(() => l.world.scale("Deployment", "default", "nope", 1)).toThrow('there is no Deployment "nope" in namespace "default"');
+  });
+
+  it("rolls a changed template out until only new pods are left", async () => {
+    const l = lab();
+    l.world.apply(node("n", { cpu: "10" }));
+    l.world.apply(deployment("web", 4));
+    await settle(l);
+    const before = new Set(pods(l).map((p) => p.metadata.name));
+    l.world.apply(deployment("web", 4, { priority: 5 }));
+    await settle(l);
+    expect(pods(l)).toHaveLength(4);
+    expect(pods(l).some((p) => before.has(p.metadata.name))).toBe(false);
+  });
+
+  it("deletes with a Deployment all that it made", async () => {
+    const l = lab();
+    l.world.apply(node("n", { cpu: "10" }));
+    l.world.apply(deployment("web", 2));
+    await settle(l);
+    l.world.delete("Deployment", "web", "default");
+    await settle(l);
+    expect([...l.world.store.list("ReplicaSet"), ...pods(l)]).toEqual([]);
+  });
+
+  it("puts one daemon on each node that it selects and tolerates", async () => {
+    const l = lab();
+    l.world.apply(node("a"));
+    l.world.apply(node("b", { taints: [{ key: "x", effect: "NoExecute" }] }));
+    l.world.apply(node("c", { labels: { role: "none" } }));
+    const notNone = {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [{ matchExpressions: [{ key: "role", operator: "NotIn", values: ["none"] }] }],
+        },
+      },
+    };
+    l.world.apply(workload("DaemonSet", "agent", {}, { affinity: notNone }));
+    await settle(l);
+    expect(Object.values(placed(l))).toEqual(["a"]);
+    l.world.apply(workload("DaemonSet", "all", {}, { tolerations: [{ operator: "Exists" }] }));
+    await settle(l);
+    expect(Object.values(placed(l)).sort()).toEqual(["a", "a", "b", "c"]);
+  });
+
+  it("starts a StatefulSet in order, with its volumes, and a Job to its end", async () => {
+    const l = lab();
+    l.world.apply(node("n", { cpu: "10", ...zone("us-west-2a") }));
+    l.world.apply({
+      apiVersion: "storage.k8s.io/v1",
+      kind: "StorageClass",
+      metadata: { name: "gp3", annotations: { "storageclass.kubernetes.io/is-default-class": "true" } },
+      volumeBindingMode: "Immediate",
+    });
+    l.world.apply(workload("StatefulSet", "db", { replicas: 2, volumeClaimTemplates: [{ metadata: { name: "data" }, spec: {} }] }));
+    l.world.apply(workload("Job", "once", { completions: 2, parallelism: 1 }));
+    await l.clock.run({ until: l.clock.now() + 120_000 });
+    expect(
+      pods(l)
+        .filter((p) => p.metadata.name.startsWith("db-"))
+        .map((p) => [p.metadata.name, p.status?.phase]),
+    ).toEqual([
+      ["db-0", "Running"],
+      ["db-1", "Running"],
+    ]);
+    expect(l.world.store.list("PersistentVolumeClaim").map((c) => c.metadata.name)).toEqual(["data-db-0", "data-db-1"]);
+    expect(
+      pods(l)
+        .filter((p) => p.metadata.name.startsWith("once"))
+        .map((p) => p.status?.phase),
+    ).toEqual(["Succeeded", "Succeeded"]);
+  });
+});
+
+describe("nodes", () => {
+  it("drives out by NoExecute whom nothing makes tolerate it", async () => {
+    const l = lab();
+    l.world.apply(node("n"));
+    l.world.apply(pod("leaves"));
+    l.world.apply(pod("waits", { tolerations: [{ key: "bad", operator: "Exists", tolerationSeconds: 60 }] }));
+    await settle(l);
+    l.world.apply(node("n", { taints: [{ key: "bad", effect: "NoExecute" }] }));
+    await settle(l);
+    expect(Object.keys(placed(l))).toEqual(["waits"]);
+    await l.clock.run({ until: l.clock.now() + 60_000 });
+    expect(placed(l)).toEqual({});
+  });
+
+  it("calls a silent node Unknown after 40 s, drives its pods out after 300 s, and clears them when it is deleted", async () => {
+    const l = lab();
+    l.world.apply(node("n"));
+    l.world.apply(pod("p"));
+    await settle(l);
+    l.kubelets.die("n");
+    const start = l.clock.now();
+    await l.clock.run({ until: start + 50_000 });
+    const lost = l.world.store.get("Node", "n") as unknown as { spec: { taints: object[] } };
+    expect(lost.spec.taints).toContainEqual({ key: "node.kubernetes.io/unreachable", effect: "NoExecute" });
+    expect(pods(l)[0]?.metadata.deletionTimestamp).toBeUndefined();
+    await l.clock.run({ until: start + 400_000 });
+    expect(pods(l)[0]?.metadata.deletionTimestamp).toBeDefined();
+    l.world.delete("Node", "n");
+    await l.clock.run({ until: l.clock.now() + 60_000 });
+    expect(pods(l)).toEqual([]);
+  });
+
+  it("counts a budget by its controllers' replicas", async () => {
+    const l = lab();
+    l.world.apply(node("n", { cpu: "3" }));
+    l.world.apply(deployment("web", 4));
+    l.world.apply(budget("half", "web", { maxUnavailable: "50%" }));
+    await settle(l);
+    expect(l.world.store.get("PodDisruptionBudget", "half", "default")?.status).toMatchObject({
+      expectedPods: 4,
+      desiredHealthy: 2,
+      currentHealthy: 3,
+      disruptionsAllowed: 1,
+    });
+  });
+
+  it("is the same world for the same seed", async () => {
+    const play = async (seed: number) => {
+      const l = lab(seed);
+      const seen: string[] = [];
+      l.world.onChange(({ object, type, kind }) => seen.push(`${l.clock.now()} ${type} ${kind} ${object.metadata.name}`));
+      l.world.apply(node("n", { cpu: "8" }));
+      l.world.apply(deployment("web", 5));
+      await settle(l);
+      return seen;
+    };
+    expect(await play(3)).toEqual(await play(3));
+    expect(await play(3)).not.toEqual(await play(4));
+  });
+});

@@ -1,0 +1,131 @@
+import { describe, expect, it } from "vitest";
+import { QUEUES } from "../../../infra/functions.ts";
+import { withIntercept } from "../../../lab/world/intercept.ts";
+import { invoke } from "../../../lab/world/invocation.ts";
+import { STACK_QUEUES, simulatedQueue, simulatedWakeUps } from "../../../lab/world/queues.ts";
+import { createWorld } from "../../../lab/world/world.ts";
+import { START } from "./support.ts";
+
+const world = () => createWorld({ seed: 1, start: START });
+
+it("the lab's queues are set as the stack's are", () => {
+  const deployed = Object.entries(QUEUES).map(([name, { fifo, delaySeconds, retentionSeconds, visibilitySeconds, maxReceives }]) => {
+    const ms = { delayMs: delaySeconds * 1_000, retentionMs: retentionSeconds * 1_000, visibilityMs: visibilitySeconds * 1_000 };
+    return [name, { fifo, ...ms, maxReceives }];
+  });
+  expect(STACK_QUEUES).toEqual(Object.fromEntries(deployed));
+});
+
+describe("simulated queue", () => {
+  it("delivers after its delay, and again after the visibility timeout as long as the handler fails", async () => {
+    const w = world();
+    const queue = simulatedQueue(w, { name: "q", delayMs: 1_000, visibilityMs: 30_000, maxReceives: 3 });
+    const seen: number[] = [];
+    queue.subscribe(async ({ body, receiveCount }) => {
+      seen.push(w.clock.now() - START);
+      if (body === "bad" || receiveCount === 1) throw new Error("no");
+    });
+    queue.send("good");
+    await w.clock.run();
+    expect(seen).toEqual([1_000, 31_000]);
+    expect([queue.depth(), queue.deadLetters.length]).toEqual([0, 0]);
+    queue.send("bad", { delayMs: 5_000 });
+    await w.clock.run();
+    expect(seen.slice(2)).toEqual([36_000, 66_000, 96_000]);
+    expect(queue.deadLetters.map((m) => [m.body, m.receiveCount])).toEqual([["bad", 3]]);
+    expect(queue.failures).toHaveLength(4);
+  });
+
+  it("drops what is older than its retention", async () => {
+    const w = world();
+    const queue = simulatedQueue(w, { name: "q", visibilityMs: 120_000, retentionMs: 300_000 });
+    queue.subscribe(async () => {
+      throw new Error("no");
+    });
+    queue.send("notice");
+    await w.clock.run();
+    expect(queue.delivered()).toBe(3);
+  });
+
+  it("delivers again what a killed invocation held, though its code hangs for ever", async () => {
+    const w = world();
+    const queue = simulatedQueue(w, { name: "q", visibilityMs: 30_000 });
+    const port = withIntercept(
+      { write: async () => {} },
+      "port",
+      { before: ({ invocation }) => (invocation?.id === "f-1" ? "kill" : undefined) },
+      w.clock,
+    );
+    const done: number[] = [];
+    let runs = 0;
+    queue.subscribe(() =>
+      invoke(`f-${++runs}`, "f", async () => {
+        await port.write();
+        done.push(w.clock.now() - START);
+      }),
+    );
+    queue.send("m");
+    await w.clock.run();
+    expect(done).toEqual([30_000]);
+    expect(queue.failures.map((f) => (f.error as Error).name)).toEqual(["KilledError"]);
+  });
+
+  it("keeps a FIFO group in order and to one at a time, and folds equal messages", async () => {
+    const w = world();
+    const queue = simulatedQueue(w, { name: "q.fifo", fifo: true, visibilityMs: 10_000 });
+    const seen: string[] = [];
+    let running = 0;
+    queue.subscribe(async ({ body, receiveCount }) => {
+      expect(++running).toBe(1);
+      await w.clock.sleep(500);
+      running--;
+      if (body === "a" && receiveCount === 1) throw new Error("no");
+      seen.push(`${body}@${w.clock.now() - START}`);
+    });
+    for (const body of ["a", "b", "a", "c"]) queue.send(body, { group: "g" });
+    await w.clock.run();
+    expect(seen).toEqual(["a@11000", "b@11500", "c@12000"]);
+    queue.send("a", { group: "g" });
+    await w.clock.run({ until: START + 400_000 });
+    expect(seen).toHaveLength(3);
+    queue.send("a", { group: "g" });
+    await w.clock.run();
+    expect(seen).toHaveLength(4);
+  });
+
+  it("loses, doubles and delays as told", async () => {
+    const w = world();
+    const queue = simulatedQueue(w, { name: "q" });
+    queue.faults = { lose: (b) => b === "lost", duplicate: (b) => (b === "twice" ? 1 : 0), delay: (b) => (b === "late" ? 100 : 0) };
+    const seen: string[] = [];
+    queue.subscribe(async ({ body }) => {
+      seen.push(body);
+    });
+    for (const body of ["late", "lost", "twice", "once"]) queue.send(body);
+    await w.clock.run();
+    expect(seen).toEqual(["twice", "twice", "once", "late"]);
+  });
+});
+
+describe("wake-ups", () => {
+  it("fold for provisioning and keep their delay for claims", async () => {
+    const w = world();
+    const wakeUps = simulatedWakeUps(w);
+    const seen: string[] = [];
+    for (const name of ["provision", "claims", "disruption", "catalog"] as const) {
+      wakeUps[name].subscribe(async ({ body }) => {
+        seen.push(`${w.clock.now() - START} ${name} ${JSON.parse(body).reason ?? JSON.parse(body).claim}`);
+      });
+    }
+    await wakeUps.wake([
+      { kind: "provision", cluster: "lab", reason: "first" },
+      { kind: "provision", cluster: "lab", reason: "second" },
+      { kind: "claim", cluster: "lab", claim: "c1", delayMs: 9_000 },
+      { kind: "claim", cluster: "lab", claim: "c1", delayMs: 4_200 },
+      { kind: "disruption", cluster: "lab", reason: "due", delayMs: 2_000 },
+      { kind: "catalog", cluster: "lab", reason: "changed" },
+    ]);
+    await w.clock.run();
+    expect(seen).toEqual(["0 catalog changed", "1000 provision first", "2000 disruption due", "5000 claims c1"]);
+  });
+});
