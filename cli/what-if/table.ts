@@ -26,8 +26,8 @@ export function billTable({ today, unchanged, changed }: WhatIf): readonly strin
   const pools = [...Map.groupBy(lines, ({ nodePool }) => nodePool)];
   const cells = [
     ["NODEPOOL", "TYPE", "CAPACITY", ...bills.flatMap(([name]) => [name, "$/H"])],
-    ...pools.flatMap(([, own]) => [...folded(own, lines), ...(pools.length > 1 ? [summed(own, "all")] : [])].map(cellsOf)),
-    cellsOf({ ...summed(lines, ""), nodePool: "all" }),
+    ...pools.flatMap(([, own]) => [...folded(own, lines), ...(pools.length > 1 ? [summed(own, "all")] : [])].map(offeringGroupsFor)),
+    offeringGroupsFor({ ...summed(lines, ""), nodePool: "all" }),
     ["a month", "", "", ...bills.flatMap(([, { pricePerHour }]) => ["", dollars(pricePerHour * HOURS_A_MONTH)])],
   ];
   const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => (row[column] ?? "").length)));
@@ -71,7 +71,7 @@ function summed(lines: readonly Line[], instanceType: string): Line {
   return { nodePool: lines[0]?.nodePool ?? "", instanceType, capacityType: "", amounts };
 }
 
-function cellsOf({ nodePool, instanceType, capacityType, amounts }: Line): readonly string[] {
+function offeringGroupsFor({ nodePool, instanceType, capacityType, amounts }: Line): readonly string[] {
   const texts = amounts.flatMap(({ nodes, pricePerHour }) => (nodes === 0 ? ["-", "-"] : [String(nodes), pricePerHour.toFixed(3)]));
   return [nodePool, instanceType, capacityType, ...texts];
 }

@@ -1,7 +1,7 @@
 import { NODE_POOL } from "../model/labels.ts";
 import type { CommandRecord, DisruptionReason, NodeClaimRecord } from "../model/record.ts";
 import type { Snapshot } from "../model/snapshot.ts";
-import { type LayOut, type Sketch, sketchOf } from "../scheduling/make-trial.ts";
+import { type ConsolidationTrial, type MakeTrial, makeConsolidationTrial } from "../scheduling/make-trial.ts";
 import type { Blocked, BlockedNode } from "./cluster/blocked.ts";
 import { nextBudgetChange, type PoolBudget, poolBudgets } from "./cluster/budget.ts";
 import { type Candidate, findCandidates, isEmpty } from "./cluster/candidate.ts";
@@ -11,13 +11,13 @@ import { newCommand, reasonOf } from "./command/command.ts";
 import { type Score, scores } from "./consolidation/balanced.ts";
 import { type ConsolidationContext, consolidationBlock, isConsolidationCandidate } from "./consolidation/consolidation.ts";
 import type { Decision, Method, Tried } from "./consolidation/decision.ts";
-import { type Simulate, simulateWithSolve, sketchFor } from "./consolidation/simulate.ts";
+import { type Simulate, simulateWithSolve, trialFor } from "./consolidation/simulate.ts";
 import { drift } from "./methods/drift.ts";
 import { emptiness, emptinessBlock } from "./methods/emptiness.ts";
 import { singleNode } from "./methods/single-node.ts";
 import { staticDrift } from "./methods/static-drift.ts";
 import { multiNode } from "./node-sets/multi-node.ts";
-import { jointly } from "./node-sets/node-set-search.ts";
+import { findNodeSet } from "./node-sets/node-set-search.ts";
 import { consolidationCounts, consolidationScores } from "./reports/plan-counts.ts";
 import { approvedEvents, blockedEvents, budgetEvents, candidateEvents, type DedupedEvent } from "./reports/plan-events.ts";
 import { blockedGauges, budgetGauges, eligibleGauge, type Gauge } from "./reports/plan-gauges.ts";
@@ -35,7 +35,7 @@ export interface DisruptionInput {
   readonly now: number;
   readonly simulate: Simulate;
   /** Lays the cluster out for choosing nodes jointly; without it they are chosen in Karpenter's way. The product's own where `simulate` is. */
-  readonly layOut?: LayOut;
+  readonly makeTrial?: MakeTrial;
   readonly newId: () => string;
   /** Node name to the time (ms) until which a pod is expected there (20 s from its placement). */
   readonly nominatedUntil?: ReadonlyMap<string, number>;
@@ -84,18 +84,18 @@ export interface Pass {
 
 /** The methods in Karpenter's order; the first that finds something ends the pass (disruption.md §1). */
 function runMethods(input: DisruptionInput, view: ClusterView, candidates: readonly Candidate[]): readonly Pass[] {
-  const { layOut = input.simulate === simulateWithSolve ? sketchOf : undefined } = input;
-  let sketch: Sketch | undefined;
-  const laidOut = (by: LayOut): Sketch => {
+  const { makeTrial = input.simulate === simulateWithSolve ? makeConsolidationTrial : undefined } = input;
+  let trial: ConsolidationTrial | undefined;
+  const trialOnce = (by: MakeTrial): ConsolidationTrial => {
     const movable = candidates.filter((candidate) => isConsolidationCandidate(candidate, view.now));
-    sketch ??= sketchFor(view, movable, by);
-    return sketch;
+    trial ??= trialFor(view, movable, by);
+    return trial;
   };
   const context: ConsolidationContext = {
     view,
     settings: input.settings,
     simulate: input.simulate,
-    ...(layOut && { sketch: () => laidOut(layOut) }),
+    ...(makeTrial && { trial: () => trialOnce(makeTrial) }),
   };
   const budgets = new Map<DisruptionReason, ReadonlyMap<string, PoolBudget>>();
   const budgetsFor = (reason: DisruptionReason): ReadonlyMap<string, PoolBudget> => {
@@ -110,7 +110,7 @@ function runMethods(input: DisruptionInput, view: ClusterView, candidates: reado
     ["emptiness", (allowed) => emptiness(candidates, allowed, view.now)],
     ...(input.settings.staticCapacity ? [staticMethod] : []),
     ["drift", (allowed) => drift(view, candidates, allowed, input.simulate, () => outOfTime("drift"))],
-    ["multi", (allowed) => (context.sketch ? jointly : multiNode)(context, candidates, allowed, () => outOfTime("multi"))],
+    ["multi", (allowed) => (context.trial ? findNodeSet : multiNode)(context, candidates, allowed, () => outOfTime("multi"))],
     ["single", (allowed) => singleNode(context, candidates, allowed, { unseenPools, outOfTime: () => outOfTime("single") })],
   ];
   const passes: Pass[] = [];
@@ -149,8 +149,8 @@ function untilOf(blocked: Blocked): number {
 
 /** The first time after now at which a window closes, an annotation runs out or a budget changes. */
 function nextDue(view: ClusterView, from: readonly number[], blocked: readonly BlockedNode[]): number | undefined {
-  const spent = new Set(blocked.flatMap(({ blocked: b }) => (b.reason === "BudgetSpent" ? [b.nodePool] : [])));
-  const budgets = [...spent].flatMap((name) => {
+  const blockedByBudget = new Set(blocked.flatMap(({ blocked: b }) => (b.reason === "BudgetSpent" ? [b.nodePool] : [])));
+  const budgets = [...blockedByBudget].flatMap((name) => {
     const pool = view.nodePools.get(name);
     return (pool && nextBudgetChange(pool, view.now)) ?? [];
   });
@@ -196,7 +196,7 @@ export function planDisruption(input: DisruptionInput): DisruptionPlan {
     blocked: blocked.map((node) => ({ ...node, message: describeBlocked(node.blocked) })),
     consolidatable,
     tried: passes.flatMap(({ decision }) => decision.tried ?? []),
-    lacksRoom: view.heldRoom().isShort,
+    lacksRoom: view.bufferRoom().isShort,
     nextDueAt: command?.dueAt ?? nextDue(view, times, blocked),
     events: [
       ...blockedEvents(view, blocked),

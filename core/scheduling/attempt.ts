@@ -1,15 +1,15 @@
 import { HOSTNAME } from "../model/labels.ts";
 import type { Pod } from "../model/pod.ts";
-import { Auction, SAME_PRICE } from "./claims/cheapest-claim.ts";
+import { CheapestClaim, SAME_PRICE } from "./claims/cheapest-claim.ts";
 import { Evaluation } from "./claims/evaluation.ts";
 import { Limits } from "./claims/limits.ts";
 import type { Outcome } from "./claims/outcome.ts";
 import { PlannedClaim } from "./claims/planned-claim.ts";
 import { Reservations } from "./claims/reservations.ts";
-import { type Machine, recipesFor } from "./packing/packing.ts";
+import { type ProposedNode, proposeNodes } from "./packing/packing.ts";
 import { NodeState } from "./problem/existing-node.ts";
-import type { Ask, PodClass } from "./problem/pod-class.ts";
-import type { World } from "./problem/problem.ts";
+import type { PodClass, PodData } from "./problem/pod-class.ts";
+import type { SchedulingProblem } from "./problem/problem.ts";
 import type { Strategy } from "./problem/strategy.ts";
 import { TopologyState } from "./problem/topology-state.ts";
 import { filterAdmitsNode } from "./rules/topology-group.ts";
@@ -19,7 +19,7 @@ const REFUSED = 1;
 
 /** One pass over all pods. Greedy: existing nodes, then claims planned so far, then a new claim from the first pool that can. */
 export class Attempt {
-  readonly world: World;
+  readonly problem: SchedulingProblem;
   readonly claims: PlannedClaim[] = [];
   readonly nodes: readonly NodeState[];
   readonly topology: TopologyState;
@@ -30,8 +30,8 @@ export class Attempt {
   #queue: PlannedClaim[] = [];
   readonly #nodeRefusals: (Uint8Array | undefined)[] = [];
   /** For "least-rise", and for what "recipes" leave over. */
-  readonly #auction: Auction;
-  #isAuctionOpen: boolean;
+  readonly #cheapestClaim: CheapestClaim;
+  #isSearchOpen: boolean;
   /** Claims that will never take such a pod, by bidId. */
   readonly #claimRefusals: (Uint8Array | undefined)[] = [];
   /** Ask without topology that fitted nowhere: number of claims that there were. */
@@ -42,26 +42,26 @@ export class Attempt {
   readonly limits: Limits;
   readonly #evaluation: Evaluation;
 
-  constructor(world: World, strategy: Strategy) {
-    this.world = world;
+  constructor(problem: SchedulingProblem, strategy: Strategy) {
+    this.problem = problem;
     this.#strategy = strategy;
-    this.nodes = world.nodes.map((node) => new NodeState(node));
-    this.topology = new TopologyState(world.groups);
-    this.#reservations = new Reservations(world.reservations);
-    this.limits = new Limits(world.templates);
-    this.#evaluation = new Evaluation(world, this.topology, this.#reservations, strategy.seed);
-    this.#auction = new Auction(world, this.#evaluation, this.topology);
-    this.#isAuctionOpen = strategy.claims === "least-rise";
+    this.nodes = problem.nodes.map((node) => new NodeState(node));
+    this.topology = new TopologyState(problem.groups);
+    this.#reservations = new Reservations(problem.reservations);
+    this.limits = new Limits(problem.templates);
+    this.#evaluation = new Evaluation(problem, this.topology, this.#reservations, strategy.seed);
+    this.#cheapestClaim = new CheapestClaim(problem, this.#evaluation, this.topology);
+    this.#isSearchOpen = strategy.claims === "least-added-price";
   }
 
   /** Places pods class by class, and goes round again while some could be placed: a pod may have waited for its companion. */
   run(): this {
-    const { classes, virtual } = this.world;
+    const { classes, virtual } = this.problem;
     const wished = this.#strategy.classes?.flatMap((index) => classes[index] ?? []) ?? classes;
     const isVirtual = ({ example }: PodClass): boolean => virtual.has(example);
     const order = virtual.size === 0 ? wished : [...wished.filter((podClass) => !isVirtual(podClass)), ...wished.filter(isVirtual)];
     const waiting = classes.map(({ pods }) => pods);
-    if (this.#strategy.claims === "recipes") this.#followRecipes(order, waiting);
+    if (this.#strategy.claims === "packed") this.#followRecipes(order, waiting);
     const next = classes.map(() => 0);
     for (let progress = true; progress; ) {
       progress = false;
@@ -87,39 +87,40 @@ export class Attempt {
    * placed one by one, and so do virtual ones, which come after those that exist.
    */
   #followRecipes(order: readonly PodClass[], waiting: (readonly Pod[])[]): void {
-    const { virtual } = this.world;
+    const { virtual } = this.problem;
     const real = order.filter(({ example }) => !virtual.has(example));
     for (const { index, pods } of this.nodes.length > 0 ? real : []) {
-      const ask = this.world.asks[index]?.[0];
-      if (ask !== undefined && ask.contradiction === undefined) waiting[index] = pods.filter((pod) => !this.#onNode(ask, pod));
+      const podData = this.problem.relaxations[index]?.[0];
+      if (podData !== undefined && podData.contradiction === undefined) waiting[index] = pods.filter((pod) => !this.#onNode(podData, pod));
     }
-    const left = this.world.classes.map(({ index, example }) => (virtual.has(example) ? 0 : (waiting[index]?.length ?? 0)));
-    const recipes = recipesFor(this.world, left, this.topology);
+    const left = this.problem.classes.map(({ index, example }) => (virtual.has(example) ? 0 : (waiting[index]?.length ?? 0)));
+    const proposals = proposeNodes(this.problem, left, this.topology);
     const claims: (PlannedClaim | undefined)[] = [];
     for (const { index } of real) {
-      const ask = this.world.asks[index]?.[0];
-      const targets = recipes?.targets[index];
-      if (recipes === undefined || ask === undefined || targets === undefined) continue;
+      const podData = this.problem.relaxations[index]?.[0];
+      const targets = proposals?.targets[index];
+      if (proposals === undefined || podData === undefined || targets === undefined) continue;
       waiting[index] = (waiting[index] ?? []).filter((pod, i) => {
-        const machine = recipes.machines[targets[i] ?? -1];
-        return machine === undefined || !this.#onMachine(machine, claims, targets[i] ?? -1, ask, pod);
+        const proposed = proposals.nodes[targets[i] ?? -1];
+        return proposed === undefined || !this.#onProposedNode(proposed, claims, targets[i] ?? -1, podData, pod);
       });
     }
     // The rest may join any of the claims.
-    for (const claim of this.claims) this.#auction.enter(claim);
-    this.#isAuctionOpen = true;
+    for (const claim of this.claims) this.#cheapestClaim.enter(claim);
+    this.#isSearchOpen = true;
   }
 
-  #onMachine({ template, set }: Machine, claims: (PlannedClaim | undefined)[], at: number, ask: Ask, pod: Pod): boolean {
+  #onProposedNode({ template, set }: ProposedNode, claims: (PlannedClaim | undefined)[], at: number, podData: PodData, pod: Pod): boolean {
     const known = claims[at];
-    const claim = known ?? new PlannedClaim(this.claims.length, template, this.limits.typesWithin(template), this.world.axis.names.length);
+    const claim =
+      known ?? new PlannedClaim(this.claims.length, template, this.limits.typesWithin(template), this.problem.axis.names.length);
     if (known === undefined) claim.set = set;
-    const outcome = this.#evaluation.evaluate(claim, ask);
+    const outcome = this.#evaluation.evaluate(claim, podData);
     if (typeof outcome !== "object") return false;
-    if (known !== undefined) this.#commit(claim, ask, pod, outcome);
+    if (known !== undefined) this.#commit(claim, podData, pod, outcome);
     else {
       claims[at] = claim;
-      this.#onNew(ask, pod, { claim, outcome });
+      this.#onNew(podData, pod, { claim, outcome });
     }
     return true;
   }
@@ -127,39 +128,39 @@ export class Attempt {
   /** Tries the class' shapes, strictest first; each everywhere before the next. */
   #placeOne(index: number, pod: Pod): boolean {
     if ((pod.spec.resourceClaims ?? []).length > 0) return false;
-    for (const ask of this.world.asks[index] ?? []) {
-      if (ask.contradiction !== undefined) continue;
-      if (!ask.hasTopology && this.#failedAt[ask.id] === this.claims.length) continue;
-      if (this.#onNode(ask, pod) || this.#onClaim(ask, pod)) return true;
-      this.#failedAt[ask.id] = this.claims.length;
+    for (const podData of this.problem.relaxations[index] ?? []) {
+      if (podData.contradiction !== undefined) continue;
+      if (!podData.hasTopology && this.#failedAt[podData.id] === this.claims.length) continue;
+      if (this.#onNode(podData, pod) || this.#onClaim(podData, pod)) return true;
+      this.#failedAt[podData.id] = this.claims.length;
       if (this.deferred.has(index)) return false;
     }
     return false;
   }
 
-  #onNode(ask: Ask, pod: Pod): boolean {
+  #onNode(podData: PodData, pod: Pod): boolean {
     if (this.nodes.length === 0) return false;
-    let refusals = this.#nodeRefusals[ask.id];
+    let refusals = this.#nodeRefusals[podData.id];
     if (refusals === undefined) {
       refusals = new Uint8Array(this.nodes.length);
-      this.#nodeRefusals[ask.id] = refusals;
+      this.#nodeRefusals[podData.id] = refusals;
     }
-    const isMoved = this.world.moved.has(pod);
+    const isMoved = this.problem.moved.has(pod);
     for (let i = 0; i < this.nodes.length; i++) {
       if (refusals[i] === REFUSED) continue;
       const state = this.nodes[i];
       if (state === undefined) continue;
-      if (!state.accepts(ask)) {
+      if (!state.accepts(podData)) {
         refusals[i] = REFUSED;
         continue;
       }
-      if (!state.attaches(ask, pod)) continue;
+      if (!state.attaches(podData, pod)) continue;
       const { labels, taints, hostname, name } = state.node.view;
-      if (isMoved && this.world.settling.has(name)) continue;
+      if (isMoved && this.problem.settling.has(name)) continue;
       const domainOf = (key: string): string | undefined => (key === HOSTNAME ? hostname : labels[key]);
-      if (!ask.deciding.every((group) => this.topology.allows(group, ask, domainOf(group.key)))) continue;
-      state.take(ask, pod);
-      for (const group of ask.counting) {
+      if (!podData.deciding.every((group) => this.topology.allows(group, podData, domainOf(group.key)))) continue;
+      state.take(podData, pod);
+      for (const group of podData.counting) {
         const domain = domainOf(group.key);
         if (domain !== undefined && filterAdmitsNode(group.filter, labels, taints)) this.topology.add(group, domain, 1);
       }
@@ -168,95 +169,95 @@ export class Attempt {
     return false;
   }
 
-  #onClaim(ask: Ask, pod: Pod): boolean {
-    if (!this.#isAuctionOpen) return this.#onPlanned(ask, pod) || this.#onNew(ask, pod, this.#newClaim(ask));
-    let best = this.#auction.best(ask, () => this.#likelyPrice(ask));
-    if (best !== undefined && best.rise < SAME_PRICE) return this.#join(best.claim.index, ask, pod, best.outcome);
-    const fresh = this.#newClaim(ask);
-    const price = fresh === undefined ? Number.POSITIVE_INFINITY : this.world.nodeHour + fresh.outcome.price;
-    if (price > this.#auction.limitOf(ask)) best = this.#auction.bestOfAll(ask);
-    if (best !== undefined && best.rise <= price + SAME_PRICE) return this.#join(best.claim.index, ask, pod, best.outcome);
-    return this.#onNew(ask, pod, fresh);
+  #onClaim(podData: PodData, pod: Pod): boolean {
+    if (!this.#isSearchOpen) return this.#onPlanned(podData, pod) || this.#onNew(podData, pod, this.#newClaim(podData));
+    let best = this.#cheapestClaim.best(podData, () => this.#likelyPrice(podData));
+    if (best !== undefined && best.addedPrice < SAME_PRICE) return this.#join(best.claim.index, podData, pod, best.outcome);
+    const fresh = this.#newClaim(podData);
+    const price = fresh === undefined ? Number.POSITIVE_INFINITY : this.problem.nodeHour + fresh.outcome.price;
+    if (price > this.#cheapestClaim.limitOf(podData)) best = this.#cheapestClaim.bestOfAll(podData);
+    if (best !== undefined && best.addedPrice <= price + SAME_PRICE) return this.#join(best.claim.index, podData, pod, best.outcome);
+    return this.#onNew(podData, pod, fresh);
   }
 
   /** What a new claim for the pod costs (USD per hour), in the dearest of the domains that may be asked of it; Infinity without one. */
-  #likelyPrice(ask: Ask): number {
-    for (const template of this.world.templates) {
-      const claim = new PlannedClaim(this.claims.length, template, template.types, this.world.axis.names.length);
-      const [area] = ask.areas;
-      const domains = area === undefined ? [] : this.#auction.domainsOf(area.key);
+  #likelyPrice(podData: PodData): number {
+    for (const template of this.problem.templates) {
+      const claim = new PlannedClaim(this.claims.length, template, template.types, this.problem.axis.names.length);
+      const [area] = podData.areas;
+      const domains = area === undefined ? [] : this.#cheapestClaim.domainsOf(area.key);
       const prices = (domains.length === 0 ? [undefined] : domains).flatMap(
-        (domain) => this.#evaluation.leastRise(claim, ask, domain) ?? [],
+        (domain) => this.#evaluation.leastAddedPrice(claim, podData, domain) ?? [],
       );
-      if (prices.length > 0) return this.world.nodeHour + Math.max(...prices);
+      if (prices.length > 0) return this.problem.nodeHour + Math.max(...prices);
     }
     return Number.POSITIVE_INFINITY;
   }
 
-  #refusalsOf(ask: Ask): Uint8Array {
-    let refusals = this.#claimRefusals[ask.bidId];
+  #refusalsOf(podData: PodData): Uint8Array {
+    let refusals = this.#claimRefusals[podData.quoteKey];
     if (refusals === undefined || refusals.length < this.claims.length) {
       const grown = new Uint8Array(Math.max(64, this.claims.length * 2));
       if (refusals !== undefined) grown.set(refusals);
       refusals = grown;
-      this.#claimRefusals[ask.bidId] = grown;
+      this.#claimRefusals[podData.quoteKey] = grown;
     }
     return refusals;
   }
 
-  #onPlanned(ask: Ask, pod: Pod): boolean {
-    const refusals = this.#refusalsOf(ask);
+  #onPlanned(podData: PodData, pod: Pod): boolean {
+    const refusals = this.#refusalsOf(podData);
     for (let at = 0; at < this.#queue.length; at++) {
       const claim = this.#queue[at];
       if (claim === undefined || refusals[claim.index] === REFUSED) continue;
-      const outcome = this.#evaluation.evaluate(claim, ask);
+      const outcome = this.#evaluation.evaluate(claim, podData);
       if (outcome === "never") refusals[claim.index] = REFUSED;
-      else if (typeof outcome === "object") return this.#join(at, ask, pod, outcome);
+      else if (typeof outcome === "object") return this.#join(at, podData, pod, outcome);
     }
     return false;
   }
 
-  #join(at: number, ask: Ask, pod: Pod, outcome: Outcome): true {
+  #join(at: number, podData: PodData, pod: Pod, outcome: Outcome): true {
     const claim = this.#queue[at];
-    if (claim !== undefined) this.#commit(claim, ask, pod, outcome);
+    if (claim !== undefined) this.#commit(claim, podData, pod, outcome);
     this.#settle(at);
     return true;
   }
 
   /** The first pool that can make a node for the pod, by weight; prices of pools are not compared. */
-  #newClaim(ask: Ask): { readonly claim: PlannedClaim; readonly outcome: Outcome } | undefined {
-    for (const template of this.world.templates) {
+  #newClaim(podData: PodData): { readonly claim: PlannedClaim; readonly outcome: Outcome } | undefined {
+    for (const template of this.problem.templates) {
       const types = this.limits.typesWithin(template);
       if (isEmpty(types)) continue;
-      const claim = new PlannedClaim(this.claims.length, template, types, this.world.axis.names.length);
-      const outcome = this.#evaluation.evaluate(claim, ask);
+      const claim = new PlannedClaim(this.claims.length, template, types, this.problem.axis.names.length);
+      const outcome = this.#evaluation.evaluate(claim, podData);
       if (typeof outcome === "object") return { claim, outcome };
       if (outcome === "reserved") {
-        this.deferred.add(ask.class.index);
+        this.deferred.add(podData.class.index);
         return undefined;
       }
     }
     return undefined;
   }
 
-  #onNew(ask: Ask, pod: Pod, fresh: { readonly claim: PlannedClaim; readonly outcome: Outcome } | undefined): boolean {
+  #onNew(podData: PodData, pod: Pod, fresh: { readonly claim: PlannedClaim; readonly outcome: Outcome } | undefined): boolean {
     if (fresh === undefined) return false;
     const { claim, outcome } = fresh;
     this.claims.push(claim);
     this.#queue.push(claim);
-    this.#commit(claim, ask, pod, outcome);
+    this.#commit(claim, podData, pod, outcome);
     this.limits.open(claim);
     this.#settle(this.#queue.length - 1);
     return true;
   }
 
-  #commit(claim: PlannedClaim, ask: Ask, pod: Pod, { set, price, reservations }: Outcome): void {
+  #commit(claim: PlannedClaim, podData: PodData, pod: Pod, { set, price, reservations }: Outcome): void {
     if (reservations.length > 0 || claim.reservations.length > 0) this.#reservations.hold(claim, reservations);
     const charged = claim.pods.length > 0 ? this.limits.chargedFor(claim) : undefined;
     claim.price = price;
-    claim.take(ask, pod, set, this.topology);
+    claim.take(podData, pod, set, this.topology);
     this.#evaluation.settle(claim);
-    if (this.#isAuctionOpen) this.#auction.enter(claim);
+    if (this.#isSearchOpen) this.#cheapestClaim.enter(claim);
     this.limits.narrowed(claim, charged);
   }
 

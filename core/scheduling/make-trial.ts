@@ -1,15 +1,15 @@
 import type { Pod } from "../model/pod.ts";
 import type { Snapshot } from "../model/snapshot.ts";
-import { podWorths } from "./packing/pod-prices.ts";
+import { podShadowPrices } from "./packing/pod-prices.ts";
 import { nodeViews } from "./problem/node-view.ts";
 import { pendingPods } from "./problem/pending-pods.ts";
-import { worldOf } from "./problem/problem.ts";
+import { problemFor } from "./problem/problem.ts";
 import type { PreferencePolicy } from "./rules/preferences.ts";
-import { Rearrangement } from "./trial-cluster.ts";
+import { TrialCluster } from "./trial-cluster.ts";
 
-export interface SketchOptions {
+export interface TrialOptions {
   /** Names of nodes that may go, with the pods that would have to move. */
-  readonly homes: ReadonlyMap<string, readonly Pod[]>;
+  readonly podsByNode: ReadonlyMap<string, readonly Pod[]>;
   /** Names of nodes that no pod may be moved to. */
   readonly closed: ReadonlySet<string>;
   /** What a new node counts as beside its instance, USD per hour. */
@@ -17,24 +17,24 @@ export interface SketchOptions {
 }
 
 /** A cluster laid out for many questions about what could go. */
-export interface Sketch {
-  readonly rearrangement: Rearrangement;
+export interface ConsolidationTrial {
+  readonly trialCluster: TrialCluster;
   /** USD per hour that the room of some of the pods in `homes` is worth on the cheapest machines for all of them together. */
   worthOf(pods: readonly Pod[]): number;
 }
 
 /** Lays a cluster out. */
-export type LayOut = (snapshot: Snapshot, options: SketchOptions) => Sketch;
+export type MakeTrial = (snapshot: Snapshot, options: TrialOptions) => ConsolidationTrial;
 
 /** Lays a snapshot out; its pending pods take what room there is before anything is moved. */
-export function sketchOf(
+export function makeConsolidationTrial(
   snapshot: Snapshot,
-  { homes, closed, nodeHour }: SketchOptions,
+  { podsByNode, closed, nodeHour }: TrialOptions,
   policies: { readonly preferencePolicy?: PreferencePolicy; readonly minValuesPolicy?: "Strict" | "BestEffort" } = {},
-): Sketch {
+): ConsolidationTrial {
   const pending = pendingPods(snapshot);
-  const moving = [...homes.values()].flat();
-  const world = worldOf(snapshot, nodeViews(snapshot), [...new Set([...moving, ...pending.pods, ...pending.virtual])], {
+  const moving = [...podsByNode.values()].flat();
+  const problem = problemFor(snapshot, nodeViews(snapshot), [...new Set([...moving, ...pending.pods, ...pending.virtual])], {
     policy: policies.preferencePolicy ?? "Respect",
     minValuesPolicy: policies.minValuesPolicy ?? "Strict",
     reservedMode: "fallback",
@@ -44,10 +44,10 @@ export function sketchOf(
     virtual: new Set(pending.virtual),
     ...(nodeHour !== undefined && { nodeHour }),
   });
-  const worths = podWorths(world);
-  const worthByPod = new Map(world.classes.flatMap(({ pods, index }) => pods.map((pod) => [pod, worths[index] ?? 0] as const)));
+  const worths = podShadowPrices(problem);
+  const worthByPod = new Map(problem.classes.flatMap(({ pods, index }) => pods.map((pod) => [pod, worths[index] ?? 0] as const)));
   return {
-    rearrangement: new Rearrangement(world, homes, closed),
+    trialCluster: new TrialCluster(problem, podsByNode, closed),
     worthOf: (pods) => pods.reduce((sum, pod) => sum + (worthByPod.get(pod) ?? 0), 0),
   };
 }

@@ -1,6 +1,6 @@
 import { Attempt } from "./attempt.ts";
 import { priceOf } from "./claims/assemble.ts";
-import type { World } from "./problem/problem.ts";
+import type { SchedulingProblem } from "./problem/problem.ts";
 import { mixed, type Strategy } from "./problem/strategy.ts";
 import type { TopologyGroup } from "./rules/topology-group.ts";
 
@@ -21,9 +21,9 @@ const MOST_ATTEMPTS = 24;
 /** Pods × instance types beyond which one attempt has to do. */
 const LONE_ATTEMPT = 15_000_000;
 /** With fewer pods than this all ways of packing are few, and the other attempts find the best. */
-const FEWEST_FOR_RECIPES = 6;
+const MIN_PODS_FOR_PACKING = 6;
 /** Prices closer than this are equal (USD per hour): sums of floats. */
-const SAME = 1e-9;
+const SAME_PRICE = 1e-9;
 
 /**
  * Greedy packing gives one plan of many, and it is quick: so try several ways, and keep the plan that leaves the fewest pods and, of those, the
@@ -32,42 +32,42 @@ const SAME = 1e-9;
  * No attempt wins by leaving others: what Karpenter's way of packing places stays placed, class by class. Large pods are not starved for
  * the sake of more small ones, and nobody loses a pod by moving to this scheduler.
  */
-export function bestAttempt(world: World, effort: Effort): Attempt {
-  const pods = world.classes.reduce((sum, { pods: alike }) => sum + alike.length, 0);
-  const types = world.templates.reduce((most, { table }) => Math.max(most, table.types.length), 0);
-  const search = new Search(world);
+export function bestAttempt(problem: SchedulingProblem, effort: Effort): Attempt {
+  const pods = problem.classes.reduce((sum, { pods: alike }) => sum + alike.length, 0);
+  const types = problem.templates.reduce((most, { table }) => Math.max(most, table.types.length), 0);
+  const search = new Search(problem);
   if (pods * types > LONE_ATTEMPT)
-    search.try({ claims: canFollowRecipes(world) ? "recipes" : "least-rise", classes: bySize(world, true), seed: 0 });
+    search.try({ claims: canBePacked(problem) ? "packed" : "least-added-price", classes: bySize(problem, true), seed: 0 });
   else {
-    search.try({ claims: "least-rise", classes: bySize(world, true), seed: 0 });
+    search.try({ claims: "least-added-price", classes: bySize(problem, true), seed: 0 });
     const { attempt, price } = search.best;
     if (price === 0 && attempt.failed.size === 0) return attempt;
-    const isWorthIt = effort === "full" && pods >= FEWEST_FOR_RECIPES && attempt.claims.length > mostApart(world);
-    if (isWorthIt && canFollowRecipes(world)) search.try({ claims: "recipes", classes: bySize(world, true), seed: 0 });
-    const attempts = Math.min(MOST_ATTEMPTS, Math.floor(WORK_BUDGET / (pods * (types + attempt.claims.length + world.nodes.length + 1))));
-    if (attempts > 2) for (const strategy of strategies(world, attempts)) search.try(strategy);
+    const isWorthIt = effort === "full" && pods >= MIN_PODS_FOR_PACKING && attempt.claims.length > mostApart(problem);
+    if (isWorthIt && canBePacked(problem)) search.try({ claims: "packed", classes: bySize(problem, true), seed: 0 });
+    const attempts = Math.min(MOST_ATTEMPTS, Math.floor(WORK_BUDGET / (pods * (types + attempt.claims.length + problem.nodes.length + 1))));
+    if (attempts > 2) for (const strategy of strategies(problem, attempts)) search.try(strategy);
   }
   if (search.best.left > 0) {
     search.try(KARPENTERS_WAY);
     // What fitted nowhere may fit if it goes first: its place was taken, or its first companion went elsewhere.
     const failed = new Set(search.best.attempt.failed.keys());
-    const rest = world.classes.flatMap(({ index }) => (failed.has(index) ? [] : [index]));
-    for (const claims of ["fewest-pods", "least-rise"] as const) search.try({ claims, classes: [...failed, ...rest], seed: 0 });
+    const rest = problem.classes.flatMap(({ index }) => (failed.has(index) ? [] : [index]));
+    for (const claims of ["fewest-pods", "least-added-price"] as const) search.try({ claims, classes: [...failed, ...rest], seed: 0 });
   }
   return search.best.attempt;
 }
 
 /** Reservations are counted one by one as claims are made: what is made up beforehand cannot know them. */
-function canFollowRecipes({ templates }: World): boolean {
+function canBePacked({ templates }: SchedulingProblem): boolean {
   return templates.every(({ table }) => !table.hasReserved);
 }
 
 /** The most pods of which no two may share a host: a plan that has no more claims than that is as good as their number lets it be. */
-function mostApart({ classes, asks }: World): number {
+function mostApart({ classes, relaxations }: SchedulingProblem): number {
   const pods = new Map<TopologyGroup, number>();
   for (const { index, pods: alike } of classes) {
-    for (const group of asks[index]?.[0]?.hosts ?? []) {
-      if (group.kind === "anti" && asks[index]?.[0]?.self.has(group)) pods.set(group, (pods.get(group) ?? 0) + alike.length);
+    for (const group of relaxations[index]?.[0]?.hosts ?? []) {
+      if (group.kind === "anti" && relaxations[index]?.[0]?.self.has(group)) pods.set(group, (pods.get(group) ?? 0) + alike.length);
     }
   }
   return Math.max(0, ...pods.values());
@@ -77,18 +77,18 @@ const KARPENTERS_WAY: Strategy = { claims: "fewest-pods", seed: 0 };
 
 /** Attempts that were made, and the best of them. */
 class Search {
-  readonly #world: World;
+  readonly #problem: SchedulingProblem;
   readonly #scores: Score[] = [];
   #karpenters: Score | undefined;
   #best: Score | undefined;
 
-  constructor(world: World) {
-    this.#world = world;
+  constructor(problem: SchedulingProblem) {
+    this.#problem = problem;
   }
 
   try(strategy: Strategy): void {
     if (strategy === KARPENTERS_WAY && this.#karpenters !== undefined) return;
-    const score = scored(this.#world, strategy);
+    const score = scored(this.#problem, strategy);
     this.#scores.push(score);
     if (strategy === KARPENTERS_WAY) this.#karpenters = score;
     this.#best = undefined;
@@ -108,27 +108,27 @@ class Search {
   }
 }
 
-function scored(world: World, strategy: Strategy): Score {
-  const attempt = new Attempt(world, strategy).run();
+function scored(problem: SchedulingProblem, strategy: Strategy): Score {
+  const attempt = new Attempt(problem, strategy).run();
   let left = 0;
   for (const pods of attempt.failed.values()) left += pods.length;
-  return { attempt, left, price: attempt.claims.reduce((sum, claim) => sum + priceOf(claim, world.sets) + world.nodeHour, 0) };
+  return { attempt, left, price: attempt.claims.reduce((sum, claim) => sum + priceOf(claim, problem.sets) + problem.nodeHour, 0) };
 }
 
 function better(a: Score, b: Score): Score {
-  return b.left < a.left || (b.left === a.left && b.price < a.price - SAME) ? b : a;
+  return b.left < a.left || (b.left === a.left && b.price < a.price - SAME_PRICE) ? b : a;
 }
 
-function* strategies(world: World, attempts: number): Generator<Strategy> {
+function* strategies(problem: SchedulingProblem, attempts: number): Generator<Strategy> {
   yield KARPENTERS_WAY;
-  yield { claims: "least-rise", classes: bySize(world, false), seed: 0 };
-  yield { claims: "least-rise", classes: ownersFirst(world), seed: 0 };
-  yield { claims: "least-rise", seed: 0 };
+  yield { claims: "least-added-price", classes: bySize(problem, false), seed: 0 };
+  yield { claims: "least-added-price", classes: ownersFirst(problem), seed: 0 };
+  yield { claims: "least-added-price", seed: 0 };
   yield { claims: "oldest", seed: 0 };
-  const kinds = ["least-rise", "fewest-pods", "oldest"] as const;
+  const kinds = ["least-added-price", "fewest-pods", "oldest"] as const;
   for (let n = 3; n < attempts; n++) {
     const seed = Math.floor(n / 3);
-    yield { claims: kinds[n % 3] ?? "oldest", classes: shuffled(world, seed), seed };
+    yield { claims: kinds[n % 3] ?? "oldest", classes: shuffled(problem, seed), seed };
   }
 }
 
@@ -136,14 +136,14 @@ function* strategies(world: World, attempts: number): Generator<Strategy> {
  * Classes by falling share of what all pods ask for: the queue looks at cpu first, and puts pods that are large in memory alone last. With
  * `pickyFirst`, those that cannot go anywhere come before those that can, which then fill the gaps.
  */
-function bySize({ classes, asks, axis }: World, pickyFirst: boolean): readonly number[] {
+function bySize({ classes, relaxations, axis }: SchedulingProblem, pickyFirst: boolean): readonly number[] {
   const sizes = axis.names.map((name) =>
     name === "pods" ? 0 : classes.reduce((sum, c) => sum + (c.requests[name] ?? 0) * c.pods.length, 0),
   );
   return classes
     .map(({ index, requests }) => {
-      const ask = asks[index]?.[0];
-      const isPicky = ask !== undefined && (ask.hasTopology || ask.set.requirements.size > 0 || ask.volumeSets.length > 0);
+      const podData = relaxations[index]?.[0];
+      const isPicky = podData !== undefined && (podData.hasTopology || podData.set.requirements.size > 0 || podData.volumeSets.length > 0);
       const share = axis.names.reduce((sum, name, r) => sum + ((sizes[r] ?? 0) > 0 ? (requests[name] ?? 0) / (sizes[r] ?? 1) : 0), 0);
       return { index, first: pickyFirst && isPicky ? 1 : 0, share };
     })
@@ -152,10 +152,10 @@ function bySize({ classes, asks, axis }: World, pickyFirst: boolean): readonly n
 }
 
 /** Classes in the order of the queue, with some neighbours exchanged: large ones still go first on the whole. */
-function shuffled(world: World, seed: number): readonly number[] {
-  if (seed % 2 === 1) return world.classes.map(({ index }) => index);
-  const reach = 1 + world.classes.length / 4;
-  return world.classes
+function shuffled(problem: SchedulingProblem, seed: number): readonly number[] {
+  if (seed % 2 === 1) return problem.classes.map(({ index }) => index);
+  const reach = 1 + problem.classes.length / 4;
+  return problem.classes
     .map(({ index }) => ({ index, at: index + (mixed(seed, `class ${index}`) / 2 ** 32) * reach }))
     .sort((a, b) => a.at - b.at || a.index - b.index)
     .map(({ index }) => index);
@@ -165,13 +165,13 @@ function shuffled(world: World, seed: number): readonly number[] {
  * By size, but pods that must spread come before those that merely count in the same spread, which would fill up domains that they could
  * do without.
  */
-function ownersFirst(world: World): readonly number[] {
+function ownersFirst(problem: SchedulingProblem): readonly number[] {
   const rank = (index: number): number => {
-    const ask = world.asks[index]?.[0];
-    if (ask === undefined) return 1;
-    const owns = ask.deciding.some((group) => group.kind === "spread" && ask.hard.has(group));
-    const isBystander = ask.counting.some((group) => group.kind === "spread" && !ask.deciding.includes(group));
+    const podData = problem.relaxations[index]?.[0];
+    if (podData === undefined) return 1;
+    const owns = podData.deciding.some((group) => group.kind === "spread" && podData.hard.has(group));
+    const isBystander = podData.counting.some((group) => group.kind === "spread" && !podData.deciding.includes(group));
     return owns ? (isBystander ? 1 : 0) : isBystander ? 3 : 2;
   };
-  return [...bySize(world, true)].sort((a, b) => rank(a) - rank(b));
+  return [...bySize(problem, true)].sort((a, b) => rank(a) - rank(b));
 }

@@ -6,7 +6,7 @@ import { assembleClaim } from "./claims/assemble.ts";
 import { placeWithHeadroom } from "./headroom.ts";
 import { nodeViews } from "./problem/node-view.ts";
 import { pendingPods } from "./problem/pending-pods.ts";
-import { worldOf } from "./problem/problem.ts";
+import { problemFor } from "./problem/problem.ts";
 import { Explainer } from "./reasons/explain.ts";
 import type { PreferencePolicy } from "./rules/preferences.ts";
 import { bestAttempt, type Effort } from "./search.ts";
@@ -46,7 +46,7 @@ export function solve(snapshot: Snapshot, options: SolveOptions = {}): Plan {
   const moved = new Set((options.settling?.size ?? 0) === 0 ? [] : pods.filter((pod) => !isForced.has(pod)));
   const { attempt, settled, deferred } = placeWithHeadroom(snapshot, pods, pending.virtual, (seen, real, virtual) =>
     bestAttempt(
-      worldOf(seen, nodeViews(seen), [...real, ...virtual], {
+      problemFor(seen, nodeViews(seen), [...real, ...virtual], {
         policy: options.preferencePolicy ?? "Respect",
         minValuesPolicy: options.minValuesPolicy ?? "Strict",
         reservedMode: options.reservedMode ?? "strict",
@@ -68,7 +68,7 @@ export function solve(snapshot: Snapshot, options: SolveOptions = {}): Plan {
     for (const pod of left) podErrors[podKey(pod)] = reason;
   }
   return {
-    newNodeClaims: attempt.claims.map((claim) => assembleClaim(claim, attempt.world)),
+    newNodeClaims: attempt.claims.map((claim) => assembleClaim(claim, attempt.problem)),
     existingNodes: attempt.nodes
       .map(({ node: { view }, pods: placed }) => ({
         name: view.name,

@@ -6,8 +6,8 @@ import type { Outcome } from "./claims/outcome.ts";
 import { PlannedClaim } from "./claims/planned-claim.ts";
 import { Reservations } from "./claims/reservations.ts";
 import { attachesBeside, suitsNode } from "./problem/existing-node.ts";
-import type { Ask } from "./problem/pod-class.ts";
-import type { World } from "./problem/problem.ts";
+import type { PodData } from "./problem/pod-class.ts";
+import type { SchedulingProblem } from "./problem/problem.ts";
 import { TopologyState } from "./problem/topology-state.ts";
 import { type HostPort, takenPort } from "./rules/host-ports.ts";
 import { filterAdmitsNode } from "./rules/topology-group.ts";
@@ -15,15 +15,15 @@ import { isEmpty } from "./tables/bitset.ts";
 import { hasRoom } from "./tables/resource-axis.ts";
 
 /** A pod with what it asks for at each step of relaxation. */
-interface Tenant {
+interface PlacedPod {
   readonly pod: Pod;
-  readonly asks: readonly Ask[];
+  readonly relaxations: readonly PodData[];
 }
 
 /** What it would take to empty a node. */
 export interface Removal {
   /** Pods that no node has room for, nor any pool a new one. */
-  readonly homeless: readonly Pod[];
+  readonly unplaced: readonly Pod[];
   /** New nodes, filled one pod after another. */
   readonly newNodes: number;
   /** USD per hour of the new nodes, each as its cheapest type. */
@@ -38,8 +38,8 @@ type Undo = () => void;
  * laid out once, and every step can be taken back, so a question costs what it touches and not what the cluster is large. It is a sketch all the
  * same (what new nodes take of limits and reservations, and pods that wait for company, are left out): what it proposes must be tried by `solve`.
  */
-export class Rearrangement {
-  readonly #world: World;
+export class TrialCluster {
+  readonly #problem: SchedulingProblem;
   readonly #topology: TopologyState;
   readonly #evaluation: Evaluation;
   readonly #limits: Limits;
@@ -48,7 +48,7 @@ export class Rearrangement {
   readonly #rooms: Float64Array;
   readonly #ports: (readonly HostPort[])[];
   readonly #volumes: Map<string, ReadonlySet<string>>[];
-  readonly #tenants: Tenant[][];
+  readonly #placedPods: PlacedPod[][];
   readonly #isGone: Uint8Array;
   readonly #isOpen: Uint8Array;
   readonly #indexOf: ReadonlyMap<string, number>;
@@ -63,240 +63,242 @@ export class Rearrangement {
    * `homes`: the nodes that may go, with the pods of theirs that would have to move; all of these are among the world's pods. The world's other pods
    * are given a place if a node has one. `closed`: names of nodes that nothing may be moved to.
    */
-  constructor(world: World, homes: ReadonlyMap<string, readonly Pod[]>, closed: ReadonlySet<string>) {
-    this.#world = world;
-    this.#width = world.axis.names.length;
-    this.#topology = new TopologyState(world.groups, true);
-    this.#evaluation = new Evaluation(world, this.#topology, new Reservations(world.reservations), 0);
-    this.#limits = new Limits(world.templates);
-    const { nodes } = world;
+  constructor(problem: SchedulingProblem, podsByNode: ReadonlyMap<string, readonly Pod[]>, closed: ReadonlySet<string>) {
+    this.#problem = problem;
+    this.#width = problem.axis.names.length;
+    this.#topology = new TopologyState(problem.groups, true);
+    this.#evaluation = new Evaluation(problem, this.#topology, new Reservations(problem.reservations), 0);
+    this.#limits = new Limits(problem.templates);
+    const { nodes } = problem;
     this.#rooms = new Float64Array(nodes.length * this.#width);
     nodes.forEach(({ room }, n) => {
       this.#rooms.set(room, n * this.#width);
     });
     this.#ports = nodes.map(({ ports }) => ports);
     this.#volumes = nodes.map(({ volumes }) => new Map(volumes));
-    this.#tenants = nodes.map(() => []);
+    this.#placedPods = nodes.map(() => []);
     this.#isGone = new Uint8Array(nodes.length);
     this.#isOpen = Uint8Array.from(nodes, ({ view, overcommitted }) => (overcommitted || closed.has(view.name) ? 0 : 1));
     this.#indexOf = new Map(nodes.map(({ view }, n) => [view.name, n]));
     this.#order = Int32Array.from(nodes, (_, n) => n);
-    this.#settleIn(homes);
+    this.#settleIn(podsByNode);
     this.#journal = [];
   }
 
-  #settleIn(homes: ReadonlyMap<string, readonly Pod[]>): void {
-    const homeOf = new Map([...homes].flatMap(([name, pods]) => pods.map((pod) => [pod, this.#indexOf.get(name)] as const)));
-    const waiting: Tenant[] = [];
-    this.#world.classes.forEach(({ pods, index }) => {
-      const asks = (this.#world.asks[index] ?? []).filter(({ contradiction }) => contradiction === undefined);
+  #settleIn(podsByNode: ReadonlyMap<string, readonly Pod[]>): void {
+    const nodeOf = new Map([...podsByNode].flatMap(([name, pods]) => pods.map((pod) => [pod, this.#indexOf.get(name)] as const)));
+    const waiting: PlacedPod[] = [];
+    this.#problem.classes.forEach(({ pods, index }) => {
+      const relaxations = (this.#problem.relaxations[index] ?? []).filter(({ contradiction }) => contradiction === undefined);
       for (const pod of pods) {
-        const home = homeOf.get(pod);
-        const [ask] = this.#world.asks[index] ?? [];
-        if (home !== undefined && ask !== undefined) this.#take(home, { pod, asks }, ask);
-        else if (home === undefined) waiting.push({ pod, asks });
+        const home = nodeOf.get(pod);
+        const [podData] = this.#problem.relaxations[index] ?? [];
+        if (home !== undefined && podData !== undefined) this.#take(home, { pod, relaxations }, podData);
+        else if (home === undefined) waiting.push({ pod, relaxations });
       }
     });
-    for (const tenant of waiting) this.#place(tenant);
+    for (const placedPod of waiting) this.#place(placedPod);
   }
 
   /** Offers nodes to pods in this order; nodes that are not named come last. */
-  offerFirst(names: readonly string[]): void {
+  preferNodes(names: readonly string[]): void {
     const first = names.flatMap((name) => this.#indexOf.get(name) ?? []);
     const named = new Set(first);
-    this.#order = Int32Array.from([...first, ...this.#world.nodes.flatMap((_, n) => (named.has(n) ? [] : [n]))]);
+    this.#order = Int32Array.from([...first, ...this.#problem.nodes.flatMap((_, n) => (named.has(n) ? [] : [n]))]);
   }
 
   /** Takes a node away if nodes that stay take all of its pods; false, with nothing changed, if they do not. */
-  empty(name: string): boolean {
+  tryEmpty(name: string): boolean {
     const node = this.#indexOf.get(name);
     if (node === undefined) return false;
-    const mark = this.mark;
-    for (const tenant of this.#leave(node)) {
-      if (this.#place(tenant)) continue;
-      this.backTo(mark);
+    const checkpoint = this.checkpoint;
+    for (const placedPod of this.#leave(node)) {
+      if (this.#place(placedPod)) continue;
+      this.revertTo(checkpoint);
       return false;
     }
     return true;
   }
 
   /** Takes some nodes away at once and gives all their pods places, the largest first; false, with nothing changed, if one finds none. */
-  emptyTogether(names: readonly string[]): boolean {
-    const mark = this.mark;
-    if (this.#leaveAll(names).every((tenant) => this.#place(tenant))) return true;
-    this.backTo(mark);
+  tryEmptyTogether(names: readonly string[]): boolean {
+    const checkpoint = this.checkpoint;
+    if (this.#leaveAll(names).every((placedPod) => this.#place(placedPod))) return true;
+    this.revertTo(checkpoint);
     return false;
   }
 
   /** What it would take to do without some nodes. Nothing changes. */
-  without(names: readonly string[]): Removal {
-    const mark = this.mark;
-    const homeless: Pod[] = [];
+  costOfRemoving(names: readonly string[]): Removal {
+    const checkpoint = this.checkpoint;
+    const unplaced: Pod[] = [];
     const claims: PlannedClaim[] = [];
-    for (const tenant of this.#leaveAll(names)) {
-      if (!this.#place(tenant) && !this.#buy(tenant, claims)) homeless.push(tenant.pod);
+    for (const placedPod of this.#leaveAll(names)) {
+      if (!this.#place(placedPod) && !this.#buy(placedPod, claims)) unplaced.push(placedPod.pod);
     }
-    this.backTo(mark);
-    return { homeless, newNodes: claims.length, price: claims.reduce((sum, { price }) => sum + price, 0) };
+    this.revertTo(checkpoint);
+    return { unplaced, newNodes: claims.length, price: claims.reduce((sum, { price }) => sum + price, 0) };
   }
 
   /** Where the rearrangement stands, to be given to `backTo`. */
-  get mark(): readonly [steps: number, topology: number] {
-    return [this.#journal.length, this.#topology.mark];
+  get checkpoint(): readonly [steps: number, topology: number] {
+    return [this.#journal.length, this.#topology.checkpoint];
   }
 
-  backTo([steps, topology]: readonly [steps: number, topology: number]): void {
+  revertTo([steps, topology]: readonly [steps: number, topology: number]): void {
     while (this.#journal.length > steps) this.#journal.pop()?.();
-    this.#topology.backTo(topology);
+    this.#topology.revertTo(topology);
   }
 
   /** The nodes go; their pods, largest first, are without a place. */
-  #leaveAll(names: readonly string[]): readonly Tenant[] {
-    const tenants = names.flatMap((name) => {
+  #leaveAll(names: readonly string[]): readonly PlacedPod[] {
+    const placedPods = names.flatMap((name) => {
       const node = this.#indexOf.get(name);
       return node === undefined ? [] : this.#leave(node);
     });
-    return names.length === 1 ? tenants : tenants.sort((a, b) => (a.asks[0]?.class.index ?? 0) - (b.asks[0]?.class.index ?? 0));
+    return names.length === 1
+      ? placedPods
+      : placedPods.sort((a, b) => (a.relaxations[0]?.class.index ?? 0) - (b.relaxations[0]?.class.index ?? 0));
   }
 
   /** The node goes, unless it is gone already; its pods, largest first, are without a place. */
-  #leave(node: number): readonly Tenant[] {
+  #leave(node: number): readonly PlacedPod[] {
     // Taken back, a second going would bring it back from the first.
     if (this.#isGone[node] === 1) return [];
-    const tenants = this.#tenants[node] ?? [];
+    const placedPods = this.#placedPods[node] ?? [];
     this.#isGone[node] = 1;
-    this.#tenants[node] = [];
+    this.#placedPods[node] = [];
     this.#journal.push(() => {
       this.#isGone[node] = 0;
-      this.#tenants[node] = tenants;
+      this.#placedPods[node] = placedPods;
     });
-    for (const { asks } of tenants) if (asks[0] !== undefined) this.#count(node, asks[0], -1);
-    return tenants;
+    for (const { relaxations } of placedPods) if (relaxations[0] !== undefined) this.#count(node, relaxations[0], -1);
+    return placedPods;
   }
 
   /** On the first node that takes it; a wish is given up only where a new node could not fulfil it either. */
-  #place(tenant: Tenant): boolean {
-    for (const ask of tenant.asks) {
-      const node = this.#nodeFor(ask, tenant.pod);
+  #place(placedPod: PlacedPod): boolean {
+    for (const podData of placedPod.relaxations) {
+      const node = this.#nodeFor(podData, placedPod.pod);
       if (node >= 0) {
-        this.#take(node, tenant, ask);
+        this.#take(node, placedPod, podData);
         return true;
       }
-      if (tenant.asks.length > 1 && this.#fresh(ask, 0) !== undefined) return false;
+      if (placedPod.relaxations.length > 1 && this.#fresh(podData, 0) !== undefined) return false;
     }
     return false;
   }
 
-  #nodeFor(ask: Ask, pod: Pod): number {
-    const suits = this.#suitsFor(ask);
+  #nodeFor(podData: PodData, pod: Pod): number {
+    const suits = this.#suitsFor(podData);
     const rooms = this.#rooms;
     const width = this.#width;
     for (let i = 0; i < this.#order.length; i++) {
       const n = this.#order[i] ?? 0;
-      if (suits[n] !== 1 || this.#isGone[n] === 1 || !hasRoom(rooms, n * width, ask.vector)) continue;
-      if (ask.class.ports.length > 0 && takenPort(ask.class.ports, this.#ports[n] ?? []) !== undefined) continue;
-      if (ask.class.attaches !== undefined && !this.#attaches(n, ask, pod)) continue;
-      if (ask.hasTopology && !this.#isLawful(n, ask)) continue;
+      if (suits[n] !== 1 || this.#isGone[n] === 1 || !hasRoom(rooms, n * width, podData.vector)) continue;
+      if (podData.class.ports.length > 0 && takenPort(podData.class.ports, this.#ports[n] ?? []) !== undefined) continue;
+      if (podData.class.attaches !== undefined && !this.#attaches(n, podData, pod)) continue;
+      if (podData.hasTopology && !this.#isLawful(n, podData)) continue;
       return n;
     }
     return -1;
   }
 
-  #suitsFor(ask: Ask): Uint8Array {
-    const known = this.#suitsOf[ask.id];
+  #suitsFor(podData: PodData): Uint8Array {
+    const known = this.#suitsOf[podData.id];
     if (known !== undefined) return known;
-    const { set, tolerations, requirements, volumeSets, class: podClass } = ask;
+    const { set, tolerations, requirements, volumeSets, class: podClass } = podData;
     const host = requirements.get(HOSTNAME);
     const text = `${set.id} ${JSON.stringify(tolerations)} ${host === undefined ? "" : JSON.stringify([...host.values])}${host?.complement ?? ""} ${
       volumeSets.length > 0 ? podClass.index : ""
     }`;
     const suits =
       this.#suits.get(text) ??
-      Uint8Array.from(this.#world.nodes, (node, n) => (this.#isOpen[n] === 1 && suitsNode(ask, node.view) ? 1 : 0));
+      Uint8Array.from(this.#problem.nodes, (node, n) => (this.#isOpen[n] === 1 && suitsNode(podData, node.view) ? 1 : 0));
     this.#suits.set(text, suits);
-    this.#suitsOf[ask.id] = suits;
+    this.#suitsOf[podData.id] = suits;
     return suits;
   }
 
-  #attaches(n: number, ask: Ask, pod: Pod): boolean {
-    const node = this.#world.nodes[n];
-    return node !== undefined && attachesBeside(ask, pod, node, this.#volumes[n]);
+  #attaches(n: number, podData: PodData, pod: Pod): boolean {
+    const node = this.#problem.nodes[n];
+    return node !== undefined && attachesBeside(podData, pod, node, this.#volumes[n]);
   }
 
   #domainOf(node: number, key: string): string | undefined {
-    const view = this.#world.nodes[node]?.view;
+    const view = this.#problem.nodes[node]?.view;
     return key === HOSTNAME ? view?.hostname : view?.labels[key];
   }
 
-  #isLawful(node: number, ask: Ask): boolean {
-    return ask.deciding.every((group) => this.#topology.allows(group, ask, this.#domainOf(node, group.key)));
+  #isLawful(node: number, podData: PodData): boolean {
+    return podData.deciding.every((group) => this.#topology.allows(group, podData, this.#domainOf(node, group.key)));
   }
 
-  #count(node: number, ask: Ask, pods: number): void {
-    const view = this.#world.nodes[node]?.view;
-    for (const group of view === undefined ? [] : ask.counting) {
+  #count(node: number, podData: PodData, pods: number): void {
+    const view = this.#problem.nodes[node]?.view;
+    for (const group of view === undefined ? [] : podData.counting) {
       const domain = this.#domainOf(node, group.key);
       if (domain !== undefined && view !== undefined && filterAdmitsNode(group.filter, view.labels, view.taints))
         this.#topology.add(group, domain, pods);
     }
   }
 
-  #take(node: number, tenant: Tenant, ask: Ask): void {
-    const { vector } = ask;
+  #take(node: number, placedPod: PlacedPod, podData: PodData): void {
+    const { vector } = podData;
     const rooms = this.#rooms;
     const at = node * this.#width;
-    const tenants = this.#tenants[node] ?? [];
+    const placedPods = this.#placedPods[node] ?? [];
     for (let r = 0; r < vector.length; r++) rooms[at + r] = (rooms[at + r] ?? 0) - (vector[r] ?? 0);
-    tenants.push(tenant);
+    placedPods.push(placedPod);
     this.#journal.push(() => {
       for (let r = 0; r < vector.length; r++) rooms[at + r] = (rooms[at + r] ?? 0) + (vector[r] ?? 0);
-      tenants.pop();
+      placedPods.pop();
     });
-    if (ask.class.ports.length > 0) {
+    if (podData.class.ports.length > 0) {
       const before = this.#ports[node] ?? [];
-      this.#ports[node] = [...before, ...ask.class.ports];
+      this.#ports[node] = [...before, ...podData.class.ports];
       this.#journal.push(() => {
         this.#ports[node] = before;
       });
     }
     const attached = this.#volumes[node];
-    for (const [driver, claims] of attached === undefined ? [] : (ask.class.attaches?.(tenant.pod) ?? [])) {
+    for (const [driver, claims] of attached === undefined ? [] : (podData.class.attaches?.(placedPod.pod) ?? [])) {
       const before = attached?.get(driver) ?? new Set<string>();
       attached?.set(driver, new Set([...before, ...claims]));
       this.#journal.push(() => attached?.set(driver, before));
     }
-    this.#count(node, ask, 1);
+    this.#count(node, podData, 1);
   }
 
   /** On a new node that was opened for a neighbour if that costs less than another one. */
-  #buy({ pod, asks }: Tenant, claims: PlannedClaim[]): boolean {
-    for (const ask of asks) {
+  #buy({ pod, relaxations }: PlacedPod, claims: PlannedClaim[]): boolean {
+    for (const podData of relaxations) {
       let best: { readonly claim: PlannedClaim; readonly outcome: Outcome } | undefined;
       let least = Number.POSITIVE_INFINITY;
       for (const claim of claims) {
-        const outcome = this.#evaluation.evaluate(claim, ask);
+        const outcome = this.#evaluation.evaluate(claim, podData);
         if (typeof outcome !== "object" || outcome.price - claim.price >= least) continue;
         [best, least] = [{ claim, outcome }, outcome.price - claim.price];
       }
-      const fresh = this.#fresh(ask, claims.length);
-      if (fresh !== undefined && fresh.outcome.price + this.#world.nodeHour < least) best = fresh;
+      const fresh = this.#fresh(podData, claims.length);
+      if (fresh !== undefined && fresh.outcome.price + this.#problem.nodeHour < least) best = fresh;
       if (best === undefined) continue;
       const { claim, outcome } = best;
       if (best === fresh) claims.push(claim);
       claim.price = outcome.price;
-      claim.take(ask, pod, outcome.set, this.#topology);
+      claim.take(podData, pod, outcome.set, this.#topology);
       this.#evaluation.settle(claim);
       return true;
     }
     return false;
   }
 
-  #fresh(ask: Ask, index: number): { readonly claim: PlannedClaim; readonly outcome: Outcome } | undefined {
-    for (const template of this.#world.templates) {
+  #fresh(podData: PodData, index: number): { readonly claim: PlannedClaim; readonly outcome: Outcome } | undefined {
+    for (const template of this.#problem.templates) {
       const types = this.#limits.typesWithin(template);
       if (isEmpty(types)) continue;
       const claim = new PlannedClaim(index, template, types, this.#width);
-      const outcome = this.#evaluation.evaluate(claim, ask);
+      const outcome = this.#evaluation.evaluate(claim, podData);
       if (typeof outcome === "object") return { claim, outcome };
     }
     return undefined;

@@ -1,4 +1,4 @@
-import { withPromisedRoom } from "../disruption/cluster/command-room.ts";
+import { withCommandRoom } from "../disruption/cluster/command-room.ts";
 import { viewCluster } from "../disruption/cluster/view.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Snapshot } from "../model/snapshot.ts";
@@ -52,7 +52,7 @@ export function bindings(snapshot: Snapshot, plan: Plan): ReadonlyMap<string, st
 
 /** The cluster as a decision reads it: what commands are about to remove is planned around, and the room that they count on is kept. */
 export function seenBy({ snapshot, commands }: Stage): Snapshot {
-  return withPromisedRoom(viewCluster({ snapshot, records: [], commands, now: snapshot.now }).snapshot, commands);
+  return withCommandRoom(viewCluster({ snapshot, records: [], commands, now: snapshot.now }).snapshot, commands);
 }
 
 function withReplicas(from: Stage): { readonly stage: Stage; readonly names: readonly string[] } {

@@ -7,7 +7,7 @@ import { podEvents } from "../../core/disruption/reports/pod-events.ts";
 import { driftedClaims } from "../../core/drift/drifted-claims.ts";
 import type { CommandRecord, Lease, NodeClaimRecord } from "../../core/model/record.ts";
 import { ConflictError } from "../../core/ports/errors.ts";
-import { type LayOut, sketchOf } from "../../core/scheduling/make-trial.ts";
+import { type MakeTrial, makeConsolidationTrial } from "../../core/scheduling/make-trial.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { readWorld, type World } from "../shared/cluster-state.ts";
 import { withLease } from "../shared/lease.ts";
@@ -35,7 +35,7 @@ export async function disrupt(reason: string, deps: ClusterDeps): Promise<void> 
     const before = await readWorld(deps);
     const observed = await observePods(before, deps);
     const simulate: Simulate = (snapshot, options) => simulateWithSolve(snapshot, { ...deps.settings, ...options });
-    const layOut: LayOut = (snapshot, options) => sketchOf(snapshot, options, deps.settings);
+    const makeTrial: MakeTrial = (snapshot, options) => makeConsolidationTrial(snapshot, options, deps.settings);
     const carried = await carryOn({ ...before, records: observed }, simulate, lease, wakeTimes, deps);
     // Replacements that were written just now take room and use limits: what is decided next must see them.
     const fresh = carried.some((command) => isStarted(command, before.commands));
@@ -47,7 +47,15 @@ export async function disrupt(reason: string, deps: ClusterDeps): Promise<void> 
     const began = deps.now();
     const settings = disruptionSettings(deps.cluster.name, deps.settings);
     const outOfTime = () => deps.now() - began > SEARCH_MS;
-    const plan = planDisruption({ ...seen, settings, simulate, layOut, newId: deps.newId, nominatedUntil: nominations(world), outOfTime });
+    const plan = planDisruption({
+      ...seen,
+      settings,
+      simulate,
+      makeTrial,
+      newId: deps.newId,
+      nominatedUntil: nominations(world),
+      outOfTime,
+    });
     if (plan.command) {
       await deps.store.createCommand(lease, plan.command);
       deps.log.debug("decided on a disruption, to be validated", {

@@ -22,7 +22,7 @@ export async function keepReplicas(deps: ClusterDeps): Promise<void> {
   const decided = await withLease(deps, async (lease) => {
     const world = await readWorld(deps);
     for (const change of replicaChanges(world.snapshot.nodePools, { ...world, claims: world.snapshot.nodeClaims })) {
-      if (change.add > 0) await grow(change, world, lease, deps);
+      if (change.add > 0) await addNodes(change, world, lease, deps);
       if (change.remove > 0) await shrink(change, world, deps);
     }
   });
@@ -41,7 +41,7 @@ async function glance({ cluster, kubernetes, store }: ClusterDeps): Promise<read
   return replicaChanges(pools, { claims, records, commands });
 }
 
-async function grow(change: ReplicaChange, { snapshot }: World, lease: Lease, deps: ClusterDeps): Promise<void> {
+async function addNodes(change: ReplicaChange, { snapshot }: World, lease: Lease, deps: ClusterDeps): Promise<void> {
   const { nodePool, add } = change;
   const instanceTypes = snapshot.instanceTypes.get(nodePool.metadata.name) ?? [];
   const planned = staticClaim(nodePool, instanceTypes);

@@ -1,5 +1,5 @@
 import type { Headroom } from "../../core/capacity-buffers/headroom.ts";
-import { withPromisedRoom } from "../../core/disruption/cluster/command-room.ts";
+import { withCommandRoom } from "../../core/disruption/cluster/command-room.ts";
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
 import type { Pod } from "../../core/model/pod.ts";
 import type { CommandRecord, NodeClaimRecord } from "../../core/model/record.ts";
@@ -60,5 +60,5 @@ export async function readWorld(deps: WorldDeps): Promise<World> {
   const pods = spread(snapshot.pods);
   const virtualPods = spread(headroom.flatMap((room) => room.pods));
   const seen = withInFlight({ ...snapshot, pods, virtualPods, instanceTypes, disrupting }, records);
-  return { snapshot: withPromisedRoom(seen, commands), records, commands, nodeClasses, headroom };
+  return { snapshot: withCommandRoom(seen, commands), records, commands, nodeClasses, headroom };
 }

@@ -2,12 +2,12 @@ import { createRequire } from "node:module";
 import type highsLoader from "highs";
 import { ZONE } from "../../core/model/labels.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
-import { type Kind, rareNeeds, type Stock } from "../../core/scheduling/packing/items.ts";
-import { cellsOf, type Offer } from "../../core/scheduling/packing/offering-groups.ts";
+import { type Item, type PlacementKind, rareResources } from "../../core/scheduling/packing/demand.ts";
+import { type NodeOption, offeringGroupsFor } from "../../core/scheduling/packing/offering-groups.ts";
 import { nodeViews } from "../../core/scheduling/problem/node-view.ts";
 import { pendingPods } from "../../core/scheduling/problem/pending-pods.ts";
-import type { Ask } from "../../core/scheduling/problem/pod-class.ts";
-import { type World, worldOf } from "../../core/scheduling/problem/problem.ts";
+import type { PodData } from "../../core/scheduling/problem/pod-class.ts";
+import { problemFor, type SchedulingProblem } from "../../core/scheduling/problem/problem.ts";
 
 /** Prices (USD per hour) that no plan for the pending pods can go below. */
 export interface LowerBounds {
@@ -29,7 +29,7 @@ const UNIT = 1e6;
  */
 export async function lowerBounds(snapshot: Snapshot): Promise<LowerBounds> {
   const { pods } = pendingPods(snapshot);
-  const world = worldOf(snapshot, nodeViews(snapshot), pods, {
+  const problem = problemFor(snapshot, nodeViews(snapshot), pods, {
     policy: "Respect",
     minValuesPolicy: "Strict",
     reservedMode: "strict",
@@ -38,50 +38,50 @@ export async function lowerBounds(snapshot: Snapshot): Promise<LowerBounds> {
     moved: new Set(),
     virtual: new Set(),
   });
-  return { plain: await bound(world, () => []), spread: await bound(world, zonesOf) };
+  return { plain: await bound(problem, () => []), spread: await bound(problem, zonesOf) };
 }
 
 /** Zones over which a class must spread evenly; none when it need not. */
-function zonesOf(ask: Ask): readonly string[] {
-  const group = ask.areas.find(({ key, kind, maxSkew }) => key === ZONE && kind === "spread" && maxSkew === 1);
-  return group !== undefined && ask.hard.has(group) && ask.self.has(group) ? [...group.domains.keys()] : [];
+function zonesOf(podData: PodData): readonly string[] {
+  const group = podData.areas.find(({ key, kind, maxSkew }) => key === ZONE && kind === "spread" && maxSkew === 1);
+  return group !== undefined && podData.hard.has(group) && podData.self.has(group) ? [...group.domains.keys()] : [];
 }
 
-async function bound(world: World, zonesFor: (ask: Ask) => readonly string[]): Promise<number> {
-  const kinds: Kind[] = [];
-  const stocks = new Map<string, Stock & { pods: number }>();
+async function bound(problem: SchedulingProblem, zonesFor: (podData: PodData) => readonly string[]): Promise<number> {
+  const kinds: PlacementKind[] = [];
+  const stocks = new Map<string, Item & { pods: number }>();
   const kindIds = new Map<string, number>();
-  const add = (ask: Ask, pods: number, zone?: string): void => {
-    const set = zone === undefined ? ask.set : world.sets.join(ask.set, world.sets.oneOf(ZONE, [zone]));
+  const add = (podData: PodData, pods: number, zone?: string): void => {
+    const set = zone === undefined ? podData.set : problem.sets.join(podData.set, problem.sets.oneOf(ZONE, [zone]));
     if (set === undefined || pods === 0) return;
-    const sets = world.templates.map((template) => world.sets.join(template.set, set));
-    const home = world.templates.find(({ index }) => sets[index] !== undefined);
+    const sets = problem.templates.map((template) => problem.sets.join(template.set, set));
+    const home = problem.templates.find(({ index }) => sets[index] !== undefined);
     if (home === undefined) return;
-    const needs = rareNeeds(world.axis, ask.vector);
+    const needs = rareResources(problem.axis, podData.vector);
     const text = `${set.id} ${needs.join()}`;
     const kind = kindIds.get(text) ?? kinds.push({ sets, home, needs, custom: "" }) - 1;
     kindIds.set(text, kind);
-    const key = `${kind}/${ask.vector.join()}`;
+    const key = `${kind}/${podData.vector.join()}`;
     const known = stocks.get(key);
-    if (known === undefined) stocks.set(key, { kind, vector: ask.vector, rules: [], counting: [], pods });
+    if (known === undefined) stocks.set(key, { kind, vector: podData.vector, rules: [], counting: [], pods });
     else known.pods += pods;
   };
-  for (const { index, pods } of world.classes) {
+  for (const { index, pods } of problem.classes) {
     // The last shape wants least: a plan may come to it.
-    const ask = world.asks[index]?.at(-1);
-    if (ask === undefined || ask.contradiction !== undefined) continue;
-    const zones = zonesFor(ask);
+    const podData = problem.relaxations[index]?.at(-1);
+    if (podData === undefined || podData.contradiction !== undefined) continue;
+    const zones = zonesFor(podData);
     const each = zones.length === 0 ? 0 : Math.floor(pods.length / zones.length);
-    for (const zone of zones) add(ask, each, zone);
-    add(ask, pods.length - each * zones.length);
+    for (const zone of zones) add(podData, each, zone);
+    add(podData, pods.length - each * zones.length);
   }
-  return cheapestCover(world, kinds, [...stocks.values()]);
+  return cheapestCover(problem, kinds, [...stocks.values()]);
 }
 
 /** Cheapest machines, and parts of machines, that hold the pods, and parts of pods, each only where a whole one would fit: solved by HiGHS. */
-async function cheapestCover(world: World, kinds: readonly Kind[], stocks: readonly Stock[]): Promise<number> {
-  const machines = cellsOf(kinds, world.axis.names.length, world.templates).flatMap(({ kinds: served, offers }) =>
-    worthHaving(offers).map((offer) => ({ ...offer, served: new Set(served) })),
+async function cheapestCover(problem: SchedulingProblem, kinds: readonly PlacementKind[], stocks: readonly Item[]): Promise<number> {
+  const machines = offeringGroupsFor(kinds, problem.axis.names.length, problem.templates).flatMap(({ kinds: served, options }) =>
+    worthHaving(options).map((option) => ({ ...option, served: new Set(served) })),
   );
   // By machine and resource: what it brings and pods take.
   const rows = machines.map(({ room }, m) => Array.from(room, (amount) => (amount > 0 ? [`${amount / UNIT} m${m}`] : [])));
@@ -115,13 +115,13 @@ async function cheapestCover(world: World, kinds: readonly Kind[], stocks: reado
 }
 
 /** Offers without those that another outdoes for each dollar as well as in size. */
-function worthHaving(offers: readonly Offer[]): readonly Offer[] {
-  const kept: Offer[] = [];
-  for (const offer of [...offers].sort((a, b) => b.price - a.price)) {
+function worthHaving(options: readonly NodeOption[]): readonly NodeOption[] {
+  const kept: NodeOption[] = [];
+  for (const option of [...options].sort((a, b) => b.price - a.price)) {
     const isOutdone = kept.some(({ room, price }) =>
-      offer.room.every((amount, r) => amount <= (room[r] ?? 0) && amount * price <= (room[r] ?? 0) * offer.price),
+      option.room.every((amount, r) => amount <= (room[r] ?? 0) && amount * price <= (room[r] ?? 0) * option.price),
     );
-    if (!isOutdone) kept.push(offer);
+    if (!isOutdone) kept.push(option);
   }
   return kept;
 }

@@ -3,7 +3,7 @@ import { podKey } from "../../pods/predicates.ts";
 import type { Simulate } from "../consolidation/simulate.ts";
 
 /** Which of the room that CapacityBuffers want is there, and where. */
-export interface HeldRoom {
+export interface BufferRoom {
   /** Name of a node (NodeView) to how many virtual pods it has room for. */
   readonly byNode: ReadonlyMap<string, number>;
   /** The snapshot to try removals on: with those virtual pods alone that have room now. A removal must leave them room; the others it cannot harm. */
@@ -16,7 +16,7 @@ export interface HeldRoom {
  * Looks where virtual pods would lie if they existed. Nothing is remembered of earlier runs: pods come and go, and room is wherever there is some
  * now. Real pods are placed first, so what waits for a node is not in the way.
  */
-export function heldRoom(snapshot: Snapshot, simulate: Simulate | undefined): HeldRoom {
+export function bufferRoom(snapshot: Snapshot, simulate: Simulate | undefined): BufferRoom {
   const { virtualPods = [] } = snapshot;
   if (simulate === undefined || virtualPods.length === 0) return { byNode: new Map(), snapshot, isShort: false };
   const plan = simulate(snapshot, { excludeNodes: new Set(), extraPods: [], reservedMode: "fallback", settling: new Set() });

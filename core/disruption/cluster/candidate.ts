@@ -67,7 +67,7 @@ function candidateOf(machine: Machine, view: ClusterView): Candidate | Blocked {
     reschedulable,
     moving: reschedulable.filter((pod) => isCurrentlyReschedulable(pod, pdbsFor(view, pod), view.now)),
     disruptionCost: disruptionCost(reschedulable),
-    virtualPods: view.heldRoom().byNode.get(machine.name) ?? 0,
+    virtualPods: view.bufferRoom().byNode.get(machine.name) ?? 0,
     consolidatableFrom: consolidatableFrom(machine.claim, nodePool, machine.record),
     heldByPod: firstOf(POD_RULES, machine, view),
   };

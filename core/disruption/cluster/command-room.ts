@@ -8,7 +8,7 @@ import { podKey, podUid } from "../../pods/predicates.ts";
  * waits for its replacements its nodes are not going yet, and nothing is planned for their pods: when a replacement is lost, they stay.
  * A pod whose destination goes itself is planned anew; so is one that was evicted, since that is another pod.
  */
-export function withPromisedRoom(snapshot: Snapshot, commands: readonly CommandRecord[]): Snapshot {
+export function withCommandRoom(snapshot: Snapshot, commands: readonly CommandRecord[]): Snapshot {
   const going = commands.filter(({ phase }) => phase === "Replacing" || phase === "Deleting");
   if (going.length === 0) return snapshot;
   const destinations = new Map(going.flatMap(({ destinations: found = {} }) => Object.entries(found)));

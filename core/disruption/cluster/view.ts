@@ -6,7 +6,7 @@ import type { Snapshot } from "../../model/snapshot.ts";
 import type { PodDisruptionBudget } from "../../model/workloads.ts";
 import { type NodeView, nodeViews } from "../../scheduling/problem/node-view.ts";
 import type { Simulate } from "../consolidation/simulate.ts";
-import { type HeldRoom, heldRoom } from "./buffer-room.ts";
+import { type BufferRoom, bufferRoom } from "./buffer-room.ts";
 
 /** A NodeClaim with its node, if it has one, and what runs there. */
 export interface Machine extends NodeView {
@@ -31,7 +31,7 @@ export interface ClusterView {
   /** Node name to the time (ms) until which a pod is expected there. */
   readonly nominatedUntil: ReadonlyMap<string, number>;
   /** Room that CapacityBuffers want; worked out when first asked for. */
-  readonly heldRoom: () => HeldRoom;
+  readonly bufferRoom: () => BufferRoom;
 }
 
 /**
@@ -68,7 +68,7 @@ export function viewCluster(input: {
   // A record hears first that a claim shall go; its custom resource follows.
   const going = records.flatMap(({ name, terminating }) => (terminating ? [name] : []));
   const snapshot = { ...input.snapshot, now, disrupting: new Set([...disruptingClaims(commands), ...going]) };
-  let held: HeldRoom | undefined;
+  let held: BufferRoom | undefined;
   const recordByName = new Map(records.map((record) => [record.name, record]));
   const podsByNode = groupBy(snapshot.pods, (pod) => pod.spec.nodeName ?? "");
   const machines = new Map<string, Machine>();
@@ -89,8 +89,8 @@ export function viewCluster(input: {
     pdbs: groupBy(snapshot.podDisruptionBudgets, ({ metadata }) => metadata.namespace ?? "default"),
     inCommand: new Set(commands.flatMap(({ candidates }) => candidates.map(({ nodeClaim }) => nodeClaim))),
     nominatedUntil: input.nominatedUntil ?? new Map(),
-    heldRoom: () => {
-      held ??= heldRoom(snapshot, input.simulate);
+    bufferRoom: () => {
+      held ??= bufferRoom(snapshot, input.simulate);
       return held;
     },
   };

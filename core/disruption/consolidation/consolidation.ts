@@ -1,6 +1,6 @@
 import { CAPACITY_TYPE, ZONE } from "../../model/labels.ts";
 import type { PlannedNodeClaim } from "../../model/plan.ts";
-import type { Sketch } from "../../scheduling/make-trial.ts";
+import type { ConsolidationTrial } from "../../scheduling/make-trial.ts";
 import type { Effort } from "../../scheduling/search.ts";
 import type { Blocked } from "../cluster/blocked.ts";
 import { type Candidate, capacityTypeOf, hasNothingToMove, instanceTypeNameOf, isEmpty } from "../cluster/candidate.ts";
@@ -10,7 +10,7 @@ import { savingsOf } from "../command/command.ts";
 import { cheapestLaunchPrice, launchOfferings, worstLaunchPrice } from "../prices/price.ts";
 import type { DisruptionSettings } from "../settings.ts";
 import { notWorthIt } from "./balanced.ts";
-import { costOfMoreNodes, notRepaid } from "./payback.ts";
+import { costOfMoreNodes, paybackTooLong } from "./payback.ts";
 import {
   allowsCapacityType,
   minValuesShortfall,
@@ -63,7 +63,7 @@ export interface ConsolidationContext {
   readonly settings: DisruptionSettings;
   readonly simulate: Simulate;
   /** The cluster laid out for many questions about the candidates; without it nodes are tried in Karpenter's way alone. */
-  readonly sketch?: () => Sketch;
+  readonly trial?: () => ConsolidationTrial;
 }
 
 /** USD per hour of what the candidates cost now. */
@@ -164,7 +164,7 @@ export function consolidate(
 ): Outcome {
   const none = (blocked: Blocked): Outcome => ({ decision: "none", blocked });
   const refused = (savesPerHour: number): Blocked | undefined =>
-    notWorthIt(context.view, candidates, savesPerHour) ?? notRepaid(context.settings, candidates, savesPerHour);
+    notWorthIt(context.view, candidates, savesPerHour) ?? paybackTooLong(context.settings, candidates, savesPerHour);
   // Nothing saves more than to buy nothing instead: when that is not worth it, no trial is needed.
   const hopeless = refused(totalPrice(candidates));
   if (hopeless) return none(hopeless);

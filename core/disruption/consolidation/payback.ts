@@ -21,7 +21,12 @@ export function netSavings(settings: DisruptionSettings, candidates: readonly Ca
 }
 
 /** What a set is worth that gives way to `newNodes`, USD per hour: volumes of nodes gained or lost count too, and each node more than before. */
-export function netOfSet(settings: DisruptionSettings, candidates: readonly Candidate[], savesPerHour: number, newNodes: number): number {
+export function netSavingsOfSet(
+  settings: DisruptionSettings,
+  candidates: readonly Candidate[],
+  savesPerHour: number,
+  newNodes: number,
+): number {
   const volumes = NODE_HOUR * (candidates.length - newNodes);
   return netSavings(settings, candidates, savesPerHour + volumes) - costOfMoreNodes(candidates.length, newNodes);
 }
@@ -32,7 +37,7 @@ export function costOfMoreNodes(before: number, after: number): number {
 }
 
 /** Set when the saving does not repay the move within the horizon. */
-export function notRepaid(settings: DisruptionSettings, candidates: readonly Candidate[], savesPerHour: number): Blocked | undefined {
+export function paybackTooLong(settings: DisruptionSettings, candidates: readonly Candidate[], savesPerHour: number): Blocked | undefined {
   const { horizonMs } = settings;
   if (horizonMs === undefined || netSavings(settings, candidates, savesPerHour) >= 0) return undefined;
   return { reason: "NotRepaid", savesPerHour, hours: horizonMs / HOUR_MS, moveCost: moveCost(settings, candidates) };

@@ -2,7 +2,7 @@ import type { Plan, PlannedNodeClaim } from "../../model/plan.ts";
 import type { Pod } from "../../model/pod.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
 import { isPending, podKey } from "../../pods/predicates.ts";
-import type { LayOut, Sketch } from "../../scheduling/make-trial.ts";
+import type { ConsolidationTrial, MakeTrial } from "../../scheduling/make-trial.ts";
 import type { Effort } from "../../scheduling/search.ts";
 import { solve } from "../../scheduling/solve.ts";
 import type { Candidate } from "../cluster/candidate.ts";
@@ -79,10 +79,10 @@ function settlingNodes(view: ClusterView): ReadonlySet<string> {
 }
 
 /** Lays the cluster out for questions about these candidates, with the same nodes closed to their pods as in a trial. */
-export function sketchFor(view: ClusterView, candidates: readonly Candidate[], layOut: LayOut): Sketch {
+export function trialFor(view: ClusterView, candidates: readonly Candidate[], makeTrial: MakeTrial): ConsolidationTrial {
   const notUp = [...view.machines.values()].flatMap(({ name, initialized }) => (initialized ? [] : [name]));
-  return layOut(view.heldRoom().snapshot, {
-    homes: new Map(candidates.map(({ node, moving }) => [node, moving])),
+  return makeTrial(view.bufferRoom().snapshot, {
+    podsByNode: new Map(candidates.map(({ node, moving }) => [node, moving])),
     closed: new Set([...settlingNodes(view), ...notUp]),
     nodeHour: EXTRA_NODE,
   });
@@ -99,7 +99,7 @@ export function tryRemoval(
   { settle = true, effort = "quick" }: { readonly settle?: boolean; readonly effort?: Effort } = {},
 ): Trial {
   const settling = settle ? settlingNodes(view) : new Set<string>();
-  const { snapshot } = view.heldRoom();
+  const { snapshot } = view.bufferRoom();
   const plan = simulate(snapshot, {
     excludeNodes: new Set(candidates.map(({ node }) => node)),
     extraPods: candidates.flatMap(({ moving }) => moving),

@@ -1,12 +1,12 @@
 import { podKey } from "../../pods/predicates.ts";
-import type { Sketch } from "../../scheduling/make-trial.ts";
+import type { ConsolidationTrial } from "../../scheduling/make-trial.ts";
 import type { Blocked, BlockedNode } from "../cluster/blocked.ts";
 import { allowance, type PoolBudget } from "../cluster/budget.ts";
 import type { Candidate } from "../cluster/candidate.ts";
 import { byGain } from "../cluster/disruption-cost.ts";
 import { type ConsolidationContext, consolidate, isConsolidationCandidate } from "../consolidation/consolidation.ts";
 import type { Decision } from "../consolidation/decision.ts";
-import { MOST_REPLACEMENTS } from "../node-sets/set-trials.ts";
+import { MAX_REPLACEMENTS } from "../node-sets/set-trials.ts";
 
 /** One of each pool in turn, so that a large pool does not keep the others waiting; pools that were not reached last time come first. */
 export function inTurns(candidates: readonly Candidate[], unseenPools: readonly string[] = []): readonly Candidate[] {
@@ -28,12 +28,12 @@ export function inTurns(candidates: readonly Candidate[], unseenPools: readonly 
 }
 
 /** Why a trial would be in vain, as far as a sketch can tell. */
-function notPromising({ node, pricePerHour }: Candidate, { rearrangement }: Sketch): Blocked | undefined {
-  const { homeless, price } = rearrangement.without([node]);
-  if (homeless.length > 0) {
+function notPromising({ node, pricePerHour }: Candidate, { trialCluster }: ConsolidationTrial): Blocked | undefined {
+  const { unplaced, price } = trialCluster.costOfRemoving([node]);
+  if (unplaced.length > 0) {
     return {
       reason: "PodsUnplaced",
-      errors: homeless.map((pod) => [podKey(pod), "no other node takes it, nor a new one of any NodePool"]),
+      errors: unplaced.map((pod) => [podKey(pod), "no other node takes it, nor a new one of any NodePool"]),
     };
   }
   return price < pricePerHour ? undefined : { reason: "NotCheaper", needs: price, costs: pricePerHour };
@@ -59,12 +59,12 @@ export function singleNode(
       blocked.push({ node, nodeClaim, blocked: { reason: "BudgetSpent", nodePool, disruption: "Underutilized" } });
       continue;
     }
-    const hopeless = context.sketch && notPromising(candidate, context.sketch());
+    const hopeless = context.trial && notPromising(candidate, context.trial());
     if (hopeless) {
       blocked.push({ node, nodeClaim, blocked: hopeless });
       continue;
     }
-    const outcome = consolidate(context, [candidate], { mostReplacements: context.sketch ? MOST_REPLACEMENTS : 1 });
+    const outcome = consolidate(context, [candidate], { mostReplacements: context.trial ? MAX_REPLACEMENTS : 1 });
     if (outcome.decision === "none") {
       blocked.push({ node, nodeClaim, blocked: outcome.blocked });
       continue;

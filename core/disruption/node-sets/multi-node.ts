@@ -14,7 +14,7 @@ import type { Decision } from "../consolidation/decision.ts";
 import { type Replacement, underPrice } from "../consolidation/replacement.ts";
 
 /** More are not tried at once; with the first node of the search that makes 101 (disruption.md §7.1). */
-const MOST_NODES = 100;
+const MAX_NODES = 100;
 
 /**
  * A replacement of a type that is being taken away is only worth it when it costs less than each such node: otherwise keeping one
@@ -44,7 +44,7 @@ function bestPrefix(
   attempt: (batch: readonly Candidate[]) => Outcome,
   outOfTime: () => boolean,
 ): Found | undefined {
-  const longest = Math.min(MOST_NODES + 1, candidates.length);
+  const longest = Math.min(MAX_NODES + 1, candidates.length);
   const tried = new Map<number, Found | undefined>();
   let best: Found | undefined;
   const attemptPrefix = (length: number): Found | undefined => {

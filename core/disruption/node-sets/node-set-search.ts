@@ -6,34 +6,34 @@ import { byGain } from "../cluster/disruption-cost.ts";
 import { type ConsolidationContext, isConsolidationCandidate } from "../consolidation/consolidation.ts";
 import type { Decision } from "../consolidation/decision.ts";
 import { capacityTypeOfPlanned } from "../reports/wording.ts";
-import { bestEmptied, MOST_NODES } from "./deletable-set.ts";
-import { exchanged } from "./local-search.ts";
+import { bestDeletableSet, MAX_NODES } from "./deletable-set.ts";
+import { improveNodeSet } from "./local-search.ts";
 import { multiNode } from "./multi-node.ts";
-import { type Wasteful, wastefulFirst } from "./savings-potential.ts";
-import { MOST_REPLACEMENTS, type Removable, SetTrials } from "./set-trials.ts";
+import { bySavingsRatio, type SavingsPotential } from "./savings-potential.ts";
+import { MAX_REPLACEMENTS, type Removable, SetTrials } from "./set-trials.ts";
 
 /** Trials of a sweep: each lays the whole cluster out, so large ones get fewer. */
-const TRIAL_WORK = 1_500;
-const FEWEST_TRIALS = 4;
-const MOST_TRIALS = 40;
+const TRIAL_BUDGET = 1_500;
+const MIN_TRIALS = 4;
+const MAX_TRIALS = 40;
 /** In a small cluster a sketch tells least and trials cost least: Karpenter's own way of choosing is tried too. */
-const FEW_NODES = 200;
+const SMALL_CLUSTER_NODES = 200;
 /** So many sets in a row may be worth less than the best before growing stops. */
-const PATIENCE = 2;
+const MAX_FAILED_GROWTHS = 2;
 /** A sketch may promise a little more than it keeps: of so many nodes that it thought could go without replacement, one may need it. */
-const SLACK = 10;
+const NODES_PER_TOLERATED_REPLACEMENT = 10;
 /** Sets that the sketch proposes are tried in so many rounds, so many in each. */
-const ROUNDS = 2;
-const PROPOSALS = 8;
+const LOCAL_SEARCH_ROUNDS = 2;
+const PROPOSALS_PER_ROUND = 8;
 /** Less waste than this (USD per hour) is none. */
-const NO_WASTE = 1e-6;
+const MIN_SAVINGS_POTENTIAL = 1e-6;
 
 /**
  * Chooses the nodes that go together from all pools at once, by what is wasted on them for each pod that must move: first those whose pods fit on
  * nodes that stay, then those for whose pods machines of another mix cost less. One set may be replaced by any number of nodes. Sets are
  * made up on a sketch of the cluster, where a question costs little; the few that look best are tried by the scheduler.
  */
-export function jointly(
+export function findNodeSet(
   context: ConsolidationContext,
   candidates: readonly Candidate[],
   budgets: ReadonlyMap<string, PoolBudget>,
@@ -41,42 +41,42 @@ export function jointly(
 ): Decision {
   const { view } = context;
   const eligible = candidates.filter((candidate) => isConsolidationCandidate(candidate, view.now)).sort(byGain);
-  const sketch = eligible.length > 0 ? context.sketch?.() : undefined;
-  if (sketch === undefined) return { blocked: [], eligible: eligible.length };
-  const wasteful = wastefulFirst(eligible, sketch);
-  const most = Math.max(FEWEST_TRIALS, Math.min(MOST_TRIALS, Math.floor(TRIAL_WORK / view.machines.size)));
+  const trial = eligible.length > 0 ? context.trial?.() : undefined;
+  if (trial === undefined) return { blocked: [], eligible: eligible.length };
+  const potentials = bySavingsRatio(eligible, trial);
+  const most = Math.max(MIN_TRIALS, Math.min(MAX_TRIALS, Math.floor(TRIAL_BUDGET / view.machines.size)));
   const trials = new SetTrials(context, most);
-  const gone = tryLongest(bestEmptied(sketch, wasteful, budgets, context.settings), trials, outOfTime);
-  grow(gone, wasteful, budgets, trials, outOfTime);
-  if (gone.length > 0) grow([], wasteful, budgets, trials, outOfTime);
-  const isSmall = view.machines.size <= FEW_NODES;
+  const gone = longestDeletablePrefix(bestDeletableSet(trial, potentials, budgets, context.settings), trials, outOfTime);
+  addNodes(gone, potentials, budgets, trials, outOfTime);
+  if (gone.length > 0) addNodes([], potentials, budgets, trials, outOfTime);
+  const isSmall = view.machines.size <= SMALL_CLUSTER_NODES;
   if (isSmall) {
     const { found: longest } = multiNode(context, eligible, budgets, outOfTime);
     if (longest) trials.consider(longest.candidates, { destinations: {}, ...longest });
   }
   // In a large cluster there is another pass soon: what looks deeper waits until nothing else is found.
-  for (let round = 0; round < ROUNDS && (isSmall || trials.best === undefined); round++) {
+  for (let round = 0; round < LOCAL_SEARCH_ROUNDS && (isSmall || trials.best === undefined); round++) {
     const before = trials.best;
-    const proposals = exchanged(sketch, before?.candidates ?? [], wasteful, budgets, context.settings);
-    for (const { candidates: proposed } of proposals.slice(0, PROPOSALS)) {
-      if (!trials.isSpent && !outOfTime()) trials.try(proposed, MOST_REPLACEMENTS, "full");
+    const proposals = improveNodeSet(trial, before?.candidates ?? [], potentials, budgets, context.settings);
+    for (const { candidates: proposed } of proposals.slice(0, PROPOSALS_PER_ROUND)) {
+      if (!trials.isExhausted && !outOfTime()) trials.try(proposed, MAX_REPLACEMENTS, "full");
     }
     if (trials.best === before) break;
   }
-  keepWhatWouldComeBack(trials, outOfTime);
+  keepNodesReplacedByTheirLike(trials, outOfTime);
   const found = trials.best;
-  const blocked = found === undefined ? [] : spent(eligible, found, budgets);
+  const blocked = found === undefined ? [] : blockedByBudget(eligible, found, budgets);
   return { ...(found ? { found } : {}), blocked, eligible: eligible.length, tried: trials.tried };
 }
 
 /** The longest prefix, by bisection, that the scheduler lets go: a sketch may promise more than it keeps. */
-function tryLongest(ordered: readonly Candidate[], trials: SetTrials, outOfTime: () => boolean): readonly Candidate[] {
+function longestDeletablePrefix(ordered: readonly Candidate[], trials: SetTrials, outOfTime: () => boolean): readonly Candidate[] {
   let longest: readonly Candidate[] = [];
   let low = 1;
   let high = ordered.length;
-  for (let length = high; low <= high && !trials.isSpent && !outOfTime(); length = (low + high) >> 1) {
+  for (let length = high; low <= high && !trials.isExhausted && !outOfTime(); length = (low + high) >> 1) {
     const prefix = ordered.slice(0, length);
-    if ("net" in trials.try(prefix, 1 + Math.floor(length / SLACK), "quick")) {
+    if ("net" in trials.try(prefix, 1 + Math.floor(length / NODES_PER_TOLERATED_REPLACEMENT), "quick")) {
       longest = prefix;
       low = length + 1;
     } else high = length - 1;
@@ -85,9 +85,9 @@ function tryLongest(ordered: readonly Candidate[], trials: SetTrials, outOfTime:
 }
 
 /** Adds nodes whose pods need new machines, the most wasteful first: one, then twice as many, as long as that is worth more. */
-function grow(
+function addNodes(
   gone: readonly Candidate[],
-  wasteful: readonly Wasteful[],
+  potentials: readonly SavingsPotential[],
   budgets: ReadonlyMap<string, PoolBudget>,
   trials: SetTrials,
   outOfTime: () => boolean,
@@ -95,17 +95,21 @@ function grow(
   const budget = allowance(budgets);
   for (const { nodePool } of gone) budget.take(nodePool.metadata.name);
   const taken = new Set(gone);
-  const others = wasteful.filter(({ candidate, waste }) => {
-    if (waste < NO_WASTE || taken.has(candidate)) return false;
+  const others = potentials.filter(({ candidate, potential }) => {
+    if (potential < MIN_SAVINGS_POTENTIAL || taken.has(candidate)) return false;
     return budget.take(candidate.nodePool.metadata.name);
   });
   const trySize = (size: number): Removable | Blocked =>
-    trials.try([...gone, ...others.slice(0, size).map(({ candidate }) => candidate)], MOST_REPLACEMENTS, "full");
-  const longest = Math.min(others.length, MOST_NODES - gone.length);
+    trials.try([...gone, ...others.slice(0, size).map(({ candidate }) => candidate)], MAX_REPLACEMENTS, "full");
+  const longest = Math.min(others.length, MAX_NODES - gone.length);
   let best = 0;
   let most = trials.best?.net ?? 0;
   let failures = 0;
-  for (let size = 1; failures < PATIENCE && size <= longest && !trials.isSpent && !outOfTime(); size = Math.min(longest, size * 2)) {
+  for (
+    let size = 1;
+    failures < MAX_FAILED_GROWTHS && size <= longest && !trials.isExhausted && !outOfTime();
+    size = Math.min(longest, size * 2)
+  ) {
     const outcome = trySize(size);
     if ("net" in outcome && outcome.net > most) {
       [best, most, failures] = [size, outcome.net, 0];
@@ -113,15 +117,15 @@ function grow(
     if (size === longest) break;
   }
   for (const size of [Math.round(best * 1.4), Math.round(best * 0.7)]) {
-    if (size > 0 && size !== best && size <= longest && !trials.isSpent && !outOfTime()) trySize(size);
+    if (size > 0 && size !== best && size <= longest && !trials.isExhausted && !outOfTime()) trySize(size);
   }
 }
 
 /**
  * A node that goes while one of its kind comes might as well stay: tries the best set without such nodes, as often as that helps.
  */
-function keepWhatWouldComeBack(trials: SetTrials, outOfTime: () => boolean): void {
-  for (let before: Removable | undefined; trials.best !== before && !trials.isSpent && !outOfTime(); ) {
+function keepNodesReplacedByTheirLike(trials: SetTrials, outOfTime: () => boolean): void {
+  for (let before: Removable | undefined; trials.best !== before && !trials.isExhausted && !outOfTime(); ) {
     before = trials.best;
     const { candidates, replacements } = before ?? { candidates: [], replacements: [] };
     const coming = replacements.map(kindOfPlanned);
@@ -143,7 +147,7 @@ function kindOfPlanned(planned: PlannedNodeClaim): string {
 }
 
 /** Nodes that had to stay because the budgets of their pools are spent. */
-function spent(
+function blockedByBudget(
   eligible: readonly Candidate[],
   { candidates }: Removable,
   budgets: ReadonlyMap<string, PoolBudget>,

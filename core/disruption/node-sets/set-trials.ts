@@ -4,7 +4,7 @@ import { type Candidate, nameOfSet, podsMoved } from "../cluster/candidate.ts";
 import { savingsOf } from "../command/command.ts";
 import { type ConsolidationContext, consolidate, type Move } from "../consolidation/consolidation.ts";
 import type { Tried } from "../consolidation/decision.ts";
-import { netOfSet } from "../consolidation/payback.ts";
+import { netSavingsOfSet } from "../consolidation/payback.ts";
 import { withoutSameType } from "./multi-node.ts";
 
 /** A set of nodes that can go together, with what comes instead. */
@@ -17,16 +17,16 @@ export interface Removable extends Move {
 }
 
 /** More nodes at once make a command that is large to store and long to carry out. */
-export const MOST_REPLACEMENTS = 90;
+export const MAX_REPLACEMENTS = 90;
 /** Of two sets the one is taken that saves more when each pod moved counts as so much (USD per hour): a little more is not worth many moves. */
-const TROUBLE = 0.003;
+const MOVE_PENALTY = 0.003;
 /** Waiting for a new node, and paying twice meanwhile, is as much trouble as moving so many pods. */
-const PODS_FOR_A_LAUNCH = 3;
+const MOVES_PER_LAUNCH = 3;
 /** Less than this (USD per hour) is no difference. */
 const EPSILON = 1e-6;
 
 function rank({ candidates, replacements, net }: Removable): number {
-  return net - TROUBLE * (podsMoved(candidates) + PODS_FOR_A_LAUNCH * replacements.length);
+  return net - MOVE_PENALTY * (podsMoved(candidates) + MOVES_PER_LAUNCH * replacements.length);
 }
 
 /** Tries sets of nodes by the scheduler, each once, remembers why they failed, and keeps the set that is worth most. */
@@ -47,7 +47,7 @@ export class SetTrials {
     return this.#best;
   }
 
-  get isSpent(): boolean {
+  get isExhausted(): boolean {
     return this.#left <= 0;
   }
 
@@ -76,7 +76,7 @@ export class SetTrials {
   #outcome(candidates: readonly Candidate[], mostReplacements: number, effort: Effort): Removable | Blocked {
     const outcome = consolidate(this.#context, candidates, {
       effort,
-      mostReplacements: Math.min(MOST_REPLACEMENTS, mostReplacements),
+      mostReplacements: Math.min(MAX_REPLACEMENTS, mostReplacements),
       ...(candidates.length > 1 && { narrow: (replacement) => withoutSameType(replacement, candidates) }),
     });
     if (outcome.decision === "none") return outcome.blocked;
@@ -85,7 +85,7 @@ export class SetTrials {
 
   #removable(candidates: readonly Candidate[], { replacements, destinations }: Move): Removable {
     const savings = savingsOf(candidates, replacements);
-    const net = netOfSet(this.#context.settings, candidates, savings, replacements.length);
+    const net = netSavingsOfSet(this.#context.settings, candidates, savings, replacements.length);
     return { candidates, replacements, destinations, savings, net };
   }
 

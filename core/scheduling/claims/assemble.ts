@@ -7,7 +7,7 @@ import { podKey } from "../../pods/predicates.ts";
 import { allowsAbsent, has, type Requirement, requirement } from "../../requirements/requirement.ts";
 import { type Requirements, serializeAll } from "../../requirements/requirements.ts";
 import { isRestrictedLabel } from "../../requirements/validation.ts";
-import type { World } from "../problem/problem.ts";
+import type { SchedulingProblem } from "../problem/problem.ts";
 import type { Template } from "../problem/template.ts";
 import { hasBit, overlap } from "../tables/bitset.ts";
 import type { RequirementSet, RequirementSets } from "../tables/requirement-sets.ts";
@@ -64,7 +64,7 @@ export function priceOf(claim: PlannedClaim, sets: RequirementSets): number {
 }
 
 /** The claim as the plan shows it. */
-export function assembleClaim(claim: PlannedClaim, { axis, sets }: Pick<World, "axis" | "sets">): PlannedNodeClaim {
+export function assembleClaim(claim: PlannedClaim, { axis, sets }: Pick<SchedulingProblem, "axis" | "sets">): PlannedNodeClaim {
   const { template } = claim;
   const set = withCapacityTypes(withReservations(claim, sets), claim, sets);
   const requests = Float64Array.from(claim.used);

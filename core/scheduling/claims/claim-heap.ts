@@ -1,8 +1,8 @@
 import type { ClaimState } from "./claim-state.ts";
 
 /** The least by which claims of a state grow dearer for some ask. */
-export interface Bid {
-  readonly rise: number;
+export interface Quote {
+  readonly addedPrice: number;
   readonly state: ClaimState;
   readonly heap: ClaimHeap;
   /** Whether it lies in its heap, or will never be wanted there again. */
@@ -10,50 +10,50 @@ export interface Bid {
 }
 
 /** Lowest rise first, then fewest pods, then the oldest state. */
-export function isBefore(a: Bid, b: Bid): boolean {
-  if (a.rise !== b.rise) return a.rise < b.rise;
+export function isBefore(a: Quote, b: Quote): boolean {
+  if (a.addedPrice !== b.addedPrice) return a.addedPrice < b.addedPrice;
   return a.state.pods !== b.state.pods ? a.state.pods < b.state.pods : a.state.id < b.state.id;
 }
 
 /** Bids of one kind of ask, the best first. A binary heap. */
 export class ClaimHeap {
-  readonly #bids: Bid[] = [];
+  readonly #quotes: Quote[] = [];
 
-  peek(): Bid | undefined {
-    return this.#bids[0];
+  peek(): Quote | undefined {
+    return this.#quotes[0];
   }
 
-  push(bid: Bid): void {
-    const bids = this.#bids;
-    let at = bids.length;
-    bids.push(bid);
+  push(quote: Quote): void {
+    const quotes = this.#quotes;
+    let at = quotes.length;
+    quotes.push(quote);
     while (at > 0) {
       const up = (at - 1) >> 1;
-      const parent = bids[up];
-      if (parent === undefined || !isBefore(bid, parent)) break;
-      bids[at] = parent;
+      const parent = quotes[up];
+      if (parent === undefined || !isBefore(quote, parent)) break;
+      quotes[at] = parent;
       at = up;
     }
-    bids[at] = bid;
+    quotes[at] = quote;
   }
 
-  pop(): Bid | undefined {
-    const bids = this.#bids;
-    const top = bids[0];
-    const last = bids.pop();
-    if (top === undefined || last === undefined || bids.length === 0) return top;
+  pop(): Quote | undefined {
+    const quotes = this.#quotes;
+    const top = quotes[0];
+    const last = quotes.pop();
+    if (top === undefined || last === undefined || quotes.length === 0) return top;
     let at = 0;
     for (;;) {
       const left = 2 * at + 1;
       const right = left + 1;
-      const [a, b] = [bids[left], bids[right]];
+      const [a, b] = [quotes[left], quotes[right]];
       const down = b !== undefined && a !== undefined && isBefore(b, a) ? right : left;
-      const child = bids[down];
+      const child = quotes[down];
       if (child === undefined || !isBefore(child, last)) break;
-      bids[at] = child;
+      quotes[at] = child;
       at = down;
     }
-    bids[at] = last;
+    quotes[at] = last;
     return top;
   }
 }

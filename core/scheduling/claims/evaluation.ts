@@ -1,7 +1,7 @@
 import { untolerated } from "../../pods/taints.ts";
 import { keepsFree, openTypes } from "../problem/open-types.ts";
-import type { Ask } from "../problem/pod-class.ts";
-import type { World } from "../problem/problem.ts";
+import type { PodData } from "../problem/pod-class.ts";
+import type { SchedulingProblem } from "../problem/problem.ts";
 import { mixed } from "../problem/strategy.ts";
 import type { Template } from "../problem/template.ts";
 import type { TopologyState } from "../problem/topology-state.ts";
@@ -17,7 +17,7 @@ const NO_RESERVATIONS: readonly string[] = [];
 
 /** Answers whether a planned claim takes a pod, and what it becomes (scheduling.md §8). */
 export class Evaluation {
-  readonly #world: World;
+  readonly #problem: SchedulingProblem;
   readonly #topology: TopologyState;
   readonly #reservations: Reservations;
   readonly #seed: number;
@@ -25,115 +25,116 @@ export class Evaluation {
   /** What the claim in question would hold with the pod; one for all questions, as they come one at a time. */
   readonly #need: Float64Array;
 
-  constructor(world: World, topology: TopologyState, reservations: Reservations, seed: number) {
-    this.#world = world;
+  constructor(problem: SchedulingProblem, topology: TopologyState, reservations: Reservations, seed: number) {
+    this.#problem = problem;
     this.#topology = topology;
     this.#reservations = reservations;
     this.#seed = seed;
-    this.#need = new Float64Array(world.axis.names.length);
+    this.#need = new Float64Array(problem.axis.names.length);
   }
 
-  #tolerates(template: Template, ask: Ask): boolean {
-    const key = ask.fitId * this.#world.templates.length + template.index;
+  #tolerates(template: Template, podData: PodData): boolean {
+    const key = podData.fitKey * this.#problem.templates.length + template.index;
     const known = this.#tolerated[key];
     if (known !== undefined) return known;
-    const answer = untolerated(template.taints, ask.tolerations) === undefined;
+    const answer = untolerated(template.taints, podData.tolerations) === undefined;
     this.#tolerated[key] = answer;
     return answer;
   }
 
   /** What the claim would become, or why it does not take the pod. */
-  evaluate(claim: PlannedClaim, ask: Ask): Outcome | Refusal {
-    const joined = this.#joined(claim, ask);
+  evaluate(claim: PlannedClaim, podData: PodData): Outcome | Refusal {
+    const joined = this.#joined(claim, podData);
     if (joined === undefined) return "never";
-    this.#add(claim, ask);
-    if (ask.hasTopology || ask.volumeSets.length > 0) {
-      if (this.#cheapest(claim, ask, joined) === Number.POSITIVE_INFINITY) return "never";
-      for (const group of ask.hosts) if (!this.#topology.allows(group, ask, claim.hostname)) return "topology";
+    this.#add(claim, podData);
+    if (podData.hasTopology || podData.volumeSets.length > 0) {
+      if (this.#cheapest(claim, podData, joined) === Number.POSITIVE_INFINITY) return "never";
+      for (const group of podData.hosts) if (!this.#topology.allows(group, podData, claim.hostname)) return "topology";
     }
-    const starts = ask.volumeSets.length === 0 ? [joined] : ask.volumeSets.flatMap((set) => this.#world.sets.join(joined, set) ?? []);
+    const starts =
+      podData.volumeSets.length === 0 ? [joined] : podData.volumeSets.flatMap((set) => this.#problem.sets.join(joined, set) ?? []);
     for (const start of starts) {
-      const found = this.#narrow(claim, ask, start, 0);
-      if (found !== undefined) return claim.template.table.hasReserved ? this.#reserving(claim, ask, found) : found;
+      const found = this.#narrow(claim, podData, start, 0);
+      if (found !== undefined) return claim.template.table.hasReserved ? this.#reserving(claim, podData, found) : found;
     }
-    return ask.hasTopology && starts.length > 0 ? "topology" : "never";
+    return podData.hasTopology && starts.length > 0 ? "topology" : "never";
   }
 
   /**
    * The least by which a claim grows dearer, whatever hosts and the rest of the plan say; undefined if it will never take the pod. With a domain:
    * when the pod's first area is narrowed to it.
    */
-  leastRise(claim: PlannedClaim, ask: Ask, domain?: string): number | undefined {
-    const joined = this.#agreed(claim, ask);
-    const [area] = ask.areas;
-    const { sets } = this.#world;
+  leastAddedPrice(claim: PlannedClaim, podData: PodData, domain?: string): number | undefined {
+    const joined = this.#agreed(claim, podData);
+    const [area] = podData.areas;
+    const { sets } = this.#problem;
     const there = joined && area && domain !== undefined ? sets.join(joined, sets.oneOf(area.key, [domain])) : joined;
     if (there === undefined) return undefined;
-    this.#add(claim, ask);
-    const price = this.#cheapest(claim, ask, there);
+    this.#add(claim, podData);
+    const price = this.#cheapest(claim, podData, there);
     return price === Number.POSITIVE_INFINITY ? undefined : price - claim.price;
   }
 
   /** The claim's requirements with the ask's, or undefined when they will never agree. */
-  #joined(claim: PlannedClaim, ask: Ask): RequirementSet | undefined {
-    return this.keepsHost(claim, ask) ? this.#agreed(claim, ask) : undefined;
+  #joined(claim: PlannedClaim, podData: PodData): RequirementSet | undefined {
+    return this.keepsHost(claim, podData) ? this.#agreed(claim, podData) : undefined;
   }
 
   /** False when the claim's host will never do. */
-  keepsHost(claim: PlannedClaim, ask: Ask): boolean {
-    for (const group of ask.hosts) {
+  keepsHost(claim: PlannedClaim, podData: PodData): boolean {
+    for (const group of podData.hosts) {
       // Pods on a host only grow more: what is too many today always will be. Company may still come.
-      if (group.kind !== "affinity" && !this.#topology.allows(group, ask, claim.hostname)) return false;
+      if (group.kind !== "affinity" && !this.#topology.allows(group, podData, claim.hostname)) return false;
     }
     return true;
   }
 
-  #agreed(claim: PlannedClaim, ask: Ask): RequirementSet | undefined {
-    if (!ask.acceptsNewHost || !this.#tolerates(claim.template, ask)) return undefined;
-    if (ask.class.ports.length > 0 && takenPort(ask.class.ports, claim.ports) !== undefined) return undefined;
-    return this.#world.sets.join(claim.set, ask.set);
+  #agreed(claim: PlannedClaim, podData: PodData): RequirementSet | undefined {
+    if (!podData.acceptsNewHost || !this.#tolerates(claim.template, podData)) return undefined;
+    if (podData.class.ports.length > 0 && takenPort(podData.class.ports, claim.ports) !== undefined) return undefined;
+    return this.#problem.sets.join(claim.set, podData.set);
   }
 
-  #add({ used }: PlannedClaim, { vector }: Ask): void {
+  #add({ used }: PlannedClaim, { vector }: PodData): void {
     const need = this.#need;
     for (let r = 0; r < need.length; r++) need[r] = (used[r] ?? 0) + (vector[r] ?? 0);
   }
 
   /** Holds what a claim would become against the reservations that are left. */
-  #reserving(claim: PlannedClaim, ask: Ask, found: Outcome): Outcome | Refusal {
-    const ids = claim.template.table.reservations(found.set, this.#types(claim, ask, found.set));
+  #reserving(claim: PlannedClaim, podData: PodData, found: Outcome): Outcome | Refusal {
+    const ids = claim.template.table.reservations(found.set, this.#types(claim, podData, found.set));
     const reservations = this.#reservations.reservable(claim, ids);
-    const isStrict = this.#world.reservedMode === "strict" && reservations.length === 0;
+    const isStrict = this.#problem.reservedMode === "strict" && reservations.length === 0;
     return isStrict && (ids.length > 0 || claim.reservations.length > 0) ? "reserved" : { ...found, reservations };
   }
 
   /** Follows the groups one after another, best domain first, back to the next best if no type is left. */
-  #narrow(claim: PlannedClaim, ask: Ask, set: RequirementSet, depth: number): Outcome | undefined {
-    const price = this.#cheapest(claim, ask, set);
+  #narrow(claim: PlannedClaim, podData: PodData, set: RequirementSet, depth: number): Outcome | undefined {
+    const price = this.#cheapest(claim, podData, set);
     if (price === Number.POSITIVE_INFINITY) return undefined;
-    const group = ask.areas[depth];
-    if (group === undefined) return this.#hasMinValues(claim, ask, set) ? { set, price, reservations: NO_RESERVATIONS } : undefined;
-    const { sets } = this.#world;
+    const group = podData.areas[depth];
+    if (group === undefined) return this.#hasMinValues(claim, podData, set) ? { set, price, reservations: NO_RESERVATIONS } : undefined;
+    const { sets } = this.#problem;
     const rank = (domain: string): number => {
       if (this.#seed !== 0) return mixed(this.#seed, `${claim.index} ${domain}`);
       const there = sets.join(set, sets.oneOf(group.key, [domain]));
-      return there === undefined ? Number.POSITIVE_INFINITY : this.#cheapest(claim, ask, there);
+      return there === undefined ? Number.POSITIVE_INFINITY : this.#cheapest(claim, podData, there);
     };
-    const choices = this.#topology.choices(group, ask, set.requirements, claim.hostname, rank);
-    if (choices === "any") return this.#narrow(claim, ask, set, depth + 1);
+    const choices = this.#topology.choices(group, podData, set.requirements, claim.hostname, rank);
+    if (choices === "any") return this.#narrow(claim, podData, set, depth + 1);
     for (const choice of choices) {
       const next = sets.join(set, sets.oneOf(group.key, choice));
-      const outcome = next && this.#narrow(claim, ask, next, depth + 1);
+      const outcome = next && this.#narrow(claim, podData, next, depth + 1);
       if (outcome !== undefined) return outcome;
     }
     return undefined;
   }
 
   /** USD per hour of the cheapest type that agrees with the set and has room for what is needed; Infinity without one. */
-  #cheapest(claim: PlannedClaim, ask: Ask, set: RequirementSet): number {
+  #cheapest(claim: PlannedClaim, podData: PodData, set: RequirementSet): number {
     const { template } = claim;
-    if (claim.base !== template.types || (template.hasDaemonPorts && claim.ports.length + ask.class.ports.length > 0)) {
-      return this.#cheapestOf(claim, ask, set);
+    if (claim.base !== template.types || (template.hasDaemonPorts && claim.ports.length + podData.class.ports.length > 0)) {
+      return this.#cheapestOf(claim, podData, set);
     }
     const frontier = template.frontier(set);
     const place = frontier.first(this.#need, claim.frontier === frontier ? claim.place : 0);
@@ -141,10 +142,10 @@ export class Evaluation {
   }
 
   /** The long way, type by type: limits or ports of daemons rule some types out. */
-  #cheapestOf({ template, base, ports }: PlannedClaim, ask: Ask, set: RequirementSet): number {
+  #cheapestOf({ template, base, ports }: PlannedClaim, podData: PodData, set: RequirementSet): number {
     const admitted = template.table.admitted(set);
     const { order, byType } = template.table.prices(set);
-    const taken = [...ports, ...ask.class.ports];
+    const taken = [...ports, ...podData.class.ports];
     for (const t of order) {
       if (!hasBit(base, t) || !hasBit(admitted, t) || !keepsFree(template, t, taken)) continue;
       if (hasRoom(template.room, t * this.#need.length, this.#need)) return byType[t] ?? Number.POSITIVE_INFINITY;
@@ -153,19 +154,19 @@ export class Evaluation {
   }
 
   /** Types that the claim could still become with the pod. */
-  #types({ template, base, ports }: PlannedClaim, ask: Ask, set: RequirementSet): Bitset {
-    return openTypes(template, base, set, this.#need, [...ports, ...ask.class.ports]);
+  #types({ template, base, ports }: PlannedClaim, podData: PodData, set: RequirementSet): Bitset {
+    return openTypes(template, base, set, this.#need, [...ports, ...podData.class.ports]);
   }
 
-  #hasMinValues(claim: PlannedClaim, ask: Ask, set: RequirementSet): boolean {
+  #hasMinValues(claim: PlannedClaim, podData: PodData, set: RequirementSet): boolean {
     const { template } = claim;
     if (template.minValues.length === 0) return true;
-    const types = members(this.#types(claim, ask, set));
+    const types = members(this.#types(claim, podData, set));
     for (const { key, least } of template.minValues) {
       const values = new Set<string>();
       for (const t of types) for (const value of template.table.valuesOf(t, key)) values.add(value);
       if (values.size >= least || claim.minValuesRelaxed) continue;
-      if (this.#world.minValuesPolicy === "Strict" || claim.pods.length > 0) return false;
+      if (this.#problem.minValuesPolicy === "Strict" || claim.pods.length > 0) return false;
       claim.minValuesRelaxed = true;
     }
     return true;

@@ -2,7 +2,7 @@ import { HOSTNAME } from "../../model/labels.ts";
 import type { Pod } from "../../model/pod.ts";
 import { has } from "../../requirements/requirement.ts";
 import { openTypes } from "../problem/open-types.ts";
-import type { Ask } from "../problem/pod-class.ts";
+import type { PodData } from "../problem/pod-class.ts";
 import type { Template } from "../problem/template.ts";
 import type { TopologyState } from "../problem/topology-state.ts";
 import type { HostPort } from "../rules/host-ports.ts";
@@ -68,15 +68,15 @@ export class PlannedClaim {
   }
 
   /** Takes a pod, and narrows to what was found to hold for all pods together. */
-  take(ask: Ask, pod: Pod, set: RequirementSet, topology: TopologyState): void {
-    addTo(this.used, ask.vector);
+  take(podData: PodData, pod: Pod, set: RequirementSet, topology: TopologyState): void {
+    addTo(this.used, podData.vector);
     this.pods.push(pod);
-    if (ask.class.ports.length > 0) this.ports = [...this.ports, ...ask.class.ports];
+    if (podData.class.ports.length > 0) this.ports = [...this.ports, ...podData.class.ports];
     if (this.set !== set) {
       this.set = set;
       for (const entry of this.#ledger.values()) this.#recount(entry, topology);
     }
-    for (const group of ask.counting) {
+    for (const group of podData.counting) {
       if (!filterAdmitsClaim(group.filter, set, this.template.taints)) continue;
       const entry = this.#ledger.get(group.index) ?? { group, pods: 0, domains: this.#domains(group, topology) };
       this.#ledger.set(group.index, entry);

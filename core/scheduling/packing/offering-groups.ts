@@ -1,10 +1,10 @@
 import type { Template } from "../problem/template.ts";
 import { type Bitset, hasBit } from "../tables/bitset.ts";
 import { admits, wishOf } from "../tables/offering-table.ts";
-import type { Kind } from "./items.ts";
+import type { PlacementKind } from "./demand.ts";
 
 /** A machine that can be bought. */
-export interface Offer {
+export interface NodeOption {
   /** Index of the instance type in the template's table. */
   readonly type: number;
   /** USD per hour. */
@@ -14,22 +14,22 @@ export interface Offer {
 }
 
 /** Offers that serve the same kinds of pods. */
-export interface Cell {
+export interface OfferingGroup {
   readonly template: Template;
   readonly kinds: readonly number[];
   /** By rising price, without those that a cheaper one equals or outdoes in every resource. */
-  readonly offers: readonly Offer[];
+  readonly options: readonly NodeOption[];
 }
 
 /**
  * What can be bought for some kinds of pods, by whom it serves: from the pools that make nodes for their sake, unless others are named. What costs
  * nothing is left out: its room would be worth nothing.
  */
-export function cellsOf(
-  kinds: readonly Kind[],
+export function offeringGroupsFor(
+  kinds: readonly PlacementKind[],
   width: number,
   templates: Iterable<Template> = new Set(kinds.map(({ home }) => home)),
-): readonly Cell[] {
+): readonly OfferingGroup[] {
   const byText = new Map<
     string,
     { readonly template: Template; readonly kinds: readonly number[]; readonly prices: Map<number, number> }
@@ -47,17 +47,21 @@ export function cellsOf(
         const kindsHere = here.map((at) => own[at]?.kind ?? 0);
         if (kindsHere.length === 0) continue;
         const text = `${template.index}:${kindsHere.join()}`;
-        const cell = byText.get(text) ?? { template, kinds: kindsHere, prices: new Map() };
-        byText.set(text, cell);
+        const offeringGroup = byText.get(text) ?? { template, kinds: kindsHere, prices: new Map() };
+        byText.set(text, offeringGroup);
         for (const type of types) {
           const price = prices[type] ?? Number.POSITIVE_INFINITY;
-          if (price > 0 && price < (cell.prices.get(type) ?? Number.POSITIVE_INFINITY)) cell.prices.set(type, price);
+          if (price > 0 && price < (offeringGroup.prices.get(type) ?? Number.POSITIVE_INFINITY)) offeringGroup.prices.set(type, price);
         }
       }
     }
   }
-  const cells = [...byText.values()].map((cell) => ({ template: cell.template, kinds: cell.kinds, offers: worthwhile(cell, width) }));
-  return cells.filter(({ offers }) => offers.length > 0);
+  const offeringGroups = [...byText.values()].map((offeringGroup) => ({
+    template: offeringGroup.template,
+    kinds: offeringGroup.kinds,
+    options: undominatedOptions(offeringGroup, width),
+  }));
+  return offeringGroups.filter(({ options }) => options.length > 0);
 }
 
 /** A template's types by which kinds may use them. */
@@ -85,11 +89,11 @@ function typesByKinds(
 }
 
 /** Offers by rising price, without those that a cheaper one equals or outdoes in every resource. */
-function worthwhile(
+function undominatedOptions(
   { template, prices }: { readonly template: Template; readonly prices: ReadonlyMap<number, number> },
   width: number,
-): readonly Offer[] {
-  const kept: Offer[] = [];
+): readonly NodeOption[] {
+  const kept: NodeOption[] = [];
   for (const [type, price] of [...prices].sort(([a, p], [b, q]) => p - q || a - b)) {
     const room = template.room.subarray(type * width, (type + 1) * width);
     if (room.some((amount) => amount > 0) && !kept.some((other) => holds(other.room, room))) kept.push({ type, price, room });

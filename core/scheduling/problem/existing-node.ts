@@ -9,7 +9,7 @@ import type { Volumes } from "../rules/volumes.ts";
 import { hasRoom, type ResourceAxis } from "../tables/resource-axis.ts";
 import { type Daemon, expectedDaemons } from "./daemon-overhead.ts";
 import type { NodeView } from "./node-view.ts";
-import type { Ask } from "./pod-class.ts";
+import type { PodData } from "./pod-class.ts";
 
 /** A node that can take pods, as it is before the run. */
 export interface ExistingNode {
@@ -82,19 +82,19 @@ function attached(pods: readonly Pod[], volumes: Volumes): ReadonlyMap<string, R
 }
 
 /** Whether a node suits by what never changes about it: its labels and taints. */
-export function suitsNode(ask: Ask, { labels, taints }: NodeView): boolean {
-  if (untolerated(taints, ask.tolerations) !== undefined || !labelsCompatible(labels, ask.requirements)) return false;
-  return ask.volumeSets.length === 0 || ask.class.volumeAlternatives.some((set) => labelsCompatible(labels, set));
+export function suitsNode(podData: PodData, { labels, taints }: NodeView): boolean {
+  if (untolerated(taints, podData.tolerations) !== undefined || !labelsCompatible(labels, podData.requirements)) return false;
+  return podData.volumeSets.length === 0 || podData.class.volumeAlternatives.some((set) => labelsCompatible(labels, set));
 }
 
 /** Whether a node may attach a pod's volumes beside those that are `attached` to it, by CSI driver. */
 export function attachesBeside(
-  ask: Ask,
+  podData: PodData,
   pod: Pod,
   { volumeLimits }: ExistingNode,
   attached: ReadonlyMap<string, ReadonlySet<string>> | undefined,
 ): boolean {
-  for (const [driver, claims] of ask.class.attaches?.(pod) ?? []) {
+  for (const [driver, claims] of podData.class.attaches?.(pod) ?? []) {
     const limit = volumeLimits.get(driver);
     if (limit === undefined) continue;
     const together = new Set([...(attached?.get(driver) ?? []), ...claims]);
@@ -119,23 +119,23 @@ export class NodeState {
   }
 
   /** Everything but topology; what it refuses once it refuses for the rest of the attempt. */
-  accepts(ask: Ask): boolean {
+  accepts(podData: PodData): boolean {
     const { view, overcommitted } = this.node;
-    if (overcommitted || !hasRoom(this.room, 0, ask.vector)) return false;
-    if (ask.class.ports.length > 0 && takenPort(ask.class.ports, this.#ports) !== undefined) return false;
-    return suitsNode(ask, view);
+    if (overcommitted || !hasRoom(this.room, 0, podData.vector)) return false;
+    if (podData.class.ports.length > 0 && takenPort(podData.class.ports, this.#ports) !== undefined) return false;
+    return suitsNode(podData, view);
   }
 
   /** Whether the node may still attach this pod's volumes. Pods of one class may share volumes, so each is asked about. */
-  attaches(ask: Ask, pod: Pod): boolean {
-    return attachesBeside(ask, pod, this.node, this.#volumes);
+  attaches(podData: PodData, pod: Pod): boolean {
+    return attachesBeside(podData, pod, this.node, this.#volumes);
   }
 
-  take(ask: Ask, pod: Pod): void {
-    for (let r = 0; r < this.room.length; r++) this.room[r] = (this.room[r] ?? 0) - (ask.vector[r] ?? 0);
+  take(podData: PodData, pod: Pod): void {
+    for (let r = 0; r < this.room.length; r++) this.room[r] = (this.room[r] ?? 0) - (podData.vector[r] ?? 0);
     this.pods.push(pod);
-    if (ask.class.ports.length > 0) this.#ports = [...this.#ports, ...ask.class.ports];
-    for (const [driver, claims] of ask.class.attaches?.(pod) ?? []) {
+    if (podData.class.ports.length > 0) this.#ports = [...this.#ports, ...podData.class.ports];
+    for (const [driver, claims] of podData.class.attaches?.(pod) ?? []) {
       this.#volumes.set(driver, new Set([...(this.#volumes.get(driver) ?? []), ...claims]));
     }
   }

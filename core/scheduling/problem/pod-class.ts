@@ -7,7 +7,7 @@ import { podUid } from "../../pods/predicates.ts";
 import { canonical, has, type Requirement } from "../../requirements/requirement.ts";
 import { intersectAll, type Requirements } from "../../requirements/requirements.ts";
 import { type HostPort, hostPorts } from "../rules/host-ports.ts";
-import { type PreferencePolicy, type Shape, shapesOf } from "../rules/preferences.ts";
+import { type PreferencePolicy, type RelaxationStep, shapesOf } from "../rules/preferences.ts";
 import type { TopologyGroup } from "../rules/topology-group.ts";
 import type { PodVolumes, Volumes } from "../rules/volumes.ts";
 import type { RequirementSet, RequirementSets } from "../tables/requirement-sets.ts";
@@ -32,12 +32,12 @@ export interface PodClass {
 }
 
 /** A class at one step of relaxation, with everything that does not change while pods are placed. */
-export interface Ask extends Shape {
+export interface PodData extends RelaxationStep {
   readonly id: number;
   /** The same for asks that differ in topology alone: what a claim's own types say to one they say to all. */
-  readonly fitId: number;
+  readonly fitKey: number;
   /** The same for asks that a claim refuses for the same lasting reasons. */
-  readonly bidId: number;
+  readonly quoteKey: number;
   readonly class: PodClass;
   readonly vector: Float64Array;
   /** Requirements on a new claim: all but the hostname, which it does not have yet. */
@@ -219,7 +219,7 @@ function labelKeysRead(pods: readonly Pod[], others: Iterable<Pod>): readonly st
 }
 
 /** A shape bound to the run's groups and sets: all that follows from what a class asks for in places and company. */
-export interface Draft extends Shape {
+export interface Draft extends RelaxationStep {
   readonly set: RequirementSet;
   readonly acceptsNewHost: boolean;
   readonly owned: readonly TopologyGroup[];
@@ -268,7 +268,7 @@ function acceptsNewHost(item: Requirement | undefined): boolean {
 }
 
 /** What decides whether a claim that refuses one ask for good refuses another too. Volumes are told apart by class: they are rare. */
-export function bidText({ fitId, hosts, areas, self, volumeSets, id }: Omit<Ask, "bidId">): string {
+export function quoteKeyText({ fitKey, hosts, areas, self, volumeSets, id }: Omit<PodData, "quoteKey">): string {
   const apart = hosts.filter(({ kind }) => kind !== "affinity").map((group) => `${group.index}${self.has(group) ? "+" : ""}`);
-  return `${fitId}/${apart.join()}/${areas[0]?.key ?? ""}/${volumeSets.length > 0 ? id : ""}`;
+  return `${fitKey}/${apart.join()}/${areas[0]?.key ?? ""}/${volumeSets.length > 0 ? id : ""}`;
 }

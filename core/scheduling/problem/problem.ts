@@ -11,21 +11,30 @@ import { ResourceAxis } from "../tables/resource-axis.ts";
 import { type Daemon, daemonsOf } from "./daemon-overhead.ts";
 import { type ExistingNode, existingNodes } from "./existing-node.ts";
 import type { NodeView } from "./node-view.ts";
-import { type Ask, bidText, type ClassOptions, classesOf, type Draft, draftsOf, type PodClass, volumeSetsOf } from "./pod-class.ts";
+import {
+  type ClassOptions,
+  classesOf,
+  type Draft,
+  draftsOf,
+  type PodClass,
+  type PodData,
+  quoteKeyText,
+  volumeSetsOf,
+} from "./pod-class.ts";
 import { NODE_HOUR } from "./strategy.ts";
 import type { Template } from "./template.ts";
 import { templatesOf } from "./template.ts";
 import { type Place, TopologyBuilder } from "./topology.ts";
 
 /** Everything about one solve that placing pods does not change: worked out once, shared by every attempt. */
-export interface World {
+export interface SchedulingProblem {
   readonly axis: ResourceAxis;
   readonly sets: RequirementSets;
   readonly templates: readonly Template[];
   readonly nodes: readonly ExistingNode[];
   readonly classes: readonly PodClass[];
   /** Shapes of each class, strictest first. */
-  readonly asks: readonly (readonly Ask[])[];
+  readonly relaxations: readonly (readonly PodData[])[];
   readonly groups: readonly TopologyGroup[];
   readonly minValuesPolicy: "Strict" | "BestEffort";
   readonly reservedMode: "strict" | "fallback";
@@ -42,7 +51,7 @@ export interface World {
 }
 
 /** SolveOptions with every default filled in. */
-export interface WorldOptions {
+export interface ProblemOptions {
   readonly policy: ClassOptions["policy"];
   readonly minValuesPolicy: "Strict" | "BestEffort";
   readonly reservedMode: "strict" | "fallback";
@@ -57,7 +66,12 @@ export interface WorldOptions {
 }
 
 /** Lays a snapshot out for solving. `views` are its machines, `pods` those to place; all other pods with a node are there and stay. */
-export function worldOf(snapshot: Snapshot, views: readonly NodeView[], pods: readonly Pod[], options: WorldOptions): World {
+export function problemFor(
+  snapshot: Snapshot,
+  views: readonly NodeView[],
+  pods: readonly Pod[],
+  options: ProblemOptions,
+): SchedulingProblem {
   const present = views.filter(
     ({ name, node }) => !options.excludeNodes.has(name) && !(node && options.excludeNodes.has(node.metadata.name)),
   );
@@ -91,7 +105,7 @@ export function worldOf(snapshot: Snapshot, views: readonly NodeView[], pods: re
   const groupIndex = new GroupIndex(topology.groups);
   const demanded = new Set(drafts.flatMap((all) => all.flatMap(({ required }) => required)));
   const selecting = new Map<string, readonly TopologyGroup[]>();
-  const asks = classes.map((podClass, c) => {
+  const relaxations = classes.map((podClass, c) => {
     const selected = selecting.get(podClass.labels) ?? groupIndex.selecting(podClass.example);
     selecting.set(podClass.labels, selected);
     // Pods count in groups that select them, and in the inverse ones that they own.
@@ -100,20 +114,20 @@ export function worldOf(snapshot: Snapshot, views: readonly NodeView[], pods: re
     const vector = axis.vector(podClass.requests);
     const volumeSets = volumeSetsOf(podClass, sets);
     const ownText = `${vector.join()} ${podClass.ports.length > 0 ? JSON.stringify(podClass.ports) : ""}`;
-    return (drafts[c] ?? []).map(({ owned, required, ...shape }): Ask => {
+    return (drafts[c] ?? []).map(({ owned, required, ...shape }): PodData => {
       const deciding = [...new Set([...owned, ...keptAway])];
       // Left open, its pods would be counted nowhere in the plan, and somewhere by kube-scheduler once the machine is there.
       const watching = counting.filter(
         (group) => group.kind === "spread" && group.key !== HOSTNAME && demanded.has(group) && !deciding.includes(group),
       );
       const tolerations = shape.tolerations.length > 0 ? JSON.stringify(shape.tolerations) : "";
-      const ask = {
+      const podData = {
         ...shape,
         id: id++,
         class: podClass,
         vector,
         volumeSets,
-        fitId: numbered(fitIds, `${shape.set.id} ${ownText} ${shape.acceptsNewHost} ${tolerations}`),
+        fitKey: numbered(fitIds, `${shape.set.id} ${ownText} ${shape.acceptsNewHost} ${tolerations}`),
         deciding,
         hosts: deciding.filter(({ key }) => key === HOSTNAME),
         areas: [...deciding.filter(({ key }) => key !== HOSTNAME), ...watching],
@@ -123,7 +137,7 @@ export function worldOf(snapshot: Snapshot, views: readonly NodeView[], pods: re
         counting,
         hasTopology: deciding.length > 0,
       };
-      return { ...ask, bidId: numbered(bidIds, bidText(ask)) };
+      return { ...podData, quoteKey: numbered(bidIds, quoteKeyText(podData)) };
     });
   });
   return {
@@ -132,7 +146,7 @@ export function worldOf(snapshot: Snapshot, views: readonly NodeView[], pods: re
     templates,
     nodes: existingNodes(destinations, [...others, ...expected], daemons, volumes, axis),
     classes,
-    asks,
+    relaxations,
     groups: topology.groups,
     minValuesPolicy: options.minValuesPolicy,
     reservedMode: options.reservedMode,

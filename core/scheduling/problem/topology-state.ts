@@ -2,7 +2,7 @@ import { HOSTNAME, WELL_KNOWN_LABELS } from "../../model/labels.ts";
 import { has, type Requirement } from "../../requirements/requirement.ts";
 import type { Requirements } from "../../requirements/requirements.ts";
 import type { TopologyGroup } from "../rules/topology-group.ts";
-import type { Ask } from "./pod-class.ts";
+import type { PodData } from "./pod-class.ts";
 
 /** Counts of one run: how many matching pods lie in each domain, by group. */
 export class TopologyState {
@@ -25,14 +25,14 @@ export class TopologyState {
   }
 
   /** Where the journal stands, to be given to `backTo`. */
-  get mark(): number {
+  get checkpoint(): number {
     return this.#journal?.length ?? 0;
   }
 
   /** Takes back every change since the mark. */
-  backTo(mark: number): void {
+  revertTo(checkpoint: number): void {
     const journal = this.#journal ?? [];
-    while (journal.length > mark) {
+    while (journal.length > checkpoint) {
       const { counts, domain, pods } = journal.pop() ?? { counts: new Map<string, number>(), domain: "", pods: undefined };
       if (pods === undefined) counts.delete(domain);
       else counts.set(domain, pods);
@@ -44,15 +44,15 @@ export class TopologyState {
   }
 
   /** Whether a pod may go to a domain that is known: an existing node's label, or undefined where it has none. */
-  allows(group: TopologyGroup, ask: Ask, domain: string | undefined): boolean {
+  allows(group: TopologyGroup, podData: PodData, domain: string | undefined): boolean {
     const counts = this.#countsOf(group);
     if (domain === undefined) return group.kind === "anti" || group.kind === "inverse";
     const present = counts.get(domain) ?? 0;
     switch (group.kind) {
       case "spread":
-        return present + (ask.self.has(group) ? 1 : 0) - this.#least(group, ask) <= group.maxSkew;
+        return present + (podData.self.has(group) ? 1 : 0) - this.#least(group, podData) <= group.maxSkew;
       case "affinity":
-        return present > 0 || (this.#mayStart(group, ask) && allowsDomain(ask.strict.get(group.key), domain));
+        return present > 0 || (this.#mayStart(group, podData) && allowsDomain(podData.strict.get(group.key), domain));
       case "anti":
       case "inverse":
         return present === 0;
@@ -65,36 +65,36 @@ export class TopologyState {
    */
   choices(
     group: TopologyGroup,
-    ask: Ask,
+    podData: PodData,
     claim: Requirements,
     hostname: string,
     rank: (domain: string) => number,
   ): readonly (readonly string[])[] | "any" {
     const { key, kind } = group;
-    if (key === HOSTNAME) return this.allows(group, ask, hostname) ? "any" : [];
+    if (key === HOSTNAME) return this.allows(group, podData, hostname) ? "any" : [];
     const held = claim.get(key);
-    if (held === undefined && !WELL_KNOWN_LABELS.has(key) && (kind === "anti" || kind === "inverse" || ask.watching.has(group)))
+    if (held === undefined && !WELL_KNOWN_LABELS.has(key) && (kind === "anti" || kind === "inverse" || podData.watching.has(group)))
       return "any";
     const counts = this.#countsOf(group);
-    const wanted = ask.strict.get(key);
+    const wanted = podData.strict.get(key);
     const open: string[] = [];
     for (const domain of counts.keys()) if (allowsDomain(held, domain) && allowsDomain(wanted, domain)) open.push(domain);
-    if (ask.watching.has(group)) {
+    if (podData.watching.has(group)) {
       // It asks for nothing but to know: the cheapest domain will do.
       if (open.length === 0 || (held !== undefined && !held.complement && held.values.size === 1)) return "any";
       return sorted(open, rank, (domain) => counts.get(domain) ?? 0).map((domain) => [domain]);
     }
     switch (kind) {
       case "spread": {
-        const own = ask.self.has(group) ? 1 : 0;
-        const least = this.#least(group, ask);
+        const own = podData.self.has(group) ? 1 : 0;
+        const least = this.#least(group, podData);
         const valid = open.filter((domain) => (counts.get(domain) ?? 0) + own - least <= group.maxSkew);
         return sorted(valid, (domain) => counts.get(domain) ?? 0, rank).map((domain) => [domain]);
       }
       case "affinity": {
         const near = open.filter((domain) => (counts.get(domain) ?? 0) > 0);
         if (near.length > 0) return [near.sort()];
-        return this.#mayStart(group, ask) ? sorted(open, () => 0, rank).map((domain) => [domain]) : [];
+        return this.#mayStart(group, podData) ? sorted(open, () => 0, rank).map((domain) => [domain]) : [];
       }
       case "anti":
       case "inverse": {
@@ -102,7 +102,8 @@ export class TopologyState {
         if (free.length === 0) return [];
         // A pod that keeps away from its own kind is pinned to one domain: left open, it would block every domain it might
         // still land in, and its siblings would wait for the next run (as they do in Karpenter). A preference is not worth that.
-        if (kind === "anti" && ask.hard.has(group) && ask.self.has(group)) return sorted(free, () => 0, rank).map((domain) => [domain]);
+        if (kind === "anti" && podData.hard.has(group) && podData.self.has(group))
+          return sorted(free, () => 0, rank).map((domain) => [domain]);
         return [free.sort()];
       }
     }
@@ -111,14 +112,14 @@ export class TopologyState {
   /**
    * Of some domains those to which the group would let a pod: what is left of `choices` for claims that lie in one domain already.
    */
-  open(group: TopologyGroup, ask: Ask, domains: Iterable<string>): readonly string[] {
+  open(group: TopologyGroup, podData: PodData, domains: Iterable<string>): readonly string[] {
     const counts = this.#countsOf(group);
-    const wanted = ask.strict.get(group.key);
-    const least = group.kind === "spread" ? this.#least(group, ask) : 0;
-    const own = ask.self.has(group) ? 1 : 0;
-    const mayStart = group.kind === "affinity" && this.#mayStart(group, ask);
+    const wanted = podData.strict.get(group.key);
+    const least = group.kind === "spread" ? this.#least(group, podData) : 0;
+    const own = podData.self.has(group) ? 1 : 0;
+    const mayStart = group.kind === "affinity" && this.#mayStart(group, podData);
     const found: string[] = [];
-    if (ask.watching.has(group)) return [...domains];
+    if (podData.watching.has(group)) return [...domains];
     for (const domain of domains) {
       const present = counts.get(domain);
       if (present === undefined || !allowsDomain(wanted, domain)) continue;
@@ -138,9 +139,9 @@ export class TopologyState {
    * domains count in which kube-scheduler will see a node that passes the filter: for it all OR-ed terms hold at once, and
    * under nodeAffinityPolicy Ignore every node does.
    */
-  #least(group: TopologyGroup, ask: Ask): number {
+  #least(group: TopologyGroup, podData: PodData): number {
     if (group.key === HOSTNAME) return 0;
-    const wanted = ask.strict.get(group.key);
+    const wanted = podData.strict.get(group.key);
     let least = Number.POSITIVE_INFINITY;
     let supported = 0;
     for (const [domain, n] of this.#countsOf(group)) {
@@ -155,10 +156,10 @@ export class TopologyState {
    * Whether a pod may be the first of its kind: it matches its own terms, and no company lies anywhere, in the domains of any of its
    * required terms. Karpenter asks only about the domains that the pod could use; kube-scheduler, which has the last word, about all.
    */
-  #mayStart(group: TopologyGroup, ask: Ask): boolean {
-    if (!ask.self.has(group)) return false;
-    if (!ask.hard.has(group)) return this.#isEmpty(group);
-    return ask.deciding.every((other) => other.kind !== "affinity" || !ask.hard.has(other) || this.#isEmpty(other));
+  #mayStart(group: TopologyGroup, podData: PodData): boolean {
+    if (!podData.self.has(group)) return false;
+    if (!podData.hard.has(group)) return this.#isEmpty(group);
+    return podData.deciding.every((other) => other.kind !== "affinity" || !podData.hard.has(other) || this.#isEmpty(other));
   }
 
   #isEmpty(group: TopologyGroup): boolean {

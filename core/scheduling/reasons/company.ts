@@ -2,7 +2,7 @@ import { HOSTNAME } from "../../model/labels.ts";
 import { describeTaint, untolerated } from "../../pods/taints.ts";
 import type { Requirements } from "../../requirements/requirements.ts";
 import type { NodeState } from "../problem/existing-node.ts";
-import type { Ask } from "../problem/pod-class.ts";
+import type { PodData } from "../problem/pod-class.ts";
 import type { TopologyState } from "../problem/topology-state.ts";
 import { takenPort } from "../rules/host-ports.ts";
 import type { TopologyGroup } from "../rules/topology-group.ts";
@@ -13,8 +13,13 @@ const ANYWHERE: Requirements = new Map();
 const NEW_HOST = "a-new-host";
 
 /** Domains that a group would let the pod go to, wherever the pool's nodes can be; "any" when it does not care. */
-export function allowedDomains(topology: TopologyState, group: TopologyGroup, ask: Ask, node = ANYWHERE): readonly string[] | "any" {
-  const choices = topology.choices(group, ask, node, NEW_HOST, () => 0);
+export function allowedDomains(
+  topology: TopologyState,
+  group: TopologyGroup,
+  podData: PodData,
+  node = ANYWHERE,
+): readonly string[] | "any" {
+  const choices = topology.choices(group, podData, node, NEW_HOST, () => 0);
   return choices === "any" ? choices : inOrder(new Set(choices.flat()));
 }
 
@@ -32,17 +37,17 @@ export class CompanyReasons {
   }
 
   /** `here` are the domains that new nodes of the pool for the pod could be in. */
-  text(group: TopologyGroup, ask: Ask, here: readonly string[]): string {
-    const open = allowedDomains(this.#topology, group, ask);
+  text(group: TopologyGroup, podData: PodData, here: readonly string[]): string {
+    const open = allowedDomains(this.#topology, group, podData);
     const offers = offersText(group, open, here);
     switch (group.kind) {
       case "spread": {
         const rule = `the pod's spread over ${group.key} with maxSkew ${group.maxSkew}`;
         if (open !== "any" && open.length > 0) return `${rule} lets it go to ${listed(open)} only${this.#now(group)}, and ${offers}`;
-        return this.#noSpread(group, ask, rule);
+        return this.#noSpread(group, podData, rule);
       }
       case "affinity":
-        return this.#noCompany(group, ask, open, offers);
+        return this.#noCompany(group, podData, open, offers);
       case "anti": {
         const rule = `the pod keeps away from pods with ${selectorText(group.selector)} by ${group.key}`;
         if (open !== "any" && open.length > 0) return `${rule}; free of them: ${listed(open)}, and ${offers}`;
@@ -55,19 +60,19 @@ export class CompanyReasons {
     }
   }
 
-  #noSpread(group: TopologyGroup, ask: Ask, rule: string): string {
+  #noSpread(group: TopologyGroup, podData: PodData, rule: string): string {
     const known = this.#topology.counts[group.index]?.size ?? 0;
     if (known === 0) return `${rule} needs nodes with that label, and no pool or node has it`;
     const few = group.minDomains ?? 0;
     if (known < few) {
       return `${rule} and minDomains ${few} allows ${group.maxSkew} in each while only ${known} domains are there${this.#now(group)}; add domains, or lower minDomains`;
     }
-    const wanted = ask.strict.get(group.key);
+    const wanted = podData.strict.get(group.key);
     const within = wanted === undefined ? "" : ` among ${requirementText(wanted)}`;
     return `${rule} allows it nowhere${within}: the next must go where fewest are${this.#now(group)}`;
   }
 
-  #noCompany(group: TopologyGroup, ask: Ask, open: readonly string[] | "any", offers: string): string {
+  #noCompany(group: TopologyGroup, podData: PodData, open: readonly string[] | "any", offers: string): string {
     const kin = `pods with ${selectorText(group.selector)}`;
     const near = [...(this.#topology.counts[group.index] ?? [])].flatMap(([domain, n]) => (n > 0 ? [domain] : []));
     if (near.length === 0 && open !== "any" && open.length > 0)
@@ -81,7 +86,7 @@ export class CompanyReasons {
     const planned = near.length - present.length;
     return `${rule} on ${listed(
       [
-        ...present.map((state) => `${state.node.view.name} (it ${refusal(state, ask, this.#axis)})`),
+        ...present.map((state) => `${state.node.view.name} (it ${refusal(state, podData, this.#axis)})`),
         ...(planned === 0 ? [] : [`${counted(planned, "new node")} of this run, too full for the pod`]),
       ],
       3,
@@ -110,16 +115,16 @@ function offersText({ key }: TopologyGroup, open: readonly string[] | "any", her
 }
 
 /** Why an existing node does not take a pod, its topology left aside. */
-function refusal({ node, room }: NodeState, ask: Ask, axis: ResourceAxis): string {
-  const short = axis.names.filter((_, r) => (ask.vector[r] ?? 0) > (room[r] ?? 0));
+function refusal({ node, room }: NodeState, podData: PodData, axis: ResourceAxis): string {
+  const short = axis.names.filter((_, r) => (podData.vector[r] ?? 0) > (room[r] ?? 0));
   if (short.length > 0) {
     const left = short.map((name) => `${name} ${amountText(Math.max(0, room[axis.names.indexOf(name)] ?? 0), name)}`);
     return `has only ${listed(left)} left`;
   }
   if (node.overcommitted) return "has more requested of it than it holds";
-  const taint = untolerated(node.view.taints, ask.tolerations);
+  const taint = untolerated(node.view.taints, podData.tolerations);
   if (taint !== undefined) return `has the taint ${describeTaint(taint)}`;
-  const port = takenPort(ask.class.ports, node.ports);
+  const port = takenPort(podData.class.ports, node.ports);
   if (port !== undefined) return `has port ${port.port} taken`;
   return "does not suit the pod otherwise";
 }

@@ -5,7 +5,7 @@ import { canonical, requirement } from "../../requirements/requirement.ts";
 import { incompatibility, type Requirements } from "../../requirements/requirements.ts";
 import type { Attempt } from "../attempt.ts";
 import { keepsFree } from "../problem/open-types.ts";
-import type { Ask } from "../problem/pod-class.ts";
+import type { PodData } from "../problem/pod-class.ts";
 import type { Template } from "../problem/template.ts";
 import { takenPort } from "../rules/host-ports.ts";
 import { type Bitset, fullBitset, intersection, isEmpty } from "../tables/bitset.ts";
@@ -31,8 +31,8 @@ const DEVICES =
  * The last shape of each of the pod's OR-ed demands. Only that of the last term is without preferences: the others are given up before those
  * (scheduling.md §7).
  */
-function alternatives(asks: readonly Ask[]): readonly Ask[] {
-  return [...new Map(asks.map((ask) => [textOf(ask.strict), ask])).values()];
+function alternatives(relaxations: readonly PodData[]): readonly PodData[] {
+  return [...new Map(relaxations.map((podData) => [textOf(podData.strict), podData])).values()];
 }
 
 function textOf(set: Requirements): string {
@@ -63,27 +63,27 @@ export class Explainer {
 
   constructor(attempt: Attempt, nodePools: readonly NodePool[]) {
     this.#attempt = attempt;
-    this.#room = new RoomReasons(attempt.world);
-    this.#company = new CompanyReasons(attempt.topology, attempt.nodes, attempt.world.axis);
+    this.#room = new RoomReasons(attempt.problem);
+    this.#company = new CompanyReasons(attempt.topology, attempt.nodes, attempt.problem.axis);
     this.#unusable = nodePools
       .flatMap((pool) => {
         const reason = unusablePool(pool);
         return reason === undefined ? [] : [[pool.metadata.name, reason] as const];
       })
       .sort(([a], [b]) => (a < b ? -1 : 1));
-    this.#defined = new Set(attempt.world.templates.flatMap(({ set }) => [...set.requirements.keys()]));
+    this.#defined = new Set(attempt.problem.templates.flatMap(({ set }) => [...set.requirements.keys()]));
   }
 
   /** Why the pods of a class that are left are left. */
   reason(classIndex: number): string {
-    const asks = this.#attempt.world.asks[classIndex] ?? [];
-    const last = asks.at(-1);
+    const relaxations = this.#attempt.problem.relaxations[classIndex] ?? [];
+    const last = relaxations.at(-1);
     if (last === undefined) return "the pod was not considered";
     if (hasDeviceClaims(last.class.example.spec)) return DEVICES;
-    const possible = alternatives(asks).filter(({ contradiction }) => contradiction === undefined);
+    const possible = alternatives(relaxations).filter(({ contradiction }) => contradiction === undefined);
     if (possible.length === 0) return contradictionText(last.class.example, last.contradiction ?? "");
     if (this.#attempt.deferred.has(classIndex)) return this.#reserved(possible);
-    const { templates } = this.#attempt.world;
+    const { templates } = this.#attempt.problem;
     if (templates.length === 0) {
       if (this.#unusable.length === 0) return "there is no NodePool, so no node can be bought; create one";
       return `no NodePool can launch nodes: ${this.#unusable.map(([name, reason]) => `${name} ${reason}`).join("; ")}`;
@@ -97,19 +97,19 @@ export class Explainer {
     ].join("; ");
   }
 
-  #reserved(possible: readonly Ask[]): string {
-    const { templates, sets } = this.#attempt.world;
+  #reserved(possible: readonly PodData[]): string {
+    const { templates, sets } = this.#attempt.problem;
     const ids = templates.flatMap(({ table, set, types }) =>
-      possible.flatMap((ask) => {
-        const joined = sets.join(set, ask.set);
+      possible.flatMap((podData) => {
+        const joined = sets.join(set, podData.set);
         return joined === undefined ? [] : table.reservations(joined, types);
       }),
     );
     return `the capacity reservations that suit the pod (${listed([...new Set(ids)].sort())}) are taken by other nodes of this run; the pod is tried again in the next`;
   }
 
-  #verdict(template: Template, possible: readonly Ask[]): Verdict {
-    const verdicts = possible.map((ask) => this.#why(template, ask));
+  #verdict(template: Template, possible: readonly PodData[]): Verdict {
+    const verdicts = possible.map((podData) => this.#why(template, podData));
     const furthest = verdicts.reduce((best, verdict) => (verdict.stage > best.stage ? verdict : best));
     if (possible.length === 1) return furthest;
     const holds = possible[verdicts.indexOf(furthest)];
@@ -119,17 +119,17 @@ export class Explainer {
   }
 
   /** In the order in which a claim is tried (scheduling.md §8); what a raised limit would not help comes before limits. */
-  #why(template: Template, ask: Ask): Verdict {
+  #why(template: Template, podData: PodData): Verdict {
     const stages = [
-      () => tolerationText(template, ask),
-      () => this.#labels(template, ask),
-      () => this.#noType(template, ask),
-      () => this.#roomFor(template, ask),
-      () => this.#volumes(template, ask),
-      () => this.#ports(template, ask),
-      () => this.#limits(template, ask),
-      () => this.#companyText(template, ask),
-      () => minValuesText(template, this.#roomy(template, ask)),
+      () => tolerationText(template, podData),
+      () => this.#labels(template, podData),
+      () => this.#noType(template, podData),
+      () => this.#roomFor(template, podData),
+      () => this.#volumes(template, podData),
+      () => this.#ports(template, podData),
+      () => this.#limits(template, podData),
+      () => this.#companyText(template, podData),
+      () => minValuesText(template, this.#roomy(template, podData)),
     ];
     for (const [stage, tell] of stages.entries()) {
       const text = tell();
@@ -141,29 +141,29 @@ export class Explainer {
     };
   }
 
-  #labels(template: Template, ask: Ask): string | undefined {
-    if (!ask.acceptsNewHost)
-      return `the pod wants the host ${requirementText(ask.strict.get(HOSTNAME) ?? NO_HOST)}, which a new node cannot be`;
-    const conflict = incompatibility(template.set.requirements, ask.set.requirements, WELL_KNOWN_LABELS);
+  #labels(template: Template, podData: PodData): string | undefined {
+    if (!podData.acceptsNewHost)
+      return `the pod wants the host ${requirementText(podData.strict.get(HOSTNAME) ?? NO_HOST)}, which a new node cannot be`;
+    const conflict = incompatibility(template.set.requirements, podData.set.requirements, WELL_KNOWN_LABELS);
     return conflict === undefined ? undefined : conflictText(conflict, (key) => this.#likelyKey(key));
   }
 
-  #noType(template: Template, ask: Ask): string | undefined {
+  #noType(template: Template, podData: PodData): string | undefined {
     const { table, set, types } = template;
     const { name, kind } = template.pool.spec.template.spec.nodeClassRef;
     if (table.types.length === 0) return `its ${kind} ${name} offers no instance types; see its status`;
     if (isEmpty(types)) return `it has nothing to launch: ${noTypeText(template, set.requirements, fullBitset(table.types.length))}`;
-    const joined = this.#joined(template, ask);
+    const joined = this.#joined(template, podData);
     if (!isEmpty(this.#typesUnder(template, joined))) return undefined;
-    const wanted = [...joined.requirements].filter(([key]) => ask.set.requirements.has(key) || OFFERING_KEYS.includes(key));
+    const wanted = [...joined.requirements].filter(([key]) => podData.set.requirements.has(key) || OFFERING_KEYS.includes(key));
     return noTypeText(template, new Map(wanted), types);
   }
 
-  #roomFor(template: Template, ask: Ask): string | undefined {
-    const joined = this.#joined(template, ask);
-    return this.#isRoomy(template, joined, ask)
+  #roomFor(template: Template, podData: PodData): string | undefined {
+    const joined = this.#joined(template, podData);
+    return this.#isRoomy(template, joined, podData)
       ? undefined
-      : this.#room.text(template, String(joined.id), this.#typesUnder(template, joined), ask);
+      : this.#room.text(template, String(joined.id), this.#typesUnder(template, joined), podData);
   }
 
   #likelyKey(key: string): string | undefined {
@@ -171,54 +171,54 @@ export class Explainer {
     return this.#likely.get(key);
   }
 
-  #volumes(template: Template, ask: Ask): string | undefined {
-    const { sets } = this.#attempt.world;
-    if (ask.volumeSets.length === 0) return undefined;
-    const suits = ask.volumeSets.some((volumes) => {
-      const joined = sets.join(this.#joined(template, ask), volumes);
-      return joined !== undefined && this.#isRoomy(template, joined, ask);
+  #volumes(template: Template, podData: PodData): string | undefined {
+    const { sets } = this.#attempt.problem;
+    if (podData.volumeSets.length === 0) return undefined;
+    const suits = podData.volumeSets.some((volumes) => {
+      const joined = sets.join(this.#joined(template, podData), volumes);
+      return joined !== undefined && this.#isRoomy(template, joined, podData);
     });
     if (suits) return undefined;
-    return volumeText(template, ask, this.#joined(template, ask).requirements);
+    return volumeText(template, podData, this.#joined(template, podData).requirements);
   }
 
-  #ports(template: Template, ask: Ask): string | undefined {
-    const { ports } = ask.class;
-    if (ports.length === 0 || this.#roomy(template, ask).some((t) => keepsFree(template, t, ports))) return undefined;
+  #ports(template: Template, podData: PodData): string | undefined {
+    const { ports } = podData.class;
+    if (ports.length === 0 || this.#roomy(template, podData).some((t) => keepsFree(template, t, ports))) return undefined;
     const daemons = template.daemonGroups.flatMap((group) => group.daemons);
     const taker = daemons.find((daemon) => takenPort(ports, daemon.ports) !== undefined);
     return `the pod needs host port ${takenPort(ports, taker?.ports ?? [])?.port}, which daemonset ${taker?.name} takes on its nodes; change one of them`;
   }
 
-  #limits(template: Template, ask: Ask): string | undefined {
+  #limits(template: Template, podData: PodData): string | undefined {
     const { limits } = this.#attempt;
     const left = limits.left(template);
     if (left === undefined) return undefined;
-    const { id } = this.#joined(template, ask);
-    const types = this.#typesUnder(template, this.#joined(template, ask));
+    const { id } = this.#joined(template, podData);
+    const types = this.#typesUnder(template, this.#joined(template, podData));
     const within = limits.typesWithin(template);
-    if (within === template.types || this.#room.isRoomy(template, `${id} within limits`, intersection(types, within), ask))
+    if (within === template.types || this.#room.isRoomy(template, `${id} within limits`, intersection(types, within), podData))
       return undefined;
     return limitText(template, left, () => {
       const key = `${template.index} ${id}`;
       const order = this.#byLimits.get(key) ?? byShareOfLimits(template, types);
       this.#byLimits.set(key, order);
-      return order.find((t) => this.#room.fits(template, t, ask));
+      return order.find((t) => this.#room.fits(template, t, podData));
     });
   }
 
-  #companyText(template: Template, ask: Ask): string | undefined {
-    const { topology, world } = this.#attempt;
-    for (const group of ask.hosts) {
-      if (!topology.allows(group, ask, "a-new-host")) return this.#company.text(group, ask, []);
+  #companyText(template: Template, podData: PodData): string | undefined {
+    const { topology, problem } = this.#attempt;
+    for (const group of podData.hosts) {
+      if (!topology.allows(group, podData, "a-new-host")) return this.#company.text(group, podData, []);
     }
-    let joined = this.#joined(template, ask);
-    for (const group of ask.areas) {
-      const domains = allowedDomains(topology, group, ask, joined.requirements);
+    let joined = this.#joined(template, podData);
+    for (const group of podData.areas) {
+      const domains = allowedDomains(topology, group, podData, joined.requirements);
       if (domains === "any") continue;
-      const next = domains.length === 0 ? undefined : world.sets.join(joined, world.sets.oneOf(group.key, domains));
-      if (next === undefined || !this.#isRoomy(template, next, ask)) {
-        return this.#company.text(group, ask, placesOf(template, this.#typesUnder(template, joined), joined.requirements, group.key));
+      const next = domains.length === 0 ? undefined : problem.sets.join(joined, problem.sets.oneOf(group.key, domains));
+      if (next === undefined || !this.#isRoomy(template, next, podData)) {
+        return this.#company.text(group, podData, placesOf(template, this.#typesUnder(template, joined), joined.requirements, group.key));
       }
       joined = next;
     }
@@ -226,8 +226,8 @@ export class Explainer {
   }
 
   /** The pool's requirements with the ask's, which agree by now. */
-  #joined(template: Template, ask: Ask): RequirementSet {
-    return this.#attempt.world.sets.join(template.set, ask.set) ?? template.set;
+  #joined(template: Template, podData: PodData): RequirementSet {
+    return this.#attempt.problem.sets.join(template.set, podData.set) ?? template.set;
   }
 
   #typesUnder(template: Template, set: RequirementSet): Bitset {
@@ -237,12 +237,12 @@ export class Explainer {
     return known;
   }
 
-  #isRoomy(template: Template, set: RequirementSet, ask: Ask): boolean {
-    return this.#room.isRoomy(template, String(set.id), this.#typesUnder(template, set), ask);
+  #isRoomy(template: Template, set: RequirementSet, podData: PodData): boolean {
+    return this.#room.isRoomy(template, String(set.id), this.#typesUnder(template, set), podData);
   }
 
-  #roomy(template: Template, ask: Ask): readonly number[] {
-    return this.#room.roomy(template, this.#typesUnder(template, this.#joined(template, ask)), ask);
+  #roomy(template: Template, podData: PodData): readonly number[] {
+    return this.#room.roomy(template, this.#typesUnder(template, this.#joined(template, podData)), podData);
   }
 }
 

@@ -1,6 +1,6 @@
 import { nearest } from "../../lib/nearest.ts";
 import type { Resources } from "../../model/quantity.ts";
-import type { Ask } from "../problem/pod-class.ts";
+import type { PodData } from "../problem/pod-class.ts";
 import type { Template } from "../problem/template.ts";
 import { type Bitset, hasBit, members } from "../tables/bitset.ts";
 import type { RequirementSets } from "../tables/requirement-sets.ts";
@@ -33,33 +33,33 @@ export class RoomReasons {
   }
 
   /** Whether some of the types have room for the pod beside their daemons. `key` names the list of types within the pool. */
-  isRoomy(template: Template, key: string, types: Bitset, { vector }: Ask): boolean {
+  isRoomy(template: Template, key: string, types: Bitset, { vector }: PodData): boolean {
     return this.#widestOf(template, key, types).types.some((t) => hasRoom(template.room, t * this.#axis.names.length, vector));
   }
 
   /** All types of some that have room for the pod. */
-  roomy(template: Template, types: Bitset, ask: Ask): readonly number[] {
-    return members(types).filter((t) => this.fits(template, t, ask));
+  roomy(template: Template, types: Bitset, podData: PodData): readonly number[] {
+    return members(types).filter((t) => this.fits(template, t, podData));
   }
 
-  fits(template: Template, t: number, { vector }: Ask): boolean {
+  fits(template: Template, t: number, { vector }: PodData): boolean {
     return hasRoom(template.room, t * this.#axis.names.length, vector);
   }
 
   /** What the pod asks, how much of it the closest type is short of, and where the rest of that type goes. */
-  text(template: Template, key: string, types: Bitset, ask: Ask): string {
+  text(template: Template, key: string, types: Bitset, podData: PodData): string {
     const { types: widest, of: count } = this.#widestOf(template, key, types);
     const absent = this.#axis.names.find(
-      (name, r) => (ask.vector[r] ?? 0) > 0 && widest.every((t) => (template.table.capacity[t]?.[name] ?? 0) === 0),
+      (name, r) => (podData.vector[r] ?? 0) > 0 && widest.every((t) => (template.table.capacity[t]?.[name] ?? 0) === 0),
     );
-    const elsewhere = this.#elsewhere(template, types, ask);
+    const elsewhere = this.#elsewhere(template, types, podData);
     if (absent !== undefined) {
       const meant = nearest(absent, resourcesOf(template));
       const hint = elsewhere ?? (meant === undefined ? undefined : `did you mean ${meant}?`);
-      const asked = amountText(ask.class.requests[absent] ?? 0, absent);
+      const asked = amountText(podData.class.requests[absent] ?? 0, absent);
       return `the pod asks for ${absent} ${asked}, which none of its ${counted(count, "instance type")} has${hint === undefined ? "" : `; ${hint}`}`;
     }
-    const { t, missing } = this.#closest(template, widest, ask);
+    const { t, missing } = this.#closest(template, widest, podData);
     const asked = missing.map(({ name, asked: amount }) => `${name} ${amountText(amount, name)}`);
     const short = missing.map((item) => shortText(template, t, item));
     const daemons = daemonNames(template, t, missing);
@@ -69,12 +69,12 @@ export class RoomReasons {
   }
 
   /** Types of the catalogue that have room, cheapest first, and what keeps them out of the pool. */
-  #elsewhere(template: Template, types: Bitset, ask: Ask): string | undefined {
+  #elsewhere(template: Template, types: Bitset, podData: PodData): string | undefined {
     const all = this.#widestOf(template, "all", undefined);
-    if (!all.types.some((t) => this.fits(template, t, ask))) return undefined;
+    if (!all.types.some((t) => this.fits(template, t, podData))) return undefined;
     const { order } = template.table.prices(this.#sets.intern(new Map()));
-    const others = order.filter((t) => !hasBit(types, t) && this.fits(template, t, ask));
-    return others.length === 0 ? undefined : leftOut(template, others, ask.set.requirements);
+    const others = order.filter((t) => !hasBit(types, t) && this.fits(template, t, podData));
+    return others.length === 0 ? undefined : leftOut(template, others, podData.set.requirements);
   }
 
   /** Of equal types the cheapest. Without `types`: of the whole catalogue. */
@@ -101,7 +101,11 @@ export class RoomReasons {
   }
 
   /** The type whose shortage is least, as a sum of shares of what is asked. */
-  #closest(template: Template, widest: readonly number[], { vector }: Ask): { readonly t: number; readonly missing: readonly Missing[] } {
+  #closest(
+    template: Template,
+    widest: readonly number[],
+    { vector }: PodData,
+  ): { readonly t: number; readonly missing: readonly Missing[] } {
     const { names } = this.#axis;
     const roomOf = (t: number, r: number): number => Math.max(0, template.room[t * names.length + r] ?? 0);
     let closest = widest[0] ?? 0;

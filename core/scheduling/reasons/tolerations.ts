@@ -1,13 +1,13 @@
 import type { Toleration } from "../../model/taint.ts";
 import { describeTaint, untolerated } from "../../pods/taints.ts";
-import type { Ask } from "../problem/pod-class.ts";
+import type { PodData } from "../problem/pod-class.ts";
 import type { Template } from "../problem/template.ts";
 
 /** The pool's taint that keeps the pod off, and the toleration that may have been meant for it; undefined when all are tolerated. */
-export function tolerationText({ taints }: Template, ask: Ask): string | undefined {
-  const taint = untolerated(taints, ask.tolerations);
+export function tolerationText({ taints }: Template, podData: PodData): string | undefined {
+  const taint = untolerated(taints, podData.tolerations);
   if (taint === undefined) return undefined;
-  const near = ask.tolerations.find(({ key }) => key === taint.key);
+  const near = podData.tolerations.find(({ key }) => key === taint.key);
   const but = near === undefined ? "" : ` (its toleration ${describeToleration(near)} is another)`;
   return `the pod does not tolerate its taint ${describeTaint(taint)}${but}; add a toleration if it may run there`;
 }

@@ -1,15 +1,15 @@
 import type { Requirements } from "../../requirements/requirements.ts";
-import type { Ask } from "../problem/pod-class.ts";
+import type { PodData } from "../problem/pod-class.ts";
 import type { Template } from "../problem/template.ts";
 import { claimNames } from "../rules/volumes.ts";
 import { placesOf } from "./places.ts";
 import { inOrder, listed, requirementText } from "./words.ts";
 
 /** Where the pod's volumes can be used, and where the pool's nodes (`node`: what they are, the pod's wishes included) can be. */
-export function volumeText(template: Template, ask: Ask, node: Requirements): string {
-  const claims = claimNames(ask.class.example);
-  const where = ask.volumeSets.map(({ requirements }) => inOrder([...requirements.values()].map(requirementText)).join(" and "));
-  const keys = new Set(ask.volumeSets.flatMap(({ requirements }) => [...requirements.keys()]));
+export function volumeText(template: Template, podData: PodData, node: Requirements): string {
+  const claims = claimNames(podData.class.example);
+  const where = podData.volumeSets.map(({ requirements }) => inOrder([...requirements.values()].map(requirementText)).join(" and "));
+  const keys = new Set(podData.volumeSets.flatMap(({ requirements }) => [...requirements.keys()]));
   const offers = inOrder(keys).flatMap((key) => {
     const open = placesOf(template, template.types, node, key);
     return open.length === 0 ? [] : [`${key} ${listed(open)}`];

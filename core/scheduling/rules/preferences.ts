@@ -10,7 +10,7 @@ import { isReadable } from "../../requirements/validation.ts";
 export type PreferencePolicy = "Respect" | "Ignore";
 
 /** What a pod asks for at one step of relaxation. Preferences that are still held count as demands. */
-export interface Shape {
+export interface RelaxationStep {
   /** What was given up to get here; undefined for the first shape. */
   readonly relaxed: string | undefined;
   readonly tolerations: readonly Toleration[];
@@ -40,7 +40,7 @@ function heaviestFirst<T>(terms: readonly Weighted<T>[]): Weighted<T>[] {
  * heaviest preferred affinity, anti-affinity and node affinity terms, then without ScheduleAnyway spreads, and last
  * (if `softTaints`: some pool has one) tolerating PreferNoSchedule.
  */
-export function shapesOf(spec: PodSpec, policy: PreferencePolicy, softTaints: boolean): readonly Shape[] {
+export function shapesOf(spec: PodSpec, policy: PreferencePolicy, softTaints: boolean): readonly RelaxationStep[] {
   const respect = policy === "Respect";
   const { nodeAffinity, podAffinity, podAntiAffinity } = spec.affinity ?? {};
   const required = [...requiredTerms(spec)];
@@ -59,7 +59,7 @@ export function shapesOf(spec: PodSpec, policy: PreferencePolicy, softTaints: bo
   let tolerations = spec.tolerations ?? [];
   const selector = requirementsFromLabels(spec.nodeSelector);
 
-  const shape = (relaxed: string | undefined): Shape => {
+  const shape = (relaxed: string | undefined): RelaxationStep => {
     const strict = intersectAll(selector, termRequirements(required[0]));
     const requirements = intersectAll(strict, termRequirements(preferredNode[0]?.term));
     return {

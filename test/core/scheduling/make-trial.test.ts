@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Pod } from "../../../core/model/pod.ts";
 import type { Snapshot } from "../../../core/model/snapshot.ts";
 import { podKey } from "../../../core/pods/predicates.ts";
-import { type Sketch, sketchOf } from "../../../core/scheduling/make-trial.ts";
+import { type ConsolidationTrial, makeConsolidationTrial } from "../../../core/scheduling/make-trial.ts";
 import { NODE_HOUR } from "../../../core/scheduling/problem/strategy.ts";
 import { solve } from "../../../core/scheduling/solve.ts";
 import { clusters } from "../../support/scheduling/arbitraries.ts";
@@ -23,11 +23,11 @@ function scene(pods: readonly Pod[], more: Partial<Snapshot> = {}): Snapshot {
   );
 }
 
-function sketch(snapshot: Snapshot, closed: readonly string[] = []): Sketch {
-  const homes = new Map(
+function trial(snapshot: Snapshot, closed: readonly string[] = []): ConsolidationTrial {
+  const podsByNode = new Map(
     ["a", "b"].map((name): [string, readonly Pod[]] => [name, snapshot.pods.filter(({ spec }) => spec.nodeName === name)]),
   );
-  return sketchOf(snapshot, { homes, closed: new Set(closed) });
+  return makeConsolidationTrial(snapshot, { podsByNode, closed: new Set(closed) });
 }
 
 const cpu = (name: string, amount: string, node = "a", spec: Pod["spec"] = {}) => boundPod(name, node, { cpu: amount }, spec);
@@ -35,7 +35,7 @@ const cpu = (name: string, amount: string, node = "a", spec: Pod["spec"] = {}) =
 describe("what the room of pods is worth", () => {
   it("grows with what they ask for, and adds up", () => {
     const [large, small] = [cpu("large", "1400m"), cpu("small", "500m")];
-    const { worthOf } = sketch(scene([large, small]));
+    const { worthOf } = trial(scene([large, small]));
     expect(worthOf([large])).toBeCloseTo(2.8 * worthOf([small]), 9);
     expect(worthOf([large, small])).toBeCloseTo(worthOf([large]) + worthOf([small]), 12);
     expect(worthOf([])).toBe(0);
@@ -44,13 +44,13 @@ describe("what the room of pods is worth", () => {
   it("is what it costs per core on the machines that are cheapest for all of them", () => {
     // m.large: $0.80 for 15.9 cores; g.medium: $0.16 for 3.9, which is less.
     const filling = cpu("p", "3900m");
-    expect(sketch(scene([filling])).worthOf([filling])).toBeCloseTo(0.16, 3);
+    expect(trial(scene([filling])).worthOf([filling])).toBeCloseTo(0.16, 3);
   });
 
   it("is nothing for pods that no pool can make a node for, nor for pods of other clusters", () => {
-    expect(sketch(scene([cpu("p", "1")])).worthOf([cpu("q", "1")])).toBe(0);
+    expect(trial(scene([cpu("p", "1")])).worthOf([cpu("q", "1")])).toBe(0);
     const odd = cpu("odd", "1", "a", { nodeSelector: { disk: "ssd" } });
-    expect(sketch(scene([odd])).worthOf([odd])).toBe(0);
+    expect(trial(scene([odd])).worthOf([odd])).toBe(0);
   });
 
   it("is never more than a plan for them costs", () => {
@@ -64,7 +64,7 @@ describe("what the room of pods is worth", () => {
         const { newNodeClaims, podErrors } = solve(snapshot);
         if (newNodeClaims.length === 0 || Object.keys(podErrors).length > 0) return;
         compared++;
-        const { worthOf } = sketchOf(snapshot, { homes: new Map([["gone", snapshot.pods]]), closed: new Set() });
+        const { worthOf } = makeConsolidationTrial(snapshot, { podsByNode: new Map([["gone", snapshot.pods]]), closed: new Set() });
         const costs = newNodeClaims.reduce((sum, { pricePerHour }) => sum + pricePerHour + NODE_HOUR, 0);
         expect(worthOf(snapshot.pods)).toBeLessThanOrEqual(costs + 1e-9);
       }),
@@ -78,26 +78,26 @@ describe("a cluster that is laid out", () => {
   const two = [cpu("p", "2"), cpu("q", "1", "b")];
 
   it("keeps nodes closed that are to be", () => {
-    expect(sketch(scene(two)).rearrangement.empty("a")).toBe(true);
-    expect(sketch(scene(two), ["b"]).rearrangement.empty("a")).toBe(false);
+    expect(trial(scene(two)).trialCluster.tryEmpty("a")).toBe(true);
+    expect(trial(scene(two), ["b"]).trialCluster.tryEmpty("a")).toBe(false);
   });
 
   it("keeps room for pods that wait, and for those that are only imagined", () => {
-    expect(sketch(scene([...two, pod("waits", { cpu: "3" })])).rearrangement.empty("a")).toBe(false);
-    const imagined = sketch(scene(two, { virtualPods: [pod("later", { cpu: "3" })] }));
-    expect(imagined.rearrangement.empty("a")).toBe(false);
+    expect(trial(scene([...two, pod("waits", { cpu: "3" })])).trialCluster.tryEmpty("a")).toBe(false);
+    const imagined = trial(scene(two, { virtualPods: [pod("later", { cpu: "3" })] }));
+    expect(imagined.trialCluster.tryEmpty("a")).toBe(false);
   });
 
   it("leaves pods out that are on their way to a node already", () => {
     const coming = pod("coming", { cpu: "3" });
     const nominated = new Map([[coming.metadata.uid ?? "", "default-b"]]);
-    expect(sketch(scene([...two, coming], { nominated })).rearrangement.empty("a")).toBe(false);
+    expect(trial(scene([...two, coming], { nominated })).trialCluster.tryEmpty("a")).toBe(false);
     const elsewhere = new Map([[coming.metadata.uid ?? "", "default-c"]]);
-    expect(sketch(scene([...two, coming], { nominated: elsewhere })).rearrangement.empty("a")).toBe(true);
+    expect(trial(scene([...two, coming], { nominated: elsewhere })).trialCluster.tryEmpty("a")).toBe(true);
   });
 
   it("gives nobody a place on a node that is going away", () => {
     const snapshot = scene(two, { disrupting: new Set(["default-b"]) });
-    expect(sketch(snapshot).rearrangement.empty("a")).toBe(false);
+    expect(trial(snapshot).trialCluster.tryEmpty("a")).toBe(false);
   });
 });

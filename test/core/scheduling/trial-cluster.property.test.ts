@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { Pod } from "../../../core/model/pod.ts";
 import type { Snapshot } from "../../../core/model/snapshot.ts";
 import { podKey } from "../../../core/pods/predicates.ts";
-import type { Rearrangement } from "../../../core/scheduling/trial-cluster.ts";
+import type { TrialCluster } from "../../../core/scheduling/trial-cluster.ts";
 import { clusters } from "../../support/scheduling/arbitraries.ts";
 import { nodeWithClaim, snapshotOf } from "../../support/scheduling/builders.ts";
 import { rearranged } from "../../support/scheduling/rearranged.ts";
@@ -14,8 +14,8 @@ const ZONE = "topology.kubernetes.io/zone";
 type Step =
   | { readonly does: "empty"; readonly node: number }
   | { readonly does: "together" | "without" | "order"; readonly nodes: readonly number[] }
-  | { readonly does: "mark" }
-  | { readonly does: "back"; readonly mark: number };
+  | { readonly does: "checkpoint" }
+  | { readonly does: "back"; readonly checkpoint: number };
 
 const number = fc.nat(5);
 const numbers = fc.array(number, { minLength: 1, maxLength: 3 });
@@ -23,8 +23,8 @@ const steps = fc.array(
   fc.oneof<fc.Arbitrary<Step>[]>(
     fc.record({ does: fc.constant("empty"), node: number }),
     fc.record({ does: fc.constantFrom("together", "without", "order"), nodes: numbers }),
-    fc.record({ does: fc.constant("mark") }),
-    fc.record({ does: fc.constant("back"), mark: fc.nat(3) }),
+    fc.record({ does: fc.constant("checkpoint") }),
+    fc.record({ does: fc.constant("back"), checkpoint: fc.nat(3) }),
   ),
   { minLength: 3, maxLength: 14 },
 );
@@ -48,14 +48,14 @@ const running = fc.tuple(clusters, fc.infiniteStream(fc.nat(9))).map(([cluster, 
 });
 
 /** All that can be asked about one node or two. */
-function answers(rearrangement: Rearrangement, names: readonly string[]): readonly unknown[] {
+function answers(trialCluster: TrialCluster, names: readonly string[]): readonly unknown[] {
   const sets = names.flatMap((one, i) => [[one], ...names.slice(i + 1).map((other) => [one, other])]);
   return sets.map((set) => {
-    const { homeless, ...rest } = rearrangement.without(set);
-    const mark = rearrangement.mark;
-    const isEmptied = rearrangement.emptyTogether(set);
-    rearrangement.backTo(mark);
-    return { set, ...rest, homeless: homeless.map(podKey).sort(), isEmptied };
+    const { unplaced, ...rest } = trialCluster.costOfRemoving(set);
+    const checkpoint = trialCluster.checkpoint;
+    const isEmptied = trialCluster.tryEmptyTogether(set);
+    trialCluster.revertTo(checkpoint);
+    return { set, ...rest, unplaced: unplaced.map(podKey).sort(), isEmptied };
   });
 }
 
@@ -65,16 +65,16 @@ it("is, after any steps there and back, as if only those that were kept had been
       const names = snapshot.nodes.map(({ metadata }) => metadata.name);
       const named = (list: readonly number[]) => list.flatMap((n) => names[n] ?? []);
       const used = rearranged(snapshot);
-      let kept: ((on: Rearrangement) => void)[] = [];
+      let kept: ((on: TrialCluster) => void)[] = [];
       let order: readonly string[] = [];
-      const marks: { readonly mark: Rearrangement["mark"]; readonly kept: typeof kept }[] = [];
-      const act = (change: (on: Rearrangement) => void): void => {
+      const marks: { readonly checkpoint: TrialCluster["checkpoint"]; readonly kept: typeof kept }[] = [];
+      const act = (change: (on: TrialCluster) => void): void => {
         const offered = order;
         change(used);
         kept = [
           ...kept,
           (on) => {
-            on.offerFirst(offered);
+            on.preferNodes(offered);
             change(on);
           },
         ];
@@ -82,34 +82,34 @@ it("is, after any steps there and back, as if only those that were kept had been
       for (const step of taken) {
         switch (step.does) {
           case "empty":
-            act((on) => void on.empty(names[step.node] ?? ""));
+            act((on) => void on.tryEmpty(names[step.node] ?? ""));
             break;
           case "together":
-            act((on) => void on.emptyTogether(named(step.nodes)));
+            act((on) => void on.tryEmptyTogether(named(step.nodes)));
             break;
           case "without":
-            used.without(named(step.nodes));
+            used.costOfRemoving(named(step.nodes));
             break;
           case "order":
             order = named(step.nodes);
-            used.offerFirst(order);
+            used.preferNodes(order);
             break;
-          case "mark":
-            marks.push({ mark: used.mark, kept });
+          case "checkpoint":
+            marks.push({ checkpoint: used.checkpoint, kept });
             break;
           case "back": {
-            const back = marks[step.mark];
+            const back = marks[step.checkpoint];
             if (back === undefined) break;
-            used.backTo(back.mark);
+            used.revertTo(back.checkpoint);
             kept = back.kept;
             // Later marks are of a way that has not been gone any more.
-            marks.length = step.mark + 1;
+            marks.length = step.checkpoint + 1;
           }
         }
       }
       const fresh = rearranged(snapshot);
       for (const change of kept) change(fresh);
-      fresh.offerFirst(order);
+      fresh.preferNodes(order);
       expect(answers(used, names)).toEqual(answers(fresh, names));
     }),
     { numRuns: 80 },

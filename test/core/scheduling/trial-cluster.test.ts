@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Pod, PodSpec } from "../../../core/model/pod.ts";
 import { podKey } from "../../../core/pods/predicates.ts";
-import type { Rearrangement } from "../../../core/scheduling/trial-cluster.ts";
+import type { TrialCluster } from "../../../core/scheduling/trial-cluster.ts";
 import { boundPod, nodePool, nodeWithClaim, pod, type Scenario, snapshotOf } from "../../support/scheduling/builders.ts";
 import { rearranged } from "../../support/scheduling/rearranged.ts";
 
@@ -18,7 +18,7 @@ interface Cluster {
   readonly more?: Partial<Scenario>;
 }
 
-function laidOut({ nodes, pods, closed, more }: Cluster, staying: readonly string[] = []): Rearrangement {
+function trialOnce({ nodes, pods, closed, more }: Cluster, staying: readonly string[] = []): TrialCluster {
   const machines = Object.entries(nodes).map(([name, parts]) => nodeWithClaim(name, parts));
   const snapshot = snapshotOf({ nodes: machines.map(({ node }) => node), nodeClaims: machines.map(({ claim }) => claim), pods, ...more });
   return rearranged(snapshot, closed, staying);
@@ -108,33 +108,33 @@ describe("pods move to nodes that may have them, and to no others", () => {
       goes: false,
     },
   ])("$name: $goes", ({ p: moving, a = {}, b = {}, others = [], closed = [], more = {}, goes }) => {
-    const rearrangement = laidOut({ nodes: { a, b }, pods: [moving, ...others], closed, more });
-    expect(rearrangement.empty("a")).toBe(goes);
-    const together = laidOut({ nodes: { a, b }, pods: [moving, ...others], closed, more });
-    expect(together.emptyTogether(["a"])).toBe(goes);
+    const trialCluster = trialOnce({ nodes: { a, b }, pods: [moving, ...others], closed, more });
+    expect(trialCluster.tryEmpty("a")).toBe(goes);
+    const together = trialOnce({ nodes: { a, b }, pods: [moving, ...others], closed, more });
+    expect(together.tryEmptyTogether(["a"])).toBe(goes);
   });
 
   it("moves nothing to a node that is gone", () => {
-    const rearrangement = laidOut({ nodes: { a: {}, b: {} }, pods: [boundPod("p", "a"), boundPod("q", "b")] });
-    expect([rearrangement.empty("a"), rearrangement.empty("b")]).toEqual([true, false]);
+    const trialCluster = trialOnce({ nodes: { a: {}, b: {} }, pods: [boundPod("p", "a"), boundPod("q", "b")] });
+    expect([trialCluster.tryEmpty("a"), trialCluster.tryEmpty("b")]).toEqual([true, false]);
   });
 
   it("does not put pods that moved where they keep each other away", () => {
     const web = (name: string, node: string) => boundPod(name, node, CPU, apart(HOST), { labels });
     const nodes = { a: {}, b: {}, c: {} };
-    const rearrangement = laidOut({ nodes, pods: [web("p", "a"), web("q", "b")] });
-    expect([rearrangement.empty("a"), rearrangement.empty("b")]).toEqual([true, false]);
+    const trialCluster = trialOnce({ nodes, pods: [web("p", "a"), web("q", "b")] });
+    expect([trialCluster.tryEmpty("a"), trialCluster.tryEmpty("b")]).toEqual([true, false]);
   });
 
   it("takes nodes whose pods stay for what they have left", () => {
     const pods = [boundPod("p", "a", { cpu: "2" }), boundPod("q", "b", { cpu: "3" })];
-    expect(laidOut({ nodes: { a: {}, b: {} }, pods }, ["b"]).empty("a")).toBe(false);
+    expect(trialOnce({ nodes: { a: {}, b: {} }, pods }, ["b"]).tryEmpty("a")).toBe(false);
   });
 
   it("knows nothing of nodes that do not exist", () => {
-    const rearrangement = laidOut({ nodes: { a: {} }, pods: [] });
-    expect(rearrangement.empty("nowhere")).toBe(false);
-    expect(rearrangement.without(["nowhere"])).toEqual({ homeless: [], newNodes: 0, price: 0 });
+    const trialCluster = trialOnce({ nodes: { a: {} }, pods: [] });
+    expect(trialCluster.tryEmpty("nowhere")).toBe(false);
+    expect(trialCluster.costOfRemoving(["nowhere"])).toEqual({ unplaced: [], newNodes: 0, price: 0 });
   });
 });
 
@@ -143,15 +143,15 @@ describe("pods that wait", () => {
 
   it("keep the room that they will have", () => {
     const pods = [boundPod("p", "a", { cpu: "2" }), boundPod("q", "b")];
-    expect(laidOut({ nodes: { a: {}, b: {} }, pods }).empty("a")).toBe(true);
-    expect(laidOut({ nodes: { a: {}, b: {} }, pods: [...pods, waiting] }).empty("a")).toBe(false);
+    expect(trialOnce({ nodes: { a: {}, b: {} }, pods }).tryEmpty("a")).toBe(true);
+    expect(trialOnce({ nodes: { a: {}, b: {} }, pods: [...pods, waiting] }).tryEmpty("a")).toBe(false);
   });
 
   it("must find another place when they were to go to the node that goes", () => {
     const pods = [boundPod("p", "a"), boundPod("q", "b", { cpu: "2" })];
-    const rearrangement = laidOut({ nodes: { a: {}, b: {} }, pods: [...pods, waiting] });
-    expect(rearrangement.empty("a")).toBe(false);
-    expect(rearrangement.without(["a"]).newNodes).toBe(1);
+    const trialCluster = trialOnce({ nodes: { a: {}, b: {} }, pods: [...pods, waiting] });
+    expect(trialCluster.tryEmpty("a")).toBe(false);
+    expect(trialCluster.costOfRemoving(["a"]).newNodes).toBe(1);
   });
 });
 
@@ -166,36 +166,36 @@ describe("several nodes at once", () => {
   ];
 
   it("finds places, the largest pods first, where one after another finds none", () => {
-    const rearrangement = laidOut({ nodes, pods });
-    rearrangement.offerFirst(["c", "d"]);
-    expect([rearrangement.empty("a"), rearrangement.empty("b")]).toEqual([true, false]);
-    const together = laidOut({ nodes, pods });
-    together.offerFirst(["c", "d"]);
-    expect(together.emptyTogether(["a", "b"])).toBe(true);
-    expect(together.empty("c")).toBe(false);
+    const trialCluster = trialOnce({ nodes, pods });
+    trialCluster.preferNodes(["c", "d"]);
+    expect([trialCluster.tryEmpty("a"), trialCluster.tryEmpty("b")]).toEqual([true, false]);
+    const together = trialOnce({ nodes, pods });
+    together.preferNodes(["c", "d"]);
+    expect(together.tryEmptyTogether(["a", "b"])).toBe(true);
+    expect(together.tryEmpty("c")).toBe(false);
   });
 
   it("changes nothing when one pod finds none", () => {
-    const rearrangement = laidOut({ nodes, pods });
-    expect(rearrangement.emptyTogether(["a", "b", "c"])).toBe(false);
-    expect(rearrangement.emptyTogether(["a", "b"])).toBe(true);
+    const trialCluster = trialOnce({ nodes, pods });
+    expect(trialCluster.tryEmptyTogether(["a", "b", "c"])).toBe(false);
+    expect(trialCluster.tryEmptyTogether(["a", "b"])).toBe(true);
   });
 
   it("offers nodes in the order that is asked for", () => {
     const free = { nodes: { a: {}, b: {}, c: {} }, pods: [boundPod("p", "a", { cpu: "2" }), boundPod("q", "c", { cpu: "3" })] };
-    const toB = laidOut(free);
-    expect(toB.empty("a") && toB.empty("c")).toBe(false);
-    const last = laidOut({ ...free, pods: [boundPod("p", "a"), boundPod("q", "c", { cpu: "3" })] });
-    last.offerFirst(["c", "b"]);
-    expect(last.empty("a") && last.empty("c")).toBe(true);
+    const toB = trialOnce(free);
+    expect(toB.tryEmpty("a") && toB.tryEmpty("c")).toBe(false);
+    const last = trialOnce({ ...free, pods: [boundPod("p", "a"), boundPod("q", "c", { cpu: "3" })] });
+    last.preferNodes(["c", "b"]);
+    expect(last.tryEmpty("a") && last.tryEmpty("c")).toBe(true);
   });
 });
 
 describe("what it would take", () => {
   const onDemand = [nodePool("default", { requirements: [{ key: "karpenter.sh/capacity-type", operator: "In", values: ["on-demand"] }] })];
-  const without = (pods: readonly Pod[], names: readonly string[], nodes: Cluster["nodes"] = { a: {} }) => {
-    const { homeless, ...rest } = laidOut({ nodes, pods, more: { nodePools: onDemand } }).without(names);
-    return { ...rest, homeless: homeless.map(podKey) };
+  const costOfRemoving = (pods: readonly Pod[], names: readonly string[], nodes: Cluster["nodes"] = { a: {} }) => {
+    const { unplaced, ...rest } = trialOnce({ nodes, pods, more: { nodePools: onDemand } }).costOfRemoving(names);
+    return { ...rest, unplaced: unplaced.map(podKey) };
   };
 
   it.for([
@@ -214,14 +214,14 @@ describe("what it would take", () => {
       want: { newNodes: 2, price: 0.2 },
     },
   ])("is $name", ({ pods, nodes, want }) => {
-    const found = without(pods, ["a"], nodes);
-    expect(found).toMatchObject({ newNodes: want.newNodes, homeless: [] });
+    const found = costOfRemoving(pods, ["a"], nodes);
+    expect(found).toMatchObject({ newNodes: want.newNodes, unplaced: [] });
     expect(found.price).toBeCloseTo(want.price, 9);
   });
 
   it("names pods that neither a node nor a pool takes", () => {
     const odd = boundPod("odd", "a", CPU, { nodeSelector: { disk: "ssd" } });
-    expect(without([odd, boundPod("p", "a")], ["a"], { a: {}, b: {} })).toMatchObject({ homeless: ["default/odd"], newNodes: 0 });
+    expect(costOfRemoving([odd, boundPod("p", "a")], ["a"], { a: {}, b: {} })).toMatchObject({ unplaced: ["default/odd"], newNodes: 0 });
   });
 
   it("does not give up a wish for a node that is there when a new one would fulfil it", () => {
@@ -235,7 +235,7 @@ describe("what it would take", () => {
       },
     };
     const pods = [boundPod("p", "a", CPU, wish)];
-    expect(without(pods, ["a"], { a: {}, b: {} })).toMatchObject({ newNodes: 1, homeless: [] });
+    expect(costOfRemoving(pods, ["a"], { a: {}, b: {} })).toMatchObject({ newNodes: 1, unplaced: [] });
   });
 });
 
@@ -249,28 +249,28 @@ describe("a step that is taken back", () => {
     { name: "volumes", p: p(mounts("one")), q: boundPod("q", "c", CPU, mounts("two")), more: DISKS },
     { name: "distance", p: p(apart(HOST)), q: boundPod("q", "c", CPU, apart(HOST), { labels }) },
   ])("gives back the $name that it took", ({ p: there, q, more = {} }) => {
-    const rearrangement = laidOut({ nodes, pods: [there, q], closed: ["a"], more });
-    const mark = rearrangement.mark;
-    expect([rearrangement.empty("a"), rearrangement.empty("c")]).toEqual([true, false]);
-    rearrangement.backTo(mark);
-    expect([rearrangement.empty("c"), rearrangement.empty("a")]).toEqual([true, false]);
+    const trialCluster = trialOnce({ nodes, pods: [there, q], closed: ["a"], more });
+    const checkpoint = trialCluster.checkpoint;
+    expect([trialCluster.tryEmpty("a"), trialCluster.tryEmpty("c")]).toEqual([true, false]);
+    trialCluster.revertTo(checkpoint);
+    expect([trialCluster.tryEmpty("c"), trialCluster.tryEmpty("a")]).toEqual([true, false]);
   });
 
   it("leaves a node gone that was gone before", () => {
-    const rearrangement = laidOut({ nodes: { a: {}, b: {} }, pods: [p()] });
-    expect(rearrangement.empty("b")).toBe(true);
-    const mark = rearrangement.mark;
-    expect(rearrangement.empty("b")).toBe(true);
-    rearrangement.backTo(mark);
-    expect(rearrangement.empty("a")).toBe(false);
+    const trialCluster = trialOnce({ nodes: { a: {}, b: {} }, pods: [p()] });
+    expect(trialCluster.tryEmpty("b")).toBe(true);
+    const checkpoint = trialCluster.checkpoint;
+    expect(trialCluster.tryEmpty("b")).toBe(true);
+    trialCluster.revertTo(checkpoint);
+    expect(trialCluster.tryEmpty("a")).toBe(false);
   });
 
   it("takes its pods along", () => {
-    const rearrangement = laidOut({ nodes: { a: {}, b: {} }, pods: [p()], closed: ["a"] });
-    const mark = rearrangement.mark;
-    expect(rearrangement.empty("a")).toBe(true);
-    expect(rearrangement.without(["b"]).newNodes).toBe(1);
-    rearrangement.backTo(mark);
-    expect(rearrangement.without(["b"]).newNodes).toBe(0);
+    const trialCluster = trialOnce({ nodes: { a: {}, b: {} }, pods: [p()], closed: ["a"] });
+    const checkpoint = trialCluster.checkpoint;
+    expect(trialCluster.tryEmpty("a")).toBe(true);
+    expect(trialCluster.costOfRemoving(["b"]).newNodes).toBe(1);
+    trialCluster.revertTo(checkpoint);
+    expect(trialCluster.costOfRemoving(["b"]).newNodes).toBe(0);
   });
 });

@@ -98,7 +98,7 @@ export interface CarriedOut {
   /** "namespace/name" of each pod that moved, to the name of its node. */
   readonly landed: ReadonlyMap<string, string>;
   /** Pods that ran and have no place any more, with the reason: they wait in the snapshot. */
-  readonly homeless: ReadonlyMap<string, string>;
+  readonly unplaced: ReadonlyMap<string, string>;
 }
 
 type Command = Pick<CommandRecord, "id" | "candidates" | "replacements">;
@@ -153,28 +153,28 @@ export function carriedOut(snapshot: Snapshot, command: Command): CarriedOut {
     nodeClaims: [...snapshot.nodeClaims.filter(({ metadata }) => !claims.has(metadata.name)), ...machines.map(({ claim }) => claim)],
     pods: snapshot.pods.filter(({ spec }) => !gone.has(spec.nodeName ?? "")),
   };
-  const anew = solvedAnew(cleared, command, moving, machines);
-  const hasRoom = moving.every((pod) => anew.has(podKey(pod)));
-  const nodeOf = hasRoom ? anew : (asPlanned(snapshot, command, moving, machines) ?? anew);
+  const replacements_ = solvedAnew(cleared, command, moving, machines);
+  const hasRoom = moving.every((pod) => replacements_.has(podKey(pod)));
+  const nodeOf = hasRoom ? replacements_ : (asPlanned(snapshot, command, moving, machines) ?? replacements_);
   const landed = new Map<string, string>();
-  const homeless = new Map<string, string>();
+  const unplaced = new Map<string, string>();
   const placed = moving.map((pod): Pod => {
     const key = podKey(pod);
     const { nodeName: _, ...spec } = pod.spec;
     const nodeName = nodeOf.get(key);
     if (nodeName === undefined) {
-      homeless.set(key, "neither a fresh solve nor the plan behind the command has room for it");
+      unplaced.set(key, "neither a fresh solve nor the plan behind the command has room for it");
       return { ...pod, spec };
     }
     landed.set(key, nodeName);
     return { ...pod, spec: { ...spec, nodeName } };
   });
-  return { snapshot: { ...cleared, pods: [...cleared.pods, ...placed] }, machines, landed, homeless };
+  return { snapshot: { ...cleared, pods: [...cleared.pods, ...placed] }, machines, landed, unplaced };
 }
 
 /** The cluster after a command. Throws when a pod that ran has no place: that is what a command must never come to. */
 export function carryOut(snapshot: Snapshot, command: CommandRecord): Snapshot {
-  const { snapshot: after, homeless } = carriedOut(snapshot, command);
-  for (const [pod, why] of homeless) throw new Error(`${pod} has no place after ${command.id}: ${why}`);
+  const { snapshot: after, unplaced } = carriedOut(snapshot, command);
+  for (const [pod, why] of unplaced) throw new Error(`${pod} has no place after ${command.id}: ${why}`);
   return after;
 }

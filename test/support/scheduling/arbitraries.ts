@@ -63,32 +63,32 @@ const podSpec: fc.Arbitrary<PodSpec> = fc
     atStart: optional(fc.constantFrom("500m", "3"), 8),
   })
   .map(
-    (ask): PodSpec => ({
+    (podData): PodSpec => ({
       containers: [
         {
           name: "main",
-          resources: { requests: { cpu: ask.cpu, memory: ask.memory } },
-          ...(ask.port === undefined ? {} : { ports: [{ hostPort: ask.port }] }),
+          resources: { requests: { cpu: podData.cpu, memory: podData.memory } },
+          ...(podData.port === undefined ? {} : { ports: [{ hostPort: podData.port }] }),
         },
       ],
-      ...(ask.atStart === undefined ? {} : { initContainers: [{ name: "first", resources: { requests: { cpu: ask.atStart } } }] }),
-      ...(ask.nodeSelector === undefined ? {} : { nodeSelector: ask.nodeSelector }),
+      ...(podData.atStart === undefined ? {} : { initContainers: [{ name: "first", resources: { requests: { cpu: podData.atStart } } }] }),
+      ...(podData.nodeSelector === undefined ? {} : { nodeSelector: podData.nodeSelector }),
       affinity: {
         nodeAffinity: {
-          ...(ask.required ? { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: ask.required } } : {}),
-          ...(ask.preferred ? { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: ask.preferred }] } : {}),
+          ...(podData.required ? { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: podData.required } } : {}),
+          ...(podData.preferred ? { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: podData.preferred }] } : {}),
         },
-        ...(ask.together ? { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [ask.together] } } : {}),
+        ...(podData.together ? { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [podData.together] } } : {}),
         podAntiAffinity: {
-          ...(ask.apart ? { requiredDuringSchedulingIgnoredDuringExecution: [ask.apart] } : {}),
-          ...(ask.preferredApart
-            ? { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, podAffinityTerm: ask.preferredApart }] }
+          ...(podData.apart ? { requiredDuringSchedulingIgnoredDuringExecution: [podData.apart] } : {}),
+          ...(podData.preferredApart
+            ? { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, podAffinityTerm: podData.preferredApart }] }
             : {}),
         },
       },
-      topologySpreadConstraints: ask.spreads,
-      ...(ask.tolerates ? { tolerations: [{ key: "dedicated", operator: "Exists" as const }] } : {}),
-      ...(ask.claim === undefined ? {} : { volumes: [{ name: "data", persistentVolumeClaim: { claimName: ask.claim } }] }),
+      topologySpreadConstraints: podData.spreads,
+      ...(podData.tolerates ? { tolerations: [{ key: "dedicated", operator: "Exists" as const }] } : {}),
+      ...(podData.claim === undefined ? {} : { volumes: [{ name: "data", persistentVolumeClaim: { claimName: podData.claim } }] }),
     }),
   );
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { withPromisedRoom } from "../../../../core/disruption/cluster/command-room.ts";
+import { withCommandRoom } from "../../../../core/disruption/cluster/command-room.ts";
 import type { CommandRecord } from "../../../../core/model/record.ts";
 import { podUid } from "../../../../core/pods/predicates.ts";
 import { pendingPods } from "../../../../core/scheduling/problem/pending-pods.ts";
@@ -13,7 +13,7 @@ function world(phase: CommandRecord["phase"], more: { readonly isDestinationGoin
   const seen = { ...snapshot({ pools: [nodePool()], machines, pods: [moving, lost] }), disrupting: new Set(["a-claim"]) };
   const candidate = { nodeClaim: "a-claim", node: "a", nodePool: "default", pods: ["default/lost", "default/moving"] };
   const command = { id: "c", phase, candidates: [candidate], destinations: { "default/moving": "b-claim" } } as unknown as CommandRecord;
-  return withPromisedRoom(seen, [command]);
+  return withCommandRoom(seen, [command]);
 }
 
 const planned = (seen: ReturnType<typeof world>) => pendingPods(seen).pods.map(({ metadata }) => metadata.name);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Candidate, findCandidates } from "../../../../core/disruption/cluster/candidate.ts";
 import { viewCluster } from "../../../../core/disruption/cluster/view.ts";
-import { moveCost, netSavings, notRepaid } from "../../../../core/disruption/consolidation/payback.ts";
+import { moveCost, netSavings, paybackTooLong } from "../../../../core/disruption/consolidation/payback.ts";
 import { simulateWithSolve } from "../../../../core/disruption/consolidation/simulate.ts";
 import { planDisruption } from "../../../../core/disruption/plan.ts";
 import { describeBlocked } from "../../../../core/disruption/reports/wording.ts";
@@ -53,11 +53,11 @@ describe("what a move counts as", () => {
     { name: "not within an hour when it saves as little", horizonMs: HOUR_MS, saves: 0.0002, blocked: true },
     { name: "when both come to exactly the same", horizonMs: HOUR_MS, saves: 0.004, blocked: false },
   ])("is refused or not: $name", ({ horizonMs, saves, blocked }) => {
-    expect(notRepaid({ cluster: "c", horizonMs }, candidatesOf(cluster(3)), saves) !== undefined).toBe(blocked);
+    expect(paybackTooLong({ cluster: "c", horizonMs }, candidatesOf(cluster(3)), saves) !== undefined).toBe(blocked);
   });
 
   it("tells what was weighed against what", () => {
-    const blocked = notRepaid({ cluster: "c", horizonMs: 1.5 * HOUR_MS }, candidatesOf(cluster(3)), 0.0002);
+    const blocked = paybackTooLong({ cluster: "c", horizonMs: 1.5 * HOUR_MS }, candidatesOf(cluster(3)), 0.0002);
     expect(blocked && describeBlocked(blocked)).toBe(
       "Saving $0.0002/h does not repay moving its pods within 1.5 h (CONSOLIDATION_HORIZON): that counts as $0.0040",
     );

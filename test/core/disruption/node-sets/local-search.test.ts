@@ -4,27 +4,27 @@ import { type PoolBudget, poolBudgets } from "../../../../core/disruption/cluste
 import { type Candidate, findCandidates } from "../../../../core/disruption/cluster/candidate.ts";
 import { viewCluster } from "../../../../core/disruption/cluster/view.ts";
 import { isConsolidationCandidate, totalPrice } from "../../../../core/disruption/consolidation/consolidation.ts";
-import { sketchFor } from "../../../../core/disruption/consolidation/simulate.ts";
-import { bestEmptied } from "../../../../core/disruption/node-sets/deletable-set.ts";
-import { exchanged } from "../../../../core/disruption/node-sets/local-search.ts";
-import { type Wasteful, wastefulFirst } from "../../../../core/disruption/node-sets/savings-potential.ts";
+import { trialFor } from "../../../../core/disruption/consolidation/simulate.ts";
+import { bestDeletableSet } from "../../../../core/disruption/node-sets/deletable-set.ts";
+import { improveNodeSet } from "../../../../core/disruption/node-sets/local-search.ts";
+import { bySavingsRatio, type SavingsPotential } from "../../../../core/disruption/node-sets/savings-potential.ts";
 import type { DisruptionSettings } from "../../../../core/disruption/settings.ts";
 import type { Snapshot } from "../../../../core/model/snapshot.ts";
-import { type Sketch, sketchOf } from "../../../../core/scheduling/make-trial.ts";
+import { type ConsolidationTrial, makeConsolidationTrial } from "../../../../core/scheduling/make-trial.ts";
 import { underutilizedCluster } from "../../../conformance/clusters/cluster.ts";
 import { pod, snapshot } from "../builders.ts";
 
 interface Stage {
-  readonly sketch: Sketch;
-  readonly wasteful: readonly Wasteful[];
+  readonly trial: ConsolidationTrial;
+  readonly potentials: readonly SavingsPotential[];
   readonly budgets: ReadonlyMap<string, PoolBudget>;
 }
 
 function stage(cluster: Snapshot): Stage {
   const view = viewCluster({ snapshot: cluster, records: [], commands: [], now: cluster.now });
   const candidates = findCandidates(view).all.filter((candidate) => isConsolidationCandidate(candidate, view.now));
-  const sketch = sketchFor(view, candidates, sketchOf);
-  return { sketch, wasteful: wastefulFirst(candidates, sketch), budgets: poolBudgets(view, "Underutilized") };
+  const trial = trialFor(view, candidates, makeConsolidationTrial);
+  return { trial, potentials: bySavingsRatio(candidates, trial), budgets: poolBudgets(view, "Underutilized") };
 }
 
 const SETTINGS: DisruptionSettings = { cluster: "c" };
@@ -53,9 +53,9 @@ const turned = (cluster: Snapshot): Snapshot => ({
 
 describe.for(rows)("sets that exchange proposes in a cluster of kind $name", ({ cluster }) => {
   const scene = stage(cluster);
-  const { sketch, wasteful, budgets } = scene;
-  const start = bestEmptied(sketch, wasteful, budgets, SETTINGS);
-  const proposals = exchanged(sketch, start, wasteful, budgets, SETTINGS);
+  const { trial, potentials, budgets } = scene;
+  const start = bestDeletableSet(trial, potentials, budgets, SETTINGS);
+  const proposals = improveNodeSet(trial, start, potentials, budgets, SETTINGS);
 
   it("are worth trying, the best first, each once", () => {
     expect(proposals.length).toBeGreaterThan(0);
@@ -65,11 +65,11 @@ describe.for(rows)("sets that exchange proposes in a cluster of kind $name", ({ 
   });
 
   it("leave no pod without a place", () => {
-    for (const { candidates } of proposals) expect(sketch.rearrangement.without(namesOf(candidates)).homeless).toEqual([]);
+    for (const { candidates } of proposals) expect(trial.trialCluster.costOfRemoving(namesOf(candidates)).unplaced).toEqual([]);
   });
 
   it("better what they start from", () => {
-    const { price, newNodes } = sketch.rearrangement.without(namesOf(start));
+    const { price, newNodes } = trial.trialCluster.costOfRemoving(namesOf(start));
     expect(newNodes).toBeLessThanOrEqual(start.length);
     expect(proposals[0]?.net).toBeGreaterThanOrEqual(totalPrice(start) - price);
   });
@@ -77,23 +77,23 @@ describe.for(rows)("sets that exchange proposes in a cluster of kind $name", ({ 
   it("keep to the budgets of all pools", () => {
     for (const nodes of [0, 1, 2]) {
       const within = allowing(nodes, scene);
-      const begun = bestEmptied(sketch, wasteful, within, SETTINGS);
-      const sets = [begun, ...exchanged(sketch, begun, wasteful, within, SETTINGS).map(({ candidates }) => candidates)];
+      const begun = bestDeletableSet(trial, potentials, within, SETTINGS);
+      const sets = [begun, ...improveNodeSet(trial, begun, potentials, within, SETTINGS).map(({ candidates }) => candidates)];
       expect(Math.max(...sets.map(perPool))).toBeLessThanOrEqual(nodes);
     }
   });
 
   it("are the same in whatever order the cluster is told", () => {
     const other = stage(turned(cluster));
-    const begun = bestEmptied(other.sketch, other.wasteful, other.budgets, SETTINGS);
+    const begun = bestDeletableSet(other.trial, other.potentials, other.budgets, SETTINGS);
     expect(namesOf(begun)).toEqual(namesOf(start));
     const told = (sets: typeof proposals) => sets.map(({ candidates, net }) => [net.toFixed(9), ...namesOf(candidates)]);
-    expect(told(exchanged(other.sketch, begun, other.wasteful, other.budgets, SETTINGS))).toEqual(told(proposals));
+    expect(told(improveNodeSet(other.trial, begun, other.potentials, other.budgets, SETTINGS))).toEqual(told(proposals));
   });
 
   it("leave the sketch as it was", () => {
     const before = namesOf(start);
-    expect(namesOf(bestEmptied(sketch, wasteful, budgets, SETTINGS))).toEqual(before);
+    expect(namesOf(bestDeletableSet(trial, potentials, budgets, SETTINGS))).toEqual(before);
   });
 });
 
@@ -103,34 +103,34 @@ it("proposes nothing that leaves a pod without a place, however much it would sa
     machines: ["a", "b", "c"].map((name) => ({ name, type: "huge" })),
     pods: [pod("odd", "a", { spec: only }), pod("q", "b"), pod("r", "c")],
   });
-  const { sketch, wasteful, budgets } = stage(scene);
-  const proposals = exchanged(sketch, [], wasteful, budgets, SETTINGS);
+  const { trial, potentials, budgets } = stage(scene);
+  const proposals = improveNodeSet(trial, [], potentials, budgets, SETTINGS);
   expect(proposals.length).toBeGreaterThan(0);
   expect(proposals.flatMap(({ candidates }) => namesOf(candidates))).not.toContain("a");
 });
 
 describe.for(rows)("nodes that can be emptied together in a cluster of kind $name", ({ cluster }) => {
-  const { sketch, wasteful, budgets } = stage(cluster);
-  const emptied = namesOf(bestEmptied(sketch, wasteful, budgets, SETTINGS));
+  const { trial, potentials, budgets } = stage(cluster);
+  const emptied = namesOf(bestDeletableSet(trial, potentials, budgets, SETTINGS));
 
   it("need nothing in their place", () => {
-    const mark = sketch.rearrangement.mark;
-    const isLawful = emptied.every((name) => sketch.rearrangement.empty(name)) || sketch.rearrangement.emptyTogether(emptied);
-    sketch.rearrangement.backTo(mark);
+    const checkpoint = trial.trialCluster.checkpoint;
+    const isLawful = emptied.every((name) => trial.trialCluster.tryEmpty(name)) || trial.trialCluster.tryEmptyTogether(emptied);
+    trial.trialCluster.revertTo(checkpoint);
     expect(isLawful).toBe(true);
   });
 
   it("are not moved for less than moving counts as", () => {
     const dear = { ...SETTINGS, podMoveCost: 1000, horizonMs: 3_600_000 };
-    expect(bestEmptied(sketch, wasteful, budgets, dear)).toEqual([]);
+    expect(bestDeletableSet(trial, potentials, budgets, dear)).toEqual([]);
   });
 });
 
 it("tries what wastes most for each pod that must move first", () => {
   for (const { cluster } of rows) {
-    const { wasteful } = stage(cluster);
-    const perPod = wasteful.map(({ candidate, waste }) => waste / candidate.disruptionCost);
+    const { potentials } = stage(cluster);
+    const perPod = potentials.map(({ candidate, potential }) => potential / candidate.disruptionCost);
     expect(perPod).toEqual(perPod.toSorted((a, b) => b - a));
-    for (const { candidate, waste } of wasteful) expect(waste).toBeLessThanOrEqual(candidate.pricePerHour);
+    for (const { candidate, potential } of potentials) expect(potential).toBeLessThanOrEqual(candidate.pricePerHour);
   }
 });

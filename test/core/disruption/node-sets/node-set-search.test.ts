@@ -5,8 +5,8 @@ import { findCandidates } from "../../../../core/disruption/cluster/candidate.ts
 import { viewCluster } from "../../../../core/disruption/cluster/view.ts";
 import { isConsolidationCandidate } from "../../../../core/disruption/consolidation/consolidation.ts";
 import type { Decision } from "../../../../core/disruption/consolidation/decision.ts";
-import { type Simulate, simulateWithSolve, sketchFor } from "../../../../core/disruption/consolidation/simulate.ts";
-import { jointly } from "../../../../core/disruption/node-sets/node-set-search.ts";
+import { type Simulate, simulateWithSolve, trialFor } from "../../../../core/disruption/consolidation/simulate.ts";
+import { findNodeSet } from "../../../../core/disruption/node-sets/node-set-search.ts";
 import { planDisruption } from "../../../../core/disruption/plan.ts";
 import { describeBlocked } from "../../../../core/disruption/reports/wording.ts";
 import type { DisruptionSettings } from "../../../../core/disruption/settings.ts";
@@ -14,7 +14,7 @@ import type { InstanceType } from "../../../../core/model/instance-type.ts";
 import type { NodePool } from "../../../../core/model/node-pool.ts";
 import type { Pod } from "../../../../core/model/pod.ts";
 import type { Snapshot } from "../../../../core/model/snapshot.ts";
-import { sketchOf } from "../../../../core/scheduling/make-trial.ts";
+import { makeConsolidationTrial } from "../../../../core/scheduling/make-trial.ts";
 import { underutilizedCluster } from "../../../conformance/clusters/cluster.ts";
 import { CLUSTER_KINDS, type ClusterKindName } from "../../../conformance/clusters/kinds.ts";
 import { replay } from "../../../conformance/clusters/replay.ts";
@@ -31,9 +31,9 @@ function choose(start: Snapshot, { settings = {}, simulate = simulateWithSolve, 
   const view = viewCluster({ snapshot: start, records: [], commands: [], now: start.now });
   const { all } = findCandidates(view);
   const movable = all.filter((candidate) => isConsolidationCandidate(candidate, view.now));
-  const sketch = sketchFor(view, movable, sketchOf);
-  const context = { view, settings: { cluster: "c", ...settings }, simulate, sketch: () => sketch };
-  return jointly(context, all, poolBudgets(view, "Underutilized"), outOfTime);
+  const trial = trialFor(view, movable, makeConsolidationTrial);
+  const context = { view, settings: { cluster: "c", ...settings }, simulate, trial: () => trial };
+  return findNodeSet(context, all, poolBudgets(view, "Underutilized"), outOfTime);
 }
 
 const goingOf = ({ found }: Decision): readonly string[] => (found?.candidates ?? []).map(({ node }) => node).sort();

@@ -239,9 +239,9 @@ describe("of the sets that were tried", () => {
     const { trials, set, asked } = stage(scene, roomForAll, {}, 2);
     const first = trials.try(set("a", "b"), 1, "quick");
     expect(trials.try(set("a", "b").toReversed(), 1, "quick")).toBe(first);
-    expect([asked(), trials.isSpent]).toEqual([1, false]);
+    expect([asked(), trials.isExhausted]).toEqual([1, false]);
     trials.try(set("c"), 1, "quick");
-    expect([asked(), trials.isSpent]).toEqual([2, true]);
+    expect([asked(), trials.isExhausted]).toEqual([2, true]);
   });
 
   it("of equal savings for equal trouble, the one that ends more nodes is taken: each has a volume", () => {

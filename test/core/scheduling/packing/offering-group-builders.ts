@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import type { Offering } from "../../../../core/model/instance-type.ts";
-import { type Supply, supplyOf } from "../../../../core/scheduling/packing/items.ts";
-import { type Cell, cellsOf } from "../../../../core/scheduling/packing/offering-groups.ts";
-import { Worth } from "../../../../core/scheduling/packing/shadow-prices.ts";
+import { type Demand, demandOf } from "../../../../core/scheduling/packing/demand.ts";
+import { type OfferingGroup, offeringGroupsFor } from "../../../../core/scheduling/packing/offering-groups.ts";
+import { ShadowPrices } from "../../../../core/scheduling/packing/shadow-prices.ts";
 import { nodeViews } from "../../../../core/scheduling/problem/node-view.ts";
 import { pendingPods } from "../../../../core/scheduling/problem/pending-pods.ts";
-import { type World, worldOf } from "../../../../core/scheduling/problem/problem.ts";
+import { problemFor, type SchedulingProblem } from "../../../../core/scheduling/problem/problem.ts";
 import { TopologyState } from "../../../../core/scheduling/problem/topology-state.ts";
 import { instanceType, nodePool, pods, type Scenario, scenario, snapshotOf, ZONES } from "../../../support/scheduling/builders.ts";
 
@@ -13,9 +13,9 @@ export const ZONE = "topology.kubernetes.io/zone";
 export const HOST = "kubernetes.io/hostname";
 
 /** The world that the recipes of a scenario start from. */
-export function worldFor(parts: Partial<Scenario>): World {
+export function problemFromParts(parts: Partial<Scenario>): SchedulingProblem {
   const snapshot = snapshotOf(parts);
-  return worldOf(snapshot, nodeViews(snapshot), pendingPods(snapshot).pods, {
+  return problemFor(snapshot, nodeViews(snapshot), pendingPods(snapshot).pods, {
     policy: "Respect",
     minValuesPolicy: "Strict",
     reservedMode: "strict",
@@ -31,28 +31,36 @@ export function onDemand(zone: string, price: number): Offering {
 
 /** Everything that recipes are mixed from, with nothing placed yet. */
 export interface Market {
-  readonly world: World;
+  readonly problem: SchedulingProblem;
   readonly topology: TopologyState;
   readonly left: readonly number[];
-  readonly supply: Supply;
-  readonly cells: readonly Cell[];
-  readonly worth: Worth;
+  readonly demand: Demand;
+  readonly offeringGroups: readonly OfferingGroup[];
+  readonly shadowPrices: ShadowPrices;
   readonly width: number;
 }
 
 export function marketFor(parts: Partial<Scenario>): Market {
-  const world = worldFor(parts);
-  const topology = new TopologyState(world.groups);
-  const left = world.classes.map(({ pods: alike }) => alike.length);
-  const supply = supplyOf(world, left, topology);
-  const width = world.axis.names.length;
-  const cells = cellsOf(supply.kinds, width);
-  return { world, topology, left, supply, cells, width, worth: new Worth(cells, supply.stocks, supply.kinds.length, width, 3) };
+  const problem = problemFromParts(parts);
+  const topology = new TopologyState(problem.groups);
+  const left = problem.classes.map(({ pods: alike }) => alike.length);
+  const demand = demandOf(problem, left, topology);
+  const width = problem.axis.names.length;
+  const offeringGroups = offeringGroupsFor(demand.kinds, width);
+  return {
+    problem,
+    topology,
+    left,
+    demand,
+    offeringGroups,
+    width,
+    shadowPrices: new ShadowPrices(offeringGroups, demand.items, demand.kinds.length, width, 3),
+  };
 }
 
 /** Zones to which a stock's pods are bound; empty when they may go to any. */
-export function zonesOf({ kinds, stocks }: Supply, stock: number): readonly string[] {
-  const kind = kinds[stocks[stock]?.kind ?? -1];
+export function zonesOf({ kinds, items }: Demand, item: number): readonly string[] {
+  const kind = kinds[items[item]?.kind ?? -1];
   return [...(kind?.sets[kind.home.index]?.requirements.get(ZONE)?.values ?? [])].sort();
 }
 

@@ -1,39 +1,47 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type Batch, Mixer, type Mixing } from "../../../../core/scheduling/packing/packer.ts";
+import { type NodeBatch, Packer, type PackingVariant } from "../../../../core/scheduling/packing/packer.ts";
 import { NODE_HOUR } from "../../../../core/scheduling/problem/strategy.ts";
 import { instanceType, nodePool, pods } from "../../../support/scheduling/builders.ts";
 import { type Market, marketFor, markets, POOLS } from "./offering-group-builders.ts";
 
-const PLAIN: Mixing = { pickyFirst: false, premium: 0 };
-const mixings = fc.constantFrom<Mixing>(PLAIN, { pickyFirst: true, premium: 0.1 }, { pickyFirst: true, premium: 1 });
+const PLAIN: PackingVariant = { hostRulesFirst: false, spreadBonus: 0 };
+const mixings = fc.constantFrom<PackingVariant>(
+  PLAIN,
+  { hostRulesFirst: true, spreadBonus: 0.1 },
+  { hostRulesFirst: true, spreadBonus: 1 },
+);
 
-const mixerFor = ({ supply, cells, worth, width }: Market): Mixer => new Mixer(supply, cells, worth, width);
-const allOf = ({ supply }: Market): Int32Array => Int32Array.from(supply.stocks, (stock) => stock.pods);
+const packerFor = ({ demand, offeringGroups, shadowPrices, width }: Market): Packer =>
+  new Packer(demand, offeringGroups, shadowPrices, width);
+const allOf = ({ demand }: Market): Int32Array => Int32Array.from(demand.items, (item) => item.pods);
 
 /** How many pods of each stock the batches hold. */
-function heldBy(batches: readonly Batch[], stocks: number): Int32Array {
-  const held = new Int32Array(stocks);
-  for (const { shares, machines } of batches) for (const [s, n] of shares) held[s] = (held[s] ?? 0) + n * machines;
+function heldBy(batches: readonly NodeBatch[], items: number): Int32Array {
+  const held = new Int32Array(items);
+  for (const { contents, nodes } of batches) for (const [s, n] of contents) held[s] = (held[s] ?? 0) + n * nodes;
   return held;
 }
 
-function mixed(parts: Parameters<typeof marketFor>[0], mixing = PLAIN): { readonly market: Market; readonly batches: readonly Batch[] } {
+function mixed(
+  parts: Parameters<typeof marketFor>[0],
+  variant = PLAIN,
+): { readonly market: Market; readonly batches: readonly NodeBatch[] } {
   const market = marketFor(parts);
-  return { market, batches: mixerFor(market).mix(allOf(market), mixing) };
+  return { market, batches: packerFor(market).pack(allOf(market), variant) };
 }
 
 it("puts each pod on one machine", () => {
   fc.assert(
-    fc.property(markets, mixings, (cluster, mixing) => {
-      const { market, batches } = mixed(cluster, mixing);
-      const held = heldBy(batches, market.supply.stocks.length);
+    fc.property(markets, mixings, (cluster, variant) => {
+      const { market, batches } = mixed(cluster, variant);
+      const held = heldBy(batches, market.demand.items.length);
       // A home is a pool that has a machine for the pod.
       expect(held).toEqual(allOf(market));
-      for (const { shares, machines } of batches) {
-        expect(machines).toBeGreaterThan(0);
-        expect(shares.every(([, n]) => n > 0)).toBe(true);
-        expect(new Set(shares.map(([s]) => s)).size).toBe(shares.length);
+      for (const { contents, nodes } of batches) {
+        expect(nodes).toBeGreaterThan(0);
+        expect(contents.every(([, n]) => n > 0)).toBe(true);
+        expect(new Set(contents.map(([s]) => s)).size).toBe(contents.length);
       }
     }),
     { numRuns: 60, seed: 1 },
@@ -42,23 +50,25 @@ it("puts each pod on one machine", () => {
 
 it("never gives out more room than a machine of the price has, to none that may not be there", () => {
   fc.assert(
-    fc.property(markets, mixings, (cluster, mixing) => {
-      const { market, batches } = mixed(cluster, mixing);
-      const { supply, cells, worth } = market;
-      for (const { cell, shares, price, loss } of batches) {
+    fc.property(markets, mixings, (cluster, variant) => {
+      const { market, batches } = mixed(cluster, variant);
+      const { demand, offeringGroups, shadowPrices } = market;
+      for (const { offeringGroup, contents, price, loss } of batches) {
         const need = new Float64Array(market.width);
         // Machines of a pool are made for the sake of pods that are at home there.
-        expect(shares.some(([s]) => supply.kinds[supply.stocks[s]?.kind ?? -1]?.home === cells[cell]?.template)).toBe(true);
+        expect(contents.some(([s]) => demand.kinds[demand.items[s]?.kind ?? -1]?.home === offeringGroups[offeringGroup]?.template)).toBe(
+          true,
+        );
         let value = 0;
-        for (const [s, n] of shares) {
-          const stock = supply.stocks[s];
-          expect(cells[cell]?.kinds).toContain(stock?.kind);
-          stock?.vector.forEach((amount, r) => {
+        for (const [s, n] of contents) {
+          const item = demand.items[s];
+          expect(offeringGroups[offeringGroup]?.kinds).toContain(item?.kind);
+          item?.vector.forEach((amount, r) => {
             need[r] = (need[r] ?? 0) + n * amount;
           });
-          if (stock !== undefined) value += n * worth.of(stock);
+          if (item !== undefined) value += n * shadowPrices.valueOfPod(item);
         }
-        const sold = cells[cell]?.offers.filter((offer) => Math.abs(offer.price + NODE_HOUR - price) < 1e-12) ?? [];
+        const sold = offeringGroups[offeringGroup]?.options.filter((option) => Math.abs(option.price + NODE_HOUR - price) < 1e-12) ?? [];
         expect(sold.some(({ room }) => need.every((amount, r) => amount <= (room[r] ?? 0)))).toBe(true);
         expect(loss).toBeCloseTo(price - value, 9);
       }
@@ -69,12 +79,12 @@ it("never gives out more room than a machine of the price has, to none that may 
 
 it("keeps rules about company on a host, in the order in which pods are put there", () => {
   fc.assert(
-    fc.property(markets, mixings, (cluster, mixing) => {
-      const { market, batches } = mixed(cluster, mixing);
-      for (const { shares } of batches) {
+    fc.property(markets, mixings, (cluster, variant) => {
+      const { market, batches } = mixed(cluster, variant);
+      for (const { contents } of batches) {
         const counts = new Map<number, number>();
-        for (const [s, n] of shares) {
-          const { rules = [], counting = [] } = market.supply.stocks[s] ?? {};
+        for (const [s, n] of contents) {
+          const { rules = [], counting = [] } = market.demand.items[s] ?? {};
           for (let i = 0; i < n; i++) {
             for (const { group, most } of rules) expect(counts.get(group) ?? 0).toBeLessThanOrEqual(most);
             for (const group of counting) counts.set(group, (counts.get(group) ?? 0) + 1);
@@ -91,24 +101,24 @@ it("does not mix pods that want different labels which machines do not bring", (
   const blue = pods(9, "blue", {}, { nodeSelector: { team: "blue" } });
   const nodePools = [nodePool("any", { requirements: [{ key: "team", operator: "Exists" }] })];
   const { market, batches } = mixed({ nodePools, pods: [...red, ...blue, ...pods(9, "plain")] });
-  const customOf = (s: number): string => market.supply.kinds[market.supply.stocks[s]?.kind ?? -1]?.custom ?? "";
-  const wanted = batches.map(({ shares }) => new Set(shares.map(([s]) => customOf(s)).filter((custom) => custom !== "")));
+  const customOf = (s: number): string => market.demand.kinds[market.demand.items[s]?.kind ?? -1]?.custom ?? "";
+  const wanted = batches.map(({ contents }) => new Set(contents.map(([s]) => customOf(s)).filter((custom) => custom !== "")));
   expect(Math.max(...wanted.map(({ size }) => size))).toBe(1);
   expect(new Set(wanted.flatMap((set) => [...set])).size).toBe(2);
 });
 
 it("gives the same batches for the same pods, each time it is asked", () => {
   fc.assert(
-    fc.property(markets, mixings, (cluster, mixing) => {
+    fc.property(markets, mixings, (cluster, variant) => {
       const market = marketFor(cluster);
-      const mixer = mixerFor(market);
-      const first = mixer.mix(allOf(market), mixing);
-      mixer.mix(
+      const packer = packerFor(market);
+      const first = packer.pack(allOf(market), variant);
+      packer.pack(
         allOf(market).map((n) => n >> 1),
         PLAIN,
       );
-      expect(mixer.mix(allOf(market), mixing)).toEqual(first);
-      expect(mixerFor(marketFor(cluster)).mix(allOf(market), mixing)).toEqual(first);
+      expect(packer.pack(allOf(market), variant)).toEqual(first);
+      expect(packerFor(marketFor(cluster)).pack(allOf(market), variant)).toEqual(first);
     }),
     { numRuns: 30, seed: 4 },
   );
@@ -117,14 +127,14 @@ it("gives the same batches for the same pods, each time it is asked", () => {
 it("finds the machine for a pod that is too large for those that give most for their price", () => {
   const types = [instanceType("m.small", 2, 8, { price: 0.04 }), instanceType("m.large", 4, 16, { price: 0.4 })];
   const { market, batches } = mixed({ instanceTypes: types, pods: [...pods(5, "s", { cpu: "500m" }), ...pods(2, "l", { cpu: "2500m" })] });
-  expect(heldBy(batches, market.supply.stocks.length)).toEqual(allOf(market));
+  expect(heldBy(batches, market.demand.items.length)).toEqual(allOf(market));
 });
 
 it("does not overfill machines by a little", () => {
   // 3,900m are left for pods.
   const { batches } = mixed({ instanceTypes: [instanceType("m.one", 4, 16)], pods: pods(6, "p", { cpu: "1955m" }) });
-  expect(batches.map(({ shares }) => shares.map(([, n]) => n))).toEqual([[1]]);
-  expect(batches.map(({ machines }) => machines)).toEqual([6]);
+  expect(batches.map(({ contents }) => contents.map(([, n]) => n))).toEqual([[1]]);
+  expect(batches.map(({ nodes }) => nodes)).toEqual([6]);
 });
 
 it("fills gaps that large pods leave with what leans the other way", () => {
@@ -132,11 +142,11 @@ it("fills gaps that large pods leave with what leans the other way", () => {
   const cpu = pods(6, "c", { cpu: "3", memory: "1Gi" });
   const memory = pods(6, "m", { cpu: "500m", memory: "12Gi" });
   const { batches } = mixed({ instanceTypes: types, pods: [...cpu, ...memory] });
-  expect(batches.reduce((sum, { machines }) => sum + machines, 0)).toBe(3);
-  expect(batches.every(({ shares }) => shares.length === 2)).toBe(true);
+  expect(batches.reduce((sum, { nodes }) => sum + nodes, 0)).toBe(3);
+  expect(batches.every(({ contents }) => contents.length === 2)).toBe(true);
 });
 
 it("makes up nothing for no pods, and for pods that are taken out", () => {
   const market = marketFor({ pods: pods(4, "p"), nodePools: POOLS });
-  expect(mixerFor(market).mix(new Int32Array(market.supply.stocks.length), PLAIN)).toEqual([]);
+  expect(packerFor(market).pack(new Int32Array(market.demand.items.length), PLAIN)).toEqual([]);
 });

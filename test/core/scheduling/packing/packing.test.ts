@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { canonicalJson } from "../../../../core/lib/fnv.ts";
 import type { Plan } from "../../../../core/model/plan.ts";
 import { Attempt } from "../../../../core/scheduling/attempt.ts";
-import { Mixer } from "../../../../core/scheduling/packing/packer.ts";
-import { type Recipes, recipesFor } from "../../../../core/scheduling/packing/packing.ts";
-import type { World } from "../../../../core/scheduling/problem/problem.ts";
+import { Packer } from "../../../../core/scheduling/packing/packer.ts";
+import { type NodeProposals, proposeNodes } from "../../../../core/scheduling/packing/packing.ts";
+import type { SchedulingProblem } from "../../../../core/scheduling/problem/problem.ts";
 import { NODE_HOUR } from "../../../../core/scheduling/problem/strategy.ts";
 import { TopologyState } from "../../../../core/scheduling/problem/topology-state.ts";
 import { solve } from "../../../../core/scheduling/solve.ts";
@@ -14,12 +14,12 @@ import { shuffled } from "../../../support/scheduling/arbitraries.ts";
 import { CATALOGUE, instanceType, nodePool, planFor, pod, pods, type Scenario, scenario } from "../../../support/scheduling/builders.ts";
 import { brokenRules } from "../../../support/scheduling/check-plan.ts";
 import { planToJson, scenarioToSnapshot } from "../../../support/scheduling/scenario.ts";
-import { marketFor, markets, onDemand, worldFor, ZONE } from "./offering-group-builders.ts";
+import { marketFor, markets, onDemand, problemFromParts, ZONE } from "./offering-group-builders.ts";
 
-function proposalFor(parts: Partial<Scenario>): { readonly world: World; readonly recipes: Recipes | undefined } {
-  const world = worldFor(parts);
-  const left = world.classes.map(({ pods: alike }) => alike.length);
-  return { world, recipes: recipesFor(world, left, new TopologyState(world.groups)) };
+function proposalFor(parts: Partial<Scenario>): { readonly problem: SchedulingProblem; readonly recipes: NodeProposals | undefined } {
+  const problem = problemFromParts(parts);
+  const left = problem.classes.map(({ pods: alike }) => alike.length);
+  return { problem, recipes: proposeNodes(problem, left, new TopologyState(problem.groups)) };
 }
 
 const priceOf = (plan: Plan): number => plan.newNodeClaims.reduce((sum, { pricePerHour }) => sum + (pricePerHour ?? 0) + NODE_HOUR, 0);
@@ -28,17 +28,17 @@ describe("a proposal", () => {
   it("names a machine for each pod that can be foreseen, and none to which nobody goes", () => {
     fc.assert(
       fc.property(markets, (cluster) => {
-        const { world, recipes } = proposalFor(cluster);
+        const { problem, recipes } = proposalFor(cluster);
         const used = new Set<number>();
         recipes?.targets.forEach((targets, c) => {
           if (targets === undefined) return;
-          expect(targets).toHaveLength(world.classes[c]?.pods.length ?? -1);
+          expect(targets).toHaveLength(problem.classes[c]?.pods.length ?? -1);
           for (const target of targets) {
             expect(target).toBeGreaterThanOrEqual(0);
             used.add(target);
           }
         });
-        expect([...used].sort((a, b) => a - b)).toEqual((recipes?.machines ?? []).map((_, at) => at));
+        expect([...used].sort((a, b) => a - b)).toEqual((recipes?.nodes ?? []).map((_, at) => at));
       }),
       { numRuns: 50, seed: 1 },
     );
@@ -47,13 +47,13 @@ describe("a proposal", () => {
   it("gives machines that meet what each of their pods wants of nodes", () => {
     fc.assert(
       fc.property(markets, (cluster) => {
-        const { world, recipes } = proposalFor(cluster);
+        const { problem, recipes } = proposalFor(cluster);
         recipes?.targets.forEach((targets, c) => {
-          const ask = world.asks[c]?.[0];
+          const podData = problem.relaxations[c]?.[0];
           for (const target of targets ?? []) {
-            const machine = recipes.machines[target];
+            const machine = recipes.nodes[target];
             // What it has taken on already adds nothing when it is taken on again.
-            if (machine !== undefined && ask !== undefined) expect(world.sets.join(machine.set, ask.set)).toBe(machine.set);
+            if (machine !== undefined && podData !== undefined) expect(problem.sets.join(machine.set, podData.set)).toBe(machine.set);
           }
         });
       }),
@@ -71,7 +71,7 @@ describe("a proposal", () => {
   it("names no machine where all that is for sale costs nothing", () => {
     const free = instanceType("m.free", 4, 16, { offerings: [onDemand("zone-a", 0)] });
     const { recipes } = proposalFor({ pods: pods(9, "p"), instanceTypes: [free] });
-    expect(recipes?.machines).toEqual([]);
+    expect(recipes?.nodes).toEqual([]);
     expect([...(recipes?.targets[0] ?? [])]).toEqual(Array(9).fill(-1));
     expect(planFor({ pods: pods(9, "p"), instanceTypes: [free] }).podErrors).toEqual({});
   });
@@ -81,11 +81,11 @@ describe("an attempt by recipes", () => {
   it("leaves no pod that one by least rise places", () => {
     fc.assert(
       fc.property(markets, (cluster) => {
-        const failedBy = (claims: "recipes" | "least-rise") => {
-          const { failed } = new Attempt(worldFor(cluster), { claims, seed: 0 }).run();
+        const failedBy = (claims: "packed" | "least-added-price") => {
+          const { failed } = new Attempt(problemFromParts(cluster), { claims, seed: 0 }).run();
           return [...failed].map(([index, left]) => [index, left.length]);
         };
-        expect(failedBy("recipes")).toEqual(failedBy("least-rise"));
+        expect(failedBy("packed")).toEqual(failedBy("least-added-price"));
       }),
       { numRuns: 50, seed: 3 },
     );
@@ -103,7 +103,7 @@ describe("an attempt by recipes", () => {
       nodePools: [nodePool("first", { weight: 5, ...pool }), nodePool("second")],
       pods: pods(30, "p", { cpu: "1500m" }),
     });
-    expect(new Attempt(worldFor(parts), { claims: "recipes", seed: 0 }).run().failed.size).toBe(0);
+    expect(new Attempt(problemFromParts(parts), { claims: "packed", seed: 0 }).run().failed.size).toBe(0);
     expect(brokenRules(parts, planToJson(planFor(parts), 0))).toEqual([]);
   });
 });
@@ -119,18 +119,18 @@ const REAL = real.instanceTypes.filter(({ name }) => {
 
 it("gives the same plan for 60 pods of deployments, in whatever order they are told, where recipes win", () => {
   const cluster = scenario({ nodePools: real.nodePools, daemonSets: real.daemonSets, instanceTypes: REAL, pods: real.pods(60) });
-  const world = worldFor(cluster);
-  const priceBy = (claims: "recipes" | "least-rise") =>
-    new Attempt(world, { claims, seed: 0 }).run().claims.reduce((sum, { price }) => sum + price + NODE_HOUR, 0);
-  expect(priceBy("recipes")).toBeLessThan(priceBy("least-rise"));
+  const problem = problemFromParts(cluster);
+  const priceBy = (claims: "packed" | "least-added-price") =>
+    new Attempt(problem, { claims, seed: 0 }).run().claims.reduce((sum, { price }) => sum + price + NODE_HOUR, 0);
+  expect(priceBy("packed")).toBeLessThan(priceBy("least-added-price"));
   // Taking machines apart only ever makes them cheaper.
-  const { supply, cells, worth, width } = marketFor(cluster);
-  const batches = new Mixer(supply, cells, worth, width).mix(
-    Int32Array.from(supply.stocks, (stock) => stock.pods),
-    { pickyFirst: false, premium: 0 },
+  const { demand, offeringGroups, shadowPrices, width } = marketFor(cluster);
+  const batches = new Packer(demand, offeringGroups, shadowPrices, width).pack(
+    Int32Array.from(demand.items, (item) => item.pods),
+    { hostRulesFirst: false, spreadBonus: 0 },
   );
-  const mixed = batches.reduce((sum, { price, machines }) => sum + price * machines, 0);
-  expect(priceBy("recipes")).toBeLessThanOrEqual(mixed + 1e-9);
+  const mixed = batches.reduce((sum, { price, nodes }) => sum + price * nodes, 0);
+  expect(priceBy("packed")).toBeLessThanOrEqual(mixed + 1e-9);
   const plan = solve(scenarioToSnapshot(cluster));
   expect(brokenRules(cluster, planToJson(plan, 0))).toEqual([]);
   for (const seed of [1, 2, 3]) expect(canonicalJson(solve(scenarioToSnapshot(shuffled(cluster, seed))))).toBe(canonicalJson(plan));
@@ -144,7 +144,7 @@ describe("alike pods cost no more than the best plan of machines of one type:", 
   ])("$count pods of $requests.cpu cpu and $requests.memory", ({ count, requests }) => {
     const pool = nodePool("spot", { requirements: [{ key: "karpenter.sh/capacity-type", operator: "In", values: ["spot"] }] });
     const parts = { nodePools: [pool], instanceTypes: REAL, pods: pods(count, "p", requests) };
-    const { axis, templates, classes } = worldFor(parts);
+    const { axis, templates, classes } = problemFromParts(parts);
     const [template] = templates;
     const need = axis.vector(classes[0]?.requests ?? {});
     const homogeneous = REAL.flatMap(({ name, offerings }) => {

@@ -1,26 +1,26 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cellsOf } from "../../../../core/scheduling/packing/offering-groups.ts";
-import { dot, Worth } from "../../../../core/scheduling/packing/shadow-prices.ts";
+import { offeringGroupsFor } from "../../../../core/scheduling/packing/offering-groups.ts";
+import { dot, ShadowPrices } from "../../../../core/scheduling/packing/shadow-prices.ts";
 import { solve } from "../../../../core/scheduling/solve.ts";
 import { instanceType, pods, snapshotOf } from "../../../support/scheduling/builders.ts";
 import { type Market, marketFor, markets } from "./offering-group-builders.ts";
 
 const ROUNDING = 1e-9;
 
-const worthOfAll = ({ supply, worth }: Pick<Market, "supply" | "worth">): number =>
-  supply.stocks.reduce((sum, stock) => sum + stock.pods * worth.of(stock), 0);
+const worthOfAll = ({ demand, shadowPrices }: Pick<Market, "demand" | "shadowPrices">): number =>
+  demand.items.reduce((sum, item) => sum + item.pods * shadowPrices.valueOfPod(item), 0);
 
 describe("the worth of room", () => {
   it("is never more than a machine costs, whatever the effort", () => {
     fc.assert(
       fc.property(markets, fc.integer({ min: 0, max: 3 }), (cluster, rounds) => {
-        const { cells, supply, width } = marketFor(cluster);
-        const worth = new Worth(cells, supply.stocks, supply.kinds.length, width, rounds);
-        cells.forEach(({ offers }, c) => {
-          const values = worth.room[c] ?? new Float64Array();
+        const { offeringGroups, demand, width } = marketFor(cluster);
+        const shadowPrices = new ShadowPrices(offeringGroups, demand.items, demand.kinds.length, width, rounds);
+        offeringGroups.forEach(({ options }, c) => {
+          const values = shadowPrices.byGroup[c] ?? new Float64Array();
           expect(values.every((value) => value >= 0)).toBe(true);
-          for (const { room, price } of offers) expect(dot(values, room)).toBeLessThanOrEqual(price * (1 + ROUNDING));
+          for (const { room, price } of options) expect(dot(values, room)).toBeLessThanOrEqual(price * (1 + ROUNDING));
         });
       }),
       { numRuns: 60, seed: 1 },
@@ -30,13 +30,19 @@ describe("the worth of room", () => {
   it("makes no pod worth more than any plan for all of them costs, from whatever pools its nodes are", () => {
     fc.assert(
       fc.property(markets, (cluster) => {
-        const { supply, world, width } = marketFor(cluster);
+        const { demand, problem, width } = marketFor(cluster);
         const plan = solve(snapshotOf(cluster));
         fc.pre(Object.keys(plan.podErrors).length === 0);
         const price = plan.newNodeClaims.reduce((sum, { pricePerHour }) => sum + (pricePerHour ?? 0), 0);
         // Pods may lie on nodes that were not made for their sake: those of all pools count.
-        const worth = new Worth(cellsOf(supply.kinds, width, world.templates), supply.stocks, supply.kinds.length, width, 3);
-        expect(worthOfAll({ supply, worth })).toBeLessThanOrEqual(price * (1 + ROUNDING));
+        const shadowPrices = new ShadowPrices(
+          offeringGroupsFor(demand.kinds, width, problem.templates),
+          demand.items,
+          demand.kinds.length,
+          width,
+          3,
+        );
+        expect(worthOfAll({ demand, shadowPrices })).toBeLessThanOrEqual(price * (1 + ROUNDING));
       }),
       { numRuns: 60, seed: 2 },
     );
@@ -61,14 +67,14 @@ describe("the worth of room", () => {
 });
 
 it("is nothing for pods that no machine serves", () => {
-  const { supply, worth } = marketFor({ pods: pods(2, "p") });
-  expect(worth.of({ kind: 7, vector: supply.stocks[0]?.vector ?? new Float64Array() })).toBe(0);
-  expect(worth.cheapest(7, new Float64Array())).toBeUndefined();
-  expect(worth.cellsOf(7)).toEqual([]);
+  const { demand, shadowPrices } = marketFor({ pods: pods(2, "p") });
+  expect(shadowPrices.valueOfPod({ kind: 7, vector: demand.items[0]?.vector ?? new Float64Array() })).toBe(0);
+  expect(shadowPrices.cheapest(7, new Float64Array())).toBeUndefined();
+  expect(shadowPrices.groupsServing(7)).toEqual([]);
 });
 
 it("gives numbers where pods ask for nothing but a place", () => {
-  const { worth, supply, width } = marketFor({ pods: pods(5, "p", {}) });
-  expect([...worth.mean(supply.stocks, width)].every(Number.isFinite)).toBe(true);
-  expect(worth.of(supply.stocks[0] ?? { kind: 0, vector: new Float64Array() })).toBeGreaterThan(0);
+  const { shadowPrices, demand, width } = marketFor({ pods: pods(5, "p", {}) });
+  expect([...shadowPrices.mean(demand.items, width)].every(Number.isFinite)).toBe(true);
+  expect(shadowPrices.valueOfPod(demand.items[0] ?? { kind: 0, vector: new Float64Array() })).toBeGreaterThan(0);
 });

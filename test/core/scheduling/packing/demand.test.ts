@@ -33,10 +33,10 @@ const UNEVEN = [
 ];
 
 /** How many waiting pods are meant for each zone. */
-function podsByZone({ supply }: Market): Record<string, number> {
+function podsByZone({ demand }: Market): Record<string, number> {
   const counts: Record<string, number> = {};
-  supply.stocks.forEach(({ pods: n }, s) => {
-    const zone = zonesOf(supply, s).join();
+  demand.items.forEach(({ pods: n }, s) => {
+    const zone = zonesOf(demand, s).join();
     counts[zone] = (counts[zone] ?? 0) + n;
   });
   return counts;
@@ -56,41 +56,38 @@ describe("stocks", () => {
   it("hold every pod of the classes that can be foreseen once, in stocks that differ", () => {
     fc.assert(
       fc.property(markets, (cluster) => {
-        const { supply, left } = marketFor(cluster);
-        const drawn = new Int32Array(supply.stocks.length);
-        supply.draws.forEach((draw, c) => {
-          expect(draw?.length ?? left[c]).toBe(left[c]);
-          for (const s of draw ?? []) drawn[s] = (drawn[s] ?? 0) + 1;
+        const { demand, left } = marketFor(cluster);
+        const drawn = new Int32Array(demand.items.length);
+        demand.itemOfPod.forEach((itemIndexes, c) => {
+          expect(itemIndexes?.length ?? left[c]).toBe(left[c]);
+          for (const s of itemIndexes ?? []) drawn[s] = (drawn[s] ?? 0) + 1;
         });
-        expect([...drawn]).toEqual(supply.stocks.map(({ pods: n }) => n));
-        expect(new Set(supply.stocks.map((stock) => JSON.stringify({ ...stock, vector: [...stock.vector], pods: 0 }))).size).toBe(
-          drawn.length,
-        );
+        expect([...drawn]).toEqual(demand.items.map(({ pods: n }) => n));
+        expect(new Set(demand.items.map((item) => JSON.stringify({ ...item, vector: [...item.vector], pods: 0 }))).size).toBe(drawn.length);
       }),
       { numRuns: 60, seed: 1 },
     );
   });
 
   it("are shared by classes that packing cannot tell apart", () => {
-    const { supply, world } = marketFor({
+    const { demand, problem } = marketFor({
       pods: [...pods(3, "a", { cpu: "1" }, { schedulerName: "x" }), ...pods(2, "b", { cpu: "1" }), pod("c", { cpu: "2" })],
     });
-    expect(supply.stocks.map(({ pods: n }) => n).sort()).toEqual([1, 5]);
-    expect(supply.draws).toHaveLength(world.classes.length);
+    expect(demand.items.map(({ pods: n }) => n).sort()).toEqual([1, 5]);
+    expect(demand.itemOfPod).toHaveLength(problem.classes.length);
   });
 
   it("know how many pods of a group a host may have for one more to come", () => {
-    const apart: PodSpec = {
+    const ruined: PodSpec = {
       affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ labelSelector, topologyKey: HOST }] } },
     };
     const spread: PodSpec = {
       topologySpreadConstraints: [{ maxSkew: 3, topologyKey: HOST, whenUnsatisfiable: "DoNotSchedule", labelSelector }],
     };
-    const most = (spec: PodSpec) =>
-      marketFor({ pods: pods(2, "p", {}, spec, { labels }) }).supply.stocks[0]?.rules.map((rule) => rule.most);
+    const most = (spec: PodSpec) => marketFor({ pods: pods(2, "p", {}, spec, { labels }) }).demand.items[0]?.rules.map((rule) => rule.most);
     expect(most(spread)).toEqual([2]);
     // Its own kind counts in the group and in its inverse.
-    expect(new Set(most(apart))).toEqual(new Set([0]));
+    expect(new Set(most(ruined))).toEqual(new Set([0]));
   });
 });
 
@@ -144,9 +141,9 @@ describe("pods that must spread over zones", () => {
 });
 
 it("go nowhere under a skew that no API server lets through", () => {
-  const { supply } = marketFor({ pods: [...pods(3, "p", {}, overZones(0), { labels }), pod("large", { cpu: "2" })] });
-  expect(supply.draws.map((draw) => [...(draw ?? [])])).toEqual([[0], [-1, -1, -1]]);
-  expect(supply.stocks.map((stock) => stock.pods)).toEqual([1]);
+  const { demand } = marketFor({ pods: [...pods(3, "p", {}, overZones(0), { labels }), pod("large", { cpu: "2" })] });
+  expect(demand.itemOfPod.map((itemIndexes) => [...(itemIndexes ?? [])])).toEqual([[0], [-1, -1, -1]]);
+  expect(demand.items.map((item) => item.pods)).toEqual([1]);
 });
 
 describe("pods that must lie together in a zone", () => {
@@ -201,9 +198,9 @@ describe("left out are pods whose places cannot be foreseen:", () => {
     },
   ])("$name", ({ spec, isLeftOut }) => {
     const { node, claim } = nodeWithClaim("n1", { cpu: "1" });
-    const { supply } = marketFor({ ...volumes, nodes: [node], nodeClaims: [claim], pods: pods(2, "p", { cpu: "2" }, spec, { labels }) });
-    expect(supply.draws[0] === undefined).toBe(isLeftOut);
-    expect(supply.stocks.length === 0).toBe(isLeftOut);
+    const { demand } = marketFor({ ...volumes, nodes: [node], nodeClaims: [claim], pods: pods(2, "p", { cpu: "2" }, spec, { labels }) });
+    expect(demand.itemOfPod[0] === undefined).toBe(isLeftOut);
+    expect(demand.items.length === 0).toBe(isLeftOut);
   });
 });
 
@@ -226,15 +223,15 @@ describe("home", () => {
     },
   ])("$name", ({ more, spec, want }) => {
     const nodePools = [nodePool("light", { weight: 1, labels: { team: "red" } }), nodePool("heavy", { weight: 9, ...more })];
-    const { supply } = marketFor({ nodePools, instanceTypes: CATALOGUE, pods: [pod("p", {}, spec)] });
-    expect(supply.kinds.map(({ home }) => home.name)).toEqual([want]);
+    const { demand } = marketFor({ nodePools, instanceTypes: CATALOGUE, pods: [pod("p", {}, spec)] });
+    expect(demand.kinds.map(({ home }) => home.name)).toEqual([want]);
   });
 });
 
 it("knows labels that machines do not bring from those that they do, or that the pool pins", () => {
   const nodePools = [nodePool("default", { labels: { tier: "web" }, requirements: [{ key: "team", operator: "Exists" }] })];
   const custom = (nodeSelector: Record<string, string>) =>
-    marketFor({ nodePools, pods: [pod("p", {}, { nodeSelector })] }).supply.kinds.map((kind) => kind.custom);
+    marketFor({ nodePools, pods: [pod("p", {}, { nodeSelector })] }).demand.kinds.map((kind) => kind.custom);
   expect(custom({ [ZONE]: "zone-a", tier: "web" })).toEqual([""]);
   expect(custom({ team: "red", tier: "web" })).toEqual(custom({ team: "red" }));
   expect(custom({ team: "red" })).not.toEqual([""]);
