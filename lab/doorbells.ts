@@ -3,7 +3,7 @@ import { type Signal, wakeUpsFor } from "../core/signals/signal.ts";
 import type { ClusterDeps } from "../functions/shared/cluster-deps.ts";
 import { PRODUCT } from "./world/api-server.ts";
 import type { Change } from "./world/store.ts";
-import type { World } from "./world/world.ts";
+import type { LabWorld } from "./world/world.ts";
 
 /** How long records take from the API server through the log group to the function; AWS says "within a few minutes", seconds are usual. */
 const AUDIT_LAG_MS = 2_000;
@@ -12,7 +12,7 @@ const AUDIT_LAG_MS = 2_000;
  * Lets the planner hear of changes as the real sources tell them: the webhook at once, the audit log a little later. With neither, only the sweep
  * finds out.
  */
-export function ringFromChanges(world: World, deps: ClusterDeps, sources: readonly ("audit" | "notify")[]): void {
+export function ringFromChanges(world: LabWorld, deps: ClusterDeps, sources: readonly ("audit" | "notify")[]): void {
   const lag = sources.includes("notify") ? 0 : AUDIT_LAG_MS;
   if (sources.length === 0) return;
   world.onChange((change) => {

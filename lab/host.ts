@@ -20,7 +20,7 @@ import { startCluster } from "./world/cluster.ts";
 import { type CallHooks, withIntercept } from "./world/intercept.ts";
 import { currentInvocation, type Invocation, invoke } from "./world/invocation.ts";
 import { type Message, type Queue, type SimulatedWakeUps, simulatedWakeUps } from "./world/queues.ts";
-import { createWorld, type World } from "./world/world.ts";
+import { createLabWorld, type LabWorld } from "./world/world.ts";
 
 export interface LabOptions {
   readonly seed: number;
@@ -50,7 +50,7 @@ export interface TimedLogRecord extends LogRecord {
 
 /** The real handlers over a simulated cluster and cloud, on a virtual clock, in one process. */
 export interface Lab {
-  readonly world: World;
+  readonly world: LabWorld;
   readonly cloud: SimulatedCloud;
   readonly catalogue: Catalogue;
   readonly wakeUps: SimulatedWakeUps;
@@ -70,7 +70,7 @@ export interface Lab {
 const SWEEP_MS = 60_000;
 
 export function createLab(options: LabOptions): Lab {
-  const world = createWorld({ seed: options.seed, start: options.start, region: options.region });
+  const world = createLabWorld({ seed: options.seed, start: options.start, region: options.region });
   const { clock } = world;
   const catalogue = options.catalogue ?? bundledCatalogue(options.region, { withSyntheticSpot: true });
   const kubelets = startCluster(
@@ -105,7 +105,7 @@ export function createLab(options: LabOptions): Lab {
     catalogue: async () => known,
     log: memoryLog(remember),
     metrics: memoryMetrics(),
-    announcements: { announce: async (told) => void announcements.push(...told) },
+    announcements: { announce: async (published) => void announcements.push(...published) },
     settings: { ...DEFAULT_SETTINGS, ...options.settings },
     now: () => clock.now() + (options.skewMs?.(currentInvocation()) ?? 0),
     newId: () => ids.uuid(),
@@ -131,7 +131,7 @@ function counting(calls: Map<string, number>, hooks: CallHooks): CallHooks {
 }
 
 interface Hosted {
-  readonly world: World;
+  readonly world: LabWorld;
   readonly deps: LifecycleDeps;
   readonly wakeUps: SimulatedWakeUps;
   readonly cloud: SimulatedCloud;

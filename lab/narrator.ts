@@ -34,9 +34,9 @@ export function narrator({ print, pricePerHour, ...options }: NarratorOptions): 
   let unready = "";
   const tell = (entry: TimelineEntry): void => print(renderEntry(entry, options));
   const flush = (): void => {
-    const told = news;
+    const published = news;
     news = [];
-    for (const [reason, group] of Map.groupBy(told, (n) => n.reason)) {
+    for (const [reason, group] of Map.groupBy(published, (n) => n.reason)) {
       const pods = group.map(({ pod }) => pod);
       const { at = 0, pricePerHour: price = 0 } = group[0] ?? {};
       const what = `could not schedule pod${pods.length === 1 ? "" : "s"}`;

@@ -8,7 +8,7 @@ import type { Pod } from "../core/model/pod.ts";
 import { podKey } from "../core/pods/predicates.ts";
 import { pendingPods } from "../core/scheduling/solve.ts";
 import { andOthers } from "../functions/provision/provision.ts";
-import { readWorld } from "../functions/shared/cluster-state.ts";
+import { readClusterState } from "../functions/shared/cluster-state.ts";
 import type { Lab } from "./host.ts";
 import { renderBuffers, renderNodeClaims, renderNodes } from "./render.ts";
 
@@ -58,7 +58,7 @@ function bufferProblem({ metadata, status }: CapacityBuffer): readonly string[] 
 }
 
 async function ignoredPods({ deps }: Lab): Promise<ReadonlyMap<string, string>> {
-  const { snapshot } = await readWorld(deps);
+  const { snapshot } = await readClusterState(deps);
   return new Map(pendingPods(snapshot).ignored.map(({ pod, reason }) => [podKey(pod), reason]));
 }
 

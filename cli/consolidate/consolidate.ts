@@ -1,7 +1,7 @@
 import type { Tried } from "../../core/disruption/consolidation/decision.ts";
 import { simulateWithSolve } from "../../core/disruption/consolidation/simulate.ts";
 import { type DisruptionPlan, planDisruption } from "../../core/disruption/plan.ts";
-import type { CommandRecord } from "../../core/model/record.ts";
+import type { CommandRecord } from "../../core/model/command-record.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { disruptionSettings } from "../../functions/disruption/settings.ts";
 import { DEFAULT_SETTINGS } from "../../functions/wiring/settings.ts";

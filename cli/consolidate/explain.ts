@@ -14,8 +14,8 @@ export function explainConsolidation({ commands, nodes = [], idleOverlays: idle 
     }),
   ]);
   if (commands.length === 0) lines.push("nothing to disrupt");
-  const told = [...nodes].sort((a, b) => ORDER[a.verdict] - ORDER[b.verdict]).flatMap(nodeLines);
-  const sections = [lines, ...(told.length > 0 ? [["NODES", ...told]] : []), ...(idle.length > 0 ? [idle] : [])];
+  const published = [...nodes].sort((a, b) => ORDER[a.verdict] - ORDER[b.verdict]).flatMap(nodeLines);
+  const sections = [lines, ...(published.length > 0 ? [["NODES", ...published]] : []), ...(idle.length > 0 ? [idle] : [])];
   return `${sections.map((section) => section.join("\n")).join("\n\n")}\n`;
 }
 

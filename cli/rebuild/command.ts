@@ -1,7 +1,7 @@
 import { ec2Client } from "../../functions/adapters/aws/clients.ts";
 import { ec2Fleet } from "../../functions/adapters/aws/fleet.ts";
 import { ConfigError } from "../../functions/adapters/config.ts";
-import { silence } from "../../functions/shared/announce.ts";
+import { noAnnouncements } from "../../functions/shared/announce.ts";
 import { wireBase } from "../../functions/wiring/base.ts";
 import { wireClustersWith } from "../../functions/wiring/clusters.ts";
 import { InputError } from "../scenario/scenario.ts";
@@ -21,7 +21,7 @@ export async function rebuildCommand({ cluster, table, region, apply }: RebuildA
   process.env["AWS_REGION"] = region;
   try {
     const base = wireBase("rebuild", [], { AWS_REGION: region, TABLE_NAME: table, CLUSTERS: JSON.stringify([{ name: cluster }]) });
-    const clusterDeps = wireClustersWith(base, silence, ({ credentials }) => ({ fleet: ec2Fleet(ec2Client(region, credentials)) }));
+    const clusterDeps = wireClustersWith(base, noAnnouncements, ({ credentials }) => ({ fleet: ec2Fleet(ec2Client(region, credentials)) }));
     const deps = await clusterDeps(cluster);
     if (deps === undefined) throw new InputError(`there is no cluster ${cluster}`);
     return await rebuild(deps, { apply });

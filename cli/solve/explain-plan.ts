@@ -95,13 +95,13 @@ function podsText(claims: readonly PlannedNodeClaim[]): string {
 
 /** Why nodes of each kind are their pool's, as long as there are other pools and not too many kinds; told once where it is the same. */
 function poolReasons(kinds: readonly (readonly PlannedNodeClaim[])[], filled: Snapshot): readonly (readonly string[])[] {
-  const told = new Set<string>();
+  const published = new Set<string>();
   return kinds.map(([claim], i) => {
     if (claim === undefined || filled.nodePools.length < 2 || i >= MOST_ASKED) return [];
     const lines = poolText(claim, filled);
     const text = lines.join();
-    if (told.has(text)) return ["as above"];
-    told.add(text);
+    if (published.has(text)) return ["as above"];
+    published.add(text);
     return lines;
   });
 }

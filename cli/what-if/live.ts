@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { REGION, ZONE } from "../../core/model/labels.ts";
 import type { Node } from "../../core/model/node.ts";
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
-import type { UnavailableOffering } from "../../core/model/record.ts";
+import type { UnavailableOffering } from "../../core/model/unavailable-offering.ts";
 import type { Catalogue } from "../../core/offerings/catalogue.ts";
 import { heldReservations } from "../../core/offerings/reservations.ts";
 import { RefusedError } from "../../core/ports/errors.ts";
@@ -13,7 +13,7 @@ import { BUNDLED_REGIONS, bundledCatalogue } from "../../functions/adapters/cata
 import { ConfigError } from "../../functions/adapters/config.ts";
 import { kubernetesClient } from "../../functions/adapters/kubernetes/client.ts";
 import { httpsTransport, type Transport } from "../../functions/adapters/kubernetes/transport.ts";
-import { readWorld, type WorldDeps } from "../../functions/shared/cluster-state.ts";
+import { type ClusterStateDeps, readClusterState } from "../../functions/shared/cluster-state.ts";
 import { instanceTypesFor } from "../../functions/shared/instance-types.ts";
 import { DEFAULT_SETTINGS } from "../../functions/wiring/settings.ts";
 import { InputError } from "../scenario/scenario.ts";
@@ -44,11 +44,11 @@ export async function readLiveSource(options: WhatIfOptions): Promise<Source> {
 }
 
 /** Reads a cluster as a decision reads it. */
-export async function liveSource(name: string, deps: WorldDeps): Promise<Source> {
+export async function liveSource(name: string, deps: ClusterStateDeps): Promise<Source> {
   const { kubernetes, settings, store, cluster, now } = deps;
   const [nodeOverlays, capacityBuffers] = await Promise.all([listed(kubernetes, "NodeOverlay"), listed(kubernetes, "CapacityBuffer")]);
   const gates = { nodeOverlay: nodeOverlays.length > 0, capacityBuffer: capacityBuffers.length > 0 };
-  const world = await readWorld({ ...deps, settings: { ...settings, ...gates } });
+  const world = await readClusterState({ ...deps, settings: { ...settings, ...gates } });
   const [catalogue, unavailable] = await Promise.all([deps.catalogue(), store.unavailable(cluster.name, now())]);
   const { snapshot, nodeClasses, records, commands } = world;
   const typesOf = (nodeClass: string, classes: readonly EC2NodeClass[]) => {
@@ -72,7 +72,7 @@ export async function liveSource(name: string, deps: WorldDeps): Promise<Source>
 }
 
 /** Objects of a kind that a cluster may not know. */
-async function listed<K extends Kind>(kubernetes: WorldDeps["kubernetes"], kind: K) {
+async function listed<K extends Kind>(kubernetes: ClusterStateDeps["kubernetes"], kind: K) {
   try {
     return await kubernetes.list(kind);
   } catch (error) {
@@ -82,13 +82,13 @@ async function listed<K extends Kind>(kubernetes: WorldDeps["kubernetes"], kind:
 }
 
 /** A cluster that no table is read for: nothing is known of it but its objects. */
-export const NO_STORE: WorldDeps["store"] = {
+export const NO_STORE: ClusterStateDeps["store"] = {
   list: async () => [],
   commands: async () => [],
   unavailable: async (): Promise<readonly UnavailableOffering[]> => [],
 };
 
-async function throughKubeconfig({ kubeconfig, context, region }: WhatIfOptions): Promise<WorldDeps> {
+async function throughKubeconfig({ kubeconfig, context, region }: WhatIfOptions): Promise<ClusterStateDeps> {
   const file = kubeconfig ?? process.env["KUBECONFIG"] ?? join(homedir(), ".kube", "config");
   const connection = { kubeconfig: file, ...(context !== undefined && { context }) };
   const kubernetes = kubernetesClient({ ...connection, transport: readOnly(httpsTransport(connection).send) });
@@ -121,7 +121,7 @@ function regionOf(nodes: readonly Node[]): string | undefined {
 }
 
 /** As the functions do: EKS says where the cluster is, the table what was meant, what is sold out and what costs what. */
-async function throughStack(cluster: string, { region = process.env["AWS_REGION"], table }: WhatIfOptions): Promise<WorldDeps> {
+async function throughStack(cluster: string, { region = process.env["AWS_REGION"], table }: WhatIfOptions): Promise<ClusterStateDeps> {
   if (region === undefined || region === "")
     throw new InputError("say in which region the cluster is: --region us-west-2, or set AWS_REGION");
   // What the SDK's clients go by, as in Lambda.

@@ -115,11 +115,11 @@ export function duration(ms: number): string {
 
 function stepLines({ steps }: Course, now: number, title: string): readonly string[] {
   if (steps.length === 0) return [];
-  const told = steps
+  const published = steps
     .slice(0, MOST_STEPS)
     .flatMap((step) => wrapped(stepText(step, now), 2).map((line, i) => (i === 0 ? line : `          ${line.trim()}`)));
   const more = steps.length - MOST_STEPS;
-  return [title, ...told, ...(more > 0 ? [`  and ${counted(more, "more step")}; --format json lists all`] : [])];
+  return [title, ...published, ...(more > 0 ? [`  and ${counted(more, "more step")}; --format json lists all`] : [])];
 }
 
 function stepText(step: Step, now: number): string {

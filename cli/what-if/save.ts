@@ -83,9 +83,9 @@ export function saveSource(source: Source, path: string): string {
 
 /** The scenario of a source (FORMAT.md), with nodeClasses, nodeOverlays and otherInstanceTypes. What the table knows is put into the objects. */
 export function savedSource({ name, snapshot, nodeClasses, nodeOverlays, intents, typesOf, remarks }: Source): Record<string, unknown> {
-  const told = stageOf(snapshot, intents).snapshot;
+  const published = stageOf(snapshot, intents).snapshot;
   const objects: Readonly<Record<string, readonly KubernetesObject[]>> = {
-    ...(told as unknown as Record<string, readonly KubernetesObject[]>),
+    ...(published as unknown as Record<string, readonly KubernetesObject[]>),
     nodeClasses: nodeClasses.map(withoutUserData),
     nodeOverlays,
   };

@@ -1,6 +1,5 @@
+import type { CommandRecord, DisruptionReason } from "../model/command-record.ts";
 import { NODE_POOL } from "../model/labels.ts";
-import type { CommandRecord, DisruptionReason, NodeClaimRecord } from "../model/record.ts";
-import type { Snapshot } from "../model/snapshot.ts";
 import { type ConsolidationTrial, type MakeTrial, makeConsolidationTrial } from "../scheduling/make-trial.ts";
 import type { Blocked, BlockedNode } from "./cluster/blocked.ts";
 import { nextBudgetChange, type PoolBudget, poolBudgets } from "./cluster/budget.ts";
@@ -10,8 +9,9 @@ import { type ClusterView, viewCluster } from "./cluster/view.ts";
 import { newCommand, reasonOf } from "./command/command.ts";
 import { type Score, scores } from "./consolidation/balanced.ts";
 import { type ConsolidationContext, consolidationBlock, isConsolidationCandidate } from "./consolidation/consolidation.ts";
-import type { Decision, Method, Tried } from "./consolidation/decision.ts";
-import { type Simulate, simulateWithSolve, trialFor } from "./consolidation/simulate.ts";
+import type { Decision, Method, Pass, Tried } from "./consolidation/decision.ts";
+import type { DisruptionInput } from "./consolidation/input.ts";
+import { simulateWithSolve, trialFor } from "./consolidation/simulate.ts";
 import { drift } from "./methods/drift.ts";
 import { emptiness, emptinessBlock } from "./methods/emptiness.ts";
 import { singleNode } from "./methods/single-node.ts";
@@ -22,28 +22,6 @@ import { consolidationCounts, consolidationScores } from "./reports/plan-counts.
 import { approvedEvents, blockedEvents, budgetEvents, candidateEvents, type DedupedEvent } from "./reports/plan-events.ts";
 import { blockedGauges, budgetGauges, eligibleGauge, type Gauge } from "./reports/plan-gauges.ts";
 import { describeBlocked } from "./reports/wording.ts";
-import type { DisruptionSettings } from "./settings.ts";
-
-/** What one pass of disruption is decided from. Read in one go: a snapshot older than the commands could show their candidates as free. */
-export interface DisruptionInput {
-  readonly snapshot: Snapshot;
-  readonly records: readonly NodeClaimRecord[];
-  /** All commands under way. */
-  readonly commands: readonly CommandRecord[];
-  readonly settings: DisruptionSettings;
-  /** Milliseconds since the epoch. */
-  readonly now: number;
-  readonly simulate: Simulate;
-  /** Lays the cluster out for choosing nodes jointly; without it they are chosen in Karpenter's way. The product's own where `simulate` is. */
-  readonly makeTrial?: MakeTrial;
-  readonly newId: () => string;
-  /** Node name to the time (ms) until which a pod is expected there (20 s from its placement). */
-  readonly nominatedUntil?: ReadonlyMap<string, number>;
-  /** Asked between trials: true ends the search with the best that was found. */
-  readonly outOfTime?: (method: Method) => boolean;
-  /** Pools that single-node consolidation had no time for in the last pass. */
-  readonly unseenPools?: readonly string[];
-}
 
 /** What one pass of disruption decided. */
 export interface DisruptionPlan {
@@ -72,14 +50,6 @@ export interface DisruptionPlan {
 /** Why a candidate stays as long as nothing is tried with it. */
 function standingBlock(candidate: Candidate, now: number): Blocked | undefined {
   return isEmpty(candidate) ? emptinessBlock(candidate, now) : consolidationBlock(candidate, now);
-}
-
-/** One method's turn. */
-export interface Pass {
-  readonly method: Method;
-  readonly isTimedOut: boolean;
-  readonly decision: Decision;
-  readonly budgets: ReadonlyMap<string, PoolBudget>;
 }
 
 /** The methods in Karpenter's order; the first that finds something ends the pass (disruption.md §1). */

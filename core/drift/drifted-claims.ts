@@ -1,6 +1,6 @@
 import { NODE_POOL } from "../model/labels.ts";
+import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
-import type { NodeClaimRecord } from "../model/record.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import { type DriftReason, driftReason } from "./detect.ts";
 

@@ -1,4 +1,4 @@
-import type { FleetResult } from "../model/record.ts";
+import type { FleetResult } from "../model/fleet.ts";
 
 /** What EC2 says of one offering that it did not give. */
 export type FleetError = FleetResult["errors"][number];

@@ -1,11 +1,13 @@
 import { contentHash, utf8 } from "../lib/fnv.ts";
+import type { FleetRequest, LaunchTemplate } from "../model/fleet.ts";
 import type { CapacityType, InstanceType } from "../model/instance-type.ts";
 import { MIN_VALUES_RELAXED, NODE_POOL, PLACEMENT_GROUP_PARTITION } from "../model/labels.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
+import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
 import { parseResources } from "../model/quantity.ts";
-import type { FleetRequest, LaunchTemplate, NodeClaimRecord, UnavailableOffering } from "../model/record.ts";
 import { CLAIM_UID_TAG, NODE_CLAIM_TAG, ownershipTags } from "../model/tags.ts";
+import type { UnavailableOffering } from "../model/unavailable-offering.ts";
 import { aliasOf, amiFamilyOf } from "../node-class/family.ts";
 import { launchReadiness } from "../node-class/readiness.ts";
 import { PRICE_OVERLAY_APPLIED } from "../node-overlay/annotations.ts";

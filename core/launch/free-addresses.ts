@@ -1,6 +1,6 @@
 import type { InstanceType } from "../model/instance-type.ts";
+import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { EC2NodeClassSpec, ResolvedSubnet } from "../model/node-class.ts";
-import type { NodeClaimRecord } from "../model/record.ts";
 
 /** Free addresses of subnets as EC2 told them. */
 export interface CountedAddresses {

@@ -1,8 +1,8 @@
 import { contentHash } from "../lib/fnv.ts";
+import type { LaunchTemplate } from "../model/fleet.ts";
 import type { CapacityType } from "../model/instance-type.ts";
 import type { BlockDeviceMapping, EC2NodeClass } from "../model/node-class.ts";
 import { parseQuantity } from "../model/quantity.ts";
-import type { LaunchTemplate } from "../model/record.ts";
 import { amiFamilyOf, FAMILIES } from "../node-class/family.ts";
 import { DEFAULT_METADATA_OPTIONS } from "../node-class/hash.ts";
 import { networkInterfacesOf } from "./network-interfaces.ts";

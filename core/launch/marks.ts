@@ -1,4 +1,5 @@
-import type { FleetOverride, FleetRequest, FleetResult, ReservationTarget, UnavailableOffering } from "../model/record.ts";
+import type { FleetOverride, FleetRequest, FleetResult, ReservationTarget } from "../model/fleet.ts";
+import type { UnavailableOffering } from "../model/unavailable-offering.ts";
 import { ANY, fullSubnetMark, placeIn, reservationMark } from "../offerings/unavailable.ts";
 import { isSpreadLimit, isUnfulfillable, SPOT_ROLE_MISSING } from "./failure.ts";
 

@@ -1,5 +1,5 @@
+import type { LaunchTemplate } from "../model/fleet.ts";
 import type { EC2NodeClassSpec } from "../model/node-class.ts";
-import type { LaunchTemplate } from "../model/record.ts";
 
 type Interfaces = LaunchTemplate["networkInterfaces"];
 

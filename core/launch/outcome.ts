@@ -1,3 +1,5 @@
+import type { FleetRequest, FleetResult } from "../model/fleet.ts";
+import type { KnownInstance } from "../model/instance.ts";
 import type { InstanceType } from "../model/instance-type.ts";
 import type { ResourceList } from "../model/kubernetes.ts";
 import {
@@ -16,7 +18,7 @@ import {
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
 import { formatResources, parseResources, type Resources } from "../model/quantity.ts";
-import type { FleetRequest, FleetResult, KnownInstance, UnavailableOffering } from "../model/record.ts";
+import type { UnavailableOffering } from "../model/unavailable-offering.ts";
 import { NODE_CLASS_HASH_KEY, NODE_CLASS_HASH_VERSION, NODE_CLASS_HASH_VERSION_KEY, nodeClassHash } from "../node-class/hash.ts";
 import { allocatableOf } from "../offerings/overhead.ts";
 import { efaOnly } from "../offerings/suits.ts";

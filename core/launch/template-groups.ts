@@ -1,6 +1,6 @@
+import type { FleetOverride, ReservationTarget } from "../model/fleet.ts";
 import type { CapacityType } from "../model/instance-type.ts";
 import type { EC2NodeClass, ResolvedAmi, ResolvedSubnet } from "../model/node-class.ts";
-import type { FleetOverride, ReservationTarget } from "../model/record.ts";
 import { amiFor } from "../node-class/ami.ts";
 import type { Candidate } from "./filter.ts";
 

@@ -1,7 +1,8 @@
+import type { Instance } from "../model/instance.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
+import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { Pod } from "../model/pod.ts";
-import type { Instance, NodeClaimRecord } from "../model/record.ts";
 import type { VolumeAttachment } from "../model/workloads.ts";
 import type { RegistrationOutcome } from "../node-pool/registration-health.ts";
 import type { PublishedEvent } from "../ports/kubernetes.ts";

@@ -13,7 +13,7 @@ import {
 } from "../model/labels.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
-import type { NodeClaimRecord } from "../model/record.ts";
+import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
 import { writeConditions } from "./claim-status.ts";
 import { consistency } from "./consistency.ts";

@@ -1,7 +1,7 @@
 import { type ConditionChange, withCondition, withReady } from "../model/conditions.ts";
 import { CAPACITY_TYPE, NODE_POOL, ZONE } from "../model/labels.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
-import type { NodeClaimRecord } from "../model/record.ts";
+import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { Action } from "./action.ts";
 
 const DEPENDENTS = ["Launched", "Registered", "Initialized"];

@@ -1,8 +1,9 @@
 import { isTrue } from "../model/conditions.ts";
+import type { Instance } from "../model/instance.ts";
 import { TERMINATION_FINALIZER } from "../model/labels.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
-import type { Instance, NodeClaimRecord } from "../model/record.ts";
+import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import { CLAIM_UID_TAG, NODE_CLAIM_TAG } from "../model/tags.ts";
 
 /** Older than the longest chain of retries around a launch (traps.md 22): an instance that no claim owns by then has none coming. */

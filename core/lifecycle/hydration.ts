@@ -1,10 +1,11 @@
-import type { Instance, KnownInstance, NodeClaimRecord } from "../model/record.ts";
+import type { Instance, KnownInstance } from "../model/instance.ts";
+import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 
 /**
  * The record with what EC2 says of its machine that a launch does not tell, or that somebody has changed since: its security groups, which drift compares, and its
  * partition. Undefined when the record says so already, or when the machine is on its way out.
  */
-export function learned(record: NodeClaimRecord, { securityGroupIds, partition, state }: Instance): NodeClaimRecord | undefined {
+export function hydrated(record: NodeClaimRecord, { securityGroupIds, partition, state }: Instance): NodeClaimRecord | undefined {
   const { instance } = record;
   if (instance === undefined || record.terminating !== undefined || (state !== "pending" && state !== "running")) return undefined;
   const next: KnownInstance = {

@@ -1,6 +1,6 @@
 import { INTENT, TERMINATION_FINALIZER } from "../model/labels.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
-import type { NodeClaimRecord } from "../model/record.ts";
+import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 
 /**
  * True when the object of this name was made for another intent than the record's: then it is none of ours, and neither is its node. One that bears our

@@ -1,4 +1,4 @@
-import type { NodeClaimRecord } from "../model/record.ts";
+import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 
 /** Fields that tell, on a log line, whose machine it is about and which one that is; of a claim without a machine only whose. */
 export function machineFields({ nodePool, instance }: Pick<NodeClaimRecord, "nodePool" | "instance">) {

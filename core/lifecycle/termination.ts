@@ -3,7 +3,7 @@ import { conditionOf, fromRfc3339, isTrue, rfc3339 } from "../model/conditions.t
 import { DISRUPTED_TAINT, EXCLUDE_BALANCERS, NODE_POOL, TERMINATION_FINALIZER, TERMINATION_TIMESTAMP, ZONE } from "../model/labels.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
-import type { NodeClaimRecord } from "../model/record.ts";
+import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { PublishedEvent } from "../ports/kubernetes.ts";
 import { NODES_WENT, SETTLE_MS } from "../signals/signal.ts";
 import type { Action, ClaimView, Step } from "./action.ts";

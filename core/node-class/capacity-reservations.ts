@@ -1,6 +1,6 @@
 import { rfc3339 } from "../model/conditions.ts";
+import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { ResolvedReservation } from "../model/node-class.ts";
-import type { NodeClaimRecord } from "../model/record.ts";
 import type { CapacityReservation } from "../ports/cloud-inventory.ts";
 
 /** EC2 takes the machines of a capacity block 30 minutes before its end; by then they must have been drained (interruption.md §6). */

@@ -1,7 +1,7 @@
 import type { InstanceType, Offering } from "../model/instance-type.ts";
 import type { EC2NodeClass, ResolvedReservation } from "../model/node-class.ts";
 import type { NodeSelectorRequirementWithMinValues } from "../model/node-pool.ts";
-import type { UnavailableOffering } from "../model/record.ts";
+import type { UnavailableOffering } from "../model/unavailable-offering.ts";
 import { amiFamilyOf, FAMILIES } from "../node-class/family.ts";
 import { capacityOf, ephemeralStorage, podLimit, usableMemoryMib } from "./capacity.ts";
 import type { Catalogue, CatalogueType } from "./catalogue.ts";

@@ -1,7 +1,7 @@
 import type { Offering } from "../model/instance-type.ts";
 import { CAPACITY_RESERVATION_ID } from "../model/labels.ts";
+import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { ResolvedReservation } from "../model/node-class.ts";
-import type { NodeClaimRecord } from "../model/record.ts";
 import { counted } from "../node-class/capacity-reservations.ts";
 
 /** Reserved capacity is paid for, used or not; this share of the on-demand price keeps types in their order (pricing-offerings.md §5). */

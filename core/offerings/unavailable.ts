@@ -1,5 +1,5 @@
 import type { CapacityType } from "../model/instance-type.ts";
-import type { UnavailableOffering } from "../model/record.ts";
+import type { UnavailableOffering } from "../model/unavailable-offering.ts";
 
 /** How long an offering that had no capacity is left alone (pricing-offerings.md §6). */
 export const UNAVAILABLE_MS = 3 * 60 * 1000;

@@ -1,4 +1,5 @@
-import type { FleetRequest, FleetResult, Instance, LaunchTemplate } from "../model/record.ts";
+import type { FleetRequest, FleetResult, LaunchTemplate } from "../model/fleet.ts";
+import type { Instance } from "../model/instance.ts";
 
 /** What EC2 says of an instance that is not as it should be. */
 export interface InstanceStatus {

@@ -1,4 +1,7 @@
-import type { CommandRecord, Lease, NodeClaimRecord, UnavailableOffering } from "../model/record.ts";
+import type { CommandRecord } from "../model/command-record.ts";
+import type { Lease } from "../model/lease.ts";
+import type { NodeClaimRecord } from "../model/node-claim-record.ts";
+import type { UnavailableOffering } from "../model/unavailable-offering.ts";
 
 /**
  * The record of intent, one partition a cluster. All reads are strongly consistent but `byInstance`.
@@ -39,7 +42,7 @@ export interface NodeClaimStore {
   removeCommand(command: CommandRecord): Promise<void>;
 
   /** True the first time a key is seen until it expires: event dedupe. Times in ms. */
-  firstSighting(cluster: string, key: string, now: number, ttlMs: number): Promise<boolean>;
+  isFirstWithin(cluster: string, key: string, now: number, ttlMs: number): Promise<boolean>;
 
   /** A compressed document under a name (the catalogue), any size; undefined when absent. `version` tells whether a cached copy still holds. */
   putDocument(name: string, bytes: Uint8Array, version: string): Promise<void>;

@@ -1,8 +1,8 @@
 import type { InstanceType } from "../model/instance-type.ts";
 import { CAPACITY_TYPE, INITIALIZED, INSTANCE_TYPE, NODE_POOL, REGISTERED, ZONE } from "../model/labels.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
+import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import { formatResources, parseResources, type Resources } from "../model/quantity.ts";
-import type { NodeClaimRecord } from "../model/record.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import { allocatableOf } from "../offerings/overhead.ts";
 

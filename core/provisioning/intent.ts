@@ -1,9 +1,9 @@
 import type { InstanceType } from "../model/instance-type.ts";
 import { CAPACITY_TYPE, INSTANCE_TYPE, MIN_VALUES_RELAXED, NODE_POOL, NODE_POOL_HASH, NODE_POOL_HASH_VERSION } from "../model/labels.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
+import type { ClaimReason, NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { NodePool } from "../model/node-pool.ts";
 import type { PlannedNodeClaim } from "../model/plan.ts";
-import type { ClaimReason, NodeClaimRecord } from "../model/record.ts";
 import { overlayAnnotations } from "../node-overlay/annotations.ts";
 import { NODE_POOL_HASH_VERSION_VALUE, nodePoolHash } from "../node-pool/hash.ts";
 import { claimName } from "./claim-name.ts";

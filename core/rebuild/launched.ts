@@ -1,5 +1,5 @@
 import { isAlive } from "../lifecycle/garbage-collection.ts";
-import type { Instance } from "../model/record.ts";
+import type { Instance } from "../model/instance.ts";
 import { CLAIM_UID_TAG } from "../model/tags.ts";
 
 /** The instance that was launched for the claim of a UID, by its tag; undefined when none of those given was. */

@@ -1,10 +1,11 @@
 import { type Inventory, instanceIdOf, isAlive } from "../lifecycle/garbage-collection.ts";
 import { isDoneWith } from "../lifecycle/identity.ts";
+import type { Instance } from "../model/instance.ts";
 import { CAPACITY_TYPE, NODE_CLASS_GROUP, NODE_POOL, ZONE } from "../model/labels.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
+import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { NodePool } from "../model/node-pool.ts";
 import type { PlannedNodeClaim } from "../model/plan.ts";
-import type { Instance, NodeClaimRecord } from "../model/record.ts";
 import { NODE_CLAIM_TAG } from "../model/tags.ts";
 import { claimName } from "../provisioning/claim-name.ts";
 import { intentFor } from "../provisioning/intent.ts";

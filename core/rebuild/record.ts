@@ -1,5 +1,6 @@
 import { instanceIdOf } from "../lifecycle/garbage-collection.ts";
 import { fromRfc3339 } from "../model/conditions.ts";
+import type { Instance, KnownInstance } from "../model/instance.ts";
 import type { CapacityType } from "../model/instance-type.ts";
 import {
   CAPACITY_RESERVATION_ID,
@@ -11,7 +12,7 @@ import {
   ZONE,
 } from "../model/labels.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
-import type { Instance, KnownInstance, NodeClaimRecord } from "../model/record.ts";
+import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 
 /** What a record keeps of an instance. */
 export type RecordedInstance = KnownInstance;

@@ -1,6 +1,7 @@
 import { HOSTNAME } from "../model/labels.ts";
 import type { Pod } from "../model/pod.ts";
-import { CheapestClaim, SAME_PRICE } from "./claims/cheapest-claim.ts";
+import { SAME_PRICE } from "../model/prices.ts";
+import { CheapestClaim } from "./claims/cheapest-claim.ts";
 import { Evaluation } from "./claims/evaluation.ts";
 import { Limits } from "./claims/limits.ts";
 import type { Outcome } from "./claims/outcome.ts";

@@ -1,7 +1,8 @@
+import { mixed } from "../lib/pseudo-random.ts";
 import { Attempt } from "./attempt.ts";
 import { priceOf } from "./claims/assemble.ts";
 import type { SchedulingProblem } from "./problem/problem.ts";
-import { mixed, type Strategy } from "./problem/strategy.ts";
+import type { Strategy } from "./problem/strategy.ts";
 import type { TopologyGroup } from "./rules/topology-group.ts";
 
 /** How good an attempt is: pods left first, then price. */

@@ -1,7 +1,8 @@
 import { disruptingClaims } from "../disruption/cluster/view.ts";
+import type { CommandRecord } from "../model/command-record.ts";
 import { NODE_POOL } from "../model/labels.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
-import type { CommandRecord, NodeClaimRecord } from "../model/record.ts";
+import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 
 /** A static pool's claims, by what becomes of them. A claim counts from its intent on. */
 export interface ReplicaCount {

@@ -1,6 +1,6 @@
 import { nameReplacements } from "../disruption/command/replacement-names.ts";
+import type { CommandRecord } from "../model/command-record.ts";
 import type { Plan } from "../model/plan.ts";
-import type { CommandRecord } from "../model/record.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import { solve } from "../scheduling/solve.ts";
 import { bindings } from "./place.ts";

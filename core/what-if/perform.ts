@@ -3,7 +3,7 @@ import { withDisruptedTaint, withoutDisruptedTaint } from "../lifecycle/disrupte
 import { withCondition, withoutCondition } from "../model/conditions.ts";
 import type { Condition } from "../model/kubernetes.ts";
 import type { Node } from "../model/node.ts";
-import type { ClaimReason } from "../model/record.ts";
+import type { ClaimReason } from "../model/node-claim-record.ts";
 import { buy, remove, type Stage } from "./stage.ts";
 
 /** What a command asks of the shell, done to the stage. Events, logs and metrics have nobody to hear them. */

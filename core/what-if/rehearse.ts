@@ -1,9 +1,10 @@
+import type { Simulate } from "../disruption/cluster/simulation.ts";
 import { advanceCommand } from "../disruption/command/advance-command.ts";
-import { type Simulate, simulateWithSolve } from "../disruption/consolidation/simulate.ts";
+import { simulateWithSolve } from "../disruption/consolidation/simulate.ts";
 import { type DisruptionPlan, planDisruption } from "../disruption/plan.ts";
 import type { DisruptionSettings } from "../disruption/settings.ts";
+import type { CommandRecord } from "../model/command-record.ts";
 import type { Plan } from "../model/plan.ts";
-import type { CommandRecord } from "../model/record.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import { solve } from "../scheduling/solve.ts";
 import { perform } from "./perform.ts";

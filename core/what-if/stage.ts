@@ -1,11 +1,12 @@
+import type { CommandRecord } from "../model/command-record.ts";
 import { rfc3339 } from "../model/conditions.ts";
 import { INSTANCE_TYPE, NODE_POOL } from "../model/labels.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
+import type { ClaimReason } from "../model/node-claim-record.ts";
 import type { NodePool } from "../model/node-pool.ts";
 import type { PlannedNodeClaim } from "../model/plan.ts";
 import type { Pod } from "../model/pod.ts";
-import type { ClaimReason, CommandRecord } from "../model/record.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import { isReschedulable, podKey, podUid } from "../pods/predicates.ts";
 import { withInFlight } from "../provisioning/in-flight.ts";

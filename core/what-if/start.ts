@@ -1,9 +1,10 @@
 import { consolidateAfterMs } from "../disruption/cluster/consolidate-after.ts";
+import type { CommandRecord } from "../model/command-record.ts";
 import { conditionOf, fromRfc3339, isTrue, rfc3339, withoutCondition } from "../model/conditions.ts";
 import { NODE_POOL } from "../model/labels.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
+import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { NodePool } from "../model/node-pool.ts";
-import type { CommandRecord, NodeClaimRecord } from "../model/record.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import { departureOf } from "./drain-time.ts";
 import { type Coming, type Stage, typesOfClaim, UP_MS } from "./stage.ts";

@@ -12,10 +12,10 @@ const MOST_WARNINGS = 12;
 export function judge({ object, oldObject }: Fields, gates: Gates): Fields {
   if (!isFields(object)) return { allowed: true };
   const { problems, warnings } = review(object, isFields(oldObject) ? oldObject : undefined, gates);
-  const told = [...warnings, ...conversionWarnings(object)].slice(0, MOST_WARNINGS).map((text) => text.slice(0, LONGEST_WARNING));
+  const published = [...warnings, ...conversionWarnings(object)].slice(0, MOST_WARNINGS).map((text) => text.slice(0, LONGEST_WARNING));
   return {
     allowed: problems.length === 0,
     ...(problems.length > 0 && { status: { status: "Failure", reason: "Invalid", code: 422, message: problems.join("; ") } }),
-    ...(told.length > 0 && { warnings: told }),
+    ...(published.length > 0 && { warnings: published }),
   };
 }

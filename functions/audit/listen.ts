@@ -4,7 +4,7 @@ import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
 import type { WakeUps } from "../../core/ports/wake-ups.ts";
 import { readAuditRecord } from "../../core/signals/audit-record.ts";
 import { type Signal, wakeUpsFor } from "../../core/signals/signal.ts";
-import { claimsOf } from "../shared/claims-by-provider-id.ts";
+import { claimsByProviderId } from "../shared/claims-by-provider-id.ts";
 
 export interface ListenDeps {
   readonly store: Pick<NodeClaimStore, "byInstance">;
@@ -49,7 +49,7 @@ export async function listen(event: { readonly awslogs?: { readonly data?: strin
     return;
   }
   const signals = (delivery.logEvents ?? []).flatMap(({ message = "" }) => signalOf(message, deps.log));
-  const wakeUps = wakeUpsFor(cluster, signals, await claimsOf(signals, deps.store));
+  const wakeUps = wakeUpsFor(cluster, signals, await claimsByProviderId(signals, deps.store));
   if (wakeUps.length > 0) await deps.wakeUps.wake(wakeUps);
 }
 

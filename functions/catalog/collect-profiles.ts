@@ -18,11 +18,11 @@ export async function collectProfiles(
 ): Promise<void> {
   if (inventory.instanceProfiles === undefined || inventory.removeInstanceProfile === undefined || settings.isolatedVpc) return;
   const round = Math.floor(now() / PERIOD_MS);
-  if (!(await store.firstSighting(cluster.name, `instance-profiles/${round}`, now(), 2 * PERIOD_MS))) return;
+  if (!(await store.isFirstWithin(cluster.name, `instance-profiles/${round}`, now(), 2 * PERIOD_MS))) return;
   const listed = await inventory.instanceProfiles(profilePath(cluster.name, region));
   for (const name of unusedProfiles(listed, nodeClasses, claims, now())) {
-    await store.firstSighting(cluster.name, `unused-profile/${round}/${name}`, now(), 3 * PERIOD_MS);
-    if (await store.firstSighting(cluster.name, `unused-profile/${round - 1}/${name}`, now(), PERIOD_MS)) continue;
+    await store.isFirstWithin(cluster.name, `unused-profile/${round}/${name}`, now(), 3 * PERIOD_MS);
+    if (await store.isFirstWithin(cluster.name, `unused-profile/${round - 1}/${name}`, now(), PERIOD_MS)) continue;
     await inventory.removeInstanceProfile(name);
     log.info("garbage collected instance profile", { controller: "instanceprofile.garbagecollection", "instance-profile": name });
   }

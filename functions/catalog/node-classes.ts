@@ -11,12 +11,12 @@ import { tellAddresses } from "../adapters/subnet-addresses.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import type { CatalogDeps } from "./deps.ts";
 import { type HashAnnotations, moveClaims, tolerant, withHash } from "./hash-annotations.ts";
-import { dueParts, type Looked, type LookUpContext, lookUp } from "./resolve-node-class.ts";
+import { dueParts, type LookUpContext, type ResolvedParts, resolveParts } from "./resolve-node-class.ts";
 
 const FINALIZER = "karpenter.k8s.aws/termination";
 
 /** What a warm function remembers, by NodeClass UID. */
-export type Memory = Map<string, Looked>;
+export type Memory = Map<string, ResolvedParts>;
 
 /** Brings one NodeClass up to date and returns it as it is now; undefined once it has gone. Writes only what has changed. */
 export async function refreshNodeClass(
@@ -38,7 +38,7 @@ export async function refreshNodeClass(
   if (current === undefined) return now();
   const uid = current.metadata.uid ?? current.metadata.name;
   const due = dueParts(current, memory.get(uid), context);
-  const findings = await lookUp(current, due, context);
+  const findings = await resolveParts(current, due, context);
   for (const [part, found] of Object.entries(findings)) {
     if (typeof found === "object" && "error" in found) {
       log.error("failed resolving EC2NodeClass", { EC2NodeClass: { name: current.metadata.name }, part, error: found.error });

@@ -24,7 +24,7 @@ const PARTS: Readonly<Record<Part, { readonly condition: string; readonly period
 const SLACK_MS = 5_000;
 
 /** What a warm function remembers of one NodeClass: when each part was last asked for. Losing it costs EC2 calls and nothing else. */
-export interface Looked {
+export interface ResolvedParts {
   readonly generation: number | undefined;
   readonly at: Readonly<Partial<Record<Part, number>>>;
 }
@@ -45,7 +45,7 @@ export interface LookUpContext {
 /** Parts that are due: never asked, asked for another generation, without an answer, or too old. AMI_REFRESH_INTERVAL and its like make answers last longer. */
 export function dueParts(
   { metadata, status }: EC2NodeClass,
-  looked: Looked | undefined,
+  looked: ResolvedParts | undefined,
   { now, settings }: Pick<LookUpContext, "now" | "settings">,
 ): ReadonlySet<Part> {
   const least: Partial<Record<Part, number>> = { amis: settings.amiRefreshMs, subnets: settings.subnetRefreshMs };
@@ -61,7 +61,7 @@ export function dueParts(
 }
 
 /** Asks for the parts that are due. A part that cannot be had now is told as such; the others go on. */
-export async function lookUp(nodeClass: EC2NodeClass, due: ReadonlySet<Part>, context: LookUpContext): Promise<Findings> {
+export async function resolveParts(nodeClass: EC2NodeClass, due: ReadonlySet<Part>, context: LookUpContext): Promise<Findings> {
   const { inventory, cluster } = context;
   const { subnetSelectorTerms, securityGroupSelectorTerms } = nodeClass.spec;
   const part = async <T>(name: Part, read: () => Promise<T>): Promise<T | Failed | undefined> => {

@@ -25,7 +25,7 @@ export async function markShiftedZones({ zonalShift, ...deps }: ShiftDeps): Prom
     shifted = await zonalShift.awayFrom(cluster.arn);
   } catch (error) {
     const isUnmanaged = error instanceof NotFoundError;
-    if (isUnmanaged && !(await store.firstSighting(cluster.name, "zonal-shift/unmanaged", at, HOUR_MS))) return;
+    if (isUnmanaged && !(await store.isFirstWithin(cluster.name, "zonal-shift/unmanaged", at, HOUR_MS))) return;
     const message = isUnmanaged
       ? "ENABLE_ZONAL_SHIFT is set, but ARC does not manage the cluster: aws eks update-cluster-config --zonal-shift-config enabled=true"
       : "failed asking ARC for zonal shifts; zones known to be shifted are left alone for three minutes more";
@@ -43,7 +43,7 @@ export async function markShiftedZones({ zonalShift, ...deps }: ShiftDeps): Prom
 
 async function tell(zone: string, deps: Omit<ShiftDeps, "zonalShift">): Promise<void> {
   const message = `Zonal shift moves the cluster away from ${zone}: no nodes are launched there`;
-  if (await deps.store.firstSighting(deps.cluster.name, `zonal-shift/${zone}`, deps.now(), HOUR_MS)) deps.log.info(message, { zone });
+  if (await deps.store.isFirstWithin(deps.cluster.name, `zonal-shift/${zone}`, deps.now(), HOUR_MS)) deps.log.info(message, { zone });
   for (const { metadata } of await deps.kubernetes.list("NodePool")) {
     await publishOnce({ type: "Warning", reason: "ZonalShiftActive", message, about: { kind: "NodePool", metadata } }, deps, HOUR_MS);
   }

@@ -1,15 +1,18 @@
+import type { Simulate } from "../../core/disruption/cluster/simulation.ts";
 import { advanceCommand } from "../../core/disruption/command/advance-command.ts";
 import type { CommandStep } from "../../core/disruption/command/command-action.ts";
 import { heal } from "../../core/disruption/command/marking.ts";
-import { type Simulate, simulateWithSolve } from "../../core/disruption/consolidation/simulate.ts";
+import { simulateWithSolve } from "../../core/disruption/consolidation/simulate.ts";
 import { planDisruption } from "../../core/disruption/plan.ts";
 import { podEvents } from "../../core/disruption/reports/pod-events.ts";
 import { driftedClaims } from "../../core/drift/drifted-claims.ts";
-import type { CommandRecord, Lease, NodeClaimRecord } from "../../core/model/record.ts";
+import type { CommandRecord } from "../../core/model/command-record.ts";
+import type { Lease } from "../../core/model/lease.ts";
+import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import { ConflictError } from "../../core/ports/errors.ts";
 import { type MakeTrial, makeConsolidationTrial } from "../../core/scheduling/make-trial.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
-import { readWorld, type World } from "../shared/cluster-state.ts";
+import { type ClusterState, readClusterState } from "../shared/cluster-state.ts";
 import { withLease } from "../shared/lease.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import { mirrorConditions } from "./claim-conditions.ts";
@@ -32,17 +35,17 @@ const SEARCH_MS = 10_000;
 export async function disrupt(reason: string, deps: ClusterDeps): Promise<void> {
   const wakeTimes: number[] = [];
   const decided = await withLease(deps, async (lease) => {
-    const before = await readWorld(deps);
+    const before = await readClusterState(deps);
     const observed = await observePods(before, deps);
     const simulate: Simulate = (snapshot, options) => simulateWithSolve(snapshot, { ...deps.settings, ...options });
     const makeTrial: MakeTrial = (snapshot, options) => makeConsolidationTrial(snapshot, options, deps.settings);
     const carried = await carryOn({ ...before, records: observed }, simulate, lease, wakeTimes, deps);
     // Replacements that were written just now take room and use limits: what is decided next must see them.
     const fresh = carried.some((command) => isStarted(command, before.commands));
-    const world = fresh ? await readWorld(deps) : before;
-    const [records, commands] = fresh ? [world.records, world.commands] : [observed, carried];
-    const seen = { snapshot: world.snapshot, records, commands, now: deps.now() };
-    for (const action of heal(seen)) await performCommandAction(action, { lease, world, deps });
+    const state = fresh ? await readClusterState(deps) : before;
+    const [records, commands] = fresh ? [state.records, state.commands] : [observed, carried];
+    const seen = { snapshot: state.snapshot, records, commands, now: deps.now() };
+    for (const action of heal(seen)) await performCommandAction(action, { lease, state, deps });
 
     const began = deps.now();
     const settings = disruptionSettings(deps.cluster.name, deps.settings);
@@ -53,7 +56,7 @@ export async function disrupt(reason: string, deps: ClusterDeps): Promise<void> 
       simulate,
       makeTrial,
       newId: deps.newId,
-      nominatedUntil: nominations(world),
+      nominatedUntil: nominations(state),
       outOfTime,
     });
     if (plan.command) {
@@ -66,17 +69,17 @@ export async function disrupt(reason: string, deps: ClusterDeps): Promise<void> 
       });
     }
     if (plan.nextDueAt !== undefined) wakeTimes.push(plan.nextDueAt);
-    if (world.headroom.length > 0) wakeTimes.push(deps.now() + BUFFERS_EVERY_MS);
+    if (state.headroom.length > 0) wakeTimes.push(deps.now() + BUFFERS_EVERY_MS);
     if (plan.lacksRoom)
       await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, reason: "room of CapacityBuffers is taken" }]);
     // CloudWatch charges for each metric in each hour in which it gets a value: a cluster without nodes has nothing to tell.
-    const gauges = world.snapshot.nodeClaims.length > 0 ? plan.gauges : [];
+    const gauges = state.snapshot.nodeClaims.length > 0 ? plan.gauges : [];
     for (const { metric, labels, value } of gauges) deps.metrics.gauge(metric, labels, value);
     for (const { metric, labels, value } of plan.counts) deps.metrics.count(metric, labels, value);
     for (const { metric, labels, value } of plan.observations) deps.metrics.observe(metric, labels, value);
     deps.metrics.observe("voluntary_disruption_decision_evaluation_duration_seconds", {}, (deps.now() - began) / 1_000);
-    const drifted = driftedClaims({ ...world, records, now: deps.now() });
-    await mirrorConditions(world.snapshot.nodeClaims, { records, consolidatable: plan.consolidatable, drifted }, deps);
+    const drifted = driftedClaims({ ...state, records, now: deps.now() });
+    await mirrorConditions(state.snapshot.nodeClaims, { records, consolidatable: plan.consolidatable, drifted }, deps);
     for (const { event, windowMs } of plan.events) await publishOnce(event, deps, windowMs);
   });
   if (!decided) wakeTimes.push(deps.now() + 2_000);
@@ -89,32 +92,32 @@ function isStarted({ id, phase }: CommandRecord, before: readonly CommandRecord[
 }
 
 /** Pods that came or went since the last pass. Somebody else's write in between is theirs to see: the next pass compares again. */
-async function observePods(world: World, { store, now }: ClusterDeps): Promise<readonly NodeClaimRecord[]> {
+async function observePods(state: ClusterState, { store, now }: ClusterDeps): Promise<readonly NodeClaimRecord[]> {
   const changed = new Map<string, NodeClaimRecord>();
-  for (const record of podEvents(world.snapshot, world.records, now())) {
+  for (const record of podEvents(state.snapshot, state.records, now())) {
     try {
       changed.set(record.name, await store.update(record));
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error;
     }
   }
-  return world.records.map((record) => changed.get(record.name) ?? record);
+  return state.records.map((record) => changed.get(record.name) ?? record);
 }
 
 /** Takes each command a step further; returns those that are still under way. */
 async function carryOn(
-  world: World,
+  state: ClusterState,
   simulate: Simulate,
   lease: Lease,
   wakeTimes: number[],
   deps: ClusterDeps,
 ): Promise<readonly CommandRecord[]> {
   const settings = disruptionSettings(deps.cluster.name, deps.settings);
-  let commands = world.commands;
-  for (const command of world.commands) {
-    const input = { ...world, commands, settings, now: deps.now(), simulate, nominatedUntil: nominations(world) };
+  let commands = state.commands;
+  for (const command of state.commands) {
+    const input = { ...state, commands, settings, now: deps.now(), simulate, nominatedUntil: nominations(state) };
     const step = advanceCommand(command, input);
-    const after = await performStep(command, step, lease, world, deps);
+    const after = await performStep(command, step, lease, state, deps);
     commands = commands.flatMap((other) => (other.id !== command.id ? [other] : after ? [after] : []));
     if (step.wakeAt !== undefined) wakeTimes.push(step.wakeAt);
   }
@@ -126,10 +129,10 @@ async function performStep(
   command: CommandRecord,
   step: CommandStep,
   lease: Lease,
-  world: World,
+  state: ClusterState,
   deps: ClusterDeps,
 ): Promise<CommandRecord | undefined> {
-  for (const action of step.actions) await performCommandAction(action, { lease, world, deps });
+  for (const action of step.actions) await performCommandAction(action, { lease, state, deps });
   if (step.done) {
     await deps.store.removeCommand(command);
     return undefined;
@@ -142,7 +145,7 @@ async function performStep(
 const NOMINATION_MS = 20_000;
 
 /** A node that has just come up waits for the pods that it was made for (scheduling.md §12). */
-function nominations({ snapshot, records }: World): ReadonlyMap<string, number> {
+function nominations({ snapshot, records }: ClusterState): ReadonlyMap<string, number> {
   const nodeByClaim = new Map(snapshot.nodeClaims.map(({ metadata, status }) => [metadata.name, status?.nodeName]));
   return new Map(
     records.flatMap(({ name, initializedAt }) => {
@@ -157,6 +160,6 @@ async function sleepUntil(times: readonly number[], { cluster, store, wakeUps, n
   const at = Math.max(Math.min(...times), now() + 1_000);
   if (at > now() + SWEEP_MS) return;
   const second = Math.ceil(at / 1_000);
-  if (!(await store.firstSighting(cluster.name, `disruption-at/${second}`, now(), 2 * SWEEP_MS))) return;
+  if (!(await store.isFirstWithin(cluster.name, `disruption-at/${second}`, now(), 2 * SWEEP_MS))) return;
   await wakeUps.wake([{ kind: "disruption", cluster: cluster.name, reason: "due", delayMs: at - now() }]);
 }

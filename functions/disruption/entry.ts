@@ -22,5 +22,5 @@ export const disruptionEntry = (deps: EntryDeps) =>
  */
 function isFirstOfSwarm({ cluster, store, now }: ClusterDeps): Promise<boolean> {
   const span = SETTLE_MS / 2;
-  return store.firstSighting(cluster.name, `swarm/${Math.floor(now() / span)}`, now(), 2 * SETTLE_MS);
+  return store.isFirstWithin(cluster.name, `swarm/${Math.floor(now() / span)}`, now(), 2 * SETTLE_MS);
 }

@@ -1,20 +1,21 @@
 import type { CommandAction } from "../../core/disruption/command/command-action.ts";
 import { withDisruptedTaint, withoutDisruptedTaint } from "../../core/lifecycle/disrupted-taint.ts";
 import { withCondition, withoutCondition } from "../../core/model/conditions.ts";
+import type { Lease } from "../../core/model/lease.ts";
 import type { Node } from "../../core/model/node.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
-import type { ClaimReason, Lease } from "../../core/model/record.ts";
+import type { ClaimReason } from "../../core/model/node-claim-record.ts";
 import { ConflictError, NotFoundError } from "../../core/ports/errors.ts";
 import { intentFor } from "../../core/provisioning/intent.ts";
 import { nomineesOf } from "../../core/provisioning/nominees.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
-import type { World } from "../shared/cluster-state.ts";
+import type { ClusterState } from "../shared/cluster-state.ts";
 import { publishOnce } from "../shared/publish-once.ts";
-import { endClaim } from "../shared/terminate-claim.ts";
+import { terminateClaim } from "../shared/terminate-claim.ts";
 
 export interface CommandContext {
   readonly lease: Lease;
-  readonly world: World;
+  readonly state: ClusterState;
   readonly deps: ClusterDeps;
 }
 
@@ -35,7 +36,7 @@ export async function performCommandAction(action: CommandAction, context: Comma
     case "WriteReplacements":
       return writeReplacements(action, context);
     case "DeleteClaim":
-      await endClaim(action.claim, action.reason, deps);
+      await terminateClaim(action.claim, action.reason, deps);
       return;
     case "Event":
       return publishOnce(action.event, deps);
@@ -88,17 +89,17 @@ async function persist(change: () => Promise<void>): Promise<void> {
 /** Intents and command in one transaction, then a wake-up for each claim. */
 async function writeReplacements(
   { replacements, command }: Extract<CommandAction, { type: "WriteReplacements" }>,
-  { lease, world, deps }: CommandContext,
+  { lease, state, deps }: CommandContext,
 ): Promise<void> {
   const { cluster, store, wakeUps, now } = deps;
-  const pools = new Map(world.snapshot.nodePools.map((pool) => [pool.metadata.name, pool]));
-  const nominees = nomineesOf(world.snapshot);
+  const pools = new Map(state.snapshot.nodePools.map((pool) => [pool.metadata.name, pool]));
+  const nominees = nomineesOf(state.snapshot);
   const records = replacements.flatMap(({ name, intentId, planned }) => {
     const pool = pools.get(planned.nodePool);
     // Since the decision the planner may have bought for some of the pods; those are that claim's.
-    const podUids = nominees(planned).filter((uid) => !world.snapshot.nominated.has(uid));
+    const podUids = nominees(planned).filter((uid) => !state.snapshot.nominated.has(uid));
     const reason = command.reason.toLowerCase() as ClaimReason;
-    const instanceTypes = world.snapshot.instanceTypes.get(planned.nodePool) ?? [];
+    const instanceTypes = state.snapshot.instanceTypes.get(planned.nodePool) ?? [];
     const facts = { cluster: cluster.name, id: intentId, name, now: now(), reason, podUids, commandId: command.id, instanceTypes };
     return pool ? [intentFor(planned, pool, facts)] : [];
   });

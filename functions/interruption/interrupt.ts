@@ -2,7 +2,7 @@ import { type Interruption, parseInterruption, UnreadableInterruptionError } fro
 import type { Log } from "../../core/ports/log.ts";
 import type { Metrics } from "../../core/ports/metrics.ts";
 import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
-import { announcing } from "../shared/announce.ts";
+import { withAnnouncements } from "../shared/announce.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { interruptClaim } from "../shared/interrupt-claim.ts";
 
@@ -27,7 +27,7 @@ export async function interrupt(body: string, deps: InterruptDeps): Promise<void
   const act = async (instanceId: string): Promise<void> => {
     const record = await deps.store.byInstance(instanceId);
     const cluster = record && (await deps.clusterDeps(record.cluster));
-    if (record && cluster && kind !== "no_op") await announcing(cluster, (heard) => interruptClaim(record, kind, heard));
+    if (record && cluster && kind !== "no_op") await withAnnouncements(cluster, (collected) => interruptClaim(record, kind, collected));
   };
   // A Health event lists many instances: the trouble with one must not keep the others waiting.
   const acts = await Promise.allSettled([...new Set(interruption.instanceIds)].filter((id) => id !== "").map(act));

@@ -6,7 +6,7 @@ import type { NodeClaim } from "../../core/model/node-claim.ts";
 import { ConflictError, NotFoundError } from "../../core/ports/errors.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { publishOnce } from "../shared/publish-once.ts";
-import { claimFields } from "./log-fields.ts";
+import { claimLogFields } from "./log-fields.ts";
 
 const TELL_MS = 10 * 60_000;
 
@@ -22,7 +22,7 @@ export async function checkConsistency(nodes: readonly Node[], claims: readonly 
     if (after !== conditions) await write({ ...claim, status: { ...claim.status, conditions: after } }, deps);
     if (issue === undefined) continue;
     const about = { kind: "NodeClaim", metadata: claim.metadata } as const;
-    if (after !== conditions) deps.log.error("failed consistency check", { ...claimFields(claim.metadata.name), issue });
+    if (after !== conditions) deps.log.error("failed consistency check", { ...claimLogFields(claim.metadata.name), issue });
     await publishOnce({ type: "Warning", reason: "FailedConsistencyCheck", message: issue, about }, deps, TELL_MS);
   }
 }

@@ -2,9 +2,9 @@ import { type Inventory, isAlive, orphanInstances, ownerlessNodes, withoutMachin
 import { withoutFinalizer } from "../../core/lifecycle/registration.ts";
 import { ConflictError, NotFoundError } from "../../core/ports/errors.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
-import { endClaim } from "../shared/terminate-claim.ts";
-import { claimFields } from "./log-fields.ts";
-import { tellHeld } from "./report-held-instances.ts";
+import { terminateClaim } from "../shared/terminate-claim.ts";
+import { claimLogFields } from "./log-fields.ts";
+import { reportHeldInstances } from "./report-held-instances.ts";
 
 const HOUR_MS = 60 * 60_000;
 
@@ -24,8 +24,8 @@ async function collectClaims(inventory: Inventory, deps: LifecycleDeps): Promise
   const alive = new Set(found.filter(isAlive).map(({ id }) => id));
   for (const { name, instance } of suspects) {
     if (instance === undefined || alive.has(instance.id)) continue;
-    if (await endClaim(name, "garbage_collected", deps)) {
-      deps.log.info("garbage collecting nodeclaim with no cloudprovider representation", claimFields(name));
+    if (await terminateClaim(name, "garbage_collected", deps)) {
+      deps.log.info("garbage collecting nodeclaim with no cloudprovider representation", claimLogFields(name));
     }
   }
 }
@@ -35,7 +35,7 @@ async function collectInstances(inventory: Inventory, deps: LifecycleDeps): Prom
   const { ended, held } = orphanInstances(inventory);
   if (held.length > 0) {
     const ids = held.map(({ id }) => id);
-    await tellHeld(`${held.length} instances have lost both record and NodeClaim`, ids, deps);
+    await reportHeldInstances(`${held.length} instances have lost both record and NodeClaim`, ids, deps);
   }
   if (ended.length === 0) return;
   const nodes = await kubernetes.list("Node");
@@ -75,7 +75,7 @@ async function leftToTheNext(write: () => Promise<unknown>): Promise<void> {
 /** EC2 allows 5,000 templates; one is made anew by the launch that misses it. */
 async function collectLaunchTemplates({ cluster, store, fleet, log, now }: LifecycleDeps): Promise<void> {
   if (fleet.removeLaunchTemplates === undefined) return;
-  if (!(await store.firstSighting(cluster.name, `launch-templates/${Math.floor(now() / HOUR_MS)}`, now(), 2 * HOUR_MS))) return;
+  if (!(await store.isFirstWithin(cluster.name, `launch-templates/${Math.floor(now() / HOUR_MS)}`, now(), 2 * HOUR_MS))) return;
   const removed = await fleet.removeLaunchTemplates(cluster.name, now() - 24 * HOUR_MS);
   if (removed > 0) log.debug("deleted launch templates", { controller: "lifecycle", count: removed });
 }

@@ -1,5 +1,6 @@
-import { learned } from "../../core/lifecycle/hydration.ts";
-import type { Instance, NodeClaimRecord } from "../../core/model/record.ts";
+import { hydrated } from "../../core/lifecycle/hydration.ts";
+import type { Instance } from "../../core/model/instance.ts";
+import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import { ConflictError } from "../../core/ports/errors.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 
@@ -7,7 +8,7 @@ import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 const MOST_AT_ONCE = 200;
 
 /** Writes down what EC2 says of machines beyond what their launch told. Whoever has written a record meanwhile comes first; the next sweep tries again. */
-export async function learn(
+export async function hydrateRecords(
   records: readonly NodeClaimRecord[],
   instances: readonly Instance[],
   { store }: Pick<LifecycleDeps, "store">,
@@ -15,7 +16,7 @@ export async function learn(
   const byId = new Map(instances.map((instance) => [instance.id, instance]));
   const news = records.flatMap((record) => {
     const instance = byId.get(record.instance?.id ?? "");
-    return (instance && learned(record, instance)) ?? [];
+    return (instance && hydrated(record, instance)) ?? [];
   });
   for (const next of news.slice(0, MOST_AT_ONCE)) {
     try {

@@ -2,7 +2,7 @@
 export type Performed = "done" | "look again";
 
 /** Fields that every line about a claim carries, as users of Karpenter search for them. */
-export function claimFields(name: string) {
+export function claimLogFields(name: string) {
   return {
     controller: "nodeclaim.lifecycle",
     controllerGroup: "karpenter.sh",

@@ -2,13 +2,13 @@ import type { Action } from "../../core/lifecycle/action.ts";
 import { withFinalizer } from "../../core/lifecycle/registration.ts";
 import { INTENT, MIN_VALUES_RELAXED, TERMINATION_FINALIZER } from "../../core/model/labels.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
-import type { NodeClaimRecord } from "../../core/model/record.ts";
+import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import { adopt } from "./adopt.ts";
 import { findInstance, launch, prepareLaunch, tellLaunched } from "./launch/launch.ts";
-import { claimFields, type Performed } from "./log-fields.ts";
-import { tellPool } from "./registration-health.ts";
+import { claimLogFields, type Performed } from "./log-fields.ts";
+import { recordRegistrationHealth } from "./registration-health.ts";
 
 /** Does one thing. Each is one remote call that may be repeated, or two of which the second is found missing and done by the next pass. */
 export async function perform(action: Action, name: string, deps: LifecycleDeps): Promise<Performed> {
@@ -67,7 +67,7 @@ export async function perform(action: Action, name: string, deps: LifecycleDeps)
       await publishOnce(action.event, deps);
       return "done";
     case "Log":
-      log[action.level](action.message, { ...claimFields(name), ...action.fields });
+      log[action.level](action.message, { ...claimLogFields(name), ...action.fields });
       return "done";
     case "Count":
       metrics.count(action.metric, action.labels);
@@ -76,7 +76,7 @@ export async function perform(action: Action, name: string, deps: LifecycleDeps)
       metrics.observe(action.metric, action.labels, action.seconds);
       return "done";
     case "TellPool":
-      await tellPool(action.claim, action.outcome, deps);
+      await recordRegistrationHealth(action.claim, action.outcome, deps);
       return "done";
   }
 }
@@ -91,7 +91,7 @@ async function createClaim(record: NodeClaimRecord, { kubernetes, metrics, log }
       finalizers: withFinalizer(metadata.finalizers),
     },
   });
-  log.debug("wrote nodeclaim", { ...claimFields(record.name), finalizer: TERMINATION_FINALIZER });
+  log.debug("wrote nodeclaim", { ...claimLogFields(record.name), finalizer: TERMINATION_FINALIZER });
   metrics.count("nodeclaims_created_total", {
     reason: record.reason,
     nodepool: record.nodePool ?? "",

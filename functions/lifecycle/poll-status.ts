@@ -1,5 +1,5 @@
 import { statusProblems } from "../../core/interruption/instance-status.ts";
-import type { NodeClaimRecord } from "../../core/model/record.ts";
+import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import { RefusedError, ThrottledError } from "../../core/ports/errors.ts";
 import type { InstanceStatus } from "../../core/ports/fleet.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
@@ -16,7 +16,7 @@ export async function pollStatus(records: readonly NodeClaimRecord[], deps: Life
     const record = byInstance.get(status.instanceId);
     if (record === undefined) continue;
     for (const { category, kind } of statusProblems(status, deps.now())) {
-      if (await deps.store.firstSighting(deps.cluster.name, `status/${status.instanceId}/${category}`, deps.now(), SIGHTING_MS))
+      if (await deps.store.isFirstWithin(deps.cluster.name, `status/${status.instanceId}/${category}`, deps.now(), SIGHTING_MS))
         deps.metrics.count("interruption_instance_status_unhealthy_total", { category });
       await interruptClaim(record, kind, deps);
     }
@@ -30,7 +30,7 @@ async function impaired({ cluster, fleet, store, log, now }: LifecycleDeps): Pro
   } catch (error) {
     if (error instanceof ThrottledError) return [];
     if (!(error instanceof RefusedError)) throw error;
-    if (await store.firstSighting(cluster.name, "status-refused", now(), SIGHTING_MS))
+    if (await store.isFirstWithin(cluster.name, "status-refused", now(), SIGHTING_MS))
       log.error("instance status checks are not looked at: allow ec2:DescribeInstanceStatus", { error: error.message });
     return [];
   }

@@ -1,6 +1,6 @@
 import type { Step } from "../../core/lifecycle/action.ts";
 import { advance } from "../../core/lifecycle/advance.ts";
-import type { NodeClaimRecord } from "../../core/model/record.ts";
+import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import { ConflictError, NotFoundError } from "../../core/ports/errors.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { perform } from "./perform.ts";
@@ -17,7 +17,7 @@ const SOONEST_MS = 1_000;
  * another, or to be killed at any line: each step looks at the world anew.
  * @param dueAt what the wake-up was made for; a record that is due at another time has been looked after by somebody else since.
  */
-export async function tend(name: string, dueAt: number | undefined, deps: LifecycleDeps): Promise<void> {
+export async function reconcileClaim(name: string, dueAt: number | undefined, deps: LifecycleDeps): Promise<void> {
   for (let steps = 0; steps < MOST_STEPS; steps++) {
     const view = await readView(name, deps);
     if (steps === 0 && dueAt !== undefined && view.record !== undefined && view.record.dueAt !== dueAt) return;

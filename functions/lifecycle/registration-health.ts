@@ -9,7 +9,7 @@ const TRIES = 3;
 /**
  * Lets a claim's pool know how its registration ended (nodepool.md §6). Informational: what goes wrong here is logged and keeps no node from coming up.
  */
-export async function tellPool(claim: NodeClaim, outcome: RegistrationOutcome, deps: LifecycleDeps): Promise<void> {
+export async function recordRegistrationHealth(claim: NodeClaim, outcome: RegistrationOutcome, deps: LifecycleDeps): Promise<void> {
   const owner = claim.metadata.ownerReferences?.find(({ kind }) => kind === "NodePool");
   if (owner === undefined) return;
   try {

@@ -5,8 +5,8 @@ import type { PublishedEvent } from "../../core/ports/kubernetes.ts";
 import { planRepairs, type Repair } from "../../core/repair/plan.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { publishOnce } from "../shared/publish-once.ts";
-import { endClaim } from "../shared/terminate-claim.ts";
-import { claimFields } from "./log-fields.ts";
+import { terminateClaim } from "../shared/terminate-claim.ts";
+import { claimLogFields } from "./log-fields.ts";
 
 const TELL_MS = 15 * 60_000;
 
@@ -20,8 +20,8 @@ export async function repair(nodes: readonly Node[], claims: readonly NodeClaim[
 
 async function replace({ claim, node, condition }: Repair, deps: LifecycleDeps): Promise<void> {
   const { name, labels } = claim.metadata;
-  if (!(await endClaim(name, "unhealthy", deps, deps.now()))) return;
-  deps.log.info("deleting unhealthy node", { ...claimFields(name), Node: { name: node.metadata.name }, condition });
+  if (!(await terminateClaim(name, "unhealthy", deps, deps.now()))) return;
+  deps.log.info("deleting unhealthy node", { ...claimLogFields(name), Node: { name: node.metadata.name }, condition });
   deps.metrics.count("nodeclaims_unhealthy_disrupted_total", {
     condition: condition.replaceAll(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase(),
     nodepool: labels?.[NODE_POOL] ?? "",

@@ -1,4 +1,5 @@
 import { machineFields } from "../../core/lifecycle/machine-fields.ts";
+import type { KnownInstance } from "../../core/model/instance.ts";
 import type { KubernetesObject } from "../../core/model/kubernetes.ts";
 import {
   CAPACITY_RESERVATION_ID,
@@ -7,12 +8,12 @@ import {
   CAPACITY_TYPE,
 } from "../../core/model/labels.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
+import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
-import type { KnownInstance, NodeClaimRecord } from "../../core/model/record.ts";
 import { isExpiring } from "../../core/node-class/capacity-reservations.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
-import { endClaim } from "../shared/terminate-claim.ts";
-import { claimFields } from "./log-fields.ts";
+import { terminateClaim } from "../shared/terminate-claim.ts";
+import { claimLogFields } from "./log-fields.ts";
 
 type Reserved = NodeClaimRecord & { readonly instance: KnownInstance & { readonly reservationId: string } };
 
@@ -36,8 +37,8 @@ async function endExpiring(reserved: readonly Reserved[], deps: LifecycleDeps): 
   const expiring = expiringIds(await deps.kubernetes.list("EC2NodeClass"), deps.now());
   const isEnding = ({ instance }: Reserved): boolean => expiring.has(instance.reservationId);
   for (const record of reserved.filter(isEnding)) {
-    if (!(await endClaim(record.name, "capacity_block_expiring", deps))) continue;
-    const fields = { ...claimFields(record.name), ...machineFields(record), "capacity-reservation-id": record.instance.reservationId };
+    if (!(await terminateClaim(record.name, "capacity_block_expiring", deps))) continue;
+    const fields = { ...claimLogFields(record.name), ...machineFields(record), "capacity-reservation-id": record.instance.reservationId };
     deps.log.info("initiating delete for capacity block expiration", fields);
   }
   return reserved.filter((record) => !isEnding(record));
@@ -58,7 +59,7 @@ async function demote(record: Reserved, deps: LifecycleDeps): Promise<void> {
   if (node?.metadata.labels?.[CAPACITY_TYPE] === "reserved") await kubernetes.update("Node", onDemand(node));
   const { reservationId, ...instance } = record.instance;
   await store.update({ ...record, instance: { ...instance, capacityType: "on-demand" } });
-  log.info("demoted nodeclaim from reserved to on-demand", { ...claimFields(record.name), "capacity-reservation-id": reservationId });
+  log.info("demoted nodeclaim from reserved to on-demand", { ...claimLogFields(record.name), "capacity-reservation-id": reservationId });
 }
 
 async function nodeOf({ status }: NodeClaim, { kubernetes }: LifecycleDeps) {

@@ -2,16 +2,16 @@ import { vanishedClaims } from "../../core/lifecycle/garbage-collection.ts";
 import { isDoneWith } from "../../core/lifecycle/identity.ts";
 import { NODE_CLASS_GROUP, REGISTERED } from "../../core/model/labels.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
-import type { NodeClaimRecord } from "../../core/model/record.ts";
+import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import type { WakeUp } from "../../core/ports/wake-ups.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
-import { endClaim } from "../shared/terminate-claim.ts";
+import { terminateClaim } from "../shared/terminate-claim.ts";
 import { checkConsistency } from "./check-consistency.ts";
 import { collect } from "./garbage-collection.ts";
-import { learn } from "./hydration.ts";
+import { hydrateRecords } from "./hydration.ts";
 import { pollStatus } from "./poll-status.ts";
 import { repair } from "./repair.ts";
-import { tellHeld } from "./report-held-instances.ts";
+import { reportHeldInstances } from "./report-held-instances.ts";
 import { tendReservations } from "./reservations.ts";
 
 /** A wake-up that is this late was lost. */
@@ -44,7 +44,7 @@ export async function sweep(deps: LifecycleDeps): Promise<void> {
     () => tendReservations(records, deps),
     async () => {
       const instances = await fleet.list(cluster.name);
-      await learn(records, instances, deps);
+      await hydrateRecords(records, instances, deps);
       await collect({ records, claims, nodes, instances, now: now() }, deps);
     },
   ]);
@@ -70,9 +70,10 @@ async function endVanished(records: readonly NodeClaimRecord[], claims: readonly
   // The claims may have been listed before the records: one that was made in between has not vanished.
   const { ended, held } = vanishedClaims({ records, claims: await deps.kubernetes.list("NodeClaim") });
   // A list may come from a memory of the cluster; asked for by name, the API server answers itself.
-  for (const { name } of ended) if ((await deps.kubernetes.get("NodeClaim", name)) === undefined) await endClaim(name, "deleted", deps);
+  for (const { name } of ended)
+    if ((await deps.kubernetes.get("NodeClaim", name)) === undefined) await terminateClaim(name, "deleted", deps);
   if (held.length > 0) {
     const names = held.map(({ name }) => name);
-    await tellHeld(`${held.length} NodeClaims have vanished without being deleted`, names, deps);
+    await reportHeldInstances(`${held.length} NodeClaims have vanished without being deleted`, names, deps);
   }
 }

@@ -1,8 +1,9 @@
 import type { ClaimView } from "../../core/lifecycle/action.ts";
 import { isTrue } from "../../core/model/conditions.ts";
+import type { Instance } from "../../core/model/instance.ts";
 import type { Node } from "../../core/model/node.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
-import type { Instance, NodeClaimRecord } from "../../core/model/record.ts";
+import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 
 type ViewDeps = Pick<LifecycleDeps, "cluster" | "kubernetes" | "store" | "fleet" | "now">;

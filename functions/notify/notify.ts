@@ -4,7 +4,7 @@ import type { WakeUp, WakeUps } from "../../core/ports/wake-ups.ts";
 import { readAdmissionRequest } from "../../core/signals/admission-request.ts";
 import { type Signal, wakeUpsFor } from "../../core/signals/signal.ts";
 import { answer, type HttpRequest, type HttpResponse, mapIn, sameText } from "../adapters/function-url.ts";
-import { claimsOf } from "../shared/claims-by-provider-id.ts";
+import { claimsByProviderId } from "../shared/claims-by-provider-id.ts";
 
 export interface NotifyDeps {
   readonly store: Pick<NodeClaimStore, "byInstance">;
@@ -38,7 +38,7 @@ async function ring(cluster: string, request: Readonly<Record<string, unknown>>,
   const signal = request["dryRun"] === true ? undefined : readAdmissionRequest(request);
   if (signal === undefined) return;
   try {
-    const wakeUps = wakeUpsFor(cluster, [signal], await claimsOf([signal], deps.store)).map((wakeUp) =>
+    const wakeUps = wakeUpsFor(cluster, [signal], await claimsByProviderId([signal], deps.store)).map((wakeUp) =>
       afterTheWrite(wakeUp, request, signal),
     );
     if (wakeUps.length > 0) await deps.wakeUps.wake(wakeUps);

@@ -10,7 +10,7 @@ import type { ClusterDeps } from "../shared/cluster-deps.ts";
  * Shows in each CapacityBuffer's status what a run made of it (`kubectl get cb`). Written only when it changes. A buffer that was changed or deleted
  * meanwhile is left to the run which that wakes.
  */
-export async function tellBuffers(
+export async function writeBufferStatus(
   headroom: readonly Headroom[],
   plan: Plan,
   { nominated }: Snapshot,

@@ -1,33 +1,33 @@
 import { realPart } from "../../core/capacity-buffers/real-part.ts";
 import { conditionOf, fromRfc3339 } from "../../core/model/conditions.ts";
+import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import type { Plan, PlannedNodeClaim } from "../../core/model/plan.ts";
 import type { Pod } from "../../core/model/pod.ts";
-import type { NodeClaimRecord } from "../../core/model/record.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { podKey } from "../../core/pods/predicates.ts";
 import { intentFor } from "../../core/provisioning/intent.ts";
 import { nomineesOf } from "../../core/provisioning/nominees.ts";
 import { pendingPods, solve } from "../../core/scheduling/solve.ts";
 import type { ClusterDeps, Settings } from "../shared/cluster-deps.ts";
-import { readWorld } from "../shared/cluster-state.ts";
+import { readClusterState } from "../shared/cluster-state.ts";
 import { withLease } from "../shared/lease.ts";
 import { publishOnce } from "../shared/publish-once.ts";
-import { tellBuffers } from "./buffer-status.ts";
+import { writeBufferStatus } from "./buffer-status.ts";
 
 /**
  * Finds machines for the pods that fit nowhere: reads the cluster, plans, writes the intents, and has each claim looked after. It launches nothing
  * itself. A kill after the intents are written costs nothing but time: the sweep wakes claims that are overdue.
  */
 export async function provision(reason: string, deps: ClusterDeps): Promise<void> {
-  let told: (() => Promise<void>) | undefined;
+  let published: (() => Promise<void>) | undefined;
   const decided = await withLease(deps, async (lease) => {
     const began = deps.now();
-    const { snapshot, headroom } = await readWorld(deps);
+    const { snapshot, headroom } = await readClusterState(deps);
     const { pods: pending, virtual, ignored } = pendingPods(snapshot);
     for (const { pod, reason: why } of ignored)
       if (why !== "") deps.log.debug(`ignoring pod, ${why}`, { controller: "provisioner", Pod: podKey(pod) });
     if (pending.length + virtual.length === 0) {
-      told = () => tellBuffers(headroom, NOTHING, snapshot, deps);
+      published = () => writeBufferStatus(headroom, NOTHING, snapshot, deps);
       return;
     }
     if (areStillComing(reason, pending, began, deps.settings)) {
@@ -44,13 +44,13 @@ export async function provision(reason: string, deps: ClusterDeps): Promise<void
     report(plan, records, snapshot, deps, deps.now() - began);
     await deps.store.writeIntents(lease, records);
     await deps.wakeUps.wake(records.map(({ name }) => ({ kind: "claim", cluster: deps.cluster.name, claim: name })));
-    told = async () => {
+    published = async () => {
       await tellPods(realPart(plan, virtual), records, snapshot, deps);
-      await tellBuffers(headroom, plan, snapshot, deps);
+      await writeBufferStatus(headroom, plan, snapshot, deps);
     };
   });
   // Nobody needs to wait for the cluster's lease while people are told.
-  await told?.();
+  await published?.();
   if (!decided) {
     // Said once, however often it is put off: a holder that was killed keeps the lease for half a minute.
     const putOff = reason.endsWith(ANOTHER_DECISION) ? reason : `${reason}${ANOTHER_DECISION}`;

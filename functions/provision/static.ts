@@ -1,14 +1,14 @@
 import { viewCluster } from "../../core/disruption/cluster/view.ts";
-import type { Lease } from "../../core/model/record.ts";
+import type { Lease } from "../../core/model/lease.ts";
 import { intentFor } from "../../core/provisioning/intent.ts";
 import { isStatic, staticClaim } from "../../core/static-capacity/claim.ts";
 import { countReplicas } from "../../core/static-capacity/count.ts";
 import { type ReplicaChange, replicaChanges } from "../../core/static-capacity/plan.ts";
 import { chooseSurplus } from "../../core/static-capacity/surplus.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
-import { readWorld, type World } from "../shared/cluster-state.ts";
+import { type ClusterState, readClusterState } from "../shared/cluster-state.ts";
 import { withLease } from "../shared/lease.ts";
-import { endClaim } from "../shared/terminate-claim.ts";
+import { terminateClaim } from "../shared/terminate-claim.ts";
 
 /**
  * Keeps static pools at their `replicas` (gate StaticCapacity): writes intents for what is missing, ends what is too much. Most often there is nothing to
@@ -20,10 +20,10 @@ export async function keepReplicas(deps: ClusterDeps): Promise<void> {
   for (const change of seen) if (change.limited) deps.log.info("nodepool node limit reached", fieldsOf(change));
   if (!seen.some(({ add, remove }) => add + remove > 0)) return;
   const decided = await withLease(deps, async (lease) => {
-    const world = await readWorld(deps);
-    for (const change of replicaChanges(world.snapshot.nodePools, { ...world, claims: world.snapshot.nodeClaims })) {
-      if (change.add > 0) await addNodes(change, world, lease, deps);
-      if (change.remove > 0) await shrink(change, world, deps);
+    const state = await readClusterState(deps);
+    for (const change of replicaChanges(state.snapshot.nodePools, { ...state, claims: state.snapshot.nodeClaims })) {
+      if (change.add > 0) await addNodes(change, state, lease, deps);
+      if (change.remove > 0) await shrink(change, state, deps);
     }
   });
   if (!decided) await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, reason: "replicas wait for another decision" }]);
@@ -41,7 +41,7 @@ async function glance({ cluster, kubernetes, store }: ClusterDeps): Promise<read
   return replicaChanges(pools, { claims, records, commands });
 }
 
-async function addNodes(change: ReplicaChange, { snapshot }: World, lease: Lease, deps: ClusterDeps): Promise<void> {
+async function addNodes(change: ReplicaChange, { snapshot }: ClusterState, lease: Lease, deps: ClusterDeps): Promise<void> {
   const { nodePool, add } = change;
   const instanceTypes = snapshot.instanceTypes.get(nodePool.metadata.name) ?? [];
   const planned = staticClaim(nodePool, instanceTypes);
@@ -56,12 +56,12 @@ async function addNodes(change: ReplicaChange, { snapshot }: World, lease: Lease
   await deps.wakeUps.wake(records.map(({ name }) => ({ kind: "claim", cluster: deps.cluster.name, claim: name })));
 }
 
-async function shrink(change: ReplicaChange, { snapshot, records, commands }: World, deps: ClusterDeps): Promise<void> {
+async function shrink(change: ReplicaChange, { snapshot, records, commands }: ClusterState, deps: ClusterDeps): Promise<void> {
   const { nodePool, remove } = change;
   const view = viewCluster({ snapshot, records, commands, now: deps.now() });
   const { active = [] } = countReplicas({ claims: snapshot.nodeClaims, records, commands }).get(nodePool.metadata.name) ?? {};
   deps.log.info("deprovisioning nodeclaims to satisfy replica count", { ...fieldsOf(change), "deprovision-count": remove });
-  for (const name of chooseSurplus(view, active, remove)) await endClaim(name, "deleted", deps);
+  for (const name of chooseSurplus(view, active, remove)) await terminateClaim(name, "deleted", deps);
 }
 
 function fieldsOf({ nodePool, current, desired }: ReplicaChange) {

@@ -2,7 +2,7 @@ import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
 import type { Signal } from "../../core/signals/signal.ts";
 
 /** NodeClaim names by providerID, for the nodes that signals are about and that are ours. */
-export async function claimsOf(
+export async function claimsByProviderId(
   signals: readonly Signal[],
   store: Pick<NodeClaimStore, "byInstance">,
 ): Promise<ReadonlyMap<string, string>> {

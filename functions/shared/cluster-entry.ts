@@ -3,7 +3,7 @@ import type { Log } from "../../core/ports/log.ts";
 import type { WakeUp } from "../../core/ports/wake-ups.ts";
 import { parseWakeUp } from "../adapters/aws/wake-up-queue.ts";
 import { eachRecord, eachRecordInOrder } from "../adapters/batch.ts";
-import { announcing } from "./announce.ts";
+import { withAnnouncements } from "./announce.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 
 /** What a schedule sends. */
@@ -39,7 +39,7 @@ export function entry<D extends ClusterDeps>({ onWakeUp, onSchedule, inOrder = f
     const handle = async (body: string): Promise<void> => {
       const wakeUp = parseWakeUp(body);
       const cluster = await deps.clusterDeps(wakeUp.cluster);
-      if (cluster) await announcing(cluster, (heard) => onWakeUp(wakeUp, heard));
+      if (cluster) await withAnnouncements(cluster, (collected) => onWakeUp(wakeUp, collected));
       else
         deps.log.error(`Cluster ${wakeUp.cluster} is not served by this stack; the wake-up was dropped. Add the cluster and deploy again.`);
     };
@@ -56,7 +56,7 @@ async function scheduled<D extends ClusterDeps>(
 ): Promise<void> {
   try {
     const deps = await clusterDeps(cluster);
-    if (deps) await announcing(deps, (heard) => onSchedule(event, heard));
+    if (deps) await withAnnouncements(deps, (collected) => onSchedule(event, collected));
   } catch (error) {
     log.error("the scheduled pass failed; the next one tries again", { cluster, schedule: event.kind, error });
   }

@@ -1,8 +1,9 @@
 import type { Headroom } from "../../core/capacity-buffers/headroom.ts";
 import { withCommandRoom } from "../../core/disruption/cluster/command-room.ts";
+import type { CommandRecord } from "../../core/model/command-record.ts";
+import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
 import type { Pod } from "../../core/model/pod.ts";
-import type { CommandRecord, NodeClaimRecord } from "../../core/model/record.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { heldReservations } from "../../core/offerings/reservations.ts";
 import type { Kubernetes } from "../../core/ports/kubernetes.ts";
@@ -17,7 +18,7 @@ import { instanceTypesFor } from "./instance-types.ts";
 import { overlaidTypes } from "./overlaid-types.ts";
 
 /** What a decision reads: the cluster as it is, what we meant to do about it, and what can be bought. */
-export interface World {
+export interface ClusterState {
   readonly snapshot: Snapshot;
   readonly records: readonly NodeClaimRecord[];
   readonly commands: readonly CommandRecord[];
@@ -27,13 +28,13 @@ export interface World {
 }
 
 /** What the world is read from; nothing of it can write. */
-export type WorldDeps = Pick<ClusterDeps, "cluster" | "catalogue" | "settings" | "now"> & {
+export type ClusterStateDeps = Pick<ClusterDeps, "cluster" | "catalogue" | "settings" | "now"> & {
   readonly kubernetes: Pick<Kubernetes, "get" | "list">;
   readonly store: Pick<NodeClaimStore, "list" | "commands" | "unavailable">;
 };
 
 /** Reads the world for one decision. */
-export async function readWorld(deps: WorldDeps): Promise<World> {
+export async function readClusterState(deps: ClusterStateDeps): Promise<ClusterState> {
   const { cluster, kubernetes, store, settings } = deps;
   const now = deps.now();
   const { defaultConstraints: constraints } = settings;

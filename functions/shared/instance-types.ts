@@ -1,6 +1,6 @@
 import type { InstanceType } from "../../core/model/instance-type.ts";
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
-import type { UnavailableOffering } from "../../core/model/record.ts";
+import type { UnavailableOffering } from "../../core/model/unavailable-offering.ts";
 import type { Catalogue } from "../../core/offerings/catalogue.ts";
 import { type InstanceTypeSettings, instanceTypesOf } from "../../core/offerings/instance-types.ts";
 import { SEEN_MEMORY } from "../../core/offerings/seen-memory.ts";

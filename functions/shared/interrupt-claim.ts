@@ -1,12 +1,12 @@
 import { CONSEQUENCES } from "../../core/interruption/consequence.ts";
 import type { InterruptionKind } from "../../core/interruption/parse.ts";
 import { machineFields } from "../../core/lifecycle/machine-fields.ts";
-import type { NodeClaimRecord } from "../../core/model/record.ts";
+import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import { reservationMark, UNAVAILABLE_MS } from "../../core/offerings/unavailable.ts";
 import type { PublishedEvent } from "../../core/ports/kubernetes.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 import { publishOnce } from "./publish-once.ts";
-import { endClaim } from "./terminate-claim.ts";
+import { terminateClaim } from "./terminate-claim.ts";
 
 /**
  * What an interruption means for the claim that it hits: its offering is marked, the claim ends (replacements are planned for at once), and people are told.
@@ -23,7 +23,7 @@ export async function interruptClaim(record: NodeClaimRecord, kind: Exclude<Inte
     await store.markUnavailable(cluster.name, [mark ?? { instanceType, zone, capacityType: soldOut, expiresAt }]);
   }
   const deadline = action === "ForcefulTermination" ? now() : undefined;
-  const ended = action !== "NoAction" && (await endClaim(record.name, kind, deps, deadline));
+  const ended = action !== "NoAction" && (await terminateClaim(record.name, kind, deps, deadline));
   if (ended) {
     log.info("initiating delete from interruption message", {
       controller: "interruption",

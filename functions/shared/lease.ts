@@ -1,4 +1,4 @@
-import type { Lease } from "../../core/model/record.ts";
+import type { Lease } from "../../core/model/lease.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 
 /** Longer than a decision takes, shorter than people wait: a holder that was killed blocks its cluster for this long. */

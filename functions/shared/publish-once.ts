@@ -8,7 +8,7 @@ const WINDOW_MS = 2 * 60_000;
  * Until when (ms) an event need not be told again, as far as this process knows. The table decides; this spares asking it, at each pass and for
  * each node that stays, about what was asked a moment ago. By the facts of a cluster, which live as long as the process looks after it.
  */
-const told = new WeakMap<object, Map<string, number>>();
+const published = new WeakMap<object, Map<string, number>>();
 
 /** More is not remembered at once: the oldest go first. */
 const MOST = 20_000;
@@ -21,11 +21,11 @@ export async function publishOnce(
 ): Promise<void> {
   const { kind, metadata } = event.about;
   const key = `${kind}/${metadata.namespace ?? ""}/${metadata.name}/${metadata.uid ?? ""}/${event.reason}/${event.message}`;
-  const known = told.get(cluster) ?? new Map<string, number>();
-  told.set(cluster, known);
+  const known = published.get(cluster) ?? new Map<string, number>();
+  published.set(cluster, known);
   const at = now();
   if ((known.get(key) ?? 0) > at) return;
-  const isFirst = await store.firstSighting(cluster.name, key, at, windowMs);
+  const isFirst = await store.isFirstWithin(cluster.name, key, at, windowMs);
   // When another has told it, nobody says when: part of the window is left, and it is soon asked again.
   remember(known, key, at + (isFirst ? windowMs : windowMs / 4));
   if (isFirst) await kubernetes.publish(event);

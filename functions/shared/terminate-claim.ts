@@ -1,5 +1,5 @@
 import { markTerminating } from "../../core/lifecycle/advance.ts";
-import type { NodeClaimRecord } from "../../core/model/record.ts";
+import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import { ConflictError } from "../../core/ports/errors.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 
@@ -7,7 +7,7 @@ import type { ClusterDeps } from "./cluster-deps.ts";
  * Writes that a claim shall go, and why; the lifecycle does the rest, and pods that must move are planned for at once. With a deadline (ms) it goes by
  * force then, even if it was going before with more time. False when there was nothing to change. Throws ConflictError when others keep writing it.
  */
-export async function endClaim(
+export async function terminateClaim(
   name: string,
   reason: string,
   { cluster, store, wakeUps, metrics, now }: Pick<ClusterDeps, "cluster" | "store" | "wakeUps" | "metrics" | "now">,
@@ -29,7 +29,7 @@ export async function endClaim(
     }
     try {
       if (terminating && hasten) await store.update({ ...record, terminating: { ...terminating, deadline }, dueAt: now() });
-      else await writeEnd(record, reason, { store, metrics, now }, deadline);
+      else await writeTermination(record, reason, { store, metrics, now }, deadline);
       await wakeUps.wake(wakeUp);
       return true;
     } catch (error) {
@@ -40,7 +40,7 @@ export async function endClaim(
 }
 
 /** Writes into one version of a claim's record that the claim goes, and counts it. Wakes nobody. Throws ConflictError when there is a later version. */
-export async function writeEnd(
+export async function writeTermination(
   record: NodeClaimRecord,
   reason: string,
   { store, metrics, now }: Pick<ClusterDeps, "store" | "metrics" | "now">,

@@ -1,9 +1,9 @@
 import type { Announcements } from "../../core/ports/announcements.ts";
 import { eventBus } from "../adapters/aws/event-bus.ts";
-import { silence } from "../shared/announce.ts";
+import { noAnnouncements } from "../shared/announce.ts";
 import type { Base } from "./base.ts";
 
 /** Events on the bus that EVENT_BUS_NAME names; silence when it names none. */
 export function wireAnnouncements({ config, log }: Pick<Base, "config" | "log">): Announcements {
-  return config.eventBusName === undefined ? silence : eventBus({ busName: config.eventBusName, log });
+  return config.eventBusName === undefined ? noAnnouncements : eventBus({ busName: config.eventBusName, log });
 }

@@ -8,7 +8,7 @@ import { informer, type Readings } from "../adapters/kubernetes/informer.ts";
 import { listMemory } from "../adapters/kubernetes/list-memory.ts";
 import { paced } from "../adapters/kubernetes/pace.ts";
 import { httpsTransport } from "../adapters/kubernetes/transport.ts";
-import { silence } from "../shared/announce.ts";
+import { noAnnouncements } from "../shared/announce.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type Account, perAccount, wireAccounts } from "./accounts.ts";
 import type { Base } from "./base.ts";
@@ -30,7 +30,7 @@ interface Connected {
  */
 export function wireClusters(
   base: Base,
-  announcements: Announcements = silence,
+  announcements: Announcements = noAnnouncements,
   accountOf = wireAccounts(base),
 ): (cluster: string) => Promise<ClusterDeps | undefined> {
   const { region } = base.config;

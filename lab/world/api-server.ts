@@ -5,13 +5,13 @@ import type { Kind, Kinds, Kubernetes } from "../../core/ports/kubernetes.ts";
 import { type ApiObject, frozen } from "../../functions/adapters/manifests/api-object.ts";
 import { matchesSelector, parseFieldSelector, parseLabelSelector } from "../../functions/adapters/manifests/selectors.ts";
 import type { Draft } from "./store.ts";
-import type { World } from "./world.ts";
+import type { LabWorld } from "./world.ts";
 
 /** Who asks, in the changes that the product's own calls make. */
 export const PRODUCT = "karpenter-serverless";
 
 /** The port to the world's API server. Asynchronous as the real one, yet it takes no virtual time: latency is the interceptor's business. */
-export function simulatedKubernetes(world: World, user: string = PRODUCT): Kubernetes {
+export function simulatedKubernetes(world: LabWorld, user: string = PRODUCT): Kubernetes {
   const { store } = world;
   /** The store keeps plain JSON; by its kind it is known what it is. */
   const as = <K extends Kind>(_kind: K, object: ApiObject): Kinds[K] => object as unknown as Kinds[K];
@@ -46,7 +46,7 @@ export function simulatedKubernetes(world: World, user: string = PRODUCT): Kuber
  * policy/v1 Eviction. A pod that does not run needs no budget's leave; of several budgets over one pod the API server will have none
  * (Kubernetes pkg/registry/core/pod/storage/eviction.go).
  */
-function evict(world: World, pod: Pod, user: string): "evicted" | "gone" | "blocked" {
+function evict(world: LabWorld, pod: Pod, user: string): "evicted" | "gone" | "blocked" {
   const { store } = world;
   const { name, namespace = "default", uid } = pod.metadata;
   const found = store.get("Pod", name, namespace) as (Pod & ApiObject) | undefined;

@@ -1,4 +1,4 @@
-import type { Instance } from "../../core/model/record.ts";
+import type { Instance } from "../../core/model/instance.ts";
 import { timestamp } from "../../functions/adapters/manifests/api-object.ts";
 
 /** An EventBridge event, as it arrives in a queue's message body. */

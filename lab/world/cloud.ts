@@ -1,5 +1,6 @@
+import type { FleetOverride, FleetRequest, FleetResult, LaunchTemplate } from "../../core/model/fleet.ts";
+import type { Instance } from "../../core/model/instance.ts";
 import type { CapacityType } from "../../core/model/instance-type.ts";
-import type { FleetOverride, FleetRequest, FleetResult, Instance, LaunchTemplate } from "../../core/model/record.ts";
 import type { Catalogue, CatalogueType } from "../../core/offerings/catalogue.ts";
 import type { CloudInventory } from "../../core/ports/cloud-inventory.ts";
 import { NotFoundError, RefusedError, ThrottledError } from "../../core/ports/errors.ts";
@@ -13,7 +14,7 @@ import { type NodeResources, nodeResources } from "./machine-facts.ts";
 import { startMachines } from "./machines.ts";
 import { reservationFault, type SimulatedReservation, selectReservations } from "./reservations.ts";
 import type { Bootstrap } from "./user-data.ts";
-import type { World } from "./world.ts";
+import type { LabWorld } from "./world.ts";
 
 /** A lack of capacity: whatever field is left out, it holds for all. */
 export interface Outage {
@@ -94,7 +95,7 @@ const TERMINATED_AFTER_MS = 5_000;
 const FORGOTTEN_AFTER_MS = 3_600_000;
 const NOTICE_MS = 120_000;
 
-export function simulatedCloud(world: World, options: CloudOptions): SimulatedCloud {
+export function simulatedCloud(world: LabWorld, options: CloudOptions): SimulatedCloud {
   const { clock } = world;
   const random = world.random.fork("cloud");
   const { catalogue, kubelets, lagMs = 0 } = options;

@@ -6,10 +6,10 @@ import { startNodeLifecycle } from "./actors/node-lifecycle.ts";
 import { startScheduler } from "./actors/scheduler.ts";
 import { startVolumes } from "./actors/volumes.ts";
 import { startWorkloads } from "./actors/workloads.ts";
-import type { World } from "./world.ts";
+import type { LabWorld } from "./world.ts";
 
 /** Starts everything that a control plane and its nodes do by themselves. Returns the kubelets, for machines to join by. */
-export function startCluster(world: World, zones: readonly string[] = ["a", "b", "c"].map((z) => `${world.region}${z}`)): Kubelets {
+export function startCluster(world: LabWorld, zones: readonly string[] = ["a", "b", "c"].map((z) => `${world.region}${z}`)): Kubelets {
   const kubelets = startKubelets(world);
   startWorkloads(world);
   startScheduler(world);

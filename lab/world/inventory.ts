@@ -8,7 +8,7 @@ import type { Catalogue } from "../../core/offerings/catalogue.ts";
 import type { CapacityReservation, CloudInventory, Image } from "../../core/ports/cloud-inventory.ts";
 import { toRecord } from "./machine-facts.ts";
 import { hash } from "./random.ts";
-import type { World } from "./world.ts";
+import type { LabWorld } from "./world.ts";
 
 export interface SimulatedSubnet {
   readonly id: string;
@@ -31,7 +31,7 @@ const hex = (text: string, length: number): string =>
  * there; only an empty selector finds nothing.
  */
 export function simulatedInventory(
-  world: World,
+  world: LabWorld,
   market: () => Catalogue,
   subnets: readonly SimulatedSubnet[],
   reservations: (terms: readonly CapacityReservationSelectorTerm[]) => readonly CapacityReservation[],

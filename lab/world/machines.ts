@@ -7,7 +7,7 @@ import type { NodeResources } from "./machine-facts.ts";
 import { hash } from "./random.ts";
 import type { Draft } from "./store.ts";
 import { type Bootstrap, readUserData } from "./user-data.ts";
-import type { World } from "./world.ts";
+import type { LabWorld } from "./world.ts";
 
 export interface MachinesOptions {
   machine(id: string): Machine | undefined;
@@ -22,7 +22,7 @@ const CLOUD_CONTROLLER = { user: "system:serviceaccount:kube-system:cloud-contro
 
 /** What happens inside a machine from power on, and what the cloud controller does about its node. */
 export function startMachines(
-  world: World,
+  world: LabWorld,
   kubelets: Kubelets,
   options: MachinesOptions,
 ): { start(machine: Machine): void; stop(machine: Machine): void } {
@@ -72,7 +72,7 @@ export function startMachines(
 
 /** What a kubelet registers with. */
 function nodeObject(
-  world: World,
+  world: LabWorld,
   { instance, nodeName, type, address }: Machine,
   bootstrap: Bootstrap,
   resources: NodeResources,
@@ -121,7 +121,7 @@ function nodeObject(
 }
 
 /** The cloud controller's part of a new node: where and what it is. */
-function initialise(world: World, { instance, nodeName }: Machine, zoneIds: Readonly<Record<string, string>>): void {
+function initialise(world: LabWorld, { instance, nodeName }: Machine, zoneIds: Readonly<Record<string, string>>): void {
   const { zone, instanceType } = instance;
   const zoneId = zoneIds[zone];
   world.store.patch("Node", nodeName, undefined, CLOUD_CONTROLLER, (o: Draft) => {
@@ -142,7 +142,7 @@ function initialise(world: World, { instance, nodeName }: Machine, zoneIds: Read
 }
 
 /** Daemons that report in once the node runs: devices, the volume driver, the network plugin. */
-function plugIn(world: World, { instance, nodeName }: Machine, { devices }: NodeResources): void {
+function plugIn(world: LabWorld, { instance, nodeName }: Machine, { devices }: NodeResources): void {
   const { store } = world;
   const trunk = devices["vpc.amazonaws.com/pod-eni"] !== undefined;
   const node = store.patch("Node", nodeName, undefined, { user: `system:node:${nodeName}` }, (o: Draft) => {

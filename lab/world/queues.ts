@@ -1,6 +1,6 @@
 import type { WakeUp, WakeUps } from "../../core/ports/wake-ups.ts";
 import { hash } from "./random.ts";
-import type { World } from "./world.ts";
+import type { LabWorld } from "./world.ts";
 
 /** A message as a handler gets it. */
 export interface Message {
@@ -62,7 +62,7 @@ const DEDUP_MS = 300_000;
 const MAX_DELAY_MS = 900_000;
 
 /** SQS with a Lambda function behind it: at least once, in no order; FIFO: in order within a group, one at a time. */
-export function simulatedQueue(world: World, options: QueueOptions): Queue {
+export function simulatedQueue(world: LabWorld, options: QueueOptions): Queue {
   const { clock } = world;
   const { name, fifo = false, delayMs = 0, visibilityMs = 30_000, maxReceives = 0, retentionMs = 345_600_000 } = options;
   const random = world.random.fork(`queue ${name}`);
@@ -182,7 +182,7 @@ export const STACK_QUEUES = {
 } as const;
 
 /** The queues of the stack behind the WakeUps port. */
-export function simulatedWakeUps(world: World): SimulatedWakeUps {
+export function simulatedWakeUps(world: LabWorld): SimulatedWakeUps {
   const queue = (name: keyof typeof STACK_QUEUES): Queue => simulatedQueue(world, { name, ...STACK_QUEUES[name] });
   const provision = queue("provision");
   const claims = queue("claims");

@@ -1,5 +1,6 @@
+import type { FleetOverride, ReservationTarget } from "../../core/model/fleet.ts";
+import type { Instance } from "../../core/model/instance.ts";
 import type { CapacityReservationSelectorTerm } from "../../core/model/node-class.ts";
-import type { FleetOverride, Instance, ReservationTarget } from "../../core/model/record.ts";
 import type { CapacityReservation } from "../../core/ports/cloud-inventory.ts";
 
 /** A capacity reservation of the account; put into the cloud's list and taken out at will. */

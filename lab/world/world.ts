@@ -30,7 +30,7 @@ export interface WorldOptions {
 }
 
 /** One cluster, its clock and its chance. Nothing in it reads the machine's own clock or randomness. */
-export interface World {
+export interface LabWorld {
   readonly clock: VirtualClock;
   readonly random: Random;
   readonly store: ObjectStore;
@@ -52,7 +52,7 @@ export interface World {
 /** Who applies, scales and deletes in the changes that follow from `apply`, `scale` and `delete`. */
 export const USER = "kubernetes-admin";
 
-export function createWorld({ seed, start, cluster = "lab", region = "us-west-2", version = "1.36" }: WorldOptions): World {
+export function createLabWorld({ seed, start, cluster = "lab", region = "us-west-2", version = "1.36" }: WorldOptions): LabWorld {
   const clock = virtualClock(start);
   const random = seeded(seed);
   const store = objectStore(clock, random.fork("store"));

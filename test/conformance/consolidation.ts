@@ -10,7 +10,7 @@ import { readScenario, scenarioToSnapshot } from "../../cli/scenario/scenario.ts
 import { poolBudgets } from "../../core/disruption/cluster/budget.ts";
 import { findCandidates } from "../../core/disruption/cluster/candidate.ts";
 import { viewCluster } from "../../core/disruption/cluster/view.ts";
-import { reasonOf, savingsOf } from "../../core/disruption/command/command.ts";
+import { reasonOf } from "../../core/disruption/command/command.ts";
 import type { ConsolidationContext } from "../../core/disruption/consolidation/consolidation.ts";
 import type { Decision, Method } from "../../core/disruption/consolidation/decision.ts";
 import { simulateWithSolve } from "../../core/disruption/consolidation/simulate.ts";
@@ -18,6 +18,7 @@ import { drift } from "../../core/disruption/methods/drift.ts";
 import { emptiness } from "../../core/disruption/methods/emptiness.ts";
 import { singleNode } from "../../core/disruption/methods/single-node.ts";
 import { multiNode } from "../../core/disruption/node-sets/multi-node.ts";
+import { savingsOf } from "../../core/disruption/prices/savings.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { replay } from "./clusters/replay.ts";
 import { ourTrail } from "./clusters/trail.ts";

@@ -1,7 +1,8 @@
 import type { PlannedCommand } from "../../cli/consolidate/consolidate.ts";
 import { findCandidates } from "../../core/disruption/cluster/candidate.ts";
 import { viewCluster } from "../../core/disruption/cluster/view.ts";
-import { EXTRA_NODE, simulateWithSolve } from "../../core/disruption/consolidation/simulate.ts";
+import { simulateWithSolve } from "../../core/disruption/consolidation/simulate.ts";
+import { EXTRA_NODE } from "../../core/model/prices.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { judge } from "../support/scheduling/check-plan.ts";
 import type { Json } from "../support/scheduling/judge-rules.ts";

@@ -8,7 +8,7 @@ import { SSMClient } from "@aws-sdk/client-ssm";
 import { Template as CdkTemplate } from "aws-cdk-lib/assertions";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import type { FleetRequest, LaunchTemplate } from "../../core/model/record.ts";
+import type { FleetRequest, LaunchTemplate } from "../../core/model/fleet.ts";
 import { ownershipTags } from "../../core/model/tags.ts";
 import { instanceProfileOf } from "../../core/node-class/instance-profile.ts";
 import { ec2Fleet } from "../../functions/adapters/aws/fleet.ts";

@@ -5,7 +5,7 @@ import { manifests } from "../../infra/manifests.ts";
 import { startCluster } from "../e2e/support/cluster.ts";
 import { benchOf, CLUSTER, eventually } from "./admission/bench.ts";
 import { startAdmissionHost } from "./admission/host.ts";
-import { outage, retreat, silence } from "./admission/outages.ts";
+import { noAnnouncements, outage, retreat } from "./admission/outages.ts";
 import { PUBLISHED_NODE_POOL } from "./admission/v1beta1-samples.ts";
 import { verdicts } from "./admission/verdicts.ts";
 import { oldNodePoolCrd, stored, versions } from "./admission/versions.ts";
@@ -32,7 +32,7 @@ async function main(): Promise<void> {
     await cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=20s");
     await eventually(async () => cluster.kubectl("get", "nodepools.v1.karpenter.sh,ec2nodeclasses.v1beta1.karpenter.k8s.aws"));
     const bench = benchOf(cluster, host);
-    for (const [name, act] of [stored, versions, verdicts, outage, silence, retreat].flatMap((steps) => steps(bench))) {
+    for (const [name, act] of [stored, versions, verdicts, outage, noAnnouncements, retreat].flatMap((steps) => steps(bench))) {
       const began = Date.now();
       const fault = await act().catch(String);
       fault === undefined ? passed++ : failed++;

@@ -219,8 +219,9 @@ async function main(): Promise<void> {
     for (const [name, act, by, text] of STEPS) {
       try {
         await act(ministack, outputs);
-        const heard = (): Call | undefined => listener.calls.find((call) => call.name === `${STACK}-${by}` && call.event.includes(text));
-        await eventually(`${by} is woken`, async () => heard(), { timeoutMs: 20_000 });
+        const collected = (): Call | undefined =>
+          listener.calls.find((call) => call.name === `${STACK}-${by}` && call.event.includes(text));
+        await eventually(`${by} is woken`, async () => collected(), { timeoutMs: 20_000 });
         passed += 1;
         console.log(`ok   ${name} wakes ${by}`);
       } catch (error) {

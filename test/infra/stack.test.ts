@@ -314,11 +314,11 @@ describe("settings", () => {
       Object.values(made.findResources("AWS::Lambda::Function"))
         .filter(({ Properties }) => Properties.Environment.Variables.EVENT_BUS_NAME === "decisions")
         .map(({ Properties }) => Properties.FunctionName.replace("karpenter-serverless-", ""));
-    const announcing = synthesize({ clusters: [{ name: "c1", sources: all }], eventBus: "decisions" }, "bus");
+    const withAnnouncements = synthesize({ clusters: [{ name: "c1", sources: all }], eventBus: "decisions" }, "bus");
     const who = ["provision", "lifecycle", "interruption", "disruption"];
-    expect(put(announcing).map(({ role }) => role)).toEqual(who);
-    for (const { resource } of put(announcing)) expect(resource).toMatch(/:event-bus\/decisions"\]\]}$/);
-    expect(named(announcing)).toEqual(who);
+    expect(put(withAnnouncements).map(({ role }) => role)).toEqual(who);
+    for (const { resource } of put(withAnnouncements)) expect(resource).toMatch(/:event-bus\/decisions"\]\]}$/);
+    expect(named(withAnnouncements)).toEqual(who);
     expect(put(template)).toEqual([]);
     expect(JSON.stringify(template.toJSON())).not.toContain("EVENT_BUS_NAME");
   });

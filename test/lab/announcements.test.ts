@@ -11,8 +11,8 @@ async function announced(name: string): Promise<readonly Announcement[]> {
 }
 
 const UP: readonly AnnouncementKind[] = ["NodeClaim Launched", "NodeClaim Registered", "NodeClaim Initialized"];
-const one = (told: readonly Announcement[], kind: AnnouncementKind) => {
-  const found = told.find((announcement) => announcement.kind === kind);
+const one = (published: readonly Announcement[], kind: AnnouncementKind) => {
+  const found = published.find((announcement) => announcement.kind === kind);
   if (found === undefined) throw new Error(`nothing of kind ${kind}`);
   return found.detail;
 };
@@ -22,11 +22,11 @@ const nameOf = (detail: Announcement["detail"] | undefined): unknown =>
 
 describe("what the lab announces", () => {
   it("a replacement: what goes, what comes instead, and why", async () => {
-    const told = await announced("replace");
-    expect(told.map(({ kind }) => kind)).toEqual([...UP, "Nodes Disrupted", ...UP, "NodeClaim Terminated"]);
-    const first = one(told, "NodeClaim Launched");
-    const disrupted = one(told, "Nodes Disrupted");
-    const second = told[4]?.detail;
+    const published = await announced("replace");
+    expect(published.map(({ kind }) => kind)).toEqual([...UP, "Nodes Disrupted", ...UP, "NodeClaim Terminated"]);
+    const first = one(published, "NodeClaim Launched");
+    const disrupted = one(published, "Nodes Disrupted");
+    const second = published[4]?.detail;
     expect(first).toMatchObject({ reason: "provisioned", NodePool: { name: "default" }, "price-per-hour": expect.any(Number) });
     expect(disrupted).toMatchObject({
       reason: "underutilized",
@@ -35,25 +35,25 @@ describe("what the lab announces", () => {
       "savings-per-hour": expect.closeTo(Number(first["price-per-hour"]) - Number(second?.["price-per-hour"])),
     });
     expect(second).toMatchObject({ reason: "underutilized", "command-id": disrupted["command-id"] });
-    expect(one(told, "NodeClaim Terminated")).toMatchObject({
+    expect(one(published, "NodeClaim Terminated")).toMatchObject({
       NodeClaim: first["NodeClaim"],
       "provider-id": first["provider-id"],
       reason: "underutilized",
     });
-    expect(new Set(told.map(({ detail }) => detail["id"])).size).toBe(told.length);
-    expect(told.map(({ at }) => at)).toEqual(told.map(({ at }) => at).toSorted((a, b) => a - b));
+    expect(new Set(published.map(({ detail }) => detail["id"])).size).toBe(published.length);
+    expect(published.map(({ at }) => at)).toEqual(published.map(({ at }) => at).toSorted((a, b) => a - b));
   });
 
   it("an interruption: the notice, then the replacement, then the end", async () => {
-    const told = await announced("interruption");
-    const kinds = told.map(({ kind }) => kind);
+    const published = await announced("interruption");
+    const kinds = published.map(({ kind }) => kind);
     expect(kinds.slice(0, 4)).toEqual([...UP, "Node Interrupted"]);
     // Two machines of half the size cost the same as one.
     expect(kinds.slice(4, -1).sort()).toEqual([...UP, ...UP].sort());
     expect(kinds.at(-1)).toBe("NodeClaim Terminated");
-    expect(one(told, "Node Interrupted")).toMatchObject({
+    expect(one(published, "Node Interrupted")).toMatchObject({
       messageKind: "spot_interrupted",
-      "provider-id": one(told, "NodeClaim Launched")["provider-id"],
+      "provider-id": one(published, "NodeClaim Launched")["provider-id"],
       "capacity-type": "spot",
     });
   });

@@ -344,8 +344,8 @@ describe("what EC2 does", () => {
     expect(ids(lab)).not.toContain(before);
     expect(runningPods(lab)).toBe(2);
     await expectAccountedFor(lab, 1);
-    const told = lab.world.events.map(({ reason }) => reason);
-    expect(told).toEqual(expect.arrayContaining(["SpotRebalanceRecommendation", "InstanceUnhealthy", "TerminatingOnInterruption"]));
+    const published = lab.world.events.map(({ reason }) => reason);
+    expect(published).toEqual(expect.arrayContaining(["SpotRebalanceRecommendation", "InstanceUnhealthy", "TerminatingOnInterruption"]));
     lab.close();
   });
 

@@ -131,9 +131,9 @@ describe("manifests", () => {
     const lines: string[] = [];
     const print = (line: string): void => void lines.push(line);
     await playManifests([file], [], 2, { json: false, colour: false, seed: 1, region: "us-west-2", print });
-    const told = lines.join("\n");
-    expect(told).toMatch(/launched nodeclaim .* m7i\./);
-    expect(told).toContain("kubectl apply: NodeOverlay/cheap-m7i ");
-    expect(told).toContain("NodeOverlay none has no effect: no instance type of any NodePool meets spec.requirements");
+    const published = lines.join("\n");
+    expect(published).toMatch(/launched nodeclaim .* m7i\./);
+    expect(published).toContain("kubectl apply: NodeOverlay/cheap-m7i ");
+    expect(published).toContain("NodeOverlay none has no effect: no instance type of any NodePool meets spec.requirements");
   });
 });

@@ -60,9 +60,11 @@ kind: CapacityBuffer
 metadata: { name: ${name} }
 spec: { podTemplateRef: { name: ${shape} }, replicas: 2 }
 `;
-  const told = await play(`${template}${buffer("spare", "room")}---\n${buffer("lost", "gone")}`);
-  expect(told).toMatch(/default\/spare +2 +Resolved +FitsExistingCapacity/);
-  expect(told).toContain("CapacityBuffer default/lost: PodTemplate default/gone does not exist; create it, or correct spec.podTemplateRef");
+  const published = await play(`${template}${buffer("spare", "room")}---\n${buffer("lost", "gone")}`);
+  expect(published).toMatch(/default\/spare +2 +Resolved +FitsExistingCapacity/);
+  expect(published).toContain(
+    "CapacityBuffer default/lost: PodTemplate default/gone does not exist; create it, or correct spec.podTemplateRef",
+  );
   await expect(play(buffer("spare", "room").replace(", replicas: 2", ""))).rejects.toThrow(
     "spec has a podTemplateRef and neither replicas nor limits to say how much; add one of them",
   );

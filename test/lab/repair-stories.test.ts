@@ -113,16 +113,16 @@ describe("what EC2's status checks find", () => {
 describe("what is told of nodes", () => {
   it("that a pool's nodes come up, and that they are what was promised", async () => {
     const lab = await running(2);
-    const told = (kind: string, type: string) => conditions(lab, kind).find((condition) => condition.type === type);
-    expect(told("NodePool", "NodeRegistrationHealthy")).toMatchObject({ status: "True" });
-    expect(told("NodeClaim", "ConsistentStateFound")).toMatchObject({ status: "True" });
+    const published = (kind: string, type: string) => conditions(lab, kind).find((condition) => condition.type === type);
+    expect(published("NodePool", "NodeRegistrationHealthy")).toMatchObject({ status: "True" });
+    expect(published("NodeClaim", "ConsistentStateFound")).toMatchObject({ status: "True" });
     const [name = ""] = names(lab, "Node");
     lab.world.store.patch("Node", name, undefined, { user: "kubelet", subresource: "status" }, (node) => {
       node.status.capacity.cpu = "1";
       return node;
     });
     await pass(lab, 2 * MINUTE);
-    expect(told("NodeClaim", "ConsistentStateFound")).toMatchObject({ status: "False", reason: "ConsistencyCheckFailed" });
+    expect(published("NodeClaim", "ConsistentStateFound")).toMatchObject({ status: "False", reason: "ConsistencyCheckFailed" });
     expect(lab.world.events.filter(({ reason }) => reason === "FailedConsistencyCheck")).toHaveLength(1);
     lab.close();
   });

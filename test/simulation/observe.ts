@@ -34,8 +34,8 @@ export function observer(): Observer {
   const report = (invariant: string, detail: string): void => void violations.push({ invariant, detail, at: now() });
 
   const about = (call: PortCall): Promise<undefined> | undefined => {
-    const told = watchers.flatMap((watcher) => watcher.onCall?.(call) ?? []);
-    return told.length === 0 ? undefined : Promise.all(told).then(() => undefined);
+    const published = watchers.flatMap((watcher) => watcher.onCall?.(call) ?? []);
+    return published.length === 0 ? undefined : Promise.all(published).then(() => undefined);
   };
 
   return {

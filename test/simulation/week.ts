@@ -58,9 +58,9 @@ function inThread(course: CourseOptions): Promise<Course> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL("./week/worker.ts", import.meta.url), { workerData: course });
     let day = 0;
-    worker.on("message", (told: Told) => {
-      if ("course" in told) return resolve(told.course);
-      const { moved, spent } = told.day;
+    worker.on("message", (published: Told) => {
+      if ("course" in published) return resolve(published.course);
+      const { moved, spent } = published.day;
       console.error(`… ${course.name}, day ${++day} of ${course.days}: ${moved} pods moved, $${spent.toFixed(2)}`);
     });
     worker.on("error", reject);

@@ -9,8 +9,8 @@ import {
 } from "../../core/model/labels.ts";
 import type { Node } from "../../core/model/node.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
+import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import type { Pod } from "../../core/model/pod.ts";
-import type { NodeClaimRecord } from "../../core/model/record.ts";
 
 export const NOW = Date.parse("2026-01-01T12:00:00Z");
 export const at = (secondsAgo: number): string => new Date(NOW - secondsAgo * 1_000).toISOString().replace(".000Z", "Z");

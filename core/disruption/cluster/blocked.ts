@@ -1,4 +1,4 @@
-import type { DisruptionReason } from "../../model/record.ts";
+import type { DisruptionReason } from "../../model/command-record.ts";
 
 /**
  * Why a node stays. The core only says so; wording.ts puts it into words and the shell makes an Event of it.

@@ -1,9 +1,9 @@
 import { nextHit, parseCron } from "../../lib/cron.ts";
 import { parseDuration } from "../../lib/duration.ts";
+import type { DisruptionReason } from "../../model/command-record.ts";
 import { isTrue } from "../../model/conditions.ts";
 import { NODE_POOL } from "../../model/labels.ts";
 import type { Budget, NodePool } from "../../model/node-pool.ts";
-import type { DisruptionReason } from "../../model/record.ts";
 import type { ClusterView } from "./view.ts";
 
 const DEFAULT_BUDGETS: readonly Budget[] = [{ nodes: "10%" }];

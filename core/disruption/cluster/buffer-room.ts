@@ -1,6 +1,6 @@
 import type { Snapshot } from "../../model/snapshot.ts";
 import { podKey } from "../../pods/predicates.ts";
-import type { Simulate } from "../consolidation/simulate.ts";
+import type { Simulate } from "./simulation.ts";
 
 /** Which of the room that CapacityBuffers want is there, and where. */
 export interface BufferRoom {

@@ -1,4 +1,4 @@
-import type { CommandRecord } from "../../model/record.ts";
+import type { CommandRecord } from "../../model/command-record.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
 import { podKey, podUid } from "../../pods/predicates.ts";
 

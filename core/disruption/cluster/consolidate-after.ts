@@ -1,8 +1,8 @@
 import { parseDurationOrNever } from "../../lib/duration.ts";
 import { conditionOf, fromRfc3339, isTrue } from "../../model/conditions.ts";
 import type { NodeClaim } from "../../model/node-claim.ts";
+import type { NodeClaimRecord } from "../../model/node-claim-record.ts";
 import type { NodePool } from "../../model/node-pool.ts";
-import type { NodeClaimRecord } from "../../model/record.ts";
 
 /** Milliseconds; Infinity for Never. A pool without a disruption block consolidates at once (nodepool.md §1). */
 export function consolidateAfterMs(pool: NodePool): number {

@@ -1,12 +1,13 @@
+import type { CommandRecord } from "../../model/command-record.ts";
 import type { NodeClaim } from "../../model/node-claim.ts";
+import type { NodeClaimRecord } from "../../model/node-claim-record.ts";
 import type { NodePool } from "../../model/node-pool.ts";
 import type { Pod } from "../../model/pod.ts";
-import type { CommandRecord, NodeClaimRecord } from "../../model/record.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
 import type { PodDisruptionBudget } from "../../model/workloads.ts";
 import { type NodeView, nodeViews } from "../../scheduling/problem/node-view.ts";
-import type { Simulate } from "../consolidation/simulate.ts";
 import { type BufferRoom, bufferRoom } from "./buffer-room.ts";
+import type { Simulate } from "./simulation.ts";
 
 /** A NodeClaim with its node, if it has one, and what runs there. */
 export interface Machine extends NodeView {

@@ -1,12 +1,14 @@
-import type { CommandRecord, NodeClaimRecord } from "../../model/record.ts";
+import type { CommandRecord } from "../../model/command-record.ts";
+import type { NodeClaimRecord } from "../../model/node-claim-record.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
+import type { Simulate } from "../cluster/simulation.ts";
 import { type ClusterView, viewCluster } from "../cluster/view.ts";
-import type { Simulate } from "../consolidation/simulate.ts";
 import { formatDollars } from "../prices/money.ts";
+import { savingsOf } from "../prices/savings.ts";
 import { onBoth } from "../reports/plan-events.ts";
 import { commandFields, commandName, commandText, disruptingMessage } from "../reports/wording.ts";
 import type { DisruptionSettings } from "../settings.ts";
-import { commandCandidate, consolidationTypeOf, savingsOf } from "./command.ts";
+import { commandCandidate, consolidationTypeOf } from "./command.ts";
 import type { CommandAction, CommandStep } from "./command-action.ts";
 import { isUp, mark, stateOf, unmark } from "./marking.ts";
 import { nameReplacements } from "./replacement-names.ts";

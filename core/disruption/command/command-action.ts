@@ -1,5 +1,5 @@
+import type { CommandRecord } from "../../model/command-record.ts";
 import type { PlannedNodeClaim } from "../../model/plan.ts";
-import type { CommandRecord } from "../../model/record.ts";
 import type { PublishedEvent } from "../../ports/kubernetes.ts";
 import type { LogFields } from "../../ports/log.ts";
 

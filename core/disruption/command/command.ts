@@ -1,8 +1,9 @@
+import type { CommandCandidate, CommandRecord, DisruptionReason } from "../../model/command-record.ts";
 import type { PlannedNodeClaim } from "../../model/plan.ts";
-import type { CommandCandidate, CommandRecord, DisruptionReason } from "../../model/record.ts";
 import { podKey } from "../../pods/predicates.ts";
 import { type Candidate, capacityTypeOf, instanceTypeNameOf, zoneOf } from "../cluster/candidate.ts";
 import type { Method } from "../consolidation/decision.ts";
+import { savingsOf } from "../prices/savings.ts";
 import { VALIDATION_DELAY_MS } from "../settings.ts";
 
 const REASONS: Readonly<Record<Method, DisruptionReason>> = {
@@ -35,16 +36,6 @@ export function commandCandidate(candidate: Candidate): CommandCandidate {
     pricePerHour: candidate.pricePerHour,
     pods: candidate.reschedulable.map(podKey).sort(),
   };
-}
-
-/** USD per hour that are no longer paid. */
-export function savingsOf(
-  candidates: readonly { readonly pricePerHour: number }[],
-  replacements: readonly { readonly pricePerHour: number }[],
-): number {
-  const sum = (items: readonly { readonly pricePerHour: number }[]): number =>
-    items.reduce((total, { pricePerHour }) => total + pricePerHour, 0);
-  return sum(candidates) - sum(replacements);
 }
 
 /** A decision as it is stored before anything is done about it. Drift does not wait: what drifted stays drifted. */

@@ -1,7 +1,8 @@
 import { hasTaint } from "../../lifecycle/registration.ts";
+import type { CommandRecord } from "../../model/command-record.ts";
 import { isTrue } from "../../model/conditions.ts";
 import { DISRUPTED_TAINT } from "../../model/labels.ts";
-import type { CommandRecord, NodeClaimRecord } from "../../model/record.ts";
+import type { NodeClaimRecord } from "../../model/node-claim-record.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
 import { type ClusterView, viewCluster } from "../cluster/view.ts";
 import type { CommandAction } from "./command-action.ts";

@@ -1,4 +1,4 @@
-import type { CommandRecord } from "../../model/record.ts";
+import type { CommandRecord } from "../../model/command-record.ts";
 import { claimName } from "../../provisioning/claim-name.ts";
 import type { NamedReplacement } from "./command-action.ts";
 

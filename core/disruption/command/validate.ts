@@ -1,10 +1,11 @@
-import type { CommandRecord } from "../../model/record.ts";
+import type { CommandRecord } from "../../model/command-record.ts";
 import type { Effort } from "../../scheduling/search.ts";
 import { allowance, poolBudgets } from "../cluster/budget.ts";
 import { type Candidate, findCandidates } from "../cluster/candidate.ts";
+import type { Simulate } from "../cluster/simulation.ts";
 import type { ClusterView } from "../cluster/view.ts";
 import { isConsolidationCandidate } from "../consolidation/consolidation.ts";
-import { type Simulate, tryRemoval } from "../consolidation/simulate.ts";
+import { tryRemoval } from "../consolidation/simulate.ts";
 import { isDriftCandidate } from "../methods/drift.ts";
 import { isEmptinessCandidate } from "../methods/emptiness.ts";
 

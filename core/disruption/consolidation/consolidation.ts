@@ -5,9 +5,10 @@ import type { Effort } from "../../scheduling/search.ts";
 import type { Blocked } from "../cluster/blocked.ts";
 import { type Candidate, capacityTypeOf, hasNothingToMove, instanceTypeNameOf, isEmpty } from "../cluster/candidate.ts";
 import { consolidateAfterMs } from "../cluster/consolidate-after.ts";
+import type { Simulate } from "../cluster/simulation.ts";
 import type { ClusterView } from "../cluster/view.ts";
-import { savingsOf } from "../command/command.ts";
 import { cheapestLaunchPrice, launchOfferings, worstLaunchPrice } from "../prices/price.ts";
+import { savingsOf, totalPrice } from "../prices/savings.ts";
 import type { DisruptionSettings } from "../settings.ts";
 import { notWorthIt } from "./balanced.ts";
 import { costOfMoreNodes, paybackTooLong } from "./payback.ts";
@@ -20,7 +21,7 @@ import {
   replacementFrom,
   underPrice,
 } from "./replacement.ts";
-import { type Destinations, type Simulate, tryRemoval } from "./simulate.ts";
+import { type Destinations, tryRemoval } from "./simulate.ts";
 
 /** Fewer cheaper types than this, and a spot node would be bought again and again as the cheapest pool runs dry. */
 export const SPOT_TO_SPOT_MIN_TYPES = 15;
@@ -64,11 +65,6 @@ export interface ConsolidationContext {
   readonly simulate: Simulate;
   /** The cluster laid out for many questions about the candidates; without it nodes are tried in Karpenter's way alone. */
   readonly trial?: () => ConsolidationTrial;
-}
-
-/** USD per hour of what the candidates cost now. */
-export function totalPrice(candidates: readonly Candidate[]): number {
-  return candidates.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
 }
 
 /** Spot for spot (disruption.md §7.3). With one node the list is cut, so that the next cheaper type is not worth another move. */

@@ -1,6 +1,7 @@
+import type { CommandRecord } from "../../model/command-record.ts";
 import type { PlannedNodeClaim } from "../../model/plan.ts";
-import type { CommandRecord } from "../../model/record.ts";
 import type { Blocked, BlockedNode } from "../cluster/blocked.ts";
+import type { PoolBudget } from "../cluster/budget.ts";
 import type { Candidate } from "../cluster/candidate.ts";
 import type { Destinations } from "./simulate.ts";
 
@@ -35,4 +36,12 @@ export interface Decision {
   readonly eligible: number;
   /** Pools that it had no time for, when it ran out of time. */
   readonly unseenPools?: readonly string[];
+}
+
+/** One method's turn. */
+export interface Pass {
+  readonly method: Method;
+  readonly isTimedOut: boolean;
+  readonly decision: Decision;
+  readonly budgets: ReadonlyMap<string, PoolBudget>;
 }

@@ -1,8 +1,7 @@
-import { NODE_HOUR } from "../../scheduling/problem/strategy.ts";
+import { EXTRA_NODE, NODE_HOUR } from "../../model/prices.ts";
 import type { Blocked } from "../cluster/blocked.ts";
 import type { Candidate } from "../cluster/candidate.ts";
 import type { DisruptionSettings } from "../settings.ts";
-import { EXTRA_NODE } from "./simulate.ts";
 
 const HOUR_MS = 3_600_000;
 const POD_MOVE_COST = 0.001;

@@ -4,6 +4,7 @@ import type { PlannedNodeClaim } from "../../model/plan.ts";
 import { has, requirement } from "../../requirements/requirement.ts";
 import { intersectAll, type Requirements, requirementsFrom, serializeAll } from "../../requirements/requirements.ts";
 import type { Blocked } from "../cluster/blocked.ts";
+import { type Candidate, instanceTypeNameOf } from "../cluster/candidate.ts";
 import { cheapestLaunchPrice, worstLaunchPrice } from "../prices/price.ts";
 
 /** A planned claim with the types and requirements that it names, ready to be narrowed. */
@@ -71,4 +72,20 @@ export function plannedFrom({ planned, requirements, types }: Replacement): Plan
     instanceTypes: priced.map(({ name }) => name),
     pricePerHour: priced[0]?.price ?? planned.pricePerHour,
   };
+}
+
+/** What a planned claim will be bought as: the first that it allows of reserved, spot, on-demand. */
+export function capacityTypeOfPlanned({ requirements }: PlannedNodeClaim): "reserved" | "spot" | "on-demand" {
+  const values = requirements.find(({ key, operator }) => key === CAPACITY_TYPE && operator === "In")?.values ?? ["spot"];
+  return (["reserved", "spot"] as const).find((type) => values.includes(type)) ?? "on-demand";
+}
+
+/**
+ * A replacement of a type that is being taken away is only worth it when it costs less than each such node: otherwise keeping one
+ * of them would have done, and nodes would go round in circles.
+ */
+export function withoutSameType(replacement: Replacement, candidates: readonly Candidate[]): Replacement | Blocked {
+  const offered = new Set(replacement.types.map(({ name }) => name));
+  const same = candidates.filter((candidate) => offered.has(instanceTypeNameOf(candidate)));
+  return same.length === 0 ? replacement : underPrice(replacement, Math.min(...same.map(({ pricePerHour }) => pricePerHour)));
 }

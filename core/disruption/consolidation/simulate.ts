@@ -1,37 +1,13 @@
 import type { Plan, PlannedNodeClaim } from "../../model/plan.ts";
-import type { Pod } from "../../model/pod.ts";
-import type { Snapshot } from "../../model/snapshot.ts";
+import { EXTRA_NODE } from "../../model/prices.ts";
 import { isPending, podKey } from "../../pods/predicates.ts";
 import type { ConsolidationTrial, MakeTrial } from "../../scheduling/make-trial.ts";
 import type { Effort } from "../../scheduling/search.ts";
 import { solve } from "../../scheduling/solve.ts";
 import type { Candidate } from "../cluster/candidate.ts";
 import { consolidatableFrom } from "../cluster/consolidate-after.ts";
+import type { Simulate } from "../cluster/simulation.ts";
 import type { ClusterView, Machine } from "../cluster/view.ts";
-
-/**
- * What a new node counts as in consolidation beside its instance, and what each must save that there will be more than before, USD per hour: it has
- * a volume, addresses, daemons and an owner who looks after it.
- */
-export const EXTRA_NODE = 0.02;
-
-export interface SimulateOptions {
-  /** Names of nodes that are gone in this trial. */
-  readonly excludeNodes: ReadonlySet<string>;
-  /** Bound pods that must find a place, beside all that a plan looks at anyway. */
-  readonly extraPods: readonly Pod[];
-  /** A disruption may fall back to unreserved capacity. */
-  readonly reservedMode: "fallback";
-  /** Nodes that running pods may not be moved to: their consolidateAfter has not passed. */
-  readonly settling: ReadonlySet<string>;
-  /** What a new node counts as beside its instance, USD per hour. */
-  readonly nodeHour?: number;
-  /** How long to look for a cheap plan. Default "quick". */
-  readonly effort?: Effort;
-}
-
-/** The scheduler: what would happen to all pods without these nodes. */
-export type Simulate = (snapshot: Snapshot, options: SimulateOptions) => Plan;
 
 /** The product's scheduler; tests may put a simpler one in its place. */
 export const simulateWithSolve: Simulate = (snapshot, options) => solve(snapshot, { effort: "quick", ...options });

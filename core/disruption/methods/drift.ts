@@ -5,9 +5,10 @@ import { isStatic } from "../../static-capacity/claim.ts";
 import type { BlockedNode } from "../cluster/blocked.ts";
 import { allowance, type PoolBudget } from "../cluster/budget.ts";
 import type { Candidate } from "../cluster/candidate.ts";
+import type { Simulate } from "../cluster/simulation.ts";
 import type { ClusterView } from "../cluster/view.ts";
 import type { Decision } from "../consolidation/decision.ts";
-import { type Simulate, type Trial, tryRemoval } from "../consolidation/simulate.ts";
+import { type Trial, tryRemoval } from "../consolidation/simulate.ts";
 
 function driftedSince({ machine }: Candidate): number {
   return fromRfc3339(conditionOf(machine.claim.status?.conditions, "Drifted")?.lastTransitionTime) || 0;

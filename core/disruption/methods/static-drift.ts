@@ -6,7 +6,7 @@ import { allowance, type PoolBudget } from "../cluster/budget.ts";
 import type { Candidate } from "../cluster/candidate.ts";
 import type { ClusterView } from "../cluster/view.ts";
 import type { Decision } from "../consolidation/decision.ts";
-import type { DisruptionInput } from "../plan.ts";
+import type { DisruptionInput } from "../consolidation/input.ts";
 import { byUrgency, isDriftCandidate } from "./drift.ts";
 
 /**

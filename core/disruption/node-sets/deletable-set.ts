@@ -1,9 +1,9 @@
+import { mixed } from "../../lib/pseudo-random.ts";
 import type { ConsolidationTrial } from "../../scheduling/make-trial.ts";
-import { mixed } from "../../scheduling/problem/strategy.ts";
 import { allowance, type PoolBudget } from "../cluster/budget.ts";
 import { type Candidate, podsMoved } from "../cluster/candidate.ts";
-import { totalPrice } from "../consolidation/consolidation.ts";
 import { netSavings } from "../consolidation/payback.ts";
+import { totalPrice } from "../prices/savings.ts";
 import type { DisruptionSettings } from "../settings.ts";
 import { type SavingsPotential, savingsRatio } from "./savings-potential.ts";
 

@@ -1,8 +1,7 @@
-import type { Blocked, BlockedNode } from "../cluster/blocked.ts";
+import type { BlockedNode } from "../cluster/blocked.ts";
 import { allowance, type PoolBudget } from "../cluster/budget.ts";
-import { type Candidate, instanceTypeNameOf } from "../cluster/candidate.ts";
+import type { Candidate } from "../cluster/candidate.ts";
 import { byGain } from "../cluster/disruption-cost.ts";
-import { savingsOf } from "../command/command.ts";
 import {
   type ConsolidationContext,
   consolidate,
@@ -11,20 +10,11 @@ import {
   type Outcome,
 } from "../consolidation/consolidation.ts";
 import type { Decision } from "../consolidation/decision.ts";
-import { type Replacement, underPrice } from "../consolidation/replacement.ts";
+import { withoutSameType } from "../consolidation/replacement.ts";
+import { savingsOf } from "../prices/savings.ts";
 
 /** More are not tried at once; with the first node of the search that makes 101 (disruption.md §7.1). */
 const MAX_NODES = 100;
-
-/**
- * A replacement of a type that is being taken away is only worth it when it costs less than each such node: otherwise keeping one
- * of them would have done, and nodes would go round in circles.
- */
-export function withoutSameType(replacement: Replacement, candidates: readonly Candidate[]): Replacement | Blocked {
-  const offered = new Set(replacement.types.map(({ name }) => name));
-  const same = candidates.filter((candidate) => offered.has(instanceTypeNameOf(candidate)));
-  return same.length === 0 ? replacement : underPrice(replacement, Math.min(...same.map(({ pricePerHour }) => pricePerHour)));
-}
 
 interface Found extends Move {
   readonly candidates: readonly Candidate[];

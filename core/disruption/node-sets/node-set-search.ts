@@ -5,7 +5,7 @@ import { type Candidate, capacityTypeOf, instanceTypeNameOf } from "../cluster/c
 import { byGain } from "../cluster/disruption-cost.ts";
 import { type ConsolidationContext, isConsolidationCandidate } from "../consolidation/consolidation.ts";
 import type { Decision } from "../consolidation/decision.ts";
-import { capacityTypeOfPlanned } from "../reports/wording.ts";
+import { capacityTypeOfPlanned } from "../consolidation/replacement.ts";
 import { bestDeletableSet, MAX_NODES } from "./deletable-set.ts";
 import { improveNodeSet } from "./local-search.ts";
 import { multiNode } from "./multi-node.ts";

@@ -1,11 +1,11 @@
 import type { Effort } from "../../scheduling/search.ts";
 import type { Blocked } from "../cluster/blocked.ts";
 import { type Candidate, nameOfSet, podsMoved } from "../cluster/candidate.ts";
-import { savingsOf } from "../command/command.ts";
 import { type ConsolidationContext, consolidate, type Move } from "../consolidation/consolidation.ts";
 import type { Tried } from "../consolidation/decision.ts";
 import { netSavingsOfSet } from "../consolidation/payback.ts";
-import { withoutSameType } from "./multi-node.ts";
+import { withoutSameType } from "../consolidation/replacement.ts";
+import { savingsOf } from "../prices/savings.ts";
 
 /** A set of nodes that can go together, with what comes instead. */
 export interface Removable extends Move {

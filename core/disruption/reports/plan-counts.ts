@@ -1,6 +1,6 @@
 import type { ClusterView } from "../cluster/view.ts";
 import type { Score } from "../consolidation/balanced.ts";
-import type { Pass } from "../plan.ts";
+import type { Pass } from "../consolidation/decision.ts";
 import type { Gauge } from "./plan-gauges.ts";
 
 /** What consolidation looked at in one pass, in Karpenter's metrics: sets of nodes by pool and verdict, and searches that ran out of time. */

@@ -1,4 +1,4 @@
-import type { CommandRecord, DisruptionReason } from "../../model/record.ts";
+import type { CommandRecord, DisruptionReason } from "../../model/command-record.ts";
 import type { PublishedEvent } from "../../ports/kubernetes.ts";
 import type { BlockedNode } from "../cluster/blocked.ts";
 import type { PoolBudget } from "../cluster/budget.ts";

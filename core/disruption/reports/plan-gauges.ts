@@ -1,4 +1,4 @@
-import type { DisruptionReason } from "../../model/record.ts";
+import type { DisruptionReason } from "../../model/command-record.ts";
 import type { BlockedNode } from "../cluster/blocked.ts";
 import type { PoolBudget } from "../cluster/budget.ts";
 

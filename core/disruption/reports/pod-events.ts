@@ -1,7 +1,7 @@
 import { fnv1a32 } from "../../lib/fnv.ts";
 import { conditionOf, fromRfc3339 } from "../../model/conditions.ts";
+import type { NodeClaimRecord } from "../../model/node-claim-record.ts";
 import type { Pod } from "../../model/pod.ts";
-import type { NodeClaimRecord } from "../../model/record.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
 import { isActive, isDaemonSetPod } from "../../pods/predicates.ts";
 

@@ -1,7 +1,7 @@
-import { CAPACITY_TYPE } from "../../model/labels.ts";
+import type { CommandRecord } from "../../model/command-record.ts";
 import type { PlannedNodeClaim } from "../../model/plan.ts";
-import type { CommandRecord } from "../../model/record.ts";
 import type { Blocked } from "../cluster/blocked.ts";
+import { capacityTypeOfPlanned } from "../consolidation/replacement.ts";
 import { formatDollars } from "../prices/money.ts";
 
 /** More names than this are counted, not listed. */
@@ -115,12 +115,6 @@ export function eventReasonOf({ reason }: Blocked): "DisruptionBlocked" | "Uncon
     case "NotWorthIt":
       return "Unconsolidatable";
   }
-}
-
-/** What a planned claim will be bought as: the first that it allows of reserved, spot, on-demand. */
-export function capacityTypeOfPlanned({ requirements }: PlannedNodeClaim): "reserved" | "spot" | "on-demand" {
-  const values = requirements.find(({ key, operator }) => key === CAPACITY_TYPE && operator === "In")?.values ?? ["spot"];
-  return (["reserved", "spot"] as const).find((type) => values.includes(type)) ?? "on-demand";
 }
 
 function replacementText(replacements: readonly PlannedNodeClaim[]): string {

@@ -1,4 +1,5 @@
 import { HOSTNAME, WELL_KNOWN_LABELS } from "../../model/labels.ts";
+import { SAME_PRICE } from "../../model/prices.ts";
 import { has } from "../../requirements/requirement.ts";
 import type { PodData } from "../problem/pod-class.ts";
 import type { SchedulingProblem } from "../problem/problem.ts";
@@ -9,8 +10,6 @@ import type { Evaluation } from "./evaluation.ts";
 import type { Outcome } from "./outcome.ts";
 import type { PlannedClaim } from "./planned-claim.ts";
 
-/** Prices closer than this are equal (USD per hour). */
-export const SAME_PRICE = 1e-9;
 /** Keys with more domains than this (instance types, say) are not told apart by domain. */
 const MAX_DOMAINS = 8;
 

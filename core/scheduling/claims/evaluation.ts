@@ -1,8 +1,8 @@
+import { mixed } from "../../lib/pseudo-random.ts";
 import { untolerated } from "../../pods/taints.ts";
 import { keepsFree, openTypes } from "../problem/open-types.ts";
 import type { PodData } from "../problem/pod-class.ts";
 import type { SchedulingProblem } from "../problem/problem.ts";
-import { mixed } from "../problem/strategy.ts";
 import type { Template } from "../problem/template.ts";
 import type { TopologyState } from "../problem/topology-state.ts";
 import { takenPort } from "../rules/host-ports.ts";

@@ -1,6 +1,5 @@
 import { CAPACITY_TYPE } from "../../model/labels.ts";
 import { type Requirement, requirement } from "../../requirements/requirement.ts";
-import type { Template } from "../problem/template.ts";
 import { hasBit } from "../tables/bitset.ts";
 import { RESERVATION_ID } from "../tables/offering-table.ts";
 import type { RequirementSet, RequirementSets } from "../tables/requirement-sets.ts";
@@ -26,19 +25,6 @@ export class Reservations {
     for (const id of ids) if (!claim.reservations.includes(id)) this.#left.set(id, (this.#left.get(id) ?? 0) - 1);
     claim.reservations = ids;
   }
-}
-
-/** Instances left by reservation. Pools may see different numbers for one reservation; the least is sure. */
-export function reservationCapacity(templates: readonly Template[]): ReadonlyMap<string, number> {
-  const capacity = new Map<string, number>();
-  for (const table of new Set(templates.map((template) => template.table))) {
-    for (const { offerings } of table.types) {
-      for (const { reservationId, reservationCapacity: left = 0, available } of offerings) {
-        if (reservationId !== undefined && available) capacity.set(reservationId, Math.min(capacity.get(reservationId) ?? left, left));
-      }
-    }
-  }
-  return capacity;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { NODE_HOUR } from "../problem/strategy.ts";
+import { NODE_HOUR } from "../../model/prices.ts";
 import { addTo, hasRoom } from "../tables/resource-axis.ts";
 import type { Demand, Item, PlacementKind } from "./demand.ts";
 import { type Contents, GreedyKnapsack } from "./greedy-knapsack.ts";

@@ -1,9 +1,9 @@
 import { HOSTNAME } from "../../model/labels.ts";
 import type { NodeClaim } from "../../model/node-claim.ts";
 import type { Pod } from "../../model/pod.ts";
+import { NODE_HOUR } from "../../model/prices.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
 import { podUid } from "../../pods/predicates.ts";
-import { reservationCapacity } from "../claims/reservations.ts";
 import { GroupIndex, type TopologyGroup } from "../rules/topology-group.ts";
 import { volumesOf } from "../rules/volumes.ts";
 import { RequirementSets } from "../tables/requirement-sets.ts";
@@ -21,7 +21,7 @@ import {
   quoteKeyText,
   volumeSetsOf,
 } from "./pod-class.ts";
-import { NODE_HOUR } from "./strategy.ts";
+import { reservationCapacity } from "./reservation-capacity.ts";
 import type { Template } from "./template.ts";
 import { templatesOf } from "./template.ts";
 import { type Place, TopologyBuilder } from "./topology.ts";

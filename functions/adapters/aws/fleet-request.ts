@@ -1,6 +1,6 @@
 import type { CreateFleetCommandInput, CreateFleetResult, DefaultTargetCapacityType } from "@aws-sdk/client-ec2";
+import type { FleetRequest, FleetResult } from "../../../core/model/fleet.ts";
 import type { CapacityType } from "../../../core/model/instance-type.ts";
-import type { FleetRequest, FleetResult } from "../../../core/model/record.ts";
 import { toTags } from "./launch-template-data.ts";
 
 /** One instant fleet for one instance (launch.md §5). */

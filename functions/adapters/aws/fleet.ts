@@ -10,9 +10,10 @@ import {
   type Filter,
   TerminateInstancesCommand,
 } from "@aws-sdk/client-ec2";
+import type { FleetRequest, LaunchTemplate } from "../../../core/model/fleet.ts";
+import type { Instance } from "../../../core/model/instance.ts";
 import type { CapacityType } from "../../../core/model/instance-type.ts";
 import { NODE_CLASS, NODE_POOL } from "../../../core/model/labels.ts";
-import type { FleetRequest, Instance, LaunchTemplate } from "../../../core/model/record.ts";
 import { CLUSTER_TAG } from "../../../core/model/tags.ts";
 import { NotFoundError, RefusedError } from "../../../core/ports/errors.ts";
 import type { Fleet } from "../../../core/ports/fleet.ts";
@@ -166,8 +167,8 @@ async function terminate(client: EC2Client, instanceIds: readonly string[]): Pro
   try {
     await client.send(new TerminateInstancesCommand({ InstanceIds: [...instanceIds] }));
   } catch (error) {
-    const told = toDomainError(error);
-    if (!(told instanceof NotFoundError) || instanceIds.length > 1) throw told;
+    const published = toDomainError(error);
+    if (!(published instanceof NotFoundError) || instanceIds.length > 1) throw published;
   }
   return gone;
 }

@@ -1,5 +1,5 @@
 import type { RequestLaunchTemplateData, ResourceType } from "@aws-sdk/client-ec2";
-import type { LaunchTemplate } from "../../../core/model/record.ts";
+import type { LaunchTemplate } from "../../../core/model/fleet.ts";
 
 /** Regions whose EC2 refuses the field HttpProtocolIpv6 (launch.md §3). */
 const WITHOUT_IPV6_METADATA = new Set([

@@ -1,7 +1,8 @@
+import type { CommandRecord } from "../../../core/model/command-record.ts";
 import type { InstanceType } from "../../../core/model/instance-type.ts";
+import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import type { EC2NodeClass } from "../../../core/model/node-class.ts";
 import type { NodePool } from "../../../core/model/node-pool.ts";
-import type { CommandRecord, NodeClaimRecord } from "../../../core/model/record.ts";
 import type { Snapshot } from "../../../core/model/snapshot.ts";
 import type { Kubernetes } from "../../../core/ports/kubernetes.ts";
 import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";

@@ -37,14 +37,14 @@ export async function openWatch<K extends Kind>(
   onChange: (version: string) => void,
 ): Promise<Watch> {
   let over = false;
-  let heard = () => {};
+  let collected = () => {};
   const onLine = (line: string): void => {
     if (over) return;
     const event = JSON.parse(line) as WatchEvent<K> | { readonly type: "ERROR" };
     // An ERROR, as a 410 that comes late, is the last thing that a server says.
     if (event.type === "ERROR") over = true;
     else if (cache.apply(event) && event.type !== "BOOKMARK") onChange(cache.version);
-    heard();
+    collected();
   };
   const query = {
     watch: "1",
@@ -56,7 +56,7 @@ export async function openWatch<K extends Kind>(
   const stream = await open({ method: "GET", path: pathOf(kind), query }, onLine, LIFETIME_MS);
   const end = (): void => {
     over = true;
-    heard();
+    collected();
   };
   stream.ended.then(end, end);
 
@@ -66,16 +66,16 @@ export async function openWatch<K extends Kind>(
         let timer: NodeJS.Timeout | undefined;
         const settle = (outcome: "reached" | "quiet" | "ended"): void => {
           clearTimeout(timer);
-          heard = () => {};
+          collected = () => {};
           resolve(outcome);
         };
-        heard = () => {
+        collected = () => {
           clearTimeout(timer);
           if (isAtLeast(cache.version, version)) settle("reached");
           else if (over) settle("ended");
           else if (quietMs !== undefined) timer = setTimeout(settle, quietMs, "quiet");
         };
-        heard();
+        collected();
       }),
     close() {
       stream.close();

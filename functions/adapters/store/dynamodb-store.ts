@@ -1,6 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { DeleteItemCommand, GetItemCommand, PutItemCommand, type TransactWriteItem, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
-import type { CommandRecord, Lease, NodeClaimRecord, UnavailableOffering } from "../../../core/model/record.ts";
+import type { CommandRecord } from "../../../core/model/command-record.ts";
+import type { Lease } from "../../../core/model/lease.ts";
+import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
+import type { UnavailableOffering } from "../../../core/model/unavailable-offering.ts";
 import { ConflictError } from "../../../core/ports/errors.ts";
 import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
 import { dynamoDocuments } from "./dynamodb-documents.ts";
@@ -295,7 +298,7 @@ export function dynamoNodeClaimStore(options: {
       }
     },
 
-    firstSighting: (cluster, key, now, ttlMs) => {
+    isFirstWithin: (cluster, key, now, ttlMs) => {
       const item = { pk: `seen#${cluster}`, sk: key, nonce: randomUUID(), expiresAt: now + ttlMs, ttl: ttlOf(now + ttlMs) };
       return put(item, "attribute_not_exists(pk) OR expiresAt <= :now", { ":now": now });
     },

@@ -1,4 +1,4 @@
-import type { NodeClaimRecord } from "../../../core/model/record.ts";
+import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import { ConflictError } from "../../../core/ports/errors.ts";
 
 /** A DynamoDB transaction holds 100 items; one is the check of the lease. */

@@ -1,5 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
-import type { CommandRecord, Lease, NodeClaimRecord, UnavailableOffering } from "../../../core/model/record.ts";
+import type { CommandRecord } from "../../../core/model/command-record.ts";
+import type { Lease } from "../../../core/model/lease.ts";
+import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
+import type { UnavailableOffering } from "../../../core/model/unavailable-offering.ts";
 import { ConflictError } from "../../../core/ports/errors.ts";
 import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
 import { intentBatches } from "./intent-batches.ts";
@@ -206,7 +209,7 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
         sql.deleteCommand.run(command.cluster, command.id);
       }),
 
-    firstSighting: (cluster, key, now, ttlMs) =>
+    isFirstWithin: (cluster, key, now, ttlMs) =>
       write(() => {
         if (Number(sql.sighting.get(cluster, key)?.["expires_at"] ?? Number.NEGATIVE_INFINITY) > now) {
           return false;

@@ -1,5 +1,5 @@
+import type { FleetResult } from "../../../core/model/fleet.ts";
 import type { EC2NodeClass } from "../../../core/model/node-class.ts";
-import type { FleetResult } from "../../../core/model/record.ts";
 import type { Metrics } from "../../../core/ports/metrics.ts";
 
 /** Counts each offering that a launch did not get, whether or not it got another one; the reason is EC2's code (metrics-events.md). */

@@ -3,20 +3,21 @@ import { type RenderedLaunch, renderLaunch } from "../../../core/launch/fleet-re
 import { knownInstance, launchedAs, readOutcome } from "../../../core/launch/outcome.ts";
 import { withConditions } from "../../../core/lifecycle/claim-status.ts";
 import { machineFields } from "../../../core/lifecycle/machine-fields.ts";
+import type { KnownInstance } from "../../../core/model/instance.ts";
 import type { InstanceType, Offering } from "../../../core/model/instance-type.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
+import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import type { EC2NodeClass } from "../../../core/model/node-class.ts";
-import type { KnownInstance, NodeClaimRecord } from "../../../core/model/record.ts";
 import { NotFoundError, RefusedError } from "../../../core/ports/errors.ts";
 import type { Fleet } from "../../../core/ports/fleet.ts";
 import { launchedFor } from "../../../core/rebuild/launched.ts";
 import { recordedInstance } from "../../../core/rebuild/record.ts";
 import type { LifecycleDeps } from "../../shared/cluster-deps.ts";
 import { publishOnce } from "../../shared/publish-once.ts";
-import { writeEnd } from "../../shared/terminate-claim.ts";
-import { claimFields, type Performed } from "../log-fields.ts";
+import { writeTermination } from "../../shared/terminate-claim.ts";
+import { claimLogFields, type Performed } from "../log-fields.ts";
 import { countLaunchFailures } from "./failures.ts";
-import { tellUserDataSize } from "./user-data.ts";
+import { reportUserDataSize } from "./user-data.ts";
 import { readLaunchView } from "./view.ts";
 
 /**
@@ -38,7 +39,7 @@ export async function prepareLaunch(record: NodeClaimRecord, claim: NodeClaim, d
     ...(freeIps && { freeIps }),
   });
   if ("error" in rendered) return refuse(rendered.error, { ...record, uid }, claim, deps);
-  tellUserDataSize(claim.spec.nodeClassRef.name, rendered.ok.templates, deps);
+  reportUserDataSize(claim.spec.nodeClassRef.name, rendered.ok.templates, deps);
   try {
     for (const template of rendered.ok.templates) await deps.fleet.ensureLaunchTemplate(template);
   } catch (error) {
@@ -116,7 +117,7 @@ async function refuse(
   claim: NodeClaim,
   deps: LifecycleDeps,
 ): Promise<Performed> {
-  deps.log.error("failed launching nodeclaim", { ...claimFields(record.name), ...machineFields(record), error: message, reason });
+  deps.log.error("failed launching nodeclaim", { ...claimLogFields(record.name), ...machineFields(record), error: message, reason });
   if (kind === "Refused") {
     await deps.store.update({ ...record, launchFailedAt: deps.now() });
     const text = message.length > MESSAGE_LIMIT ? `${message.slice(0, MESSAGE_LIMIT)}...` : message;
@@ -126,7 +127,7 @@ async function refuse(
   }
   const terminal = kind === "InsufficientCapacity" ? "insufficient_capacity" : "nodeclass_not_ready";
   // This very version, without the launch: endClaim would read it again, and termination would look for a machine that never was.
-  await writeEnd(record, terminal, deps);
+  await writeTermination(record, terminal, deps);
   await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, reason: `${terminal} ${record.name}` }]);
   if (kind === "InsufficientCapacity") {
     const about = { kind: "NodeClaim", metadata: claim.metadata } as const;
@@ -147,7 +148,7 @@ export async function tellLaunched(record: NodeClaimRecord, claim: NodeClaim, de
   const conditions = withConditions({ now: deps.now() }, written, [{ type: "Launched", status: "True" }]);
   await deps.kubernetes.updateStatus("NodeClaim", { ...written, status: { ...claim.status, ...status, conditions } });
   deps.log.info("launched nodeclaim", {
-    ...claimFields(record.name),
+    ...claimLogFields(record.name),
     ...machineFields(record),
     "price-per-hour": priceOf(record.instance, instanceTypes),
     allocatable: status.allocatable,

@@ -1,8 +1,8 @@
 import { isIpv6 } from "../../../core/launch/cluster-dns.ts";
 import { freeAddresses, hasChoice } from "../../../core/launch/free-addresses.ts";
 import type { InstanceType } from "../../../core/model/instance-type.ts";
+import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import type { EC2NodeClass } from "../../../core/model/node-class.ts";
-import type { NodeClaimRecord } from "../../../core/model/record.ts";
 import { countedAddresses } from "../../adapters/subnet-addresses.ts";
 import type { LifecycleDeps } from "../../shared/cluster-deps.ts";
 

@@ -1,13 +1,13 @@
 import { USER_DATA_LIMIT } from "../../../core/launch/user-data.ts";
 import { utf8 } from "../../../core/lib/fnv.ts";
-import type { LaunchTemplate } from "../../../core/model/record.ts";
+import type { LaunchTemplate } from "../../../core/model/fleet.ts";
 import type { LifecycleDeps } from "../../shared/cluster-deps.ts";
 
 /** From here on a longer node pool name, or one more label, may be too much. */
 const NEAR = 0.9;
 
 /** Tells how long the longest user data of a NodeClass's templates is, and warns before EC2 refuses it. */
-export function tellUserDataSize(
+export function reportUserDataSize(
   nodeClass: string,
   templates: readonly LaunchTemplate[],
   { metrics, log }: Pick<LifecycleDeps, "metrics" | "log">,

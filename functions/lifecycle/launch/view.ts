@@ -1,7 +1,8 @@
 import type { InstanceType } from "../../../core/model/instance-type.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
+import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import type { EC2NodeClass } from "../../../core/model/node-class.ts";
-import type { NodeClaimRecord, UnavailableOffering } from "../../../core/model/record.ts";
+import type { UnavailableOffering } from "../../../core/model/unavailable-offering.ts";
 import { heldReservations } from "../../../core/offerings/reservations.ts";
 import type { LifecycleDeps } from "../../shared/cluster-deps.ts";
 import { instanceTypesFor } from "../../shared/instance-types.ts";

@@ -2,10 +2,10 @@ import type { Condition } from "../../../core/model/kubernetes.ts";
 import type { Node } from "../../../core/model/node.ts";
 import type { Pod } from "../../../core/model/pod.ts";
 import { timestamp } from "../../../functions/adapters/manifests/api-object.ts";
-import type { World } from "../world.ts";
+import type { LabWorld } from "../world.ts";
 
 /** Calls for a run of `fn` after `delayMs`; calls that come before it are the same run. */
-export function debounced(world: World, label: string, delayMs: number, fn: () => void): () => void {
+export function debounced(world: LabWorld, label: string, delayMs: number, fn: () => void): () => void {
   let waiting = false;
   return () => {
     if (waiting) return;
@@ -17,8 +17,8 @@ export function debounced(world: World, label: string, delayMs: number, fn: () =
   };
 }
 
-export const podsOf = (world: World): readonly Pod[] => world.store.list("Pod") as unknown as readonly Pod[];
-export const nodesOf = (world: World): readonly Node[] => world.store.list("Node") as unknown as readonly Node[];
+export const podsOf = (world: LabWorld): readonly Pod[] => world.store.list("Pod") as unknown as readonly Pod[];
+export const nodesOf = (world: LabWorld): readonly Node[] => world.store.list("Node") as unknown as readonly Node[];
 
 export const isTerminal = (pod: Pod): boolean => pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed";
 export const isTerminating = (pod: Pod): boolean => pod.metadata.deletionTimestamp !== undefined;

@@ -4,11 +4,11 @@ import type { PodDisruptionBudget } from "../../../core/model/workloads.ts";
 import { same } from "../../../functions/adapters/manifests/api-object.ts";
 import { matchesSelector } from "../../../functions/adapters/manifests/selectors.ts";
 import type { Draft } from "../store.ts";
-import type { World } from "../world.ts";
+import type { LabWorld } from "../world.ts";
 import { debounced, isActive, isReady, isTerminal, podsOf } from "./actor.ts";
 
 /** The disruption controller: keeps each PodDisruptionBudget's status. */
-export function startBudgets(world: World): void {
+export function startBudgets(world: LabWorld): void {
   const sync = debounced(world, "disruption controller", 50, () => {
     const budgets = world.store.list("PodDisruptionBudget") as unknown as readonly PodDisruptionBudget[];
     for (const budget of budgets) settle(world, budget);
@@ -18,7 +18,7 @@ export function startBudgets(world: World): void {
   });
 }
 
-function settle(world: World, budget: PodDisruptionBudget): void {
+function settle(world: LabWorld, budget: PodDisruptionBudget): void {
   const { name, namespace, generation } = budget.metadata;
   const pods = podsOf(world).filter(
     (p) =>
@@ -48,7 +48,7 @@ function settle(world: World, budget: PodDisruptionBudget): void {
 }
 
 /** How many the pods' controllers are meant to keep, each counted once. */
-function expectedPods(world: World, pods: readonly Pod[]): number {
+function expectedPods(world: LabWorld, pods: readonly Pod[]): number {
   const owners = new Set(pods.flatMap((p) => p.metadata.ownerReferences?.find((o) => o.controller)?.uid ?? []));
   const lone = pods.filter((p) => !p.metadata.ownerReferences?.some((o) => o.controller)).length;
   let sum = lone;

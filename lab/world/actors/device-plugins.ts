@@ -3,14 +3,14 @@ import type { Node } from "../../../core/model/node.ts";
 import type { NodeOverlay } from "../../../core/model/node-overlay.ts";
 import { labelsCompatible, requirementsFrom } from "../../../core/requirements/requirements.ts";
 import type { Draft } from "../store.ts";
-import type { World } from "../world.ts";
+import type { LabWorld } from "../world.ts";
 import { isReady, nodesOf } from "./actor.ts";
 
 /**
  * Reports the extended resources that NodeOverlays promise, on nodes whose labels meet their requirements: a NodeOverlay only says that somebody will, and
  * manifests do not show which DaemonSet that is. Nobody keeps the promises of an overlay that is refused; what a node reports already is left alone.
  */
-export function startDevicePlugins(world: World): void {
+export function startDevicePlugins(world: LabWorld): void {
   const { clock, store } = world;
   const random = world.random.fork("device plugins");
 

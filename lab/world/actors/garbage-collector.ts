@@ -1,11 +1,11 @@
 import type { ApiObject } from "../../../functions/adapters/manifests/api-object.ts";
-import type { World } from "../world.ts";
+import type { LabWorld } from "../world.ts";
 
 const USER = { user: "system:serviceaccount:kube-system:generic-garbage-collector" };
 const DELAY_MS = 200;
 
 /** Background deletion: what has owners, and none of them left, goes too. It also catches what was made under an owner already gone. */
-export function startGarbageCollector(world: World): void {
+export function startGarbageCollector(world: LabWorld): void {
   const { store, clock } = world;
   const check = (object: ApiObject): void => {
     const now = store.byUid(object.metadata.uid ?? "");

@@ -2,7 +2,7 @@ import type { Condition } from "../../../core/model/kubernetes.ts";
 import type { Pod } from "../../../core/model/pod.ts";
 import { type ApiObject, timestamp } from "../../../functions/adapters/manifests/api-object.ts";
 import type { Draft } from "../store.ts";
-import { USER, type World } from "../world.ts";
+import { type LabWorld, USER } from "../world.ts";
 import { isTerminal, isTerminating, podsOf, withCondition } from "./actor.ts";
 
 /** Annotations that steer a pod, the same as those of the end-to-end test's fake kubelet: durations like "90s". */
@@ -21,7 +21,7 @@ export interface Kubelets {
   isAlive(nodeName: string): boolean;
 }
 
-export function startKubelets(world: World): Kubelets {
+export function startKubelets(world: LabWorld): Kubelets {
   const { clock, store } = world;
   const random = world.random.fork("kubelet");
   /** What is under way for a pod, so that one change is handled once. */

@@ -2,7 +2,7 @@ import type { Node } from "../../../core/model/node.ts";
 import type { Pod } from "../../../core/model/pod.ts";
 import type { Taint } from "../../../core/model/taint.ts";
 import type { Draft } from "../store.ts";
-import type { World } from "../world.ts";
+import type { LabWorld } from "../world.ts";
 import { debounced, isTerminating, nodesOf, podsOf, withCondition } from "./actor.ts";
 import type { Kubelets } from "./kubelet.ts";
 import { tolerates } from "./placement.ts";
@@ -18,7 +18,7 @@ const UNSCHEDULABLE = "node.kubernetes.io/unschedulable";
 const KEYS = new Set([NOT_READY, UNREACHABLE, UNSCHEDULABLE]);
 
 /** The node controller: silence becomes Unknown, conditions become taints, NoExecute taints drive pods out, orphaned pods are cleared. */
-export function startNodeLifecycle(world: World, kubelets: Kubelets): void {
+export function startNodeLifecycle(world: LabWorld, kubelets: Kubelets): void {
   const { clock, store } = world;
   /** When a pod was first seen under a NoExecute taint that it tolerates for a while. */
   const since = new Map<string, number>();
@@ -82,7 +82,7 @@ function patienceOf(pod: Pod, taints: readonly Taint[]): number | undefined {
   return least;
 }
 
-function taintByCondition(world: World, node: Node): void {
+function taintByCondition(world: LabWorld, node: Node): void {
   const ready = node.status?.conditions?.find((c) => c.type === "Ready")?.status;
   const wanted: Taint[] = [];
   if (ready === "Unknown") wanted.push({ key: UNREACHABLE, effect: "NoSchedule" }, { key: UNREACHABLE, effect: "NoExecute" });
@@ -98,7 +98,7 @@ function taintByCondition(world: World, node: Node): void {
   });
 }
 
-function markUnknown(world: World, name: string): void {
+function markUnknown(world: LabWorld, name: string): void {
   const now = world.clock.now();
   const message = "Kubelet stopped posting node status.";
   world.store.patch("Node", name, undefined, { user: USER, subresource: "status" }, (o: Draft) => {
@@ -116,7 +116,7 @@ function markUnknown(world: World, name: string): void {
   }
 }
 
-function collectPods(world: World, nodeName: string): void {
+function collectPods(world: LabWorld, nodeName: string): void {
   if (world.store.get("Node", nodeName)) return;
   for (const pod of podsOf(world)) {
     if (pod.spec.nodeName !== nodeName) continue;

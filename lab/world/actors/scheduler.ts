@@ -2,7 +2,7 @@ import type { Node } from "../../../core/model/node.ts";
 import type { Pod } from "../../../core/model/pod.ts";
 import { type Amounts, add, lacking, podRequests, toAmounts } from "../quantity.ts";
 import type { Draft } from "../store.ts";
-import type { World } from "../world.ts";
+import type { LabWorld } from "../world.ts";
 import { debounced, isTerminal, isTerminating, nodesOf, podsOf, withCondition } from "./actor.ts";
 import { hostPorts, meetsTerm, portsClash, selectsNode, tolerates, untolerated } from "./placement.ts";
 import { topologyRules } from "./topology.ts";
@@ -21,7 +21,7 @@ interface Room {
 }
 
 /** kube-scheduler: binds pending pods, and says why where it cannot. Preemption is left out. */
-export function startScheduler(world: World): void {
+export function startScheduler(world: LabWorld): void {
   const schedule = debounced(world, "kube-scheduler", DELAY_MS, () => pass(world));
   world.onChange(({ kind, type, object, old }) => {
     const pod = object as unknown as Pod;
@@ -37,7 +37,7 @@ function nodeMatters(now: object, before: object): boolean {
   return relevant(now) !== relevant(before);
 }
 
-function pass(world: World): void {
+function pass(world: LabWorld): void {
   const rooms = new Map<string, Room>();
   for (const node of nodesOf(world)) {
     rooms.set(node.metadata.name, { node, pods: [], allocatable: toAmounts(node.status?.allocatable), used: new Map(), ports: [] });
@@ -65,7 +65,7 @@ function occupy(room: Room, pod: Pod): void {
   room.ports.push(...hostPorts(pod));
 }
 
-function place(world: World, rooms: readonly Room[], pod: Pod): void {
+function place(world: LabWorld, rooms: readonly Room[], pod: Pod): void {
   const requests = podRequests(pod.spec);
   const ports = hostPorts(pod);
   const volumes = volumeRule(world, pod);
@@ -130,7 +130,7 @@ function scoreOf({ node, allocatable, used }: Room, pod: Pod, requests: Amounts)
   return score;
 }
 
-function bind(world: World, room: Room, pod: Pod, volumes: VolumeRule | string): void {
+function bind(world: LabWorld, room: Room, pod: Pod, volumes: VolumeRule | string): void {
   if (typeof volumes !== "string") volumes.bind(room.node);
   const bound = world.store.patch("Pod", pod.metadata.name, pod.metadata.namespace, { user: USER, subresource: "binding" }, (o: Draft) => {
     o.spec.nodeName = room.node.metadata.name;
@@ -147,7 +147,7 @@ function message(nodes: number, reasons: ReadonlyMap<string, number>): string {
 }
 
 /** Writes the condition only when it says something new: an unchanged pod stays silent for ever (traps.md, 33). */
-function explain(world: World, pod: Pod, text: string): void {
+function explain(world: LabWorld, pod: Pod, text: string): void {
   const old = pod.status?.conditions?.find((c) => c.type === "PodScheduled");
   if (old?.status === "False" && old.message === text) return;
   world.store.patch("Pod", pod.metadata.name, pod.metadata.namespace, { user: USER, subresource: "status" }, (o: Draft) => {

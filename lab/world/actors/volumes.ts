@@ -3,7 +3,7 @@ import type { Pod } from "../../../core/model/pod.ts";
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../../core/model/workloads.ts";
 import type { ApiObject } from "../../../functions/adapters/manifests/api-object.ts";
 import type { Draft } from "../store.ts";
-import type { World } from "../world.ts";
+import type { LabWorld } from "../world.ts";
 import { debounced, isTerminal, podsOf } from "./actor.ts";
 import { meetsTerm } from "./placement.ts";
 
@@ -20,7 +20,7 @@ export interface VolumeRule {
 }
 
 /** What a pod's volumes ask of a node; a sentence when no node would do. */
-export function volumeRule(world: World, pod: Pod): VolumeRule | string {
+export function volumeRule(world: LabWorld, pod: Pod): VolumeRule | string {
   const rules: VolumeRule[] = [];
   for (const name of claimNames(pod)) {
     const claim = world.store.get("PersistentVolumeClaim", name, pod.metadata.namespace) as unknown as PersistentVolumeClaim | undefined;
@@ -49,7 +49,7 @@ function claimNames(pod: Pod): string[] {
   );
 }
 
-function claimRule(world: World, claim: PersistentVolumeClaim): VolumeRule | string {
+function claimRule(world: LabWorld, claim: PersistentVolumeClaim): VolumeRule | string {
   if (claim.spec.volumeName) {
     const volume = world.store.get("PersistentVolume", claim.spec.volumeName) as unknown as PersistentVolume | undefined;
     const terms = volume?.spec.nodeAffinity?.required?.nodeSelectorTerms;
@@ -70,7 +70,7 @@ function claimRule(world: World, claim: PersistentVolumeClaim): VolumeRule | str
   };
 }
 
-function classOf(world: World, claim: PersistentVolumeClaim): StorageClass | undefined {
+function classOf(world: LabWorld, claim: PersistentVolumeClaim): StorageClass | undefined {
   const classes = world.store.list("StorageClass") as unknown as readonly StorageClass[];
   const { storageClassName } = claim.spec;
   return classes.find((c) =>
@@ -80,7 +80,7 @@ function classOf(world: World, claim: PersistentVolumeClaim): StorageClass | und
   );
 }
 
-function provision(world: World, claim: PersistentVolumeClaim, storageClass: StorageClass, zone: string | undefined): void {
+function provision(world: LabWorld, claim: PersistentVolumeClaim, storageClass: StorageClass, zone: string | undefined): void {
   const user = "system:serviceaccount:kube-system:ebs-csi-controller-sa";
   const name = `pvc-${claim.metadata.uid ?? claim.metadata.name}`;
   const terms = [{ matchExpressions: [{ key: ZONE, operator: "In", values: [zone] }] }];
@@ -107,7 +107,7 @@ function provision(world: World, claim: PersistentVolumeClaim, storageClass: Sto
 }
 
 /** Volumes beside the scheduler: ephemeral claims, immediate binding, attaching and detaching. */
-export function startVolumes(world: World, zones: readonly string[]): void {
+export function startVolumes(world: LabWorld, zones: readonly string[]): void {
   const sync = debounced(world, "volume controllers", 100, () => {
     for (const pod of podsOf(world)) ephemeralClaims(world, pod);
     for (const object of world.store.list("PersistentVolumeClaim")) {
@@ -124,7 +124,7 @@ export function startVolumes(world: World, zones: readonly string[]): void {
   });
 }
 
-function ephemeralClaims(world: World, pod: Pod): void {
+function ephemeralClaims(world: LabWorld, pod: Pod): void {
   for (const volume of pod.spec.volumes ?? []) {
     const name = `${pod.metadata.name}-${volume.name}`;
     const template = volume.ephemeral?.volumeClaimTemplate;
@@ -143,7 +143,7 @@ function ephemeralClaims(world: World, pod: Pod): void {
 const AD_CONTROLLER = { user: "system:serviceaccount:kube-system:attachdetach-controller" };
 
 /** Name, node and volume of the attachments that the pods on nodes use. */
-function attachments(world: World): ReadonlyMap<string, { readonly node: string; readonly volume: string }> {
+function attachments(world: LabWorld): ReadonlyMap<string, { readonly node: string; readonly volume: string }> {
   const used = new Map<string, { node: string; volume: string }>();
   for (const pod of podsOf(world)) {
     if (!pod.spec.nodeName || isTerminal(pod)) continue;
@@ -156,7 +156,7 @@ function attachments(world: World): ReadonlyMap<string, { readonly node: string;
   return used;
 }
 
-function attach(world: World): void {
+function attach(world: LabWorld): void {
   for (const [name, { node, volume }] of attachments(world)) {
     if (world.store.get("VolumeAttachment", name)) continue;
     const spec = { attacher: EBS, nodeName: node, source: { persistentVolumeName: volume } };
@@ -164,7 +164,7 @@ function attach(world: World): void {
   }
 }
 
-function detachUnused(world: World): void {
+function detachUnused(world: LabWorld): void {
   const used = attachments(world);
   for (const { metadata } of world.store.list("VolumeAttachment")) {
     if (metadata.name.startsWith("csi-") && !used.has(metadata.name))

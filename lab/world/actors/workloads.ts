@@ -4,7 +4,7 @@ import type { PersistentVolumeClaimSpec, Pod, PodSpec, PodTemplate } from "../..
 import { type ApiObject, same } from "../../../functions/adapters/manifests/api-object.ts";
 import { hash } from "../random.ts";
 import type { Draft } from "../store.ts";
-import type { World } from "../world.ts";
+import type { LabWorld } from "../world.ts";
 import { debounced, isActive, isReady, isTerminal, isTerminating, nodesOf, podsOf } from "./actor.ts";
 import { selectsNode, untolerated } from "./placement.ts";
 
@@ -26,7 +26,7 @@ interface Workload extends KubernetesObject {
 }
 
 /** The workload controllers: Deployment, ReplicaSet, StatefulSet, DaemonSet and Job, as far as node scaling notices them. */
-export function startWorkloads(world: World): void {
+export function startWorkloads(world: LabWorld): void {
   const sync = debounced(world, "workload controllers", DELAY_MS, () => {
     const byOwner = Map.groupBy(podsOf(world), (p) => p.metadata.ownerReferences?.find((o) => o.controller)?.uid ?? "");
     const owned = (owner: KubernetesObject): readonly Pod[] => byOwner.get(owner.metadata.uid ?? "") ?? [];
@@ -42,12 +42,12 @@ export function startWorkloads(world: World): void {
   });
 }
 
-const workloads = (world: World, kind: string): readonly Workload[] =>
+const workloads = (world: LabWorld, kind: string): readonly Workload[] =>
   (world.store.list(kind) as unknown as readonly Workload[]).filter((w) => w.metadata.deletionTimestamp === undefined);
 
 const user = (controller: string): { readonly user: string } => ({ user: `system:serviceaccount:kube-system:${controller}` });
 
-function setStatus(world: World, object: Workload, status: Record<string, unknown>): void {
+function setStatus(world: LabWorld, object: Workload, status: Record<string, unknown>): void {
   const { name, namespace } = object.metadata;
   world.store.patch(object.kind ?? "", name, namespace, { ...user("controller-manager"), subresource: "status" }, (o: Draft) =>
     same(o.status, status) ? undefined : { ...o, status },
@@ -55,7 +55,7 @@ function setStatus(world: World, object: Workload, status: Record<string, unknow
 }
 
 function createPod(
-  world: World,
+  world: LabWorld,
   owner: Workload,
   extra: { readonly name?: string; readonly labels?: Record<string, string>; readonly spec?: Partial<PodSpec> },
 ): void {
@@ -81,13 +81,13 @@ function createPod(
   );
 }
 
-function deletePod(world: World, pod: Pod, controller: string): void {
+function deletePod(world: LabWorld, pod: Pod, controller: string): void {
   const { name, namespace, uid } = pod.metadata;
   world.store.delete("Pod", name, { namespace, uid }, user(controller));
 }
 
 /** One ReplicaSet for each template; the old give way as the new become ready, a quarter at a time. */
-function syncDeployment(world: World, deployment: Workload, owned: (o: KubernetesObject) => readonly Pod[]): void {
+function syncDeployment(world: LabWorld, deployment: Workload, owned: (o: KubernetesObject) => readonly Pod[]): void {
   const { name, namespace, uid = "" } = deployment.metadata;
   const { template, selector, replicas = 1 } = deployment.spec;
   const suffix = hash(JSON.stringify(template)).toString(36);
@@ -136,7 +136,7 @@ function syncDeployment(world: World, deployment: Workload, owned: (o: Kubernete
   setStatus(world, deployment, { replicas, readyReplicas: ready, availableReplicas: ready });
 }
 
-function syncReplicaSet(world: World, set: Workload, pods: readonly Pod[]): void {
+function syncReplicaSet(world: LabWorld, set: Workload, pods: readonly Pod[]): void {
   const active = pods.filter(isActive);
   const wanted = set.spec.replicas ?? 1;
   for (let i = active.length; i < wanted; i++) createPod(world, set, {});
@@ -166,7 +166,7 @@ function toDelete(pods: readonly Pod[]): Pod[] {
 }
 
 /** Ordinals in order, each after the one before is ready (unless Parallel); highest goes first. */
-function syncStatefulSet(world: World, set: Workload, pods: readonly Pod[]): void {
+function syncStatefulSet(world: LabWorld, set: Workload, pods: readonly Pod[]): void {
   const { name, namespace } = set.metadata;
   const wanted = set.spec.replicas ?? 1;
   const byName = new Map(pods.map((p) => [p.metadata.name, p]));
@@ -211,7 +211,7 @@ const DAEMON_TOLERATIONS: NonNullable<PodSpec["tolerations"]> = [
 ];
 
 /** One pod for each node that the template selects and whose taints it tolerates; gone where that no longer holds. */
-function syncDaemonSet(world: World, set: Workload, pods: readonly Pod[]): void {
+function syncDaemonSet(world: LabWorld, set: Workload, pods: readonly Pod[]): void {
   const { spec } = set.spec.template;
   const tolerations = [...(spec.tolerations ?? []), ...DAEMON_TOLERATIONS];
   const withTolerations: PodSpec = { ...spec, tolerations };
@@ -255,7 +255,7 @@ function pinnedNode(spec: PodSpec): string | undefined {
   return term?.matchFields?.find((f) => f.key === "metadata.name")?.values?.[0];
 }
 
-function syncJob(world: World, job: Workload, pods: readonly Pod[]): void {
+function syncJob(world: LabWorld, job: Workload, pods: readonly Pod[]): void {
   const { completions = 1, parallelism = 1, suspend } = job.spec;
   const succeeded = pods.filter((p) => p.status?.phase === "Succeeded").length;
   const active = pods.filter(isActive).length;

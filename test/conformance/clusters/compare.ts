@@ -58,7 +58,7 @@ function keep(folder: string, scenario: ClusterScenario, { after, podsMoved, pas
 }
 
 const perDollar = ({ podsMoved, before, after }: Account): number => (before > after ? podsMoved / (before - after) : 0);
-const told = (one: Account): string =>
+const published = (one: Account): string =>
   `$${one.after.toFixed(4)}/h, ${one.podsMoved} moved, ${perDollar(one).toFixed(1)} per $, ${one.passes} passes, ${one.nodesAfter} nodes`;
 
 function main(seed: number, from: number, count: number, keepIn: string | undefined, names: readonly string[]): boolean {
@@ -92,7 +92,7 @@ function main(seed: number, from: number, count: number, keepIn: string | undefi
     ].filter((one) => one !== "");
     if (marks.length > 0 || names.length > 0) {
       console.log(
-        `${cluster.name} ${marks.join(", ")}: $${ours.before.toFixed(4)}/h before; ours ${told(ours)} | Karpenter ${told(theirs)}`,
+        `${cluster.name} ${marks.join(", ")}: $${ours.before.toFixed(4)}/h before; ours ${published(ours)} | Karpenter ${published(theirs)}`,
       );
     }
     for (const rule of ours.broken.slice(0, 3)) console.log(`    ${rule}`);

@@ -1,9 +1,9 @@
 import type { PlannedCommand } from "../../../cli/consolidate/consolidate.ts";
 import { simulateWithSolve } from "../../../core/disruption/consolidation/simulate.ts";
 import { planDisruption } from "../../../core/disruption/plan.ts";
+import type { CommandRecord } from "../../../core/model/command-record.ts";
 import type { Node } from "../../../core/model/node.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import type { CommandRecord } from "../../../core/model/record.ts";
 import type { Snapshot } from "../../../core/model/snapshot.ts";
 import { disruptionSettings } from "../../../functions/disruption/settings.ts";
 import { DEFAULT_SETTINGS } from "../../../functions/wiring/settings.ts";

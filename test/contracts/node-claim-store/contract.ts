@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import type { CommandRecord, NodeClaimRecord } from "../../../core/model/record.ts";
+import type { CommandRecord } from "../../../core/model/command-record.ts";
+import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
 
 /** A store of its own for one case, empty. */
@@ -154,8 +155,8 @@ const CASES: Readonly<Record<string, (store: NodeClaimStore) => Promise<void>>> 
     assert.deepEqual((await store.list(CLUSTER)).length, 1);
     assert.equal((await store.get("c1x", "a"))?.pricePerHour, 5);
     assert.deepEqual(await store.unavailable(CLUSTER, 0), []);
-    assert.equal(await store.firstSighting(CLUSTER, "k", 0, 10), true);
-    assert.equal(await store.firstSighting("c1x", "k", 0, 10), true);
+    assert.equal(await store.isFirstWithin(CLUSTER, "k", 0, 10), true);
+    assert.equal(await store.isFirstWithin("c1x", "k", 0, 10), true);
     assert.ok(await store.acquireLease(CLUSTER, "h1", 0, 10));
     assert.ok(await store.acquireLease("c1x", "h2", 0, 10));
   },
@@ -339,11 +340,11 @@ const CASES: Readonly<Record<string, (store: NodeClaimStore) => Promise<void>>> 
   },
 
   "a key is seen for the first time once, until it expires": async (store) => {
-    assert.equal(await store.firstSighting(CLUSTER, "k", 100, 50), true);
-    assert.equal(await store.firstSighting(CLUSTER, "k", 149, 50), false);
-    assert.equal(await store.firstSighting(CLUSTER, "other", 149, 50), true);
-    assert.equal(await store.firstSighting(CLUSTER, "k", 150, 50), true);
-    assert.equal(await store.firstSighting(CLUSTER, "k", 199, 50), false);
+    assert.equal(await store.isFirstWithin(CLUSTER, "k", 100, 50), true);
+    assert.equal(await store.isFirstWithin(CLUSTER, "k", 149, 50), false);
+    assert.equal(await store.isFirstWithin(CLUSTER, "other", 149, 50), true);
+    assert.equal(await store.isFirstWithin(CLUSTER, "k", 150, 50), true);
+    assert.equal(await store.isFirstWithin(CLUSTER, "k", 199, 50), false);
   },
 
   "a document comes back whole, with its version": async (store) => {
@@ -387,7 +388,7 @@ const CASES: Readonly<Record<string, (store: NodeClaimStore) => Promise<void>>> 
     allConflicts(lost);
   },
   "race: twenty see a key, one is the first": async (store) => {
-    const { won } = await race(() => store.firstSighting(CLUSTER, "k", 0, 10));
+    const { won } = await race(() => store.isFirstWithin(CLUSTER, "k", 0, 10));
     assert.equal(won.filter((first) => first).length, 1);
   },
   "race: twenty write intents for one name under one lease, one succeeds": async (store) => {

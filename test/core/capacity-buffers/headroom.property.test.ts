@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { headroomOf } from "../../../core/capacity-buffers/headroom.ts";
+import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import type { Plan } from "../../../core/model/plan.ts";
 import type { Pod } from "../../../core/model/pod.ts";
-import type { NodeClaimRecord } from "../../../core/model/record.ts";
 import type { Snapshot } from "../../../core/model/snapshot.ts";
 import { podKey } from "../../../core/pods/predicates.ts";
 import { withInFlight } from "../../../core/provisioning/in-flight.ts";
@@ -62,8 +62,8 @@ it("places every pod, virtual or not, once or says why not", () => {
   fc.assert(
     fc.property(clusters, (snapshot) => {
       const plan = solve(snapshot);
-      const told = [...onNew(plan), ...onExisting(plan), ...left(plan)];
-      expect(told.sort()).toEqual([...snapshot.pods, ...(snapshot.virtualPods ?? [])].map(podKey).sort());
+      const published = [...onNew(plan), ...onExisting(plan), ...left(plan)];
+      expect(published.sort()).toEqual([...snapshot.pods, ...(snapshot.virtualPods ?? [])].map(podKey).sort());
     }),
     RUNS,
   );

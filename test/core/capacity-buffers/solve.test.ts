@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { headroomOf } from "../../../core/capacity-buffers/headroom.ts";
+import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import type { PodSpec } from "../../../core/model/pod.ts";
-import type { NodeClaimRecord } from "../../../core/model/record.ts";
 import type { Snapshot } from "../../../core/model/snapshot.ts";
 import { withInFlight } from "../../../core/provisioning/in-flight.ts";
 import { intentFor } from "../../../core/provisioning/intent.ts";

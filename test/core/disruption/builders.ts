@@ -1,4 +1,4 @@
-import type { SimulateOptions } from "../../../core/disruption/consolidation/simulate.ts";
+import type { SimulateOptions } from "../../../core/disruption/cluster/simulation.ts";
 import type { InstanceType } from "../../../core/model/instance-type.ts";
 import type { Condition } from "../../../core/model/kubernetes.ts";
 import type { Node } from "../../../core/model/node.ts";

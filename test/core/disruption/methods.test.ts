@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { poolBudgets } from "../../../core/disruption/cluster/budget.ts";
 import { findCandidates } from "../../../core/disruption/cluster/candidate.ts";
+import type { Simulate } from "../../../core/disruption/cluster/simulation.ts";
 import { viewCluster } from "../../../core/disruption/cluster/view.ts";
 import { reasonOf } from "../../../core/disruption/command/command.ts";
 import type { ConsolidationContext } from "../../../core/disruption/consolidation/consolidation.ts";
 import type { Decision, Method } from "../../../core/disruption/consolidation/decision.ts";
-import type { Simulate } from "../../../core/disruption/consolidation/simulate.ts";
 import { drift } from "../../../core/disruption/methods/drift.ts";
 import { emptiness } from "../../../core/disruption/methods/emptiness.ts";
 import { inTurns, singleNode } from "../../../core/disruption/methods/single-node.ts";

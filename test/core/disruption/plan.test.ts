@@ -1,8 +1,9 @@
 import { expect, it } from "vitest";
+import type { Simulate } from "../../../core/disruption/cluster/simulation.ts";
 import { newCommand } from "../../../core/disruption/command/command.ts";
-import type { Simulate } from "../../../core/disruption/consolidation/simulate.ts";
 import { planDisruption } from "../../../core/disruption/plan.ts";
-import type { CommandRecord, NodeClaimRecord } from "../../../core/model/record.ts";
+import type { CommandRecord } from "../../../core/model/command-record.ts";
+import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import { machine, NOW, nodePool, planned, pod, roomForAll, type Scene, simulated, snapshot } from "./builders.ts";
 
 interface More {

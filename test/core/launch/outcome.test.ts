@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { failureReason } from "../../../core/launch/failure.ts";
 import { type LaunchOutcome, readOutcome } from "../../../core/launch/outcome.ts";
-import type { FleetRequest, FleetResult } from "../../../core/model/record.ts";
+import type { FleetRequest, FleetResult } from "../../../core/model/fleet.ts";
 import { nodeClassHash } from "../../../core/node-class/hash.ts";
 import { claim, cluster, nodeClass, typesOf } from "./support.ts";
 

@@ -6,7 +6,7 @@ import {
   vanishedClaims,
   withoutMachine,
 } from "../../../core/lifecycle/garbage-collection.ts";
-import type { Instance } from "../../../core/model/record.ts";
+import type { Instance } from "../../../core/model/instance.ts";
 import { INSTANCE, NOW, node, nodeClaim, record } from "../../support/builders.ts";
 
 const MINUTE = 60_000;
@@ -94,14 +94,14 @@ describe("nodes without claim and machine", () => {
 
 describe("claims that vanish without having been deleted", () => {
   const claim = (name: string) => nodeClaim({ name });
-  const told = (...names: readonly string[]) => names.map((name) => record({ name, uid: `uid-${name}` }));
+  const published = (...names: readonly string[]) => names.map((name) => record({ name, uid: `uid-${name}` }));
 
   it.for([
-    { name: "the only one: taken for a wish", records: told("a"), claims: [], ended: 1, held: 0 },
-    { name: "one of two", records: told("a", "b"), claims: [claim("b")], ended: 1, held: 0 },
-    { name: "two of two: held", records: told("a", "b"), claims: [], ended: 0, held: 2 },
-    { name: "two of four", records: told("a", "b", "c", "d"), claims: [claim("a"), claim("b")], ended: 2, held: 0 },
-    { name: "three of four: held", records: told("a", "b", "c", "d"), claims: [claim("a")], ended: 0, held: 3 },
+    { name: "the only one: taken for a wish", records: published("a"), claims: [], ended: 1, held: 0 },
+    { name: "one of two", records: published("a", "b"), claims: [claim("b")], ended: 1, held: 0 },
+    { name: "two of two: held", records: published("a", "b"), claims: [], ended: 0, held: 2 },
+    { name: "two of four", records: published("a", "b", "c", "d"), claims: [claim("a"), claim("b")], ended: 2, held: 0 },
+    { name: "three of four: held", records: published("a", "b", "c", "d"), claims: [claim("a")], ended: 0, held: 3 },
     { name: "one that never had a claim has not vanished", records: [record({ name: "a" })], claims: [], ended: 0, held: 0 },
   ])("$name", ({ records, claims, ended, held }) => {
     const vanished = vanishedClaims({ records, claims });

@@ -1,38 +1,39 @@
 import { expect, it } from "vitest";
-import { learned } from "../../../core/lifecycle/hydration.ts";
-import type { Instance, KnownInstance, NodeClaimRecord } from "../../../core/model/record.ts";
+import { hydrated } from "../../../core/lifecycle/hydration.ts";
+import type { Instance, KnownInstance } from "../../../core/model/instance.ts";
+import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import { INSTANCE, record } from "../../support/builders.ts";
 
-const told = (over: Partial<Instance>): Instance => ({ ...INSTANCE, state: "running", launchedAt: 0, tags: {}, ...over });
+const published = (over: Partial<Instance>): Instance => ({ ...INSTANCE, state: "running", launchedAt: 0, tags: {}, ...over });
 const known = (over: Partial<KnownInstance> = {}): NodeClaimRecord => record({ instance: { ...INSTANCE, ...over } });
 
 it.for<{ name: string; of: NodeClaimRecord; said: Instance; want: Partial<KnownInstance> | undefined }>([
   {
     name: "its security groups, sorted",
     of: known(),
-    said: told({ securityGroupIds: ["sg-2", "sg-1"] }),
+    said: published({ securityGroupIds: ["sg-2", "sg-1"] }),
     want: { securityGroupIds: ["sg-1", "sg-2"] },
   },
   {
     name: "nothing when they are known",
     of: known({ securityGroupIds: ["sg-1", "sg-2"] }),
-    said: told({ securityGroupIds: ["sg-2", "sg-1"] }),
+    said: published({ securityGroupIds: ["sg-2", "sg-1"] }),
     want: undefined,
   },
   {
     name: "groups that somebody has changed",
     of: known({ securityGroupIds: ["sg-1"] }),
-    said: told({ securityGroupIds: ["sg-3"] }),
+    said: published({ securityGroupIds: ["sg-3"] }),
     want: { securityGroupIds: ["sg-3"] },
   },
-  { name: "its partition", of: known(), said: told({ partition: "2" }), want: { partition: "2" } },
-  { name: "nothing of one that ends", of: known(), said: told({ partition: "2", state: "shutting-down" }), want: undefined },
+  { name: "its partition", of: known(), said: published({ partition: "2" }), want: { partition: "2" } },
+  { name: "nothing of one that ends", of: known(), said: published({ partition: "2", state: "shutting-down" }), want: undefined },
   {
     name: "nothing of a claim that goes",
     of: { ...known(), terminating: { reason: "deleted", at: 0 } },
-    said: told({ partition: "2" }),
+    said: published({ partition: "2" }),
     want: undefined,
   },
 ])("a record learns of its machine: $name", ({ of, said, want }) => {
-  expect(learned(of, said)).toEqual(want && { ...of, instance: { ...of.instance, ...want } });
+  expect(hydrated(of, said)).toEqual(want && { ...of, instance: { ...of.instance, ...want } });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Action, ClaimView } from "../../../core/lifecycle/action.ts";
 import { advance } from "../../../core/lifecycle/advance.ts";
+import type { Instance } from "../../../core/model/instance.ts";
 import { TERMINATION_TIMESTAMP } from "../../../core/model/labels.ts";
-import type { Instance } from "../../../core/model/record.ts";
 import { at, INSTANCE, NOW, node, nodeClaim, pod, record, view } from "../../support/builders.ts";
 
 const ending = (reason = "expired", secondsAgo = 20) =>
@@ -205,24 +205,26 @@ describe("after a spot notice the pods stay until their replacement is up", () =
 
 describe("a do-not-disrupt annotation", () => {
   it.for([
-    { value: "true", told: undefined },
-    { value: "30m", told: undefined },
+    { value: "true", published: undefined },
+    { value: "30m", published: undefined },
     {
       value: "yes",
-      told: 'Invalid karpenter.sh/do-not-disrupt annotation: "yes" is neither "true" nor a duration such as "30m", ignoring annotation',
+      published:
+        'Invalid karpenter.sh/do-not-disrupt annotation: "yes" is neither "true" nor a duration such as "30m", ignoring annotation',
     },
     {
       value: "-5m",
-      told: 'Invalid karpenter.sh/do-not-disrupt annotation: "-5m" is neither "true" nor a duration such as "30m", ignoring annotation',
+      published:
+        'Invalid karpenter.sh/do-not-disrupt annotation: "-5m" is neither "true" nor a duration such as "30m", ignoring annotation',
     },
-  ])("of $value", ({ value, told }) => {
+  ])("of $value", ({ value, published }) => {
     const annotated = pod("a", {}, { annotations: { "karpenter.sh/do-not-disrupt": value } });
     const { actions } = advance(view({ record: ending(), claim: going(), nodes: [node("going")], pods: [annotated] }));
     const events = actions.flatMap((a) =>
       a.type === "Event" && a.event.reason === "InvalidDoNotDisruptAnnotation" ? [a.event.message] : [],
     );
-    expect(events).toEqual(told === undefined ? [] : [told]);
-    expect(evicted(actions)).toEqual(told === undefined ? [] : ["a"]);
+    expect(events).toEqual(published === undefined ? [] : [published]);
+    expect(evicted(actions)).toEqual(published === undefined ? [] : ["a"]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { NodeClaimRecord } from "../../../core/model/record.ts";
+import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import { isExpiring, resolveReservations, standingIn } from "../../../core/node-class/capacity-reservations.ts";
 import { heldReservations } from "../../../core/offerings/reservations.ts";
 import type { CapacityReservation } from "../../../core/ports/cloud-inventory.ts";

@@ -18,7 +18,7 @@ const POOL: NodePool = {
 
 /** A pool after outcomes, one letter each: S for a node that was let in, F for one that was given up. */
 const poolAfter = (letters: string, pool = POOL): NodePool =>
-  [...letters].reduce((told, letter, i) => withRegistration(told, { claim: `c${i}`, registered: letter === "S" }, NOW), pool);
+  [...letters].reduce((published, letter, i) => withRegistration(published, { claim: `c${i}`, registered: letter === "S" }, NOW), pool);
 const health = (pool: NodePool): string => {
   const condition = conditionOf(pool.status?.conditions, REGISTRATION_HEALTHY);
   return condition ? `${condition.status} ${condition.reason}` : "none";
@@ -41,8 +41,11 @@ describe("NodeRegistrationHealthy", () => {
 
   it("says why a launch failed", () => {
     const failed = { registered: false, reason: "Unauthorized", message: "not allowed" };
-    const told = withRegistration(withRegistration(POOL, { claim: "a", ...failed }, NOW), { claim: "b", ...failed }, NOW);
-    expect(conditionOf(told.status?.conditions, REGISTRATION_HEALTHY)).toMatchObject({ reason: "Unauthorized", message: "not allowed" });
+    const published = withRegistration(withRegistration(POOL, { claim: "a", ...failed }, NOW), { claim: "b", ...failed }, NOW);
+    expect(conditionOf(published.status?.conditions, REGISTRATION_HEALTHY)).toMatchObject({
+      reason: "Unauthorized",
+      message: "not allowed",
+    });
   });
 
   it("counts a claim once, however often it is told", () => {

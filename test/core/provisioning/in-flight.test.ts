@@ -61,8 +61,8 @@ describe("a claim that has not launched counts as a machine on its way (traps.md
       "topology.kubernetes.io/zone": INSTANCE.zone,
     });
 
-    const told = { ...nodeClaim(), metadata: { name: waiting.name }, status: { providerID: "aws:///a/i-1" } };
-    expect(withInFlight(snapshot({ nodeClaims: [told] }), [launched]).nodeClaims).toEqual([told]);
+    const published = { ...nodeClaim(), metadata: { name: waiting.name }, status: { providerID: "aws:///a/i-1" } };
+    expect(withInFlight(snapshot({ nodeClaims: [published] }), [launched]).nodeClaims).toEqual([published]);
   });
 
   it("and no longer when it shall go", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import type { Instance } from "../../../core/model/instance.ts";
 import type { NodePool } from "../../../core/model/node-pool.ts";
-import type { Instance } from "../../../core/model/record.ts";
 import { planRebuild, type Remains } from "../../../core/rebuild/plan.ts";
 import { INSTANCE, NOW, node, nodeClaim, record } from "../../support/builders.ts";
 

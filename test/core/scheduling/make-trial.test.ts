@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Pod } from "../../../core/model/pod.ts";
+import { NODE_HOUR } from "../../../core/model/prices.ts";
 import type { Snapshot } from "../../../core/model/snapshot.ts";
 import { podKey } from "../../../core/pods/predicates.ts";
 import { type ConsolidationTrial, makeConsolidationTrial } from "../../../core/scheduling/make-trial.ts";
-import { NODE_HOUR } from "../../../core/scheduling/problem/strategy.ts";
 import { solve } from "../../../core/scheduling/solve.ts";
 import { clusters } from "../../support/scheduling/arbitraries.ts";
 import { boundPod, nodePool, nodeWithClaim, pod, snapshotOf } from "../../support/scheduling/builders.ts";

@@ -22,9 +22,9 @@ it("breaks no hard rule, and places every pending pod once or says why not", () 
     fc.property(clusters, (cluster) => {
       const plan = solve(scenarioToSnapshot(cluster));
       expect(brokenRules(cluster, planToJson(plan, 0))).toEqual([]);
-      const told = [...placedBy(plan), ...Object.keys(plan.podErrors)];
+      const published = [...placedBy(plan), ...Object.keys(plan.podErrors)];
       const pending = cluster.pods.filter(({ spec }) => spec.nodeName === undefined).map(({ metadata }) => `default/${metadata.name}`);
-      expect(told.sort()).toEqual(pending.sort());
+      expect(published.sort()).toEqual(pending.sort());
       for (const reason of Object.values(plan.podErrors)) {
         expect(reason).toMatch(/^(NodePools? |the pod)/);
         expect(reason).not.toMatch(/undefined|NaN|planned-claim/);

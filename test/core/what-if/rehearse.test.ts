@@ -10,7 +10,7 @@ import { machine, NOW, nodePool, pdb, pod, snapshot } from "../disruption/builde
 const settings = { cluster: "c" };
 
 /** "15 emptiness a,b", "0 purchase": when, in seconds, and what. */
-function told({ steps }: Course): readonly string[] {
+function published({ steps }: Course): readonly string[] {
   return steps.map((step) => {
     const what =
       step.kind === "purchase"
@@ -24,7 +24,7 @@ const seconds = ({ settledAt }: Course): number => (settledAt - NOW) / 1_000;
 
 it("removes empty nodes after their validation, and counts their drain", () => {
   const course = rehearse(snapshot({ machines: [{ name: "a" }, { name: "b" }] }), { settings });
-  expect(told(course)).toEqual(["15 emptiness a,b"]);
+  expect(published(course)).toEqual(["15 emptiness a,b"]);
   expect(course).toMatchObject({ outcome: "settled", podsMoved: 0, stuck: [] });
   expect(seconds(course)).toBe(45);
   expect(course.end.nodes).toEqual([]);
@@ -52,26 +52,26 @@ it("waits for consolidateAfter, whatever the condition of the claim says", () =>
     { name: "c", conditions: consolidatable("False") },
   ];
   const course = rehearse(snapshot({ pools, machines }), { settings });
-  expect(told(course)).toEqual(["15 emptiness b", "255 emptiness a,c"]);
+  expect(published(course)).toEqual(["15 emptiness b", "255 emptiness a,c"]);
 });
 
 it("lets budgets set the pace", () => {
   const pools = [nodePool("default", { budgets: [{ nodes: "1" }] })];
   const course = rehearse(snapshot({ pools, machines: [{ name: "a" }, { name: "b" }, { name: "c" }] }), { settings });
-  expect(told(course)).toEqual(["15 emptiness a", "60 emptiness b", "105 emptiness c"]);
+  expect(published(course)).toEqual(["15 emptiness a", "60 emptiness b", "105 emptiness c"]);
 });
 
 it("waits for a budget's window, as far as it looks ahead", () => {
   // NOW is noon.
   const pools = [nodePool("default", { budgets: [{ nodes: "0", schedule: "0 0 * * *", duration: "20h" }] })];
   const start = snapshot({ pools, machines: [{ name: "a" }] });
-  expect(told(rehearse(start, { settings }))).toEqual([`${8 * 3_600 + 15} emptiness a`]);
+  expect(published(rehearse(start, { settings }))).toEqual([`${8 * 3_600 + 15} emptiness a`]);
   expect(rehearse(start, { settings, lookAheadMs: 3_600_000 })).toMatchObject({ outcome: "waiting", steps: [] });
 });
 
 it("buys for pods that wait", () => {
   const course = rehearse(snapshot({ pods: [pod("p"), pod("q")] }), { settings });
-  expect(told(course)).toEqual(["0 purchase for 2"]);
+  expect(published(course)).toEqual(["0 purchase for 2"]);
   expect(course.end.nodes).toHaveLength(1);
   expect(course.end.pods.every(({ spec }) => spec.nodeName === course.end.nodes[0]?.metadata.name)).toBe(true);
   expect(course.podErrors).toEqual({});
@@ -90,7 +90,7 @@ it("carries drifted nodes out side by side as budgets allow, at any price", () =
   const big = (name: string, node: string) =>
     pod(name, node, { spec: { containers: [{ name: "c", resources: { requests: { cpu: "3" } } }], nodeName: node } });
   const course = rehearse(snapshot({ pools, machines, pods: [big("p", "a"), big("q", "b"), big("r", "c")] }), { settings });
-  expect(told(course)).toEqual(["0 drift a", "0 drift b", "90 drift c"]);
+  expect(published(course)).toEqual(["0 drift a", "0 drift b", "90 drift c"]);
   expect(course.end.nodes).toHaveLength(3);
   expect(seconds(course)).toBe(180);
 });
@@ -127,11 +127,11 @@ it("keeps static pools at their replicas", () => {
 });
 
 it("tells of each decision", () => {
-  const heard: (readonly [count: number, seconds: number])[] = [];
+  const collected: (readonly [count: number, seconds: number])[] = [];
   const pools = [nodePool("default", { budgets: [{ nodes: "1" }] })];
-  const onDecision = (count: number, at: number): void => void heard.push([count, (at - NOW) / 1_000]);
+  const onDecision = (count: number, at: number): void => void collected.push([count, (at - NOW) / 1_000]);
   rehearse(snapshot({ pools, machines: [{ name: "a" }, { name: "b" }] }), { settings, onDecision });
-  expect(heard).toEqual([
+  expect(collected).toEqual([
     [1, 0],
     [2, 45],
   ]);
@@ -190,7 +190,7 @@ it("gives the same course for the same cluster in any order", () => {
         nodeClaims: start.nodeClaims.toReversed(),
         pods: start.pods.toReversed(),
       };
-      expect(told(rehearse(turned, { settings }))).toEqual(told(rehearse(start, { settings })));
+      expect(published(rehearse(turned, { settings }))).toEqual(published(rehearse(start, { settings })));
     }),
     { numRuns: 30 },
   );
@@ -216,6 +216,6 @@ it("takes up what the table knows: what goes, when pods came, what is on its way
     { ...record, name: "b-claim", terminating: { reason: "deleted", at: NOW } },
   ];
   const course = rehearse(start, { settings, records });
-  expect(told(course)).toEqual(["615 emptiness a"]);
+  expect(published(course)).toEqual(["615 emptiness a"]);
   expect(course.end.nodes).toEqual([]);
 });

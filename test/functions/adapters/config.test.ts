@@ -189,8 +189,8 @@ describe("parseConfig", () => {
   });
 
   it("does not repeat a secret", () => {
-    const told = sentence({ NOTIFY_TOKEN: "hunter2" });
-    expect(told).toMatch(/^NOTIFY_TOKEN: must be 16 or more/);
-    expect(told).not.toContain("hunter2");
+    const published = sentence({ NOTIFY_TOKEN: "hunter2" });
+    expect(published).toMatch(/^NOTIFY_TOKEN: must be 16 or more/);
+    expect(published).not.toContain("hunter2");
   });
 });

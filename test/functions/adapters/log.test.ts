@@ -71,15 +71,15 @@ describe("powertoolsLog", () => {
 
 describe("memoryLog", () => {
   it("keeps level, message and all fields", () => {
-    const heard: string[] = [];
-    const log = memoryLog((record) => heard.push(record.message));
+    const collected: string[] = [];
+    const log = memoryLog((record) => collected.push(record.message));
     log.with({ a: 1 }).with({ b: 2 }).info("one", { c: 3 });
     log.error("two");
     expect(log.records).toEqual([
       { level: "info", message: "one", fields: { a: 1, b: 2, c: 3 } },
       { level: "error", message: "two", fields: {} },
     ]);
-    expect(heard).toEqual(["one", "two"]);
+    expect(collected).toEqual(["one", "two"]);
   });
 });
 

@@ -25,11 +25,11 @@ function scene({ isolatedVpc = false } = {}) {
     },
     removeInstanceProfile: async (name: string) => void removed.push(name),
   };
-  const { firstSighting } = sqliteNodeClaimStore();
+  const { isFirstWithin } = sqliteNodeClaimStore();
   const deps = {
     ...world.deps,
     inventory,
-    store: { ...world.deps.store, firstSighting },
+    store: { ...world.deps.store, isFirstWithin },
     settings: { ...world.deps.settings, isolatedVpc },
   };
   const classes = [{ ...nodeClass(), status: { instanceProfile: "of-class" } }];

@@ -4,16 +4,16 @@ import { refreshNodeClasses } from "../../../functions/catalog/refresh.ts";
 import { nodeClass, TestWorld } from "./world.ts";
 
 const subnet = (id: string, zone: string, availableIps: number) => ({ id, zone, zoneId: "", availableIps });
-const told = (world: TestWorld) => countedAddresses(world.deps.store, { cluster: "prod", nodeClass: "default" });
+const published = (world: TestWorld) => countedAddresses(world.deps.store, { cluster: "prod", nodeClass: "default" });
 
 it("launches hear how many addresses subnets have left, where a zone has a choice of them", async () => {
   const world = new TestWorld();
   world.put("EC2NodeClass", nodeClass());
   await refreshNodeClasses(world.deps, world.memory);
-  expect(await told(world)).toBeUndefined();
+  expect(await published(world)).toBeUndefined();
 
   world.subnets = [subnet("subnet-a", "a", 7), subnet("subnet-b", "a", 9)];
   world.now += 60_000;
   await refreshNodeClasses(world.deps, world.memory);
-  expect(await told(world)).toEqual({ at: world.now, free: { "subnet-a": 7, "subnet-b": 9 } });
+  expect(await published(world)).toEqual({ at: world.now, free: { "subnet-a": 7, "subnet-b": 9 } });
 });

@@ -1,7 +1,7 @@
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
+import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import type { EC2NodeClass } from "../../../core/model/node-class.ts";
 import type { NodePool } from "../../../core/model/node-pool.ts";
-import type { NodeClaimRecord } from "../../../core/model/record.ts";
 import type { CapacityReservation, CloudInventory, Image } from "../../../core/ports/cloud-inventory.ts";
 import { ConflictError } from "../../../core/ports/errors.ts";
 import type { Kind, Kinds, Kubernetes, PublishedEvent } from "../../../core/ports/kubernetes.ts";
@@ -143,7 +143,7 @@ export class TestWorld {
       },
       documentVersion: async (name: string) => this.documents.get(name)?.version,
       getDocument: async (name: string) => this.documents.get(name),
-      firstSighting: async () => true,
+      isFirstWithin: async () => true,
       list: async () => this.records,
     } as unknown as CatalogDeps["store"],
     wakeUps: {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { UnavailableOffering } from "../../../core/model/record.ts";
+import type { UnavailableOffering } from "../../../core/model/unavailable-offering.ts";
 import { instanceTypesOf } from "../../../core/offerings/instance-types.ts";
 import { NotFoundError } from "../../../core/ports/errors.ts";
 import type { ShiftedZone } from "../../../core/ports/zonal-shift.ts";

@@ -2,13 +2,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SQSEvent } from "aws-lambda";
 import { describe, expect, it } from "vitest";
-import type { KnownInstance } from "../../../core/model/record.ts";
+import type { KnownInstance } from "../../../core/model/instance.ts";
 import { reservationMark } from "../../../core/offerings/unavailable.ts";
 import type { PublishedEvent } from "../../../core/ports/kubernetes.ts";
 import { memoryMetrics } from "../../../functions/adapters/metrics.ts";
 import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-store.ts";
 import { interruptionEntry } from "../../../functions/interruption/entry.ts";
-import { silence } from "../../../functions/shared/announce.ts";
+import { noAnnouncements } from "../../../functions/shared/announce.ts";
 import type { ClusterDeps } from "../../../functions/shared/cluster-deps.ts";
 import { INSTANCE, NOW, nodeClaim, record } from "../../support/builders.ts";
 import { recordingLog, recordingWakeUps } from "../../support/fakes.ts";
@@ -29,19 +29,19 @@ async function scene(over: Partial<KnownInstance> = {}) {
     wakeUps,
     log,
     metrics,
-    announcements: silence,
+    announcements: noAnnouncements,
     now: () => NOW,
   };
   const claim = nodeClaim({ conditions: ["Launched", "Registered"] });
-  const told: string[] = [];
+  const published: string[] = [];
   const kubernetes = {
     get: async () => ({ ...claim, status: { ...claim.status, nodeName: "ip-10-0-0-1" } }),
-    publish: async ({ reason, about }: PublishedEvent) => void told.push(`${reason} ${about.kind}`),
+    publish: async ({ reason, about }: PublishedEvent) => void published.push(`${reason} ${about.kind}`),
   };
   const deps = { ...cluster, kubernetes } as unknown as ClusterDeps;
   const handler = interruptionEntry({ store, clusterDeps: async () => deps, log, metrics, now: () => NOW });
   const disrupted = () => metrics.records.filter(({ name }) => name === "nodeclaims_disrupted_total");
-  return { handler, store, wakeUps, log, disrupted, told };
+  return { handler, store, wakeUps, log, disrupted, published };
 }
 
 /** An event as EventBridge puts it into the queue. */
@@ -96,11 +96,11 @@ describe("interruption messages", () => {
     { file: "health-other-service.json", ends: false, tells: undefined },
     { file: "unknown-detail-type.json", ends: false, tells: undefined },
   ])("of each kind do what is theirs: $file", async ({ file, ends, tells }) => {
-    const { handler, store, told } = await scene();
+    const { handler, store, published } = await scene();
     expect(await handler(queued(JSON.stringify(event(file))))).toEqual({ batchItemFailures: [] });
     expect((await store.get("c1", "default-abcde"))?.terminating !== undefined).toBe(ends);
     const reasons = [...(tells ? [tells] : []), ...(ends ? ["TerminatingOnInterruption"] : [])];
-    expect(told.toSorted()).toEqual(reasons.flatMap((reason) => [`${reason} Node`, `${reason} NodeClaim`]).toSorted());
+    expect(published.toSorted()).toEqual(reasons.flatMap((reason) => [`${reason} Node`, `${reason} NodeClaim`]).toSorted());
   });
 
   it.for([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { NodeClaimRecord } from "../../../core/model/record.ts";
+import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import type { WakeUp } from "../../../core/ports/wake-ups.ts";
-import { tend } from "../../../functions/lifecycle/reconcile.ts";
+import { reconcileClaim } from "../../../functions/lifecycle/reconcile.ts";
 import type { LifecycleDeps } from "../../../functions/shared/cluster-deps.ts";
 import { INSTANCE, NOW, nodeClaim, record } from "../../support/builders.ts";
 
@@ -21,7 +21,7 @@ async function tendWaitingClaim(slowMs: number) {
       return now;
     },
   };
-  await tend(kept.name, undefined, deps as unknown as LifecycleDeps);
+  await reconcileClaim(kept.name, undefined, deps as unknown as LifecycleDeps);
   return happened;
 }
 

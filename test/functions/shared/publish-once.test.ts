@@ -18,7 +18,7 @@ function table() {
   let asked = 0;
   let clock = 0;
   const store = {
-    firstSighting: async (_cluster: string, key: string, now: number, ttlMs: number) => {
+    isFirstWithin: async (_cluster: string, key: string, now: number, ttlMs: number) => {
       asked++;
       if ((seen.get(key) ?? 0) > now) return false;
       seen.set(key, now + ttlMs);

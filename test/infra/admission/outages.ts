@@ -57,7 +57,7 @@ export function outage({ host, kubectl, submit }: Bench): readonly Step[] {
 }
 
 /** The function takes calls and never answers. */
-export function silence({ host, kubectl, submit }: Bench): readonly Step[] {
+export function noAnnouncements({ host, kubectl, submit }: Bench): readonly Step[] {
   return [
     [
       "v1 is read while the function takes calls and does not answer",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import type { FleetRequest, LaunchTemplate } from "../../../core/model/fleet.ts";
 import type { Node } from "../../../core/model/node.ts";
-import type { FleetRequest, LaunchTemplate } from "../../../core/model/record.ts";
 import { compactRecord } from "../../../core/offerings/catalogue.ts";
 import { NotFoundError, RefusedError, ThrottledError } from "../../../core/ports/errors.ts";
 import type { CloudEvent } from "../../../lab/world/cloud-events.ts";

@@ -3,10 +3,10 @@ import { QUEUES } from "../../../infra/functions.ts";
 import { withIntercept } from "../../../lab/world/intercept.ts";
 import { invoke } from "../../../lab/world/invocation.ts";
 import { STACK_QUEUES, simulatedQueue, simulatedWakeUps } from "../../../lab/world/queues.ts";
-import { createWorld } from "../../../lab/world/world.ts";
+import { createLabWorld } from "../../../lab/world/world.ts";
 import { START } from "./support.ts";
 
-const world = () => createWorld({ seed: 1, start: START });
+const world = () => createLabWorld({ seed: 1, start: START });
 
 it("the lab's queues are set as the stack's are", () => {
   const deployed = Object.entries(QUEUES).map(([name, { fifo, delaySeconds, retentionSeconds, visibilitySeconds, maxReceives }]) => {

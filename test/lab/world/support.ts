@@ -3,7 +3,7 @@ import type { ApiObject } from "../../../functions/adapters/manifests/api-object
 import { simulatedKubernetes } from "../../../lab/world/api-server.ts";
 import { simulatedCloud } from "../../../lab/world/cloud.ts";
 import { startCluster } from "../../../lab/world/cluster.ts";
-import { createWorld } from "../../../lab/world/world.ts";
+import { createLabWorld } from "../../../lab/world/world.ts";
 
 export const START = Date.UTC(2026, 0, 15, 10);
 
@@ -40,7 +40,7 @@ export const CATALOGUE: Catalogue = {
 };
 
 export function lab(seed = 1) {
-  const world = createWorld({ seed, start: START });
+  const world = createLabWorld({ seed, start: START });
   const kubelets = startCluster(world, ["us-west-2a", "us-west-2b"]);
   const cloud = simulatedCloud(world, { catalogue: CATALOGUE, kubelets });
   return { world, clock: world.clock, kubelets, cloud, kubernetes: simulatedKubernetes(world) };

@@ -31,7 +31,7 @@ function widest(pool: NodePool, reason: string, total: number, now: number): num
   return Math.max(at(now), at(now - STALE_MS / 3), at(now - (2 * STALE_MS) / 3), at(now - STALE_MS));
 }
 
-const claimsOf = ({ lab }: Scene): readonly NodeClaim[] => lab.world.store.list("NodeClaim") as unknown as readonly NodeClaim[];
+const claimsByProviderId = ({ lab }: Scene): readonly NodeClaim[] => lab.world.store.list("NodeClaim") as unknown as readonly NodeClaim[];
 
 export const budgetsKept: Invariant = {
   name: "budgets kept",
@@ -41,7 +41,7 @@ export const budgetsKept: Invariant = {
     const totals: { readonly at: number; readonly pool: string; readonly total: number }[] = [];
     const pools: { readonly at: number; readonly pool: NodePool }[] = [];
     const count = (pool: string): number =>
-      claimsOf(scene).filter((c) => c.metadata.labels?.[POOL] === pool && is(c, "Initialized")).length;
+      claimsByProviderId(scene).filter((c) => c.metadata.labels?.[POOL] === pool && is(c, "Initialized")).length;
     return {
       onChange(change) {
         const now = lab.world.clock.now();
@@ -60,7 +60,7 @@ export const budgetsKept: Invariant = {
         ];
         const total = Math.max(...totals.filter(({ at, pool }) => pool === name && now - at < STALE_MS).map((t) => t.total), count(name));
         const allowed = Math.max(...recent.map((pool) => widest(pool, start.reason, total, now)), 0);
-        const going = claimsOf(scene).filter(
+        const going = claimsByProviderId(scene).filter(
           (c) => c.metadata.labels?.[POOL] === name && reasonOf(c) !== undefined && !is(c, "InstanceTerminating"),
         );
         if (going.length > allowed)

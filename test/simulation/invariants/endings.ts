@@ -1,6 +1,6 @@
 import type { Node } from "../../../core/model/node.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
-import type { NodeClaimRecord } from "../../../core/model/record.ts";
+import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import { PRODUCT } from "../../../lab/world/api-server.ts";
 import { CLAIM_UID, FINALIZER, instanceIdOf, isAlive } from "./facts.ts";
 import type { Invariant } from "./invariant.ts";

@@ -6,12 +6,12 @@ import { type Invariant, type Scene, SKEW_MS } from "./invariant.ts";
 /** The product's own deletions of pods that ran: by the eviction API, which asks the budgets, or past it. */
 function ofProduct(
   { lab }: Scene,
-  told: (pod: Pod, how: "evicted" | "deleted") => void,
+  published: (pod: Pod, how: "evicted" | "deleted") => void,
 ): (change: { kind: string; user: string; verb: string; subresource?: string | undefined; object: object; old?: object }) => void {
   return ({ kind, user, verb, subresource, object, old }) => {
     if (kind !== "Pod" || user !== PRODUCT || verb !== "delete") return;
     const pod = (old ?? object) as Pod;
-    if (nodeOf(pod, lab) !== undefined) told(pod, subresource === "eviction" ? "evicted" : "deleted");
+    if (nodeOf(pod, lab) !== undefined) published(pod, subresource === "eviction" ? "evicted" : "deleted");
   };
 }
 

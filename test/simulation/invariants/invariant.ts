@@ -1,8 +1,9 @@
+import type { CommandRecord } from "../../../core/model/command-record.ts";
 import type { Node } from "../../../core/model/node.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
+import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import type { NodePool } from "../../../core/model/node-pool.ts";
 import type { Pod } from "../../../core/model/pod.ts";
-import type { CommandRecord, NodeClaimRecord } from "../../../core/model/record.ts";
 import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
 import type { Lab } from "../../../lab/host.ts";
 import type { Machine } from "../../../lab/world/cloud.ts";

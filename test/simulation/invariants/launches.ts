@@ -1,4 +1,4 @@
-import type { NodeClaimRecord } from "../../../core/model/record.ts";
+import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import type { Machine } from "../../../lab/world/cloud.ts";
 import { CLAIM_NAME, CLAIM_UID, FINALIZER } from "./facts.ts";
 import { type Invariant, SKEW_MS } from "./invariant.ts";
@@ -91,7 +91,7 @@ export const exhaustedLeftAlone: Invariant = {
   name: "exhausted offerings left alone",
   law: "A claim does not ask EC2 again within three minutes for what EC2 has just told it to be out of.",
   watch: ({ lab }, violated) => {
-    const told = new Map<string, Asked>();
+    const published = new Map<string, Asked>();
     const key = (capacityType: string, type: string, zone: string): string => `${capacityType} ${type} in ${zone}`;
     return {
       onResult: ({ port, method, args }, result) => {
@@ -102,7 +102,7 @@ export const exhaustedLeftAlone: Invariant = {
         };
         const uid = request.tags[CLAIM_UID] ?? "";
         const now = lab.world.clock.now();
-        const before = told.get(uid);
+        const before = published.get(uid);
         const asked = request.launchTemplates.flatMap(({ overrides }) =>
           overrides.map((o) => key(request.capacityType, o.instanceType, o.zone)),
         );
@@ -113,7 +113,7 @@ export const exhaustedLeftAlone: Invariant = {
         const failed = errors
           .filter(({ code }) => code === "InsufficientInstanceCapacity")
           .map((e) => key(request.capacityType, e.instanceType ?? "", e.zone ?? ""));
-        if (before?.token !== request.clientToken) told.set(uid, { at: now, token: request.clientToken, failed });
+        if (before?.token !== request.clientToken) published.set(uid, { at: now, token: request.clientToken, failed });
       },
     };
   },

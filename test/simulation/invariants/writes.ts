@@ -1,4 +1,5 @@
-import type { Lease, NodeClaimRecord } from "../../../core/model/record.ts";
+import type { Lease } from "../../../core/model/lease.ts";
+import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import type { Invariant } from "./invariant.ts";
 
 /** Facts that a record gains once and keeps for as long as it lives. */

@@ -156,7 +156,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "functions/disruption/disrupt.ts",
-        find: "for (const command of world.commands) {",
+        find: "for (const command of state.commands) {",
         replace: 'for (const command of world.commands.filter(({ phase }) => phase === "Validating")) {',
       },
     ],

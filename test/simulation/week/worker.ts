@@ -5,6 +5,6 @@ import type { Day } from "./ledger.ts";
 /** What a thread tells of its course. */
 export type Told = { readonly day: Day } | { readonly course: Course };
 
-const tell = (told: Told): void => parentPort?.postMessage(told);
+const tell = (published: Told): void => parentPort?.postMessage(published);
 
 tell({ course: await playCourse(workerData as CourseOptions, (day) => tell({ day })) });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { headroomOf } from "../../../../core/capacity-buffers/headroom.ts";
 import { simulateWithSolve } from "../../../../core/disruption/consolidation/simulate.ts";
 import { type DisruptionPlan, planDisruption } from "../../../../core/disruption/plan.ts";
-import type { CommandRecord } from "../../../../core/model/record.ts";
+import type { CommandRecord } from "../../../../core/model/command-record.ts";
 import { buffer, podTemplate } from "../../../support/buffers.ts";
 import { NOW, nodePool, pod, type Scene, snapshot } from "../builders.ts";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { withCommandRoom } from "../../../../core/disruption/cluster/command-room.ts";
-import type { CommandRecord } from "../../../../core/model/record.ts";
+import type { CommandRecord } from "../../../../core/model/command-record.ts";
 import { podUid } from "../../../../core/pods/predicates.ts";
 import { pendingPods } from "../../../../core/scheduling/problem/pending-pods.ts";
 import { nodePool, pod, snapshot } from "../builders.ts";

@@ -1,15 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { Simulate } from "../../../../core/disruption/cluster/simulation.ts";
 import { disruptingClaims } from "../../../../core/disruption/cluster/view.ts";
 import { advanceCommand, type CommandInput } from "../../../../core/disruption/command/advance-command.ts";
 import type { CommandAction } from "../../../../core/disruption/command/command-action.ts";
 import { heal } from "../../../../core/disruption/command/marking.ts";
-import type { Simulate } from "../../../../core/disruption/consolidation/simulate.ts";
 import { planDisruption } from "../../../../core/disruption/plan.ts";
+import type { CommandRecord } from "../../../../core/model/command-record.ts";
 import type { Condition } from "../../../../core/model/kubernetes.ts";
 import type { Node } from "../../../../core/model/node.ts";
 import type { NodeClaim } from "../../../../core/model/node-claim.ts";
-import type { CommandRecord, NodeClaimRecord } from "../../../../core/model/record.ts";
+import type { NodeClaimRecord } from "../../../../core/model/node-claim-record.ts";
 import type { Snapshot } from "../../../../core/model/snapshot.ts";
 import { NOW, planned, pod, roomForAll, type Scene, simulated, snapshot } from "../builders.ts";
 
@@ -19,7 +20,7 @@ class Shell {
   snapshot: Snapshot;
   records: NodeClaimRecord[] = [];
   commands: CommandRecord[] = [];
-  readonly told: CommandAction[] = [];
+  readonly published: CommandAction[] = [];
   readonly ends: string[] = [];
   /** Actions left until the process is killed. */
   life = Number.POSITIVE_INFINITY;
@@ -60,7 +61,7 @@ class Shell {
 
   perform(action: CommandAction): boolean {
     if (this.life-- <= 0) return false;
-    this.told.push(action);
+    this.published.push(action);
     switch (action.type) {
       case "Taint":
         this.changeNode(action.node, (node) => ({
@@ -139,11 +140,11 @@ class Shell {
   }
 
   messages(): readonly string[] {
-    return this.told.flatMap((action) => (action.type === "Log" ? [action.message] : []));
+    return this.published.flatMap((action) => (action.type === "Log" ? [action.message] : []));
   }
 
   types(): readonly string[] {
-    return this.told.map(({ type }) => type).filter((type) => !["Log", "Count", "Event"].includes(type));
+    return this.published.map(({ type }) => type).filter((type) => !["Log", "Count", "Event"].includes(type));
   }
 }
 
@@ -180,7 +181,7 @@ describe("replacing a node", () => {
     expect(shell.commands[0]).toMatchObject({ method: "single", decision: "replace", phase: "Validating", dueAt: NOW + 15_000 });
     shell.now += 14_999;
     shell.pass();
-    expect(shell.told).toEqual([]);
+    expect(shell.published).toEqual([]);
     shell.now += 1;
     shell.pass();
     expect(shell.types()).toEqual(["Taint", "SetDisruptionReason", "WriteReplacements"]);
@@ -204,7 +205,7 @@ describe("replacing a node", () => {
     expect(shell.messages()).toEqual([
       "disrupting nodeclaim(s) via replace, terminating 1 nodes (1 pods) a/large/on-demand and replacing with on-demand node from types small, medium",
     ]);
-    const log = shell.told.find((action) => action.type === "Log");
+    const log = shell.published.find((action) => action.type === "Log");
     expect(log).toMatchObject({
       level: "info",
       fields: {
@@ -244,14 +245,14 @@ describe("replacing a node", () => {
     shell.pass();
     expect(shell.ends).toEqual(["failed"]);
     expect(shell.types()).toEqual([]);
-    expect(shell.told).toContainEqual({
+    expect(shell.published).toContainEqual({
       type: "Count",
       metric: "voluntary_disruption_failed_validations_total",
       labels: { consolidation_type: "single" },
       value: 1,
     });
-    const told = shell.told.flatMap((action) => (action.type === "Event" ? [action.event.message] : []));
-    expect(told[0]).toBe(
+    const published = shell.published.flatMap((action) => (action.type === "Event" ? [action.event.message] : []));
+    expect(published[0]).toBe(
       `Consolidation rejected: Underutilized/replace: nodepools=[default]: [a] -> [1 replacement], reason: ${why} (savings: $0.30)`,
     );
   });

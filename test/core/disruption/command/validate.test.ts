@@ -3,8 +3,8 @@ import { viewCluster } from "../../../../core/disruption/cluster/view.ts";
 import { validate } from "../../../../core/disruption/command/validate.ts";
 import { simulateWithSolve } from "../../../../core/disruption/consolidation/simulate.ts";
 import { planDisruption } from "../../../../core/disruption/plan.ts";
+import type { CommandRecord } from "../../../../core/model/command-record.ts";
 import type { Budget, NodePool } from "../../../../core/model/node-pool.ts";
-import type { CommandRecord } from "../../../../core/model/record.ts";
 import type { Snapshot } from "../../../../core/model/snapshot.ts";
 import { instanceType, NOW, nodePool, pdb, pod, type Scene, snapshot } from "../builders.ts";
 

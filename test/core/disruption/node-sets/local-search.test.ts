@@ -3,11 +3,12 @@ import { scenarioToSnapshot } from "../../../../cli/scenario/scenario.ts";
 import { type PoolBudget, poolBudgets } from "../../../../core/disruption/cluster/budget.ts";
 import { type Candidate, findCandidates } from "../../../../core/disruption/cluster/candidate.ts";
 import { viewCluster } from "../../../../core/disruption/cluster/view.ts";
-import { isConsolidationCandidate, totalPrice } from "../../../../core/disruption/consolidation/consolidation.ts";
+import { isConsolidationCandidate } from "../../../../core/disruption/consolidation/consolidation.ts";
 import { trialFor } from "../../../../core/disruption/consolidation/simulate.ts";
 import { bestDeletableSet } from "../../../../core/disruption/node-sets/deletable-set.ts";
 import { improveNodeSet } from "../../../../core/disruption/node-sets/local-search.ts";
 import { bySavingsRatio, type SavingsPotential } from "../../../../core/disruption/node-sets/savings-potential.ts";
+import { totalPrice } from "../../../../core/disruption/prices/savings.ts";
 import type { DisruptionSettings } from "../../../../core/disruption/settings.ts";
 import type { Snapshot } from "../../../../core/model/snapshot.ts";
 import { type ConsolidationTrial, makeConsolidationTrial } from "../../../../core/scheduling/make-trial.ts";
@@ -87,8 +88,8 @@ describe.for(rows)("sets that exchange proposes in a cluster of kind $name", ({ 
     const other = stage(turned(cluster));
     const begun = bestDeletableSet(other.trial, other.potentials, other.budgets, SETTINGS);
     expect(namesOf(begun)).toEqual(namesOf(start));
-    const told = (sets: typeof proposals) => sets.map(({ candidates, net }) => [net.toFixed(9), ...namesOf(candidates)]);
-    expect(told(improveNodeSet(other.trial, begun, other.potentials, other.budgets, SETTINGS))).toEqual(told(proposals));
+    const published = (sets: typeof proposals) => sets.map(({ candidates, net }) => [net.toFixed(9), ...namesOf(candidates)]);
+    expect(published(improveNodeSet(other.trial, begun, other.potentials, other.budgets, SETTINGS))).toEqual(published(proposals));
   });
 
   it("leave the sketch as it was", () => {

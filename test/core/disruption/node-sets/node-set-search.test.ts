@@ -2,10 +2,11 @@ import { describe, expect, it } from "vitest";
 import { scenarioToSnapshot } from "../../../../cli/scenario/scenario.ts";
 import { poolBudgets } from "../../../../core/disruption/cluster/budget.ts";
 import { findCandidates } from "../../../../core/disruption/cluster/candidate.ts";
+import type { Simulate } from "../../../../core/disruption/cluster/simulation.ts";
 import { viewCluster } from "../../../../core/disruption/cluster/view.ts";
 import { isConsolidationCandidate } from "../../../../core/disruption/consolidation/consolidation.ts";
 import type { Decision } from "../../../../core/disruption/consolidation/decision.ts";
-import { type Simulate, simulateWithSolve, trialFor } from "../../../../core/disruption/consolidation/simulate.ts";
+import { simulateWithSolve, trialFor } from "../../../../core/disruption/consolidation/simulate.ts";
 import { findNodeSet } from "../../../../core/disruption/node-sets/node-set-search.ts";
 import { planDisruption } from "../../../../core/disruption/plan.ts";
 import { describeBlocked } from "../../../../core/disruption/reports/wording.ts";
@@ -264,13 +265,13 @@ describe.for(Object.keys(CLUSTER_KINDS) as ClusterKindName[])("a small underutil
   });
 
   it("gets the same command in whatever order it is told", () => {
-    const decide = (told: Snapshot) =>
+    const decide = (published: Snapshot) =>
       planDisruption({
-        snapshot: told,
+        snapshot: published,
         records: [],
         commands: [],
         settings: { cluster: "scenario" },
-        now: told.now,
+        now: published.now,
         simulate: simulateWithSolve,
         newId: () => "id",
       }).command;

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Candidate, findCandidates } from "../../../../core/disruption/cluster/candidate.ts";
+import type { Simulate } from "../../../../core/disruption/cluster/simulation.ts";
 import { viewCluster } from "../../../../core/disruption/cluster/view.ts";
-import { totalPrice } from "../../../../core/disruption/consolidation/consolidation.ts";
-import type { Simulate } from "../../../../core/disruption/consolidation/simulate.ts";
 import { type Removable, SetTrials } from "../../../../core/disruption/node-sets/set-trials.ts";
 import { worstLaunchPrice } from "../../../../core/disruption/prices/price.ts";
+import { totalPrice } from "../../../../core/disruption/prices/savings.ts";
 import { describeBlocked } from "../../../../core/disruption/reports/wording.ts";
 import type { DisruptionSettings } from "../../../../core/disruption/settings.ts";
 import type { InstanceType } from "../../../../core/model/instance-type.ts";
@@ -43,7 +43,7 @@ const scene: Scene = { machines, pods };
 
 const needs = (...claims: readonly PlannedNodeClaim[]): Simulate => simulated(() => ({ newNodeClaims: claims }));
 /** Either the set, or in words why not. */
-const told = (result: ReturnType<SetTrials["try"]>): Removable | string => ("net" in result ? result : describeBlocked(result));
+const published = (result: ReturnType<SetTrials["try"]>): Removable | string => ("net" in result ? result : describeBlocked(result));
 const onDemand = { key: "karpenter.sh/capacity-type", operator: "In" as const, values: ["on-demand"] };
 const minTypes = (minValues: number) => [onDemand, { key: "node.kubernetes.io/instance-type", operator: "Exists" as const, minValues }];
 
@@ -53,14 +53,14 @@ describe("several nodes in the place of several", () => {
   it("are lawful up to the number that is asked for", () => {
     const { trials, set } = stage(scene, needs(small, small, small));
     expect(trials.try(set("a", "b"), 3, "full")).toMatchObject({ replacements: [small, small, small] });
-    expect(told(trials.try(set("a", "b"), 2, "full"))).toBe("Can't remove without creating 3 candidates");
+    expect(published(trials.try(set("a", "b"), 2, "full"))).toBe("Can't remove without creating 3 candidates");
   });
 
   it("save two cents an hour more for each node that there will be more", () => {
     const ask = (price: number) => {
       const claim = planned({ instanceTypes: ["part"], pricePerHour: price });
       const { trials, set } = stage({ ...scene, types: [instanceType("large"), instanceType("part", price)] }, needs(claim, claim));
-      return told(trials.try(set("a"), 2, "full"));
+      return published(trials.try(set("a"), 2, "full"));
     };
     expect(ask(0.18)).toMatchObject({ replacements: [{ instanceTypes: ["part"] }, { instanceTypes: ["part"] }] });
     expect(ask(0.195)).toBe("Can't remove without creating 2 candidates");
@@ -75,7 +75,7 @@ describe("several nodes in the place of several", () => {
   it("are bought only when they cost less together", () => {
     const medium = planned({ instanceTypes: ["medium"], pricePerHour: 0.2 });
     const { trials, set } = stage(scene, needs(medium, medium));
-    expect(told(trials.try(set("a"), 2, "full"))).toBe(
+    expect(published(trials.try(set("a"), 2, "full"))).toBe(
       "Can't replace with a cheaper node: its pods would need new nodes for $0.4000/h, it costs $0.4000/h",
     );
     expect(trials.try(set("a", "b"), 2, "full")).toMatchObject({ replacements: [medium, medium] });
@@ -101,7 +101,7 @@ describe("several nodes in the place of several", () => {
       const claim = planned({ instanceTypes: names, pricePerHour: 0.01, requirements });
       const { trials, set } = stage(wide, needs(claim, claim));
       const found = trials.try(set("a", "b"), 2, "full");
-      return "net" in found ? found.replacements.map(({ instanceTypes }) => instanceTypes) : told(found);
+      return "net" in found ? found.replacements.map(({ instanceTypes }) => instanceTypes) : published(found);
     };
     expect(offered([onDemand])).toEqual([names.slice(0, 60), names.slice(0, 60)]);
     expect(offered(minTypes(70))).toEqual([names.slice(0, 70), names.slice(0, 70)]);
@@ -115,7 +115,7 @@ describe("several nodes in the place of several", () => {
     const spot = planned({ requirements: [{ ...onDemand, values: ["spot"] }], instanceTypes: ["small"], pricePerHour: 0.04 });
     const ask = (settings: Partial<DisruptionSettings>) => {
       const { trials, set } = stage(spotNodes, needs(spot, spot), settings);
-      return told(trials.try(set("a", "b"), 2, "full"));
+      return published(trials.try(set("a", "b"), 2, "full"));
     };
     expect(ask({})).toBe("SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node");
     expect(ask({ spotToSpotConsolidation: true })).toMatchObject({
@@ -182,7 +182,7 @@ describe("one node in the place of several", () => {
     const found = trials.try(set("a", "b"), 1, "full");
     expect("net" in found && found.replacements[0]?.instanceTypes).toEqual(["small"]);
     const same = stage(mixed, needs(planned({ instanceTypes: ["large"], pricePerHour: 0.4 })));
-    expect(told(same.trials.try(same.set("a", "b"), 1, "full"))).toBe("Can't replace with a cheaper node");
+    expect(published(same.trials.try(same.set("a", "b"), 1, "full"))).toBe("Can't replace with a cheaper node");
   });
 });
 

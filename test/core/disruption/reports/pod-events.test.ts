@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { podEvents } from "../../../../core/disruption/reports/pod-events.ts";
+import type { NodeClaimRecord } from "../../../../core/model/node-claim-record.ts";
 import type { Pod } from "../../../../core/model/pod.ts";
-import type { NodeClaimRecord } from "../../../../core/model/record.ts";
 import { at, INSTANCE, NOW, node, nodeClaim, pod, record } from "../../../support/builders.ts";
 
 const claim = nodeClaim({ conditions: ["Launched", "Registered", "Initialized"] });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { NODE_HOUR } from "../../../../core/model/prices.ts";
 import { type NodeBatch, Packer, type PackingVariant } from "../../../../core/scheduling/packing/packer.ts";
-import { NODE_HOUR } from "../../../../core/scheduling/problem/strategy.ts";
 import { instanceType, nodePool, pods } from "../../../support/scheduling/builders.ts";
 import { type Market, marketFor, markets, POOLS } from "./offering-group-builders.ts";
 

@@ -4,7 +4,7 @@ import { boundPod, daemonSet, nodePool, nodeWithClaim, planFor, pod, type Scenar
 import { FAILING_PODS } from "../../../support/scheduling/failing-pods.ts";
 
 /** One line for each reason that a plan gives. */
-function told([about, cases]: (typeof FAILING_PODS)[number]): string {
+function published([about, cases]: (typeof FAILING_PODS)[number]): string {
   const lines = cases.flatMap(({ name, scene }) => {
     const reasons = [...new Set(Object.values(planFor(scene).podErrors))];
     expect(reasons, name).not.toEqual([]);
@@ -14,7 +14,7 @@ function told([about, cases]: (typeof FAILING_PODS)[number]): string {
 }
 
 it("tells in words that lead to the mend why pods are left", async () => {
-  await expect(FAILING_PODS.map(told).join("\n")).toMatchFileSnapshot("explain.golden.txt");
+  await expect(FAILING_PODS.map(published).join("\n")).toMatchFileSnapshot("explain.golden.txt");
 });
 
 it("tells one reason for pods that differ in nothing that matters, and never a node of the plan by the name it has while planning", () => {

@@ -1,6 +1,6 @@
 import type { CapacityReservation } from "@aws-sdk/client-ec2";
 import { describe, expect, it } from "vitest";
-import type { FleetRequest, LaunchTemplate, ReservationTarget } from "../../../../core/model/record.ts";
+import type { FleetRequest, LaunchTemplate, ReservationTarget } from "../../../../core/model/fleet.ts";
 import { capacityReservations, placementGroup } from "../../../../functions/adapters/aws/capacity.ts";
 import { ec2Fleet } from "../../../../functions/adapters/aws/fleet.ts";
 import { launchTemplateData } from "../../../../functions/adapters/aws/launch-template-data.ts";

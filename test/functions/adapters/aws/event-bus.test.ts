@@ -3,7 +3,7 @@ import { mockClient } from "aws-sdk-client-mock";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Announcement } from "../../../../core/ports/announcements.ts";
 import { eventBus } from "../../../../functions/adapters/aws/event-bus.ts";
-import { silence } from "../../../../functions/shared/announce.ts";
+import { noAnnouncements } from "../../../../functions/shared/announce.ts";
 import { wireAnnouncements } from "../../../../functions/wiring/announcements.ts";
 import { recordingLog } from "../../../support/fakes.ts";
 
@@ -103,7 +103,7 @@ describe("eventBus", () => {
   it("is there only when a bus is named", () => {
     const log = recordingLog();
     const config = { clusters: [] } as unknown as Parameters<typeof wireAnnouncements>[0]["config"];
-    expect(wireAnnouncements({ config, log })).toBe(silence);
-    expect(wireAnnouncements({ config: { ...config, eventBusName: "default" }, log })).not.toBe(silence);
+    expect(wireAnnouncements({ config, log })).toBe(noAnnouncements);
+    expect(wireAnnouncements({ config: { ...config, eventBusName: "default" }, log })).not.toBe(noAnnouncements);
   });
 });

@@ -1,6 +1,6 @@
 import { DescribeLaunchTemplateVersionsCommand } from "@aws-sdk/client-ec2";
 import { describe, expect, it } from "vitest";
-import type { FleetRequest, LaunchTemplate } from "../../../../core/model/record.ts";
+import type { FleetRequest, LaunchTemplate } from "../../../../core/model/fleet.ts";
 import type { Fleet } from "../../../../core/ports/fleet.ts";
 import { ec2Fleet } from "../../../../functions/adapters/aws/fleet.ts";
 import type { FakeAws } from "../../../e2e/fake-aws/fake-aws.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { LaunchTemplate } from "../../../../core/model/record.ts";
+import type { LaunchTemplate } from "../../../../core/model/fleet.ts";
 import { launchTemplateData } from "../../../../functions/adapters/aws/launch-template-data.ts";
 
 const TEMPLATE: LaunchTemplate = {

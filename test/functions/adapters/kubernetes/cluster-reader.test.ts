@@ -5,7 +5,7 @@ import { listMemory } from "../../../../functions/adapters/kubernetes/list-memor
 import type { ClusterReader } from "../../../../functions/adapters/kubernetes/snapshot.ts";
 import type { ApiObject } from "../../../../functions/adapters/manifests/api-object.ts";
 import { simulatedKubernetes } from "../../../../lab/world/api-server.ts";
-import { createWorld } from "../../../../lab/world/world.ts";
+import { createLabWorld } from "../../../../lab/world/world.ts";
 import { fakeApiServer } from "./fake-api-server.ts";
 
 /** A reader of pods and what changes them. */
@@ -24,7 +24,7 @@ const pod = (name: string, { phase = "Running", node = "n1", labels = {} as Reco
 
 /** The lab's world in place of an API server. */
 function lab(): Open {
-  const world = createWorld({ seed: 1, start: 0 });
+  const world = createLabWorld({ seed: 1, start: 0 });
   const { store } = world;
   const by = { user: "test" };
   return {

@@ -17,16 +17,16 @@ it("gives the same lines however the bytes are cut", async () => {
       fc.array(fc.string({ unit: "grapheme" }).map((text) => text.replaceAll("\n", " "))),
       fc.array(fc.nat(9)),
       async (lines, sizes) => {
-        const heard: string[] = [];
-        await eachLine(cut(Buffer.from(lines.map((line) => `${line}\n`).join("")), sizes), (line) => heard.push(line));
-        expect(heard).toEqual(lines);
+        const collected: string[] = [];
+        await eachLine(cut(Buffer.from(lines.map((line) => `${line}\n`).join("")), sizes), (line) => collected.push(line));
+        expect(collected).toEqual(lines);
       },
     ),
   );
 });
 
 it("does not hear a line that was cut off", async () => {
-  const heard: string[] = [];
-  await eachLine(cut(Buffer.from("whole\nhal"), [3]), (line) => heard.push(line));
-  expect(heard).toEqual(["whole"]);
+  const collected: string[] = [];
+  await eachLine(cut(Buffer.from("whole\nhal"), [3]), (line) => collected.push(line));
+  expect(collected).toEqual(["whole"]);
 });

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
+import type { CommandRecord } from "../../../../core/model/command-record.ts";
 import type { NodeClaim } from "../../../../core/model/node-claim.ts";
+import type { NodeClaimRecord } from "../../../../core/model/node-claim-record.ts";
 import type { EC2NodeClass } from "../../../../core/model/node-class.ts";
 import type { NodePool } from "../../../../core/model/node-pool.ts";
-import type { CommandRecord, NodeClaimRecord } from "../../../../core/model/record.ts";
 import type { Kind, Kinds } from "../../../../core/ports/kubernetes.ts";
 import { type ClusterReader, readSnapshot } from "../../../../functions/adapters/kubernetes/snapshot.ts";
 import { command, record } from "../../../contracts/node-claim-store/contract.ts";

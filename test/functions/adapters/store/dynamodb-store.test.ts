@@ -91,7 +91,7 @@ describe("writes", () => {
       throw new ConditionalCheckFailedException({ ...meta, Item: input.Item });
     });
     expect((await store.update(record("a", { version: 3 }))).version).toBe(4);
-    expect(await store.firstSighting("c1", "k", 0, 10)).toBe(true);
+    expect(await store.isFirstWithin("c1", "k", 0, 10)).toBe(true);
   });
 
   it("do not take another's write of the same content for theirs", async () => {
@@ -99,7 +99,7 @@ describe("writes", () => {
       throw new ConditionalCheckFailedException({ ...meta, Item: { ...input.Item, nonce: { S: "other" } } });
     });
     await expect(store.update(record("a", { version: 3 }))).rejects.toMatchObject({ name: "ConflictError" });
-    expect(await store.firstSighting("c1", "k", 0, 10)).toBe(false);
+    expect(await store.isFirstWithin("c1", "k", 0, 10)).toBe(false);
   });
 
   it("wait for a transaction that holds the item", async () => {

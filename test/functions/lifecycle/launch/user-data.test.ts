@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import type { LaunchTemplate } from "../../../../core/model/record.ts";
+import type { LaunchTemplate } from "../../../../core/model/fleet.ts";
 import { memoryMetrics } from "../../../../functions/adapters/metrics.ts";
-import { tellUserDataSize } from "../../../../functions/lifecycle/launch/user-data.ts";
+import { reportUserDataSize } from "../../../../functions/lifecycle/launch/user-data.ts";
 import { recordingLog } from "../../../support/fakes.ts";
 
 const template = (userData: string) => ({ userData }) as LaunchTemplate;
@@ -13,7 +13,7 @@ it.for([
   const metrics = memoryMetrics();
   const said: string[] = [];
   const log = { ...recordingLog(), info: (message: string) => void said.push(message) };
-  tellUserDataSize("default", [template("é"), template("x".repeat(bytes))], { metrics, log });
+  reportUserDataSize("default", [template("é"), template("x".repeat(bytes))], { metrics, log });
   expect(metrics.records).toMatchObject([{ name: "ec2nodeclasses_userdata_bytes", labels: { nodeclass: "default" }, value: bytes }]);
   expect(said).toHaveLength(warned);
 });

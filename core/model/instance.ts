@@ -1,0 +1,27 @@
+import type { CapacityType } from "./instance-type.ts";
+
+/** An instance as a launch or a listing of the cloud tells it. */
+export interface Instance {
+  readonly id: string;
+  readonly instanceType: string;
+  readonly zone: string;
+  readonly capacityType: CapacityType;
+  readonly imageId: string;
+  readonly state: "pending" | "running" | "shutting-down" | "terminated" | "stopping" | "stopped";
+  /** Milliseconds since the epoch. */
+  readonly launchedAt: number;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly subnetId?: string;
+  readonly securityGroupIds?: readonly string[];
+  readonly privateDnsName?: string;
+  /** The capacity reservation that it was launched into and still stands in. */
+  readonly reservationId?: string;
+  /** Its partition of a placement group, "1" and up. */
+  readonly partition?: string;
+}
+
+/** The facts of an instance that records keep. */
+export type KnownInstance = Pick<
+  Instance,
+  "id" | "instanceType" | "zone" | "capacityType" | "imageId" | "subnetId" | "securityGroupIds" | "reservationId" | "partition"
+>;

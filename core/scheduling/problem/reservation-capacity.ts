@@ -1,0 +1,14 @@
+import type { Template } from "./template.ts";
+
+/** Instances left by reservation. Pools may see different numbers for one reservation; the least is sure. */
+export function reservationCapacity(templates: readonly Template[]): ReadonlyMap<string, number> {
+  const capacity = new Map<string, number>();
+  for (const table of new Set(templates.map((template) => template.table))) {
+    for (const { offerings } of table.types) {
+      for (const { reservationId, reservationCapacity: left = 0, available } of offerings) {
+        if (reservationId !== undefined && available) capacity.set(reservationId, Math.min(capacity.get(reservationId) ?? left, left));
+      }
+    }
+  }
+  return capacity;
+}
