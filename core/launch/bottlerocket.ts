@@ -1,7 +1,7 @@
 import type { ResourceList } from "../model/kubernetes.ts";
 import { nodeLabels, nodeTaints } from "./kubelet-flags.ts";
 import { isTable, Literal, parseToml, renderToml, type TomlTable, type TomlValue } from "./toml.ts";
-import type { UserDataInput } from "./user-data.ts";
+import type { UserDataInput } from "./user-data-input.ts";
 
 /** First release that finds its own directories on the instance store. */
 const BINDS_ITSELF = [1, 46, 0];
