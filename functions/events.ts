@@ -2,7 +2,7 @@ import { LruMap } from "../core/lib/lru-map.ts";
 import type { PublishedEvent } from "../core/ports/kubernetes.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 
-/** Equal events within this time are told once (metrics-events.md §4). */
+/** Equal events within this time are published once (Karpenter pkg/events/recorder.go, defaultDedupeTimeout). */
 const WINDOW_MS = 2 * 60_000;
 
 /**
