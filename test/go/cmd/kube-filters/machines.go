@@ -16,6 +16,9 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/noderesources"
+	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
+
+	"karpenter-serverless/test/go/internal/scenario"
 )
 
 // starting are taints that go by themselves once a machine has joined.
@@ -28,9 +31,9 @@ var starting = []corev1.Taint{
 
 // existingMachines are the nodes and launched claims of a scenario as they will be when they have started: by the name that plans call
 // them, with their Node. Machines that are being deleted are left out unless `leaving`.
-func existingMachines(s *scenario, leaving bool) map[string]*corev1.Node {
+func existingMachines(s *scenario.Scenario, leaving bool) map[string]*corev1.Node {
 	machines := map[string]*corev1.Node{}
-	claims := map[string]*nodeClaim{}
+	claims := map[string]*v1.NodeClaim{}
 	for i := range s.NodeClaims {
 		if id := s.NodeClaims[i].Status.ProviderID; id != "" {
 			claims[id] = &s.NodeClaims[i]
@@ -40,7 +43,7 @@ func existingMachines(s *scenario, leaving bool) map[string]*corev1.Node {
 		node := s.Nodes[i].DeepCopy()
 		claim := claims[node.Spec.ProviderID]
 		delete(claims, node.Spec.ProviderID)
-		if (node.DeletionTimestamp != nil || claim != nil && claim.Metadata.DeletionTimestamp != nil) && !leaving {
+		if (node.DeletionTimestamp != nil || claim != nil && claim.DeletionTimestamp != nil) && !leaving {
 			continue
 		}
 		if claim != nil && node.Labels["karpenter.sh/initialized"] != "true" {
@@ -59,15 +62,15 @@ func existingMachines(s *scenario, leaving bool) map[string]*corev1.Node {
 		machines[node.Name] = node
 	}
 	for _, claim := range claims {
-		if claim.Metadata.DeletionTimestamp != nil {
+		if claim.DeletionTimestamp != nil {
 			continue
 		}
-		labels := map[string]string{corev1.LabelHostname: claim.Metadata.Name}
-		for key, value := range claim.Metadata.Labels {
+		labels := map[string]string{corev1.LabelHostname: claim.Name}
+		for key, value := range claim.Labels {
 			labels[key] = value
 		}
-		machines[claim.Metadata.Name] = &corev1.Node{
-			ObjectMeta: metav1.ObjectMeta{Name: claim.Metadata.Name, Labels: labels},
+		machines[claim.Name] = &corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: claim.Name, Labels: labels},
 			Spec:       corev1.NodeSpec{Taints: claim.Spec.Taints},
 			Status:     corev1.NodeStatus{Capacity: claim.Status.Capacity, Allocatable: claim.Status.Allocatable},
 		}
@@ -91,12 +94,12 @@ func filled(own, promised corev1.ResourceList) corev1.ResourceList {
 
 // A choice is one way in which a claim may be launched.
 type choice struct {
-	machine  *instanceType
-	offering offering
+	machine  *scenario.InstanceType
+	offering scenario.Offering
 }
 
 // choices are the ways in which a claim may be launched, cheapest first.
-func choices(s *scenario, claim *plannedClaim) []choice {
+func choices(s *scenario.Scenario, claim *scenario.PlannedClaim) []choice {
 	var all []choice
 	for _, name := range claim.InstanceTypes {
 		for i := range s.InstanceTypes {
@@ -116,7 +119,7 @@ func choices(s *scenario, claim *plannedClaim) []choice {
 }
 
 // admits says whether a claim may be launched so: whatever the type or the offering decides must be allowed.
-func admits(requirements []requirement, one choice) bool {
+func admits(requirements []scenario.Requirement, one choice) bool {
 	decided := map[string][]string{}
 	for _, own := range one.machine.Requirements {
 		decided[own.Key] = own.Values
@@ -133,19 +136,21 @@ func admits(requirements []requirement, one choice) bool {
 			continue
 		}
 		if len(values) == 0 {
-			if !asked.allowsNone() {
+			if !allowsNone(asked) {
 				return false
 			}
-		} else if !slices.ContainsFunc(values, asked.allows) {
+		} else if !slices.ContainsFunc(values, func(value string) bool { return allows(asked, value) }) {
 			return false
 		}
 	}
 	return true
 }
 
-func (r requirement) allowsNone() bool { return r.Operator == "NotIn" || r.Operator == "DoesNotExist" }
+func allowsNone(r scenario.Requirement) bool {
+	return r.Operator == "NotIn" || r.Operator == "DoesNotExist"
+}
 
-func (r requirement) allows(value string) bool {
+func allows(r scenario.Requirement, value string) bool {
 	number, err := strconv.Atoi(value)
 	bound := 0
 	if len(r.Values) > 0 {
@@ -172,14 +177,14 @@ func (r requirement) allows(value string) bool {
 
 // plannedMachine is the node that a claim becomes when it is launched in one way. Where the claim leaves a label open, as Karpenter does
 // when it draws one, `draw` decides.
-func plannedMachine(s *scenario, claim *plannedClaim, name string, one choice, draw *rand.Rand) (*corev1.Node, error) {
-	at := slices.IndexFunc(s.NodePools, func(pool nodePool) bool { return pool.Metadata.Name == claim.NodePool })
+func plannedMachine(s *scenario.Scenario, claim *scenario.PlannedClaim, name string, one choice, draw *rand.Rand) (*corev1.Node, error) {
+	at := slices.IndexFunc(s.NodePools, func(pool v1.NodePool) bool { return pool.Name == claim.NodePool })
 	if at < 0 {
 		return nil, fmt.Errorf("%s is of a pool %s that is not there", name, claim.NodePool)
 	}
 	pool := s.NodePools[at]
 	labels := map[string]string{}
-	open := map[string][]requirement{}
+	open := map[string][]scenario.Requirement{}
 	for _, asked := range claim.Requirements {
 		open[asked.Key] = append(open[asked.Key], asked)
 	}
@@ -191,13 +196,13 @@ func plannedMachine(s *scenario, claim *plannedClaim, name string, one choice, d
 	for _, own := range one.machine.Requirements {
 		delete(labels, own.Key)
 		allowed := slices.DeleteFunc(slices.Clone(own.Values), func(value string) bool {
-			return slices.ContainsFunc(open[own.Key], func(asked requirement) bool { return !asked.allows(value) })
+			return slices.ContainsFunc(open[own.Key], func(asked scenario.Requirement) bool { return !allows(asked, value) })
 		})
 		if own.Operator == "In" && len(allowed) > 0 {
 			labels[own.Key] = allowed[0]
 		}
 	}
-	for key, value := range pool.Spec.Template.Metadata.Labels {
+	for key, value := range pool.Spec.Template.Labels {
 		labels[key] = value
 	}
 	labels["karpenter.sh/nodepool"] = claim.NodePool
@@ -221,13 +226,13 @@ func plannedMachine(s *scenario, claim *plannedClaim, name string, one choice, d
 }
 
 // drawn is a value that all requirements of one key allow; none if the label may as well be missing.
-func drawn(asked []requirement, draw *rand.Rand) (string, bool) {
+func drawn(asked []scenario.Requirement, draw *rand.Rand) (string, bool) {
 	var values []string
 	for _, one := range asked {
 		if one.Operator == "In" {
 			values = append(values, one.Values...)
 		}
-		if one.allowsNone() {
+		if allowsNone(one) {
 			return "", false
 		}
 	}
@@ -238,7 +243,7 @@ func drawn(asked []requirement, draw *rand.Rand) (string, bool) {
 		values = append(values, "any")
 	}
 	values = slices.DeleteFunc(values, func(value string) bool {
-		return slices.ContainsFunc(asked, func(one requirement) bool { return !one.allows(value) })
+		return slices.ContainsFunc(asked, func(one scenario.Requirement) bool { return !allows(one, value) })
 	})
 	if len(values) == 0 {
 		return "", false
@@ -248,7 +253,7 @@ func drawn(asked []requirement, draw *rand.Rand) (string, bool) {
 }
 
 // allocatable is capacity less what the machine keeps for itself.
-func allocatable(machine *instanceType) corev1.ResourceList {
+func allocatable(machine *scenario.InstanceType) corev1.ResourceList {
 	left := machine.Capacity.DeepCopy()
 	for _, kept := range []corev1.ResourceList{machine.Overhead.KubeReserved, machine.Overhead.SystemReserved, machine.Overhead.EvictionThreshold} {
 		for name, quantity := range kept {
@@ -295,7 +300,7 @@ func hasRoom(pod *corev1.Pod, info *framework.NodeInfo) bool {
 }
 
 // daemonPods are the pods that daemonsets would run on a node.
-func daemonPods(s *scenario, node *corev1.Node) []*corev1.Pod {
+func daemonPods(s *scenario.Scenario, node *corev1.Node) []*corev1.Pod {
 	var pods []*corev1.Pod
 	for i := range s.DaemonSets {
 		set := &s.DaemonSets[i]

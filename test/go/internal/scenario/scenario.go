@@ -1,6 +1,13 @@
-package main
+// Package scenario declares what the commands of this module read, and reads it: what an autoscaler sees at one instant, and what it decides.
+package scenario
 
 import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -8,8 +15,6 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
-	"sigs.k8s.io/karpenter/pkg/cloudprovider"
-	"sigs.k8s.io/karpenter/pkg/scheduling"
 )
 
 // Scenario is what an autoscaler sees at one instant.
@@ -29,11 +34,14 @@ type Scenario struct {
 	InstanceTypes          []InstanceType                 `json:"instanceTypes"`
 }
 
+// Requirement is one rule on a label, of a machine or of what a claim asks.
+type Requirement = v1.NodeSelectorRequirementWithMinValues
+
 // InstanceType is one machine of the cloud's list.
 type InstanceType struct {
-	Name         string                                    `json:"name"`
-	Requirements []v1.NodeSelectorRequirementWithMinValues `json:"requirements"`
-	Capacity     corev1.ResourceList                       `json:"capacity"`
+	Name         string              `json:"name"`
+	Requirements []Requirement       `json:"requirements"`
+	Capacity     corev1.ResourceList `json:"capacity"`
 	Overhead     struct {
 		KubeReserved      corev1.ResourceList `json:"kubeReserved"`
 		SystemReserved    corev1.ResourceList `json:"systemReserved"`
@@ -52,28 +60,47 @@ type Offering struct {
 	ReservationCapacity int     `json:"reservationCapacity"`
 }
 
-func (t InstanceType) toKarpenter() *cloudprovider.InstanceType {
-	offerings := make(cloudprovider.Offerings, 0, len(t.Offerings))
-	for _, o := range t.Offerings {
-		requirements := scheduling.NewLabelRequirements(map[string]string{
-			corev1.LabelTopologyZone: o.Zone, v1.CapacityTypeLabelKey: o.CapacityType,
-		})
-		if o.ReservationID == "" {
-			requirements.Add(scheduling.NewRequirement(reservationID, corev1.NodeSelectorOpDoesNotExist))
-		} else {
-			requirements.Add(scheduling.NewRequirement(reservationID, corev1.NodeSelectorOpIn, o.ReservationID))
+// Plan says which machines to buy and where pods go.
+type Plan struct {
+	NewNodeClaims []PlannedClaim    `json:"newNodeClaims"`
+	ExistingNodes []PlannedNode     `json:"existingNodes"`
+	PodErrors     map[string]string `json:"podErrors"`
+}
+
+// PlannedClaim is one machine to launch.
+type PlannedClaim struct {
+	NodePool      string              `json:"nodePool"`
+	Requirements  []Requirement       `json:"requirements"`
+	Taints        []corev1.Taint      `json:"taints"`
+	InstanceTypes []string            `json:"instanceTypes"`
+	Requests      corev1.ResourceList `json:"requests"`
+	Pods          []string            `json:"pods"`
+}
+
+// PlannedNode is a node that takes pods.
+type PlannedNode struct {
+	Name string   `json:"name"`
+	Pods []string `json:"pods"`
+}
+
+// Read reads a file of JSON, gzipped or not: a Scenario or a Plan.
+func Read[T any](path string) (*T, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
+		reader, err := gzip.NewReader(bytes.NewReader(data))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		offerings = append(offerings, &cloudprovider.Offering{
-			Requirements: requirements, Price: o.Price, Available: o.Available, ReservationCapacity: o.ReservationCapacity,
-		})
+		if data, err = io.ReadAll(reader); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
 	}
-	return &cloudprovider.InstanceType{
-		Name:         t.Name,
-		Requirements: scheduling.NewNodeSelectorRequirementsWithMinValues(t.Requirements...),
-		Offerings:    offerings,
-		Capacity:     t.Capacity,
-		Overhead: &cloudprovider.InstanceTypeOverhead{
-			KubeReserved: t.Overhead.KubeReserved, SystemReserved: t.Overhead.SystemReserved, EvictionThreshold: t.Overhead.EvictionThreshold,
-		},
+	value := new(T)
+	if err := json.Unmarshal(data, value); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	return value, nil
 }

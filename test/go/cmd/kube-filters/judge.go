@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"karpenter-serverless/test/go/internal/scenario"
 )
 
 // A violation is a pod that kube-scheduler would not bind to the machine that the plan means it for, in any order that was tried.
@@ -28,15 +30,15 @@ var launches = []string{"cheapest", "dearest", "drawn-1", "drawn-2"}
 
 // A judged plan can be played again and again on machines of different types.
 type judged struct {
-	scenario  *scenario
-	plan      *plan
+	scenario  *scenario.Scenario
+	plan      *scenario.Plan
 	pods      map[string]*corev1.Pod
 	target    map[string]string
 	objects   []runtime.Object
 	sharedPVC map[string]bool
 }
 
-func newJudged(s *scenario, p *plan) *judged {
+func newJudged(s *scenario.Scenario, p *scenario.Plan) *judged {
 	j := &judged{scenario: s, plan: p, pods: map[string]*corev1.Pod{}, target: map[string]string{}, sharedPVC: map[string]bool{}}
 	users := map[string]int{}
 	for i := range s.Pods {
@@ -86,6 +88,14 @@ func newJudged(s *scenario, p *plan) *judged {
 		j.objects = append(j.objects, &s.Namespaces[i])
 	}
 	return j
+}
+
+func keyOf(pod *corev1.Pod) string {
+	namespace := pod.Namespace
+	if namespace == "" {
+		namespace = "default"
+	}
+	return namespace + "/" + pod.Name
 }
 
 func claimName(i int) string { return fmt.Sprintf("claim-%d", i) }

@@ -18,6 +18,8 @@ import (
 	"sigs.k8s.io/karpenter/pkg/operator/options"
 	"sigs.k8s.io/karpenter/pkg/state/virtualpods"
 	"sigs.k8s.io/karpenter/pkg/test"
+
+	"karpenter-serverless/test/go/internal/scenario"
 )
 
 // world is a cluster that holds what the scenario says, as Karpenter's controllers see one.
@@ -36,18 +38,18 @@ type silent struct{}
 
 func (silent) Publish(...events.Event) {}
 
-func newWorld(ctx context.Context, scenario *Scenario) (*world, error) {
+func newWorld(ctx context.Context, from *scenario.Scenario) (*world, error) {
 	w := &world{
 		ctx:   options.ToContext(injection.WithControllerName(ctx, "provisioner"), test.Options()),
-		clock: clocktesting.NewFakeClock(scenario.Now),
+		clock: clocktesting.NewFakeClock(from.Now),
 	}
-	for _, t := range scenario.InstanceTypes {
-		w.cloud.types = append(w.cloud.types, t.toKarpenter())
+	for _, t := range from.InstanceTypes {
+		w.cloud.types = append(w.cloud.types, toKarpenter(t))
 	}
-	w.pods = newCache(newClient(scenario), scenario)
+	w.pods = newCache(newClient(from), from)
 	w.client = w.pods
 	w.cluster = state.NewCluster(w.clock, w.client, w.cloud)
-	if err := w.fillCluster(scenario); err != nil {
+	if err := w.fillCluster(from); err != nil {
 		return nil, err
 	}
 	w.provisioner = provisioning.NewProvisioner(w.client, w.recorder, w.cloud, w.cluster, w.clock,
@@ -56,17 +58,17 @@ func newWorld(ctx context.Context, scenario *Scenario) (*world, error) {
 }
 
 // newClient holds all but nodes and pods, which the cache before it knows.
-func newClient(scenario *Scenario) client.Client {
+func newClient(from *scenario.Scenario) client.Client {
 	var objects []client.Object
-	objects = append(objects, copies(scenario.NodePools)...)
-	objects = append(objects, copies(scenario.NodeClaims)...)
-	objects = append(objects, copies(scenario.DaemonSets)...)
-	objects = append(objects, copies(scenario.PodDisruptionBudgets)...)
-	objects = append(objects, copies(scenario.PersistentVolumeClaims)...)
-	objects = append(objects, copies(scenario.PersistentVolumes)...)
-	objects = append(objects, copies(scenario.StorageClasses)...)
-	objects = append(objects, copies(scenario.CSINodes)...)
-	objects = append(objects, copies(scenario.Namespaces)...)
+	objects = append(objects, copies(from.NodePools)...)
+	objects = append(objects, copies(from.NodeClaims)...)
+	objects = append(objects, copies(from.DaemonSets)...)
+	objects = append(objects, copies(from.PodDisruptionBudgets)...)
+	objects = append(objects, copies(from.PersistentVolumeClaims)...)
+	objects = append(objects, copies(from.PersistentVolumes)...)
+	objects = append(objects, copies(from.StorageClasses)...)
+	objects = append(objects, copies(from.CSINodes)...)
+	objects = append(objects, copies(from.Namespaces)...)
 	for _, object := range objects {
 		// A scenario that says nothing about a pool's health means a healthy one.
 		if pool, ok := object.(*v1.NodePool); ok && len(pool.Status.Conditions) == 0 {
@@ -102,23 +104,23 @@ func copies[T any, P interface {
 }
 
 // fillCluster tells the cluster's state what its informers would have seen.
-func (w *world) fillCluster(scenario *Scenario) error {
-	for i := range scenario.NodeClaims {
-		w.cluster.UpdateNodeClaim(scenario.NodeClaims[i].DeepCopy())
+func (w *world) fillCluster(from *scenario.Scenario) error {
+	for i := range from.NodeClaims {
+		w.cluster.UpdateNodeClaim(from.NodeClaims[i].DeepCopy())
 	}
-	for i := range scenario.Nodes {
-		if err := w.cluster.UpdateNode(w.ctx, scenario.Nodes[i].DeepCopy()); err != nil {
-			return fmt.Errorf("node %s: %w", scenario.Nodes[i].Name, err)
+	for i := range from.Nodes {
+		if err := w.cluster.UpdateNode(w.ctx, from.Nodes[i].DeepCopy()); err != nil {
+			return fmt.Errorf("node %s: %w", from.Nodes[i].Name, err)
 		}
 	}
-	for i := range scenario.Pods {
-		if err := w.cluster.UpdatePod(w.ctx, scenario.Pods[i].DeepCopy()); err != nil {
-			return fmt.Errorf("pod %s: %w", scenario.Pods[i].Name, err)
+	for i := range from.Pods {
+		if err := w.cluster.UpdatePod(w.ctx, from.Pods[i].DeepCopy()); err != nil {
+			return fmt.Errorf("pod %s: %w", from.Pods[i].Name, err)
 		}
 	}
-	for i := range scenario.DaemonSets {
-		if err := w.cluster.UpdateDaemonSet(w.ctx, &scenario.DaemonSets[i]); err != nil {
-			return fmt.Errorf("daemonset %s: %w", scenario.DaemonSets[i].Name, err)
+	for i := range from.DaemonSets {
+		if err := w.cluster.UpdateDaemonSet(w.ctx, &from.DaemonSets[i]); err != nil {
+			return fmt.Errorf("daemonset %s: %w", from.DaemonSets[i].Name, err)
 		}
 	}
 	return nil

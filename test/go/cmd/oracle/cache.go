@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"karpenter-serverless/test/go/internal/scenario"
 )
 
 // cache answers reads of pods and nodes from indexes, as the informers of a real controller do. The fake client behind it goes through every
@@ -20,18 +22,18 @@ type cache struct {
 	nodes  map[string]*corev1.Node
 }
 
-func newCache(behind client.Client, scenario *Scenario) *cache {
+func newCache(behind client.Client, from *scenario.Scenario) *cache {
 	c := &cache{
 		Client: behind,
 		pods:   map[client.ObjectKey]*corev1.Pod{},
 		byNode: map[string]map[client.ObjectKey]*corev1.Pod{},
 		nodes:  map[string]*corev1.Node{},
 	}
-	for i := range scenario.Pods {
-		c.putPod(scenario.Pods[i].DeepCopy())
+	for i := range from.Pods {
+		c.putPod(from.Pods[i].DeepCopy())
 	}
-	for i := range scenario.Nodes {
-		c.nodes[scenario.Nodes[i].Name] = scenario.Nodes[i].DeepCopy()
+	for i := range from.Nodes {
+		c.nodes[from.Nodes[i].Name] = from.Nodes[i].DeepCopy()
 	}
 	return c
 }

@@ -2,24 +2,24 @@
 //
 //	oracle [-runs N] [-consolidate | -converge LIMIT] SCENARIO.json[.gz]...
 //
-// prints one JSON line a scenario: {"file": "…", "plans": [PLAN, …]}, one plan a run, since Karpenter packs in parallel and its maps
-// have no order.
+// In come files of scenarios (scenario.Scenario). Out goes one line of JSON a scenario, {"file": "…", "plans": [PLAN, …]}, with one plan a
+// run, since Karpenter packs in parallel and its maps have no order. A plan is a scenario.Plan; with -consolidate a DisruptionPlan, with
+// -converge a Trail.
 package main
 
 import (
 	"bufio"
-	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
 	"github.com/go-logr/logr"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"karpenter-serverless/test/go/internal/scenario"
 )
 
 func main() {
@@ -34,16 +34,16 @@ func main() {
 	out := bufio.NewWriter(os.Stdout)
 	defer out.Flush()
 	for _, file := range flag.Args() {
-		scenario, err := readScenario(file)
+		asked, err := scenario.Read[scenario.Scenario](file)
 		if err != nil {
-			fail(fmt.Errorf("%s is not a scenario: %w", file, err))
+			fail(err)
 		}
 		answer := struct {
 			File  string `json:"file"`
 			Plans []any  `json:"plans"`
 		}{File: file}
 		for range *runs {
-			plan, err := ask(context.Background(), scenario, *consolidate, *converge)
+			plan, err := ask(context.Background(), asked, *consolidate, *converge)
 			if err != nil {
 				fail(fmt.Errorf("Karpenter refused %s: %w", file, err))
 			}
@@ -55,8 +55,8 @@ func main() {
 	}
 }
 
-func ask(ctx context.Context, scenario *Scenario, consolidate bool, converge time.Duration) (any, error) {
-	world, err := newWorld(ctx, scenario)
+func ask(ctx context.Context, about *scenario.Scenario, consolidate bool, converge time.Duration) (any, error) {
+	world, err := newWorld(ctx, about)
 	if err != nil {
 		return nil, err
 	}
@@ -67,24 +67,6 @@ func ask(ctx context.Context, scenario *Scenario, consolidate bool, converge tim
 		return world.consolidate()
 	}
 	return world.solve()
-}
-
-func readScenario(file string) (*Scenario, error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	if bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
-		reader, err := gzip.NewReader(bytes.NewReader(data))
-		if err != nil {
-			return nil, err
-		}
-		if data, err = io.ReadAll(reader); err != nil {
-			return nil, err
-		}
-	}
-	scenario := &Scenario{}
-	return scenario, json.Unmarshal(data, scenario)
 }
 
 func fail(err error) {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"sigs.k8s.io/karpenter/pkg/controllers/disruption"
+
+	"karpenter-serverless/test/go/internal/scenario"
 )
 
 // DisruptionPlan is one pass over the disruption methods: the first that finds something to do decides.
@@ -16,11 +18,11 @@ type DisruptionPlan struct {
 
 // PlannedCommand is what one method would do.
 type PlannedCommand struct {
-	Method       string         `json:"method"`
-	Candidates   []string       `json:"candidates"`
-	Replacements []PlannedClaim `json:"replacements"`
-	Decision     string         `json:"decision"`
-	Savings      float64        `json:"savings"`
+	Method       string                  `json:"method"`
+	Candidates   []string                `json:"candidates"`
+	Replacements []scenario.PlannedClaim `json:"replacements"`
+	Decision     string                  `json:"decision"`
+	Savings      float64                 `json:"savings"`
 }
 
 // trusting lets every command through: a scenario does not change in the 15 seconds for which Karpenter would wait.
@@ -90,7 +92,7 @@ func plannedCommand(method string, command disruption.Command) PlannedCommand {
 	planned := PlannedCommand{
 		Method:       method,
 		Candidates:   command.SourceNodeNames(),
-		Replacements: []PlannedClaim{},
+		Replacements: []scenario.PlannedClaim{},
 		Decision:     string(command.Decision()),
 		Savings:      math.Round(command.EstimatedSavings()*1e4) / 1e4,
 	}

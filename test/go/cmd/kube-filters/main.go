@@ -2,7 +2,9 @@
 //
 //	kube-filters SCENARIOS PLANS
 //
-// For each NNN.plan.json of the second folder it reads NNN.scenario.json of the first and prints one line of JSON: {"file", "violations"}.
+// In come NNN.plan.json (scenario.Plan) of the second folder, each with NNN.scenario.json (scenario.Scenario) of the first. Out goes one line
+// of JSON a plan, {"file", "violations"}: the pods that no order tried could place, each with the filter's reason. A pair that cannot be read
+// or played has "error" instead.
 package main
 
 import (
@@ -18,6 +20,8 @@ import (
 
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
+
+	"karpenter-serverless/test/go/internal/scenario"
 )
 
 type verdict struct {
@@ -68,15 +72,15 @@ func main() {
 
 // judgeFile never fails: what goes wrong is told in the verdict.
 func judgeFile(name, scenarioPath, planPath string) verdict {
-	var s scenario
-	var p plan
-	if err := readJSON(scenarioPath, &s); err != nil {
+	s, err := scenario.Read[scenario.Scenario](scenarioPath)
+	if err != nil {
 		return verdict{File: name, Violations: []violation{}, Error: err.Error()}
 	}
-	if err := readJSON(planPath, &p); err != nil {
+	p, err := scenario.Read[scenario.Plan](planPath)
+	if err != nil {
 		return verdict{File: name, Violations: []violation{}, Error: err.Error()}
 	}
-	violations, err := newJudged(&s, &p).judge(context.Background())
+	violations, err := newJudged(s, p).judge(context.Background())
 	if err != nil {
 		return verdict{File: name, Violations: []violation{}, Error: err.Error()}
 	}

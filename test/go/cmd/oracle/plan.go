@@ -9,46 +9,25 @@ import (
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 	"sigs.k8s.io/karpenter/pkg/controllers/provisioning/scheduling"
 	"sigs.k8s.io/karpenter/pkg/utils/node"
+
+	"karpenter-serverless/test/go/internal/scenario"
 )
 
-// Plan is what one run of the provisioner decides.
-type Plan struct {
-	NewNodeClaims []PlannedClaim    `json:"newNodeClaims"`
-	ExistingNodes []PlannedNode     `json:"existingNodes"`
-	PodErrors     map[string]string `json:"podErrors"`
-}
-
-// PlannedClaim is one machine to launch.
-type PlannedClaim struct {
-	NodePool      string                                    `json:"nodePool"`
-	Requirements  []v1.NodeSelectorRequirementWithMinValues `json:"requirements"`
-	Taints        []corev1.Taint                            `json:"taints"`
-	InstanceTypes []string                                  `json:"instanceTypes"`
-	Requests      corev1.ResourceList                       `json:"requests"`
-	Pods          []string                                  `json:"pods"`
-}
-
-// PlannedNode is a node that takes pods.
-type PlannedNode struct {
-	Name string   `json:"name"`
-	Pods []string `json:"pods"`
-}
-
-func (w *world) solve() (*Plan, error) {
+func (w *world) solve() (*scenario.Plan, error) {
 	results, err := w.provisioner.Schedule(w.ctx)
 	if err != nil {
 		return nil, err
 	}
-	plan := &Plan{NewNodeClaims: []PlannedClaim{}, ExistingNodes: []PlannedNode{}, PodErrors: map[string]string{}}
+	plan := &scenario.Plan{NewNodeClaims: []scenario.PlannedClaim{}, ExistingNodes: []scenario.PlannedNode{}, PodErrors: map[string]string{}}
 	for _, claim := range results.NewNodeClaims {
 		plan.NewNodeClaims = append(plan.NewNodeClaims, plannedClaim(claim))
 	}
 	for _, node := range results.ExistingNodes {
 		if len(node.Pods) > 0 {
-			plan.ExistingNodes = append(plan.ExistingNodes, PlannedNode{Name: node.Name(), Pods: namesOf(node.Pods)})
+			plan.ExistingNodes = append(plan.ExistingNodes, scenario.PlannedNode{Name: node.Name(), Pods: namesOf(node.Pods)})
 		}
 	}
-	slices.SortFunc(plan.ExistingNodes, func(a, b PlannedNode) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(plan.ExistingNodes, func(a, b scenario.PlannedNode) int { return cmp.Compare(a.Name, b.Name) })
 	for pod, err := range results.PodErrors {
 		plan.PodErrors[nameOf(pod)] = err.Error()
 	}
@@ -56,7 +35,7 @@ func (w *world) solve() (*Plan, error) {
 }
 
 // explainIgnored adds the pods that the provisioner only logs, because it refuses them before it looks for a place.
-func (w *world) explainIgnored(plan *Plan) error {
+func (w *world) explainIgnored(plan *scenario.Plan) error {
 	pods, err := node.GetProvisionablePods(w.ctx, w.client)
 	if err != nil {
 		return err
@@ -69,8 +48,8 @@ func (w *world) explainIgnored(plan *Plan) error {
 	return nil
 }
 
-func plannedClaim(claim *scheduling.NodeClaim) PlannedClaim {
-	planned := PlannedClaim{
+func plannedClaim(claim *scheduling.NodeClaim) scenario.PlannedClaim {
+	planned := scenario.PlannedClaim{
 		NodePool:      claim.NodePoolName,
 		Requirements:  claim.Requirements.NodeSelectorRequirements(),
 		Taints:        append([]corev1.Taint{}, claim.Spec.Taints...),
@@ -79,10 +58,10 @@ func plannedClaim(claim *scheduling.NodeClaim) PlannedClaim {
 		Pods:          namesOf(claim.Pods),
 	}
 	// Every template holds these two, so that daemonsets which ask for them count; no claim is created with them.
-	planned.Requirements = slices.DeleteFunc(planned.Requirements, func(r v1.NodeSelectorRequirementWithMinValues) bool {
+	planned.Requirements = slices.DeleteFunc(planned.Requirements, func(r scenario.Requirement) bool {
 		return r.Key == v1.NodeRegisteredLabelKey || r.Key == v1.NodeInitializedLabelKey
 	})
-	slices.SortFunc(planned.Requirements, func(a, b v1.NodeSelectorRequirementWithMinValues) int { return cmp.Compare(a.Key, b.Key) })
+	slices.SortFunc(planned.Requirements, func(a, b scenario.Requirement) int { return cmp.Compare(a.Key, b.Key) })
 	for _, requirement := range planned.Requirements {
 		slices.Sort(requirement.Values)
 	}
