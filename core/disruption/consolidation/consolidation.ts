@@ -1,5 +1,6 @@
 import { CAPACITY_TYPE, ZONE } from "../../model/labels.ts";
 import type { PlannedNodeClaim } from "../../model/plan.ts";
+import { MIN_SAVINGS } from "../../model/prices.ts";
 import type { ConsolidationTrial } from "../../scheduling/make-trial.ts";
 import type { Effort } from "../../scheduling/search.ts";
 import type { Blocked } from "../cluster/blocked.ts";
@@ -120,9 +121,6 @@ function cheaperReplacement(
 /** CreateFleet takes 60 overrides; more types than these make a command of many replacements large for nothing. */
 const TYPES_OF_MANY = 60;
 
-/** Prices are given to a hundredth of a cent and finer; less than this (USD per hour) saves nothing. */
-const NO_SAVING = 1e-6;
-
 /** Claims that cost less together than the candidates do, whatever each is launched as: what is saved is shared out by their prices. */
 function cheaperReplacements(
   planned: readonly PlannedNodeClaim[],
@@ -130,7 +128,7 @@ function cheaperReplacements(
   context: ConsolidationContext,
 ): readonly Replacement[] | Blocked {
   // Sums of prices differ in their last digits: without this, nodes of one price could take each other's place for ever.
-  const costs = totalPrice(candidates) - NO_SAVING;
+  const costs = totalPrice(candidates) - MIN_SAVINGS;
   const needs = planned.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
   if (planned.length > 1 && needs >= costs) return { reason: "NotCheaper", needs, costs };
   const replacements: Replacement[] = [];

@@ -1,4 +1,4 @@
-import { EXTRA_NODE, NODE_HOUR } from "../../model/prices.ts";
+import { EXTRA_NODE_PRICE, NODE_VOLUME_PRICE } from "../../model/prices.ts";
 import type { Blocked } from "../cluster/blocked.ts";
 import type { Candidate } from "../cluster/candidate.ts";
 import type { DisruptionSettings } from "../settings.ts";
@@ -26,13 +26,13 @@ export function netSavingsOfSet(
   savesPerHour: number,
   newNodes: number,
 ): number {
-  const volumes = NODE_HOUR * (candidates.length - newNodes);
+  const volumes = NODE_VOLUME_PRICE * (candidates.length - newNodes);
   return netSavings(settings, candidates, savesPerHour + volumes) - costOfMoreNodes(candidates.length, newNodes);
 }
 
 /** What a move must save for the sake of its growing number of nodes, USD per hour. */
 export function costOfMoreNodes(before: number, after: number): number {
-  return EXTRA_NODE * Math.max(0, after - before);
+  return EXTRA_NODE_PRICE * Math.max(0, after - before);
 }
 
 /** Set when the saving does not repay the move within the horizon. */

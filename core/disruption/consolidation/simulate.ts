@@ -1,5 +1,5 @@
 import type { Plan, PlannedNodeClaim } from "../../model/plan.ts";
-import { EXTRA_NODE } from "../../model/prices.ts";
+import { EXTRA_NODE_PRICE } from "../../model/prices.ts";
 import { isPending, podKey } from "../../pods/predicates.ts";
 import type { ConsolidationTrial, MakeTrial } from "../../scheduling/make-trial.ts";
 import type { Effort } from "../../scheduling/search.ts";
@@ -60,7 +60,7 @@ export function trialFor(view: ClusterView, candidates: readonly Candidate[], ma
   return makeTrial(view.bufferRoom().snapshot, {
     podsByNode: new Map(candidates.map(({ node, moving }) => [node, moving])),
     closed: new Set([...settlingNodes(view), ...notUp]),
-    nodeHour: EXTRA_NODE,
+    nodeHour: EXTRA_NODE_PRICE,
   });
 }
 
@@ -82,7 +82,7 @@ export function tryRemoval(
     reservedMode: "fallback",
     settling,
     effort,
-    ...(settle && { nodeHour: EXTRA_NODE }),
+    ...(settle && { nodeHour: EXTRA_NODE_PRICE }),
   });
   const pending = new Set(snapshot.pods.filter(isPending).map(podKey));
   // Nobody is worse off when room for later moves to a node that is still coming up. Consolidation must not lose it; drift has to go on.

@@ -1,3 +1,4 @@
+import { PRICE_TOLERANCE } from "../../model/prices.ts";
 import type { BlockedNode } from "../cluster/blocked.ts";
 import { allowance, type PoolBudget } from "../cluster/budget.ts";
 import type { Candidate } from "../cluster/candidate.ts";
@@ -20,9 +21,6 @@ interface Found extends Move {
   readonly candidates: readonly Candidate[];
   readonly savings: number;
 }
-
-/** Less than this (USD per hour) is no difference. */
-const EPSILON = 1e-9;
 
 /**
  * Bisects for the longest prefix that can go together: more nodes fit into one only while fewer do. Of all that were tried, the prefix
@@ -51,7 +49,7 @@ function bestPrefix(
             savings: savingsOf(batch, outcome.replacements),
           };
     tried.set(length, found);
-    if (found && (!best || found.savings > best.savings + EPSILON)) best = found;
+    if (found && (!best || found.savings > best.savings + PRICE_TOLERANCE)) best = found;
     return found;
   };
   let low = 2;

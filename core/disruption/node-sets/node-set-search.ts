@@ -1,4 +1,5 @@
 import type { PlannedNodeClaim } from "../../model/plan.ts";
+import { MIN_SAVINGS } from "../../model/prices.ts";
 import type { Blocked, BlockedNode } from "../cluster/blocked.ts";
 import { allowance, type PoolBudget } from "../cluster/budget.ts";
 import { type Candidate, capacityTypeOf, instanceTypeNameOf } from "../cluster/candidate.ts";
@@ -25,8 +26,6 @@ const NODES_PER_TOLERATED_REPLACEMENT = 10;
 /** Sets that the sketch proposes are tried in so many rounds, so many in each. */
 const LOCAL_SEARCH_ROUNDS = 2;
 const PROPOSALS_PER_ROUND = 8;
-/** Less waste than this (USD per hour) is none. */
-const MIN_SAVINGS_POTENTIAL = 1e-6;
 
 /**
  * Chooses the nodes that go together from all pools at once, by what is wasted on them for each pod that must move: first those whose pods fit on
@@ -96,7 +95,7 @@ function addNodes(
   for (const { nodePool } of gone) budget.take(nodePool.metadata.name);
   const taken = new Set(gone);
   const others = potentials.filter(({ candidate, potential }) => {
-    if (potential < MIN_SAVINGS_POTENTIAL || taken.has(candidate)) return false;
+    if (potential < MIN_SAVINGS || taken.has(candidate)) return false;
     return budget.take(candidate.nodePool.metadata.name);
   });
   const trySize = (size: number): Removable | Blocked =>

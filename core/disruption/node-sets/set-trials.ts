@@ -1,3 +1,4 @@
+import { MIN_SAVINGS } from "../../model/prices.ts";
 import type { Effort } from "../../scheduling/search.ts";
 import type { Blocked } from "../cluster/blocked.ts";
 import { type Candidate, nameOfSet, podsMoved } from "../cluster/candidate.ts";
@@ -22,8 +23,6 @@ export const MAX_REPLACEMENTS = 90;
 const MOVE_PENALTY = 0.003;
 /** Waiting for a new node, and paying twice meanwhile, is as much trouble as moving so many pods. */
 const MOVES_PER_LAUNCH = 3;
-/** Less than this (USD per hour) is no difference. */
-const EPSILON = 1e-6;
 
 function rank({ candidates, replacements, net }: Removable): number {
   return net - MOVE_PENALTY * (podsMoved(candidates) + MOVES_PER_LAUNCH * replacements.length);
@@ -70,7 +69,7 @@ export class SetTrials {
 
   #note(candidates: readonly Candidate[], result: Removable | Blocked): void {
     this.#tried.push({ candidates, result });
-    if ("net" in result && (this.#best === undefined || rank(result) > rank(this.#best) + EPSILON)) this.#best = result;
+    if ("net" in result && (this.#best === undefined || rank(result) > rank(this.#best) + MIN_SAVINGS)) this.#best = result;
   }
 
   #outcome(candidates: readonly Candidate[], mostReplacements: number, effort: Effort): Removable | Blocked {
