@@ -6,10 +6,9 @@ import { nextBudgetChange, type PoolBudget, poolBudgets } from "./cluster/budget
 import { type Candidate, findCandidates, isEmpty } from "./cluster/candidate.ts";
 import { consolidatableFrom } from "./cluster/consolidate-after.ts";
 import { type ClusterView, viewCluster } from "./cluster/view.ts";
-import { newCommand, reasonOf } from "./command/command.ts";
-import { type Score, scores } from "./consolidation/balanced.ts";
+import { newCommand } from "./command/command.ts";
 import { type ConsolidationContext, consolidationBlock, isConsolidationCandidate } from "./consolidation/consolidation.ts";
-import type { Decision, Method, Pass, Tried } from "./consolidation/decision.ts";
+import { type Decision, type Method, type Pass, reasonOf, type Tried } from "./consolidation/decision.ts";
 import type { DisruptionInput } from "./consolidation/input.ts";
 import { simulateWithSolve, trialFor } from "./consolidation/simulate.ts";
 import { drift } from "./methods/drift.ts";
@@ -18,13 +17,14 @@ import { singleNode } from "./methods/single-node.ts";
 import { staticDrift } from "./methods/static-drift.ts";
 import { multiNode } from "./node-sets/multi-node.ts";
 import { findNodeSet } from "./node-sets/node-set-search.ts";
-import { consolidationCounts, consolidationScores } from "./reports/plan-counts.ts";
-import { approvedEvents, blockedEvents, budgetEvents, candidateEvents, type DedupedEvent } from "./reports/plan-events.ts";
-import { blockedGauges, budgetGauges, eligibleGauge, type Gauge } from "./reports/plan-gauges.ts";
 import { describeBlocked } from "./reports/wording.ts";
 
 /** What one pass of disruption decided. */
 export interface DisruptionPlan {
+  /** The cluster that the pass was decided on. */
+  readonly view: ClusterView;
+  /** The methods that ran, in order; the last one decided `command`, if there is one. */
+  readonly passes: readonly Pass[];
   /** To be written; then `advanceCommand` carries it on. One pass decides on at most one. */
   readonly command?: CommandRecord;
   /** Every node that stays, and why. */
@@ -35,12 +35,6 @@ export interface DisruptionPlan {
   readonly nextDueAt: number | undefined;
   /** Sets of nodes that were tried, in that order. */
   readonly tried: readonly Tried[];
-  readonly events: readonly DedupedEvent[];
-  readonly gauges: readonly Gauge[];
-  /** What happened in this pass, to be added up. */
-  readonly counts: readonly Gauge[];
-  /** What was measured in this pass, each value for itself. */
-  readonly observations: readonly Gauge[];
   /** Room that CapacityBuffers want is missing and can be bought: provisioning should look. */
   readonly lacksRoom: boolean;
   /** Set when the search ran out of time: give it to the next pass. */
@@ -129,12 +123,6 @@ function nextDue(view: ClusterView, from: readonly number[], blocked: readonly B
   return next === Number.POSITIVE_INFINITY ? undefined : next;
 }
 
-/** How policy Balanced judged what was decided; it has no say in emptiness and drift. */
-function balance(view: ClusterView, decision: Decision | undefined, command: CommandRecord | undefined): readonly Score[] {
-  const consolidates = command?.method === "multi" || command?.method === "single";
-  return consolidates && decision?.found ? scores(view, decision.found.candidates, command.savingsPerHour) : [];
-}
-
 /**
  * One pass over the cluster: at most one command, and for every other node why it stays (disruption.md §1). Decides nothing while a
  * command is being validated: what that one will change is not known yet.
@@ -160,29 +148,15 @@ export function planDisruption(input: DisruptionInput): DisruptionPlan {
   const unseenPools = passes.at(-1)?.decision.unseenPools;
   const command =
     last?.decision.found && newCommand({ cluster: settings.cluster, id: input.newId(), now, method: last.method, ...last.decision.found });
-  const balanced = balance(view, last?.decision, command);
   return {
+    view,
+    passes,
     ...(command ? { command } : {}),
     blocked: blocked.map((node) => ({ ...node, message: describeBlocked(node.blocked) })),
     consolidatable,
     tried: passes.flatMap(({ decision }) => decision.tried ?? []),
     lacksRoom: view.bufferRoom().isShort,
     nextDueAt: command?.dueAt ?? nextDue(view, times, blocked),
-    events: [
-      ...blockedEvents(view, blocked),
-      ...passes.flatMap(({ method, budgets }) => budgetEvents(view, reasonOf(method), budgets)),
-      ...(command ? candidateEvents(view, command) : []),
-      ...(command ? approvedEvents(view, command, balanced) : []),
-    ],
-    gauges: [
-      ...passes.flatMap(({ method, decision, budgets }) => [
-        eligibleGauge(reasonOf(method), decision.eligible),
-        ...budgetGauges(reasonOf(method), budgets),
-      ]),
-      ...blockedGauges(blocked),
-    ],
-    counts: consolidationCounts(view, passes),
-    observations: consolidationScores(balanced),
     ...(unseenPools ? { unseenPools } : {}),
   };
 }

@@ -1,22 +1,10 @@
-import type { CommandCandidate, CommandRecord, DisruptionReason } from "../../model/command-record.ts";
+import type { CommandCandidate, CommandRecord } from "../../model/command-record.ts";
 import type { PlannedNodeClaim } from "../../model/plan.ts";
 import { podKey } from "../../pods/predicates.ts";
 import { type Candidate, capacityTypeOf, instanceTypeNameOf, zoneOf } from "../cluster/candidate.ts";
-import type { Method } from "../consolidation/decision.ts";
+import { type Method, reasonOf } from "../consolidation/decision.ts";
 import { savingsOf } from "../prices/savings.ts";
 import { VALIDATION_DELAY_MS } from "../settings.ts";
-
-const REASONS: Readonly<Record<Method, DisruptionReason>> = {
-  emptiness: "Empty",
-  drift: "Drifted",
-  multi: "Underutilized",
-  single: "Underutilized",
-};
-
-/** The reason under which the method's disruptions count against budgets, and the value of the metrics' label `reason`. */
-export function reasonOf(method: Method): DisruptionReason {
-  return REASONS[method];
-}
 
 /** Karpenter's metric label; nothing for drift, which is not consolidation. */
 export function consolidationTypeOf(method: CommandRecord["method"]): string {
@@ -55,7 +43,7 @@ export function newCommand(decided: {
     id,
     version: 0,
     method,
-    reason: REASONS[method],
+    reason: reasonOf(method),
     decision: replacements.length > 0 ? "replace" : "delete",
     candidates,
     replacements,

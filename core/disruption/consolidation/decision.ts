@@ -1,4 +1,4 @@
-import type { CommandRecord } from "../../model/command-record.ts";
+import type { CommandRecord, DisruptionReason } from "../../model/command-record.ts";
 import type { PlannedNodeClaim } from "../../model/plan.ts";
 import type { Blocked, BlockedNode } from "../cluster/blocked.ts";
 import type { PoolBudget } from "../cluster/budget.ts";
@@ -7,6 +7,18 @@ import type { Destinations } from "./simulate.ts";
 
 /** How nodes are chosen; expiration chooses nothing, the lifecycle does it when its time comes. */
 export type Method = Exclude<CommandRecord["method"], "expiration">;
+
+const REASONS: Readonly<Record<Method, DisruptionReason>> = {
+  emptiness: "Empty",
+  drift: "Drifted",
+  multi: "Underutilized",
+  single: "Underutilized",
+};
+
+/** The reason under which the method's disruptions count against budgets, and the value of the metrics' label `reason`. */
+export function reasonOf(method: Method): DisruptionReason {
+  return REASONS[method];
+}
 
 /** A set of nodes that was thought away, and what came of it. */
 export interface Tried {
