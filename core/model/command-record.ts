@@ -38,3 +38,12 @@ export interface CommandRecord {
   readonly since: number;
   readonly dueAt: number;
 }
+
+/**
+ * NodeClaims that commands under way are about to remove: their pods are planned as if pending. A command that is being
+ * validated or rolled back does not count, because pods of a node that stays would get a second node.
+ */
+export function disruptingClaims(commands: readonly CommandRecord[]): ReadonlySet<string> {
+  const removing = commands.filter(({ phase }) => phase === "Replacing" || phase === "Deleting");
+  return new Set(removing.flatMap(({ candidates }) => candidates.map(({ nodeClaim }) => nodeClaim)));
+}

@@ -3,11 +3,11 @@ import { CAPACITY_TYPE, INSTANCE_TYPE, NODE_POOL, ZONE } from "../../model/label
 import type { NodePool } from "../../model/node-pool.ts";
 import type { Pod } from "../../model/pod.ts";
 import { isCurrentlyReschedulable } from "../../pods/disruption-budget.ts";
+import { rescheduleDisruptionCost } from "../../pods/eviction-cost.ts";
 import { isReschedulable } from "../../pods/predicates.ts";
 import { nodePrice } from "../prices/price.ts";
 import type { Blocked, BlockedNode } from "./blocked.ts";
 import { consolidatableFrom } from "./consolidate-after.ts";
-import { disruptionCost } from "./disruption-cost.ts";
 import { NODE_RULES, POD_RULES } from "./rules/all.ts";
 import type { Rule } from "./rules/rule.ts";
 import { type ClusterView, type Machine, pdbsFor } from "./view.ts";
@@ -66,7 +66,7 @@ function candidateOf(machine: Machine, view: ClusterView): Candidate | Blocked {
     pricePerHour: nodePrice(machine.labels, types),
     reschedulable,
     moving: reschedulable.filter((pod) => isCurrentlyReschedulable(pod, pdbsFor(view, pod), view.now)),
-    disruptionCost: disruptionCost(reschedulable),
+    disruptionCost: rescheduleDisruptionCost(reschedulable),
     virtualPods: view.bufferRoom().byNode.get(machine.name) ?? 0,
     consolidatableFrom: consolidatableFrom(machine.claim, nodePool, machine.record),
     heldByPod: firstOf(POD_RULES, machine, view),
@@ -95,6 +95,14 @@ export function isEmpty(candidate: Candidate): boolean {
 /** As far as pods that exist go. */
 export function hasNothingToMove({ disruptionCost: cost }: Candidate): boolean {
   return cost <= 1;
+}
+
+/**
+ * Sorts by Karpenter's SavingsRatio, price per disruption cost, highest first. Karpenter leaves the order of ties open;
+ * here the node name decides, so that equal input gives equal output (karpenter: pkg/controllers/disruption/types.go, Candidate.SavingsRatio).
+ */
+export function byPricePerDisruptionCost(a: Candidate, b: Candidate): number {
+  return b.pricePerHour / b.disruptionCost - a.pricePerHour / a.disruptionCost || (a.node < b.node ? -1 : 1);
 }
 
 /** Pods that would move if these nodes went. */

@@ -1,4 +1,4 @@
-import type { CommandRecord } from "../../model/command-record.ts";
+import { type CommandRecord, disruptingClaims } from "../../model/command-record.ts";
 import type { NodeClaim } from "../../model/node-claim.ts";
 import type { NodeClaimRecord } from "../../model/node-claim-record.ts";
 import type { NodePool } from "../../model/node-pool.ts";
@@ -33,15 +33,6 @@ export interface ClusterView {
   readonly nominatedUntil: ReadonlyMap<string, number>;
   /** Room that CapacityBuffers want; worked out when first asked for. */
   readonly bufferRoom: () => BufferRoom;
-}
-
-/**
- * NodeClaims that commands under way are about to remove: their pods are planned as if pending. Not those of a command that is
- * still being validated, nor of one that is rolled back: marked too early, their pods would get nodes twice (traps.md 5).
- */
-export function disruptingClaims(commands: readonly CommandRecord[]): ReadonlySet<string> {
-  const going = commands.filter(({ phase }) => phase === "Replacing" || phase === "Deleting");
-  return new Set(going.flatMap(({ candidates }) => candidates.map(({ nodeClaim }) => nodeClaim)));
 }
 
 function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {

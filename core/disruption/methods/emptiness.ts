@@ -1,8 +1,7 @@
 import type { Blocked, BlockedNode } from "../cluster/blocked.ts";
 import { allowance, type PoolBudget } from "../cluster/budget.ts";
-import { type Candidate, isEmpty } from "../cluster/candidate.ts";
+import { byPricePerDisruptionCost, type Candidate, isEmpty } from "../cluster/candidate.ts";
 import { consolidateAfterMs } from "../cluster/consolidate-after.ts";
-import { byGain } from "../cluster/disruption-cost.ts";
 import type { Decision } from "../consolidation/decision.ts";
 
 /** Why an empty node stays (disruption.md §4). */
@@ -25,7 +24,7 @@ export function isEmptinessCandidate(candidate: Candidate, now: number): boolean
 export function emptiness(candidates: readonly Candidate[], budgets: ReadonlyMap<string, PoolBudget>, now: number): Decision {
   const budget = allowance(budgets);
   const blocked: BlockedNode[] = [];
-  const eligible = candidates.filter((candidate) => isEmptinessCandidate(candidate, now)).sort(byGain);
+  const eligible = candidates.filter((candidate) => isEmptinessCandidate(candidate, now)).sort(byPricePerDisruptionCost);
   const going = eligible.filter((candidate) => {
     const nodePool = candidate.nodePool.metadata.name;
     if (budget.take(nodePool)) return true;

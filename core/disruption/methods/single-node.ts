@@ -2,8 +2,7 @@ import { podKey } from "../../pods/predicates.ts";
 import type { ConsolidationTrial } from "../../scheduling/make-trial.ts";
 import type { Blocked, BlockedNode } from "../cluster/blocked.ts";
 import { allowance, type PoolBudget } from "../cluster/budget.ts";
-import type { Candidate } from "../cluster/candidate.ts";
-import { byGain } from "../cluster/disruption-cost.ts";
+import { byPricePerDisruptionCost, type Candidate } from "../cluster/candidate.ts";
 import { type ConsolidationContext, consolidate, isConsolidationCandidate } from "../consolidation/consolidation.ts";
 import type { Decision } from "../consolidation/decision.ts";
 import { MAX_REPLACEMENTS } from "../node-sets/set-trials.ts";
@@ -48,7 +47,7 @@ export function singleNode(
 ): Decision {
   const budget = allowance(budgets);
   const blocked: BlockedNode[] = [];
-  const eligible = candidates.filter((candidate) => isConsolidationCandidate(candidate, context.view.now)).sort(byGain);
+  const eligible = candidates.filter((candidate) => isConsolidationCandidate(candidate, context.view.now)).sort(byPricePerDisruptionCost);
   const unseen = new Set(eligible.map(({ nodePool }) => nodePool.metadata.name));
   for (const candidate of inTurns(eligible, options.unseenPools)) {
     if (options.outOfTime?.()) return { blocked, eligible: eligible.length, unseenPools: [...unseen] };

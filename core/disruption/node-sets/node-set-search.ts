@@ -2,8 +2,7 @@ import type { PlannedNodeClaim } from "../../model/plan.ts";
 import { MIN_SAVINGS } from "../../model/prices.ts";
 import type { Blocked, BlockedNode } from "../cluster/blocked.ts";
 import { allowance, type PoolBudget } from "../cluster/budget.ts";
-import { type Candidate, capacityTypeOf, instanceTypeNameOf } from "../cluster/candidate.ts";
-import { byGain } from "../cluster/disruption-cost.ts";
+import { byPricePerDisruptionCost, type Candidate, capacityTypeOf, instanceTypeNameOf } from "../cluster/candidate.ts";
 import { type ConsolidationContext, isConsolidationCandidate } from "../consolidation/consolidation.ts";
 import type { Decision } from "../consolidation/decision.ts";
 import { capacityTypeOfPlanned } from "../consolidation/replacement.ts";
@@ -39,7 +38,7 @@ export function findNodeSet(
   outOfTime: () => boolean = () => false,
 ): Decision {
   const { view } = context;
-  const eligible = candidates.filter((candidate) => isConsolidationCandidate(candidate, view.now)).sort(byGain);
+  const eligible = candidates.filter((candidate) => isConsolidationCandidate(candidate, view.now)).sort(byPricePerDisruptionCost);
   const trial = eligible.length > 0 ? context.trial?.() : undefined;
   if (trial === undefined) return { blocked: [], eligible: eligible.length };
   const potentials = bySavingsRatio(eligible, trial);
