@@ -9,8 +9,8 @@ export const NODE_VOLUME_PRICE = 0.0022;
 
 /**
  * What each node more than before must save in consolidation, USD per hour, and what consolidation adds to the price of
- * each new node: a node has a volume, addresses and DaemonSet pods, and an operator looks after it. It keeps consolidation
- * from replacing one large node by several small ones to save a cent. No benchmark has tuned it.
+ * each new node: a node has a volume, addresses and DaemonSet pods, and an operator looks after it. It keeps
+ * consolidation from replacing one large node by several small ones to save a cent. No benchmark has tuned it.
  */
 export const EXTRA_NODE_PRICE = 0.02;
 
@@ -18,7 +18,7 @@ export const EXTRA_NODE_PRICE = 0.02;
 export const PRICE_TOLERANCE = 1e-9;
 
 /**
- * Savings below this count as none (USD per hour): AWS states prices to a hundredth of a cent or finer. Without it, nodes
- * of one price could replace each other for ever, because sums of floats differ in their last digits.
+ * Savings below this count as none (USD per hour): AWS states prices to a hundredth of a cent or finer. Without it,
+ * nodes of one price could replace each other for ever, because sums of floats differ in their last digits.
  */
 export const MIN_SAVINGS = 1e-6;

@@ -6,13 +6,13 @@ import { type Method, reasonOf } from "../consolidation/decision.ts";
 import { savingsOf } from "../prices/savings.ts";
 import { VALIDATION_DELAY_MS } from "../settings.ts";
 
-/** Karpenter's metric label; nothing for drift, which is not consolidation. */
+/** Karpenter's metric label consolidation_type; empty for Drift, which is not consolidation. */
 export function consolidationTypeOf(method: CommandRecord["method"]): string {
   if (method === "emptiness") return "empty";
   return method === "multi" || method === "single" ? method : "";
 }
 
-/** A candidate as a command remembers it. */
+/** A candidate as a command stores it. */
 export function commandCandidate(candidate: Candidate): CommandCandidate {
   return {
     nodeClaim: candidate.nodeClaim,
@@ -26,7 +26,10 @@ export function commandCandidate(candidate: Candidate): CommandCandidate {
   };
 }
 
-/** A decision as it is stored before anything is done about it. Drift does not wait: what drifted stays drifted. */
+/**
+ * The command of a decision, to be stored before anything is done. Drift is due at once, because a drifted node stays
+ * drifted.
+ */
 export function newCommand(decided: {
   readonly cluster: string;
   readonly id: string;

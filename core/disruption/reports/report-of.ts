@@ -1,5 +1,5 @@
-// What a pass of disruption reports: comes in its plan, goes out as Kubernetes events, gauges and counters, in Karpenter's
-// names and words. Nothing is decided here, and nothing is published: functions/disruption does that.
+// What a pass of disruption reports: comes in its plan, goes out as Kubernetes events, gauges and counters, in
+// Karpenter's names and words. Nothing is decided here, and nothing is published: functions/disruption does that.
 
 import type { CommandRecord } from "../../model/command-record.ts";
 import type { BlockedNode } from "../cluster/blocked.ts";
@@ -51,7 +51,10 @@ export function reportOf({ view, command, blocked, passes }: Reportable): Disrup
   };
 }
 
-/** The scores of policy Balanced for the decided command; empty for emptiness and drift, which the policy does not score. */
+/**
+ * The scores of policy Balanced for the decided command; empty for emptiness and drift, which the policy does not
+ * score.
+ */
 function balancedScores(view: ClusterView, decision: Decision | undefined, command: CommandRecord | undefined): readonly Score[] {
   const consolidates = command?.method === "multi" || command?.method === "single";
   return consolidates && decision?.found ? scores(view, decision.found.candidates, command.savingsPerHour) : [];
