@@ -5,6 +5,7 @@ import { heal } from "../../core/disruption/command/marking.ts";
 import { simulateWithSolve } from "../../core/disruption/consolidation/simulate.ts";
 import { planDisruption } from "../../core/disruption/plan.ts";
 import { podEvents } from "../../core/disruption/reports/pod-events.ts";
+import { reportOf } from "../../core/disruption/reports/report-of.ts";
 import { driftedClaims } from "../../core/drift/drifted-claims.ts";
 import type { CommandRecord } from "../../core/model/command-record.ts";
 import type { Lease } from "../../core/model/lease.ts";
@@ -72,15 +73,16 @@ export async function disrupt(reason: string, deps: ClusterDeps): Promise<void> 
     if (state.headroom.length > 0) wakeTimes.push(deps.now() + BUFFERS_EVERY_MS);
     if (plan.lacksRoom)
       await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, reason: "room of CapacityBuffers is taken" }]);
+    const report = reportOf(plan);
     // CloudWatch charges for each metric in each hour in which it gets a value: a cluster without nodes has nothing to tell.
-    const gauges = state.snapshot.nodeClaims.length > 0 ? plan.gauges : [];
+    const gauges = state.snapshot.nodeClaims.length > 0 ? report.gauges : [];
     for (const { metric, labels, value } of gauges) deps.metrics.gauge(metric, labels, value);
-    for (const { metric, labels, value } of plan.counts) deps.metrics.count(metric, labels, value);
-    for (const { metric, labels, value } of plan.observations) deps.metrics.observe(metric, labels, value);
+    for (const { metric, labels, value } of report.counts) deps.metrics.count(metric, labels, value);
+    for (const { metric, labels, value } of report.observations) deps.metrics.observe(metric, labels, value);
     deps.metrics.observe("voluntary_disruption_decision_evaluation_duration_seconds", {}, (deps.now() - began) / 1_000);
     const drifted = driftedClaims({ ...state, records, now: deps.now() });
     await mirrorConditions(state.snapshot.nodeClaims, { records, consolidatable: plan.consolidatable, drifted }, deps);
-    for (const { event, windowMs } of plan.events) await publishOnce(event, deps, windowMs);
+    for (const { event, windowMs } of report.events) await publishOnce(event, deps, windowMs);
   });
   if (!decided) wakeTimes.push(deps.now() + 2_000);
   await sleepUntil(wakeTimes, deps);
