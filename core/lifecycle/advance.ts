@@ -138,7 +138,7 @@ function timeOut(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim, rea
     fields: { timeout: `${TIMEOUTS[reason] / 60_000}m`, reason },
   };
   // The scheduler says nothing new about pods that still wait (traps.md 16): the planner must hear of it from here.
-  const wakeUp = { kind: "provision", cluster: record.cluster, reason: `${reason} ${record.name}` } as const;
+  const wakeUp = { kind: "provision", cluster: record.cluster, cause: "NodeClaimTerminating", detail: `${reason} ${record.name}` } as const;
   return { ...step, actions: [log, tell, ...step.actions, { type: "Wake", wakeUp }] };
 }
 
@@ -236,7 +236,10 @@ function keep(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step 
   if (record.initializedAt !== undefined && record.dueAt === dueAt) return { actions: [] };
   const write: Action = { type: "WriteRecord", record: { ...record, initializedAt: record.initializedAt ?? view.now, dueAt } };
   // The command that waits for this claim can go on.
-  const wake: Action = { type: "Wake", wakeUp: { kind: "disruption", cluster: record.cluster, reason: `${record.name} is up` } };
+  const wake: Action = {
+    type: "Wake",
+    wakeUp: { kind: "disruption", cluster: record.cluster, cause: "ReplacementReady", detail: record.name },
+  };
   return { actions: record.commandId === undefined ? [write] : [write, wake] };
 }
 

@@ -5,7 +5,7 @@ import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { PublishedEvent } from "../ports/kubernetes.ts";
-import { NODES_WENT, SETTLE_MS } from "../signals/signal.ts";
+import { SETTLE_MS } from "../signals/signal.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
 import { metricLabels, writeConditions } from "./claim-status.ts";
 import { withDisruptedTaint } from "./disrupted-taint.ts";
@@ -47,7 +47,7 @@ export function terminate(view: ClaimView, record: NodeClaimRecord): Step {
   if (node !== undefined) return freeNode(view, node, record);
   if (claim !== undefined && !isDoneWith(claim)) return freeClaim(view, claim, record);
   // The budget that this node used is free again.
-  const wakeUp = { kind: "disruption", cluster: record.cluster, reason: NODES_WENT, delayMs: SETTLE_MS } as const;
+  const wakeUp = { kind: "disruption", cluster: record.cluster, cause: "NodesRemoved", delayMs: SETTLE_MS } as const;
   return {
     actions: [
       { type: "Wake", wakeUp },

@@ -11,8 +11,9 @@ import { withLease } from "../shared/lease.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";
 
 /**
- * Keeps static pools at their `replicas` (gate StaticCapacity): writes intents for what is missing, ends what is too much. Most often there is nothing to
- * do, which costs a few lists and no lease. A kill costs only time: the next sweep counts again.
+ * Keeps static pools at their `replicas` (gate StaticCapacity): writes intents for what is missing, ends what is too
+ * much. Most often there is nothing to do, which costs a few lists and no lease. A kill costs only time: the next sweep
+ * counts again.
  */
 export async function keepReplicas(deps: ClusterDeps): Promise<void> {
   if (!deps.settings.staticCapacity) return;
@@ -26,7 +27,7 @@ export async function keepReplicas(deps: ClusterDeps): Promise<void> {
       if (change.remove > 0) await shrink(change, state, deps);
     }
   });
-  if (!decided) await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, reason: "replicas wait for another decision" }]);
+  if (!decided) await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, cause: "ReplicasPutOff" }]);
 }
 
 /** What there is to do, as far as a look without the lease can tell. */

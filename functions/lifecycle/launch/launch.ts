@@ -128,7 +128,9 @@ async function refuse(
   const terminal = kind === "InsufficientCapacity" ? "insufficient_capacity" : "nodeclass_not_ready";
   // This very version, without the launch: endClaim would read it again, and termination would look for a machine that never was.
   await writeTermination(record, terminal, deps);
-  await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, reason: `${terminal} ${record.name}` }]);
+  await deps.wakeUps.wake([
+    { kind: "provision", cluster: deps.cluster.name, cause: "NodeClaimTerminating", detail: `${terminal} ${record.name}` },
+  ]);
   if (kind === "InsufficientCapacity") {
     const about = { kind: "NodeClaim", metadata: claim.metadata } as const;
     const text = `NodeClaim ${record.name} event: ${message.slice(0, MESSAGE_LIMIT)}`;
