@@ -1,3 +1,4 @@
+import { lineOf } from "../announcements/log-events.ts";
 import { parseDuration } from "../lib/duration.ts";
 import { conditionOf, fromRfc3339, isTrue } from "../model/conditions.ts";
 import {
@@ -165,7 +166,7 @@ function register(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): S
     actions: [
       { type: "TellPool", claim, outcome: { claim: record.name, registered: true } },
       ...writeConditions(view, named, [{ type: "Registered", status: "True" }]),
-      { type: "Log", level: "info", message: "registered nodeclaim", fields: nodeFields(record, node) },
+      { type: "Log", ...lineOf("registered nodeclaim", nodeFields(record, node)) },
       { type: "Count", metric: "nodes_created_total", labels: { nodepool: pool, zone: node.metadata.labels?.[ZONE] ?? "" } },
     ],
     again: true,
@@ -209,9 +210,7 @@ function initialize(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim):
       ...writeConditions(view, claim, [{ type: "Initialized", status: "True" }, consistency(claim, node).condition]),
       {
         type: "Log",
-        level: "info",
-        message: "initialized nodeclaim",
-        fields: { ...nodeFields(record, node), allocatable: node.status?.allocatable ?? {} },
+        ...lineOf("initialized nodeclaim", { ...nodeFields(record, node), allocatable: node.status?.allocatable ?? {} }),
       },
     ],
     again: true,

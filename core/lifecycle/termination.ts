@@ -1,3 +1,4 @@
+import { lineOf } from "../announcements/log-events.ts";
 import { parseDuration } from "../lib/duration.ts";
 import { conditionOf, fromRfc3339, isTrue, rfc3339 } from "../model/conditions.ts";
 import { DISRUPTED_TAINT, EXCLUDE_BALANCERS, NODE_POOL, TERMINATION_FINALIZER, TERMINATION_TIMESTAMP, ZONE } from "../model/labels.ts";
@@ -104,7 +105,7 @@ function drainNode(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim | 
     return {
       actions: [
         { type: "WriteNode", node: tainted },
-        { type: "Log", level: "info", message: "tainted node", fields },
+        { type: "Log", ...lineOf("tainted node", fields) },
       ],
       again: true,
     };
@@ -195,7 +196,7 @@ function freeNode(view: ClaimView, node: Node, record: NodeClaimRecord): Step {
   return {
     actions: [
       { type: "WriteNode", node: { ...node, metadata } },
-      { type: "Log", level: "info", message: "deleted node", fields: { Node: { name: node.metadata.name } } },
+      { type: "Log", ...lineOf("deleted node", { Node: { name: node.metadata.name } }) },
       { type: "Count", metric: "nodes_terminated_total", labels: { nodepool, zone: node.metadata.labels?.[ZONE] ?? "" } },
       ...observe(view, "nodes_termination_duration_seconds", nodepool, node.metadata.deletionTimestamp),
       ...observe(view, "nodes_lifetime_duration_seconds", nodepool, node.metadata.creationTimestamp),
@@ -213,9 +214,7 @@ function freeClaim(view: ClaimView, claim: NodeClaim, record: NodeClaimRecord): 
       { type: "WriteClaim", claim: { ...claim, metadata }, metadata: true, status: false },
       {
         type: "Log",
-        level: "info",
-        message: "deleted nodeclaim",
-        fields: { ...machineFields(record), reason: record.terminating?.reason },
+        ...lineOf("deleted nodeclaim", { ...machineFields(record), reason: record.terminating?.reason }),
       },
       { type: "Count", metric: "nodeclaims_terminated_total", labels },
       ...observe(view, "nodeclaims_termination_duration_seconds", labels["nodepool"], claim.metadata.deletionTimestamp),

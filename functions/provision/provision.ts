@@ -1,3 +1,4 @@
+import { logEvent } from "../../core/announcements/log-events.ts";
 import { realPart } from "../../core/capacity-buffers/real-part.ts";
 import { conditionOf, fromRfc3339 } from "../../core/model/conditions.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
@@ -108,11 +109,11 @@ function report(plan: Plan, records: readonly NodeClaimRecord[], snapshot: Snaps
   const onNodes = real.existingNodes.filter(({ pods }) => pods.length > 0);
   if (onNodes.length > 0) {
     const pods = onNodes.reduce((sum, node) => sum + node.pods.length, 0);
-    log.info("computed unready node(s) will fit pod(s)", { nodes: onNodes.length, pods });
+    logEvent(log, "computed unready node(s) will fit pod(s)", { nodes: onNodes.length, pods });
   }
   records.forEach((record, index) => {
     const planned = plan.newNodeClaims[index] as PlannedNodeClaim;
-    log.info("created nodeclaim", {
+    logEvent(log, "created nodeclaim", {
       NodePool: { name: record.nodePool },
       NodeClaim: { name: record.name },
       requests: planned.requests,
@@ -120,7 +121,7 @@ function report(plan: Plan, records: readonly NodeClaimRecord[], snapshot: Snaps
       "price-per-hour": planned.pricePerHour,
     });
   });
-  for (const [pod, error] of Object.entries(real.podErrors)) log.error("could not schedule pod", { Pod: pod, error });
+  for (const [pod, error] of Object.entries(real.podErrors)) logEvent(log, "could not schedule pod", { Pod: pod, error });
   // Room for later is looked after each minute: a metric that says nothing of pods would cost all the same.
   if (pending.length === 0 && records.length === 0) return;
   deps.metrics.gauge("scheduler_unschedulable_pods_count", { controller: "provisioner" }, Object.keys(real.podErrors).length);

@@ -1,3 +1,4 @@
+import { logEvent } from "../../core/announcements/log-events.ts";
 import { viewCluster } from "../../core/disruption/cluster/view.ts";
 import type { Lease } from "../../core/model/lease.ts";
 import { intentFor } from "../../core/provisioning/intent.ts";
@@ -52,7 +53,7 @@ async function addNodes(change: ReplicaChange, { snapshot }: ClusterState, lease
   }
   const facts = { cluster: deps.cluster.name, now: deps.now(), reason: "provisioned", podUids: [], instanceTypes } as const;
   const records = Array.from({ length: add }, () => intentFor(planned.ok, nodePool, { ...facts, id: deps.newId() }));
-  deps.log.info("provisioning nodeclaims to satisfy replica count", { ...fieldsOf(change), "provision-count": add });
+  logEvent(deps.log, "provisioning nodeclaims to satisfy replica count", { ...fieldsOf(change), "provision-count": add });
   await deps.store.writeIntents(lease, records);
   await deps.wakeUps.wake(records.map(({ name }) => ({ kind: "claim", cluster: deps.cluster.name, claim: name })));
 }
@@ -61,7 +62,7 @@ async function shrink(change: ReplicaChange, { snapshot, records, commands }: Cl
   const { nodePool, remove } = change;
   const view = viewCluster({ snapshot, records, commands, now: deps.now() });
   const { active = [] } = countReplicas({ claims: snapshot.nodeClaims, records, commands }).get(nodePool.metadata.name) ?? {};
-  deps.log.info("deprovisioning nodeclaims to satisfy replica count", { ...fieldsOf(change), "deprovision-count": remove });
+  logEvent(deps.log, "deprovisioning nodeclaims to satisfy replica count", { ...fieldsOf(change), "deprovision-count": remove });
   for (const name of chooseSurplus(view, active, remove)) await terminateClaim(name, "deleted", deps);
 }
 

@@ -1,3 +1,4 @@
+import { lineOf } from "../../announcements/log-events.ts";
 import type { CommandRecord } from "../../model/command-record.ts";
 import type { NodeClaimRecord } from "../../model/node-claim-record.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
@@ -6,7 +7,7 @@ import { type ClusterView, viewCluster } from "../cluster/view.ts";
 import { formatDollars } from "../prices/money.ts";
 import { savingsOf } from "../prices/savings.ts";
 import { onBoth } from "../reports/plan-events.ts";
-import { commandFields, commandName, commandText, disruptingMessage } from "../reports/wording.ts";
+import { commandFields, commandName, commandText, disruptingVia } from "../reports/wording.ts";
 import type { DisruptionSettings } from "../settings.ts";
 import { commandCandidate, consolidationTypeOf } from "./command.ts";
 import type { CommandAction, CommandStep } from "./command-action.ts";
@@ -112,7 +113,7 @@ function execute(scene: Scene, { candidates }: Extract<Validation, { holds: true
   const replacementClaims = replacements.map(({ name }) => name);
   const fields = { ...commandFields(narrowed), "replacement-nodeclaims": replacementClaims };
   const started: readonly CommandAction[] = [
-    { type: "Log", level: "info", message: disruptingMessage(narrowed), fields },
+    { type: "Log", ...lineOf("disrupting nodeclaim(s)", fields, disruptingVia(narrowed)) },
     ...decisionCounts(narrowed),
     ...mark(view, narrowed),
   ];
@@ -211,7 +212,7 @@ function whenDeleting({ command, view, now }: Scene): CommandStep {
   const reason = command.reason.toLowerCase();
   const left = command.candidates.filter(({ nodeClaim }) => stateOf(view, nodeClaim) === "here");
   if (left.length === 0) {
-    const log: CommandAction = { type: "Log", level: "debug", message: "command succeeded", fields: commandFields(command) };
+    const log: CommandAction = { type: "Log", level: "debug", message: "command succeeded", fields: { ...commandFields(command) } };
     return { actions: [log], done: "succeeded" };
   }
   const deletions = left.flatMap(({ nodeClaim }): CommandAction[] => [

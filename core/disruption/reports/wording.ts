@@ -1,3 +1,4 @@
+import type { CommandFields } from "../../announcements/log-events.ts";
 import type { CommandRecord } from "../../model/command-record.ts";
 import type { PlannedNodeClaim } from "../../model/plan.ts";
 import type { Blocked } from "../cluster/blocked.ts";
@@ -135,11 +136,11 @@ function podCount({ candidates }: CommandRecord): number {
   return candidates.reduce((sum, { pods }) => sum + pods.length, 0);
 }
 
-/** The line that users search for: "disrupting nodeclaim(s) via replace, terminating 1 nodes (1 pods) NODE/TYPE/CAPACITY and replacing with …". */
-export function disruptingMessage(command: CommandRecord): string {
+/** How a command disrupts: "replace, terminating 1 nodes (1 pods) NODE/TYPE/CAPACITY and replacing with …". */
+export function disruptingVia(command: CommandRecord): string {
   const nodes = command.candidates.map(({ node, instanceType, capacityType }) => `${node}/${instanceType}/${capacityType}`);
   const going = `terminating ${nodes.length} nodes (${podCount(command)} pods) ${nodes.join(", ")}`;
-  return `disrupting nodeclaim(s) via ${command.decision}, ${going}${replacementText(command.replacements)}`;
+  return `${command.decision}, ${going}${replacementText(command.replacements)}`;
 }
 
 function commandBody({ decision, candidates, replacements }: CommandRecord): string {
@@ -159,7 +160,7 @@ export function commandName(command: CommandRecord): string {
 }
 
 /** The fields of the log line of a command (disruption.md §11). */
-export function commandFields(command: CommandRecord): Readonly<Record<string, unknown>> {
+export function commandFields(command: CommandRecord): CommandFields {
   const { candidates, replacements, decision, reason } = command;
   return {
     reason: reason.toLowerCase(),
