@@ -2,6 +2,7 @@
 // functions/disruption and the command's next state. Nothing is remembered between two steps and nothing is performed
 // here.
 
+import { lineOf } from "../../announcements/log-events.ts";
 import type { CommandRecord } from "../../model/command-record.ts";
 import type { NodeClaimRecord } from "../../model/node-claim-record.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
@@ -10,7 +11,7 @@ import { type ClusterView, viewCluster } from "../cluster/view.ts";
 import { formatDollars } from "../prices/money.ts";
 import { savingsOf } from "../prices/savings.ts";
 import { onBoth } from "../reports/plan-events.ts";
-import { commandFields, commandName, commandText, disruptingMessage } from "../reports/wording.ts";
+import { commandFields, commandName, commandText, disruptingVia } from "../reports/wording.ts";
 import type { DisruptionSettings } from "../settings.ts";
 import { commandCandidate, consolidationTypeOf } from "./command.ts";
 import type { CommandAction, CommandStep } from "./command-action.ts";
@@ -129,7 +130,7 @@ function execute(context: StepContext, { candidates }: Extract<Validation, { hol
   const replacementClaims = replacements.map(({ name }) => name);
   const fields = { ...commandFields(narrowed), "replacement-nodeclaims": replacementClaims };
   const started: readonly CommandAction[] = [
-    { type: "Log", level: "info", message: disruptingMessage(narrowed), fields },
+    { type: "Log", ...lineOf("disrupting nodeclaim(s)", fields, disruptingVia(narrowed)) },
     ...decisionCounts(narrowed),
     ...mark(view, narrowed),
   ];
@@ -228,7 +229,7 @@ function whenDeleting({ command, view, now }: StepContext): CommandStep {
   const reason = command.reason.toLowerCase();
   const left = command.candidates.filter(({ nodeClaim }) => stateOf(view, nodeClaim) === "active");
   if (left.length === 0) {
-    const log: CommandAction = { type: "Log", level: "debug", message: "command succeeded", fields: commandFields(command) };
+    const log: CommandAction = { type: "Log", level: "debug", message: "command succeeded", fields: { ...commandFields(command) } };
     return { actions: [log], done: "succeeded" };
   }
   const deletions = left.flatMap(({ nodeClaim }): CommandAction[] => [

@@ -1,3 +1,4 @@
+import type { CommandFields } from "../../announcements/log-events.ts";
 import type { CommandRecord } from "../../model/command-record.ts";
 import type { PlannedNodeClaim } from "../../model/plan.ts";
 import type { Blocked } from "../cluster/blocked.ts";
@@ -135,14 +136,11 @@ function podCount({ candidates }: CommandRecord): number {
   return candidates.reduce((sum, { pods }) => sum + pods.length, 0);
 }
 
-/**
- * Karpenter's log line: "disrupting nodeclaim(s) via replace, terminating 1 nodes (1 pods) NODE/TYPE/CAPACITY and
- * replacing with …".
- */
-export function disruptingMessage(command: CommandRecord): string {
+/** How a command disrupts: "replace, terminating 1 nodes (1 pods) NODE/TYPE/CAPACITY and replacing with …". */
+export function disruptingVia(command: CommandRecord): string {
   const nodes = command.candidates.map(({ node, instanceType, capacityType }) => `${node}/${instanceType}/${capacityType}`);
   const terminating = `terminating ${nodes.length} nodes (${podCount(command)} pods) ${nodes.join(", ")}`;
-  return `disrupting nodeclaim(s) via ${command.decision}, ${terminating}${replacementText(command.replacements)}`;
+  return `${command.decision}, ${terminating}${replacementText(command.replacements)}`;
 }
 
 function commandBody({ decision, candidates, replacements }: CommandRecord): string {
@@ -162,7 +160,7 @@ export function commandName(command: CommandRecord): string {
 }
 
 /** The log fields of a command (karpenter: pkg/controllers/disruption/types.go, Command.LogValues). */
-export function commandFields(command: CommandRecord): Readonly<Record<string, unknown>> {
+export function commandFields(command: CommandRecord): CommandFields {
   const { candidates, replacements, decision, reason } = command;
   return {
     reason: reason.toLowerCase(),
