@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { startAuditShipper } from "./audit-shipper.ts";
 import { awsJson } from "./aws-call.ts";
+import { removeDir } from "./child.ts";
 import { type Machine, startCluster } from "./cluster.ts";
 import { clusterIdentities, deployedFunctions, deployTemplate, invokeFunction } from "./deploy.ts";
 import { copyTables, startDynamoDbLocal } from "./dynamodb-local.ts";
@@ -62,7 +63,7 @@ const notes = async (kind: string): Promise<readonly Note[]> => {
 };
 const noted = async (kind: string, text: string): Promise<Note> => {
   const within = async (): Promise<Note | undefined> => (await notes(kind)).find((note) => note.detail.S.includes(text));
-  return await eventually(`the function notes ${text} (${kind})`, within, { timeoutMs: 15_000 });
+  return await eventually(`the function notes ${text} (${kind})`, within);
 };
 const send = async (QueueUrl: string, MessageBody: string, MessageGroupId: string): Promise<void> => {
   await awsJson(ministack, "sqs", "AmazonSQS.SendMessage", { QueueUrl, MessageBody, MessageGroupId });
@@ -214,14 +215,12 @@ try {
     await eventually(
       "the token is taken",
       async () => (await invokeFunction<{ status: number }>(ministack, output("ToyName"), ask)).status === 403,
-      { timeoutMs: 5_000 },
     );
     await cluster.kubectl("create", "clusterrole", "smoke", "--verb=list", "--resource=namespaces");
     await cluster.kubectl("create", "clusterrolebinding", "smoke", "--clusterrole=smoke", "--group=smoke");
     await eventually(
       "the role counts",
       async () => (await invokeFunction<{ status: number }>(ministack, output("ToyName"), ask)).status === 200,
-      { timeoutMs: 5_000 },
     );
     const other = await invokeFunction<{ status: number }>(ministack, output("OtherName"), ask);
     assert(other.status === 401, other);
@@ -268,7 +267,7 @@ try {
     const first = await cluster.boot(machine);
     const second = await cluster.boot(machine);
     assert(first.created && !second.created && first.name === nodeName, [first, second]);
-    await cluster.kubectl("wait", "--for=condition=Ready", `node/${nodeName}`, "--timeout=10s");
+    await cluster.kubectl("wait", "--for=condition=Ready", `node/${nodeName}`, "--timeout=120s");
     const node = JSON.parse(await cluster.kubectl("get", "node", nodeName, "-o", "json")) as NodeJson;
     const { labels } = node.metadata;
     assert(
@@ -301,7 +300,7 @@ try {
     await Promise.all([cluster.stop(), ministack.stop(), dynamodb.stop()]);
   });
   if (failed === 0) {
-    rmSync(dataDir, { recursive: true, force: true });
+    removeDir(dataDir);
   } else {
     console.log(`logs: ${dataDir}`);
   }
