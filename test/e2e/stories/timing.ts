@@ -34,10 +34,8 @@ type Seen = { readonly [Step in keyof Steps]: Steps[Step] | undefined };
 
 function stepsIn(world: E2eWorld, from: number, after: number, pods: readonly string[]): Seen {
   const status = (resource: string, text: string): readonly AuditRecord[] =>
-    auditRecords(
-      world,
-      from,
-      (line) => line.includes('"subresource":"status"') && line.includes(`"resource":"${resource}"`) && line.includes(text),
+    auditRecords(world, from, (line) => line.includes('"subresource":"status"') && line.includes(text)).filter(
+      ({ objectRef }) => objectRef?.resource === resource && objectRef.subresource === "status",
     );
   const running = status("pods", '"phase":"Running"');
   const ran = pods.map((name) => timeOf(running.find(({ objectRef }) => objectRef?.name === name)));

@@ -1,6 +1,7 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { build } from "esbuild";
 import { startAuditShipper } from "./audit-shipper.ts";
 import { awsJson } from "./aws-call.ts";
@@ -289,8 +290,9 @@ try {
   });
   await check("a halted machine's kubelet stops", async () => {
     await cluster.halt({ providerID: `aws:///${machine.zone}/${machine.instanceId}` });
+    await sleep(2_000); // the kubelet hears of it by a watch, and nothing tells that it has
     await cluster.kubectl("delete", "pod", "web", "--wait=false");
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await sleep(2_000);
     const stamp = await cluster.kubectl("get", "pod", "web", "-o", "jsonpath={.metadata.deletionTimestamp}");
     assert(stamp !== "", "the pod is gone: something still ends pods on the halted machine");
   });
