@@ -86,7 +86,7 @@ export async function startMiniStack(options: {
     args: [join(supportDir, "ministack", "main.py")],
     logFile,
     env: {
-      PATH: `${nodeForWorkers()}:${process.env["PATH"] ?? ""}`,
+      PATH: `${nodeForWorkers(join(dataDir, "bin"))}:${process.env["PATH"] ?? ""}`,
       HOME: process.env["HOME"],
       TMPDIR: tmp,
       S3_DATA_DIR: join(tmp, "s3"),
@@ -125,9 +125,9 @@ export async function startMiniStack(options: {
   };
 }
 
-/** A folder whose `node` is the project's own with lambda-worker.cjs loaded first; MiniStack starts workers as `node` from PATH. */
-function nodeForWorkers(): string {
-  const dir = cacheDir("lambda-node");
+/** Makes a folder whose `node` is the project's own with lambda-worker.cjs loaded first; MiniStack starts workers as `node` from PATH. */
+function nodeForWorkers(dir: string): string {
+  mkdirSync(dir, { recursive: true });
   const node = join(projectRoot, "node_modules", ".bin", "node");
   const script = `#!/bin/sh\nexec '${existsSync(node) ? node : process.execPath}' --require '${join(supportDir, "lambda-worker.cjs")}' "$@"\n`;
   writeFileSync(join(dir, "node"), script, { mode: 0o755 });
