@@ -8,9 +8,10 @@ import { NODE_CLASS_HASH_KEY, NODE_CLASS_HASH_VERSION, NODE_CLASS_HASH_VERSION_K
 import { nodeClassStatus } from "../../core/node-class/status.ts";
 import type { Subnet } from "../../core/ports/cloud-inventory.ts";
 import { tellAddresses } from "../adapters/subnet-addresses.ts";
+import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import type { CatalogDeps } from "./deps.ts";
-import { type HashAnnotations, moveClaims, tolerant, withHash } from "./hash-annotations.ts";
+import { type HashAnnotations, moveClaims, withHash } from "./hash-annotations.ts";
 import { dueParts, type LookUpContext, type ResolvedParts, resolveParts } from "./resolve-node-class.ts";
 
 const FINALIZER = "karpenter.k8s.aws/termination";
@@ -48,7 +49,7 @@ export async function refreshNodeClass(
   const status = nodeClassStatus(current, findings, context.now);
   let written: EC2NodeClass | undefined = current;
   if (canonicalJson(status) !== canonicalJson(current.status ?? {})) {
-    written = await tolerant(() => kubernetes.updateStatus("EC2NodeClass", { ...current, status }));
+    written = await ignoreConflictOrGone(kubernetes.updateStatus("EC2NodeClass", { ...current, status }));
     if (written === undefined) return now();
     if (isTrue(status.conditions, "Ready") && !isTrue(current.status?.conditions, "Ready")) {
       await deps.wakeUps.wake([{ kind: "provision", cluster: cluster.name, reason: `EC2NodeClass ${current.metadata.name} is ready` }]);
@@ -99,7 +100,7 @@ async function mark(
       annotations: annotations ?? metadata.annotations ?? {},
     },
   };
-  return tolerant(() => kubernetes.update("EC2NodeClass", marked));
+  return ignoreConflictOrGone(kubernetes.update("EC2NodeClass", marked));
 }
 
 /** Lets a deleted NodeClass go once no claim refers to it, and what was made for it with it. */
@@ -118,6 +119,6 @@ async function finish(nodeClass: EC2NodeClass, claims: readonly NodeClaim[], dep
   if (spec.role !== undefined && status?.instanceProfile !== undefined && !deps.settings.isolatedVpc)
     await deps.inventory.removeInstanceProfile?.(status.instanceProfile);
   const finalizers = metadata.finalizers.filter((finalizer) => finalizer !== FINALIZER);
-  await tolerant(() => deps.kubernetes.update("EC2NodeClass", { ...nodeClass, metadata: { ...metadata, finalizers } }));
+  await ignoreConflictOrGone(deps.kubernetes.update("EC2NodeClass", { ...nodeClass, metadata: { ...metadata, finalizers } }));
   return undefined;
 }

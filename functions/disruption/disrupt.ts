@@ -9,11 +9,11 @@ import { driftedClaims } from "../../core/drift/drifted-claims.ts";
 import type { CommandRecord } from "../../core/model/command-record.ts";
 import type { Lease } from "../../core/model/lease.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
-import { ConflictError } from "../../core/ports/errors.ts";
 import { type MakeTrial, makeConsolidationTrial } from "../../core/scheduling/make-trial.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type ClusterState, readClusterState } from "../shared/cluster-state.ts";
 import { withLease } from "../shared/lease.ts";
+import { ignoreConflict } from "../shared/optimistic.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import { mirrorConditions } from "./claim-conditions.ts";
 import { performCommandAction } from "./perform.ts";
@@ -95,11 +95,8 @@ function isStarted({ id, phase }: CommandRecord, before: readonly CommandRecord[
 async function observePods(state: ClusterState, { store, now }: ClusterDeps): Promise<readonly NodeClaimRecord[]> {
   const changed = new Map<string, NodeClaimRecord>();
   for (const record of podEvents(state.snapshot, state.records, now())) {
-    try {
-      changed.set(record.name, await store.update(record));
-    } catch (error) {
-      if (!(error instanceof ConflictError)) throw error;
-    }
+    const written = await ignoreConflict(store.update(record));
+    if (written !== undefined) changed.set(record.name, written);
   }
   return state.records.map((record) => changed.get(record.name) ?? record);
 }

@@ -1,7 +1,7 @@
 import { type Inventory, isAlive, orphanInstances, ownerlessNodes, withoutMachine } from "../../core/lifecycle/garbage-collection.ts";
 import { withoutFinalizer } from "../../core/lifecycle/registration.ts";
-import { ConflictError, NotFoundError } from "../../core/ports/errors.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
+import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";
 import { claimLogFields } from "./log-fields.ts";
 import { reportHeldInstances } from "./report-held-instances.ts";
@@ -55,20 +55,10 @@ async function collectNodes(inventory: Inventory, { kubernetes, log }: Lifecycle
     const { name, finalizers } = node.metadata;
     if (action === "delete") await kubernetes.delete("Node", name);
     else {
-      await leftToTheNext(() =>
-        kubernetes.update("Node", { ...node, metadata: { ...node.metadata, finalizers: withoutFinalizer(finalizers) } }),
-      );
+      const metadata = { ...node.metadata, finalizers: withoutFinalizer(finalizers) };
+      await ignoreConflictOrGone(kubernetes.update("Node", { ...node, metadata }));
     }
     log.info("garbage collected node", { controller: "node.garbagecollection", Node: { name }, "provider-id": node.spec.providerID });
-  }
-}
-
-/** A node that others write at this moment is looked at again by the next sweep. */
-async function leftToTheNext(write: () => Promise<unknown>): Promise<void> {
-  try {
-    await write();
-  } catch (error) {
-    if (!(error instanceof ConflictError || error instanceof NotFoundError)) throw error;
   }
 }
 

@@ -1,8 +1,8 @@
 import type { Step } from "../../core/lifecycle/action.ts";
 import { advance } from "../../core/lifecycle/advance.ts";
-import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import { ConflictError, NotFoundError } from "../../core/ports/errors.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
+import { ignoreConflict } from "../shared/optimistic.ts";
 import { perform } from "./perform.ts";
 import { readInstance, readView } from "./view.ts";
 
@@ -53,14 +53,6 @@ async function sleepUntil(at: number, name: string, { cluster, store, wakeUps, n
   const record = await store.get(cluster.name, name);
   if (record === undefined) return;
   await wakeUps.wake([{ kind: "claim", cluster: cluster.name, claim: name, delayMs: Math.max(at - now(), SOONEST_MS), dueAt: at }]);
-  await keepDue({ ...record, dueAt: at }, store);
-}
-
-async function keepDue(record: NodeClaimRecord, store: LifecycleDeps["store"]): Promise<void> {
-  try {
-    await store.update(record);
-  } catch (error) {
-    // Somebody else has written since: they look after the claim now, and our wake-up will be dropped.
-    if (!(error instanceof ConflictError)) throw error;
-  }
+  // Another run that has written the record since looks after the claim now; the wake-up sent above will be dropped.
+  await ignoreConflict(store.update({ ...record, dueAt: at }));
 }
