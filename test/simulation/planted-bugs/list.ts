@@ -157,7 +157,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
       {
         file: "functions/disruption/disrupt.ts",
         find: "for (const command of state.commands) {",
-        replace: 'for (const command of world.commands.filter(({ phase }) => phase === "Validating")) {',
+        replace: 'for (const command of state.commands.filter(({ phase }) => phase === "Validating")) {',
       },
     ],
   },
