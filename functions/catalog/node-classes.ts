@@ -7,7 +7,7 @@ import type { EC2NodeClass } from "../../core/model/node-class.ts";
 import { NODE_CLASS_HASH_KEY, NODE_CLASS_HASH_VERSION, NODE_CLASS_HASH_VERSION_KEY, nodeClassHash } from "../../core/node-class/hash.ts";
 import { nodeClassStatus } from "../../core/node-class/status.ts";
 import type { Subnet } from "../../core/ports/cloud-inventory.ts";
-import { tellAddresses } from "../adapters/subnet-addresses.ts";
+import { storeAddresses } from "../adapters/subnet-addresses.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import type { CatalogDeps } from "./deps.ts";
@@ -45,7 +45,7 @@ export async function refreshNodeClass(
       log.error("failed resolving EC2NodeClass", { EC2NodeClass: { name: current.metadata.name }, part, error: found.error });
     }
   }
-  if (findings.subnets !== undefined && !("error" in findings.subnets)) await tellFreeAddresses(current, findings.subnets, deps);
+  if (findings.subnets !== undefined && !("error" in findings.subnets)) await storeFreeAddresses(current, findings.subnets, deps);
   const status = nodeClassStatus(current, findings, context.now);
   let written: EC2NodeClass | undefined = current;
   if (canonicalJson(status) !== canonicalJson(current.status ?? {})) {
@@ -66,14 +66,14 @@ export async function refreshNodeClass(
 }
 
 /** Launches go by these where a zone has a choice of subnets; elsewhere nobody asks for them. */
-async function tellFreeAddresses(
+async function storeFreeAddresses(
   { metadata }: EC2NodeClass,
   subnets: readonly Subnet[],
   { cluster, store, now }: CatalogDeps,
 ): Promise<void> {
   if (!hasChoice(subnets)) return;
   const free = Object.fromEntries(subnets.map(({ id, availableIps }) => [id, availableIps]));
-  await tellAddresses(store, { cluster: cluster.name, nodeClass: metadata.name }, { at: now(), free });
+  await storeAddresses(store, { cluster: cluster.name, nodeClass: metadata.name }, { at: now(), free });
 }
 
 /** Finalizer and hash, in one write; the claims' annotations first, so that none is compared under mixed rules. */

@@ -23,10 +23,10 @@ import { disruptionSettings } from "./settings.ts";
 const SWEEP_MS = 60_000;
 
 /** Pods that take room for later are bound without anybody being told: it is looked at as often as Karpenter does. */
-const BUFFERS_EVERY_MS = 30_000;
+const BUFFER_PERIOD_MS = 30_000;
 
 /** How long one pass may search before it takes the best that it has found. */
-const SEARCH_MS = 10_000;
+const MAX_SEARCH_MS = 10_000;
 
 /**
  * One pass of disruption: carries commands on, heals what belongs to none, and decides on at most one new. Nothing is done in the pass that
@@ -39,17 +39,17 @@ export async function disrupt(reason: string, deps: ClusterDeps): Promise<void> 
     const observed = await observePods(before, deps);
     const simulate: Simulate = (snapshot, options) => simulateWithSolve(snapshot, { ...deps.settings, ...options });
     const makeTrial: MakeTrial = (snapshot, options) => makeConsolidationTrial(snapshot, options, deps.settings);
-    const carried = await carryOn({ ...before, records: observed }, simulate, lease, wakeTimes, deps);
+    const advanced = await advanceCommands({ ...before, records: observed }, simulate, lease, wakeTimes, deps);
     // Replacements that were written just now take room and use limits: what is decided next must see them.
-    const fresh = carried.some((command) => isStarted(command, before.commands));
+    const fresh = advanced.some((command) => isStarted(command, before.commands));
     const state = fresh ? await readClusterState(deps) : before;
-    const [records, commands] = fresh ? [state.records, state.commands] : [observed, carried];
+    const [records, commands] = fresh ? [state.records, state.commands] : [observed, advanced];
     const seen = { snapshot: state.snapshot, records, commands, now: deps.now() };
     for (const action of heal(seen)) await performCommandAction(action, { lease, state, deps });
 
     const began = deps.now();
     const settings = disruptionSettings(deps.cluster.name, deps.settings);
-    const outOfTime = () => deps.now() - began > SEARCH_MS;
+    const outOfTime = () => deps.now() - began > MAX_SEARCH_MS;
     const plan = planDisruption({
       ...seen,
       settings,
@@ -69,7 +69,7 @@ export async function disrupt(reason: string, deps: ClusterDeps): Promise<void> 
       });
     }
     if (plan.nextDueAt !== undefined) wakeTimes.push(plan.nextDueAt);
-    if (state.headroom.length > 0) wakeTimes.push(deps.now() + BUFFERS_EVERY_MS);
+    if (state.headroom.length > 0) wakeTimes.push(deps.now() + BUFFER_PERIOD_MS);
     if (plan.lacksRoom)
       await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, reason: "room of CapacityBuffers is taken" }]);
     // CloudWatch charges for each metric in each hour in which it gets a value: a cluster without nodes has nothing to tell.
@@ -102,7 +102,7 @@ async function observePods(state: ClusterState, { store, now }: ClusterDeps): Pr
 }
 
 /** Takes each command a step further; returns those that are still under way. */
-async function carryOn(
+async function advanceCommands(
   state: ClusterState,
   simulate: Simulate,
   lease: Lease,

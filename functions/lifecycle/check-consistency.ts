@@ -8,7 +8,7 @@ import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import { claimLogFields } from "./log-fields.ts";
 
-const TELL_MS = 10 * 60_000;
+const EVENT_WINDOW_MS = 10 * 60_000;
 
 /** Says on each initialized claim whether its node is still what was promised (nodeclaim-lifecycle.md §8). Writes only what has changed. */
 export async function checkConsistency(nodes: readonly Node[], claims: readonly NodeClaim[], deps: LifecycleDeps): Promise<void> {
@@ -24,6 +24,6 @@ export async function checkConsistency(nodes: readonly Node[], claims: readonly 
     if (issue === undefined) continue;
     const about = { kind: "NodeClaim", metadata: claim.metadata } as const;
     if (after !== conditions) deps.log.error("failed consistency check", { ...claimLogFields(claim.metadata.name), issue });
-    await publishOnce({ type: "Warning", reason: "FailedConsistencyCheck", message: issue, about }, deps, TELL_MS);
+    await publishOnce({ type: "Warning", reason: "FailedConsistencyCheck", message: issue, about }, deps, EVENT_WINDOW_MS);
   }
 }

@@ -9,7 +9,7 @@ import { reportHeldInstances } from "./report-held-instances.ts";
 const HOUR_MS = 60 * 60_000;
 
 /** Clears away what lost its counterpart: claims without a machine, machines without a claim, nodes without either (nodeclaim-lifecycle.md §8). */
-export async function collect(inventory: Inventory, deps: LifecycleDeps): Promise<void> {
+export async function collectGarbage(inventory: Inventory, deps: LifecycleDeps): Promise<void> {
   await collectClaims(inventory, deps);
   await collectInstances(inventory, deps);
   await collectNodes(inventory, deps);

@@ -200,8 +200,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "functions/lifecycle/reconcile.ts",
-        find: 'await wakeUps.wake([{ kind: "claim", cluster: cluster.name, claim: name, delayMs: Math.max(at - now(), SOONEST_MS), dueAt: at }]);',
-        replace: "void [wakeUps, now, SOONEST_MS];",
+        find: 'await wakeUps.wake([{ kind: "claim", cluster: cluster.name, claim: name, delayMs: Math.max(at - now(), MIN_DELAY_MS), dueAt: at }]);',
+        replace: "void [wakeUps, now, MIN_DELAY_MS];",
       },
       {
         file: "functions/lifecycle/sweep.ts",
