@@ -2,11 +2,11 @@ import { join } from "node:path";
 import { readScenario, scenarioToSnapshot } from "../../cli/scenario/scenario.ts";
 import { type Candidate, findCandidates, podsMoved } from "../../core/disruption/cluster/candidate.ts";
 import { viewCluster } from "../../core/disruption/cluster/view.ts";
-import { moveCost, netSavings } from "../../core/disruption/consolidation/payback.ts";
+import { disruptionCostUsd, netSavings } from "../../core/disruption/consolidation/payback.ts";
 import { simulateWithSolve, trialFor } from "../../core/disruption/consolidation/simulate.ts";
 import { bySavingsRatio, savingsRatio } from "../../core/disruption/node-sets/savings-potential.ts";
 import { planDisruption } from "../../core/disruption/plan.ts";
-import { EXTRA_NODE } from "../../core/model/prices.ts";
+import { EXTRA_NODE_PRICE } from "../../core/model/prices.ts";
 import { makeConsolidationTrial } from "../../core/scheduling/make-trial.ts";
 import { disruptionSettings } from "../../functions/disruption/settings.ts";
 import { DEFAULT_SETTINGS } from "../../functions/wiring/settings.ts";
@@ -54,7 +54,7 @@ ${table(
 )}
 
 **What is maximised.** The price of the nodes that are removed, less the price of those that replace them, less what moving the pods costs, spread over
-\`CONSOLIDATION_HORIZON\` (${horizonHours} h). Each node more than before must save another ${dollars(EXTRA_NODE)} per hour.
+\`CONSOLIDATION_HORIZON\` (${horizonHours} h). Each node more than before must save another ${dollars(EXTRA_NODE_PRICE)} per hour.
 
 ### 1. Savings potential and savings ratio
 
@@ -103,7 +103,7 @@ ${table(
 
 ### 4. Payback and the command
 
-Moving ${plural(podsMoved(chosen), "pod")} off ${plural(chosen.length, "node")} counts as ${dollars(moveCost(settings, chosen))} once. Spread over ${horizonHours} h that leaves
+Moving ${plural(podsMoved(chosen), "pod")} off ${plural(chosen.length, "node")} counts as ${dollars(disruptionCostUsd(settings, chosen))} once. Spread over ${horizonHours} h that leaves
 ${dollars(netSavings(settings, chosen, command.savingsPerHour))} of the ${dollars(command.savingsPerHour)} that the command saves each hour, so the saving pays back.
 
 ${table(

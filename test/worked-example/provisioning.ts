@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { readScenario, scenarioToSnapshot } from "../../cli/scenario/scenario.ts";
-import { NODE_HOUR } from "../../core/model/prices.ts";
+import { NODE_VOLUME_PRICE } from "../../core/model/prices.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { Attempt } from "../../core/scheduling/attempt.ts";
 import { priceOf as priceOfClaim } from "../../core/scheduling/claims/assemble.ts";
@@ -61,7 +61,7 @@ export function provisioningExample(): string {
       price: priceOfClaim(claim, problem.sets),
       pods: counted(claim.pods.map(({ metadata }) => metadata.name)),
     }));
-    return { nodes, price: nodes.reduce((sum, { price }) => sum + price + NODE_HOUR, 0) };
+    return { nodes, price: nodes.reduce((sum, { price }) => sum + price + NODE_VOLUME_PRICE, 0) };
   };
   const row = (nodes: readonly { readonly price: number; readonly pods: string }[]): string => {
     const texts = nodes.map(({ price, pods }) => `${typeAt(snapshot, price)} with ${pods}`);
@@ -83,7 +83,7 @@ export function provisioningExample(): string {
   const fills = group.options.map(({ type, price, room }) => {
     const contents = knapsack.fill(0, room, 0, false);
     const value = contents.reduce((sum, [item, pods]) => sum + pods * (values[item] ?? 0), 0);
-    const cost = price + NODE_HOUR;
+    const cost = price + NODE_VOLUME_PRICE;
     return { type: typeName(type), cost, value, contents: contentsText(contents, names), lossRatio: (cost - value) / value };
   });
   const [chosen] = [...fills].sort((a, b) => a.lossRatio - b.lossRatio);
@@ -96,7 +96,7 @@ export function provisioningExample(): string {
     const rows = batches
       .flatMap((batch) => single(batch))
       .map(({ price, contents }) => {
-        return `${typeAt(snapshot, price - NODE_HOUR)} with ${contentsText(contents, names)}`;
+        return `${typeAt(snapshot, price - NODE_VOLUME_PRICE)} with ${contentsText(contents, names)}`;
       });
     return [...Map.groupBy(rows, (text) => text)].map(([text, list]) => `${list.length} × ${text}`).join("; ");
   };
@@ -124,7 +124,7 @@ ${table(
   ]),
 )}
 
-**What is minimised.** First the number of pods that no node takes, then the price per hour of all new nodes. Each node counts ${dollars(NODE_HOUR)} more than its
+**What is minimised.** First the number of pods that no node takes, then the price per hour of all new nodes. Each node counts ${dollars(NODE_VOLUME_PRICE)} more than its
 instance (its root volume), so that equal prices do not split into more nodes.
 
 ### 1. Greedy attempts
