@@ -1,4 +1,4 @@
-import { mixed } from "../lib/pseudo-random.ts";
+import { hashedNumber } from "../lib/pseudo-random.ts";
 import { Attempt } from "./attempt.ts";
 import { priceOf } from "./claims/assemble.ts";
 import type { SchedulingProblem } from "./problem/problem.ts";
@@ -157,7 +157,7 @@ function shuffled(problem: SchedulingProblem, seed: number): readonly number[] {
   if (seed % 2 === 1) return problem.classes.map(({ index }) => index);
   const reach = 1 + problem.classes.length / 4;
   return problem.classes
-    .map(({ index }) => ({ index, at: index + (mixed(seed, `class ${index}`) / 2 ** 32) * reach }))
+    .map(({ index }) => ({ index, at: index + (hashedNumber(seed, `class ${index}`) / 2 ** 32) * reach }))
     .sort((a, b) => a.at - b.at || a.index - b.index)
     .map(({ index }) => index);
 }

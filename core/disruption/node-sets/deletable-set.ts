@@ -1,4 +1,4 @@
-import { mixed } from "../../lib/pseudo-random.ts";
+import { hashedNumber } from "../../lib/pseudo-random.ts";
 import type { ConsolidationTrial } from "../../scheduling/make-trial.ts";
 import { allowance, type PoolBudget } from "../cluster/budget.ts";
 import { type Candidate, podsMoved } from "../cluster/candidate.ts";
@@ -48,7 +48,7 @@ export function bestDeletableSet(
   for (let n = RANKS.length; n < orders; n++) {
     const from = rank;
     // Between half and twice as wanted as before.
-    tryOrder((item) => from(item) * 2 ** (mixed(n, item.candidate.node) / 2 ** 31 - 1));
+    tryOrder((item) => from(item) * 2 ** (hashedNumber(n, item.candidate.node) / 2 ** 31 - 1));
   }
   return best;
 }

@@ -1,4 +1,4 @@
-import { mixed } from "../../lib/pseudo-random.ts";
+import { hashedNumber } from "../../lib/pseudo-random.ts";
 import { untolerated } from "../../pods/taints.ts";
 import { keepsFree, openTypes } from "../problem/open-types.ts";
 import type { PodData } from "../problem/pod-class.ts";
@@ -116,7 +116,7 @@ export class Evaluation {
     if (group === undefined) return this.#hasMinValues(claim, podData, set) ? { set, price, reservations: NO_RESERVATIONS } : undefined;
     const { sets } = this.#problem;
     const rank = (domain: string): number => {
-      if (this.#seed !== 0) return mixed(this.#seed, `${claim.index} ${domain}`);
+      if (this.#seed !== 0) return hashedNumber(this.#seed, `${claim.index} ${domain}`);
       const there = sets.join(set, sets.oneOf(group.key, [domain]));
       return there === undefined ? Number.POSITIVE_INFINITY : this.#cheapest(claim, podData, there);
     };

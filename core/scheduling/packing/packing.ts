@@ -1,3 +1,4 @@
+import { xorshift32 } from "../../lib/pseudo-random.ts";
 import type { SchedulingProblem } from "../problem/problem.ts";
 import type { Template } from "../problem/template.ts";
 import type { TopologyState } from "../problem/topology-state.ts";
@@ -103,7 +104,7 @@ function single(batch: NodeBatch): readonly NodeBatch[] {
 function ruinAndRecreate(start: readonly NodeBatch[], packer: Packer, items: number): readonly NodeBatch[] {
   let nodes = [...start];
   const steps = Math.min(MAX_STEPS, STEPS_PER_NODE * nodes.length, MAX_NODES_SCANNED / nodes.length);
-  const next = numbers(nodes.length);
+  const next = xorshift32(nodes.length);
   for (let step = 0; step < steps && nodes.length > 1; step++) {
     // Now those that waste most, now those that waste most for their price: many small ones may become few.
     const isByPrice = step % 2 === 1;
@@ -125,17 +126,6 @@ function ruinAndRecreate(start: readonly NodeBatch[], packer: Packer, items: num
     nodes = [...nodes.filter((_, i) => !chosen.has(i)), ...batches.flatMap(single)];
   }
   return nodes;
-}
-
-/** Whole numbers that look like chance and are the same in every run (xorshift). */
-function numbers(seed: number): () => number {
-  let state = (seed + 1) * 2654435761;
-  return () => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return state >>> 0;
-  };
 }
 
 /** Gives each pod its machine: those of a stock in the order of their classes. */
