@@ -1,8 +1,8 @@
 import type { Bitset } from "../tables/bitset.ts";
-import type { PlannedClaim } from "./planned-claim.ts";
+import type { PlannedClaim, SharedState } from "./planned-claim.ts";
 
 /** What planned claims have in common that hold the same under the same requirements: what one says to a pod, hosts apart, all say. */
-export class ClaimState {
+export class ClaimState implements SharedState {
   readonly id: number;
   /** Number of pods that each of its claims has. */
   readonly pods: number;

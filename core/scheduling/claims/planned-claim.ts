@@ -12,13 +12,22 @@ import type { Bitset } from "../tables/bitset.ts";
 import type { Frontier } from "../tables/frontier.ts";
 import type { RequirementSet } from "../tables/requirement-sets.ts";
 import { addTo } from "../tables/resource-axis.ts";
-import type { ClaimState } from "./claim-state.ts";
 
 /** How a group counts a claim's pods: as many in each domain that they lie in, or may still come to lie in. */
 interface LedgerEntry {
   readonly group: TopologyGroup;
   pods: number;
   domains: readonly string[];
+}
+
+/** What claims with the same contents share (claim-state.ts). */
+export interface SharedState {
+  /** Number of pods of each claim. */
+  readonly pods: number;
+  /** Number of claims that are in the state now. */
+  live: number;
+  /** Types that the claims may still be launched as; undefined until first read. */
+  types: Bitset | undefined;
 }
 
 /** A claim that is being filled. */
@@ -36,7 +45,7 @@ export class PlannedClaim {
   /** USD per hour of the cheapest type that is left. */
   price = 0;
   /** What it has in common with other claims; unknown to attempts that do not ask. */
-  state: ClaimState | undefined;
+  state: SharedState | undefined;
   /** Where its cheapest type stands, and on which frontier: with more pods the search goes on from there. */
   place = 0;
   frontier: Frontier | undefined;
