@@ -19,15 +19,15 @@ interface Score {
 export type Effort = "full" | "quick";
 
 /**
- * Work of all attempts together, where pods × (instance types + planned claims + nodes) estimates the work of one.
- * Chosen with `npm run -s bench` when answers of claims were first remembered; not tuned again since.
+ * Work of all attempts together, where pods × (instance types + planned claims + nodes) estimates the work of one. It
+ * is older than `npm run -s bench`, and no benchmark has tuned it.
  */
 const MAX_WORK = 2_000_000;
 /** Attempts of one search. No benchmark has tuned it. */
 const MAX_ATTEMPTS = 24;
 /**
- * Pods × instance types above which the search makes a single attempt; `npm run -s bench` chose it for very large
- * clusters.
+ * Pods × instance types above which the search makes a single attempt, so that very large clusters are planned in time.
+ * No benchmark has tuned it.
  */
 const MAX_PRODUCT_FOR_SEVERAL_ATTEMPTS = 15_000_000;
 /** Fewer pods have so few packings that the other attempts find the best one. No benchmark has tuned it. */

@@ -15,7 +15,6 @@ import { takenPort } from "../rules/host-ports.ts";
 import { type Bitset, fullBitset, intersection, isEmpty } from "../tables/bitset.ts";
 import { OFFERING_KEYS } from "../tables/offering-table.ts";
 import type { RequirementSet } from "../tables/requirement-sets.ts";
-import { allowedDomains, CompanyReasons, NEW_HOST } from "./company.ts";
 import { contradictionText } from "./contradiction.ts";
 import { conflictText, likelyKey, noSuchPoolText, noTypeText } from "./labels.ts";
 import { byShareOfLimits, limitText } from "./limits.ts";
@@ -23,6 +22,7 @@ import { minValuesText } from "./min-values.ts";
 import { placesOf } from "./places.ts";
 import { RoomReasons } from "./room.ts";
 import { tolerationText } from "./tolerations.ts";
+import { allowedDomains, NEW_HOST, TopologyReasons } from "./topology.ts";
 import { unusablePool } from "./unusable-pool.ts";
 import { volumeText } from "./volumes.ts";
 import { listed, requirementText } from "./words.ts";
@@ -60,7 +60,7 @@ interface Verdict {
 export class Explainer {
   readonly #attempt: Attempt;
   readonly #room: RoomReasons;
-  readonly #company: CompanyReasons;
+  readonly #topology: TopologyReasons;
   /** Pools that cannot launch nodes for pods, each with the reason. */
   readonly #unusable: readonly (readonly [string, string])[];
   /** Labels that pools give their nodes. */
@@ -75,7 +75,7 @@ export class Explainer {
   constructor(attempt: Attempt, nodePools: readonly NodePool[]) {
     this.#attempt = attempt;
     this.#room = new RoomReasons(attempt.problem);
-    this.#company = new CompanyReasons(attempt.topology, attempt.nodes, attempt.problem.axis);
+    this.#topology = new TopologyReasons(attempt.topology, attempt.nodes, attempt.problem.axis);
     this.#unusable = nodePools
       .flatMap((pool) => {
         const reason = unusablePool(pool);
@@ -142,7 +142,7 @@ export class Explainer {
       () => this.#volumes(template, podData),
       () => this.#ports(template, podData),
       () => this.#limits(template, podData),
-      () => this.#companyText(template, podData),
+      () => this.#topologyText(template, podData),
       () => minValuesText(template, this.#roomy(template, podData)),
     ];
     for (const [stage, check] of stages.entries()) {
@@ -221,10 +221,10 @@ export class Explainer {
     });
   }
 
-  #companyText(template: Template, podData: PodData): string | undefined {
+  #topologyText(template: Template, podData: PodData): string | undefined {
     const { topology, problem } = this.#attempt;
     for (const group of podData.hosts) {
-      if (!topology.allows(group, podData, NEW_HOST)) return this.#company.text(group, podData, []);
+      if (!topology.allows(group, podData, NEW_HOST)) return this.#topology.text(group, podData, []);
     }
     let joined = this.#joined(template, podData);
     for (const group of podData.areas) {
@@ -232,7 +232,7 @@ export class Explainer {
       if (domains === "any") continue;
       const next = domains.length === 0 ? undefined : problem.sets.join(joined, problem.sets.oneOf(group.key, domains));
       if (next === undefined || !this.#isRoomy(template, next, podData)) {
-        return this.#company.text(group, podData, placesOf(template, this.#typesUnder(template, joined), joined.requirements, group.key));
+        return this.#topology.text(group, podData, placesOf(template, this.#typesUnder(template, joined), joined.requirements, group.key));
       }
       joined = next;
     }

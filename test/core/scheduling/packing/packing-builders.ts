@@ -84,13 +84,13 @@ export const deployments: fc.Arbitrary<Scenario["pods"]> = fc
     list.flatMap(({ sizes: requests, selectors: nodeSelector, rules: rule, count }, i) => {
       const labels = { app: `a${i}` };
       const labelSelector = { matchLabels: labels };
-      return pods(count, `d${i}`, requests, { nodeSelector, ...(rule === "none" ? {} : company[rule](labelSelector)) }, { labels });
+      return pods(count, `d${i}`, requests, { nodeSelector, ...(rule === "none" ? {} : hostRules[rule](labelSelector)) }, { labels });
     }),
   );
 
 type Selector = { readonly matchLabels: Record<string, string> };
 
-const company = {
+const hostRules = {
   apart: (labelSelector: Selector) => ({
     affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ labelSelector, topologyKey: HOST }] } },
   }),

@@ -31,7 +31,7 @@ export function allowedDomains(
  * Explains which topology rule (spread, pod affinity, anti-affinity) keeps a pod off a pool's new nodes, and what the
  * rule would allow. The counts of a rule's domains are rendered once.
  */
-export class CompanyReasons {
+export class TopologyReasons {
   readonly #topology: TopologyState;
   readonly #nodes: readonly NodeState[];
   readonly #axis: ResourceAxis;
