@@ -1,4 +1,4 @@
-import { mixed } from "../../lib/pseudo-random.ts";
+import { hashedNumber } from "../../lib/pseudo-random.ts";
 import type { ConsolidationTrial } from "../../scheduling/make-trial.ts";
 import { allowance, type PoolBudget } from "../cluster/budget.ts";
 import { type Candidate, podsMoved } from "../cluster/candidate.ts";
@@ -56,7 +56,7 @@ export function bestDeletableSet(
   for (let n = RANKS.length; n < orders; n++) {
     const from = rank;
     // Multiplies each rank by a random factor between 0.5 and 2.
-    tryOrder((item) => from(item) * 2 ** (mixed(n, item.candidate.node) / 2 ** 31 - 1));
+    tryOrder((item) => from(item) * 2 ** (hashedNumber(n, item.candidate.node) / 2 ** 31 - 1));
   }
   return best;
 }

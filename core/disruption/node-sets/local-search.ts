@@ -1,4 +1,4 @@
-import { mixed } from "../../lib/pseudo-random.ts";
+import { hashedNumber } from "../../lib/pseudo-random.ts";
 import type { ConsolidationTrial } from "../../scheduling/make-trial.ts";
 import type { PoolBudget } from "../cluster/budget.ts";
 import { type Candidate, nameOfSet, podsMoved } from "../cluster/candidate.ts";
@@ -70,9 +70,9 @@ function changed(
   budgets: ReadonlyMap<string, PoolBudget>,
 ): readonly Candidate[] {
   const set = new Set(current);
-  const changes = 1 + (mixed(step, "changes") % MAX_NODES_PER_STEP);
+  const changes = 1 + (hashedNumber(step, "changes") % MAX_NODES_PER_STEP);
   for (let n = 0; n < changes; n++) {
-    const share = mixed(step, `change ${n}`) / 2 ** 32;
+    const share = hashedNumber(step, `change ${n}`) / 2 ** 32;
     // Squared, so that nodes of a high savings ratio are drawn more often.
     const candidate = potentials[Math.floor(share * share * potentials.length)]?.candidate;
     if (candidate === undefined) continue;
