@@ -4,7 +4,7 @@ import * as z from "zod";
 import { BadInput } from "./end-with.ts";
 import { type FunctionSettings, functionSettings } from "./function-settings.ts";
 import { roleNameInAccount } from "./role-names.ts";
-import { WITHOUT_EFFECT } from "./setting-notes.ts";
+import { type ClusterSetting, WITHOUT_EFFECT } from "./setting-notes.ts";
 
 /** What a deployment is told: infra/clusters.json, or a file like it. */
 
@@ -19,7 +19,10 @@ const cluster = z.strictObject({
   /** Of its audit records; /aws/eks/NAME/cluster when absent. */
   logGroup: z.string().optional(),
   auditPattern: z.enum(["json", "text"]).default("json"),
-  /** The account that it lives in, when that is another than the stack's: the functions reach it by roles there (docs/deploy.md). Same region. */
+  /**
+   * The account that it lives in, when that is another than the stack's: the functions reach it by roles there
+   * (docs/deploy.md). Same region.
+   */
   account: z
     .string()
     .regex(/^\d{12}$/, "is no AWS account: twelve digits")
@@ -50,7 +53,10 @@ const settings = z.strictObject({
   createNodeRoles: z.boolean().default(false),
   /** Deletes the table with the stack: for trials. */
   ephemeral: z.boolean().default(false),
-  /** Where the functions that talk to clusters run, for API servers that only a VPC reaches. It needs a way out to AWS's APIs (NAT or endpoints). */
+  /**
+   * Where the functions that talk to clusters run, for API servers that only a VPC reaches. It needs a way out to AWS's
+   * APIs (NAT or endpoints).
+   */
   vpc: z
     .strictObject({
       subnetIds: z.array(z.string().startsWith("subnet-")).min(2),
@@ -67,7 +73,9 @@ const settings = z.strictObject({
     .optional(),
   /** An SNS topic that alarms go to. */
   alarmTopicArn: z.string().startsWith("arn:").optional(),
-  /** Caps what a flood of calls to notify's public URL can cost. 0 sets none: a new account has too little to reserve. */
+  /**
+   * Caps what a flood of calls to notify's public URL can cost. 0 sets none: a new account has too little to reserve.
+   */
   notifyConcurrency: z.number().int().min(0).default(20),
   /** Makes the admission function: refusals when people write, and karpenter.sh/v1beta1. */
   admission: z.boolean().default(false),
@@ -79,13 +87,15 @@ export type ClusterSettings = z.infer<typeof cluster>;
 export type DeploymentSettings = z.infer<typeof settings>;
 
 /**
- * IAM takes 10,240 characters of policies in a role. The largest, lifecycle's, has 4,200 without clusters, and each adds 122 and seven
- * times its name; measured, with some room left for longer regions and stack names.
+ * IAM takes 10,240 characters of policies in a role. The largest, lifecycle's, has 4,200 without clusters, and each
+ * adds 122 and seven times its name; measured, with some room left for longer regions and stack names.
  */
 const MAX_POLICY_GROWTH = 5600;
 
 /** Karpenter's settings that describe its one cluster, and where they stand here. */
-const OF_ONE_CLUSTER = { CLUSTER_NAME: "name", CLUSTER_ENDPOINT: "endpoint", CLUSTER_CA_BUNDLE: "caBundle" } as const;
+const OF_ONE_CLUSTER = { CLUSTER_NAME: "name", CLUSTER_ENDPOINT: "endpoint", CLUSTER_CA_BUNDLE: "caBundle" } as const satisfies Readonly<
+  Record<ClusterSetting, string>
+>;
 
 /** The cluster with what the settings say of it. */
 function described(clusters: readonly ClusterSettings[], given: FunctionSettings, source: string): readonly ClusterSettings[] {
@@ -155,8 +165,8 @@ function checkAccount({ name, account, externalId, sources }: ClusterSettings, s
 }
 
 /**
- * Reads settings, with defaults filled in. Throws one sentence about the first thing that is wrong; `source` says where. `warn` hears a sentence
- * about each setting of Karpenter that does nothing here.
+ * Reads settings, with defaults filled in. Throws one sentence about the first thing that is wrong; `source` says
+ * where. `warn` hears a sentence about each setting of Karpenter that does nothing here.
  */
 export function parseSettings(value: unknown, source: string, warn: (sentence: string) => void = console.error): DeploymentSettings {
   const parsed = settings.safeParse(value);

@@ -51,7 +51,7 @@ export async function refreshNodeClass(
     written = await tolerant(() => kubernetes.updateStatus("EC2NodeClass", { ...current, status }));
     if (written === undefined) return now();
     if (isTrue(status.conditions, "Ready") && !isTrue(current.status?.conditions, "Ready")) {
-      await deps.wakeUps.wake([{ kind: "provision", cluster: cluster.name, reason: `EC2NodeClass ${current.metadata.name} is ready` }]);
+      await deps.wakeUps.wake([{ kind: "provision", cluster: cluster.name, cause: "NodeClassReady", detail: current.metadata.name }]);
     }
   }
   // Only now: a run that is killed before the write must look again.

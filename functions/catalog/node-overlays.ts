@@ -46,5 +46,5 @@ export async function refreshNodeOverlay(
   // Whoever was ahead of us has changed it, and that change wakes another pass.
   if ((await tolerant(() => kubernetes.updateStatus("NodeOverlay", { ...overlay, status }))) === undefined) return;
   if (verdict.outcome !== "Applied") log.error("nodeoverlay is not applied", { NodeOverlay: { name }, error: explainVerdict(verdict) });
-  await wakeUps.wake([{ kind: "provision", cluster: cluster.name, reason: `NodeOverlay ${name} changed` }]);
+  await wakeUps.wake([{ kind: "provision", cluster: cluster.name, cause: "NodeOverlayChanged", detail: name }]);
 }

@@ -1,3 +1,4 @@
+import { logEvent } from "../../core/announcements/log-events.ts";
 import { type Inventory, isAlive, orphanInstances, ownerlessNodes, withoutMachine } from "../../core/lifecycle/garbage-collection.ts";
 import { withoutFinalizer } from "../../core/lifecycle/registration.ts";
 import { ConflictError, NotFoundError } from "../../core/ports/errors.ts";
@@ -59,7 +60,7 @@ async function collectNodes(inventory: Inventory, { kubernetes, log }: Lifecycle
         kubernetes.update("Node", { ...node, metadata: { ...node.metadata, finalizers: withoutFinalizer(finalizers) } }),
       );
     }
-    log.info("garbage collected node", { controller: "node.garbagecollection", Node: { name }, "provider-id": node.spec.providerID });
+    logEvent(log, "garbage collected node", { controller: "node.garbagecollection", Node: { name }, "provider-id": node.spec.providerID });
   }
 }
 

@@ -1,3 +1,4 @@
+import { logEvent } from "../../core/announcements/log-events.ts";
 import { CONSEQUENCES } from "../../core/interruption/consequence.ts";
 import type { InterruptionKind } from "../../core/interruption/parse.ts";
 import { machineFields } from "../../core/lifecycle/machine-fields.ts";
@@ -9,8 +10,8 @@ import { publishOnce } from "./publish-once.ts";
 import { terminateClaim } from "./terminate-claim.ts";
 
 /**
- * What an interruption means for the claim that it hits: its offering is marked, the claim ends (replacements are planned for at once), and people are told.
- * A claim that is going already is left to go.
+ * What an interruption means for the claim that it hits: its offering is marked, the claim ends (replacements are
+ * planned for at once), and people are told. A claim that is going already is left to go.
  */
 export async function interruptClaim(record: NodeClaimRecord, kind: Exclude<InterruptionKind, "no_op">, deps: ClusterDeps): Promise<void> {
   const { cluster, store, log, now } = deps;
@@ -25,7 +26,7 @@ export async function interruptClaim(record: NodeClaimRecord, kind: Exclude<Inte
   const deadline = action === "ForcefulTermination" ? now() : undefined;
   const ended = action !== "NoAction" && (await terminateClaim(record.name, kind, deps, deadline));
   if (ended) {
-    log.info("initiating delete from interruption message", {
+    logEvent(log, "initiating delete from interruption message", {
       controller: "interruption",
       messageKind: kind,
       NodeClaim: { name: record.name },

@@ -4,8 +4,9 @@ import { ConflictError } from "../../core/ports/errors.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 
 /**
- * Writes that a claim shall go, and why; the lifecycle does the rest, and pods that must move are planned for at once. With a deadline (ms) it goes by
- * force then, even if it was going before with more time. False when there was nothing to change. Throws ConflictError when others keep writing it.
+ * Writes that a claim shall go, and why; the lifecycle does the rest, and pods that must move are planned for at once.
+ * With a deadline (ms) it goes by force then, even if it was going before with more time. False when there was nothing
+ * to change. Throws ConflictError when others keep writing it.
  */
 export async function terminateClaim(
   name: string,
@@ -15,7 +16,7 @@ export async function terminateClaim(
 ): Promise<boolean> {
   const wakeUp = [
     { kind: "claim", cluster: cluster.name, claim: name },
-    { kind: "provision", cluster: cluster.name, reason: `${reason} ${name}` },
+    { kind: "provision", cluster: cluster.name, cause: "NodeClaimTerminating", detail: `${reason} ${name}` },
   ] as const;
   for (let tries = 0; tries < 5; tries++) {
     const record = await store.get(cluster.name, name);
@@ -39,7 +40,10 @@ export async function terminateClaim(
   throw new ConflictError(`NodeClaim ${name} was written by others five times in a row; try again`);
 }
 
-/** Writes into one version of a claim's record that the claim goes, and counts it. Wakes nobody. Throws ConflictError when there is a later version. */
+/**
+ * Writes into one version of a claim's record that the claim goes, and counts it. Wakes nobody. Throws ConflictError
+ * when there is a later version.
+ */
 export async function writeTermination(
   record: NodeClaimRecord,
   reason: string,

@@ -14,7 +14,6 @@ import { type Account, perAccount, wireAccounts } from "./accounts.ts";
 import type { Base } from "./base.ts";
 import { clusterFacts } from "./cluster-facts.ts";
 import { forDecision } from "./decision.ts";
-import { settingsOf } from "./settings.ts";
 
 /** Some 300 MB of pods and nodes. */
 const MAX_REMEMBERED = 100_000;
@@ -25,8 +24,8 @@ interface Connected {
 }
 
 /**
- * What reaches a cluster, made at its first use and kept while the function is warm; each call begins a decision (decision.ts). A cluster whose
- * description fails is asked for again the next time.
+ * What reaches a cluster, made at its first use and kept while the function is warm; each call begins a decision
+ * (decision.ts). A cluster whose description fails is asked for again the next time.
  */
 export function wireClusters(
   base: Base,
@@ -37,7 +36,7 @@ export function wireClusters(
   const catalogueOf = perAccount(accountOf, ({ id }) => catalogueSource(base.store, region, base.now, id));
   const known = new Map<string, Promise<Connected>>();
   const memory = listMemory(MAX_REMEMBERED);
-  const settings = settingsOf(base.config);
+  const { settings, kubeClientQps: qps, kubeClientBurst: burst } = base.config;
   const factsOf = clusterFacts({
     ...{ store: base.store, log: base.log, now: base.now },
     // In a file of its own: most cold starts find the description in the table.
@@ -51,7 +50,7 @@ export function wireClusters(
     const token = eksToken({ cluster: cluster.name, region, credentials });
     const log = base.config.clusters.length > 1 ? base.log.with({ cluster: cluster.name }) : base.log;
     const connection = { server: cluster.endpoint, caData: cluster.caBundle, token };
-    const transport = paced(httpsTransport(connection), base.config.kubeClient);
+    const transport = paced(httpsTransport(connection), { qps, burst });
     const deps: ClusterDeps = {
       cluster,
       ...(account !== undefined && { account }),

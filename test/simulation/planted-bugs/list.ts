@@ -167,7 +167,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "core/disruption/cluster/budget.ts",
-        find: `if (going || !isTrue(machine.node?.status?.conditions, "Ready")) add(disrupting, pool);`,
+        find: `if (isLeaving || !isTrue(machine.node?.status?.conditions, "Ready")) add(disrupting, pool);`,
         replace: `if (going && !isTrue(machine.node?.status?.conditions, "Ready")) add(disrupting, pool);`,
       },
     ],
