@@ -3,8 +3,8 @@ import { bufferStatus, placementOf } from "../../core/capacity-buffers/status.ts
 import { canonicalJson } from "../../core/lib/fnv.ts";
 import type { Plan } from "../../core/model/plan.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
-import { ConflictError, NotFoundError } from "../../core/ports/errors.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
+import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 
 /**
  * Shows in each CapacityBuffer's status what a run made of it (`kubectl get cb`). Written only when it changes. A buffer that was changed or deleted
@@ -20,11 +20,7 @@ export async function writeBufferStatus(
     headroom.map(async ({ buffer, resolution, pods }) => {
       const status = bufferStatus(buffer, resolution, placementOf({ pods }, plan, nominated), now());
       if (canonicalJson(status) === canonicalJson(buffer.status ?? {})) return;
-      try {
-        await kubernetes.updateStatus("CapacityBuffer", { ...buffer, status });
-      } catch (error) {
-        if (!(error instanceof ConflictError || error instanceof NotFoundError)) throw error;
-      }
+      await ignoreConflictOrGone(kubernetes.updateStatus("CapacityBuffer", { ...buffer, status }));
     }),
   );
 }

@@ -7,7 +7,7 @@ import { type InstanceTypeSettings, instanceTypesOf } from "../../core/offerings
 import { SEEN_MEMORY } from "../../core/offerings/seen-memory.ts";
 
 /** Classes times recent sets of marks that a warm function remembers. */
-const MOST = 8;
+const MAX_REMEMBERED_LISTS = 8;
 
 const known = new WeakMap<Catalogue, LruMap<string, readonly InstanceType[]>>();
 
@@ -32,7 +32,7 @@ export function instanceTypesFor(
   const taken = capacityReservations.map(({ id }) => held.get(id) ?? 0);
   const found = [subnets, amis, capacityReservations, taken, placementGroup, metadata.annotations?.[SEEN_MEMORY]];
   const key = JSON.stringify([spec, found, marks, vmMemoryOverheadPercent, reservedEnis]);
-  const byKey = known.get(catalogue) ?? new LruMap<string, readonly InstanceType[]>(MOST);
+  const byKey = known.get(catalogue) ?? new LruMap<string, readonly InstanceType[]>(MAX_REMEMBERED_LISTS);
   known.set(catalogue, byKey);
   const types =
     byKey.get(key) ?? instanceTypesOf({ catalogue, nodeClass, unavailable, settings: { vmMemoryOverheadPercent, reservedEnis }, held });

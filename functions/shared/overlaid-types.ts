@@ -5,9 +5,9 @@ import type { NodePool } from "../../core/model/node-pool.ts";
 import { applyOverlays, type Overlaid } from "../../core/node-overlay/apply.ts";
 
 /** Results that a warm function remembers: they come and go with marks of unavailable offerings, of which there are a few at a time. */
-const MOST = 4;
+const MAX_REMEMBERED_RESULTS = 4;
 
-const known = new LruMap<string, Overlaid>(MOST);
+const known = new LruMap<string, Overlaid>(MAX_REMEMBERED_RESULTS);
 const numbers = new WeakMap<readonly InstanceType[], number>();
 let lists = 0;
 
