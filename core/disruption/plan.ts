@@ -1,3 +1,8 @@
+// core/disruption decides which nodes are removed voluntarily: in comes a snapshot of the cluster with its records and
+// commands, out comes a plan (plan.ts) and, for a stored command, its next step (command/advance-command.ts). It
+// publishes and writes nothing: functions/disruption does. Imports point downwards in this order: plan.ts -> command ->
+// reports -> methods -> node-sets -> consolidation -> cluster -> prices -> settings.ts.
+
 import type { CommandRecord, DisruptionReason } from "../model/command-record.ts";
 import { NODE_POOL } from "../model/labels.ts";
 import { type ConsolidationTrial, type MakeTrial, makeConsolidationTrial } from "../scheduling/make-trial.ts";
