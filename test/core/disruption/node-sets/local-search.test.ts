@@ -52,30 +52,30 @@ const turned = (cluster: Snapshot): Snapshot => ({
   pods: cluster.pods.toReversed(),
 });
 
-describe.for(rows)("sets that exchange proposes in a cluster of kind $name", ({ cluster }) => {
+describe.for(rows)("sets that the local search proposes in a cluster of kind $name", ({ cluster }) => {
   const scene = stage(cluster);
   const { trial, potentials, budgets } = scene;
   const start = bestDeletableSet(trial, potentials, budgets, SETTINGS);
   const proposals = improveNodeSet(trial, start, potentials, budgets, SETTINGS);
 
-  it("are worth trying, the best first, each once", () => {
+  it("save money, the best first, each once", () => {
     expect(proposals.length).toBeGreaterThan(0);
     expect(proposals.map(({ net }) => net)).toEqual(proposals.map(({ net }) => net).toSorted((a, b) => b - a));
     const keys = proposals.map(({ candidates }) => [...namesOf(candidates)].sort().join());
     expect(new Set(keys).size).toBe(keys.length);
   });
 
-  it("leave no pod without a place", () => {
+  it("leave no pod unscheduled", () => {
     for (const { candidates } of proposals) expect(trial.trialCluster.costOfRemoving(namesOf(candidates)).unplaced).toEqual([]);
   });
 
-  it("better what they start from", () => {
+  it("save more than the set at the start", () => {
     const { price, newNodes } = trial.trialCluster.costOfRemoving(namesOf(start));
     expect(newNodes).toBeLessThanOrEqual(start.length);
     expect(proposals[0]?.net).toBeGreaterThanOrEqual(totalPrice(start) - price);
   });
 
-  it("keep to the budgets of all pools", () => {
+  it("fit the budgets of all NodePools", () => {
     for (const nodes of [0, 1, 2]) {
       const within = allowing(nodes, scene);
       const begun = bestDeletableSet(trial, potentials, within, SETTINGS);
@@ -84,7 +84,7 @@ describe.for(rows)("sets that exchange proposes in a cluster of kind $name", ({ 
     }
   });
 
-  it("are the same in whatever order the cluster is told", () => {
+  it("are the same in any order of the cluster's objects", () => {
     const other = stage(turned(cluster));
     const begun = bestDeletableSet(other.trial, other.potentials, other.budgets, SETTINGS);
     expect(namesOf(begun)).toEqual(namesOf(start));
@@ -92,13 +92,13 @@ describe.for(rows)("sets that exchange proposes in a cluster of kind $name", ({ 
     expect(published(improveNodeSet(other.trial, begun, other.potentials, other.budgets, SETTINGS))).toEqual(published(proposals));
   });
 
-  it("leave the sketch as it was", () => {
+  it("leave the trial cluster unchanged", () => {
     const before = namesOf(start);
     expect(namesOf(bestDeletableSet(trial, potentials, budgets, SETTINGS))).toEqual(before);
   });
 });
 
-it("proposes nothing that leaves a pod without a place, however much it would save", () => {
+it("the local search proposes no set that leaves a pod unscheduled, however much it saves", () => {
   const only = { containers: [], nodeName: "a", nodeSelector: { disk: "ssd" } };
   const scene = snapshot({
     machines: ["a", "b", "c"].map((name) => ({ name, type: "huge" })),
@@ -114,20 +114,20 @@ describe.for(rows)("nodes that can be emptied together in a cluster of kind $nam
   const { trial, potentials, budgets } = stage(cluster);
   const emptied = namesOf(bestDeletableSet(trial, potentials, budgets, SETTINGS));
 
-  it("need nothing in their place", () => {
+  it("need no replacement", () => {
     const checkpoint = trial.trialCluster.checkpoint;
     const isLawful = emptied.every((name) => trial.trialCluster.tryEmpty(name)) || trial.trialCluster.tryEmptyTogether(emptied);
     trial.trialCluster.revertTo(checkpoint);
     expect(isLawful).toBe(true);
   });
 
-  it("are not moved for less than moving counts as", () => {
+  it("save more than their disruption cost within the horizon", () => {
     const dear = { ...SETTINGS, podMoveCost: 1000, horizonMs: 3_600_000 };
     expect(bestDeletableSet(trial, potentials, budgets, dear)).toEqual([]);
   });
 });
 
-it("tries what wastes most for each pod that must move first", () => {
+it("candidates are sorted by savings ratio, highest first", () => {
   for (const { cluster } of rows) {
     const { potentials } = stage(cluster);
     const perPod = potentials.map(({ candidate, potential }) => potential / candidate.disruptionCost);

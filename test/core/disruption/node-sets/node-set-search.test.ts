@@ -64,8 +64,8 @@ function cores(name: string, node: string, cpu: string, metadata: Pod["metadata"
 const scene = (parts: Scene): Snapshot => snapshot({ pools: [pool()], types: TYPES, ...parts });
 const large = (name: string, more: object = {}) => ({ name, type: "large", ...more });
 
-describe("what goes together", () => {
-  it("is replaced by as many nodes as it takes, if they cost less", () => {
+describe("the nodes that are removed together", () => {
+  it("are replaced by several nodes that cost less", () => {
     const decision = choose(
       scene({
         machines: [large("a"), large("b")],
@@ -76,7 +76,7 @@ describe("what goes together", () => {
     expect(typesOf(decision)).toEqual([["small"], ["small"], ["small"], ["small"]]);
   });
 
-  it("brings more nodes than it takes away only where each of those saves two cents an hour", () => {
+  it("are replaced by more nodes only where each additional node saves two cents an hour", () => {
     const splitAt = (price: number) =>
       typesOf(
         choose(
@@ -91,7 +91,7 @@ describe("what goes together", () => {
     expect(splitAt(0.26)).toEqual([]);
   });
 
-  it("comes from all pools at once", () => {
+  it("are of all NodePools", () => {
     const decision = choose(
       scene({
         pools: [pool("x"), pool("y")],
@@ -104,7 +104,7 @@ describe("what goes together", () => {
     expect(typesOf(decision)).toEqual([]);
   });
 
-  it("saves the most for the fewest moves: of equal nodes those with the fewest pods go", () => {
+  it("are, of equal nodes, those with the fewest pods", () => {
     const decision = choose(
       scene({
         types: [sized("large", "4", 0.8)],
@@ -116,7 +116,7 @@ describe("what goes together", () => {
   });
 });
 
-describe("what stays", () => {
+describe("the nodes that stay", () => {
   /** Two large nodes, either of which could take the other's pod. */
   const pair = (more: Scene & { readonly a?: object; readonly b?: object } = {}): Snapshot =>
     scene({
@@ -128,29 +128,29 @@ describe("what stays", () => {
   const HELD = { annotations: { "karpenter.sh/do-not-disrupt": "true" } };
 
   it.for<{ readonly name: string; readonly start: Snapshot; readonly want: readonly string[] }>([
-    { name: "nothing that could go", start: pair(), want: ["a"] },
-    { name: "a node that is not to be disrupted", start: pair({ a: HELD }), want: ["b"] },
-    { name: "both when neither is", start: pair({ a: HELD, b: HELD }), want: [] },
-    { name: "a node with a pod that is not", start: pair({ pods: [cores("p", "a", "1", HELD), cores("q", "b", "2")] }), want: ["b"] },
+    { name: "none that could be removed", start: pair(), want: ["a"] },
+    { name: "a node annotated do-not-disrupt", start: pair({ a: HELD }), want: ["b"] },
+    { name: "both nodes when both are annotated", start: pair({ a: HELD, b: HELD }), want: [] },
+    { name: "a node with an annotated pod", start: pair({ pods: [cores("p", "a", "1", HELD), cores("q", "b", "2")] }), want: ["b"] },
     { name: "nodes with pods that a PodDisruptionBudget holds", start: pair({ pdbs: [pdb("all")] }), want: ["b"] },
     { name: "nodes of a pool whose budget is spent", start: pair({ pools: [pool("default", { budgets: [{ nodes: "0" }] })] }), want: [] },
     {
-      name: "nodes of a pool that does not consolidate",
+      name: "nodes of a pool with consolidation disabled",
       start: pair({ pools: [pool("default", { consolidateAfter: "Never" })] }),
       want: [],
     },
-    { name: "nodes that have just changed", start: pair({ pools: [pool("default", { consolidateAfter: "37h" })] }), want: [] },
-  ])("is $name", ({ start, want }) => {
+    { name: "nodes inside consolidateAfter", start: pair({ pools: [pool("default", { consolidateAfter: "37h" })] }), want: [] },
+  ])("are $name", ({ start, want }) => {
     expect(goingOf(choose(start))).toEqual(want);
   });
 
-  it("moves no pod to a node that has just changed, nor to one that is not up", () => {
+  it("receive no pod inside consolidateAfter or before they are initialized", () => {
     const pools = [pool(), pool("slow", { consolidateAfter: "37h" })];
     expect(goingOf(choose(pair({ pools, b: { pool: "slow" } })))).toEqual([]);
     expect(goingOf(choose(pair({ b: { initialized: false } })))).toEqual([]);
   });
 
-  it("keeps to the budget of each pool, and says which nodes had to stay for it", () => {
+  it("follow from the budget of each NodePool, which their reason names", () => {
     const names = ["a", "b", "c", "d", "e", "f"];
     const decision = choose(
       scene({
@@ -170,7 +170,7 @@ describe("what stays", () => {
     expect(decision.blocked.map(({ node }) => node).sort()).toEqual(names.filter((name) => !goingOf(decision).includes(name)));
   });
 
-  it("does not make spot of spot unless told to", () => {
+  it("include spot nodes that only spot could replace, unless SpotToSpotConsolidation is on", () => {
     const start = snapshot({
       pools: [nodePool()],
       types: [sized("small", "2", 0.1), sized("large", "4", 0.8)],
@@ -184,13 +184,13 @@ describe("what stays", () => {
   });
 });
 
-describe("a search", () => {
+describe("a search for a set of nodes", () => {
   const start = scene({
     machines: [large("a"), large("b")],
     pods: [cores("p", "a", "1500m"), cores("r", "b", "1500m")],
   });
 
-  it("tells every set that it tried, one of them chosen", () => {
+  it("lists every set that it tried, one of them chosen", () => {
     const { tried = [], found } = choose(start);
     const chosen = tried.filter(({ verdict }) => verdict === "chosen");
     expect(chosen).toHaveLength(1);
@@ -198,7 +198,7 @@ describe("a search", () => {
     expect(chosen[0]?.savesPerHour).toBe(Math.max(...tried.map(({ savesPerHour }) => savesPerHour)));
   });
 
-  it("asks the scheduler nothing when its time is up", () => {
+  it("does not simulate when its time is up", () => {
     let asked = 0;
     const simulate: Simulate = (...question) => {
       asked++;
@@ -208,11 +208,11 @@ describe("a search", () => {
     expect(asked).toBe(0);
   });
 
-  it("does not look where there is no candidate", () => {
+  it("makes no trial cluster without candidates", () => {
     expect(choose(scene({ machines: [large("a")] }))).toEqual({ blocked: [], eligible: 0 });
   });
 
-  it("takes no set that the scheduler does not confirm, whatever the sketch says", () => {
+  it("takes no set that the scheduler does not confirm, whatever the trial cluster shows", () => {
     const full: Simulate = () => ({ newNodeClaims: [], existingNodes: [], podErrors: { "default/p": "full", "default/r": "full" } });
     const { found, tried = [] } = choose(start, { simulate: full });
     expect(found).toBeUndefined();
@@ -220,7 +220,7 @@ describe("a search", () => {
     expect(new Set(tried.map(({ why }) => why?.reason))).toEqual(new Set(["PodsUnplaced"]));
   });
 
-  it("keeps a node rather than end it while one of its kind comes", () => {
+  it("keeps a node instead of replacing it by one of its type and capacity type", () => {
     // With both gone it would be a small one and a medium one again.
     const { found } = choose(
       scene({
@@ -240,21 +240,21 @@ describe.for(Object.keys(CLUSTER_KINDS) as ClusterKindName[])("a small underutil
   const start = scenarioToSnapshot(scenario);
   const trail = ourTrail(start);
 
-  it("loses nothing but cost: no rule is broken, every command saves, and there is an end", () => {
+  it("breaks no rule, saves with every command, and settles", () => {
     expect(trail.idleMs).toBeDefined();
     const { broken, before, after } = replay(scenario, trail);
     expect(broken).toEqual([]);
     expect(after).toBeLessThan(before);
   });
 
-  it("never gets more nodes than it had unless each saves two cents an hour", () => {
+  it("gets more nodes only where each additional node saves two cents an hour", () => {
     for (const { candidates, replacements, savings } of trail.passes) {
       const more = Math.max(0, replacements.length - candidates.length);
       expect(savings).toBeGreaterThan(0.02 * more);
     }
   });
 
-  it("never does what was done back: what is bought stays", () => {
+  it("keeps the nodes that consolidation launched", () => {
     const bought = new Set<string>();
     let bounced = 0;
     for (const { candidates, nodes } of trail.passes) {
@@ -264,7 +264,7 @@ describe.for(Object.keys(CLUSTER_KINDS) as ClusterKindName[])("a small underutil
     expect(bounced).toBe(0);
   });
 
-  it("gets the same command in whatever order it is told", () => {
+  it("gets the same command in any order of its objects", () => {
     const decide = (published: Snapshot) =>
       planDisruption({
         snapshot: published,
