@@ -37,7 +37,7 @@ function run(
 
 const nodesOf = ({ found }: Decision): readonly string[] => found?.candidates.map(({ node }) => node) ?? [];
 const reasonsOf = ({ blocked }: Decision): readonly string[] => blocked.map((node) => describeBlocked(node.blocked));
-/** One new node is needed whatever goes. */
+/** A scheduler that plans one new node for every removal. */
 const oneNew = (parts: Parameters<typeof planned>[0] = {}): Simulate => simulated(() => ({ newNodeClaims: [planned(parts)] }));
 const spot = [{ key: "karpenter.sh/capacity-type", operator: "In" as const, values: ["spot"] }];
 const either = [{ key: "karpenter.sh/capacity-type", operator: "In" as const, values: ["on-demand", "spot"] }];

@@ -7,7 +7,7 @@ import { at, NOW, node, nodeClaim } from "../../support/builders.ts";
 
 const MINUTE = 60;
 
-/** A pool's nodes; the first ones are in a bad state. */
+/** The nodes of a NodePool; the first `bad` ones are in the given state. */
 function scene(bad: readonly Partial<Condition>[], total: number, pool: string | undefined = "default") {
   const labels = pool === undefined ? {} : { "karpenter.sh/nodepool": pool };
   const nodes: Node[] = [];
@@ -54,7 +54,7 @@ describe("an unhealthy node", () => {
     const both = nodes.map((one, i) =>
       i > 0 ? one : { ...one, status: { conditions: [...(one.status?.conditions ?? []), accelerators] } },
     );
-    // Ready ran out ten minutes ago, the accelerators fifteen.
+    // The toleration of Ready ended ten minutes ago, that of AcceleratedHardwareReady fifteen.
     expect(planRepairs({ nodes: both, ...rest }).repairs.map(({ condition }) => condition)).toEqual(["AcceleratedHardwareReady"]);
   });
 
@@ -94,7 +94,7 @@ describe("a fifth of the nodes, rounded up, may be unhealthy", () => {
     const plan = planRepairs({ nodes, claims, now: NOW });
     expect(plan.repairs.map(({ claim }) => claim.metadata.name)).toEqual(["rich-c0"]);
     expect(plan.blocked).toHaveLength(2);
-    // Three of thirteen: as many as a fifth of all, rounded up.
+    // Three of thirteen nodes are unhealthy: a fifth of all, rounded up.
     const free = claims.map((one) => ({ ...one, metadata: { ...one.metadata, labels: {} } }));
     expect(planRepairs({ nodes, claims: free, now: NOW }).repairs).toHaveLength(3);
   });

@@ -7,7 +7,7 @@ const DAEMON = { ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", n
 const HELD = { annotations: { "karpenter.sh/do-not-disrupt": "true" } };
 const named = (...names: readonly string[]): readonly MachineParts[] => names.map((name) => ({ name }));
 
-/** The order in which nodes a, b, c … would go. */
+/** The order in which nodes a, b, c … would be removed. */
 function order(machines: readonly MachineParts[], pods: Scene["pods"] = [], ages: Readonly<Record<string, number>> = {}): string {
   const scene = snapshot({ pools: [nodePool("default", {}, { replicas: 3 })], machines, pods: pods ?? [] });
   const nodeClaims = scene.nodeClaims.map((claim) => {

@@ -9,7 +9,7 @@ import { machine, NOW, nodePool, pdb, pod, snapshot } from "../disruption/builde
 
 const settings = { cluster: "c" };
 
-/** "15 emptiness a,b", "0 purchase": when, in seconds, and what. */
+/** "15 emptiness a,b", "0 purchase for 2": the second of each step, and what was done. */
 function published({ steps }: Course): readonly string[] {
   return steps.map((step) => {
     const what =
@@ -46,9 +46,9 @@ it("consolidateAfter counts from the last pod event, whatever the condition of t
   const consolidatable = (status: "True" | "False") => [{ type: "Consolidatable", status, lastTransitionTime: rfc3339(NOW - 60_000) }];
   const machines = [
     { name: "a", lastPodEventTime: rfc3339(NOW - 60_000) },
-    // A minute ago its five minutes were over.
+    // Its consolidateAfter of five minutes ended a minute ago.
     { name: "b", conditions: consolidatable("True") },
-    // A minute ago a pod came or went, so its five minutes began.
+    // Its last pod event was a minute ago, when its consolidateAfter of five minutes began.
     { name: "c", conditions: consolidatable("False") },
   ];
   const course = rehearse(snapshot({ pools, machines }), { settings });

@@ -47,7 +47,7 @@ it("what-if names the pods that would not schedule, and keeps their nodes", () =
   const start = snapshot({ pools, machines: [{ name: "a" }, { name: "b" }], pods: [wants, pod("q", "b")] });
   const { changed } = whatIf(start, [], { nodePools: [onlyType("small")] }, { settings });
   expect(Object.keys(changed?.stranded ?? {})).toEqual(["default/p"]);
-  // One of the two is left for it, and has room for the other pod.
+  // Consolidation removes one of the two nodes; the other has room for both pods.
   expect(changed?.bill.rows).toMatchObject([{ instanceType: "large", nodes: 1 }]);
   expect(changed?.course.last.blocked).toMatchObject([{ node: "b", blocked: { reason: "PodsUnplaced" } }]);
 });

@@ -7,7 +7,7 @@ import type { CommandRecord } from "../../../../core/model/command-record.ts";
 import { buffer, podTemplate } from "../../../support/buffers.ts";
 import { NOW, nodePool, pod, type Scene, snapshot } from "../builders.ts";
 
-/** One pass over a scene in which room is wanted for so many pods of 1 cpu (machines have 4). */
+/** One pass with a CapacityBuffer of so many virtual pods of 1 cpu; nodes have 4 cpu. */
 function pass(scene: Scene, replicas: number, requests = { cpu: "1" }, commands: readonly CommandRecord[] = []): DisruptionPlan {
   const headroom = headroomOf([buffer({ podTemplateRef: { name: "room" }, replicas })], {
     podTemplates: [podTemplate(requests)],
@@ -80,7 +80,7 @@ describe("the room of CapacityBuffers", () => {
   });
 
   it("blocks nothing when the buffer never had room", () => {
-    // No machine is large enough: the buffer never had a place, and an empty node is of no use to it.
+    // No node is large enough: the buffer never had room, and an empty node gives it none.
     expect(going(pass({ machines: [{ name: "a" }] }, 1, { cpu: "64" }))).toEqual(["a"]);
   });
 

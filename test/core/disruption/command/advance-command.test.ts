@@ -13,7 +13,7 @@ import type { NodeClaimRecord } from "../../../../core/model/node-claim-record.t
 import type { Snapshot } from "../../../../core/model/snapshot.ts";
 import { NOW, planned, pod, roomForAll, type Scene, simulated, snapshot } from "../builders.ts";
 
-/** A cluster that does what it is told, one action at a time, until it is killed. */
+/** A cluster on which a simulated shell performs actions one by one, until its process is killed. */
 class Shell {
   now = NOW;
   snapshot: Snapshot;
@@ -40,7 +40,7 @@ class Shell {
     if (command) this.commands = [command];
   }
 
-  /** One pass: as the real shell does it. False when it was killed. */
+  /** One pass in the order of functions/disruption/disrupt.ts. Returns false when the process was killed. */
   pass(): boolean {
     for (const command of this.commands) {
       const step = advanceCommand(command, this.input);
@@ -124,7 +124,7 @@ class Shell {
     this.now += ms;
   }
 
-  /** Everything that lasts. */
+  /** The persistent state: cluster objects, records and commands. */
   get state(): unknown {
     return {
       nodes: this.snapshot.nodes.map(({ metadata, spec }) => [metadata.name, (spec.taints ?? []).length]),
@@ -359,7 +359,7 @@ it("a pass removes taints and conditions that belong to no command, and no other
   ]);
 });
 
-/** Runs a command to its end; `kills` are the numbers of actions after which the process dies, one run after the other. */
+/** Runs a command to its end; `kills` are the numbers of actions after which the process is killed, one per run. */
 function runThrough(scene: Scene, simulate: Simulate, kills: readonly number[], spoil: boolean): Shell {
   const shell = decided(scene, simulate);
   shell.now += 15_000;

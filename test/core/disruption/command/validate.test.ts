@@ -15,7 +15,9 @@ function pools(budgets: readonly Budget[]): readonly NodePool[] {
   return [{ ...pool, spec: { ...pool.spec, template: { spec: { ...pool.spec.template.spec, requirements: [ON_DEMAND] } } } }];
 }
 
-/** A core costs $0.05 in small nodes and $0.20 in the large ones that are there: three small ones in the place of two are a bargain. */
+/**
+ * A core costs $0.05 in small nodes and $0.20 in the two existing large nodes, so that three small nodes replace them.
+ */
 const TYPES = [
   { ...instanceType("small", 0.1), capacity: { cpu: "2", memory: "8Gi", pods: "50" } },
   { ...instanceType("large", 0.8), capacity: { cpu: "4", memory: "8Gi", pods: "50" } },

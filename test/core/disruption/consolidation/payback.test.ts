@@ -10,13 +10,13 @@ import { instanceType, NOW, nodePool, pod, snapshot } from "../builders.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** Nothing cheaper is for sale: pods move to nodes that are there or nowhere. */
+/** No cheaper instance type is offered: pods move to existing nodes or not at all. */
 const ONLY_LARGE = [instanceType("large")].map((type) => ({
   ...type,
   offerings: type.offerings.filter(({ capacityType }) => capacityType === "on-demand"),
 }));
 
-/** Nodes "a", "b", … with so many pods each, that are alike otherwise. */
+/** Equal nodes "a", "b", … with the given numbers of pods. */
 function cluster(...podCounts: readonly number[]): Snapshot {
   const names = podCounts.map((_, i) => String.fromCharCode(97 + i));
   return snapshot({
@@ -76,7 +76,10 @@ describe("a pass with a payback horizon", () => {
       newId: () => "id",
     });
 
-  /** Both nodes cost $0.40; the pods of one fit on the other: at a dollar a pod that saves too little for an hour, and enough for a day. */
+  /**
+   * Two nodes of $0.40; the pods of one fit on the other. At $1 a pod the move does not pay back in an hour, but in a
+   * day.
+   */
   const half = cluster(1, 2);
 
   it.for([

@@ -5,7 +5,7 @@ import { NOW, nodePool, pod, roomForAll, snapshot } from "../builders.ts";
 
 const DRIFTED = "2026-01-01T10:00:00Z";
 
-/** What a pass decides about a static pool of nodes of which some have drifted. */
+/** What a pass decides about a static NodePool with some drifted nodes. */
 function decide({
   replicas = 3,
   drifted = ["b"],

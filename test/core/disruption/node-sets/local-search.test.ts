@@ -44,7 +44,7 @@ function perPool(candidates: readonly Candidate[]): number {
   return Math.max(0, ...counts.values());
 }
 
-/** The same cluster as another read may tell it. */
+/** The same cluster with its objects in another order. */
 const turned = (cluster: Snapshot): Snapshot => ({
   ...cluster,
   nodes: cluster.nodes.toReversed(),

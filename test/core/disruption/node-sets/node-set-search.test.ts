@@ -37,14 +37,14 @@ function choose(start: Snapshot, { settings = {}, simulate = simulateWithSolve, 
   return findNodeSet(context, all, poolBudgets(view, "Underutilized"), outOfTime);
 }
 
-const goingOf = ({ found }: Decision): readonly string[] => (found?.candidates ?? []).map(({ node }) => node).sort();
+const removedBy = ({ found }: Decision): readonly string[] => (found?.candidates ?? []).map(({ node }) => node).sort();
 const typesOf = ({ found }: Decision): readonly (readonly string[])[] =>
   (found?.replacements ?? []).map(({ instanceTypes }) => instanceTypes);
 
 const requirement = (key: string, values: readonly string[]) => ({ key, operator: "In" as const, values });
 const ON_DEMAND = requirement("karpenter.sh/capacity-type", ["on-demand"]);
 
-/** A pool that buys on demand alone. */
+/** A NodePool with on-demand capacity only. */
 function pool(name = "default", disruption: Parameters<typeof nodePool>[1] = {}): NodePool {
   const made = nodePool(name, disruption);
   return { ...made, spec: { ...made.spec, template: { spec: { ...made.spec.template.spec, requirements: [ON_DEMAND] } } } };
@@ -54,7 +54,7 @@ function sized(name: string, cpu: string, price: number): InstanceType {
   return { ...instanceType(name, price), capacity: { cpu, memory: "64Gi", pods: "50" } };
 }
 
-/** Machines have 4 cores, whatever they are; "large" ones cost $0.80 and small new ones, of 2 cores, $0.10. */
+/** Existing nodes have 4 cpu. A large node costs $0.80 an hour; a new small node has 2 cpu and costs $0.10. */
 const TYPES = [sized("small", "2", 0.1), sized("large", "4", 0.8)];
 
 function cores(name: string, node: string, cpu: string, metadata: Pod["metadata"] | object = {}): Pod {
@@ -72,7 +72,7 @@ describe("the nodes that are removed together", () => {
         pods: [cores("p", "a", "1500m"), cores("q", "a", "1500m"), cores("r", "b", "1500m"), cores("s", "b", "1500m")],
       }),
     );
-    expect(goingOf(decision)).toEqual(["a", "b"]);
+    expect(removedBy(decision)).toEqual(["a", "b"]);
     expect(typesOf(decision)).toEqual([["small"], ["small"], ["small"], ["small"]]);
   });
 
@@ -100,7 +100,7 @@ describe("the nodes that are removed together", () => {
         pods: [cores("p", "a", "1"), cores("q", "b", "1"), cores("r", "c", "2")],
       }),
     );
-    expect(goingOf(decision)).toEqual(["a", "b"]);
+    expect(removedBy(decision)).toEqual(["a", "b"]);
     expect(typesOf(decision)).toEqual([]);
   });
 
@@ -112,12 +112,12 @@ describe("the nodes that are removed together", () => {
         pods: [cores("p", "a", "500m"), cores("q", "a", "500m"), cores("r", "b", "1500m")],
       }),
     );
-    expect(goingOf(decision)).toEqual(["b"]);
+    expect(removedBy(decision)).toEqual(["b"]);
   });
 });
 
 describe("the nodes that stay", () => {
-  /** Two large nodes, either of which could take the other's pod. */
+  /** Two large nodes: the pod of each fits on the other. */
   const pair = (more: Scene & { readonly a?: object; readonly b?: object } = {}): Snapshot =>
     scene({
       types: [sized("large", "4", 0.8)],
@@ -141,13 +141,13 @@ describe("the nodes that stay", () => {
     },
     { name: "nodes inside consolidateAfter", start: pair({ pools: [pool("default", { consolidateAfter: "37h" })] }), want: [] },
   ])("are $name", ({ start, want }) => {
-    expect(goingOf(choose(start))).toEqual(want);
+    expect(removedBy(choose(start))).toEqual(want);
   });
 
   it("receive no pod inside consolidateAfter or before they are initialized", () => {
     const pools = [pool(), pool("slow", { consolidateAfter: "37h" })];
-    expect(goingOf(choose(pair({ pools, b: { pool: "slow" } })))).toEqual([]);
-    expect(goingOf(choose(pair({ b: { initialized: false } })))).toEqual([]);
+    expect(removedBy(choose(pair({ pools, b: { pool: "slow" } })))).toEqual([]);
+    expect(removedBy(choose(pair({ b: { initialized: false } })))).toEqual([]);
   });
 
   it("follow from the budget of each NodePool, which their reason names", () => {
@@ -160,14 +160,14 @@ describe("the nodes that stay", () => {
         pods: names.map((name) => cores(`p-${name}`, name, "500m")),
       }),
     );
-    expect(goingOf(decision).filter((name) => name < "d")).toHaveLength(1);
-    expect(goingOf(decision).filter((name) => name >= "d")).toHaveLength(2);
+    expect(removedBy(decision).filter((name) => name < "d")).toHaveLength(1);
+    expect(removedBy(decision).filter((name) => name >= "d")).toHaveLength(2);
     expect(new Set(decision.blocked.map(({ blocked }) => describeBlocked(blocked)))).toEqual(
       new Set(
         ["x", "y"].map((name) => `No allowed disruptions for disruption reason Underutilized due to blocking budget (NodePool=${name})`),
       ),
     );
-    expect(decision.blocked.map(({ node }) => node).sort()).toEqual(names.filter((name) => !goingOf(decision).includes(name)));
+    expect(decision.blocked.map(({ node }) => node).sort()).toEqual(names.filter((name) => !removedBy(decision).includes(name)));
   });
 
   it("include spot nodes that only spot could replace, unless SpotToSpotConsolidation is on", () => {
@@ -178,9 +178,9 @@ describe("the nodes that stay", () => {
       pods: ["a", "b"].flatMap((name) => [cores(`p-${name}`, name, "1500m"), cores(`q-${name}`, name, "1500m")]),
     });
     const off = choose(start);
-    expect(goingOf(off)).toEqual([]);
+    expect(removedBy(off)).toEqual([]);
     expect(off.tried?.map(({ why }) => why?.reason)).toContain("SpotToSpotDisabled");
-    expect(goingOf(choose(start, { settings: { spotToSpotConsolidation: true } }))).toEqual(["a", "b"]);
+    expect(removedBy(choose(start, { settings: { spotToSpotConsolidation: true } }))).toEqual(["a", "b"]);
   });
 });
 
@@ -221,7 +221,7 @@ describe("a search for a set of nodes", () => {
   });
 
   it("keeps a node instead of replacing it by one of its type and capacity type", () => {
-    // With both gone it would be a small one and a medium one again.
+    // Without both nodes, the plan is a small and a medium node again.
     const { found } = choose(
       scene({
         types: [...TYPES, sized("medium", "4", 0.3)],
@@ -234,7 +234,7 @@ describe("a search for a set of nodes", () => {
   });
 });
 
-/** Whatever happens to generated clusters is judged by checkers that share no code with the product. */
+/** Checkers that share no code with the product judge the commands on generated clusters. */
 describe.for(Object.keys(CLUSTER_KINDS) as ClusterKindName[])("a small underutilized cluster of kind %s", (kind) => {
   const scenario = underutilizedCluster({ kind, seed: 11, nodes: 6, families: 3 });
   const start = scenarioToSnapshot(scenario);

@@ -15,9 +15,9 @@ import { instanceType, NOW, planned, pod, roomForAll, type Scene, simulated, sna
 
 interface Stage {
   readonly trials: SetTrials;
-  /** The candidates of these names. */
+  /** The candidates with these node names. */
   readonly set: (...names: readonly string[]) => readonly Candidate[];
-  /** How often the scheduler was asked. */
+  /** How many simulations were made. */
   readonly asked: () => number;
 }
 
@@ -42,7 +42,7 @@ const pods = machines.map(({ name }) => pod(`p-${name}`, name));
 const scene: Scene = { machines, pods };
 
 const needs = (...claims: readonly PlannedNodeClaim[]): Simulate => simulated(() => ({ newNodeClaims: claims }));
-/** Either the set, or in words why not. */
+/** The set, or the message why it cannot be removed. */
 const published = (result: ReturnType<SetTrials["try"]>): RemovableSet | string => ("net" in result ? result : describeBlocked(result));
 const onDemand = { key: "karpenter.sh/capacity-type", operator: "In" as const, values: ["on-demand"] };
 const minTypes = (minValues: number) => [onDemand, { key: "node.kubernetes.io/instance-type", operator: "Exists" as const, minValues }];
