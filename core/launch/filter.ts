@@ -13,20 +13,15 @@ import { fits, type Resources } from "../model/quantity.ts";
 import { allocatableOf } from "../offerings/overhead.ts";
 import { allowsAbsent, has } from "../requirements/requirement.ts";
 import { compatible, type Requirements, requirementsFrom } from "../requirements/requirements.ts";
+import type { LaunchCandidate } from "./launch-candidate.ts";
 import { reservedFirst, unreserved } from "./reserved.ts";
 
 /** As many types as one CreateFleet is told of; the reference cuts here too (launch.md §4). */
 export const MAX_LAUNCH_TYPES = 60;
 
-/** A type that the claim may be launched as, with the offerings that are left for it: available and compatible. */
-export interface Candidate {
-  readonly type: InstanceType;
-  readonly offerings: readonly Offering[];
-}
-
 /** What is left to ask EC2 for, or the step that left nothing. */
 export type Filtered =
-  | { readonly ok: { readonly candidates: readonly Candidate[]; readonly capacityType: CapacityType } }
+  | { readonly ok: { readonly candidates: readonly LaunchCandidate[]; readonly capacityType: CapacityType } }
   | { readonly none: string };
 
 /**
@@ -56,8 +51,8 @@ export function filterForLaunch(
   return { ok: { candidates, capacityType } };
 }
 
-function compatibleAvailable(types: readonly InstanceType[], requirements: Requirements, requests: Resources): readonly Candidate[] {
-  const candidates: Candidate[] = [];
+function compatibleAvailable(types: readonly InstanceType[], requirements: Requirements, requests: Resources): readonly LaunchCandidate[] {
+  const candidates: LaunchCandidate[] = [];
   const names = requirements.get(INSTANCE_TYPE);
   for (const type of types) {
     // A claim names its types: most fall out here, before anything is built.
@@ -94,7 +89,7 @@ export function admits(requirements: Requirements, offering: Offering): boolean 
 const ACCELERATORS = ["nvidia.com/gpu", "amd.com/gpu", "habana.ai/gaudi", "aws.amazon.com/neuron"];
 
 /** Without bare metal and accelerated types, unless there is nothing else. */
-function ordinaryFirst(candidates: readonly Candidate[]): readonly Candidate[] {
+function ordinaryFirst(candidates: readonly LaunchCandidate[]): readonly LaunchCandidate[] {
   const ordinary = candidates.filter(({ type }) => {
     const metal = type.name.slice(type.name.indexOf(".") + 1).startsWith("metal");
     return !metal && ACCELERATORS.every((name) => Number(type.capacity[name] ?? 0) === 0);
@@ -103,7 +98,7 @@ function ordinaryFirst(candidates: readonly Candidate[]): readonly Candidate[] {
 }
 
 /** Spot that costs more than the cheapest on-demand offering buys nothing. Applies when the claim allows both. */
-function withoutDearSpot(candidates: readonly Candidate[], requirements: Requirements): readonly Candidate[] {
+function withoutDearSpot(candidates: readonly LaunchCandidate[], requirements: Requirements): readonly LaunchCandidate[] {
   const wanted = requirements.get(CAPACITY_TYPE);
   if (wanted !== undefined && !(has(wanted, "spot") && has(wanted, "on-demand"))) return candidates;
   const onDemand = candidates.flatMap(({ offerings }) => offerings.filter(({ capacityType }) => capacityType === "on-demand"));
@@ -124,7 +119,7 @@ function minValuesOf(requirements: Requirements): ReadonlyMap<string, number> {
 }
 
 /** The first minimum that the candidates do not reach, in words. */
-function unmet(candidates: readonly Candidate[], minValues: ReadonlyMap<string, number>): string | undefined {
+function unmet(candidates: readonly LaunchCandidate[], minValues: ReadonlyMap<string, number>): string | undefined {
   for (const [key, least] of minValues) {
     const offered = distinctValues(candidates, key);
     if (offered < least) return `minValues of ${key} asks for ${least} different values, the instance types left offer ${offered}`;
@@ -132,7 +127,7 @@ function unmet(candidates: readonly Candidate[], minValues: ReadonlyMap<string, 
   return undefined;
 }
 
-function distinctValues(candidates: readonly Candidate[], key: string): number {
+function distinctValues(candidates: readonly LaunchCandidate[], key: string): number {
   const values = new Set<string>();
   for (const { type } of candidates) {
     for (const value of type.requirements.find((requirement) => requirement.key === key)?.values ?? []) values.add(value);

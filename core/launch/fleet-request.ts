@@ -19,7 +19,8 @@ import { filterForLaunch } from "./filter.ts";
 import { type InstanceSpec, launchTemplate } from "./launch-template.ts";
 import { subnetByZone } from "./subnets.ts";
 import { groupByTemplate, overridesOf, type TemplateGroup } from "./template-groups.ts";
-import { type ClusterFacts, renderUserData, USER_DATA_LIMIT } from "./user-data.ts";
+import { renderUserData, USER_DATA_LIMIT } from "./user-data.ts";
+import type { ClusterFacts } from "./user-data-input.ts";
 
 /** EC2 takes so many templates in one request; dearer ones are left out. */
 const MAX_TEMPLATES = 50;

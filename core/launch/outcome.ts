@@ -7,6 +7,7 @@ import {
   CAPACITY_RESERVATION_INTERRUPTIBLE,
   CAPACITY_RESERVATION_TYPE,
   CAPACITY_TYPE,
+  INSTANCE_PROFILE_ANNOTATION,
   INSTANCE_TYPE,
   NODE_CLASS,
   NODE_POOL,
@@ -25,8 +26,6 @@ import { efaOnly } from "../offerings/suits.ts";
 import { UNAVAILABLE_MS } from "../offerings/unavailable.ts";
 import { failureOf, type LaunchFailure } from "./failure.ts";
 import { marksOf, reservationOf } from "./marks.ts";
-
-export const INSTANCE_PROFILE_ANNOTATION = "karpenter.k8s.aws/instance-profile-name";
 
 /** What a claim learns from its instance (launch.md §8). */
 export interface Launched {

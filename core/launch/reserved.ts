@@ -1,5 +1,5 @@
 import type { Offering } from "../model/instance-type.ts";
-import type { Candidate } from "./filter.ts";
+import type { LaunchCandidate } from "./launch-candidate.ts";
 
 /** Kinds of reserved capacity that one request cannot mix, in the order in which they are taken at equal price. */
 type Kind = "default" | "capacity-block" | "interruptible";
@@ -13,7 +13,7 @@ function kindOf({ reservationType = "default", reservationInterruptible }: Offer
  * Where something is reserved, only that is asked for: it is paid for. Of the kinds of reservation the cheapest is taken; of capacity blocks one
  * alone, of others one in each zone for a type, that with most left (launch.md §4, steps 2 to 4). The same candidates when nothing is reserved.
  */
-export function reservedFirst(candidates: readonly Candidate[]): readonly Candidate[] {
+export function reservedFirst(candidates: readonly LaunchCandidate[]): readonly LaunchCandidate[] {
   const kind = cheapestKind(candidates);
   if (kind === undefined) return candidates;
   const reserved = candidates
@@ -25,13 +25,13 @@ export function reservedFirst(candidates: readonly Candidate[]): readonly Candid
 }
 
 /** Without all that is reserved. */
-export function unreserved(candidates: readonly Candidate[]): readonly Candidate[] {
+export function unreserved(candidates: readonly LaunchCandidate[]): readonly LaunchCandidate[] {
   return candidates
     .map(({ type, offerings }) => ({ type, offerings: offerings.filter(({ capacityType }) => capacityType !== "reserved") }))
     .filter(({ offerings }) => offerings.length > 0);
 }
 
-function cheapestKind(candidates: readonly Candidate[]): Kind | undefined {
+function cheapestKind(candidates: readonly LaunchCandidate[]): Kind | undefined {
   let best: { readonly kind: Kind; readonly price: number } | undefined;
   for (const kind of KINDS) {
     for (const { offerings } of candidates) {
@@ -44,7 +44,7 @@ function cheapestKind(candidates: readonly Candidate[]): Kind | undefined {
   return best?.kind;
 }
 
-function cheapestAlone(candidates: readonly Candidate[]): readonly Candidate[] {
+function cheapestAlone(candidates: readonly LaunchCandidate[]): readonly LaunchCandidate[] {
   const all = candidates.flatMap(({ type, offerings }) => offerings.map((offering) => ({ type, offering })));
   const [first] = all.toSorted((a, b) => a.offering.price - b.offering.price || compareIds(a.offering, b.offering));
   return first === undefined ? [] : [{ type: first.type, offerings: [first.offering] }];

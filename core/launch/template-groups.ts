@@ -2,7 +2,7 @@ import type { FleetOverride, ReservationTarget } from "../model/fleet.ts";
 import type { CapacityType } from "../model/instance-type.ts";
 import type { EC2NodeClass, ResolvedAmi, ResolvedSubnet } from "../model/node-class.ts";
 import { amiFor } from "../node-class/ami.ts";
-import type { Candidate } from "./filter.ts";
+import type { LaunchCandidate } from "./launch-candidate.ts";
 
 /** Types that one template serves. */
 export interface TemplateGroup {
@@ -10,17 +10,17 @@ export interface TemplateGroup {
   readonly maxPods: number;
   readonly efaInterfaces: number;
   readonly reservation?: ReservationTarget;
-  readonly candidates: readonly Candidate[];
+  readonly candidates: readonly LaunchCandidate[];
 }
 
 /** Types that can share a template: same image, same pod limit, same number of EFA interfaces if the claim asks for any, same reservation (launch.md §3). */
 export function groupByTemplate(
-  candidates: readonly Candidate[],
+  candidates: readonly LaunchCandidate[],
   nodeClass: EC2NodeClass,
   requests: Readonly<Record<string, number>>,
 ): readonly TemplateGroup[] {
   const wantsEfa = (requests["vpc.amazonaws.com/efa"] ?? 0) > 0;
-  const groups = new Map<string, TemplateGroup & { readonly candidates: Candidate[] }>();
+  const groups = new Map<string, TemplateGroup & { readonly candidates: LaunchCandidate[] }>();
   for (const candidate of candidates.flatMap(byReservation)) {
     const ami = amiFor(candidate.type, nodeClass);
     if (ami === undefined) continue;
@@ -36,7 +36,7 @@ export function groupByTemplate(
 }
 
 /** The candidate in parts, one for each reservation that it may go into; whole where nothing is reserved. */
-function byReservation({ type, offerings }: Candidate): readonly (Candidate & Pick<TemplateGroup, "reservation">)[] {
+function byReservation({ type, offerings }: LaunchCandidate): readonly (LaunchCandidate & Pick<TemplateGroup, "reservation">)[] {
   return [...Map.groupBy(offerings, ({ reservationId }) => reservationId)].map(([id, own]) => {
     if (id === undefined) return { type, offerings: own };
     const [{ reservationType = "default", reservationInterruptible = false } = {}] = own;

@@ -81,3 +81,5 @@ export const WELL_KNOWN_LABELS: ReadonlySet<string> = new Set([
   PLACEMENT_GROUP_PARTITION,
   ...AWS_INSTANCE_LABELS,
 ]);
+/** Annotation of a NodeClaim: the instance profile that its instance was launched with. */
+export const INSTANCE_PROFILE_ANNOTATION = "karpenter.k8s.aws/instance-profile-name";

@@ -1,13 +1,7 @@
-import { INSTANCE_PROFILE_ANNOTATION } from "../launch/outcome.ts";
+import { INSTANCE_PROFILE_ANNOTATION } from "../model/labels.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
-
-/** An instance profile under the cluster's own path. */
-export interface ListedProfile {
-  readonly name: string;
-  /** ms. */
-  readonly createdAt: number;
-}
+import type { ListedProfile } from "../ports/cloud-inventory.ts";
 
 /** A profile is made before its NodeClass says so, and claims are launched with it before they do. */
 const YOUNG_MS = 60 * 60_000;

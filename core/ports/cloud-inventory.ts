@@ -7,7 +7,6 @@ import type {
   SecurityGroupSelectorTerm,
   SubnetSelectorTerm,
 } from "../model/node-class.ts";
-import type { ListedProfile } from "../node-class/unused-profiles.ts";
 
 export interface Subnet {
   readonly id: string;
@@ -74,4 +73,11 @@ export interface CloudInventory {
   onDemandPrices(): Promise<Readonly<Record<string, number>>>;
   /** USD per hour by type and zone. */
   spotPrices(): Promise<Readonly<Record<string, Readonly<Record<string, number>>>>>;
+}
+
+/** An instance profile under the cluster's own path. */
+export interface ListedProfile {
+  readonly name: string;
+  /** ms. */
+  readonly createdAt: number;
 }

@@ -1,6 +1,6 @@
 import { HOSTNAME } from "../model/labels.ts";
 import type { Pod } from "../model/pod.ts";
-import { SAME_PRICE } from "../model/prices.ts";
+import { PRICE_TOLERANCE } from "../model/prices.ts";
 import { CheapestClaim } from "./claims/cheapest-claim.ts";
 import { Evaluation } from "./claims/evaluation.ts";
 import { Limits } from "./claims/limits.ts";
@@ -173,11 +173,11 @@ export class Attempt {
   #onClaim(podData: PodData, pod: Pod): boolean {
     if (!this.#isSearchOpen) return this.#onPlanned(podData, pod) || this.#onNew(podData, pod, this.#newClaim(podData));
     let best = this.#cheapestClaim.best(podData, () => this.#likelyPrice(podData));
-    if (best !== undefined && best.addedPrice < SAME_PRICE) return this.#join(best.claim.index, podData, pod, best.outcome);
+    if (best !== undefined && best.addedPrice < PRICE_TOLERANCE) return this.#join(best.claim.index, podData, pod, best.outcome);
     const fresh = this.#newClaim(podData);
     const price = fresh === undefined ? Number.POSITIVE_INFINITY : this.problem.nodeHour + fresh.outcome.price;
     if (price > this.#cheapestClaim.limitOf(podData)) best = this.#cheapestClaim.bestOfAll(podData);
-    if (best !== undefined && best.addedPrice <= price + SAME_PRICE) return this.#join(best.claim.index, podData, pod, best.outcome);
+    if (best !== undefined && best.addedPrice <= price + PRICE_TOLERANCE) return this.#join(best.claim.index, podData, pod, best.outcome);
     return this.#onNew(podData, pod, fresh);
   }
 

@@ -1,4 +1,5 @@
 import { mixed } from "../lib/pseudo-random.ts";
+import { PRICE_TOLERANCE } from "../model/prices.ts";
 import { Attempt } from "./attempt.ts";
 import { priceOf } from "./claims/assemble.ts";
 import type { SchedulingProblem } from "./problem/problem.ts";
@@ -23,8 +24,6 @@ const MOST_ATTEMPTS = 24;
 const LONE_ATTEMPT = 15_000_000;
 /** With fewer pods than this all ways of packing are few, and the other attempts find the best. */
 const MIN_PODS_FOR_PACKING = 6;
-/** Prices closer than this are equal (USD per hour): sums of floats. */
-const SAME_PRICE = 1e-9;
 
 /**
  * Greedy packing gives one plan of many, and it is quick: so try several ways, and keep the plan that leaves the fewest pods and, of those, the
@@ -117,7 +116,7 @@ function scored(problem: SchedulingProblem, strategy: Strategy): Score {
 }
 
 function better(a: Score, b: Score): Score {
-  return b.left < a.left || (b.left === a.left && b.price < a.price - SAME_PRICE) ? b : a;
+  return b.left < a.left || (b.left === a.left && b.price < a.price - PRICE_TOLERANCE) ? b : a;
 }
 
 function* strategies(problem: SchedulingProblem, attempts: number): Generator<Strategy> {

@@ -1,5 +1,4 @@
-import { disruptingClaims } from "../disruption/cluster/view.ts";
-import type { CommandRecord } from "../model/command-record.ts";
+import { type CommandRecord, disruptingClaims } from "../model/command-record.ts";
 import { NODE_POOL } from "../model/labels.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";

@@ -18,7 +18,7 @@ import { terminateClaim } from "../shared/terminate-claim.ts";
  */
 export async function keepReplicas(deps: ClusterDeps): Promise<void> {
   if (!deps.settings.staticCapacity) return;
-  const seen = await glance(deps);
+  const seen = await pendingChanges(deps);
   for (const change of seen) if (change.limited) deps.log.info("nodepool node limit reached", fieldsOf(change));
   if (!seen.some(({ add, remove }) => add + remove > 0)) return;
   const decided = await withLease(deps, async (lease) => {
@@ -32,7 +32,7 @@ export async function keepReplicas(deps: ClusterDeps): Promise<void> {
 }
 
 /** The changes that seem due, read without the lease: under the lease they are counted again. */
-async function glance({ cluster, kubernetes, store }: ClusterDeps): Promise<readonly ReplicaChange[]> {
+async function pendingChanges({ cluster, kubernetes, store }: ClusterDeps): Promise<readonly ReplicaChange[]> {
   const pools = await kubernetes.list("NodePool");
   if (!pools.some(isStatic)) return [];
   const [claims, records, commands] = await Promise.all([

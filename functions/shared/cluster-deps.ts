@@ -1,4 +1,4 @@
-import type { ClusterFacts } from "../../core/launch/user-data.ts";
+import type { ClusterFacts } from "../../core/launch/user-data-input.ts";
 import type { Catalogue } from "../../core/offerings/catalogue.ts";
 import type { Announcements } from "../../core/ports/announcements.ts";
 import type { Fleet } from "../../core/ports/fleet.ts";

@@ -34,10 +34,15 @@ export async function interruptClaim(record: NodeClaimRecord, kind: Exclude<Inte
       action,
     });
   }
-  await tell(record, kind, ended, deps);
+  await publishEvents(record, kind, ended, deps);
 }
 
-async function tell(record: NodeClaimRecord, kind: Exclude<InterruptionKind, "no_op">, ended: boolean, deps: ClusterDeps): Promise<void> {
+async function publishEvents(
+  record: NodeClaimRecord,
+  kind: Exclude<InterruptionKind, "no_op">,
+  ended: boolean,
+  deps: ClusterDeps,
+): Promise<void> {
   const claim = await deps.kubernetes.get("NodeClaim", record.name);
   if (claim === undefined) return;
   const nodeName = claim.status?.nodeName;

@@ -2,6 +2,9 @@ import { markTerminating } from "../../core/lifecycle/advance.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import { ConflictError } from "../../core/ports/errors.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
+import { ignoreConflict, retryOnConflict } from "./optimistic.ts";
+
+const MAX_TRIES = 5;
 
 /**
  * Marks a NodeClaim's record as terminating, with the reason, and wakes the lifecycle, which does the rest, and
@@ -19,7 +22,7 @@ export async function terminateClaim(
     { kind: "claim", cluster: cluster.name, claim: name },
     { kind: "provision", cluster: cluster.name, cause: "NodeClaimTerminating", detail: `${reason} ${name}` },
   ] as const;
-  for (let tries = 0; tries < 5; tries++) {
+  const write = async (): Promise<boolean> => {
     const record = await store.get(cluster.name, name);
     if (record === undefined) return false;
     const { terminating } = record;
@@ -29,16 +32,14 @@ export async function terminateClaim(
       await wakeUps.wake(wakeUp);
       return false;
     }
-    try {
-      if (terminating && hasten) await store.update({ ...record, terminating: { ...terminating, deadline }, dueAt: now() });
-      else await writeTermination(record, reason, { store, metrics, now }, deadline);
-      await wakeUps.wake(wakeUp);
-      return true;
-    } catch (error) {
-      if (!(error instanceof ConflictError)) throw error;
-    }
-  }
-  throw new ConflictError(`NodeClaim ${name} was written by others five times in a row; try again`);
+    if (terminating && hasten) await store.update({ ...record, terminating: { ...terminating, deadline }, dueAt: now() });
+    else await writeTermination(record, reason, { store, metrics, now }, deadline);
+    await wakeUps.wake(wakeUp);
+    return true;
+  };
+  const isChanged = await ignoreConflict(retryOnConflict(MAX_TRIES, write));
+  if (isChanged === undefined) throw new ConflictError(`NodeClaim ${name} was written by others ${MAX_TRIES} times in a row; try again`);
+  return isChanged;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { ClusterFacts } from "../../core/launch/user-data.ts";
+import type { ClusterFacts } from "../../core/launch/user-data-input.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
 import type { ClusterConfig } from "../adapters/cluster-list.ts";

@@ -1,5 +1,5 @@
 import { HOSTNAME, WELL_KNOWN_LABELS } from "../../model/labels.ts";
-import { SAME_PRICE } from "../../model/prices.ts";
+import { PRICE_TOLERANCE } from "../../model/prices.ts";
 import { has } from "../../requirements/requirement.ts";
 import type { PodData } from "../problem/pod-class.ts";
 import type { SchedulingProblem } from "../problem/problem.ts";
@@ -97,7 +97,7 @@ export class CheapestClaim {
     const consulted: Quote[] = [];
     let best: Placement | undefined;
     for (let quote = lowest(heaps); quote !== undefined; quote = lowest(heaps)) {
-      if (best !== undefined && quote.addedPrice >= best.addedPrice - SAME_PRICE) break;
+      if (best !== undefined && quote.addedPrice >= best.addedPrice - PRICE_TOLERANCE) break;
       quote.heap.pop();
       // Unless a claim is there to ask, it comes back with the next that comes to the state.
       quote.isIn = false;
@@ -108,7 +108,7 @@ export class CheapestClaim {
         if (consulted.at(-1) !== quote) consulted.push(quote);
         if (typeof outcome !== "object") continue;
         const addedPrice = outcome.price - claim.price;
-        if (best === undefined || addedPrice < best.addedPrice - SAME_PRICE) best = { claim, outcome, addedPrice };
+        if (best === undefined || addedPrice < best.addedPrice - PRICE_TOLERANCE) best = { claim, outcome, addedPrice };
         break;
       }
     }
@@ -151,7 +151,7 @@ export class CheapestClaim {
     if (claim === undefined) return NO_QUOTES;
     const make = (heap: ClaimHeap, domain?: string): readonly Quote[] => {
       const addedPrice = this.#evaluation.leastAddedPrice(claim, podData, domain);
-      return addedPrice === undefined || addedPrice > limit + SAME_PRICE ? NO_QUOTES : [{ addedPrice, state, heap, isIn: false }];
+      return addedPrice === undefined || addedPrice > limit + PRICE_TOLERANCE ? NO_QUOTES : [{ addedPrice, state, heap, isIn: false }];
     };
     const heapOf = (domain: string): ClaimHeap => {
       const heap = byDomain.get(domain) ?? new ClaimHeap();

@@ -1,4 +1,4 @@
-import { NODE_HOUR } from "../../model/prices.ts";
+import { NODE_VOLUME_PRICE } from "../../model/prices.ts";
 import { addTo, hasRoom } from "../tables/resource-axis.ts";
 import type { Demand, Item, PlacementKind } from "./demand.ts";
 import { type Contents, GreedyKnapsack } from "./greedy-knapsack.ts";
@@ -81,7 +81,7 @@ export class Packer {
     offeringGroups: readonly OfferingGroup[],
     shadowPrices: ShadowPrices,
     width: number,
-    nodeHour = NODE_HOUR,
+    nodeHour = NODE_VOLUME_PRICE,
   ) {
     this.#nodeHour = nodeHour;
     this.#kinds = kinds;

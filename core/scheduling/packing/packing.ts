@@ -22,7 +22,7 @@ export interface NodeProposals {
   readonly targets: readonly (Int32Array | undefined)[];
 }
 
-const VARIANTS: readonly PackingVariant[] = [
+export const VARIANTS: readonly PackingVariant[] = [
   { hostRulesFirst: false, spreadBonus: 0 },
   { hostRulesFirst: true, spreadBonus: 0.1 },
   { hostRulesFirst: false, spreadBonus: 0.1 },
@@ -52,13 +52,7 @@ export function proposeNodes(problem: SchedulingProblem, left: readonly number[]
   if (demand.items.length === 0) return undefined;
   const width = problem.axis.names.length;
   const offeringGroups = offeringGroupsFor(demand.kinds, width);
-  const shadowPrices = new ShadowPrices(
-    offeringGroups,
-    demand.items,
-    demand.kinds.length,
-    width,
-    demand.items.length > MANY_ITEMS ? DUAL_ROUNDS : DUAL_ROUNDS_FEW_ITEMS,
-  );
+  const shadowPrices = new ShadowPrices(offeringGroups, demand.items, demand.kinds.length, width, dualRounds(demand));
   const packer = new Packer(demand, offeringGroups, shadowPrices, width, problem.nodeHour);
   const all = Int32Array.from(demand.items, ({ pods }) => pods);
   let best: readonly NodeBatch[] = [];
@@ -73,6 +67,11 @@ export function proposeNodes(problem: SchedulingProblem, left: readonly number[]
     nodes: nodes.map(({ offeringGroup, contents }) => nodeFor(offeringGroups[offeringGroup], contents, demand, problem.sets)),
     targets: targetsOf(demand, nodes),
   };
+}
+
+/** Rounds of the dual search: more where there is more to mix. */
+export function dualRounds({ items }: Demand): number {
+  return items.length > MANY_ITEMS ? DUAL_ROUNDS : DUAL_ROUNDS_FEW_ITEMS;
 }
 
 function nodeFor(
@@ -91,16 +90,16 @@ function nodeFor(
   return set && { template, set };
 }
 
-function priceOf(batches: readonly NodeBatch[]): number {
+export function priceOf(batches: readonly NodeBatch[]): number {
   return batches.reduce((sum, { price, nodes }) => sum + price * nodes, 0);
 }
 
-function single(batch: NodeBatch): readonly NodeBatch[] {
+export function single(batch: NodeBatch): readonly NodeBatch[] {
   return Array.from({ length: batch.nodes }, () => ({ ...batch, nodes: 1 }));
 }
 
 /** Takes the most wasteful machines apart, with a few others to give room for change, and keeps what their pods are mixed to if it is cheaper. */
-function ruinAndRecreate(start: readonly NodeBatch[], packer: Packer, items: number): readonly NodeBatch[] {
+export function ruinAndRecreate(start: readonly NodeBatch[], packer: Packer, items: number): readonly NodeBatch[] {
   let nodes = [...start];
   const steps = Math.min(MAX_STEPS, STEPS_PER_NODE * nodes.length, MAX_NODES_SCANNED / nodes.length);
   const next = numbers(nodes.length);

@@ -1,7 +1,7 @@
 import { HOSTNAME } from "../../model/labels.ts";
 import type { NodeClaim } from "../../model/node-claim.ts";
 import type { Pod } from "../../model/pod.ts";
-import { NODE_HOUR } from "../../model/prices.ts";
+import { NODE_VOLUME_PRICE } from "../../model/prices.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
 import { podUid } from "../../pods/predicates.ts";
 import { GroupIndex, type TopologyGroup } from "../rules/topology-group.ts";
@@ -61,7 +61,7 @@ export interface ProblemOptions {
   readonly moved: ReadonlySet<Pod>;
   /** Pods of CapacityBuffers among those to be placed. */
   readonly virtual?: ReadonlySet<Pod>;
-  /** USD per hour; NODE_HOUR unless given. */
+  /** USD per hour; NODE_VOLUME_PRICE unless given. */
   readonly nodeHour?: number;
 }
 
@@ -153,7 +153,7 @@ export function problemFor(
     settling: options.settling,
     moved: options.moved,
     virtual: options.virtual ?? new Set(),
-    nodeHour: options.nodeHour ?? NODE_HOUR,
+    nodeHour: options.nodeHour ?? NODE_VOLUME_PRICE,
     reservations: reservationCapacity(templates),
   };
 }

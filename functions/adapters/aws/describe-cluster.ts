@@ -1,6 +1,6 @@
 import { DescribeClusterCommand, EKSClient } from "@aws-sdk/client-eks";
 import { clusterDnsOf } from "../../../core/launch/cluster-dns.ts";
-import type { ClusterFacts } from "../../../core/launch/user-data.ts";
+import type { ClusterFacts } from "../../../core/launch/user-data-input.ts";
 import type { ClusterConfig } from "../cluster-list.ts";
 import type { CredentialSource } from "./assume-role.ts";
 

@@ -7,8 +7,7 @@ import {
   ListInstanceProfilesCommand,
   RemoveRoleFromInstanceProfileCommand,
 } from "@aws-sdk/client-iam";
-import type { ListedProfile } from "../../../core/node-class/unused-profiles.ts";
-import type { CloudInventory } from "../../../core/ports/cloud-inventory.ts";
+import type { CloudInventory, ListedProfile } from "../../../core/ports/cloud-inventory.ts";
 import { isAlreadyThere, isNotFound, toDomainError } from "./errors.ts";
 import { toTags } from "./launch-template-data.ts";
 import { allPages } from "./pages.ts";

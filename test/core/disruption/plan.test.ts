@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import type { Simulate } from "../../../core/disruption/cluster/simulation.ts";
 import { newCommand } from "../../../core/disruption/command/command.ts";
 import { planDisruption } from "../../../core/disruption/plan.ts";
+import { reportOf } from "../../../core/disruption/reports/report-of.ts";
 import type { CommandRecord } from "../../../core/model/command-record.ts";
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import { machine, NOW, nodePool, planned, pod, roomForAll, type Scene, simulated, snapshot } from "./builders.ts";
@@ -64,16 +65,16 @@ it("says why each node stays", () => {
     machines: [{ name: "a" }, { name: "b", pool: "careful" }, { name: "c", initialized: false }],
     pods: [pod("p", "a"), pod("q", "b")],
   };
-  const { command, blocked, events } = plan(scene, {
+  const pass = plan(scene, {
     simulate: simulated(() => ({ newNodeClaims: [planned({ instanceTypes: ["huge"] })] })),
   });
-  expect(command).toBeUndefined();
-  expect(Object.fromEntries(blocked.map(({ node, message }) => [node, message]))).toEqual({
+  expect(pass.command).toBeUndefined();
+  expect(Object.fromEntries(pass.blocked.map(({ node, message }) => [node, message]))).toEqual({
     a: "Can't replace with a cheaper node",
     b: 'NodePool "careful" has consolidation policy WhenEmpty, but node is not empty',
     c: "Node isn't initialized",
   });
-  expect(events.map(({ event }) => `${event.about.kind} ${event.reason}`)).toEqual([
+  expect(reportOf(pass).events.map(({ event }) => `${event.about.kind} ${event.reason}`)).toEqual([
     "Node Unconsolidatable",
     "NodeClaim Unconsolidatable",
     "Node Unconsolidatable",
@@ -160,13 +161,13 @@ it("wakes when a budget's window closes", () => {
   const pools = [nodePool("default", { budgets: [{ nodes: "0", schedule: "0 11 * * *", duration: "2h" }] })];
   const result = plan({ pools, machines: [{ name: "a" }] });
   expect(result.nextDueAt).toBe(NOW + 3_600_000);
-  expect(result.events.map(({ event }) => event.message)).toContain(
+  expect(reportOf(result).events.map(({ event }) => event.message)).toContain(
     "No allowed disruptions for disruption reason Empty due to blocking budget",
   );
 });
 
 it("reports gauges for what it looked at", () => {
-  const { gauges } = plan({ machines: [{ name: "a" }] });
+  const { gauges } = reportOf(plan({ machines: [{ name: "a" }] }));
   expect(gauges).toEqual([
     { metric: "voluntary_disruption_eligible_nodes", labels: { reason: "empty" }, value: 1 },
     { metric: "nodepools_allowed_disruptions", labels: { nodepool: "default", reason: "Empty" }, value: 1 },

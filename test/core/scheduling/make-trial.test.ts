@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Pod } from "../../../core/model/pod.ts";
-import { NODE_HOUR } from "../../../core/model/prices.ts";
+import { NODE_VOLUME_PRICE } from "../../../core/model/prices.ts";
 import type { Snapshot } from "../../../core/model/snapshot.ts";
 import { podKey } from "../../../core/pods/predicates.ts";
 import { type ConsolidationTrial, makeConsolidationTrial } from "../../../core/scheduling/make-trial.ts";
@@ -65,7 +65,7 @@ describe("what the room of pods is worth", () => {
         if (newNodeClaims.length === 0 || Object.keys(podErrors).length > 0) return;
         compared++;
         const { worthOf } = makeConsolidationTrial(snapshot, { podsByNode: new Map([["gone", snapshot.pods]]), closed: new Set() });
-        const costs = newNodeClaims.reduce((sum, { pricePerHour }) => sum + pricePerHour + NODE_HOUR, 0);
+        const costs = newNodeClaims.reduce((sum, { pricePerHour }) => sum + pricePerHour + NODE_VOLUME_PRICE, 0);
         expect(worthOf(snapshot.pods)).toBeLessThanOrEqual(costs + 1e-9);
       }),
       { numRuns: 60 },

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { ListedProfile } from "../../../core/node-class/unused-profiles.ts";
+import type { ListedProfile } from "../../../core/ports/cloud-inventory.ts";
 import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-store.ts";
 import { collectProfiles } from "../../../functions/catalog/collect-profiles.ts";
 import { nodeClaim, nodeClass, TestWorld } from "./world.ts";

@@ -157,7 +157,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
       {
         file: "functions/disruption/disrupt.ts",
         find: "for (const command of state.commands) {",
-        replace: 'for (const command of world.commands.filter(({ phase }) => phase === "Validating")) {',
+        replace: 'for (const command of state.commands.filter(({ phase }) => phase === "Validating")) {',
       },
     ],
   },
@@ -167,7 +167,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "core/disruption/cluster/budget.ts",
-        find: `if (going || !isTrue(machine.node?.status?.conditions, "Ready")) add(disrupting, pool);`,
+        find: `if (isLeaving || !isTrue(machine.node?.status?.conditions, "Ready")) add(disrupting, pool);`,
         replace: `if (going && !isTrue(machine.node?.status?.conditions, "Ready")) add(disrupting, pool);`,
       },
     ],
@@ -200,8 +200,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "functions/lifecycle/reconcile.ts",
-        find: 'await wakeUps.wake([{ kind: "claim", cluster: cluster.name, claim: name, delayMs: Math.max(at - now(), SOONEST_MS), dueAt: at }]);',
-        replace: "void [wakeUps, now, SOONEST_MS];",
+        find: 'await wakeUps.wake([{ kind: "claim", cluster: cluster.name, claim: name, delayMs: Math.max(at - now(), MIN_DELAY_MS), dueAt: at }]);',
+        replace: "void [wakeUps, now, MIN_DELAY_MS];",
       },
       {
         file: "functions/lifecycle/sweep.ts",

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { headroomOf } from "../../../../core/capacity-buffers/headroom.ts";
 import { simulateWithSolve } from "../../../../core/disruption/consolidation/simulate.ts";
 import { type DisruptionPlan, planDisruption } from "../../../../core/disruption/plan.ts";
+import { reportOf } from "../../../../core/disruption/reports/report-of.ts";
 import type { CommandRecord } from "../../../../core/model/command-record.ts";
 import { buffer, podTemplate } from "../../../support/buffers.ts";
 import { NOW, nodePool, pod, type Scene, snapshot } from "../builders.ts";
@@ -47,7 +48,7 @@ describe("room that buffers want", () => {
     const plan = pass({ pools: [nodePool("default", { consolidationPolicy: "WhenEmpty" })], machines: [{ name: "a" }] }, 1);
     expect(going(plan)).toEqual([]);
     expect(why(plan)).toEqual(['Node "a" has buffer pods']);
-    expect(plan.events.map(({ event }) => event.reason)).toContain("Unconsolidatable");
+    expect(reportOf(plan).events.map(({ event }) => event.reason)).toContain("Unconsolidatable");
   });
 
   it("stands in the way of a removal that would leave too little of it", () => {

@@ -3,6 +3,7 @@ import { findCandidates } from "../../../../core/disruption/cluster/candidate.ts
 import { viewCluster } from "../../../../core/disruption/cluster/view.ts";
 import { notWorthIt, scores } from "../../../../core/disruption/consolidation/balanced.ts";
 import { planDisruption } from "../../../../core/disruption/plan.ts";
+import { reportOf } from "../../../../core/disruption/reports/report-of.ts";
 import { NOW, nodePool, planned, pod, roomForAll, type Scene, simulated, snapshot } from "../builders.ts";
 
 const balanced = nodePool("default", { consolidationPolicy: "Balanced" });
@@ -51,9 +52,11 @@ it("keeps a node whose replacement saves too little, and says so", () => {
   expect(planDisruption({ ...withTypes, simulate: almost }).blocked[0]?.message).toBe(
     'Balanced policy of NodePool "default" finds too little saved for what is disrupted (score 0.25 < threshold 0.50)',
   );
-  const { command, events } = planDisruption({ ...input, simulate: roomForAll });
-  expect(command?.method).toBe("single");
-  expect(events.map(({ event }) => event.message)).toContain("score 1.00 >= threshold 0.50 (k: 2, savings 100.0%, disruption 100.0%)");
+  const decided = planDisruption({ ...input, simulate: roomForAll });
+  expect(decided.command?.method).toBe("single");
+  expect(reportOf(decided).events.map(({ event }) => event.message)).toContain(
+    "score 1.00 >= threshold 0.50 (k: 2, savings 100.0%, disruption 100.0%)",
+  );
 });
 
 function typeOf(name: string, price: number) {

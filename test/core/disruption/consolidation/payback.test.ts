@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Candidate, findCandidates } from "../../../../core/disruption/cluster/candidate.ts";
 import { viewCluster } from "../../../../core/disruption/cluster/view.ts";
-import { moveCost, netSavings, paybackTooLong } from "../../../../core/disruption/consolidation/payback.ts";
+import { disruptionCostUsd, netSavings, paybackTooLong } from "../../../../core/disruption/consolidation/payback.ts";
 import { simulateWithSolve } from "../../../../core/disruption/consolidation/simulate.ts";
 import { planDisruption } from "../../../../core/disruption/plan.ts";
 import { describeBlocked } from "../../../../core/disruption/reports/wording.ts";
@@ -34,9 +34,9 @@ function candidatesOf(scene: Snapshot): readonly Candidate[] {
 describe("what a move counts as", () => {
   it("counts $0.001 for each pod of eviction cost 1 and each node, unless told otherwise", () => {
     const candidates = candidatesOf(cluster(3, 1));
-    expect(moveCost({ cluster: "c" }, candidates)).toBeCloseTo(0.006, 12);
-    expect(moveCost({ cluster: "c", podMoveCost: 0.5 }, candidates)).toBeCloseTo(3, 12);
-    expect(moveCost({ cluster: "c", podMoveCost: 0 }, candidates)).toBe(0);
+    expect(disruptionCostUsd({ cluster: "c" }, candidates)).toBeCloseTo(0.006, 12);
+    expect(disruptionCostUsd({ cluster: "c", podMoveCost: 0.5 }, candidates)).toBeCloseTo(3, 12);
+    expect(disruptionCostUsd({ cluster: "c", podMoveCost: 0 }, candidates)).toBe(0);
   });
 
   it.for([

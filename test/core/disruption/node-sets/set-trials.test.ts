@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type Candidate, findCandidates } from "../../../../core/disruption/cluster/candidate.ts";
 import type { Simulate } from "../../../../core/disruption/cluster/simulation.ts";
 import { viewCluster } from "../../../../core/disruption/cluster/view.ts";
-import { type Removable, SetTrials } from "../../../../core/disruption/node-sets/set-trials.ts";
+import { type RemovableSet, SetTrials } from "../../../../core/disruption/node-sets/set-trials.ts";
 import { worstLaunchPrice } from "../../../../core/disruption/prices/price.ts";
 import { totalPrice } from "../../../../core/disruption/prices/savings.ts";
 import { describeBlocked } from "../../../../core/disruption/reports/wording.ts";
@@ -43,7 +43,7 @@ const scene: Scene = { machines, pods };
 
 const needs = (...claims: readonly PlannedNodeClaim[]): Simulate => simulated(() => ({ newNodeClaims: claims }));
 /** Either the set, or in words why not. */
-const published = (result: ReturnType<SetTrials["try"]>): Removable | string => ("net" in result ? result : describeBlocked(result));
+const published = (result: ReturnType<SetTrials["try"]>): RemovableSet | string => ("net" in result ? result : describeBlocked(result));
 const onDemand = { key: "karpenter.sh/capacity-type", operator: "In" as const, values: ["on-demand"] };
 const minTypes = (minValues: number) => [onDemand, { key: "node.kubernetes.io/instance-type", operator: "Exists" as const, minValues }];
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { NODE_HOUR } from "../../../../core/model/prices.ts";
+import { NODE_VOLUME_PRICE } from "../../../../core/model/prices.ts";
 import { type NodeBatch, Packer, type PackingVariant } from "../../../../core/scheduling/packing/packer.ts";
 import { instanceType, nodePool, pods } from "../../../support/scheduling/builders.ts";
 import { type Market, marketFor, markets, POOLS } from "./offering-group-builders.ts";
@@ -68,7 +68,8 @@ it("never gives out more room than a machine of the price has, to none that may 
           });
           if (item !== undefined) value += n * shadowPrices.valueOfPod(item);
         }
-        const sold = offeringGroups[offeringGroup]?.options.filter((option) => Math.abs(option.price + NODE_HOUR - price) < 1e-12) ?? [];
+        const sold =
+          offeringGroups[offeringGroup]?.options.filter((option) => Math.abs(option.price + NODE_VOLUME_PRICE - price) < 1e-12) ?? [];
         expect(sold.some(({ room }) => need.every((amount, r) => amount <= (room[r] ?? 0)))).toBe(true);
         expect(loss).toBeCloseTo(price - value, 9);
       }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { canonicalJson } from "../../../../core/lib/fnv.ts";
 import type { Plan } from "../../../../core/model/plan.ts";
-import { NODE_HOUR } from "../../../../core/model/prices.ts";
+import { NODE_VOLUME_PRICE } from "../../../../core/model/prices.ts";
 import { Attempt } from "../../../../core/scheduling/attempt.ts";
 import { Packer } from "../../../../core/scheduling/packing/packer.ts";
 import { type NodeProposals, proposeNodes } from "../../../../core/scheduling/packing/packing.ts";
@@ -22,7 +22,8 @@ function proposalFor(parts: Partial<Scenario>): { readonly problem: SchedulingPr
   return { problem, recipes: proposeNodes(problem, left, new TopologyState(problem.groups)) };
 }
 
-const priceOf = (plan: Plan): number => plan.newNodeClaims.reduce((sum, { pricePerHour }) => sum + (pricePerHour ?? 0) + NODE_HOUR, 0);
+const priceOf = (plan: Plan): number =>
+  plan.newNodeClaims.reduce((sum, { pricePerHour }) => sum + (pricePerHour ?? 0) + NODE_VOLUME_PRICE, 0);
 
 describe("a proposal", () => {
   it("names a machine for each pod that can be foreseen, and none to which nobody goes", () => {
@@ -121,7 +122,7 @@ it("gives the same plan for 60 pods of deployments, in whatever order they are t
   const cluster = scenario({ nodePools: real.nodePools, daemonSets: real.daemonSets, instanceTypes: REAL, pods: real.pods(60) });
   const problem = problemFromParts(cluster);
   const priceBy = (claims: "packed" | "least-added-price") =>
-    new Attempt(problem, { claims, seed: 0 }).run().claims.reduce((sum, { price }) => sum + price + NODE_HOUR, 0);
+    new Attempt(problem, { claims, seed: 0 }).run().claims.reduce((sum, { price }) => sum + price + NODE_VOLUME_PRICE, 0);
   expect(priceBy("packed")).toBeLessThan(priceBy("least-added-price"));
   // Taking machines apart only ever makes them cheaper.
   const { demand, offeringGroups, shadowPrices, width } = marketFor(cluster);
@@ -151,7 +152,7 @@ describe("alike pods cost no more than the best plan of machines of one type:", 
       const row = (template?.table.types.findIndex((type) => type.name === name) ?? -1) * need.length;
       const each = Math.min(...need.map((amount, r) => (amount > 0 ? Math.floor((template?.room[row + r] ?? 0) / amount) : count)));
       const spot = offerings.filter(({ capacityType, available }) => capacityType === "spot" && available).map(({ price }) => price);
-      return each > 0 ? [Math.ceil(count / each) * (Math.min(...spot) + NODE_HOUR)] : [];
+      return each > 0 ? [Math.ceil(count / each) * (Math.min(...spot) + NODE_VOLUME_PRICE)] : [];
     });
     const plan = planFor(parts);
     expect(plan.podErrors).toEqual({});
