@@ -85,7 +85,7 @@ function runMethods(input: DisruptionInput, view: ClusterView, candidates: reado
   const methods: readonly (readonly [Method, Run])[] = [
     ["emptiness", (allowed) => emptiness(candidates, allowed, view.now)],
     ...(input.settings.staticCapacity ? [staticMethod] : []),
-    ["drift", (allowed) => drift(view, candidates, allowed, input.simulate, () => outOfTime("drift"))],
+    ["drift", (allowed) => drift(context, candidates, allowed, () => outOfTime("drift"))],
     ["multi", (allowed) => (context.trial ? findNodeSet : multiNode)(context, candidates, allowed, () => outOfTime("multi"))],
     ["single", (allowed) => singleNode(context, candidates, allowed, { unseenPools, outOfTime: () => outOfTime("single") })],
   ];

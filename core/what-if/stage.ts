@@ -105,26 +105,26 @@ function broughtUp(claim: NodeClaim, node: Node | undefined, types: readonly str
 /** Removes the nodes whose drain has ended; their reschedulable pods become pending. */
 export function leave(stage: Stage): Stage {
   const { snapshot } = stage;
-  const gone = new Set([...stage.leaving].flatMap(([name, when]) => (when <= snapshot.now ? [name] : [])));
-  if (gone.size === 0) return stage;
+  const removed = new Set([...stage.leaving].flatMap(([name, when]) => (when <= snapshot.now ? [name] : [])));
+  if (removed.size === 0) return stage;
   const providers = new Set(
-    snapshot.nodeClaims.flatMap(({ metadata, status }) => (gone.has(metadata.name) && status?.providerID ? [status.providerID] : [])),
+    snapshot.nodeClaims.flatMap(({ metadata, status }) => (removed.has(metadata.name) && status?.providerID ? [status.providerID] : [])),
   );
-  const isGone = (node: Node): boolean => providers.has(node.spec.providerID ?? "");
-  const nodes = new Set(snapshot.nodes.filter(isGone).map(({ metadata }) => metadata.name));
+  const isRemoved = (node: Node): boolean => providers.has(node.spec.providerID ?? "");
+  const nodes = new Set(snapshot.nodes.filter(isRemoved).map(({ metadata }) => metadata.name));
   const isThere = ({ spec }: Pod): boolean => nodes.has(spec.nodeName ?? "");
   const moving = snapshot.pods.filter((pod) => isThere(pod) && isReschedulable(pod)).map(evicted);
   return {
     ...stage,
-    leaving: new Map([...stage.leaving].filter(([name]) => !gone.has(name))),
-    coming: new Map([...stage.coming].filter(([name]) => !gone.has(name))),
+    leaving: new Map([...stage.leaving].filter(([name]) => !removed.has(name))),
+    coming: new Map([...stage.coming].filter(([name]) => !removed.has(name))),
     podsMoved: stage.podsMoved + moving.length,
     snapshot: {
       ...snapshot,
-      nodes: snapshot.nodes.filter((node) => !isGone(node)),
-      nodeClaims: snapshot.nodeClaims.filter(({ metadata }) => !gone.has(metadata.name)),
+      nodes: snapshot.nodes.filter((node) => !isRemoved(node)),
+      nodeClaims: snapshot.nodeClaims.filter(({ metadata }) => !removed.has(metadata.name)),
       pods: [...snapshot.pods.filter((pod) => !isThere(pod)), ...moving],
-      nominated: new Map([...snapshot.nominated].filter(([, claim]) => !gone.has(claim))),
+      nominated: new Map([...snapshot.nominated].filter(([, claim]) => !removed.has(claim))),
     },
   };
 }

@@ -1,11 +1,9 @@
 import { mixed } from "../../lib/pseudo-random.ts";
-import type { ConsolidationTrial } from "../../scheduling/make-trial.ts";
 import type { PoolBudget } from "../cluster/budget.ts";
 import { type Candidate, nameOfSet, podsMoved } from "../cluster/candidate.ts";
 import { netSavingsOfSet } from "../consolidation/payback.ts";
 import { totalPrice } from "../prices/savings.ts";
-import type { DisruptionSettings } from "../settings.ts";
-import type { SavingsPotential } from "./savings-potential.ts";
+import type { NodeSetProblem, SavingsPotential } from "./savings-potential.ts";
 
 /**
  * Steps of the search end when so many pods have been placed in all of them together, or after so many steps.
@@ -34,11 +32,8 @@ export interface Proposal {
  * numbers follow from the step, so the same cluster gives the same result.
  */
 export function improveNodeSet(
-  { trialCluster }: ConsolidationTrial,
+  { trial: { trialCluster }, potentials, budgets, settings }: NodeSetProblem,
   start: readonly Candidate[],
-  potentials: readonly SavingsPotential[],
-  budgets: ReadonlyMap<string, PoolBudget>,
-  settings: DisruptionSettings,
 ): readonly Proposal[] {
   const netOf = (candidates: readonly Candidate[]): number => {
     const { unplaced, newNodes, price } = trialCluster.costOfRemoving(candidates.map(({ node }) => node));

@@ -27,7 +27,7 @@ function run(
     case "emptiness":
       return emptiness(all, budgets, NOW);
     case "drift":
-      return drift(view, all, budgets, simulate);
+      return drift(context, all, budgets);
     case "multi":
       return multiNode(context, all, budgets);
     case "single":
