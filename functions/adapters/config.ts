@@ -11,7 +11,7 @@ import {
 } from "./setting-table.ts";
 import { matching, optionalVariable, variable } from "./variables.ts";
 
-/** URL by queue; a function that never sends to a queue need not know it. */
+/** URL by queue; absent for a queue that the function never sends to. */
 export interface QueueUrls {
   readonly provision?: string;
   readonly claim?: string;
@@ -44,7 +44,7 @@ export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-/** Names of variables that only some functions need; `parseConfig` insists on those it is given. */
+/** Variables that only some functions need; `parseConfig` requires those that it is given. */
 export type RequiredVariable =
   | "PROVISION_QUEUE_URL"
   | "CLAIM_QUEUE_URL"

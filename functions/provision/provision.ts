@@ -17,9 +17,9 @@ import { publishOnce } from "../shared/publish-once.ts";
 import { writeBufferStatus } from "./buffer-status.ts";
 
 /**
- * Finds machines for the pods that fit nowhere: reads the cluster, plans, writes the intents, and has each claim looked
- * after. It launches nothing itself. A kill after the intents are written costs nothing but time: the sweep wakes
- * claims that are overdue.
+ * Plans nodes for the pods that fit on none: reads the cluster, plans, writes a record of intent for each NodeClaim,
+ * and wakes the lifecycle for it. It launches nothing itself. A kill after the records are written costs only time,
+ * because the lifecycle's sweep takes up records that are overdue.
  */
 export async function provision(reason: WakeUpReason<"provision">, deps: ClusterDeps): Promise<void> {
   let published: (() => Promise<void>) | undefined;
@@ -52,7 +52,7 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
       await writeBufferStatus(headroom, plan, snapshot, deps);
     };
   });
-  // Nobody needs to wait for the cluster's lease while people are told.
+  // Events and statuses are written after the lease is released, so that no other decision waits for them.
   await published?.();
   if (!decided) {
     await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, ...putOff(reason) }]);
@@ -96,7 +96,10 @@ function intentsOf(plan: Plan, snapshot: Snapshot, { cluster, now, newId }: Clus
   });
 }
 
-/** The lines of scheduling.md §13. */
+/**
+ * Writes the log lines and metrics of a plan, in Karpenter's words (karpenter:
+ * pkg/controllers/provisioning/scheduling/scheduler.go, Results.Record).
+ */
 function report(plan: Plan, records: readonly NodeClaimRecord[], snapshot: Snapshot, deps: ClusterDeps, tookMs: number): void {
   const { pods: pending, virtual } = pendingPods(snapshot);
   const real = realPart(plan, virtual);
@@ -122,13 +125,14 @@ function report(plan: Plan, records: readonly NodeClaimRecord[], snapshot: Snaps
     });
   });
   for (const [pod, error] of Object.entries(real.podErrors)) logEvent(log, "could not schedule pod", { Pod: pod, error });
-  // Room for later is looked after each minute: a metric that says nothing of pods would cost all the same.
+  // Plans for CapacityBuffers alone are made every minute: a metric that says nothing of pods would cost as much as one
+  // that does.
   if (pending.length === 0 && records.length === 0) return;
   deps.metrics.gauge("scheduler_unschedulable_pods_count", { controller: "provisioner" }, Object.keys(real.podErrors).length);
   deps.metrics.observe("scheduler_scheduling_duration_seconds", { controller: "provisioner" }, tookMs / 1_000);
 }
 
-/** The first five by name, and how many more. */
+/** The first five names, and how many more there are. */
 export function andOthers(names: readonly string[]): string {
   const more = names.length - 5;
   return `${names.slice(0, 5).join(", ")}${more > 0 ? ` and ${more} other(s)` : ""}`;
@@ -136,7 +140,7 @@ export function andOthers(names: readonly string[]): string {
 
 const FAILED_WINDOW_MS = 5 * 60_000;
 
-/** Tells people, in `kubectl describe pod`, what becomes of each pod. */
+/** Publishes on each pod, for `kubectl describe pod`, where it should be scheduled or why it cannot be. */
 async function tellPods(plan: Plan, records: readonly NodeClaimRecord[], snapshot: Snapshot, deps: ClusterDeps): Promise<void> {
   const byKey = new Map(snapshot.pods.map((pod) => [podKey(pod), pod]));
   const events = [
@@ -151,7 +155,8 @@ async function tellPods(plan: Plan, records: readonly NodeClaimRecord[], snapsho
     reason: "FailedScheduling",
     message: `Failed to schedule pod, ${error}`,
   }));
-  // An event is two calls; a large plan must not spend its time telling about itself (upstream: 5 a second, burst 10).
+  // An event is two calls: the number bounds the time that a large plan spends on events. Karpenter bounds them by 5 a
+  // second, burst 10.
   for (const { pod, ...event } of [...failures.slice(0, MOST_EVENTS), ...events.slice(0, MOST_EVENTS)]) {
     const metadata = byKey.get(pod)?.metadata;
     if (metadata) await publishOnce({ ...event, about: { kind: "Pod", metadata } }, deps, FAILED_WINDOW_MS);

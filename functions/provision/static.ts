@@ -12,9 +12,9 @@ import { withLease } from "../shared/lease.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";
 
 /**
- * Keeps static pools at their `replicas` (gate StaticCapacity): writes intents for what is missing, ends what is too
- * much. Most often there is nothing to do, which costs a few lists and no lease. A kill costs only time: the next sweep
- * counts again.
+ * Keeps static NodePools at their `replicas` (gate StaticCapacity): writes records of intent for missing NodeClaims,
+ * and terminates surplus NodeClaims. Most often there is nothing to do, which costs a few lists and no lease. A kill
+ * costs only time, because the next sweep counts again.
  */
 export async function keepReplicas(deps: ClusterDeps): Promise<void> {
   if (!deps.settings.staticCapacity) return;
@@ -31,7 +31,7 @@ export async function keepReplicas(deps: ClusterDeps): Promise<void> {
   if (!decided) await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, cause: "ReplicasPutOff" }]);
 }
 
-/** What there is to do, as far as a look without the lease can tell. */
+/** The changes that seem due, read without the lease: under the lease they are counted again. */
 async function pendingChanges({ cluster, kubernetes, store }: ClusterDeps): Promise<readonly ReplicaChange[]> {
   const pools = await kubernetes.list("NodePool");
   if (!pools.some(isStatic)) return [];

@@ -12,10 +12,10 @@ import type { Config } from "../adapters/config.ts";
 /** The settings that decisions are made by: the rows of functions/adapters/setting-table.ts that decisions read. */
 export type Settings = Config["settings"];
 
-/** All that a handler may reach for one cluster. Each handler names the part that it uses. */
+/** The ports and facts of one cluster: all that a handler may reach. Each handler names the part that it uses. */
 export interface ClusterDeps {
   readonly cluster: ClusterFacts;
-  /** The account that it lives in, when that is another than the functions'. */
+  /** Twelve digits: the account of the cluster, when it is not the account of the functions. */
   readonly account?: string;
   readonly kubernetes: Kubernetes;
   readonly store: NodeClaimStore;
@@ -23,7 +23,7 @@ export interface ClusterDeps {
   readonly catalogue: () => Promise<Catalogue>;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Hears what the log lines say became of nodes and pods (announcing.ts). */
+  /** Where events of the log are announced (announce.ts). */
   readonly announcements: Announcements;
   readonly settings: Settings;
   /** Milliseconds since the epoch. */
@@ -32,7 +32,10 @@ export interface ClusterDeps {
   readonly newId: () => string;
 }
 
-/** The lifecycle alone reaches machines: what plans cannot launch, and what launches does not plan. */
+/**
+ * Only the lifecycle reaches instances: a function that plans cannot launch, and the function that launches does not
+ * plan.
+ */
 export interface LifecycleDeps extends ClusterDeps {
   readonly fleet: Fleet;
 }

@@ -7,9 +7,10 @@ import { ignoreConflict, retryOnConflict } from "./optimistic.ts";
 const MAX_TRIES = 5;
 
 /**
- * Writes that a claim shall go, and why; the lifecycle does the rest, and pods that must move are planned for at once.
- * With a deadline (ms) it goes by force then, even if it was going before with more time. False when there was nothing
- * to change. Throws ConflictError when others keep writing it.
+ * Marks a NodeClaim's record as terminating, with the reason, and wakes the lifecycle, which does the rest, and
+ * provisioning, which plans for the pods that must move. At the deadline (ms since the epoch), if given, the NodeClaim
+ * is terminated by force, even if it was terminating before with more time. False when there was nothing to change.
+ * Throws ConflictError when others keep writing the record.
  */
 export async function terminateClaim(
   name: string,
@@ -27,7 +28,7 @@ export async function terminateClaim(
     const { terminating } = record;
     const hasten = deadline !== undefined && deadline < (terminating?.deadline ?? Number.POSITIVE_INFINITY);
     if (terminating && !hasten) {
-      // Perhaps by ourselves, killed before the wake-up.
+      // An earlier run may have written this and been killed before its wake-up.
       await wakeUps.wake(wakeUp);
       return false;
     }
@@ -42,8 +43,8 @@ export async function terminateClaim(
 }
 
 /**
- * Writes into one version of a claim's record that the claim goes, and counts it. Wakes nobody. Throws ConflictError
- * when there is a later version.
+ * Marks one version of a NodeClaim's record as terminating, and counts it. Sends no wake-up. Throws ConflictError when
+ * the record has a later version.
  */
 export async function writeTermination(
   record: NodeClaimRecord,

@@ -6,8 +6,11 @@ import { dynamoNodeClaimStore } from "../adapters/store/dynamodb-store.ts";
 
 /**
  * What every function has: settings, the store, the queues, a log and metrics. Made once, at cold start, so that a bad
- * deployment fails there with one sentence. Reaches no cluster: the functions that do add wiring/clusters.ts, which
+ * deployment fails there with one sentence. It reaches no cluster: functions that do add wiring/clusters.ts, which
  * costs 2 MB and 100 ms more.
+ *
+ * In: the environment and the adapters. Out: the ports that handlers are given. No code outside of wiring/ chooses an
+ * adapter, and nothing is decided here.
  */
 export function wireBase(controller: string, required: readonly RequiredVariable[], environment = process.env) {
   const config: Config = parseConfig(environment, required);

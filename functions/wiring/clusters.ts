@@ -15,7 +15,7 @@ import type { Base } from "./base.ts";
 import { clusterFacts } from "./cluster-facts.ts";
 import { forDecision } from "./decision.ts";
 
-/** Some 300 MB of pods and nodes. */
+/** Objects in memory: some 300 MB of pods and nodes. No benchmark has tuned it. */
 const MAX_REMEMBERED = 100_000;
 
 interface Connected {
@@ -24,8 +24,9 @@ interface Connected {
 }
 
 /**
- * What reaches a cluster, made at its first use and kept while the function is warm; each call begins a decision
- * (decision.ts). A cluster whose description fails is asked for again the next time.
+ * The ports of each cluster, made at their first use and kept while the function is warm; each call begins a decision
+ * (decision.ts). Undefined for a cluster that this stack does not serve. When a cluster's description fails, the call
+ * rejects and the next call tries again.
  */
 export function wireClusters(
   base: Base,
@@ -39,7 +40,7 @@ export function wireClusters(
   const { settings, kubeClientQps: qps, kubeClientBurst: burst } = base.config;
   const factsOf = clusterFacts({
     ...{ store: base.store, log: base.log, now: base.now },
-    // In a file of its own: most cold starts find the description in the table.
+    // A file of its own, because most cold starts find the description in the table and need no client of EKS.
     describe: async (cluster) =>
       (await import("../adapters/aws/describe-cluster.ts")).describeCluster(cluster, accountOf(cluster).credentials, region),
   });
@@ -76,7 +77,7 @@ export function wireClusters(
   };
 }
 
-/** The same, with what only one function reaches of a cluster's account: its machines, or what it offers. */
+/** The same, with a port of the cluster's account that only one function has: its instances, or its offerings. */
 export function wireClustersWith<T extends object>(
   base: Base,
   announcements: Announcements,

@@ -1,11 +1,10 @@
-import { mixed } from "../../lib/pseudo-random.ts";
+import { hashedNumber } from "../../lib/pseudo-random.ts";
 import type { ConsolidationTrial } from "../../scheduling/make-trial.ts";
 import { allowance, type PoolBudget } from "../cluster/budget.ts";
 import { type Candidate, podsMoved } from "../cluster/candidate.ts";
 import { netSavings } from "../consolidation/payback.ts";
 import { totalPrice } from "../prices/savings.ts";
-import type { DisruptionSettings } from "../settings.ts";
-import { type SavingsPotential, savingsRatio } from "./savings-potential.ts";
+import { type NodeSetProblem, type SavingsPotential, savingsRatio } from "./savings-potential.ts";
 
 /** Nodes of one set at most; the next pass removes more. */
 export const MAX_NODES = 1_000;
@@ -33,15 +32,10 @@ const RANKS: readonly Rank[] = [
 
 /**
  * The nodes that can be emptied together without a new node and that save most, in the order in which they were
- * emptied. Which nodes fit depends on the order: several orders are tried, then random variations of the best one, as
- * many as the size of the cluster allows.
+ * emptied. Which nodes fit depends on the order: several orders are tried, then pseudo-random variations of the best,
+ * as many as the size of the cluster allows.
  */
-export function bestDeletableSet(
-  trial: ConsolidationTrial,
-  potentials: readonly SavingsPotential[],
-  budgets: ReadonlyMap<string, PoolBudget>,
-  settings: DisruptionSettings,
-): readonly Candidate[] {
+export function bestDeletableSet({ trial, potentials, budgets, settings }: NodeSetProblem): readonly Candidate[] {
   let best: readonly Candidate[] = [];
   let most = 0;
   let rank = savingsRatio;
@@ -55,8 +49,8 @@ export function bestDeletableSet(
   const orders = best.length === 0 ? 0 : Math.min(MAX_ORDERS, Math.floor(MAX_CANDIDATE_CHECKS / potentials.length));
   for (let n = RANKS.length; n < orders; n++) {
     const from = rank;
-    // Multiplies each rank by a random factor between 0.5 and 2.
-    tryOrder((item) => from(item) * 2 ** (mixed(n, item.candidate.node) / 2 ** 31 - 1));
+    // Multiplies each rank by a pseudo-random factor between 0.5 and 2.
+    tryOrder((item) => from(item) * 2 ** (hashedNumber(n, item.candidate.node) / 2 ** 31 - 1));
   }
   return best;
 }

@@ -6,12 +6,12 @@ import type { WakeUp, WakeUps } from "../../../core/ports/wake-ups.ts";
 import { MalformedMessageError } from "../batch.ts";
 import type { QueueUrls } from "../config.ts";
 
-/** SQS's longest delay of a message, s. */
+/** SQS's longest delay of a message, in seconds. */
 const MAX_DELAY_SECONDS = 900;
 const MAX_BATCH = 10;
 const MAX_ROUNDS = 4;
 
-/** The variable that holds a queue's URL, for the sentence about a missing one. */
+/** The variable that holds a queue's URL, for the error when it is missing. */
 const VARIABLE: Readonly<Record<WakeUp["kind"], string>> = {
   provision: "PROVISION_QUEUE_URL",
   claim: "CLAIM_QUEUE_URL",
@@ -22,7 +22,10 @@ const VARIABLE: Readonly<Record<WakeUp["kind"], string>> = {
 const delayMsOf = (wakeUp: WakeUp): number => ("delayMs" in wakeUp && wakeUp.delayMs) || 0;
 const subjectOf = (wakeUp: WakeUp): string => [wakeUp.kind, wakeUp.cluster, wakeUp.kind === "claim" ? wakeUp.claim : ""].join("/");
 
-/** One wake-up for each thing to look at, the soonest: whoever is woken reads the present state anyway. */
+/**
+ * For each cluster and kind, and for each NodeClaim, the soonest wake-up: the function that is woken reads the present
+ * state anyway.
+ */
 function folded(wakeUps: readonly WakeUp[]): readonly WakeUp[] {
   const bySubject = new Map<string, WakeUp>();
   for (const wakeUp of wakeUps) {
@@ -37,11 +40,11 @@ function folded(wakeUps: readonly WakeUp[]): readonly WakeUp[] {
 function entryOf(wakeUp: WakeUp, id: number, windowNumber: number): SendMessageBatchRequestEntry {
   const entry = { Id: String(id), MessageBody: wakeUpBody(wakeUp) };
   if (wakeUp.kind === "provision") {
-    // Wake-ups of one window become one message. None is lost: the queue holds each back for as long as the window is,
-    // so what it leads to begins after all that it stands for.
+    // Wake-ups of one window become one message. No change is missed: the queue holds each message back for as long as
+    // the window is, so the plan begins after every wake-up that the message stands for.
     return { ...entry, MessageGroupId: wakeUp.cluster, MessageDeduplicationId: `${wakeUp.cluster}-${windowNumber}` };
   }
-  // Rounded up: who comes early finds nothing due.
+  // Rounded up, because a function that is woken too early finds nothing due.
   const delaySeconds = Math.min(MAX_DELAY_SECONDS, Math.max(0, Math.ceil(delayMsOf(wakeUp) / 1_000)));
   return { ...entry, DelaySeconds: delaySeconds };
 }
@@ -117,7 +120,7 @@ const message = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("claim"), cluster: word, claim: word, dueAt: z.optional(z.number()) }),
 ]);
 
-/** The message's cause, where this version knows it; otherwise what its text says. */
+/** The message's cause, where this version knows it; otherwise the cause that its text is recognised as. */
 function reasonOf<K extends CauseKind>(kind: K, { cause, detail, reason }: ReasonFields): WakeUpReason<K> {
   const rows: Readonly<Record<string, { readonly words: (detail: string) => string }>> = WAKE_UP_CAUSES[kind];
   const row = cause !== undefined && Object.hasOwn(rows, cause) ? rows[cause] : undefined;
