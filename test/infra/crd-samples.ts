@@ -1,4 +1,6 @@
-/** Objects as people write them, and what the API server must say of each. Run against a real one by crds-on-server.ts. */
+/**
+ * An object as users write it, and the expected answer of the API server. crds-on-server.ts applies it to a real one.
+ */
 
 export interface Sample {
   readonly name: string;
@@ -7,7 +9,7 @@ export interface Sample {
   readonly refused?: string;
 }
 
-/** A change of an object that exists. */
+/** A change of an existing object. */
 export interface Change extends Sample {
   readonly before: object;
 }
@@ -16,7 +18,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const nodeClassRef = { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" };
 
-/** A NodePool; `template` goes into spec.template.spec, `spec` beside the template. */
+/** A NodePool; `template` is spec.template.spec, `spec` has the fields beside the template. */
 export function nodePool({ template = {}, labels, spec = {} }: { template?: Fields; labels?: Fields; spec?: Fields }): object {
   return {
     apiVersion: "karpenter.sh/v1",
@@ -73,7 +75,7 @@ function ebs(fields: Fields): object {
 
 const primary = { networkCardIndex: 0, deviceIndex: 0, interfaceType: "interface" };
 
-/** As published in tutorials that users start from. */
+/** Manifests of published tutorials that users start from. */
 const tutorials: readonly Sample[] = [
   {
     name: "tutorial: NodePool of c, m and r types newer than 2",

@@ -8,19 +8,22 @@ import type { TestCluster } from "../../e2e/support/cluster.ts";
 
 type Handler = (event: Partial<LambdaFunctionURLEvent>, context: object) => Promise<Exclude<LambdaFunctionURLResult, string>>;
 
-/** The admission function's bundle behind an HTTPS address of this machine, as its function URL would answer. */
+/** Serves the admission function's bundle at an HTTPS address of this machine, as its function URL does. */
 export interface AdmissionHost {
   readonly url: string;
-  /** How often each duty was called since the last look: "convert", "validate", "default". */
+  /** How often each webhook was called since the last read: "convert", "validate", "default". */
   calls(): Readonly<Record<string, number>>;
-  /** Takes requests and does not answer them, until `up`. */
+  /** Accepts requests and does not answer them, until `up`. */
   hang(): void;
-  /** Lets nobody in any more, until `up`. */
+  /** Refuses connections, until `up`. */
   down(): Promise<void>;
   up(): Promise<void>;
 }
 
-/** Bundles the function into a folder, loads and serves it. Its environment is this process's own, so one host a process. */
+/**
+ * Bundles the function into a folder, loads and serves it. It uses this process's environment, so a process has one
+ * host.
+ */
 export async function startAdmissionHost(
   cluster: Pick<TestCluster, "tls" | "clusterName">,
   token: string,
@@ -55,7 +58,7 @@ export async function startAdmissionHost(
         resolve();
       });
     });
-  // It comes back where it was: a port that no outgoing connection takes while it is away.
+  // After `down` the host returns to this port, which no outgoing connection takes meanwhile.
   const port = await freePort();
   await listen(port);
   return {
