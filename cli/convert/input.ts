@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { type Document, isMap, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import { isJsonObject, type JsonObject, type Path } from "../../core/lib/json.ts";
-import { InputError } from "../scenario/scenario.ts";
+import { InputError } from "../input-error.ts";
 import { type Masked, maskPlaceholders } from "./placeholders.ts";
 
 /** A text with manifests in it. */

@@ -1,6 +1,7 @@
 import { Document, isCollection, isMap, isScalar, isSeq, type Node, stringify } from "yaml";
 import { type Note, type Origin, originOf } from "../../core/conversion/draft.ts";
 import type { JsonObject, Path } from "../../core/lib/json.ts";
+import { wrap } from "../../core/lib/wrap.ts";
 import { keyOf, type Remark, writtenLike } from "./comments.ts";
 
 /** An object to be written, and what the sources say about its fields: by the index of the object that was given, then by path. */
@@ -67,10 +68,13 @@ function restyle(node: Node, key: Node | undefined, remark: Remark): void {
   if (isSameKind && isCollection(remark.value) && remark.value.flow) node.flow = true;
 }
 
+/** How wide the comments with notes are, in characters. */
+const WIDTH = 110;
+
 /** Above the field, or the nearest thing above it that is there and stands on a line of its own. */
 function addNote(document: Document<Node>, { at, text, sample }: Note): void {
   const added = sample === undefined ? [] : stringify(sample).trimEnd().split("\n");
-  const lines = [...wrap(`convert: ${text}${sample ? ":" : ""}`), ...added.map((line) => `  ${line}`)].map((line) => ` ${line}`);
+  const lines = [...wrap(`convert: ${text}${sample ? ":" : ""}`, WIDTH), ...added.map((line) => `  ${line}`)].map((line) => ` ${line}`);
   const target = nodeFor(document, at);
   target.commentBefore = [target.commentBefore, ...lines].filter((line) => line !== undefined && line !== null).join("\n");
 }
@@ -88,16 +92,4 @@ function nodeFor(document: Document<Node>, at: Path): Node {
     node = next;
   }
   return found;
-}
-
-const WIDTH = 110;
-
-function wrap(text: string): readonly string[] {
-  const lines: string[] = [];
-  for (const word of text.split(" ")) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + word.length < WIDTH) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
 }

@@ -1,7 +1,7 @@
 import { nearest } from "../../core/lib/nearest.ts";
 import { manifestProblems } from "../../functions/adapters/manifests/check.ts";
 import type { Path } from "../../functions/adapters/manifests/crd-schema.ts";
-import { InputError } from "./scenario.ts";
+import { InputError } from "../input-error.ts";
 
 /** Lists of a scenario whose objects the API's own rules can judge. */
 const KINDS: Readonly<Record<string, { readonly apiVersion: string; readonly kind: string; readonly needs: readonly string[] }>> = {

@@ -5,11 +5,9 @@ import type { Pod } from "../../core/model/pod.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { type SelectorSources, withDefaultConstraints } from "../../core/scheduling/rules/default-constraints.ts";
 import { readSchedulerConfig, type SchedulerConfig } from "../../core/scheduling/rules/scheduler-config.ts";
+import { InputError } from "../input-error.ts";
 import { type BufferedScenario, scenarioHeadroom } from "./headroom.ts";
 import { type OverlaidScenario, overlaidScenario } from "./overlays.ts";
-
-/** What is wrong with an input, in one sentence that says where and how to mend it. */
-export class InputError extends Error {}
 
 const LISTS = [
   "nodePools",

@@ -16,7 +16,7 @@ import { httpsTransport, type Transport } from "../../functions/adapters/kuberne
 import { type ClusterStateDeps, readClusterState } from "../../functions/shared/cluster-state.ts";
 import { instanceTypesFor } from "../../functions/shared/instance-types.ts";
 import { DEFAULT_SETTINGS } from "../../functions/wiring/settings.ts";
-import { InputError } from "../scenario/scenario.ts";
+import { InputError } from "../input-error.ts";
 import type { WhatIfOptions } from "./options.ts";
 import type { Source } from "./source.ts";
 

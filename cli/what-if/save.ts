@@ -6,7 +6,7 @@ import type { KubernetesObject } from "../../core/model/kubernetes.ts";
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
 import { counted } from "../../core/scheduling/reasons/words.ts";
 import { stageOf } from "../../core/what-if/start.ts";
-import { InputError } from "../scenario/scenario.ts";
+import { InputError } from "../input-error.ts";
 import type { Source } from "./source.ts";
 
 /** Fields to keep, by name: all of it, or some of what is in it. Of a list, each item is cut. */

@@ -5,8 +5,9 @@ import type { NodePool } from "../../core/model/node-pool.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { applyOverlays } from "../../core/node-overlay/apply.ts";
 import type { Intents } from "../../core/what-if/start.ts";
+import { InputError } from "../input-error.ts";
 import { checkScenario } from "../scenario/check.ts";
-import { InputError, readScenario, scenarioParts, scenarioToSnapshot } from "../scenario/scenario.ts";
+import { readScenario, scenarioParts, scenarioToSnapshot } from "../scenario/scenario.ts";
 
 /** A cluster to ask "what if" about. */
 export interface Source {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { consolidate } from "../../../cli/consolidate/consolidate.ts";
 import { explainConsolidation } from "../../../cli/consolidate/explain.ts";
-import { InputError } from "../../../cli/scenario/scenario.ts";
+import { InputError } from "../../../cli/input-error.ts";
 import { instanceType, nodePool, pod, snapshot } from "../../core/disruption/builders.ts";
 import { buffer, podTemplate } from "../../support/buffers.ts";
 

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseAllDocuments, stringify } from "yaml";
-import { convertCommand } from "../../../cli/convert/command.ts";
 import { type Conversion, convert } from "../../../cli/convert/convert.ts";
-import { InputError } from "../../../cli/scenario/scenario.ts";
+import { convertFiles } from "../../../cli/convert/files.ts";
+import { InputError } from "../../../cli/input-error.ts";
 import { schemaProblems } from "../../../functions/adapters/manifests/crd-schema.ts";
 import { nodeClaimBeta, nodeClassBeta, nodePoolBeta, shapelessSpec } from "../../core/conversion/arbitraries.ts";
 
@@ -191,7 +191,7 @@ describe("files and folders", () => {
 
   it("make one stream of documents", () => {
     const root = tree();
-    const { output } = convertCommand({ paths: [root, join(root, "pools", "a.yaml")] });
+    const { output } = convertFiles({ paths: [root, join(root, "pools", "a.yaml")] });
     expect(output.split(/^---$/m)).toHaveLength(3);
     expect(output).toContain("apiVersion: karpenter.sh/v1\n");
   });
@@ -200,15 +200,15 @@ describe("files and folders", () => {
     const root = tree();
     const out = join(root, "v1");
     const paths = [join(root, "pools")];
-    expect(convertCommand({ paths, out }).output).toBe(`${join(out, "a.yaml")}\n`);
+    expect(convertFiles({ paths, out }).output).toBe(`${join(out, "a.yaml")}\n`);
     expect(readFileSync(join(out, "a.yaml"), "utf8")).toContain("group: karpenter.k8s.aws");
-    expect(() => convertCommand({ paths, out })).toThrow(/is there already; name an empty folder/);
+    expect(() => convertFiles({ paths, out })).toThrow(/is there already; name an empty folder/);
   });
 
   it.for([
     { name: "no path", paths: [], says: /name the manifests to convert/ },
     { name: "a path that is not there", paths: ["/no/such/file"], says: /there is no file or folder \/no\/such\/file/ },
   ])("$name: one sentence", ({ paths, says }) => {
-    expect(() => convertCommand({ paths })).toThrow(says);
+    expect(() => convertFiles({ paths })).toThrow(says);
   });
 });

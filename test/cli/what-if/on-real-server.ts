@@ -15,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), "what-if-real-"));
 const run = promisify(execFile);
 
 async function whatIf(...args: readonly string[]): Promise<string> {
-  const { stdout } = await run(process.execPath, [join(projectRoot, "functions", "cli", "main.ts"), "what-if", ...args]);
+  const { stdout } = await run(process.execPath, [join(projectRoot, "cli", "main.ts"), "what-if", ...args]);
   return stdout;
 }
 

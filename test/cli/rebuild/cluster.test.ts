@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { rebuildCommand } from "../../../cli/rebuild/command.ts";
+import { rebuildCluster } from "../../../cli/rebuild/cluster.ts";
 
 const ARGS = { cluster: "c1", table: "karpenter-serverless", region: "us-west-2", apply: false };
 
@@ -9,5 +9,5 @@ it.for([
   { name: "a table that is none", args: { ...ARGS, table: "a b" }, says: /^TABLE_NAME: is no DynamoDB table name/ },
   { name: "a cluster that is none", args: { ...ARGS, cluster: "a b" }, says: /must be an EKS cluster's name/ },
 ])("refuses $name in one sentence", async ({ args, says }) => {
-  await expect(rebuildCommand(args)).rejects.toThrow(says);
+  await expect(rebuildCluster(args)).rejects.toThrow(says);
 });
