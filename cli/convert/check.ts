@@ -3,6 +3,7 @@ import type { Note } from "../../core/conversion/draft.ts";
 import { settingsAdvice } from "../../core/conversion/upgrade/settings.ts";
 import { getAt, isJsonObject, type Json, type JsonObject, type Path } from "../../core/lib/json.ts";
 import { manifestProblems } from "../../functions/adapters/manifests/check.ts";
+import { fieldPath } from "../../functions/adapters/manifests/schema.ts";
 import { holdsPlaceholder } from "./placeholders.ts";
 import { ruleProblems } from "./rules.ts";
 
@@ -12,7 +13,7 @@ export function findings(object: JsonObject): readonly Note[] {
   const raw = manifestProblems(decided);
   const problems = raw
     .filter(({ path, message }) => !holdsPlaceholder(message) && !decidesLater(object, path))
-    .map(({ path, message }) => invalid(path, message.startsWith("spec.") ? message : `${dotted(path)} ${message}`));
+    .map(({ path, message }) => invalid(path, message.startsWith("spec.") ? message : `${fieldPath(path)} ${message}`));
   const rules = problems.length > 0 ? [] : ruleProblems(decided).filter((message) => !holdsPlaceholder(message));
   // The admission function only sees what the schema lets through.
   const warnings = raw.length > 0 || rules.length > 0 ? [] : review(decided).warnings.filter((message) => !holdsPlaceholder(message));
@@ -40,9 +41,6 @@ function decidesLater(object: JsonObject, path: Path): boolean {
   const value = getAt(object, path);
   return !isJsonObject(value) && holdsPlaceholder(value);
 }
-
-const dotted = (path: Path): string =>
-  path.reduce<string>((text, step) => (typeof step === "number" ? `${text}[${step}]` : text === "" ? step : `${text}.${step}`), "");
 
 const OLD_NAMES: Readonly<Record<string, string>> = {
   "karpenter.sh/provisioner-name": "nodes have no such label any more; write karpenter.sh/nodepool",

@@ -1,6 +1,6 @@
 import { nearest } from "../../core/lib/nearest.ts";
 import { manifestProblems } from "../../functions/adapters/manifests/check.ts";
-import type { Path } from "../../functions/adapters/manifests/crd-schema.ts";
+import { fieldPath } from "../../functions/adapters/manifests/schema.ts";
 import { InputError } from "../input-error.ts";
 
 /** Lists of a scenario whose objects the API's own rules can judge. */
@@ -56,7 +56,7 @@ function checkItem(list: string, item: unknown, i: number): void {
   const { apiVersion, kind, needs } = rules;
   const where = `${list}[${i}] (${name})`;
   const found = manifestProblems({ ...item, apiVersion, kind }).find(({ message }) => !message.startsWith("is missing"));
-  if (found) throw new InputError(`${where}: ${found.message.startsWith("spec.") ? "" : `${textOf(found.path)} `}${found.message}`);
+  if (found) throw new InputError(`${where}: ${found.message.startsWith("spec.") ? "" : `${fieldPath(found.path)} `}${found.message}`);
   for (const path of needs) {
     const value = path.split(".").reduce<unknown>((o, key) => (o as Readonly<Record<string, unknown>> | undefined)?.[key], item);
     if (typeof value !== "object" || value === null) throw new InputError(`${where}: ${path} is missing; add it, the API requires it`);
@@ -80,6 +80,3 @@ function checkType(item: unknown, i: number): void {
     }
   }
 }
-
-const textOf = (path: Path): string =>
-  path.reduce<string>((text, step) => (typeof step === "number" ? `${text}[${step}]` : text === "" ? step : `${text}.${step}`), "");

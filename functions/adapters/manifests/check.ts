@@ -6,7 +6,8 @@ import type { NodeOverlay } from "../../../core/model/node-overlay.ts";
 import { parseQuantity } from "../../../core/model/quantity.ts";
 import { nodeOverlayProblems } from "../../../core/node-overlay/validate.ts";
 import { type ApiObject, KINDS } from "./api-object.ts";
-import { type Problem, schemaProblems } from "./crd-schema.ts";
+import { schemaProblems } from "./crd-schema.ts";
+import type { Problem } from "./schema.ts";
 import { matchesSelector } from "./selectors.ts";
 
 /** What each old kind of Karpenter's has become. */

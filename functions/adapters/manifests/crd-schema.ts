@@ -1,36 +1,9 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
+import type { Path } from "../../../core/lib/json.ts";
 import { nearest } from "../../../core/lib/nearest.ts";
+import type { Problem, Schema } from "./schema.ts";
 import { WORKLOAD_SCHEMAS } from "./workload-schema.ts";
-
-/** The parts of an OpenAPI v3 schema that our CRDs use. CEL rules are not run here. */
-export interface Schema {
-  readonly type?: string;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly additionalProperties?: Schema;
-  readonly required?: readonly string[];
-  readonly items?: Schema;
-  readonly enum?: readonly unknown[];
-  readonly pattern?: string;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly maxProperties?: number;
-  readonly default?: unknown;
-  readonly "x-kubernetes-int-or-string"?: boolean;
-  readonly "x-kubernetes-preserve-unknown-fields"?: boolean;
-}
-
-export type Path = readonly (string | number)[];
-
-/** Something wrong at a place of an object, with the mend in the same sentence. */
-export interface Problem {
-  readonly path: Path;
-  readonly message: string;
-}
 
 const FILES: Readonly<Record<string, string>> = {
   NodePool: "karpenter.sh_nodepools.yaml",

@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseAllDocuments } from "yaml";
+import type { Path } from "../../../core/lib/json.ts";
 import type { ApiObject } from "./api-object.ts";
 import { manifestProblems } from "./check.ts";
-import type { Path } from "./crd-schema.ts";
+import { fieldPath } from "./schema.ts";
 
 /** An object of a manifest and where it stands. */
 export interface Manifest {
@@ -216,10 +217,7 @@ function offsetOf(document: Document.Parsed, path: Path): number | undefined {
 }
 
 function sentence(path: Path, message: string): string {
-  const name = path.reduce<string>(
-    (text, step) => (typeof step === "number" ? `${text}[${step}]` : text === "" ? step : `${text}.${step}`),
-    "",
-  );
+  const name = fieldPath(path);
   // These sentences name their subject themselves.
   return name === "" || path[0] === "apiVersion" || path[0] === "kind" || (path.length === 1 && message.startsWith("spec."))
     ? message

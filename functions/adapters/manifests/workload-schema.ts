@@ -1,4 +1,4 @@
-import type { Schema } from "./crd-schema.ts";
+import type { Schema } from "./schema.ts";
 
 /**
  * What the Kubernetes API knows of pods and of what makes them (1.35), as far as scheduling looks; other fields by name alone. kubectl refuses
