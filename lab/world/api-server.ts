@@ -4,7 +4,7 @@ import type { PodDisruptionBudget } from "../../core/model/workloads.ts";
 import type { Kind, Kinds, Kubernetes } from "../../core/ports/kubernetes.ts";
 import { type ApiObject, frozen } from "../../functions/adapters/manifests/api-object.ts";
 import { matchesSelector, parseFieldSelector, parseLabelSelector } from "../../functions/adapters/manifests/selectors.ts";
-import type { Draft } from "./store.ts";
+import type { MutableObject } from "./store.ts";
 import type { LabWorld } from "./world.ts";
 
 /** Who asks, in the changes that the product's own calls make. */
@@ -72,10 +72,16 @@ function evict(world: LabWorld, pod: Pod, user: string): "evicted" | "gone" | "b
     if ((status.desiredHealthy ?? 0) > 0 && (status.currentHealthy ?? 0) >= (status.desiredHealthy ?? 0)) return go();
   }
   if (status.observedGeneration !== budget.metadata.generation || (status.disruptionsAllowed ?? 0) <= 0) return "blocked";
-  store.patch("PodDisruptionBudget", budget.metadata.name, namespace, { user: "system:apiserver", subresource: "status" }, (o: Draft) => ({
-    ...o,
-    status: { ...o.status, disruptionsAllowed: o.status.disruptionsAllowed - 1 },
-  }));
+  store.patch(
+    "PodDisruptionBudget",
+    budget.metadata.name,
+    namespace,
+    { user: "system:apiserver", subresource: "status" },
+    (o: MutableObject) => ({
+      ...o,
+      status: { ...o.status, disruptionsAllowed: o.status.disruptionsAllowed - 1 },
+    }),
+  );
   return go();
 }
 

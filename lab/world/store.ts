@@ -54,7 +54,7 @@ export interface ObjectStore {
     name: string,
     namespace: string | undefined,
     writer: Writer,
-    change: (o: Draft) => Draft | undefined,
+    change: (o: MutableObject) => MutableObject | undefined,
   ): ApiObject | undefined;
   /** Asks for deletion. False when it was not there. */
   delete(kind: string, name: string, options: DeleteOptions, writer: Writer): boolean;
@@ -63,7 +63,7 @@ export interface ObjectStore {
 
 /** An object as an actor changes it: any field. */
 // biome-ignore lint/suspicious/noExplicitAny: actors rewrite plain JSON of many kinds
-export type Draft = any;
+export type MutableObject = any;
 
 /** A pod's grace counts from the request; other objects are marked with the time of the request itself. */
 const POD_GRACE_SECONDS = 30;

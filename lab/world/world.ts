@@ -2,7 +2,7 @@ import type { PublishedEvent } from "../../core/ports/kubernetes.ts";
 import { type ApiObject, isNamespaced, KINDS } from "../../functions/adapters/manifests/api-object.ts";
 import { type VirtualClock, virtualClock } from "./clock.ts";
 import { type Random, seeded } from "./random.ts";
-import { type Change, type Draft, type ObjectStore, objectStore } from "./store.ts";
+import { type Change, type MutableObject, type ObjectStore, objectStore } from "./store.ts";
 
 /** An Event as `kubectl get events` would show it. */
 export interface RecordedEvent extends PublishedEvent {
@@ -99,7 +99,7 @@ export function createLabWorld({ seed, start, cluster = "lab", region = "us-west
     },
     scale(kind, namespace, name, replicas) {
       const place = isNamespaced({ kind, namespace }) ? (namespace ?? "default") : undefined;
-      const scaled = store.patch(kind, name, place, { user: USER }, (o: Draft) => ({
+      const scaled = store.patch(kind, name, place, { user: USER }, (o: MutableObject) => ({
         ...o,
         spec: { ...o.spec, replicas },
       }));

@@ -3,7 +3,7 @@ import type { Pod } from "../../../core/model/pod.ts";
 import type { PodDisruptionBudget } from "../../../core/model/workloads.ts";
 import { same } from "../../../functions/adapters/manifests/api-object.ts";
 import { matchesSelector } from "../../../functions/adapters/manifests/selectors.ts";
-import type { Draft } from "../store.ts";
+import type { MutableObject } from "../store.ts";
 import type { LabWorld } from "../world.ts";
 import { debounced, isActive, isReady, isTerminal, podsOf } from "./actor.ts";
 
@@ -43,7 +43,7 @@ function settle(world: LabWorld, budget: PodDisruptionBudget): void {
     name,
     namespace,
     { user: "system:serviceaccount:kube-system:disruption-controller", subresource: "status" },
-    (o: Draft) => (same(o.status, status) ? undefined : { ...o, status }),
+    (o: MutableObject) => (same(o.status, status) ? undefined : { ...o, status }),
   );
 }
 

@@ -2,7 +2,7 @@ import { conditionOf } from "../../../core/model/conditions.ts";
 import type { Node } from "../../../core/model/node.ts";
 import type { NodeOverlay } from "../../../core/model/node-overlay.ts";
 import { labelsCompatible, requirementsFrom } from "../../../core/requirements/requirements.ts";
-import type { Draft } from "../store.ts";
+import type { MutableObject } from "../store.ts";
 import type { LabWorld } from "../world.ts";
 import { isReady, nodesOf } from "./actor.ts";
 
@@ -18,7 +18,7 @@ export function startDevicePlugins(world: LabWorld): void {
     const node = store.get("Node", name) as Node | undefined;
     const missing = node && isReady(node) ? unreported(node, store.list("NodeOverlay") as unknown as readonly NodeOverlay[]) : {};
     if (Object.keys(missing).length === 0) return;
-    store.patch("Node", name, undefined, { user: `system:node:${name}`, subresource: "status" }, (o: Draft) => {
+    store.patch("Node", name, undefined, { user: `system:node:${name}`, subresource: "status" }, (o: MutableObject) => {
       for (const list of ["capacity", "allocatable"]) o.status[list] = { ...o.status[list], ...missing };
       return o;
     });

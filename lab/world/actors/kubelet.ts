@@ -1,7 +1,7 @@
 import type { Condition } from "../../../core/model/kubernetes.ts";
 import type { Pod } from "../../../core/model/pod.ts";
 import { type ApiObject, timestamp } from "../../../functions/adapters/manifests/api-object.ts";
-import type { Draft } from "../store.ts";
+import type { MutableObject } from "../store.ts";
 import { type LabWorld, USER } from "../world.ts";
 import { isTerminal, isTerminating, podsOf, withCondition } from "./actor.ts";
 
@@ -43,7 +43,7 @@ export function startKubelets(world: LabWorld): Kubelets {
 
   const start = (pod: Pod): void => {
     if (isTerminating(pod) || pod.status?.phase !== "Pending") return;
-    store.patch("Pod", pod.metadata.name, pod.metadata.namespace, { user: user(pod), subresource: "status" }, (o: Draft) => {
+    store.patch("Pod", pod.metadata.name, pod.metadata.namespace, { user: user(pod), subresource: "status" }, (o: MutableObject) => {
       o.status = {
         ...o.status,
         phase: "Running",
@@ -58,7 +58,7 @@ export function startKubelets(world: LabWorld): Kubelets {
   };
   const finish = (pod: Pod): void => {
     if (isTerminal(pod)) return;
-    store.patch("Pod", pod.metadata.name, pod.metadata.namespace, { user: user(pod), subresource: "status" }, (o: Draft) => {
+    store.patch("Pod", pod.metadata.name, pod.metadata.namespace, { user: user(pod), subresource: "status" }, (o: MutableObject) => {
       o.status = { ...o.status, phase: "Succeeded", conditions: ready(o.status.conditions, false, clock.now()) };
       return o;
     });
@@ -87,7 +87,7 @@ export function startKubelets(world: LabWorld): Kubelets {
     alive.add(nodeName);
     clock.after(readyAfterMs, `kubelet ready ${nodeName}`, () => {
       if (!alive.has(nodeName)) return;
-      store.patch("Node", nodeName, undefined, { user: `system:node:${nodeName}`, subresource: "status" }, (o: Draft) => {
+      store.patch("Node", nodeName, undefined, { user: `system:node:${nodeName}`, subresource: "status" }, (o: MutableObject) => {
         const condition = { type: "Ready", status: "True", reason: "KubeletReady", message: "kubelet is posting ready status" } as const;
         o.status = { ...o.status, conditions: withCondition(o.status?.conditions, condition, clock.now()) };
         return o;

@@ -1,7 +1,7 @@
 import type { Node } from "../../../core/model/node.ts";
 import type { Pod } from "../../../core/model/pod.ts";
 import type { Taint } from "../../../core/model/taint.ts";
-import type { Draft } from "../store.ts";
+import type { MutableObject } from "../store.ts";
 import type { LabWorld } from "../world.ts";
 import { debounced, isTerminating, nodesOf, podsOf, withCondition } from "./actor.ts";
 import type { Kubelets } from "./kubelet.ts";
@@ -91,7 +91,7 @@ function taintByCondition(world: LabWorld, node: Node): void {
   const have = (node.spec.taints ?? []).filter((t) => KEYS.has(t.key));
   const equal = have.length === wanted.length && wanted.every((w) => have.some((h) => h.key === w.key && h.effect === w.effect));
   if (equal) return;
-  world.store.patch("Node", node.metadata.name, undefined, { user: USER }, (o: Draft) => {
+  world.store.patch("Node", node.metadata.name, undefined, { user: USER }, (o: MutableObject) => {
     const kept = (o.spec.taints ?? []).filter((t: Taint) => !KEYS.has(t.key));
     o.spec.taints = [...kept, ...wanted];
     return o;
@@ -101,7 +101,7 @@ function taintByCondition(world: LabWorld, node: Node): void {
 function markUnknown(world: LabWorld, name: string): void {
   const now = world.clock.now();
   const message = "Kubelet stopped posting node status.";
-  world.store.patch("Node", name, undefined, { user: USER, subresource: "status" }, (o: Draft) => {
+  world.store.patch("Node", name, undefined, { user: USER, subresource: "status" }, (o: MutableObject) => {
     const condition = { type: "Ready", status: "Unknown", reason: "NodeStatusUnknown", message } as const;
     o.status = { ...o.status, conditions: withCondition(o.status?.conditions, condition, now) };
     return o;
@@ -109,7 +109,7 @@ function markUnknown(world: LabWorld, name: string): void {
   // Budgets must not count pods that nobody can vouch for.
   for (const pod of podsOf(world)) {
     if (pod.spec.nodeName !== name || pod.status?.phase !== "Running") continue;
-    world.store.patch("Pod", pod.metadata.name, pod.metadata.namespace, { user: USER, subresource: "status" }, (o: Draft) => {
+    world.store.patch("Pod", pod.metadata.name, pod.metadata.namespace, { user: USER, subresource: "status" }, (o: MutableObject) => {
       o.status.conditions = withCondition(o.status.conditions, { type: "Ready", status: "False", reason: "NodeNotReady" }, now);
       return o;
     });

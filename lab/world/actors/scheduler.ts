@@ -1,7 +1,7 @@
 import type { Node } from "../../../core/model/node.ts";
 import type { Pod } from "../../../core/model/pod.ts";
 import { type Amounts, add, lacking, podRequests, toAmounts } from "../quantity.ts";
-import type { Draft } from "../store.ts";
+import type { MutableObject } from "../store.ts";
 import type { LabWorld } from "../world.ts";
 import { debounced, isTerminal, isTerminating, nodesOf, podsOf, withCondition } from "./actor.ts";
 import { hostPorts, meetsTerm, portsClash, selectsNode, tolerates, untolerated } from "./placement.ts";
@@ -33,7 +33,7 @@ export function startScheduler(world: LabWorld): void {
 }
 
 function nodeMatters(now: object, before: object): boolean {
-  const relevant = (o: Draft): string => JSON.stringify([o.metadata.labels, o.spec, o.status?.allocatable]);
+  const relevant = (o: MutableObject): string => JSON.stringify([o.metadata.labels, o.spec, o.status?.allocatable]);
   return relevant(now) !== relevant(before);
 }
 
@@ -132,11 +132,17 @@ function scoreOf({ node, allocatable, used }: Room, pod: Pod, requests: Amounts)
 
 function bind(world: LabWorld, room: Room, pod: Pod, volumes: VolumeRule | string): void {
   if (typeof volumes !== "string") volumes.bind(room.node);
-  const bound = world.store.patch("Pod", pod.metadata.name, pod.metadata.namespace, { user: USER, subresource: "binding" }, (o: Draft) => {
-    o.spec.nodeName = room.node.metadata.name;
-    o.status.conditions = withCondition(o.status.conditions, { type: "PodScheduled", status: "True" }, world.clock.now());
-    return o;
-  });
+  const bound = world.store.patch(
+    "Pod",
+    pod.metadata.name,
+    pod.metadata.namespace,
+    { user: USER, subresource: "binding" },
+    (o: MutableObject) => {
+      o.spec.nodeName = room.node.metadata.name;
+      o.status.conditions = withCondition(o.status.conditions, { type: "PodScheduled", status: "True" }, world.clock.now());
+      return o;
+    },
+  );
   occupy(room, (bound ?? pod) as Pod);
 }
 
@@ -150,7 +156,7 @@ function message(nodes: number, reasons: ReadonlyMap<string, number>): string {
 function explain(world: LabWorld, pod: Pod, text: string): void {
   const old = pod.status?.conditions?.find((c) => c.type === "PodScheduled");
   if (old?.status === "False" && old.message === text) return;
-  world.store.patch("Pod", pod.metadata.name, pod.metadata.namespace, { user: USER, subresource: "status" }, (o: Draft) => {
+  world.store.patch("Pod", pod.metadata.name, pod.metadata.namespace, { user: USER, subresource: "status" }, (o: MutableObject) => {
     const condition = { type: "PodScheduled", status: "False", reason: "Unschedulable", message: text } as const;
     o.status.conditions = withCondition(o.status.conditions, condition, world.clock.now());
     return o;

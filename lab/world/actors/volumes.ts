@@ -2,7 +2,7 @@ import type { Node } from "../../../core/model/node.ts";
 import type { Pod } from "../../../core/model/pod.ts";
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../../core/model/workloads.ts";
 import type { ApiObject } from "../../../functions/adapters/manifests/api-object.ts";
-import type { Draft } from "../store.ts";
+import type { MutableObject } from "../store.ts";
 import type { LabWorld } from "../world.ts";
 import { debounced, isTerminal, podsOf } from "./actor.ts";
 import { meetsTerm } from "./placement.ts";
@@ -98,7 +98,7 @@ function provision(world: LabWorld, claim: PersistentVolumeClaim, storageClass: 
     } as ApiObject,
     { user },
   );
-  world.store.patch("PersistentVolumeClaim", claim.metadata.name, claim.metadata.namespace, { user }, (o: Draft) => {
+  world.store.patch("PersistentVolumeClaim", claim.metadata.name, claim.metadata.namespace, { user }, (o: MutableObject) => {
     o.spec.volumeName = name;
     o.status = { phase: "Bound" };
     o.metadata.annotations = { ...o.metadata.annotations, "pv.kubernetes.io/bind-completed": "yes" };

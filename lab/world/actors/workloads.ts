@@ -3,7 +3,7 @@ import type { Node } from "../../../core/model/node.ts";
 import type { PersistentVolumeClaimSpec, Pod, PodSpec, PodTemplate } from "../../../core/model/pod.ts";
 import { type ApiObject, same } from "../../../functions/adapters/manifests/api-object.ts";
 import { hash } from "../random.ts";
-import type { Draft } from "../store.ts";
+import type { MutableObject } from "../store.ts";
 import type { LabWorld } from "../world.ts";
 import { debounced, isActive, isReady, isTerminal, isTerminating, nodesOf, podsOf } from "./actor.ts";
 import { selectsNode, untolerated } from "./placement.ts";
@@ -49,7 +49,7 @@ const user = (controller: string): { readonly user: string } => ({ user: `system
 
 function setStatus(world: LabWorld, object: Workload, status: Record<string, unknown>): void {
   const { name, namespace } = object.metadata;
-  world.store.patch(object.kind ?? "", name, namespace, { ...user("controller-manager"), subresource: "status" }, (o: Draft) =>
+  world.store.patch(object.kind ?? "", name, namespace, { ...user("controller-manager"), subresource: "status" }, (o: MutableObject) =>
     same(o.status, status) ? undefined : { ...o, status },
   );
 }
@@ -118,7 +118,7 @@ function syncDeployment(world: LabWorld, deployment: Workload, owned: (o: Kubern
     return;
   }
   const scaleTo = (set: Workload, count: number): void => {
-    world.store.patch("ReplicaSet", set.metadata.name, namespace, user("deployment-controller"), (o: Draft) =>
+    world.store.patch("ReplicaSet", set.metadata.name, namespace, user("deployment-controller"), (o: MutableObject) =>
       o.spec.replicas === count ? undefined : { ...o, spec: { ...o.spec, replicas: count } },
     );
   };
