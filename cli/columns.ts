@@ -13,7 +13,7 @@ export function labelled(label: string, text: string, indent: number): readonly 
   return [`${" ".repeat(indent)}${label.padEnd(width)}${first.trimStart()}`, ...others];
 }
 
-/** USD per hour with as many digits as small prices need. */
+/** A price in USD per hour, with as many digits as small prices need. */
 export function perHour(price: number): string {
   return `$${price.toFixed(price >= 100 ? 2 : 4)}/h`;
 }

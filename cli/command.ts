@@ -40,10 +40,9 @@ export interface Command extends Omit<CommandDefinition<OptionTable>, "run"> {
 }
 
 /**
- * Makes a command of its table of arguments and of what it does with them.
- *
- *     const hello = defineCommand({ name: "hello", summary: "Greets", options: {}, run: async () => ({ output: "hello\n" }) });
- *     (await hello.run([])).output; // "hello\n"
+ * Makes a command of its table of arguments and of what it does with them.  const hello = defineCommand({ name:
+ * "hello", summary: "Greets", options: {}, run: async () => ({ output: "hello\n" }) }); (await hello.run([])).output;
+ * // "hello\n"
  */
 export function defineCommand<const Options extends OptionTable>({ run, ...shape }: CommandDefinition<Options>): Command {
   const table = { ...shape, usage: `${PROGRAM} ${shape.name}` };

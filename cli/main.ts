@@ -1,6 +1,6 @@
 // The command line: what the solver, disruption and the converter say of files and clusters, for people and programs.
-// In: the words of the command line. Out: an answer on standard output, or one sentence on standard error and exit code 2.
-// Each command is a folder with a command.ts of one shape (cli/command.ts). No command imports another or the lab.
+// In: the words of the command line. Out: an answer on standard output, or one sentence on standard error and exit code
+// 2. Each command is a folder with a command.ts of one shape (cli/command.ts). No command imports another or the lab.
 
 import { consolidateCommand } from "./consolidate/command.ts";
 import { convertCommand } from "./convert/command.ts";

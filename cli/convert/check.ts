@@ -7,7 +7,10 @@ import { fieldPath } from "../../functions/adapters/manifests/schema.ts";
 import { holdsPlaceholder } from "./placeholders.ts";
 import { ruleProblems } from "./rules.ts";
 
-/** What the API server and our admission function find wrong with an object, or warn of. What a placeholder is yet to decide is passed over. */
+/**
+ * The objections and warnings of the API server and of our admission function about an object. A field whose
+ * placeholder is not filled in yet is not judged.
+ */
 export function findings(object: JsonObject): readonly Note[] {
   const decided = withoutOpenRequirements(object) as JsonObject;
   const raw = manifestProblems(decided);
@@ -26,7 +29,10 @@ export function findings(object: JsonObject): readonly Note[] {
 
 const invalid = (at: Path, text: string): Note => ({ level: "invalid", at, text });
 
-/** Rules for all of a pool's requirements do not name the item: those that hold placeholders are not judged. */
+/**
+ * Leaves out requirements that hold placeholders, because the rules about all requirements of a pool do not name the
+ * item.
+ */
 function withoutOpenRequirements(value: Json): Json {
   if (!isJsonObject(value)) return value;
   const entries = Object.entries(value).map(([name, one]): [string, Json] =>
@@ -49,7 +55,10 @@ const OLD_NAMES: Readonly<Record<string, string>> = {
   "karpenter.k8s.aws/instance-pods": "nodes have no such label any more; select by another, such as karpenter.k8s.aws/instance-cpu",
 };
 
-/** What no longer means anything in an object of another kind: labels and annotations (a Deployment's), and Karpenter's old settings. */
+/**
+ * Advice about an object of another kind (a Deployment) that names old labels or annotations, and about Karpenter's old
+ * settings.
+ */
 export function outdated(object: JsonObject): readonly string[] {
   const text = JSON.stringify(object);
   const settings = settingsAdvice(object);

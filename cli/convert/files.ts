@@ -9,13 +9,13 @@ import { readSources } from "./input.ts";
 export interface ConvertOptions {
   /** Files, folders, and "-" for standard input. */
   readonly paths: readonly string[];
-  /** Folder to write to, file by file; standard output when absent. */
+  /** The folder to write to, file by file; standard output when absent. */
   readonly out?: string;
 }
 
 /**
- * Converts manifests to one stream of documents, or, with `out`, to files of the same names in that folder. The answer is
- * usable when the API server would accept every object of Karpenter's. Throws InputError.
+ * Converts manifests to one stream of documents, or, with `out`, to files of the same names in that folder. The answer
+ * is usable when the API server would accept every object of Karpenter's. Throws InputError.
  */
 export function convertFiles({ paths, out }: ConvertOptions): Answer {
   if (paths.length === 0) throw new InputError("name the manifests to convert: files, folders, or - for standard input");

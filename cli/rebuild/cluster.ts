@@ -16,8 +16,8 @@ export interface RebuildOptions {
 }
 
 /**
- * Rebuilds a live cluster with the caller's own AWS credentials, which the cluster must accept. Throws InputError for what
- * the caller can fix.
+ * Rebuilds a live cluster with the caller's own AWS credentials, which the cluster must accept. Throws InputError for
+ * what the caller can fix.
  */
 export async function rebuildCluster({ cluster, table, region, apply }: RebuildOptions): Promise<string> {
   if (region === "") throw new InputError("say in which region the cluster is: --region us-west-2, or set AWS_REGION");

@@ -3,7 +3,7 @@ import { manifestProblems } from "../../functions/adapters/manifests/check.ts";
 import { fieldPath } from "../../functions/adapters/manifests/schema.ts";
 import { InputError } from "../input-error.ts";
 
-/** Lists of a scenario whose objects the API's own rules can judge. */
+/** Lists of a scenario whose objects the schemas of the API can judge. */
 const KINDS: Readonly<Record<string, { readonly apiVersion: string; readonly kind: string; readonly needs: readonly string[] }>> = {
   nodePools: { apiVersion: "karpenter.sh/v1", kind: "NodePool", needs: ["spec.template.spec.nodeClassRef"] },
   nodeOverlays: { apiVersion: "karpenter.sh/v1alpha1", kind: "NodeOverlay", needs: ["spec.requirements"] },
@@ -29,14 +29,14 @@ const KINDS: Readonly<Record<string, { readonly apiVersion: string; readonly kin
 const OTHERS = ["name", "now", "instanceTypes", "schedulerConfig"];
 
 /**
- * Throws InputError with one sentence when a scenario holds what the API would refuse. Fields that the plan can do without may be missing; the
- * shape of the lists themselves is looked at elsewhere.
+ * Throws InputError when a scenario holds what the API server would refuse. Fields that a plan does not need may be
+ * missing. The shape of the lists themselves is checked in scenario.ts.
  */
 export function checkScenario(scenario: unknown): unknown {
   if (typeof scenario !== "object" || scenario === null || Array.isArray(scenario)) return scenario;
   const known = [...Object.keys(KINDS), ...OTHERS];
   for (const [name, value] of Object.entries(scenario)) {
-    // Other names may be notes of the file's author.
+    // Other names may be notes of the author of the file.
     const near = known.includes(name) ? undefined : nearest(name, known);
     if (near !== undefined) throw new InputError(`${name} is no part of a scenario; did you mean "${near}"?`);
     if (Array.isArray(value)) for (const [i, item] of value.entries()) checkItem(name, item, i);
@@ -45,7 +45,7 @@ export function checkScenario(scenario: unknown): unknown {
 }
 
 function checkItem(list: string, item: unknown, i: number): void {
-  // Whether it is an object with a name is looked at where the snapshot is made, in other words.
+  // scenario.ts checks that every item is an object with a name.
   const { name } = (item as { readonly metadata?: { readonly name?: unknown } } | null)?.metadata ?? {};
   if (typeof item !== "object" || item === null || typeof name !== "string") {
     if (list === "instanceTypes") checkType(item, i);

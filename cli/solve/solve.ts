@@ -8,7 +8,7 @@ import { writtenClaim } from "../scenario/planned-claim.ts";
 import { readScenario, scenarioParts, scenarioToSnapshot } from "../scenario/scenario.ts";
 import { explainPlan } from "./explain-plan.ts";
 
-/** The plan as FORMAT.md writes it. */
+/** The plan as JSON (docs/scenario-format.md). `solveMillis` is the duration of the solve. */
 export function planToJson(plan: Plan, solveMillis: number): Record<string, unknown> {
   return {
     newNodeClaims: plan.newNodeClaims.map(writtenClaim),

@@ -18,7 +18,10 @@ export interface ChangeDraft {
   readonly warnings: string[];
 }
 
-/** Replaces the object of that name, and records what is different. An object with the same spec leaves the old one in place. */
+/**
+ * Puts an object in the place of the one of that name, and records the difference. An object with the same spec changes
+ * nothing.
+ */
 export function put<T extends { readonly metadata: { readonly name: string }; readonly spec: unknown }>(
   objects: Map<string, T>,
   object: T,

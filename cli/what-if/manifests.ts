@@ -14,11 +14,11 @@ const KINDS = ["NodePool", "EC2NodeClass", "NodeOverlay", "PodDisruptionBudget"]
 /** Puts manifests into the draft as `kubectl apply` would. Throws InputError. */
 export function applyManifests(paths: readonly string[], draft: ChangeDraft, source: Source): void {
   if (paths.length === 0) return;
-  const passedOver = new Map<string, number>();
+  const ignoredKinds = new Map<string, number>();
   for (const { object } of manifestsIn(paths)) {
     const { kind = "", metadata } = object;
     if (!KINDS.includes(kind)) {
-      passedOver.set(kind, (passedOver.get(kind) ?? 0) + 1);
+      ignoredKinds.set(kind, (ignoredKinds.get(kind) ?? 0) + 1);
       continue;
     }
     const full = withDefaults(object, { priorityClass: () => undefined });
@@ -31,7 +31,7 @@ export function applyManifests(paths: readonly string[], draft: ChangeDraft, sou
       draft.texts.push(`PodDisruptionBudget ${metadata.namespace ?? "default"}/${metadata.name} as in the manifest`);
     }
   }
-  const kinds = [...passedOver].map(([kind, n]) => counted(n, kind));
+  const kinds = [...ignoredKinds].map(([kind, n]) => counted(n, kind));
   if (kinds.length > 0)
     draft.warnings.push(
       `${listed(kinds)} of the manifests ${kinds.length === 1 ? "is" : "are"} passed over: --apply takes ${listed(KINDS)}`,
@@ -47,7 +47,10 @@ function manifestsIn(paths: readonly string[]) {
   }
 }
 
-/** What a saved snapshot holds in place of user data (save.ts). The user data of an applied class is then taken to be unchanged. */
+/**
+ * What a saved snapshot holds in place of user data (save.ts). The user data of an applied class count as unchanged
+ * then.
+ */
 const LEFT_OUT = /^left out \(/;
 
 function putClass(given: EC2NodeClass, draft: ChangeDraft, source: Source): void {

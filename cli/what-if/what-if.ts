@@ -13,8 +13,8 @@ import { readSourceFile, type Source } from "./source.ts";
 const DAY_MS = 86_400_000;
 
 /**
- * What a change would do to a cluster's nodes and bill, or, without a change, what disruption will do; as a table or JSON.
- * Reads a file or a live cluster, and writes nothing but the file that --save names. Throws InputError.
+ * What a change would do to a cluster's nodes and bill, or, without a change, what disruption will do; as a table or
+ * JSON. Reads a file or a live cluster, and writes nothing but the file that --save names. Throws InputError.
  */
 export async function answerWhatIf(options: WhatIfOptions): Promise<string> {
   const source = await readSource(options);
@@ -38,7 +38,10 @@ async function readSource(options: WhatIfOptions): Promise<Source> {
   return await readLiveSource(options);
 }
 
-/** Computes the answer. `onDecision` is called after each decision of disruption. Throws InputError for a change that the cluster cannot take. */
+/**
+ * Computes the answer. `onDecision` is called after each decision of disruption with the number of decisions so far and
+ * the virtual time (ms). Throws InputError for a change that the cluster cannot take.
+ */
 export function answer(
   source: Source,
   options: Pick<WhatIfOptions, "request" | "fromScratch" | "spotToSpot" | "days" | "decisions">,
