@@ -1,6 +1,6 @@
 // The laboratory: plays the real functions against a simulated cluster and cloud, on a virtual clock.
 // In: the name of a story, or manifests of one's own. Out: a timeline for people, or the functions' log as JSON lines.
-// It imports functions/ and core/, and nothing imports it but tests: what it simulates must not be known there.
+// It imports functions/ and core/, and only tests import it: the functions must not know that they are simulated.
 
 import { existsSync } from "node:fs";
 import { BUNDLED_REGIONS } from "../functions/adapters/catalogue/bundled.ts";
@@ -18,7 +18,7 @@ import { type PlayOptions, playManifests, playStory, type Scaling } from "./play
 import { WIDTH } from "./render.ts";
 import { type LabStory, MORE_STORIES, STORIES } from "./stories.ts";
 
-/** Where the lab plays unless a story or --region says otherwise. */
+/** The region, unless a story or --region names another. */
 const DEFAULT_REGION = "us-west-2";
 const DEFAULT_MINUTES = 5;
 const DEFAULT_SEED = 1;
@@ -90,13 +90,13 @@ async function main(args: readonly string[]): Promise<void> {
   if (!options.json) options.print("\nTry next: npm start -- your-manifests/ --scale NAME=10 plays your own cluster's manifests.");
 }
 
-/** A story that is asked for by its name; a file or folder of that name comes first. */
+/** A story by its name. A file or folder of that name comes first. */
 function storyOf([name, ...others]: readonly string[]): LabStory | undefined {
   if (name === undefined || others.length > 0 || existsSync(name)) return undefined;
   return [...STORIES, ...MORE_STORIES].find((story) => story.name === name);
 }
 
-/** Of a terminal, from 80 on; 120 where the output goes elsewhere or there is more room. */
+/** The width of a terminal, between 80 and 120 columns; 120 when the output is no terminal. */
 function columns({ isTTY, columns: given }: NodeJS.WriteStream): number {
   return isTTY === true && given > 0 ? Math.min(WIDTH, Math.max(80, given)) : WIDTH;
 }

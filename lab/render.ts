@@ -30,6 +30,7 @@ export interface TimelineOptions {
   readonly width?: number;
 }
 
+/** Widths of the columns, in characters. */
 const WHAT = 26;
 const TIME = 8;
 const PRICE = 10;
@@ -41,7 +42,7 @@ export function renderEntry(
 ): string {
   const indent = " ".repeat(TIME + 2);
   const room = width - TIME - 2 - PRICE;
-  // What is longer than its column runs on in the next, from a blank.
+  // A text that is longer than its column continues in the next column, from a blank on.
   const cut = what.length > WHAT ? what.lastIndexOf(" ", WHAT) : what.length;
   const [head, more] = cut > 0 ? [what.slice(0, cut), what.slice(cut).trimStart()] : [`${what}  `, ""];
   const rest = [more, which, why ?? ""].filter((part) => part !== "").join("  ");
@@ -62,7 +63,7 @@ export function elapsed(ms: number): string {
   return `+${hours > 0 ? `${hours}:` : ""}${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
 }
 
-/** Breaks at blanks; a word longer than a line is cut. Later lines begin with `indent`. */
+/** Breaks a text at blanks; a word longer than a line is cut. Later lines begin with `indent`. */
 function wrap(text: string, width: number, indent: string): string[] {
   const lines: string[] = [];
   let rest = text;
@@ -75,7 +76,10 @@ function wrap(text: string, width: number, indent: string): string[] {
   return [...lines, rest];
 }
 
-/** As kubectl prints a table: three blanks between columns, two when it would be too wide; if it still is, its widest column is cut with an ellipsis. */
+/**
+ * A table as kubectl prints it: three blanks between columns, or two when it would be too wide. If it still is, its
+ * widest column is cut with an ellipsis.
+ */
 export function renderTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = header.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)));
   const total = (gap: number): number => widths.reduce((sum, w) => sum + w + gap, -gap);
@@ -104,7 +108,7 @@ export function renderNodeClaims(claims: readonly NodeClaim[], now: number): str
   return renderTable(["NAME", "TYPE", "CAPACITY", "ZONE", "NODE", "READY", "AGE"], rows);
 }
 
-/** Nodes with how full they are. */
+/** `kubectl get nodes`, with how full each node is. */
 export function renderNodes(nodes: readonly Node[], pods: readonly Pod[], now: number): string {
   if (nodes.length === 0) return "No resources found";
   const rows = nodes.map((node) => {
@@ -129,7 +133,7 @@ export function renderNodes(nodes: readonly Node[], pods: readonly Pod[], now: n
   return renderTable(["NAME", "STATUS", "TYPE", "ZONE", "PODS", "CPU", "MEMORY", "AGE"], rows);
 }
 
-/** CapacityBuffers with the reasons of their conditions, which `kubectl get cb` shows in one column each. */
+/** `kubectl get cb`, with the reasons of the conditions in one column each. */
 export function renderBuffers(buffers: readonly CapacityBuffer[], now: number): string {
   const rows = buffers.map(({ metadata, status }) => [
     `${metadata.namespace}/${metadata.name}`,
@@ -141,7 +145,7 @@ export function renderBuffers(buffers: readonly CapacityBuffer[], now: number): 
   return renderTable(["BUFFER", "REPLICAS", "READY", "ROOM", "AGE"], rows);
 }
 
-/** What each instance cost, and all of them. */
+/** The cost of each instance, and their sum. */
 export function renderCosts(lines: readonly CostLine[]): string {
   if (lines.length === 0) return "No instance was started: $0.00";
   const rows = lines.map((l) => [

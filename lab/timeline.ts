@@ -10,7 +10,7 @@ export interface LoggedLine {
   readonly fields: LogFields;
 }
 
-/** The log line as a line of the story. Undefined for debug lines: they are for those who look into a fault. */
+/** A log line as a line of the story. Undefined for debug lines, which are for debugging only. */
 export function entryOf({ at, level, message, fields }: LoggedLine, pricePerHour?: number): TimelineEntry | undefined {
   if (level === "debug") return undefined;
   const { what, why } = wording(message, fields);
@@ -31,7 +31,10 @@ const named = (value: unknown): string =>
 
 const SUBJECTS = ["NodeClaim", "Node", "Pod", "Pods", "NodePool", "EC2NodeClass", "NodeOverlay"];
 
-/** What the line is about, by the names that Karpenter's lines use; of a node, its own name rather than its claim's. */
+/**
+ * The subject of the line, by the field names of Karpenter's log lines; a line about a node shows the name of the node,
+ * not of its claim.
+ */
 function subject(message: string, fields: LogFields): string {
   for (const key of [...(message.endsWith(" node") ? ["Node"] : []), ...SUBJECTS]) {
     const name = named(fields[key]);
@@ -40,7 +43,7 @@ function subject(message: string, fields: LogFields): string {
   return "";
 }
 
-/** The message in short, and the fields that say why or which way. */
+/** The message in short, with the fields that explain it. */
 function wording(message: string, fields: LogFields): { readonly what: string; readonly why: string } {
   const join = (...parts: readonly string[]): string => parts.filter((p) => p !== "").join(" ");
   const disrupting = /^(disrupting \S+) (via .*)$/.exec(message);
@@ -93,7 +96,7 @@ function counts(fields: LogFields): string {
   return ["nodeclaims", "nodes", "pods"].flatMap((key) => (typeof fields[key] === "number" ? [`${key}: ${fields[key]}`] : [])).join(", ");
 }
 
-/** "cpu 1930m, memory 6903Mi, pods 29": disks are left out, they are all alike. */
+/** "cpu 1930m, memory 6903Mi, pods 29". Disks are left out because they are all alike. */
 function amounts(list: unknown): string {
   if (typeof list !== "object" || list === null) return "";
   return Object.entries(list)

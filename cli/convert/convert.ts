@@ -49,7 +49,7 @@ class Report {
   readonly messages: string[] = [];
   isValid = true;
 
-  tell({ source: { file, unmask }, line }: Given, object: JsonObject, { level, text }: Pick<Note, "level" | "text">): void {
+  add({ source: { file, unmask }, line }: Given, object: JsonObject, { level, text }: Pick<Note, "level" | "text">): void {
     if (level === "invalid") this.isValid = false;
     const name = textAt(object, ["metadata", "name"]);
     const about = [textAt(object, ["kind"]), name].filter((part) => part !== undefined).join(" ");
@@ -83,8 +83,8 @@ function documentText(source: SourceDocument, all: readonly Given[], written: Wr
 function judge(item: Given, report: Report): void {
   const { object } = item;
   const kind = textAt(object, ["kind"]) ?? "";
-  if (Object.hasOwn(GROUP_OF, kind)) for (const note of findings(object)) report.tell(item, object, note);
-  else for (const text of outdated(object)) report.tell(item, object, { level: "act", text });
+  if (Object.hasOwn(GROUP_OF, kind)) for (const note of findings(object)) report.add(item, object, note);
+  else for (const text of outdated(object)) report.add(item, object, { level: "act", text });
 }
 
 interface Writing {
@@ -101,7 +101,7 @@ function documentsOf(item: Given, { remarks, placed, report, input }: Writing): 
   const results = upgraded ?? [{ object: old, origins: [{ to: [], input, from: [] }], notes: [] }];
   return results.map(({ object, origins, notes }) => {
     const all = upgraded === undefined ? notes : [...notes, ...findings(object)];
-    for (const note of all) report.tell(item, object, note);
+    for (const note of all) report.add(item, object, note);
     return render({ object, origins, notes: all, remarks, keepsStyle, placed });
   });
 }

@@ -36,14 +36,20 @@ export interface SimulatedCloud extends Meter {
   /** While the time is in one of these windows, every call of the fleet is throttled. */
   readonly throttled: TimeWindow[];
   readonly subnets: readonly SimulatedSubnet[];
-  /** Capacity reservations; a test adds and removes them. An instance in one costs nothing, because the reservation is paid for anyway. */
+  /**
+   * Capacity reservations; a test adds and removes them. An instance in one costs nothing, because the reservation is
+   * paid for anyway.
+   */
   readonly reservations: SimulatedReservation[];
   /** Types and prices as they are now; the functions may know older prices. */
   market(): Catalogue;
   /** Sets the spot prices, of running instances too. */
   moveSpotPrices(spot: NonNullable<Catalogue["spot"]>): void;
   machines(): readonly SimulatedInstance[];
-  /** EC2's two-minute notice, with the end of the instance after it. Throws a sentence when it is not a running spot instance. */
+  /**
+   * EC2's two-minute notice, with the end of the instance after it. Throws a sentence when it is not a running spot
+   * instance.
+   */
   interruptSpot(instanceId: string): void;
   /** EC2's rebalance recommendation: the spot instance may soon be interrupted. */
   recommendRebalance(instanceId: string): void;

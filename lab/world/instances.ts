@@ -27,7 +27,7 @@ export interface InstancesOptions {
   readonly lagMs: number;
 }
 
-/** What is launched: one override of a fleet request, with the type and the price (USD per hour) of what it names. */
+/** An instance to launch: one override of a fleet request, with its instance type and its price (USD per hour). */
 export interface InstanceLaunch {
   readonly request: FleetRequest;
   readonly override: FleetOverride;
@@ -36,7 +36,9 @@ export interface InstanceLaunch {
   readonly price: number;
 }
 
-/** The instances of the account, from their launch until EC2 forgets them. Each change of state is an EventBridge event. */
+/**
+ * The instances of the account, from their launch until EC2 forgets them. Each change of state is an EventBridge event.
+ */
 export interface Instances {
   get(id: string): SimulatedInstance | undefined;
   all(): readonly SimulatedInstance[];

@@ -48,7 +48,7 @@ export function startMachines(world: LabWorld, kubelets: Kubelets, options: Mach
     }
     const resources = options.resourcesOf(simulated.type, bootstrap);
     kubelets.join(nodeObject(world, simulated, bootstrap, resources), readyAfterMs);
-    // The cloud controller knows the node a moment after it registered.
+    // The cloud controller sees a node a moment after its registration.
     clock.after(random.between(800, 1_600), `cloud controller ${simulated.nodeName}`, () => initialise(world, simulated, options.zoneIds));
     clock.after(readyAfterMs + random.between(1_000, 3_000), `node plugins ${simulated.nodeName}`, () => {
       if (!options.isEnding(id)) plugIn(world, simulated, resources);
@@ -77,7 +77,7 @@ export function startMachines(world: LabWorld, kubelets: Kubelets, options: Mach
   };
 }
 
-/** What a kubelet registers with. */
+/** The node that a kubelet registers. */
 function nodeObject(
   world: LabWorld,
   { instance, nodeName, type, address }: SimulatedInstance,
@@ -127,7 +127,7 @@ function nodeObject(
   };
 }
 
-/** The cloud controller's part of a new node: where and what it is. */
+/** The cloud controller labels a new node with its zone, region and instance type, and removes its taint. */
 function initialise(world: LabWorld, { instance, nodeName }: SimulatedInstance, zoneIds: Readonly<Record<string, string>>): void {
   const { zone, instanceType } = instance;
   const zoneId = zoneIds[zone];
@@ -148,7 +148,7 @@ function initialise(world: LabWorld, { instance, nodeName }: SimulatedInstance, 
   });
 }
 
-/** Daemons that report in once the node runs: devices, the volume driver, the network plugin. */
+/** Registers what daemons add once the node runs: devices, the volume driver, the network plugin. */
 function plugIn(world: LabWorld, { instance, nodeName }: SimulatedInstance, { devices }: NodeResources): void {
   const { store } = world;
   const trunk = devices["vpc.amazonaws.com/pod-eni"] !== undefined;

@@ -5,6 +5,7 @@ import { nearest } from "../../../core/lib/nearest.ts";
 import type { Problem, Schema } from "./schema.ts";
 import { WORKLOAD_SCHEMAS } from "./workload-schema.ts";
 
+/** Files in infra/crds by kind. */
 const FILES: Readonly<Record<string, string>> = {
   NodePool: "karpenter.sh_nodepools.yaml",
   NodeClaim: "karpenter.sh_nodeclaims.yaml",
@@ -28,7 +29,10 @@ function schemaOf(kind: string): Schema | undefined {
   return schema;
 }
 
-/** What the CRD of the kind, or what we know of the workload, finds wrong; nothing for other kinds. */
+/**
+ * What the schema of the kind refuses: the CRD of a kind of ours, WORKLOAD_SCHEMAS for Kubernetes' own. No problem for
+ * other kinds.
+ */
 export function schemaProblems(kind: string, object: unknown): readonly Problem[] {
   const schema = schemaOf(kind);
   const problems: Problem[] = [];
@@ -87,7 +91,7 @@ function checkFields(schema: Schema, value: Readonly<Record<string, unknown>>, p
       });
     }
   }
-  // After the unknown fields: a slip of the pen is told before what is missing because of it.
+  // Unknown fields come first: a misspelt field is the cause of a missing one.
   for (const name of schema.required ?? []) {
     const given = value[name] !== undefined && value[name] !== null;
     if (!given && schema.properties?.[name]?.default === undefined)

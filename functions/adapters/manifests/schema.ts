@@ -1,6 +1,6 @@
 import type { Path } from "../../../core/lib/json.ts";
 
-/** The parts of an OpenAPI v3 schema that our CRDs use. CEL rules are not evaluated here. */
+/** The parts of an OpenAPI v3 schema that our CRDs use. CEL rules are not evaluated. */
 export interface Schema {
   readonly type?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -27,6 +27,6 @@ export interface Problem {
   readonly message: string;
 }
 
-/** "spec.containers[0].name". */
+/** A path as text: "spec.containers[0].name". */
 export const fieldPath = (path: Path): string =>
   path.reduce<string>((text, step) => (typeof step === "number" ? `${text}[${step}]` : text === "" ? step : `${text}.${step}`), "");

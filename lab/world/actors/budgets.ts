@@ -47,7 +47,7 @@ function settle(world: LabWorld, budget: PodDisruptionBudget): void {
   );
 }
 
-/** How many the pods' controllers are meant to keep, each counted once. */
+/** How many pods their controllers should keep; each controller counts once. */
 function expectedPods(world: LabWorld, pods: readonly Pod[]): number {
   const owners = new Set(pods.flatMap((p) => p.metadata.ownerReferences?.find((o) => o.controller)?.uid ?? []));
   const lone = pods.filter((p) => !p.metadata.ownerReferences?.some((o) => o.controller)).length;

@@ -7,8 +7,9 @@ import type { LabWorld } from "../world.ts";
 import { isReady, nodesOf } from "./actor.ts";
 
 /**
- * Reports the extended resources that NodeOverlays promise, on nodes whose labels meet their requirements: a NodeOverlay only says that somebody will, and
- * manifests do not show which DaemonSet that is. Nobody keeps the promises of an overlay that is refused; what a node reports already is left alone.
+ * Reports the extended resources of NodeOverlays on nodes whose labels meet their requirements. A NodeOverlay announces
+ * resources that a DaemonSet will report, and manifests do not show which DaemonSet does. Resources of an overlay that
+ * is refused are never reported; resources that a node reports already are left alone.
  */
 export function startDevicePlugins(world: LabWorld): void {
   const { clock, store } = world;

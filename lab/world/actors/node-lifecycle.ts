@@ -8,19 +8,22 @@ import type { Kubelets } from "./kubelet.ts";
 import { tolerates } from "./placement.ts";
 
 const USER = "system:serviceaccount:kube-system:node-controller";
-/** nodeMonitorGracePeriod: a node that is not heard of for so long is Unknown. */
+/** nodeMonitorGracePeriod: a node without a heartbeat for this long becomes Unknown. */
 const GRACE_MS = 40_000;
-/** Pods of nodes that exist no more: quarantine and check period of the pod garbage collector. */
+/** Quarantine and check period of the pod garbage collector, for pods whose node does not exist any more. */
 const POD_GC_MS = 40_000;
 const NOT_READY = "node.kubernetes.io/not-ready";
 const UNREACHABLE = "node.kubernetes.io/unreachable";
 const UNSCHEDULABLE = "node.kubernetes.io/unschedulable";
 const KEYS = new Set([NOT_READY, UNREACHABLE, UNSCHEDULABLE]);
 
-/** The node controller: silence becomes Unknown, conditions become taints, NoExecute taints drive pods out, orphaned pods are cleared. */
+/**
+ * The node controller: a silent node becomes Unknown, conditions become taints, NoExecute taints evict pods, and pods
+ * without a node are deleted.
+ */
 export function startNodeLifecycle(world: LabWorld, kubelets: Kubelets): void {
   const { clock, store } = world;
-  /** When a pod was first seen under a NoExecute taint that it tolerates for a while. */
+  /** When a pod was first under a NoExecute taint that it tolerates for some time, ms since the epoch. */
   const since = new Map<string, number>();
 
   const taints = debounced(world, "node controller", 100, () => {
@@ -34,14 +37,14 @@ export function startNodeLifecycle(world: LabWorld, kubelets: Kubelets): void {
       for (const pod of pods) {
         if (pod.spec.nodeName !== node.metadata.name || isTerminating(pod)) continue;
         const uid = pod.metadata.uid ?? "";
-        const patience = noExecute.length === 0 ? undefined : patienceOf(pod, noExecute);
-        if (patience === undefined) {
+        const toleratedMs = noExecute.length === 0 ? undefined : tolerationMsOf(pod, noExecute);
+        if (toleratedMs === undefined) {
           since.delete(uid);
           continue;
         }
         const start = since.get(uid) ?? clock.now();
         since.set(uid, start);
-        const due = start + patience;
+        const due = start + toleratedMs;
         if (due > clock.now()) clock.at(due, "taint eviction", evictByTaint);
         else store.delete("Pod", pod.metadata.name, { namespace: pod.metadata.namespace, uid }, { user: USER });
       }
@@ -69,8 +72,8 @@ export function startNodeLifecycle(world: LabWorld, kubelets: Kubelets): void {
   });
 }
 
-/** How long the pod stays under these taints, ms; undefined means for ever. */
-function patienceOf(pod: Pod, taints: readonly Taint[]): number | undefined {
+/** How long the pod tolerates these taints, ms; undefined means for ever. */
+function tolerationMsOf(pod: Pod, taints: readonly Taint[]): number | undefined {
   let least: number | undefined;
   for (const taint of taints) {
     const matching = (pod.spec.tolerations ?? []).filter((t) => tolerates([t], taint));
@@ -106,7 +109,7 @@ function markUnknown(world: LabWorld, name: string): void {
     o.status = { ...o.status, conditions: withCondition(o.status?.conditions, condition, now) };
     return o;
   });
-  // Budgets must not count pods that nobody can vouch for.
+  // PodDisruptionBudgets must not count pods whose node is silent.
   for (const pod of podsOf(world)) {
     if (pod.spec.nodeName !== name || pod.status?.phase !== "Running") continue;
     world.store.patch("Pod", pod.metadata.name, pod.metadata.namespace, { user: USER, subresource: "status" }, (o: MutableObject) => {
