@@ -8,6 +8,6 @@ it.for([
   { name: "a region that is none", args: { ...ARGS, region: "here" }, says: /^AWS_REGION: set it to an AWS region/ },
   { name: "a table that is none", args: { ...ARGS, table: "a b" }, says: /^TABLE_NAME: is no DynamoDB table name/ },
   { name: "a cluster that is none", args: { ...ARGS, cluster: "a b" }, says: /must be an EKS cluster's name/ },
-])("refuses $name in one sentence", async ({ args, says }) => {
+])("rebuild refuses $name in one sentence", async ({ args, says }) => {
   await expect(rebuildCluster(args)).rejects.toThrow(says);
 });

@@ -21,7 +21,7 @@ const small = scenario({ pods: [pod("web"), pod("huge", { cpu: "99" })] });
 const overlay = (name: string, spec: object) => ({ metadata: { name }, spec: { requirements: [], ...spec } });
 const only = (key: string, ...values: string[]) => ({ key, operator: "In", values });
 
-it("prints a plan as JSON and nothing else, from gzip too", () => {
+it("the plan is JSON and nothing else, from a gzipped scenario too", () => {
   for (const path of [file(JSON.stringify(small)), file(gzipSync(JSON.stringify(small)), "scenario.json.gz")]) {
     const plan = JSON.parse(solveScenario(path));
     expect(Object.keys(plan)).toEqual(["newNodeClaims", "existingNodes", "podErrors", "solveMillis"]);
@@ -29,19 +29,19 @@ it("prints a plan as JSON and nothing else, from gzip too", () => {
   }
 });
 
-it("explains a plan to people", () => {
+it("with explain the plan is text", () => {
   const text = solveScenario(file(JSON.stringify(small)), { explain: true });
   expect(text).toContain("1 new node, $");
   expect(text).toContain("m.small at $");
   expect(text).toContain("1 pod: default/huge\n    NodePool default: the pod asks for cpu 99");
 });
 
-it("takes null for a field that is not there, as the API does", () => {
+it("a null field counts as absent, as in the API", () => {
   const [web] = [pod("web", { cpu: "1" }, { initContainers: null as never, affinity: { podAntiAffinity: null as never } })];
   expect(JSON.parse(solveScenario(file(JSON.stringify(scenario({ pods: [web] }))))).podErrors).toEqual({});
 });
 
-it("says which pods it leaves alone", () => {
+it("pods that are not planned are listed with why", () => {
   const idle = { ...pod("idle"), status: {} };
   const text = solveScenario(file(JSON.stringify(scenario({ pods: [idle, pod("web")] }))), { explain: true });
   expect(text).toContain("1 pod not given up by kube-scheduler");
@@ -54,7 +54,7 @@ const room = {
   template: { spec: { containers: [{ name: "c", resources: { requests: { cpu: "1" } } }] } },
 };
 
-it("plans room for CapacityBuffers, and says what became of each", () => {
+it("CapacityBuffers get room, and the plan has the status of each", () => {
   const capacityBuffers = [buffer({ podTemplateRef: { name: "room" }, replicas: 2 })];
   const path = file(JSON.stringify(scenario({ pods: [pod("web")], capacityBuffers, podTemplates: [room] })));
   const plan = JSON.parse(solveScenario(path));
@@ -74,13 +74,13 @@ it("plans room for CapacityBuffers, and says what became of each", () => {
   );
 });
 
-it("says of a CapacityBuffer what it is that cannot be found", () => {
+it("a CapacityBuffer names the object that it cannot find", () => {
   const capacityBuffers = [buffer({ scalableRef: { kind: "Deployment", name: "web" }, percentage: 20 })];
   const text = solveScenario(file(JSON.stringify(scenario({ capacityBuffers }))), { explain: true });
   expect(text).toContain("CapacityBuffer default/spare: Deployment default/web does not exist; create it");
 });
 
-it("spreads pods as schedulerConfig says", () => {
+it("pods are spread by the default constraints of schedulerConfig", () => {
   const zone = { maxSkew: 1, topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "DoNotSchedule" };
   const services = [{ metadata: { name: "web", namespace: "default" }, spec: { selector: { app: "web" } } }];
   const pods = ["a", "b", "c"].map((name) => pod(name, { cpu: "1" }, {}, { labels: { app: "web" } }));
@@ -125,12 +125,12 @@ it.for([
   { text: { instanceTypes: [{ name: "x", requirements: "arm64", offerings: [] }] }, says: "requirements must be a list of {key" },
   { text: { persistentVolumeClaims: [{ metadata: { name: "x" } }] }, says: "persistentVolumeClaims[0] (x): spec is missing" },
   { text: { instanceTypes: [{ name: "x", offerings: [{}] }] }, says: "offerings[0] needs a zone, a capacityType and a price" },
-])("refuses what the API would: $says", ({ text, says }) => {
+])("a scenario that the API server would refuse is refused: $says", ({ text, says }) => {
   expect(() => solveScenario(file(JSON.stringify(text)))).toThrow(InputError);
   expect(() => solveScenario(file(JSON.stringify(text)))).toThrow(says);
 });
 
-it("buys by the scenario's NodeOverlays, and says which of them have no effect", () => {
+it("NodeOverlays of the scenario set prices and capacity, and those without effect are named", () => {
   const family = "karpenter.k8s.aws/instance-family";
   const nodeOverlays = [
     overlay("cheap-g", { price: "0.001", requirements: [only("kubernetes.io/arch", "arm64")], weight: 2 }),
@@ -150,7 +150,7 @@ it("buys by the scenario's NodeOverlays, and says which of them have no effect",
   expect(explained).toContain("g.medium at $0.0010/h");
 });
 
-it("sends manifests to the lab", () => {
+it("a YAML manifest is refused with the command that plays it", () => {
   expect(() => solveScenario(file("apiVersion: v1", "pods.yaml"))).toThrow("manifests are played by npm start");
 });
 
@@ -191,7 +191,7 @@ it.for([
     path: () => file('{"instanceTypes": [{"name": "m5.large"}]}'),
     says: "instanceTypes[0] (m5.large) needs a list of offerings",
   },
-])("says in one sentence what is wrong with $name", ({ path, says }) => {
+])("a bad scenario is refused in one sentence: $name", ({ path, says }) => {
   expect(() => solveScenario(path())).toThrow(InputError);
   expect(() => solveScenario(path())).toThrow(says);
 });

@@ -45,7 +45,7 @@ const OBJECTS: Readonly<Record<string, readonly object[]>> = {
   "/apis/karpenter.k8s.aws/v1/ec2nodeclasses": [nodeClass],
 };
 
-/** An API server that writes down what it is asked; it has no NodeOverlays and no CapacityBuffers. */
+/** An API server that records its requests; it has no NodeOverlays and no CapacityBuffers. */
 function server(): { readonly asked: ApiRequest[]; readonly send: Transport } {
   const asked: ApiRequest[] = [];
   const send = async (request: ApiRequest): Promise<ApiResponse> => {
@@ -65,7 +65,7 @@ async function read(send: Transport) {
   });
 }
 
-it("reads a live cluster, answers, and saves it, with nothing but reads", async () => {
+it("a live cluster is read, answered and saved with GET requests only", async () => {
   const { asked, send } = server();
   const source = await read(send);
   const options = optionsOf(["--context", "prod", "--family", "c7g", "--set", "ec2nodeclass/default.spec.kubelet.maxPods=8"]);
@@ -81,7 +81,7 @@ it("reads a live cluster, answers, and saves it, with nothing but reads", async 
   expect(asked.some(({ path }) => path.includes("secrets") || path.includes("configmaps"))).toBe(false);
 });
 
-it("lets no write through to the cluster", async () => {
+it("every write to a live cluster is refused", async () => {
   const { asked, send } = server();
   const kubernetes = kubernetesClient({ kubeconfig: "none", transport: readOnly(send) });
   await expect(async () => kubernetes.create("NodePool", nodePool())).rejects.toThrow("what-if only reads");
@@ -115,6 +115,6 @@ it.for<{ name: string; args: readonly string[]; says: string }>([
     args: ["--kubeconfig", config, "--region", "eu-west-9"],
     says: "types and prices of eu-west-9 do not come with the code",
   },
-])("$name: one sentence", async ({ args, says }) => {
+])("a live cluster that cannot be read is one sentence: $name", async ({ args, says }) => {
   await expect(readLiveSource(optionsOf(args))).rejects.toThrow(says);
 });

@@ -47,7 +47,7 @@ const classed = scenarioFile({ pools: [quiet] }, { nodeClasses: [{ metadata: { n
 const whatIf = async (args: readonly string[]) => (await whatIfCommand.run(args)).output;
 const json = async (...args: string[]) => JSON.parse(await whatIf([...args, "--format", "json"]));
 
-it("puts the bills side by side, and says what the change is worth", async () => {
+it("the table shows the bills side by side and what the change saves", async () => {
   const text = await whatIf([busy, "--family", "bbbb", "--capacity-type", "on-demand"]);
   expect(text).toContain("what if NodePool default: only families bbbb, only on-demand (4 of 8 types)");
   expect(text).toMatch(/^default {3}aaaa\.large {2}on-demand {7}2 {2}0\.800 .* 2 {2}0\.800 +- +-$/m);
@@ -58,7 +58,7 @@ it("puts the bills side by side, and says what the change is worth", async () =>
   expect(text).toContain("Nothing was changed.");
 });
 
-it("sums pools up, and folds what changes least where the table would be too long", async () => {
+it("the table has sums for NodePools, and one line for the types that change least where it would be too long", async () => {
   const many = Array.from({ length: 40 }, (_, i) => ({ ...(TYPES[0] ?? instanceType("x")), name: `many.${String(i).padStart(2, "0")}` }));
   const machines = [...many.map(({ name }, i) => ({ name: `n${i}`, type: name })), { name: "other", pool: "two", type: "aaaa.large" }];
   const text = await whatIf([scenarioFile({ pools: [quiet, nodePool("two")], machines }, { instanceTypes: [...TYPES, ...many] })]);
@@ -68,7 +68,7 @@ it("sums pools up, and folds what changes least where the table would be too lon
   expect(text).toMatch(/^all +41 +4\.400 +40 +4\.000$/m);
 });
 
-it("gives programs the same facts", async () => {
+it("JSON has the same facts as the table", async () => {
   const answer = await json(busy, "--family", "bbbb");
   expect(answer).toMatchObject({
     now: "2026-01-01T12:00:00Z",
@@ -79,7 +79,7 @@ it("gives programs the same facts", async () => {
   expect(answer.changed.steps[0]).toMatchObject({ at: 0, kind: "disruption", method: "drift", candidates: [{ node: "n1" }] });
 });
 
-it("without a change says what disruption does", async () => {
+it("without a change the answer is what disruption does", async () => {
   const path = scenarioFile({ machines: [{ ...onDemand }, { name: "n2", type: "aaaa.huge" }], pods: [pod("p", "n1")] });
   const text = await whatIf([path]);
   expect(text).toContain("WHAT DISRUPTION DOES");
@@ -87,17 +87,17 @@ it("without a change says what disruption does", async () => {
   expect(text).not.toContain("CHANGED");
 });
 
-it("stops after as many decisions as are asked for, and says so", async () => {
+it("--decisions ends the look-ahead, and the answer says so", async () => {
   const path = scenarioFile({ pools: [nodePool("default", { budgets: [{ nodes: "1" }] })], machines: [{ name: "n1" }, { name: "n2" }] });
   expect(await whatIf([path, "--decisions", "1"])).toContain("not settled: there were more decisions than --decisions allows");
 });
 
-it("answers alike each time", async () => {
+it("the answer is the same each time", async () => {
   const args = [busy, "--family", "bbbb", "--set", "nodepool/default.spec.disruption.consolidateAfter=30s", "--from-scratch"];
   expect(await whatIf(args)).toBe(await whatIf(args));
 });
 
-it("takes manifests, fields and budgets, and tells what of them is different", async () => {
+it("manifests, fields and budgets are applied in turn, and the answer lists what they change", async () => {
   const manifest = file(
     `apiVersion: karpenter.sh/v1
 kind: NodePool
@@ -121,18 +121,18 @@ metadata: { name: other }
   expect(answer.change[1]).toBe('NodePool default: spec.limits {"cpu":100} (was not set)');
   expect(answer.change.join()).toContain('spec.disruption.budgets [{"nodes":"1"}]');
   expect(answer.warnings[0]).toContain("1 ConfigMap of the manifests is passed over");
-  // One after the other: the budget lets one go at a time, and the pod of the first finds room on the second.
+  // The budget lets one node go at a time, and the pod of the first node fits on the second.
   expect(answer.changed.steps.map(({ at }: { at: number }) => at)).toEqual([0, 30]);
 });
 
-it("lets a pool go with its nodes", async () => {
+it("--delete removes a NodePool with its nodes", async () => {
   const pools = [quiet, nodePool("other", { consolidateAfter: "Never" })];
   const path = scenarioFile({ pools, machines: [onDemand], pods: [pod("p", "n1")] });
   const answer = await json(path, "--delete", "default");
   expect(answer.changed.bill.rows).toMatchObject([{ nodePool: "other", nodes: 1 }]);
 });
 
-it("says which pods would find no place and why their nodes stay", async () => {
+it("pods that cannot be scheduled after the change are listed, with why their nodes stay", async () => {
   const wants = pod("p", "n1", {
     spec: { nodeName: "n1", nodeSelector: { "node.kubernetes.io/instance-type": "aaaa.large" }, containers: [] },
   });
@@ -186,7 +186,7 @@ describe("bad input", () => {
       args: [scenarioFile({ pools: [quiet] }, { nodeClasses: [1] }), "--family", "aaaa"],
       says: "nodeClasses must be",
     },
-  ])("$name: one sentence", async ({ args, says }) => {
+  ])("is one sentence: $name", async ({ args, says }) => {
     const error = await whatIf(args).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(InputError);
     expect((error as Error).message).toContain(says);
@@ -229,7 +229,7 @@ describe("--save", () => {
   const remarks = ["prices are of yesterday"];
   const source = file(JSON.stringify({ ...scene, remarks, now: "2026-01-01T12:00:00Z", instanceTypes: TYPES }), "live.json");
 
-  it("keeps what decisions read and nothing else", async () => {
+  it("keeps the fields that decisions read and nothing else", async () => {
     const path = join(folder, "saved.json.gz");
     expect(await whatIf([source, "--save", path])).toContain("1 node, 1 pod; without environment");
     const text = gunzipSync(readFileSync(path)).toString("utf8");
@@ -245,7 +245,7 @@ describe("--save", () => {
     });
   });
 
-  it("answers from the saved file as from the source", async () => {
+  it("writes a file that gives the same answer as its source", async () => {
     const path = join(folder, "again.json");
     await whatIf([source, "--save", path]);
     const { source: _, ...before } = await json(source, "--family", "bbbb");
@@ -253,7 +253,7 @@ describe("--save", () => {
     expect(after).toEqual(before);
   });
 
-  it("says where it cannot write", async () => {
+  it("names the file that it cannot write", async () => {
     await expect(whatIf([source, "--save", join(folder, "no", "such", "folder.json")])).rejects.toThrow(/^cannot write/);
   });
 });
