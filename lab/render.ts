@@ -31,28 +31,30 @@ export interface TimelineOptions {
 }
 
 /** Widths of the columns, in characters. */
-const WHAT = 26;
-const TIME = 8;
-const PRICE = 10;
+const WHAT_COLUMNS = 26;
+const TIME_COLUMNS = 8;
+const PRICE_COLUMNS = 10;
 
 /** "+01:05  launched nodeclaim  default-x7k2p  why …  $0.096/h", in as many lines as the width asks for. */
 export function renderEntry(
   { at, what, which, why, pricePerHour, isError }: TimelineEntry,
   { start, colour = false, width = WIDTH }: TimelineOptions,
 ): string {
-  const indent = " ".repeat(TIME + 2);
-  const room = width - TIME - 2 - PRICE;
+  const indent = " ".repeat(TIME_COLUMNS + 2);
+  const room = width - TIME_COLUMNS - 2 - PRICE_COLUMNS;
   // A text that is longer than its column continues in the next column, from a blank on.
-  const cut = what.length > WHAT ? what.lastIndexOf(" ", WHAT) : what.length;
+  const cut = what.length > WHAT_COLUMNS ? what.lastIndexOf(" ", WHAT_COLUMNS) : what.length;
   const [head, more] = cut > 0 ? [what.slice(0, cut), what.slice(cut).trimStart()] : [`${what}  `, ""];
   const rest = [more, which, why ?? ""].filter((part) => part !== "").join("  ");
-  const lines = wrap(`${head.padEnd(WHAT + 2)}${rest}`.trimEnd(), room, " ".repeat(WHAT + 2));
+  const lines = wrap(`${head.padEnd(WHAT_COLUMNS + 2)}${rest}`.trimEnd(), room, " ".repeat(WHAT_COLUMNS + 2));
   const price =
-    pricePerHour === undefined ? "" : `$${pricePerHour.toFixed(pricePerHour < 10 ? 3 : pricePerHour < 1_000 ? 2 : 0)}/h`.padStart(PRICE);
+    pricePerHour === undefined
+      ? ""
+      : `$${pricePerHour.toFixed(pricePerHour < 10 ? 3 : pricePerHour < 1_000 ? 2 : 0)}/h`.padStart(PRICE_COLUMNS);
   const first = price === "" ? (lines[0] ?? "") : `${(lines[0] ?? "").padEnd(room)}${price}`;
   const [on, off] = colour ? [isError ? "\u001b[31m" : "\u001b[1m", "\u001b[0m"] : ["", ""];
   const painted = `${on}${head.trimEnd()}${off}${first.slice(head.trimEnd().length)}`;
-  return [`${elapsed(at - start).padEnd(TIME)}  ${painted}`, ...lines.slice(1).map((line) => `${indent}${line}`)].join("\n");
+  return [`${elapsed(at - start).padEnd(TIME_COLUMNS)}  ${painted}`, ...lines.slice(1).map((line) => `${indent}${line}`)].join("\n");
 }
 
 /** "+mm:ss", with hours in front from the first hour on. */

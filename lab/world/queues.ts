@@ -58,6 +58,7 @@ export interface Queue {
   delivered(): number;
 }
 
+/** How long a FIFO queue remembers an id, and the longest delay of a message: SQS's own limits. */
 const DEDUP_MS = 300_000;
 const MAX_DELAY_MS = 900_000;
 

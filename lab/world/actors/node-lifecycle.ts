@@ -9,7 +9,7 @@ import { tolerates } from "./placement.ts";
 
 const USER = "system:serviceaccount:kube-system:node-controller";
 /** nodeMonitorGracePeriod: a node without a heartbeat for this long becomes Unknown. */
-const GRACE_MS = 40_000;
+const MONITOR_GRACE_MS = 40_000;
 /** Quarantine and check period of the pod garbage collector, for pods whose node does not exist any more. */
 const POD_GC_MS = 40_000;
 const NOT_READY = "node.kubernetes.io/not-ready";
@@ -59,7 +59,7 @@ export function startNodeLifecycle(world: LabWorld, kubelets: Kubelets): void {
       else if (known?.status !== "Unknown") {
         const first = silent.get(name) ?? clock.now();
         silent.set(name, first);
-        if (clock.now() - first >= GRACE_MS - 5_000) markUnknown(world, name);
+        if (clock.now() - first >= MONITOR_GRACE_MS - 5_000) markUnknown(world, name);
       }
     }
   });

@@ -12,7 +12,7 @@ const USER = "system:kube-scheduler";
 /**
  * Delay of a scheduling pass. On a real API server a pod has its Unschedulable condition some 90 ms after its creation.
  */
-const DELAY_MS = 50;
+const PASS_DELAY_MS = 50;
 
 interface Room {
   readonly node: Node;
@@ -24,7 +24,7 @@ interface Room {
 
 /** kube-scheduler: binds pending pods, and writes why a pod cannot be scheduled. It has no preemption. */
 export function startScheduler(world: LabWorld): void {
-  const schedule = debounced(world, "kube-scheduler", DELAY_MS, () => pass(world));
+  const schedule = debounced(world, "kube-scheduler", PASS_DELAY_MS, () => pass(world));
   world.onChange(({ kind, type, object, old }) => {
     const pod = object as unknown as Pod;
     if (kind === "Pod" && (type === "DELETED" || isTerminal(pod) || !pod.spec.nodeName || isTerminating(pod))) schedule();
