@@ -1,6 +1,6 @@
-/** TOML as Bottlerocket's settings use it: read a user's document, merge, write. Comments are not kept. */
+/** TOML as Bottlerocket's settings use it: parse a user's document, merge, render. Comments are not kept. */
 
-/** A number or a date, kept as it was written. */
+/** A number or a date, kept as written. */
 export class Literal {
   readonly text: string;
   constructor(text: string) {
@@ -14,7 +14,7 @@ export interface TomlTable {
   [key: string]: TomlValue;
 }
 
-/** Throws RangeError with the line when the text is no TOML. */
+/** Throws RangeError with the line number when the text is not TOML. */
 export function parseToml(text: string): TomlTable {
   return new Parser(text.replaceAll("\r\n", "\n")).document();
 }
@@ -176,7 +176,7 @@ class Parser {
     this.#match(/[ \t]*/y);
   }
 
-  /** Space, line ends and comments. */
+  /** Skips space, line ends and comments. */
   #blank(): void {
     this.#match(/(?:[ \t\n]|#[^\n]*)*/y);
   }
@@ -191,12 +191,12 @@ class Parser {
   }
 }
 
-/** Whether a value is a table, and not a list or a literal. */
+/** Whether a value is a table, and neither a list nor a scalar. */
 export function isTable(value: TomlValue | undefined): value is TomlTable {
   return typeof value === "object" && !Array.isArray(value) && !(value instanceof Literal);
 }
 
-/** A document with one [table] header for each table that has values of its own. */
+/** Renders a document with one [table] header for each table that has values of its own. */
 export function renderToml(root: TomlTable): string {
   const lines: string[] = [];
   section(root, [], lines);

@@ -2,7 +2,9 @@
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
 
-/** A block style document. Undefined fields are left out; strings that could be read as anything else are quoted. */
+/**
+ * Renders a block style document. Undefined fields are left out; strings that could be read as another type are quoted.
+ */
 export function toYaml(value: Json): string {
   return `${block(value, "").trimStart()}\n`;
 }
@@ -22,7 +24,7 @@ function block(value: Json, indent: string): string {
   return ` ${scalar(value as string)}`;
 }
 
-/** An item of a list: a map starts on the dash's own line. */
+/** An item of a list: a map starts on the line of its dash. */
 function nested(item: Json, indent: string): string {
   const text = isScalar(item) ? ` ${scalar(item)}` : block(item, indent);
   return text.startsWith("\n") ? ` ${text.slice(1 + indent.length)}` : text;
@@ -32,7 +34,10 @@ function isScalar(value: Json): value is string | number | boolean | null {
   return typeof value !== "object" || value === null;
 }
 
-/** Plain where no reader can take it for a number, a boolean or syntax; else double quoted, which YAML shares with JSON. */
+/**
+ * Plain where no reader can take the text for a number, a boolean or syntax; else double quoted, which YAML shares with
+ * JSON.
+ */
 function scalar(value: string | number | boolean | null): string {
   if (typeof value !== "string") return String(value);
   const plain = /^[A-Za-z]{2}[A-Za-z0-9_./-]*$/.test(value) && !/^(true|false|yes|no|on|off|null|y|n)$/i.test(value);

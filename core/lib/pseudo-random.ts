@@ -1,8 +1,8 @@
 import { fnv1a32 } from "./fnv.ts";
 
-/** A number that looks like chance, from a seed and a text; the same on every machine. */
+/** A pseudo-random number from a seed and a text; equal on every machine. */
 export function mixed(seed: number, text: string): number {
   const hash = fnv1a32(text, seed);
-  // High bits of FNV are the good ones.
+  // The high bits of FNV are the well distributed ones.
   return (hash ^ (hash >>> 15)) >>> 0;
 }

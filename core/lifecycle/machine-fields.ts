@@ -1,6 +1,6 @@
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 
-/** Fields that tell, on a log line, whose machine it is about and which one that is; of a claim without a machine only whose. */
+/** Log fields that identify a NodePool and an instance; without an instance only the NodePool. */
 export function machineFields({ nodePool, instance }: Pick<NodeClaimRecord, "nodePool" | "instance">) {
   return {
     ...(nodePool !== undefined && { NodePool: { name: nodePool } }),

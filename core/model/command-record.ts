@@ -10,13 +10,14 @@ export interface CommandCandidate {
   readonly capacityType: string;
   readonly zone: string;
   readonly pricePerHour: number;
-  /** "namespace/name" of the pods that must move. */
+  /** "namespace/name" of the pods that must be rescheduled. */
   readonly pods: readonly string[];
 }
 
 /**
- * A disruption decision, written before anything is done about it.
- * Validating → (15 s, still right) → Replacing → (all replacements initialized) → Deleting → gone; or rolled back.
+ * A disruption command. It is written before its first effect.
+ * Validating → (15 s later it is still right) → Replacing → (all replacements are initialized) → Deleting → removed,
+ * or RollingBack when a replacement fails.
  */
 export interface CommandRecord {
   readonly cluster: string;
@@ -27,9 +28,11 @@ export interface CommandRecord {
   readonly decision: "delete" | "replace";
   readonly candidates: readonly CommandCandidate[];
   readonly replacements: readonly PlannedNodeClaim[];
-  /** "namespace/name" of pods that are meant for nodes that stay, to the names of their NodeClaims: nobody else is promised that room. */
+  /**
+   * "namespace/name" of a pod to the NodeClaim whose existing node has room for it. No other command may use that room.
+   */
   readonly destinations?: Readonly<Record<string, string>>;
-  /** Names of the replacement claims, set when they are written. */
+  /** Names of the replacement NodeClaims, set when they are written. */
   readonly replacementClaims: readonly string[];
   readonly savingsPerHour: number;
   readonly phase: "Validating" | "Replacing" | "Deleting" | "RollingBack";

@@ -1,4 +1,4 @@
-/** "Look at this soon": the only thing that events carry (architecture.md, idea 1). */
+/** "Reconcile this soon". Events carry nothing else: each decision reads the state of the cluster itself. */
 export type WakeUp =
   | { readonly kind: "provision"; readonly cluster: string; readonly reason: string }
   | { readonly kind: "disruption"; readonly cluster: string; readonly reason: string; readonly delayMs?: number }
@@ -8,11 +8,17 @@ export type WakeUp =
       readonly cluster: string;
       readonly claim: string;
       readonly delayMs?: number;
-      /** The record's dueAt that this wake-up was made for; when the record has another by then, somebody else looks after it and this one is dropped. */
+      /**
+       * The record's dueAt for which this wake-up was sent. When the record has another dueAt, a later wake-up serves
+       * it and this one is dropped.
+       */
       readonly dueAt?: number;
     };
 
-/** Asks for later work. Delays are at most 15 minutes (a queue's limit): who is woken looks at the clock and asks again. Equal wake-ups may fold into one. */
+/**
+ * Schedules later work. A delay is at most 15 minutes, the limit of an SQS queue: the receiver compares the clock with
+ * the record and schedules the rest. Equal wake-ups may be merged.
+ */
 export interface WakeUps {
   wake(wakeUps: readonly WakeUp[]): Promise<void>;
 }

@@ -27,7 +27,7 @@ export async function perform(action: Action, name: string, deps: LifecycleDeps)
       return prepareLaunch(action.record, action.claim, deps);
     case "Launch":
       return launch(action.record, action.claim, deps);
-    case "TellLaunched":
+    case "WriteLaunched":
       await tellLaunched(action.record, action.claim, deps);
       return "look again";
     case "FindInstance":
@@ -75,7 +75,7 @@ export async function perform(action: Action, name: string, deps: LifecycleDeps)
     case "Observe":
       metrics.observe(action.metric, action.labels, action.seconds);
       return "done";
-    case "TellPool":
+    case "RecordRegistration":
       await recordRegistrationHealth(action.claim, action.outcome, deps);
       return "done";
   }

@@ -56,7 +56,7 @@ describe("a claim's life takes the first step that is missing", () => {
       want: ["Launch"],
     },
     { name: "a failed launch rests", v: view({ record: record({ launchFailedAt: NOW - 1_000 }), claim: nodeClaim() }), want: [] },
-    { name: "an instance on record is told to its claim", v: view({ record: launched, claim: nodeClaim() }), want: ["TellLaunched"] },
+    { name: "an instance on record is told to its claim", v: view({ record: launched, claim: nodeClaim() }), want: ["WriteLaunched"] },
     {
       name: "a node that has joined is registered",
       v: view({ record: launched, claim: nodeClaim({ conditions: ["Launched"] }), nodes: [node("joined")] }),
@@ -79,7 +79,7 @@ describe("a claim's life takes the first step that is missing", () => {
     {
       name: "a registered node is told to its claim",
       v: view({ record: launched, claim: nodeClaim({ conditions: ["Launched"] }), nodes: [node()] }),
-      want: ["TellPool", "WriteClaim", "Log", "Count"],
+      want: ["RecordRegistration", "WriteClaim", "Log", "Count"],
     },
     {
       name: "a ready node is labelled initialized",
