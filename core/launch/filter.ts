@@ -17,8 +17,8 @@ import type { LaunchCandidate } from "./launch-candidate.ts";
 import { reservedFirst, unreserved } from "./reserved.ts";
 
 /**
- * Maximum number of instance types in one CreateFleet (karpenter-provider-aws: pkg/providers/instance/instance.go,
- * maxInstanceTypes).
+ * Maximum number of instance types in one CreateFleet
+ * (karpenter-provider-aws: pkg/providers/instance/instance.go, maxInstanceTypes).
  */
 export const MAX_LAUNCH_TYPES = 60;
 

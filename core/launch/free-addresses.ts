@@ -31,9 +31,9 @@ export function addressesOf(pods: number, { ipPrefixCount = 0 }: Pick<EC2NodeCla
 
 /**
  * Free addresses by subnet, less the addresses of instances that EC2 had not counted yet: instances launched since, and
- * launches in progress, which count in each subnet that they may use (karpenter-provider-aws:
- * pkg/providers/subnet/subnet.go, DefaultProvider.ZonalSubnetsForLaunch). Undefined when the counts are too old. `now`
- * in ms; `records` are those of other NodeClaims.
+ * launches in progress, which count in each subnet that they may use
+ * (karpenter-provider-aws: pkg/providers/subnet/subnet.go, DefaultProvider.ZonalSubnetsForLaunch). Undefined when the
+ * counts are too old. `now` in ms; `records` are those of other NodeClaims.
  */
 export function freeAddresses(
   counted: CountedAddresses | undefined,

@@ -40,8 +40,8 @@ export function nodeLabelsFlag(labels: Readonly<Record<string, string>>): string
 }
 
 /**
- * The kubelet's flags as bootstrap.sh and the Windows script pass them, in a fixed order (karpenter-provider-aws:
- * pkg/providers/amifamily/bootstrap/bootstrap.go, Options.kubeletExtraArgs).
+ * The kubelet's flags as bootstrap.sh and the Windows script pass them, in a fixed order
+ * (karpenter-provider-aws: pkg/providers/amifamily/bootstrap/bootstrap.go, Options.kubeletExtraArgs).
  */
 export function kubeletFlags(
   labels: Readonly<Record<string, string>>,

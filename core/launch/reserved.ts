@@ -12,8 +12,8 @@ function kindOf({ reservationType = "default", reservationInterruptible }: Offer
 /**
  * If anything is reserved, only reserved offerings are asked for, because they are already paid for. The cheapest kind
  * of reservation is taken: of capacity blocks a single one, of other kinds one per type and zone, the one with most
- * instances left. Without reserved offerings the candidates are returned unchanged (karpenter-provider-aws:
- * pkg/providers/instance/filter/filter.go, ReservedOfferingFilter).
+ * instances left. Without reserved offerings the candidates are returned unchanged
+ * (karpenter-provider-aws: pkg/providers/instance/filter/filter.go, ReservedOfferingFilter).
  */
 export function reservedFirst(candidates: readonly LaunchCandidate[]): readonly LaunchCandidate[] {
   const kind = cheapestKind(candidates);

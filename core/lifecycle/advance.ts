@@ -28,13 +28,13 @@ import { hasTaint, isOwnedBy, isRegistered, registeredNode, withFinalizer } from
 import { terminate } from "./termination.ts";
 
 /**
- * From the NodeClaim's creation until its instance must be launched (karpenter:
- * pkg/controllers/nodeclaim/lifecycle/liveness.go, LaunchTimeout).
+ * From the NodeClaim's creation until its instance must be launched
+ * (karpenter: pkg/controllers/nodeclaim/lifecycle/liveness.go, LaunchTimeout).
  */
 export const LAUNCH_TIMEOUT_MS = 5 * 60_000;
 /**
- * From the NodeClaim's creation until its node must have joined (karpenter:
- * pkg/controllers/nodeclaim/lifecycle/liveness.go, registrationTimeout).
+ * From the NodeClaim's creation until its node must have joined
+ * (karpenter: pkg/controllers/nodeclaim/lifecycle/liveness.go, registrationTimeout).
  */
 export const REGISTRATION_TIMEOUT_MS = 15 * 60_000;
 
@@ -191,8 +191,8 @@ function register(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): S
 
 /**
  * Without the taint, pods may have been bound before registration: the node's user data is not what we rendered.
- * Karpenter logs and publishes the same (karpenter: pkg/controllers/nodeclaim/lifecycle/registration.go,
- * Registration.Reconcile).
+ * Karpenter logs and publishes the same
+ * (karpenter: pkg/controllers/nodeclaim/lifecycle/registration.go, Registration.Reconcile).
  */
 function taintMissing(node: Node, claim: NodeClaim): readonly Action[] {
   if (hasTaint(node, UNREGISTERED_TAINT) || node.metadata.labels?.[REGISTERED] !== undefined) return [];

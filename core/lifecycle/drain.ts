@@ -17,8 +17,8 @@ const MAX_EVICTIONS_PER_PASS = 50;
 
 /**
  * What to do about the pods that the drain still waits for; undefined when it waits for none. Groups are evicted one
- * after the other: ordinary pods, DaemonSet pods, critical pods, critical DaemonSet pods (karpenter:
- * pkg/controllers/node/termination/terminator/terminator.go, Terminator.groupPodsByPriority).
+ * after the other: ordinary pods, DaemonSet pods, critical pods, critical DaemonSet pods
+ * (karpenter: pkg/controllers/node/termination/terminator/terminator.go, Terminator.groupPodsByPriority).
  */
 export function drain(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim | undefined, node: Node): Step | undefined {
   const waiting = view.pods.filter((pod) => isWaiting(pod, view.now)).sort(byName);

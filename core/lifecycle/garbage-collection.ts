@@ -77,8 +77,8 @@ export function orphanInstances({ records, claims, nodes, instances, now }: Inve
 
 /**
  * Records of registered NodeClaims whose instance is not listed. The caller asks EC2 by id before it gives them up,
- * because a listing may lag behind. A record whose node is still Ready is left out (karpenter:
- * pkg/controllers/nodeclaim/garbagecollection/controller.go, Controller.Reconcile).
+ * because a listing may lag behind. A record whose node is still Ready is left out
+ * (karpenter: pkg/controllers/nodeclaim/garbagecollection/controller.go, Controller.Reconcile).
  */
 export function withoutMachine({ records, claims, nodes, instances }: Inventory): readonly NodeClaimRecord[] {
   const alive = new Set(instances.filter(isAlive).map(({ id }) => id));

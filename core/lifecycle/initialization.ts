@@ -12,8 +12,8 @@ export interface NotInitialized {
 
 /**
  * The first condition of initialization that the node does not meet: Ready, startup taints removed, ephemeral taints
- * removed, requested resources registered. Undefined when the node is initialized (karpenter:
- * pkg/controllers/nodeclaim/lifecycle/initialization.go, Initialization.Reconcile).
+ * removed, requested resources registered. Undefined when the node is initialized
+ * (karpenter: pkg/controllers/nodeclaim/lifecycle/initialization.go, Initialization.Reconcile).
  */
 export function whatIsMissing(node: Node, claim: NodeClaim): NotInitialized | undefined {
   const taints = node.spec.taints ?? [];

@@ -23,8 +23,8 @@ const MAX_LOST_LAUNCH_MS = 60_000;
 /**
  * The next step of a termination, in Karpenter's order: delete the NodeClaim, delete the node, taint, drain, wait for
  * volumes, terminate the instance, remove the node's finalizer, remove the NodeClaim's finalizer, remove the record.
- * Each pass takes the first step that is not done (karpenter: pkg/controllers/node/termination/controller.go,
- * Controller.finalize).
+ * Each pass takes the first step that is not done
+ * (karpenter: pkg/controllers/node/termination/controller.go, Controller.finalize).
  */
 export function terminate(view: ClaimView, record: NodeClaimRecord): Step {
   const claim = view.claim && !isStranger(record, view.claim) ? view.claim : undefined;
@@ -60,8 +60,8 @@ export function terminate(view: ClaimView, record: NodeClaimRecord): Step {
 
 /**
  * Writes the deadline of the drain once, as an annotation: from terminationGracePeriod, or from the record when the
- * instance ends by itself. A written deadline is only moved to an earlier time (karpenter:
- * pkg/controllers/nodeclaim/lifecycle/controller.go, Controller.annotateTerminationGracePeriodTerminationTime).
+ * instance ends by itself. A written deadline is only moved to an earlier time
+ * (karpenter: pkg/controllers/nodeclaim/lifecycle/controller.go, Controller.annotateTerminationGracePeriodTerminationTime).
  */
 function withDeadline({ nodes }: ClaimView, { terminating }: NodeClaimRecord, claim: NodeClaim): Step | undefined {
   const written = fromRfc3339(claim.metadata.annotations?.[TERMINATION_TIMESTAMP]);

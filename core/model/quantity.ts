@@ -106,8 +106,8 @@ export function maxResources(...lists: readonly Resources[]): Resources {
 }
 
 /**
- * Whether all requests fit. A negative available quantity admits nothing; a missing resource counts as 0 (karpenter:
- * pkg/utils/resources/resources.go, Fits).
+ * Whether all requests fit. A negative available quantity admits nothing; a missing resource counts as 0
+ * (karpenter: pkg/utils/resources/resources.go, Fits).
  */
 export function fits(requests: Resources, available: Resources): boolean {
   for (const name in available) if ((available[name] ?? 0) < 0) return false;

@@ -20,8 +20,8 @@ export function ownershipTags(clusterName: string, nodeClass: EC2NodeClass, node
 }
 
 /**
- * Tag keys that a NodeClass may not set, because the product sets them (karpenter-provider-aws: pkg/apis/v1/labels.go,
- * RestrictedTagPatterns).
+ * Tag keys that a NodeClass may not set, because the product sets them
+ * (karpenter-provider-aws: pkg/apis/v1/labels.go, RestrictedTagPatterns).
  */
 export function restrictedTags(tags: Readonly<Record<string, string>> | undefined): readonly string[] {
   const fixed = new Set([CLUSTER_TAG, NODE_POOL, NODE_CLAIM_TAG, NODE_CLASS, CLAIM_UID_TAG]);
