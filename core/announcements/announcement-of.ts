@@ -1,8 +1,11 @@
+// core/announcements: which log lines are also announced outside the cluster, and as what.
+// Log lines come in, Announcement values go out. Who writes the lines, and EventBridge, must not be known here.
+
 import { contentHash } from "../lib/fnv.ts";
 import type { Announcement, AnnouncementKind } from "../ports/announcements.ts";
 import type { LogFields } from "../ports/log.ts";
 
-/** A line of the log, as it was written. */
+/** A line of the log. */
 export interface Line {
   readonly message: string;
   readonly fields: LogFields;
@@ -12,11 +15,14 @@ export interface Line {
 
 interface Rule {
   readonly kind: AnnouncementKind;
-  /** Fields that tell one such thing from another: they make the id. */
+  /** The fields that identify an occurrence: the id is made from them. */
   readonly identity: readonly string[];
 }
 
-/** The lines that are announced, by message; of a disruption's, which goes on with the nodes' names, by its beginning. */
+/**
+ * The announced lines by message; a disruption's message continues with the names of its nodes, so its first words
+ * count.
+ */
 const RULES: ReadonlyMap<string, Rule> = new Map(
   Object.entries({
     "launched nodeclaim": { kind: "NodeClaim Launched", identity: ["NodeClaim", "provider-id"] },
@@ -30,19 +36,22 @@ const RULES: ReadonlyMap<string, Rule> = new Map(
   } satisfies Readonly<Record<string, Rule>>),
 );
 
-/** Which part of the program wrote the line, which is no part of what happened. */
+/** Fields that name the part of the program that wrote the line; they do not belong to the occurrence. */
 const WRITER = new Set(["controller", "controllerGroup", "controllerKind", "namespace", "name", "cluster"]);
 
-/** What a line announces, in the line's own words; undefined for lines that are only for those who look into the log. */
+/** The announcement of a log line, with the line's own fields; undefined for a line that is not announced. */
 export function announcementOf({ message, fields, at }: Line, cluster: string): Announcement | undefined {
   const rule = RULES.get(message.replace(/ via .*$/s, ""));
   if (rule === undefined) return undefined;
   const id = contentHash([cluster, rule.kind, ...rule.identity.map((field) => fields[field])]);
-  const told = Object.entries(fields).filter(([name, value]) => !WRITER.has(name) && value !== undefined);
-  return { kind: rule.kind, cluster, at, detail: { id, cluster, message, ...Object.fromEntries(told) } };
+  const published = Object.entries(fields).filter(([name, value]) => !WRITER.has(name) && value !== undefined);
+  return { kind: rule.kind, cluster, at, detail: { id, cluster, message, ...Object.fromEntries(published) } };
 }
 
-/** What comes up again at each try for as long as it lasts, and need not be told each time. */
+/**
+ * Whether the line is logged again at each try while its cause lasts; such an announcement need not be repeated each
+ * time.
+ */
 export function isRecurring(kind: AnnouncementKind): boolean {
   return kind === "Pod Unschedulable" || kind === "NodeClaim Launch Failed";
 }

@@ -2,7 +2,7 @@ import { bottlerocketSettings } from "./bottlerocket.ts";
 import { kubeletFlags, nodeLabels, nodeLabelsFlag, nodeTaints } from "./kubelet-flags.ts";
 import { isMime, type MimePart, NODE_CONFIG, parseMime, renderMime, SHELL_SCRIPT } from "./mime.ts";
 import type { UserDataInput } from "./user-data-input.ts";
-import { type Json, toYaml } from "./yaml.ts";
+import { toYaml, type YamlValue } from "./yaml.ts";
 
 /** EC2's limit of the decoded user data, bytes. */
 export const USER_DATA_LIMIT = 16_384;
@@ -75,15 +75,16 @@ function nodeConfig(input: UserDataInput): string {
   const { cluster, kubelet, instanceStorePolicy } = input;
   const taints = nodeTaints(input.taints, input.startupTaints);
   const dns = dnsOf(input);
-  const texts = (map: Readonly<Record<string, string | number>>): Json =>
+  const texts = (map: Readonly<Record<string, string | number>>): YamlValue =>
     Object.fromEntries(
       Object.entries(map)
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([key, value]) => [key, String(value)]),
     );
-  const config: Record<string, Json> = {};
+  const config: Record<string, YamlValue> = {};
   for (const [key, value] of Object.entries(kubelet ?? {})) {
-    config[key] = typeof value === "object" && !Array.isArray(value) ? texts(value as Record<string, string | number>) : (value as Json);
+    config[key] =
+      typeof value === "object" && !Array.isArray(value) ? texts(value as Record<string, string | number>) : (value as YamlValue);
   }
   return toYaml({
     apiVersion: "node.eks.aws/v1alpha1",

@@ -1,21 +1,22 @@
 /** As much YAML as a NodeConfig needs: block style maps and lists of JSON values. */
 
-export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
+/** A JSON value whose maps may have undefined fields. */
+export type YamlValue = string | number | boolean | null | readonly YamlValue[] | { readonly [key: string]: YamlValue | undefined };
 
 /**
  * Renders a block style document. Undefined fields are left out; strings that could be read as another type are quoted.
  */
-export function toYaml(value: Json): string {
+export function toYaml(value: YamlValue): string {
   return `${block(value, "").trimStart()}\n`;
 }
 
-function block(value: Json, indent: string): string {
+function block(value: YamlValue, indent: string): string {
   if (Array.isArray(value)) {
     if (value.length === 0) return " []";
-    return value.map((item: Json) => `\n${indent}-${nested(item, `${indent}  `)}`).join("");
+    return value.map((item: YamlValue) => `\n${indent}-${nested(item, `${indent}  `)}`).join("");
   }
   if (typeof value === "object" && value !== null) {
-    const fields = Object.entries(value).filter((field): field is [string, Json] => field[1] !== undefined);
+    const fields = Object.entries(value).filter((field): field is [string, YamlValue] => field[1] !== undefined);
     if (fields.length === 0) return " {}";
     return fields
       .map(([key, field]) => `\n${indent}${scalar(key)}:${isScalar(field) ? ` ${scalar(field)}` : block(field, `${indent}  `)}`)
@@ -25,12 +26,12 @@ function block(value: Json, indent: string): string {
 }
 
 /** An item of a list: a map starts on the line of its dash. */
-function nested(item: Json, indent: string): string {
+function nested(item: YamlValue, indent: string): string {
   const text = isScalar(item) ? ` ${scalar(item)}` : block(item, indent);
   return text.startsWith("\n") ? ` ${text.slice(1 + indent.length)}` : text;
 }
 
-function isScalar(value: Json): value is string | number | boolean | null {
+function isScalar(value: YamlValue): value is string | number | boolean | null {
   return typeof value !== "object" || value === null;
 }
 

@@ -8,7 +8,10 @@ import { doNotDisruptProblem } from "../pods/do-not-disrupt.ts";
 import { isDaemonSetPod, isEvictable, isTerminating, isWaiting } from "../pods/predicates.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
 
-/** Shortest and longest wait between two passes of a drain; it grows with the drain, as upstream's eviction queue backs off. */
+/**
+ * Shortest and longest wait between two passes of a drain; it grows with the drain, as upstream's eviction queue backs
+ * off.
+ */
 const MIN_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 10_000;
 

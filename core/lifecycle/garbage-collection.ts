@@ -7,8 +7,8 @@ import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import { CLAIM_UID_TAG, NODE_CLAIM_TAG } from "../model/tags.ts";
 
 /**
- * Minimum age of an instance that garbage collection may terminate: longer than any chain of retries around a launch, so
- * that no record or NodeClaim can still be written for it.
+ * Minimum age of an instance that garbage collection may terminate: longer than any chain of retries around a launch,
+ * so that no record or NodeClaim can still be written for it.
  */
 const MIN_ORPHAN_AGE_MS = 5 * 60_000;
 

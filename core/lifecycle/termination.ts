@@ -17,7 +17,10 @@ import { isRegistered, withoutFinalizer } from "./registration.ts";
 /** Wait after TerminateInstances before EC2 is asked again. No benchmark has tuned it. */
 const INSTANCE_POLL_MS = 5_000;
 
-/** How long a launch whose answer was lost is searched for in EC2; garbage collection terminates an instance that appears later. */
+/**
+ * How long a launch whose answer was lost is searched for in EC2; garbage collection terminates an instance that
+ * appears later.
+ */
 const MAX_LOST_LAUNCH_MS = 60_000;
 
 /**
@@ -61,7 +64,7 @@ export function terminate(view: ClaimView, record: NodeClaimRecord): Step {
 /**
  * Writes the deadline of the drain once, as an annotation: from terminationGracePeriod, or from the record when the
  * instance ends by itself. A written deadline is only moved to an earlier time
- * (karpenter: pkg/controllers/nodeclaim/lifecycle/controller.go, Controller.annotateTerminationGracePeriodTerminationTime).
+ * (karpenter: pkg/controllers/nodeclaim/lifecycle/controller.go, annotateTerminationGracePeriodTerminationTime).
  */
 function withDeadline({ nodes }: ClaimView, { terminating }: NodeClaimRecord, claim: NodeClaim): Step | undefined {
   const written = fromRfc3339(claim.metadata.annotations?.[TERMINATION_TIMESTAMP]);

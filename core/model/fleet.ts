@@ -24,7 +24,7 @@ export interface FleetOverride {
  * unchanged, because EC2 refuses one client token with two sets of parameters.
  * @example
  * { clientToken: `${uid}-0`, capacityType: "spot",
- *   launchTemplates: [{ name: "karpenter.k8s.aws/…", overrides: [{ instanceType: "m5.large", subnetId: "subnet-1", … }] }], … }
+ *   launchTemplates: [{ name: "karpenter.k8s.aws/…", overrides: [{ instanceType: "m5.large", … }] }], tags: {} }
  */
 export interface FleetRequest {
   readonly clientToken: string;

@@ -31,7 +31,7 @@ export interface Offering {
  * An instance type as Karpenter's scheduler sees it: labels as requirements, capacity, overhead and offerings.
  * @example
  * { name: "m5.large", requirements: [{ key: "kubernetes.io/arch", operator: "In", values: ["amd64"] }, …],
- *   capacity: { cpu: "2", … }, overhead: {}, offerings: [{ zone: "eu-west-1a", capacityType: "spot", price: 0.04, available: true }] }
+ *   capacity: { cpu: "2", … }, overhead: {}, offerings: [{ zone: "eu-west-1a", capacityType: "spot", price: 0.04 }] }
  */
 export interface InstanceType {
   readonly name: string;

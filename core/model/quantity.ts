@@ -2,8 +2,8 @@ import type { ResourceList } from "./kubernetes.ts";
 
 /**
  * Kubernetes quantities as numbers in **milli-units** of the resource ("1930m" cpu is 1930, "1Ki" is 1 024 000).
- * One scale for every resource keeps sums and comparisons in integers, which binary floating point adds without error up to
- * 2^53; whole units are multiples of 8, so byte counts stay exact up to 64 TiB a number. Anything finer than a
+ * One scale for every resource keeps sums and comparisons in integers, which binary floating point adds without error
+ * up to 2^53; whole units are multiples of 8, so byte counts stay exact up to 64 TiB a number. Anything finer than a
  * thousandth is rounded away from zero, as the API server does.
  */
 export type Resources = Readonly<Record<string, number>>;

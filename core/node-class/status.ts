@@ -1,5 +1,6 @@
 // core/node-class: what an EC2NodeClass means: its status, readiness, hash, images, instance profile and reservations.
-// EC2NodeClass objects and the answers of CloudInventory come in; statuses and verdicts go out. Launches and AWS calls must not be known here.
+// EC2NodeClass objects and the answers of CloudInventory come in; statuses and verdicts go out. Launches and AWS calls
+// must not be known here.
 
 import { type ConditionChange, conditionOf, withCondition, withoutCondition, withReady } from "../model/conditions.ts";
 import type { Condition } from "../model/kubernetes.ts";

@@ -4,8 +4,8 @@ import type { EC2NodeClass } from "../model/node-class.ts";
 import type { ListedProfile } from "../ports/cloud-inventory.ts";
 
 /**
- * A younger profile is never unused: it is created before the status of its NodeClass names it, and NodeClaims launch with it
- * before their annotation names it. No benchmark has tuned it.
+ * A younger profile is never unused: it is created before the status of its NodeClass names it, and NodeClaims launch
+ * with it before their annotation names it. No benchmark has tuned it.
  */
 const MIN_UNUSED_AGE_MS = 60 * 60_000;
 

@@ -24,7 +24,10 @@ export const REGISTRATIONS = "karpenter-serverless/registrations";
 
 /** Karpenter's number of outcomes that decide. */
 const MAX_OUTCOMES = 4;
-/** Always a share of MAX_OUTCOMES, also while fewer outcomes are known (karpenter: pkg/state/nodepoolhealth/tracker.go, Tracker.Status). */
+/**
+ * Always a share of MAX_OUTCOMES, also while fewer outcomes are known
+ * (karpenter: pkg/state/nodepoolhealth/tracker.go, Tracker.Status).
+ */
 const MIN_UNHEALTHY_FAILURES = MAX_OUTCOMES / 2;
 
 interface Entry {

@@ -1,6 +1,6 @@
-// core/offerings: the instance types of a NodeClass: labels, capacity, overhead, and offerings with price and availability.
-// The catalogue of the region, an EC2NodeClass and marks of unavailable offerings come in; InstanceType values go out.
-// Pods, plans and AWS calls must not be known here.
+// core/offerings: the instance types of a NodeClass: labels, capacity, overhead, and offerings with price and
+// availability. The catalogue of the region, an EC2NodeClass and marks of unavailable offerings come in; InstanceType
+// values go out. Pods, plans and AWS calls must not be known here.
 
 import type { InstanceType, Offering } from "../model/instance-type.ts";
 import type { EC2NodeClass, ResolvedReservation } from "../model/node-class.ts";

@@ -5,8 +5,9 @@ import type { ResolvedReservation } from "../model/node-class.ts";
 import { counted } from "../node-class/capacity-reservations.ts";
 
 /**
- * Reserved capacity is paid for, used or not, so its price is almost zero; this share of the on-demand price keeps the order
- * of types (karpenter-provider-aws: pkg/providers/instancetype/offering/reserved_capacity_resolver.go, ReservedCapacityResolver.ResolveOfferings).
+ * Reserved capacity is paid for, used or not, so its price is almost zero; this share of the on-demand price keeps the
+ * order of types
+ * (karpenter-provider-aws: pkg/providers/instancetype/offering/reserved_capacity_resolver.go, ReservedCapacityResolver)
  */
 const RESERVED_PRICE_SHARE = 1e-7;
 

@@ -1,5 +1,6 @@
-// core/ports: what the core needs from outside, as interfaces in words of the domain; functions/adapters implements them.
-// Values of core/model come in and go out. AWS, Kubernetes clients, SQL and every other room must not be known here.
+// core/ports: what the core needs from outside, as interfaces in words of the domain; functions/adapters implements
+// them. Values of core/model come in and go out. AWS, Kubernetes clients, SQL and every other room must not be known
+// here.
 
 import type { CapacityBuffer, PodTemplateObject } from "../model/capacity-buffer.ts";
 import type { ObjectMeta } from "../model/kubernetes.ts";

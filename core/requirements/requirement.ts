@@ -1,5 +1,6 @@
 // core/requirements: sets of allowed label values, their intersection and compatibility, and their validation.
-// Manifest requirements and labels come in; sets, conflicts and problems go out. Pods, nodes and offerings must not be known here.
+// Manifest requirements and labels come in; sets, conflicts and problems go out. Pods, nodes and offerings must not be
+// known here.
 
 import type { NodeSelectorRequirementWithMinValues, RequirementOperator } from "../model/node-pool.ts";
 

@@ -1,6 +1,9 @@
 import type { WakeUp } from "../ports/wake-ups.ts";
 
-/** What an audit record or an admission request tells: a doorbell, not data. */
+/**
+ * The content of an audit record or admission request that matters. It only wakes a decision, which reads the state
+ * itself.
+ */
 export type Signal =
   | { readonly kind: "pod-unschedulable"; readonly pod: string }
   | { readonly kind: "pod-moved"; readonly pod: string }
@@ -9,18 +12,20 @@ export type Signal =
   | { readonly kind: "pool-or-class-changed"; readonly name: string }
   | { readonly kind: "buffer-changed"; readonly name: string };
 
-/** Pods and nodes come and go in swarms; disruption looks once at what has become of them, so long after the first. */
+/**
+ * Pods and nodes change in bursts; disruption runs once, this long after the first change. No benchmark has tuned it.
+ */
 export const SETTLE_MS = 5_000;
 /** Reasons of wake-ups, as logs show them. */
 export const PODS_MOVED = "pods came or went";
 export const NODES_WENT = "nodes went";
 
-/** Reasons of wake-ups that come in swarms and are asked for with a delay of SETTLE_MS. */
+/** Reasons of wake-ups that come in bursts; they are sent with a delay of SETTLE_MS. */
 export const SWARMS: ReadonlySet<string> = new Set([PODS_MOVED, NODES_WENT]);
 
 /**
- * The wake-ups that signals amount to, each once, whatever their number. A node's claim is found by its instance, which is a look-up: `claimOf`
- * gives the claims that were found, by provider id.
+ * The wake-ups for signals, each once, whatever the number of signals. A node's NodeClaim is found by its instance in
+ * the store: `claimOf` holds the NodeClaims that were found, by providerID.
  */
 export function wakeUpsFor(cluster: string, signals: readonly Signal[], claimOf: ReadonlyMap<string, string>): readonly WakeUp[] {
   const pods = new Set(signals.flatMap((signal) => (signal.kind === "pod-unschedulable" ? [signal.pod] : [])));
@@ -34,7 +39,7 @@ export function wakeUpsFor(cluster: string, signals: readonly Signal[], claimOf:
     }),
   );
   const buffers = signals.flatMap((signal) => (signal.kind === "buffer-changed" ? [signal.name] : []));
-  // One plan is made for both; pods are what somebody waits for.
+  // One plan serves both; the reason names the pods first, because pods wait.
   const unplanned = pods.size > 0 ? `${pods.size} pod(s) unschedulable` : buffers[0] && `${buffers[0]} changed`;
   return [
     ...(unplanned ? [{ kind: "provision", cluster, reason: unplanned } as const] : []),

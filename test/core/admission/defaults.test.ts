@@ -2,9 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { withDefaults } from "../../../core/admission/defaults.ts";
 import { additions, type PatchStep } from "../../../core/admission/json-patch.ts";
+import type { JsonObject } from "../../../core/lib/json.ts";
 import { nodeClass, nodePool } from "../../infra/crd-samples.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** What a patch does, as the API server does it: a step adds or replaces one field of a map or item of a list. */
 function patched(object: unknown, steps: readonly PatchStep[]): unknown {
@@ -26,7 +25,7 @@ function patched(object: unknown, steps: readonly PatchStep[]): unknown {
   return result;
 }
 
-const stepsOf = (object: object) => additions(object, withDefaults(object as Fields)).map(({ path, value }) => [path, value]);
+const stepsOf = (object: object) => additions(object, withDefaults(object as JsonObject)).map(({ path, value }) => [path, value]);
 
 describe("defaults", () => {
   it.for([
@@ -77,7 +76,7 @@ describe("defaults", () => {
   });
 
   it("leave what has them all as it is", () => {
-    for (const object of [nodePool({}), nodeClass({})] as readonly Fields[]) expect(stepsOf(withDefaults(object))).toEqual([]);
+    for (const object of [nodePool({}), nodeClass({})] as readonly JsonObject[]) expect(stepsOf(withDefaults(object))).toEqual([]);
   });
 });
 

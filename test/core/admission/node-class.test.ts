@@ -1,13 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { review } from "../../../core/admission/review.ts";
+import type { JsonObject } from "../../../core/lib/json.ts";
 import { nodeClass } from "../../infra/crd-samples.ts";
 
-type Fields = Readonly<Record<string, unknown>>;
-
-const of = (spec: Fields) => review(nodeClass(spec) as Fields);
-const device = (deviceName: string, ebs: Fields = { volumeSize: "20Gi" }) => ({ deviceName, ebs });
-const devices = (...blockDeviceMappings: readonly Fields[]) => ({ blockDeviceMappings });
-const xvda = (ebs: Fields) => devices(device("/dev/xvda", { volumeSize: "20Gi", ...ebs }));
+const of = (spec: Readonly<Record<string, unknown>>) => review(nodeClass(spec) as JsonObject);
+const device = (deviceName: string, ebs: JsonObject = { volumeSize: "20Gi" }) => ({ deviceName, ebs });
+const devices = (...blockDeviceMappings: readonly JsonObject[]) => ({ blockDeviceMappings });
+const xvda = (ebs: JsonObject) => devices(device("/dev/xvda", { volumeSize: "20Gi", ...ebs }));
 const family = (alias: string) => ({ amiSelectorTerms: [{ alias: `${alias}@latest` }] });
 const custom = { amiFamily: "Custom", amiSelectorTerms: [{ id: "ami-1" }] };
 
@@ -55,13 +54,17 @@ describe("an EC2NodeClass", () => {
       spec: devices(device("/dev/xvda"), { ebs: { volumeSize: "1Gi" } }),
       says: /blockDeviceMappings\[1\]: deviceName is missing/,
     },
-    { name: "IOPS of gp2", spec: xvda({ volumeType: "gp2", iops: 3000 }), says: /ebs\.iops: a volume of type gp2 has none/ },
+    {
+      name: "IOPS of gp2",
+      spec: xvda({ volumeType: "gp2", iops: 3000 }),
+      says: /ebs\.iops: EC2 does not take it for a volume of type gp2/,
+    },
     {
       name: "throughput of io1",
       spec: xvda({ volumeType: "io1", iops: 100, throughput: 200 }),
-      says: /ebs\.throughput: a volume of type io1/,
+      says: /ebs\.throughput: EC2 does not take it for a volume of type io1/,
     },
-    { name: "io2 without IOPS", spec: xvda({ volumeType: "io2" }), says: /type io2 needs them/ },
+    { name: "io2 without IOPS", spec: xvda({ volumeType: "io2" }), says: /type io2 requires it/ },
     { name: "a DNS name for DNS", spec: { kubelet: { clusterDNS: ["kube-dns"] } }, says: /"kube-dns" is no IP address/ },
     { name: "a DNS address out of range", spec: { kubelet: { clusterDNS: ["10.0.0.256"] } }, says: /no IP address/ },
     {
@@ -95,7 +98,7 @@ describe("an EC2NodeClass", () => {
     {
       name: "kubelet settings of a custom image",
       spec: { ...custom, kubelet: { maxPods: 20 } },
-      says: "your user data must give the kubelet the same",
+      says: "your user data must configure the kubelet in the same way",
     },
     { name: "podsPerCore of Bottlerocket", spec: { ...family("bottlerocket"), kubelet: { podsPerCore: 4 } }, says: "use maxPods" },
     {
@@ -106,7 +109,7 @@ describe("an EC2NodeClass", () => {
     {
       name: "pods' disk unmapped",
       spec: { ...family("bottlerocket"), ...devices(device("/dev/xvda")) },
-      says: "pods of Bottlerocket live on /dev/xvdb",
+      says: "pods of Bottlerocket use /dev/xvdb",
     },
     { name: "no metadata service", spec: { metadataOptions: { httpEndpoint: "disabled" } }, says: "nodes will not join" },
     { name: "an array of Windows", spec: { ...family("windows2022"), instanceStorePolicy: "RAID0" }, says: "do not take it" },

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { review } from "../../../core/admission/review.ts";
+import type { JsonObject } from "../../../core/lib/json.ts";
 import { nodePool } from "../../infra/crd-samples.ts";
 import { nodeOverlay } from "../../infra/node-overlay-samples.ts";
 
-type Fields = Readonly<Record<string, unknown>>;
 type Parts = Parameters<typeof nodePool>[0];
 
-const of = (parts: Parts) => review(nodePool(parts) as Fields);
-const budget = (fields: Fields) => ({ spec: { disruption: { consolidateAfter: "0s", budgets: [{ nodes: "1", ...fields }] } } });
+const of = (parts: Parts) => review(nodePool(parts) as JsonObject);
+const budget = (fields: JsonObject) => ({ spec: { disruption: { consolidateAfter: "0s", budgets: [{ nodes: "1", ...fields }] } } });
 const item = (key: string, operator: string, ...values: string[]) => ({ key, operator, ...(values.length > 0 && { values }) });
-const requiring = (...requirements: readonly Fields[]) => ({ template: { requirements } });
+const requiring = (...requirements: readonly JsonObject[]) => ({ template: { requirements } });
 const taint = (key: string, effect: string) => ({ key, effect });
 
 describe("a NodePool", () => {
@@ -101,7 +101,7 @@ describe("a NodePool", () => {
       parts: { template: { nodeClassRef: { group: "x.io", kind: "Foo", name: "a" } } },
       says: "no nodes are made from a Foo of x.io",
     },
-    { name: "a budget for 30 February", parts: budget({ schedule: "0 0 30 2 *", duration: "1h" }), says: "names a day that never comes" },
+    { name: "a budget for 30 February", parts: budget({ schedule: "0 0 30 2 *", duration: "1h" }), says: "names a day that never occurs" },
   ] satisfies readonly { name: string; parts: Parts; says: string }[])("is warned of $name", ({ parts, says }) => {
     expect(of(parts)).toEqual({ problems: [], warnings: [expect.stringContaining(says)] });
   });
@@ -109,7 +109,7 @@ describe("a NodePool", () => {
 
 describe("a change", () => {
   const bad = budget({ schedule: "61 * * * *", duration: "1h" });
-  const changed = (before: Parts, after: Parts) => review(nodePool(after) as Fields, nodePool(before) as Fields);
+  const changed = (before: Parts, after: Parts) => review(nodePool(after) as JsonObject, nodePool(before) as JsonObject);
 
   it("may leave a fault that was there before, and is told of it", () => {
     const { problems, warnings } = changed(bad, { ...bad, template: { expireAfter: "1h" } });
@@ -128,7 +128,7 @@ describe("a NodeOverlay", () => {
   const spot = { key: "karpenter.sh/capacity-type", operator: "In", values: ["spot"] };
 
   it("is judged by itself", () => {
-    const overlay = (spec: Fields) => review(nodeOverlay(spec) as Fields, undefined, gates);
+    const overlay = (spec: JsonObject) => review(nodeOverlay(spec) as JsonObject, undefined, gates);
     expect(overlay({ requirements: [spot], price: "0.1" })).toEqual({ problems: [], warnings: [] });
     expect(overlay({ requirements: [{ ...spot, values: ["cheap"] }], price: "0.1" }).problems).toEqual([
       expect.stringContaining("none of the values that exist"),
@@ -139,7 +139,7 @@ describe("a NodeOverlay", () => {
   });
 
   it("is warned of where the gate is off", () => {
-    const { problems, warnings } = review(nodeOverlay({ price: "0.1" }) as Fields, undefined, { ...gates, NodeOverlay: false });
+    const { problems, warnings } = review(nodeOverlay({ price: "0.1" }) as JsonObject, undefined, { ...gates, NodeOverlay: false });
     expect(problems).toEqual([]);
     expect(warnings).toEqual([expect.stringContaining("feature gate NodeOverlay is off")]);
   });

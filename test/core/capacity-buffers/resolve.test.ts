@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { headroomOf } from "../../../core/capacity-buffers/headroom.ts";
-import { MOST_REPLICAS, replicasOf } from "../../../core/capacity-buffers/replicas.ts";
+import { MAX_REPLICAS, replicasOf } from "../../../core/capacity-buffers/replicas.ts";
 import { type Referents, resolve } from "../../../core/capacity-buffers/resolve.ts";
 import { bufferOf } from "../../../core/capacity-buffers/virtual-pods.ts";
 import type { CapacityBufferSpec } from "../../../core/model/capacity-buffer.ts";
@@ -29,7 +29,7 @@ describe("how much room", () => {
     { name: "a limit that is too small for one", spec: { replicas: 9, limits: { cpu: "100m" } }, want: 0 },
     { name: "limits on what the pods do not ask for do not count", spec: { replicas: 2, limits: { "nvidia.com/gpu": 1 } }, want: 2 },
     { name: "nor do they make a size", spec: { limits: { "nvidia.com/gpu": 1 } }, want: 0 },
-    { name: "never more than planning can bear", spec: { replicas: 2_000_000_000 }, want: MOST_REPLICAS },
+    { name: "never more than planning can bear", spec: { replicas: 2_000_000_000 }, want: MAX_REPLICAS },
   ])("is $name", ({ spec, scale, want }) => {
     expect(replicasOf(spec, scale, pod)).toBe(want);
   });

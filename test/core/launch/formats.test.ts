@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { parse } from "yaml";
 import { parseMime, renderMime } from "../../../core/launch/mime.ts";
 import { parseToml, renderToml, type TomlTable } from "../../../core/launch/toml.ts";
-import { type Json, toYaml } from "../../../core/launch/yaml.ts";
+import { toYaml, type YamlValue } from "../../../core/launch/yaml.ts";
 
 const text = fc.oneof(
   fc.string({ maxLength: 12 }),
@@ -11,7 +11,7 @@ const text = fc.oneof(
 );
 const key = text.filter((name) => name !== "__proto__" && name !== "<<");
 
-const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
+const json: fc.Arbitrary<YamlValue> = fc.letrec<{ value: YamlValue }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3 },
     text,

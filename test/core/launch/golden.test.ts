@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { renderUserData } from "../../../core/launch/user-data.ts";
-import { type UserDataInput } from "../../../core/launch/user-data-input.ts";
+import type { UserDataInput } from "../../../core/launch/user-data-input.ts";
 import type { KubeletConfiguration } from "../../../core/model/node-class.ts";
 import { parseToml } from "../../../lab/world/toml.ts";
 import { readUserData } from "../../../lab/world/user-data.ts";
