@@ -1,3 +1,7 @@
+// core/launch: renders a NodeClaim into one CreateFleet request with its launch templates, and reads the answer.
+// NodeClaim, EC2NodeClass and instance types come in; requests, templates, marks and failures go out.
+// AWS's client, the store and the lifecycle's order must not be known here.
+
 import { contentHash, utf8 } from "../lib/fnv.ts";
 import type { FleetRequest, LaunchTemplate } from "../model/fleet.ts";
 import type { CapacityType, InstanceType } from "../model/instance-type.ts";

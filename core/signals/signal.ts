@@ -1,3 +1,7 @@
+// core/signals: what the API server's audit records and admission requests mean: which decisions must run.
+// Audit records and admission requests as JSON come in; signals and wake-ups go out. Functions and queues must not be
+// known here.
+
 import type { WakeUp } from "../ports/wake-ups.ts";
 
 /**
