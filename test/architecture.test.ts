@@ -22,11 +22,14 @@ function importsOf(file: string): readonly string[] {
   );
 }
 
+/** Without I/O, clock, environment or randomness as the core calls them (docs/decisions/libraries.md); biome.json names the same. */
+const PURE_PACKAGES = new Set(["smol-toml"]);
+
 describe("imports point inwards", () => {
-  it("core imports core and nothing else", () => {
+  it("core imports core, and of packages only those that are pure", () => {
     const strangers = sources("core").flatMap((file) =>
       importsOf(file)
-        .filter((name) => !name.startsWith("core/"))
+        .filter((name) => !name.startsWith("core/") && !PURE_PACKAGES.has(name))
         .map((name) => `${file}: ${name}`),
     );
     expect(strangers).toEqual([]);
@@ -75,7 +78,8 @@ describe("the checks can see", () => {
         }
       };
       expect(run("tsc", "-p", "core")).toBe(false);
-      expect(run("biome", "lint", leak)).toBe(false);
+      // Other rules read the whole project first.
+      expect(run("biome", "lint", "--only=style/noRestrictedImports", leak)).toBe(false);
       expect(sources("core").flatMap(importsOf)).toContain("node:fs");
     } finally {
       rmSync(leak);

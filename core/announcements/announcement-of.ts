@@ -1,11 +1,9 @@
-// core/announcements: which log lines are also announced outside the cluster, and as what.
-// Log lines come in, Announcement values go out. Who writes the lines, and EventBridge, must not be known here.
-
 import { contentHash } from "../lib/fnv.ts";
 import type { Announcement, AnnouncementKind } from "../ports/announcements.ts";
 import type { LogFields } from "../ports/log.ts";
+import { eventOf, LOG_EVENTS, type WriterFields } from "./log-events.ts";
 
-/** A line of the log. */
+/** A line of the log, as it was written. */
 export interface Line {
   readonly message: string;
   readonly fields: LogFields;
@@ -13,45 +11,31 @@ export interface Line {
   readonly at: number;
 }
 
-interface Rule {
-  readonly kind: AnnouncementKind;
-  /** The fields that identify an occurrence: the id is made from them. */
-  readonly identity: readonly string[];
+const WRITER: Readonly<Record<keyof WriterFields, true>> = {
+  controller: true,
+  controllerGroup: true,
+  controllerKind: true,
+  namespace: true,
+  name: true,
+  cluster: true,
+};
+
+/** What a line announces, with the line's own message and fields; undefined for a line that only people read. */
+export function announcementOf({ message, fields, at }: Line, cluster: string): Announcement | undefined {
+  const event = eventOf(message);
+  const announced = event && LOG_EVENTS[event].announced;
+  if (announced === undefined) return undefined;
+  const { kind, identity } = announced;
+  const id = contentHash([cluster, kind, ...identity.map((field: string) => fields[field])]);
+  const published = Object.entries(fields).filter(([name, value]) => !Object.hasOwn(WRITER, name) && value !== undefined);
+  return { kind, cluster, at, detail: { id, cluster, message, ...Object.fromEntries(published) } };
 }
 
-/**
- * The announced lines by message; a disruption's message continues with the names of its nodes, so its first words
- * count.
- */
-const RULES: ReadonlyMap<string, Rule> = new Map(
-  Object.entries({
-    "launched nodeclaim": { kind: "NodeClaim Launched", identity: ["NodeClaim", "provider-id"] },
-    "registered nodeclaim": { kind: "NodeClaim Registered", identity: ["NodeClaim", "provider-id"] },
-    "initialized nodeclaim": { kind: "NodeClaim Initialized", identity: ["NodeClaim", "provider-id"] },
-    "deleted nodeclaim": { kind: "NodeClaim Terminated", identity: ["NodeClaim", "provider-id"] },
-    "failed launching nodeclaim": { kind: "NodeClaim Launch Failed", identity: ["NodeClaim", "reason", "error"] },
-    "disrupting nodeclaim(s)": { kind: "Nodes Disrupted", identity: ["command-id"] },
-    "initiating delete from interruption message": { kind: "Node Interrupted", identity: ["NodeClaim", "messageKind"] },
-    "could not schedule pod": { kind: "Pod Unschedulable", identity: ["Pod", "error"] },
-  } satisfies Readonly<Record<string, Rule>>),
+const RECURRING: ReadonlySet<AnnouncementKind> = new Set(
+  Object.values(LOG_EVENTS).flatMap(({ announced }) => (announced?.recurring ? [announced.kind] : [])),
 );
 
-/** Fields that name the part of the program that wrote the line; they do not belong to the occurrence. */
-const WRITER = new Set(["controller", "controllerGroup", "controllerKind", "namespace", "name", "cluster"]);
-
-/** The announcement of a log line, with the line's own fields; undefined for a line that is not announced. */
-export function announcementOf({ message, fields, at }: Line, cluster: string): Announcement | undefined {
-  const rule = RULES.get(message.replace(/ via .*$/s, ""));
-  if (rule === undefined) return undefined;
-  const id = contentHash([cluster, rule.kind, ...rule.identity.map((field) => fields[field])]);
-  const published = Object.entries(fields).filter(([name, value]) => !WRITER.has(name) && value !== undefined);
-  return { kind: rule.kind, cluster, at, detail: { id, cluster, message, ...Object.fromEntries(published) } };
-}
-
-/**
- * Whether the line is logged again at each try while its cause lasts; such an announcement need not be repeated each
- * time.
- */
+/** Whether announcements of this kind are made again and again for one cause, and are deduplicated within a time. */
 export function isRecurring(kind: AnnouncementKind): boolean {
-  return kind === "Pod Unschedulable" || kind === "NodeClaim Launch Failed";
+  return RECURRING.has(kind);
 }

@@ -1,6 +1,6 @@
 import type { ResourceList } from "../model/kubernetes.ts";
 import { nodeLabels, nodeTaints } from "./kubelet-flags.ts";
-import { isTable, Literal, parseToml, renderToml, type TomlTable, type TomlValue } from "./toml.ts";
+import { isTable, parseToml, renderToml, type TomlTable, type TomlValue } from "./toml.ts";
 import type { UserDataInput } from "./user-data-input.ts";
 
 /** First Bottlerocket release that finds the directories on the instance store by itself. */
@@ -23,13 +23,13 @@ export function bottlerocketSettings(input: UserDataInput): string {
   put("cluster-certificate", cluster.caBundle);
   put("cluster-name", cluster.name);
   put("cluster-dns-ip", dns);
-  put("max-pods", literal(input.maxPods));
+  put("max-pods", integer(input.maxPods));
   put("system-reserved", texts(kubelet?.systemReserved));
   put("kube-reserved", texts(kubelet?.kubeReserved));
   put("eviction-hard", texts(kubelet?.evictionHard));
   put("eviction-soft", texts(kubelet?.evictionSoft));
   put("eviction-soft-grace-period", texts(kubelet?.evictionSoftGracePeriod));
-  put("eviction-max-pod-grace-period", literal(kubelet?.evictionMaxPodGracePeriod));
+  put("eviction-max-pod-grace-period", integer(kubelet?.evictionMaxPodGracePeriod));
   put("image-gc-high-threshold-percent", text(kubelet?.imageGCHighThresholdPercent));
   put("image-gc-low-threshold-percent", text(kubelet?.imageGCLowThresholdPercent));
   put("cpu-cfs-quota-enforced", kubelet?.cpuCFSQuota);
@@ -83,8 +83,8 @@ function texts(map: ResourceList | undefined): TomlTable | undefined {
   return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, String(value)]));
 }
 
-function literal(value: number | undefined): Literal | undefined {
-  return value === undefined ? undefined : new Literal(String(value));
+function integer(value: number | undefined): bigint | undefined {
+  return value === undefined ? undefined : BigInt(value);
 }
 
 function text(value: number | undefined): string | undefined {

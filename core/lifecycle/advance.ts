@@ -2,6 +2,7 @@
 // A view of record, NodeClaim, Node and instance comes in; a step (actions, next wake-up) goes out.
 // Remote calls, and why the NodeClaim was made or disrupted, must not be known here.
 
+import { lineOf } from "../announcements/log-events.ts";
 import { parseDuration } from "../lib/duration.ts";
 import { conditionOf, fromRfc3339, isTrue } from "../model/conditions.ts";
 import {
@@ -155,7 +156,7 @@ function timeOut(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim, rea
     fields: { timeout: `${TIMEOUTS[reason] / 60_000}m`, reason },
   };
   // kube-scheduler writes no new condition for pods that still wait, so the planner must be woken from here.
-  const wakeUp = { kind: "provision", cluster: record.cluster, reason: `${reason} ${record.name}` } as const;
+  const wakeUp = { kind: "provision", cluster: record.cluster, cause: "NodeClaimTerminating", detail: `${reason} ${record.name}` } as const;
   return { ...step, actions: [log, registration, ...step.actions, { type: "Wake", wakeUp }] };
 }
 
@@ -182,7 +183,7 @@ function register(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): S
     actions: [
       { type: "RecordRegistration", claim, outcome: { claim: record.name, registered: true } },
       ...writeConditions(view, named, [{ type: "Registered", status: "True" }]),
-      { type: "Log", level: "info", message: "registered nodeclaim", fields: nodeFields(record, node) },
+      { type: "Log", ...lineOf("registered nodeclaim", nodeFields(record, node)) },
       { type: "Count", metric: "nodes_created_total", labels: { nodepool: pool, zone: node.metadata.labels?.[ZONE] ?? "" } },
     ],
     again: true,
@@ -230,9 +231,7 @@ function initialize(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim):
       ...writeConditions(view, claim, [{ type: "Initialized", status: "True" }, consistency(claim, node).condition]),
       {
         type: "Log",
-        level: "info",
-        message: "initialized nodeclaim",
-        fields: { ...nodeFields(record, node), allocatable: node.status?.allocatable ?? {} },
+        ...lineOf("initialized nodeclaim", { ...nodeFields(record, node), allocatable: node.status?.allocatable ?? {} }),
       },
     ],
     again: true,
@@ -257,7 +256,10 @@ function keep(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step 
   if (record.initializedAt !== undefined && record.dueAt === dueAt) return { actions: [] };
   const write: Action = { type: "WriteRecord", record: { ...record, initializedAt: record.initializedAt ?? view.now, dueAt } };
   // The command that waits for this NodeClaim can continue.
-  const wake: Action = { type: "Wake", wakeUp: { kind: "disruption", cluster: record.cluster, reason: `${record.name} is up` } };
+  const wake: Action = {
+    type: "Wake",
+    wakeUp: { kind: "disruption", cluster: record.cluster, cause: "ReplacementReady", detail: record.name },
+  };
   return { actions: record.commandId === undefined ? [write] : [write, wake] };
 }
 

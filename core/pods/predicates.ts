@@ -53,6 +53,14 @@ export function isActive(pod: Pod): boolean {
   return !isTerminal(pod) && !isTerminating(pod);
 }
 
+/**
+ * Until when (ms) an active pod's do-not-disrupt annotation keeps its node from disruption; Infinity for ever,
+ * undefined when it does not.
+ */
+export function holdsNodeUntil(pod: Pod, now: number): number | undefined {
+  return isActive(pod) ? doNotDisruptUntil(pod, now) : undefined;
+}
+
 /** The pod is more than a minute past the end of its grace period. `now` in ms. */
 export function isStuck(pod: Pod, now: number): boolean {
   return isTerminating(pod) && now - fromRfc3339(pod.metadata.deletionTimestamp) > STUCK_AFTER_MS;

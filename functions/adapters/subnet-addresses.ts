@@ -6,7 +6,7 @@ import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
 const nameOf = (cluster: string, nodeClass: string): string => `subnets/${cluster}/${nodeClass}`;
 
 /** Writes the counts of a NodeClass's subnets down. */
-export async function tellAddresses(
+export async function storeAddresses(
   store: Pick<NodeClaimStore, "putDocument">,
   { cluster, nodeClass }: { readonly cluster: string; readonly nodeClass: string },
   counted: CountedAddresses,
@@ -15,7 +15,7 @@ export async function tellAddresses(
 }
 
 /** Reads them; undefined when nobody has counted yet. */
-export async function countedAddresses(
+export async function readAddresses(
   store: Pick<NodeClaimStore, "getDocument">,
   { cluster, nodeClass }: { readonly cluster: string; readonly nodeClass: string },
 ): Promise<CountedAddresses | undefined> {

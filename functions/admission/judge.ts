@@ -4,18 +4,18 @@ import { conversionWarnings } from "../../core/conversion/warnings.ts";
 import { isJsonObject, type JsonObject } from "../../core/lib/json.ts";
 
 /** The API server cuts longer ones. */
-const LONGEST_WARNING = 256;
+const MAX_WARNING_LENGTH = 256;
 /** Beyond them nobody reads on, and the API server drops what is more than 4 KB together. */
-const MOST_WARNINGS = 12;
+const MAX_WARNINGS = 12;
 
 /** Whether an object may be written, with every reason against it at once; what is lawful but will not do what was meant is warned of. */
 export function judge({ object, oldObject }: JsonObject, gates: Gates): JsonObject {
   if (!isJsonObject(object)) return { allowed: true };
   const { problems, warnings } = review(object, isJsonObject(oldObject) ? oldObject : undefined, gates);
-  const published = [...warnings, ...conversionWarnings(object)].slice(0, MOST_WARNINGS).map((text) => text.slice(0, LONGEST_WARNING));
+  const texts = [...warnings, ...conversionWarnings(object)].slice(0, MAX_WARNINGS).map((text) => text.slice(0, MAX_WARNING_LENGTH));
   return {
     allowed: problems.length === 0,
     ...(problems.length > 0 && { status: { status: "Failure", reason: "Invalid", code: 422, message: problems.join("; ") } }),
-    ...(published.length > 0 && { warnings: published }),
+    ...(texts.length > 0 && { warnings: texts }),
   };
 }

@@ -1,8 +1,8 @@
 import { isTrue } from "../../core/model/conditions.ts";
 import type { KubernetesObject } from "../../core/model/kubernetes.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
-import { ConflictError, NotFoundError } from "../../core/ports/errors.ts";
 import type { Kubernetes } from "../../core/ports/kubernetes.ts";
+import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 
 /** A hash and the version of its rules, as annotations hold them. */
 export interface HashAnnotations {
@@ -29,16 +29,6 @@ export async function moveClaims(claims: readonly NodeClaim[], hash: HashAnnotat
     if (annotations[hash.versionKey] === undefined || annotations[hash.versionKey] === hash.version) continue;
     const drifted = isTrue(claim.status?.conditions, "Drifted");
     const moved = { ...annotations, [hash.versionKey]: hash.version, ...(!drifted && { [hash.hashKey]: hash.hash }) };
-    await tolerant(() => kubernetes.update("NodeClaim", { ...claim, metadata: { ...claim.metadata, annotations: moved } }));
-  }
-}
-
-/** A write that somebody else was ahead of is left to the next pass, which reads again. Undefined then. */
-export async function tolerant<T>(write: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await write();
-  } catch (error) {
-    if (error instanceof ConflictError || error instanceof NotFoundError) return undefined;
-    throw error;
+    await ignoreConflictOrGone(kubernetes.update("NodeClaim", { ...claim, metadata: { ...claim.metadata, annotations: moved } }));
   }
 }

@@ -7,10 +7,11 @@ import type { EC2NodeClass } from "../../core/model/node-class.ts";
 import { NODE_CLASS_HASH_KEY, NODE_CLASS_HASH_VERSION, NODE_CLASS_HASH_VERSION_KEY, nodeClassHash } from "../../core/node-class/hash.ts";
 import { nodeClassStatus } from "../../core/node-class/status.ts";
 import type { Subnet } from "../../core/ports/cloud-inventory.ts";
-import { tellAddresses } from "../adapters/subnet-addresses.ts";
+import { storeAddresses } from "../adapters/subnet-addresses.ts";
+import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import type { CatalogDeps } from "./deps.ts";
-import { type HashAnnotations, moveClaims, tolerant, withHash } from "./hash-annotations.ts";
+import { type HashAnnotations, moveClaims, withHash } from "./hash-annotations.ts";
 import { dueParts, type LookUpContext, type ResolvedParts, resolveParts } from "./resolve-node-class.ts";
 
 const FINALIZER = "karpenter.k8s.aws/termination";
@@ -44,14 +45,14 @@ export async function refreshNodeClass(
       log.error("failed resolving EC2NodeClass", { EC2NodeClass: { name: current.metadata.name }, part, error: found.error });
     }
   }
-  if (findings.subnets !== undefined && !("error" in findings.subnets)) await tellFreeAddresses(current, findings.subnets, deps);
+  if (findings.subnets !== undefined && !("error" in findings.subnets)) await storeFreeAddresses(current, findings.subnets, deps);
   const status = nodeClassStatus(current, findings, context.now);
   let written: EC2NodeClass | undefined = current;
   if (canonicalJson(status) !== canonicalJson(current.status ?? {})) {
-    written = await tolerant(() => kubernetes.updateStatus("EC2NodeClass", { ...current, status }));
+    written = await ignoreConflictOrGone(kubernetes.updateStatus("EC2NodeClass", { ...current, status }));
     if (written === undefined) return now();
     if (isTrue(status.conditions, "Ready") && !isTrue(current.status?.conditions, "Ready")) {
-      await deps.wakeUps.wake([{ kind: "provision", cluster: cluster.name, reason: `EC2NodeClass ${current.metadata.name} is ready` }]);
+      await deps.wakeUps.wake([{ kind: "provision", cluster: cluster.name, cause: "NodeClassReady", detail: current.metadata.name }]);
     }
   }
   // Only now: a run that is killed before the write must look again.
@@ -65,14 +66,14 @@ export async function refreshNodeClass(
 }
 
 /** Launches go by these where a zone has a choice of subnets; elsewhere nobody asks for them. */
-async function tellFreeAddresses(
+async function storeFreeAddresses(
   { metadata }: EC2NodeClass,
   subnets: readonly Subnet[],
   { cluster, store, now }: CatalogDeps,
 ): Promise<void> {
   if (!hasChoice(subnets)) return;
   const free = Object.fromEntries(subnets.map(({ id, availableIps }) => [id, availableIps]));
-  await tellAddresses(store, { cluster: cluster.name, nodeClass: metadata.name }, { at: now(), free });
+  await storeAddresses(store, { cluster: cluster.name, nodeClass: metadata.name }, { at: now(), free });
 }
 
 /** Finalizer and hash, in one write; the claims' annotations first, so that none is compared under mixed rules. */
@@ -99,7 +100,7 @@ async function mark(
       annotations: annotations ?? metadata.annotations ?? {},
     },
   };
-  return tolerant(() => kubernetes.update("EC2NodeClass", marked));
+  return ignoreConflictOrGone(kubernetes.update("EC2NodeClass", marked));
 }
 
 /** Lets a deleted NodeClass go once no claim refers to it, and what was made for it with it. */
@@ -118,6 +119,6 @@ async function finish(nodeClass: EC2NodeClass, claims: readonly NodeClaim[], dep
   if (spec.role !== undefined && status?.instanceProfile !== undefined && !deps.settings.isolatedVpc)
     await deps.inventory.removeInstanceProfile?.(status.instanceProfile);
   const finalizers = metadata.finalizers.filter((finalizer) => finalizer !== FINALIZER);
-  await tolerant(() => deps.kubernetes.update("EC2NodeClass", { ...nodeClass, metadata: { ...metadata, finalizers } }));
+  await ignoreConflictOrGone(deps.kubernetes.update("EC2NodeClass", { ...nodeClass, metadata: { ...metadata, finalizers } }));
   return undefined;
 }

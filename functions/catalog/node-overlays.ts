@@ -6,9 +6,9 @@ import { nodeOverlayStatus } from "../../core/node-overlay/status.ts";
 import { explainVerdict, type Verdict } from "../../core/node-overlay/verdict.ts";
 import { instanceTypesByPool } from "../adapters/kubernetes/snapshot.ts";
 import { instanceTypesFor } from "../shared/instance-types.ts";
+import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 import { overlaidTypes } from "../shared/overlaid-types.ts";
 import type { CatalogDeps } from "./deps.ts";
-import { tolerant } from "./hash-annotations.ts";
 
 /** An overlay, and what became of it. */
 export type Judged = readonly [NodeOverlay, Verdict];
@@ -44,7 +44,7 @@ export async function refreshNodeOverlay(
   const status = nodeOverlayStatus(overlay, verdict, now());
   if (canonicalJson(status) === canonicalJson(overlay.status ?? {})) return;
   // Whoever was ahead of us has changed it, and that change wakes another pass.
-  if ((await tolerant(() => kubernetes.updateStatus("NodeOverlay", { ...overlay, status }))) === undefined) return;
+  if ((await ignoreConflictOrGone(kubernetes.updateStatus("NodeOverlay", { ...overlay, status }))) === undefined) return;
   if (verdict.outcome !== "Applied") log.error("nodeoverlay is not applied", { NodeOverlay: { name }, error: explainVerdict(verdict) });
-  await wakeUps.wake([{ kind: "provision", cluster: cluster.name, reason: `NodeOverlay ${name} changed` }]);
+  await wakeUps.wake([{ kind: "provision", cluster: cluster.name, cause: "NodeOverlayChanged", detail: name }]);
 }

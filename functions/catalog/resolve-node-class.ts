@@ -21,7 +21,7 @@ const PARTS: Readonly<Record<Part, { readonly condition: string; readonly period
   instanceProfile: { condition: "InstanceProfileReady", periodMs: 15 * 60_000 },
 };
 /** A sweep a little early must not wait for another round. */
-const SLACK_MS = 5_000;
+const EARLY_SWEEP_TOLERANCE_MS = 5_000;
 
 /** What a warm function remembers of one NodeClass: when each part was last asked for. Losing it costs EC2 calls and nothing else. */
 export interface ResolvedParts {
@@ -55,7 +55,7 @@ export function dueParts(
     parts.filter((part) => {
       const { condition, periodMs } = PARTS[part];
       const wait = isTrue(status?.conditions, condition) ? Math.max(periodMs, least[part] ?? 0) : Math.min(periodMs, 60_000);
-      return now - (looked.at[part] ?? Number.NEGATIVE_INFINITY) >= wait - SLACK_MS;
+      return now - (looked.at[part] ?? Number.NEGATIVE_INFINITY) >= wait - EARLY_SWEEP_TOLERANCE_MS;
     }),
   );
 }

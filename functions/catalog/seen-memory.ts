@@ -4,8 +4,8 @@ import type { EC2NodeClass } from "../../core/model/node-class.ts";
 import { usableMemoryMib } from "../../core/offerings/capacity.ts";
 import type { Catalogue } from "../../core/offerings/catalogue.ts";
 import { observeMemory, SEEN_MEMORY } from "../../core/offerings/seen-memory.ts";
+import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 import type { CatalogDeps } from "./deps.ts";
-import { tolerant } from "./hash-annotations.ts";
 
 /** What a cluster's nodes are, and what its region offers. */
 export interface Surroundings {
@@ -29,5 +29,5 @@ export async function noteMemory(
   if (note === before || nodeClass.metadata.deletionTimestamp !== undefined) return nodeClass;
   const annotations = note === undefined ? others : { ...others, [SEEN_MEMORY]: note };
   const metadata = { ...nodeClass.metadata, annotations };
-  return (await tolerant(() => kubernetes.update("EC2NodeClass", { ...nodeClass, metadata }))) ?? nodeClass;
+  return (await ignoreConflictOrGone(kubernetes.update("EC2NodeClass", { ...nodeClass, metadata }))) ?? nodeClass;
 }

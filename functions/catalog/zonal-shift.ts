@@ -37,11 +37,11 @@ export async function markShiftedZones({ zonalShift, ...deps }: ShiftDeps): Prom
     const name = zones.find((known) => known.zoneId === zone || known.name === zone)?.name;
     if (name === undefined || until <= at) continue;
     await store.markUnavailable(cluster.name, shiftedZoneMarks(name, Math.min(until, at + RENEWED_FOR_MS)));
-    await tell(name, deps);
+    await publishShift(name, deps);
   }
 }
 
-async function tell(zone: string, deps: Omit<ShiftDeps, "zonalShift">): Promise<void> {
+async function publishShift(zone: string, deps: Omit<ShiftDeps, "zonalShift">): Promise<void> {
   const message = `Zonal shift moves the cluster away from ${zone}: no nodes are launched there`;
   if (await deps.store.isFirstWithin(deps.cluster.name, `zonal-shift/${zone}`, deps.now(), HOUR_MS)) deps.log.info(message, { zone });
   for (const { metadata } of await deps.kubernetes.list("NodePool")) {

@@ -1,8 +1,8 @@
 import { rfc3339, withCondition, withoutCondition } from "../../core/model/conditions.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
-import { ConflictError, NotFoundError } from "../../core/ports/errors.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
+import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 
 export interface Knowledge {
   readonly records: readonly NodeClaimRecord[];
@@ -40,11 +40,6 @@ export async function mirrorConditions(
     const lastPodEventTime = record.lastPodEventAt === undefined ? claim.status?.lastPodEventTime : rfc3339(record.lastPodEventAt);
     if (conditions === before && lastPodEventTime === claim.status?.lastPodEventTime) continue;
     const status = { ...claim.status, conditions, ...(lastPodEventTime !== undefined && { lastPodEventTime }) };
-    try {
-      await kubernetes.updateStatus("NodeClaim", { ...claim, status });
-    } catch (error) {
-      // The next pass shows it.
-      if (!(error instanceof ConflictError || error instanceof NotFoundError)) throw error;
-    }
+    await ignoreConflictOrGone(kubernetes.updateStatus("NodeClaim", { ...claim, status }));
   }
 }

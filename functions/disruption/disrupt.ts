@@ -5,15 +5,17 @@ import { heal } from "../../core/disruption/command/marking.ts";
 import { simulateWithSolve } from "../../core/disruption/consolidation/simulate.ts";
 import { planDisruption } from "../../core/disruption/plan.ts";
 import { podEvents } from "../../core/disruption/reports/pod-events.ts";
+import { reportOf } from "../../core/disruption/reports/report-of.ts";
 import { driftedClaims } from "../../core/drift/drifted-claims.ts";
 import type { CommandRecord } from "../../core/model/command-record.ts";
 import type { Lease } from "../../core/model/lease.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
-import { ConflictError } from "../../core/ports/errors.ts";
+import { reasonText, type WakeUpReason } from "../../core/ports/wake-up-causes.ts";
 import { type MakeTrial, makeConsolidationTrial } from "../../core/scheduling/make-trial.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type ClusterState, readClusterState } from "../shared/cluster-state.ts";
 import { withLease } from "../shared/lease.ts";
+import { ignoreConflict } from "../shared/optimistic.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import { mirrorConditions } from "./claim-conditions.ts";
 import { performCommandAction } from "./perform.ts";
@@ -23,33 +25,33 @@ import { disruptionSettings } from "./settings.ts";
 const SWEEP_MS = 60_000;
 
 /** Pods that take room for later are bound without anybody being told: it is looked at as often as Karpenter does. */
-const BUFFERS_EVERY_MS = 30_000;
+const BUFFER_PERIOD_MS = 30_000;
 
 /** How long one pass may search before it takes the best that it has found. */
-const SEARCH_MS = 10_000;
+const MAX_SEARCH_MS = 10_000;
 
 /**
  * One pass of disruption: carries commands on, heals what belongs to none, and decides on at most one new. Nothing is done in the pass that
  * decides: the command is written down first, and must still hold 15 s later.
  */
-export async function disrupt(reason: string, deps: ClusterDeps): Promise<void> {
+export async function disrupt(reason: WakeUpReason<"disruption">, deps: ClusterDeps): Promise<void> {
   const wakeTimes: number[] = [];
   const decided = await withLease(deps, async (lease) => {
     const before = await readClusterState(deps);
     const observed = await observePods(before, deps);
     const simulate: Simulate = (snapshot, options) => simulateWithSolve(snapshot, { ...deps.settings, ...options });
     const makeTrial: MakeTrial = (snapshot, options) => makeConsolidationTrial(snapshot, options, deps.settings);
-    const carried = await carryOn({ ...before, records: observed }, simulate, lease, wakeTimes, deps);
+    const advanced = await advanceCommands({ ...before, records: observed }, simulate, lease, wakeTimes, deps);
     // Replacements that were written just now take room and use limits: what is decided next must see them.
-    const fresh = carried.some((command) => isStarted(command, before.commands));
+    const fresh = advanced.some((command) => isStarted(command, before.commands));
     const state = fresh ? await readClusterState(deps) : before;
-    const [records, commands] = fresh ? [state.records, state.commands] : [observed, carried];
+    const [records, commands] = fresh ? [state.records, state.commands] : [observed, advanced];
     const seen = { snapshot: state.snapshot, records, commands, now: deps.now() };
     for (const action of heal(seen)) await performCommandAction(action, { lease, state, deps });
 
     const began = deps.now();
     const settings = disruptionSettings(deps.cluster.name, deps.settings);
-    const outOfTime = () => deps.now() - began > SEARCH_MS;
+    const outOfTime = () => deps.now() - began > MAX_SEARCH_MS;
     const plan = planDisruption({
       ...seen,
       settings,
@@ -63,24 +65,24 @@ export async function disrupt(reason: string, deps: ClusterDeps): Promise<void> 
       await deps.store.createCommand(lease, plan.command);
       deps.log.debug("decided on a disruption, to be validated", {
         controller: "disruption",
-        reason,
+        reason: reasonText("disruption", reason),
         method: plan.command.method,
         "command-id": plan.command.id,
       });
     }
     if (plan.nextDueAt !== undefined) wakeTimes.push(plan.nextDueAt);
-    if (state.headroom.length > 0) wakeTimes.push(deps.now() + BUFFERS_EVERY_MS);
-    if (plan.lacksRoom)
-      await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, reason: "room of CapacityBuffers is taken" }]);
+    if (state.headroom.length > 0) wakeTimes.push(deps.now() + BUFFER_PERIOD_MS);
+    if (plan.lacksRoom) await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, cause: "BufferRoomTaken" }]);
+    const report = reportOf(plan);
     // CloudWatch charges for each metric in each hour in which it gets a value: a cluster without nodes has nothing to tell.
-    const gauges = state.snapshot.nodeClaims.length > 0 ? plan.gauges : [];
+    const gauges = state.snapshot.nodeClaims.length > 0 ? report.gauges : [];
     for (const { metric, labels, value } of gauges) deps.metrics.gauge(metric, labels, value);
-    for (const { metric, labels, value } of plan.counts) deps.metrics.count(metric, labels, value);
-    for (const { metric, labels, value } of plan.observations) deps.metrics.observe(metric, labels, value);
+    for (const { metric, labels, value } of report.counts) deps.metrics.count(metric, labels, value);
+    for (const { metric, labels, value } of report.observations) deps.metrics.observe(metric, labels, value);
     deps.metrics.observe("voluntary_disruption_decision_evaluation_duration_seconds", {}, (deps.now() - began) / 1_000);
     const drifted = driftedClaims({ ...state, records, now: deps.now() });
     await mirrorConditions(state.snapshot.nodeClaims, { records, consolidatable: plan.consolidatable, drifted }, deps);
-    for (const { event, windowMs } of plan.events) await publishOnce(event, deps, windowMs);
+    for (const { event, windowMs } of report.events) await publishOnce(event, deps, windowMs);
   });
   if (!decided) wakeTimes.push(deps.now() + 2_000);
   await sleepUntil(wakeTimes, deps);
@@ -95,17 +97,14 @@ function isStarted({ id, phase }: CommandRecord, before: readonly CommandRecord[
 async function observePods(state: ClusterState, { store, now }: ClusterDeps): Promise<readonly NodeClaimRecord[]> {
   const changed = new Map<string, NodeClaimRecord>();
   for (const record of podEvents(state.snapshot, state.records, now())) {
-    try {
-      changed.set(record.name, await store.update(record));
-    } catch (error) {
-      if (!(error instanceof ConflictError)) throw error;
-    }
+    const written = await ignoreConflict(store.update(record));
+    if (written !== undefined) changed.set(record.name, written);
   }
   return state.records.map((record) => changed.get(record.name) ?? record);
 }
 
 /** Takes each command a step further; returns those that are still under way. */
-async function carryOn(
+async function advanceCommands(
   state: ClusterState,
   simulate: Simulate,
   lease: Lease,
@@ -161,5 +160,5 @@ async function sleepUntil(times: readonly number[], { cluster, store, wakeUps, n
   if (at > now() + SWEEP_MS) return;
   const second = Math.ceil(at / 1_000);
   if (!(await store.isFirstWithin(cluster.name, `disruption-at/${second}`, now(), 2 * SWEEP_MS))) return;
-  await wakeUps.wake([{ kind: "disruption", cluster: cluster.name, reason: "due", delayMs: at - now() }]);
+  await wakeUps.wake([{ kind: "disruption", cluster: cluster.name, cause: "Due", delayMs: at - now() }]);
 }

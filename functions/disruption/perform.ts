@@ -5,11 +5,11 @@ import type { Lease } from "../../core/model/lease.ts";
 import type { Node } from "../../core/model/node.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { ClaimReason } from "../../core/model/node-claim-record.ts";
-import { ConflictError, NotFoundError } from "../../core/ports/errors.ts";
 import { intentFor } from "../../core/provisioning/intent.ts";
 import { nomineesOf } from "../../core/provisioning/nominees.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import type { ClusterState } from "../shared/cluster-state.ts";
+import { ignoreGone, retryOnConflict } from "../shared/optimistic.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";
 
@@ -47,7 +47,7 @@ export async function performCommandAction(action: CommandAction, context: Comma
   }
 }
 
-const TRIES = 5;
+const MAX_TRIES = 5;
 
 type Conditions = NonNullable<NonNullable<NodeClaim["status"]>["conditions"]>;
 
@@ -76,14 +76,7 @@ function changeConditions(
 
 /** Kubelets and the lifecycle write these all the time: read again and retry. What has gone meanwhile needs no mark. */
 async function persist(change: () => Promise<void>): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await change();
-    } catch (error) {
-      if (error instanceof NotFoundError) return;
-      if (!(error instanceof ConflictError) || tries === TRIES) throw error;
-    }
-  }
+  await ignoreGone(retryOnConflict(MAX_TRIES, change));
 }
 
 /** Intents and command in one transaction, then a wake-up for each claim. */

@@ -1,7 +1,8 @@
+import { logEvent } from "../../core/announcements/log-events.ts";
 import { type Inventory, isAlive, orphanInstances, ownerlessNodes, withoutMachine } from "../../core/lifecycle/garbage-collection.ts";
 import { withoutFinalizer } from "../../core/lifecycle/registration.ts";
-import { ConflictError, NotFoundError } from "../../core/ports/errors.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
+import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";
 import { claimLogFields } from "./log-fields.ts";
 import { reportHeldInstances } from "./report-held-instances.ts";
@@ -9,7 +10,7 @@ import { reportHeldInstances } from "./report-held-instances.ts";
 const HOUR_MS = 60 * 60_000;
 
 /** Clears away what lost its counterpart: claims without a machine, machines without a claim, nodes without either (nodeclaim-lifecycle.md §8). */
-export async function collect(inventory: Inventory, deps: LifecycleDeps): Promise<void> {
+export async function collectGarbage(inventory: Inventory, deps: LifecycleDeps): Promise<void> {
   await collectClaims(inventory, deps);
   await collectInstances(inventory, deps);
   await collectNodes(inventory, deps);
@@ -55,20 +56,10 @@ async function collectNodes(inventory: Inventory, { kubernetes, log }: Lifecycle
     const { name, finalizers } = node.metadata;
     if (action === "delete") await kubernetes.delete("Node", name);
     else {
-      await leftToTheNext(() =>
-        kubernetes.update("Node", { ...node, metadata: { ...node.metadata, finalizers: withoutFinalizer(finalizers) } }),
-      );
+      const metadata = { ...node.metadata, finalizers: withoutFinalizer(finalizers) };
+      await ignoreConflictOrGone(kubernetes.update("Node", { ...node, metadata }));
     }
-    log.info("garbage collected node", { controller: "node.garbagecollection", Node: { name }, "provider-id": node.spec.providerID });
-  }
-}
-
-/** A node that others write at this moment is looked at again by the next sweep. */
-async function leftToTheNext(write: () => Promise<unknown>): Promise<void> {
-  try {
-    await write();
-  } catch (error) {
-    if (!(error instanceof ConflictError || error instanceof NotFoundError)) throw error;
+    logEvent(log, "garbage collected node", { controller: "node.garbagecollection", Node: { name }, "provider-id": node.spec.providerID });
   }
 }
 

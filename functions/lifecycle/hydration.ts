@@ -1,11 +1,11 @@
 import { hydrated } from "../../core/lifecycle/hydration.ts";
 import type { Instance } from "../../core/model/instance.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
-import { ConflictError } from "../../core/ports/errors.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
+import { ignoreConflict } from "../shared/optimistic.ts";
 
 /** After an update of the product every record may have something to learn; the next sweep takes the others. */
-const MOST_AT_ONCE = 200;
+const MAX_UPDATES_PER_SWEEP = 200;
 
 /** Writes down what EC2 says of machines beyond what their launch told. Whoever has written a record meanwhile comes first; the next sweep tries again. */
 export async function hydrateRecords(
@@ -18,11 +18,5 @@ export async function hydrateRecords(
     const instance = byId.get(record.instance?.id ?? "");
     return (instance && hydrated(record, instance)) ?? [];
   });
-  for (const next of news.slice(0, MOST_AT_ONCE)) {
-    try {
-      await store.update(next);
-    } catch (error) {
-      if (!(error instanceof ConflictError)) throw error;
-    }
-  }
+  for (const next of news.slice(0, MAX_UPDATES_PER_SWEEP)) await ignoreConflict(store.update(next));
 }

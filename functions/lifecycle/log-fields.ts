@@ -1,6 +1,3 @@
-/** What a performed action means for those after it. */
-export type Performed = "done" | "look again";
-
 /** Fields that every line about a claim carries, as users of Karpenter search for them. */
 export function claimLogFields(name: string) {
   return {

@@ -3,11 +3,11 @@ import { withFinalizer } from "../../core/lifecycle/registration.ts";
 import { INTENT, MIN_VALUES_RELAXED, TERMINATION_FINALIZER } from "../../core/model/labels.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
+import { instanceFromStatus, recordFromClaim } from "../../core/rebuild/record.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { publishOnce } from "../shared/publish-once.ts";
-import { adopt } from "./adopt.ts";
-import { findInstance, launch, prepareLaunch, tellLaunched } from "./launch/launch.ts";
-import { claimLogFields, type Performed } from "./log-fields.ts";
+import { findInstance, launch, launchedInstance, type Performed, prepareLaunch, writeLaunched } from "./launch/launch.ts";
+import { claimLogFields } from "./log-fields.ts";
 import { recordRegistrationHealth } from "./registration-health.ts";
 
 /** Does one thing. Each is one remote call that may be repeated, or two of which the second is found missing and done by the next pass. */
@@ -28,7 +28,7 @@ export async function perform(action: Action, name: string, deps: LifecycleDeps)
     case "Launch":
       return launch(action.record, action.claim, deps);
     case "WriteLaunched":
-      await tellLaunched(action.record, action.claim, deps);
+      await writeLaunched(action.record, action.claim, deps);
       return "look again";
     case "FindInstance":
       return findInstance(action.record, deps);
@@ -79,6 +79,15 @@ export async function perform(action: Action, name: string, deps: LifecycleDeps)
       await recordRegistrationHealth(action.claim, action.outcome, deps);
       return "done";
   }
+}
+
+/**
+ * Takes a claim that has no record into care: one that a person made, or all of them after the table was lost. What it was launched as is read
+ * from its status, or found in EC2 by the claim's UID: the table may have been lost between a launch and its telling.
+ */
+async function adopt(claim: NodeClaim, { cluster, store, fleet, now, newId }: LifecycleDeps): Promise<void> {
+  const launched = instanceFromStatus(claim) ?? (await launchedInstance(fleet, cluster.name, claim.metadata.uid ?? ""));
+  await store.create(recordFromClaim(claim, { cluster: cluster.name, now: now(), id: newId(), launched }));
 }
 
 async function createClaim(record: NodeClaimRecord, { kubernetes, metrics, log }: LifecycleDeps): Promise<void> {

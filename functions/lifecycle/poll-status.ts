@@ -6,7 +6,7 @@ import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { interruptClaim } from "../shared/interrupt-claim.ts";
 
 /** An instance that has recovered and fails again after so long counts anew. */
-const SIGHTING_MS = 60 * 60_000;
+const REPORT_WINDOW_MS = 60 * 60_000;
 
 /** Asks EC2 for instances whose checks fail or that it has plans for, and ends their claims (interruption.md §5). A cluster without instances asks nothing. */
 export async function pollStatus(records: readonly NodeClaimRecord[], deps: LifecycleDeps): Promise<void> {
@@ -16,7 +16,7 @@ export async function pollStatus(records: readonly NodeClaimRecord[], deps: Life
     const record = byInstance.get(status.instanceId);
     if (record === undefined) continue;
     for (const { category, kind } of statusProblems(status, deps.now())) {
-      if (await deps.store.isFirstWithin(deps.cluster.name, `status/${status.instanceId}/${category}`, deps.now(), SIGHTING_MS))
+      if (await deps.store.isFirstWithin(deps.cluster.name, `status/${status.instanceId}/${category}`, deps.now(), REPORT_WINDOW_MS))
         deps.metrics.count("interruption_instance_status_unhealthy_total", { category });
       await interruptClaim(record, kind, deps);
     }
@@ -30,7 +30,7 @@ async function impaired({ cluster, fleet, store, log, now }: LifecycleDeps): Pro
   } catch (error) {
     if (error instanceof ThrottledError) return [];
     if (!(error instanceof RefusedError)) throw error;
-    if (await store.isFirstWithin(cluster.name, "status-refused", now(), SIGHTING_MS))
+    if (await store.isFirstWithin(cluster.name, "status-refused", now(), REPORT_WINDOW_MS))
       log.error("instance status checks are not looked at: allow ec2:DescribeInstanceStatus", { error: error.message });
     return [];
   }

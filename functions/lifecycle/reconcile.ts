@@ -1,16 +1,16 @@
 import type { Step } from "../../core/lifecycle/action.ts";
 import { advance } from "../../core/lifecycle/advance.ts";
-import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import { ConflictError, NotFoundError } from "../../core/ports/errors.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
+import { ignoreConflict } from "../shared/optimistic.ts";
 import { perform } from "./perform.ts";
 import { readInstance, readView } from "./view.ts";
 
 /** A life has about ten steps; conflicts with kubelets and people add some. The next wake-up goes on where this stops. */
-const MOST_STEPS = 25;
+const MAX_STEPS = 25;
 
 /** A wake-up that came before its time is in the record would be dropped as somebody else's. */
-const SOONEST_MS = 1_000;
+const MIN_DELAY_MS = 1_000;
 
 /**
  * Takes a claim as far as it can be taken now, and asks to be woken when the next step is due. Safe to run twice, late, at the same time as
@@ -18,7 +18,7 @@ const SOONEST_MS = 1_000;
  * @param dueAt what the wake-up was made for; a record that is due at another time has been looked after by somebody else since.
  */
 export async function reconcileClaim(name: string, dueAt: number | undefined, deps: LifecycleDeps): Promise<void> {
-  for (let steps = 0; steps < MOST_STEPS; steps++) {
+  for (let steps = 0; steps < MAX_STEPS; steps++) {
     const view = await readView(name, deps);
     if (steps === 0 && dueAt !== undefined && view.record !== undefined && view.record.dueAt !== dueAt) return;
     let step = advance(view);
@@ -52,15 +52,7 @@ async function performAll(step: Step, name: string, deps: LifecycleDeps): Promis
 async function sleepUntil(at: number, name: string, { cluster, store, wakeUps, now }: LifecycleDeps): Promise<void> {
   const record = await store.get(cluster.name, name);
   if (record === undefined) return;
-  await wakeUps.wake([{ kind: "claim", cluster: cluster.name, claim: name, delayMs: Math.max(at - now(), SOONEST_MS), dueAt: at }]);
-  await keepDue({ ...record, dueAt: at }, store);
-}
-
-async function keepDue(record: NodeClaimRecord, store: LifecycleDeps["store"]): Promise<void> {
-  try {
-    await store.update(record);
-  } catch (error) {
-    // Somebody else has written since: they look after the claim now, and our wake-up will be dropped.
-    if (!(error instanceof ConflictError)) throw error;
-  }
+  await wakeUps.wake([{ kind: "claim", cluster: cluster.name, claim: name, delayMs: Math.max(at - now(), MIN_DELAY_MS), dueAt: at }]);
+  // Another run that has written the record since looks after the claim now; the wake-up sent above will be dropped.
+  await ignoreConflict(store.update({ ...record, dueAt: at }));
 }

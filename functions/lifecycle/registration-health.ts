@@ -1,10 +1,10 @@
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { NodePool } from "../../core/model/node-pool.ts";
 import { type RegistrationOutcome, withRegistration } from "../../core/node-pool/registration-health.ts";
-import { ConflictError } from "../../core/ports/errors.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
+import { ignoreConflict, retryOnConflict } from "../shared/optimistic.ts";
 
-const TRIES = 3;
+const MAX_TRIES = 3;
 
 /**
  * Lets a claim's pool know how its registration ended (nodepool.md §6). Informational: what goes wrong here is logged and keeps no node from coming up.
@@ -13,26 +13,20 @@ export async function recordRegistrationHealth(claim: NodeClaim, outcome: Regist
   const owner = claim.metadata.ownerReferences?.find(({ kind }) => kind === "NodePool");
   if (owner === undefined) return;
   try {
-    for (let tries = 0; tries < TRIES; tries++) {
+    const record = async (): Promise<void> => {
       const pool = await deps.kubernetes.get("NodePool", owner.name);
-      if (pool === undefined || pool.metadata.uid !== owner.uid) return;
-      if (await write(pool, withRegistration(pool, outcome, deps.now()), deps)) return;
-    }
+      if (pool !== undefined && pool.metadata.uid === owner.uid) await write(pool, withRegistration(pool, outcome, deps.now()), deps);
+    };
+    await ignoreConflict(retryOnConflict(MAX_TRIES, record));
   } catch (error) {
     deps.log.error("failed telling a NodePool how a registration ended", { NodePool: { name: owner.name }, error });
   }
 }
 
-/** False when somebody else has written the pool meanwhile. */
-async function write(before: NodePool, after: NodePool, { kubernetes }: LifecycleDeps): Promise<boolean> {
-  try {
-    const marked = after.metadata === before.metadata ? before : await kubernetes.update("NodePool", after);
-    if (after.status && after.status.conditions !== before.status?.conditions) {
-      await kubernetes.updateStatus("NodePool", { ...marked, status: after.status });
-    }
-    return true;
-  } catch (error) {
-    if (error instanceof ConflictError) return false;
-    throw error;
+/** Writes only what differs. Throws ConflictError when another has written the NodePool since it was read. */
+async function write(before: NodePool, after: NodePool, { kubernetes }: LifecycleDeps): Promise<void> {
+  const marked = after.metadata === before.metadata ? before : await kubernetes.update("NodePool", after);
+  if (after.status && after.status.conditions !== before.status?.conditions) {
+    await kubernetes.updateStatus("NodePool", { ...marked, status: after.status });
   }
 }

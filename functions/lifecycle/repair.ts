@@ -1,3 +1,4 @@
+import { logEvent } from "../../core/announcements/log-events.ts";
 import { CAPACITY_TYPE, NODE_POOL } from "../../core/model/labels.ts";
 import type { Node } from "../../core/model/node.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
@@ -8,20 +9,20 @@ import { publishOnce } from "../shared/publish-once.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";
 import { claimLogFields } from "./log-fields.ts";
 
-const TELL_MS = 15 * 60_000;
+const EVENT_WINDOW_MS = 15 * 60_000;
 
 /** Replaces nodes that have been broken for too long (gate NodeRepair). One that is going already is made to go at once. */
 export async function repair(nodes: readonly Node[], claims: readonly NodeClaim[], deps: LifecycleDeps): Promise<void> {
   if (!deps.settings.nodeRepair) return;
   const { repairs, blocked } = planRepairs({ nodes, claims, now: deps.now() });
   for (const one of repairs) await replace(one, deps);
-  for (const one of blocked) await tellBlocked(one, deps);
+  for (const one of blocked) await publishBlocked(one, deps);
 }
 
 async function replace({ claim, node, condition }: Repair, deps: LifecycleDeps): Promise<void> {
   const { name, labels } = claim.metadata;
   if (!(await terminateClaim(name, "unhealthy", deps, deps.now()))) return;
-  deps.log.info("deleting unhealthy node", { ...claimLogFields(name), Node: { name: node.metadata.name }, condition });
+  logEvent(deps.log, "deleting unhealthy node", { ...claimLogFields(name), Node: { name: node.metadata.name }, condition });
   deps.metrics.count("nodeclaims_unhealthy_disrupted_total", {
     condition: condition.replaceAll(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase(),
     nodepool: labels?.[NODE_POOL] ?? "",
@@ -30,7 +31,7 @@ async function replace({ claim, node, condition }: Repair, deps: LifecycleDeps):
   });
 }
 
-async function tellBlocked({ claim, node }: Repair, deps: LifecycleDeps): Promise<void> {
+async function publishBlocked({ claim, node }: Repair, deps: LifecycleDeps): Promise<void> {
   const pool = claim.metadata.labels?.[NODE_POOL];
   const message = `more than 20% nodes are unhealthy in the ${pool === undefined ? "cluster" : "nodepool"}`;
   const abouts: readonly PublishedEvent["about"][] = [
@@ -38,5 +39,5 @@ async function tellBlocked({ claim, node }: Repair, deps: LifecycleDeps): Promis
     { kind: "NodeClaim", metadata: claim.metadata },
     ...(pool === undefined ? [] : [{ kind: "NodePool", metadata: { name: pool } } as const]),
   ];
-  for (const about of abouts) await publishOnce({ type: "Warning", reason: "NodeRepairBlocked", message, about }, deps, TELL_MS);
+  for (const about of abouts) await publishOnce({ type: "Warning", reason: "NodeRepairBlocked", message, about }, deps, EVENT_WINDOW_MS);
 }

@@ -1,6 +1,6 @@
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 
-const TELL_MS = 10 * 60_000;
+const LOG_WINDOW_MS = 10 * 60_000;
 
 /** Tells people, not too often, that machines are held until they decide what shall become of them. */
 export async function reportHeldInstances(
@@ -8,7 +8,7 @@ export async function reportHeldInstances(
   names: readonly string[],
   { cluster, store, log, now }: LifecycleDeps,
 ): Promise<void> {
-  if (!(await store.isFirstWithin(cluster.name, `held/${what}`, now(), TELL_MS))) return;
+  if (!(await store.isFirstWithin(cluster.name, `held/${what}`, now(), LOG_WINDOW_MS))) return;
   const fields = { controller: "nodeclaim.lifecycle", held: names.slice(0, 5) };
   log.error(`${what}; their machines are held. See what can be made again with: npm run cli -- rebuild --cluster ${cluster.name}`, fields);
 }

@@ -21,7 +21,7 @@ type Reserved = NodeClaimRecord & { readonly instance: KnownInstance & { readonl
  * Looks after machines in capacity reservations (interruption.md §6): those of a capacity block are drained before EC2 takes them, and one that stands in its
  * reservation no longer (it has ended, or was cancelled) is on-demand from then on. A cluster without such machines asks nothing.
  */
-export async function tendReservations(records: readonly NodeClaimRecord[], deps: LifecycleDeps): Promise<void> {
+export async function reconcileReservations(records: readonly NodeClaimRecord[], deps: LifecycleDeps): Promise<void> {
   const reserved = records.filter((record): record is Reserved => {
     return record.instance?.reservationId !== undefined && record.terminating === undefined;
   });

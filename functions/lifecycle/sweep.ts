@@ -7,12 +7,12 @@ import type { WakeUp } from "../../core/ports/wake-ups.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";
 import { checkConsistency } from "./check-consistency.ts";
-import { collect } from "./garbage-collection.ts";
+import { collectGarbage } from "./garbage-collection.ts";
 import { hydrateRecords } from "./hydration.ts";
 import { pollStatus } from "./poll-status.ts";
 import { repair } from "./repair.ts";
 import { reportHeldInstances } from "./report-held-instances.ts";
-import { tendReservations } from "./reservations.ts";
+import { reconcileReservations } from "./reservations.ts";
 
 /** A wake-up that is this late was lost. */
 const LATE_MS = 5_000;
@@ -41,11 +41,11 @@ export async function sweep(deps: LifecycleDeps): Promise<void> {
     () => repair(nodes, claims, deps),
     () => checkConsistency(nodes, claims, deps),
     () => pollStatus(records, deps),
-    () => tendReservations(records, deps),
+    () => reconcileReservations(records, deps),
     async () => {
       const instances = await fleet.list(cluster.name);
       await hydrateRecords(records, instances, deps);
-      await collect({ records, claims, nodes, instances, now: now() }, deps);
+      await collectGarbage({ records, claims, nodes, instances, now: now() }, deps);
     },
   ]);
 }

@@ -3,12 +3,12 @@ import { bufferStatus, placementOf } from "../../core/capacity-buffers/status.ts
 import { canonicalJson } from "../../core/lib/fnv.ts";
 import type { Plan } from "../../core/model/plan.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
-import { ConflictError, NotFoundError } from "../../core/ports/errors.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
+import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 
 /**
- * Shows in each CapacityBuffer's status what a run made of it (`kubectl get cb`). Written only when it changes. A buffer that was changed or deleted
- * meanwhile is left to the run which that wakes.
+ * Writes into each CapacityBuffer's status how the plan serves it (`kubectl get cb`), when the status changes. A
+ * CapacityBuffer that was changed or deleted meanwhile is left to the run that its change wakes.
  */
 export async function writeBufferStatus(
   headroom: readonly Headroom[],
@@ -20,11 +20,7 @@ export async function writeBufferStatus(
     headroom.map(async ({ buffer, resolution, pods }) => {
       const status = bufferStatus(buffer, resolution, placementOf({ pods }, plan, nominated), now());
       if (canonicalJson(status) === canonicalJson(buffer.status ?? {})) return;
-      try {
-        await kubernetes.updateStatus("CapacityBuffer", { ...buffer, status });
-      } catch (error) {
-        if (!(error instanceof ConflictError || error instanceof NotFoundError)) throw error;
-      }
+      await ignoreConflictOrGone(kubernetes.updateStatus("CapacityBuffer", { ...buffer, status }));
     }),
   );
 }

@@ -1,3 +1,4 @@
+import { logEvent } from "../../core/announcements/log-events.ts";
 import { viewCluster } from "../../core/disruption/cluster/view.ts";
 import type { Lease } from "../../core/model/lease.ts";
 import { intentFor } from "../../core/provisioning/intent.ts";
@@ -11,12 +12,13 @@ import { withLease } from "../shared/lease.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";
 
 /**
- * Keeps static pools at their `replicas` (gate StaticCapacity): writes intents for what is missing, ends what is too much. Most often there is nothing to
- * do, which costs a few lists and no lease. A kill costs only time: the next sweep counts again.
+ * Keeps static NodePools at their `replicas` (gate StaticCapacity): writes records of intent for missing NodeClaims,
+ * and terminates surplus NodeClaims. Most often there is nothing to do, which costs a few lists and no lease. A kill
+ * costs only time, because the next sweep counts again.
  */
 export async function keepReplicas(deps: ClusterDeps): Promise<void> {
   if (!deps.settings.staticCapacity) return;
-  const seen = await glance(deps);
+  const seen = await pendingChanges(deps);
   for (const change of seen) if (change.limited) deps.log.info("nodepool node limit reached", fieldsOf(change));
   if (!seen.some(({ add, remove }) => add + remove > 0)) return;
   const decided = await withLease(deps, async (lease) => {
@@ -26,11 +28,11 @@ export async function keepReplicas(deps: ClusterDeps): Promise<void> {
       if (change.remove > 0) await shrink(change, state, deps);
     }
   });
-  if (!decided) await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, reason: "replicas wait for another decision" }]);
+  if (!decided) await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, cause: "ReplicasPutOff" }]);
 }
 
-/** What there is to do, as far as a look without the lease can tell. */
-async function glance({ cluster, kubernetes, store }: ClusterDeps): Promise<readonly ReplicaChange[]> {
+/** The changes that seem due, read without the lease: under the lease they are counted again. */
+async function pendingChanges({ cluster, kubernetes, store }: ClusterDeps): Promise<readonly ReplicaChange[]> {
   const pools = await kubernetes.list("NodePool");
   if (!pools.some(isStatic)) return [];
   const [claims, records, commands] = await Promise.all([
@@ -51,7 +53,7 @@ async function addNodes(change: ReplicaChange, { snapshot }: ClusterState, lease
   }
   const facts = { cluster: deps.cluster.name, now: deps.now(), reason: "provisioned", podUids: [], instanceTypes } as const;
   const records = Array.from({ length: add }, () => intentFor(planned.ok, nodePool, { ...facts, id: deps.newId() }));
-  deps.log.info("provisioning nodeclaims to satisfy replica count", { ...fieldsOf(change), "provision-count": add });
+  logEvent(deps.log, "provisioning nodeclaims to satisfy replica count", { ...fieldsOf(change), "provision-count": add });
   await deps.store.writeIntents(lease, records);
   await deps.wakeUps.wake(records.map(({ name }) => ({ kind: "claim", cluster: deps.cluster.name, claim: name })));
 }
@@ -60,7 +62,7 @@ async function shrink(change: ReplicaChange, { snapshot, records, commands }: Cl
   const { nodePool, remove } = change;
   const view = viewCluster({ snapshot, records, commands, now: deps.now() });
   const { active = [] } = countReplicas({ claims: snapshot.nodeClaims, records, commands }).get(nodePool.metadata.name) ?? {};
-  deps.log.info("deprovisioning nodeclaims to satisfy replica count", { ...fieldsOf(change), "deprovision-count": remove });
+  logEvent(deps.log, "deprovisioning nodeclaims to satisfy replica count", { ...fieldsOf(change), "deprovision-count": remove });
   for (const name of chooseSurplus(view, active, remove)) await terminateClaim(name, "deleted", deps);
 }
 

@@ -1,7 +1,7 @@
 import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
 import type { Signal } from "../../core/signals/signal.ts";
 
-/** NodeClaim names by providerID, for the nodes that signals are about and that are ours. */
+/** Names of NodeClaims by provider id, for the nodes that signals are about, as far as this product launched them. */
 export async function claimsByProviderId(
   signals: readonly Signal[],
   store: Pick<NodeClaimStore, "byInstance">,

@@ -11,7 +11,7 @@ export interface ScheduleEvent {
   readonly kind: string;
 }
 
-/** What the entry of a function needs to find its way to a cluster. */
+/** What the entry of a function needs to reach its clusters. */
 export interface EntryDeps<D extends ClusterDeps = ClusterDeps> {
   /** Names of the clusters that this stack serves. */
   readonly clusters: readonly string[];
@@ -21,15 +21,18 @@ export interface EntryDeps<D extends ClusterDeps = ClusterDeps> {
 }
 
 export interface Entry<D extends ClusterDeps> {
-  /** What to do about a wake-up of one cluster. */
+  /** Handles a wake-up of one cluster. */
   readonly onWakeUp: (wakeUp: WakeUp, deps: D) => Promise<void>;
-  /** What to do about each cluster when a schedule comes round. */
+  /** Handles an event of a schedule, once for each cluster. */
   readonly onSchedule: (event: ScheduleEvent, deps: D) => Promise<void>;
-  /** FIFO queues keep the order of a cluster's messages. */
+  /**
+   * For a FIFO queue: after a message that failed, those behind it are left too, so that a cluster's messages keep
+   * their order.
+   */
   readonly inOrder?: boolean;
 }
 
-/** The body of a function that is woken by a queue of wake-ups and by a schedule: the same in Lambda, on a local host and in the lab. */
+/** The body of a function that a queue of wake-ups and a schedule start: the same in Lambda and in the lab. */
 export function entry<D extends ClusterDeps>({ onWakeUp, onSchedule, inOrder = false }: Entry<D>, deps: EntryDeps<D>) {
   return async (event: SQSEvent | ScheduleEvent): Promise<SQSBatchResponse | undefined> => {
     if (!("Records" in event)) {
@@ -47,7 +50,7 @@ export function entry<D extends ClusterDeps>({ onWakeUp, onSchedule, inOrder = f
   };
 }
 
-/** One cluster's trouble must not keep the sweep from the others; the next sweep tries again. */
+/** A cluster that fails must not keep the sweep from the other clusters; the next sweep tries again. */
 async function scheduled<D extends ClusterDeps>(
   cluster: string,
   event: ScheduleEvent,

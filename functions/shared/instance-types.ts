@@ -1,3 +1,4 @@
+import { LruMap } from "../../core/lib/lru-map.ts";
 import type { InstanceType } from "../../core/model/instance-type.ts";
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
 import type { UnavailableOffering } from "../../core/model/unavailable-offering.ts";
@@ -6,9 +7,9 @@ import { type InstanceTypeSettings, instanceTypesOf } from "../../core/offerings
 import { SEEN_MEMORY } from "../../core/offerings/seen-memory.ts";
 
 /** Classes times recent sets of marks that a warm function remembers. */
-const MOST = 8;
+const MAX_REMEMBERED_LISTS = 8;
 
-const known = new WeakMap<Catalogue, Map<string, readonly InstanceType[]>>();
+const known = new WeakMap<Catalogue, LruMap<string, readonly InstanceType[]>>();
 
 /**
  * The instance types of a class, worked out once for as long as nothing that they depend on changes: some 1,300 types take 50 to 100 ms, and a warm
@@ -31,16 +32,10 @@ export function instanceTypesFor(
   const taken = capacityReservations.map(({ id }) => held.get(id) ?? 0);
   const found = [subnets, amis, capacityReservations, taken, placementGroup, metadata.annotations?.[SEEN_MEMORY]];
   const key = JSON.stringify([spec, found, marks, vmMemoryOverheadPercent, reservedEnis]);
-  const byKey = known.get(catalogue) ?? new Map<string, readonly InstanceType[]>();
+  const byKey = known.get(catalogue) ?? new LruMap<string, readonly InstanceType[]>(MAX_REMEMBERED_LISTS);
   known.set(catalogue, byKey);
   const types =
     byKey.get(key) ?? instanceTypesOf({ catalogue, nodeClass, unavailable, settings: { vmMemoryOverheadPercent, reservedEnis }, held });
-  // The latest used goes last; the first to go is the one not used for longest.
-  byKey.delete(key);
   byKey.set(key, types);
-  for (const oldest of byKey.keys()) {
-    if (byKey.size <= MOST) break;
-    byKey.delete(oldest);
-  }
   return types;
 }

@@ -1,12 +1,16 @@
 import type { Lease } from "../../core/model/lease.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 
-/** Longer than a decision takes, shorter than people wait: a holder that was killed blocks its cluster for this long. */
+/**
+ * Longer than a decision takes, and short enough to wait for: a holder that was killed blocks its cluster for this
+ * long.
+ */
 const TTL_MS = 30_000;
 
 /**
- * Runs `decide` as the only one that decides for this cluster (architecture.md, idea 4). False when somebody else does: then ask again later.
- * The lease's token goes with each write, so a holder that has overslept is refused.
+ * Runs `decide` under the cluster's lease, so that one function at a time decides for the cluster. False, without a
+ * run, while another function holds the lease: ask again later. Each write carries the lease's token, so that a holder
+ * whose lease has expired is refused.
  */
 export async function withLease(
   { cluster, store, now, newId }: Pick<ClusterDeps, "cluster" | "store" | "now" | "newId">,

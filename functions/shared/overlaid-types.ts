@@ -1,12 +1,13 @@
+import { LruMap } from "../../core/lib/lru-map.ts";
 import type { InstanceType } from "../../core/model/instance-type.ts";
 import type { NodeOverlay } from "../../core/model/node-overlay.ts";
 import type { NodePool } from "../../core/model/node-pool.ts";
 import { applyOverlays, type Overlaid } from "../../core/node-overlay/apply.ts";
 
 /** Results that a warm function remembers: they come and go with marks of unavailable offerings, of which there are a few at a time. */
-const MOST = 4;
+const MAX_REMEMBERED_RESULTS = 4;
 
-const known = new Map<string, Overlaid>();
+const known = new LruMap<string, Overlaid>(MAX_REMEMBERED_RESULTS);
 const numbers = new WeakMap<readonly InstanceType[], number>();
 let lists = 0;
 
@@ -25,13 +26,7 @@ export function overlaidTypes(
     [...instanceTypes].map(([pool, types]) => [pool, numberOf(types)]),
   ]);
   const result = known.get(key) ?? applyOverlays(overlays, nodePools, instanceTypes);
-  // The latest used goes last; the first to go is the one not used for longest.
-  known.delete(key);
   known.set(key, result);
-  for (const oldest of known.keys()) {
-    if (known.size <= MOST) break;
-    known.delete(oldest);
-  }
   return result;
 }
 

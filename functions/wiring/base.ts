@@ -5,8 +5,12 @@ import { emfMetrics } from "../adapters/metrics.ts";
 import { dynamoNodeClaimStore } from "../adapters/store/dynamodb-store.ts";
 
 /**
- * What every function has: settings, the store, the queues, a log and metrics. Made once, at cold start, so that a bad deployment fails there with
- * one sentence. Reaches no cluster: the functions that do add wiring/clusters.ts, which costs 2 MB and 100 ms more.
+ * What every function has: settings, the store, the queues, a log and metrics. Made once, at cold start, so that a bad
+ * deployment fails there with one sentence. It reaches no cluster: functions that do add wiring/clusters.ts, which
+ * costs 2 MB and 100 ms more.
+ *
+ * In: the environment and the adapters. Out: the ports that handlers are given. No code outside of wiring/ chooses an
+ * adapter, and nothing is decided here.
  */
 export function wireBase(controller: string, required: readonly RequiredVariable[], environment = process.env) {
   const config: Config = parseConfig(environment, required);
@@ -18,7 +22,7 @@ export function wireBase(controller: string, required: readonly RequiredVariable
     log,
     now,
     store: dynamoNodeClaimStore({ tableName: config.tableName, clock: now }),
-    wakeUps: sqsWakeUps({ queues: config.queues, windowSeconds: batchSeconds(config), now }),
+    wakeUps: sqsWakeUps({ queues: config.queues, windowSeconds: batchSeconds(config.settings), now }),
     metrics: emfMetrics(),
     clusters: config.clusters.map(({ name }) => name),
   };

@@ -35,7 +35,8 @@ type Fail = (what: string) => never;
 function descend(from: Toml, path: readonly string[], fail: Fail): Toml {
   let table = from;
   for (const name of path) {
-    table[name] ??= {};
+    // Not ??=, which finds what every object has under "__proto__".
+    if (!Object.hasOwn(table, name)) table[name] = {};
     const next = table[name];
     if (typeof next !== "object" || Array.isArray(next)) return fail(`"${name}" is a value already, not a table`);
     table = next;

@@ -2,6 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readScenario, scenarioToSnapshot } from "../../cli/scenario/scenario.ts";
+import { played } from "../support/effort.ts";
 import type { Json } from "../support/scheduling/judge-rules.ts";
 import { replay } from "./clusters/replay.ts";
 import { ourTrail } from "./clusters/trail.ts";
@@ -17,12 +18,11 @@ interface Kept {
   readonly karpenter: { readonly before: number; readonly after: number; readonly podsMoved: number; readonly passes: number };
 }
 
-const clusters = readdirSync(FOLDER)
-  .filter((file) => file.endsWith(".json.gz"))
-  .map((file) => {
-    const { scenario, karpenter } = readScenario(join(FOLDER, file)) as Kept;
-    return { name: file.replace(".json.gz", ""), ours: replay(scenario, ourTrail(scenarioToSnapshot(scenario))), karpenter };
-  });
+const files = readdirSync(FOLDER).filter((file) => file.endsWith(".json.gz"));
+const clusters = played(files.sort()).map((file) => {
+  const { scenario, karpenter } = readScenario(join(FOLDER, file)) as Kept;
+  return { name: file.replace(".json.gz", ""), ours: replay(scenario, ourTrail(scenarioToSnapshot(scenario))), karpenter };
+});
 
 describe.for(clusters)("$name, carried on until nothing more is decided", ({ ours, karpenter }) => {
   it("breaks no rule in any pass", () => expect(ours.broken).toEqual([]));

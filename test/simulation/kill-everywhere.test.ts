@@ -1,15 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { CallHooks } from "../../lab/world/intercept.ts";
+import { KILLS_EVERY } from "../support/effort.ts";
 import { killedAt, killPoints, unharmed } from "./kill-everywhere.ts";
 import { play, STORIES } from "./story.ts";
-
-/** One kill point in so many: all of them are `npm run sim`'s to try. */
-const EVERY = 60;
 
 describe.for(STORIES)("$name", (story) => {
   it("ends the same wherever a handler is killed", async () => {
     const plain = await unharmed(story, 1);
-    const points = killPoints(plain, EVERY);
+    const points = killPoints(plain, KILLS_EVERY);
     expect(points.length).toBeGreaterThan(5);
     for (const point of points) {
       const { at, ending } = await killedAt(story, 1, point, plain.ending);

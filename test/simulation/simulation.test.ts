@@ -1,12 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { SEEDS } from "../support/effort.ts";
 import { edited, sourceOf } from "../support/patched-tree.ts";
 import { drawScript } from "./draw/script.ts";
 import { PLANTED_BUGS } from "./planted-bugs/list.ts";
 import { play } from "./play.ts";
 import { shrink } from "./shrink.ts";
-
-/** A few of the thousands that `npm run sim` plays. */
-const SEEDS = [1, 2, 3, 4, 5, 6];
 
 it.for(SEEDS)("seed %i breaks no law", { timeout: 60_000 }, async (seed) => {
   const { violations } = await play(drawScript(seed, 30));

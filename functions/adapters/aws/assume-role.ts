@@ -1,6 +1,5 @@
-import { Sha256 } from "@aws-crypto/sha256-js";
-import { HttpRequest } from "@smithy/protocol-http";
-import { SignatureV4 } from "@smithy/signature-v4";
+import type { STSClientConfig } from "@aws-sdk/client-sts";
+import type { SignatureV4 } from "@smithy/signature-v4";
 
 /** Temporary credentials as the SDK's clients take them. */
 export interface Credentials {
@@ -22,26 +21,28 @@ export interface AssumeRoleOptions {
   readonly region: string;
   /** Of the function's own role. */
   readonly credentials: CredentialSource;
-  /** "https://sts.REGION.amazonaws.com" when absent. */
+  /** STS of the region when absent. */
   readonly endpoint?: string;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
   /** A seam for tests. */
-  readonly fetch?: typeof globalThis.fetch;
+  readonly requestHandler?: NonNullable<STSClientConfig["requestHandler"]>;
 }
 
 /** STS gives no longer session to a role that was itself assumed, as each function's is. */
 const SESSION_SECONDS = 3600;
 /** Renewed so long before its end: no call, and no token signed with it, should outlive it. */
 const RENEW_BEFORE_MS = 5 * 60_000;
-const TIMEOUT_MS = 5_000;
+/** `throwOnRequestTimeout`: without it the SDK only warns of an answer that is late. */
+const TIMEOUTS = { connectionTimeout: 2_000, requestTimeout: 5_000, throwOnRequestTimeout: true };
 
 /**
- * Credentials of another account's role, asked for at their first use, shared by all who use them and renewed five minutes before they end. One call of
- * STS, signed here: its SDK client would be read in each cold start. Rejects with a sentence that names the role when STS refuses.
+ * Credentials of another account's role, asked for at their first use, shared by all who use them and renewed five minutes before they end. Rejects with
+ * a sentence that names the role when STS refuses.
  */
 export function assumedRole(options: AssumeRoleOptions): () => Promise<Credentials> {
   const { now = Date.now } = options;
+  // The SDK's clients remember what a source gives, its signer does not.
   let kept: Credentials | undefined;
   let asking: Promise<Credentials> | undefined;
   return async () => {
@@ -55,39 +56,32 @@ export function assumedRole(options: AssumeRoleOptions): () => Promise<Credentia
 }
 
 async function assume(options: AssumeRoleOptions): Promise<Credentials> {
-  const { roleArn, externalId, sessionName, region, credentials, fetch = globalThis.fetch } = options;
-  const endpoint = new URL(options.endpoint ?? `https://sts.${region}.${region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com"}`);
-  const asked = new URLSearchParams({
-    ...{ Action: "AssumeRole", Version: "2011-06-15", RoleArn: roleArn, RoleSessionName: sessionName },
-    DurationSeconds: String(SESSION_SECONDS),
-    ...(externalId !== undefined && { ExternalId: externalId }),
-  });
-  const body = asked.toString();
-  const signer = new SignatureV4({ service: "sts", region, credentials, sha256: Sha256 });
-  const { headers } = await signer.sign(
-    new HttpRequest({
-      ...{ method: "POST", protocol: endpoint.protocol, hostname: endpoint.hostname, path: "/", body },
-      ...(endpoint.port !== "" && { port: Number(endpoint.port) }),
-      headers: { host: endpoint.host, "content-type": "application/x-www-form-urlencoded" },
-    }),
-  );
-  const response = await fetch(endpoint, { method: "POST", headers, body, signal: AbortSignal.timeout(TIMEOUT_MS) });
-  const xml = await response.text();
-  if (!response.ok) {
-    const why = [textOf(xml, "Code"), textOf(xml, "Message")].filter((part) => part !== "").join(": ") || `status ${response.status}`;
-    throw new Error(
-      `STS does not let us act as ${roleArn}: ${why}. Deploy the stack of that cluster's account, with this account and external id.`,
+  const { roleArn, externalId, sessionName, region, credentials, endpoint, requestHandler = TIMEOUTS } = options;
+  // In a file of its own: a cold start without other accounts does not read it.
+  const { AssumeRoleCommand, STSClient } = await import("@aws-sdk/client-sts");
+  const client = new STSClient({ region, credentials, requestHandler, ...(endpoint !== undefined && { endpoint }) });
+  try {
+    const { Credentials: given } = await client.send(
+      new AssumeRoleCommand({
+        ...{ RoleArn: roleArn, RoleSessionName: sessionName, DurationSeconds: SESSION_SECONDS },
+        ...(externalId !== undefined && { ExternalId: externalId }),
+      }),
     );
+    const { AccessKeyId: accessKeyId, SecretAccessKey: secretAccessKey, SessionToken: sessionToken, Expiration: expiration } = given ?? {};
+    if (accessKeyId === undefined || secretAccessKey === undefined || sessionToken === undefined || expiration === undefined)
+      throw new Error(`STS gave no credentials of ${roleArn}.`);
+    return { accessKeyId, secretAccessKey, sessionToken, expiration };
+  } catch (error) {
+    throw refusal(roleArn, error);
+  } finally {
+    client.destroy();
   }
-  return {
-    accessKeyId: textOf(xml, "AccessKeyId"),
-    secretAccessKey: textOf(xml, "SecretAccessKey"),
-    sessionToken: textOf(xml, "SessionToken"),
-    expiration: new Date(textOf(xml, "Expiration")),
-  };
 }
 
-/** STS answers in XML without attributes or entities in what is read here. */
-function textOf(xml: string, name: string): string {
-  return new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1] ?? "";
+/** What STS answered in a sentence of ours; whatever else went wrong as it is. */
+function refusal(roleArn: string, error: unknown): unknown {
+  if (!(error instanceof Error) || !("$fault" in error)) return error;
+  return new Error(
+    `STS does not let us act as ${roleArn}: ${error.name}: ${error.message}. Deploy the stack of that cluster's account, with this account and external id.`,
+  );
 }

@@ -13,7 +13,7 @@ const MAX_BYTES = 256 * 1024;
 const TIME_BYTES = 14;
 
 /** All that telling may cost the work, ms. */
-const PATIENCE_MS = 1_000;
+const SEND_TIMEOUT_MS = 1_000;
 
 export interface EventBusOptions {
   /** "default", or the name of another bus of the account and region. */
@@ -48,7 +48,7 @@ export function eventBus({
       try {
         connection ??= connect();
         const putEvents = await connection;
-        const signal = AbortSignal.timeout(PATIENCE_MS);
+        const signal = AbortSignal.timeout(SEND_TIMEOUT_MS);
         const entries = announcements.map((announcement) => entryOf(announcement, busName));
         await Promise.all(batches(entries).map((batch) => send(batch, putEvents, signal)));
       } catch (error) {

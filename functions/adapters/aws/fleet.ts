@@ -25,9 +25,9 @@ import { launchTemplateData, toTags } from "./launch-template-data.ts";
 import { allPages } from "./pages.ts";
 
 /** EC2 takes at most so many values in one filter. */
-const FILTER_VALUES = 200;
+const MAX_FILTER_VALUES = 200;
 /** As many as one TerminateInstances ends well within its time. */
-const TERMINATIONS = 500;
+const MAX_TERMINATIONS_PER_CALL = 500;
 /** So long a single instance is waited for with others of the same moment. */
 const GATHER_MS = 10;
 
@@ -44,10 +44,10 @@ export function ec2Fleet(client: EC2Client): Fleet {
       return new Map(found.map((instance) => [instance.id, [instance]]));
     },
     // An id that EC2 does not know fails nothing here.
-    { most: FILTER_VALUES, waitMs: GATHER_MS, blame: () => false },
+    { most: MAX_FILTER_VALUES, waitMs: GATHER_MS, blame: () => false },
   );
   const terminateOne = batched((ids) => terminate(client, ids), {
-    most: TERMINATIONS,
+    most: MAX_TERMINATIONS_PER_CALL,
     waitMs: GATHER_MS,
     blame: (error) => error instanceof NotFoundError || error instanceof RefusedError,
   });
@@ -86,9 +86,9 @@ export function ec2Fleet(client: EC2Client): Fleet {
       const [only] = instanceIds;
       if (only !== undefined && instanceIds.length === 1) return (await describeOne(only)) ?? [];
       const found: Instance[] = [];
-      for (let i = 0; i < instanceIds.length; i += FILTER_VALUES) {
+      for (let i = 0; i < instanceIds.length; i += MAX_FILTER_VALUES) {
         // As a filter: an id that EC2 does not know is left out, where InstanceIds would fail the whole call.
-        const Values = instanceIds.slice(i, i + FILTER_VALUES);
+        const Values = instanceIds.slice(i, i + MAX_FILTER_VALUES);
         found.push(...(await describeBy(client, [{ Name: "instance-id", Values }])));
       }
       return found;
@@ -167,8 +167,8 @@ async function terminate(client: EC2Client, instanceIds: readonly string[]): Pro
   try {
     await client.send(new TerminateInstancesCommand({ InstanceIds: [...instanceIds] }));
   } catch (error) {
-    const published = toDomainError(error);
-    if (!(published instanceof NotFoundError) || instanceIds.length > 1) throw published;
+    const domainError = toDomainError(error);
+    if (!(domainError instanceof NotFoundError) || instanceIds.length > 1) throw domainError;
   }
   return gone;
 }

@@ -10,7 +10,7 @@ const OWN: Readonly<Record<string, typeof DESCRIBE>> = {
 };
 
 /** The account has others in it, and functions run beside each other: none may take all there is. The SDK's adaptive retries see to the rest. */
-const SHARE = 0.5;
+const SHARE_OF_LIMIT = 0.5;
 
 /**
  * Holds each action of a client to a share of its bucket in EC2, retries included, so that a burst of claims does not use up what the rest of the account
@@ -22,7 +22,7 @@ export function pacedEc2(client: EC2Client, pacemaker?: Pacemaker): EC2Client {
     const known = turns.get(action);
     if (known !== undefined) return known;
     const { burst, rate } = OWN[action] ?? (action.startsWith("Describe") ? DESCRIBE : CHANGE);
-    const turn = tokenBucket({ burst: burst * SHARE, rate: rate * SHARE }, pacemaker);
+    const turn = tokenBucket({ burst: burst * SHARE_OF_LIMIT, rate: rate * SHARE_OF_LIMIT }, pacemaker);
     turns.set(action, turn);
     return turn;
   };

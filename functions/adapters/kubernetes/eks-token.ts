@@ -1,4 +1,4 @@
-import { Sha256 } from "@aws-crypto/sha256-js";
+import { Sha256 } from "@smithy/core/checksum";
 import { HttpRequest } from "@smithy/protocol-http";
 import { SignatureV4 } from "@smithy/signature-v4";
 
@@ -18,7 +18,8 @@ const RENEW_AFTER_MS = 10 * 60_000;
 const EXPIRES_SECONDS = 60;
 
 /**
- * A source of bearer tokens for an EKS API server: presigned sts:GetCallerIdentity URLs (iam-infra.md §5). Nothing is called for them, and
+ * A source of bearer tokens for an EKS API server: presigned sts:GetCallerIdentity URLs, as
+ * aws-iam-authenticator makes them (pkg/token/token.go, GetWithSTS). Nothing is called for them, and
  * no permission is needed. A token is reused for ten minutes; its age is checked at each use, since a frozen function does not age.
  * `renew` makes a new one whatever the age.
  */

@@ -41,7 +41,7 @@ export function informer({ memory, cluster, quietMs = QUIET_MS, longerThan = PAG
         if (known === undefined) {
           const { items, resourceVersion } = await listPages(reach.send, kind, selectors);
           if (items.length > longerThan && isComparable(resourceVersion)) {
-            memory.keep(key, rememberedList({ ...reach, quietMs }, kind, selectors, { items, resourceVersion }));
+            memory.set(key, rememberedList({ ...reach, quietMs }, kind, selectors, { items, resourceVersion }));
           }
           return items;
         }

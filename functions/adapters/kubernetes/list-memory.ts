@@ -4,7 +4,7 @@ import type { RememberedList } from "./remembered-list.ts";
 /** What the informers of a function remember together. */
 export interface ListMemory {
   get(key: string): RememberedList<Kind> | undefined;
-  keep(key: string, list: RememberedList<Kind>): void;
+  set(key: string, list: RememberedList<Kind>): void;
   forget(key: string): void;
 }
 
@@ -24,7 +24,7 @@ export function listMemory(maxObjects: number): ListMemory {
       if (list !== undefined) touch(key, list);
       return list;
     },
-    keep(key, list) {
+    set(key, list) {
       touch(key, list);
       let objects = [...lists.values()].reduce((sum, { size }) => sum + size, 0);
       for (const [oldest, { size }] of lists) {

@@ -19,7 +19,7 @@ export interface Reach {
 }
 
 /** A server that is slow to answer may be slow between two events: silence is so many times as long as its answer took. */
-const PATIENCE = 3;
+const QUIET_PER_ANSWER_TIME = 3;
 
 /** A list that is kept between readings and brought up to date by what has changed. */
 export interface RememberedList<K extends Kind> {
@@ -102,8 +102,8 @@ export function rememberedList<K extends Kind>(
     ]);
     if (opened !== undefined) {
       watch = opened;
-      const patience = Math.max(quietMs, PATIENCE * (performance.now() - asked));
-      const outcome = isComparable(present) ? await opened.until(present, patience) : "ended";
+      const silenceMs = Math.max(quietMs, QUIET_PER_ANSWER_TIME * (performance.now() - asked));
+      const outcome = isComparable(present) ? await opened.until(present, silenceMs) : "ended";
       if (outcome === "quiet") return present;
       close();
       if (outcome === "reached") return undefined;

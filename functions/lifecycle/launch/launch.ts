@@ -1,3 +1,4 @@
+import { logEvent } from "../../../core/announcements/log-events.ts";
 import { failureReason } from "../../../core/launch/failure.ts";
 import { type RenderedLaunch, renderLaunch } from "../../../core/launch/fleet-request.ts";
 import { knownInstance, launchedAs, readOutcome } from "../../../core/launch/outcome.ts";
@@ -15,10 +16,12 @@ import { recordedInstance } from "../../../core/rebuild/record.ts";
 import type { LifecycleDeps } from "../../shared/cluster-deps.ts";
 import { publishOnce } from "../../shared/publish-once.ts";
 import { writeTermination } from "../../shared/terminate-claim.ts";
-import { claimLogFields, type Performed } from "../log-fields.ts";
-import { countLaunchFailures } from "./failures.ts";
-import { reportUserDataSize } from "./user-data.ts";
+import { claimLogFields } from "../log-fields.ts";
+import { countLaunchFailures, reportUserDataSize } from "./metrics.ts";
 import { readLaunchView } from "./view.ts";
+
+/** What a performed action means for the actions after it: "look again" when the next step must be decided from what is stored now. */
+export type Performed = "done" | "look again";
 
 /**
  * Renders the launch, makes its templates and stores it: the request that was stored is the one that is sent, however often, so that EC2 sees one
@@ -95,11 +98,11 @@ export async function launch(record: NodeClaimRecord, claim: NodeClaim, deps: Li
 }
 
 /** Enough to ask for every type of a wide NodePool, sixty at a time. */
-const MOST_AT_ONCE = 10;
+const MAX_ATTEMPTS_WITHOUT_PAUSE = 10;
 
 /** The next rendering follows at once, but a launch that fails again and again is given the pause of any other failure. */
 function restedAfterMany(record: NodeClaimRecord, now: number): NodeClaimRecord {
-  return record.launchAttempts < MOST_AT_ONCE ? record : { ...record, launchFailedAt: now };
+  return record.launchAttempts < MAX_ATTEMPTS_WITHOUT_PAUSE ? record : { ...record, launchFailedAt: now };
 }
 
 type Refusal = Extract<RenderedLaunch, { readonly error: unknown }>["error"];
@@ -108,7 +111,7 @@ function refusedFor({ message }: Error): Refusal {
   return { kind: "Refused", reason: failureReason(message), message };
 }
 
-const MESSAGE_LIMIT = 300;
+const MAX_MESSAGE_LENGTH = 300;
 
 /** Ends a claim for which there is no machine, so that its pods are planned anew; keeps any other for another try. */
 async function refuse(
@@ -117,10 +120,10 @@ async function refuse(
   claim: NodeClaim,
   deps: LifecycleDeps,
 ): Promise<Performed> {
-  deps.log.error("failed launching nodeclaim", { ...claimLogFields(record.name), ...machineFields(record), error: message, reason });
+  logEvent(deps.log, "failed launching nodeclaim", { ...claimLogFields(record.name), ...machineFields(record), error: message, reason });
   if (kind === "Refused") {
     await deps.store.update({ ...record, launchFailedAt: deps.now() });
-    const text = message.length > MESSAGE_LIMIT ? `${message.slice(0, MESSAGE_LIMIT)}...` : message;
+    const text = message.length > MAX_MESSAGE_LENGTH ? `${message.slice(0, MAX_MESSAGE_LENGTH)}...` : message;
     const conditions = withConditions({ now: deps.now() }, claim, [{ type: "Launched", status: "Unknown", reason, message: text }]);
     await deps.kubernetes.updateStatus("NodeClaim", { ...claim, status: { ...claim.status, conditions } });
     return "look again";
@@ -128,17 +131,19 @@ async function refuse(
   const terminal = kind === "InsufficientCapacity" ? "insufficient_capacity" : "nodeclass_not_ready";
   // This very version, without the launch: endClaim would read it again, and termination would look for a machine that never was.
   await writeTermination(record, terminal, deps);
-  await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, reason: `${terminal} ${record.name}` }]);
+  await deps.wakeUps.wake([
+    { kind: "provision", cluster: deps.cluster.name, cause: "NodeClaimTerminating", detail: `${terminal} ${record.name}` },
+  ]);
   if (kind === "InsufficientCapacity") {
     const about = { kind: "NodeClaim", metadata: claim.metadata } as const;
-    const text = `NodeClaim ${record.name} event: ${message.slice(0, MESSAGE_LIMIT)}`;
+    const text = `NodeClaim ${record.name} event: ${message.slice(0, MAX_MESSAGE_LENGTH)}`;
     await publishOnce({ type: "Warning", reason: "InsufficientCapacityError", message: text, about }, deps);
   }
   return "look again";
 }
 
 /** Writes onto the claim what was launched for it (launch.md §8). */
-export async function tellLaunched(record: NodeClaimRecord, claim: NodeClaim, deps: LifecycleDeps): Promise<void> {
+export async function writeLaunched(record: NodeClaimRecord, claim: NodeClaim, deps: LifecycleDeps): Promise<void> {
   if (record.instance === undefined) return;
   const { nodeClass, instanceTypes } = await readLaunchView(claim, deps);
   const context = { claim, nodeClass: nodeClass ?? unknownClass(claim), instanceTypes, caBundle: deps.cluster.caBundle };
@@ -147,7 +152,7 @@ export async function tellLaunched(record: NodeClaimRecord, claim: NodeClaim, de
   const written = await deps.kubernetes.update("NodeClaim", { ...claim, metadata });
   const conditions = withConditions({ now: deps.now() }, written, [{ type: "Launched", status: "True" }]);
   await deps.kubernetes.updateStatus("NodeClaim", { ...written, status: { ...claim.status, ...status, conditions } });
-  deps.log.info("launched nodeclaim", {
+  logEvent(deps.log, "launched nodeclaim", {
     ...claimLogFields(record.name),
     ...machineFields(record),
     "price-per-hour": priceOf(record.instance, instanceTypes),

@@ -1,13 +1,17 @@
+import { isIpv6 } from "../../../core/launch/cluster-dns.ts";
+import { freeAddresses, hasChoice } from "../../../core/launch/free-addresses.ts";
 import type { InstanceType } from "../../../core/model/instance-type.ts";
+import { NODE_POOL } from "../../../core/model/labels.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import type { EC2NodeClass } from "../../../core/model/node-class.ts";
 import type { UnavailableOffering } from "../../../core/model/unavailable-offering.ts";
 import { heldReservations } from "../../../core/offerings/reservations.ts";
+import { instanceTypesByPool } from "../../adapters/kubernetes/snapshot.ts";
+import { readAddresses } from "../../adapters/subnet-addresses.ts";
 import type { LifecycleDeps } from "../../shared/cluster-deps.ts";
 import { instanceTypesFor } from "../../shared/instance-types.ts";
-import { freeAddressesFor } from "./subnets.ts";
-import { launchTypes } from "./types.ts";
+import { overlaidTypes } from "../../shared/overlaid-types.ts";
 
 /** What a launch is rendered and read from. */
 export interface LaunchView {
@@ -40,4 +44,39 @@ export async function readLaunchView(
   const instanceTypes = nodeClass ? await launchTypes(claim, nodeClass, typesOf, deps) : [];
   const freeIps = toBuy && nodeClass ? await freeAddressesFor(nodeClass, others, instanceTypes, deps) : undefined;
   return { nodeClass, instanceTypes, unavailable, freeIps };
+}
+
+/**
+ * What a claim may be launched as: `typesOf` its class, with what NodeOverlays change of it. Whether an overlay counts depends on all pools, so all are
+ * read; a claim of no pool has none (as Karpenter's).
+ */
+export async function launchTypes(
+  claim: NodeClaim,
+  nodeClass: EC2NodeClass,
+  typesOf: (nodeClass: EC2NodeClass) => readonly InstanceType[],
+  { kubernetes, settings }: Pick<LifecycleDeps, "kubernetes" | "settings">,
+): Promise<readonly InstanceType[]> {
+  const own = typesOf(nodeClass);
+  const pool = claim.metadata.labels?.[NODE_POOL];
+  if (!settings.nodeOverlay || pool === undefined) return own;
+  const overlays = await kubernetes.list("NodeOverlay");
+  if (overlays.length === 0) return own;
+  const [nodePools, nodeClasses] = await Promise.all([kubernetes.list("NodePool"), kubernetes.list("EC2NodeClass")]);
+  const byPool = instanceTypesByPool(nodePools, nodeClasses, (_nodePool, other) => typesOf(other));
+  // The pool may have another class by now than the claim.
+  return overlaidTypes(overlays, nodePools, new Map([...byPool, [pool, own]])).instanceTypes.get(pool) ?? own;
+}
+
+/** Free addresses by subnet, the launches of others counted; undefined where no zone of the class has a choice of subnets, or none were counted. */
+async function freeAddressesFor(
+  nodeClass: EC2NodeClass,
+  others: () => Promise<readonly NodeClaimRecord[]>,
+  types: readonly InstanceType[],
+  { cluster, store, now }: Pick<LifecycleDeps, "cluster" | "store" | "now">,
+): Promise<Readonly<Record<string, number>> | undefined> {
+  if (!hasChoice(nodeClass.status?.subnets ?? [])) return undefined;
+  const counted = await readAddresses(store, { cluster: cluster.name, nodeClass: nodeClass.metadata.name });
+  if (counted === undefined) return undefined;
+  const ipv6 = isIpv6(cluster.clusterDns ?? cluster.serviceCidr);
+  return freeAddresses(counted, await others(), types, { spec: nodeClass.spec, ipv6, now: now() });
 }

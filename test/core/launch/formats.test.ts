@@ -37,8 +37,10 @@ const toml: fc.Arbitrary<TomlTable> = fc.letrec<{ table: TomlTable }>((tie) => (
     fc.string({ maxLength: 6 }).filter((name) => name !== "__proto__"),
     fc.oneof(
       { maxDepth: 3 },
-      fc.string({ maxLength: 8 }),
+      fc.string({ maxLength: 8, unit: "binary" }),
       fc.boolean(),
+      fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+      fc.double(),
       fc.array(fc.string({ maxLength: 4 }), { maxLength: 3 }),
       tie("table"),
     ),

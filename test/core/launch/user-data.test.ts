@@ -127,7 +127,7 @@ gone = ["x:NoSchedule"]
 
   it("Bottlerocket's settings overwrite the user's, merge labels, replace taints and keep the rest", () => {
     const settings = parseToml(renderUserData(input({ family: "Bottlerocket", userData, kubelet: { imageGCHighThresholdPercent: 80 } })));
-    expect(JSON.parse(JSON.stringify(settings))).toEqual({
+    expect(settings).toEqual({
       settings: {
         motd: { text: 'hello "you"' },
         kubernetes: {
@@ -135,7 +135,7 @@ gone = ["x:NoSchedule"]
           "cluster-certificate": "Q0E=",
           "cluster-name": "prod",
           "allowed-unsafe-sysctls": ["net.core.somaxconn"],
-          "max-pods": { text: "29" },
+          "max-pods": 29n,
           "image-gc-high-threshold-percent": "80",
           "node-labels": {
             mine: "1",
@@ -166,13 +166,30 @@ gone = ["x:NoSchedule"]
   });
 
   it.for([
-    { toml: "a = 1\nb = what", message: /line 2: "what" is no value/ },
-    { toml: "a = 1\na = 2", message: /line 2: "a" is set twice/ },
-    { toml: "[a\nb = 1", message: /line 1: "]" is missing/ },
-    { toml: 'a = "x', message: /line 1: a quote is not closed/ },
-    { toml: "a = 1 2", message: /line 1: the line goes on/ },
+    { toml: "a = 1\nb = what", message: /line 2: "what" is no value: put quotes around a text$/ },
+    { toml: "cluster-dns-ip = 10.0.0.10", message: /line 1: "10.0.0.10" is no value: put quotes around a text$/ },
+    { toml: "a = 1\na = 2", message: /line 2: "a" is set twice$/ },
+    { toml: "[a]\nb = 1\n[a]\nc = 2", message: /line 3: "a" is set twice$/ },
+    { toml: "[a\nb = 1", message: /line 1: illegal character in key: a line is \[table\] or key = value$/ },
+    { toml: "settings:\n  motd: hi", message: /line 1: illegal character in key: a line is \[table\] or key = value$/ },
+    { toml: 'a = "x', message: /line 1: unfinished string$/ },
+    { toml: "a = 1 2", message: /line 1: each key-value declaration must be followed by an end-of-line$/ },
+    { toml: '[a]\npassword = "hush\\q"', message: /line 2: unrecognised escape sequence$/ },
   ])("the TOML $toml is refused with its line", ({ toml, message }) => {
     expect(() => renderUserData(input({ family: "Bottlerocket", userData: toml }))).toThrow(message);
+  });
+
+  it.for([
+    { toml: "a = -9_223", want: "a = -9223" },
+    { toml: "a = 9007199254740993", want: "a = 9007199254740993" },
+    { toml: "a = 1.0", want: "a = 1.0" },
+    { toml: "a = 1e30", want: "a = 1e+30" },
+    { toml: "a = -inf", want: "a = -inf" },
+    { toml: "a = 2026-01-01T00:00:00+01:00", want: "a = 2026-01-01T00:00:00.000+01:00" },
+    { toml: 'a = "\\u007f\\n"', want: 'a = "\\u007f\\n"' },
+    { toml: "[[a]]\nb = 1\n[[a]]\nb = 2", want: "a = [{ b = 1 }, { b = 2 }]" },
+  ])("keeps what $toml says", ({ toml, want }) => {
+    expect(renderUserData(input({ family: "Bottlerocket", userData: toml })).split("\n")[0]).toBe(want);
   });
 });
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { nextHit, parseCron } from "../../../core/lib/cron.ts";
+import robfig from "./cron.golden.json" with { type: "json" };
 
 function next(text: string, after: string): string | undefined {
   const cron = parseCron(text);
@@ -46,3 +47,24 @@ it("nextHit skips no hit: no minute between two hits is a hit", () => {
     ),
   );
 });
+
+/** What robfig/cron takes, for the worse, and the CRD's pattern or a reader would not. */
+const REFUSED_HERE = ["@every 1h", "1,,2 * * * *", ", * * * *", "*-5 * * * *", "+5 * * * *"];
+
+// Answers of robfig/cron 3.0.1, which Karpenter asks: odd spellings first, then random ones. Made by `go run ./cmd/cron` in test/go.
+it.for(robfig.map(([text, after, hits]) => ({ text, after, hits }) as RobfigCase))(
+  "hits when robfig/cron does: $text",
+  ({ text, after, hits }) => {
+    const cron = parseCron(text);
+    if (cron === undefined) expect(hits === null || REFUSED_HERE.includes(text)).toBe(true);
+    else expect(after.map((at) => nextHit(cron, at) ?? null)).toEqual(hits);
+  },
+);
+
+interface RobfigCase {
+  readonly text: string;
+  /** Milliseconds since the epoch. */
+  readonly after: readonly number[];
+  /** The next after each; null for none, and for a text that does not parse. */
+  readonly hits: readonly (number | null)[] | null;
+}

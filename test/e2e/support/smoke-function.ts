@@ -1,8 +1,8 @@
 import { request } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Sha256 } from "@aws-crypto/sha256-js";
 import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { Sha256 } from "@smithy/core/checksum";
 import { HttpRequest } from "@smithy/protocol-http";
 import { SignatureV4 } from "@smithy/signature-v4";
 

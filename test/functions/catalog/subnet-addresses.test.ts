@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import { countedAddresses } from "../../../functions/adapters/subnet-addresses.ts";
+import { readAddresses } from "../../../functions/adapters/subnet-addresses.ts";
 import { refreshNodeClasses } from "../../../functions/catalog/refresh.ts";
 import { nodeClass, TestWorld } from "./world.ts";
 
 const subnet = (id: string, zone: string, availableIps: number) => ({ id, zone, zoneId: "", availableIps });
-const published = (world: TestWorld) => countedAddresses(world.deps.store, { cluster: "prod", nodeClass: "default" });
+const published = (world: TestWorld) => readAddresses(world.deps.store, { cluster: "prod", nodeClass: "default" });
 
 it("launches hear how many addresses subnets have left, where a zone has a choice of them", async () => {
   const world = new TestWorld();

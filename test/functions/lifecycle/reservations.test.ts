@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Instance } from "../../../core/model/instance.ts";
 import type { KubernetesObject } from "../../../core/model/kubernetes.ts";
 import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-store.ts";
-import { tendReservations } from "../../../functions/lifecycle/reservations.ts";
+import { reconcileReservations } from "../../../functions/lifecycle/reservations.ts";
 import type { LifecycleDeps } from "../../../functions/shared/cluster-deps.ts";
 import { INSTANCE, NOW, nodeClaim, record } from "../../support/builders.ts";
 import { recordingLog } from "../../support/fakes.ts";
@@ -37,26 +37,26 @@ async function scene(found: Partial<Instance>) {
   };
   const fleet = { describe: async () => [{ ...instance, ...found }] };
   const deps = { cluster: { name: "c1" }, store, kubernetes, fleet, log: recordingLog(), now: () => NOW };
-  const reconcileClaim = async () => tendReservations(await store.list("c1"), deps as unknown as LifecycleDeps);
-  return { reconcileClaim, store, objects };
+  const reconcile = async () => reconcileReservations(await store.list("c1"), deps as unknown as LifecycleDeps);
+  return { reconcile, store, objects };
 }
 
 describe("a machine in a reservation", () => {
   it("is on-demand once it stands there no longer: its claim, its node and its record say so", async () => {
-    const { reconcileClaim, store, objects } = await scene({ capacityType: "on-demand", reservationId: undefined as never });
-    await reconcileClaim();
+    const { reconcile, store, objects } = await scene({ capacityType: "on-demand", reservationId: undefined as never });
+    await reconcile();
     const want = { "karpenter.sh/capacity-type": "on-demand", team: "a" };
     expect([objects["NodeClaim"]?.metadata.labels, objects["Node"]?.metadata.labels]).toEqual([want, want]);
     const [kept] = await store.list("c1");
     expect(kept?.instance).toEqual(INSTANCE);
-    await reconcileClaim();
+    await reconcile();
     expect((await store.list("c1"))[0]?.version).toBe(kept?.version);
   });
 
   it("is left alone while it stands there", async () => {
-    const { reconcileClaim, store, objects } = await scene({});
+    const { reconcile, store, objects } = await scene({});
     const [before] = await store.list("c1");
-    await reconcileClaim();
+    await reconcile();
     expect(objects["Node"]?.metadata.labels).toEqual(LABELS);
     expect(await store.list("c1")).toEqual([before]);
   });

@@ -82,6 +82,11 @@ describe("TOML", () => {
     });
   });
 
+  it("leaves other objects alone whatever a key is called", () => {
+    parseToml("[__proto__]\npolluted = 1");
+    expect("polluted" in {}).toBe(false);
+  });
+
   it("says which line it cannot read", () => {
     expect(() => parseToml("[settings]\nfoo = bar")).toThrow('line 2 of the TOML settings: "bar" is no value; put text in quotes');
   });

@@ -161,7 +161,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
       {
         file: "functions/disruption/disrupt.ts",
         find: "for (const command of state.commands) {",
-        replace: 'for (const command of world.commands.filter(({ phase }) => phase === "Validating")) {',
+        replace: 'for (const command of state.commands.filter(({ phase }) => phase === "Validating")) {',
       },
     ],
   },
@@ -171,7 +171,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "core/disruption/cluster/budget.ts",
-        find: `if (going || !isTrue(machine.node?.status?.conditions, "Ready")) add(disrupting, pool);`,
+        find: `if (isLeaving || !isTrue(machine.node?.status?.conditions, "Ready")) add(disrupting, pool);`,
         replace: `if (going && !isTrue(machine.node?.status?.conditions, "Ready")) add(disrupting, pool);`,
       },
     ],
@@ -182,8 +182,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "core/scheduling/problem/template.ts",
-        find: "if (view.nodePool === pool && !view.markedForDeletion) take(view.capacity);",
-        replace: "if (view.nodePool === pool && !view.markedForDeletion && view.initialized) take(view.capacity);",
+        find: "if (view.nodePool === pool && !view.markedForDeletion) subtract(view.capacity);",
+        replace: "if (view.nodePool === pool && !view.markedForDeletion && view.initialized) subtract(view.capacity);",
       },
     ],
   },
@@ -204,8 +204,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "functions/lifecycle/reconcile.ts",
-        find: 'await wakeUps.wake([{ kind: "claim", cluster: cluster.name, claim: name, delayMs: Math.max(at - now(), SOONEST_MS), dueAt: at }]);',
-        replace: "void [wakeUps, now, SOONEST_MS];",
+        find: 'await wakeUps.wake([{ kind: "claim", cluster: cluster.name, claim: name, delayMs: Math.max(at - now(), MIN_DELAY_MS), dueAt: at }]);',
+        replace: "void [wakeUps, now, MIN_DELAY_MS];",
       },
       {
         file: "functions/lifecycle/sweep.ts",

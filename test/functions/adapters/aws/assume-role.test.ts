@@ -1,3 +1,5 @@
+import { Readable } from "node:stream";
+import { type HttpRequest, HttpResponse } from "@smithy/protocol-http";
 import { describe, expect, it } from "vitest";
 import { type AssumeRoleOptions, assumedRole } from "../../../../functions/adapters/aws/assume-role.ts";
 
@@ -8,29 +10,40 @@ const NOON = Date.UTC(2026, 10, 21, 12);
 function sts(more: Partial<AssumeRoleOptions> = {}) {
   const clock = { now: NOON };
   const asked: { readonly url: string; readonly body: URLSearchParams; readonly authorization: string }[] = [];
-  let refusal: Response | undefined;
+  let refusal: { readonly statusCode: number; readonly xml: string } | undefined;
   const source = assumedRole({
     roleArn: ROLE,
     sessionName: "karpenter-serverless-lifecycle",
     region: "us-west-2",
     credentials: { accessKeyId: "ASIAOWN", secretAccessKey: "secret", sessionToken: "token" },
     now: () => clock.now,
-    fetch: async (url, init) => {
-      const headers = init?.headers as Readonly<Record<string, string>>;
-      asked.push({ url: String(url), body: new URLSearchParams(String(init?.body)), authorization: headers["authorization"] ?? "" });
-      if (refusal !== undefined) return refusal.clone();
-      const expiration = new Date(clock.now + 3_600_000).toISOString();
-      return new Response(
-        `<AssumeRoleResponse><AssumeRoleResult><Credentials><AccessKeyId>ASIA${asked.length}</AccessKeyId><SecretAccessKey>s</SecretAccessKey>` +
-          `<SessionToken>t+/=</SessionToken><Expiration>${expiration}</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`,
-      );
+    requestHandler: {
+      async handle(request: HttpRequest) {
+        const { protocol, hostname, path, body, headers } = request;
+        asked.push({
+          url: `${protocol}//${hostname}${path}`,
+          body: new URLSearchParams(String(body)),
+          authorization: headers["authorization"] ?? "",
+        });
+        const expiration = new Date(clock.now + 3_600_000).toISOString();
+        const { statusCode, xml } = refusal ?? {
+          statusCode: 200,
+          xml:
+            `<AssumeRoleResponse><AssumeRoleResult><Credentials><AccessKeyId>ASIA${asked.length}</AccessKeyId><SecretAccessKey>s</SecretAccessKey>` +
+            `<SessionToken>t+/=</SessionToken><Expiration>${expiration}</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`,
+        };
+        return { response: new HttpResponse({ statusCode, headers: { "content-type": "text/xml" }, body: Readable.from([xml]) }) };
+      },
     },
     ...more,
   });
   return {
     ...{ source, clock, asked },
-    refuse(response: Response | undefined) {
-      refusal = response;
+    refuse(statusCode: number, xml: string) {
+      refusal = { statusCode, xml };
+    },
+    relent() {
+      refusal = undefined;
     },
   };
 }
@@ -38,7 +51,7 @@ function sts(more: Partial<AssumeRoleOptions> = {}) {
 describe("assumedRole", () => {
   it("asks STS of the region, signed, with the external id", async () => {
     const { source, asked } = sts({ externalId: "team-a" });
-    expect(await source()).toEqual({
+    expect(await source()).toMatchObject({
       ...{ accessKeyId: "ASIA1", secretAccessKey: "s", sessionToken: "t+/=" },
       expiration: new Date(NOON + 3_600_000),
     });
@@ -62,10 +75,10 @@ describe("assumedRole", () => {
   });
 
   it("says which role it may not assume, and tries again the next time", async () => {
-    const { source, refuse } = sts();
-    refuse(new Response("<ErrorResponse><Error><Code>AccessDenied</Code><Message>no</Message></Error></ErrorResponse>", { status: 403 }));
+    const { source, refuse, relent } = sts();
+    refuse(403, "<ErrorResponse><Error><Code>AccessDenied</Code><Message>no</Message></Error></ErrorResponse>");
     await expect(source()).rejects.toThrow(`STS does not let us act as ${ROLE}: AccessDenied: no.`);
-    refuse(undefined);
+    relent();
     expect((await source()).accessKeyId).toBe("ASIA2");
   });
 });

@@ -1,0 +1,34 @@
+import { USER_DATA_LIMIT } from "../../../core/launch/user-data.ts";
+import { utf8 } from "../../../core/lib/fnv.ts";
+import type { FleetResult, LaunchTemplate } from "../../../core/model/fleet.ts";
+import type { EC2NodeClass } from "../../../core/model/node-class.ts";
+import type { Metrics } from "../../../core/ports/metrics.ts";
+import type { LifecycleDeps } from "../../shared/cluster-deps.ts";
+
+/** Counts each offering that a launch did not get, whether or not it got another one; the reason is EC2's code (metrics-events.md). */
+export function countLaunchFailures({ errors }: FleetResult, nodeClass: EC2NodeClass | undefined, metrics: Metrics): void {
+  const zoneIds = new Map(nodeClass?.status?.subnets?.map(({ zone, zoneID }) => [zone, zoneID]));
+  for (const { code, zone = "", capacityType } of errors) {
+    const labels = { zone, zone_id: zoneIds.get(zone) ?? "", capacity_type: capacityType, reason: code };
+    metrics.count("cloudprovider_instance_launch_failures_total", labels);
+  }
+}
+
+/** From here on a longer node pool name, or one more label, may be too much. */
+const WARNING_SHARE = 0.9;
+
+/** Tells how long the longest user data of a NodeClass's templates is, and warns before EC2 refuses it. */
+export function reportUserDataSize(
+  nodeClass: string,
+  templates: readonly LaunchTemplate[],
+  { metrics, log }: Pick<LifecycleDeps, "metrics" | "log">,
+): void {
+  const bytes = Math.max(...templates.map(({ userData }) => utf8(userData).length));
+  metrics.gauge("ec2nodeclasses_userdata_bytes", { nodeclass: nodeClass }, bytes);
+  if (bytes < WARNING_SHARE * USER_DATA_LIMIT) return;
+  log.info("userData is close to what EC2 takes: shorten spec.userData", {
+    EC2NodeClass: { name: nodeClass },
+    bytes,
+    limit: USER_DATA_LIMIT,
+  });
+}
