@@ -54,7 +54,7 @@ class Report {
     const name = textAt(object, ["metadata", "name"]);
     const about = [textAt(object, ["kind"]), name].filter((part) => part !== undefined).join(" ");
     const verdict = level === "invalid" ? " is not usable" : "";
-    if (level !== "told") this.messages.push(unmask(`${file.name}, line ${line} (${about})${verdict}: ${text}`));
+    if (level !== "info") this.messages.push(unmask(`${file.name}, line ${line} (${about})${verdict}: ${text}`));
   }
 }
 

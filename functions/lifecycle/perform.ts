@@ -3,7 +3,7 @@ import { withFinalizer } from "../../core/lifecycle/registration.ts";
 import { INTENT, MIN_VALUES_RELAXED, TERMINATION_FINALIZER } from "../../core/model/labels.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
-import { recordFromClaim, toldInstance } from "../../core/rebuild/record.ts";
+import { instanceFromStatus, recordFromClaim } from "../../core/rebuild/record.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import { findInstance, launch, launchedInstance, type Performed, prepareLaunch, writeLaunched } from "./launch/launch.ts";
@@ -27,7 +27,7 @@ export async function perform(action: Action, name: string, deps: LifecycleDeps)
       return prepareLaunch(action.record, action.claim, deps);
     case "Launch":
       return launch(action.record, action.claim, deps);
-    case "TellLaunched":
+    case "WriteLaunched":
       await writeLaunched(action.record, action.claim, deps);
       return "look again";
     case "FindInstance":
@@ -75,7 +75,7 @@ export async function perform(action: Action, name: string, deps: LifecycleDeps)
     case "Observe":
       metrics.observe(action.metric, action.labels, action.seconds);
       return "done";
-    case "TellPool":
+    case "RecordRegistration":
       await recordRegistrationHealth(action.claim, action.outcome, deps);
       return "done";
   }
@@ -86,7 +86,7 @@ export async function perform(action: Action, name: string, deps: LifecycleDeps)
  * from its status, or found in EC2 by the claim's UID: the table may have been lost between a launch and its telling.
  */
 async function adopt(claim: NodeClaim, { cluster, store, fleet, now, newId }: LifecycleDeps): Promise<void> {
-  const launched = toldInstance(claim) ?? (await launchedInstance(fleet, cluster.name, claim.metadata.uid ?? ""));
+  const launched = instanceFromStatus(claim) ?? (await launchedInstance(fleet, cluster.name, claim.metadata.uid ?? ""));
   await store.create(recordFromClaim(claim, { cluster: cluster.name, now: now(), id: newId(), launched }));
 }
 

@@ -1,5 +1,6 @@
 import { review } from "../../../core/admission/review.ts";
 import { bufferProblems } from "../../../core/capacity-buffers/validate.ts";
+import type { JsonObject } from "../../../core/lib/json.ts";
 import { nearest } from "../../../core/lib/nearest.ts";
 import type { CapacityBufferSpec } from "../../../core/model/capacity-buffer.ts";
 import type { NodeOverlay } from "../../../core/model/node-overlay.ts";
@@ -127,7 +128,7 @@ function kindProblems(kind: string, object: ApiObject): readonly Problem[] {
 
 /** What the admission function would refuse. */
 function admissionProblems(object: ApiObject): readonly Problem[] {
-  return review(object as unknown as Readonly<Record<string, unknown>>).problems.map((message) => ({ path: ["spec"], message }));
+  return review(object as unknown as JsonObject).problems.map((message) => ({ path: ["spec"], message }));
 }
 
 function workloadProblems(kind: string, spec: Record<string, unknown>): readonly Problem[] {
