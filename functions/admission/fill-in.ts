@@ -2,7 +2,7 @@ import { withDefaults } from "../../core/admission/defaults.ts";
 import { type Fields, isFields } from "../../core/admission/fields.ts";
 import { additions } from "../../core/admission/json-patch.ts";
 
-/** The defaults that an object lacks, as a JSON Patch. Nothing is ever refused here. */
+/** The defaults that an object lacks, as a JSON Patch. No object is refused here. */
 export function fillIn({ object }: Fields): Fields {
   const patch = isFields(object) ? additions(object, withDefaults(object)) : [];
   if (patch.length === 0) return { allowed: true };

@@ -1,9 +1,13 @@
+// The disruption function: removes nodes that are empty, drifted or not worth their price. In: wake-ups and the sweep.
+// Out: commands and intents in the store, taints, conditions, Kubernetes events, metrics. core/disruption decides; the
+// lifecycle function drains and terminates.
+
 import { SETTLE_MS, SWARMS } from "../../core/signals/signal.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type EntryDeps, entry } from "../shared/cluster-entry.ts";
 import { disrupt } from "./disrupt.ts";
 
-/** Wake-ups when something is due, and the sweep. */
+/** Wake-ups for when something is due, and the sweep. */
 export const disruptionEntry = (deps: EntryDeps) =>
   entry(
     {

@@ -7,8 +7,8 @@ import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 
 /**
- * Shows in each CapacityBuffer's status what a run made of it (`kubectl get cb`). Written only when it changes. A buffer that was changed or deleted
- * meanwhile is left to the run which that wakes.
+ * Writes the result of a run into the status of each CapacityBuffer (`kubectl get cb`), only when it has changed. A
+ * CapacityBuffer that was changed or deleted meanwhile is left to the run that this change wakes.
  */
 export async function writeBufferStatus(
   headroom: readonly Headroom[],

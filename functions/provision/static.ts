@@ -11,8 +11,9 @@ import { withLease } from "../shared/lease.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";
 
 /**
- * Keeps static pools at their `replicas` (gate StaticCapacity): writes intents for what is missing, ends what is too much. Most often there is nothing to
- * do, which costs a few lists and no lease. A kill costs only time: the next sweep counts again.
+ * Keeps static NodePools at their `replicas` (feature gate StaticCapacity): writes intents for missing nodes and
+ * terminates surplus ones. Usually there is nothing to do, which costs a few lists and no lease. A kill only costs
+ * time: the next sweep counts again.
  */
 export async function keepReplicas(deps: ClusterDeps): Promise<void> {
   if (!deps.settings.staticCapacity) return;
@@ -29,7 +30,7 @@ export async function keepReplicas(deps: ClusterDeps): Promise<void> {
   if (!decided) await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, reason: "replicas wait for another decision" }]);
 }
 
-/** What there is to do, as far as a look without the lease can tell. */
+/** What there is to do, as read without the lease; it is counted again under the lease before anything is written. */
 async function pendingChanges({ cluster, kubernetes, store }: ClusterDeps): Promise<readonly ReplicaChange[]> {
   const pools = await kubernetes.list("NodePool");
   if (!pools.some(isStatic)) return [];

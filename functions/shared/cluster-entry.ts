@@ -6,12 +6,12 @@ import { eachRecord, eachRecordInOrder } from "../adapters/batch.ts";
 import { withAnnouncements } from "./announce.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 
-/** What a schedule sends. */
+/** The event that a schedule sends. */
 export interface ScheduleEvent {
   readonly kind: string;
 }
 
-/** What the entry of a function needs to find its way to a cluster. */
+/** What the entry of a function needs to reach its clusters. */
 export interface EntryDeps<D extends ClusterDeps = ClusterDeps> {
   /** Names of the clusters that this stack serves. */
   readonly clusters: readonly string[];
@@ -21,15 +21,15 @@ export interface EntryDeps<D extends ClusterDeps = ClusterDeps> {
 }
 
 export interface Entry<D extends ClusterDeps> {
-  /** What to do about a wake-up of one cluster. */
+  /** Handles a wake-up of one cluster. */
   readonly onWakeUp: (wakeUp: WakeUp, deps: D) => Promise<void>;
-  /** What to do about each cluster when a schedule comes round. */
+  /** Runs for each cluster when a schedule fires. */
   readonly onSchedule: (event: ScheduleEvent, deps: D) => Promise<void>;
-  /** FIFO queues keep the order of a cluster's messages. */
+  /** True for a FIFO queue, which keeps the order of a cluster's messages. */
   readonly inOrder?: boolean;
 }
 
-/** The body of a function that is woken by a queue of wake-ups and by a schedule: the same in Lambda, on a local host and in the lab. */
+/** The body of a function that a queue of wake-ups and a schedule invoke. Lambda and the lab run the same one. */
 export function entry<D extends ClusterDeps>({ onWakeUp, onSchedule, inOrder = false }: Entry<D>, deps: EntryDeps<D>) {
   return async (event: SQSEvent | ScheduleEvent): Promise<SQSBatchResponse | undefined> => {
     if (!("Records" in event)) {
@@ -47,7 +47,7 @@ export function entry<D extends ClusterDeps>({ onWakeUp, onSchedule, inOrder = f
   };
 }
 
-/** One cluster's trouble must not keep the sweep from the others; the next sweep tries again. */
+/** A failure in one cluster does not keep the schedule from the others; the next run tries that cluster again. */
 async function scheduled<D extends ClusterDeps>(
   cluster: string,
   event: ScheduleEvent,

@@ -17,23 +17,29 @@ import type { ClusterDeps } from "./cluster-deps.ts";
 import { instanceTypesFor } from "./instance-types.ts";
 import { overlaidTypes } from "./overlaid-types.ts";
 
-/** What a decision reads: the cluster as it is, what we meant to do about it, and what can be bought. */
+/**
+ * What a decision reads: the cluster as it is, the records of what the autoscaler does about it, and what can be
+ * launched.
+ */
 export interface ClusterState {
   readonly snapshot: Snapshot;
   readonly records: readonly NodeClaimRecord[];
   readonly commands: readonly CommandRecord[];
   readonly nodeClasses: readonly EC2NodeClass[];
-  /** CapacityBuffers; none while the gate is off. */
+  /** One entry per CapacityBuffer; empty while the feature gate CapacityBuffer is off. */
   readonly headroom: readonly Headroom[];
 }
 
-/** What the world is read from; nothing of it can write. */
+/** The ports that a cluster state is read from; it can write nothing. */
 export type ClusterStateDeps = Pick<ClusterDeps, "cluster" | "catalogue" | "settings" | "now"> & {
   readonly kubernetes: Pick<Kubernetes, "get" | "list">;
   readonly store: Pick<NodeClaimStore, "list" | "commands" | "unavailable">;
 };
 
-/** Reads the world for one decision. */
+/**
+ * Reads the cluster state for one decision. Commands under way already count: their room is taken, their nodes are
+ * leaving.
+ */
 export async function readClusterState(deps: ClusterStateDeps): Promise<ClusterState> {
   const { cluster, kubernetes, store, settings } = deps;
   const now = deps.now();
@@ -54,7 +60,7 @@ export async function readClusterState(deps: ClusterStateDeps): Promise<ClusterS
       instanceTypesFor(catalogue, nodeClass, unavailable, settings, heldReservations(known)),
   });
   const { instanceTypes } = overlays.length > 0 ? overlaidTypes(overlays, snapshot.nodePools, snapshot.instanceTypes) : snapshot;
-  // A record hears first that its claim shall go; the custom resource follows.
+  // The record of a NodeClaim is marked as terminating before its custom resource is deleted.
   const going = records.flatMap(({ name, terminating }) => (terminating ? [name] : []));
   const disrupting = new Set([...snapshot.disrupting, ...going]);
   const spread = (pods: readonly Pod[]) => (sources ? withDefaultConstraints(pods, constraints, sources) : pods);

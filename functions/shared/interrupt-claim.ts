@@ -9,8 +9,8 @@ import { publishOnce } from "./publish-once.ts";
 import { terminateClaim } from "./terminate-claim.ts";
 
 /**
- * What an interruption means for the claim that it hits: its offering is marked, the claim ends (replacements are planned for at once), and people are told.
- * A claim that is going already is left to go.
+ * Applies an interruption to the NodeClaim that it names: marks its offering as unavailable, terminates the NodeClaim
+ * (which plans replacements at once), and publishes events. A NodeClaim that is terminating already stays as it is.
  */
 export async function interruptClaim(record: NodeClaimRecord, kind: Exclude<InterruptionKind, "no_op">, deps: ClusterDeps): Promise<void> {
   const { cluster, store, log, now } = deps;
@@ -18,7 +18,7 @@ export async function interruptClaim(record: NodeClaimRecord, kind: Exclude<Inte
   if (soldOut !== undefined && record.instance) {
     const { instanceType, zone, reservationId } = record.instance;
     const expiresAt = now() + UNAVAILABLE_MS;
-    // What is taken back of a reservation is that reservation, whatever else is sold of the type there.
+    // When EC2 takes back reserved capacity, only that reservation is unavailable, not the type in the zone.
     const mark = soldOut === "reserved" && reservationId ? reservationMark(reservationId, expiresAt) : undefined;
     await store.markUnavailable(cluster.name, [mark ?? { instanceType, zone, capacityType: soldOut, expiresAt }]);
   }

@@ -1,12 +1,16 @@
 import type { Lease } from "../../core/model/lease.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 
-/** Longer than a decision takes, shorter than people wait: a holder that was killed blocks its cluster for this long. */
+/**
+ * Longer than a decision takes, and as short as possible: the cluster of a holder that was killed makes no decision for
+ * this long.
+ */
 const TTL_MS = 30_000;
 
 /**
- * Runs `decide` as the only one that decides for this cluster (architecture.md, idea 4). False when somebody else does: then ask again later.
- * The lease's token goes with each write, so a holder that has overslept is refused.
+ * Runs `decide` while holding the cluster's lease, so that at most one decision runs at a time. Returns false when
+ * another invocation holds the lease: try again later. Each write carries the lease's token, so a holder that has
+ * outlived its lease is refused.
  */
 export async function withLease(
   { cluster, store, now, newId }: Pick<ClusterDeps, "cluster" | "store" | "now" | "newId">,

@@ -7,8 +7,10 @@ import { ignoreConflict, retryOnConflict } from "./optimistic.ts";
 const MAX_TRIES = 5;
 
 /**
- * Writes that a claim shall go, and why; the lifecycle does the rest, and pods that must move are planned for at once. With a deadline (ms) it goes by
- * force then, even if it was going before with more time. False when there was nothing to change. Throws ConflictError when others keep writing it.
+ * Marks a NodeClaim's record as terminating, with the reason, and wakes the lifecycle, which does the rest, and the
+ * planner, so that pods that must move get room at once. With a `deadline` (ms since the epoch) the node is removed by
+ * force at that time, even if it was already terminating with more time. Returns false when there was nothing to
+ * change. Throws ConflictError when others keep writing the record.
  */
 export async function terminateClaim(
   name: string,
@@ -26,7 +28,7 @@ export async function terminateClaim(
     const { terminating } = record;
     const hasten = deadline !== undefined && deadline < (terminating?.deadline ?? Number.POSITIVE_INFINITY);
     if (terminating && !hasten) {
-      // Perhaps by ourselves, killed before the wake-up.
+      // An earlier invocation may have written it and been killed before it sent the wake-up.
       await wakeUps.wake(wakeUp);
       return false;
     }
@@ -40,7 +42,10 @@ export async function terminateClaim(
   return isChanged;
 }
 
-/** Writes into one version of a claim's record that the claim goes, and counts it. Wakes nobody. Throws ConflictError when there is a later version. */
+/**
+ * Marks this version of a record as terminating and counts the termination. Sends no wake-up. Throws ConflictError when
+ * a later version has been written.
+ */
 export async function writeTermination(
   record: NodeClaimRecord,
   reason: string,

@@ -3,16 +3,19 @@ import { assumedRole, type CredentialSource } from "../adapters/aws/assume-role.
 import type { ClusterConfig } from "../adapters/cluster-list.ts";
 import type { Base } from "./base.ts";
 
-/** The account that a cluster lives in. */
+/** The AWS account of a cluster. */
 export interface Account {
-  /** Twelve digits; undefined for our own. */
+  /** Twelve digits; undefined for the functions' own account. */
   readonly id?: string;
   readonly credentials: CredentialSource;
 }
 
 export type AccountOf = (cluster: ClusterConfig) => Account;
 
-/** Whose credentials reach a cluster: ours, or those of the role that it names. Asked for in need, and shared by all who use the role. */
+/**
+ * The credentials that reach a cluster: the functions' own, or those of the role that the cluster names. They are
+ * fetched on first use and shared by all clusters of the role.
+ */
 export function wireAccounts({ config, controller }: Pick<Base, "config" | "controller">): AccountOf {
   const credentials = defaultProvider();
   const own: Account = { credentials };
@@ -34,7 +37,7 @@ export function wireAccounts({ config, controller }: Pick<Base, "config" | "cont
   };
 }
 
-/** One of a thing for each account, made at its first use: clients keep connections, sources keep what they have read. */
+/** Memoizes `make` per account: clients keep their connections, sources keep what they have read. */
 export function perAccount<T>(accountOf: AccountOf, make: (account: Account) => T): (cluster: ClusterConfig) => T {
   const made = new Map<Account, T>();
   return (cluster) => {
@@ -45,7 +48,7 @@ export function perAccount<T>(accountOf: AccountOf, make: (account: Account) => 
   };
 }
 
-/** The account that an ARN names. */
+/** The account id in an ARN. */
 function accountIn(arn: string): string {
   return arn.split(":")[4] ?? "";
 }

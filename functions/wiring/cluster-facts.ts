@@ -3,7 +3,10 @@ import type { Log } from "../../core/ports/log.ts";
 import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
 import type { ClusterConfig } from "../adapters/cluster-list.ts";
 
-/** EKS's descriptions of clusters, remembered in the table: one look-up in place of a call, a client and its code in most cold starts. */
+/**
+ * Descriptions of clusters by EKS, stored in the table: most cold starts then need one read instead of EKS's client,
+ * its code and a call.
+ */
 export interface FactsOptions {
   readonly store: Pick<NodeClaimStore, "getDocument" | "putDocument">;
   readonly describe: (cluster: ClusterConfig) => Promise<ClusterFacts>;
@@ -12,19 +15,20 @@ export interface FactsOptions {
   readonly now: () => number;
 }
 
-/** How long a description holds. Endpoint and service network never change; the certificate authority seldom. */
+/** How long a description is used. Endpoint and service network never change; the certificate authority rarely does. */
 const HOLDS_MS = 3_600_000;
 
 interface Remembered {
   readonly describedAt: number;
-  /** The settings that went into the facts: others make a new description. */
+  /** The settings that the facts were made with; other settings invalidate them. */
   readonly config: Pick<ClusterConfig, "endpoint" | "caBundle" | "roleArn">;
   readonly facts: ClusterFacts;
 }
 
 /**
- * What nodes need to join a cluster. A description that is old is asked for anew, and used all the same when EKS cannot be asked; the table's trouble only
- * costs a call of EKS. Rejects when a cluster that nothing is known of cannot be described.
+ * Reads what nodes need to join a cluster. An old description is asked for again, and used all the same when EKS cannot
+ * be reached; a failure of the table only costs a call of EKS. Rejects when a cluster without a stored description
+ * cannot be described.
  */
 export function clusterFacts({ store, describe, log, now }: FactsOptions): (cluster: ClusterConfig) => Promise<ClusterFacts> {
   return async (cluster) => {

@@ -16,7 +16,7 @@ import { clusterFacts } from "./cluster-facts.ts";
 import { forDecision } from "./decision.ts";
 import { settingsOf } from "./settings.ts";
 
-/** Some 300 MB of pods and nodes. */
+/** About 300 MB of pods and nodes. */
 const MAX_REMEMBERED = 100_000;
 
 interface Connected {
@@ -25,8 +25,8 @@ interface Connected {
 }
 
 /**
- * What reaches a cluster, made at its first use and kept while the function is warm; each call begins a decision (decision.ts). A cluster whose
- * description fails is asked for again the next time.
+ * The deps of a cluster, made on first use and kept while the function is warm; each call starts a new decision
+ * (decision.ts). A cluster whose description fails is described again at the next call.
  */
 export function wireClusters(
   base: Base,
@@ -40,7 +40,7 @@ export function wireClusters(
   const settings = settingsOf(base.config);
   const factsOf = clusterFacts({
     ...{ store: base.store, log: base.log, now: base.now },
-    // In a file of its own: most cold starts find the description in the table.
+    // Imported on use: most cold starts find the description in the table.
     describe: async (cluster) =>
       (await import("../adapters/aws/describe-cluster.ts")).describeCluster(cluster, accountOf(cluster).credentials, region),
   });
@@ -77,7 +77,7 @@ export function wireClusters(
   };
 }
 
-/** The same, with what only one function reaches of a cluster's account: its machines, or what it offers. */
+/** The same, with ports to the cluster's account that only one function uses, such as its instances. */
 export function wireClustersWith<T extends object>(
   base: Base,
   announcements: Announcements,
