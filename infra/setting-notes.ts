@@ -1,79 +1,51 @@
+import type { Gate, SettingName } from "../functions/adapters/setting-table.ts";
+
 /**
- * Every setting of Karpenter v1.14 by its name, and our own: what it does here, or why it does nothing. docs/settings.md is made from this
- * table (settings-page.ts); its test compares names and defaults with functions/adapters/config.ts.
+ * What every setting of Karpenter v1.14, and every setting of our own, does here, or why it has no effect.
+ * docs/settings.md is made from these notes and from functions/adapters/setting-table.ts (settings-page.ts); a setting
+ * or gate without its note does not compile.
  */
 
-export interface SettingNote {
-  /** As it would be written; "" for none. */
-  readonly fallback: string;
-  /** Ends without a full stop. */
-  readonly effect: string;
-  /** Karpenter has none of this name. */
-  readonly own?: true;
-}
+/** Settings of Karpenter that describe its one cluster: they fill in the one cluster of a deployment (settings.ts). */
+export type ClusterSetting = "CLUSTER_CA_BUNDLE" | "CLUSTER_ENDPOINT" | "CLUSTER_NAME";
 
-/** Settings with an effect: the functions read them, but those of CLUSTER_, which fill in the one cluster of a deployment. */
-export const EFFECTIVE: Readonly<Record<string, SettingNote>> = {
-  AMI_REFRESH_INTERVAL: {
-    fallback: "1m",
-    effect:
-      "how long images that were found stay good, 1m to 24h; a NodeClass that is ready is looked at every 5 minutes, so less changes nothing",
-  },
-  BATCH_IDLE_DURATION: {
-    fallback: "1s",
-    effect:
-      "from the first pod that waits to the plan, up to 5m. It is the delay of the queue, in whole seconds and at least one: Karpenter's window starts anew with each pod, this one does not",
-  },
-  BATCH_MAX_DURATION: {
-    fallback: "10s",
-    effect:
-      "the longest that a pod waits for others: bounds BATCH_IDLE_DURATION, and how often a sweep puts off pods that have only just turned up",
-  },
-  CLUSTER_CA_BUNDLE: { fallback: "", effect: "`caBundle` of the cluster, if the deployment names one; EKS is asked otherwise" },
-  CLUSTER_ENDPOINT: { fallback: "", effect: "`endpoint` of the cluster, if the deployment names one; EKS is asked otherwise" },
-  CLUSTER_NAME: { fallback: "", effect: "must be the cluster that `clusters` names; with several clusters it is refused" },
-  CONSOLIDATION_HORIZON: {
-    fallback: "24h",
-    effect: "within this time a saving must have repaid its disruption, or it is left; `none` asks for no such thing, as Karpenter",
-    own: true,
-  },
-  CONSOLIDATION_POD_COST: {
-    fallback: "0.001",
-    effect: "USD that moving one pod of eviction cost 1 counts as, and ending one node; without effect while the horizon is `none`",
-    own: true,
-  },
-  ENABLE_ZONAL_SHIFT: {
-    fallback: "false",
-    effect:
-      "zones that ARC shifts the EKS cluster away from get no new nodes for as long as the shift lasts; asked once a minute. A cluster that ARC does not manage is told in the log, and works on",
-  },
-  FEATURE_GATES: { fallback: "", effect: "`Name=true,Other=false`; see below. Unknown gates are ignored" },
-  IGNORE_DRA_REQUESTS: {
-    fallback: "true",
-    effect: "only `true`: no node is planned for a pod that claims devices (dynamic resource allocation)",
-  },
-  ISOLATED_VPC: {
-    fallback: "false",
-    effect:
-      "neither the Price List API nor IAM is called, since no endpoint reaches them: on-demand prices stay those of the release, and each EC2NodeClass must name its `instanceProfile`",
-  },
-  KUBE_CLIENT_BURST: { fallback: "300", effect: "requests to one API server at once, of one running function" },
-  KUBE_CLIENT_QPS: { fallback: "200", effect: "the same a second, in the long run" },
-  LOG_LEVEL: { fallback: "info", effect: "`debug`, `info` or `error`" },
-  MIN_VALUES_POLICY: { fallback: "Strict", effect: "`Strict`, or `BestEffort`: `minValues` are lowered where a pod would find no place" },
-  PREFERENCE_POLICY: { fallback: "Respect", effect: "`Respect`, or `Ignore`: what pods prefer is not looked at" },
-  RESERVED_ENIS: { fallback: "0", effect: "network interfaces that pods get no addresses of (custom networking)" },
-  SCHEDULER_CONFIG: {
-    fallback: "",
-    effect: "kube-scheduler's `podTopologySpread.defaultConstraints`, YAML or JSON: the spread of pods that name none",
-  },
-  SUBNET_REFRESH_INTERVAL: { fallback: "1m", effect: "how long subnets that were found stay good, 1m to 24h" },
-  VM_MEMORY_OVERHEAD_PERCENT: { fallback: "0.075", effect: "share of a machine's memory that its hypervisor keeps, 0.075 for 7.5 %" },
+/** What each setting with an effect does. A note ends without a full stop. */
+export const EFFECTS: Readonly<Record<SettingName | ClusterSetting, string>> = {
+  AMI_REFRESH_INTERVAL:
+    "how long images that were found stay good, 1m to 24h; a NodeClass that is ready is looked at every 5 minutes, so less changes nothing",
+  BATCH_IDLE_DURATION:
+    "from the first pod that waits to the plan, up to 5m. It is the delay of the queue, in whole seconds and at least one: Karpenter's window starts anew with each pod, this one does not",
+  BATCH_MAX_DURATION:
+    "the longest that a pod waits for others: bounds BATCH_IDLE_DURATION, and how often a sweep puts off pods that have only just turned up",
+  CLUSTER_CA_BUNDLE: "`caBundle` of the cluster, if the deployment names one; EKS is asked otherwise",
+  CLUSTER_ENDPOINT: "`endpoint` of the cluster, if the deployment names one; EKS is asked otherwise",
+  CLUSTER_NAME: "must be the cluster that `clusters` names; with several clusters it is refused",
+  CONSOLIDATION_HORIZON:
+    "within this time a saving must have repaid its disruption, or it is left; `none` asks for no such thing, as Karpenter",
+  CONSOLIDATION_POD_COST:
+    "USD that moving one pod of eviction cost 1 counts as, and ending one node; without effect while the horizon is `none`",
+  ENABLE_ZONAL_SHIFT:
+    "zones that ARC shifts the EKS cluster away from get no new nodes for as long as the shift lasts; asked once a minute. A cluster that ARC does not manage is told in the log, and works on",
+  FEATURE_GATES: "`Name=true,Other=false`; see below. Unknown gates are ignored",
+  IGNORE_DRA_REQUESTS: "only `true`: no node is planned for a pod that claims devices (dynamic resource allocation)",
+  ISOLATED_VPC:
+    "neither the Price List API nor IAM is called, since no endpoint reaches them: on-demand prices stay those of the release, and each EC2NodeClass must name its `instanceProfile`",
+  KUBE_CLIENT_BURST: "requests to one API server at once, of one running function",
+  KUBE_CLIENT_QPS: "the same a second, in the long run",
+  LOG_LEVEL: "`debug`, `info` or `error`",
+  MIN_VALUES_POLICY: "`Strict`, or `BestEffort`: `minValues` are lowered where a pod would find no place",
+  PREFERENCE_POLICY: "`Respect`, or `Ignore`: what pods prefer is not looked at",
+  RESERVED_ENIS: "network interfaces that pods get no addresses of (custom networking)",
+  SCHEDULER_CONFIG: "kube-scheduler's `podTopologySpread.defaultConstraints`, YAML or JSON: the spread of pods that name none",
+  SUBNET_REFRESH_INTERVAL: "how long subnets that were found stay good, 1m to 24h",
+  VM_MEMORY_OVERHEAD_PERCENT: "share of a machine's memory that its hypervisor keeps, 0.075 for 7.5 %",
 };
 
 const NO_PROCESS = "functions are started for each event and end with it; no process waits";
 
-/** Settings without an effect, and why: accepted with a warning, so that what was set for Karpenter can be carried over. */
+/**
+ * Settings without an effect, and why: accepted with a warning, so that what was set for Karpenter can be carried over.
+ */
 export const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   AWS_FEATURE_GATES: "its one gate, NodeClassCEL, comes after v1.14, whose EC2NodeClass this is",
   CPU_REQUESTS: "it sizes a controller's worker pool; here each claim has an invocation, and infra/functions.ts says how many run at once",
@@ -97,8 +69,8 @@ export const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   SYSTEM_NAMESPACE: "nothing runs in a namespace of the cluster",
 };
 
-/** Feature gates that have an effect; names and defaults are compared with the code. */
-export const GATES: Readonly<Record<string, string>> = {
+/** What each feature gate that has an effect brings. */
+export const GATES: Readonly<Record<Gate, string>> = {
   CapacityBuffer:
     "room kept for pods to come (autoscaling.x-k8s.io/v1beta1): `kubectl get cb`. A cluster that has the kind already, in more versions, leaves `infra/crds/autoscaling.x-k8s.io_capacitybuffers.yaml` out",
   NodeOverlay: "your own prices and extended resources by instance type, pool, zone or capacity type: `kubectl get nodeoverlays`",

@@ -1,13 +1,13 @@
-import { DEFAULT_GATES } from "../functions/adapters/config.ts";
-import { EFFECTIVE, GATES, WITHOUT_EFFECT } from "./setting-notes.ts";
+import { DEFAULT_GATES, SETTINGS } from "../functions/adapters/setting-table.ts";
+import { EFFECTS, GATES, WITHOUT_EFFECT } from "./setting-notes.ts";
 
 /** docs/settings.md, made from the tables. Its test writes it: `npx vitest run test/infra/settings-page.test.ts -u`. */
 export function settingsPage(): string {
-  const effective = Object.entries(EFFECTIVE).map(([name, { fallback, effect, own }]) => [
-    `\`${name}\``,
-    fallback === "" ? "–" : `\`${fallback}\``,
-    `${own ? "(ours) " : ""}${effect}`,
-  ]);
+  const rows: Readonly<Record<string, { readonly fallback: string; readonly isOurs?: true }>> = SETTINGS;
+  const effective = Object.entries(EFFECTS).map(([name, effect]) => {
+    const { fallback = "", isOurs } = rows[name] ?? {};
+    return [`\`${name}\``, fallback === "" ? "–" : `\`${fallback}\``, `${isOurs ? "(ours) " : ""}${effect}`];
+  });
   const gates = Object.entries(GATES).map(([name, effect]) => [
     `\`${name}\``,
     `\`${DEFAULT_GATES[name as keyof typeof DEFAULT_GATES]}\``,

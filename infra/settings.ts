@@ -4,32 +4,35 @@ import * as z from "zod";
 import { BadInput } from "./end-with.ts";
 import { type FunctionSettings, functionSettings } from "./function-settings.ts";
 import { roleNameInAccount } from "./role-names.ts";
-import { WITHOUT_EFFECT } from "./setting-notes.ts";
+import { type ClusterSetting, WITHOUT_EFFECT } from "./setting-notes.ts";
 
-/** What a deployment is told: infra/clusters.json, or a file like it. */
+/** The settings of a deployment: infra/clusters.json, or a file like it. */
 
 const cluster = z.strictObject({
   name: z.string().regex(/^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$/, "is no EKS cluster name; use letters, digits, - and _, at most 100"),
   /** Where wake-ups come from; the one-minute sweep is always on. */
   sources: z.array(z.enum(["audit", "notify", "sweep"])).default(["notify", "sweep"]),
-  /** Of the API server; asked of EKS when absent. */
+  /** URL of the API server; EKS is asked for it when absent. */
   endpoint: z.string().startsWith("https://").optional(),
-  /** PEM in base64; asked of EKS when absent. */
+  /** PEM in base64; EKS is asked for it when absent. */
   caBundle: z.string().optional(),
-  /** Of its audit records; /aws/eks/NAME/cluster when absent. */
+  /** The log group of its audit records; /aws/eks/NAME/cluster when absent. */
   logGroup: z.string().optional(),
   auditPattern: z.enum(["json", "text"]).default("json"),
-  /** The account that it lives in, when that is another than the stack's: the functions reach it by roles there (docs/deploy.md). Same region. */
+  /**
+   * The cluster's AWS account, when it is not the stack's: the functions reach the cluster by roles in that account
+   * (docs/deploy.md). The region is the same.
+   */
   account: z
     .string()
     .regex(/^\d{12}$/, "is no AWS account: twelve digits")
     .optional(),
-  /** What those roles ask for beside who comes. */
+  /** The external id that the trust policies of those roles require. */
   externalId: z
     .string()
     .regex(/^[\w+=,.@:/-]{2,256}$/, "must have 2 to 256 letters, digits and +=,.@:/-_")
     .optional(),
-  /** Names of roles that its nodes may have; KarpenterNodeRole-NAME when absent. */
+  /** Names of the roles that the cluster's nodes may have; KarpenterNodeRole-NAME when absent. */
   nodeRoles: z.array(z.string().regex(/^[\w+=,.@-]+$/, "is no role name")).optional(),
 });
 
@@ -44,13 +47,16 @@ const settings = z.strictObject({
   settings: z
     .record(z.string().regex(/^[A-Z][A-Z0-9_]+$/, "is no setting's name"), z.union([z.string(), z.number(), z.boolean()]).transform(String))
     .default({}),
-  /** Lets the functions into the clusters by EKS access entries; else map their roles yourself. */
+  /** Makes EKS access entries for the functions; without them an operator maps their roles. */
   accessEntries: z.boolean().default(true),
   /** Makes the role KarpenterNodeRole-NAME of each cluster. */
   createNodeRoles: z.boolean().default(false),
-  /** Deletes the table with the stack: for trials. */
+  /** Whether the table is deleted with the stack: for trials. */
   ephemeral: z.boolean().default(false),
-  /** Where the functions that talk to clusters run, for API servers that only a VPC reaches. It needs a way out to AWS's APIs (NAT or endpoints). */
+  /**
+   * The VPC of the functions that call API servers, for API servers that only a VPC reaches. The VPC needs a way to
+   * AWS's APIs (NAT or endpoints).
+   */
   vpc: z
     .strictObject({
       subnetIds: z.array(z.string().startsWith("subnet-")).min(2),
@@ -60,18 +66,23 @@ const settings = z.strictObject({
   /** Queues refuse plain HTTP. False only for local stand-ins of AWS, which speak nothing else. */
   enforceTls: z.boolean().default(true),
   logRetentionDays: z.number().int().positive().default(14),
-  /** EventBridge bus of this account and region that hears what was done and why: "default", or another's name. */
+  /** The EventBridge bus of this account and region that announcements are sent to: "default", or another's name. */
   eventBus: z
     .string()
     .regex(/^[\w./-]{1,256}$/, "is no event bus name")
     .optional(),
   /** An SNS topic that alarms go to. */
   alarmTopicArn: z.string().startsWith("arn:").optional(),
-  /** Caps what a flood of calls to notify's public URL can cost. 0 sets none: a new account has too little to reserve. */
+  /**
+   * Bounds what a flood of calls to notify's public URL can cost. 0 bounds nothing: a new account has too little
+   * concurrency to reserve.
+   */
   notifyConcurrency: z.number().int().min(0).default(20),
-  /** Makes the admission function: refusals when people write, and karpenter.sh/v1beta1. */
+  /**
+   * Makes the admission function, which refuses bad manifests when they are written and converts karpenter.sh/v1beta1.
+   */
   admission: z.boolean().default(false),
-  /** The same cap for its URL. */
+  /** The same bound for the URL of the admission function. */
   admissionConcurrency: z.number().int().min(0).default(20),
 });
 
@@ -79,15 +90,21 @@ export type ClusterSettings = z.infer<typeof cluster>;
 export type DeploymentSettings = z.infer<typeof settings>;
 
 /**
- * IAM takes 10,240 characters of policies in a role. The largest, lifecycle's, has 4,200 without clusters, and each adds 122 and seven
- * times its name; measured, with some room left for longer regions and stack names.
+ * By how many characters clusters may lengthen the policies of a role. IAM takes 10,240; the longest, lifecycle's, has
+ * 4,200 without clusters, and each cluster adds 122 and seven times its name: measured, with room for longer names of
+ * regions and stacks.
  */
 const MAX_POLICY_GROWTH = 5600;
 
-/** Karpenter's settings that describe its one cluster, and where they stand here. */
-const OF_ONE_CLUSTER = { CLUSTER_NAME: "name", CLUSTER_ENDPOINT: "endpoint", CLUSTER_CA_BUNDLE: "caBundle" } as const;
+/** Karpenter's settings that describe its one cluster, and the fields of a cluster that they fill in here. */
+const OF_ONE_CLUSTER = { CLUSTER_NAME: "name", CLUSTER_ENDPOINT: "endpoint", CLUSTER_CA_BUNDLE: "caBundle" } as const satisfies Readonly<
+  Record<ClusterSetting, string>
+>;
 
-/** The cluster with what the settings say of it. */
+/**
+ * The clusters, the only one with what Karpenter's settings say of it. Throws one sentence when they contradict the
+ * cluster.
+ */
 function described(clusters: readonly ClusterSettings[], given: FunctionSettings, source: string): readonly ClusterSettings[] {
   return Object.entries(OF_ONE_CLUSTER).reduce((all, [name, field]) => {
     const value = given[name] ?? "";
@@ -113,7 +130,7 @@ const WORDS: Readonly<Record<string, string>> = {
   int: "a whole number",
 };
 
-/** What zod found, as a sentence that begins with the place. */
+/** An issue that zod found, as a sentence that begins with the path of the field. */
 function wording(issue: z.core.$ZodIssue): string {
   const path = issue.path.join(".");
   const place = path === "" ? "the whole" : path;
@@ -131,7 +148,7 @@ function wording(issue: z.core.$ZodIssue): string {
   }
 }
 
-/** What must hold of a cluster in another account. Throws one sentence. */
+/** Checks a cluster in another account. Throws one sentence about the first thing that is wrong. */
 function checkAccount({ name, account, externalId, sources }: ClusterSettings, stackName: string, source: string): void {
   if (account === undefined) {
     if (externalId !== undefined)
@@ -142,7 +159,8 @@ function checkAccount({ name, account, externalId, sources }: ClusterSettings, s
     throw new BadInput(
       `${source}: cluster ${name} lives in another account, whose audit log cannot be subscribed to; use "notify" in its sources.`,
     );
-  // CloudFormation cuts longer ones in the names of the functions' roles, by which that account knows them.
+  // CloudFormation cuts longer stack names in the names of the functions' roles, which the roles of that account trust
+  // by name.
   if (stackName.length > 24)
     throw new BadInput(
       `${source}: cluster ${name} lives in another account, for which stackName must have at most 24 characters; ${stackName} has ${stackName.length}.`,
@@ -155,8 +173,8 @@ function checkAccount({ name, account, externalId, sources }: ClusterSettings, s
 }
 
 /**
- * Reads settings, with defaults filled in. Throws one sentence about the first thing that is wrong; `source` says where. `warn` hears a sentence
- * about each setting of Karpenter that does nothing here.
+ * Reads the settings of a deployment, with defaults filled in. Throws one sentence about the first thing that is wrong;
+ * `source` names the file. `warn` is called with a sentence about each setting of Karpenter that has no effect here.
  */
 export function parseSettings(value: unknown, source: string, warn: (sentence: string) => void = console.error): DeploymentSettings {
   const parsed = settings.safeParse(value);
@@ -189,7 +207,7 @@ export function parseSettings(value: unknown, source: string, warn: (sentence: s
   };
 }
 
-/** Reads a settings file. Throws one sentence when there is none or it is not JSON. */
+/** Reads a settings file. Throws one sentence when the file does not exist or is not JSON. */
 export function readSettings(path: string = join(import.meta.dirname, "clusters.json")): unknown {
   let text: string;
   try {

@@ -1,3 +1,4 @@
+import { fieldsOf, type LogMessage } from "../core/announcements/log-events.ts";
 import { andOthers } from "../functions/provision/provision.ts";
 import { renderEntry, type TimelineEntry } from "./render.ts";
 import { entryOf, type LoggedLine } from "./timeline.ts";
@@ -24,9 +25,11 @@ export interface NarratorOptions {
   readonly pricePerHour: () => number;
 }
 
+const UNSCHEDULED = "could not schedule pod" satisfies LogMessage;
+
 /**
- * The log says at every pass which pods cannot be scheduled and which nodes are not up yet. A story says so once, and names pods that wait for the same
- * reason together.
+ * The log says at every pass which pods cannot be scheduled and which nodes are not up yet. A story says so once, and
+ * names pods that wait for the same reason together.
  */
 export function narrator({ print, pricePerHour, ...options }: NarratorOptions): Narrator {
   const waiting = new Map<string, string>();
@@ -39,7 +42,7 @@ export function narrator({ print, pricePerHour, ...options }: NarratorOptions): 
     for (const [reason, group] of Map.groupBy(published, (n) => n.reason)) {
       const pods = group.map(({ pod }) => pod);
       const { at = 0, pricePerHour: price = 0 } = group[0] ?? {};
-      const what = `could not schedule pod${pods.length === 1 ? "" : "s"}`;
+      const what = `${UNSCHEDULED}${pods.length === 1 ? "" : "s"}`;
       tell({ at, what, which: andOthers(pods), why: reason, isError: true, pricePerHour: price });
     }
   };
@@ -51,16 +54,17 @@ export function narrator({ print, pricePerHour, ...options }: NarratorOptions): 
       tell(entry);
     },
     hear(line) {
-      const { at, message, fields } = line;
-      if (message === "could not schedule pod") {
-        const [pod, reason] = [String(fields["Pod"]), String(fields["error"])];
+      const { at } = line;
+      const unscheduled = fieldsOf(line, UNSCHEDULED);
+      if (unscheduled) {
+        const [pod, reason] = [String(unscheduled.Pod), String(unscheduled.error)];
         if (waiting.get(pod) !== reason) news.push({ at, pod, reason, pricePerHour: pricePerHour() });
         waiting.set(pod, reason);
         return;
       }
       const entry = entryOf(line, pricePerHour());
       if (!entry) return;
-      if (message === "computed unready node(s) will fit pod(s)") {
+      if (fieldsOf(line, "computed unready node(s) will fit pod(s)")) {
         const same = unready === entry.why;
         unready = entry.why ?? "";
         if (same) return;

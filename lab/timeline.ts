@@ -1,3 +1,4 @@
+import { eventOf, LOG_EVENTS, type LogEvents, type LogMessage } from "../core/announcements/log-events.ts";
 import type { LogFields } from "../core/ports/log.ts";
 import type { TimelineEntry } from "./render.ts";
 
@@ -10,10 +11,13 @@ export interface LoggedLine {
   readonly fields: LogFields;
 }
 
-/** The log line as a line of the story. Undefined for debug lines: they are for those who look into a fault. */
+/**
+ * The log line as a line of the story. Undefined for a debug line: these help to find a fault, and are no part of the
+ * story.
+ */
 export function entryOf({ at, level, message, fields }: LoggedLine, pricePerHour?: number): TimelineEntry | undefined {
   if (level === "debug") return undefined;
-  const { what, why } = wording(message, fields);
+  const { what = message, why } = wording(message, fields);
   return {
     at,
     what,
@@ -28,63 +32,67 @@ const text = (value: unknown): string =>
   value === undefined || value === null ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
 const named = (value: unknown): string =>
   typeof value === "object" && value !== null ? text((value as { readonly name?: unknown }).name) : text(value);
+const join = (...parts: readonly string[]): string => parts.filter((part) => part !== "").join(" ");
 
 const SUBJECTS = ["NodeClaim", "Node", "Pod", "Pods", "NodePool", "EC2NodeClass", "NodeOverlay"];
 
-/** What the line is about, by the names that Karpenter's lines use; of a node, its own name rather than its claim's. */
+/**
+ * What the line is about, by the field names of Karpenter's lines; of a line about a node, its own name and not its
+ * NodeClaim's.
+ */
 function subject(message: string, fields: LogFields): string {
-  for (const key of [...(message.endsWith(" node") ? ["Node"] : []), ...SUBJECTS]) {
+  const event = eventOf(message);
+  const isAboutNode = event !== undefined && LOG_EVENTS[event].aboutNode === true;
+  for (const key of [...(isAboutNode ? ["Node"] : []), ...SUBJECTS]) {
     const name = named(fields[key]);
     if (name !== "") return name;
   }
   return "";
 }
 
-/** The message in short, and the fields that say why or which way. */
-function wording(message: string, fields: LogFields): { readonly what: string; readonly why: string } {
-  const join = (...parts: readonly string[]): string => parts.filter((p) => p !== "").join(" ");
-  const disrupting = /^(disrupting \S+) (via .*)$/.exec(message);
-  if (disrupting?.[1] !== undefined) return { what: disrupting[1], why: join(disrupting[2] ?? "", bracketed(fields["reason"])) };
-  switch (message) {
-    case "created nodeclaim":
-      return {
-        what: message,
-        why: join(`for ${named(fields["NodePool"])}`, bracketed(amounts(fields["requests"])), text(fields["instance-types"])),
-      };
-    case "launched nodeclaim":
-      return {
-        what: message,
-        why: join(
-          text(fields["instance-type"]),
-          text(fields["capacity-type"]),
-          text(fields["zone"]),
-          bracketed(amounts(fields["allocatable"])),
-        ),
-      };
-    case "registered nodeclaim":
-      return { what: message, why: join("as", named(fields["Node"])) };
-    case "initialized nodeclaim":
-      return { what: message, why: bracketed(amounts(fields["allocatable"])) };
-    case "tainted node":
-      return { what: message, why: `${text(fields["taint.Key"])}:${text(fields["taint.Effect"])}` };
-    case "initiating delete from interruption message":
-      return {
-        what: "interrupted nodeclaim",
-        why: join(text(fields["messageKind"]).replaceAll("_", " "), bracketed(text(fields["instance-type"]))),
-      };
-    case "provisioning nodeclaims to satisfy replica count":
-    case "deprovisioning nodeclaims to satisfy replica count":
-      return {
-        what: message.replace(" to satisfy replica count", ""),
-        why: `has ${text(fields["current"])}, wants ${text(fields["desired"])}`,
-      };
-    case "deleting unhealthy node":
-      return { what: message, why: `${text(fields["condition"])} for too long` };
-    default: {
-      const why = join(text(fields["error"]), bracketed(text(fields["reason"])), counts(fields));
-      return { what: message, why };
-    }
-  }
+interface Wording {
+  /** The message in short; the message itself when absent. */
+  readonly what?: string;
+  /** The fields that say why or which way. */
+  readonly why: string;
+}
+
+type Words<M extends LogMessage> = (fields: Partial<LogEvents[M]>, message: string) => Wording;
+
+const replicas: Words<"provisioning nodeclaims to satisfy replica count" | "deprovisioning nodeclaims to satisfy replica count"> = (
+  { current, desired },
+  message,
+) => ({ what: message.replace(" to satisfy replica count", ""), why: `has ${text(current)}, wants ${text(desired)}` });
+
+/** Events whose fields deserve words of their own. */
+const WORDS: { readonly [M in LogMessage]?: Words<M> } = {
+  "disrupting nodeclaim(s)"({ reason }, message) {
+    const [, what = message, via = ""] = /^(disrupting \S+) (via .*)$/.exec(message) ?? [];
+    return { what, why: join(via, bracketed(reason)) };
+  },
+  "created nodeclaim": ({ NodePool, requests, "instance-types": types }) => ({
+    why: join(`for ${named(NodePool)}`, bracketed(amounts(requests)), text(types)),
+  }),
+  "launched nodeclaim": ({ "instance-type": type, "capacity-type": capacityType, zone, allocatable }) => ({
+    why: join(text(type), text(capacityType), text(zone), bracketed(amounts(allocatable))),
+  }),
+  "registered nodeclaim": ({ Node }) => ({ why: join("as", named(Node)) }),
+  "initialized nodeclaim": ({ allocatable }) => ({ why: bracketed(amounts(allocatable)) }),
+  "tainted node": ({ "taint.Key": key, "taint.Effect": effect }) => ({ why: `${text(key)}:${text(effect)}` }),
+  "initiating delete from interruption message": ({ messageKind, "instance-type": type }) => ({
+    what: "interrupted nodeclaim",
+    why: join(text(messageKind).replaceAll("_", " "), bracketed(text(type))),
+  }),
+  "provisioning nodeclaims to satisfy replica count": replicas,
+  "deprovisioning nodeclaims to satisfy replica count": replicas,
+  "deleting unhealthy node": ({ condition }) => ({ why: `${text(condition)} for too long` }),
+};
+
+function wording(message: string, fields: LogFields): Wording {
+  const event = eventOf(message);
+  // The row of a message takes the fields of that message.
+  const words = event && (WORDS[event] as ((fields: LogFields, message: string) => Wording) | undefined);
+  return words?.(fields, message) ?? { why: join(text(fields["error"]), bracketed(text(fields["reason"])), counts(fields)) };
 }
 
 const bracketed = (value: unknown): string => (text(value) === "" ? "" : `(${text(value)})`);

@@ -1,3 +1,8 @@
+// core/disruption decides which nodes are removed voluntarily: in comes a snapshot of the cluster with its records and
+// commands, out comes a plan (plan.ts) and, for a stored command, its next step (command/advance-command.ts). It
+// publishes and writes nothing: functions/disruption does. Imports point downwards in this order: plan.ts -> command ->
+// reports -> methods -> node-sets -> consolidation -> cluster -> prices -> settings.ts.
+
 import type { CommandRecord, DisruptionReason } from "../model/command-record.ts";
 import { NODE_POOL } from "../model/labels.ts";
 import { type ConsolidationTrial, type MakeTrial, makeConsolidationTrial } from "../scheduling/make-trial.ts";
@@ -6,10 +11,9 @@ import { nextBudgetChange, type PoolBudget, poolBudgets } from "./cluster/budget
 import { type Candidate, findCandidates, isEmpty } from "./cluster/candidate.ts";
 import { consolidatableFrom } from "./cluster/consolidate-after.ts";
 import { type ClusterView, viewCluster } from "./cluster/view.ts";
-import { newCommand, reasonOf } from "./command/command.ts";
-import { type Score, scores } from "./consolidation/balanced.ts";
+import { newCommand } from "./command/command.ts";
 import { type ConsolidationContext, consolidationBlock, isConsolidationCandidate } from "./consolidation/consolidation.ts";
-import type { Decision, Method, Pass, Tried } from "./consolidation/decision.ts";
+import { type Decision, type Method, type Pass, reasonOf, type Tried } from "./consolidation/decision.ts";
 import type { DisruptionInput } from "./consolidation/input.ts";
 import { simulateWithSolve, trialFor } from "./consolidation/simulate.ts";
 import { drift } from "./methods/drift.ts";
@@ -18,41 +22,42 @@ import { singleNode } from "./methods/single-node.ts";
 import { staticDrift } from "./methods/static-drift.ts";
 import { multiNode } from "./node-sets/multi-node.ts";
 import { findNodeSet } from "./node-sets/node-set-search.ts";
-import { consolidationCounts, consolidationScores } from "./reports/plan-counts.ts";
-import { approvedEvents, blockedEvents, budgetEvents, candidateEvents, type DedupedEvent } from "./reports/plan-events.ts";
-import { blockedGauges, budgetGauges, eligibleGauge, type Gauge } from "./reports/plan-gauges.ts";
 import { describeBlocked } from "./reports/wording.ts";
 
-/** What one pass of disruption decided. */
+/**
+ * What one pass of disruption decided. The shell stores `command`, mirrors `consolidatable` to the claims' conditions
+ * and wakes at `nextDueAt`; reports/report-of.ts renders events and metrics from it.
+ */
 export interface DisruptionPlan {
-  /** To be written; then `advanceCommand` carries it on. One pass decides on at most one. */
+  /** The cluster that the pass was decided on. */
+  readonly view: ClusterView;
+  /** The methods that ran, in order; the last one decided `command`, if there is one. */
+  readonly passes: readonly Pass[];
+  /** To be stored; `advanceCommand` executes it later. At most one per pass. */
   readonly command?: CommandRecord;
-  /** Every node that stays, and why. */
+  /** Every node that is not disrupted, and why. */
   readonly blocked: readonly (BlockedNode & { readonly message: string })[];
-  /** NodeClaim name to what its condition Consolidatable shall be. */
+  /** NodeClaim name to the desired status of its condition Consolidatable. */
   readonly consolidatable: ReadonlyMap<string, boolean>;
-  /** When time alone may change the answer, ms; undefined when only an event can. */
+  /** When time alone may change the decision, ms since the epoch; undefined when only an event can. */
   readonly nextDueAt: number | undefined;
-  /** Sets of nodes that were tried, in that order. */
+  /** Sets of nodes whose removal was simulated, in order. */
   readonly tried: readonly Tried[];
-  readonly events: readonly DedupedEvent[];
-  readonly gauges: readonly Gauge[];
-  /** What happened in this pass, to be added up. */
-  readonly counts: readonly Gauge[];
-  /** What was measured in this pass, each value for itself. */
-  readonly observations: readonly Gauge[];
-  /** Room that CapacityBuffers want is missing and can be bought: provisioning should look. */
+  /** CapacityBuffers lack room that a new node would give: the shell wakes provisioning. */
   readonly lacksRoom: boolean;
-  /** Set when the search ran out of time: give it to the next pass. */
+  /** NodePools that SingleNodeConsolidation did not reach; DisruptionInput.unseenPools of the next pass. */
   readonly unseenPools?: readonly string[];
 }
 
-/** Why a candidate stays as long as nothing is tried with it. */
+/** Why a candidate is blocked before any simulation. */
 function standingBlock(candidate: Candidate, now: number): Blocked | undefined {
   return isEmpty(candidate) ? emptinessBlock(candidate, now) : consolidationBlock(candidate, now);
 }
 
-/** The methods in Karpenter's order; the first that finds something ends the pass (disruption.md §1). */
+/**
+ * Runs the methods in Karpenter's order; the first that finds something ends the pass
+ * (karpenter: pkg/controllers/disruption/controller.go, NewMethods).
+ */
 function runMethods(input: DisruptionInput, view: ClusterView, candidates: readonly Candidate[]): readonly Pass[] {
   const { makeTrial = input.simulate === simulateWithSolve ? makeConsolidationTrial : undefined } = input;
   let trial: ConsolidationTrial | undefined;
@@ -74,12 +79,13 @@ function runMethods(input: DisruptionInput, view: ClusterView, candidates: reado
     return known;
   };
   const { outOfTime = () => false, unseenPools = [] } = input;
+  // `findNodeSet` replaces MultiNodeConsolidation where there is a trial cluster; a set of one node counts as single.
   type Run = (budgets: ReadonlyMap<string, PoolBudget>) => Decision;
   const staticMethod: readonly [Method, Run] = ["drift", (allowed) => staticDrift(view, candidates, allowed, input)];
   const methods: readonly (readonly [Method, Run])[] = [
     ["emptiness", (allowed) => emptiness(candidates, allowed, view.now)],
     ...(input.settings.staticCapacity ? [staticMethod] : []),
-    ["drift", (allowed) => drift(view, candidates, allowed, input.simulate, () => outOfTime("drift"))],
+    ["drift", (allowed) => drift(context, candidates, allowed, () => outOfTime("drift"))],
     ["multi", (allowed) => (context.trial ? findNodeSet : multiNode)(context, candidates, allowed, () => outOfTime("multi"))],
     ["single", (allowed) => singleNode(context, candidates, allowed, { unseenPools, outOfTime: () => outOfTime("single") })],
   ];
@@ -96,7 +102,7 @@ function runMethods(input: DisruptionInput, view: ClusterView, candidates: reado
   return passes;
 }
 
-/** One reason for each node that stays; what a method found out says more than a standing reason. */
+/** One reason for each blocked node; the reason of a method replaces that of a rule, because it is more specific. */
 function explain(
   view: ClusterView,
   standing: readonly BlockedNode[],
@@ -117,7 +123,10 @@ function untilOf(blocked: Blocked): number {
   return "until" in blocked ? blocked.until : Number.POSITIVE_INFINITY;
 }
 
-/** The first time after now at which a window closes, an annotation runs out or a budget changes. */
+/**
+ * The first time after `now` at which a consolidateAfter window, an annotation or a nomination ends, or a spent budget
+ * changes.
+ */
 function nextDue(view: ClusterView, from: readonly number[], blocked: readonly BlockedNode[]): number | undefined {
   const blockedByBudget = new Set(blocked.flatMap(({ blocked: b }) => (b.reason === "BudgetSpent" ? [b.nodePool] : [])));
   const budgets = [...blockedByBudget].flatMap((name) => {
@@ -129,15 +138,10 @@ function nextDue(view: ClusterView, from: readonly number[], blocked: readonly B
   return next === Number.POSITIVE_INFINITY ? undefined : next;
 }
 
-/** How policy Balanced judged what was decided; it has no say in emptiness and drift. */
-function balance(view: ClusterView, decision: Decision | undefined, command: CommandRecord | undefined): readonly Score[] {
-  const consolidates = command?.method === "multi" || command?.method === "single";
-  return consolidates && decision?.found ? scores(view, decision.found.candidates, command.savingsPerHour) : [];
-}
-
 /**
- * One pass over the cluster: at most one command, and for every other node why it stays (disruption.md §1). Decides nothing while a
- * command is being validated: what that one will change is not known yet.
+ * One pass of disruption over the cluster: at most one command, and for every other node why it is not disrupted.
+ * Decides nothing while a command is being validated, as in Karpenter, because its effect is not certain yet
+ * (karpenter: pkg/controllers/disruption/controller.go, Controller.disrupt).
  */
 export function planDisruption(input: DisruptionInput): DisruptionPlan {
   const { now, settings, commands } = input;
@@ -160,29 +164,15 @@ export function planDisruption(input: DisruptionInput): DisruptionPlan {
   const unseenPools = passes.at(-1)?.decision.unseenPools;
   const command =
     last?.decision.found && newCommand({ cluster: settings.cluster, id: input.newId(), now, method: last.method, ...last.decision.found });
-  const balanced = balance(view, last?.decision, command);
   return {
+    view,
+    passes,
     ...(command ? { command } : {}),
     blocked: blocked.map((node) => ({ ...node, message: describeBlocked(node.blocked) })),
     consolidatable,
     tried: passes.flatMap(({ decision }) => decision.tried ?? []),
     lacksRoom: view.bufferRoom().isShort,
     nextDueAt: command?.dueAt ?? nextDue(view, times, blocked),
-    events: [
-      ...blockedEvents(view, blocked),
-      ...passes.flatMap(({ method, budgets }) => budgetEvents(view, reasonOf(method), budgets)),
-      ...(command ? candidateEvents(view, command) : []),
-      ...(command ? approvedEvents(view, command, balanced) : []),
-    ],
-    gauges: [
-      ...passes.flatMap(({ method, decision, budgets }) => [
-        eligibleGauge(reasonOf(method), decision.eligible),
-        ...budgetGauges(reasonOf(method), budgets),
-      ]),
-      ...blockedGauges(blocked),
-    ],
-    counts: consolidationCounts(view, passes),
-    observations: consolidationScores(balanced),
     ...(unseenPools ? { unseenPools } : {}),
   };
 }

@@ -1,18 +1,21 @@
-/** What an operator sets for all of a cluster's disruption. */
+/** What an operator sets for all disruption in a cluster; docs/settings.md names the environment variables. */
 export interface DisruptionSettings {
   readonly cluster: string;
-  /** Replace spot nodes by cheaper spot nodes (Karpenter's gate SpotToSpotConsolidation). Off unless set. */
+  /** Replace spot nodes by cheaper spot nodes (Karpenter's feature gate SpotToSpotConsolidation). False unless set. */
   readonly spotToSpotConsolidation?: boolean;
   /**
-   * A saving must repay its disruption within this time, in milliseconds: what it saves in that time is at least what moving its pods counts as.
-   * Undefined bounds nothing, as in Karpenter.
+   * Payback horizon, ms: savings within this time must be at least the disruption cost in USD (podMoveCost).
+   * Undefined means no such bound, as in Karpenter.
    */
   readonly horizonMs?: number | undefined;
-  /** What moving one pod of eviction cost 1 counts as, and ending one node: USD. 0.001 unless set. */
+  /** USD that disrupting one node, or moving one pod of eviction cost 1, counts as. 0.001 unless set. */
   readonly podMoveCost?: number;
-  /** Look after pools that keep a number of nodes (gate StaticCapacity). Off unless set. */
+  /** Reconcile NodePools with `replicas` (Karpenter's feature gate StaticCapacity). False unless set. */
   readonly staticCapacity?: boolean;
 }
 
-/** How long a decision must hold before it is carried out (disruption.md §9). */
+/**
+ * How long a decision waits before it is validated and executed, ms: pods that come or go in between invalidate it
+ * (karpenter: pkg/controllers/disruption/consolidation.go, commandValidationDelay).
+ */
 export const VALIDATION_DELAY_MS = 15_000;

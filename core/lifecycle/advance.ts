@@ -1,3 +1,4 @@
+import { lineOf } from "../announcements/log-events.ts";
 import { parseDuration } from "../lib/duration.ts";
 import { conditionOf, fromRfc3339, isTrue } from "../model/conditions.ts";
 import {
@@ -138,7 +139,7 @@ function timeOut(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim, rea
     fields: { timeout: `${TIMEOUTS[reason] / 60_000}m`, reason },
   };
   // The scheduler says nothing new about pods that still wait (traps.md 16): the planner must hear of it from here.
-  const wakeUp = { kind: "provision", cluster: record.cluster, reason: `${reason} ${record.name}` } as const;
+  const wakeUp = { kind: "provision", cluster: record.cluster, cause: "NodeClaimTerminating", detail: `${reason} ${record.name}` } as const;
   return { ...step, actions: [log, tell, ...step.actions, { type: "Wake", wakeUp }] };
 }
 
@@ -165,7 +166,7 @@ function register(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): S
     actions: [
       { type: "TellPool", claim, outcome: { claim: record.name, registered: true } },
       ...writeConditions(view, named, [{ type: "Registered", status: "True" }]),
-      { type: "Log", level: "info", message: "registered nodeclaim", fields: nodeFields(record, node) },
+      { type: "Log", ...lineOf("registered nodeclaim", nodeFields(record, node)) },
       { type: "Count", metric: "nodes_created_total", labels: { nodepool: pool, zone: node.metadata.labels?.[ZONE] ?? "" } },
     ],
     again: true,
@@ -209,9 +210,7 @@ function initialize(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim):
       ...writeConditions(view, claim, [{ type: "Initialized", status: "True" }, consistency(claim, node).condition]),
       {
         type: "Log",
-        level: "info",
-        message: "initialized nodeclaim",
-        fields: { ...nodeFields(record, node), allocatable: node.status?.allocatable ?? {} },
+        ...lineOf("initialized nodeclaim", { ...nodeFields(record, node), allocatable: node.status?.allocatable ?? {} }),
       },
     ],
     again: true,
@@ -236,7 +235,10 @@ function keep(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step 
   if (record.initializedAt !== undefined && record.dueAt === dueAt) return { actions: [] };
   const write: Action = { type: "WriteRecord", record: { ...record, initializedAt: record.initializedAt ?? view.now, dueAt } };
   // The command that waits for this claim can go on.
-  const wake: Action = { type: "Wake", wakeUp: { kind: "disruption", cluster: record.cluster, reason: `${record.name} is up` } };
+  const wake: Action = {
+    type: "Wake",
+    wakeUp: { kind: "disruption", cluster: record.cluster, cause: "ReplacementReady", detail: record.name },
+  };
   return { actions: record.commandId === undefined ? [write] : [write, wake] };
 }
 

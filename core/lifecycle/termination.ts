@@ -1,3 +1,4 @@
+import { lineOf } from "../announcements/log-events.ts";
 import { parseDuration } from "../lib/duration.ts";
 import { conditionOf, fromRfc3339, isTrue, rfc3339 } from "../model/conditions.ts";
 import { DISRUPTED_TAINT, EXCLUDE_BALANCERS, NODE_POOL, TERMINATION_FINALIZER, TERMINATION_TIMESTAMP, ZONE } from "../model/labels.ts";
@@ -5,7 +6,7 @@ import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { PublishedEvent } from "../ports/kubernetes.ts";
-import { NODES_WENT, SETTLE_MS } from "../signals/signal.ts";
+import { SETTLE_MS } from "../signals/signal.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
 import { metricLabels, writeConditions } from "./claim-status.ts";
 import { withDisruptedTaint } from "./disrupted-taint.ts";
@@ -47,7 +48,7 @@ export function terminate(view: ClaimView, record: NodeClaimRecord): Step {
   if (node !== undefined) return freeNode(view, node, record);
   if (claim !== undefined && !isDoneWith(claim)) return freeClaim(view, claim, record);
   // The budget that this node used is free again.
-  const wakeUp = { kind: "disruption", cluster: record.cluster, reason: NODES_WENT, delayMs: SETTLE_MS } as const;
+  const wakeUp = { kind: "disruption", cluster: record.cluster, cause: "NodesRemoved", delayMs: SETTLE_MS } as const;
   return {
     actions: [
       { type: "Wake", wakeUp },
@@ -104,7 +105,7 @@ function drainNode(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim | 
     return {
       actions: [
         { type: "WriteNode", node: tainted },
-        { type: "Log", level: "info", message: "tainted node", fields },
+        { type: "Log", ...lineOf("tainted node", fields) },
       ],
       again: true,
     };
@@ -195,7 +196,7 @@ function freeNode(view: ClaimView, node: Node, record: NodeClaimRecord): Step {
   return {
     actions: [
       { type: "WriteNode", node: { ...node, metadata } },
-      { type: "Log", level: "info", message: "deleted node", fields: { Node: { name: node.metadata.name } } },
+      { type: "Log", ...lineOf("deleted node", { Node: { name: node.metadata.name } }) },
       { type: "Count", metric: "nodes_terminated_total", labels: { nodepool, zone: node.metadata.labels?.[ZONE] ?? "" } },
       ...observe(view, "nodes_termination_duration_seconds", nodepool, node.metadata.deletionTimestamp),
       ...observe(view, "nodes_lifetime_duration_seconds", nodepool, node.metadata.creationTimestamp),
@@ -213,9 +214,7 @@ function freeClaim(view: ClaimView, claim: NodeClaim, record: NodeClaimRecord): 
       { type: "WriteClaim", claim: { ...claim, metadata }, metadata: true, status: false },
       {
         type: "Log",
-        level: "info",
-        message: "deleted nodeclaim",
-        fields: { ...machineFields(record), reason: record.terminating?.reason },
+        ...lineOf("deleted nodeclaim", { ...machineFields(record), reason: record.terminating?.reason }),
       },
       { type: "Count", metric: "nodeclaims_terminated_total", labels },
       ...observe(view, "nodeclaims_termination_duration_seconds", labels["nodepool"], claim.metadata.deletionTimestamp),

@@ -1,7 +1,9 @@
 import type { PlannedNodeClaim } from "./plan.ts";
 
+/** Why nodes are disrupted: the reason that NodePool budgets name. */
 export type DisruptionReason = "Empty" | "Underutilized" | "Drifted";
 
+/** A node that a command disrupts, as it was when the command was decided. */
 export interface CommandCandidate {
   readonly nodeClaim: string;
   readonly node: string;
@@ -9,32 +11,51 @@ export interface CommandCandidate {
   readonly instanceType: string;
   readonly capacityType: string;
   readonly zone: string;
+  /** USD. */
   readonly pricePerHour: number;
-  /** "namespace/name" of the pods that must move. */
+  /** "namespace/name" of the pods that must be rescheduled. */
   readonly pods: readonly string[];
 }
 
 /**
- * A disruption decision, written before anything is done about it.
- * Validating → (15 s, still right) → Replacing → (all replacements initialized) → Deleting → gone; or rolled back.
+ * A disruption command as it is stored, before anything is done. `planDisruption` decides it, `advanceCommand` executes
+ * it step by step, and the record is removed at the end.
+ *
+ *     Validating -> (15 s, still valid) -> Replacing -> (all replacements initialized) -> Deleting -> removed
+ *     Replacing -> (a replacement failed) -> RollingBack -> removed
+ *
+ * A command without replacements skips Replacing.
  */
 export interface CommandRecord {
   readonly cluster: string;
   readonly id: string;
+  /** Raised by each write; a write names the version that it read. */
   readonly version: number;
   readonly method: "emptiness" | "drift" | "multi" | "single" | "expiration";
   readonly reason: DisruptionReason;
   readonly decision: "delete" | "replace";
   readonly candidates: readonly CommandCandidate[];
   readonly replacements: readonly PlannedNodeClaim[];
-  /** "namespace/name" of pods that are meant for nodes that stay, to the names of their NodeClaims: nobody else is promised that room. */
+  /** Pods that move to existing nodes: "namespace/name" to the NodeClaim's name. No other decision uses that room. */
   readonly destinations?: Readonly<Record<string, string>>;
   /** Names of the replacement claims, set when they are written. */
   readonly replacementClaims: readonly string[];
+  /** USD. */
   readonly savingsPerHour: number;
   readonly phase: "Validating" | "Replacing" | "Deleting" | "RollingBack";
+  /** Milliseconds since the epoch. */
   readonly createdAt: number;
-  /** When the phase was entered, ms. */
+  /** When the phase began, ms since the epoch. */
   readonly since: number;
+  /** When the next step is due, ms since the epoch. */
   readonly dueAt: number;
+}
+
+/**
+ * NodeClaims that commands under way are about to remove: their pods are planned as if pending. A command that is being
+ * validated or rolled back does not count, because pods of a node that stays would get a second node.
+ */
+export function disruptingClaims(commands: readonly CommandRecord[]): ReadonlySet<string> {
+  const removing = commands.filter(({ phase }) => phase === "Replacing" || phase === "Deleting");
+  return new Set(removing.flatMap(({ candidates }) => candidates.map(({ nodeClaim }) => nodeClaim)));
 }

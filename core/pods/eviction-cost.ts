@@ -13,3 +13,11 @@ export function evictionCost(pod: Pod): number {
   const cost = 1 + deletionCost(pod) / 2 ** 27 + (pod.spec.priority ?? 0) / 2 ** 25;
   return Math.min(10, Math.max(-10, cost));
 }
+
+/**
+ * What disrupting a node with these reschedulable pods costs, without a unit: 1 for the node, plus each pod's eviction
+ * cost where it is positive (karpenter: pkg/controllers/disruption/types.go, computeRescheduleDisruptionCost).
+ */
+export function rescheduleDisruptionCost(reschedulable: readonly Pod[]): number {
+  return reschedulable.reduce((sum, pod) => sum + Math.max(0, evictionCost(pod)), 1);
+}

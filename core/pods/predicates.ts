@@ -46,6 +46,11 @@ export function isActive(pod: Pod): boolean {
   return !isTerminal(pod) && !isTerminating(pod);
 }
 
+/** Until when (ms) an active pod's do-not-disrupt annotation holds its node; Infinity for ever, undefined when it does not. */
+export function holdsNodeUntil(pod: Pod, now: number): number | undefined {
+  return isActive(pod) ? doNotDisruptUntil(pod, now) : undefined;
+}
+
 /** More than a minute past the time by which it should have gone. `now` in ms. */
 export function isStuck(pod: Pod, now: number): boolean {
   return isTerminating(pod) && now - fromRfc3339(pod.metadata.deletionTimestamp) > STUCK_AFTER_MS;

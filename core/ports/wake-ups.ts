@@ -1,18 +1,34 @@
-/** "Look at this soon": the only thing that events carry (architecture.md, idea 1). */
+import type { WakeUpReason } from "./wake-up-causes.ts";
+
+/**
+ * "Look at this soon": the only thing that events carry. The function that is woken reads the present state itself, so
+ * a wake-up may be lost, late, doubled or folded with an equal one.
+ *
+ *     { kind: "provision", cluster: "prod", cause: "NodePoolReady", detail: "default" }
+ *     { kind: "claim", cluster: "prod", claim: "default-x7k2p", delayMs: 5_000 }
+ */
 export type WakeUp =
-  | { readonly kind: "provision"; readonly cluster: string; readonly reason: string }
-  | { readonly kind: "disruption"; readonly cluster: string; readonly reason: string; readonly delayMs?: number }
-  | { readonly kind: "catalog"; readonly cluster: string; readonly reason: string; readonly delayMs?: number }
+  | CausedBy<"provision">
+  | (CausedBy<"disruption"> & { readonly delayMs?: number })
+  | (CausedBy<"catalog"> & { readonly delayMs?: number })
   | {
       readonly kind: "claim";
       readonly cluster: string;
       readonly claim: string;
       readonly delayMs?: number;
-      /** The record's dueAt that this wake-up was made for; when the record has another by then, somebody else looks after it and this one is dropped. */
+      /**
+       * The `dueAt` of the record that this wake-up was made for. A record with another `dueAt` has been reconciled
+       * since, and has a wake-up of its own: this one is dropped.
+       */
       readonly dueAt?: number;
     };
 
-/** Asks for later work. Delays are at most 15 minutes (a queue's limit): who is woken looks at the clock and asks again. Equal wake-ups may fold into one. */
+type CausedBy<K extends "provision" | "disruption" | "catalog"> = WakeUpReason<K> & { readonly kind: K; readonly cluster: string };
+
+/**
+ * Asks for later work. Delays are at most 15 minutes, a queue's limit: the function that is woken looks at the clock
+ * and asks again. Equal wake-ups may be folded into one.
+ */
 export interface WakeUps {
   wake(wakeUps: readonly WakeUp[]): Promise<void>;
 }

@@ -1,6 +1,13 @@
+import type { WakeUpReason } from "../ports/wake-up-causes.ts";
 import type { WakeUp } from "../ports/wake-ups.ts";
 
-/** What an audit record or an admission request tells: a doorbell, not data. */
+/**
+ * That something changed in the cluster, as an audit record or an admission request reports it. It rings; it carries no
+ * data.
+ *
+ * In: records and requests as the API server writes them, of any shape. Out: wake-ups. Nothing here may rely on a body
+ * being complete, and nothing may be decided from one: the function that is woken reads the cluster itself.
+ */
 export type Signal =
   | { readonly kind: "pod-unschedulable"; readonly pod: string }
   | { readonly kind: "pod-moved"; readonly pod: string }
@@ -9,18 +16,15 @@ export type Signal =
   | { readonly kind: "pool-or-class-changed"; readonly name: string }
   | { readonly kind: "buffer-changed"; readonly name: string };
 
-/** Pods and nodes come and go in swarms; disruption looks once at what has become of them, so long after the first. */
+/**
+ * Delay of wake-ups whose cause swarms (core/ports/wake-up-causes.ts), in milliseconds: pods and nodes change many at a
+ * time, and one disruption pass this long after the first change serves all of them.
+ */
 export const SETTLE_MS = 5_000;
-/** Reasons of wake-ups, as logs show them. */
-export const PODS_MOVED = "pods came or went";
-export const NODES_WENT = "nodes went";
-
-/** Reasons of wake-ups that come in swarms and are asked for with a delay of SETTLE_MS. */
-export const SWARMS: ReadonlySet<string> = new Set([PODS_MOVED, NODES_WENT]);
 
 /**
- * The wake-ups that signals amount to, each once, whatever their number. A node's claim is found by its instance, which is a look-up: `claimOf`
- * gives the claims that were found, by provider id.
+ * The wake-ups that signals call for, each once, however many signals call for it. A node's NodeClaim is found by its
+ * instance, which is a look-up: `claimOf` has the names of the NodeClaims that were found, by provider id.
  */
 export function wakeUpsFor(cluster: string, signals: readonly Signal[], claimOf: ReadonlyMap<string, string>): readonly WakeUp[] {
   const pods = new Set(signals.flatMap((signal) => (signal.kind === "pod-unschedulable" ? [signal.pod] : [])));
@@ -34,12 +38,15 @@ export function wakeUpsFor(cluster: string, signals: readonly Signal[], claimOf:
     }),
   );
   const buffers = signals.flatMap((signal) => (signal.kind === "buffer-changed" ? [signal.name] : []));
-  // One plan is made for both; pods are what somebody waits for.
-  const unplanned = pods.size > 0 ? `${pods.size} pod(s) unschedulable` : buffers[0] && `${buffers[0]} changed`;
+  // One plan is made for both. The pods name its cause because they are what users wait for.
+  const unplanned: readonly WakeUpReason<"provision">[] =
+    pods.size > 0
+      ? [{ cause: "PodsUnschedulable", detail: String(pods.size) }]
+      : buffers.slice(0, 1).map((detail) => ({ cause: "BufferChanged", detail }));
   return [
-    ...(unplanned ? [{ kind: "provision", cluster, reason: unplanned } as const] : []),
-    ...(changed.length > 0 ? [{ kind: "catalog", cluster, reason: `${changed[0]} changed` } as const] : []),
+    ...unplanned.map((reason) => ({ kind: "provision", cluster, ...reason }) as const),
+    ...(changed[0] ? [{ kind: "catalog", cluster, cause: "ObjectChanged", detail: changed[0] } as const] : []),
     ...[...claims].sort().map((claim) => ({ kind: "claim", cluster, claim }) as const),
-    ...(moved ? [{ kind: "disruption", cluster, reason: PODS_MOVED, delayMs: SETTLE_MS } as const] : []),
+    ...(moved ? [{ kind: "disruption", cluster, cause: "PodsMoved", delayMs: SETTLE_MS } as const] : []),
   ];
 }

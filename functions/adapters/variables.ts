@@ -1,53 +1,76 @@
 import * as z from "zod/mini";
 import { parseDuration } from "../../core/lib/duration.ts";
 
-/** Readers of environment variables (config.ts): each has a default, takes an empty text for none, and refuses a bad one with a sentence. */
+/**
+ * What a variable's text means, or what is wrong with the text: the rest of a sentence that begins with the variable's
+ * name.
+ */
+export type Read<T> = { readonly value: T } | { readonly problem: string };
 
-/** A variable with a default, whose text `read` turns into a value; undefined from `read` means that the text is bad. */
-export function setting<T>(fallback: T, wanted: string, read: (text: string) => T | undefined) {
+/** Reads the text of an environment variable. */
+export type Reader<T> = (text: string) => Read<T>;
+
+/** The schema of a variable: `fallback` is read in place of a variable that is not set or empty. */
+export function variable<T>(read: Reader<T>, fallback: string) {
   return z.pipe(
     z._default(z.string(), ""),
-    z.transform((text: string, context) => {
-      if (text === "") {
-        return fallback;
-      }
-      const value = read(text);
-      if (value === undefined) {
-        context.issues.push({ code: "custom", input: text, message: `set it to ${wanted}, not ${JSON.stringify(text)}` });
-        return z.NEVER;
-      }
-      return value;
+    z.transform((text: string, context): T => {
+      const result = read(text === "" ? fallback : text);
+      if ("value" in result) return result.value;
+      context.issues.push({ code: "custom", input: text, message: result.problem });
+      return z.NEVER;
     }),
   );
 }
 
-export const oneOf = <const T extends readonly string[]>(values: T, fallback: T[number]) =>
-  setting<T[number]>(fallback, values.join(" or "), (text) => values.find((value) => value === text));
+/** The schema of a variable that may be absent: undefined when it is not set or empty. */
+export function optionalVariable<T>(read: Reader<T>) {
+  return variable<T | undefined>((text) => (text === "" ? { value: undefined } : read(text)), "");
+}
 
-/** A number with a least value. */
-export const atLeast = (least: number, fallback: number, whole: boolean) =>
-  setting(fallback, `a ${whole ? "whole " : ""}number of ${least} or more`, (text) => {
-    const value = Number(text);
-    return text.trim() !== "" && Number.isFinite(value) && value >= least && (!whole || Number.isInteger(value)) ? value : undefined;
+/** A reader of values that one phrase describes; undefined from `read` means that the text is not such a value. */
+export function readerOf<T>(wanted: string, read: (text: string) => T | undefined): Reader<T> {
+  return (text) => {
+    const value = read(text);
+    return value === undefined ? { problem: `set it to ${wanted}, not ${JSON.stringify(text)}` } : { value };
+  };
+}
+
+export const matching = (wanted: string, pattern: RegExp) => readerOf(wanted, (text) => (pattern.test(text) ? text : undefined));
+
+export const oneOf = <const T extends readonly string[]>(...values: T) =>
+  readerOf<T[number]>(values.join(" or "), (text) => values.find((value) => value === text));
+
+const numberFrom = (least: number, text: string): number | undefined => {
+  const value = Number(text);
+  return text.trim() !== "" && Number.isFinite(value) && value >= least ? value : undefined;
+};
+
+export const numberOf = (least: number) => readerOf(`a number of ${least} or more`, (text) => numberFrom(least, text));
+
+export const wholeNumberOf = (least: number) =>
+  readerOf(`a whole number of ${least} or more`, (text) => {
+    const value = numberFrom(least, text);
+    return Number.isInteger(value) ? value : undefined;
   });
 
-export const bool = (fallback: boolean) =>
-  setting(fallback, "true or false", (text) => (text === "true" || text === "false" ? text === "true" : undefined));
+export const bool = readerOf("true or false", (text) => (text === "true" || text === "false" ? text === "true" : undefined));
 
-/** Milliseconds of a Go duration within bounds that are written likewise. */
-export const duration = (fallbackMs: number, least: string, most: string) =>
-  setting(fallbackMs, `a duration from ${least} to ${most}, such as 1m30s`, (text) => {
+/** Milliseconds of a Go duration within bounds, which are Go durations too. */
+export const duration = (least: string, most: string) =>
+  readerOf(`a duration from ${least} to ${most}, such as 1m30s`, (text) => {
     const ms = parseDuration(text) ?? Number.NaN;
     return ms >= (parseDuration(least) ?? 0) && ms <= (parseDuration(most) ?? 0) ? ms : undefined;
   });
 
-/** Milliseconds of a Go duration above 0; undefined for the word "none". In a wrapper, since undefined from `read` means that the text is bad. */
-export const durationOrNone = (fallbackMs: number) =>
-  z.pipe(
-    setting<{ readonly ms: number | undefined }>({ ms: fallbackMs }, 'a duration above 0 such as 24h or 1h30m, or "none"', (text) => {
-      if (text === "none") return { ms: undefined };
-      const ms = parseDuration(text);
-      return ms !== undefined && ms > 0 ? { ms } : undefined;
-    }),
-    z.transform(({ ms }: { readonly ms: number | undefined }) => ms),
-  );
+const aboveZero = readerOf('a duration above 0 such as 24h or 1h30m, or "none"', (text) => {
+  const ms = parseDuration(text);
+  return ms !== undefined && ms > 0 ? { ms } : undefined;
+});
+
+/** Milliseconds of a Go duration above 0; undefined for the word "none". */
+export const durationOrNone: Reader<number | undefined> = (text) => {
+  if (text === "none") return { value: undefined };
+  const result = aboveZero(text);
+  return "value" in result ? { value: result.value.ms } : result;
+};

@@ -36,7 +36,7 @@ export async function listen(event: { readonly awslogs?: { readonly data?: strin
   }
   const delivery = unpack(data, deps.log);
   if (delivery === undefined) {
-    await deps.wakeUps.wake(deps.clusters.map((cluster) => ({ kind: "provision", cluster, reason: "audit delivery could not be read" })));
+    await deps.wakeUps.wake(deps.clusters.map((cluster) => ({ kind: "provision", cluster, cause: "AuditUnreadable" })));
     return;
   }
   if (delivery.messageType !== "DATA_MESSAGE") return;

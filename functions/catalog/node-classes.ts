@@ -54,7 +54,7 @@ export async function refreshNodeClass(
     written = await ignoreConflictOrGone(kubernetes.updateStatus("EC2NodeClass", { ...current, status }));
     if (written === undefined) return now();
     if (isTrue(status.conditions, "Ready") && !isTrue(current.status?.conditions, "Ready")) {
-      await deps.wakeUps.wake([{ kind: "provision", cluster: cluster.name, reason: `EC2NodeClass ${current.metadata.name} is ready` }]);
+      await deps.wakeUps.wake([{ kind: "provision", cluster: cluster.name, cause: "NodeClassReady", detail: current.metadata.name }]);
     }
   }
   // Remembered only after the write: a run that is killed before it must resolve the parts again.

@@ -48,5 +48,5 @@ export async function refreshNodeOverlay(
   // The write of another run wakes the next pass.
   if ((await ignoreConflictOrGone(kubernetes.updateStatus("NodeOverlay", { ...overlay, status }))) === undefined) return;
   if (verdict.outcome !== "Applied") log.error("nodeoverlay is not applied", { NodeOverlay: { name }, error: explainVerdict(verdict) });
-  await wakeUps.wake([{ kind: "provision", cluster: cluster.name, reason: `NodeOverlay ${name} changed` }]);
+  await wakeUps.wake([{ kind: "provision", cluster: cluster.name, cause: "NodeOverlayChanged", detail: name }]);
 }

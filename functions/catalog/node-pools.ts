@@ -37,7 +37,7 @@ async function refreshOnce(pool: NodePool, context: PoolContext, deps: CatalogDe
   if (canonicalJson(status) === canonicalJson(current.status ?? {})) return;
   await kubernetes.updateStatus("NodePool", { ...current, status });
   if (isTrue(status.conditions, "Ready") && isNews(current)) {
-    await wakeUps.wake([{ kind: "provision", cluster: cluster.name, reason: `NodePool ${pool.metadata.name} is ready` }]);
+    await wakeUps.wake([{ kind: "provision", cluster: cluster.name, cause: "NodePoolReady", detail: pool.metadata.name }]);
   }
 }
 

@@ -5,10 +5,12 @@ import { heal } from "../../core/disruption/command/marking.ts";
 import { simulateWithSolve } from "../../core/disruption/consolidation/simulate.ts";
 import { planDisruption } from "../../core/disruption/plan.ts";
 import { podEvents } from "../../core/disruption/reports/pod-events.ts";
+import { reportOf } from "../../core/disruption/reports/report-of.ts";
 import { driftedClaims } from "../../core/drift/drifted-claims.ts";
 import type { CommandRecord } from "../../core/model/command-record.ts";
 import type { Lease } from "../../core/model/lease.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
+import { reasonText, type WakeUpReason } from "../../core/ports/wake-up-causes.ts";
 import { type MakeTrial, makeConsolidationTrial } from "../../core/scheduling/make-trial.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type ClusterState, readClusterState } from "../shared/cluster-state.ts";
@@ -36,7 +38,7 @@ const MAX_SEARCH_MS = 10_000;
  * most one new command. A new command is only stored; it is validated again after 15 s, in a later pass, before
  * anything is done.
  */
-export async function disrupt(reason: string, deps: ClusterDeps): Promise<void> {
+export async function disrupt(reason: WakeUpReason<"disruption">, deps: ClusterDeps): Promise<void> {
   const wakeTimes: number[] = [];
   const decided = await withLease(deps, async (lease) => {
     const before = await readClusterState(deps);
@@ -67,25 +69,25 @@ export async function disrupt(reason: string, deps: ClusterDeps): Promise<void> 
       await deps.store.createCommand(lease, plan.command);
       deps.log.debug("decided on a disruption, to be validated", {
         controller: "disruption",
-        reason,
+        reason: reasonText("disruption", reason),
         method: plan.command.method,
         "command-id": plan.command.id,
       });
     }
     if (plan.nextDueAt !== undefined) wakeTimes.push(plan.nextDueAt);
     if (state.headroom.length > 0) wakeTimes.push(deps.now() + BUFFER_PERIOD_MS);
-    if (plan.lacksRoom)
-      await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, reason: "room of CapacityBuffers is taken" }]);
+    if (plan.lacksRoom) await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, cause: "BufferRoomTaken" }]);
+    const report = reportOf(plan);
     // CloudWatch charges for each metric in each hour in which it gets a value, and a cluster without nodes has nothing
     // to report.
-    const gauges = state.snapshot.nodeClaims.length > 0 ? plan.gauges : [];
+    const gauges = state.snapshot.nodeClaims.length > 0 ? report.gauges : [];
     for (const { metric, labels, value } of gauges) deps.metrics.gauge(metric, labels, value);
-    for (const { metric, labels, value } of plan.counts) deps.metrics.count(metric, labels, value);
-    for (const { metric, labels, value } of plan.observations) deps.metrics.observe(metric, labels, value);
+    for (const { metric, labels, value } of report.counts) deps.metrics.count(metric, labels, value);
+    for (const { metric, labels, value } of report.observations) deps.metrics.observe(metric, labels, value);
     deps.metrics.observe("voluntary_disruption_decision_evaluation_duration_seconds", {}, (deps.now() - began) / 1_000);
     const drifted = driftedClaims({ ...state, records, now: deps.now() });
     await mirrorConditions(state.snapshot.nodeClaims, { records, consolidatable: plan.consolidatable, drifted }, deps);
-    for (const { event, windowMs } of plan.events) await publishOnce(event, deps, windowMs);
+    for (const { event, windowMs } of report.events) await publishOnce(event, deps, windowMs);
   });
   if (!decided) wakeTimes.push(deps.now() + 2_000);
   await sleepUntil(wakeTimes, deps);
@@ -169,5 +171,5 @@ async function sleepUntil(times: readonly number[], { cluster, store, wakeUps, n
   if (at > now() + SWEEP_MS) return;
   const second = Math.ceil(at / 1_000);
   if (!(await store.isFirstWithin(cluster.name, `disruption-at/${second}`, now(), 2 * SWEEP_MS))) return;
-  await wakeUps.wake([{ kind: "disruption", cluster: cluster.name, reason: "due", delayMs: at - now() }]);
+  await wakeUps.wake([{ kind: "disruption", cluster: cluster.name, cause: "Due", delayMs: at - now() }]);
 }

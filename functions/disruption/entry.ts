@@ -2,27 +2,30 @@
 // Out: commands and intents in the store, taints, conditions, Kubernetes events, metrics. core/disruption decides; the
 // lifecycle function drains and terminates.
 
-import { SETTLE_MS, SWARMS } from "../../core/signals/signal.ts";
+import { WAKE_UP_CAUSES, type WakeUpReason } from "../../core/ports/wake-up-causes.ts";
+import { SETTLE_MS } from "../../core/signals/signal.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type EntryDeps, entry } from "../shared/cluster-entry.ts";
 import { disrupt } from "./disrupt.ts";
 
-/** Wake-ups for when something is due, and the sweep. */
+/** Entry of the disruption function: wake-ups of its queue, and the sweep. */
 export const disruptionEntry = (deps: EntryDeps) =>
   entry(
     {
       onWakeUp: async (wakeUp, cluster) => {
-        const reason = "reason" in wakeUp ? wakeUp.reason : wakeUp.kind;
-        if (!SWARMS.has(reason) || (await isFirstOfSwarm(cluster))) await disrupt(reason, cluster);
+        const reason: WakeUpReason<"disruption"> = wakeUp.kind === "disruption" ? wakeUp : { cause: "Unknown", detail: wakeUp.kind };
+        const { swarms } = WAKE_UP_CAUSES.disruption[reason.cause];
+        if (!swarms || (await isFirstOfSwarm(cluster))) await disrupt(reason, cluster);
       },
-      onSchedule: (_event, cluster) => disrupt("sweep", cluster),
+      onSchedule: (_event, cluster) => disrupt({ cause: "Sweep" }, cluster),
     },
     deps,
   );
 
 /**
- * Each pod that comes or goes rings by itself, and each node that goes; one look serves all that rang about then. None is missed: a ring is heard
- * SETTLE_MS after what it tells of, and the pass that stands for it began less than that before.
+ * Whether no other wake-up of the swarm has been served within SETTLE_MS / 2. Each pod that is bound or deleted, and
+ * each node that is removed, sends a wake-up of its own; one pass serves all of them. No change is missed: a wake-up
+ * arrives SETTLE_MS after its change, and the pass that stands for it began less than SETTLE_MS before.
  */
 function isFirstOfSwarm({ cluster, store, now }: ClusterDeps): Promise<boolean> {
   const span = SETTLE_MS / 2;

@@ -1,8 +1,12 @@
 import type { DisruptionSettings } from "../../core/disruption/settings.ts";
 import type { Settings } from "../shared/cluster-deps.ts";
 
-/** What of a cluster's settings disruption is decided by. */
-export function disruptionSettings(cluster: string, settings: Settings): DisruptionSettings {
-  const { spotToSpotConsolidation, staticCapacity, consolidationHorizonMs: horizonMs, podMoveCost } = settings;
-  return { cluster, spotToSpotConsolidation, staticCapacity, horizonMs, podMoveCost };
+type Read = Omit<DisruptionSettings, "cluster">;
+
+/**
+ * A cluster's settings as disruption reads them. Does not compile when disruption reads one that no row of the table
+ * gives.
+ */
+export function disruptionSettings(cluster: string, settings: Pick<Settings, keyof Read>): DisruptionSettings {
+  return { ...settings, cluster };
 }

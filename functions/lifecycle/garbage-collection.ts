@@ -1,3 +1,4 @@
+import { logEvent } from "../../core/announcements/log-events.ts";
 import { type Inventory, isAlive, orphanInstances, ownerlessNodes, withoutMachine } from "../../core/lifecycle/garbage-collection.ts";
 import { withoutFinalizer } from "../../core/lifecycle/registration.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
@@ -62,7 +63,7 @@ async function collectNodes(inventory: Inventory, { kubernetes, log }: Lifecycle
       const metadata = { ...node.metadata, finalizers: withoutFinalizer(finalizers) };
       await ignoreConflictOrGone(kubernetes.update("Node", { ...node, metadata }));
     }
-    log.info("garbage collected node", { controller: "node.garbagecollection", Node: { name }, "provider-id": node.spec.providerID });
+    logEvent(log, "garbage collected node", { controller: "node.garbagecollection", Node: { name }, "provider-id": node.spec.providerID });
   }
 }
 

@@ -1,3 +1,4 @@
+import { logEvent } from "../../core/announcements/log-events.ts";
 import { CAPACITY_TYPE, NODE_POOL } from "../../core/model/labels.ts";
 import type { Node } from "../../core/model/node.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
@@ -25,7 +26,7 @@ export async function repair(nodes: readonly Node[], claims: readonly NodeClaim[
 async function replace({ claim, node, condition }: Repair, deps: LifecycleDeps): Promise<void> {
   const { name, labels } = claim.metadata;
   if (!(await terminateClaim(name, "unhealthy", deps, deps.now()))) return;
-  deps.log.info("deleting unhealthy node", { ...claimLogFields(name), Node: { name: node.metadata.name }, condition });
+  logEvent(deps.log, "deleting unhealthy node", { ...claimLogFields(name), Node: { name: node.metadata.name }, condition });
   deps.metrics.count("nodeclaims_unhealthy_disrupted_total", {
     condition: condition.replaceAll(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase(),
     nodepool: labels?.[NODE_POOL] ?? "",

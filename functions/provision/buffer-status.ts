@@ -7,8 +7,8 @@ import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 
 /**
- * Writes the result of a run into the status of each CapacityBuffer (`kubectl get cb`), only when it has changed. A
- * CapacityBuffer that was changed or deleted meanwhile is left to the run that this change wakes.
+ * Writes into each CapacityBuffer's status how the plan serves it (`kubectl get cb`), when the status changes. A
+ * CapacityBuffer that was changed or deleted meanwhile is left to the run that its change wakes.
  */
 export async function writeBufferStatus(
   headroom: readonly Headroom[],

@@ -2,27 +2,28 @@
 // Out: intents (NodeClaim records) in the store, Kubernetes events, wake-ups of the lifecycle. It launches nothing and
 // writes no NodeClaim.
 
+import type { WakeUpReason } from "../../core/ports/wake-up-causes.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type EntryDeps, entry } from "../shared/cluster-entry.ts";
 import { provision } from "./provision.ts";
 import { keepReplicas } from "./static.ts";
 
 /**
- * Wake-ups of the FIFO queue, and the sweep, which finds pending pods and static NodePools even with every event source
- * off.
+ * Entry of the provision function: wake-ups of the FIFO queue, and the sweep, which finds pods and static NodePools
+ * without any event.
  */
 export const provisionEntry = (deps: EntryDeps) =>
   entry(
     {
-      onWakeUp: (wakeUp, cluster) => plan("reason" in wakeUp ? wakeUp.reason : wakeUp.kind, cluster),
-      onSchedule: (_event, cluster) => plan("sweep", cluster),
+      onWakeUp: (wakeUp, cluster) => plan(wakeUp.kind === "provision" ? wakeUp : { cause: "Unknown", detail: wakeUp.kind }, cluster),
+      onSchedule: (_event, cluster) => plan({ cause: "Sweep" }, cluster),
       inOrder: true,
     },
     deps,
   );
 
-/** Pending pods first, because users wait for them; static NodePools after them. */
-async function plan(reason: string, cluster: ClusterDeps): Promise<void> {
+/** Plans for pods before it counts replicas, because users wait for pods. */
+async function plan(reason: WakeUpReason<"provision">, cluster: ClusterDeps): Promise<void> {
   await provision(reason, cluster);
   await keepReplicas(cluster);
 }

@@ -1,3 +1,4 @@
+import { logEvent } from "../../core/announcements/log-events.ts";
 import { realPart } from "../../core/capacity-buffers/real-part.ts";
 import { conditionOf, fromRfc3339 } from "../../core/model/conditions.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
@@ -5,6 +6,7 @@ import type { Plan, PlannedNodeClaim } from "../../core/model/plan.ts";
 import type { Pod } from "../../core/model/pod.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { podKey } from "../../core/pods/predicates.ts";
+import { putOff, reasonText, WAKE_UP_CAUSES, type WakeUpReason } from "../../core/ports/wake-up-causes.ts";
 import { intentFor } from "../../core/provisioning/intent.ts";
 import { nomineesOf } from "../../core/provisioning/nominees.ts";
 import { pendingPods, solve } from "../../core/scheduling/solve.ts";
@@ -15,10 +17,11 @@ import { publishOnce } from "../shared/publish-once.ts";
 import { writeBufferStatus } from "./buffer-status.ts";
 
 /**
- * Finds machines for the pods that fit nowhere: reads the cluster, plans, writes the intents, and has each claim looked after. It launches nothing
- * itself. A kill after the intents are written costs nothing but time: the sweep wakes claims that are overdue.
+ * Plans nodes for the pods that fit on none: reads the cluster, plans, writes a record of intent for each NodeClaim,
+ * and wakes the lifecycle for it. It launches nothing itself. A kill after the records are written costs only time,
+ * because the lifecycle's sweep takes up records that are overdue.
  */
-export async function provision(reason: string, deps: ClusterDeps): Promise<void> {
+export async function provision(reason: WakeUpReason<"provision">, deps: ClusterDeps): Promise<void> {
   let published: (() => Promise<void>) | undefined;
   const decided = await withLease(deps, async (lease) => {
     const began = deps.now();
@@ -31,13 +34,13 @@ export async function provision(reason: string, deps: ClusterDeps): Promise<void
       return;
     }
     if (areStillComing(reason, pending, began, deps.settings)) {
-      await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, reason: PODS_ARE_COMING }]);
+      await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, cause: "PodsComing" }]);
       return;
     }
     deps.log.debug("computing scheduling decision for provisionable pod(s)", {
       controller: "provisioner",
       "pending-pods": pending.length,
-      reason,
+      reason: reasonText("provision", reason),
     });
     const plan = solve(snapshot, deps.settings);
     const records = intentsOf(plan, snapshot, deps);
@@ -49,28 +52,31 @@ export async function provision(reason: string, deps: ClusterDeps): Promise<void
       await writeBufferStatus(headroom, plan, snapshot, deps);
     };
   });
-  // Nobody needs to wait for the cluster's lease while people are told.
+  // Events and statuses are written after the lease is released, so that no other decision waits for them.
   await published?.();
   if (!decided) {
-    // Said once, however often it is put off: a holder that was killed keeps the lease for half a minute.
-    const putOff = reason.endsWith(ANOTHER_DECISION) ? reason : `${reason}${ANOTHER_DECISION}`;
-    await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, reason: putOff }]);
+    await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, ...putOff(reason) }]);
   }
 }
 
 const NOTHING: Plan = { newNodeClaims: [], existingNodes: [], podErrors: {} };
-const ANOTHER_DECISION = "; another decision was under way";
-const PODS_ARE_COMING = "pods are coming";
 
 /** The API server stamps conditions with whole seconds. */
 const STAMP_MS = 1_000;
 
 /**
- * Wake-ups that pods cause are held back by the queue for BATCH_IDLE_DURATION, so that one plan serves all pods of a Deployment. One that comes for
- * another reason has not waited: when it finds pods that have only just turned up, it lets those wait too (batching window, scheduling.md §1).
+ * The batching window: whether pods have only just become pending, and more of them may follow. The queue holds
+ * wake-ups that pods cause back for BATCH_IDLE_DURATION, so that one plan serves all pods of a Deployment. For any
+ * other cause the window of pods that have only just become pending is still open, and the plan waits, at most
+ * BATCH_MAX_DURATION from the oldest pod on.
  */
-function areStillComing(reason: string, pending: readonly Pod[], now: number, { batchIdleMs, batchMaxMs }: Settings): boolean {
-  if (reason === PODS_ARE_COMING || reason.includes("unschedulable")) return false;
+function areStillComing(
+  { cause }: WakeUpReason<"provision">,
+  pending: readonly Pod[],
+  now: number,
+  { batchIdleMs, batchMaxMs }: Settings,
+): boolean {
+  if (WAKE_UP_CAUSES.provision[cause].isWindowOver) return false;
   const ages = pending.flatMap(({ spec, status }) => {
     const since = fromRfc3339(conditionOf(status?.conditions, "PodScheduled")?.lastTransitionTime);
     return spec.nodeName === undefined && !Number.isNaN(since) ? [now - since] : [];
@@ -90,7 +96,10 @@ function intentsOf(plan: Plan, snapshot: Snapshot, { cluster, now, newId }: Clus
   });
 }
 
-/** The lines of scheduling.md §13. */
+/**
+ * Writes the log lines and metrics of a plan, in Karpenter's words (karpenter:
+ * pkg/controllers/provisioning/scheduling/scheduler.go, Results.Record).
+ */
 function report(plan: Plan, records: readonly NodeClaimRecord[], snapshot: Snapshot, deps: ClusterDeps, tookMs: number): void {
   const { pods: pending, virtual } = pendingPods(snapshot);
   const real = realPart(plan, virtual);
@@ -103,11 +112,11 @@ function report(plan: Plan, records: readonly NodeClaimRecord[], snapshot: Snaps
   const onNodes = real.existingNodes.filter(({ pods }) => pods.length > 0);
   if (onNodes.length > 0) {
     const pods = onNodes.reduce((sum, node) => sum + node.pods.length, 0);
-    log.info("computed unready node(s) will fit pod(s)", { nodes: onNodes.length, pods });
+    logEvent(log, "computed unready node(s) will fit pod(s)", { nodes: onNodes.length, pods });
   }
   records.forEach((record, index) => {
     const planned = plan.newNodeClaims[index] as PlannedNodeClaim;
-    log.info("created nodeclaim", {
+    logEvent(log, "created nodeclaim", {
       NodePool: { name: record.nodePool },
       NodeClaim: { name: record.name },
       requests: planned.requests,
@@ -115,14 +124,15 @@ function report(plan: Plan, records: readonly NodeClaimRecord[], snapshot: Snaps
       "price-per-hour": planned.pricePerHour,
     });
   });
-  for (const [pod, error] of Object.entries(real.podErrors)) log.error("could not schedule pod", { Pod: pod, error });
-  // Room for later is looked after each minute: a metric that says nothing of pods would cost all the same.
+  for (const [pod, error] of Object.entries(real.podErrors)) logEvent(log, "could not schedule pod", { Pod: pod, error });
+  // Plans for CapacityBuffers alone are made every minute: a metric that says nothing of pods would cost as much as one
+  // that does.
   if (pending.length === 0 && records.length === 0) return;
   deps.metrics.gauge("scheduler_unschedulable_pods_count", { controller: "provisioner" }, Object.keys(real.podErrors).length);
   deps.metrics.observe("scheduler_scheduling_duration_seconds", { controller: "provisioner" }, tookMs / 1_000);
 }
 
-/** The first five by name, and how many more. */
+/** The first five names, and how many more there are. */
 export function andOthers(names: readonly string[]): string {
   const more = names.length - 5;
   return `${names.slice(0, 5).join(", ")}${more > 0 ? ` and ${more} other(s)` : ""}`;
@@ -130,7 +140,7 @@ export function andOthers(names: readonly string[]): string {
 
 const FAILED_WINDOW_MS = 5 * 60_000;
 
-/** Tells people, in `kubectl describe pod`, what becomes of each pod. */
+/** Publishes on each pod, for `kubectl describe pod`, where it should be scheduled or why it cannot be. */
 async function tellPods(plan: Plan, records: readonly NodeClaimRecord[], snapshot: Snapshot, deps: ClusterDeps): Promise<void> {
   const byKey = new Map(snapshot.pods.map((pod) => [podKey(pod), pod]));
   const events = [
@@ -145,7 +155,8 @@ async function tellPods(plan: Plan, records: readonly NodeClaimRecord[], snapsho
     reason: "FailedScheduling",
     message: `Failed to schedule pod, ${error}`,
   }));
-  // An event is two calls; a large plan must not spend its time telling about itself (upstream: 5 a second, burst 10).
+  // An event is two calls: the number bounds the time that a large plan spends on events. Karpenter bounds them by 5 a
+  // second, burst 10.
   for (const { pod, ...event } of [...failures.slice(0, MOST_EVENTS), ...events.slice(0, MOST_EVENTS)]) {
     const metadata = byKey.get(pod)?.metadata;
     if (metadata) await publishOnce({ ...event, about: { kind: "Pod", metadata } }, deps, FAILED_WINDOW_MS);

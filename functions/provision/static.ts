@@ -1,3 +1,4 @@
+import { logEvent } from "../../core/announcements/log-events.ts";
 import { viewCluster } from "../../core/disruption/cluster/view.ts";
 import type { Lease } from "../../core/model/lease.ts";
 import { intentFor } from "../../core/provisioning/intent.ts";
@@ -11,9 +12,9 @@ import { withLease } from "../shared/lease.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";
 
 /**
- * Keeps static NodePools at their `replicas` (feature gate StaticCapacity): writes intents for missing nodes and
- * terminates surplus ones. Usually there is nothing to do, which costs a few lists and no lease. A kill only costs
- * time: the next sweep counts again.
+ * Keeps static NodePools at their `replicas` (gate StaticCapacity): writes records of intent for missing NodeClaims,
+ * and terminates surplus NodeClaims. Most often there is nothing to do, which costs a few lists and no lease. A kill
+ * costs only time, because the next sweep counts again.
  */
 export async function keepReplicas(deps: ClusterDeps): Promise<void> {
   if (!deps.settings.staticCapacity) return;
@@ -27,10 +28,10 @@ export async function keepReplicas(deps: ClusterDeps): Promise<void> {
       if (change.remove > 0) await shrink(change, state, deps);
     }
   });
-  if (!decided) await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, reason: "replicas wait for another decision" }]);
+  if (!decided) await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, cause: "ReplicasPutOff" }]);
 }
 
-/** What there is to do, as read without the lease; it is counted again under the lease before anything is written. */
+/** The changes that seem due, read without the lease: under the lease they are counted again. */
 async function pendingChanges({ cluster, kubernetes, store }: ClusterDeps): Promise<readonly ReplicaChange[]> {
   const pools = await kubernetes.list("NodePool");
   if (!pools.some(isStatic)) return [];
@@ -52,7 +53,7 @@ async function addNodes(change: ReplicaChange, { snapshot }: ClusterState, lease
   }
   const facts = { cluster: deps.cluster.name, now: deps.now(), reason: "provisioned", podUids: [], instanceTypes } as const;
   const records = Array.from({ length: add }, () => intentFor(planned.ok, nodePool, { ...facts, id: deps.newId() }));
-  deps.log.info("provisioning nodeclaims to satisfy replica count", { ...fieldsOf(change), "provision-count": add });
+  logEvent(deps.log, "provisioning nodeclaims to satisfy replica count", { ...fieldsOf(change), "provision-count": add });
   await deps.store.writeIntents(lease, records);
   await deps.wakeUps.wake(records.map(({ name }) => ({ kind: "claim", cluster: deps.cluster.name, claim: name })));
 }
@@ -61,7 +62,7 @@ async function shrink(change: ReplicaChange, { snapshot, records, commands }: Cl
   const { nodePool, remove } = change;
   const view = viewCluster({ snapshot, records, commands, now: deps.now() });
   const { active = [] } = countReplicas({ claims: snapshot.nodeClaims, records, commands }).get(nodePool.metadata.name) ?? {};
-  deps.log.info("deprovisioning nodeclaims to satisfy replica count", { ...fieldsOf(change), "deprovision-count": remove });
+  logEvent(deps.log, "deprovisioning nodeclaims to satisfy replica count", { ...fieldsOf(change), "deprovision-count": remove });
   for (const name of chooseSurplus(view, active, remove)) await terminateClaim(name, "deleted", deps);
 }
 

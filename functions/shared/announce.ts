@@ -4,27 +4,28 @@ import type { Log, LogFields } from "../../core/ports/log.ts";
 import { printable } from "../adapters/log.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 
-/** For stacks that announce nothing: with it no line is even looked at. */
+/** The announcements of a stack that has no event bus. `withAnnouncements` then leaves the log as it is. */
 export const noAnnouncements: Announcements = { announce: async () => {} };
 
-/** A pod that fits nowhere is planned for each minute: it is told once in this time. */
+/** One cause of a recurring event is announced once in this time, although provisioning logs it every minute. */
 const RECURRING_MS = 60 * 60_000;
 
-/** The rest of a flood is in the log. */
-const MOST = 100;
+/** Announcements of one run. The log has those beyond; no benchmark has tuned the number. */
+const MAX_ANNOUNCEMENTS = 100;
 
 type AnnouncingDeps = Pick<ClusterDeps, "cluster" | "log" | "store" | "announcements" | "now">;
 
 /**
- * Does `work`, and announces afterwards what its log lines say became of nodes and pods, in their order. Last, so that it delays nothing; also when the
- * work fails, since what was logged was done.
+ * Does `work`, and afterwards announces the events (core/announcements/log-events.ts) that it logged, in their order.
+ * The announcements are sent last, so that they delay nothing, and also when the work fails, because what was logged
+ * was done.
  */
 export async function withAnnouncements<D extends AnnouncingDeps>(deps: D, work: (deps: D) => Promise<void>): Promise<void> {
   if (deps.announcements === noAnnouncements) return work(deps);
   const collected: Announcement[] = [];
   const hear = (message: string, fields: LogFields): void => {
     const announcement = announcementOf({ message, fields, at: deps.now() }, deps.cluster.name);
-    // Secrets stay out of it as they stay out of the log.
+    // Secrets are left out, as the log leaves them out.
     if (announcement) collected.push({ ...announcement, detail: printable(announcement.detail) as Announcement["detail"] });
   };
   try {
@@ -34,7 +35,7 @@ export async function withAnnouncements<D extends AnnouncingDeps>(deps: D, work:
   }
 }
 
-/** The same log, whose lines for people are heard by `hear` too. */
+/** The same log; `hear` is called with each info and error line too, with the fields that the log carries. */
 function teeLog(log: Log, hear: (message: string, fields: LogFields) => void, carried: LogFields = {}): Log {
   const both =
     (level: "info" | "error") =>
@@ -51,16 +52,16 @@ function teeLog(log: Log, hear: (message: string, fields: LogFields) => void, ca
 }
 
 async function tell(collected: readonly Announcement[], { cluster, log, store, announcements, now }: AnnouncingDeps): Promise<void> {
-  if (collected.length > MOST) log.debug("leaving out announcements", { count: collected.length - MOST });
+  if (collected.length > MAX_ANNOUNCEMENTS) log.debug("leaving out announcements", { count: collected.length - MAX_ANNOUNCEMENTS });
   const isNews = async ({ kind, detail }: Announcement): Promise<boolean> =>
     !isRecurring(kind) || store.isFirstWithin(cluster.name, `announced/${String(detail["id"])}`, now(), RECURRING_MS);
   try {
-    const candidates = collected.slice(0, MOST);
+    const candidates = collected.slice(0, MAX_ANNOUNCEMENTS);
     const news = await Promise.all(candidates.map(isNews));
     const published = candidates.filter((_, i) => news[i]);
     if (published.length > 0) await announcements.announce(published);
   } catch (error) {
-    // Whatever the work came to stands.
+    // The work is done or has failed by now: an announcement must not change its outcome.
     log.error("announcing failed", { error });
   }
 }

@@ -1,7 +1,7 @@
 import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
 import type { Signal } from "../../core/signals/signal.ts";
 
-/** NodeClaim names by provider ID, for those nodes of `signals` whose NodeClaims have a record in the store. */
+/** Names of NodeClaims by provider id, for the nodes that signals are about, as far as this product launched them. */
 export async function claimsByProviderId(
   signals: readonly Signal[],
   store: Pick<NodeClaimStore, "byInstance">,

@@ -23,13 +23,16 @@ export interface EntryDeps<D extends ClusterDeps = ClusterDeps> {
 export interface Entry<D extends ClusterDeps> {
   /** Handles a wake-up of one cluster. */
   readonly onWakeUp: (wakeUp: WakeUp, deps: D) => Promise<void>;
-  /** Runs for each cluster when a schedule fires. */
+  /** Handles an event of a schedule, once for each cluster. */
   readonly onSchedule: (event: ScheduleEvent, deps: D) => Promise<void>;
-  /** True for a FIFO queue, which keeps the order of a cluster's messages. */
+  /**
+   * For a FIFO queue: after a message that failed, those behind it are left too, so that a cluster's messages keep
+   * their order.
+   */
   readonly inOrder?: boolean;
 }
 
-/** The body of a function that a queue of wake-ups and a schedule invoke. Lambda and the lab run the same one. */
+/** The body of a function that a queue of wake-ups and a schedule start: the same in Lambda and in the lab. */
 export function entry<D extends ClusterDeps>({ onWakeUp, onSchedule, inOrder = false }: Entry<D>, deps: EntryDeps<D>) {
   return async (event: SQSEvent | ScheduleEvent): Promise<SQSBatchResponse | undefined> => {
     if (!("Records" in event)) {
@@ -47,7 +50,7 @@ export function entry<D extends ClusterDeps>({ onWakeUp, onSchedule, inOrder = f
   };
 }
 
-/** A failure in one cluster does not keep the schedule from the others; the next run tries that cluster again. */
+/** A cluster that fails must not keep the sweep from the other clusters; the next sweep tries again. */
 async function scheduled<D extends ClusterDeps>(
   cluster: string,
   event: ScheduleEvent,

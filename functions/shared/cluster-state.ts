@@ -17,10 +17,7 @@ import type { ClusterDeps } from "./cluster-deps.ts";
 import { instanceTypesFor } from "./instance-types.ts";
 import { overlaidTypes } from "./overlaid-types.ts";
 
-/**
- * What a decision reads: the cluster as it is, the records of what the autoscaler does about it, and what can be
- * launched.
- */
+/** What a decision reads: the cluster as it is, the records of intent, and the instance types that can be launched. */
 export interface ClusterState {
   readonly snapshot: Snapshot;
   readonly records: readonly NodeClaimRecord[];
@@ -30,16 +27,13 @@ export interface ClusterState {
   readonly headroom: readonly Headroom[];
 }
 
-/** The ports that a cluster state is read from; it can write nothing. */
+/** The ports that the cluster state is read from; none of them can write. */
 export type ClusterStateDeps = Pick<ClusterDeps, "cluster" | "catalogue" | "settings" | "now"> & {
   readonly kubernetes: Pick<Kubernetes, "get" | "list">;
   readonly store: Pick<NodeClaimStore, "list" | "commands" | "unavailable">;
 };
 
-/**
- * Reads the cluster state for one decision. Commands under way already count: their room is taken, their nodes are
- * leaving.
- */
+/** Reads the state of a cluster for one decision. */
 export async function readClusterState(deps: ClusterStateDeps): Promise<ClusterState> {
   const { cluster, kubernetes, store, settings } = deps;
   const now = deps.now();
@@ -60,7 +54,7 @@ export async function readClusterState(deps: ClusterStateDeps): Promise<ClusterS
       instanceTypesFor(catalogue, nodeClass, unavailable, settings, heldReservations(known)),
   });
   const { instanceTypes } = overlays.length > 0 ? overlaidTypes(overlays, snapshot.nodePools, snapshot.instanceTypes) : snapshot;
-  // The record of a NodeClaim is marked as terminating before its custom resource is deleted.
+  // The record of a NodeClaim is marked as terminating before the NodeClaim is deleted.
   const going = records.flatMap(({ name, terminating }) => (terminating ? [name] : []));
   const disrupting = new Set([...snapshot.disrupting, ...going]);
   const spread = (pods: readonly Pod[]) => (sources ? withDefaultConstraints(pods, constraints, sources) : pods);

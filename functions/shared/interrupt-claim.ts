@@ -1,3 +1,4 @@
+import { logEvent } from "../../core/announcements/log-events.ts";
 import { CONSEQUENCES } from "../../core/interruption/consequence.ts";
 import type { InterruptionKind } from "../../core/interruption/parse.ts";
 import { machineFields } from "../../core/lifecycle/machine-fields.ts";
@@ -9,8 +10,8 @@ import { publishOnce } from "./publish-once.ts";
 import { terminateClaim } from "./terminate-claim.ts";
 
 /**
- * Applies an interruption to the NodeClaim that it names: marks its offering as unavailable, terminates the NodeClaim
- * (which plans replacements at once), and publishes events. A NodeClaim that is terminating already stays as it is.
+ * Carries out an interruption of one NodeClaim: marks its offering as unavailable, terminates the NodeClaim, so that
+ * its pods are planned for at once, and publishes events. A NodeClaim that is terminating already is left as it is.
  */
 export async function interruptClaim(record: NodeClaimRecord, kind: Exclude<InterruptionKind, "no_op">, deps: ClusterDeps): Promise<void> {
   const { cluster, store, log, now } = deps;
@@ -18,14 +19,14 @@ export async function interruptClaim(record: NodeClaimRecord, kind: Exclude<Inte
   if (soldOut !== undefined && record.instance) {
     const { instanceType, zone, reservationId } = record.instance;
     const expiresAt = now() + UNAVAILABLE_MS;
-    // When EC2 takes back reserved capacity, only that reservation is unavailable, not the type in the zone.
+    // An instance that is taken back from a reservation says only that this reservation has no room.
     const mark = soldOut === "reserved" && reservationId ? reservationMark(reservationId, expiresAt) : undefined;
     await store.markUnavailable(cluster.name, [mark ?? { instanceType, zone, capacityType: soldOut, expiresAt }]);
   }
   const deadline = action === "ForcefulTermination" ? now() : undefined;
   const ended = action !== "NoAction" && (await terminateClaim(record.name, kind, deps, deadline));
   if (ended) {
-    log.info("initiating delete from interruption message", {
+    logEvent(log, "initiating delete from interruption message", {
       controller: "interruption",
       messageKind: kind,
       NodeClaim: { name: record.name },

@@ -2,15 +2,15 @@ import type { Lease } from "../../core/model/lease.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 
 /**
- * Longer than a decision takes, and as short as possible: the cluster of a holder that was killed makes no decision for
- * this long.
+ * Longer than a decision takes, and short enough to wait for: a holder that was killed blocks its cluster for this
+ * long.
  */
 const TTL_MS = 30_000;
 
 /**
- * Runs `decide` while holding the cluster's lease, so that at most one decision runs at a time. Returns false when
- * another invocation holds the lease: try again later. Each write carries the lease's token, so a holder that has
- * outlived its lease is refused.
+ * Runs `decide` under the cluster's lease, so that one function at a time decides for the cluster. False, without a
+ * run, while another function holds the lease: ask again later. Each write carries the lease's token, so that a holder
+ * whose lease has expired is refused.
  */
 export async function withLease(
   { cluster, store, now, newId }: Pick<ClusterDeps, "cluster" | "store" | "now" | "newId">,

@@ -7,10 +7,10 @@ import { ignoreConflict, retryOnConflict } from "./optimistic.ts";
 const MAX_TRIES = 5;
 
 /**
- * Marks a NodeClaim's record as terminating, with the reason, and wakes the lifecycle, which does the rest, and the
- * planner, so that pods that must move get room at once. With a `deadline` (ms since the epoch) the node is removed by
- * force at that time, even if it was already terminating with more time. Returns false when there was nothing to
- * change. Throws ConflictError when others keep writing the record.
+ * Marks a NodeClaim's record as terminating, with the reason, and wakes the lifecycle, which does the rest, and
+ * provisioning, which plans for the pods that must move. At the deadline (ms since the epoch), if given, the NodeClaim
+ * is terminated by force, even if it was terminating before with more time. False when there was nothing to change.
+ * Throws ConflictError when others keep writing the record.
  */
 export async function terminateClaim(
   name: string,
@@ -20,7 +20,7 @@ export async function terminateClaim(
 ): Promise<boolean> {
   const wakeUp = [
     { kind: "claim", cluster: cluster.name, claim: name },
-    { kind: "provision", cluster: cluster.name, reason: `${reason} ${name}` },
+    { kind: "provision", cluster: cluster.name, cause: "NodeClaimTerminating", detail: `${reason} ${name}` },
   ] as const;
   const write = async (): Promise<boolean> => {
     const record = await store.get(cluster.name, name);
@@ -28,7 +28,7 @@ export async function terminateClaim(
     const { terminating } = record;
     const hasten = deadline !== undefined && deadline < (terminating?.deadline ?? Number.POSITIVE_INFINITY);
     if (terminating && !hasten) {
-      // An earlier invocation may have written it and been killed before it sent the wake-up.
+      // An earlier run may have written this and been killed before its wake-up.
       await wakeUps.wake(wakeUp);
       return false;
     }
@@ -43,8 +43,8 @@ export async function terminateClaim(
 }
 
 /**
- * Marks this version of a record as terminating and counts the termination. Sends no wake-up. Throws ConflictError when
- * a later version has been written.
+ * Marks one version of a NodeClaim's record as terminating, and counts it. Sends no wake-up. Throws ConflictError when
+ * the record has a later version.
  */
 export async function writeTermination(
   record: NodeClaimRecord,

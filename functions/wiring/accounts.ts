@@ -5,7 +5,7 @@ import type { Base } from "./base.ts";
 
 /** The AWS account of a cluster. */
 export interface Account {
-  /** Twelve digits; undefined for the functions' own account. */
+  /** Twelve digits; undefined for the account of the functions. */
   readonly id?: string;
   readonly credentials: CredentialSource;
 }
@@ -13,8 +13,8 @@ export interface Account {
 export type AccountOf = (cluster: ClusterConfig) => Account;
 
 /**
- * The credentials that reach a cluster: the functions' own, or those of the role that the cluster names. They are
- * fetched on first use and shared by all clusters of the role.
+ * The account and credentials that reach a cluster: the functions' own, or those of the role that the cluster names.
+ * The role is assumed at its first use, and its credentials are shared by all clusters that name it.
  */
 export function wireAccounts({ config, controller }: Pick<Base, "config" | "controller">): AccountOf {
   const credentials = defaultProvider();
@@ -37,7 +37,10 @@ export function wireAccounts({ config, controller }: Pick<Base, "config" | "cont
   };
 }
 
-/** Memoizes `make` per account: clients keep their connections, sources keep what they have read. */
+/**
+ * Makes one `T` for each account, at its first use, and keeps it, because clients keep connections and sources keep
+ * what they have read.
+ */
 export function perAccount<T>(accountOf: AccountOf, make: (account: Account) => T): (cluster: ClusterConfig) => T {
   const made = new Map<Account, T>();
   return (cluster) => {

@@ -1,7 +1,3 @@
-// The composition root: makes adapters from the environment and hands them to the functions as ports. In: environment
-// variables. Out: the deps of each function's entry. It is imported by handlers and by the CLI's commands for real
-// clusters, never by a function's other files, and it decides nothing.
-
 import { sqsWakeUps } from "../adapters/aws/wake-up-queue.ts";
 import { batchSeconds, type Config, parseConfig, type RequiredVariable } from "../adapters/config.ts";
 import { powertoolsLog } from "../adapters/log.ts";
@@ -9,9 +5,12 @@ import { emfMetrics } from "../adapters/metrics.ts";
 import { dynamoNodeClaimStore } from "../adapters/store/dynamodb-store.ts";
 
 /**
- * The parts of every function: settings, the store, the queues, a log and metrics. They are made once, at cold start,
- * so that a bad deployment fails there with one sentence. No cluster is reached: the functions that need one add
- * wiring/clusters.ts, which costs 2 MB and 100 ms more.
+ * What every function has: settings, the store, the queues, a log and metrics. Made once, at cold start, so that a bad
+ * deployment fails there with one sentence. It reaches no cluster: functions that do add wiring/clusters.ts, which
+ * costs 2 MB and 100 ms more.
+ *
+ * In: the environment and the adapters. Out: the ports that handlers are given. No code outside of wiring/ chooses an
+ * adapter, and nothing is decided here.
  */
 export function wireBase(controller: string, required: readonly RequiredVariable[], environment = process.env) {
   const config: Config = parseConfig(environment, required);
@@ -23,7 +22,7 @@ export function wireBase(controller: string, required: readonly RequiredVariable
     log,
     now,
     store: dynamoNodeClaimStore({ tableName: config.tableName, clock: now }),
-    wakeUps: sqsWakeUps({ queues: config.queues, windowSeconds: batchSeconds(config), now }),
+    wakeUps: sqsWakeUps({ queues: config.queues, windowSeconds: batchSeconds(config.settings), now }),
     metrics: emfMetrics(),
     clusters: config.clusters.map(({ name }) => name),
   };

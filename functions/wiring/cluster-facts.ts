@@ -4,8 +4,8 @@ import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
 import type { ClusterConfig } from "../adapters/cluster-list.ts";
 
 /**
- * Descriptions of clusters by EKS, stored in the table: most cold starts then need one read instead of EKS's client,
- * its code and a call.
+ * Where EKS's descriptions of clusters are remembered: most cold starts then need one look-up in the table, and neither
+ * a call to EKS nor its client's code.
  */
 export interface FactsOptions {
   readonly store: Pick<NodeClaimStore, "getDocument" | "putDocument">;
@@ -15,20 +15,23 @@ export interface FactsOptions {
   readonly now: () => number;
 }
 
-/** How long a description is used. Endpoint and service network never change; the certificate authority rarely does. */
+/**
+ * How long a description is used. Endpoint and service network of a cluster never change, its certificate authority
+ * seldom does.
+ */
 const HOLDS_MS = 3_600_000;
 
 interface Remembered {
   readonly describedAt: number;
-  /** The settings that the facts were made with; other settings invalidate them. */
+  /** The settings that the description was made with; a description made with other settings is not used. */
   readonly config: Pick<ClusterConfig, "endpoint" | "caBundle" | "roleArn">;
   readonly facts: ClusterFacts;
 }
 
 /**
- * Reads what nodes need to join a cluster. An old description is asked for again, and used all the same when EKS cannot
- * be reached; a failure of the table only costs a call of EKS. Rejects when a cluster without a stored description
- * cannot be described.
+ * What nodes need to join a cluster. An old description is replaced, or used once more when EKS does not answer; a
+ * table that fails costs only a call to EKS. Rejects when EKS does not describe a cluster of which the table has no
+ * description.
  */
 export function clusterFacts({ store, describe, log, now }: FactsOptions): (cluster: ClusterConfig) => Promise<ClusterFacts> {
   return async (cluster) => {

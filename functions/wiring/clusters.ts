@@ -14,9 +14,8 @@ import { type Account, perAccount, wireAccounts } from "./accounts.ts";
 import type { Base } from "./base.ts";
 import { clusterFacts } from "./cluster-facts.ts";
 import { forDecision } from "./decision.ts";
-import { settingsOf } from "./settings.ts";
 
-/** About 300 MB of pods and nodes. */
+/** Objects in memory: some 300 MB of pods and nodes. No benchmark has tuned it. */
 const MAX_REMEMBERED = 100_000;
 
 interface Connected {
@@ -25,8 +24,9 @@ interface Connected {
 }
 
 /**
- * The deps of a cluster, made on first use and kept while the function is warm; each call starts a new decision
- * (decision.ts). A cluster whose description fails is described again at the next call.
+ * The ports of each cluster, made at their first use and kept while the function is warm; each call begins a decision
+ * (decision.ts). Undefined for a cluster that this stack does not serve. When a cluster's description fails, the call
+ * rejects and the next call tries again.
  */
 export function wireClusters(
   base: Base,
@@ -37,10 +37,10 @@ export function wireClusters(
   const catalogueOf = perAccount(accountOf, ({ id }) => catalogueSource(base.store, region, base.now, id));
   const known = new Map<string, Promise<Connected>>();
   const memory = listMemory(MAX_REMEMBERED);
-  const settings = settingsOf(base.config);
+  const { settings, kubeClientQps: qps, kubeClientBurst: burst } = base.config;
   const factsOf = clusterFacts({
     ...{ store: base.store, log: base.log, now: base.now },
-    // Imported on use: most cold starts find the description in the table.
+    // A file of its own, because most cold starts find the description in the table and need no client of EKS.
     describe: async (cluster) =>
       (await import("../adapters/aws/describe-cluster.ts")).describeCluster(cluster, accountOf(cluster).credentials, region),
   });
@@ -51,7 +51,7 @@ export function wireClusters(
     const token = eksToken({ cluster: cluster.name, region, credentials });
     const log = base.config.clusters.length > 1 ? base.log.with({ cluster: cluster.name }) : base.log;
     const connection = { server: cluster.endpoint, caData: cluster.caBundle, token };
-    const transport = paced(httpsTransport(connection), base.config.kubeClient);
+    const transport = paced(httpsTransport(connection), { qps, burst });
     const deps: ClusterDeps = {
       cluster,
       ...(account !== undefined && { account }),
@@ -77,7 +77,7 @@ export function wireClusters(
   };
 }
 
-/** The same, with ports to the cluster's account that only one function uses, such as its instances. */
+/** The same, with a port of the cluster's account that only one function has: its instances, or its offerings. */
 export function wireClustersWith<T extends object>(
   base: Base,
   announcements: Announcements,

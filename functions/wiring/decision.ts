@@ -5,15 +5,18 @@ import { provenFirst } from "../adapters/kubernetes/proven-first.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 
 const KUBERNETES_WRITES = ["create", "update", "updateStatus", "delete", "evict"] as const satisfies readonly (keyof Kubernetes)[];
-/** Leases, first sightings and unavailable offerings do not depend on what was read of the cluster. */
+/**
+ * Leases, `isFirstWithin` and marks of unavailable offerings are written at once, because they do not depend on what was
+ * read of the cluster.
+ */
 const STORE_WRITES = [
   ...(["writeIntents", "create", "update", "remove"] as const),
   ...(["createCommand", "updateCommand", "removeCommand"] as const),
 ] satisfies readonly (keyof NodeClaimStore)[];
 
 /**
- * The ports of one decision: lists come from the informer, and writes wait until what has been read is proven to be up
- * to date.
+ * The ports of one decision: its lists come from the informer, and its writes wait until it is certain
+ * that those lists were current.
  */
 export function forDecision<D extends Pick<ClusterDeps, "kubernetes" | "store">>(deps: D, { list, prove }: Readings): D {
   return {

@@ -1,4 +1,5 @@
 import type { WakeUp, WakeUps } from "../../core/ports/wake-ups.ts";
+import { wakeUpBody } from "../../functions/adapters/aws/wake-up-queue.ts";
 import { hash } from "./random.ts";
 import type { LabWorld } from "./world.ts";
 
@@ -192,10 +193,9 @@ export function simulatedWakeUps(world: LabWorld): SimulatedWakeUps {
   /** Wake-ups of one kind within a second are one. */
   const bucket = (cluster: string): string => `${cluster}-${Math.floor(world.clock.now() / 1_000)}`;
   const put = (wakeUp: WakeUp): void => {
-    const { delayMs = 0, ...rest } = { delayMs: 0, ...wakeUp };
-    const body = JSON.stringify(rest);
+    const body = wakeUpBody(wakeUp);
     // SQS counts in seconds; the real sender rounds up.
-    const delay = { delayMs: Math.ceil(delayMs / 1_000) * 1_000 };
+    const delay = { delayMs: Math.ceil(delayOf(wakeUp) / 1_000) * 1_000 };
     switch (wakeUp.kind) {
       case "provision":
         provision.send(body, { group: wakeUp.cluster, dedupId: bucket(wakeUp.cluster) });

@@ -9,9 +9,10 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { readScenario } from "../../cli/scenario/scenario.ts";
+import { karpenterTrails } from "../conformance/clusters/karpenter-trails.ts";
 import { type Account, replay } from "../conformance/clusters/replay.ts";
 import type { Trail } from "../conformance/clusters/trail.ts";
-import { buildOracle, karpenterTrails } from "../conformance/oracle/ask.ts";
+import { buildCommand } from "../go/build.ts";
 import { CLUSTER_FOLDER, clusterFile, clusterName, givenClusters, KIND_NAMES } from "./consolidate-clusters.ts";
 
 /** USD per hour that are no difference: sums of floats. */
@@ -76,7 +77,7 @@ let oracle: string | undefined;
 function askKarpenter(file: string): Trail {
   const path = join(CLUSTER_FOLDER, `${clusterName(file)}.karpenter-${limit}s.json`);
   if (existsSync(path)) return JSON.parse(readFileSync(path, "utf8"));
-  oracle ??= buildOracle();
+  oracle ??= buildCommand("oracle");
   const [trail] = karpenterTrails(oracle, [file], limit);
   if (trail === undefined) throw new Error(`${file}: Karpenter said nothing`);
   writeFileSync(path, JSON.stringify(trail));

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { withProjectNode } from "../e2e/support/paths.ts";
+import { eventually } from "../e2e/support/wait.ts";
 import { startRuntimeApi } from "./runtime-api.ts";
 
 /** One cold start and the first two invocations, in milliseconds. */
@@ -96,7 +97,11 @@ export async function coldStart({ interfaceClient, bundle, variables, event, dir
     };
     const firstInvoke = await invoke();
     const secondInvoke = await invoke();
-    const marks = marksIn(printed);
+    // What was printed comes by another way than the answer, and may come after it.
+    const marks = await eventually("the environment prints its times", () => {
+      const seen = marksIn(printed);
+      return "loaded" in seen && "memory" in seen ? seen : undefined;
+    });
     const { node = 0, began: imported = 0, evaluate = 0, wire = 0, loaded = 0, memory = 0 } = marks;
     return {
       ...{ init: ready - began, node, firstInvoke, secondInvoke },

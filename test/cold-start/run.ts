@@ -1,10 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, mkdtempSync, statSync } from "node:fs";
 import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type BundledCode, functionNames } from "../../infra/build.ts";
 import { startFakeAws } from "../e2e/fake-aws/fake-aws.ts";
 import { smallCatalogue } from "../e2e/fake-aws/small-catalogue.ts";
+import { removeDir } from "../e2e/support/child.ts";
 import { type ColdStart, coldStart } from "./environment.ts";
 import { installInterfaceClient } from "./interface-client.ts";
 import { markedBundle } from "./marked-bundle.ts";
@@ -58,7 +59,7 @@ try {
 } finally {
   await fake.close();
   await standIns.close();
-  rmSync(dir, { recursive: true, force: true });
+  removeDir(dir);
 }
 
 function print(measured: ReadonlyMap<string, readonly ColdStart[]>, bundles: ReadonlyMap<string, BundledCode>): void {

@@ -10,9 +10,9 @@ import { readScenario, scenarioToSnapshot } from "../../cli/scenario/scenario.ts
 import { poolBudgets } from "../../core/disruption/cluster/budget.ts";
 import { findCandidates } from "../../core/disruption/cluster/candidate.ts";
 import { viewCluster } from "../../core/disruption/cluster/view.ts";
-import { reasonOf } from "../../core/disruption/command/command.ts";
 import type { ConsolidationContext } from "../../core/disruption/consolidation/consolidation.ts";
 import type { Decision, Method } from "../../core/disruption/consolidation/decision.ts";
+import { reasonOf } from "../../core/disruption/consolidation/decision.ts";
 import { simulateWithSolve } from "../../core/disruption/consolidation/simulate.ts";
 import { drift } from "../../core/disruption/methods/drift.ts";
 import { emptiness } from "../../core/disruption/methods/emptiness.ts";
@@ -40,7 +40,7 @@ function runMethod(method: Method, snapshot: Snapshot): PlannedCommand | undefin
   const budgets = poolBudgets(view, reasonOf(method));
   const decide: Readonly<Record<Method, () => Decision>> = {
     emptiness: () => emptiness(candidates, budgets, snapshot.now),
-    drift: () => drift(view, candidates, budgets, simulateWithSolve),
+    drift: () => drift(context, candidates, budgets),
     multi: () => multiNode(context, candidates, budgets),
     single: () => singleNode(context, candidates, budgets),
   };

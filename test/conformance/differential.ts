@@ -1,5 +1,5 @@
 /**
- * Solves the scenarios of a folder and asks Karpenter itself about them (oracle/, Go): `node test/conformance/differential.ts FOLDER
+ * Solves the scenarios of a folder and asks Karpenter itself about them (test/go/cmd/oracle): `node test/conformance/differential.ts FOLDER
  * [NNN…] [--runs N] [--keep FOLDER]`. Karpenter's answers are kept as FOLDER/NNN.answers.json and read from there the next time. Exits 1
  * when we break a rule, leave a pod or pay more. --keep writes scenarios with their answers as generated.test.ts reads them.
  */
@@ -9,9 +9,9 @@ import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 import { solve } from "../../core/scheduling/solve.ts";
+import { buildCommand } from "../go/build.ts";
 import type { Json } from "../support/scheduling/judge-rules.ts";
 import { readScenario, scenarioToSnapshot } from "../support/scheduling/scenario.ts";
-import { buildOracle } from "./oracle/ask.ts";
 import { type Verdict, verdict } from "./verdict.ts";
 
 const USAGE = "usage: node test/conformance/differential.ts FOLDER [NNN…] [--runs N] [--keep FOLDER]";
@@ -24,7 +24,7 @@ const answersFile = (file: string): string => file.replace(/\.scenario\.json(\.g
 function askOracle(runs: string, files: readonly string[]): void {
   const unknown = files.filter((file) => !existsSync(answersFile(file)));
   if (unknown.length === 0) return;
-  const oracle = buildOracle();
+  const oracle = buildCommand("oracle");
   for (let i = 0; i < unknown.length; i += BATCH) {
     const lines = execFileSync(oracle, ["-runs", runs, ...unknown.slice(i, i + BATCH)], { encoding: "utf8", maxBuffer: 2 ** 30 });
     for (const line of lines.trimEnd().split("\n")) {

@@ -2,7 +2,7 @@ import type { PlannedCommand } from "../../cli/consolidate/consolidate.ts";
 import { findCandidates } from "../../core/disruption/cluster/candidate.ts";
 import { viewCluster } from "../../core/disruption/cluster/view.ts";
 import { simulateWithSolve } from "../../core/disruption/consolidation/simulate.ts";
-import { EXTRA_NODE } from "../../core/model/prices.ts";
+import { EXTRA_NODE_PRICE } from "../../core/model/prices.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { judge } from "../support/scheduling/check-plan.ts";
 import type { Json } from "../support/scheduling/judge-rules.ts";
@@ -23,7 +23,7 @@ export function brokenPlacement(raw: Json, snapshot: Snapshot, command: PlannedC
     extraPods,
     reservedMode: "fallback",
     settling: new Set(),
-    nodeHour: EXTRA_NODE,
+    nodeHour: EXTRA_NODE_PRICE,
   });
   const left = {
     ...raw,

@@ -1,13 +1,14 @@
 /**
- * Solves every scenario of a folder and asks two judges about the plans: kube-scheduler's own filters (kube-filters/, Go) and the judge in
+ * Solves every scenario of a folder and asks two judges about the plans: kube-scheduler's own filters (test/go/cmd/kube-filters) and the judge in
  * test/support. `node test/conformance/kube-judge.ts FOLDER [NNN…]`. Prints what they object to and a line of counts; exit code 1 on objections.
  */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { planToJson } from "../../cli/solve/solve.ts";
 import { solve } from "../../core/scheduling/solve.ts";
+import { buildCommand } from "../go/build.ts";
 import { brokenRules } from "../support/scheduling/check-plan.ts";
 import { readScenario, scenarioToSnapshot } from "../support/scheduling/scenario.ts";
 
@@ -25,15 +26,6 @@ interface Verdict {
 
 /** Objections printed per scenario and judge. */
 const SHOWN = 3;
-
-/** Builds the Go judge: seconds when the modules of test/e2e/cluster have been built on this machine, else some minutes. */
-function buildFilters(): string {
-  const source = join(import.meta.dirname, "kube-filters");
-  const binary = resolve(import.meta.dirname, "../../.cache/kube-filters");
-  mkdirSync(resolve(binary, ".."), { recursive: true });
-  execFileSync("go", ["build", "-o", binary, "."], { cwd: source, env: { ...process.env, CGO_ENABLED: "0" }, stdio: "inherit" });
-  return binary;
-}
 
 const [folder, ...chosen] = process.argv.slice(2);
 if (folder === undefined || !existsSync(folder)) {
@@ -63,7 +55,7 @@ try {
     placed += [...plan.newNodeClaims, ...plan.existingNodes].reduce((sum: number, place) => sum + place.pods.length, 0);
     left += Object.keys(plan.podErrors).length;
   }
-  const lines = execFileSync(buildFilters(), [resolve(folder), plans], { encoding: "utf8", maxBuffer: 2 ** 30 });
+  const lines = execFileSync(buildCommand("kube-filters"), [resolve(folder), plans], { encoding: "utf8", maxBuffer: 2 ** 30 });
   const verdicts = lines
     .trimEnd()
     .split("\n")

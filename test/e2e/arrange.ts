@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { gone } from "./observe.ts";
+import { gone, LONG } from "./observe.ts";
 import { CLUSTER, type E2eWorld } from "./world.ts";
 
 // What stories set up and clear away.
@@ -8,6 +8,9 @@ import { CLUSTER, type E2eWorld } from "./world.ts";
 const MANIFESTS = join(import.meta.dirname, "../../lab/stories");
 // biome-ignore lint/suspicious/noTemplateCurlyInString: the manifests carry this placeholder
 const CLUSTER_PLACEHOLDER = "${CLUSTER_NAME}";
+
+/** How long kubectl waits. */
+export const PATIENTLY = `--timeout=${LONG / 1_000}s`;
 
 /** A manifest of the lab's stories. */
 export const manifest = (name: string): string =>
@@ -27,7 +30,7 @@ export async function applyPool(world: E2eWorld, name: string, ...patches: reado
     world,
     patches.reduce((text, patch) => patch(text), manifest(name)),
   );
-  await world.cluster.kubectl("wait", "--for=condition=Ready", "nodepool/default", "--timeout=240s");
+  await world.cluster.kubectl("wait", "--for=condition=Ready", "nodepool/default", PATIENTLY);
 }
 
 export const quickly: Patch = (text) => text.replace("consolidateAfter: 1m", "consolidateAfter: 5s");
@@ -40,8 +43,8 @@ export const scale = (world: E2eWorld, deployment: string, replicas: number): Pr
 
 /** Takes away what stories of the default namespace made. */
 export async function reset(world: E2eWorld): Promise<void> {
-  await world.cluster.kubectl("delete", "deployments,pdb", "--all", "-n", "default", "--ignore-not-found");
-  await world.cluster.kubectl("delete", "nodepools", "--all", "--timeout=240s");
+  await world.cluster.kubectl("delete", "deployments,pdb", "--all", "-n", "default", "--ignore-not-found", PATIENTLY);
+  await world.cluster.kubectl("delete", "nodepools", "--all", PATIENTLY);
   await gone(world);
 }
 

@@ -1,13 +1,17 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { NODE_CLAIM_TAG } from "../../core/model/tags.ts";
 import type { FakeInstance } from "./fake-aws/world.ts";
+import { type GrowingLog, growingLog } from "./support/growing-log.ts";
 import { eventually } from "./support/wait.ts";
 import type { E2eWorld } from "./world.ts";
 
 // What stories look at: objects of the API server, machines, the audit log.
 
 export const MINUTE = 60_000;
+
+/** A bound for all that shall come, on a machine that does much else: it tells what never comes from what is late. How long it took is printed. */
+export const LONG = 15 * MINUTE;
 
 export interface Thing {
   readonly metadata: {
@@ -48,14 +52,15 @@ export function conditionTrue({ status }: Thing, type: string): boolean {
   return status?.conditions?.some((c) => c.type === type && c.status === "True") === true;
 }
 
-export async function running(world: E2eWorld, namespace: string, wanted: number, timeoutMs = 4 * MINUTE): Promise<readonly Thing[]> {
+export async function running(world: E2eWorld, namespace: string, wanted: number): Promise<readonly Thing[]> {
   return eventually(
     `${wanted} pods run`,
     async () => {
       const found = await pods(world, namespace);
-      return found.length === wanted && found.every(({ status }) => status?.phase === "Running") ? found : undefined;
+      if (found.length === wanted && found.every(({ status }) => status?.phase === "Running")) return found;
+      throw new Error(`there are ${found.map(({ metadata, status }) => `${metadata.name} ${status?.phase}`).join(", ") || "none"}`);
     },
-    { timeoutMs },
+    { timeoutMs: LONG },
   );
 }
 
@@ -68,17 +73,22 @@ export function alive(world: E2eWorld) {
 export const machinesOf = (world: E2eWorld, claim: string): readonly FakeInstance[] =>
   alive(world).filter(({ tags }) => tags.get(NODE_CLAIM_TAG) === claim);
 
-/** Waits until a claim's node is initialized; gives its one machine. */
-export async function initialized(world: E2eWorld, claim: string, timeoutMs = 6 * MINUTE): Promise<FakeInstance> {
+/** Waits until a condition of a claim is true. */
+export async function hasCondition(world: E2eWorld, claim: string, condition: string): Promise<void> {
   await eventually(
-    `NodeClaim ${claim} is initialized`,
+    `NodeClaim ${claim} has the condition ${condition}`,
     async () => {
       const found = (await list(world, "nodeclaims")).find(({ metadata }) => metadata.name === claim);
-      if (found !== undefined && conditionTrue(found, "Initialized")) return true;
+      if (found !== undefined && conditionTrue(found, condition)) return true;
       throw new Error(JSON.stringify(found?.status?.conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`)));
     },
-    { timeoutMs },
+    { timeoutMs: LONG },
   );
+}
+
+/** Waits until a claim's node is initialized; gives its one machine. */
+export async function initialized(world: E2eWorld, claim: string): Promise<FakeInstance> {
+  await hasCondition(world, claim, "Initialized");
   const [machine, ...others] = machinesOf(world, claim);
   if (machine === undefined || others.length > 0)
     throw new Error(`NodeClaim ${claim} has not one machine, but ${machinesOf(world, claim).length}`);
@@ -93,7 +103,7 @@ export const callsSince = ({ fake }: E2eWorld, after: number, action: string) =>
 export const lastCall = ({ fake }: E2eWorld): number => fake.state.calls.at(-1)?.number ?? 0;
 
 /** No node, no claim, no intent, no machine. */
-export async function gone(world: E2eWorld, timeoutMs = 6 * MINUTE): Promise<void> {
+export async function gone(world: E2eWorld): Promise<void> {
   await eventually(
     "nothing is left in EC2, the table or the API server",
     async () => {
@@ -103,7 +113,7 @@ export async function gone(world: E2eWorld, timeoutMs = 6 * MINUTE): Promise<voi
       if (left.length > 0) throw new Error(`there are ${left.join(" ")}`);
       return true;
     },
-    { timeoutMs },
+    { timeoutMs: LONG },
   );
 }
 
@@ -112,7 +122,12 @@ export async function leastReady(world: E2eWorld, during: () => Promise<void>): 
   let least = Number.POSITIVE_INFINITY;
   let watching = true;
   const watch = (async () => {
-    while (watching) least = Math.min(least, (await pods(world)).filter((pod) => conditionTrue(pod, "Ready")).length);
+    while (watching) {
+      // A look that the API server is too busy for tells nothing of the pods.
+      const found = await pods(world).catch(() => undefined);
+      if (found !== undefined) least = Math.min(least, found.filter((pod) => conditionTrue(pod, "Ready")).length);
+      await sleep(20);
+    }
   })();
   try {
     await during();
@@ -134,11 +149,21 @@ export interface AuditRecord {
   readonly responseObject?: Thing;
 }
 
-/** Records since a moment, oldest first; `matches` sees the text, since parsing all of it would take seconds. */
+const logs = new Map<string, GrowingLog>();
+
+function linesSince(path: string, from: number): readonly string[] {
+  const log = logs.get(path) ?? growingLog(path);
+  logs.set(path, log);
+  return log.linesSince(from);
+}
+
+/**
+ * Records since a moment, oldest first; `matches` sees the text, since parsing all of it would take seconds. The API server writes a record once it has
+ * answered, so what a story has just seen may come a little later: wait for it.
+ */
 export function auditRecords(world: E2eWorld, from: number, matches: (line: string) => boolean): readonly AuditRecord[] {
-  return readFileSync(world.cluster.auditLog, "utf8")
-    .split("\n")
-    .filter((line) => line !== "" && matches(line))
+  return linesSince(world.cluster.auditLog, from)
+    .filter(matches)
     .map((line) => JSON.parse(line) as AuditRecord)
     .filter(({ stageTimestamp }) => Date.parse(stageTimestamp) >= from);
 }
@@ -150,11 +175,9 @@ export function evictions(world: E2eWorld, from: number, code: 201 | 429): reado
   );
 }
 
-/** When the first TerminateInstances after so many calls came, ms since the epoch. */
-export function firstTermination(world: E2eWorld, callsBefore: number): number | undefined {
-  const call = world.fake.state.calls.slice(callsBefore).find(({ action }) => action === "TerminateInstances");
-  return call && new Date(call.time).getTime();
-}
+/** When the first TerminateInstances after the call of this number came, ms since the epoch. */
+export const firstTermination = (world: E2eWorld, after: number): number | undefined =>
+  callsSince(world, after, "TerminateInstances")[0]?.time;
 
 /** A line that a function has logged. */
 export interface LoggedLine {
@@ -162,10 +185,9 @@ export interface LoggedLine {
   readonly message: string;
 }
 
-/** Lines of the functions since a moment whose message begins so, oldest first. */
+/** Lines of the functions since a moment whose message begins so, oldest first. What a function does may show before what it says of it: wait for it. */
 export function functionLines({ dataDir }: E2eWorld, from: number, beginning: string): readonly LoggedLine[] {
-  return readFileSync(join(dataDir, "ministack.log"), "utf8")
-    .split("\n")
+  return linesSince(join(dataDir, "ministack.log"), from)
     .filter((line) => line.includes(`"message":${JSON.stringify(beginning).slice(0, -1)}`))
     .map((line) => JSON.parse(line.slice(line.indexOf("{"))) as LoggedLine)
     .filter(({ time }) => Date.parse(time) >= from);

@@ -21,10 +21,15 @@ export async function check(what: string, body: () => Promise<void>): Promise<vo
     passed++;
     console.log(`ok   ${what.padEnd(88)} ${((performance.now() - began) / 1_000).toFixed(1)} s`);
   } catch (error) {
-    failed++;
-    console.log(`FAIL ${what}\n     ${error instanceof Error ? error.message : String(error)}`);
+    failing(what, error);
     throw new CheckFailed(what);
   }
+}
+
+/** Counts and tells a failure. */
+export function failing(what: string, error: unknown): void {
+  failed++;
+  console.log(`FAIL ${what}\n     ${error instanceof Error ? error.message : String(error)}`);
 }
 
 /** A measured time, for the table at the end. */

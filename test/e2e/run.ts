@@ -1,7 +1,6 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { permissionReport, printPermissions } from "./iam/report.ts";
-import { CheckFailed, check, expect, report, startReport } from "./report.ts";
+import { CheckFailed, check, expect, failing, report, startReport } from "./report.ts";
 import { awsStory } from "./stories/aws.ts";
 import { replaceStory, spotToSpotStory } from "./stories/consolidation.ts";
 import { blockedDrainStory, deadlineStory } from "./stories/drain.ts";
@@ -9,6 +8,7 @@ import { floodStory } from "./stories/flood.ts";
 import { interruptionStory } from "./stories/interruption.ts";
 import { killStory } from "./stories/kills.ts";
 import { auditStory, notifyStory, sweepStory } from "./stories/sources.ts";
+import { wholeLines } from "./support/growing-log.ts";
 import { type E2eWorld, startWorld } from "./world.ts";
 
 // `npm run e2e [STORY…]`: nothing simulated but the machines. Prints a line a check, the figures, and `N passed, N failed` last.
@@ -36,19 +36,19 @@ try {
     if (wanted.length === 0 || wanted.includes(name)) await story(world);
   }
 } catch (error) {
-  if (!(error instanceof CheckFailed)) throw error;
+  if (!(error instanceof CheckFailed)) failing("what a story does between its checks", error);
   complete = false;
   console.log("The stories after this one are not played: they would find what it has left.");
 } finally {
   await checkPermissions(world, complete);
   const { failed } = report(performance.now() - began);
   if (failed > 0) {
-    const log = readFileSync(join(world.dataDir, "ministack.log"), "utf8").split("\n");
+    const log = wholeLines(join(world.dataDir, "ministack.log"));
     console.log(
-      `machines that did not boot: ${world.bootFailures.join("; ") || "none"}\nlast lines of the functions:\n${log.slice(-40).join("\n")}`,
+      `machines that did not boot: ${[...world.bootFailures].map(([id, why]) => `${id}: ${why}`).join("; ") || "none"}\nlast lines of the functions:\n${log.slice(-40).join("\n")}`,
     );
   }
-  await world.stop();
+  await world.stop().catch((error: unknown) => failing("everything stops", error));
   const { passed, failed: failures } = report();
   console.log(`${passed} passed, ${failures} failed`);
   process.exitCode = failures > 0 ? 1 : 0;

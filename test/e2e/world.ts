@@ -1,7 +1,8 @@
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
+import { setTimeout as sleep } from "node:timers/promises";
+import { DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { formatResources } from "../../core/model/quantity.ts";
 import { instanceTypesOf } from "../../core/offerings/instance-types.ts";
@@ -21,6 +22,7 @@ import { questionsOf } from "./iam/questions.ts";
 import { policiesByFunction } from "./iam/template-policies.ts";
 import { type AuditShipper, startAuditShipper } from "./support/audit-shipper.ts";
 import { awsJson } from "./support/aws-call.ts";
+import { removeDir } from "./support/child.ts";
 import { startCluster, type TestCluster } from "./support/cluster.ts";
 import { clusterIdentities, deployedFunctions, deployTemplate, readSynthesized } from "./support/deploy.ts";
 import { copyTables, type DynamoDbLocal, startDynamoDbLocal } from "./support/dynamodb-local.ts";
@@ -50,8 +52,8 @@ export interface E2eWorld {
   readonly outputs: Readonly<Record<string, string>>;
   /** What the functions asked of AWS, judged by their roles' policies: refused at once, and counted. */
   readonly permissions: Ledger;
-  /** What could not boot, and why: wrong user data shows here. */
-  readonly bootFailures: readonly string[];
+  /** What could not boot, by its id, and why: wrong user data shows here. */
+  readonly bootFailures: ReadonlyMap<string, string>;
   /** Sources of wake-ups beside the sweep, each switched by itself. */
   listenToAudit(): Promise<void>;
   stopListening(): Promise<void>;
@@ -64,9 +66,8 @@ export interface E2eWorld {
 }
 
 export async function startWorld(): Promise<E2eWorld> {
-  const dataDir = join(tmpdir(), `karpenter-serverless-e2e-${process.pid}`);
-  mkdirSync(dataDir, { recursive: true });
-  const bootFailures: string[] = [];
+  const dataDir = mkdtempSync(join(tmpdir(), "karpenter-serverless-e2e-"));
+  const bootFailures = new Map<string, string>();
   let cluster: TestCluster | undefined;
   const boot = bootstrap(bootFailures, () => cluster);
   const permissions = ledger();
@@ -75,6 +76,8 @@ export async function startWorld(): Promise<E2eWorld> {
     cluster: { name: CLUSTER, version: "1.36", serviceCidr: "10.96.0.0/16" },
     bootDelayMs: 1_000,
     terminateDelayMs: 1_000,
+    // EC2 gives two minutes. A busy machine may need more; the story prints how many it took.
+    noticeMs: 15 * 60_000,
     identify: (accessKey) => permissions.nameOf(accessKey) ?? accessKey,
     authorize(call, world) {
       const refusal = permissions.judge(call.accessKey, questionsOf(world, call));
@@ -85,7 +88,7 @@ export async function startWorld(): Promise<E2eWorld> {
       await cluster?.halt({ providerID: `aws:///${instance.zone}/${instance.id}` }).catch(() => {});
     },
     onEvent: async (event) => {
-      await putEvents(ministack, [event]).catch((error: unknown) => bootFailures.push(`PutEvents: ${String(error)}`));
+      await putEvents(ministack, [event]).catch((error: unknown) => bootFailures.set("PutEvents", String(error)));
     },
   });
   const dynamodb: DynamoDbLocal = await startDynamoDbLocal({ dataDir });
@@ -109,7 +112,7 @@ export async function startWorld(): Promise<E2eWorld> {
     drop: () => true,
   });
   await cluster.kubectl("apply", "--server-side", "-f", "-", { input: manifests({ cluster: CLUSTER }) });
-  await cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s");
+  await cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=300s");
   const table = new DynamoDBClient({
     endpoint: dynamodb.url,
     region: REGION,
@@ -152,20 +155,25 @@ export async function startWorld(): Promise<E2eWorld> {
     },
     putEvents: (events) => putEvents(ministack, events),
     async items(prefix) {
-      const { Items = [] } = await table.send(new ScanCommand({ TableName: STACK }));
-      return Items.filter(({ sk }) => sk?.S?.startsWith(prefix)).length;
+      // The catalogue alone may fill a page.
+      let found = 0;
+      for await (const { Items = [] } of paginateScan({ client: table }, { TableName: STACK, ProjectionExpression: "sk" })) {
+        found += Items.filter(({ sk }) => sk?.S?.startsWith(prefix)).length;
+      }
+      return found;
     },
     async stop() {
-      await stopShipper();
-      await gateway?.stop().catch(() => {});
-      await Promise.all([running.stop(), ministack.stop(), gate.stop(), dynamodb.stop(), fake.close()]);
-      rmSync(dataDir, { recursive: true, force: true });
+      // One that does not stop must not keep the others: the first failure is told when all have been asked.
+      const stopped = await Promise.allSettled([stopShipper(), gateway?.stop()]);
+      stopped.push(...(await Promise.allSettled([running.stop(), ministack.stop(), gate.stop(), dynamodb.stop(), fake.close()])));
+      removeDir(dataDir);
+      for (const outcome of stopped) if (outcome.status === "rejected") throw outcome.reason;
     },
   };
 }
 
 /** A machine that turns running reads its user data and joins by it, with what its type has. */
-function bootstrap(failures: string[], clusterNow: () => TestCluster | undefined) {
+function bootstrap(failures: Map<string, string>, clusterNow: () => TestCluster | undefined) {
   const catalogue = bundledCatalogue(REGION);
   const zones = catalogue.zones.map(({ name, zoneId }) => ({ id: name, zone: name, zoneID: zoneId }));
   const nodeClass = {
@@ -179,10 +187,13 @@ function bootstrap(failures: string[], clusterNow: () => TestCluster | undefined
   );
   return async (instance: FakeInstance): Promise<void> => {
     const type = types.get(instance.instanceType);
-    if (type === undefined) return;
+    if (type === undefined) {
+      failures.set(instance.id, `nobody knows what a ${instance.instanceType} has`);
+      return;
+    }
     const allocatable = formatResources(allocatableOf(type));
-    try {
-      await clusterNow()?.boot({
+    const tryToJoin = async (): Promise<unknown> =>
+      clusterNow()?.boot({
         instanceId: instance.id,
         zone: instance.zone,
         region: REGION,
@@ -196,8 +207,16 @@ function bootstrap(failures: string[], clusterNow: () => TestCluster | undefined
         userData: instance.userData,
         readyAfter: "1s",
       });
-    } catch (error) {
-      failures.push(`${instance.id}: ${error instanceof Error ? error.message : String(error)}`);
+    // A kubelet tries again for as long as its machine runs: its name may still belong to the Node of a machine that had its address before.
+    while (instance.state === "running") {
+      try {
+        await tryToJoin();
+        failures.delete(instance.id);
+        return;
+      } catch (error) {
+        failures.set(instance.id, error instanceof Error ? error.message : String(error));
+      }
+      await sleep(2_000, undefined, { ref: false });
     }
   };
 }

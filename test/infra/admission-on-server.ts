@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { manifests } from "../../infra/manifests.ts";
+import { removeDir } from "../e2e/support/child.ts";
 import { startCluster } from "../e2e/support/cluster.ts";
 import { benchOf, CLUSTER, eventually } from "./admission/bench.ts";
 import { startAdmissionHost } from "./admission/host.ts";
@@ -24,12 +25,12 @@ async function main(): Promise<void> {
   try {
     const host = await startAdmissionHost(cluster, TOKEN, dataDir);
     await cluster.kubectl("apply", "-f", "-", { input: oldNodePoolCrd() });
-    await cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=20s");
+    await cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=300s");
     const older = PUBLISHED_NODE_POOL.replace("name: default", "name: stored");
     await eventually(async () => cluster.kubectl("apply", "-f", "-", { input: older }));
     const text = manifests({ cluster: CLUSTER, admissionUrl: host.url, admissionToken: TOKEN, caBundle: cluster.caData });
     await cluster.kubectl("apply", "-f", "-", { input: text });
-    await cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=20s");
+    await cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=300s");
     await eventually(async () => cluster.kubectl("get", "nodepools.v1.karpenter.sh,ec2nodeclasses.v1beta1.karpenter.k8s.aws"));
     const bench = benchOf(cluster, host);
     for (const [name, act] of [stored, versions, verdicts, outage, noAnnouncements, retreat].flatMap((steps) => steps(bench))) {
@@ -40,7 +41,7 @@ async function main(): Promise<void> {
     }
   } finally {
     await cluster.stop();
-    rmSync(dataDir, { recursive: true, force: true });
+    removeDir(dataDir);
   }
   console.log(`${passed} passed, ${failed} failed`);
   process.exit(failed === 0 ? 0 : 1);

@@ -1,9 +1,10 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { headroomOf } from "../../core/capacity-buffers/headroom.ts";
 import { bufferStatus } from "../../core/capacity-buffers/status.ts";
 import type { CapacityBuffer } from "../../core/model/capacity-buffer.ts";
+import { removeDir } from "../e2e/support/child.ts";
 import { startCluster, type TestCluster } from "../e2e/support/cluster.ts";
 import { CHANGES, capacityBuffer, nodeClass, nodePool, SAMPLES, type Sample } from "./crd-samples.ts";
 import { NODE_OVERLAY_SAMPLES, nodeOverlay } from "./node-overlay-samples.ts";
@@ -186,7 +187,7 @@ async function main(): Promise<void> {
     for (const file of readdirSync(CRD_DIR)) {
       await cluster.kubectl("apply", "-f", join(CRD_DIR, file));
     }
-    await cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=20s");
+    await cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=300s");
     for (const [name, run] of checks(cluster)) {
       const fault = await run().catch(String);
       if (fault === undefined) {
@@ -198,7 +199,7 @@ async function main(): Promise<void> {
     }
   } finally {
     await cluster.stop();
-    rmSync(dataDir, { recursive: true, force: true });
+    removeDir(dataDir);
   }
   console.log(`${passed} passed, ${failed} failed`);
   process.exitCode = failed === 0 ? 0 : 1;

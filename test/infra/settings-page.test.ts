@@ -1,29 +1,24 @@
 import { expect, it } from "vitest";
-import { DEFAULT_GATES, parseConfig, SETTING_NAMES } from "../../functions/adapters/config.ts";
-import { EFFECTIVE, GATES, WITHOUT_EFFECT } from "../../infra/setting-notes.ts";
+import { parseConfig } from "../../functions/adapters/config.ts";
+import { SETTINGS } from "../../functions/adapters/setting-table.ts";
+import { EFFECTS, WITHOUT_EFFECT } from "../../infra/setting-notes.ts";
 import { settingsPage } from "../../infra/settings-page.ts";
 
-const MOVED_TO_CLUSTERS = ["CLUSTER_CA_BUNDLE", "CLUSTER_ENDPOINT", "CLUSTER_NAME"];
 const base = { TABLE_NAME: "table", CLUSTERS: '[{"name":"c1"}]' };
 
 it("docs/settings.md is what the tables say", async () => {
   await expect(settingsPage()).toMatchFileSnapshot("../../docs/settings.md");
 });
 
-it("tells every setting that functions read, and no other", () => {
-  expect(Object.keys(EFFECTIVE).sort()).toEqual([...SETTING_NAMES, ...MOVED_TO_CLUSTERS].sort());
-  expect(Object.keys(GATES).sort()).toEqual(Object.keys(DEFAULT_GATES).sort());
-  expect(Object.keys(WITHOUT_EFFECT).filter((name) => name in EFFECTIVE)).toEqual([]);
+it("no setting both has an effect and has none", () => {
+  expect(Object.keys(WITHOUT_EFFECT).filter((name) => name in EFFECTS)).toEqual([]);
 });
 
-it.for(Object.entries(EFFECTIVE).filter(([name]) => !MOVED_TO_CLUSTERS.includes(name)))(
-  "%s has the default that is told",
-  ([name, { fallback }]) => {
-    expect(parseConfig({ ...base, [name]: fallback })).toEqual(parseConfig(base));
-  },
-);
+it.for(Object.entries(SETTINGS))("the default of %s holds when the setting is given as when it is not", ([name, { fallback }]) => {
+  expect(parseConfig({ ...base, [name]: fallback })).toEqual(parseConfig(base));
+});
 
-// Names of shared/spec/settings.md, v1.14: each stands in one of the tables.
+// The names of Karpenter v1.14's settings: each is in one of the tables.
 it.for([
   ..."CLUSTER_NAME CLUSTER_ENDPOINT CLUSTER_CA_BUNDLE EKS_CONTROL_PLANE ISOLATED_VPC INTERRUPTION_QUEUE VM_MEMORY_OVERHEAD_PERCENT".split(
     " ",
@@ -34,5 +29,5 @@ it.for([
   ..."DISABLE_LEADER_ELECTION LEADER_ELECTION_NAME LEADER_ELECTION_NAMESPACE DISABLE_CONTROLLER_WARMUP KARPENTER_SERVICE".split(" "),
   ..."DISABLE_CLUSTER_STATE_OBSERVABILITY MEMORY_LIMIT CPU_REQUESTS SCHEDULER_CONFIG SYSTEM_NAMESPACE".split(" "),
 ])("%s of Karpenter is accounted for", (name) => {
-  expect([name in EFFECTIVE, name in WITHOUT_EFFECT]).toContain(true);
+  expect([name in EFFECTS, name in WITHOUT_EFFECT]).toContain(true);
 });

@@ -394,7 +394,7 @@ describe("what a kill leaves behind", () => {
     scale(lab, 2);
     await pass(lab, 5 * SECOND);
     expect(killed).toBe(true);
-    await lab.deps.wakeUps.wake([{ kind: "provision", cluster: lab.world.cluster, reason: "a test" }]);
+    await lab.deps.wakeUps.wake([{ kind: "provision", cluster: lab.world.cluster, cause: "NodePoolReady", detail: "default" }]);
     await pass(lab, 3 * MINUTE);
     expect(lab.cloud.machines()).toHaveLength(1);
     expect(runningPods(lab)).toBe(2);

@@ -1,8 +1,12 @@
 import type { DisruptionReason } from "../../model/command-record.ts";
 
 /**
- * Why a node stays. The core only says so; wording.ts puts it into words and the shell makes an Event of it.
- * In the order in which they are looked for: standing reasons first, then what a method found out.
+ * Why a node is not disrupted. A value, not a text: reports/wording.ts words it, functions/disruption publishes it as
+ * an event and `karpenter-serverless consolidate --explain` prints it. In the order of the checks: the rules of the
+ * cluster first, then what a method found.
+ *
+ *     { reason: "Pdb", pod: "default/web-0", budgets: ["default/web"] }
+ *     { reason: "NotCheaper", needs: 0.31, costs: 0.28 }
  */
 export type Blocked =
   | { readonly reason: "InCommand" }
@@ -13,7 +17,7 @@ export type Blocked =
   | { readonly reason: "NodeDoNotDisrupt" }
   | { readonly reason: "NodeLabelMissing"; readonly label: string }
   | { readonly reason: "NodePoolNotFound"; readonly nodePool: string }
-  /** `until` in ms; Infinity for ever. */
+  /** `until` in ms since the epoch; Infinity when the annotation has no end. */
   | { readonly reason: "PodDoNotDisrupt"; readonly pod: string; readonly until: number }
   | { readonly reason: "Pdb"; readonly pod: string; readonly budgets: readonly string[] }
   | { readonly reason: "SeveralPdbs"; readonly pod: string; readonly budgets: readonly string[] }
@@ -22,23 +26,26 @@ export type Blocked =
   | { readonly reason: "LabelMissing"; readonly label: string }
   | { readonly reason: "ConsolidationDisabled"; readonly nodePool: string }
   | { readonly reason: "WhenEmptyOnly"; readonly nodePool: string }
-  /** Nothing runs there, but a CapacityBuffer's room is there. */
+  /** No pod has to move, but the node provides the capacity of a CapacityBuffer. */
   | { readonly reason: "BufferPods"; readonly node: string }
-  /** consolidateAfter has not passed; `until` in ms, Infinity when nothing but a change will do. */
+  /** consolidateAfter has not passed; `until` in ms since the epoch, Infinity when time alone does not end it. */
   | { readonly reason: "NotConsolidatable"; readonly until: number }
   | { readonly reason: "BudgetSpent"; readonly nodePool: string; readonly disruption: DisruptionReason }
   | { readonly reason: "PodsUnplaced"; readonly errors: readonly (readonly [pod: string, error: string])[] }
   | { readonly reason: "SeveralReplacements"; readonly count: number }
-  /** `needs`: what the pods' new nodes would cost at least, and `costs` what is paid now, in USD per hour, where that was worked out. */
+  /**
+   * USD per hour, where known: `needs` is the least price of new nodes for the pods, `costs` the price of the
+   * candidates.
+   */
   | { readonly reason: "NotCheaper"; readonly needs?: number; readonly costs?: number }
-  /** What is saved in `hours` is less than what the move counts as (USD). */
+  /** The savings of `hours` are less than the disruption cost, `moveCost` in USD. */
   | { readonly reason: "NotRepaid"; readonly savesPerHour: number; readonly hours: number; readonly moveCost: number }
   | { readonly reason: "MinValues"; readonly key: string; readonly wanted: number; readonly left: number }
   | { readonly reason: "SpotToSpotDisabled" }
   | { readonly reason: "SpotToSpotTooFew"; readonly count: number }
   | { readonly reason: "NotWorthIt"; readonly nodePool: string; readonly score: number };
 
-/** A node that stays, as the shell reports it. */
+/** A node that is not disrupted, with the reason; `node` is empty for a NodeClaim without a node. */
 export interface BlockedNode {
   readonly node: string;
   readonly nodeClaim: string;

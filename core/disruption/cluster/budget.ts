@@ -13,7 +13,10 @@ export function budgetsOf(pool: NodePool): readonly Budget[] {
   return pool.spec.disruption?.budgets ?? DEFAULT_BUDGETS;
 }
 
-/** Whether the budget's window is open: from a hit of its schedule until its duration is over. Undefined when it does not parse. */
+/**
+ * Whether the budget is active at `now` (ms): from a hit of its schedule until its duration has passed, always without
+ * a schedule. Undefined when schedule or duration do not parse (karpenter: pkg/apis/v1/nodepool.go, Budget.IsActive).
+ */
 export function isActiveBudget({ schedule, duration }: Budget, now: number): boolean | undefined {
   if (schedule == null && duration == null) return true;
   const cron = parseCron(schedule ?? "");
@@ -23,16 +26,23 @@ export function isActiveBudget({ schedule, duration }: Budget, now: number): boo
   return hit !== undefined && hit <= now;
 }
 
-/** Nodes that a budget lets go at once, out of `total`; percentages round up. Undefined when it does not parse. */
+/**
+ * Nodes that a budget allows to disrupt at once, out of `total`; percentages round up. Undefined when it does not
+ * parse.
+ */
 function nodesOf({ nodes }: Budget, total: number): number | undefined {
   const match = /^(\d+)(%?)$/.exec(nodes);
   if (!match) return undefined;
   const value = Number(match[1]);
-  // The product first: 7 / 100 × 100 is more than 7 in floating point.
+  // Multiply before dividing, because 7 / 100 × 100 is more than 7 in floating point.
   return match[2] === "%" ? Math.ceil((total * value) / 100) : value;
 }
 
-/** Most nodes of a pool that may be disrupted at once for a reason; Infinity without an active budget, 0 when one does not parse. */
+/**
+ * How many nodes of a pool may be disrupted at once for a reason: the least of its active budgets for that reason.
+ * Infinity without one, 0 when any budget does not parse
+ * (karpenter: pkg/apis/v1/nodepool.go, NodePool.MustGetAllowedDisruptions).
+ */
 export function budgetLimit(pool: NodePool, reason: DisruptionReason, total: number, now: number): number {
   let limit = Number.POSITIVE_INFINITY;
   for (const budget of budgetsOf(pool)) {
@@ -45,7 +55,7 @@ export function budgetLimit(pool: NodePool, reason: DisruptionReason, total: num
   return limit;
 }
 
-/** The next time (ms) at which a window of the pool opens or closes; undefined without schedules. */
+/** When (ms) the next budget of the pool becomes active or inactive; undefined without schedules. */
 export function nextBudgetChange(pool: NodePool, now: number): number | undefined {
   const times: number[] = [];
   for (const { schedule, duration } of budgetsOf(pool)) {
@@ -60,19 +70,27 @@ export function nextBudgetChange(pool: NodePool, now: number): number | undefine
   return times.length > 0 ? Math.min(...times) : undefined;
 }
 
-/** A pool's budget for one reason. */
+/**
+ * The disruption budget of a NodePool for one reason. A method takes nodes from it through `allowance`.
+ *
+ *     budgets: [{ nodes: "20%" }], 10 nodes of which 1 is not ready
+ *     -> { total: 10, disrupting: 1, limit: 2, allowed: 1 }
+ */
 export interface PoolBudget {
-  /** Initialized nodes of the pool, those whose instance is going left out. */
+  /** Initialized nodes of the pool, without those whose instance is being terminated. */
   readonly total: number;
-  /** Of them, not ready or on their way out. */
+  /** How many of `total` are not ready or are being removed; they use the budget. */
   readonly disrupting: number;
-  /** What the budgets say; Infinity without a limit. */
+  /** What the active budgets allow at once; Infinity without a limit. */
   readonly limit: number;
-  /** What is left of it. */
+  /** `limit` less `disrupting`, at least 0. */
   readonly allowed: number;
 }
 
-/** Budgets of all pools for a reason, by pool name (disruption.md §3). */
+/**
+ * Budgets of all NodePools for a reason, by pool name
+ * (karpenter: pkg/controllers/disruption/helpers.go, BuildDisruptionBudgetMapping).
+ */
 export function poolBudgets(view: ClusterView, reason: DisruptionReason): ReadonlyMap<string, PoolBudget> {
   const totals = new Map<string, number>();
   const disrupting = new Map<string, number>();
@@ -81,28 +99,29 @@ export function poolBudgets(view: ClusterView, reason: DisruptionReason): Readon
     const pool = machine.labels[NODE_POOL];
     if (pool === undefined || !machine.initialized || isTrue(machine.claim.status?.conditions, "InstanceTerminating")) continue;
     add(totals, pool);
-    // A command that is being rolled back has its nodes under the taint still, though they are not going any more.
-    const going = machine.markedForDeletion || view.inCommand.has(machine.claim.metadata.name);
-    if (going || !isTrue(machine.node?.status?.conditions, "Ready")) add(disrupting, pool);
+    // A command that is being rolled back counts too: its nodes still carry the disrupted taint.
+    const isLeaving = machine.markedForDeletion || view.inCommand.has(machine.claim.metadata.name);
+    if (isLeaving || !isTrue(machine.node?.status?.conditions, "Ready")) add(disrupting, pool);
   }
   const budgets = new Map<string, PoolBudget>();
   for (const [name, pool] of view.nodePools) {
     const total = totals.get(name) ?? 0;
     const limit = budgetLimit(pool, reason, total, view.now);
-    const going = disrupting.get(name) ?? 0;
-    budgets.set(name, { total, disrupting: going, limit, allowed: Math.max(0, limit - going) });
+    const leaving = disrupting.get(name) ?? 0;
+    budgets.set(name, { total, disrupting: leaving, limit, allowed: Math.max(0, limit - leaving) });
   }
   return budgets;
 }
 
-/** Counts nodes against their pools' budgets. */
+/** Counts the nodes that a method chooses against the budgets of their pools. */
 export interface Allowance {
-  /** Takes one node from its pool's budget; false, and takes nothing, when none is left. */
+  /** Takes one node from the pool's budget; returns false and takes none when the budget is spent. */
   take(pool: string): boolean;
+  /** How many nodes of the pool the budget still allows. */
   left(pool: string): number;
 }
 
-/** What the budgets still let go while one method chooses; each call makes a new account. A pool without a budget lets nothing go. */
+/** A new account of the budgets for one method's choice. A pool that is not in `budgets` allows no node. */
 export function allowance(budgets: ReadonlyMap<string, PoolBudget>): Allowance {
   const taken = new Map<string, number>();
   const left = (pool: string): number => (budgets.get(pool)?.allowed ?? 0) - (taken.get(pool) ?? 0);

@@ -2,30 +2,34 @@ import type { Snapshot } from "../../model/snapshot.ts";
 import { podKey } from "../../pods/predicates.ts";
 import type { Simulate } from "./simulation.ts";
 
-/** Which of the room that CapacityBuffers want is there, and where. */
+/** Which of the capacity that CapacityBuffers ask for the cluster has, and on which nodes. */
 export interface BufferRoom {
-  /** Name of a node (NodeView) to how many virtual pods it has room for. */
+  /** Node name (NodeView) to how many virtual pods of CapacityBuffers fit there. */
   readonly byNode: ReadonlyMap<string, number>;
-  /** The snapshot to try removals on: with those virtual pods alone that have room now. A removal must leave them room; the others it cannot harm. */
+  /**
+   * The snapshot for simulations of removals, with only those virtual pods that have room now: a removal must keep that
+   * room, and it takes nothing from virtual pods that have none.
+   */
   readonly snapshot: Snapshot;
-  /** Some room is missing and can be bought. */
+  /** Some virtual pods have no room, and a new node would give it. */
   readonly isShort: boolean;
 }
 
 /**
- * Looks where virtual pods would lie if they existed. Nothing is remembered of earlier runs: pods come and go, and room is wherever there is some
- * now. Real pods are placed first, so what waits for a node is not in the way.
+ * Simulates where the virtual pods of CapacityBuffers would be scheduled. No earlier run is remembered, because pods
+ * come and go and the room is wherever it is now. Pending pods are placed first, so virtual pods take no room from
+ * them.
  */
 export function bufferRoom(snapshot: Snapshot, simulate: Simulate | undefined): BufferRoom {
   const { virtualPods = [] } = snapshot;
   if (simulate === undefined || virtualPods.length === 0) return { byNode: new Map(), snapshot, isShort: false };
   const plan = simulate(snapshot, { excludeNodes: new Set(), extraPods: [], reservedMode: "fallback", settling: new Set() });
-  const imagined = new Set(virtualPods.map(podKey));
-  const lying = plan.existingNodes.map(({ name, pods }) => [name, pods.filter((pod) => imagined.has(pod))] as const);
-  const placed = new Set(lying.flatMap(([, pods]) => pods));
+  const virtual = new Set(virtualPods.map(podKey));
+  const virtualByNode = plan.existingNodes.map(({ name, pods }) => [name, pods.filter((pod) => virtual.has(pod))] as const);
+  const placed = new Set(virtualByNode.flatMap(([, pods]) => pods));
   return {
-    byNode: new Map(lying.flatMap(([name, pods]) => (pods.length > 0 ? [[name, pods.length] as const] : []))),
+    byNode: new Map(virtualByNode.flatMap(([name, pods]) => (pods.length > 0 ? [[name, pods.length] as const] : []))),
     snapshot: { ...snapshot, virtualPods: virtualPods.filter((pod) => placed.has(podKey(pod))) },
-    isShort: plan.newNodeClaims.some(({ pods }) => pods.some((pod) => imagined.has(pod))),
+    isShort: plan.newNodeClaims.some(({ pods }) => pods.some((pod) => virtual.has(pod))),
   };
 }

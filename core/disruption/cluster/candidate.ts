@@ -3,37 +3,49 @@ import { CAPACITY_TYPE, INSTANCE_TYPE, NODE_POOL, ZONE } from "../../model/label
 import type { NodePool } from "../../model/node-pool.ts";
 import type { Pod } from "../../model/pod.ts";
 import { isCurrentlyReschedulable } from "../../pods/disruption-budget.ts";
+import { rescheduleDisruptionCost } from "../../pods/eviction-cost.ts";
 import { isReschedulable } from "../../pods/predicates.ts";
 import { nodePrice } from "../prices/price.ts";
 import type { Blocked, BlockedNode } from "./blocked.ts";
 import { consolidatableFrom } from "./consolidate-after.ts";
-import { disruptionCost } from "./disruption-cost.ts";
 import { NODE_RULES, POD_RULES } from "./rules/all.ts";
 import type { Rule } from "./rules/rule.ts";
 import { type ClusterView, type Machine, pdbsFor } from "./view.ts";
 
-/** A node that may be disrupted. */
+/**
+ * A node that may be disrupted: its NodeClaim is managed and initialized, and no rule of the cluster (rules/all.ts)
+ * blocks it. Methods filter, sort and choose candidates; a command stores the chosen ones as CommandCandidate
+ * (karpenter: pkg/controllers/disruption/types.go, Candidate).
+ *
+ *     const { all, blocked } = findCandidates(viewCluster({ snapshot, records, commands, now, simulate }));
+ *     all.filter(isEmpty).sort(byPricePerDisruptionCost);
+ */
 export interface Candidate {
   readonly machine: Machine;
   readonly nodeClaim: string;
   readonly node: string;
   readonly nodePool: NodePool;
-  /** Undefined when the pool no longer offers it. */
+  /** Undefined when the NodePool no longer offers the node's type. */
   readonly instanceType: InstanceType | undefined;
+  /** USD; 0 when the node's offering is unknown. */
   readonly pricePerHour: number;
-  /** Pods that need a place elsewhere when the node goes. */
+  /** Pods that must be rescheduled when the node is removed. */
   readonly reschedulable: readonly Pod[];
-  /** Those that a drain started now would really move; the rest stay until somebody lets them go. */
+  /**
+   * Those of `reschedulable` that a drain could evict now: neither do-not-disrupt nor a PodDisruptionBudget holds them.
+   */
   readonly moving: readonly Pod[];
+  /** Karpenter's RescheduleDisruptionCost, without a unit: 1 for the node, plus the eviction costs of its pods. */
   readonly disruptionCost: number;
-  /** How many pods' worth of room for CapacityBuffers lies on the node. */
+  /** How many virtual pods of CapacityBuffers the node has room for. */
   readonly virtualPods: number;
-  /** ms; Infinity when only a change will do. */
+  /** ms since the epoch; Infinity when time alone does not make the claim Consolidatable. */
   readonly consolidatableFrom: number;
-  /** Set when a pod holds the node, which counts for everything but drift under a terminationGracePeriod. */
+  /** Set when a pod blocks the node; Drift ignores it when the claim has a terminationGracePeriod. */
   readonly heldByPod: Blocked | undefined;
 }
 
+/** What findCandidates returns. */
 export interface Candidates {
   /** In the order of NodeClaim names. */
   readonly all: readonly Candidate[];
@@ -53,7 +65,7 @@ function candidateOf(machine: Machine, view: ClusterView): Candidate | Blocked {
   if (blocked) return blocked;
   const poolName = machine.labels[NODE_POOL] ?? "";
   const nodePool = view.nodePools.get(poolName);
-  // The rule on pools has just seen to this; said again for the compiler.
+  // The rule nodePool has checked this; the compiler cannot know.
   if (nodePool === undefined) return { reason: "NodePoolNotFound", nodePool: poolName };
   const types = view.snapshot.instanceTypes.get(poolName) ?? [];
   const reschedulable = machine.pods.filter(isReschedulable);
@@ -66,14 +78,14 @@ function candidateOf(machine: Machine, view: ClusterView): Candidate | Blocked {
     pricePerHour: nodePrice(machine.labels, types),
     reschedulable,
     moving: reschedulable.filter((pod) => isCurrentlyReschedulable(pod, pdbsFor(view, pod), view.now)),
-    disruptionCost: disruptionCost(reschedulable),
+    disruptionCost: rescheduleDisruptionCost(reschedulable),
     virtualPods: view.bufferRoom().byNode.get(machine.name) ?? 0,
     consolidatableFrom: consolidatableFrom(machine.claim, nodePool, machine.record),
     heldByPod: firstOf(POD_RULES, machine, view),
   };
 }
 
-/** Every NodeClaim's node that no standing rule protects, and why the others stay. */
+/** The candidates among all NodeClaims that have an instance, and for every other why it is blocked. */
 export function findCandidates(view: ClusterView): Candidates {
   const all: Candidate[] = [];
   const blocked: BlockedNode[] = [];
@@ -87,22 +99,34 @@ export function findCandidates(view: ClusterView): Candidates {
   return { all, blocked };
 }
 
-/** No pod, or only pods whose moving counts for nothing (disruption.md §2), and no room that is kept for later. */
+/**
+ * Whether the node is empty: no reschedulable pods, or only pods of eviction cost 0 or less, and no room for virtual
+ * pods of CapacityBuffers.
+ */
 export function isEmpty(candidate: Candidate): boolean {
   return hasNothingToMove(candidate) && candidate.virtualPods === 0;
 }
 
-/** As far as pods that exist go. */
+/** Whether no existing pod counts against a removal; virtual pods are not looked at. */
 export function hasNothingToMove({ disruptionCost: cost }: Candidate): boolean {
   return cost <= 1;
 }
 
-/** Pods that would move if these nodes went. */
+/**
+ * Sorts by Karpenter's savings ratio, price per disruption cost, highest first. Karpenter leaves the order of ties
+ * open; here the node name decides, so that equal input gives equal output
+ * (karpenter: pkg/controllers/disruption/types.go, Candidate.SavingsRatio).
+ */
+export function byPricePerDisruptionCost(a: Candidate, b: Candidate): number {
+  return b.pricePerHour / b.disruptionCost - a.pricePerHour / a.disruptionCost || (a.node < b.node ? -1 : 1);
+}
+
+/** How many pods would move if these nodes were removed. */
 export function podsMoved(candidates: readonly Candidate[]): number {
   return candidates.reduce((sum, { moving }) => sum + moving.length, 0);
 }
 
-/** The same for the same nodes in any order. */
+/** A key of the set: equal for the same nodes in any order. */
 export function nameOfSet(candidates: readonly Candidate[]): string {
   return candidates
     .map(({ node }) => node)
@@ -110,17 +134,17 @@ export function nameOfSet(candidates: readonly Candidate[]): string {
     .join();
 }
 
-/** What the node is sold as: "on-demand", "spot" or "reserved". */
+/** "on-demand", "spot" or "reserved"; empty where the node has no such label. */
 export function capacityTypeOf({ machine }: Candidate): string {
   return machine.labels[CAPACITY_TYPE] ?? "";
 }
 
-/** Empty where the node does not say: such a node has no price and is not consolidated. */
+/** Empty where the node has no such label: such a node has no price and is not consolidated. */
 export function instanceTypeNameOf({ machine }: Candidate): string {
   return machine.labels[INSTANCE_TYPE] ?? "";
 }
 
-/** Empty where the node does not say. */
+/** Empty where the node has no such label. */
 export function zoneOf({ machine }: Candidate): string {
   return machine.labels[ZONE] ?? "";
 }

@@ -3,30 +3,32 @@ import type { Snapshot } from "../../model/snapshot.ts";
 import { podKey, podUid } from "../../pods/predicates.ts";
 
 /**
- * The snapshot with pods nominated to the nodes that commands under way have found for them. Their own nodes are about to go, so they would be
- * planned anew, all commands' pods together and otherwise than each command did, and machines bought for what has a place. As long as a command
- * waits for its replacements its nodes are not going yet, and nothing is planned for their pods: when a replacement is lost, they stay.
- * A pod whose destination goes itself is planned anew; so is one that was evicted, since that is another pod.
+ * The snapshot with the pods of commands under way nominated to the NodeClaims that each command found for them.
+ * Without it the scheduler would plan these pods again, those of all commands together, and launch nodes for pods that
+ * have a destination. While a command waits for its replacements, a pod without a destination is nominated to its own
+ * claim, so that nothing is launched for it: when a replacement fails, the pod stays. A pod whose destination is
+ * removed itself is planned again, and so is the successor of an evicted pod, because it is another pod.
  */
 export function withCommandRoom(snapshot: Snapshot, commands: readonly CommandRecord[]): Snapshot {
-  const going = commands.filter(({ phase }) => phase === "Replacing" || phase === "Deleting");
-  if (going.length === 0) return snapshot;
-  const destinations = new Map(going.flatMap(({ destinations: found = {} }) => Object.entries(found)));
-  const ended = new Set(snapshot.nodeClaims.flatMap(({ metadata }) => (metadata.deletionTimestamp ? [metadata.name] : [])));
+  const executing = commands.filter(({ phase }) => phase === "Replacing" || phase === "Deleting");
+  if (executing.length === 0) return snapshot;
+  const destinations = new Map(executing.flatMap(({ destinations: found = {} }) => Object.entries(found)));
+  const deleted = new Set(snapshot.nodeClaims.flatMap(({ metadata }) => (metadata.deletionTimestamp ? [metadata.name] : [])));
   const staying = new Set(
-    snapshot.nodeClaims.flatMap(({ metadata: { name } }) => (ended.has(name) || snapshot.disrupting.has(name) ? [] : [name])),
+    snapshot.nodeClaims.flatMap(({ metadata: { name } }) => (deleted.has(name) || snapshot.disrupting.has(name) ? [] : [name])),
   );
-  const homes = new Map(
-    going.flatMap(({ phase, candidates }) =>
-      candidates.map(({ node, nodeClaim }) => [node, phase === "Replacing" && !ended.has(nodeClaim) ? nodeClaim : undefined] as const),
+  // Node to the claim that its pods stay on; undefined once the claim is being deleted.
+  const ownClaims = new Map(
+    executing.flatMap(({ phase, candidates }) =>
+      candidates.map(({ node, nodeClaim }) => [node, phase === "Replacing" && !deleted.has(nodeClaim) ? nodeClaim : undefined] as const),
     ),
   );
   const nominated = new Map(snapshot.nominated);
   for (const pod of snapshot.pods) {
     const node = pod.spec.nodeName ?? "";
-    if (!homes.has(node) || nominated.has(podUid(pod))) continue;
+    if (!ownClaims.has(node) || nominated.has(podUid(pod))) continue;
     const found = destinations.get(podKey(pod));
-    const claim = found !== undefined && staying.has(found) ? found : homes.get(node);
+    const claim = found !== undefined && staying.has(found) ? found : ownClaims.get(node);
     if (claim !== undefined) nominated.set(podUid(pod), claim);
   }
   return { ...snapshot, nominated };

@@ -4,15 +4,16 @@ import type { NodeClaim } from "../../model/node-claim.ts";
 import type { NodeClaimRecord } from "../../model/node-claim-record.ts";
 import type { NodePool } from "../../model/node-pool.ts";
 
-/** Milliseconds; Infinity for Never. A pool without a disruption block consolidates at once (nodepool.md §1). */
+/** The pool's consolidateAfter in ms; Infinity for Never, 0 without a disruption block. */
 export function consolidateAfterMs(pool: NodePool): number {
   return parseDurationOrNever(pool.spec.disruption?.consolidateAfter ?? "0s") ?? Number.POSITIVE_INFINITY;
 }
 
 /**
- * From when on (ms) a claim is Consolidatable: consolidateAfter past the last pod event, or past initialization when there was none.
- * Infinity when no time will make it so: not initialized, a static pool, or Never (nodeclaim-lifecycle.md §9). Without a record
- * (a snapshot file), the condition that the claim carries is believed.
+ * From when on (ms since the epoch) a claim is Consolidatable: consolidateAfter past the last pod event, or past
+ * initialization without one. Infinity when time alone does not make it so: the claim is not initialized, its pool is
+ * static, or consolidateAfter is Never. Without a record (a snapshot file), the condition of the claim decides where it
+ * has one (karpenter: pkg/controllers/nodeclaim/disruption/consolidation.go, Consolidation.Reconcile).
  */
 export function consolidatableFrom(claim: NodeClaim, pool: NodePool, record: NodeClaimRecord | undefined): number {
   const conditions = claim.status?.conditions;

@@ -3,20 +3,24 @@ import type { Pod } from "../../model/pod.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
 import type { Effort } from "../../scheduling/search.ts";
 
+/** What a simulated schedule assumes. */
 export interface SimulateOptions {
-  /** Names of nodes that are gone in this trial. */
+  /** Names of nodes that do not exist in this simulation. */
   readonly excludeNodes: ReadonlySet<string>;
-  /** Bound pods that must find a place, beside all that a plan looks at anyway. */
+  /** Bound pods to schedule, in addition to pending pods and the pods of nodes that are being removed. */
   readonly extraPods: readonly Pod[];
-  /** A disruption may fall back to unreserved capacity. */
+  /** A replacement may fall back to capacity outside capacity reservations. */
   readonly reservedMode: "fallback";
-  /** Nodes that running pods may not be moved to: their consolidateAfter has not passed. */
+  /** Names of nodes that running pods may not be moved to, because their consolidateAfter has not passed. */
   readonly settling: ReadonlySet<string>;
-  /** What a new node counts as beside its instance, USD per hour. */
+  /** Added to the price of each new node, USD per hour. */
   readonly nodeHour?: number;
-  /** How long to look for a cheap plan. Default "quick". */
+  /** How much the scheduler searches for a cheap plan. Default "quick". */
   readonly effort?: Effort;
 }
 
-/** The scheduler: what would happen to all pods without these nodes. */
+/**
+ * The scheduler as disruption uses it: the plan for all pods without some nodes
+ * (karpenter: pkg/controllers/disruption/helpers.go, SimulateScheduling).
+ */
 export type Simulate = (snapshot: Snapshot, options: SimulateOptions) => Plan;

@@ -1,4 +1,7 @@
-import type { CommandRecord } from "../../model/command-record.ts";
+// The cluster as disruption sees it. In come a snapshot, records and commands; out come indexes, candidates with the
+// reasons of the blocked nodes, and budgets. Methods, commands and reports are not known here.
+
+import { type CommandRecord, disruptingClaims } from "../../model/command-record.ts";
 import type { NodeClaim } from "../../model/node-claim.ts";
 import type { NodeClaimRecord } from "../../model/node-claim-record.ts";
 import type { NodePool } from "../../model/node-pool.ts";
@@ -9,39 +12,39 @@ import { type NodeView, nodeViews } from "../../scheduling/problem/node-view.ts"
 import { type BufferRoom, bufferRoom } from "./buffer-room.ts";
 import type { Simulate } from "./simulation.ts";
 
-/** A NodeClaim with its node, if it has one, and what runs there. */
+/** A NodeClaim that has an instance, with its node if it has joined, and the pods there. */
 export interface Machine extends NodeView {
   readonly claim: NodeClaim;
+  /** Undefined for a snapshot file, which has no records. */
   readonly record: NodeClaimRecord | undefined;
   readonly pods: readonly Pod[];
 }
 
-/** A snapshot, indexed for questions about disruption. */
+/**
+ * A snapshot, indexed for decisions about disruption. `viewCluster` makes one at the start of each pass, and one
+ * without the command itself when a command is validated; rules, methods and reports only read it. Machines are looked
+ * up by NodeClaim name.
+ *
+ *     const view = viewCluster({ snapshot, records, commands, now, simulate });
+ *     view.machines.get("default-x7k2p")?.pods;
+ */
 export interface ClusterView {
   readonly now: number;
   readonly snapshot: Snapshot;
-  /** By NodeClaim, those that have a machine: without a provider id there is none yet. */
+  /** By NodeClaim name, those that have a provider id: without it there is no instance yet. */
   readonly machines: ReadonlyMap<string, Machine>;
+  /** By name, also those without an instance. */
   readonly claims: ReadonlyMap<string, NodeClaim>;
   readonly records: ReadonlyMap<string, NodeClaimRecord>;
   readonly nodePools: ReadonlyMap<string, NodePool>;
   /** By namespace. */
   readonly pdbs: ReadonlyMap<string, readonly PodDisruptionBudget[]>;
-  /** NodeClaims of commands under way. */
+  /** Names of the NodeClaims that commands under way disrupt. */
   readonly inCommand: ReadonlySet<string>;
-  /** Node name to the time (ms) until which a pod is expected there. */
+  /** Node name to the time (ms) until which pods are expected there. */
   readonly nominatedUntil: ReadonlyMap<string, number>;
-  /** Room that CapacityBuffers want; worked out when first asked for. */
+  /** The capacity of CapacityBuffers; simulated on the first call. */
   readonly bufferRoom: () => BufferRoom;
-}
-
-/**
- * NodeClaims that commands under way are about to remove: their pods are planned as if pending. Not those of a command that is
- * still being validated, nor of one that is rolled back: marked too early, their pods would get nodes twice (traps.md 5).
- */
-export function disruptingClaims(commands: readonly CommandRecord[]): ReadonlySet<string> {
-  const going = commands.filter(({ phase }) => phase === "Replacing" || phase === "Deleting");
-  return new Set(going.flatMap(({ candidates }) => candidates.map(({ nodeClaim }) => nodeClaim)));
 }
 
 function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
@@ -55,21 +58,24 @@ function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string
   return groups;
 }
 
-/** Indexes a snapshot. What is marked for deletion follows from the commands and records given, whatever the snapshot says. */
+/**
+ * Indexes a snapshot. The given commands and records decide which claims are being removed; `snapshot.disrupting` is
+ * ignored.
+ */
 export function viewCluster(input: {
   readonly snapshot: Snapshot;
   readonly records: readonly NodeClaimRecord[];
   readonly commands: readonly CommandRecord[];
   readonly now: number;
   readonly nominatedUntil?: ReadonlyMap<string, number>;
-  /** Without it no node is known to hold room for CapacityBuffers. */
+  /** Without it no capacity of CapacityBuffers is known. */
   readonly simulate?: Simulate;
 }): ClusterView {
   const { records, commands, now } = input;
-  // A record hears first that a claim shall go; its custom resource follows.
-  const going = records.flatMap(({ name, terminating }) => (terminating ? [name] : []));
-  const snapshot = { ...input.snapshot, now, disrupting: new Set([...disruptingClaims(commands), ...going]) };
-  let held: BufferRoom | undefined;
+  // The record of a claim is marked as terminating before its custom resource is deleted.
+  const terminating = records.flatMap(({ name, terminating: isTerminating }) => (isTerminating ? [name] : []));
+  const snapshot = { ...input.snapshot, now, disrupting: new Set([...disruptingClaims(commands), ...terminating]) };
+  let room: BufferRoom | undefined;
   const recordByName = new Map(records.map((record) => [record.name, record]));
   const podsByNode = groupBy(snapshot.pods, (pod) => pod.spec.nodeName ?? "");
   const machines = new Map<string, Machine>();
@@ -91,13 +97,13 @@ export function viewCluster(input: {
     inCommand: new Set(commands.flatMap(({ candidates }) => candidates.map(({ nodeClaim }) => nodeClaim))),
     nominatedUntil: input.nominatedUntil ?? new Map(),
     bufferRoom: () => {
-      held ??= bufferRoom(snapshot, input.simulate);
-      return held;
+      room ??= bufferRoom(snapshot, input.simulate);
+      return room;
     },
   };
 }
 
-/** PodDisruptionBudgets that could cover a pod. */
+/** The PodDisruptionBudgets of the pod's namespace. */
 export function pdbsFor(view: ClusterView, pod: Pod): readonly PodDisruptionBudget[] {
   return view.pdbs.get(pod.metadata.namespace ?? "default") ?? [];
 }

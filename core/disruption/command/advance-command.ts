@@ -1,3 +1,8 @@
+// Execution of a stored command. In come the command, a fresh snapshot and the records; out come actions for
+// functions/disruption and the command's next state. Nothing is remembered between two steps and nothing is performed
+// here.
+
+import { lineOf } from "../../announcements/log-events.ts";
 import type { CommandRecord } from "../../model/command-record.ts";
 import type { NodeClaimRecord } from "../../model/node-claim-record.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
@@ -6,7 +11,7 @@ import { type ClusterView, viewCluster } from "../cluster/view.ts";
 import { formatDollars } from "../prices/money.ts";
 import { savingsOf } from "../prices/savings.ts";
 import { onBoth } from "../reports/plan-events.ts";
-import { commandFields, commandName, commandText, disruptingMessage } from "../reports/wording.ts";
+import { commandFields, commandName, commandText, disruptingVia } from "../reports/wording.ts";
 import type { DisruptionSettings } from "../settings.ts";
 import { commandCandidate, consolidationTypeOf } from "./command.ts";
 import type { CommandAction, CommandStep } from "./command-action.ts";
@@ -14,16 +19,20 @@ import { isUp, mark, stateOf, unmark } from "./marking.ts";
 import { nameReplacements } from "./replacement-names.ts";
 import { type Validation, validate } from "./validate.ts";
 
-/** How often a command that waits is looked at when no event says that it has become ready. */
+/** How often a command that waits for replacements is advanced when no event wakes it, ms. */
 const POLL_MS = 5_000;
-const SHORTEST_WAIT_MS = 10 * 60_000;
-const LONGEST_WAIT_MS = 60 * 60_000;
+/**
+ * How long replacements may take until they are initialized: so many ms per node of all commands under way, within the
+ * two bounds (karpenter: pkg/controllers/disruption/queue.go, Queue.GetMaxRetryDuration).
+ */
 const WAIT_PER_NODE_MS = 80;
+const MIN_WAIT_MS = 10 * 60_000;
+const MAX_WAIT_MS = 60 * 60_000;
 
-/** What carrying one command a step further is decided from. */
+/** What one step of a command is decided from. */
 export interface CommandInput {
   readonly snapshot: Snapshot;
-  /** Read after the commands, so that the intents of a command are among them. */
+  /** Read after the commands, so that the replacement claims of a command are among them. */
   readonly records: readonly NodeClaimRecord[];
   /** All commands under way, this one included. */
   readonly commands: readonly CommandRecord[];
@@ -31,44 +40,49 @@ export interface CommandInput {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly simulate: Simulate;
+  /** Node name to the time (ms since the epoch) until which pods are expected there. */
   readonly nominatedUntil?: ReadonlyMap<string, number>;
 }
 
-interface Scene extends CommandInput {
+/** What the step of each phase works with. */
+interface StepContext extends CommandInput {
   readonly command: CommandRecord;
-  /** The cluster as if this command did not exist. */
+  /** The cluster without this command; other commands count. */
   readonly view: ClusterView;
 }
 
 /**
- * The next step of a command. It looks at the world anew each time and asks only for what is missing there, so a step that is
- * repeated, late, or cut short anywhere ends in the same state.
+ * The next step of a command. Each step is derived from the current cluster state and contains only what is missing
+ * there, so a step that is repeated, late or interrupted anywhere ends in the same state
+ * (docs/stateless-controller.md, "Writes before effects").
+ *
+ *     Validating -> Replacing -> Deleting -> done; or RollingBack -> done
  */
 export function advanceCommand(command: CommandRecord, input: CommandInput): CommandStep {
   const others = input.commands.filter(({ id }) => id !== command.id);
-  const scene: Scene = { ...input, command, view: viewCluster({ ...input, commands: others }) };
+  const context: StepContext = { ...input, command, view: viewCluster({ ...input, commands: others }) };
   switch (command.phase) {
     case "Validating":
-      return whenValidating(scene);
+      return whenValidating(context);
     case "Replacing":
-      return whenReplacing(scene);
+      return whenReplacing(context);
     case "Deleting":
-      return whenDeleting(scene);
+      return whenDeleting(context);
     case "RollingBack":
-      return { actions: unmarkAll(scene), done: "failed" };
+      return { actions: unmarkAll(context), done: "failed" };
   }
 }
 
-function whenValidating(scene: Scene): CommandStep {
-  const { command, view, now, simulate } = scene;
+function whenValidating(context: StepContext): CommandStep {
+  const { command, view, now, simulate } = context;
   if (now < command.dueAt) return { actions: [], wakeAt: command.dueAt };
   const validation = validate(command, view, simulate);
-  return validation.holds ? execute(scene, validation) : abandon(scene, validation.why);
+  return validation.holds ? execute(context, validation) : abandon(context, validation.why);
 }
 
-/** The world has moved on: the decision is dropped, and whatever an earlier, cut-off run marked is unmarked. */
-function abandon(scene: Scene, why: "churn" | "budget" | "scheduling"): CommandStep {
-  const { command, view } = scene;
+/** Drops a command that is no longer valid, and unmarks the nodes that an interrupted run may have marked. */
+function abandon(context: StepContext, why: "churn" | "budget" | "scheduling"): CommandStep {
+  const { command, view } = context;
   const consolidationType = consolidationTypeOf(command.method);
   const message = `Consolidation rejected: ${commandText(command)}, reason: ${why} (savings: ${formatDollars(command.savingsPerHour)})`;
   const events: readonly CommandAction[] =
@@ -99,12 +113,16 @@ function abandon(scene: Scene, why: "churn" | "budget" | "scheduling"): CommandS
         : "abandoning disruption command, it is no longer valid",
     fields: { command: commandName(command), "command-id": command.id, cause: why },
   };
-  return { actions: [log, ...events, ...count, ...unmarkAll(scene)], done: "failed" };
+  return { actions: [log, ...events, ...count, ...unmarkAll(context)], done: "failed" };
 }
 
-/** Marks the nodes, then writes the replacements; only with those written do the nodes count as going (traps.md 5). */
-function execute(scene: Scene, { candidates }: Extract<Validation, { holds: true }>): CommandStep {
-  const { command, view, now } = scene;
+/**
+ * Marks the nodes and writes the replacement claims. Only with the claims written do the nodes count as disrupting,
+ * because provisioning would otherwise launch nodes for the same pods
+ * (docs/stateless-controller.md, "Writes before effects").
+ */
+function execute(context: StepContext, { candidates }: Extract<Validation, { holds: true }>): CommandStep {
+  const { command, view, now } = context;
   const kept = candidates.map(commandCandidate).sort((a, b) => order(command, a.nodeClaim) - order(command, b.nodeClaim));
   const narrowed = { ...command, candidates: kept, savingsPerHour: savingsOf(kept, command.replacements) };
   const taken = new Set([...view.records.keys(), ...view.claims.keys()].filter((name) => view.records.get(name)?.commandId !== command.id));
@@ -112,7 +130,7 @@ function execute(scene: Scene, { candidates }: Extract<Validation, { holds: true
   const replacementClaims = replacements.map(({ name }) => name);
   const fields = { ...commandFields(narrowed), "replacement-nodeclaims": replacementClaims };
   const started: readonly CommandAction[] = [
-    { type: "Log", level: "info", message: disruptingMessage(narrowed), fields },
+    { type: "Log", ...lineOf("disrupting nodeclaim(s)", fields, disruptingVia(narrowed)) },
     ...decisionCounts(narrowed),
     ...mark(view, narrowed),
   ];
@@ -144,29 +162,29 @@ function decisionCounts({ method, reason, decision, candidates }: CommandRecord)
   ];
 }
 
-/** Waits until every replacement takes pods; gives up when one is lost or too long in coming. */
-function whenReplacing(scene: Scene): CommandStep {
-  const { command, view, now, commands } = scene;
-  if (command.candidates.every(({ nodeClaim }) => stateOf(view, nodeClaim) !== "here")) return { actions: [], done: "succeeded" };
+/** Waits until every replacement is initialized; rolls back when one is lost or takes too long. */
+function whenReplacing(context: StepContext): CommandStep {
+  const { command, view, now, commands } = context;
+  if (command.candidates.every(({ nodeClaim }) => stateOf(view, nodeClaim) !== "active")) return { actions: [], done: "succeeded" };
   const waiting = command.replacementClaims.filter((name) => !isUp(view, name));
   if (waiting.length === 0)
-    return { actions: mark(scene.view, command), next: { ...command, phase: "Deleting", since: now, dueAt: now }, wakeAt: now };
+    return { actions: mark(context.view, command), next: { ...command, phase: "Deleting", since: now, dueAt: now }, wakeAt: now };
   const nodes = commands.reduce((sum, { candidates }) => sum + candidates.length, 0);
-  const patience = Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, WAIT_PER_NODE_MS * nodes));
-  const lost = waiting.filter((name) => stateOf(view, name) !== "here");
-  if (lost.length > 0) return giveUp(scene, `replacement nodeclaim(s) ${lost.join(", ")} did not come up`, waiting.length);
-  const deadline = command.since + patience;
+  const waitMs = Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, WAIT_PER_NODE_MS * nodes));
+  const lost = waiting.filter((name) => stateOf(view, name) !== "active");
+  if (lost.length > 0) return rollBack(context, `replacement nodeclaim(s) ${lost.join(", ")} did not come up`, waiting.length);
+  const deadline = command.since + waitMs;
   if (now >= deadline) {
-    return giveUp(
-      scene,
-      `replacement nodeclaim(s) ${waiting.join(", ")} not initialized within ${patience / 60_000} minutes`,
+    return rollBack(
+      context,
+      `replacement nodeclaim(s) ${waiting.join(", ")} not initialized within ${waitMs / 60_000} minutes`,
       waiting.length,
     );
   }
-  return { actions: [...mark(scene.view, command), ...waitingEvents(scene, waiting)], wakeAt: Math.min(deadline, now + POLL_MS) };
+  return { actions: [...mark(context.view, command), ...waitingEvents(context, waiting)], wakeAt: Math.min(deadline, now + POLL_MS) };
 }
 
-function waitingEvents({ command, view }: Scene, names: readonly string[]): readonly CommandAction[] {
+function waitingEvents({ command, view }: StepContext, names: readonly string[]): readonly CommandAction[] {
   return names.flatMap((name): CommandAction[] => {
     const claim = view.claims.get(name);
     if (!claim) return [];
@@ -181,8 +199,8 @@ function waitingEvents({ command, view }: Scene, names: readonly string[]): read
   });
 }
 
-/** What was launched stays, as a node like any other; it is a candidate itself next time. */
-function giveUp({ command, now }: Scene, cause: string, missing: number): CommandStep {
+/** Rolls back. Replacements that were launched stay, as in Karpenter: they are candidates of later passes. */
+function rollBack({ command, now }: StepContext, cause: string, missing: number): CommandStep {
   const labels = {
     decision: command.decision,
     reason: command.reason.toLowerCase(),
@@ -204,14 +222,14 @@ function giveUp({ command, now }: Scene, cause: string, missing: number): Comman
 }
 
 /**
- * Deletes what is still there. Over only when everything is seen to go: until then the command keeps its nodes from being healed, or
- * decided about again, by a pass that read the world before.
+ * Deletes the remaining claims. The command is done only when all of them are seen to be deleted: until then it keeps a
+ * pass that read an older state from unmarking its nodes or deciding on them again.
  */
-function whenDeleting({ command, view, now }: Scene): CommandStep {
+function whenDeleting({ command, view, now }: StepContext): CommandStep {
   const reason = command.reason.toLowerCase();
-  const left = command.candidates.filter(({ nodeClaim }) => stateOf(view, nodeClaim) === "here");
+  const left = command.candidates.filter(({ nodeClaim }) => stateOf(view, nodeClaim) === "active");
   if (left.length === 0) {
-    const log: CommandAction = { type: "Log", level: "debug", message: "command succeeded", fields: commandFields(command) };
+    const log: CommandAction = { type: "Log", level: "debug", message: "command succeeded", fields: { ...commandFields(command) } };
     return { actions: [log], done: "succeeded" };
   }
   const deletions = left.flatMap(({ nodeClaim }): CommandAction[] => [
@@ -223,7 +241,7 @@ function whenDeleting({ command, view, now }: Scene): CommandStep {
   return { actions: deletions, wakeAt: now + 1_000 };
 }
 
-/** Takes taint and condition off again. */
-function unmarkAll({ command, view }: Scene): readonly CommandAction[] {
+/** Removes the disrupted taint and the condition DisruptionReason. */
+function unmarkAll({ command, view }: StepContext): readonly CommandAction[] {
   return command.candidates.flatMap(({ nodeClaim }) => unmark(view, nodeClaim));
 }

@@ -3,7 +3,7 @@ import type { PlannedNodeClaim } from "../../model/plan.ts";
 import type { PublishedEvent } from "../../ports/kubernetes.ts";
 import type { LogFields } from "../../ports/log.ts";
 
-/** A replacement under the name and identity that it gets, however often it is written. */
+/** A replacement claim with its name and intent id, the same however often it is written. */
 export interface NamedReplacement {
   readonly name: string;
   readonly intentId: string;
@@ -11,19 +11,25 @@ export interface NamedReplacement {
 }
 
 /**
- * One thing for the shell to do. They are done in order, and each may be repeated: doing what is done already changes nothing.
- * After the last one the shell stores `next` (unless WriteReplacements did), or removes the command when it is done.
+ * One action for the shell. Actions are performed in order and are idempotent. After the last one the shell stores
+ * `next` (unless WriteReplacements did), or removes the command when it is done.
+ *
+ *     { type: "Taint", node: "ip-10-0-0-1" }
+ *     { type: "DeleteClaim", claim: "default-x7k2p", reason: "underutilized" }
  */
 export type CommandAction =
-  /** Put karpenter.sh/disrupted:NoSchedule on the node. */
+  /** Add the taint karpenter.sh/disrupted:NoSchedule to the node. */
   | { readonly type: "Taint"; readonly node: string }
   | { readonly type: "Untaint"; readonly node: string }
-  /** Condition DisruptionReason=True on the claim, with the reason as reason and message. */
+  /** Set the claim's condition DisruptionReason=True, with the reason as reason and message. */
   | { readonly type: "SetDisruptionReason"; readonly claim: string; readonly reason: string }
   | { readonly type: "ClearDisruptionReason"; readonly claim: string }
-  /** Write the intents and `command` in one transaction: either both are there, or neither. */
+  /** Write the replacement claims and `command` in one transaction: both are stored, or neither. */
   | { readonly type: "WriteReplacements"; readonly replacements: readonly NamedReplacement[]; readonly command: CommandRecord }
-  /** Decide that the claim goes; `reason` is that of nodeclaims_disrupted_total, which the shell counts as it writes the record. */
+  /**
+   * Mark the claim's record as terminating; `reason` is the label of nodeclaims_disrupted_total, which the shell counts
+   * with it.
+   */
   | { readonly type: "DeleteClaim"; readonly claim: string; readonly reason: string }
   | { readonly type: "Event"; readonly event: PublishedEvent }
   | { readonly type: "Log"; readonly level: "debug" | "info" | "error"; readonly message: string; readonly fields: LogFields }
@@ -34,13 +40,13 @@ export type CommandAction =
       readonly value: number;
     };
 
-/** What one look at a command decided. */
+/** What one step of a command decided. */
 export interface CommandStep {
   readonly actions: readonly CommandAction[];
-  /** The command as it becomes; absent when it stays as it is. */
+  /** The command's new state; undefined when it does not change. */
   readonly next?: CommandRecord;
-  /** The command has come to its end and can be forgotten once the actions are done. */
+  /** Set when the command has ended and is removed after the actions. */
   readonly done?: "succeeded" | "failed";
-  /** Look again then at the latest, ms; `now` means at once, with fresh eyes. */
+  /** When the next step is due at the latest, ms since the epoch; `now` means at once, with the state read again. */
   readonly wakeAt?: number;
 }

@@ -1,30 +1,18 @@
-import type { CommandCandidate, CommandRecord, DisruptionReason } from "../../model/command-record.ts";
+import type { CommandCandidate, CommandRecord } from "../../model/command-record.ts";
 import type { PlannedNodeClaim } from "../../model/plan.ts";
 import { podKey } from "../../pods/predicates.ts";
 import { type Candidate, capacityTypeOf, instanceTypeNameOf, zoneOf } from "../cluster/candidate.ts";
-import type { Method } from "../consolidation/decision.ts";
+import { type Method, reasonOf } from "../consolidation/decision.ts";
 import { savingsOf } from "../prices/savings.ts";
 import { VALIDATION_DELAY_MS } from "../settings.ts";
 
-const REASONS: Readonly<Record<Method, DisruptionReason>> = {
-  emptiness: "Empty",
-  drift: "Drifted",
-  multi: "Underutilized",
-  single: "Underutilized",
-};
-
-/** The reason under which the method's disruptions count against budgets, and the value of the metrics' label `reason`. */
-export function reasonOf(method: Method): DisruptionReason {
-  return REASONS[method];
-}
-
-/** Karpenter's metric label; nothing for drift, which is not consolidation. */
+/** Karpenter's metric label consolidation_type; empty for Drift, which is not consolidation. */
 export function consolidationTypeOf(method: CommandRecord["method"]): string {
   if (method === "emptiness") return "empty";
   return method === "multi" || method === "single" ? method : "";
 }
 
-/** A candidate as a command remembers it. */
+/** A candidate as a command stores it. */
 export function commandCandidate(candidate: Candidate): CommandCandidate {
   return {
     nodeClaim: candidate.nodeClaim,
@@ -38,7 +26,10 @@ export function commandCandidate(candidate: Candidate): CommandCandidate {
   };
 }
 
-/** A decision as it is stored before anything is done about it. Drift does not wait: what drifted stays drifted. */
+/**
+ * The command of a decision, to be stored before anything is done. Drift is due at once, because a drifted node stays
+ * drifted.
+ */
 export function newCommand(decided: {
   readonly cluster: string;
   readonly id: string;
@@ -55,7 +46,7 @@ export function newCommand(decided: {
     id,
     version: 0,
     method,
-    reason: REASONS[method],
+    reason: reasonOf(method),
     decision: replacements.length > 0 ? "replace" : "delete",
     candidates,
     replacements,

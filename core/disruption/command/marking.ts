@@ -7,25 +7,28 @@ import type { Snapshot } from "../../model/snapshot.ts";
 import { type ClusterView, viewCluster } from "../cluster/view.ts";
 import type { CommandAction } from "./command-action.ts";
 
-/** Whether a claim is there, is on its way out, or has gone: by its record or by its custom resource, whichever knows more. */
-export function stateOf(view: ClusterView, name: string): "here" | "going" | "gone" {
+/**
+ * Whether a claim is active, is being deleted, or is gone, by its record and its custom resource: the later state
+ * counts.
+ */
+export function stateOf(view: ClusterView, name: string): "active" | "deleting" | "gone" {
   const claim = view.claims.get(name);
   const record = view.records.get(name);
   if (!claim && !record) return "gone";
-  return claim?.metadata.deletionTimestamp || record?.terminating ? "going" : "here";
+  return claim?.metadata.deletionTimestamp || record?.terminating ? "deleting" : "active";
 }
 
-/** Whether a claim's node takes pods. */
+/** Whether a claim is active and its node is initialized. */
 export function isUp(view: ClusterView, name: string): boolean {
-  if (stateOf(view, name) !== "here") return false;
+  if (stateOf(view, name) !== "active") return false;
   return view.records.get(name)?.initializedAt !== undefined || isTrue(view.claims.get(name)?.status?.conditions, "Initialized");
 }
 
-/** Taint and condition on every candidate that is still there and lacks them. */
+/** Adds the taint and the condition to every active candidate that lacks them. */
 export function mark(view: ClusterView, { candidates, reason }: CommandRecord): readonly CommandAction[] {
   return candidates.flatMap(({ nodeClaim }): CommandAction[] => {
     const machine = view.machines.get(nodeClaim);
-    if (!machine || stateOf(view, nodeClaim) !== "here") return [];
+    if (!machine || stateOf(view, nodeClaim) !== "active") return [];
     const { node, claim } = machine;
     const marked = isTrue(claim.status?.conditions, "DisruptionReason");
     return [
@@ -35,10 +38,10 @@ export function mark(view: ClusterView, { candidates, reason }: CommandRecord): 
   });
 }
 
-/** Takes taint and condition off a claim that is not going for another reason. */
+/** Removes the taint and the condition from an active claim that nothing else disrupts. */
 export function unmark(view: ClusterView, nodeClaim: string): readonly CommandAction[] {
   const machine = view.machines.get(nodeClaim);
-  if (!machine || machine.markedForDeletion || stateOf(view, nodeClaim) !== "here") return [];
+  if (!machine || machine.markedForDeletion || stateOf(view, nodeClaim) !== "active") return [];
   const { node, claim } = machine;
   const untaint = node && !node.metadata.deletionTimestamp && hasTaint(node, DISRUPTED_TAINT);
   return [
@@ -48,8 +51,9 @@ export function unmark(view: ClusterView, nodeClaim: string): readonly CommandAc
 }
 
 /**
- * Undoes what belongs to no command: a taint or a condition that a lost or abandoned command left behind (disruption.md §1.2).
- * Nodes whose claim is going keep theirs. To be done at the start of each pass, before anything is decided.
+ * Removes the taints and conditions that belong to no command: a lost or abandoned command left them. Nodes whose claim
+ * is being deleted keep theirs. The shell does this at the start of each pass, before anything is decided
+ * (karpenter: pkg/controllers/disruption/controller.go, Controller.Reconcile).
  */
 export function heal(input: {
   readonly snapshot: Snapshot;

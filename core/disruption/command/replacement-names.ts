@@ -3,8 +3,9 @@ import { claimName } from "../../provisioning/claim-name.ts";
 import type { NamedReplacement } from "./command-action.ts";
 
 /**
- * Names and intent ids that follow from the command alone, so that a run that was killed and repeated writes the same intents.
- * `taken` are the names of other NodeClaims.
+ * Names and intent ids of the replacements. They follow from the command alone, so that a repeated run writes the same
+ * claims (docs/stateless-controller.md, "Identity and tokens").
+ * @param taken names of other NodeClaims.
  */
 export function nameReplacements(command: CommandRecord, taken: ReadonlySet<string>): readonly NamedReplacement[] {
   const used = new Set(taken);

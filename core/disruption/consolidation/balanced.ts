@@ -6,20 +6,24 @@ import type { Candidate } from "../cluster/candidate.ts";
 import type { ClusterView } from "../cluster/view.ts";
 import { nodePrice } from "../prices/price.ts";
 
-/** The share of a pool's cost that is saved must be at least half the share of its disruption that is caused (k = 2). */
-export const WORTH_IT = 0.5;
+/** 1 / k for Karpenter's k = 2 (karpenter: pkg/apis/v1/nodepool.go, BalancedK). */
+export const MIN_BALANCED_SCORE = 0.5;
 
-/** How a move weighs on one pool of policy Balanced (disruption.md §10). */
+/**
+ * The score of a move for one NodePool with policy Balanced: the share of the pool's price that it saves, over the
+ * share of the pool's disruption cost that it causes. A move needs at least MIN_BALANCED_SCORE in every such pool
+ * (karpenter: pkg/controllers/disruption/balanced.go, ScoreMove).
+ */
 export interface Score {
   readonly nodePool: string;
   readonly score: number;
-  /** Of the pool's cost, between 0 and 1. */
+  /** Share of the pool's price, between 0 and 1. */
   readonly savings: number;
-  /** Of the cost of disrupting the whole pool. */
+  /** Share of the disruption cost of all nodes of the pool. */
   readonly disruption: number;
 }
 
-/** USD per hour of a pool, and what it would cost to disrupt all of it. */
+/** USD per hour of all nodes of a pool, and the disruption cost of all of them. */
 function poolTotals(view: ClusterView, pool: string): { readonly cost: number; readonly disruption: number } {
   const types = view.snapshot.instanceTypes.get(pool) ?? [];
   let cost = 0;
@@ -39,7 +43,10 @@ function scoreOf(savings: number, disruption: number): number {
   return disruption === 0 ? Number.POSITIVE_INFINITY : savings / disruption;
 }
 
-/** Scores of the Balanced pools that a move touches; what is saved is split among pools by what their nodes cost. */
+/**
+ * Scores of the Balanced pools that have candidates; savings are split among all pools by the price of their
+ * candidates.
+ */
 export function scores(view: ClusterView, candidates: readonly Candidate[], savingsPerHour: number): readonly Score[] {
   const total = candidates.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
   return [...Map.groupBy(candidates, ({ nodePool }) => nodePool)].flatMap(([pool, group]) => {
@@ -47,7 +54,7 @@ export function scores(view: ClusterView, candidates: readonly Candidate[], savi
     const nodePool = pool.metadata.name;
     const price = group.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
     const totals = poolTotals(view, nodePool);
-    // A pool whose prices are not known is weighed by the nodes at hand.
+    // Where no price of the pool is known, the candidates stand for the pool, as in Karpenter.
     const cost = totals.cost > 0 ? totals.cost : price;
     if (cost <= 0 || totals.disruption <= 0) return [{ nodePool, score: 0, savings: 0, disruption: 0 }];
     const savings = (savingsPerHour * (price / total)) / cost;
@@ -56,8 +63,8 @@ export function scores(view: ClusterView, candidates: readonly Candidate[], savi
   });
 }
 
-/** The first Balanced pool that finds too little saved for what is disrupted. */
+/** Set when the score of a Balanced pool is too low; names the first such pool. */
 export function notWorthIt(view: ClusterView, candidates: readonly Candidate[], savingsPerHour: number): Blocked | undefined {
-  const poor = scores(view, candidates, savingsPerHour).find(({ score }) => score < WORTH_IT);
+  const poor = scores(view, candidates, savingsPerHour).find(({ score }) => score < MIN_BALANCED_SCORE);
   return poor && { reason: "NotWorthIt", nodePool: poor.nodePool, score: poor.score };
 }

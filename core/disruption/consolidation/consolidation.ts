@@ -1,5 +1,10 @@
+// Consolidation of a given set of candidates. In come candidates, out comes an Outcome: delete, replace, or why
+// neither. Which sets are tried is decided in node-sets and methods and not known here; prices and budgets are not
+// changed.
+
 import { CAPACITY_TYPE, ZONE } from "../../model/labels.ts";
 import type { PlannedNodeClaim } from "../../model/plan.ts";
+import { MIN_SAVINGS } from "../../model/prices.ts";
 import type { ConsolidationTrial } from "../../scheduling/make-trial.ts";
 import type { Effort } from "../../scheduling/search.ts";
 import type { Blocked } from "../cluster/blocked.ts";
@@ -23,10 +28,17 @@ import {
 } from "./replacement.ts";
 import { type Destinations, tryRemoval } from "./simulate.ts";
 
-/** Fewer cheaper types than this, and a spot node would be bought again and again as the cheapest pool runs dry. */
+/**
+ * A single spot node is replaced by spot only with at least this many cheaper instance types: with fewer, it would be
+ * replaced again and again by the cheapest, whose capacity runs out
+ * (karpenter: pkg/controllers/disruption/consolidation.go, MinInstanceTypesForSpotToSpotConsolidation).
+ */
 export const SPOT_TO_SPOT_MIN_TYPES = 15;
 
-/** Why consolidation leaves a candidate alone, before any trial (disruption.md §7). Empty nodes belong to emptiness. */
+/**
+ * Why consolidation does not try a candidate; undefined when it may
+ * (karpenter: pkg/controllers/disruption/consolidation.go, consolidation.ShouldDisrupt).
+ */
 export function consolidationBlock(candidate: Candidate, now: number): Blocked | undefined {
   const { nodePool, machine } = candidate;
   const { name } = nodePool.metadata;
@@ -42,32 +54,40 @@ export function consolidationBlock(candidate: Candidate, now: number): Blocked |
   return undefined;
 }
 
-/** Whether single- and multi-node consolidation may try the node at `now` (ms); empty ones are left to emptiness. */
+/** Whether single- and multi-node consolidation may try the node at `now` (ms); empty nodes belong to Emptiness. */
 export function isConsolidationCandidate(candidate: Candidate, now: number): boolean {
   return !isEmpty(candidate) && consolidationBlock(candidate, now) === undefined;
 }
 
-/** Where pods would go. */
+/** New nodes, and existing nodes that pods move to. */
 export interface Move {
   readonly replacements: readonly PlannedNodeClaim[];
   readonly destinations: Destinations;
 }
 
-/** What taking some nodes away would come to. */
+/**
+ * What the removal of some nodes comes to: "delete" needs no new node, "replace" needs cheaper ones, "none" is not
+ * done.
+ */
 export type Outcome =
   | ({ readonly decision: "delete" } & Move)
   | ({ readonly decision: "replace" } & Move)
   | { readonly decision: "none"; readonly blocked: Blocked };
 
+/** What every consolidation method of a pass works with. */
 export interface ConsolidationContext {
   readonly view: ClusterView;
   readonly settings: DisruptionSettings;
   readonly simulate: Simulate;
-  /** The cluster laid out for many questions about the candidates; without it nodes are tried in Karpenter's way alone. */
+  /** The trial cluster, made on the first call; without it, nodes are chosen in Karpenter's way alone. */
   readonly trial?: () => ConsolidationTrial;
 }
 
-/** Spot for spot (disruption.md §7.3). With one node the list is cut, so that the next cheaper type is not worth another move. */
+/**
+ * The replacement of spot nodes by spot. For one node the types are cut to the cheapest few, so that it is not replaced
+ * again for the next cheaper type
+ * (karpenter: pkg/controllers/disruption/consolidation.go, consolidation.computeSpotToSpotConsolidation).
+ */
 function spotForSpot(
   replacement: Replacement,
   limit: number,
@@ -75,14 +95,14 @@ function spotForSpot(
   settings: DisruptionSettings,
 ): Replacement | Blocked {
   if (!settings.spotToSpotConsolidation) return { reason: "SpotToSpotDisabled" };
-  // One node is judged as Karpenter does, by the cheapest zone; several must save whatever each comes up as.
+  // One node is priced at the cheapest zone, as in Karpenter; several must save in whichever zone each is launched.
   const cheaper = underPrice(pinnedTo(replacement, "spot"), limit, candidates.length > 1 ? worstLaunchPrice : cheapestLaunchPrice);
   if ("reason" in cheaper || candidates.length > 1) return cheaper;
   if (cheaper.types.length < SPOT_TO_SPOT_MIN_TYPES) return { reason: "SpotToSpotTooFew", count: cheaper.types.length };
   return cheapestFew(cheaper, SPOT_TO_SPOT_MIN_TYPES);
 }
 
-/** So many of the cheapest types, or more where minValues want more. */
+/** The `least` cheapest types, or more where minValues need more. */
 function cheapestFew(replacement: Replacement, least: number): Replacement {
   const { requirements } = replacement;
   const byPrice = [...replacement.types].sort(
@@ -95,7 +115,10 @@ function cheapestFew(replacement: Replacement, least: number): Replacement {
   return replacement;
 }
 
-/** The planned claim as it stays under `limit` (USD per hour) wherever and however it is launched. */
+/**
+ * The planned claim, narrowed so that it costs less than `limit` (USD per hour) however it is launched; a reason when
+ * it cannot.
+ */
 function cheaperReplacement(
   planned: PlannedNodeClaim,
   limit: number,
@@ -109,7 +132,7 @@ function cheaperReplacement(
   const cheaper = underPrice(replacement, limit);
   if ("reason" in cheaper) return cheaper;
   if (!allowsCapacityType(cheaper, "spot") || !allowsCapacityType(cheaper, "on-demand")) return cheaper;
-  // The price was compared as spot: were spot to fail, the launch must not fall back to dearer on-demand.
+  // The price was compared as spot: when spot fails, the launch must not fall back to more expensive on-demand.
   const spot = cheaper.types.some((type) =>
     launchOfferings(type, cheaper.requirements).some(({ capacityType }) => capacityType === "spot"),
   );
@@ -117,20 +140,22 @@ function cheaperReplacement(
   return minValuesShortfall(pinned) ?? pinned;
 }
 
-/** CreateFleet takes 60 overrides; more types than these make a command of many replacements large for nothing. */
-const TYPES_OF_MANY = 60;
+/**
+ * Instance types of each of several replacements. CreateFleet takes 60 overrides, so more types only make a command
+ * with many replacements large.
+ */
+const MAX_TYPES_PER_REPLACEMENT = 60;
 
-/** Prices are given to a hundredth of a cent and finer; less than this (USD per hour) saves nothing. */
-const NO_SAVING = 1e-6;
-
-/** Claims that cost less together than the candidates do, whatever each is launched as: what is saved is shared out by their prices. */
+/**
+ * Replacements that cost less together than the candidates, however each is launched: each may cost its share of the
+ * candidates' price, in proportion to the planned prices. Both limits are strict.
+ */
 function cheaperReplacements(
   planned: readonly PlannedNodeClaim[],
   candidates: readonly Candidate[],
   context: ConsolidationContext,
 ): readonly Replacement[] | Blocked {
-  // Sums of prices differ in their last digits: without this, nodes of one price could take each other's place for ever.
-  const costs = totalPrice(candidates) - NO_SAVING;
+  const costs = totalPrice(candidates) - MIN_SAVINGS;
   const needs = planned.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
   if (planned.length > 1 && needs >= costs) return { reason: "NotCheaper", needs, costs };
   const replacements: Replacement[] = [];
@@ -138,21 +163,26 @@ function cheaperReplacements(
     const limit = planned.length === 1 ? costs : claim.pricePerHour * (costs / needs);
     const cheaper = cheaperReplacement(claim, limit, candidates, context);
     if ("reason" in cheaper) return cheaper.reason === "NotCheaper" && needs >= costs ? { ...cheaper, needs, costs } : cheaper;
-    replacements.push(planned.length === 1 ? cheaper : cheapestFew(cheaper, TYPES_OF_MANY));
+    replacements.push(planned.length === 1 ? cheaper : cheapestFew(cheaper, MAX_TYPES_PER_REPLACEMENT));
   }
   return replacements;
 }
 
+/** How `consolidate` treats replacements. */
 export interface ConsolidateOptions {
-  /** May cut a lone replacement down further. */
+  /** Narrows a lone replacement further. */
   readonly narrow?: (replacement: Replacement) => Replacement | Blocked;
-  /** How many nodes may come instead. Default 1, as in Karpenter. */
+  /** How many replacements are allowed. Default 1, as in Karpenter. */
   readonly mostReplacements?: number;
-  /** How long to look for a cheap plan. Default "quick". */
+  /** How much the scheduler searches for a cheap plan. Default "quick". */
   readonly effort?: Effort;
 }
 
-/** What taking these nodes away together would come to: nothing is needed instead, or some nodes that cost less (disruption.md §7). */
+/**
+ * Simulates the removal of the candidates together: "delete" when their pods fit on other nodes, "replace" when cheaper
+ * nodes can take them, otherwise why not
+ * (karpenter: pkg/controllers/disruption/consolidation.go, consolidation.computeConsolidation).
+ */
 export function consolidate(
   context: ConsolidationContext,
   candidates: readonly Candidate[],
@@ -161,9 +191,9 @@ export function consolidate(
   const none = (blocked: Blocked): Outcome => ({ decision: "none", blocked });
   const refused = (savesPerHour: number): Blocked | undefined =>
     notWorthIt(context.view, candidates, savesPerHour) ?? paybackTooLong(context.settings, candidates, savesPerHour);
-  // Nothing saves more than to buy nothing instead: when that is not worth it, no trial is needed.
-  const hopeless = refused(totalPrice(candidates));
-  if (hopeless) return none(hopeless);
+  // No result saves more than the price of the candidates: when that is too little, no simulation is needed.
+  const refusedAtBest = refused(totalPrice(candidates));
+  if (refusedAtBest) return none(refusedAtBest);
   const trial = tryRemoval(context.view, candidates, context.simulate, { effort });
   if (trial.unplaced.length > 0) return none({ reason: "PodsUnplaced", errors: trial.unplaced });
   const { newNodeClaims: planned, destinations } = trial;

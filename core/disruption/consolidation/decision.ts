@@ -1,28 +1,47 @@
-import type { CommandRecord } from "../../model/command-record.ts";
+import type { CommandRecord, DisruptionReason } from "../../model/command-record.ts";
 import type { PlannedNodeClaim } from "../../model/plan.ts";
 import type { Blocked, BlockedNode } from "../cluster/blocked.ts";
 import type { PoolBudget } from "../cluster/budget.ts";
 import type { Candidate } from "../cluster/candidate.ts";
 import type { Destinations } from "./simulate.ts";
 
-/** How nodes are chosen; expiration chooses nothing, the lifecycle does it when its time comes. */
+/** The methods that choose nodes. Expiration is not one: the lifecycle expires claims by their own expireAfter. */
 export type Method = Exclude<CommandRecord["method"], "expiration">;
 
-/** A set of nodes that was thought away, and what came of it. */
+const REASONS: Readonly<Record<Method, DisruptionReason>> = {
+  emptiness: "Empty",
+  drift: "Drifted",
+  multi: "Underutilized",
+  single: "Underutilized",
+};
+
+/**
+ * The reason under which the method's disruptions count against budgets, and the value of the metrics' label `reason`.
+ */
+export function reasonOf(method: Method): DisruptionReason {
+  return REASONS[method];
+}
+
+/** A set of nodes whose removal was simulated, and the result. `consolidate --explain` prints it. */
 export interface Tried {
   readonly nodes: readonly string[];
-  /** USD per hour; 0 where it came to nothing. */
+  /** USD; 0 for a set that cannot be removed. */
   readonly savesPerHour: number;
-  /** Pods that would have had to move. */
+  /** Pods that would have moved. */
   readonly podsMoved: number;
-  /** Of each node that would have come instead, the cheapest type. */
+  /** The cheapest instance type of each replacement. */
   readonly replacements: readonly string[];
   readonly verdict: "chosen" | "rejected";
-  /** Why it was rejected; undefined when another set was worth more. */
+  /** Why it was rejected; undefined when another set saved more. */
   readonly why?: Blocked;
 }
 
-/** What a method found: nodes to take away together, with what comes in their place; or none, and why. */
+/**
+ * What one method decided: candidates to remove together with their replacements, or none; and why other candidates
+ * stay. The first method with `found` makes the command of the pass.
+ *
+ *     { found: { candidates, replacements: [] }, blocked: [], eligible: 2 } // delete both
+ */
 export interface Decision {
   readonly found?: {
     readonly candidates: readonly Candidate[];
@@ -30,18 +49,20 @@ export interface Decision {
     readonly destinations?: Destinations;
   };
   readonly blocked: readonly BlockedNode[];
-  /** What was tried, in that order. */
+  /** Sets whose removal was simulated, in order. */
   readonly tried?: readonly Tried[];
-  /** How many nodes the method looked at. */
+  /** How many candidates the method could choose, before budgets. */
   readonly eligible: number;
-  /** Pools that it had no time for, when it ran out of time. */
+  /** NodePools that the method did not reach when its time was up. */
   readonly unseenPools?: readonly string[];
 }
 
-/** One method's turn. */
+/** One method's run in a pass. */
 export interface Pass {
   readonly method: Method;
+  /** Consolidation only: its time was up before it had tried everything. */
   readonly isTimedOut: boolean;
   readonly decision: Decision;
+  /** Budgets of the method's reason, by NodePool name. */
   readonly budgets: ReadonlyMap<string, PoolBudget>;
 }

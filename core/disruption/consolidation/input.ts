@@ -6,7 +6,12 @@ import type { Simulate } from "../cluster/simulation.ts";
 import type { DisruptionSettings } from "../settings.ts";
 import type { Method } from "./decision.ts";
 
-/** What one pass of disruption is decided from. Read in one go: a snapshot older than the commands could show their candidates as free. */
+/**
+ * What one pass of disruption is decided from. Snapshot, records and commands are read together, because a snapshot
+ * older than the commands could show their candidates as free.
+ *
+ *     planDisruption({ snapshot, records, commands, settings, now, simulate: simulateWithSolve, newId: randomUUID });
+ */
 export interface DisruptionInput {
   readonly snapshot: Snapshot;
   readonly records: readonly NodeClaimRecord[];
@@ -16,13 +21,17 @@ export interface DisruptionInput {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly simulate: Simulate;
-  /** Lays the cluster out for choosing nodes jointly; without it they are chosen in Karpenter's way. The product's own where `simulate` is. */
+  /**
+   * Makes the trial cluster on which sets of nodes are searched; without it, nodes are chosen in Karpenter's way. Where
+   * `simulate` is simulateWithSolve, makeConsolidationTrial unless set.
+   */
   readonly makeTrial?: MakeTrial;
+  /** Id of a new command. */
   readonly newId: () => string;
-  /** Node name to the time (ms) until which a pod is expected there (20 s from its placement). */
+  /** Node name to the time (ms since the epoch) until which pods are expected there: 20 s from its initialization. */
   readonly nominatedUntil?: ReadonlyMap<string, number>;
-  /** Asked between trials: true ends the search with the best that was found. */
+  /** Asked between simulations: true ends the method's search with the best set so far. */
   readonly outOfTime?: (method: Method) => boolean;
-  /** Pools that single-node consolidation had no time for in the last pass. */
+  /** NodePools that SingleNodeConsolidation had no time for in the last pass (DisruptionPlan.unseenPools). */
   readonly unseenPools?: readonly string[];
 }

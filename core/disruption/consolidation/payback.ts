@@ -1,43 +1,48 @@
-import { EXTRA_NODE, NODE_HOUR } from "../../model/prices.ts";
+import { EXTRA_NODE_PRICE, NODE_VOLUME_PRICE } from "../../model/prices.ts";
 import type { Blocked } from "../cluster/blocked.ts";
 import type { Candidate } from "../cluster/candidate.ts";
 import type { DisruptionSettings } from "../settings.ts";
 
 const HOUR_MS = 3_600_000;
+/** USD per unit of disruption cost: DisruptionSettings.podMoveCost unless set. No benchmark has tuned it. */
 const POD_MOVE_COST = 0.001;
 
-/** What ending some nodes and moving their pods counts as, USD: pods by their eviction costs, and 1 for each node (disruption.md §2). */
-export function moveCost({ podMoveCost = POD_MOVE_COST }: DisruptionSettings, candidates: readonly Candidate[]): number {
+/** The disruption cost of the candidates in USD: podMoveCost for each node and for each pod of eviction cost 1. */
+export function disruptionCostUsd({ podMoveCost = POD_MOVE_COST }: DisruptionSettings, candidates: readonly Candidate[]): number {
   return podMoveCost * candidates.reduce((sum, { disruptionCost }) => sum + disruptionCost, 0);
 }
 
 /**
- * What a move is worth, USD per hour: what it saves, less what it counts as spread over the horizon. Without a horizon moving costs nothing.
+ * Net savings of a removal, USD per hour: its savings less its disruption cost spread over the payback horizon. Without
+ * a horizon disruption costs nothing, as in Karpenter.
  */
 export function netSavings(settings: DisruptionSettings, candidates: readonly Candidate[], savesPerHour: number): number {
   const { horizonMs } = settings;
-  return horizonMs === undefined ? savesPerHour : savesPerHour - (moveCost(settings, candidates) * HOUR_MS) / horizonMs;
+  return horizonMs === undefined ? savesPerHour : savesPerHour - (disruptionCostUsd(settings, candidates) * HOUR_MS) / horizonMs;
 }
 
-/** What a set is worth that gives way to `newNodes`, USD per hour: volumes of nodes gained or lost count too, and each node more than before. */
+/**
+ * Net savings of a set that `newNodes` nodes replace, USD per hour: with the volumes of nodes that are added or
+ * removed, and less EXTRA_NODE_PRICE for each node more than before.
+ */
 export function netSavingsOfSet(
   settings: DisruptionSettings,
   candidates: readonly Candidate[],
   savesPerHour: number,
   newNodes: number,
 ): number {
-  const volumes = NODE_HOUR * (candidates.length - newNodes);
+  const volumes = NODE_VOLUME_PRICE * (candidates.length - newNodes);
   return netSavings(settings, candidates, savesPerHour + volumes) - costOfMoreNodes(candidates.length, newNodes);
 }
 
-/** What a move must save for the sake of its growing number of nodes, USD per hour. */
+/** What a removal must save for the nodes that it adds, USD per hour; 0 unless there are more nodes after it. */
 export function costOfMoreNodes(before: number, after: number): number {
-  return EXTRA_NODE * Math.max(0, after - before);
+  return EXTRA_NODE_PRICE * Math.max(0, after - before);
 }
 
-/** Set when the saving does not repay the move within the horizon. */
+/** Set when the savings do not pay back the disruption cost within the horizon. */
 export function paybackTooLong(settings: DisruptionSettings, candidates: readonly Candidate[], savesPerHour: number): Blocked | undefined {
   const { horizonMs } = settings;
   if (horizonMs === undefined || netSavings(settings, candidates, savesPerHour) >= 0) return undefined;
-  return { reason: "NotRepaid", savesPerHour, hours: horizonMs / HOUR_MS, moveCost: moveCost(settings, candidates) };
+  return { reason: "NotRepaid", savesPerHour, hours: horizonMs / HOUR_MS, moveCost: disruptionCostUsd(settings, candidates) };
 }

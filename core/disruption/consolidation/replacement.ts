@@ -7,27 +7,30 @@ import type { Blocked } from "../cluster/blocked.ts";
 import { type Candidate, instanceTypeNameOf } from "../cluster/candidate.ts";
 import { cheapestLaunchPrice, worstLaunchPrice } from "../prices/price.ts";
 
-/** A planned claim with the types and requirements that it names, ready to be narrowed. */
+/** A planned NodeClaim with its instance types and requirements looked up, so that both can be narrowed. */
 export interface Replacement {
   readonly planned: PlannedNodeClaim;
   readonly requirements: Requirements;
   readonly types: readonly InstanceType[];
 }
 
-/** The planned claim with its types looked up, cheapest first; types that the pool has lost meanwhile are left out. */
+/**
+ * The planned claim with its types looked up, in the order of the plan; types that the pool no longer offers are left
+ * out.
+ */
 export function replacementFrom(planned: PlannedNodeClaim, poolTypes: readonly InstanceType[]): Replacement {
   const byName = new Map(poolTypes.map((type) => [type.name, type]));
   const types = planned.instanceTypes.flatMap((name) => byName.get(name) ?? []);
   return { planned, requirements: requirementsFrom(planned.requirements), types };
 }
 
-/** Whether the replacement's requirements admit the capacity type; whether an offering is to be had is not looked at. */
+/** Whether the replacement's requirements admit the capacity type; available offerings are not checked. */
 export function allowsCapacityType({ requirements }: Replacement, capacityType: string): boolean {
   const wanted = requirements.get(CAPACITY_TYPE);
   return wanted === undefined || has(wanted, capacityType);
 }
 
-/** The replacement with capacity-type In [capacityType], and without the types that are not to be had so. */
+/** The replacement with capacity-type In [capacityType], without the types that have no available offering of it. */
 export function pinnedTo(replacement: Replacement, capacityType: string): Replacement {
   const pin = new Map([[CAPACITY_TYPE, requirement(CAPACITY_TYPE, "In", [capacityType])]]);
   const requirements = intersectAll(replacement.requirements, pin);
@@ -35,7 +38,9 @@ export function pinnedTo(replacement: Replacement, capacityType: string): Replac
   return { ...replacement, requirements, types };
 }
 
-/** A key for which too few different values are left among the types; undefined when every minValues is met. */
+/**
+ * Set when the types have too few different values of a key for its minValues; undefined when every minValues is met.
+ */
 export function minValuesShortfall({ requirements, types }: Replacement): Blocked | undefined {
   for (const { key, minValues } of requirements.values()) {
     if (minValues === undefined) continue;
@@ -51,7 +56,10 @@ export function minValuesShortfall({ requirements, types }: Replacement): Blocke
   return undefined;
 }
 
-/** Keeps the types whose price by `priceOf` is under `limit` (USD per hour, strictly); says why when that leaves nothing to launch. */
+/**
+ * The replacement with only the types whose price by `priceOf` is below `limit` (USD per hour); a reason when too few
+ * remain.
+ */
 export function underPrice(
   replacement: Replacement,
   limit: number,
@@ -62,7 +70,10 @@ export function underPrice(
   return minValuesShortfall(narrowed) ?? narrowed;
 }
 
-/** Types cheapest first, and the claim's price, as its requirements are now. Of the same price, the name decides. */
+/**
+ * The planned claim with the narrowed requirements, its types cheapest first, and its price. Of equal prices the name
+ * decides.
+ */
 export function plannedFrom({ planned, requirements, types }: Replacement): PlannedNodeClaim {
   const priced = types.map((type) => ({ name: type.name, price: cheapestLaunchPrice(type, requirements) }));
   priced.sort((a, b) => a.price - b.price || (a.name < b.name ? -1 : 1));
@@ -74,15 +85,16 @@ export function plannedFrom({ planned, requirements, types }: Replacement): Plan
   };
 }
 
-/** What a planned claim will be bought as: the first that it allows of reserved, spot, on-demand. */
+/** The capacity type that a launch of the planned claim tries first: reserved, spot or on-demand. */
 export function capacityTypeOfPlanned({ requirements }: PlannedNodeClaim): "reserved" | "spot" | "on-demand" {
   const values = requirements.find(({ key, operator }) => key === CAPACITY_TYPE && operator === "In")?.values ?? ["spot"];
   return (["reserved", "spot"] as const).find((type) => values.includes(type)) ?? "on-demand";
 }
 
 /**
- * A replacement of a type that is being taken away is only worth it when it costs less than each such node: otherwise keeping one
- * of them would have done, and nodes would go round in circles.
+ * The replacement with only types that cost less than each candidate of a type that it offers: otherwise keeping that
+ * candidate would do, and nodes would replace each other again and again
+ * (karpenter: pkg/controllers/disruption/multinodeconsolidation.go, filterOutSameInstanceType).
  */
 export function withoutSameType(replacement: Replacement, candidates: readonly Candidate[]): Replacement | Blocked {
   const offered = new Set(replacement.types.map(({ name }) => name));

@@ -1,5 +1,5 @@
 import type { Plan, PlannedNodeClaim } from "../../model/plan.ts";
-import { EXTRA_NODE } from "../../model/prices.ts";
+import { EXTRA_NODE_PRICE } from "../../model/prices.ts";
 import { isPending, podKey } from "../../pods/predicates.ts";
 import type { ConsolidationTrial, MakeTrial } from "../../scheduling/make-trial.ts";
 import type { Effort } from "../../scheduling/search.ts";
@@ -9,21 +9,24 @@ import { consolidatableFrom } from "../cluster/consolidate-after.ts";
 import type { Simulate } from "../cluster/simulation.ts";
 import type { ClusterView, Machine } from "../cluster/view.ts";
 
-/** The product's scheduler; tests may put a simpler one in its place. */
+/** The product's scheduler as `simulate`, with the quick search unless set; tests may pass a simpler one. */
 export const simulateWithSolve: Simulate = (snapshot, options) => solve(snapshot, { effort: "quick", ...options });
 
-/** What came of a trial. */
+/** The result of a simulated removal. */
 export interface Trial {
-  /** Running pods that would have no place, with the reason; pods that were pending already do not count. */
+  /** Running pods that would not schedule, with the reason; pods that are pending already do not count. */
   readonly unplaced: readonly (readonly [pod: string, error: string])[];
   readonly newNodeClaims: readonly PlannedNodeClaim[];
   readonly destinations: Destinations;
 }
 
-/** "namespace/name" of pods that would move to nodes that stay, to the names of their NodeClaims. */
+/** Pods that would move to existing nodes: "namespace/name" to the name of the node's NodeClaim. */
 export type Destinations = Readonly<Record<string, string>>;
 
-/** Pods that would land on a node that is not up yet are not safe there, unless they must leave anyway (disruption.md §8). */
+/**
+ * Pods that would move to a node that is not initialized or that is inside its consolidateAfter window: such a
+ * placement may fail. Pods of nodes that are being removed are exempt, because they have to move anyway.
+ */
 function unsafePlacements(view: ClusterView, plan: Plan, settling: ReadonlySet<string>): [string, string][] {
   const machines = new Map<string, Machine>();
   const leaving = new Set<string>();
@@ -43,30 +46,32 @@ function unsafePlacements(view: ClusterView, plan: Plan, settling: ReadonlySet<s
   return unsafe;
 }
 
+/** Names of the initialized nodes inside their consolidateAfter window. */
 function settlingNodes(view: ClusterView): ReadonlySet<string> {
   const settling = new Set<string>();
   for (const { name, nodePool, claim, record, initialized } of view.machines.values()) {
     const pool = view.nodePools.get(nodePool ?? "");
     const from = pool && initialized ? consolidatableFrom(claim, pool, record) : 0;
-    // Infinity is not a window: Never, or a static pool.
+    // Infinity (consolidateAfter Never, or a static pool) is no window.
     if (from > view.now && from !== Number.POSITIVE_INFINITY) settling.add(name);
   }
   return settling;
 }
 
-/** Lays the cluster out for questions about these candidates, with the same nodes closed to their pods as in a trial. */
+/** The trial cluster for these candidates; the same nodes as in tryRemoval accept no pods. */
 export function trialFor(view: ClusterView, candidates: readonly Candidate[], makeTrial: MakeTrial): ConsolidationTrial {
-  const notUp = [...view.machines.values()].flatMap(({ name, initialized }) => (initialized ? [] : [name]));
+  const uninitialized = [...view.machines.values()].flatMap(({ name, initialized }) => (initialized ? [] : [name]));
   return makeTrial(view.bufferRoom().snapshot, {
     podsByNode: new Map(candidates.map(({ node, moving }) => [node, moving])),
-    closed: new Set([...settlingNodes(view), ...notUp]),
-    nodeHour: EXTRA_NODE,
+    closed: new Set([...settlingNodes(view), ...uninitialized]),
+    nodeHour: EXTRA_NODE_PRICE,
   });
 }
 
 /**
- * Plans the cluster without these nodes. `settle` (default true): consolidation leaves nodes alone that have just changed, as destinations too;
- * drift takes what there is.
+ * Simulates the cluster without the candidates (karpenter: pkg/controllers/disruption/helpers.go, SimulateScheduling).
+ * `settle` (default true): as consolidation needs it, no pod moves to a node inside its consolidateAfter window and
+ * each new node counts EXTRA_NODE_PRICE; Drift sets it to false and accepts any node at any price.
  */
 export function tryRemoval(
   view: ClusterView,
@@ -82,10 +87,11 @@ export function tryRemoval(
     reservedMode: "fallback",
     settling,
     effort,
-    ...(settle && { nodeHour: EXTRA_NODE }),
+    ...(settle && { nodeHour: EXTRA_NODE_PRICE }),
   });
   const pending = new Set(snapshot.pods.filter(isPending).map(podKey));
-  // Nobody is worse off when room for later moves to a node that is still coming up. Consolidation must not lose it; drift has to go on.
+  // Virtual pods of CapacityBuffers may move to a node that is not initialized. Consolidation must not lose their room;
+  // Drift may.
   const virtual = new Set((snapshot.virtualPods ?? []).map(podKey));
   const errors = [
     ...Object.entries(plan.podErrors).filter(([pod]) => settle || !virtual.has(pod)),

@@ -5,48 +5,56 @@ import { isStatic } from "../../static-capacity/claim.ts";
 import type { BlockedNode } from "../cluster/blocked.ts";
 import { allowance, type PoolBudget } from "../cluster/budget.ts";
 import type { Candidate } from "../cluster/candidate.ts";
-import type { Simulate } from "../cluster/simulation.ts";
-import type { ClusterView } from "../cluster/view.ts";
+import type { ConsolidationContext } from "../consolidation/consolidation.ts";
 import type { Decision } from "../consolidation/decision.ts";
 import { type Trial, tryRemoval } from "../consolidation/simulate.ts";
 
+/** When (ms) the claim's condition Drifted turned True; 0 when unknown. */
 function driftedSince({ machine }: Candidate): number {
   return fromRfc3339(conditionOf(machine.claim.status?.conditions, "Drifted")?.lastTransitionTime) || 0;
 }
 
-/** Pods that hold a node count no more once its claim says by when they must have gone (disruption.md §2, class "eventual"). */
+/**
+ * Whether a pod blocks the node. With a terminationGracePeriod none does, because that ends every drain (Karpenter's
+ * eventual disruption class).
+ */
 function isHeld({ machine, heldByPod }: Candidate): boolean {
   return heldByPod !== undefined && !machine.claim.spec.terminationGracePeriod;
 }
 
-/** Drifted and free to go. */
+/** Whether the claim has drifted and no pod blocks its node. */
 export function isDriftCandidate(candidate: Candidate): boolean {
   return isTrue(candidate.machine.claim.status?.conditions, "Drifted") && !isHeld(candidate);
 }
 
-/** Nodes without pods first, then those that drifted first; names settle the rest. */
+/** Sorts nodes without reschedulable pods first, then by the time of drift, then by name. */
 export function byUrgency(a: Candidate, b: Candidate): number {
-  const full = (candidate: Candidate): number => (candidate.reschedulable.length > 0 ? 1 : 0);
-  return full(a) - full(b) || driftedSince(a) - driftedSince(b) || (a.node < b.node ? -1 : 1);
+  const hasPods = (candidate: Candidate): number => (candidate.reschedulable.length > 0 ? 1 : 0);
+  return hasPods(a) - hasPods(b) || driftedSince(a) - driftedSince(b) || (a.node < b.node ? -1 : 1);
 }
 
-/** The machines that the candidate's own pods need. What else waits for room is the planner's to buy for: both would buy for the same pods. */
+/**
+ * The new nodes that the candidate's own pods need. New nodes for other pending pods are left to provisioning, because
+ * both would launch nodes for the same pods.
+ */
 function replacementsFor({ moving }: Candidate, { newNodeClaims }: Trial): readonly PlannedNodeClaim[] {
   const own = new Set(moving.map(podKey));
   return newNodeClaims.filter(({ pods }) => pods.some((pod) => own.has(pod)));
 }
 
-/** The first drifted node whose pods all find a place, with as many new nodes as that takes, at any price (disruption.md §6). */
+/**
+ * Karpenter's Drift: the first drifted node of a dynamic NodePool whose pods all schedule elsewhere, with any number of
+ * replacements at any price (karpenter: pkg/controllers/disruption/drift.go, Drift.ComputeCommands).
+ */
 export function drift(
-  view: ClusterView,
+  { view, simulate }: Pick<ConsolidationContext, "view" | "simulate">,
   candidates: readonly Candidate[],
   budgets: ReadonlyMap<string, PoolBudget>,
-  simulate: Simulate,
   outOfTime: () => boolean = () => false,
 ): Decision {
   const budget = allowance(budgets);
   const blocked: BlockedNode[] = [];
-  // Nodes of static pools are replaced one for one (static-drift.ts).
+  // StaticDrift (static-drift.ts) replaces nodes of static pools.
   const eligible = candidates.filter((candidate) => isDriftCandidate(candidate) && !isStatic(candidate.nodePool)).sort(byUrgency);
   for (const candidate of eligible) {
     if (outOfTime()) break;

@@ -1,11 +1,17 @@
+// Methods choose candidates for one command: Emptiness, StaticDrift, Drift and SingleNodeConsolidation stand here,
+// MultiNodeConsolidation and its successor in node-sets. In come candidates and budgets, out comes a Decision.
+// Commands, events and metrics are not known here.
+
 import type { Blocked, BlockedNode } from "../cluster/blocked.ts";
 import { allowance, type PoolBudget } from "../cluster/budget.ts";
-import { type Candidate, isEmpty } from "../cluster/candidate.ts";
+import { byPricePerDisruptionCost, type Candidate, isEmpty } from "../cluster/candidate.ts";
 import { consolidateAfterMs } from "../cluster/consolidate-after.ts";
-import { byGain } from "../cluster/disruption-cost.ts";
 import type { Decision } from "../consolidation/decision.ts";
 
-/** Why an empty node stays (disruption.md §4). */
+/**
+ * Why Emptiness does not take an empty node; undefined when it may
+ * (karpenter: pkg/controllers/disruption/emptiness.go, Emptiness.ShouldDisrupt).
+ */
 export function emptinessBlock(candidate: Candidate, now: number): Blocked | undefined {
   const { nodePool } = candidate;
   const { name } = nodePool.metadata;
@@ -16,23 +22,26 @@ export function emptinessBlock(candidate: Candidate, now: number): Blocked | und
   return undefined;
 }
 
-/** Whether the node is empty and nothing in its pool keeps it at `now` (ms). */
+/** Whether the node is empty and its NodePool and pods allow to delete it at `now` (ms). */
 export function isEmptinessCandidate(candidate: Candidate, now: number): boolean {
   return isEmpty(candidate) && emptinessBlock(candidate, now) === undefined;
 }
 
-/** All empty nodes that the budgets let go, at once and without a trial. */
+/**
+ * Karpenter's Emptiness: all empty nodes that the budgets allow, deleted together without a simulation
+ * (karpenter: pkg/controllers/disruption/emptiness.go, Emptiness.ComputeCommands).
+ */
 export function emptiness(candidates: readonly Candidate[], budgets: ReadonlyMap<string, PoolBudget>, now: number): Decision {
   const budget = allowance(budgets);
   const blocked: BlockedNode[] = [];
-  const eligible = candidates.filter((candidate) => isEmptinessCandidate(candidate, now)).sort(byGain);
-  const going = eligible.filter((candidate) => {
+  const eligible = candidates.filter((candidate) => isEmptinessCandidate(candidate, now)).sort(byPricePerDisruptionCost);
+  const chosen = eligible.filter((candidate) => {
     const nodePool = candidate.nodePool.metadata.name;
     if (budget.take(nodePool)) return true;
     blocked.push({ ...namesOf(candidate), blocked: { reason: "BudgetSpent", nodePool, disruption: "Empty" } });
     return false;
   });
-  return { ...(going.length > 0 ? { found: { candidates: going, replacements: [] } } : {}), blocked, eligible: eligible.length };
+  return { ...(chosen.length > 0 ? { found: { candidates: chosen, replacements: [] } } : {}), blocked, eligible: eligible.length };
 }
 
 function namesOf({ node, nodeClaim }: Candidate): { readonly node: string; readonly nodeClaim: string } {

@@ -2,13 +2,15 @@ import { podKey } from "../../pods/predicates.ts";
 import type { ConsolidationTrial } from "../../scheduling/make-trial.ts";
 import type { Blocked, BlockedNode } from "../cluster/blocked.ts";
 import { allowance, type PoolBudget } from "../cluster/budget.ts";
-import type { Candidate } from "../cluster/candidate.ts";
-import { byGain } from "../cluster/disruption-cost.ts";
+import { byPricePerDisruptionCost, type Candidate } from "../cluster/candidate.ts";
 import { type ConsolidationContext, consolidate, isConsolidationCandidate } from "../consolidation/consolidation.ts";
 import type { Decision } from "../consolidation/decision.ts";
 import { MAX_REPLACEMENTS } from "../node-sets/set-trials.ts";
 
-/** One of each pool in turn, so that a large pool does not keep the others waiting; pools that were not reached last time come first. */
+/**
+ * The candidates, one of each NodePool in turn, so that a large pool does not delay the others; `unseenPools` come
+ * first (karpenter: pkg/controllers/disruption/singlenodeconsolidation.go, SingleNodeConsolidation.shuffleCandidates).
+ */
 export function inTurns(candidates: readonly Candidate[], unseenPools: readonly string[] = []): readonly Candidate[] {
   const byPool = new Map<string, Candidate[]>(unseenPools.map((pool) => [pool, []]));
   for (const candidate of candidates) {
@@ -27,8 +29,8 @@ export function inTurns(candidates: readonly Candidate[], unseenPools: readonly 
   return turns;
 }
 
-/** Why a trial would be in vain, as far as a sketch can tell. */
-function notPromising({ node, pricePerHour }: Candidate, { trialCluster }: ConsolidationTrial): Blocked | undefined {
+/** Why the node cannot be removed, where the trial cluster shows it; saves a simulation. */
+function ruledOutBy({ node, pricePerHour }: Candidate, { trialCluster }: ConsolidationTrial): Blocked | undefined {
   const { unplaced, price } = trialCluster.costOfRemoving([node]);
   if (unplaced.length > 0) {
     return {
@@ -39,7 +41,11 @@ function notPromising({ node, pricePerHour }: Candidate, { trialCluster }: Conso
   return price < pricePerHour ? undefined : { reason: "NotCheaper", needs: price, costs: pricePerHour };
 }
 
-/** The first node that none or one cheaper node can stand in for; with a sketch of the cluster, several may come that cost less together. */
+/**
+ * Karpenter's SingleNodeConsolidation: the first node that can be deleted or that one cheaper node can replace. With a
+ * trial cluster, several nodes that cost less together may replace it
+ * (karpenter: pkg/controllers/disruption/singlenodeconsolidation.go, SingleNodeConsolidation.ComputeCommands).
+ */
 export function singleNode(
   context: ConsolidationContext,
   candidates: readonly Candidate[],
@@ -48,7 +54,7 @@ export function singleNode(
 ): Decision {
   const budget = allowance(budgets);
   const blocked: BlockedNode[] = [];
-  const eligible = candidates.filter((candidate) => isConsolidationCandidate(candidate, context.view.now)).sort(byGain);
+  const eligible = candidates.filter((candidate) => isConsolidationCandidate(candidate, context.view.now)).sort(byPricePerDisruptionCost);
   const unseen = new Set(eligible.map(({ nodePool }) => nodePool.metadata.name));
   for (const candidate of inTurns(eligible, options.unseenPools)) {
     if (options.outOfTime?.()) return { blocked, eligible: eligible.length, unseenPools: [...unseen] };
@@ -59,9 +65,9 @@ export function singleNode(
       blocked.push({ node, nodeClaim, blocked: { reason: "BudgetSpent", nodePool, disruption: "Underutilized" } });
       continue;
     }
-    const hopeless = context.trial && notPromising(candidate, context.trial());
-    if (hopeless) {
-      blocked.push({ node, nodeClaim, blocked: hopeless });
+    const ruledOut = context.trial && ruledOutBy(candidate, context.trial());
+    if (ruledOut) {
+      blocked.push({ node, nodeClaim, blocked: ruledOut });
       continue;
     }
     const outcome = consolidate(context, [candidate], { mostReplacements: context.trial ? MAX_REPLACEMENTS : 1 });

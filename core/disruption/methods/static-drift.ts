@@ -10,8 +10,10 @@ import type { DisruptionInput } from "../consolidation/input.ts";
 import { byUrgency, isDriftCandidate } from "./drift.ts";
 
 /**
- * The first drifted node of a static pool that its budget lets go, with one like it in its place (disruption.md §5). Nothing is simulated: the pool wants
- * a number of nodes, whatever runs on them. A pool that has more claims than it wants is brought down first; its replacement must be within `limits.nodes`.
+ * Karpenter's StaticDrift: the first drifted node of a static NodePool that the budget allows, replaced by one node.
+ * Nothing is simulated, because the pool keeps a number of nodes for any pods. A pool with more claims than
+ * `replicas` is skipped until it is scaled down, and the replacement must fit `limits.nodes`
+ * (karpenter: pkg/controllers/disruption/staticdrift.go, StaticDrift.ComputeCommands).
  */
 export function staticDrift(
   view: ClusterView,
@@ -39,6 +41,7 @@ export function staticDrift(
   return { blocked, eligible: eligible.length };
 }
 
+/** Whether the pool has no more claims than `replicas`, and `limits.nodes` allows one more. */
 function hasRoom({ nodePool }: Candidate, count: ReplicaCount | undefined): boolean {
   const { active, deleting, beingReplaced } = count ?? { active: [], deleting: 0, beingReplaced: 0 };
   const all = active.length + deleting + beingReplaced;

@@ -1,21 +1,27 @@
-import { mixed } from "../../lib/pseudo-random.ts";
+import { hashedNumber } from "../../lib/pseudo-random.ts";
 import type { ConsolidationTrial } from "../../scheduling/make-trial.ts";
 import { allowance, type PoolBudget } from "../cluster/budget.ts";
 import { type Candidate, podsMoved } from "../cluster/candidate.ts";
 import { netSavings } from "../consolidation/payback.ts";
 import { totalPrice } from "../prices/savings.ts";
-import type { DisruptionSettings } from "../settings.ts";
-import { type SavingsPotential, savingsRatio } from "./savings-potential.ts";
+import { type NodeSetProblem, type SavingsPotential, savingsRatio } from "./savings-potential.ts";
 
-/** More nodes at once are left to the next pass. */
+/** Nodes of one set at most; the next pass removes more. */
 export const MAX_NODES = 1_000;
-/** Candidates looked at in all orders together, and orders at most. */
+/**
+ * Candidates checked in all orders together, and orders at most. `npm run -s bench:consolidate` chose both: half as
+ * many orders in a large cluster saved the same in less time.
+ */
 const MAX_CANDIDATE_CHECKS = 10_000;
 const MAX_ORDERS = 150;
-/** Pods that are placed anew for the sake of one more node, in all orders together. */
+/**
+ * Pods that are placed again to empty one more node, in all orders together; bounds the time of a cluster of 1,000
+ * nodes.
+ */
 const MAX_REPLACED_PODS = 40_000;
 
-type Rank = (potentials: SavingsPotential) => number;
+/** A sort key of candidates; the highest is emptied first. */
+type Rank = (item: SavingsPotential) => number;
 
 const RANKS: readonly Rank[] = [
   savingsRatio,
@@ -25,30 +31,26 @@ const RANKS: readonly Rank[] = [
 ];
 
 /**
- * Nodes that can be emptied together without buying anything, in the order of their going. Which can depends on who goes first: nodes are tried in
- * several orders, then in orders that differ a little from the best, as often as the size of the cluster allows, and what is worth most is taken.
+ * The nodes that can be emptied together without a new node and that save most, in the order in which they were
+ * emptied. Which nodes fit depends on the order: several orders are tried, then random variations of the best one, as
+ * many as the size of the cluster allows.
  */
-export function bestDeletableSet(
-  trial: ConsolidationTrial,
-  potentials: readonly SavingsPotential[],
-  budgets: ReadonlyMap<string, PoolBudget>,
-  settings: DisruptionSettings,
-): readonly Candidate[] {
+export function bestDeletableSet({ trial, potentials, budgets, settings }: NodeSetProblem): readonly Candidate[] {
   let best: readonly Candidate[] = [];
   let most = 0;
   let rank = savingsRatio;
   const podPlacements = { left: MAX_REPLACED_PODS };
   const tryOrder = (by: Rank): void => {
-    const emptied = emptiedInTurn(trial, ordered(potentials, by), budgets, podPlacements);
-    const net = netSavings(settings, emptied, totalPrice(emptied));
-    if (net > most) [best, most, rank] = [emptied, net, by];
+    const set = emptiedInTurn(trial, ordered(potentials, by), budgets, podPlacements);
+    const net = netSavings(settings, set, totalPrice(set));
+    if (net > most) [best, most, rank] = [set, net, by];
   };
   for (const by of RANKS) tryOrder(by);
   const orders = best.length === 0 ? 0 : Math.min(MAX_ORDERS, Math.floor(MAX_CANDIDATE_CHECKS / potentials.length));
   for (let n = RANKS.length; n < orders; n++) {
     const from = rank;
-    // Between half and twice as wanted as before.
-    tryOrder((item) => from(item) * 2 ** (mixed(n, item.candidate.node) / 2 ** 31 - 1));
+    // Multiplies each rank by a random factor between 0.5 and 2.
+    tryOrder((item) => from(item) * 2 ** (hashedNumber(n, item.candidate.node) / 2 ** 31 - 1));
   }
   return best;
 }
@@ -60,7 +62,10 @@ function ordered(potentials: readonly SavingsPotential[], by: Rank): readonly Ca
     .map(({ candidate }) => candidate);
 }
 
-/** Empties one after another where the others have room; pods go to those first that would go last. */
+/**
+ * Empties candidates one after another as far as budgets and the room on other nodes allow. Pods move first to the
+ * candidates that come last in the order, because those are the least likely to be removed.
+ */
 function emptiedInTurn(
   { trialCluster }: ConsolidationTrial,
   candidates: readonly Candidate[],
@@ -74,7 +79,8 @@ function emptiedInTurn(
   const isEmptied = (candidate: Candidate): boolean => {
     if (trialCluster.tryEmpty(candidate.node)) return true;
     if (emptied.length === 0 || podPlacements.left <= 0) return false;
-    // Those that went before have taken the room that suited its pods: all look for places anew.
+    // Pods of earlier candidates may have taken the room that its pods need: place the pods of all of them again,
+    // together.
     podPlacements.left -= podsMoved([...emptied, candidate]);
     trialCluster.revertTo(start);
     if (trialCluster.tryEmptyTogether([...emptied, candidate].map(({ node }) => node))) return true;

@@ -1,7 +1,7 @@
+import { PRICE_TOLERANCE } from "../../model/prices.ts";
 import type { BlockedNode } from "../cluster/blocked.ts";
 import { allowance, type PoolBudget } from "../cluster/budget.ts";
-import type { Candidate } from "../cluster/candidate.ts";
-import { byGain } from "../cluster/disruption-cost.ts";
+import { byPricePerDisruptionCost, type Candidate } from "../cluster/candidate.ts";
 import {
   type ConsolidationContext,
   consolidate,
@@ -13,21 +13,23 @@ import type { Decision } from "../consolidation/decision.ts";
 import { withoutSameType } from "../consolidation/replacement.ts";
 import { savingsOf } from "../prices/savings.ts";
 
-/** More are not tried at once; with the first node of the search that makes 101 (disruption.md §7.1). */
+/**
+ * Karpenter's cap of its search; the bisection counts from one node more, so that 101 nodes can be removed together.
+ */
 const MAX_NODES = 100;
 
+/** A prefix that can be removed. */
 interface Found extends Move {
   readonly candidates: readonly Candidate[];
+  /** USD per hour. */
   readonly savings: number;
 }
 
-/** Less than this (USD per hour) is no difference. */
-const EPSILON = 1e-9;
-
 /**
- * Bisects for the longest prefix that can go together: more nodes fit into one only while fewer do. Of all that were tried, the prefix
- * that saves most is taken, and its neighbours are tried as long as they save more. Karpenter takes the longest, even where the larger
- * replacement costs more than the additional nodes did.
+ * Bisects for the longest prefix that can be removed together, then tries the neighbours of the best prefix as long as
+ * they save more, and returns the prefix that saves most. Karpenter takes the longest, even where its replacement costs
+ * more than the additional nodes
+ * (karpenter: pkg/controllers/disruption/multinodeconsolidation.go, MultiNodeConsolidation.firstNConsolidationOption).
  */
 function bestPrefix(
   candidates: readonly Candidate[],
@@ -51,7 +53,7 @@ function bestPrefix(
             savings: savingsOf(batch, outcome.replacements),
           };
     tried.set(length, found);
-    if (found && (!best || found.savings > best.savings + EPSILON)) best = found;
+    if (found && (!best || found.savings > best.savings + PRICE_TOLERANCE)) best = found;
     return found;
   };
   let low = 2;
@@ -71,7 +73,10 @@ function bestPrefix(
   return best;
 }
 
-/** Two or more nodes for none or one, as many as go together. */
+/**
+ * Karpenter's MultiNodeConsolidation: two or more nodes are deleted, or replaced by one, along the order of the savings
+ * ratio (karpenter: pkg/controllers/disruption/multinodeconsolidation.go, MultiNodeConsolidation.ComputeCommands).
+ */
 export function multiNode(
   context: ConsolidationContext,
   candidates: readonly Candidate[],
@@ -80,8 +85,8 @@ export function multiNode(
 ): Decision {
   const budget = allowance(budgets);
   const blocked: BlockedNode[] = [];
-  const eligible = candidates.filter((candidate) => isConsolidationCandidate(candidate, context.view.now)).sort(byGain);
-  const within = eligible.filter((candidate) => {
+  const eligible = candidates.filter((candidate) => isConsolidationCandidate(candidate, context.view.now)).sort(byPricePerDisruptionCost);
+  const withinBudget = eligible.filter((candidate) => {
     const nodePool = candidate.nodePool.metadata.name;
     if (budget.take(nodePool)) return true;
     const { node, nodeClaim } = candidate;
@@ -90,6 +95,6 @@ export function multiNode(
   });
   const attempt = (batch: readonly Candidate[]): Outcome =>
     consolidate(context, batch, { narrow: (replacement) => withoutSameType(replacement, batch) });
-  const found = bestPrefix(within, attempt, outOfTime);
+  const found = bestPrefix(withinBudget, attempt, outOfTime);
   return { ...(found ? { found } : {}), blocked, eligible: eligible.length };
 }

@@ -1,37 +1,50 @@
+// The search for sets of nodes to consolidate together. In come candidates and budgets, out comes the set that saves
+// most. Sets are searched on a trial cluster with checkpoints (core/scheduling/trial-cluster.ts), which is fast, and
+// the scheduler then simulates the best few (set-trials.ts). Nothing is known here of commands, events or metrics.
+
 import type { PlannedNodeClaim } from "../../model/plan.ts";
+import { MIN_SAVINGS } from "../../model/prices.ts";
 import type { Blocked, BlockedNode } from "../cluster/blocked.ts";
 import { allowance, type PoolBudget } from "../cluster/budget.ts";
-import { type Candidate, capacityTypeOf, instanceTypeNameOf } from "../cluster/candidate.ts";
-import { byGain } from "../cluster/disruption-cost.ts";
+import { byPricePerDisruptionCost, type Candidate, capacityTypeOf, instanceTypeNameOf } from "../cluster/candidate.ts";
 import { type ConsolidationContext, isConsolidationCandidate } from "../consolidation/consolidation.ts";
 import type { Decision } from "../consolidation/decision.ts";
 import { capacityTypeOfPlanned } from "../consolidation/replacement.ts";
 import { bestDeletableSet, MAX_NODES } from "./deletable-set.ts";
 import { improveNodeSet } from "./local-search.ts";
 import { multiNode } from "./multi-node.ts";
-import { bySavingsRatio, type SavingsPotential } from "./savings-potential.ts";
-import { MAX_REPLACEMENTS, type Removable, SetTrials } from "./set-trials.ts";
+import { bySavingsRatio, type NodeSetProblem } from "./savings-potential.ts";
+import { MAX_REPLACEMENTS, type RemovableSet, SetTrials } from "./set-trials.ts";
 
-/** Trials of a sweep: each lays the whole cluster out, so large ones get fewer. */
+/**
+ * Simulations of one search: TRIAL_BUDGET / nodes of the cluster, within the other two, because each simulation
+ * schedules the whole cluster. `npm run -s bench:consolidate` chose TRIAL_BUDGET: half the time in a cluster of 100
+ * nodes, with the same savings.
+ */
 const TRIAL_BUDGET = 1_500;
 const MIN_TRIALS = 4;
 const MAX_TRIALS = 40;
-/** In a small cluster a sketch tells least and trials cost least: Karpenter's own way of choosing is tried too. */
+/**
+ * Up to so many nodes, where simulations are cheap, MultiNodeConsolidation is tried too. No benchmark is on record for
+ * it.
+ */
 const SMALL_CLUSTER_NODES = 200;
-/** So many sets in a row may be worth less than the best before growing stops. */
+/** A set stops growing after so many sizes in a row that save less than the best. No benchmark is on record for it. */
 const MAX_FAILED_GROWTHS = 2;
-/** A sketch may promise a little more than it keeps: of so many nodes that it thought could go without replacement, one may need it. */
+/**
+ * The trial cluster is less strict than the scheduler: of so many nodes that it empties, one may need a replacement. No
+ * benchmark is on record for it.
+ */
 const NODES_PER_TOLERATED_REPLACEMENT = 10;
-/** Sets that the sketch proposes are tried in so many rounds, so many in each. */
+/** Rounds of the local search, and proposals that are simulated in each. No benchmark is on record for them. */
 const LOCAL_SEARCH_ROUNDS = 2;
 const PROPOSALS_PER_ROUND = 8;
-/** Less waste than this (USD per hour) is none. */
-const MIN_SAVINGS_POTENTIAL = 1e-6;
 
 /**
- * Chooses the nodes that go together from all pools at once, by what is wasted on them for each pod that must move: first those whose pods fit on
- * nodes that stay, then those for whose pods machines of another mix cost less. One set may be replaced by any number of nodes. Sets are
- * made up on a sketch of the cluster, where a question costs little; the few that look best are tried by the scheduler.
+ * Searches one set of nodes of all NodePools to remove together, which any number of cheaper nodes may replace: first
+ * the largest set whose pods fit on other nodes, then larger sets by savings ratio, Karpenter's multi-node prefix in a
+ * small cluster, and a local search. Returns the set with the highest net savings that the scheduler confirms. Replaces
+ * Karpenter's MultiNodeConsolidation where there is a trial cluster.
  */
 export function findNodeSet(
   context: ConsolidationContext,
@@ -40,24 +53,24 @@ export function findNodeSet(
   outOfTime: () => boolean = () => false,
 ): Decision {
   const { view } = context;
-  const eligible = candidates.filter((candidate) => isConsolidationCandidate(candidate, view.now)).sort(byGain);
+  const eligible = candidates.filter((candidate) => isConsolidationCandidate(candidate, view.now)).sort(byPricePerDisruptionCost);
   const trial = eligible.length > 0 ? context.trial?.() : undefined;
   if (trial === undefined) return { blocked: [], eligible: eligible.length };
-  const potentials = bySavingsRatio(eligible, trial);
+  const problem: NodeSetProblem = { trial, potentials: bySavingsRatio(eligible, trial), budgets, settings: context.settings };
   const most = Math.max(MIN_TRIALS, Math.min(MAX_TRIALS, Math.floor(TRIAL_BUDGET / view.machines.size)));
   const trials = new SetTrials(context, most);
-  const gone = longestDeletablePrefix(bestDeletableSet(trial, potentials, budgets, context.settings), trials, outOfTime);
-  addNodes(gone, potentials, budgets, trials, outOfTime);
-  if (gone.length > 0) addNodes([], potentials, budgets, trials, outOfTime);
+  const deletable = longestDeletablePrefix(bestDeletableSet(problem), trials, outOfTime);
+  addNodes(problem, deletable, trials, outOfTime);
+  if (deletable.length > 0) addNodes(problem, [], trials, outOfTime);
   const isSmall = view.machines.size <= SMALL_CLUSTER_NODES;
   if (isSmall) {
     const { found: longest } = multiNode(context, eligible, budgets, outOfTime);
     if (longest) trials.consider(longest.candidates, { destinations: {}, ...longest });
   }
-  // In a large cluster there is another pass soon: what looks deeper waits until nothing else is found.
+  // In a large cluster the local search runs only when nothing else is found: another pass follows soon.
   for (let round = 0; round < LOCAL_SEARCH_ROUNDS && (isSmall || trials.best === undefined); round++) {
     const before = trials.best;
-    const proposals = improveNodeSet(trial, before?.candidates ?? [], potentials, budgets, context.settings);
+    const proposals = improveNodeSet(problem, before?.candidates ?? []);
     for (const { candidates: proposed } of proposals.slice(0, PROPOSALS_PER_ROUND)) {
       if (!trials.isExhausted && !outOfTime()) trials.try(proposed, MAX_REPLACEMENTS, "full");
     }
@@ -69,7 +82,7 @@ export function findNodeSet(
   return { ...(found ? { found } : {}), blocked, eligible: eligible.length, tried: trials.tried };
 }
 
-/** The longest prefix, by bisection, that the scheduler lets go: a sketch may promise more than it keeps. */
+/** The longest prefix, by bisection, that the scheduler confirms: the trial cluster is less strict. */
 function longestDeletablePrefix(ordered: readonly Candidate[], trials: SetTrials, outOfTime: () => boolean): readonly Candidate[] {
   let longest: readonly Candidate[] = [];
   let low = 1;
@@ -84,24 +97,21 @@ function longestDeletablePrefix(ordered: readonly Candidate[], trials: SetTrials
   return longest;
 }
 
-/** Adds nodes whose pods need new machines, the most wasteful first: one, then twice as many, as long as that is worth more. */
-function addNodes(
-  gone: readonly Candidate[],
-  potentials: readonly SavingsPotential[],
-  budgets: ReadonlyMap<string, PoolBudget>,
-  trials: SetTrials,
-  outOfTime: () => boolean,
-): void {
+/**
+ * Simulates `base` with more nodes, whose pods may need new nodes, highest savings ratio first: with one, then twice as
+ * many each time, as long as net savings grow; then two sizes near the best.
+ */
+function addNodes({ potentials, budgets }: NodeSetProblem, base: readonly Candidate[], trials: SetTrials, outOfTime: () => boolean): void {
   const budget = allowance(budgets);
-  for (const { nodePool } of gone) budget.take(nodePool.metadata.name);
-  const taken = new Set(gone);
+  for (const { nodePool } of base) budget.take(nodePool.metadata.name);
+  const taken = new Set(base);
   const others = potentials.filter(({ candidate, potential }) => {
-    if (potential < MIN_SAVINGS_POTENTIAL || taken.has(candidate)) return false;
+    if (potential < MIN_SAVINGS || taken.has(candidate)) return false;
     return budget.take(candidate.nodePool.metadata.name);
   });
-  const trySize = (size: number): Removable | Blocked =>
-    trials.try([...gone, ...others.slice(0, size).map(({ candidate }) => candidate)], MAX_REPLACEMENTS, "full");
-  const longest = Math.min(others.length, MAX_NODES - gone.length);
+  const trySize = (size: number): RemovableSet | Blocked =>
+    trials.try([...base, ...others.slice(0, size).map(({ candidate }) => candidate)], MAX_REPLACEMENTS, "full");
+  const longest = Math.min(others.length, MAX_NODES - base.length);
   let best = 0;
   let most = trials.best?.net ?? 0;
   let failures = 0;
@@ -122,16 +132,17 @@ function addNodes(
 }
 
 /**
- * A node that goes while one of its kind comes might as well stay: tries the best set without such nodes, as often as that helps.
+ * Simulates the best set without the nodes that a replacement of the same type and capacity type replaces, as long as
+ * that improves it, because keeping such a node gives the same cluster with fewer moves.
  */
 function keepNodesReplacedByTheirLike(trials: SetTrials, outOfTime: () => boolean): void {
-  for (let before: Removable | undefined; trials.best !== before && !trials.isExhausted && !outOfTime(); ) {
+  for (let before: RemovableSet | undefined; trials.best !== before && !trials.isExhausted && !outOfTime(); ) {
     before = trials.best;
     const { candidates, replacements } = before ?? { candidates: [], replacements: [] };
-    const coming = replacements.map(kindOfPlanned);
+    const replacementKinds = replacements.map(kindOfPlanned);
     const kept = candidates.filter((candidate) => {
-      const at = coming.indexOf(kindOf(candidate));
-      if (at >= 0) coming.splice(at, 1);
+      const at = replacementKinds.indexOf(kindOf(candidate));
+      if (at >= 0) replacementKinds.splice(at, 1);
       return at < 0;
     });
     if (kept.length > 0 && kept.length < candidates.length) trials.try(kept, replacements.length, "full");
@@ -146,18 +157,18 @@ function kindOfPlanned(planned: PlannedNodeClaim): string {
   return `${planned.instanceTypes[0] ?? ""}/${capacityTypeOfPlanned(planned)}`;
 }
 
-/** Nodes that had to stay because the budgets of their pools are spent. */
+/** Candidates outside the set whose NodePool's budget is spent. */
 function blockedByBudget(
   eligible: readonly Candidate[],
-  { candidates }: Removable,
+  { candidates }: RemovableSet,
   budgets: ReadonlyMap<string, PoolBudget>,
 ): readonly BlockedNode[] {
   const budget = allowance(budgets);
   for (const { nodePool } of candidates) budget.take(nodePool.metadata.name);
-  const going = new Set(candidates);
+  const chosen = new Set(candidates);
   return eligible.flatMap((candidate): BlockedNode[] => {
     const nodePool = candidate.nodePool.metadata.name;
-    if (going.has(candidate) || budget.left(nodePool) > 0) return [];
+    if (chosen.has(candidate) || budget.left(nodePool) > 0) return [];
     return [
       { node: candidate.node, nodeClaim: candidate.nodeClaim, blocked: { reason: "BudgetSpent", nodePool, disruption: "Underutilized" } },
     ];

@@ -1,3 +1,4 @@
+import { MIN_SAVINGS } from "../../model/prices.ts";
 import type { Effort } from "../../scheduling/search.ts";
 import type { Blocked } from "../cluster/blocked.ts";
 import { type Candidate, nameOfSet, podsMoved } from "../cluster/candidate.ts";
@@ -7,73 +8,88 @@ import { netSavingsOfSet } from "../consolidation/payback.ts";
 import { withoutSameType } from "../consolidation/replacement.ts";
 import { savingsOf } from "../prices/savings.ts";
 
-/** A set of nodes that can go together, with what comes instead. */
-export interface Removable extends Move {
+/** A set of nodes that can be removed together, with its replacements. */
+export interface RemovableSet extends Move {
   readonly candidates: readonly Candidate[];
   /** USD per hour. */
   readonly savings: number;
-  /** USD per hour, less what the move counts as over the horizon; volumes of nodes that are gained or lost are counted. */
+  /** Net savings, USD per hour (netSavingsOfSet). */
   readonly net: number;
 }
 
-/** More nodes at once make a command that is large to store and long to carry out. */
+/** Replacements of one set at most: more make a command that is large to store and slow to execute. */
 export const MAX_REPLACEMENTS = 90;
-/** Of two sets the one is taken that saves more when each pod moved counts as so much (USD per hour): a little more is not worth many moves. */
+/**
+ * What each moved pod counts in the comparison of two sets, USD per hour, so that a little more savings do not move
+ * many more pods. No benchmark is on record for it.
+ */
 const MOVE_PENALTY = 0.003;
-/** Waiting for a new node, and paying twice meanwhile, is as much trouble as moving so many pods. */
+/**
+ * A replacement counts as so many moved pods, because both nodes are paid until it is initialized. No benchmark is on
+ * record.
+ */
 const MOVES_PER_LAUNCH = 3;
-/** Less than this (USD per hour) is no difference. */
-const EPSILON = 1e-6;
 
-function rank({ candidates, replacements, net }: Removable): number {
+function rank({ candidates, replacements, net }: RemovableSet): number {
   return net - MOVE_PENALTY * (podsMoved(candidates) + MOVES_PER_LAUNCH * replacements.length);
 }
 
-/** Tries sets of nodes by the scheduler, each once, remembers why they failed, and keeps the set that is worth most. */
+/**
+ * Simulates sets of nodes with the scheduler, each once, and keeps the best. It holds the number of simulations that
+ * are left, so callers check `isExhausted` before `try`.
+ *
+ *     const trials = new SetTrials(context, 40);
+ *     trials.try([a, b], 1, "quick"); // RemovableSet, or Blocked
+ *     trials.best?.net;
+ */
 export class SetTrials {
   readonly #context: ConsolidationContext;
-  readonly #known = new Map<string, Removable | Blocked>();
-  readonly #tried: { readonly candidates: readonly Candidate[]; readonly result: Removable | Blocked }[] = [];
+  readonly #known = new Map<string, RemovableSet | Blocked>();
+  readonly #tried: { readonly candidates: readonly Candidate[]; readonly result: RemovableSet | Blocked }[] = [];
   #left: number;
-  #best: Removable | undefined;
+  #best: RemovableSet | undefined;
 
-  /** `most`: so many trials may be made. */
+  /** @param most how many simulations may be made. */
   constructor(context: ConsolidationContext, most: number) {
     this.#context = context;
     this.#left = most;
   }
 
-  get best(): Removable | undefined {
+  /** The best removable set so far. */
+  get best(): RemovableSet | undefined {
     return this.#best;
   }
 
+  /** Whether no simulation is left. */
   get isExhausted(): boolean {
     return this.#left <= 0;
   }
 
-  /** What taking this set away comes to, with at most so many nodes in its place; a reason when it comes to nothing. */
-  try(candidates: readonly Candidate[], mostReplacements: number, effort: Effort): Removable | Blocked {
-    const text = `${effort} ${mostReplacements} ${nameOfSet(candidates)}`;
-    const known = this.#known.get(text);
+  /**
+   * Simulates the removal of the set with at most `mostReplacements` new nodes; returns why when it cannot be removed.
+   */
+  try(candidates: readonly Candidate[], mostReplacements: number, effort: Effort): RemovableSet | Blocked {
+    const key = `${effort} ${mostReplacements} ${nameOfSet(candidates)}`;
+    const known = this.#known.get(key);
     if (known !== undefined) return known;
     this.#left--;
     const result = this.#outcome(candidates, mostReplacements, effort);
-    this.#known.set(text, result);
+    this.#known.set(key, result);
     this.#note(candidates, result);
     return result;
   }
 
-  /** Takes note of a set that somebody else has found to be removable. */
+  /** Compares a set that another search has found with the best. */
   consider(candidates: readonly Candidate[], move: Move): void {
     this.#note(candidates, this.#removable(candidates, move));
   }
 
-  #note(candidates: readonly Candidate[], result: Removable | Blocked): void {
+  #note(candidates: readonly Candidate[], result: RemovableSet | Blocked): void {
     this.#tried.push({ candidates, result });
-    if ("net" in result && (this.#best === undefined || rank(result) > rank(this.#best) + EPSILON)) this.#best = result;
+    if ("net" in result && (this.#best === undefined || rank(result) > rank(this.#best) + MIN_SAVINGS)) this.#best = result;
   }
 
-  #outcome(candidates: readonly Candidate[], mostReplacements: number, effort: Effort): Removable | Blocked {
+  #outcome(candidates: readonly Candidate[], mostReplacements: number, effort: Effort): RemovableSet | Blocked {
     const outcome = consolidate(this.#context, candidates, {
       effort,
       mostReplacements: Math.min(MAX_REPLACEMENTS, mostReplacements),
@@ -83,13 +99,13 @@ export class SetTrials {
     return this.#removable(candidates, outcome);
   }
 
-  #removable(candidates: readonly Candidate[], { replacements, destinations }: Move): Removable {
+  #removable(candidates: readonly Candidate[], { replacements, destinations }: Move): RemovableSet {
     const savings = savingsOf(candidates, replacements);
     const net = netSavingsOfSet(this.#context.settings, candidates, savings, replacements.length);
     return { candidates, replacements, destinations, savings, net };
   }
 
-  /** Everything that was tried, in that order. */
+  /** Every set that was simulated or considered, in order. */
   get tried(): readonly Tried[] {
     return this.#tried.map(({ candidates, result }) => {
       const isFound = "net" in result;

@@ -1,3 +1,6 @@
+// Prices of nodes and of planned NodeClaims, USD per hour, from the offerings of their NodePool's instance types.
+// Nothing here knows candidates or commands.
+
 import type { InstanceType, Offering } from "../../model/instance-type.ts";
 import { CAPACITY_TYPE, INSTANCE_TYPE, ZONE, ZONE_ID } from "../../model/labels.ts";
 import { has } from "../../requirements/requirement.ts";
@@ -5,7 +8,10 @@ import type { Requirements } from "../../requirements/requirements.ts";
 
 const RESERVATION_ID = "karpenter.k8s.aws/capacity-reservation-id";
 
-/** USD per hour of a node with these labels: its own offering, whether available now or not; 0 when it is not known. */
+/**
+ * USD per hour of a node with these labels: the price of its own offering, available or not; 0 when the offering is
+ * unknown (karpenter: pkg/controllers/disruption/types.go, resolveNodePrice).
+ */
 export function nodePrice(labels: Readonly<Record<string, string>>, instanceTypes: readonly InstanceType[]): number {
   const type = instanceTypes.find(({ name }) => name === labels[INSTANCE_TYPE]);
   const offering = type?.offerings.find(
@@ -22,7 +28,7 @@ function admits(requirements: Requirements, key: string, value: string | undefin
   return wanted === undefined || value === undefined || has(wanted, value);
 }
 
-/** The offerings of a type that a claim with these requirements may be launched as now. */
+/** The available offerings of a type that a NodeClaim with these requirements may be launched as. */
 export function launchOfferings(type: InstanceType, requirements: Requirements): readonly Offering[] {
   return type.offerings.filter(
     ({ available, zone, capacityType, zoneId, reservationId }) =>
@@ -34,14 +40,15 @@ export function launchOfferings(type: InstanceType, requirements: Requirements):
   );
 }
 
-/** USD per hour of the cheapest way to launch; Infinity when there is none. */
+/** USD per hour of the cheapest available offering that the requirements admit; Infinity without one. */
 export function cheapestLaunchPrice(type: InstanceType, requirements: Requirements): number {
   return Math.min(...launchOfferings(type, requirements).map(({ price }) => price));
 }
 
 /**
- * What a launch may cost at worst: the dearest offering of the capacity type that is tried first (reserved, spot, on-demand).
- * Infinity when there is none. To be cheaper by this measure is to be cheaper wherever the machine comes up.
+ * USD per hour of the most expensive offering of the capacity type that a launch tries first (reserved, spot,
+ * on-demand); Infinity without one. A type that is cheaper by this price is cheaper in whichever zone it is launched
+ * (karpenter: pkg/cloudprovider/types.go, Offerings.WorstLaunchPrice).
  */
 export function worstLaunchPrice(type: InstanceType, requirements: Requirements): number {
   const offerings = launchOfferings(type, requirements);

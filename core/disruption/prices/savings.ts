@@ -1,4 +1,4 @@
-/** USD per hour that are no longer paid. */
+/** USD per hour saved by replacing the candidates; negative for a loss. */
 export function savingsOf(
   candidates: readonly { readonly pricePerHour: number }[],
   replacements: readonly { readonly pricePerHour: number }[],
@@ -6,7 +6,7 @@ export function savingsOf(
   return totalPrice(candidates) - totalPrice(replacements);
 }
 
-/** USD per hour that some nodes cost. */
+/** USD per hour of all these nodes. */
 export function totalPrice(nodes: readonly { readonly pricePerHour: number }[]): number {
   return nodes.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
 }

@@ -3,7 +3,7 @@ import type { Score } from "../consolidation/balanced.ts";
 import type { Pass } from "../consolidation/decision.ts";
 import type { Gauge } from "./plan-gauges.ts";
 
-/** What consolidation looked at in one pass, in Karpenter's metrics: sets of nodes by pool and verdict, and searches that ran out of time. */
+/** Counters of consolidation in one pass: moves by NodePool and verdict, and searches whose time was up. */
 export function consolidationCounts(view: ClusterView, passes: readonly Pass[]): readonly Gauge[] {
   const poolOf = new Map([...view.machines.values()].map(({ name, nodePool = "" }) => [name, nodePool]));
   const moves = new Map<string, Gauge>();
@@ -33,7 +33,7 @@ export function consolidationCounts(view: ClusterView, passes: readonly Pass[]):
   return [...moves.values(), ...timeouts];
 }
 
-/** How policy Balanced scored what was decided; each score is an observation of its own. */
+/** The scores of policy Balanced for the decided command, one observation each. */
 export function consolidationScores(approved: readonly Score[]): readonly Gauge[] {
   return approved.map(({ nodePool, score }) => {
     return { metric: "consolidation_score", labels: { decision: "approved", nodepool: nodePool, policy: "Balanced" }, value: score };

@@ -3,11 +3,11 @@ import type { PublishedEvent } from "../../ports/kubernetes.ts";
 import type { BlockedNode } from "../cluster/blocked.ts";
 import type { PoolBudget } from "../cluster/budget.ts";
 import type { ClusterView } from "../cluster/view.ts";
-import { type Score, WORTH_IT } from "../consolidation/balanced.ts";
+import { MIN_BALANCED_SCORE, type Score } from "../consolidation/balanced.ts";
 import { formatDollars } from "../prices/money.ts";
 import { commandText, describeBlocked, eventReasonOf } from "./wording.ts";
 
-/** An event, and for how long (ms) the same one need not be told again (metrics-events.md §4). */
+/** An event, and for how long (ms) an equal one is not published again; docs/metrics-and-events.md, "Events". */
 export interface DedupedEvent {
   readonly event: PublishedEvent;
   readonly windowMs: number;
@@ -15,7 +15,7 @@ export interface DedupedEvent {
 
 const MINUTE_MS = 60_000;
 
-/** The same words about a NodeClaim and its Node. */
+/** The event for the NodeClaim and, if there is one, its Node; none for a claim without an instance. */
 export function onBoth(view: ClusterView, claimName: string, event: Omit<PublishedEvent, "about">): readonly PublishedEvent[] {
   const machine = view.machines.get(claimName);
   if (!machine) return [];
@@ -26,7 +26,7 @@ export function onBoth(view: ClusterView, claimName: string, event: Omit<Publish
   ];
 }
 
-/** Why nodes stay, on each node and its claim. */
+/** Why nodes are not disrupted, on each node and its NodeClaim. */
 export function blockedEvents(view: ClusterView, blocked: readonly BlockedNode[]): readonly DedupedEvent[] {
   return blocked.flatMap(({ nodeClaim, blocked: why }) => {
     const reason = eventReasonOf(why);
@@ -36,7 +36,7 @@ export function blockedEvents(view: ClusterView, blocked: readonly BlockedNode[]
   });
 }
 
-/** Pools whose budgets allow nothing at all for a reason. */
+/** An event for each NodePool whose budgets allow no disruption for the reason. */
 export function budgetEvents(
   view: ClusterView,
   reason: DisruptionReason,
@@ -51,7 +51,7 @@ export function budgetEvents(
   });
 }
 
-/** What consolidation is about to try, while it is being validated. */
+/** Events for a consolidation command that is about to be validated. */
 export function candidateEvents(view: ClusterView, command: CommandRecord): readonly DedupedEvent[] {
   if (command.method !== "multi" && command.method !== "single") return [];
   const message = `Consolidation candidate: ${commandText(command)} (savings: ${formatDollars(command.savingsPerHour)})`;
@@ -67,10 +67,10 @@ function percent(share: number): string {
   return `${(share * 100).toFixed(1)}%`;
 }
 
-/** What policy Balanced found worth it: on the node and its claim, or on the pool when several nodes go. */
+/** Events for the approval by policy Balanced: on node and NodeClaim, or on the NodePool for several nodes. */
 export function approvedEvents(view: ClusterView, command: CommandRecord, scores: readonly Score[]): readonly DedupedEvent[] {
   return scores.flatMap(({ nodePool, score, savings, disruption }) => {
-    const message = `score ${score.toFixed(2)} >= threshold ${WORTH_IT.toFixed(2)} (k: 2, savings ${percent(savings)}, disruption ${percent(disruption)})`;
+    const message = `score ${score.toFixed(2)} >= threshold ${MIN_BALANCED_SCORE.toFixed(2)} (k: 2, savings ${percent(savings)}, disruption ${percent(disruption)})`;
     const event = { type: "Normal" as const, reason: "ConsolidationApproved", message };
     const pool = view.nodePools.get(nodePool);
     const events =

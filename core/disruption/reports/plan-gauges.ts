@@ -2,21 +2,22 @@ import type { DisruptionReason } from "../../model/command-record.ts";
 import type { BlockedNode } from "../cluster/blocked.ts";
 import type { PoolBudget } from "../cluster/budget.ts";
 
+/** One value of a metric: a gauge, a counter's increment or an observation, as the caller publishes it. */
 export interface Gauge {
   readonly metric: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-/** What Karpenter reports where no budget limits a pool. */
+/** MaxInt32: what Karpenter reports for a pool without a limiting budget. */
 const UNLIMITED = 2 ** 31 - 1;
 
-/** How many nodes one reason could take, before budgets. Label values in lower case, as Karpenter writes them. */
+/** How many nodes the methods of one reason could take, before budgets. Label value in lower case, as in Karpenter. */
 export function eligibleGauge(reason: DisruptionReason, count: number): Gauge {
   return { metric: "voluntary_disruption_eligible_nodes", labels: { reason: reason.toLowerCase() }, value: count };
 }
 
-/** What the budgets allow before anything under way is counted, and what uses them. */
+/** What the budgets of each NodePool allow in all, and how many nodes use them. */
 export function budgetGauges(reason: DisruptionReason, budgets: ReadonlyMap<string, PoolBudget>): readonly Gauge[] {
   return [...budgets].flatMap(([nodepool, { limit, disrupting }]) => [
     { metric: "nodepools_allowed_disruptions", labels: { nodepool, reason }, value: Math.min(limit, UNLIMITED) },
@@ -24,7 +25,7 @@ export function budgetGauges(reason: DisruptionReason, budgets: ReadonlyMap<stri
   ]);
 }
 
-/** How many nodes stay for which reason. Ours: Karpenter tells it by events alone. */
+/** How many nodes are blocked, by reason. This metric is ours: Karpenter reports blocked nodes by events alone. */
 export function blockedGauges(blocked: readonly BlockedNode[]): readonly Gauge[] {
   return [...Map.groupBy(blocked, ({ blocked: why }) => why.reason)]
     .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -5,12 +5,16 @@ import type { Pod } from "../../model/pod.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
 import { isActive, isDaemonSetPod } from "../../pods/predicates.ts";
 
-/** A record is written for this at most once in so many ms (nodeclaim-lifecycle.md §9). */
-const LEAST_GAP_MS = 10_000;
+/**
+ * At least so many ms lie between two pod events of a record
+ * (karpenter: pkg/controllers/nodeclaim/podevents/controller.go, dedupeTimeout).
+ */
+const MIN_GAP_MS = 10_000;
 
 /**
- * Records whose node got or lost a pod since it was last looked at. Told by comparing what is there with a fingerprint of what was: an
- * event that is replayed, doubled or lost changes nothing (traps.md 7), and clusters without any event source are served alike.
+ * The records whose node got or lost a pod since the last pass, with the new digest and pod event time. Pods are
+ * compared with the digest in the record, so that a replayed, duplicated or lost event changes nothing, and clusters
+ * without an event source work too.
  */
 export function podEvents(
   { nodes, nodeClaims, pods }: Snapshot,
@@ -25,24 +29,25 @@ export function podEvents(
     if (node === undefined || record.initializedAt === undefined || record.terminating) return [];
     const present = podsByNode.get(node) ?? [];
     const podsDigest = digest(present);
-    if (podsDigest === record.podsDigest || now - (record.lastPodEventAt ?? 0) < LEAST_GAP_MS) return [];
+    if (podsDigest === record.podsDigest || now - (record.lastPodEventAt ?? 0) < MIN_GAP_MS) return [];
     const lastPodEventAt = record.podsDigest === undefined ? latestBinding(present) : now;
     return [{ ...record, podsDigest, ...(lastPodEventAt !== undefined && { lastPodEventAt }) }];
   });
 }
 
+/** DaemonSet pods do not count: they come and go with their node. */
 function countsAsEvent(pod: Pod): boolean {
   return isActive(pod) && !isDaemonSetPod(pod) && pod.spec.nodeName !== undefined;
 }
 
-/** At the first look nothing is known of what went before, but pods say when they were bound. */
+/** When (ms) the latest pod was bound: the pod event of a record that has no digest yet. */
 function latestBinding(pods: readonly Pod[]): number | undefined {
   const times = pods.map((pod) => fromRfc3339(conditionOf(pod.status?.conditions, "PodScheduled")?.lastTransitionTime));
   const known = times.filter((time) => !Number.isNaN(time));
   return known.length === 0 ? undefined : Math.max(...known);
 }
 
-/** Order does not count: the sum of the hashes of the UIDs, and how many there are. */
+/** The number of pods and the sum of the hashes of their UIDs; independent of their order. */
 function digest(pods: readonly Pod[]): string {
   let sum = 0;
   for (const { metadata } of pods) sum = (sum + fnv1a32(metadata.uid ?? metadata.name)) >>> 0;

@@ -1,18 +1,19 @@
+import type { CommandFields } from "../../announcements/log-events.ts";
 import type { CommandRecord } from "../../model/command-record.ts";
 import type { PlannedNodeClaim } from "../../model/plan.ts";
 import type { Blocked } from "../cluster/blocked.ts";
 import { capacityTypeOfPlanned } from "../consolidation/replacement.ts";
 import { formatDollars } from "../prices/money.ts";
 
-/** More names than this are counted, not listed. */
-const SHOWN = 5;
+/** Names listed in one message; further names are counted. Karpenter lists five, too. */
+const MAX_LISTED = 5;
 
 function listed(names: readonly string[]): string {
-  const others = names.length - SHOWN;
-  return others > 0 ? `${names.slice(0, SHOWN).join(", ")} and ${others} other(s)` : names.join(", ");
+  const others = names.length - MAX_LISTED;
+  return others > 0 ? `${names.slice(0, MAX_LISTED).join(", ")} and ${others} other(s)` : names.join(", ");
 }
 
-/** The reason in the words of Karpenter's events, with the objects that it is about in brackets (disruption.md §2 and §7). */
+/** The reason as a message, in the words of Karpenter's events, with the objects concerned in brackets. */
 export function describeBlocked(blocked: Blocked): string {
   switch (blocked.reason) {
     case "InCommand":
@@ -55,7 +56,7 @@ export function describeBlocked(blocked: Blocked): string {
       return `No allowed disruptions for disruption reason ${blocked.disruption} due to blocking budget (NodePool=${blocked.nodePool})`;
     case "PodsUnplaced":
       return `not all pods would schedule, ${blocked.errors
-        .slice(0, SHOWN)
+        .slice(0, MAX_LISTED)
         .map(([pod, error]) => `${pod} => ${error}`)
         .join(" ")}`;
     case "SeveralReplacements":
@@ -81,7 +82,7 @@ function formatPrice(usdPerHour: number): string {
   return `$${usdPerHour.toFixed(4)}/h`;
 }
 
-/** The reason of the Event that tells it; undefined for what comes and goes by itself and is not told. */
+/** The reason of the event for a blocked node; undefined for temporary states, which have no event. */
 export function eventReasonOf({ reason }: Blocked): "DisruptionBlocked" | "Unconsolidatable" | undefined {
   switch (reason) {
     case "InCommand":
@@ -135,11 +136,11 @@ function podCount({ candidates }: CommandRecord): number {
   return candidates.reduce((sum, { pods }) => sum + pods.length, 0);
 }
 
-/** The line that users search for: "disrupting nodeclaim(s) via replace, terminating 1 nodes (1 pods) NODE/TYPE/CAPACITY and replacing with …". */
-export function disruptingMessage(command: CommandRecord): string {
+/** How a command disrupts: "replace, terminating 1 nodes (1 pods) NODE/TYPE/CAPACITY and replacing with …". */
+export function disruptingVia(command: CommandRecord): string {
   const nodes = command.candidates.map(({ node, instanceType, capacityType }) => `${node}/${instanceType}/${capacityType}`);
-  const going = `terminating ${nodes.length} nodes (${podCount(command)} pods) ${nodes.join(", ")}`;
-  return `disrupting nodeclaim(s) via ${command.decision}, ${going}${replacementText(command.replacements)}`;
+  const terminating = `terminating ${nodes.length} nodes (${podCount(command)} pods) ${nodes.join(", ")}`;
+  return `${command.decision}, ${terminating}${replacementText(command.replacements)}`;
 }
 
 function commandBody({ decision, candidates, replacements }: CommandRecord): string {
@@ -148,18 +149,18 @@ function commandBody({ decision, candidates, replacements }: CommandRecord): str
   return `${decision}: nodepools=[${pools.join(",")}]: [${nodes.join(", ")}] -> [${replacements.length} replacement${replacements.length === 1 ? "" : "s"}]`;
 }
 
-/** One command as events tell it, without its id: the same decision taken again reads the same. */
+/** The command in events, without its id, so that the same decision made again gives an equal event. */
 export function commandText(command: CommandRecord): string {
   return `${command.reason}/${commandBody(command)}`;
 }
 
-/** One command as log lines name it (disruption.md §11). */
+/** The command in log lines (karpenter: pkg/controllers/disruption/types.go, Command.String). */
 export function commandName(command: CommandRecord): string {
   return `${command.reason}/${command.id}: ${commandBody(command)} (savings: ${formatDollars(command.savingsPerHour)})`;
 }
 
-/** The fields of the log line of a command (disruption.md §11). */
-export function commandFields(command: CommandRecord): Readonly<Record<string, unknown>> {
+/** The log fields of a command (karpenter: pkg/controllers/disruption/types.go, Command.LogValues). */
+export function commandFields(command: CommandRecord): CommandFields {
   const { candidates, replacements, decision, reason } = command;
   return {
     reason: reason.toLowerCase(),

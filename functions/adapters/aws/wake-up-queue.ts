@@ -1,16 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { SendMessageBatchCommand, type SendMessageBatchRequestEntry, SQSClient } from "@aws-sdk/client-sqs";
 import * as z from "zod/mini";
+import { type CauseKind, reasonFromText, reasonText, WAKE_UP_CAUSES, type WakeUpReason } from "../../../core/ports/wake-up-causes.ts";
 import type { WakeUp, WakeUps } from "../../../core/ports/wake-ups.ts";
 import { MalformedMessageError } from "../batch.ts";
 import type { QueueUrls } from "../config.ts";
 
-/** SQS's longest delay of a message, s. */
+/** SQS's longest delay of a message, in seconds. */
 const MAX_DELAY_SECONDS = 900;
 const MAX_BATCH = 10;
 const MAX_ROUNDS = 4;
 
-/** The variable that holds a queue's URL, for the sentence about a missing one. */
+/** The variable that holds a queue's URL, for the error when it is missing. */
 const VARIABLE: Readonly<Record<WakeUp["kind"], string>> = {
   provision: "PROVISION_QUEUE_URL",
   claim: "CLAIM_QUEUE_URL",
@@ -21,7 +22,10 @@ const VARIABLE: Readonly<Record<WakeUp["kind"], string>> = {
 const delayMsOf = (wakeUp: WakeUp): number => ("delayMs" in wakeUp && wakeUp.delayMs) || 0;
 const subjectOf = (wakeUp: WakeUp): string => [wakeUp.kind, wakeUp.cluster, wakeUp.kind === "claim" ? wakeUp.claim : ""].join("/");
 
-/** One wake-up for each thing to look at, the soonest: whoever is woken reads the present state anyway. */
+/**
+ * For each cluster and kind, and for each NodeClaim, the soonest wake-up: the function that is woken reads the present
+ * state anyway.
+ */
 function folded(wakeUps: readonly WakeUp[]): readonly WakeUp[] {
   const bySubject = new Map<string, WakeUp>();
   for (const wakeUp of wakeUps) {
@@ -34,23 +38,21 @@ function folded(wakeUps: readonly WakeUp[]): readonly WakeUp[] {
 }
 
 function entryOf(wakeUp: WakeUp, id: number, windowNumber: number): SendMessageBatchRequestEntry {
-  // The delay is the queue's business; to who is woken it says nothing.
-  const { delayMs: _, ...body } = { delayMs: 0, ...wakeUp };
-  const entry = { Id: String(id), MessageBody: JSON.stringify(body) };
+  const entry = { Id: String(id), MessageBody: wakeUpBody(wakeUp) };
   if (wakeUp.kind === "provision") {
-    // Wake-ups of one window become one message. None is lost: the queue holds each back for as long as the window is, so what
-    // it leads to begins after all that it stands for.
+    // Wake-ups of one window become one message. No change is missed: the queue holds each message back for as long as
+    // the window is, so the plan begins after every wake-up that the message stands for.
     return { ...entry, MessageGroupId: wakeUp.cluster, MessageDeduplicationId: `${wakeUp.cluster}-${windowNumber}` };
   }
-  // Rounded up: who comes early finds nothing due.
+  // Rounded up, because a function that is woken too early finds nothing due.
   const delaySeconds = Math.min(MAX_DELAY_SECONDS, Math.max(0, Math.ceil(delayMsOf(wakeUp) / 1_000)));
   return { ...entry, DelaySeconds: delaySeconds };
 }
 
 /**
- * Wake-ups as SQS messages: `provision` to a FIFO queue with one group a cluster, the others to standard queues with a delay.
- * `queues` must hold the URL of each kind that is sent. `windowSeconds`, 1 unless given, is the delay that the FIFO queue was made with; `now` (ms)
- * only chooses the window.
+ * Wake-ups as SQS messages: `provision` to a FIFO queue with one group a cluster, the others to standard queues with a
+ * delay. `queues` must hold the URL of each kind that is sent. `windowSeconds`, 1 unless given, is the delay that the
+ * FIFO queue was made with; `now` (ms) only chooses the window.
  */
 export function sqsWakeUps(options: {
   readonly queues: QueueUrls;
@@ -99,15 +101,44 @@ export function sqsWakeUps(options: {
   };
 }
 
+/**
+ * The body of a wake-up's message; `parseWakeUp` reads it back. Beside `cause` and `detail` it carries `reason`, their
+ * text: older versions, which run beside this one during an upgrade, read the text alone. The delay is left out,
+ * because only the queue needs it.
+ */
+export function wakeUpBody(wakeUp: WakeUp): string {
+  const { delayMs: _, ...body } = { delayMs: 0, ...wakeUp };
+  return JSON.stringify(wakeUp.kind === "claim" ? body : { ...body, reason: reasonText(wakeUp.kind, wakeUp) });
+}
+
 const word = z.string().check(z.minLength(1));
-const wakeUp = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("provision"), cluster: word, reason: z.string() }),
-  z.object({ kind: z.literal("disruption"), cluster: word, reason: z.string() }),
-  z.object({ kind: z.literal("catalog"), cluster: word, reason: z.string() }),
+const reason = { reason: z.string(), cause: z.optional(z.string()), detail: z.optional(z.string()) };
+const message = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("provision"), cluster: word, ...reason }),
+  z.object({ kind: z.literal("disruption"), cluster: word, ...reason }),
+  z.object({ kind: z.literal("catalog"), cluster: word, ...reason }),
   z.object({ kind: z.literal("claim"), cluster: word, claim: word, dueAt: z.optional(z.number()) }),
 ]);
 
-/** Reads the body of one of our own messages; fields that it does not know are left out. Throws MalformedMessageError with a sentence. */
+/** The message's cause, where this version knows it; otherwise the cause that its text is recognised as. */
+function reasonOf<K extends CauseKind>(kind: K, { cause, detail, reason }: ReasonFields): WakeUpReason<K> {
+  const rows: Readonly<Record<string, { readonly words: (detail: string) => string }>> = WAKE_UP_CAUSES[kind];
+  const row = cause !== undefined && Object.hasOwn(rows, cause) ? rows[cause] : undefined;
+  const needsDetail = row !== undefined && row.words.length > 0;
+  if (row === undefined || (needsDetail && detail === undefined)) return reasonFromText(kind, reason);
+  return (needsDetail ? { cause, detail } : { cause }) as WakeUpReason<K>;
+}
+
+interface ReasonFields {
+  readonly cause?: string | undefined;
+  readonly detail?: string | undefined;
+  readonly reason: string;
+}
+
+/**
+ * Reads the body of a message that this or another version of the product wrote; fields that this version does not know
+ * are left out. Throws MalformedMessageError with one sentence.
+ */
 export function parseWakeUp(body: string): WakeUp {
   let json: unknown;
   try {
@@ -115,14 +146,16 @@ export function parseWakeUp(body: string): WakeUp {
   } catch {
     throw new MalformedMessageError(`A wake-up must be JSON, not ${excerpt(body)}.`);
   }
-  const parsed = wakeUp.safeParse(json);
+  const parsed = message.safeParse(json);
   if (!parsed.success) {
     const field = parsed.error.issues[0]?.path.join(".");
     const wanted = field === "kind" || !field ? '"kind": provision, disruption, catalog or claim' : `a text in "${field}"`;
     throw new MalformedMessageError(`A wake-up must have ${wanted}; this one is ${excerpt(body)}.`);
   }
-  // The cast drops `| undefined` from optional keys: JSON has no undefined.
-  return parsed.data as WakeUp;
+  const { data } = parsed;
+  // The casts drop `| undefined` from optional keys, which JSON cannot hold, and pair a kind with its own causes.
+  if (data.kind === "claim") return data as WakeUp;
+  return { kind: data.kind, cluster: data.cluster, ...reasonOf(data.kind, data) } as WakeUp;
 }
 
 const excerpt = (body: string): string => JSON.stringify(body.length > 120 ? `${body.slice(0, 120)}…` : body);

@@ -1,3 +1,4 @@
+import { logEvent } from "../../../core/announcements/log-events.ts";
 import { failureReason } from "../../../core/launch/failure.ts";
 import { type RenderedLaunch, renderLaunch } from "../../../core/launch/fleet-request.ts";
 import { knownInstance, launchedAs, readOutcome } from "../../../core/launch/outcome.ts";
@@ -127,7 +128,7 @@ async function refuse(
   claim: NodeClaim,
   deps: LifecycleDeps,
 ): Promise<Performed> {
-  deps.log.error("failed launching nodeclaim", { ...claimLogFields(record.name), ...machineFields(record), error: message, reason });
+  logEvent(deps.log, "failed launching nodeclaim", { ...claimLogFields(record.name), ...machineFields(record), error: message, reason });
   if (kind === "Refused") {
     await deps.store.update({ ...record, launchFailedAt: deps.now() });
     const text = message.length > MAX_MESSAGE_LENGTH ? `${message.slice(0, MAX_MESSAGE_LENGTH)}...` : message;
@@ -139,7 +140,9 @@ async function refuse(
   // This very version, without the launch: terminateClaim would read the record again, and termination would look for
   // an instance that never existed.
   await writeTermination(record, terminal, deps);
-  await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, reason: `${terminal} ${record.name}` }]);
+  await deps.wakeUps.wake([
+    { kind: "provision", cluster: deps.cluster.name, cause: "NodeClaimTerminating", detail: `${terminal} ${record.name}` },
+  ]);
   if (kind === "InsufficientCapacity") {
     const about = { kind: "NodeClaim", metadata: claim.metadata } as const;
     const text = `NodeClaim ${record.name} event: ${message.slice(0, MAX_MESSAGE_LENGTH)}`;
@@ -161,7 +164,7 @@ export async function writeLaunched(record: NodeClaimRecord, claim: NodeClaim, d
   const written = await deps.kubernetes.update("NodeClaim", { ...claim, metadata });
   const conditions = withConditions({ now: deps.now() }, written, [{ type: "Launched", status: "True" }]);
   await deps.kubernetes.updateStatus("NodeClaim", { ...written, status: { ...claim.status, ...status, conditions } });
-  deps.log.info("launched nodeclaim", {
+  logEvent(deps.log, "launched nodeclaim", {
     ...claimLogFields(record.name),
     ...machineFields(record),
     "price-per-hour": priceOf(record.instance, instanceTypes),

@@ -1,9 +1,10 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { convert } from "../../../cli/convert/convert.ts";
 import { readSources } from "../../../cli/convert/input.ts";
+import { removeDir } from "../../e2e/support/child.ts";
 import { startCluster, type TestCluster } from "../../e2e/support/cluster.ts";
 
 /**
@@ -61,7 +62,7 @@ async function main(paths: readonly string[]): Promise<number> {
   let [agree, differ] = [0, 0];
   try {
     await cluster.kubectl("apply", "-f", join(root, "infra", "crds"));
-    await cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s");
+    await cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=300s");
     for (const path of paths) {
       for (const [object, isValid] of objectsOf(path)) {
         const answer = await refusal(cluster, object);
@@ -74,7 +75,7 @@ async function main(paths: readonly string[]): Promise<number> {
     }
   } finally {
     await cluster.stop();
-    rmSync(dataDir, { recursive: true, force: true });
+    removeDir(dataDir);
   }
   console.log(`${agree} agree, ${differ} do not`);
   return differ;

@@ -1,5 +1,5 @@
 /**
- * Small underutilized clusters of all kinds, each carried on until nothing more is decided, ours beside Karpenter's own (oracle/, Go):
+ * Small underutilized clusters of all kinds, each carried on until nothing more is decided, ours beside Karpenter's own (test/go/cmd/oracle):
  * `node test/conformance/clusters/compare.ts [--seed S] [--count N] [--from I] [--keep FOLDER NAME…]`. Prints those where we break a rule, end
  * dearer, or move more pods for each dollar saved; then totals. Karpenter's trails stay in .cache/clusters/small. Exits 1 when we break a rule or
  * end dearer. --keep writes the clusters of these names with Karpenter's figures, as generated-clusters.test.ts reads them.
@@ -9,8 +9,9 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 import { scenarioToSnapshot } from "../../../cli/scenario/scenario.ts";
-import { buildOracle, karpenterTrails } from "../oracle/ask.ts";
+import { buildCommand } from "../../go/build.ts";
 import { type ClusterScenario, underutilizedCluster } from "./cluster.ts";
+import { karpenterTrails } from "./karpenter-trails.ts";
 import { CLUSTER_KINDS, type ClusterKindName } from "./kinds.ts";
 import { type Account, replay } from "./replay.ts";
 import { ourTrail, type Trail } from "./trail.ts";
@@ -37,7 +38,7 @@ const trailFile = ({ name }: ClusterScenario): string => join(CACHE, `${name}.ka
 function askKarpenter(clusters: readonly ClusterScenario[]): void {
   const unknown = clusters.filter((cluster) => !existsSync(trailFile(cluster)));
   if (unknown.length === 0) return;
-  const oracle = buildOracle();
+  const oracle = buildCommand("oracle");
   mkdirSync(CACHE, { recursive: true });
   for (let i = 0; i < unknown.length; i += BATCH) {
     const batch = unknown.slice(i, i + BATCH);

@@ -9,7 +9,7 @@ import { disruptionSettings } from "../../../functions/disruption/settings.ts";
 import { DEFAULT_SETTINGS } from "../../../functions/wiring/settings.ts";
 import { carriedOut } from "../../support/disruption/carry-out.ts";
 
-/** A command with what came of it, ours or Karpenter's (oracle/converge.go writes the same). */
+/** A command with what came of it, ours or Karpenter's (test/go/cmd/oracle/converge.go writes the same). */
 export interface Pass extends PlannedCommand {
   /** Machines that were bought, and their claims. */
   readonly nodes: readonly Node[];

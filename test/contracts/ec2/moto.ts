@@ -4,17 +4,17 @@
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { createServer } from "node:net";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CreateClusterCommand } from "@aws-sdk/client-eks";
 import { CreateRoleCommand } from "@aws-sdk/client-iam";
+import { freePort } from "../../e2e/support/child.ts";
 import { ec2Contract, type KnownGaps } from "./contract.ts";
 import type { ContractWorld, Target } from "./world.ts";
 
 const MOTO = "moto[server]==5.2.5";
 const HOME = resolve(import.meta.dirname, "../../../.cache/moto");
-const READY_WITHIN_MS = 30_000;
+const READY_WITHIN_MS = 300_000;
 
 /** Differences of moto 5.2.5 from what AWS documents. A later moto may close some: the run then says which. */
 const KNOWN_GAPS: KnownGaps = {
@@ -65,15 +65,6 @@ function install(): string {
   return server;
 }
 
-/** A port that is free now. */
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await new Promise((done) => probe.once("listening", done));
-  const address = probe.address();
-  await new Promise((done) => probe.close(done));
-  return typeof address === "object" && address ? address.port : 0;
-}
-
 async function open(): Promise<Target> {
   const port = await freePort();
   const server = spawn(install(), ["-H", "127.0.0.1", "-p", String(port)], { stdio: "ignore" });
@@ -103,8 +94,9 @@ async function ready(url: string, server: ChildProcess): Promise<void> {
     if (answered) return;
     await sleep(100);
   }
+  const status = server.exitCode === null ? "" : `, and ended with status ${server.exitCode}`;
   server.kill();
-  throw new Error(`moto_server did not answer at ${url} within ${READY_WITHIN_MS / 1000} s.`);
+  throw new Error(`moto_server did not answer at ${url} within ${READY_WITHIN_MS / 1000} s${status}.`);
 }
 
 async function makeRoleAndCluster({ iam, eks, target, subnets }: ContractWorld): Promise<void> {

@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CreateTableCommand, DeleteTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { dynamoNodeClaimStore } from "../../../functions/adapters/store/dynamodb-store.ts";
+import { removeDir } from "../../e2e/support/child.ts";
 import { startDynamoDbLocal } from "../../e2e/support/dynamodb-local.ts";
 import { nodeClaimStoreContract } from "./contract.ts";
 
@@ -56,7 +57,7 @@ try {
 } finally {
   client.destroy();
   await dynamoDb.stop();
-  rmSync(dataDir, { recursive: true, force: true });
+  removeDir(dataDir);
 }
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;

@@ -142,18 +142,20 @@ describe("wake-ups", () => {
       { kind: "node-changed", node: "stranger", providerId: "aws:///z/i-2" } as const,
     ];
     expect(wakeUpsFor("c1", signals, new Map([["aws:///z/i-1", "default-1"]]))).toEqual([
-      { kind: "provision", cluster: "c1", reason: "2 pod(s) unschedulable" },
+      { kind: "provision", cluster: "c1", cause: "PodsUnschedulable", detail: "2" },
       { kind: "claim", cluster: "c1", claim: "default-1" },
-      { kind: "disruption", cluster: "c1", reason: "pods came or went", delayMs: 5_000 },
+      { kind: "disruption", cluster: "c1", cause: "PodsMoved", delayMs: 5_000 },
     ]);
   });
 
   it("let a changed buffer be planned for, with the pods that wait if there are any", () => {
     const changed = { kind: "buffer-changed", name: "capacitybuffers/default/spare" } as const;
     const provision = { kind: "provision", cluster: "c1" };
-    expect(wakeUpsFor("c1", [changed, changed], new Map())).toEqual([{ ...provision, reason: "capacitybuffers/default/spare changed" }]);
+    expect(wakeUpsFor("c1", [changed, changed], new Map())).toEqual([
+      { ...provision, cause: "BufferChanged", detail: "capacitybuffers/default/spare" },
+    ]);
     expect(wakeUpsFor("c1", [changed, { kind: "pod-unschedulable", pod: "a" }], new Map())).toEqual([
-      { ...provision, reason: "1 pod(s) unschedulable" },
+      { ...provision, cause: "PodsUnschedulable", detail: "1" },
     ]);
   });
 

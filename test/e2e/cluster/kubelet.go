@@ -203,9 +203,11 @@ func (f *fleet) node(ctx context.Context, n *corev1.Node, pods cache.Indexer, en
 	}
 	var lease *coordinationv1.Lease
 	since := metav1.Now()
+	reported := false
 	for beat := 0; ; beat++ {
-		if beat%max(1, int(5*time.Minute/f.leaseEvery)) == 0 {
-			if err := f.report(ctx, n, address, since); err != nil && ctx.Err() == nil {
+		if !reported || beat%max(1, int(5*time.Minute/f.leaseEvery)) == 0 {
+			err := f.report(ctx, n, address, since)
+			if reported = err == nil; !reported && ctx.Err() == nil {
 				klog.InfoS("fake kubelet", "node", n.Name, "err", err)
 			}
 		}
@@ -219,6 +221,9 @@ func (f *fleet) node(ctx context.Context, n *corev1.Node, pods cache.Indexer, en
 		wait := f.leaseEvery
 		if beat == 0 {
 			wait = time.Duration(rand.Int64N(int64(wait))) // spread the nodes' heartbeats
+		}
+		if !reported { // a node is not Ready before, and a busy API server may refuse a status now and then
+			wait = min(wait, time.Second)
 		}
 		if !pause(ctx, wait) {
 			return

@@ -11,6 +11,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	mathrand "math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -119,9 +120,10 @@ func up(args []string) error {
 	_ = kf.Parse([]string{"-logtostderr=false", "-alsologtostderr=false", "-one_output", "-stderrthreshold=FATAL", fmt.Sprint("-v=", o.verbosity)})
 	klog.SetOutput(logFile)
 
+	given := map[int]bool{}
 	for _, p := range []*int{&o.port, &o.etcdPort, &o.controlPort} {
 		if *p == 0 {
-			if *p, err = freePort(); err != nil {
+			if *p, err = freePort(given); err != nil {
 				return err
 			}
 		}
@@ -338,13 +340,24 @@ func joinHandler(w http.ResponseWriter, r *http.Request, client kubernetes.Inter
 	_ = json.NewEncoder(w).Encode(made)
 }
 
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
+// freePort gives a port of 127.0.0.1 that was free a moment ago and that is not in given, and adds it there. It lies below those
+// that the system gives to outgoing connections (Linux: from 32768 on): one of those may be taken before it is bound.
+func freePort(given map[int]bool) (int, error) {
+	const lowest, systems = 16384, 32768
+	var last error
+	for range 100 {
+		port := lowest + mathrand.IntN(systems-lowest)
+		if given[port] {
+			continue
+		}
+		given[port] = true
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err == nil {
+			return port, l.Close()
+		}
+		last = err
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
+	return 0, fmt.Errorf("none of a hundred ports of 127.0.0.1 is free: %w", last)
 }
 
 func webhookKubeconfig(file, target string) error {

@@ -1,16 +1,13 @@
 import { CLAIM_UID_TAG, CLUSTER_TAG, NODE_CLAIM_TAG } from "../../../core/model/tags.ts";
-import { apply, applyPool, manifest, neverConsolidated, nodeClaim, nodeClass, reset, scale } from "../arrange.ts";
+import { apply, applyPool, manifest, neverConsolidated, nodeClaim, nodeClass, PATIENTLY, reset, scale } from "../arrange.ts";
 import { type FakeInstance, type FakeSubnet, VPC } from "../fake-aws/world.ts";
-import { alive, callsSince, initialized, lastCall, list, MINUTE, machinesOf, running } from "../observe.ts";
+import { alive, callsSince, hasCondition, initialized, LONG, lastCall, list, MINUTE, machinesOf, running } from "../observe.ts";
 import { check, expect, figure } from "../report.ts";
 import { eventually } from "../support/wait.ts";
 import { CLUSTER, type E2eWorld, REGION, STACK } from "../world.ts";
 import { launchEachFamily, makeClasses, removeClasses } from "./families.ts";
 
 // What EC2 and IAM do to a launch, played on NodeClaims made by hand: each says itself which machine it wants, and nobody consolidates it.
-
-/** A sweep comes once a minute, and this machine does much else. */
-const LONG = 6 * MINUTE;
 
 /** EC2 and IAM at their worst, and every family of images. */
 export async function awsStory(world: E2eWorld): Promise<void> {
@@ -42,8 +39,8 @@ async function passOverEmptyPools(world: E2eWorld): Promise<void> {
   const wanted = { "node.kubernetes.io/instance-type": ["t3.large", "t3.xlarge"], "topology.kubernetes.io/zone": zones };
   const before = fleets.size;
   await apply(world, nodeClaim("scarce", "al2023", wanted));
-  const { instanceType } = await initialized(world, "scarce");
-  expect(instanceType === "t3.xlarge", () => instanceType);
+  // The marks fade after three minutes: the next launch comes as soon as they are there, not when the machine has joined.
+  await hasCondition(world, "scarce", "Launched");
   const refused = [...fleets.values()].slice(before).flatMap(({ answer }) => answer.Errors ?? []);
   const codes = refused.map(({ ErrorCode }) => ErrorCode);
   expect(codes.join() === Array(3).fill("InsufficientInstanceCapacity").join(), () => codes.join() || "no refusal");
@@ -52,6 +49,8 @@ async function passOverEmptyPools(world: E2eWorld): Promise<void> {
   for (const id of ids) faults.remove(id);
   const after = lastCall(world);
   await apply(world, nodeClaim("scarce-too", "al2023", wanted));
+  const { instanceType } = await initialized(world, "scarce");
+  expect(instanceType === "t3.xlarge", () => instanceType);
   await initialized(world, "scarce-too");
   const asked = JSON.stringify(callsSince(world, after, "CreateFleet").map(({ params }) => params));
   expect(asked.includes('"t3.xlarge"') && !asked.includes('"t3.large"'), () => asked);
@@ -94,7 +93,7 @@ async function passOverFullSubnet(world: E2eWorld): Promise<void> {
   const { faults, fleets } = world.fake.state;
   const [roomy, small] = addSubnets(world);
   await apply(world, nodeClass("subnets", { amiSelectorTerms: [{ alias: "al2023@latest" }], subnetSelectorTerms: [{ tags: TAGS }] }));
-  await world.cluster.kubectl("wait", "--for=condition=Ready", "ec2nodeclass/subnets", "--timeout=240s");
+  await world.cluster.kubectl("wait", "--for=condition=Ready", "ec2nodeclass/subnets", PATIENTLY);
   // Others take the last addresses between the choice of the subnet and the launch, so that no look at it could have told.
   const takeAll = faults.add({
     action: "CreateFleet",
@@ -111,8 +110,8 @@ async function passOverFullSubnet(world: E2eWorld): Promise<void> {
   const refused = [...fleets.values()].slice(before).flatMap(({ answer }) => answer.Errors ?? []);
   const codes = refused.map(({ ErrorCode }) => ErrorCode).join();
   expect(codes === "InsufficientFreeAddressesInSubnet", () => codes || "no refusal");
-  await world.cluster.kubectl("delete", "nodeclaim", "crowded", "--timeout=240s");
-  await world.cluster.kubectl("delete", "ec2nodeclass", "subnets", "--timeout=240s");
+  await world.cluster.kubectl("delete", "nodeclaim", "crowded", PATIENTLY);
+  await world.cluster.kubectl("delete", "ec2nodeclass", "subnets", PATIENTLY);
   for (const { id } of [roomy, small]) world.fake.state.subnets.delete(id);
 }
 
@@ -161,7 +160,7 @@ async function rollToAnotherImage(world: E2eWorld): Promise<void> {
   await applyPool(world, "default", neverConsolidated, version("v20260901"));
   await apply(world, manifest("inflate-cpu"));
   await scale(world, "inflate", 1);
-  await running(world, "default", 1, LONG);
+  await running(world, "default", 1);
   const [old] = alive(world);
   const imageOf = (machine: FakeInstance | undefined) => world.fake.state.images.get(machine?.imageId ?? "")?.name ?? "";
   expect(imageOf(old).endsWith("-v20260901"), () => imageOf(old));
@@ -174,7 +173,7 @@ async function rollToAnotherImage(world: E2eWorld): Promise<void> {
   );
   await eventually("the old machine ends", () => old?.state === "terminated", { timeoutMs: LONG });
   figure("AMI drift: from another version in the EC2NodeClass to the old machine's end", Date.now() - from);
-  await running(world, "default", 1, LONG);
+  await running(world, "default", 1);
   const [next, ...others] = alive(world);
   expect(others.length === 0 && imageOf(next).endsWith("-v20261105"), () => `${imageOf(next)} and ${others.length} others`);
 }

@@ -1,12 +1,22 @@
 import { TERMINATION_TIMESTAMP } from "../../../core/model/labels.ts";
 import { apply, applyPool, deployment, manifest, neverConsolidated, pdb, reset, scale } from "../arrange.ts";
-import { alive, auditRecords, evictions, firstTermination, leastReady, list, MINUTE, pods, running, type Thing } from "../observe.ts";
+import {
+  type AuditRecord,
+  alive,
+  auditRecords,
+  evictions,
+  firstTermination,
+  LONG,
+  lastCall,
+  leastReady,
+  list,
+  pods,
+  running,
+  type Thing,
+} from "../observe.ts";
 import { check, expect, figure } from "../report.ts";
-import { eventually } from "../support/wait.ts";
+import { eventually, everyStep } from "../support/wait.ts";
 import type { E2eWorld } from "../world.ts";
-
-/** Longer than any drain here takes, on a machine that does much else. */
-const LONG = 8 * MINUTE;
 
 const isTainted = ({ spec }: Thing): boolean => spec.taints?.some(({ key }) => key === "karpenter.sh/disrupted") === true;
 
@@ -16,7 +26,10 @@ async function blockDrain(world: E2eWorld, refusals: number): Promise<void> {
   const before = (await pods(world)).map(({ metadata }) => metadata.name).sort();
   const machines = alive(world).map(({ id }) => id);
   await world.cluster.kubectl("delete", "nodeclaims", "--all", "--wait=false");
-  await eventually(`${refusals} evictions are refused`, () => evictions(world, from, 429).length >= refusals, { timeoutMs: LONG });
+  await eventually(`${refusals} evictions are refused`, () => evictions(world, from, 429).length >= refusals, {
+    timeoutMs: LONG,
+    everyMs: 500,
+  });
   const after = (await pods(world)).map(({ metadata }) => metadata.name).sort();
   expect(after.join() === before.join(), () => `other pods than before: ${after.join(" ")}, not ${before.join(" ")}`);
   expect(evictions(world, from, 201).length === 0, () => "a pod was evicted");
@@ -33,13 +46,13 @@ async function freeDrain(world: E2eWorld, what: string, least: number, free: () 
   const draining = new Set((await list(world, "nodeclaims")).filter(isGoing).map(({ status }) => status?.providerID?.split("/").at(-1)));
   const victims = alive(world).filter(({ id }) => draining.has(id));
   expect(victims.length > 0, () => "no machine that drains");
-  const calls = world.fake.state.calls.length;
+  const after = lastCall(world);
   const from = Date.now();
   const seen = await leastReady(world, async () => {
     await free();
     await eventually("the drained machines end", () => victims.every(({ state }) => state === "terminated"), { timeoutMs: LONG });
   });
-  const ended = firstTermination(world, calls);
+  const ended = firstTermination(world, after);
   if (ended !== undefined) figure(`blocked drain: from ${what} to TerminateInstances`, ended - from);
   expect(seen >= least, () => `a moment with ${seen} ready pods, the budget asks for ${least}`);
 }
@@ -53,12 +66,12 @@ export async function blockedDrainStory(world: E2eWorld): Promise<void> {
   await apply(world, pdb("inflate", { minAvailable: 2 }), manifest("inflate-cpu"));
   await check("two pods run", async () => {
     await scale(world, "inflate", 2);
-    await running(world, "default", 2, LONG);
+    await running(world, "default", 2);
   });
   await check("a budget that needs both of them blocks the drain of a deleted NodeClaim", () => blockDrain(world, 4));
   await check("a third pod becomes ready elsewhere, and the drain goes through, two pods ready all the while", async () => {
     await freeDrain(world, "a third pod asked for", 2, () => scale(world, "inflate", 3));
-    await running(world, "default", 3, LONG);
+    await running(world, "default", 3);
   });
   await check("a budget that needs all three of them blocks the next", async () => {
     await apply(world, pdb("inflate", { minAvailable: 3 }));
@@ -66,7 +79,7 @@ export async function blockedDrainStory(world: E2eWorld): Promise<void> {
   });
   await check("the budget is loosened, and the drain goes through, one pod ready all the while", async () => {
     await freeDrain(world, "the budget loosened", 1, () => apply(world, pdb("inflate", { minAvailable: 1 })));
-    await running(world, "default", 3, LONG);
+    await running(world, "default", 3);
   });
   await check("all pods gone, all machines gone", async () => {
     await reset(world);
@@ -94,10 +107,10 @@ export async function deadlineStory(world: E2eWorld): Promise<void> {
     deployment("precious", 1, { annotations: { ...slow, "karpenter.sh/do-not-disrupt": "true" }, graceSeconds: POD_GRACE_SECONDS }),
   );
   await check("a pod behind a budget and one with do-not-disrupt run", async () => {
-    await running(world, "default", 2, LONG);
+    await running(world, "default", 2);
   });
   const from = Date.now();
-  const calls = world.fake.state.calls.length;
+  const after = lastCall(world);
   const victims = alive(world);
   const held = await pods(world);
   let deadline = Number.NaN;
@@ -119,7 +132,7 @@ export async function deadlineStory(world: E2eWorld): Promise<void> {
   });
   await check("the machine ends though nothing may be evicted", async () => {
     await eventually("the machines end", () => victims.every(({ state }) => state === "terminated"), { timeoutMs: LONG });
-    const ended = firstTermination(world, calls) ?? Number.NaN;
+    const ended = firstTermination(world, after) ?? Number.NaN;
     figure(`terminationGracePeriod ${PERIOD_SECONDS} s: from kubectl delete nodeclaim to TerminateInstances`, ended - from);
     figure(`terminationGracePeriod ${PERIOD_SECONDS} s: from its end to TerminateInstances`, ended - deadline);
     expect(evictions(world, from, 201).length === 0, () => "a protected pod was evicted");
@@ -128,7 +141,7 @@ export async function deadlineStory(world: E2eWorld): Promise<void> {
     expectTimelyDeletions(world, held, from, deadline),
   );
   await check("the pods run elsewhere", async () => {
-    await running(world, "default", 2, LONG);
+    await running(world, "default", 2);
   });
   await check("all pods gone, all machines gone", async () => {
     await reset(world);
@@ -136,22 +149,28 @@ export async function deadlineStory(world: E2eWorld): Promise<void> {
   });
 }
 
+/** What a busy machine may put between the choice of a grace period and the API server's stamp on it. */
+const SLOWEST_CALL_MS = 10_000;
+
 async function expectTimelyDeletions(world: E2eWorld, held: readonly Thing[], from: number, deadline: number): Promise<void> {
-  const deletions = auditRecords(world, from, (line) => line.includes('"verb":"delete"') && line.includes('"resource":"pods"'));
-  for (const { metadata } of held) {
+  const names = held.map(({ metadata }) => metadata.name);
+  const ours = await everyStep<Readonly<Record<string, AuditRecord>>>("each pod's deletion is in the audit log", () => {
+    const deletions = auditRecords(world, from, (line) => line.includes('"verb":"delete"') && line.includes('"resource":"pods"'));
     // The kubelet deletes too, at the end of the grace period.
-    const [ours] = deletions.filter(
-      ({ objectRef, user }) => objectRef?.name === metadata.name && !user.username.startsWith("system:node:"),
-    );
-    if (ours === undefined) throw new Error(`nobody deleted ${metadata.name}`);
-    const asked = Date.parse(ours.requestReceivedTimestamp);
+    const asked = deletions.filter(({ user }) => !user.username.startsWith("system:node:"));
+    return Object.fromEntries(names.map((name) => [name, asked.find(({ objectRef }) => objectRef?.name === name)]));
+  });
+  for (const { metadata } of held) {
+    const { requestReceivedTimestamp, responseObject } = ours[metadata.name] as AuditRecord;
+    const asked = Date.parse(requestReceivedTimestamp);
     const due = deadline - POD_GRACE_SECONDS * 1_000;
-    figure(
-      `terminationGracePeriod ${PERIOD_SECONDS} s: from the last moment for the grace period of ${metadata.labels?.["app"]} to its deletion`,
-      asked - due,
-    );
+    const app = metadata.labels?.["app"];
+    figure(`terminationGracePeriod ${PERIOD_SECONDS} s: from the last moment for the grace period of ${app} to its deletion`, asked - due);
     expect(asked >= due, () => `${metadata.name} deleted ${(due - asked) / 1_000} s too early`);
-    const goneBy = Date.parse(ours.responseObject?.metadata.deletionTimestamp ?? "");
-    expect(goneBy <= deadline + 1_000, () => `${metadata.name} may stay for ${(goneBy - deadline) / 1_000} s after the deadline`);
+    // Whoever comes late grants less; a second is the least that can be granted.
+    const goneBy = Date.parse(responseObject?.metadata.deletionTimestamp ?? "");
+    const latest = Math.max(deadline, asked + 1_000) + SLOWEST_CALL_MS;
+    figure(`terminationGracePeriod ${PERIOD_SECONDS} s: from its end to the last moment that is left to ${app}`, goneBy - deadline);
+    expect(goneBy <= latest, () => `${metadata.name} may stay for ${(goneBy - deadline) / 1_000} s after the deadline`);
   }
 }

@@ -1,7 +1,7 @@
 import { NODE_CLASS } from "../../../core/model/labels.ts";
-import { apply, nodeClaim, nodeClass } from "../arrange.ts";
+import { apply, nodeClaim, nodeClass, PATIENTLY } from "../arrange.ts";
 import { ownImage } from "../fake-aws/images.ts";
-import { alive, gone, initialized, list, MINUTE } from "../observe.ts";
+import { alive, gone, initialized, LONG, list } from "../observe.ts";
 import { expect } from "../report.ts";
 import { eventually } from "../support/wait.ts";
 import { CLUSTER, type E2eWorld, REGION } from "../world.ts";
@@ -83,7 +83,7 @@ export async function makeClasses(world: E2eWorld): Promise<void> {
   for (const image of [AL2_IMAGE, CUSTOM_IMAGE]) images.set(image.id, image);
   const userData = { custom: { userData: ownUserData(world) } } as Readonly<Record<string, object>>;
   await apply(world, ...Object.entries(FAMILIES).map(([name, { spec }]) => nodeClass(name, { ...spec, ...userData[name] })));
-  await world.cluster.kubectl("wait", "--for=condition=Ready", "ec2nodeclass", ...CLASSES, "--timeout=240s");
+  await world.cluster.kubectl("wait", "--for=condition=Ready", "ec2nodeclass", ...CLASSES, PATIENTLY);
   const made = profiles(world).map(
     ({ path, role, tags }) => `${tags.get(NODE_CLASS)} ${role} ${path.startsWith(`/karpenter/${REGION}/${CLUSTER}/`)}`,
   );
@@ -121,10 +121,10 @@ export async function removeClasses(world: E2eWorld): Promise<void> {
       if (left > 0) throw new Error(`${left} are left`);
       return true;
     },
-    { timeoutMs: 6 * MINUTE },
+    { timeoutMs: LONG },
   );
   expect(alive(world).length === 0, () => `${alive(world).length} machines without a class`);
-  await world.cluster.kubectl("delete", "ec2nodeclass", ...CLASSES, "--ignore-not-found", "--timeout=120s");
+  await world.cluster.kubectl("delete", "ec2nodeclass", ...CLASSES, "--ignore-not-found", PATIENTLY);
   await gone(world);
   for (const { id } of [AL2_IMAGE, CUSTOM_IMAGE]) world.fake.state.images.delete(id);
 }

@@ -1,6 +1,6 @@
 import { random } from "../../conformance/generate/random.ts";
 import { apply, applyPool, deployment, neverConsolidated, reset, scale, unlimited } from "../arrange.ts";
-import { alive, auditRecords, list, MINUTE, running } from "../observe.ts";
+import { alive, auditRecords, LONG, list, running } from "../observe.ts";
 import { check, expect, figure } from "../report.ts";
 import { awsJson } from "../support/aws-call.ts";
 import { eventually } from "../support/wait.ts";
@@ -13,7 +13,6 @@ const NOTICED_ONCE = 3;
 const NOTICED_OFTEN = 3;
 const COPIES = 20;
 const UNREADABLE = 20;
-const LONG = 10 * MINUTE;
 
 const instanceEvent = (type: string, id: string, detail: object = {}): BusEvent => ({
   source: "aws.ec2",
@@ -38,7 +37,7 @@ export async function floodStory(world: E2eWorld): Promise<void> {
   await check("a spot NodePool becomes Ready", () => applyPool(world, "spot", neverConsolidated, unlimited));
   await check(`${MACHINES} pods run on a spot machine each`, async () => {
     await apply(world, deployment("apart", MACHINES, { apart: true }));
-    await running(world, "default", MACHINES, LONG);
+    await running(world, "default", MACHINES);
   });
   const machines = alive(world);
   const victims = machines.slice(0, NOTICED_ONCE + NOTICED_OFTEN);
@@ -72,7 +71,7 @@ export async function floodStory(world: E2eWorld): Promise<void> {
   });
   await check("the machines that were told of are replaced, the others stay", async () => {
     await eventually("the machines end", () => victims.every(({ state }) => state === "terminated"), { timeoutMs: LONG });
-    await running(world, "default", MACHINES, LONG);
+    await running(world, "default", MACHINES);
     expect(
       spared.every(({ state }) => state === "running"),
       () => "a machine ended that was only recommended to be rebalanced",

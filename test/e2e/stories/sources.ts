@@ -1,5 +1,5 @@
 import { apply, applyPool, manifest, quickly, reset, scale } from "../arrange.ts";
-import { conditionTrue, list, MINUTE, running, type Thing } from "../observe.ts";
+import { conditionTrue, LONG, list, running, type Thing } from "../observe.ts";
 import { check, expect } from "../report.ts";
 import { eventually } from "../support/wait.ts";
 import type { E2eWorld } from "../world.ts";
@@ -14,10 +14,6 @@ export async function auditStory(world: E2eWorld): Promise<void> {
   await world.listenToAudit();
   await check("audit log alone: five pods of 1Gi run on one new node", () => timeScaleUp(world, "audit log", "other", "inflate", 5));
   await check("it is one m5.large, on-demand, with the allocatable and labels of the seed", async () => {
-    await eventually("the claim is initialized", async () => conditionTrue((await list(world, "nodeclaims"))[0] as Thing, "Initialized"));
-    const [node, ...others] = await list(world, "nodes");
-    const labels = node?.metadata.labels ?? {};
-    expect(others.length === 0 && labels["node.kubernetes.io/instance-type"] === "m5.large", () => JSON.stringify(labels));
     const wanted = {
       "karpenter.sh/capacity-type": "on-demand",
       "karpenter.sh/nodepool": "default",
@@ -35,7 +31,17 @@ export async function auditStory(world: E2eWorld): Promise<void> {
       "topology.kubernetes.io/region": "us-west-2",
       type: "karpenter",
     };
-    for (const [key, value] of Object.entries(wanted)) expect(labels[key] === value, () => `${key}=${labels[key]}, not ${value}`);
+    await eventually(
+      "the one node has the labels of the seed, and its claim is initialized",
+      async () => {
+        const [node, ...others] = await list(world, "nodes");
+        const labels = node?.metadata.labels ?? {};
+        expect(others.length === 0 && labels["node.kubernetes.io/instance-type"] === "m5.large", () => JSON.stringify(labels));
+        for (const [key, value] of Object.entries(wanted)) expect(labels[key] === value, () => `${key}=${labels[key]}, not ${value}`);
+        return conditionTrue((await list(world, "nodeclaims"))[0] as Thing, "Initialized");
+      },
+      { timeoutMs: LONG },
+    );
     const [claim] = await list(world, "nodeclaims");
     const { cpu, memory, pods, "vpc.amazonaws.com/pod-eni": eni } = claim?.status?.allocatable ?? {};
     expect(`${cpu} ${memory} ${pods} ${eni}` === "1930m 6903Mi 29 9", () => `${cpu} ${memory} ${pods} ${eni}`);
@@ -68,7 +74,7 @@ export async function notifyStory(world: E2eWorld): Promise<void> {
         const nodes = await list(world, "nodes");
         return nodes.length === 1 && nodes[0]?.metadata.name !== before?.metadata.name && conditionTrue(nodes[0] as Thing, "Ready");
       },
-      { timeoutMs: 3 * MINUTE },
+      { timeoutMs: LONG },
     );
     await running(world, "default", 1);
   });
@@ -81,7 +87,7 @@ export async function notifyStory(world: E2eWorld): Promise<void> {
 export async function sweepStory(world: E2eWorld): Promise<void> {
   await check("the default NodePool becomes Ready, by the sweep", () => applyPool(world, "default", quickly));
   await apply(world, manifest("inflate-cpu"));
-  await check("no event source at all: the sweep finds the pods", () => timeScaleUp(world, "sweep", "default", "inflate", 3, 3 * MINUTE));
+  await check("no event source at all: the sweep finds the pods", () => timeScaleUp(world, "sweep", "default", "inflate", 3));
   await check("and the empty node", () => timeScaleDown(world, "sweep", "default", "inflate"));
   await check("a deleted NodePool goes", () => reset(world));
 }

@@ -2,6 +2,7 @@ import { closeSync, existsSync, openSync, readSync } from "node:fs";
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type AwsTarget, awsJson } from "./aws-call.ts";
+import { eventually } from "./wait.ts";
 
 /** EKS's part in audit logging: it carries the API server's audit events to CloudWatch Logs. */
 export type AuditShipper = {
@@ -38,7 +39,11 @@ export async function startAuditShipper(options: {
   const ship = async (): Promise<void> => {
     for (const batch of batches(lines.read().filter((line) => !drop(line)))) {
       const logEvents = batch.map((message) => ({ timestamp: Date.now(), message }));
-      await awsJson(target, "logs", "Logs_20140328.PutLogEvents", { logGroupName, logStreamName, logEvents });
+      // Events that were read are not read again, so a call that fails is repeated: this once, EKS does not lose them.
+      await eventually("audit events are put", async () => {
+        await awsJson(target, "logs", "Logs_20140328.PutLogEvents", { logGroupName, logStreamName, logEvents });
+        return true;
+      });
       shipped += batch.length;
     }
   };

@@ -95,7 +95,7 @@ export async function startCluster(options: {
     args: ["up", "--data-dir", dataDir, "--cluster-name", clusterName, "--pod-stop-after=200ms", ...args],
     logFile: join(dataDir, "up.log"),
     isReady: async () => existsSync(readyFile) && readFileSync(readyFile, "utf8").endsWith("\n"),
-    readyTimeoutMs: 120_000,
+    readyTimeoutMs: 300_000,
   });
   const ready = JSON.parse(readFileSync(readyFile, "utf8")) as Ready;
   const call = async (path: string, body: unknown): Promise<string> => {

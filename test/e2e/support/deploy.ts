@@ -27,7 +27,7 @@ export async function deployTemplate(options: {
   readonly parameters?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
 }): Promise<Readonly<Record<string, string>>> {
-  const { target, stackName, template, assets = [], parameters = {}, timeoutMs = 120_000 } = options;
+  const { target, stackName, template, assets = [], parameters = {}, timeoutMs = 300_000 } = options;
   for (const bucket of new Set(assets.map((asset) => asset.bucket))) {
     await makeBucket(target, bucket);
   }

@@ -25,8 +25,10 @@ export async function startFunctionUrlGateway(options: {
         headers: { "content-type": request.headers["content-type"] ?? "application/json" },
         ...(chunks.length > 0 ? { body: Buffer.concat(chunks) } : {}),
       }).then(async (answer) => {
+        // First the body: a function that is killed may cut it short, and what has begun as 200 cannot become 502.
+        const body = Buffer.from(await answer.arrayBuffer());
         response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "application/json" });
-        response.end(Buffer.from(await answer.arrayBuffer()));
+        response.end(body);
       });
       answered.catch((error: unknown) => response.writeHead(502).end(String(error)));
     });

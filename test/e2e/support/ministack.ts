@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import type { AwsTarget } from "./aws-call.ts";
 import { freePort, run, startChild } from "./child.ts";
+import { wholeLines } from "./growing-log.ts";
 import { cacheDir, projectRoot, supportDir } from "./paths.ts";
 
 /** Pinned together: aws-sam-translator is what MiniStack imports for templates with a SAM transform. */
@@ -85,7 +86,7 @@ export async function startMiniStack(options: {
     args: [join(supportDir, "ministack", "main.py")],
     logFile,
     env: {
-      PATH: `${nodeForWorkers()}:${process.env["PATH"] ?? ""}`,
+      PATH: `${nodeForWorkers(join(dataDir, "bin"))}:${process.env["PATH"] ?? ""}`,
       HOME: process.env["HOME"],
       TMPDIR: tmp,
       S3_DATA_DIR: join(tmp, "s3"),
@@ -113,28 +114,20 @@ export async function startMiniStack(options: {
     credentials: { accessKeyId: accountId, secretAccessKey: "test" },
     logs: () => readFileSync(logFile, "utf8"),
     accessEntries: () => (existsSync(entriesFile) ? (JSON.parse(readFileSync(entriesFile, "utf8")) as AccessEntry[]) : []),
-    authorizations: () =>
-      readIfThere(iamLog)
-        .split("\n")
-        .filter(Boolean)
-        .map((line) => JSON.parse(line) as Authorization),
+    authorizations: () => wholeLines(iamLog).map((line) => JSON.parse(line) as Authorization),
     busy: () =>
       readdirSync(busyDir).flatMap((file) => {
         const [, pid, invocation = "", name = ""] = /^(\d+)\.(\d+)\.(.+)$/.exec(file) ?? [];
         return pid === undefined ? [] : [{ pid: Number(pid), invocation, name }];
       }),
-    died: () => readIfThere(join(busyDir, "died")).split("\n").filter(Boolean),
+    died: () => wholeLines(join(busyDir, "died")),
     stop: child.stop,
   };
 }
 
-function readIfThere(file: string): string {
-  return existsSync(file) ? readFileSync(file, "utf8") : "";
-}
-
-/** A folder whose `node` is the project's own with lambda-worker.cjs loaded first; MiniStack starts workers as `node` from PATH. */
-function nodeForWorkers(): string {
-  const dir = cacheDir("lambda-node");
+/** Makes a folder whose `node` is the project's own with lambda-worker.cjs loaded first; MiniStack starts workers as `node` from PATH. */
+function nodeForWorkers(dir: string): string {
+  mkdirSync(dir, { recursive: true });
   const node = join(projectRoot, "node_modules", ".bin", "node");
   const script = `#!/bin/sh\nexec '${existsSync(node) ? node : process.execPath}' --require '${join(supportDir, "lambda-worker.cjs")}' "$@"\n`;
   writeFileSync(join(dir, "node"), script, { mode: 0o755 });

@@ -31,20 +31,29 @@ describe("parseConfig", () => {
         SpotToSpotConsolidation: false,
         StaticCapacity: false,
       },
-      vmMemoryOverheadPercent: 0.075,
-      reservedEnis: 0,
-      preferencePolicy: "Respect",
-      minValuesPolicy: "Strict",
-      schedulerConfig: { defaultConstraints: [] },
-      consolidationHorizonMs: 24 * 3_600_000,
-      podMoveCost: 0.001,
-      isolatedVpc: false,
-      zonalShift: false,
-      amiRefreshMs: 60_000,
-      subnetRefreshMs: 60_000,
-      batchIdleMs: 1_000,
-      batchMaxMs: 10_000,
-      kubeClient: { qps: 200, burst: 300 },
+      kubeClientQps: 200,
+      kubeClientBurst: 300,
+      settings: {
+        capacityBuffer: false,
+        nodeOverlay: false,
+        nodeRepair: false,
+        reservedCapacity: true,
+        spotToSpotConsolidation: false,
+        staticCapacity: false,
+        vmMemoryOverheadPercent: 0.075,
+        reservedEnis: 0,
+        preferencePolicy: "Respect",
+        minValuesPolicy: "Strict",
+        defaultConstraints: [],
+        horizonMs: 24 * 3_600_000,
+        podMoveCost: 0.001,
+        isolatedVpc: false,
+        zonalShift: false,
+        amiRefreshMs: 60_000,
+        subnetRefreshMs: 60_000,
+        batchIdleMs: 1_000,
+        batchMaxMs: 10_000,
+      },
     });
   });
 
@@ -83,9 +92,13 @@ describe("parseConfig", () => {
         SpotToSpotConsolidation: true,
         StaticCapacity: false,
       },
-      vmMemoryOverheadPercent: 0.05,
-      schedulerConfig: { defaultConstraints: [ZONE] },
-      reservedEnis: 0,
+      settings: {
+        spotToSpotConsolidation: true,
+        reservedCapacity: false,
+        vmMemoryOverheadPercent: 0.05,
+        defaultConstraints: [ZONE],
+        reservedEnis: 0,
+      },
     });
     expect(config.featureGates).not.toHaveProperty("SomethingNew");
   });
@@ -173,7 +186,7 @@ describe("parseConfig", () => {
     { text: "90m", ms: 5_400_000 },
     { text: "none", ms: undefined },
   ])("takes a horizon of $text", ({ text, ms }) => {
-    expect(parseConfig({ ...good, CONSOLIDATION_HORIZON: text }).consolidationHorizonMs).toBe(ms);
+    expect(parseConfig({ ...good, CONSOLIDATION_HORIZON: text }).settings.horizonMs).toBe(ms);
   });
 
   it.for([
@@ -181,7 +194,7 @@ describe("parseConfig", () => {
     { idle: "1500ms", max: "10s", seconds: 2 },
     { idle: "30s", max: "10s", seconds: 10 },
   ])("makes $seconds whole seconds of a window of $idle, $max at most", ({ idle, max, seconds }) => {
-    expect(batchSeconds(parseConfig({ ...good, BATCH_IDLE_DURATION: idle, BATCH_MAX_DURATION: max }))).toBe(seconds);
+    expect(batchSeconds(parseConfig({ ...good, BATCH_IDLE_DURATION: idle, BATCH_MAX_DURATION: max }).settings)).toBe(seconds);
   });
 
   it("insists on what a function says it needs", () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
@@ -11,8 +11,10 @@ import { eksToken } from "../../../functions/adapters/kubernetes/eks-token.ts";
 import { readSnapshot } from "../../../functions/adapters/kubernetes/snapshot.ts";
 import { memoryLog } from "../../../functions/adapters/log.ts";
 import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-store.ts";
+import { removeDir } from "../../e2e/support/child.ts";
 import { startCluster, type TestCluster } from "../../e2e/support/cluster.ts";
 import { projectRoot } from "../../e2e/support/paths.ts";
+import { eventually } from "../../e2e/support/wait.ts";
 import { informerChecks } from "./kubernetes/informer-checks.ts";
 
 /** Runs the Kubernetes adapter against a real API server (test/e2e/cluster), and prints "N passed, N failed". Exit code 1 when one failed. */
@@ -40,18 +42,6 @@ const pod = (name: string, labels: Record<string, string> = {}): Pod => ({
   metadata: { name, namespace: "default", labels },
   spec: { containers: [{ name: "c", image: "i", resources: { requests: { cpu: "100m" } } }], terminationGracePeriodSeconds: 0 },
 });
-
-async function until(what: string, act: () => Promise<boolean>): Promise<void> {
-  for (let attempt = 0; attempt < 150; attempt++) {
-    if (await act()) {
-      return;
-    }
-    await new Promise((done) => {
-      setTimeout(done, 100);
-    });
-  }
-  throw new Error(`${what} did not come true within 15 s`);
-}
 
 type Check = (client: Kubernetes, cluster: TestCluster) => Promise<void>;
 
@@ -91,7 +81,7 @@ const checks: Readonly<Record<string, Check>> = {
   },
   "custom resources are made, read, changed, and their status apart": async (client, cluster) => {
     await cluster.kubectl("apply", "-f", join(projectRoot, "infra", "crds"));
-    await cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s");
+    await cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=300s");
     const made = await client.create("NodeClaim", claim("c1"));
     assert.ok(made.metadata.uid);
     await assert.rejects(client.create("NodeClaim", claim("c1")), { name: "ConflictError" });
@@ -125,12 +115,12 @@ const checks: Readonly<Record<string, Check>> = {
       method: "POST",
       body: JSON.stringify({ metadata: { name: "n1" }, status: { capacity: { cpu: "4", memory: "8Gi", pods: "50" } } }),
     });
-    await until("the node is ready", async () =>
+    await eventually("the node is ready", async () =>
       (await client.list("Node")).some((node) =>
         node.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True"),
       ),
     );
-    await until("the node is tainted", async () => {
+    await eventually("the node is tainted", async () => {
       const [node] = await client.list("Node");
       assert.ok(node);
       try {
@@ -152,8 +142,8 @@ const checks: Readonly<Record<string, Check>> = {
     for (const [name, label] of Object.entries({ kept: "app=kept", twice1: "app=twice", twice2: "also=twice" })) {
       await cluster.kubectl("create", "pdb", name, `--selector=${label}`, "--min-available=1");
     }
-    await until("the pods run", async () => (await client.list("Pod", { fieldSelector: "status.phase=Running" })).length === 3);
-    await until("the budgets are worked out", async () => {
+    await eventually("the pods run", async () => (await client.list("Pod", { fieldSelector: "status.phase=Running" })).length === 3);
+    await eventually("the budgets are worked out", async () => {
       const budgets = await cluster.kubectl("get", "pdb", "-o", "jsonpath={.items[*].status.currentHealthy}");
       return budgets.trim() === "1 1 1";
     });
@@ -170,7 +160,7 @@ const checks: Readonly<Record<string, Check>> = {
     const stranger = { ...named("free"), metadata: { ...named("free").metadata, uid: "00000000-0000-0000-0000-000000000000" } };
     assert.equal(await client.evict(stranger), "gone");
     assert.equal(await client.evict(named("free")), "evicted");
-    await until("the evicted pod is gone", async () => (await client.get("Pod", "free", "default")) === undefined);
+    await eventually("the evicted pod is gone", async () => (await client.get("Pod", "free", "default")) === undefined);
     assert.equal(await client.evict(named("free")), "gone");
     assert.equal(await client.delete("Pod", "kept", { namespace: "default", gracePeriodSeconds: 0 }), true);
   },
@@ -240,7 +230,7 @@ try {
   }
 } finally {
   await cluster.stop();
-  rmSync(dataDir, { recursive: true, force: true });
+  removeDir(dataDir);
 }
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;

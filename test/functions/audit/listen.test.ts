@@ -23,7 +23,8 @@ describe("audit deliveries", () => {
     const provision = sent.filter(({ kind }) => kind === "provision");
     if (ring !== undefined) expect(provision).toHaveLength(ring ? 1 : 0);
     // A record that was cut counts as one more pod, of unknown name.
-    if (ring && pods && !name.includes("truncated")) expect(provision[0]).toMatchObject({ reason: `${pods.length} pod(s) unschedulable` });
+    if (ring && pods && !name.includes("truncated"))
+      expect(provision[0]).toMatchObject({ cause: "PodsUnschedulable", detail: `${pods.length}` });
     if (error) expect(errors).toHaveLength(1);
   });
 

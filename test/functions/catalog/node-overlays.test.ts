@@ -31,7 +31,7 @@ describe("the catalog function tells on each NodeOverlay", () => {
   it("whether it is applied, and wakes the provisioner", async () => {
     const world = await refresh(open({ cheap: { price: "0.01", requirements: [only(TYPE, "m5.large")] } }));
     expect(verdict(world, "cheap")).toEqual({ ready: "True", status: "True", reason: "ValidationSucceeded", message: "" });
-    expect(world.wakeUps).toContainEqual({ kind: "provision", cluster: "prod", reason: "NodeOverlay cheap changed" });
+    expect(world.wakeUps).toContainEqual({ kind: "provision", cluster: "prod", cause: "NodeOverlayChanged", detail: "cheap" });
   });
 
   it.for<{ name: string; overlays: Record<string, Partial<NodeOverlaySpec>>; want: object }>([

@@ -38,9 +38,9 @@ describe("refreshNodeClasses", () => {
     expect(pool.metadata.annotations).toMatchObject({ "karpenter.sh/nodepool-hash-version": "v3" });
     expect(pool.status).toMatchObject({ nodes: 0, resources: { cpu: "0", nodes: "0" } });
     expect(isTrue(status?.conditions, "Ready") && isTrue(pool.status?.conditions, "Ready")).toBe(true);
-    expect(world.wakeUps.map((wakeUp) => "reason" in wakeUp && wakeUp.reason)).toEqual([
-      "EC2NodeClass default is ready",
-      "NodePool default is ready",
+    expect(world.wakeUps).toMatchObject([
+      { kind: "provision", cause: "NodeClassReady", detail: "default" },
+      { kind: "provision", cause: "NodePoolReady", detail: "default" },
     ]);
   });
 

@@ -34,7 +34,7 @@ describe("the doorbell", () => {
     const { statusCode, body, sent } = await post(`/v1/c1/${TOKEN}`, review(unschedulable));
     expect(statusCode).toBe(200);
     expect(body.response).toEqual({ uid: "u-1", allowed: true });
-    expect(sent).toEqual([{ kind: "provision", cluster: "c1", reason: "1 pod(s) unschedulable" }]);
+    expect(sent).toEqual([{ kind: "provision", cluster: "c1", cause: "PodsUnschedulable", detail: "1" }]);
   });
 
   it("allows the request even when nobody can be woken: the sweep will see what it did", async () => {
@@ -50,7 +50,7 @@ describe("the doorbell", () => {
     {
       resource: "nodepools",
       operation: "UPDATE",
-      want: { kind: "catalog", cluster: "c1", reason: "nodepools/it changed", delayMs: 1_000 },
+      want: { kind: "catalog", cluster: "c1", cause: "ObjectChanged", detail: "nodepools/it", delayMs: 1_000 },
     },
   ])(
     "rings for $operation of $resource when it will have been written, unless it is looked for anyway",

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { TestCluster } from "../../e2e/support/cluster.ts";
+import { eventually as wait } from "../../e2e/support/wait.ts";
 import type { AdmissionHost } from "./host.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -49,15 +49,9 @@ export function named(object: object, name: string): object {
 }
 
 /** What a call says as soon as it succeeds. */
-export async function eventually<T>(call: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await call();
-    } catch (error) {
-      if (tries === 60) throw error;
-      await sleep(500);
-    }
-  }
+export async function eventually(call: () => Promise<string>): Promise<string> {
+  const { said } = await wait("a call succeeds", async () => ({ said: await call() }), { everyMs: 500 });
+  return said;
 }
 
 export function match(text: string, wanted: RegExp): string | undefined {

@@ -1,9 +1,9 @@
 import { createServer, type Server } from "node:https";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { LambdaFunctionURLEvent, LambdaFunctionURLResult } from "aws-lambda";
 import { bundleCode } from "../../../infra/build.ts";
+import { freePort } from "../../e2e/support/child.ts";
 import type { TestCluster } from "../../e2e/support/cluster.ts";
 
 type Handler = (event: Partial<LambdaFunctionURLEvent>, context: object) => Promise<Exclude<LambdaFunctionURLResult, string>>;
@@ -50,10 +50,14 @@ export async function startAdmissionHost(
   const listen = async (port: number): Promise<void> =>
     new Promise((resolve, reject) => {
       server.once("error", reject);
-      server.listen(port, "127.0.0.1", resolve);
+      server.listen(port, "127.0.0.1", () => {
+        server.off("error", reject);
+        resolve();
+      });
     });
-  await listen(0);
-  const { port } = server.address() as AddressInfo;
+  // It comes back where it was: a port that no outgoing connection takes while it is away.
+  const port = await freePort();
+  await listen(port);
   return {
     url: `https://127.0.0.1:${port}`,
     calls: () => {

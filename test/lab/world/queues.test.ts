@@ -118,14 +118,14 @@ describe("wake-ups", () => {
       });
     }
     await wakeUps.wake([
-      { kind: "provision", cluster: "lab", reason: "first" },
-      { kind: "provision", cluster: "lab", reason: "second" },
+      { kind: "provision", cluster: "lab", cause: "NodePoolReady", detail: "first" },
+      { kind: "provision", cluster: "lab", cause: "NodePoolReady", detail: "second" },
       { kind: "claim", cluster: "lab", claim: "c1", delayMs: 9_000 },
       { kind: "claim", cluster: "lab", claim: "c1", delayMs: 4_200 },
-      { kind: "disruption", cluster: "lab", reason: "due", delayMs: 2_000 },
-      { kind: "catalog", cluster: "lab", reason: "changed" },
+      { kind: "disruption", cluster: "lab", cause: "Due", delayMs: 2_000 },
+      { kind: "catalog", cluster: "lab", cause: "ObjectChanged", detail: "it" },
     ]);
     await w.clock.run();
-    expect(seen).toEqual(["0 catalog changed", "1000 provision first", "2000 disruption due", "5000 claims c1"]);
+    expect(seen).toEqual(["0 catalog it changed", "1000 provision NodePool first is ready", "2000 disruption due", "5000 claims c1"]);
   });
 });

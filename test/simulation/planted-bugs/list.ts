@@ -167,7 +167,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "core/disruption/cluster/budget.ts",
-        find: `if (going || !isTrue(machine.node?.status?.conditions, "Ready")) add(disrupting, pool);`,
+        find: `if (isLeaving || !isTrue(machine.node?.status?.conditions, "Ready")) add(disrupting, pool);`,
         replace: `if (going && !isTrue(machine.node?.status?.conditions, "Ready")) add(disrupting, pool);`,
       },
     ],
@@ -178,8 +178,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "core/scheduling/problem/template.ts",
-        find: "if (view.nodePool === pool && !view.markedForDeletion) take(view.capacity);",
-        replace: "if (view.nodePool === pool && !view.markedForDeletion && view.initialized) take(view.capacity);",
+        find: "if (view.nodePool === pool && !view.markedForDeletion) subtract(view.capacity);",
+        replace: "if (view.nodePool === pool && !view.markedForDeletion && view.initialized) subtract(view.capacity);",
       },
     ],
   },

@@ -39,7 +39,7 @@ export async function playCourse(options: CourseOptions, onDay: (day: Day) => vo
     settings: {
       spotToSpotConsolidation: true,
       podMoveCost,
-      consolidationHorizonMs: horizon === "none" ? undefined : parseDuration(horizon),
+      horizonMs: horizon === "none" ? undefined : parseDuration(horizon),
     },
     onStart: book.open,
     onLog: book.hear,

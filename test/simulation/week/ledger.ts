@@ -1,3 +1,4 @@
+import { fieldsOf } from "../../../core/announcements/log-events.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { Pod } from "../../../core/model/pod.ts";
 import type { Lab, TimedLogRecord } from "../../../lab/host.ts";
@@ -93,13 +94,14 @@ export function ledger(count: number, onDay: (day: Day) => void = () => {}): Led
         if (day && type === "EC2 Instance State-change Notification" && detail["state"] === "pending") day.launched++;
       });
     },
-    hear({ at, message, fields }) {
-      const day = dayAt(at);
-      if (day === undefined || !message.startsWith("disrupting nodeclaim(s) via")) return;
+    hear(line) {
+      const day = dayAt(line.at);
+      const fields = fieldsOf(line, "disrupting nodeclaim(s)");
+      if (day === undefined || fields === undefined) return;
       const nodes = Number(fields["disrupted-node-count"]);
-      if (fields["reason"] === "empty") day.emptied += nodes;
-      else if (fields["reason"] !== "underutilized") return;
-      else if (fields["decision"] === "replace") day.replaced += nodes;
+      if (fields.reason === "empty") day.emptied += nodes;
+      else if (fields.reason !== "underutilized") return;
+      else if (fields.decision === "replace") day.replaced += nodes;
       else day.removed += nodes;
     },
     close(lab) {

@@ -1,3 +1,6 @@
+// One rule a file: a rule gets a machine and the view, and returns why the machine may not be disrupted, or undefined.
+// Rules apply to every voluntary disruption; what one method asks besides stands in that method.
+
 import { deleting } from "./deleting.ts";
 import { hasNode } from "./has-node.ts";
 import { inCommand } from "./in-command.ts";
@@ -9,8 +12,14 @@ import { pdb } from "./pdb.ts";
 import { podDoNotDisrupt } from "./pod-do-not-disrupt.ts";
 import type { Rule } from "./rule.ts";
 
-/** What every voluntary disruption respects, in this order: the first that holds is the one that is told (disruption.md §2). */
+/**
+ * Rules about the node, in the order in which they are checked: the first that blocks is reported
+ * (karpenter: pkg/controllers/state/statenode.go, StateNode.ValidateNodeDisruptable).
+ */
 export const NODE_RULES: readonly Rule[] = [inCommand, hasNode, initialized, deleting, nominated, nodeDoNotDisrupt, nodePool];
 
-/** What drift may pass over once the claim has a terminationGracePeriod, because then the pods go in the end anyway. */
+/**
+ * Rules about its pods. Drift ignores them when the claim has a terminationGracePeriod, because that ends the drain
+ * anyway (karpenter: pkg/controllers/state/statenode.go, StateNode.ValidatePodsDisruptable).
+ */
 export const POD_RULES: readonly Rule[] = [podDoNotDisrupt, pdb];

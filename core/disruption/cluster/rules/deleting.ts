@@ -1,5 +1,5 @@
 import type { Rule } from "./rule.ts";
 
-/** What goes already is not taken a second time. */
+/** The node or its NodeClaim is being removed already. */
 export const deleting: Rule = ({ markedForDeletion, node }) =>
   markedForDeletion || node?.metadata.deletionTimestamp ? { reason: "Deleting" } : undefined;

@@ -1,4 +1,4 @@
 import type { Rule } from "./rule.ts";
 
-/** A machine that has not joined is the lifecycle's to end, by its timeouts. */
+/** An instance that has not joined the cluster is not disrupted: the lifecycle's timeouts end it. */
 export const hasNode: Rule = ({ node }) => (node === undefined ? { reason: "NoNode" } : undefined);

@@ -1,4 +1,4 @@
 import type { Rule } from "./rule.ts";
 
-/** One command at a time for each node. */
+/** A node is in at most one command at a time. */
 export const inCommand: Rule = ({ claim }, view) => (view.inCommand.has(claim.metadata.name) ? { reason: "InCommand" } : undefined);

@@ -1,4 +1,4 @@
 import type { Rule } from "./rule.ts";
 
-/** Until its startup taints are gone and its devices are there, a node looks emptier than it is. */
+/** A node is empty only because it is new, until its startup taints are removed and its devices are registered. */
 export const initialized: Rule = (machine) => (machine.initialized ? undefined : { reason: "NotInitialized" });

@@ -1,6 +1,6 @@
 import { DO_NOT_DISRUPT } from "../../../model/labels.ts";
 import type { Rule } from "./rule.ts";
 
-/** On nodes only "true" counts; durations are for pods. */
+/** On nodes only "true" counts; durations count on pods alone, as in Karpenter. */
 export const nodeDoNotDisrupt: Rule = ({ node }) =>
   node?.metadata.annotations?.[DO_NOT_DISRUPT] === "true" ? { reason: "NodeDoNotDisrupt" } : undefined;

@@ -1,7 +1,7 @@
 import { NODE_POOL } from "../../../model/labels.ts";
 import type { Rule } from "./rule.ts";
 
-/** The pool must be there, with at least one instance type: without it there is no price and no policy. */
+/** The NodePool must exist and offer at least one instance type: otherwise the node has no price and no policy. */
 export const nodePool: Rule = ({ labels }, { nodePools, snapshot }) => {
   const name = labels[NODE_POOL];
   if (name === undefined) return { reason: "NodeLabelMissing", label: NODE_POOL };

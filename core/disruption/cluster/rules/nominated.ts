@@ -1,6 +1,6 @@
 import type { Rule } from "./rule.ts";
 
-/** Pods are on their way to it: taking it away would break a promise that is at most 20 s old (scheduling.md §12). */
+/** Pods are expected on the node: the scheduler nominated it for them at most 20 s ago. */
 export const nominated: Rule = ({ name }, { nominatedUntil, now }) => {
   const until = nominatedUntil.get(name) ?? 0;
   return until > now ? { reason: "Nominated", until } : undefined;

@@ -3,7 +3,7 @@ import { isEvictable, podKey } from "../../../pods/predicates.ts";
 import { pdbsFor } from "../view.ts";
 import type { Rule } from "./rule.ts";
 
-/** The API would refuse an eviction now. Pods that are never evicted do not count. */
+/** The API would refuse the eviction of a pod now. Pods that a drain does not evict do not count. */
 export const pdb: Rule = ({ pods }, view) => {
   for (const pod of pods) {
     const block = isEvictable(pod, view.now) ? pdbBlocking(pod, pdbsFor(view, pod)) : undefined;

@@ -1,11 +1,10 @@
-import { doNotDisruptUntil } from "../../../pods/do-not-disrupt.ts";
-import { isActive, podKey } from "../../../pods/predicates.ts";
+import { holdsNodeUntil, podKey } from "../../../pods/predicates.ts";
 import type { Rule } from "./rule.ts";
 
-/** DaemonSet and mirror pods count too: whoever annotates them means the node. */
+/** DaemonSet and mirror pods count too: their annotation is meant for the node. */
 export const podDoNotDisrupt: Rule = ({ pods }, { now }) => {
   for (const pod of pods) {
-    const until = isActive(pod) ? doNotDisruptUntil(pod, now) : undefined;
+    const until = holdsNodeUntil(pod, now);
     if (until !== undefined) return { reason: "PodDoNotDisrupt", pod: podKey(pod), until };
   }
   return undefined;

@@ -1,5 +1,7 @@
 import type { Blocked } from "../blocked.ts";
 import type { ClusterView, Machine } from "../view.ts";
 
-/** One reason for which a node may not be disrupted; undefined when it does not hold. */
+/**
+ * A rule of voluntary disruption: why the machine may not be disrupted, or undefined when the rule does not block it.
+ */
 export type Rule = (machine: Machine, view: ClusterView) => Blocked | undefined;

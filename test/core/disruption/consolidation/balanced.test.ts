@@ -3,6 +3,7 @@ import { findCandidates } from "../../../../core/disruption/cluster/candidate.ts
 import { viewCluster } from "../../../../core/disruption/cluster/view.ts";
 import { notWorthIt, scores } from "../../../../core/disruption/consolidation/balanced.ts";
 import { planDisruption } from "../../../../core/disruption/plan.ts";
+import { reportOf } from "../../../../core/disruption/reports/report-of.ts";
 import { NOW, nodePool, planned, pod, roomForAll, type Scene, simulated, snapshot } from "../builders.ts";
 
 const balanced = nodePool("default", { consolidationPolicy: "Balanced" });
@@ -11,7 +12,7 @@ function view(scene: Scene) {
   return viewCluster({ snapshot: snapshot(scene), records: [], commands: [], now: NOW });
 }
 
-it("sets the share of the cost that is saved against the share of the pool that is disrupted", () => {
+it("the score is the saved share of the pool's price over the disrupted share of the pool", () => {
   const v = view({
     pools: [balanced],
     machines: [
@@ -29,17 +30,17 @@ it("sets the share of the cost that is saved against the share of the pool that 
   expect(notWorthIt(v, all.slice(0, 1), 0.19)).toMatchObject({ reason: "NotWorthIt", nodePool: "default" });
 });
 
-it("never finds a loss worth it", () => {
+it("a loss scores 0", () => {
   const v = view({ pools: [balanced], machines: [{ name: "a" }], pods: [pod("p", "a")] });
   expect(scores(v, findCandidates(v).all, -1)[0]?.score).toBe(0);
 });
 
-it("has no say in other pools", () => {
+it("pools of other policies have no score", () => {
   const v = view({ machines: [{ name: "a" }], pods: [pod("p", "a")] });
   expect(scores(v, findCandidates(v).all, 0)).toEqual([]);
 });
 
-it("keeps a node whose replacement saves too little, and says so", () => {
+it("a Balanced pool keeps a node whose replacement saves too little, and states the score", () => {
   const scene = { pools: [balanced], machines: [{ name: "a" }], pods: [pod("p", "a")] };
   const input = { snapshot: snapshot(scene), records: [], commands: [], settings: { cluster: "c" }, now: NOW, newId: () => "id" };
   const almost = simulated(() => ({ newNodeClaims: [planned({ instanceTypes: ["pricey"] })] }));
@@ -51,9 +52,11 @@ it("keeps a node whose replacement saves too little, and says so", () => {
   expect(planDisruption({ ...withTypes, simulate: almost }).blocked[0]?.message).toBe(
     'Balanced policy of NodePool "default" finds too little saved for what is disrupted (score 0.25 < threshold 0.50)',
   );
-  const { command, events } = planDisruption({ ...input, simulate: roomForAll });
-  expect(command?.method).toBe("single");
-  expect(events.map(({ event }) => event.message)).toContain("score 1.00 >= threshold 0.50 (k: 2, savings 100.0%, disruption 100.0%)");
+  const decided = planDisruption({ ...input, simulate: roomForAll });
+  expect(decided.command?.method).toBe("single");
+  expect(reportOf(decided).events.map(({ event }) => event.message)).toContain(
+    "score 1.00 >= threshold 0.50 (k: 2, savings 100.0%, disruption 100.0%)",
+  );
 });
 
 function typeOf(name: string, price: number) {

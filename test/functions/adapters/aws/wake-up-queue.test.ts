@@ -2,7 +2,7 @@ import { SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { mockClient } from "aws-sdk-client-mock";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { WakeUp } from "../../../../core/ports/wake-ups.ts";
-import { parseWakeUp, sqsWakeUps } from "../../../../functions/adapters/aws/wake-up-queue.ts";
+import { parseWakeUp, sqsWakeUps, wakeUpBody } from "../../../../functions/adapters/aws/wake-up-queue.ts";
 import { MalformedMessageError } from "../../../../functions/adapters/batch.ts";
 
 const queues = { provision: "https://q/provision.fifo", claim: "https://q/claims", disruption: "https://q/disruption" };
@@ -22,24 +22,24 @@ beforeEach(() => {
 describe("sqsWakeUps", () => {
   it("sends provision to a group per cluster, deduplicated by the second and not by the reason", async () => {
     await wakeUps().wake([
-      { kind: "provision", cluster: "c1", reason: "pod a" },
-      { kind: "provision", cluster: "c1", reason: "pod b" },
-      { kind: "provision", cluster: "c2", reason: "sweep" },
+      { kind: "provision", cluster: "c1", cause: "NodePoolReady", detail: "a" },
+      { kind: "provision", cluster: "c1", cause: "PodsUnschedulable", detail: "1" },
+      { kind: "provision", cluster: "c2", cause: "PodsComing" },
     ]);
-    await wakeUps(1_700_000_001_000).wake([{ kind: "provision", cluster: "c1", reason: "pod c" }]);
+    await wakeUps(1_700_000_001_000).wake([{ kind: "provision", cluster: "c1", cause: "PodsComing" }]);
     expect(sent()).toEqual([
       {
         QueueUrl: queues.provision,
         Entries: [
           {
             Id: "0",
-            MessageBody: '{"kind":"provision","cluster":"c1","reason":"pod a"}',
+            MessageBody: '{"kind":"provision","cluster":"c1","cause":"NodePoolReady","detail":"a","reason":"NodePool a is ready"}',
             MessageGroupId: "c1",
             MessageDeduplicationId: "c1-1700000000",
           },
           {
             Id: "1",
-            MessageBody: '{"kind":"provision","cluster":"c2","reason":"sweep"}',
+            MessageBody: '{"kind":"provision","cluster":"c2","cause":"PodsComing","reason":"pods are coming"}',
             MessageGroupId: "c2",
             MessageDeduplicationId: "c2-1700000000",
           },
@@ -53,7 +53,7 @@ describe("sqsWakeUps", () => {
     const sender = (now: number) =>
       sqsWakeUps({ queues, windowSeconds: 10, now: () => now, client: new SQSClient({ region: "us-west-2" }) });
     for (const now of [1_700_000_000_000, 1_700_000_009_999, 1_700_000_010_000])
-      await sender(now).wake([{ kind: "provision", cluster: "c1", reason: "pod" }]);
+      await sender(now).wake([{ kind: "provision", cluster: "c1", cause: "PodsComing" }]);
     const ids = sent().map(({ Entries }) => Entries?.[0]?.MessageDeduplicationId);
     expect(ids).toEqual(["c1-170000000", "c1-170000000", "c1-170000001"]);
   });
@@ -76,7 +76,7 @@ describe("sqsWakeUps", () => {
       claim("a", 5_000),
       claim("b"),
       claim("a", 9_000),
-      { kind: "disruption", cluster: "c1", reason: "r" },
+      { kind: "disruption", cluster: "c1", cause: "Due" },
     ]);
     const byQueue = Object.fromEntries(sent().map(({ QueueUrl, Entries }) => [QueueUrl, Entries?.map(({ DelaySeconds }) => DelaySeconds)]));
     expect(byQueue).toEqual({ [queues.claim]: [5, 0], [queues.disruption]: [0] });
@@ -110,7 +110,9 @@ describe("sqsWakeUps", () => {
   });
 
   it("says which variable is missing", async () => {
-    await expect(wakeUps().wake([{ kind: "catalog", cluster: "c1", reason: "r" }])).rejects.toThrow(/^CATALOG_QUEUE_URL: is missing/);
+    await expect(wakeUps().wake([{ kind: "catalog", cluster: "c1", cause: "ObjectChanged", detail: "nodepools/a" }])).rejects.toThrow(
+      /^CATALOG_QUEUE_URL: is missing/,
+    );
   });
 
   it("sends nothing for nothing", async () => {
@@ -121,12 +123,46 @@ describe("sqsWakeUps", () => {
 
 describe("parseWakeUp", () => {
   it.for<WakeUp>([
-    { kind: "provision", cluster: "c1", reason: "r" },
-    { kind: "disruption", cluster: "c1", reason: "" },
-    { kind: "catalog", cluster: "c1", reason: "r" },
-    { kind: "claim", cluster: "c1", claim: "n" },
+    { kind: "provision", cluster: "c1", cause: "PodsUnschedulable", detail: "3" },
+    { kind: "provision", cluster: "c1", cause: "PodsComing" },
+    { kind: "disruption", cluster: "c1", cause: "PodsMoved" },
+    { kind: "catalog", cluster: "c1", cause: "ObjectChanged", detail: "nodepools/a" },
+    { kind: "claim", cluster: "c1", claim: "n", dueAt: 5 },
   ])("reads back a $kind wake-up, without what it does not know", (wakeUp) => {
-    expect(parseWakeUp(JSON.stringify({ ...wakeUp, future: 1 }))).toEqual(wakeUp);
+    expect(parseWakeUp(JSON.stringify({ ...JSON.parse(wakeUpBody(wakeUp)), future: 1 }))).toEqual(wakeUp);
+  });
+
+  const old = (kind: "provision" | "disruption" | "catalog", reason: string) => JSON.stringify({ kind, cluster: "c1", reason });
+  it.for([
+    { body: old("provision", "3 pod(s) unschedulable"), reads: { cause: "PodsUnschedulable", detail: "3" } },
+    { body: old("provision", "pods are coming"), reads: { cause: "PodsComing" } },
+    {
+      body: old("provision", "3 pod(s) unschedulable; another decision was under way"),
+      reads: { cause: "PodsPutOff", detail: "3 pod(s) unschedulable" },
+    },
+    { body: old("provision", "sweep; another decision was under way"), reads: { cause: "PlanPutOff", detail: "sweep" } },
+    { body: old("provision", "deleted unschedulable-x7k2p"), reads: { cause: "Unknown", detail: "deleted unschedulable-x7k2p" } },
+    { body: old("disruption", "pods came or went"), reads: { cause: "PodsMoved" } },
+    { body: old("disruption", "nodes went"), reads: { cause: "NodesRemoved" } },
+    { body: old("disruption", ""), reads: { cause: "Unknown", detail: "" } },
+    { body: old("catalog", "nodepools/a changed"), reads: { cause: "Unknown", detail: "nodepools/a changed" } },
+  ])("reads $body of an older version, which wrote the text alone", ({ body, reads }) => {
+    const { kind, cluster, reason } = JSON.parse(body);
+    const wakeUp = parseWakeUp(body);
+    expect(wakeUp).toEqual({ kind, cluster, ...reads });
+    // The text for the log is the older version's to the letter.
+    expect(JSON.parse(wakeUpBody(wakeUp)).reason).toBe(reason);
+  });
+
+  it.for([
+    { cause: "NodePoolResized", detail: "a", reason: "NodePool a has another size" },
+    { cause: "constructor", reason: "NodePool a has another size" },
+    { cause: "NodePoolReady", reason: "NodePool a has another size" },
+  ])("takes a wake-up of a newer version, $cause, by its text", (fields) => {
+    expect(parseWakeUp(JSON.stringify({ kind: "provision", cluster: "c1", ...fields }))).toEqual({
+      ...{ kind: "provision", cluster: "c1" },
+      ...{ cause: "Unknown", detail: "NodePool a has another size" },
+    });
   });
 
   it.for([

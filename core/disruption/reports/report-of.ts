@@ -1,0 +1,61 @@
+// What a pass of disruption reports: comes in its plan, goes out as Kubernetes events, gauges and counters, in
+// Karpenter's names and words. Nothing is decided here, and nothing is published: functions/disruption does that.
+
+import type { CommandRecord } from "../../model/command-record.ts";
+import type { BlockedNode } from "../cluster/blocked.ts";
+import type { ClusterView } from "../cluster/view.ts";
+import { type Score, scores } from "../consolidation/balanced.ts";
+import { type Decision, type Pass, reasonOf } from "../consolidation/decision.ts";
+import { consolidationCounts, consolidationScores } from "./plan-counts.ts";
+import { approvedEvents, blockedEvents, budgetEvents, candidateEvents, type DedupedEvent } from "./plan-events.ts";
+import { blockedGauges, budgetGauges, eligibleGauge, type Gauge } from "./plan-gauges.ts";
+
+/** What a report needs of a pass; DisruptionPlan (plan.ts) has all of it. */
+export interface Reportable {
+  readonly view: ClusterView;
+  readonly command?: CommandRecord;
+  readonly blocked: readonly BlockedNode[];
+  /** The methods that ran, in order; the last one decided `command`. */
+  readonly passes: readonly Pass[];
+}
+
+/** What one pass of disruption publishes. */
+export interface DisruptionReport {
+  readonly events: readonly DedupedEvent[];
+  readonly gauges: readonly Gauge[];
+  /** Counters: what happened in this pass, to be added up. */
+  readonly counts: readonly Gauge[];
+  /** Histograms: each value is an observation of its own. */
+  readonly observations: readonly Gauge[];
+}
+
+/** The Kubernetes events and metrics of one pass, in the order in which they are published. */
+export function reportOf({ view, command, blocked, passes }: Reportable): DisruptionReport {
+  const balanced = balancedScores(view, passes.at(-1)?.decision, command);
+  return {
+    events: [
+      ...blockedEvents(view, blocked),
+      ...passes.flatMap(({ method, budgets }) => budgetEvents(view, reasonOf(method), budgets)),
+      ...(command ? candidateEvents(view, command) : []),
+      ...(command ? approvedEvents(view, command, balanced) : []),
+    ],
+    gauges: [
+      ...passes.flatMap(({ method, decision, budgets }) => [
+        eligibleGauge(reasonOf(method), decision.eligible),
+        ...budgetGauges(reasonOf(method), budgets),
+      ]),
+      ...blockedGauges(blocked),
+    ],
+    counts: consolidationCounts(view, passes),
+    observations: consolidationScores(balanced),
+  };
+}
+
+/**
+ * The scores of policy Balanced for the decided command; empty for emptiness and drift, which the policy does not
+ * score.
+ */
+function balancedScores(view: ClusterView, decision: Decision | undefined, command: CommandRecord | undefined): readonly Score[] {
+  const consolidates = command?.method === "multi" || command?.method === "single";
+  return consolidates && decision?.found ? scores(view, decision.found.candidates, command.savingsPerHour) : [];
+}

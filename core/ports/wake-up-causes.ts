@@ -1,0 +1,138 @@
+/**
+ * Why a function is woken: one row for each cause, by the queue that carries the wake-up.
+ *
+ * In: a cause and, where its words need one, a detail. Out: the text of `reason` in log lines, and what the cause means
+ * for the function that is woken. No code may read a meaning out of the text: a NodePool may have any name. A new cause
+ * is one row here; the types of its row ask for every answer, and a WakeUp cannot name a cause without a row.
+ */
+
+/** A cause that has a provisioning plan made. */
+interface ProvisionCause {
+  /** The text of `reason` in log lines and in the message on the queue. */
+  readonly words: (detail: string) => string;
+  /**
+   * Whether the batching window of the pods is over when the wake-up arrives, because the queue held the wake-up back
+   * for their sake. For any other cause, pods that have only just become pending are waited for first.
+   */
+  readonly isWindowOver: boolean;
+  /** The cause under which the plan is asked for again while another decision holds the cluster's lease. */
+  readonly putOffAs: "PodsPutOff" | "PlanPutOff";
+}
+
+/** A cause that has a disruption pass made. */
+interface DisruptionCause {
+  readonly words: (detail: string) => string;
+  /**
+   * Whether many such wake-ups are sent within seconds, so that one pass serves all of them (SETTLE_MS after the
+   * first).
+   */
+  readonly swarms: boolean;
+}
+
+/** A cause that has NodeClasses and NodePools looked after. */
+interface CatalogCause {
+  readonly words: (detail: string) => string;
+}
+
+const WINDOW_OPEN = { isWindowOver: false, putOffAs: "PlanPutOff" } as const;
+const putOffWords = (reason: string): string => `${reason}; another decision was under way`;
+
+export const WAKE_UP_CAUSES = {
+  provision: {
+    /** kube-scheduler gave pods up; the detail is their number. */
+    PodsUnschedulable: { words: (pods: string) => `${pods} pod(s) unschedulable`, isWindowOver: true, putOffAs: "PodsPutOff" },
+    /** Some pods had only just become pending when a plan was about to be made. */
+    PodsComing: { words: () => "pods are coming", isWindowOver: true, putOffAs: "PlanPutOff" },
+    /**
+     * A plan for PodsUnschedulable found the lease taken; the detail is the text of the first cause, however often it
+     * is put off.
+     */
+    PodsPutOff: { words: putOffWords, isWindowOver: true, putOffAs: "PodsPutOff" },
+    /** The same for every other cause. */
+    PlanPutOff: { words: putOffWords, ...WINDOW_OPEN },
+    ReplicasPutOff: { words: () => "replicas wait for another decision", ...WINDOW_OPEN },
+    AuditUnreadable: { words: () => "audit delivery could not be read", ...WINDOW_OPEN },
+    /** The detail is resource/namespace/name of a CapacityBuffer or a PodTemplate. */
+    BufferChanged: { words: (name: string) => `${name} changed`, ...WINDOW_OPEN },
+    BufferRoomTaken: { words: () => "room of CapacityBuffers is taken", ...WINDOW_OPEN },
+    NodeClassReady: { words: (name: string) => `EC2NodeClass ${name} is ready`, ...WINDOW_OPEN },
+    NodePoolReady: { words: (name: string) => `NodePool ${name} is ready`, ...WINDOW_OPEN },
+    NodeOverlayChanged: { words: (name: string) => `NodeOverlay ${name} changed`, ...WINDOW_OPEN },
+    /** The pods of a NodeClaim need another node; the detail is why the NodeClaim is terminated, and its name. */
+    NodeClaimTerminating: { words: (reasonAndName: string) => reasonAndName, ...WINDOW_OPEN },
+    Sweep: { words: () => "sweep", ...WINDOW_OPEN },
+    /** A message of another version of this product, whose text is all that is known. */
+    Unknown: { words: (reason: string) => reason, ...WINDOW_OPEN },
+  },
+  disruption: {
+    PodsMoved: { words: () => "pods came or went", swarms: true },
+    NodesRemoved: { words: () => "nodes went", swarms: true },
+    /** A replacement is initialized; the detail is its NodeClaim's name. */
+    ReplacementReady: { words: (claim: string) => `${claim} is up`, swarms: false },
+    /** A time that an earlier pass asked for has come. */
+    Due: { words: () => "due", swarms: false },
+    Sweep: { words: () => "sweep", swarms: false },
+    Unknown: { words: (reason: string) => reason, swarms: false },
+  },
+  catalog: {
+    /** The detail is resource/name of a NodePool, EC2NodeClass or NodeOverlay. */
+    ObjectChanged: { words: (name: string) => `${name} changed` },
+    Unknown: { words: (reason: string) => reason },
+  },
+} as const satisfies {
+  readonly provision: Readonly<Record<string, ProvisionCause>>;
+  readonly disruption: Readonly<Record<string, DisruptionCause>>;
+  readonly catalog: Readonly<Record<string, CatalogCause>>;
+};
+
+type Causes = typeof WAKE_UP_CAUSES;
+
+/** The queues whose wake-ups have a cause; a wake-up for one NodeClaim needs none. */
+export type CauseKind = keyof Causes;
+
+/** A cause and, exactly when its words need one, its detail: `{ cause: "NodePoolReady", detail: "default" }`. */
+export type WakeUpReason<K extends CauseKind = CauseKind> = {
+  [Q in K]: {
+    [C in keyof Causes[Q]]: Causes[Q][C] extends { readonly words: () => string }
+      ? { readonly cause: C; readonly detail?: never }
+      : { readonly cause: C; readonly detail: string };
+  }[keyof Causes[Q]];
+}[K];
+
+/** The text of `reason` for log lines. */
+export function reasonText<K extends CauseKind>(kind: K, { cause, detail = "" }: WakeUpReason<K>): string {
+  const rows: Readonly<Record<string, CatalogCause>> = WAKE_UP_CAUSES[kind];
+  return rows[String(cause)]?.words(detail) ?? "";
+}
+
+/** The reason under which a plan is asked for again because another decision was under way. The text says so once. */
+export function putOff(reason: WakeUpReason<"provision">): WakeUpReason<"provision"> {
+  if (reason.cause === "PodsPutOff" || reason.cause === "PlanPutOff") return reason;
+  return { cause: WAKE_UP_CAUSES.provision[reason.cause].putOffAs, detail: reasonText("provision", reason) };
+}
+
+/**
+ * The reason in a message of a version that wrote the text alone. The text of a cause that a function acts on is
+ * recognised as a whole; any other text is Unknown, which means the same as the causes without a meaning of their own.
+ */
+export function reasonFromText<K extends CauseKind>(kind: K, text: string): WakeUpReason<K> {
+  return READERS[kind](text) as WakeUpReason<K>;
+}
+
+const READERS: { readonly [K in CauseKind]: (text: string) => WakeUpReason<K> } = {
+  provision(text) {
+    const [, first] = PUT_OFF_TEXT.exec(text) ?? [];
+    if (first !== undefined) return putOff(READERS.provision(first));
+    const [, pods] = PODS_TEXT.exec(text) ?? [];
+    if (pods !== undefined) return { cause: "PodsUnschedulable", detail: pods };
+    return text === WAKE_UP_CAUSES.provision.PodsComing.words() ? { cause: "PodsComing" } : { cause: "Unknown", detail: text };
+  },
+  disruption(text) {
+    if (text === WAKE_UP_CAUSES.disruption.PodsMoved.words()) return { cause: "PodsMoved" };
+    return text === WAKE_UP_CAUSES.disruption.NodesRemoved.words() ? { cause: "NodesRemoved" } : { cause: "Unknown", detail: text };
+  },
+  catalog: (text) => ({ cause: "Unknown", detail: text }),
+};
+
+const PUT_OFF_TEXT = /^(.*); another decision was under way$/s;
+const PODS_TEXT = /^(\d+) pod\(s\) unschedulable$/;

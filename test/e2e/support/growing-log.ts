@@ -1,0 +1,49 @@
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
+
+/** A log of one record a line that another process is writing. */
+export interface GrowingLog {
+  /** Lines that were written since a moment (ms since the epoch), oldest first, after some that are older. */
+  readonly linesSince: (from: number) => readonly string[];
+}
+
+const NEWLINE = "\n".charCodeAt(0);
+
+/**
+ * Reads from where the file ended at the last reading before the moment: all of the log takes longer with every story, and who looks again and again
+ * would keep this process, which is EC2 as well, from answering.
+ */
+export function growingLog(path: string): GrowingLog {
+  const readings: { readonly at: number; readonly end: number }[] = [];
+  return {
+    linesSince: (from) => {
+      const start = readings.findLast(({ at }) => at <= from)?.end ?? 0;
+      const bytes = bytesFrom(path, start);
+      const whole = bytes.subarray(0, bytes.lastIndexOf(NEWLINE) + 1);
+      // What bears this moment's time or a later one has not been written yet, but for the rest of a millisecond.
+      readings.push({ at: Date.now() + 1, end: start + whole.length });
+      return linesOf(whole.toString("utf8"));
+    },
+  };
+}
+
+/** The lines of a file that others write, without a last one that is half written; none when there is no file yet. */
+export function wholeLines(path: string): readonly string[] {
+  const text = existsSync(path) ? readFileSync(path, "utf8") : "";
+  return linesOf(text.slice(0, text.lastIndexOf("\n") + 1));
+}
+
+const linesOf = (text: string): readonly string[] => text.split("\n").filter((line) => line !== "");
+
+function bytesFrom(path: string, start: number): Buffer {
+  if (!existsSync(path)) return Buffer.alloc(0);
+  const file = openSync(path, "r");
+  try {
+    const bytes = Buffer.alloc(Math.max(fstatSync(file).size - start, 0));
+    let read = 0;
+    for (let size = -1; size !== 0 && read < bytes.length; read += size)
+      size = readSync(file, bytes, read, bytes.length - read, start + read);
+    return bytes.subarray(0, read);
+  } finally {
+    closeSync(file);
+  }
+}

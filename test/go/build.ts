@@ -1,0 +1,16 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+/** Builds a command of this module and returns its path; seconds once its modules have been built on this machine, else some minutes. */
+export function buildCommand(name: "oracle" | "kube-filters"): string {
+  const folder = resolve(import.meta.dirname, "../../.cache");
+  const binary = join(folder, name);
+  mkdirSync(folder, { recursive: true });
+  execFileSync("go", ["build", "-o", binary, `./cmd/${name}`], {
+    cwd: import.meta.dirname,
+    env: { ...process.env, CGO_ENABLED: "0" },
+    stdio: "inherit",
+  });
+  return binary;
+}

@@ -1,0 +1,61 @@
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { growingLog, wholeLines } from "../e2e/support/growing-log.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "growing-log-"));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+let path = "";
+let files = 0;
+beforeEach(() => {
+  path = join(dir, `${++files}.jsonl`);
+});
+
+describe("a growing log", () => {
+  it("is empty until there is a file", () => {
+    const log = growingLog(path);
+    expect(log.linesSince(0)).toEqual([]);
+    writeFileSync(path, "one\n");
+    expect(log.linesSince(0)).toEqual(["one"]);
+  });
+
+  it("leaves a line that is half written for the next look, letters of several bytes too", () => {
+    const log = growingLog(path);
+    const line = Buffer.from("zwölf\n");
+    writeFileSync(path, Buffer.concat([Buffer.from("elf\n"), line.subarray(0, 3)]));
+    expect(log.linesSince(0)).toEqual(["elf"]);
+    appendFileSync(path, line.subarray(3));
+    expect(log.linesSince(0)).toEqual(["elf", "zwölf"]);
+  });
+
+  it("gives what was written since a moment however often it is asked, and little of what was written before", async () => {
+    const log = growingLog(path);
+    writeFileSync(path, "before\nhalf");
+    expect(log.linesSince(0)).toEqual(["before"]);
+    await sleep(5);
+    const from = Date.now();
+    appendFileSync(path, " a line\nafter\n");
+    expect(log.linesSince(from)).toEqual(["half a line", "after"]);
+    expect(log.linesSince(from)).toEqual(["half a line", "after"]);
+  });
+
+  it("does not lose what is written in the millisecond of a look", () => {
+    const log = growingLog(path);
+    for (let i = 0; i < 200; i++) {
+      const from = Date.now();
+      appendFileSync(path, `${i}\n`);
+      expect(log.linesSince(from)).toContain(String(i));
+    }
+  });
+});
+
+describe("whole lines", () => {
+  it("are those that end", () => {
+    expect(wholeLines(path)).toEqual([]);
+    writeFileSync(path, '{"a":1}\n\n{"b":');
+    expect(wholeLines(path)).toEqual(['{"a":1}']);
+  });
+});
