@@ -8,14 +8,19 @@ import { judge } from "./judge.ts";
 
 export interface AdmissionDeps {
   readonly log: Log;
-  /** Part of the path: the API server cannot sign its requests, so this is what tells it from a stranger. */
+  /**
+   * The secret in the path. The API server cannot sign its requests, so this is what distinguishes it from a stranger.
+   */
   readonly token: string;
   readonly clusters: ReadonlySet<string>;
-  /** Those of the functions beside it. */
+  /** The feature gates that the stack's other functions run with. */
   readonly gates: Gates;
 }
 
-/** A review of the API server without its envelope: a request with a uid in, the response's other fields out. */
+/**
+ * One endpoint: the kind of review that it answers, and how. `respond` gets the review's request and returns the fields
+ * of its response apart from the uid.
+ */
 interface Duty {
   readonly apiVersion: string;
   readonly kind: string;
@@ -31,8 +36,8 @@ const DUTIES: ReadonlyMap<string, Duty> = new Map([
 ]);
 
 /**
- * Answers the API server about NodePools, EC2NodeClasses, NodeOverlays and (conversion only) NodeClaims. It holds no state and reads none: the
- * request has all that it needs. Path: /v1/CLUSTER/TOKEN/DUTY.
+ * Answers a review of NodePools, EC2NodeClasses, NodeOverlays or (conversion only) NodeClaims from the request alone.
+ * Path: /v1/CLUSTER/TOKEN/DUTY.
  */
 export function admit({ path, body }: HttpRequest, { log, token, clusters, gates }: AdmissionDeps): HttpResponse {
   const [, version, cluster = "", given = "", name = ""] = path.split("/");
@@ -50,7 +55,8 @@ export function admit({ path, body }: HttpRequest, { log, token, clusters, gates
   try {
     return answer(200, { apiVersion, kind, response: { uid, ...respond(request, gates) } });
   } catch (error) {
-    // The API server goes by the failure policy then: the object is taken as it is, and the catalog function judges it again.
+    // The API server then follows the webhook's failure policy: it accepts the object, and the catalog function
+    // validates it again.
     log.error("could not answer the API server", { controller: "admission", cluster, duty: name, error });
     return answer(500, { message: `The ${name} request could not be answered; the function's log says why.` });
   }

@@ -1,7 +1,10 @@
 import { convertObject } from "../../core/conversion/convert.ts";
 import type { JsonObject } from "../../core/lib/json.ts";
 
-/** The objects of a ConversionReview in the version wanted. One that cannot be had fails them all, as the API server wants it. */
+/**
+ * Converts the objects of a ConversionReview to the wanted version. One object that cannot be converted fails the whole
+ * review, as the API server requires.
+ */
 export function convertAll({ desiredAPIVersion, objects }: JsonObject): JsonObject {
   const convertedObjects: JsonObject[] = [];
   for (const object of Array.isArray(objects) ? objects : []) {

@@ -10,7 +10,10 @@ import { findInstance, launch, launchedInstance, type Performed, prepareLaunch, 
 import { claimLogFields } from "./log-fields.ts";
 import { recordRegistrationHealth } from "./registration-health.ts";
 
-/** Does one thing. Each is one remote call that may be repeated, or two of which the second is found missing and done by the next pass. */
+/**
+ * Performs one action of a step. Each is one remote call that may be repeated, or two of which the next pass does the
+ * second when it finds it missing.
+ */
 export async function perform(action: Action, name: string, deps: LifecycleDeps): Promise<Performed> {
   const { kubernetes, store, fleet, log, metrics } = deps;
   switch (action.type) {
@@ -82,8 +85,9 @@ export async function perform(action: Action, name: string, deps: LifecycleDeps)
 }
 
 /**
- * Takes a claim that has no record into care: one that a person made, or all of them after the table was lost. What it was launched as is read
- * from its status, or found in EC2 by the claim's UID: the table may have been lost between a launch and its telling.
+ * Creates the record of a NodeClaim that has none: a user created the NodeClaim, or the table was lost. What was
+ * launched for it is read from its status or found in EC2 by its UID, because the table may have been lost between the
+ * launch and the write of the status.
  */
 async function adopt(claim: NodeClaim, { cluster, store, fleet, now, newId }: LifecycleDeps): Promise<void> {
   const launched = instanceFromStatus(claim) ?? (await launchedInstance(fleet, cluster.name, claim.metadata.uid ?? ""));
@@ -108,7 +112,7 @@ async function createClaim(record: NodeClaimRecord, { kubernetes, metrics, log }
   });
 }
 
-/** Metadata and status are two writes; the second names the version that the first made. */
+/** Metadata and status are two writes; the second carries the resource version that the first returned. */
 async function writeClaim(
   claim: NodeClaim,
   { metadata, status }: { readonly metadata: boolean; readonly status: boolean },

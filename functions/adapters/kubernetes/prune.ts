@@ -13,13 +13,13 @@ const POD_SPEC = [
 const POD_STATUS = ["phase", "conditions", "nominatedNodeName", "startTime"];
 const CONTAINER = ["name", "image", "resources", "ports", "restartPolicy"];
 const VOLUME = ["name", "persistentVolumeClaim", "ephemeral"];
-/** Whole manifests, in an annotation. */
+/** An annotation that holds the whole manifest. */
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 
-/** These are written back whole, so all that a write would lose must stay. */
+/** Kinds that are written back whole, so everything that a write would lose must stay. */
 const WRITTEN_BACK: ReadonlySet<Kind> = new Set(["Node", "NodeClaim", "NodePool", "EC2NodeClass", "NodeOverlay", "CapacityBuffer"]);
 
-/** Lists of these are asked which pods they select; whoever wants to know more gets the one. */
+/** Kinds whose lists are only read for their selectors; other fields are read by name. */
 const SELECTORS: ReadonlySet<Kind> = new Set(["Service", "ReplicationController", "ReplicaSet", "StatefulSet"]);
 
 function pick(object: Json, keys: readonly string[]): Json {
@@ -52,7 +52,7 @@ function prunedPodSpec(spec: Json): Json {
     ...pick(spec, POD_SPEC),
     containers: each(spec["containers"] ?? [], CONTAINER),
     ...(spec["initContainers"] !== undefined && { initContainers: each(spec["initContainers"], CONTAINER) }),
-    // Secrets, config maps and projected tokens are most of a pod's volumes, and decide nothing.
+    // Secrets, config maps and projected tokens are most of a pod's volumes, and no decision depends on them.
     ...(spec["volumes"] !== undefined && {
       volumes: each(spec["volumes"], VOLUME).filter((volume) => volume["persistentVolumeClaim"] ?? volume["ephemeral"]),
     }),
@@ -60,8 +60,9 @@ function prunedPodSpec(spec: Json): Json {
 }
 
 /**
- * The object with what the core reads, and for kinds that are written back all that a write must carry: 50,000 pods then fit in a
- * function's memory. A pruned pod must never be put back; pods are only deleted and evicted.
+ * The object with the fields that the core reads and, for kinds that are written back, all that a write must carry, so
+ * that 50,000 pods fit in a function's memory. A pruned pod must never be written back; pods are only deleted and
+ * evicted.
  */
 export function pruned<K extends Kind>(kind: K, object: Kinds[K]): Kinds[K] {
   const json = object as unknown as Json;
@@ -83,7 +84,7 @@ export function pruned<K extends Kind>(kind: K, object: Kinds[K]): Kinds[K] {
   } else if (SELECTORS.has(kind)) {
     kept = { metadata: pick(metadata, ["name", "namespace"]), spec: pick(spec, ["selector"]) };
   } else if (kind === "Node") {
-    // The names of up to fifty images; a node's status is written by its kubelet alone.
+    // The names of up to fifty images. They are not written back, because only the kubelet writes a node's status.
     const status = json["status"] as Json | undefined;
     kept = { ...json, metadata: without(metadata, "managedFields"), ...(status && { status: without(status, "images") }) };
   } else {

@@ -31,22 +31,27 @@ export interface Table {
   readonly name: string;
 }
 
-/** A client whose calls end well within a function's time: 1 s to connect, 5 s a request, 4 attempts. */
+/** A client whose calls end well within a function's time-out: 1 s to connect, 5 s per request, 4 attempts. */
 export function dynamoClient(): DynamoDBClient {
   return new DynamoDBClient({ maxAttempts: 4, requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000 } });
 }
 
-/** Records are stored deflated: type names and requirements shrink to a fifth, and a read is paid by its size. */
+/**
+ * Records are stored deflated: instance type names and requirements shrink to a fifth, and reads are priced by size.
+ */
 export const packed = (value: unknown): Uint8Array => deflateRawSync(JSON.stringify(value));
 export const unpacked = <T>(bytes: unknown): T => JSON.parse(inflateRawSync(bytes as Uint8Array).toString("utf8")) as T;
 
-/** An item as the wire has it; undefined fields are left out. */
+/** An item in DynamoDB's form; undefined fields are left out. */
 export const toItem = (item: Item): Attributes => marshall(item, { removeUndefinedValues: true });
-/** Values of an expression: their names are of no concern, so any object goes. */
+/** The values of an expression. */
 export const toValues = (values: Readonly<Record<string, unknown>>): Attributes => marshall(values);
 export const fromItem = (attributes: Attributes): Item => unmarshall(attributes) as Item;
 
-/** Whether a conditional write was refused; the item that stood in the way, when it was asked for. */
+/**
+ * The failed condition of a write, with the item that was in the way if it was asked for; undefined for any other
+ * error.
+ */
 export function conditionFailure(error: unknown): { readonly item: Item | undefined } | undefined {
   return error instanceof ConditionalCheckFailedException ? { item: error.Item && fromItem(error.Item) } : undefined;
 }
@@ -55,8 +60,8 @@ const MAX_ROUNDS = 6;
 const pause = (round: number): Promise<void> => sleep(Math.min(25 * 2 ** round, 800));
 
 /**
- * Runs a call, and turns what the SDK gives up on into the port's errors. An item that a transaction is writing just then is tried
- * again here, since the SDK does not.
+ * Runs a call and turns errors of the SDK into the port's. A call that meets an item in a transaction is retried here,
+ * because the SDK does not retry it.
  */
 export async function calling<T>(table: Table, call: () => Promise<T>): Promise<T> {
   for (let round = 0; ; round++) {
@@ -77,7 +82,7 @@ export async function calling<T>(table: Table, call: () => Promise<T>): Promise<
   }
 }
 
-/** All pages of a query. */
+/** The items of all pages of a query. */
 export async function queryAll(table: Table, input: Omit<QueryCommandInput, "TableName">): Promise<readonly Item[]> {
   const items: Item[] = [];
   let startKey: Attributes | undefined;
@@ -91,7 +96,7 @@ export async function queryAll(table: Table, input: Omit<QueryCommandInput, "Tab
   return items;
 }
 
-/** Items of a partition whose sort key starts with a prefix, by sort key, strongly consistent. */
+/** The items of a partition whose sort key has a prefix, in order of sort key, strongly consistent. */
 export const queryPrefix = (table: Table, pk: string, prefix: string, extra: Partial<QueryCommandInput> = {}): Promise<readonly Item[]> =>
   queryAll(table, {
     KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
@@ -100,7 +105,7 @@ export const queryPrefix = (table: Table, pk: string, prefix: string, extra: Par
     ...extra,
   });
 
-/** Puts and deletes without conditions, 25 a call; what DynamoDB leaves over is sent again. */
+/** Puts and deletes without conditions, 25 per call; items that DynamoDB leaves unprocessed are sent again. */
 export async function writeAll(table: Table, requests: readonly WriteRequest[]): Promise<void> {
   for (let start = 0; start < requests.length; start += 25) {
     let left: WriteRequest[] = requests.slice(start, start + 25);
@@ -117,7 +122,10 @@ export async function writeAll(table: Table, requests: readonly WriteRequest[]):
   }
 }
 
-/** Items by key, strongly consistent, in no order; missing ones are left out. At most 40 keys a call, since an answer ends at 16 MB. */
+/**
+ * Items by key, strongly consistent, in no order; missing ones are left out. At most 40 keys per call, because an
+ * answer is limited to 16 MB.
+ */
 export async function getAll(table: Table, keys: readonly { readonly pk: string; readonly sk: string }[]): Promise<readonly Item[]> {
   const items: Item[] = [];
   for (let start = 0; start < keys.length; start += 40) {
@@ -139,8 +147,8 @@ export async function getAll(table: Table, keys: readonly { readonly pk: string;
 }
 
 /**
- * Writes all or nothing. Undefined when written; else why each item was refused, in the items' order. A transaction that met another
- * one is tried again; ConflictError when that does not end.
+ * Writes all items or none. Returns undefined when written, otherwise the reason of each item's refusal, in the items'
+ * order. A transaction that conflicts with another one is retried; throws ConflictError when the conflicts do not end.
  */
 export async function transact(table: Table, items: TransactWriteItem[]): Promise<readonly CancellationReason[] | undefined> {
   for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -148,7 +156,7 @@ export async function transact(table: Table, items: TransactWriteItem[]): Promis
       await pause(round);
     }
     try {
-      // The SDK adds a ClientRequestToken, so its own repetition of a lost answer writes nothing twice.
+      // The SDK adds a ClientRequestToken, so a retry after a lost answer writes nothing twice.
       await calling(table, () => table.client.send(new TransactWriteItemsCommand({ TransactItems: items })));
       return undefined;
     } catch (error) {
