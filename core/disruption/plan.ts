@@ -1,3 +1,8 @@
+// core/disruption decides which nodes are removed voluntarily: in comes a snapshot of the cluster with its records and
+// commands, out comes a plan (plan.ts) and, for a stored command, its next step (command/advance-command.ts). It
+// publishes and writes nothing: functions/disruption does. Imports point downwards in this order: plan.ts -> command ->
+// reports -> methods -> node-sets -> consolidation -> cluster -> prices -> settings.ts.
+
 import type { CommandRecord, DisruptionReason } from "../model/command-record.ts";
 import { NODE_POOL } from "../model/labels.ts";
 import { type ConsolidationTrial, type MakeTrial, makeConsolidationTrial } from "../scheduling/make-trial.ts";
@@ -80,7 +85,7 @@ function runMethods(input: DisruptionInput, view: ClusterView, candidates: reado
   const methods: readonly (readonly [Method, Run])[] = [
     ["emptiness", (allowed) => emptiness(candidates, allowed, view.now)],
     ...(input.settings.staticCapacity ? [staticMethod] : []),
-    ["drift", (allowed) => drift(view, candidates, allowed, input.simulate, () => outOfTime("drift"))],
+    ["drift", (allowed) => drift(context, candidates, allowed, () => outOfTime("drift"))],
     ["multi", (allowed) => (context.trial ? findNodeSet : multiNode)(context, candidates, allowed, () => outOfTime("multi"))],
     ["single", (allowed) => singleNode(context, candidates, allowed, { unseenPools, outOfTime: () => outOfTime("single") })],
   ];

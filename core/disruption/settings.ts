@@ -1,8 +1,3 @@
-// core/disruption decides which nodes are removed voluntarily: in comes a snapshot of the cluster with its records and
-// commands, out comes a plan (plan.ts) and, for a stored command, its next step (command/advance-command.ts). It
-// publishes and writes nothing: functions/disruption does. Imports point downwards in this order: plan.ts -> command ->
-// reports -> methods -> node-sets -> consolidation -> cluster -> prices -> settings.ts.
-
 /** What an operator sets for all disruption in a cluster; docs/settings.md names the environment variables. */
 export interface DisruptionSettings {
   readonly cluster: string;

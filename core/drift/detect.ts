@@ -1,3 +1,7 @@
+// Drift: whether a NodeClaim still matches its NodePool and EC2NodeClass. In come the definitions and the facts of the
+// instance, out comes the reason of the condition Drifted. What is done with drifted nodes is decided in
+// core/disruption/methods.
+
 import { fromRfc3339, isTrue } from "../model/conditions.ts";
 import type { InstanceType } from "../model/instance-type.ts";
 import { CAPACITY_TYPE, INSTANCE_TYPE, NODE_POOL_HASH, NODE_POOL_HASH_VERSION, PLACEMENT_GROUP_ID, ZONE } from "../model/labels.ts";
@@ -7,7 +11,7 @@ import type { NodePool } from "../model/node-pool.ts";
 import { NODE_CLASS_HASH_KEY, NODE_CLASS_HASH_VERSION_KEY } from "../node-class/hash.ts";
 import { incompatibility, labelsCompatible, requirementsFrom, requirementsFromLabels } from "../requirements/requirements.ts";
 
-/** The condition's reason, in Karpenter's words. */
+/** The reason of the condition Drifted, in Karpenter's words. */
 export type DriftReason =
   | "NodePoolDrifted"
   | "RequirementsDrifted"
@@ -19,7 +23,7 @@ export type DriftReason =
   | "CapacityReservationDrift"
   | "PlacementGroupDrift";
 
-/** What is known of the machine itself; a fact that is not known cannot have drifted. */
+/** What is known of the instance; an unknown fact never counts as drift. */
 export interface InstanceFacts {
   readonly imageId?: string;
   readonly securityGroupIds?: readonly string[];
@@ -27,24 +31,28 @@ export interface InstanceFacts {
   readonly reservationId?: string;
 }
 
+/** What drift of one NodeClaim is detected from. */
 export interface DriftInput {
   readonly claim: NodeClaim;
   readonly nodePool: NodePool;
-  /** Undefined when it is gone: then nothing can be said about it. */
+  /** Undefined when it does not exist: then its drift is not detected. */
   readonly nodeClass: EC2NodeClass | undefined;
-  /** What the pool offers now. */
+  /** The instance types of the NodePool, available or not. */
   readonly instanceTypes: readonly InstanceType[];
   readonly instance?: InstanceFacts;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** A claim is younger than its catalogue for a while: types are only missed after an hour. */
+/**
+ * A missing instance type counts only for claims older than this
+ * (karpenter: pkg/controllers/nodeclaim/disruption/drift.go, Drift.isDrifted).
+ */
 const INSTANCE_TYPE_GRACE_MS = 3_600_000;
 
 type Test = (input: DriftInput) => boolean;
 
-/** Only hashes of one version can be compared, and only those that are there. */
+/** Whether two hash annotations differ; false unless both exist with the same hash version. */
 function hashDiffers(ours: NodeClaim, theirs: NodePool | EC2NodeClass, hash: string, version: string): boolean {
   const a = ours.metadata.annotations ?? {};
   const b = theirs.metadata.annotations ?? {};
@@ -54,13 +62,16 @@ function hashDiffers(ours: NodeClaim, theirs: NodePool | EC2NodeClass, hash: str
 
 const nodePoolDrifted: Test = ({ claim, nodePool }) => hashDiffers(claim, nodePool, NODE_POOL_HASH, NODE_POOL_HASH_VERSION);
 
-/** Wider requirements still admit the claim; narrower ones may not. */
+/** The NodePool's requirements no longer admit the claim's labels. */
 const requirementsDrifted: Test = ({ claim, nodePool }) => {
   const wanted = requirementsFrom(nodePool.spec.template.spec.requirements);
   return incompatibility(requirementsFromLabels(claim.metadata.labels), wanted) !== undefined;
 };
 
-/** The type is no longer offered, or not where and how the claim has it. What is sold out for now is offered still. */
+/**
+ * The NodePool no longer has the claim's instance type, or not in its zone and capacity type. Unavailable offerings
+ * count.
+ */
 const instanceTypeNotFound: Test = ({ claim, instanceTypes, now }) => {
   if (now - fromRfc3339(claim.metadata.creationTimestamp) < INSTANCE_TYPE_GRACE_MS) return false;
   const labels = claim.metadata.labels ?? {};
@@ -76,7 +87,7 @@ const instanceTypeNotFound: Test = ({ claim, instanceTypes, now }) => {
 const nodeClassDrifted: Test = ({ claim, nodeClass }) =>
   nodeClass !== undefined && hashDiffers(claim, nodeClass, NODE_CLASS_HASH_KEY, NODE_CLASS_HASH_VERSION_KEY);
 
-/** An image that the class would not choose for this machine today. */
+/** The EC2NodeClass no longer selects the instance's image for its instance type. */
 const amiDrifted: Test = ({ claim, nodeClass, instance, instanceTypes }) => {
   const imageId = instance?.imageId ?? claim.status?.imageID;
   const amis = nodeClass?.status?.amis ?? [];
@@ -86,7 +97,7 @@ const amiDrifted: Test = ({ claim, nodeClass, instance, instanceTypes }) => {
   const described = requirementsFrom(type?.requirements);
   return !amis.some(({ id, requirements }) => {
     const wanted = requirementsFrom(requirements);
-    // Images ask for an architecture, or for accelerators that only the type's requirements tell of.
+    // Images may require accelerators, which only the instance type's requirements name and the claim's labels do not.
     return id === imageId && (labelsCompatible(labels, wanted) || (type !== undefined && incompatibility(described, wanted) === undefined));
   });
 };
@@ -112,20 +123,26 @@ const subnetDrifted: Test = ({ nodeClass, instance }) => {
   return !wanted.some(({ id }) => id === instance.subnetId);
 };
 
-/** The reservation that the machine stands in is selected no longer, or has ended. */
+/** The EC2NodeClass no longer selects the instance's capacity reservation, or the reservation has ended. */
 const capacityReservationDrifted: Test = ({ nodeClass, instance }) => {
   const selected = nodeClass?.status?.capacityReservations;
   if (!instance?.reservationId || selected === undefined) return false;
   return !selected.some(({ id }) => id === instance.reservationId);
 };
 
-/** Either may be in no group. A class whose group was not looked up yet tells nothing. */
+/**
+ * The placement groups of claim and class differ; having none is one. False until the class's PlacementGroupReady is
+ * True.
+ */
 const placementGroupDrifted: Test = ({ claim, nodeClass }) => {
   if (nodeClass === undefined || !isTrue(nodeClass.status?.conditions, "PlacementGroupReady")) return false;
   return claim.metadata.labels?.[PLACEMENT_GROUP_ID] !== nodeClass.status?.placementGroup?.id;
 };
 
-/** In the order in which they are looked for (nodeclaim-lifecycle.md §10). */
+/**
+ * In the order of the checks: first those of karpenter, then those of the provider
+ * (karpenter-provider-aws: pkg/cloudprovider/drift.go, CloudProvider.isNodeClassDrifted).
+ */
 const TESTS: readonly (readonly [DriftReason, Test])[] = [
   ["NodePoolDrifted", nodePoolDrifted],
   ["RequirementsDrifted", requirementsDrifted],
@@ -139,8 +156,8 @@ const TESTS: readonly (readonly [DriftReason, Test])[] = [
 ];
 
 /**
- * Why a claim is no longer what its NodePool and EC2NodeClass ask for; undefined while it is, or before it has launched. Becomes reason
- * and message of its condition Drifted.
+ * Why a claim no longer matches its NodePool or EC2NodeClass; undefined when it does, or before it is launched. It
+ * becomes reason and message of the condition Drifted.
  */
 export function driftReason(input: DriftInput): DriftReason | undefined {
   if (!isTrue(input.claim.status?.conditions, "Launched")) return undefined;

@@ -5,8 +5,8 @@ import type { Snapshot } from "../model/snapshot.ts";
 import { type DriftReason, driftReason } from "./detect.ts";
 
 /**
- * NodeClaim name to the reason for which it has drifted, or undefined for one that has not: what its condition Drifted shall say. Claims
- * whose pool is gone are left out: nothing can be said about them.
+ * The drift of every NodeClaim, by name; undefined for a claim that has not drifted. Claims whose NodePool does not
+ * exist are left out, because their drift cannot be detected.
  */
 export function driftedClaims(input: {
   readonly snapshot: Snapshot;

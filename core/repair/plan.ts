@@ -1,30 +1,38 @@
+// Node auto-repair: in come nodes and NodeClaims, out come the claims to replace. Repair is forceful: budgets and pods
+// are not known here.
+
 import { conditionOf, fromRfc3339 } from "../model/conditions.ts";
 import { NODE_POOL } from "../model/labels.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import { REPAIR_POLICIES } from "./policies.ts";
 
-/** A node to be replaced at once. */
+/** An unhealthy node to replace at once. */
 export interface Repair {
   readonly claim: NodeClaim;
   readonly node: Node;
-  /** Type of the condition that has lasted too long. */
+  /** Type of the condition that has lasted longer than its toleration. */
   readonly condition: string;
 }
 
-/** What to do about unhealthy nodes: replace them, or leave them since too many are. */
+/** Unhealthy nodes to replace, and unhealthy nodes that stay because too many nodes are unhealthy. */
 export interface RepairPlan {
   readonly repairs: readonly Repair[];
   readonly blocked: readonly Repair[];
 }
 
-/** Share of a pool's nodes (of the cluster's, for claims without a pool) that may be unhealthy; when more are, the fault is elsewhere. */
-const MOST_UNHEALTHY = 0.2;
+/**
+ * Share of a NodePool's nodes that may be unhealthy, of the cluster's nodes for claims without a NodePool. With more,
+ * the cause is not the nodes, and replacing them would not help
+ * (karpenter: pkg/controllers/node/health/controller.go, allowedUnhealthyPercent).
+ */
+const MAX_UNHEALTHY_SHARE = 0.2;
 
 /**
- * Nodes whose trouble has lasted longer than it is tolerated (Karpenter's node auto-repair). They go by force: budgets, PodDisruptionBudgets and
- * do-not-disrupt protect what runs on a healthy node, and a machine that is broken drains nobody.
- * @param nodes all of the cluster's managed nodes: each counts for the share.
+ * The nodes that have been unhealthy for longer than the toleration of their condition. They are replaced by force:
+ * budgets, PodDisruptionBudgets and do-not-disrupt protect pods on healthy nodes, and an unhealthy node cannot drain
+ * (karpenter: pkg/controllers/node/health/controller.go, Controller.Reconcile).
+ * @param nodes all managed nodes of the cluster, because each counts for the share.
  */
 export function planRepairs({
   nodes,
@@ -49,7 +57,7 @@ export function planRepairs({
   return { repairs, blocked };
 }
 
-/** The condition whose toleration ends first, once it has ended. */
+/** Type of the condition whose toleration ended first; undefined while none has ended. */
 function overdueCondition(node: Node, now: number): string | undefined {
   const [first] = REPAIR_POLICIES.flatMap(({ condition: type, status, tolerationMs }) => {
     const condition = conditionOf(node.status?.conditions, type);
@@ -58,11 +66,12 @@ function overdueCondition(node: Node, now: number): string | undefined {
   return first !== undefined && first.until <= now ? first.type : undefined;
 }
 
+/** Whether more than the allowed share, rounded up, is unhealthy. */
 function tooManyUnhealthy(nodes: readonly Node[]): boolean {
-  return nodes.filter(isUnhealthy).length > Math.ceil(nodes.length * MOST_UNHEALTHY);
+  return nodes.filter(isUnhealthy).length > Math.ceil(nodes.length * MAX_UNHEALTHY_SHARE);
 }
 
-/** However short it has been so. */
+/** Whether a condition of the node is unhealthy, for however short a time. */
 function isUnhealthy({ status }: Node): boolean {
   return REPAIR_POLICIES.some((policy) => conditionOf(status?.conditions, policy.condition)?.status === policy.status);
 }

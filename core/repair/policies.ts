@@ -1,6 +1,6 @@
 import type { Condition } from "../model/kubernetes.ts";
 
-/** A state of a node that a new machine mends, and how long it may last before that (nodeclaim-lifecycle.md §13). */
+/** A condition of a node that is repaired by replacing the node, and how long it is tolerated before. */
 export interface RepairPolicy {
   readonly condition: string;
   readonly status: Condition["status"];
@@ -9,7 +9,10 @@ export interface RepairPolicy {
 
 const MINUTE_MS = 60_000;
 
-/** Of the kubelet and of EKS's node monitoring agent. */
+/**
+ * Conditions of the kubelet and of EKS's node monitoring agent
+ * (karpenter-provider-aws: pkg/cloudprovider/cloudprovider.go, CloudProvider.RepairPolicies).
+ */
 export const REPAIR_POLICIES: readonly RepairPolicy[] = [
   { condition: "Ready", status: "False", tolerationMs: 30 * MINUTE_MS },
   { condition: "Ready", status: "Unknown", tolerationMs: 30 * MINUTE_MS },

@@ -18,7 +18,19 @@ import { isEmpty } from "./tables/bitset.ts";
 
 const REFUSED = 1;
 
-/** One pass over all pods. Greedy: existing nodes, then claims planned so far, then a new claim from the first pool that can. */
+/** A claim for one pod that is not part of the plan yet, and what it becomes with that pod. */
+interface NewClaim {
+  readonly claim: PlannedClaim;
+  readonly outcome: Outcome;
+}
+
+/**
+ * One greedy pass over all pods. Each pod goes to the first existing node that takes it, else to a claim planned so
+ * far, else to a new claim of the first pool that can make one
+ * (karpenter: pkg/controllers/provisioning/scheduling/scheduler.go, Scheduler.add).
+ *
+ *     const { claims, nodes, failed } = new Attempt(problem, { claims: "fewest-pods", seed: 0 }).run();
+ */
 export class Attempt {
   readonly problem: SchedulingProblem;
   readonly claims: PlannedClaim[] = [];
@@ -27,18 +39,23 @@ export class Attempt {
   /** Pods that fit nowhere, by class. */
   readonly failed = new Map<number, readonly Pod[]>();
   readonly #strategy: Strategy;
-  /** Claims in the order in which they are tried. */
+  /** Planned claims in the order in which they are tried. */
   #queue: PlannedClaim[] = [];
+  /** By PodData.id and node: nodes that will not take such a pod in this attempt. */
   readonly #nodeRefusals: (Uint8Array | undefined)[] = [];
-  /** For "least-rise", and for what "recipes" leave over. */
+  /** For the strategy "least-added-price", and for the pods that "packed" proposals leave. */
   readonly #cheapestClaim: CheapestClaim;
-  #isSearchOpen: boolean;
-  /** Claims that will never take such a pod, by bidId. */
+  /** Whether claims are chosen by added price; otherwise by the order of the queue. */
+  #isByAddedPrice: boolean;
+  /** By PodData.quoteKey and claim: claims that will never take such a pod. */
   readonly #claimRefusals: (Uint8Array | undefined)[] = [];
-  /** Ask without topology that fitted nowhere: number of claims that there were. */
+  /** By PodData.id, for pods without topology rules that fitted nowhere: the number of claims then. */
   readonly #failedAt: number[] = [];
   readonly #reservations: Reservations;
-  /** Classes whose pods wait for the next run, since reservations that suit them were taken in this one. */
+  /**
+   * Indexes of classes whose pods wait for the next run, because other claims of this run hold the reservations that
+   * suit them.
+   */
   readonly deferred = new Set<number>();
   readonly limits: Limits;
   readonly #evaluation: Evaluation;
@@ -52,17 +69,20 @@ export class Attempt {
     this.limits = new Limits(problem.templates);
     this.#evaluation = new Evaluation(problem, this.topology, this.#reservations, strategy.seed);
     this.#cheapestClaim = new CheapestClaim(problem, this.#evaluation, this.topology);
-    this.#isSearchOpen = strategy.claims === "least-added-price";
+    this.#isByAddedPrice = strategy.claims === "least-added-price";
   }
 
-  /** Places pods class by class, and goes round again while some could be placed: a pod may have waited for its companion. */
+  /**
+   * Places pods class by class, and repeats while some pod was placed, because a pod may have affinity for one placed
+   * after it.
+   */
   run(): this {
     const { classes, virtual } = this.problem;
-    const wished = this.#strategy.classes?.flatMap((index) => classes[index] ?? []) ?? classes;
+    const inOrder = this.#strategy.classes?.flatMap((index) => classes[index] ?? []) ?? classes;
     const isVirtual = ({ example }: PodClass): boolean => virtual.has(example);
-    const order = virtual.size === 0 ? wished : [...wished.filter((podClass) => !isVirtual(podClass)), ...wished.filter(isVirtual)];
+    const order = virtual.size === 0 ? inOrder : [...inOrder.filter((podClass) => !isVirtual(podClass)), ...inOrder.filter(isVirtual)];
     const waiting = classes.map(({ pods }) => pods);
-    if (this.#strategy.claims === "packed") this.#followRecipes(order, waiting);
+    if (this.#strategy.claims === "packed") this.#followProposals(order, waiting);
     const next = classes.map(() => 0);
     for (let progress = true; progress; ) {
       progress = false;
@@ -84,10 +104,11 @@ export class Attempt {
   }
 
   /**
-   * Puts pods on existing nodes, has machines proposed for the others, and fills those. Pods for which that does not work out stay in `waiting`, to be
-   * placed one by one, and so do virtual ones, which come after those that exist.
+   * Puts pods on existing nodes, asks packing for new nodes for the others, and fills those. A pod that its proposed
+   * node does not take stays in `waiting` (by class index) and is placed alone later. So are virtual pods, which come
+   * after real ones.
    */
-  #followRecipes(order: readonly PodClass[], waiting: (readonly Pod[])[]): void {
+  #followProposals(order: readonly PodClass[], waiting: (readonly Pod[])[]): void {
     const { virtual } = this.problem;
     const real = order.filter(({ example }) => !virtual.has(example));
     for (const { index, pods } of this.nodes.length > 0 ? real : []) {
@@ -106,11 +127,15 @@ export class Attempt {
         return proposed === undefined || !this.#onProposedNode(proposed, claims, targets[i] ?? -1, podData, pod);
       });
     }
-    // The rest may join any of the claims.
+    // The pods still waiting may join any of the claims.
     for (const claim of this.claims) this.#cheapestClaim.enter(claim);
-    this.#isSearchOpen = true;
+    this.#isByAddedPrice = true;
   }
 
+  /**
+   * Puts a pod on the claim of a proposed node; the first pod of the node opens the claim. False when the claim refuses
+   * the pod.
+   */
   #onProposedNode({ template, set }: ProposedNode, claims: (PlannedClaim | undefined)[], at: number, podData: PodData, pod: Pod): boolean {
     const known = claims[at];
     const claim =
@@ -126,7 +151,7 @@ export class Attempt {
     return true;
   }
 
-  /** Tries the class' shapes, strictest first; each everywhere before the next. */
+  /** Tries the relaxation steps of a pod, strictest first; each step on all nodes and claims before the next. */
   #placeOne(index: number, pod: Pod): boolean {
     if ((pod.spec.resourceClaims ?? []).length > 0) return false;
     for (const podData of this.problem.relaxations[index] ?? []) {
@@ -139,6 +164,7 @@ export class Attempt {
     return false;
   }
 
+  /** Puts a pod on the first existing node that takes it. */
   #onNode(podData: PodData, pod: Pod): boolean {
     if (this.nodes.length === 0) return false;
     let refusals = this.#nodeRefusals[podData.id];
@@ -170,18 +196,22 @@ export class Attempt {
     return false;
   }
 
+  /** Puts a pod on a planned claim or on a new one. */
   #onClaim(podData: PodData, pod: Pod): boolean {
-    if (!this.#isSearchOpen) return this.#onPlanned(podData, pod) || this.#onNew(podData, pod, this.#newClaim(podData));
+    if (!this.#isByAddedPrice) return this.#onPlanned(podData, pod) || this.#onNew(podData, pod, this.#newClaim(podData));
     let best = this.#cheapestClaim.best(podData, () => this.#likelyPrice(podData));
     if (best !== undefined && best.addedPrice < PRICE_TOLERANCE) return this.#join(best.claim.index, podData, pod, best.outcome);
-    const fresh = this.#newClaim(podData);
-    const price = fresh === undefined ? Number.POSITIVE_INFINITY : this.problem.nodeHour + fresh.outcome.price;
+    const opened = this.#newClaim(podData);
+    const price = opened === undefined ? Number.POSITIVE_INFINITY : this.problem.nodeHour + opened.outcome.price;
     if (price > this.#cheapestClaim.limitOf(podData)) best = this.#cheapestClaim.bestOfAll(podData);
     if (best !== undefined && best.addedPrice <= price + PRICE_TOLERANCE) return this.#join(best.claim.index, podData, pod, best.outcome);
-    return this.#onNew(podData, pod, fresh);
+    return this.#onNew(podData, pod, opened);
   }
 
-  /** What a new claim for the pod costs (USD per hour), in the dearest of the domains that may be asked of it; Infinity without one. */
+  /**
+   * An estimate of a new claim's price for the pod, USD per hour: the highest over the domains that a topology rule may
+   * narrow the claim to. Infinity without a claim.
+   */
   #likelyPrice(podData: PodData): number {
     for (const template of this.problem.templates) {
       const claim = new PlannedClaim(this.claims.length, template, template.types, this.problem.axis.names.length);
@@ -195,6 +225,7 @@ export class Attempt {
     return Number.POSITIVE_INFINITY;
   }
 
+  /** Refusals by claim for pods of a quoteKey; long enough for all claims. */
   #refusalsOf(podData: PodData): Uint8Array {
     let refusals = this.#claimRefusals[podData.quoteKey];
     if (refusals === undefined || refusals.length < this.claims.length) {
@@ -206,6 +237,7 @@ export class Attempt {
     return refusals;
   }
 
+  /** Puts a pod on the first claim of the queue that takes it. */
   #onPlanned(podData: PodData, pod: Pod): boolean {
     const refusals = this.#refusalsOf(podData);
     for (let at = 0; at < this.#queue.length; at++) {
@@ -218,6 +250,7 @@ export class Attempt {
     return false;
   }
 
+  /** Adds a pod to the claim at a place of the queue. */
   #join(at: number, podData: PodData, pod: Pod, outcome: Outcome): true {
     const claim = this.#queue[at];
     if (claim !== undefined) this.#commit(claim, podData, pod, outcome);
@@ -225,8 +258,11 @@ export class Attempt {
     return true;
   }
 
-  /** The first pool that can make a node for the pod, by weight; prices of pools are not compared. */
-  #newClaim(podData: PodData): { readonly claim: PlannedClaim; readonly outcome: Outcome } | undefined {
+  /**
+   * A claim of the first pool, by weight, that can make a node for the pod; prices of pools are not compared
+   * (karpenter: pkg/controllers/provisioning/scheduling/scheduler.go, Scheduler.addToNewNodeClaim).
+   */
+  #newClaim(podData: PodData): NewClaim | undefined {
     for (const template of this.problem.templates) {
       const types = this.limits.typesWithin(template);
       if (isEmpty(types)) continue;
@@ -241,9 +277,10 @@ export class Attempt {
     return undefined;
   }
 
-  #onNew(podData: PodData, pod: Pod, fresh: { readonly claim: PlannedClaim; readonly outcome: Outcome } | undefined): boolean {
-    if (fresh === undefined) return false;
-    const { claim, outcome } = fresh;
+  /** Adds a new claim with its first pod to the plan. */
+  #onNew(podData: PodData, pod: Pod, opened: NewClaim | undefined): boolean {
+    if (opened === undefined) return false;
+    const { claim, outcome } = opened;
     this.claims.push(claim);
     this.#queue.push(claim);
     this.#commit(claim, podData, pod, outcome);
@@ -252,24 +289,25 @@ export class Attempt {
     return true;
   }
 
+  /** Adds a pod to a claim, with all that is counted beside: reservations, limits, topology, prices. */
   #commit(claim: PlannedClaim, podData: PodData, pod: Pod, { set, price, reservations }: Outcome): void {
     if (reservations.length > 0 || claim.reservations.length > 0) this.#reservations.hold(claim, reservations);
     const charged = claim.pods.length > 0 ? this.limits.chargedFor(claim) : undefined;
     claim.price = price;
     claim.take(podData, pod, set, this.topology);
     this.#evaluation.settle(claim);
-    if (this.#isSearchOpen) this.#cheapestClaim.enter(claim);
+    if (this.#isByAddedPrice) this.#cheapestClaim.enter(claim);
     this.limits.narrowed(claim, charged);
   }
 
-  /** Keeps the queue in order after its claim at `at` took a pod. */
+  /** Sorts the queue by number of pods again after its claim at `at` took a pod. */
   #settle(at: number): void {
     if (this.#strategy.claims !== "fewest-pods") return;
     const queue = this.#queue;
     const claim = queue[at];
     if (claim === undefined) return;
     let to = at;
-    // A new claim stands last and moves forward; a filled one moves back.
+    // A new claim is last and moves forward; a claim with one pod more moves back.
     for (let before = queue[to - 1]; before !== undefined && before.pods.length > claim.pods.length; before = queue[to - 1])
       queue[to--] = before;
     for (let after = queue[to + 1]; after !== undefined && after.pods.length < claim.pods.length; after = queue[to + 1])

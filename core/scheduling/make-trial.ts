@@ -7,26 +7,33 @@ import { problemFor } from "./problem/problem.ts";
 import type { PreferencePolicy } from "./rules/preferences.ts";
 import { TrialCluster } from "./trial-cluster.ts";
 
+/** What a trial cluster may change. */
 export interface TrialOptions {
-  /** Names of nodes that may go, with the pods that would have to move. */
+  /** Names of nodes that the trial may remove, with the pods that would have to move. */
   readonly podsByNode: ReadonlyMap<string, readonly Pod[]>;
   /** Names of nodes that no pod may be moved to. */
   readonly closed: ReadonlySet<string>;
-  /** What a new node counts as beside its instance, USD per hour. */
+  /** Cost of a new node beside its instance, USD per hour. Default NODE_VOLUME_PRICE. */
   readonly nodeHour?: number;
 }
 
-/** A cluster laid out for many questions about what could go. */
+/** A cluster laid out for many questions about which nodes could be removed. */
 export interface ConsolidationTrial {
   readonly trialCluster: TrialCluster;
-  /** USD per hour that the room of some of the pods in `homes` is worth on the cheapest machines for all of them together. */
+  /** Value of some of the pods in `podsByNode` at shadow prices of new nodes for all of them together, USD per hour. */
   worthOf(pods: readonly Pod[]): number;
 }
 
-/** Lays a cluster out. */
+/** Lays a snapshot out as a trial cluster; consolidation gets it as a parameter. */
 export type MakeTrial = (snapshot: Snapshot, options: TrialOptions) => ConsolidationTrial;
 
-/** Lays a snapshot out; its pending pods take what room there is before anything is moved. */
+/**
+ * A trial of consolidation over a snapshot. Pending pods take free room first, before any node is removed.
+ *
+ *     const podsByNode = new Map([["n1", podsOfN1]]);
+ *     const { trialCluster } = makeConsolidationTrial(snapshot, { podsByNode, closed: new Set() });
+ *     trialCluster.tryEmpty("n1"); // true: other nodes have room for the pods of n1
+ */
 export function makeConsolidationTrial(
   snapshot: Snapshot,
   { podsByNode, closed, nodeHour }: TrialOptions,
@@ -44,10 +51,10 @@ export function makeConsolidationTrial(
     virtual: new Set(pending.virtual),
     ...(nodeHour !== undefined && { nodeHour }),
   });
-  const worths = podShadowPrices(problem);
-  const worthByPod = new Map(problem.classes.flatMap(({ pods, index }) => pods.map((pod) => [pod, worths[index] ?? 0] as const)));
+  const prices = podShadowPrices(problem);
+  const priceByPod = new Map(problem.classes.flatMap(({ pods, index }) => pods.map((pod) => [pod, prices[index] ?? 0] as const)));
   return {
     trialCluster: new TrialCluster(problem, podsByNode, closed),
-    worthOf: (pods) => pods.reduce((sum, pod) => sum + (worthByPod.get(pod) ?? 0), 0),
+    worthOf: (pods) => pods.reduce((sum, pod) => sum + (priceByPod.get(pod) ?? 0), 0),
   };
 }

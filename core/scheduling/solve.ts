@@ -1,3 +1,8 @@
+// The scheduler's entry. In: a Snapshot of the cluster. Out: a Plan (new NodeClaims, pods on existing nodes, reasons
+// for the others). Way: problemFor lays the snapshot out, bestAttempt searches, assembleClaim and Explainer render.
+// Rooms from below: tables, rules, problem, claims and packing, reasons. Must not know: clocks, clients, records; all
+// of it is a pure function.
+
 import type { Plan } from "../model/plan.ts";
 import type { Pod } from "../model/pod.ts";
 import type { Snapshot } from "../model/snapshot.ts";
@@ -14,36 +19,51 @@ import { bestAttempt, type Effort } from "./search.ts";
 export { claimRequirements } from "./claims/assemble.ts";
 export { pendingPods } from "./problem/pending-pods.ts";
 
-/** What a caller may change about a run; provisioning changes nothing, disruption thinks nodes away. */
+/** What a caller may change about a run. Provisioning changes nothing; disruption simulates the removal of nodes. */
 export interface SolveOptions {
   /** "Ignore" drops preferred terms and ScheduleAnyway spreads. Default "Respect". */
   readonly preferencePolicy?: PreferencePolicy;
   /** "BestEffort" opens a claim even when too few types are left for minValues. Default "Strict". */
   readonly minValuesPolicy?: "Strict" | "BestEffort";
-  /** Names of nodes to think away: candidates of a disruption. Their other pods vanish with them. */
+  /**
+   * Names of nodes that the run treats as removed: candidates of a disruption. Pods that are not in `extraPods` vanish
+   * with them.
+   */
   readonly excludeNodes?: ReadonlySet<string>;
-  /** Pods to place besides the pending ones: what runs on the candidates and must go on. */
+  /** Pods to place besides the pending ones: the reschedulable pods of the candidates. */
   readonly extraPods?: readonly Pod[];
-  /** Names of nodes that `extraPods` may not be moved to, because pods have just changed there (consolidateAfter). Pending pods may go there. */
+  /**
+   * Names of nodes inside their consolidateAfter window. No pod of `extraPods` is moved there, but pending pods may be.
+   */
   readonly settling?: ReadonlySet<string>;
-  /** What a new node counts as beside its instance, USD per hour: its volume unless given. More makes for fewer, larger nodes. */
+  /**
+   * Cost of a new node beside its instance, USD per hour. Default NODE_VOLUME_PRICE. A higher cost makes for fewer, larger
+   * nodes.
+   */
   readonly nodeHour?: number;
-  /** How long to look for a cheap plan. Default "full". */
+  /** How hard to search for a cheap plan. Default "full". */
   readonly effort?: Effort;
-  /** "strict" (provisioning) defers pods for which a reservation is taken; "fallback" (disruption) buys elsewhere. Default "strict". */
+  /**
+   * When the capacity reservations that suit a pod are taken by other claims of the run: "strict" (provisioning) defers
+   * the pod to the next run, "fallback" (disruption) uses other capacity. Default "strict".
+   */
   readonly reservedMode?: "strict" | "fallback";
 }
 
 /**
- * Decides where pending pods go: on existing nodes, on nodes that are on their way, or on new ones. Pure; the same snapshot in any order
- * gives the same plan. Every pod is placed once or explained in `podErrors`.
+ * Decides where pending pods go: to existing nodes, to nodes that are being launched, or to new ones. Pure: the same
+ * snapshot with its objects in any order gives the same plan. Every pod is placed once or has a reason in `podErrors`.
+ *
+ *     const { newNodeClaims, existingNodes, podErrors } = solve(snapshot);
+ *     solve(snapshot, { excludeNodes: new Set(["n1"]), extraPods: podsOfN1 }); // a simulation without node n1
  */
 export function solve(snapshot: Snapshot, options: SolveOptions = {}): Plan {
   const pending = pendingPods(snapshot);
-  // A pod that must leave anyway is not moved by choice, though a caller may name it again.
+  // A caller may name a pod of a deleting node again; that pod must leave anyway, so it counts as pending and not as
+  // moved.
   const pods = [...new Map([...(options.extraPods ?? []), ...pending.pods].map((pod) => [podUid(pod), pod])).values()];
-  const isForced = new Set([...pending.pods, ...pending.virtual]);
-  const moved = new Set((options.settling?.size ?? 0) === 0 ? [] : pods.filter((pod) => !isForced.has(pod)));
+  const mustMove = new Set([...pending.pods, ...pending.virtual]);
+  const moved = new Set((options.settling?.size ?? 0) === 0 ? [] : pods.filter((pod) => !mustMove.has(pod)));
   const { attempt, settled, deferred } = placeWithHeadroom(snapshot, pods, pending.virtual, (seen, real, virtual) =>
     bestAttempt(
       problemFor(seen, nodeViews(seen), [...real, ...virtual], {
@@ -79,4 +99,5 @@ export function solve(snapshot: Snapshot, options: SolveOptions = {}): Plan {
   };
 }
 
+/** The reason of virtual pods that were not tried. */
 const GIVES_WAY = "pods that exist need what there is to be had now; room for later is made once they are placed";

@@ -14,29 +14,38 @@ import { filterAdmitsNode } from "./rules/topology-group.ts";
 import { isEmpty } from "./tables/bitset.ts";
 import { hasRoom } from "./tables/resource-axis.ts";
 
-/** A pod with what it asks for at each step of relaxation. */
+/** A pod and its relaxation steps, strictest first. */
 interface PlacedPod {
   readonly pod: Pod;
   readonly relaxations: readonly PodData[];
 }
 
-/** What it would take to empty a node. */
+/** The cost of removing nodes: what their pods would need besides the room of other nodes. */
 export interface Removal {
-  /** Pods that no node has room for, nor any pool a new one. */
+  /** Pods that no other node takes and no pool can launch a node for. */
   readonly unplaced: readonly Pod[];
-  /** New nodes, filled one pod after another. */
+  /** Number of new nodes, filled greedily one pod after another. */
   readonly newNodes: number;
-  /** USD per hour of the new nodes, each as its cheapest type. */
+  /** USD per hour of the new nodes, each as its cheapest instance type. */
   readonly price: number;
 }
 
-/** What a step has changed, to be taken back from the last to the first. */
+/** Takes one change back; changes are taken back in reverse order. */
 type Undo = () => void;
 
 /**
- * A cluster that is rearranged in thought: nodes are taken away one after another, and their pods go elsewhere by the same rules as in a plan. It is
- * laid out once, and every step can be taken back, so a question costs what it touches and not what the cluster is large. It is a sketch all the
- * same (what new nodes take of limits and reservations, and pods that wait for company, are left out): what it proposes must be tried by `solve`.
+ * A cluster on trial: consolidation removes nodes from it, and their pods go to other nodes by the rules of a plan. The
+ * cluster is laid out once, and every change can be reverted to a checkpoint, as in cluster-autoscaler's snapshot
+ * (autoscaler: cluster-autoscaler/simulator/clustersnapshot/store/delta.go, DeltaSnapshotStore.Fork). A question
+ * therefore costs what it touches, not the size of the cluster.
+ *
+ * The answers are estimates: new nodes use up no limits and no reservations, and no pod waits for another that it has
+ * affinity for. `solve` must confirm every removal that a trial cluster suggests.
+ *
+ *     const checkpoint = trial.checkpoint;
+ *     if (trial.tryEmpty("n1") && trial.tryEmpty("n2")) removable.push("n1", "n2");
+ *     else trial.revertTo(checkpoint);
+ *     trial.costOfRemoving(["n3"]); // { unplaced: [], newNodes: 1, price: 0.1 }, and nothing changes
  */
 export class TrialCluster {
   readonly #problem: SchedulingProblem;
@@ -44,24 +53,27 @@ export class TrialCluster {
   readonly #evaluation: Evaluation;
   readonly #limits: Limits;
   readonly #width: number;
-  /** By node, a row of what room is left. */
+  /** Rows of `#width` amounts by node: room left, in milli-units. */
   readonly #rooms: Float64Array;
   readonly #ports: (readonly HostPort[])[];
   readonly #volumes: Map<string, ReadonlySet<string>>[];
   readonly #placedPods: PlacedPod[][];
-  readonly #isGone: Uint8Array;
+  /** By node: 1 when it was removed. */
+  readonly #isRemoved: Uint8Array;
+  /** By node: 1 when pods may be moved there. */
   readonly #isOpen: Uint8Array;
   readonly #indexOf: ReadonlyMap<string, number>;
-  /** Nodes in the order in which they are offered to pods. */
+  /** Indexes of nodes in the order in which pods try them. */
   #order: Int32Array;
-  /** What labels and taints alone admit of a node, by ask. */
+  /** By text of the parts that matter, and by PodData.id: which nodes suit by labels and taints. */
   readonly #suits = new Map<string, Uint8Array>();
   readonly #suitsOf: (Uint8Array | undefined)[] = [];
   #journal: Undo[] = [];
 
   /**
-   * `homes`: the nodes that may go, with the pods of theirs that would have to move; all of these are among the world's pods. The world's other pods
-   * are given a place if a node has one. `closed`: names of nodes that nothing may be moved to.
+   * `podsByNode`: names of the nodes that may be removed, with those of their pods that would have to move. The
+   * problem's pods include them; its other pods are pending and take room if a node has some. `closed`: names of nodes
+   * that no pod moves to.
    */
   constructor(problem: SchedulingProblem, podsByNode: ReadonlyMap<string, readonly Pod[]>, closed: ReadonlySet<string>) {
     this.#problem = problem;
@@ -77,42 +89,43 @@ export class TrialCluster {
     this.#ports = nodes.map(({ ports }) => ports);
     this.#volumes = nodes.map(({ volumes }) => new Map(volumes));
     this.#placedPods = nodes.map(() => []);
-    this.#isGone = new Uint8Array(nodes.length);
+    this.#isRemoved = new Uint8Array(nodes.length);
     this.#isOpen = Uint8Array.from(nodes, ({ view, overcommitted }) => (overcommitted || closed.has(view.name) ? 0 : 1));
     this.#indexOf = new Map(nodes.map(({ view }, n) => [view.name, n]));
     this.#order = Int32Array.from(nodes, (_, n) => n);
-    this.#settleIn(podsByNode);
+    this.#placePods(podsByNode);
     this.#journal = [];
   }
 
-  #settleIn(podsByNode: ReadonlyMap<string, readonly Pod[]>): void {
+  /** Puts each pod on the node where it runs, then pending pods where there is room. */
+  #placePods(podsByNode: ReadonlyMap<string, readonly Pod[]>): void {
     const nodeOf = new Map([...podsByNode].flatMap(([name, pods]) => pods.map((pod) => [pod, this.#indexOf.get(name)] as const)));
     const waiting: PlacedPod[] = [];
     this.#problem.classes.forEach(({ pods, index }) => {
       const relaxations = (this.#problem.relaxations[index] ?? []).filter(({ contradiction }) => contradiction === undefined);
       for (const pod of pods) {
-        const home = nodeOf.get(pod);
+        const node = nodeOf.get(pod);
         const [podData] = this.#problem.relaxations[index] ?? [];
-        if (home !== undefined && podData !== undefined) this.#take(home, { pod, relaxations }, podData);
-        else if (home === undefined) waiting.push({ pod, relaxations });
+        if (node !== undefined && podData !== undefined) this.#put(node, { pod, relaxations }, podData);
+        else if (node === undefined) waiting.push({ pod, relaxations });
       }
     });
     for (const placedPod of waiting) this.#place(placedPod);
   }
 
-  /** Offers nodes to pods in this order; nodes that are not named come last. */
+  /** Makes pods try the named nodes first, in this order. */
   preferNodes(names: readonly string[]): void {
     const first = names.flatMap((name) => this.#indexOf.get(name) ?? []);
     const named = new Set(first);
     this.#order = Int32Array.from([...first, ...this.#problem.nodes.flatMap((_, n) => (named.has(n) ? [] : [n]))]);
   }
 
-  /** Takes a node away if nodes that stay take all of its pods; false, with nothing changed, if they do not. */
+  /** Removes a node if the other nodes take all of its pods; otherwise returns false and changes nothing. */
   tryEmpty(name: string): boolean {
     const node = this.#indexOf.get(name);
     if (node === undefined) return false;
     const checkpoint = this.checkpoint;
-    for (const placedPod of this.#leave(node)) {
+    for (const placedPod of this.#remove(node)) {
       if (this.#place(placedPod)) continue;
       this.revertTo(checkpoint);
       return false;
@@ -120,90 +133,99 @@ export class TrialCluster {
     return true;
   }
 
-  /** Takes some nodes away at once and gives all their pods places, the largest first; false, with nothing changed, if one finds none. */
+  /**
+   * Removes several nodes at once if the others take all of their pods, the largest first; otherwise returns false and
+   * changes nothing.
+   */
   tryEmptyTogether(names: readonly string[]): boolean {
     const checkpoint = this.checkpoint;
-    if (this.#leaveAll(names).every((placedPod) => this.#place(placedPod))) return true;
+    if (this.#removeAll(names).every((placedPod) => this.#place(placedPod))) return true;
     this.revertTo(checkpoint);
     return false;
   }
 
-  /** What it would take to do without some nodes. Nothing changes. */
+  /** The cost of removing some nodes at once. Changes nothing. */
   costOfRemoving(names: readonly string[]): Removal {
     const checkpoint = this.checkpoint;
     const unplaced: Pod[] = [];
     const claims: PlannedClaim[] = [];
-    for (const placedPod of this.#leaveAll(names)) {
-      if (!this.#place(placedPod) && !this.#buy(placedPod, claims)) unplaced.push(placedPod.pod);
+    for (const placedPod of this.#removeAll(names)) {
+      if (!this.#place(placedPod) && !this.#placeOnNewNode(placedPod, claims)) unplaced.push(placedPod.pod);
     }
     this.revertTo(checkpoint);
     return { unplaced, newNodes: claims.length, price: claims.reduce((sum, { price }) => sum + price, 0) };
   }
 
-  /** Where the rearrangement stands, to be given to `backTo`. */
+  /** The present state, for `revertTo`. */
   get checkpoint(): readonly [steps: number, topology: number] {
     return [this.#journal.length, this.#topology.checkpoint];
   }
 
+  /** Takes back every change since a checkpoint. Checkpoints taken after it are void. */
   revertTo([steps, topology]: readonly [steps: number, topology: number]): void {
     while (this.#journal.length > steps) this.#journal.pop()?.();
     this.#topology.revertTo(topology);
   }
 
-  /** The nodes go; their pods, largest first, are without a place. */
-  #leaveAll(names: readonly string[]): readonly PlacedPod[] {
+  /** Removes nodes; returns their pods, largest first. */
+  #removeAll(names: readonly string[]): readonly PlacedPod[] {
     const placedPods = names.flatMap((name) => {
       const node = this.#indexOf.get(name);
-      return node === undefined ? [] : this.#leave(node);
+      return node === undefined ? [] : this.#remove(node);
     });
     return names.length === 1
       ? placedPods
       : placedPods.sort((a, b) => (a.relaxations[0]?.class.index ?? 0) - (b.relaxations[0]?.class.index ?? 0));
   }
 
-  /** The node goes, unless it is gone already; its pods, largest first, are without a place. */
-  #leave(node: number): readonly PlacedPod[] {
-    // Taken back, a second going would bring it back from the first.
-    if (this.#isGone[node] === 1) return [];
+  /** Removes a node unless that was done already; returns its pods, largest first. */
+  #remove(node: number): readonly PlacedPod[] {
+    // Reverting a second removal would bring the node back although the first removal still holds.
+    if (this.#isRemoved[node] === 1) return [];
     const placedPods = this.#placedPods[node] ?? [];
-    this.#isGone[node] = 1;
+    this.#isRemoved[node] = 1;
     this.#placedPods[node] = [];
     this.#journal.push(() => {
-      this.#isGone[node] = 0;
+      this.#isRemoved[node] = 0;
       this.#placedPods[node] = placedPods;
     });
     for (const { relaxations } of placedPods) if (relaxations[0] !== undefined) this.#count(node, relaxations[0], -1);
     return placedPods;
   }
 
-  /** On the first node that takes it; a wish is given up only where a new node could not fulfil it either. */
+  /**
+   * Puts a pod on the first node that takes it. A preference is relaxed only if a new node could not meet it either,
+   * because a plan would launch that node.
+   */
   #place(placedPod: PlacedPod): boolean {
     for (const podData of placedPod.relaxations) {
       const node = this.#nodeFor(podData, placedPod.pod);
       if (node >= 0) {
-        this.#take(node, placedPod, podData);
+        this.#put(node, placedPod, podData);
         return true;
       }
-      if (placedPod.relaxations.length > 1 && this.#fresh(podData, 0) !== undefined) return false;
+      if (placedPod.relaxations.length > 1 && this.#newClaim(podData, 0) !== undefined) return false;
     }
     return false;
   }
 
+  /** Index of the first node that takes the pod; -1 without one. */
   #nodeFor(podData: PodData, pod: Pod): number {
     const suits = this.#suitsFor(podData);
     const rooms = this.#rooms;
     const width = this.#width;
     for (let i = 0; i < this.#order.length; i++) {
       const n = this.#order[i] ?? 0;
-      if (suits[n] !== 1 || this.#isGone[n] === 1 || !hasRoom(rooms, n * width, podData.vector)) continue;
+      if (suits[n] !== 1 || this.#isRemoved[n] === 1 || !hasRoom(rooms, n * width, podData.vector)) continue;
       if (podData.class.ports.length > 0 && takenPort(podData.class.ports, this.#ports[n] ?? []) !== undefined) continue;
       if (podData.class.attaches !== undefined && !this.#attaches(n, podData, pod)) continue;
-      if (podData.hasTopology && !this.#isLawful(n, podData)) continue;
+      if (podData.hasTopology && !this.#allowsTopology(n, podData)) continue;
       return n;
     }
     return -1;
   }
 
+  /** By node: 1 when it is open and suits the pod by labels and taints. Remembered for pods that ask for the same. */
   #suitsFor(podData: PodData): Uint8Array {
     const known = this.#suitsOf[podData.id];
     if (known !== undefined) return known;
@@ -230,10 +252,11 @@ export class TrialCluster {
     return key === HOSTNAME ? view?.hostname : view?.labels[key];
   }
 
-  #isLawful(node: number, podData: PodData): boolean {
+  #allowsTopology(node: number, podData: PodData): boolean {
     return podData.deciding.every((group) => this.#topology.allows(group, podData, this.#domainOf(node, group.key)));
   }
 
+  /** Adds a number of pods, or subtracts it, in the topology groups that count them on the node. */
   #count(node: number, podData: PodData, pods: number): void {
     const view = this.#problem.nodes[node]?.view;
     for (const group of view === undefined ? [] : podData.counting) {
@@ -243,7 +266,8 @@ export class TrialCluster {
     }
   }
 
-  #take(node: number, placedPod: PlacedPod, podData: PodData): void {
+  /** Puts a pod on a node: room, ports, volumes and topology counts, each with its undo. */
+  #put(node: number, placedPod: PlacedPod, podData: PodData): void {
     const { vector } = podData;
     const rooms = this.#rooms;
     const at = node * this.#width;
@@ -270,21 +294,24 @@ export class TrialCluster {
     this.#count(node, podData, 1);
   }
 
-  /** On a new node that was opened for a neighbour if that costs less than another one. */
-  #buy({ pod, relaxations }: PlacedPod, claims: PlannedClaim[]): boolean {
+  /**
+   * Puts a pod on a new node: one of `claims` if that adds less to the price than another new node, which joins
+   * `claims`.
+   */
+  #placeOnNewNode({ pod, relaxations }: PlacedPod, claims: PlannedClaim[]): boolean {
     for (const podData of relaxations) {
       let best: { readonly claim: PlannedClaim; readonly outcome: Outcome } | undefined;
-      let least = Number.POSITIVE_INFINITY;
+      let lowest = Number.POSITIVE_INFINITY;
       for (const claim of claims) {
         const outcome = this.#evaluation.evaluate(claim, podData);
-        if (typeof outcome !== "object" || outcome.price - claim.price >= least) continue;
-        [best, least] = [{ claim, outcome }, outcome.price - claim.price];
+        if (typeof outcome !== "object" || outcome.price - claim.price >= lowest) continue;
+        [best, lowest] = [{ claim, outcome }, outcome.price - claim.price];
       }
-      const fresh = this.#fresh(podData, claims.length);
-      if (fresh !== undefined && fresh.outcome.price + this.#problem.nodeHour < least) best = fresh;
+      const opened = this.#newClaim(podData, claims.length);
+      if (opened !== undefined && opened.outcome.price + this.#problem.nodeHour < lowest) best = opened;
       if (best === undefined) continue;
       const { claim, outcome } = best;
-      if (best === fresh) claims.push(claim);
+      if (best === opened) claims.push(claim);
       claim.price = outcome.price;
       claim.take(podData, pod, outcome.set, this.#topology);
       this.#evaluation.settle(claim);
@@ -293,7 +320,8 @@ export class TrialCluster {
     return false;
   }
 
-  #fresh(podData: PodData, index: number): { readonly claim: PlannedClaim; readonly outcome: Outcome } | undefined {
+  /** A claim of the first pool, by weight, that can make a node for the pod. */
+  #newClaim(podData: PodData, index: number): { readonly claim: PlannedClaim; readonly outcome: Outcome } | undefined {
     for (const template of this.#problem.templates) {
       const types = this.#limits.typesWithin(template);
       if (isEmpty(types)) continue;

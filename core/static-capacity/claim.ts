@@ -1,3 +1,7 @@
+// Static NodePools keep `replicas` nodes whatever pods exist (feature gate StaticCapacity). In come NodePools and their
+// claims; out come how many to add or remove (plan.ts), the claims to add (claim.ts) and which to remove (surplus.ts).
+// Disruption is not known here.
+
 import { filterForLaunch } from "../launch/filter.ts";
 import type { InstanceType } from "../model/instance-type.ts";
 import { WELL_KNOWN_LABELS } from "../model/labels.ts";
@@ -6,14 +10,17 @@ import type { PlannedNodeClaim } from "../model/plan.ts";
 import { requirementsFrom } from "../requirements/requirements.ts";
 import { isRestrictedLabel } from "../requirements/validation.ts";
 
-/** Whether a pool keeps a number of nodes of its own accord, whatever pods there are (nodepool.md §7). */
+/**
+ * Whether a NodePool is static, which means that it has `replicas`
+ * (karpenter: pkg/utils/nodepool/nodepool.go, IsStatic).
+ */
 export function isStatic({ spec }: NodePool): boolean {
   return spec.replicas !== undefined && spec.replicas !== null;
 }
 
 /**
- * One more node of a static pool, made from its template alone: no pod asks for anything of it, and its type is chosen when it is launched. `none` says
- * why there is nothing to launch at the moment.
+ * The planned NodeClaim of one more node of a static pool, from its template alone: no pods are planned on it, and its
+ * instance type is chosen at launch. `none` says why nothing can be launched.
  */
 export function staticClaim(pool: NodePool, types: readonly InstanceType[]): { readonly ok: PlannedNodeClaim } | { readonly none: string } {
   const { requirements, taints = [] } = pool.spec.template.spec;

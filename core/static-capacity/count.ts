@@ -3,16 +3,16 @@ import { NODE_POOL } from "../model/labels.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 
-/** A static pool's claims, by what becomes of them. A claim counts from its intent on. */
+/** The NodeClaims of a static pool. A claim counts as soon as its record is written. */
 export interface ReplicaCount {
-  /** Names of those that stay, sorted. */
+  /** Names of the claims that are neither deleting nor being replaced, sorted. */
   readonly active: readonly string[];
   readonly deleting: number;
-  /** Those that a running command replaces: their replacements are active already. */
+  /** Claims that a command is replacing; their replacements are among `active`. */
   readonly beingReplaced: number;
 }
 
-/** What is known of a cluster's claims. */
+/** The NodeClaims of a cluster, with their records and the commands under way. */
 export interface ClaimFacts {
   readonly claims: readonly NodeClaim[];
   readonly records: readonly NodeClaimRecord[];
@@ -22,20 +22,20 @@ export interface ClaimFacts {
 /** Counts the claims of each pool that has any, by pool name. */
 export function countReplicas({ claims, records, commands }: ClaimFacts): ReadonlyMap<string, ReplicaCount> {
   const pools = new Map<string, string>();
-  const going = new Set<string>();
+  const deleted = new Set<string>();
   for (const { metadata } of claims) {
     const pool = metadata.labels?.[NODE_POOL];
     if (pool !== undefined) pools.set(metadata.name, pool);
-    if (metadata.deletionTimestamp !== undefined) going.add(metadata.name);
+    if (metadata.deletionTimestamp !== undefined) deleted.add(metadata.name);
   }
   for (const { name, nodePool, terminating } of records) {
     if (nodePool !== undefined) pools.set(name, nodePool);
-    if (terminating) going.add(name);
+    if (terminating) deleted.add(name);
   }
   const replaced = disruptingClaims(commands);
   return new Map(
     [...Map.groupBy(pools.keys(), (name) => pools.get(name) ?? "")].map(([pool, names]) => {
-      const staying = names.filter((name) => !going.has(name));
+      const staying = names.filter((name) => !deleted.has(name));
       const active = staying.filter((name) => !replaced.has(name)).sort();
       return [pool, { active, deleting: names.length - staying.length, beingReplaced: staying.length - active.length }];
     }),

@@ -3,32 +3,33 @@ import type { NodePool } from "../model/node-pool.ts";
 import { isStatic } from "./claim.ts";
 import { type ClaimFacts, countReplicas, type ReplicaCount } from "./count.ts";
 
-/** What a static pool lacks, or has too much of. */
+/** How far a static pool is from its `replicas`. */
 export interface ReplicaChange {
   readonly nodePool: NodePool;
-  /** Claims that stay. */
+  /** Active claims. */
   readonly current: number;
   readonly desired: number;
-  /** Claims to make. */
+  /** Claims to create. */
   readonly add: number;
-  /** Claims to end. */
+  /** Claims to delete. */
   readonly remove: number;
-  /** Whether `limits.nodes` keeps claims from being made that are wanted. */
+  /** Whether `limits.nodes` prevents some of the claims that are missing. */
   readonly limited: boolean;
 }
 
-const NONE: ReplicaCount = { active: [], deleting: 0, beingReplaced: 0 };
+const NO_CLAIMS: ReplicaCount = { active: [], deleting: 0, beingReplaced: 0 };
 
 /**
- * How far each static pool is from its `replicas` (nodepool.md §7); pools that have what they want are left out. To be decided under the cluster's lease, so
- * that two decisions do not both fill the same gap.
+ * The static pools that do not have their `replicas`, with the claims to create or delete. Callers hold the cluster's
+ * lease, so that two decisions do not create the same missing claims
+ * (karpenter: pkg/controllers/static/provisioning/controller.go, Controller.Reconcile).
  */
 export function replicaChanges(pools: readonly NodePool[], facts: ClaimFacts): readonly ReplicaChange[] {
   const statics = pools.filter((pool) => isStatic(pool) && pool.metadata.deletionTimestamp === undefined);
   if (statics.length === 0) return [];
   const counts = countReplicas(facts);
   return statics
-    .map((pool) => changeOf(pool, counts.get(pool.metadata.name) ?? NONE))
+    .map((pool) => changeOf(pool, counts.get(pool.metadata.name) ?? NO_CLAIMS))
     .filter(({ add, remove, limited }) => add > 0 || remove > 0 || limited);
 }
 
@@ -44,7 +45,7 @@ function changeOf(nodePool: NodePool, { active, deleting, beingReplaced }: Repli
   return { ...unchanged, add, limited: add < wanted };
 }
 
-/** The most nodes that a pool may have; Infinity without a limit. */
+/** `limits.nodes` of a NodePool; Infinity without a limit. */
 export function nodeLimit({ spec }: NodePool): number {
   const limit = spec.limits?.["nodes"];
   return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit);

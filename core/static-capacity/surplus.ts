@@ -6,7 +6,9 @@ import type { Pod } from "../model/pod.ts";
 import { rescheduleDisruptionCost } from "../pods/eviction-cost.ts";
 import { holdsNodeUntil, isDaemonSetPod, isReschedulable, isTerminal } from "../pods/predicates.ts";
 
-/** A NodeClaim that has an instance, with its node and the pods there; Machine (core/disruption/cluster/view.ts) is one. */
+/**
+ * A NodeClaim that has an instance, with its node and the pods there; Machine (core/disruption/cluster/view.ts) is one.
+ */
 interface Replica {
   readonly claim: NodeClaim;
   readonly node: Node | undefined;
@@ -22,9 +24,10 @@ interface Replicas {
 }
 
 /**
- * Which claims of a static pool are removed when it has more than `replicas`: first claims without a node, then nodes with
- * no pods but those of DaemonSets, then nodes whose pods cost least to move and that expire soonest. Nodes that a pod's
- * do-not-disrupt annotation holds come last (karpenter: pkg/controllers/static/deprovisioning/controller.go, Controller.getDeprovisioningCandidates).
+ * Which claims of a static pool are removed when it has more than `replicas`: first claims without a node, then nodes
+ * with no pods but those of DaemonSets, then nodes whose pods cost least to move and that expire soonest. Nodes that a
+ * pod's do-not-disrupt annotation holds come last
+ * (karpenter: pkg/controllers/static/deprovisioning/controller.go, Controller.getDeprovisioningCandidates).
  * @param active names of the pool's claims that are not being removed.
  * @param count how many to choose.
  */
@@ -46,8 +49,8 @@ function rankOf(replica: Replica | undefined, now: number): Rank {
 }
 
 /**
- * Share of a claim's lifetime that remains, from 1 at its creation to 0 when it expires; 1 for a claim that never expires
- * (karpenter: pkg/utils/disruption/disruption.go, LifetimeRemaining).
+ * Share of a claim's lifetime that remains, from 1 at its creation to 0 when it expires; 1 for a claim that never
+ * expires (karpenter: pkg/utils/disruption/disruption.go, LifetimeRemaining).
  */
 function lifetimeRemaining({ spec, metadata }: NodeClaim, now: number): number {
   const lifetime = parseDuration(spec.expireAfter ?? "720h");

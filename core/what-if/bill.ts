@@ -3,13 +3,13 @@ import { CAPACITY_TYPE, INSTANCE_TYPE } from "../model/labels.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import { nodeViews } from "../scheduling/problem/node-view.ts";
 
-/** What a month is reckoned as, as in AWS's own price lists. */
+/** Hours of a month, as in AWS's price lists. */
 export const HOURS_A_MONTH = 730;
 
-/** Nodes of one pool that are sold alike. */
+/** Nodes of one NodePool, instance type and capacity type. */
 export interface BillRow {
   readonly nodePool: string;
-  /** Empty while it is not known, of a machine on its way. */
+  /** Empty for a NodeClaim that is not launched yet. */
   readonly instanceType: string;
   readonly capacityType: string;
   readonly nodes: number;
@@ -17,18 +17,18 @@ export interface BillRow {
   readonly pricePerHour: number;
 }
 
-/** A cluster's nodes and what they cost. Nodes of no pool are not ours and are left out. */
+/** The nodes of a cluster and their price. Nodes without a NodePool are not managed and are left out. */
 export interface Bill {
-  /** By pool, type and capacity type. */
+  /** Sorted by NodePool, instance type and capacity type. */
   readonly rows: readonly BillRow[];
   readonly nodes: number;
   /** USD per hour. */
   readonly pricePerHour: number;
-  /** Names of nodes whose price is not known: their type is not offered. */
+  /** Names of nodes whose price is unknown, because their offering is. */
   readonly unpriced: readonly string[];
 }
 
-/** What the nodes of a snapshot cost, at the prices of what its pools can buy. */
+/** The bill of a snapshot, at the prices of the offerings of its NodePools. */
 export function billOf(snapshot: Snapshot): Bill {
   const rows = new Map<string, BillRow>();
   const unpriced: string[] = [];

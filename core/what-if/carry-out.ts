@@ -8,20 +8,21 @@ import { arrive, bind, buy, leave, type Stage } from "./stage.ts";
 import { stageOf } from "./start.ts";
 
 /**
- * The cluster right after a command, in no time: its nodes gone, its replacements up, and the pods where the scheduler puts them. Nothing is bought besides, so
- * a pod that finds no room is left without a node: that is what a command must never come to.
+ * The cluster right after a command, without any delay: candidates removed, replacements initialized, and pods where
+ * the scheduler puts them. Nothing else is launched, so a pod without room stays pending: a correct command never
+ * leaves one.
  */
 export function carryOut(snapshot: Snapshot, command: CommandRecord, provision: (snapshot: Snapshot) => Plan = solve): Snapshot {
   const taken = new Set(snapshot.nodeClaims.map(({ metadata }) => metadata.name));
   const orders = nameReplacements(command, taken).map(({ planned, name, intentId }) => {
     return { planned, name, id: intentId, reason: command.method === "drift" ? ("drifted" as const) : ("underutilized" as const) };
   });
-  // Whatever else is on its way stays there.
+  // Other claims that are launching or being deleted do not change.
   const before: Stage = { ...stageOf(snapshot), coming: new Map(), leaving: new Map() };
-  const { stage: bought } = buy(before, orders);
-  const types = new Map([...bought.coming].map(([name, coming]) => [name, { ...coming, at: snapshot.now }]));
-  const up = arrive({ ...bought, coming: types });
-  const going = command.candidates.map(({ nodeClaim }) => [nodeClaim, snapshot.now] as const);
-  const left = leave({ ...up, leaving: new Map(going) });
+  const { stage: ordered } = buy(before, orders);
+  const coming = new Map([...ordered.coming].map(([name, launch]) => [name, { ...launch, at: snapshot.now }]));
+  const up = arrive({ ...ordered, coming });
+  const leaving = command.candidates.map(({ nodeClaim }) => [nodeClaim, snapshot.now] as const);
+  const left = leave({ ...up, leaving: new Map(leaving) });
   return bind(left, bindings(left.snapshot, provision(left.snapshot))).snapshot;
 }

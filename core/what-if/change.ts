@@ -9,36 +9,37 @@ import type { PodDisruptionBudget } from "../model/workloads.ts";
 import { NODE_CLASS_HASH_KEY, NODE_CLASS_HASH_VERSION, NODE_CLASS_HASH_VERSION_KEY, nodeClassHash } from "../node-class/hash.ts";
 import { NODE_POOL_HASH_VERSION_VALUE, nodePoolHash } from "../node-pool/hash.ts";
 
-/** What is different in thought. Objects take the place of those of their name, or come as new ones. */
+/** A change of definitions. An object replaces the one with its name, or is added. */
 export interface Change {
   readonly nodePools?: readonly NodePool[];
   readonly nodeClasses?: readonly EC2NodeClass[];
   readonly podDisruptionBudgets?: readonly PodDisruptionBudget[];
-  /** Names of NodePools that are deleted; as in the API, their nodes go with them. */
+  /** Names of NodePools to delete; their NodeClaims are deleted with them, as in Kubernetes. */
   readonly deletedPools?: readonly string[];
-  /** What pools can buy then; as before unless given. */
+  /** Instance types by NodePool; unchanged unless set. */
   readonly instanceTypes?: Snapshot["instanceTypes"];
 }
 
-/** A node that is no longer what its pool asks for. */
+/** A node that no longer matches its NodePool or EC2NodeClass. */
 export interface DriftedNode {
   readonly nodeClaim: string;
-  /** Empty where the claim has none. */
+  /** Empty for a NodeClaim without a node. */
   readonly node: string;
   readonly nodePool: string;
   readonly reason: DriftReason;
 }
 
-/** The cluster with the change, before anything was done about it. */
+/** The cluster with the change, before any reaction to it. */
 export interface Changed {
   readonly snapshot: Snapshot;
-  /** Nodes that drift for the change, in the order of their claims; those that had drifted before are left out. */
+  /** Nodes that drift because of the change, by NodeClaim name; nodes that had drifted before are left out. */
   readonly drifted: readonly DriftedNode[];
 }
 
 /**
- * Applies a change in thought, with what the catalog and disruption functions would make of it at once: hashes, and the condition Drifted of claims whose
- * pool or class it touches. Where a claim's hash follows other rules, or it has none, it is taken to be made of its pool as that was.
+ * Applies a change to a snapshot, with what the catalog and disruption functions derive from it at once: the hashes,
+ * and the condition Drifted of claims whose NodePool or EC2NodeClass changes. A claim without a comparable hash is
+ * taken to match the definitions before the change.
  */
 export function applyChange(before: Snapshot, nodeClasses: readonly EC2NodeClass[], change: Change): Changed {
   const deleted = new Set(change.deletedPools);
@@ -50,13 +51,13 @@ export function applyChange(before: Snapshot, nodeClasses: readonly EC2NodeClass
     podDisruptionBudgets: merged(before.podDisruptionBudgets, change.podDisruptionBudgets ?? []),
     instanceTypes: change.instanceTypes ?? before.instanceTypes,
   };
-  const scene = { before, nodeClasses, snapshot, classes, touched: touchedBy(change, pools) };
+  const definitions = { before, nodeClasses, snapshot, classes, touched: touchedBy(change, pools) };
   const drifted: DriftedNode[] = [];
   const nodeClaims = before.nodeClaims.map((claim) => {
     const nodePool = claim.metadata.labels?.[NODE_POOL] ?? "";
     if (deleted.has(nodePool)) return { ...claim, metadata: { deletionTimestamp: rfc3339(before.now), ...claim.metadata } };
-    if (!scene.touched.has(nodePool)) return claim;
-    const reason = driftOf(claim, nodePool, scene);
+    if (!definitions.touched.has(nodePool)) return claim;
+    const reason = driftOf(claim, nodePool, definitions);
     if (reason !== undefined && !isTrue(claim.status?.conditions, "Drifted")) {
       drifted.push({ nodeClaim: claim.metadata.name, node: claim.status?.nodeName ?? "", nodePool, reason });
     }
@@ -70,7 +71,7 @@ interface Named {
   readonly status?: unknown;
 }
 
-/** Objects as they are after a change: of those that are replaced, what the API server and the controllers know of them stays. */
+/** The objects after the change. A replaced object keeps its metadata and status where the change does not set them. */
 function merged<T extends Named>(objects: readonly T[], changes: readonly T[]): readonly T[] {
   const keyOf = ({ metadata }: Named): string => `${metadata.namespace ?? "default"}/${metadata.name}`;
   const byKey = new Map(objects.map((object) => [keyOf(object), object]));
@@ -87,38 +88,42 @@ function merged<T extends Named>(objects: readonly T[], changes: readonly T[]): 
   return [...byKey.values()];
 }
 
-/** A pool that is new is taken to become ready. */
+/** A new NodePool counts as ready. */
 function asUsable(pool: NodePool): NodePool {
   return pool.status === undefined ? { ...pool, status: { conditions: [{ type: "Ready", status: "True" }] } } : pool;
 }
 
-/** Names of pools that are changed themselves, or whose class is. */
+/** Names of NodePools that change, or whose EC2NodeClass or instance types change. */
 function touchedBy({ nodePools = [], nodeClasses = [], instanceTypes }: Change, pools: readonly NodePool[]): ReadonlySet<string> {
   const classes = new Set(nodeClasses.map(({ metadata }) => metadata.name));
   const names = pools.filter(({ spec }) => instanceTypes !== undefined || classes.has(spec.template.spec.nodeClassRef.name));
   return new Set([...nodePools, ...names].map(({ metadata }) => metadata.name));
 }
 
-interface Scene {
+/** Definitions before and after the change. */
+interface Definitions {
   readonly before: Snapshot;
   readonly nodeClasses: readonly EC2NodeClass[];
   readonly snapshot: Snapshot;
   readonly classes: readonly EC2NodeClass[];
 }
 
-/** Drift that only the machine's own facts could tell, and that a change of definitions does not mend. */
-const OF_THE_MACHINE: ReadonlySet<string> = new Set<DriftReason>(["AMIDrift", "SecurityGroupDrift", "SubnetDrift"]);
+/**
+ * Drift that depends on facts of the instance, which a snapshot does not have: a change of definitions does not end it.
+ */
+const INSTANCE_DRIFT: ReadonlySet<string> = new Set<DriftReason>(["AMIDrift", "SecurityGroupDrift", "SubnetDrift"]);
 
-function driftOf(claim: NodeClaim, poolName: string, scene: Scene): DriftReason | undefined {
-  const { snapshot } = scene;
+/** Why the claim has drifted after the change. */
+function driftOf(claim: NodeClaim, poolName: string, definitions: Definitions): DriftReason | undefined {
+  const { snapshot } = definitions;
   const find = <T extends Named>(list: readonly T[], name: string | undefined): T | undefined =>
     list.find(({ metadata }) => metadata.name === name);
   const nodePool = find(snapshot.nodePools, poolName);
   if (nodePool === undefined) return undefined;
-  const oldPool = find(scene.before.nodePools, poolName) ?? nodePool;
+  const oldPool = find(definitions.before.nodePools, poolName) ?? nodePool;
   const className = nodePool.spec.template.spec.nodeClassRef.name;
-  const nodeClass = find(scene.classes, className);
-  const oldClass = find(scene.nodeClasses, className);
+  const nodeClass = find(definitions.classes, className);
+  const oldClass = find(definitions.nodeClasses, className);
   const byPool = comparable(claim, oldPool, nodePool, {
     ...{ hash: NODE_POOL_HASH, version: NODE_POOL_HASH_VERSION, current: NODE_POOL_HASH_VERSION_VALUE },
     ...{ old: nodePoolHash(oldPool), now: nodePoolHash(nodePool) },
@@ -138,12 +143,13 @@ function driftOf(claim: NodeClaim, poolName: string, scene: Scene): DriftReason 
     now: snapshot.now,
   });
   const known = conditionOf(claim.status?.conditions, "Drifted");
-  const kept = known?.status === "True" && OF_THE_MACHINE.has(known.reason ?? "") ? (known.reason as DriftReason) : undefined;
+  const kept = known?.status === "True" && INSTANCE_DRIFT.has(known.reason ?? "") ? (known.reason as DriftReason) : undefined;
   return found ?? kept;
 }
 
+/** The hash of an owner: a NodePool or an EC2NodeClass. */
 interface Hashes {
-  /** Annotations of the hash and of its rules' version, and the version that is in force. */
+  /** Names of the annotations with the hash and the hash version, and the current hash version. */
   readonly hash: string;
   readonly version: string;
   readonly current: string;
@@ -153,8 +159,8 @@ interface Hashes {
 }
 
 /**
- * Claim and owner with hashes that can be compared. An owner that the change leaves alike keeps the hash that the cluster gave it: part of it may not be
- * known here (the cluster's CA bundle).
+ * Claim and owner with comparable hash annotations. An owner that the change does not alter keeps the hash from the
+ * cluster, because a part of it may be unknown here (the cluster's CA bundle).
  */
 function comparable<T extends Named>(claim: NodeClaim, old: T, owner: T, hashes: Hashes): { readonly claim: NodeClaim; readonly owner: T } {
   const given = claim.metadata.annotations ?? {};
@@ -164,7 +170,7 @@ function comparable<T extends Named>(claim: NodeClaim, old: T, owner: T, hashes:
     return { claim, owner: { ...owner, metadata: { ...owner.metadata, annotations } } };
   }
   const own = given[hashes.version] === hashes.current ? given[hashes.hash] : undefined;
-  // What the claim was made of is its owner as that was, unless their hashes say otherwise.
+  // The claim matches its owner before the change, unless their hashes differ.
   const made = own === undefined || own === ours ? hashes.old : own;
   const stamp = (hash: string) => ({ [hashes.hash]: hash, [hashes.version]: hashes.current });
   return {
@@ -173,6 +179,7 @@ function comparable<T extends Named>(claim: NodeClaim, old: T, owner: T, hashes:
   };
 }
 
+/** The claim with its condition Drifted set or removed. */
 function withDrift(claim: NodeClaim, reason: DriftReason | undefined, now: number): NodeClaim {
   const { conditions = [] } = claim.status ?? {};
   const next =

@@ -8,12 +8,13 @@ import { doNotDisruptUntil } from "../pods/do-not-disrupt.ts";
 import { selects } from "../pods/label-selector.ts";
 import { isReschedulable } from "../pods/predicates.ts";
 
-/** For one round of evictions to be over; an assumption: most pods take less, few as much as their grace period of 30 s. */
+/** Time of one round of evictions, ms. An assumption: pods rarely need more than their default grace period of 30 s. */
 export const DRAIN_MS = 30_000;
 
 /**
- * When a machine that starts to go at `snapshot.now` has gone, ms: one round of evictions, or as many as its pods' PodDisruptionBudgets make of it; later
- * where a pod may not be moved yet; Infinity where one never may. A terminationGracePeriod ends every waiting.
+ * When (ms since the epoch) a node whose drain starts at `snapshot.now` is removed: after as many rounds of evictions
+ * as the PodDisruptionBudgets of its pods need, and not before every pod may be evicted; Infinity when a pod never may.
+ * A terminationGracePeriod bounds the drain.
  */
 export function departureOf(claim: NodeClaim, { pods, nodes, podDisruptionBudgets, now }: Snapshot): number {
   const node = nodes.find(({ spec }) => spec.providerID !== undefined && spec.providerID === claim.status?.providerID);
@@ -24,13 +25,14 @@ export function departureOf(claim: NodeClaim, { pods, nodes, podDisruptionBudget
   return grace === undefined ? drained : Math.min(drained, now + grace);
 }
 
+/** Until when (ms) the pod cannot be evicted; `now` when it can, Infinity when it never can. */
 function heldUntil(pod: Pod, budgets: readonly PodDisruptionBudget[], now: number): number {
   const until = doNotDisruptUntil(pod, now);
   if (until !== undefined) return until;
   return isCurrentlyReschedulable(pod, budgets, now) ? now : Number.POSITIVE_INFINITY;
 }
 
-/** How often evictions must wait for the budgets: each lets `disruptionsAllowed` pods go at a time. */
+/** How many rounds of evictions the budgets need: each round evicts `disruptionsAllowed` pods of a budget. */
 function roundsOf(pods: readonly Pod[], budgets: readonly PodDisruptionBudget[]): number {
   const rounds = budgets.map(({ metadata, spec, status }) => {
     const covered = pods.filter(

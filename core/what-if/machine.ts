@@ -11,15 +11,16 @@ import { allocatableOf } from "../offerings/overhead.ts";
 import { requirementsFrom } from "../requirements/requirements.ts";
 import { isEphemeralTaint } from "../scheduling/problem/node-view.ts";
 
-/** One way to buy a claim. */
+/** The offering that a NodeClaim is launched as. */
 export interface Purchase {
   readonly type: InstanceType;
   readonly offering: Offering;
 }
 
 /**
- * What a claim would be launched as: a reservation where its requirements admit one, else what a launch would ask EC2 for first, where that is cheapest;
- * undefined when nothing is to be had. `names` are the types that it may become.
+ * The offering that a claim would be launched as: a capacity reservation where its requirements admit one, otherwise
+ * the cheapest offering of the capacity type that a launch asks EC2 for first. Undefined without an available offering.
+ * @param names of the instance types that the claim may become.
  */
 export function purchaseOf(claim: NodeClaim, names: readonly string[], types: readonly InstanceType[]): Purchase | undefined {
   const requirements = requirementsFrom(claim.spec.requirements);
@@ -38,19 +39,22 @@ function sold(type: InstanceType, offerings: readonly Offering[], capacityType: 
   return offerings.filter((offering) => offering.capacityType === capacityType).map((offering) => ({ type, offering }));
 }
 
-/** Of the same price, the name of type and zone decides. */
+/** Of equal prices, the name of type and zone decides. */
 function cheapestOf(purchases: readonly Purchase[]): Purchase | undefined {
   const key = ({ type, offering }: Purchase): string => `${type.name} ${offering.zone}`;
   return purchases.toSorted((a, b) => a.offering.price - b.offering.price || (key(a) < key(b) ? -1 : 1))[0];
 }
 
-/** A claim and its node. */
+/** A NodeClaim and its node. */
 export interface Pair {
   readonly claim: NodeClaim;
   readonly node: Node;
 }
 
-/** The claim with the machine that was bought for it, as both look once the node takes pods. The node is called as the claim is. `now` in ms. */
+/**
+ * The claim with its new instance, and the node, both as they are once the node is initialized. The node has the
+ * claim's name.
+ */
 export function newMachine(claim: NodeClaim, { type, offering }: Purchase, now: number): Pair {
   const { name } = claim.metadata;
   const providerID = `aws:///${offering.zone}/${name}`;
@@ -76,7 +80,10 @@ export function newMachine(claim: NodeClaim, { type, offering }: Purchase, now: 
   );
 }
 
-/** Both once the node takes pods: what kept them away while it started is gone. `now` in ms. */
+/**
+ * Claim and node once the node is initialized: startup taints and ephemeral taints removed, conditions set. `now` in
+ * ms.
+ */
 export function upAndRunning(claim: NodeClaim, node: Node, now: number): Pair {
   const startup = claim.spec.startupTaints ?? [];
   const taints = (node.spec.taints ?? []).filter(
@@ -97,7 +104,7 @@ export function upAndRunning(claim: NodeClaim, node: Node, now: number): Pair {
   };
 }
 
-/** Labels that requirements with one value come to. */
+/** Labels of the requirements that allow exactly one value. */
 function pinned(requirements: readonly NodeSelectorRequirementWithMinValues[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     requirements.flatMap(({ key, operator, values }) => (operator === "In" && values?.length === 1 ? [[key, values[0] ?? ""]] : [])),

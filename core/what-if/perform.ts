@@ -6,7 +6,10 @@ import type { Node } from "../model/node.ts";
 import type { ClaimReason } from "../model/node-claim-record.ts";
 import { buy, remove, type Stage } from "./stage.ts";
 
-/** What a command asks of the shell, done to the stage. Events, logs and metrics have nobody to hear them. */
+/**
+ * Performs an action of a command on the stage, as the shell would on the cluster. Events, log lines and metrics are
+ * dropped.
+ */
 export function perform(stage: Stage, action: CommandAction): Stage {
   switch (action.type) {
     case "Taint":

@@ -11,16 +11,20 @@ import { replicaChanges } from "../static-capacity/plan.ts";
 import { chooseSurplus } from "../static-capacity/surplus.ts";
 import { bind, buy, type Order, remove, type Stage } from "./stage.ts";
 
+/** The stage after one run of provisioning. */
 export interface Placed {
   readonly stage: Stage;
-  /** NodeClaims that were bought. */
+  /** Names of the NodeClaims that were created. */
   readonly claims: readonly string[];
-  /** How many pods they are for. */
+  /** How many pods they were created for. */
   readonly pods: number;
   readonly podErrors: Plan["podErrors"];
 }
 
-/** Pods that wait are bound to nodes that are up, or get machines; static pools get theirs, or lose what is too much. */
+/**
+ * One run of provisioning: pending pods are bound to initialized nodes or get new NodeClaims. With
+ * `staticCapacity`, static NodePools are scaled to their `replicas` first.
+ */
 export function place(from: Stage, provision: (snapshot: Snapshot) => Plan, staticCapacity: boolean): Placed {
   const stage = staticCapacity ? withReplicas(from) : { stage: from, names: [] };
   const seen = seenBy(stage.stage);
@@ -30,31 +34,34 @@ export function place(from: Stage, provision: (snapshot: Snapshot) => Plan, stat
   const orders = plan.newNodeClaims.map((planned, i): Order => {
     return { planned, id: `${seen.now}/${seen.nodeClaims.length}/${i}`, reason: "provisioned" };
   });
-  const bought = buy(bind(stage.stage, bindings(seen, plan)), orders);
+  const ordered = buy(bind(stage.stage, bindings(seen, plan)), orders);
   return {
-    stage: bought.stage,
-    claims: [...stage.names, ...bought.names],
+    stage: ordered.stage,
+    claims: [...stage.names, ...ordered.names],
     pods: plan.newNodeClaims.reduce((sum, claim) => sum + claim.pods.length, 0),
     podErrors: plan.podErrors,
   };
 }
 
-/** Which of the pods that wait the plan puts on nodes that are up: "namespace/name" to node name. */
+/** The pending pods that the plan puts on initialized nodes: "namespace/name" to node name. */
 export function bindings(snapshot: Snapshot, plan: Plan): ReadonlyMap<string, string> {
-  const waiting = new Set(snapshot.pods.filter(isPending).map(podKey));
+  const pending = new Set(snapshot.pods.filter(isPending).map(podKey));
   const up = new Set(nodeViews(snapshot).flatMap(({ name, initialized }) => (initialized ? [name] : [])));
   return new Map(
     plan.existingNodes.flatMap(({ name, pods }) =>
-      up.has(name) ? pods.filter((pod) => waiting.has(pod)).map((pod) => [pod, name] as const) : [],
+      up.has(name) ? pods.filter((pod) => pending.has(pod)).map((pod) => [pod, name] as const) : [],
     ),
   );
 }
 
-/** The cluster as a decision reads it: what commands are about to remove is planned around, and the room that they count on is kept. */
+/**
+ * The cluster as a decision reads it: nodes that commands remove are marked, and the room for their pods is nominated.
+ */
 export function seenBy({ snapshot, commands }: Stage): Snapshot {
   return withCommandRoom(viewCluster({ snapshot, records: [], commands, now: snapshot.now }).snapshot, commands);
 }
 
+/** Scales static NodePools to their `replicas`; `names` are the new NodeClaims. */
 function withReplicas(from: Stage): { readonly stage: Stage; readonly names: readonly string[] } {
   let stage = from;
   const names: string[] = [];
@@ -67,9 +74,9 @@ function withReplicas(from: Stage): { readonly stage: Stage; readonly names: rea
       const orders = Array.from({ length: add }, (_, i): Order => {
         return { planned: planned.ok, id: `${snapshot.now}/${name}/${i}`, reason: "provisioned" };
       });
-      const bought = buy(stage, orders);
-      stage = bought.stage;
-      names.push(...bought.names);
+      const ordered = buy(stage, orders);
+      stage = ordered.stage;
+      names.push(...ordered.names);
     }
     const view = viewCluster({ snapshot, records: [], commands, now: snapshot.now });
     for (const claim of chooseSurplus(view, countReplicas(facts).get(name)?.active ?? [], surplus)) stage = remove(stage, claim);

@@ -14,53 +14,60 @@ import { type Intents, stageOf } from "./start.ts";
 
 const WEEK_MS = 7 * 24 * 3_600_000;
 
+/** How a cluster is rehearsed: simulated in virtual time. */
 export interface RehearsalOptions extends Intents {
   readonly settings: DisruptionSettings;
-  /** How disruption tries a removal; the product's scheduler unless given. */
+  /** How disruption simulates a removal; the product's scheduler unless set. */
   readonly simulate?: Simulate;
-  /** How pending pods are planned; the product's scheduler unless given. */
+  /** How pending pods are planned; the product's scheduler unless set. */
   readonly provision?: (snapshot: Snapshot) => Plan;
-  /** How far ahead to look, ms of rehearsed time: a budget that opens later is not waited for. A week unless given. */
+  /**
+   * How far to simulate, ms of virtual time: a budget that becomes active later is not waited for. A week unless set.
+   */
   readonly lookAheadMs?: number;
-  /** A net under a search that never settles: no more decisions than this. */
+  /** Decisions at most, for a cluster that never settles. 100 + 4 per node unless set. */
   readonly mostDecisions?: number;
-  /** Told of each decision: how many there were, and when it was made (ms of rehearsed time). */
+  /** Called at each decision with the number of decisions so far and its time (ms since the epoch, virtual time). */
   readonly onDecision?: (count: number, at: number) => void;
 }
 
-/** Something that was done. */
+/** One step of a course: a command that was started, or NodeClaims that were created. */
 export type Step =
   | { readonly kind: "disruption"; readonly at: number; readonly command: CommandRecord }
-  /** Machines for pods that waited, or for a static pool. */
+  /** NodeClaims for pending pods or for static NodePools. */
   | { readonly kind: "purchase"; readonly at: number; readonly claims: readonly string[]; readonly pods: number };
 
-/** What became of a cluster. */
+/** The course of a rehearsal, from the start to its end. */
 export interface Course {
   readonly steps: readonly Step[];
   /** The cluster at the end. */
   readonly end: Snapshot;
-  /** "waiting": something may still be done, beyond that. "unsettled": stopped at `mostDecisions`. */
+  /**
+   * "settled": nothing is left to do. "waiting": something is due after
+   * `lookAheadMs`. "unsettled": stopped at `mostDecisions`.
+   */
   readonly outcome: "settled" | "waiting" | "unsettled";
-  /** When the last machine came or went, ms; the start when nothing was done. */
+  /** When the last node was initialized or removed, ms since the epoch; the start when nothing was done. */
   readonly settledAt: number;
-  /** Pods that had to leave their node, each time counted. */
+  /** How many times a pod had to leave its node. */
   readonly podsMoved: number;
-  /** How often disruption was asked. */
+  /** Passes of disruption. */
   readonly passes: number;
-  /** Decisions that did not hold when they were looked at again. */
+  /** Commands that failed, mostly in their validation. */
   readonly abandoned: number;
-  /** Why each node that is left stays. */
+  /** The last pass, which says why each remaining node is not disrupted. */
   readonly last: DisruptionPlan;
-  /** "namespace/name" to why the pod is left without a place. */
+  /** Pods that stay pending: "namespace/name" to the reason. */
   readonly podErrors: Readonly<Record<string, string>>;
-  /** NodeClaims that are told to go and that pods hold for ever. */
+  /** Names of NodeClaims whose drain never ends, because pods cannot be evicted. */
   readonly stuck: readonly string[];
 }
 
 /**
- * Carries a cluster on until nothing is left to do, as the product would: pods that wait get machines, one pass of disruption after another decides, and
- * its commands run side by side as far as budgets allow. Time is counted, nothing is waited for: a machine is up UP_MS after it was decided on, a drain takes
- * DRAIN_MS or what PodDisruptionBudgets make of it. Pods neither come nor go, nothing expires, no capacity is short. The same input gives the same course.
+ * Simulates a cluster in virtual time until nothing is left to do: pending pods get nodes, passes of disruption decide,
+ * and commands run concurrently as far as budgets allow. A node is initialized UP_MS after the decision, and a drain
+ * takes rounds of DRAIN_MS (drain-time.ts). No pods are created or deleted by users, nothing expires, and no capacity
+ * is missing. Equal input gives an equal course.
  */
 export function rehearse(start: Snapshot, options: RehearsalOptions): Course {
   const provision = options.provision ?? solve;
@@ -76,23 +83,23 @@ export function rehearse(start: Snapshot, options: RehearsalOptions): Course {
     const before = stage;
     stage = leave(arrive(stage));
     if (stage !== before) settledAt = now;
-    if (placed === undefined || !isAlike(stage, placed)) {
-      const bought = place(stage, provision, options.settings.staticCapacity ?? false);
-      if (bought.claims.length > 0) steps.push({ kind: "purchase", at: now, claims: bought.claims, pods: bought.pods });
-      podErrors = bought.podErrors;
-      stage = bought.stage;
+    if (placed === undefined || !isUnchanged(stage, placed)) {
+      const result = place(stage, provision, options.settings.staticCapacity ?? false);
+      if (result.claims.length > 0) steps.push({ kind: "purchase", at: now, claims: result.claims, pods: result.pods });
+      podErrors = result.podErrors;
+      stage = result.stage;
       placed = stage;
     }
-    const carried = carryOn(stage, options);
-    for (const command of carried.started) steps.push({ kind: "disruption", at: now, command });
-    abandoned += carried.abandoned;
-    stage = carried.stage;
+    const advanced = advanceCommands(stage, options);
+    for (const command of advanced.started) steps.push({ kind: "disruption", at: now, command });
+    abandoned += advanced.abandoned;
+    stage = advanced.stage;
 
     const plan = decide(stage, `what-if-${passes++}`, options);
     if (plan.command && decisions++ < mostDecisions) {
       stage = { ...stage, commands: [...stage.commands, plan.command] };
       options.onDecision?.(decisions, now);
-      // What drifted need not be looked at again.
+      // A Drift command is due at once: execute it before time advances.
       if (plan.command.dueAt <= now) continue;
     }
     const next = plan.command && decisions > mostDecisions ? undefined : nextTime(stage, plan);
@@ -106,11 +113,12 @@ export function rehearse(start: Snapshot, options: RehearsalOptions): Course {
   }
 }
 
-/** Whether nothing has changed but the time: then pods that found no place find none again. */
-function isAlike({ snapshot: a, commands }: Stage, { snapshot: b, commands: before }: Stage): boolean {
+/** Whether nothing but the time has changed: then pods that did not schedule do not schedule now. */
+function isUnchanged({ snapshot: a, commands }: Stage, { snapshot: b, commands: before }: Stage): boolean {
   return a.pods === b.pods && a.nodes === b.nodes && a.nodeClaims === b.nodeClaims && commands === before;
 }
 
+/** One pass of disruption. */
 function decide(stage: Stage, id: string, options: RehearsalOptions): DisruptionPlan {
   const { settings, simulate = simulateWithSolve } = options;
   const { commands, nominatedUntil } = stage;
@@ -118,15 +126,15 @@ function decide(stage: Stage, id: string, options: RehearsalOptions): Disruption
   return planDisruption({ snapshot, records: [], commands, settings, now: snapshot.now, simulate, newId: () => id, nominatedUntil });
 }
 
-interface Carried {
+interface Advanced {
   readonly stage: Stage;
-  /** Commands that have begun to be carried out. */
+  /** Commands whose validation succeeded. */
   readonly started: readonly CommandRecord[];
   readonly abandoned: number;
 }
 
-/** Takes each command as far as it comes at this time. */
-function carryOn(from: Stage, { settings, simulate = simulateWithSolve }: RehearsalOptions): Carried {
+/** Executes each command as far as it gets at this time. */
+function advanceCommands(from: Stage, { settings, simulate = simulateWithSolve }: RehearsalOptions): Advanced {
   const started: CommandRecord[] = [];
   let abandoned = 0;
   let stage = from;
@@ -148,13 +156,13 @@ function carryOn(from: Stage, { settings, simulate = simulateWithSolve }: Rehear
   return { stage, started, abandoned };
 }
 
-/** Whether a look at the command could not find anything new. */
+/** Whether a step of the command could change nothing at this time. */
 function isWaiting({ phase, dueAt, replacementClaims }: CommandRecord, { snapshot, coming }: Stage): boolean {
   if (phase === "Validating") return dueAt > snapshot.now;
   return phase === "Replacing" && replacementClaims.some((name) => coming.has(name));
 }
 
-/** The next time (ms) at which there is something to do or to look at; undefined when there is none. */
+/** The next time (ms since the epoch) at which anything is due; undefined when nothing is. */
 function nextTime({ snapshot, coming, leaving, commands }: Stage, { nextDueAt }: DisruptionPlan): number | undefined {
   const times = [
     ...[...coming.values()].map((machine) => machine.at),

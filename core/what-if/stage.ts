@@ -14,40 +14,55 @@ import { intentFor } from "../provisioning/intent.ts";
 import { departureOf } from "./drain-time.ts";
 import { newMachine, purchaseOf, upAndRunning } from "./machine.ts";
 
-/** From the decision for a machine until its node takes pods; an assumption, as good machines of EC2 need it. */
+/** From the decision for a node until it is initialized, ms. An assumption for a typical EC2 instance. */
 export const UP_MS = 60_000;
 
-/** A node that has just come up waits so long for the pods that it was made for (scheduling.md §12). */
+/**
+ * How long a new node stays nominated for the pods that it was launched for, ms; functions/disruption/disrupt.ts does
+ * the same.
+ */
 const NOMINATION_MS = 20_000;
 
-/** A machine on its way. */
+/** A NodeClaim that is launching. */
 export interface Coming {
-  /** When its node takes pods, ms. */
+  /** When its node is initialized, ms since the epoch. */
   readonly at: number;
-  /** Names of the types that it may become. */
+  /** Names of the instance types that it may become. */
   readonly types: readonly string[];
 }
 
-/** A cluster in rehearsal: as it stands at `snapshot.now`, and what has been set going. Nobody changes it; each function here gives the next one. */
+/**
+ * A simulated cluster: its state at `snapshot.now`, and the launches, drains and commands under way. `stageOf`
+ * (start.ts) makes the first one from a snapshot. A stage is immutable; each function here returns the next one.
+ *
+ *     const { stage, names } = buy(stageOf(snapshot), [{ planned, id: "1", reason: "provisioned" }]);
+ *     arrive(at(stage, snapshot.now + UP_MS)).snapshot.nodes; // with the new node
+ */
 export interface Stage {
   readonly snapshot: Snapshot;
+  /** Commands under way. */
   readonly commands: readonly CommandRecord[];
-  /** By NodeClaim. */
+  /** Launches under way, by NodeClaim name. */
   readonly coming: ReadonlyMap<string, Coming>;
-  /** NodeClaim to when it has left, ms; Infinity when pods hold it for ever. */
+  /**
+   * Drains under way: NodeClaim name to when its node is removed, ms since the epoch; Infinity when the drain never
+   * ends.
+   */
   readonly leaving: ReadonlyMap<string, number>;
-  /** Node to the time (ms) until which pods are expected there. */
+  /** Node name to the time (ms since the epoch) until which pods are expected there. */
   readonly nominatedUntil: ReadonlyMap<string, number>;
-  /** How many pods have had to leave their node. */
+  /** How many times a pod had to leave its node so far. */
   readonly podsMoved: number;
 }
 
-/** The stage at a later time (ms). */
+/** The stage at a later time (ms since the epoch). */
 export function at(stage: Stage, now: number): Stage {
   return { ...stage, snapshot: { ...stage.snapshot, now } };
 }
 
-/** Machines that are up by now take pods; what can no longer be bought is dropped, and its pods are planned anew. */
+/**
+ * Initializes the nodes that are due. A claim without an available offering is removed, and its pods are planned again.
+ */
 export function arrive(stage: Stage): Stage {
   const { snapshot } = stage;
   const due = [...stage.coming].filter(([, coming]) => coming.at <= snapshot.now);
@@ -80,40 +95,41 @@ export function arrive(stage: Stage): Stage {
   };
 }
 
+/** Claim and node once initialized; undefined without an available offering. */
 function broughtUp(claim: NodeClaim, node: Node | undefined, types: readonly string[], { instanceTypes, now }: Snapshot) {
   if (node !== undefined) return upAndRunning(claim, node, now);
   const purchase = purchaseOf(claim, types, instanceTypes.get(claim.metadata.labels?.[NODE_POOL] ?? "") ?? []);
   return purchase && newMachine(claim, purchase, now);
 }
 
-/** Machines that have been drained by now are gone; their pods wait for a place. */
+/** Removes the nodes whose drain has ended; their reschedulable pods become pending. */
 export function leave(stage: Stage): Stage {
   const { snapshot } = stage;
-  const gone = new Set([...stage.leaving].flatMap(([name, when]) => (when <= snapshot.now ? [name] : [])));
-  if (gone.size === 0) return stage;
+  const removed = new Set([...stage.leaving].flatMap(([name, when]) => (when <= snapshot.now ? [name] : [])));
+  if (removed.size === 0) return stage;
   const providers = new Set(
-    snapshot.nodeClaims.flatMap(({ metadata, status }) => (gone.has(metadata.name) && status?.providerID ? [status.providerID] : [])),
+    snapshot.nodeClaims.flatMap(({ metadata, status }) => (removed.has(metadata.name) && status?.providerID ? [status.providerID] : [])),
   );
-  const isGone = (node: Node): boolean => providers.has(node.spec.providerID ?? "");
-  const nodes = new Set(snapshot.nodes.filter(isGone).map(({ metadata }) => metadata.name));
+  const isRemoved = (node: Node): boolean => providers.has(node.spec.providerID ?? "");
+  const nodes = new Set(snapshot.nodes.filter(isRemoved).map(({ metadata }) => metadata.name));
   const isThere = ({ spec }: Pod): boolean => nodes.has(spec.nodeName ?? "");
   const moving = snapshot.pods.filter((pod) => isThere(pod) && isReschedulable(pod)).map(evicted);
   return {
     ...stage,
-    leaving: new Map([...stage.leaving].filter(([name]) => !gone.has(name))),
-    coming: new Map([...stage.coming].filter(([name]) => !gone.has(name))),
+    leaving: new Map([...stage.leaving].filter(([name]) => !removed.has(name))),
+    coming: new Map([...stage.coming].filter(([name]) => !removed.has(name))),
     podsMoved: stage.podsMoved + moving.length,
     snapshot: {
       ...snapshot,
-      nodes: snapshot.nodes.filter((node) => !isGone(node)),
-      nodeClaims: snapshot.nodeClaims.filter(({ metadata }) => !gone.has(metadata.name)),
+      nodes: snapshot.nodes.filter((node) => !isRemoved(node)),
+      nodeClaims: snapshot.nodeClaims.filter(({ metadata }) => !removed.has(metadata.name)),
       pods: [...snapshot.pods.filter((pod) => !isThere(pod)), ...moving],
-      nominated: new Map([...snapshot.nominated].filter(([, claim]) => !gone.has(claim))),
+      nominated: new Map([...snapshot.nominated].filter(([, claim]) => !removed.has(claim))),
     },
   };
 }
 
-/** The pod that its owner makes in place of one that had to go: it waits. */
+/** The pending pod that the owner creates for an evicted one. */
 function evicted(pod: Pod): Pod {
   const { nodeName: _, ...spec } = pod.spec;
   const { deletionTimestamp: __, ...metadata } = pod.metadata;
@@ -121,7 +137,7 @@ function evicted(pod: Pod): Pod {
   return { ...pod, metadata, spec, status: { phase: "Pending", conditions: [waiting] } };
 }
 
-/** Pods bound to nodes that are up: "namespace/name" to node name. Nodes that get pods have had a pod event. */
+/** Binds pods to initialized nodes, by "namespace/name" to node name; these nodes have a pod event now. */
 export function bind(stage: Stage, nodeOf: ReadonlyMap<string, string>): Stage {
   if (nodeOf.size === 0) return stage;
   const { snapshot } = stage;
@@ -139,7 +155,7 @@ export function bind(stage: Stage, nodeOf: ReadonlyMap<string, string>): Stage {
   return { ...stage, snapshot: { ...snapshot, pods, nodeClaims } };
 }
 
-/** A claim to be bought, under its name. */
+/** A NodeClaim to create; its name follows from `id` unless set. */
 export interface Order {
   readonly planned: PlannedNodeClaim;
   readonly id: string;
@@ -147,7 +163,10 @@ export interface Order {
   readonly reason: ClaimReason;
 }
 
-/** Claims set on their way; the pods that they are made for are not planned again until they are up. */
+/**
+ * Creates NodeClaims; the pods that they are for are nominated to them and not planned again until the nodes are
+ * initialized.
+ */
 export function buy(stage: Stage, orders: readonly Order[]): { readonly stage: Stage; readonly names: readonly string[] } {
   const { snapshot } = stage;
   const pools = new Map(snapshot.nodePools.map((pool) => [pool.metadata.name, pool]));
@@ -167,20 +186,23 @@ export function buy(stage: Stage, orders: readonly Order[]): { readonly stage: S
   };
 }
 
-/** A claim told to go, as a person's or a command's deletion does. */
+/** Deletes a NodeClaim, as a user or a command does: its drain begins. */
 export function remove(stage: Stage, name: string): Stage {
   const { snapshot } = stage;
   const claim = snapshot.nodeClaims.find(({ metadata }) => metadata.name === name);
   if (claim === undefined || stage.leaving.has(name)) return stage;
-  const going = { ...claim, metadata: { ...claim.metadata, deletionTimestamp: rfc3339(snapshot.now) } };
+  const deleted = { ...claim, metadata: { ...claim.metadata, deletionTimestamp: rfc3339(snapshot.now) } };
   return {
     ...stage,
     leaving: new Map([...stage.leaving, [name, departureOf(claim, snapshot)]]),
-    snapshot: { ...snapshot, nodeClaims: snapshot.nodeClaims.map((one) => (one === claim ? going : one)) },
+    snapshot: { ...snapshot, nodeClaims: snapshot.nodeClaims.map((one) => (one === claim ? deleted : one)) },
   };
 }
 
-/** Types that a claim which is on its way may become: those that it names, or the one that it has. */
+/**
+ * Names of the instance types that a claim may become: its own label where it has one, otherwise those of its
+ * requirements.
+ */
 export function typesOfClaim(claim: NodeClaim): readonly string[] {
   const own = claim.metadata.labels?.[INSTANCE_TYPE];
   if (own !== undefined) return [own];

@@ -9,20 +9,21 @@ import type { Snapshot } from "../model/snapshot.ts";
 import { departureOf } from "./drain-time.ts";
 import { type Coming, type Stage, typesOfClaim, UP_MS } from "./stage.ts";
 
-/** What is known of a cluster besides its objects; nothing of it in a snapshot file. */
+/** What the table knows of a cluster in addition to its objects; a snapshot file has neither. */
 export interface Intents {
   readonly records?: readonly NodeClaimRecord[];
   readonly commands?: readonly CommandRecord[];
 }
 
 /**
- * A cluster made ready for rehearsal. What its records know is put into its objects, which alone are carried on: when pods last came or went, and what is
- * going. Commands under way are taken as they stand: what they were about to remove goes, what they had only thought of is thought of anew.
+ * The first stage of a snapshot. The facts of its records (last pod event, terminating) are put into the claims,
+ * because only the objects are simulated further. Of commands under way, nodes that are being replaced or deleted are
+ * deleted; a command that is being validated or rolled back is dropped, and disruption decides again.
  */
 export function stageOf(snapshot: Snapshot, { records = [], commands = [] }: Intents = {}): Stage {
   const byName = new Map(records.map((record) => [record.name, record]));
   const pools = new Map(snapshot.nodePools.map((pool) => [pool.metadata.name, pool]));
-  const going = new Set([
+  const deleting = new Set([
     ...snapshot.disrupting,
     ...records.flatMap(({ name, terminating }) => (terminating ? [name] : [])),
     ...commands.flatMap(({ phase, candidates }) =>
@@ -31,7 +32,7 @@ export function stageOf(snapshot: Snapshot, { records = [], commands = [] }: Int
   ]);
   const nodeClaims = snapshot.nodeClaims.map((claim) => {
     const dated = withPodEventTime(claim, pools.get(claim.metadata.labels?.[NODE_POOL] ?? ""), byName.get(claim.metadata.name));
-    return going.has(claim.metadata.name) ? deleted(dated, snapshot.now) : dated;
+    return deleting.has(claim.metadata.name) ? deleted(dated, snapshot.now) : dated;
   });
   const plain = { ...snapshot, nodeClaims, disrupting: new Set<string>() };
   const { now } = snapshot;
@@ -57,8 +58,9 @@ function deleted(claim: NodeClaim, now: number): NodeClaim {
 }
 
 /**
- * The claim with the time of its last pod event in place of its condition Consolidatable: the condition holds for the pool as it is, the time for whatever
- * consolidateAfter it may get. Where only the condition is known, the time follows from it: it turned True consolidateAfter past the last event.
+ * The claim with the time of its last pod event instead of its condition Consolidatable, because the condition depends
+ * on the pool's consolidateAfter, which may change. Where only the condition is known, the time is derived: the
+ * condition turned True consolidateAfter past the last pod event.
  */
 function withPodEventTime(claim: NodeClaim, pool: NodePool | undefined, record: NodeClaimRecord | undefined): NodeClaim {
   const { conditions = [], lastPodEventTime, ...status } = claim.status ?? {};

@@ -1,3 +1,7 @@
+// What-if answers "what would this change do to my nodes and my bill". In come a snapshot and a change of definitions;
+// out come the bill and the course of disruption with and without the change. The cluster is only simulated: this room
+// knows no clients and no clock, and every decision is made by the same core functions that the Lambda functions call.
+
 import { NODE_POOL } from "../model/labels.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
 import type { Plan } from "../model/plan.ts";
@@ -8,30 +12,37 @@ import { type Bill, billOf } from "./bill.ts";
 import { applyChange, type Change, type Changed, type DriftedNode } from "./change.ts";
 import { type Course, type RehearsalOptions, rehearse } from "./rehearse.ts";
 
-/** What a cluster comes to when it is left to itself. */
+/** The simulated end state of a cluster, and its bill. */
 export interface Outcome {
   readonly course: Course;
   readonly bill: Bill;
 }
 
-/** What a change does. */
+/** The same for the cluster with the change. */
 export interface ChangedOutcome extends Outcome {
-  /** Nodes that the change makes drift. */
+  /** Nodes that drift because of the change. */
   readonly drifted: readonly DriftedNode[];
-  /** "namespace/name" to why the pod, which runs on a node that the change touches or deletes, would find no place elsewhere. */
+  /**
+   * Pods on nodes that drift or whose NodePool is deleted: "namespace/name" to why the pod would not schedule
+   * elsewhere.
+   */
   readonly stranded: Plan["podErrors"];
 }
 
+/** What the CLI command what-if prints. */
 export interface WhatIf {
+  /** The bill of the cluster as it is now. */
   readonly today: Bill;
   readonly unchanged: Outcome;
-  /** Absent when nothing is changed. */
+  /** Undefined without a change. */
   readonly changed?: ChangedOutcome;
 }
 
 /**
- * Answers "what would this change do to my nodes and my bill": the cluster today, what it comes to as it is, and what it comes to with the change. The two are
- * compared with each other, since what is saved anyway is not the change's doing.
+ * Simulates the cluster without and with the change, each until nothing is left to do. The two results are to be
+ * compared with each other and not with today's bill, because consolidation may save money without the change too.
+ *
+ *     whatIf(snapshot, nodeClasses, { nodePools: [changed] }, { settings }).changed?.bill.pricePerHour;
  */
 export function whatIf(
   before: Snapshot,
@@ -52,7 +63,7 @@ function outcomeOf(start: Snapshot, options: RehearsalOptions): Outcome {
   return { course, bill: billOf(course.end) };
 }
 
-/** Asks the scheduler where the pods of all nodes that must go would run, all at once. */
+/** Schedules the pods of all nodes that the change removes, together; returns those that do not schedule. */
 function strandedPods(
   { snapshot, drifted }: Changed,
   deletedPools: readonly string[],
@@ -60,14 +71,17 @@ function strandedPods(
 ): Plan["podErrors"] {
   const deleted = new Set(deletedPools);
   const ofDeleted = snapshot.nodeClaims.filter(({ metadata }) => deleted.has(metadata.labels?.[NODE_POOL] ?? ""));
-  const going = new Set([...drifted.map(({ nodeClaim }) => nodeClaim), ...ofDeleted.map(({ metadata }) => metadata.name)]);
-  if (going.size === 0) return {};
-  const { podErrors } = provision({ ...snapshot, disrupting: new Set([...snapshot.disrupting, ...going]) });
+  const removed = new Set([...drifted.map(({ nodeClaim }) => nodeClaim), ...ofDeleted.map(({ metadata }) => metadata.name)]);
+  if (removed.size === 0) return {};
+  const { podErrors } = provision({ ...snapshot, disrupting: new Set([...snapshot.disrupting, ...removed]) });
   const running = new Set(snapshot.pods.filter(({ spec }) => spec.nodeName).map(podKey));
   return Object.fromEntries(Object.entries(podErrors).filter(([pod]) => running.has(pod)));
 }
 
-/** What the cluster would cost if all nodes of its pools were planned anew for the pods that there are: the least that rules of disruption could lead to. */
+/**
+ * Nodes and USD per hour of the cluster when all nodes of its NodePools are planned again for the existing pods: a
+ * bound for what disruption could reach.
+ */
 export function fromScratch(
   snapshot: Snapshot,
   provision: (snapshot: Snapshot) => Plan = solve,

@@ -55,11 +55,11 @@ async function bound(problem: SchedulingProblem, zonesFor: (podData: PodData) =>
     const set = zone === undefined ? podData.set : problem.sets.join(podData.set, problem.sets.oneOf(ZONE, [zone]));
     if (set === undefined || pods === 0) return;
     const sets = problem.templates.map((template) => problem.sets.join(template.set, set));
-    const home = problem.templates.find(({ index }) => sets[index] !== undefined);
-    if (home === undefined) return;
+    const firstPool = problem.templates.find(({ index }) => sets[index] !== undefined);
+    if (firstPool === undefined) return;
     const needs = rareResources(problem.axis, podData.vector);
     const text = `${set.id} ${needs.join()}`;
-    const kind = kindIds.get(text) ?? kinds.push({ sets, home, needs, custom: "" }) - 1;
+    const kind = kindIds.get(text) ?? kinds.push({ sets, firstPool, needs, custom: "" }) - 1;
     kindIds.set(text, kind);
     const key = `${kind}/${podData.vector.join()}`;
     const known = stocks.get(key);

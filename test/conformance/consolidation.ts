@@ -40,7 +40,7 @@ function runMethod(method: Method, snapshot: Snapshot): PlannedCommand | undefin
   const budgets = poolBudgets(view, reasonOf(method));
   const decide: Readonly<Record<Method, () => Decision>> = {
     emptiness: () => emptiness(candidates, budgets, snapshot.now),
-    drift: () => drift(view, candidates, budgets, simulateWithSolve),
+    drift: () => drift(context, candidates, budgets),
     multi: () => multiNode(context, candidates, budgets),
     single: () => singleNode(context, candidates, budgets),
   };

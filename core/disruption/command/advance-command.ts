@@ -53,8 +53,8 @@ interface StepContext extends CommandInput {
 
 /**
  * The next step of a command. Each step is derived from the current cluster state and contains only what is missing
- * there, so a step that is repeated, late or interrupted anywhere ends in the same state (docs/stateless-controller.md,
- * "Writes before effects").
+ * there, so a step that is repeated, late or interrupted anywhere ends in the same state
+ * (docs/stateless-controller.md, "Writes before effects").
  *
  *     Validating -> Replacing -> Deleting -> done; or RollingBack -> done
  */
@@ -118,8 +118,8 @@ function abandon(context: StepContext, why: "churn" | "budget" | "scheduling"): 
 
 /**
  * Marks the nodes and writes the replacement claims. Only with the claims written do the nodes count as disrupting,
- * because provisioning would otherwise launch nodes for the same pods (docs/stateless-controller.md, "Writes before
- * effects").
+ * because provisioning would otherwise launch nodes for the same pods
+ * (docs/stateless-controller.md, "Writes before effects").
  */
 function execute(context: StepContext, { candidates }: Extract<Validation, { holds: true }>): CommandStep {
   const { command, view, now } = context;

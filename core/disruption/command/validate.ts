@@ -5,7 +5,7 @@ import { type Candidate, findCandidates } from "../cluster/candidate.ts";
 import type { Simulate } from "../cluster/simulation.ts";
 import type { ClusterView } from "../cluster/view.ts";
 import { isConsolidationCandidate } from "../consolidation/consolidation.ts";
-import { tryRemoval } from "../consolidation/simulate.ts";
+import { type Trial, tryRemoval } from "../consolidation/simulate.ts";
 import { isDriftCandidate } from "../methods/drift.ts";
 import { isEmptinessCandidate } from "../methods/emptiness.ts";
 
@@ -21,15 +21,8 @@ function filterOf(method: CommandRecord["method"], now: number): (candidate: Can
   return (candidate) => isConsolidationCandidate(candidate, now);
 }
 
-/** Whether a new simulation needs as many new nodes as planned, and plans every type of the command again. */
-function stillSchedules(
-  command: CommandRecord,
-  candidates: readonly Candidate[],
-  view: ClusterView,
-  simulate: Simulate,
-  effort: Effort,
-): boolean {
-  const trial = tryRemoval(view, candidates, simulate, { effort });
+/** Whether the simulation needs as many new nodes as the command, and plans every instance type of the command again. */
+function isAsPlanned(command: CommandRecord, trial: Trial): boolean {
   if (trial.unplaced.length > 0 || trial.newNodeClaims.length !== command.replacements.length) return false;
   return command.replacements.every((planned, i) => {
     const again = new Set(trial.newNodeClaims[i]?.instanceTypes);
@@ -53,7 +46,7 @@ export function validate(command: CommandRecord, view: ClusterView, simulate: Si
   if (allowed.length === 0 || (!partial && allowed.length < remaining.length)) return { holds: false, why: "budget" };
   const simulated = command.method === "multi" || command.method === "single";
   // The command does not store which effort found it: try the quick one first.
-  const holds = (effort: Effort): boolean => stillSchedules(command, allowed, view, simulate, effort);
+  const holds = (effort: Effort): boolean => isAsPlanned(command, tryRemoval(view, allowed, simulate, { effort }));
   if (simulated && !holds("quick") && !holds("full")) return { holds: false, why: "scheduling" };
   return { holds: true, candidates: allowed };
 }

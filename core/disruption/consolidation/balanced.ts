@@ -7,11 +7,11 @@ import type { ClusterView } from "../cluster/view.ts";
 import { nodePrice } from "../prices/price.ts";
 
 /** 1 / k for Karpenter's k = 2 (karpenter: pkg/apis/v1/nodepool.go, BalancedK). */
-export const WORTH_IT = 0.5;
+export const MIN_BALANCED_SCORE = 0.5;
 
 /**
  * The score of a move for one NodePool with policy Balanced: the share of the pool's price that it saves, over the
- * share of the pool's disruption cost that it causes. A move needs at least WORTH_IT in every such pool
+ * share of the pool's disruption cost that it causes. A move needs at least MIN_BALANCED_SCORE in every such pool
  * (karpenter: pkg/controllers/disruption/balanced.go, ScoreMove).
  */
 export interface Score {
@@ -65,6 +65,6 @@ export function scores(view: ClusterView, candidates: readonly Candidate[], savi
 
 /** Set when the score of a Balanced pool is too low; names the first such pool. */
 export function notWorthIt(view: ClusterView, candidates: readonly Candidate[], savingsPerHour: number): Blocked | undefined {
-  const poor = scores(view, candidates, savingsPerHour).find(({ score }) => score < WORTH_IT);
+  const poor = scores(view, candidates, savingsPerHour).find(({ score }) => score < MIN_BALANCED_SCORE);
   return poor && { reason: "NotWorthIt", nodePool: poor.nodePool, score: poor.score };
 }

@@ -10,7 +10,7 @@ import type { Method } from "./decision.ts";
  * What one pass of disruption is decided from. Snapshot, records and commands are read together, because a snapshot
  * older than the commands could show their candidates as free.
  *
- *     planDisruption({ snapshot, records, commands, settings, now, simulate: simulateWithSolve, newId: () => randomUUID() });
+ *     planDisruption({ snapshot, records, commands, settings, now, simulate: simulateWithSolve, newId: randomUUID });
  */
 export interface DisruptionInput {
   readonly snapshot: Snapshot;

@@ -5,8 +5,7 @@ import { isStatic } from "../../static-capacity/claim.ts";
 import type { BlockedNode } from "../cluster/blocked.ts";
 import { allowance, type PoolBudget } from "../cluster/budget.ts";
 import type { Candidate } from "../cluster/candidate.ts";
-import type { Simulate } from "../cluster/simulation.ts";
-import type { ClusterView } from "../cluster/view.ts";
+import type { ConsolidationContext } from "../consolidation/consolidation.ts";
 import type { Decision } from "../consolidation/decision.ts";
 import { type Trial, tryRemoval } from "../consolidation/simulate.ts";
 
@@ -48,10 +47,9 @@ function replacementsFor({ moving }: Candidate, { newNodeClaims }: Trial): reado
  * replacements at any price (karpenter: pkg/controllers/disruption/drift.go, Drift.ComputeCommands).
  */
 export function drift(
-  view: ClusterView,
+  { view, simulate }: Pick<ConsolidationContext, "view" | "simulate">,
   candidates: readonly Candidate[],
   budgets: ReadonlyMap<string, PoolBudget>,
-  simulate: Simulate,
   outOfTime: () => boolean = () => false,
 ): Decision {
   const budget = allowance(budgets);

@@ -1,11 +1,10 @@
-import { mixed } from "../../lib/pseudo-random.ts";
+import { hashedNumber } from "../../lib/pseudo-random.ts";
 import type { ConsolidationTrial } from "../../scheduling/make-trial.ts";
 import { allowance, type PoolBudget } from "../cluster/budget.ts";
 import { type Candidate, podsMoved } from "../cluster/candidate.ts";
 import { netSavings } from "../consolidation/payback.ts";
 import { totalPrice } from "../prices/savings.ts";
-import type { DisruptionSettings } from "../settings.ts";
-import { type SavingsPotential, savingsRatio } from "./savings-potential.ts";
+import { type NodeSetProblem, type SavingsPotential, savingsRatio } from "./savings-potential.ts";
 
 /** Nodes of one set at most; the next pass removes more. */
 export const MAX_NODES = 1_000;
@@ -36,12 +35,7 @@ const RANKS: readonly Rank[] = [
  * emptied. Which nodes fit depends on the order: several orders are tried, then random variations of the best one, as
  * many as the size of the cluster allows.
  */
-export function bestDeletableSet(
-  trial: ConsolidationTrial,
-  potentials: readonly SavingsPotential[],
-  budgets: ReadonlyMap<string, PoolBudget>,
-  settings: DisruptionSettings,
-): readonly Candidate[] {
+export function bestDeletableSet({ trial, potentials, budgets, settings }: NodeSetProblem): readonly Candidate[] {
   let best: readonly Candidate[] = [];
   let most = 0;
   let rank = savingsRatio;
@@ -56,7 +50,7 @@ export function bestDeletableSet(
   for (let n = RANKS.length; n < orders; n++) {
     const from = rank;
     // Multiplies each rank by a random factor between 0.5 and 2.
-    tryOrder((item) => from(item) * 2 ** (mixed(n, item.candidate.node) / 2 ** 31 - 1));
+    tryOrder((item) => from(item) * 2 ** (hashedNumber(n, item.candidate.node) / 2 ** 31 - 1));
   }
   return best;
 }

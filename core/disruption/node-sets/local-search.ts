@@ -1,11 +1,9 @@
-import { mixed } from "../../lib/pseudo-random.ts";
-import type { ConsolidationTrial } from "../../scheduling/make-trial.ts";
+import { hashedNumber } from "../../lib/pseudo-random.ts";
 import type { PoolBudget } from "../cluster/budget.ts";
 import { type Candidate, nameOfSet, podsMoved } from "../cluster/candidate.ts";
 import { netSavingsOfSet } from "../consolidation/payback.ts";
 import { totalPrice } from "../prices/savings.ts";
-import type { DisruptionSettings } from "../settings.ts";
-import type { SavingsPotential } from "./savings-potential.ts";
+import type { NodeSetProblem, SavingsPotential } from "./savings-potential.ts";
 
 /**
  * Steps of the search end when so many pods have been placed in all of them together, or after so many steps.
@@ -34,11 +32,8 @@ export interface Proposal {
  * numbers follow from the step, so the same cluster gives the same result.
  */
 export function improveNodeSet(
-  { trialCluster }: ConsolidationTrial,
+  { trial: { trialCluster }, potentials, budgets, settings }: NodeSetProblem,
   start: readonly Candidate[],
-  potentials: readonly SavingsPotential[],
-  budgets: ReadonlyMap<string, PoolBudget>,
-  settings: DisruptionSettings,
 ): readonly Proposal[] {
   const netOf = (candidates: readonly Candidate[]): number => {
     const { unplaced, newNodes, price } = trialCluster.costOfRemoving(candidates.map(({ node }) => node));
@@ -70,9 +65,9 @@ function changed(
   budgets: ReadonlyMap<string, PoolBudget>,
 ): readonly Candidate[] {
   const set = new Set(current);
-  const changes = 1 + (mixed(step, "changes") % MAX_NODES_PER_STEP);
+  const changes = 1 + (hashedNumber(step, "changes") % MAX_NODES_PER_STEP);
   for (let n = 0; n < changes; n++) {
-    const share = mixed(step, `change ${n}`) / 2 ** 32;
+    const share = hashedNumber(step, `change ${n}`) / 2 ** 32;
     // Squared, so that nodes of a high savings ratio are drawn more often.
     const candidate = potentials[Math.floor(share * share * potentials.length)]?.candidate;
     if (candidate === undefined) continue;

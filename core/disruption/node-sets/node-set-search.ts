@@ -13,7 +13,7 @@ import { capacityTypeOfPlanned } from "../consolidation/replacement.ts";
 import { bestDeletableSet, MAX_NODES } from "./deletable-set.ts";
 import { improveNodeSet } from "./local-search.ts";
 import { multiNode } from "./multi-node.ts";
-import { bySavingsRatio, type SavingsPotential } from "./savings-potential.ts";
+import { bySavingsRatio, type NodeSetProblem } from "./savings-potential.ts";
 import { MAX_REPLACEMENTS, type RemovableSet, SetTrials } from "./set-trials.ts";
 
 /**
@@ -56,12 +56,12 @@ export function findNodeSet(
   const eligible = candidates.filter((candidate) => isConsolidationCandidate(candidate, view.now)).sort(byPricePerDisruptionCost);
   const trial = eligible.length > 0 ? context.trial?.() : undefined;
   if (trial === undefined) return { blocked: [], eligible: eligible.length };
-  const potentials = bySavingsRatio(eligible, trial);
+  const problem: NodeSetProblem = { trial, potentials: bySavingsRatio(eligible, trial), budgets, settings: context.settings };
   const most = Math.max(MIN_TRIALS, Math.min(MAX_TRIALS, Math.floor(TRIAL_BUDGET / view.machines.size)));
   const trials = new SetTrials(context, most);
-  const deletable = longestDeletablePrefix(bestDeletableSet(trial, potentials, budgets, context.settings), trials, outOfTime);
-  addNodes(deletable, potentials, budgets, trials, outOfTime);
-  if (deletable.length > 0) addNodes([], potentials, budgets, trials, outOfTime);
+  const deletable = longestDeletablePrefix(bestDeletableSet(problem), trials, outOfTime);
+  addNodes(problem, deletable, trials, outOfTime);
+  if (deletable.length > 0) addNodes(problem, [], trials, outOfTime);
   const isSmall = view.machines.size <= SMALL_CLUSTER_NODES;
   if (isSmall) {
     const { found: longest } = multiNode(context, eligible, budgets, outOfTime);
@@ -70,7 +70,7 @@ export function findNodeSet(
   // In a large cluster the local search runs only when nothing else is found: another pass follows soon.
   for (let round = 0; round < LOCAL_SEARCH_ROUNDS && (isSmall || trials.best === undefined); round++) {
     const before = trials.best;
-    const proposals = improveNodeSet(trial, before?.candidates ?? [], potentials, budgets, context.settings);
+    const proposals = improveNodeSet(problem, before?.candidates ?? []);
     for (const { candidates: proposed } of proposals.slice(0, PROPOSALS_PER_ROUND)) {
       if (!trials.isExhausted && !outOfTime()) trials.try(proposed, MAX_REPLACEMENTS, "full");
     }
@@ -101,13 +101,7 @@ function longestDeletablePrefix(ordered: readonly Candidate[], trials: SetTrials
  * Simulates `base` with more nodes, whose pods may need new nodes, highest savings ratio first: with one, then twice as
  * many each time, as long as net savings grow; then two sizes near the best.
  */
-function addNodes(
-  base: readonly Candidate[],
-  potentials: readonly SavingsPotential[],
-  budgets: ReadonlyMap<string, PoolBudget>,
-  trials: SetTrials,
-  outOfTime: () => boolean,
-): void {
+function addNodes({ potentials, budgets }: NodeSetProblem, base: readonly Candidate[], trials: SetTrials, outOfTime: () => boolean): void {
   const budget = allowance(budgets);
   for (const { nodePool } of base) budget.take(nodePool.metadata.name);
   const taken = new Set(base);

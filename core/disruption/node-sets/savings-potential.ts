@@ -1,5 +1,7 @@
 import type { ConsolidationTrial } from "../../scheduling/make-trial.ts";
+import type { PoolBudget } from "../cluster/budget.ts";
 import type { Candidate } from "../cluster/candidate.ts";
+import type { DisruptionSettings } from "../settings.ts";
 
 /**
  * A candidate with the most that its removal could save, USD per hour: its price, less the shadow prices of its pods,
@@ -8,6 +10,20 @@ import type { Candidate } from "../cluster/candidate.ts";
 export interface SavingsPotential {
   readonly candidate: Candidate;
   readonly potential: number;
+}
+
+/**
+ * What a search for a set of nodes works with. A search leaves the trial cluster as it was.
+ *
+ *     improveNodeSet(problem, bestDeletableSet(problem))[0]?.net;
+ */
+export interface NodeSetProblem {
+  readonly trial: ConsolidationTrial;
+  /** The candidates, highest savings ratio first. */
+  readonly potentials: readonly SavingsPotential[];
+  /** Budgets of the reason Underutilized, by NodePool name. */
+  readonly budgets: ReadonlyMap<string, PoolBudget>;
+  readonly settings: DisruptionSettings;
 }
 
 /** Savings potential per disruption cost: Karpenter's savings ratio, with the potential in place of the price. */

@@ -15,16 +15,19 @@ import { addTo, type ResourceAxis } from "../tables/resource-axis.ts";
 import type { PlannedClaim } from "./planned-claim.ts";
 import { withReservations } from "./reservations.ts";
 
-/** As many types as one claim may name (scheduling.md §9). */
+/**
+ * Instance types that one claim may name
+ * (karpenter: pkg/controllers/provisioning/scheduling/nodeclaimtemplate.go, MaxInstanceTypes).
+ */
 export const MAX_INSTANCE_TYPES = 600;
 
-/** Types that the claim can be launched as under its final requirements, cheapest first, cut to what one claim may name. */
+/** Types that the claim can be launched as under its final requirements, cheapest first, at most MAX_INSTANCE_TYPES. */
 function typesByPrice({ template, types }: PlannedClaim, set: RequirementSet): readonly number[] {
   const admitted = template.table.admitted(set);
-  const enough = template.minValues.length > 0 ? Number.POSITIVE_INFINITY : MAX_INSTANCE_TYPES;
+  const maxListed = template.minValues.length > 0 ? Number.POSITIVE_INFINITY : MAX_INSTANCE_TYPES;
   const all: number[] = [];
   for (const t of template.table.prices(set).order) {
-    if (hasBit(types, t) && hasBit(admitted, t) && all.push(t) >= enough) break;
+    if (hasBit(types, t) && hasBit(admitted, t) && all.push(t) >= maxListed) break;
   }
   if (all.length <= MAX_INSTANCE_TYPES) return all;
   const kept = new Set(neededForMinValues(template, all));
@@ -35,25 +38,25 @@ function typesByPrice({ template, types }: PlannedClaim, set: RequirementSet): r
   return all.filter((t) => kept.has(t));
 }
 
-/** The cheapest types that bring the values which minValues asks for: a cut of the list must not lose them. */
+/** The cheapest types that together have as many values as minValues requires: the cut list must keep them. */
 function neededForMinValues(template: Template, types: readonly number[]): readonly number[] {
-  return template.minValues.flatMap(({ key, least }) => {
+  return template.minValues.flatMap(({ key, min }) => {
     const values = new Set<string>();
     return types.filter((t) => {
       const before = values.size;
-      if (before < least) for (const value of template.table.valuesOf(t, key)) values.add(value);
+      if (before < min) for (const value of template.table.valuesOf(t, key)) values.add(value);
       return values.size > before;
     });
   });
 }
 
-/** Capacity types are named, and only those that can be had now: what launches the claim must not guess (scheduling.md §9). */
+/** Adds the capacity types that are available now, because the launch takes them from the claim and does not guess. */
 function withCapacityTypes(set: RequirementSet, { template, types }: PlannedClaim, sets: RequirementSets): RequirementSet {
   const present = template.table.capacityTypes(set, types);
   return sets.join(set, sets.intern(new Map([[CAPACITY_TYPE, requirement(CAPACITY_TYPE, "In", present)]]))) ?? set;
 }
 
-/** USD per hour of the cheapest offering that the claim may be launched with; Infinity without one. */
+/** USD per hour of the cheapest offering that the claim may be launched as; Infinity without one. */
 export function priceOf(claim: PlannedClaim, sets: RequirementSets): number {
   if (!claim.template.table.hasReserved) return claim.price;
   const set = withReservations(claim, sets);
@@ -63,7 +66,7 @@ export function priceOf(claim: PlannedClaim, sets: RequirementSets): number {
     : (claim.template.table.prices(set).byType[cheapest] ?? Number.POSITIVE_INFINITY);
 }
 
-/** The claim as the plan shows it. */
+/** A finished claim in the form of the plan. */
 export function assembleClaim(claim: PlannedClaim, { axis, sets }: Pick<SchedulingProblem, "axis" | "sets">): PlannedNodeClaim {
   const { template } = claim;
   const set = withCapacityTypes(withReservations(claim, sets), claim, sets);
@@ -84,15 +87,16 @@ export function assembleClaim(claim: PlannedClaim, { axis, sets }: Pick<Scheduli
 
 const serialized: typeof serializeAll = oncePer(serializeAll);
 
-/** Least that daemons will take on any of the claim's types. */
+/** By resource, the lowest overhead of DaemonSet pods on any of the claim's types, in milli-units. */
 function leastDaemons({ template, types }: PlannedClaim, axis: ResourceAxis): Float64Array {
   const vectors = template.daemonGroups.flatMap((group) => (overlap(group.types, types) ? [axis.vector(group.overhead)] : []));
   return Float64Array.from(axis.names, (_, r) => (vectors.length === 0 ? 0 : Math.min(...vectors.map((vector) => vector[r] ?? 0))));
 }
 
 /**
- * Labels that the node must be given because no instance type brings them: custom keys that the requirements pin. Where several values
- * would do, the least of them; where any would, a number (Karpenter draws one at random; a plan should not differ from run to run).
+ * Labels that the node must get because no instance type brings them: custom keys of the requirements. Of several
+ * allowed values the first in text order is used; where any value is allowed, a number. Karpenter picks that one at
+ * random, but a plan must not differ from run to run.
  */
 const pinnedLabels: (set: Requirements) => Readonly<Record<string, string>> = oncePer((set) => {
   const labels: Record<string, string> = {};
@@ -104,6 +108,7 @@ const pinnedLabels: (set: Requirements) => Readonly<Record<string, string>> = on
   return labels;
 });
 
+/** A value that meets the requirement; undefined where the label may be absent. */
 function valueFor(item: Requirement): string | undefined {
   if (!item.complement) return [...item.values].sort()[0];
   if (allowsAbsent(item)) return undefined;
@@ -112,9 +117,9 @@ function valueFor(item: Requirement): string | undefined {
   return String(n);
 }
 
-/** What a NodeClaim's spec.requirements must hold: the plan's requirements and the types that were chosen. */
+/** spec.requirements of the NodeClaim: the plan's requirements and the chosen instance types, with minValues kept. */
 export function claimRequirements(claim: PlannedNodeClaim): readonly NodeSelectorRequirementWithMinValues[] {
   const own = claim.requirements.filter(({ key }) => key !== INSTANCE_TYPE);
-  const minValues = claim.requirements.find(({ key, minValues: least }) => key === INSTANCE_TYPE && least !== undefined)?.minValues;
+  const minValues = claim.requirements.find(({ key, minValues: min }) => key === INSTANCE_TYPE && min !== undefined)?.minValues;
   return [...own, { key: INSTANCE_TYPE, operator: "In", values: claim.instanceTypes, ...(minValues === undefined ? {} : { minValues }) }];
 }

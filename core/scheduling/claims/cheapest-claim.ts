@@ -10,47 +10,59 @@ import type { Evaluation } from "./evaluation.ts";
 import type { Outcome } from "./outcome.ts";
 import type { PlannedClaim } from "./planned-claim.ts";
 
-/** Keys with more domains than this (instance types, say) are not told apart by domain. */
+/**
+ * A key with more domains than this, such as the instance type, gets one quote for all domains. No benchmark has tuned
+ * it.
+ */
 const MAX_DOMAINS = 8;
 
 const NO_QUOTES: readonly Quote[] = [];
 
-/** A claim that takes the pod, and by how much it grows dearer (USD per hour). */
+/** A planned claim that takes the pod. */
 export interface Placement {
   readonly claim: PlannedClaim;
+  /** What the claim becomes with the pod. */
   readonly outcome: Outcome;
+  /** By how much the pod raises the claim's price, USD per hour. */
   readonly addedPrice: number;
 }
 
-/** What states say to one kind of ask. */
+/** The quotes of all claim states for pods of one quoteKey. */
 interface Quotes {
-  /** Claims that are free to go anywhere, or whose place does not matter. */
+  /** Quotes that hold for every domain: the pod has no topology key, or its domains are not distinguished. */
   readonly anywhere: ClaimHeap;
-  /** By domain of the key that the ask looks at: claims that lie there, or may. */
+  /** By domain of the pod's first topology key: quotes of claims that are in the domain or may be narrowed to it. */
   readonly byDomain: Map<string, ClaimHeap>;
-  /** By state. */
+  /** By id of the state. */
   readonly made: (readonly Quote[] | undefined)[];
-  /** By state: arrivals before this one have gone, or are on hosts that will never do. */
+  /** By id of the state: arrivals before this index have left the state or are on hosts that will never suit. */
   readonly openFrom: number[];
-  /** How much of the record of states has been taken in. */
+  /** Number of entries of the log of states (`#filled` or `#reached`) that were read. */
   seen: number;
-  /** States that grow dearer by more than this are not asked: a new claim is cheaper. USD per hour. */
+  /** States whose added price is higher get no quote, because a new claim is cheaper; USD per hour. */
   readonly limit: number;
 }
 
 /**
- * Finds the planned claim that grows dearer by least. Claims are asked by state, of which there are few however many claims there are; states by
- * what they say for themselves, which bounds from below what they say in the end, so that few are asked about the rest of the plan.
+ * Finds the planned claim to which a pod adds the least price. Claims with the same contents share a ClaimState, and
+ * there are few states however many claims there are. Each state quotes a lower bound of its added price, which ignores
+ * hosts and other pods; states are evaluated in the order of their quotes until no quote is below the best result, so
+ * few are evaluated.
+ *
+ *     cheapest.enter(claim); // after each change of a claim
+ *     const placement = cheapest.best(podData, () => priceOfNewClaim); // { claim, outcome, addedPrice: 0.02 }
  */
 export class CheapestClaim {
   readonly #evaluation: Evaluation;
   readonly #topology: TopologyState;
+  /** By topology key, except the hostname. */
   readonly #domains = new Map<string, Set<string>>();
   readonly #states = new Map<string, ClaimState>();
-  /** States one after another as a claim came to one that had none. */
+  /** Log of states: an entry each time that a claim enters a state without claims. */
   readonly #filled: ClaimState[] = [];
-  /** States one after another as claims came. */
+  /** Log of states: an entry each time that a claim enters a state. */
   readonly #reached: ClaimState[] = [];
+  /** By quoteKey. */
   readonly #quotes: (Quotes | undefined)[] = [];
 
   constructor(problem: SchedulingProblem, evaluation: Evaluation, topology: TopologyState) {
@@ -64,15 +76,16 @@ export class CheapestClaim {
     }
   }
 
-  /** Domains of a key, when they are few; none when they are not told apart. */
+  /** Domains of a topology key; empty when there are more than MAX_DOMAINS. */
   domainsOf(key: string): readonly string[] {
     const domains = this.#domains.get(key);
     return domains === undefined || domains.size > MAX_DOMAINS ? [] : [...domains];
   }
 
-  /** Takes note of what a claim has become. */
+  /** Puts a claim into the state of its present contents. Call it after each change of a claim. */
   enter(claim: PlannedClaim): void {
     const { template, set, used, index } = claim;
+    // Limits, host ports, reservations or relaxed minValues make a claim differ from others with the same contents.
     const isPlain = claim.base === template.types && claim.ports.length + claim.reservations.length === 0 && !claim.minValuesRelaxed;
     const text = `${template.index} ${set.id} ${used.join()}${isPlain ? "" : ` ${index}`}`;
     const state = this.#states.get(text) ?? new ClaimState(this.#states.size, claim.pods.length);
@@ -84,13 +97,16 @@ export class CheapestClaim {
     this.#reached.push(state);
   }
 
-  /** Asks everyone, `limit` or not; for when a new claim turned out dearer than it. */
+  /** `best` without a limit; for a pod whose new claim turned out more expensive than the limit. */
   bestOfAll(podData: PodData): Placement | undefined {
     if (this.#quotes[podData.quoteKey]?.limit !== Number.POSITIVE_INFINITY) this.#quotes[podData.quoteKey] = undefined;
     return this.best(podData, () => Number.POSITIVE_INFINITY);
   }
 
-  /** The best offer not above a limit, which is what a new claim will likely cost; it is worked out once for each kind of ask. */
+  /**
+   * The placement with the lowest added price, among states whose quote is at most a limit: the likely price of a new
+   * claim. The limit is computed once for each quoteKey.
+   */
   best(podData: PodData, limit: () => number): Placement | undefined {
     const quotes = this.#quotesFor(podData, limit);
     const heaps = this.#heaps(quotes, podData);
@@ -99,7 +115,7 @@ export class CheapestClaim {
     for (let quote = lowest(heaps); quote !== undefined; quote = lowest(heaps)) {
       if (best !== undefined && quote.addedPrice >= best.addedPrice - PRICE_TOLERANCE) break;
       quote.heap.pop();
-      // Unless a claim is there to ask, it comes back with the next that comes to the state.
+      // Without a claim to evaluate, the quote returns to its heap when the next claim enters the state.
       quote.isIn = false;
       for (const claim of this.#claims(quotes, quote.state, podData)) {
         const outcome = this.#evaluation.evaluate(claim, podData);
@@ -116,21 +132,22 @@ export class CheapestClaim {
     return best;
   }
 
-  /** The limit that a kind of ask was given. */
+  /** The limit that pods of this quoteKey were given. */
   limitOf(podData: PodData): number {
     return this.#quotes[podData.quoteKey]?.limit ?? Number.POSITIVE_INFINITY;
   }
 
+  /** The quotes for pods like this one, with all states entered since the last call. */
   #quotesFor(podData: PodData, limit: () => number): Quotes {
-    // Where hosts matter, a state whose claims were all refused is of interest again with its next claim.
-    const record = podData.hosts.length > 0 ? this.#reached : this.#filled;
+    // Where hosts matter, a state whose claims were all refused matters again when one more claim enters it.
+    const log = podData.hosts.length > 0 ? this.#reached : this.#filled;
     let quotes = this.#quotes[podData.quoteKey];
     if (quotes === undefined) {
-      quotes = { anywhere: new ClaimHeap(), byDomain: new Map(), made: [], openFrom: [], seen: record.length, limit: limit() };
+      quotes = { anywhere: new ClaimHeap(), byDomain: new Map(), made: [], openFrom: [], seen: log.length, limit: limit() };
       this.#quotes[podData.quoteKey] = quotes;
       for (const state of this.#states.values()) this.#quoteFor(quotes, state, podData);
     }
-    for (; quotes.seen < record.length; quotes.seen++) this.#quoteFor(quotes, record[quotes.seen], podData);
+    for (; quotes.seen < log.length; quotes.seen++) this.#quoteFor(quotes, log[quotes.seen], podData);
     return quotes;
   }
 
@@ -145,7 +162,7 @@ export class CheapestClaim {
     }
   }
 
-  /** The bids of a state: one, or one for each domain that it may still be narrowed to. */
+  /** The quotes of a state: one, or one for each domain that its claims may still be narrowed to. */
   #quote({ anywhere, byDomain, limit }: Quotes, state: ClaimState, podData: PodData): readonly Quote[] {
     const claim = state.first();
     if (claim === undefined) return NO_QUOTES;
@@ -168,6 +185,7 @@ export class CheapestClaim {
     return domains.flatMap((domain) => (held === undefined || has(held, domain) ? make(heapOf(domain), domain) : NO_QUOTES));
   }
 
+  /** The heaps to look at: of domains only those that the pod's first topology rule allows now. */
   #heaps({ anywhere, byDomain }: Quotes, podData: PodData): readonly ClaimHeap[] {
     const [area] = podData.areas;
     if (area === undefined) return [anywhere];
@@ -175,7 +193,7 @@ export class CheapestClaim {
     return [anywhere, ...open.flatMap((domain) => byDomain.get(domain) ?? [])];
   }
 
-  /** Claims of a state to ask: one will do for all, unless hosts matter. */
+  /** Claims of a state to evaluate: one stands for all, unless hosts matter. */
   #claims(quotes: Quotes, state: ClaimState, podData: PodData): readonly PlannedClaim[] {
     if (podData.hosts.length === 0) {
       const claim = state.first();
@@ -192,6 +210,7 @@ export class CheapestClaim {
   }
 }
 
+/** The best quote of several heaps. */
 function lowest(heaps: readonly ClaimHeap[]): Quote | undefined {
   let best: Quote | undefined;
   for (const heap of heaps) {

@@ -1,21 +1,22 @@
 import type { ClaimState } from "./claim-state.ts";
 
-/** The least by which claims of a state grow dearer for some ask. */
+/** A lower bound of the price that a pod adds to claims of a state. */
 export interface Quote {
+  /** USD per hour. */
   readonly addedPrice: number;
   readonly state: ClaimState;
   readonly heap: ClaimHeap;
-  /** Whether it lies in its heap, or will never be wanted there again. */
+  /** True while the quote is in its heap, and for good once its state will never take such pods. */
   isIn: boolean;
 }
 
-/** Lowest rise first, then fewest pods, then the oldest state. */
+/** Lowest added price first, then fewest pods, then the oldest state. */
 export function isBefore(a: Quote, b: Quote): boolean {
   if (a.addedPrice !== b.addedPrice) return a.addedPrice < b.addedPrice;
   return a.state.pods !== b.state.pods ? a.state.pods < b.state.pods : a.state.id < b.state.id;
 }
 
-/** Bids of one kind of ask, the best first. A binary heap. */
+/** Quotes for pods of one quoteKey, the best first: a binary heap. */
 export class ClaimHeap {
   readonly #quotes: Quote[] = [];
 

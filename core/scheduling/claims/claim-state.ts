@@ -1,16 +1,19 @@
 import type { Bitset } from "../tables/bitset.ts";
-import type { PlannedClaim } from "./planned-claim.ts";
+import type { PlannedClaim, SharedState } from "./planned-claim.ts";
 
-/** What planned claims have in common that hold the same under the same requirements: what one says to a pod, hosts apart, all say. */
-export class ClaimState {
+/**
+ * The state of all planned claims with the same pool, requirements and requests. They give a pod the same answer, hosts
+ * apart.
+ */
+export class ClaimState implements SharedState {
   readonly id: number;
-  /** Number of pods that each of its claims has. */
+  /** Number of pods of each claim. */
   readonly pods: number;
-  /** Claims that came to this state, in that order; some have gone on to another. None comes twice. */
+  /** Claims that entered this state, in that order. Some have left it since; none enters it twice. */
   readonly arrivals: PlannedClaim[] = [];
-  /** Number of claims that are in it now. */
+  /** Number of claims that are in the state now. */
   live = 0;
-  /** Types that its claims may still become, once somebody wanted to know. */
+  /** Types that its claims may still be launched as; undefined until first read. */
   types: Bitset | undefined;
   #head = 0;
 
@@ -19,7 +22,7 @@ export class ClaimState {
     this.pods = pods;
   }
 
-  /** The claim that has been here for longest. */
+  /** The claim that has been in the state for longest; undefined without one. */
   first(): PlannedClaim | undefined {
     while (this.#head < this.arrivals.length && this.arrivals[this.#head]?.state !== this) this.#head++;
     return this.arrivals[this.#head];

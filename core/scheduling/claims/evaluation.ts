@@ -1,4 +1,4 @@
-import { mixed } from "../../lib/pseudo-random.ts";
+import { hashedNumber } from "../../lib/pseudo-random.ts";
 import { untolerated } from "../../pods/taints.ts";
 import { keepsFree, openTypes } from "../problem/open-types.ts";
 import type { PodData } from "../problem/pod-class.ts";
@@ -15,14 +15,21 @@ import type { Reservations } from "./reservations.ts";
 
 const NO_RESERVATIONS: readonly string[] = [];
 
-/** Answers whether a planned claim takes a pod, and what it becomes (scheduling.md §8). */
+/**
+ * Decides whether a planned claim takes a pod, and what the claim becomes with it: taints, host ports, requirements,
+ * volumes, topology, instance types, minValues, reservations
+ * (karpenter: pkg/controllers/provisioning/scheduling/nodeclaim.go, NodeClaim.CanAdd).
+ */
 export class Evaluation {
   readonly #problem: SchedulingProblem;
   readonly #topology: TopologyState;
   readonly #reservations: Reservations;
   readonly #seed: number;
   readonly #tolerated: (boolean | undefined)[] = [];
-  /** What the claim in question would hold with the pod; one for all questions, as they come one at a time. */
+  /**
+   * Requests of the evaluated claim with the pod, in milli-units. One buffer for all evaluations, which run one at a
+   * time.
+   */
   readonly #need: Float64Array;
 
   constructor(problem: SchedulingProblem, topology: TopologyState, reservations: Reservations, seed: number) {
@@ -42,7 +49,9 @@ export class Evaluation {
     return answer;
   }
 
-  /** What the claim would become, or why it does not take the pod. */
+  /**
+   * What the claim would become, or why it refuses the pod. Changes nothing but `minValuesRelaxed` of an empty claim.
+   */
   evaluate(claim: PlannedClaim, podData: PodData): Outcome | Refusal {
     const joined = this.#joined(claim, podData);
     if (joined === undefined) return "never";
@@ -61,8 +70,9 @@ export class Evaluation {
   }
 
   /**
-   * The least by which a claim grows dearer, whatever hosts and the rest of the plan say; undefined if it will never take the pod. With a domain:
-   * when the pod's first area is narrowed to it.
+   * A lower bound of the price that a pod adds to a claim, USD per hour, which ignores hosts and other pods; undefined
+   * if the claim will never take the pod. With a domain: when the claim is narrowed to that domain of the pod's first
+   * topology key.
    */
   leastAddedPrice(claim: PlannedClaim, podData: PodData, domain?: string): number | undefined {
     const joined = this.#agreed(claim, podData);
@@ -75,32 +85,34 @@ export class Evaluation {
     return price === Number.POSITIVE_INFINITY ? undefined : price - claim.price;
   }
 
-  /** The claim's requirements with the ask's, or undefined when they will never agree. */
+  /** The claim's requirements joined with the pod's, or undefined when the claim will never take the pod. */
   #joined(claim: PlannedClaim, podData: PodData): RequirementSet | undefined {
     return this.keepsHost(claim, podData) ? this.#agreed(claim, podData) : undefined;
   }
 
-  /** False when the claim's host will never do. */
+  /** False when the claim's host will never suit the pod. */
   keepsHost(claim: PlannedClaim, podData: PodData): boolean {
     for (const group of podData.hosts) {
-      // Pods on a host only grow more: what is too many today always will be. Company may still come.
+      // A host only gains pods: too many stay too many. Pods that this one has affinity for may still be added.
       if (group.kind !== "affinity" && !this.#topology.allows(group, podData, claim.hostname)) return false;
     }
     return true;
   }
 
+  /** `#joined` without the rules about hosts. */
   #agreed(claim: PlannedClaim, podData: PodData): RequirementSet | undefined {
     if (!podData.acceptsNewHost || !this.#tolerates(claim.template, podData)) return undefined;
     if (podData.class.ports.length > 0 && takenPort(podData.class.ports, claim.ports) !== undefined) return undefined;
     return this.#problem.sets.join(claim.set, podData.set);
   }
 
+  /** Sets `#need`. */
   #add({ used }: PlannedClaim, { vector }: PodData): void {
     const need = this.#need;
     for (let r = 0; r < need.length; r++) need[r] = (used[r] ?? 0) + (vector[r] ?? 0);
   }
 
-  /** Holds what a claim would become against the reservations that are left. */
+  /** Adds the reservations that the claim would hold; "reserved" when strict mode has to defer the pod. */
   #reserving(claim: PlannedClaim, podData: PodData, found: Outcome): Outcome | Refusal {
     const ids = claim.template.table.reservations(found.set, this.#types(claim, podData, found.set));
     const reservations = this.#reservations.reservable(claim, ids);
@@ -108,29 +120,31 @@ export class Evaluation {
     return isStrict && (ids.length > 0 || claim.reservations.length > 0) ? "reserved" : { ...found, reservations };
   }
 
-  /** Follows the groups one after another, best domain first, back to the next best if no type is left. */
+  /**
+   * Narrows the claim by one topology group after another, best domain first; backtracks when no instance type is left.
+   */
   #narrow(claim: PlannedClaim, podData: PodData, set: RequirementSet, depth: number): Outcome | undefined {
     const price = this.#cheapest(claim, podData, set);
     if (price === Number.POSITIVE_INFINITY) return undefined;
     const group = podData.areas[depth];
     if (group === undefined) return this.#hasMinValues(claim, podData, set) ? { set, price, reservations: NO_RESERVATIONS } : undefined;
     const { sets } = this.#problem;
-    const rank = (domain: string): number => {
-      if (this.#seed !== 0) return mixed(this.#seed, `${claim.index} ${domain}`);
+    const rankOf = (domain: string): number => {
+      if (this.#seed !== 0) return hashedNumber(this.#seed, `${claim.index} ${domain}`);
       const there = sets.join(set, sets.oneOf(group.key, [domain]));
       return there === undefined ? Number.POSITIVE_INFINITY : this.#cheapest(claim, podData, there);
     };
-    const choices = this.#topology.choices(group, podData, set.requirements, claim.hostname, rank);
+    const choices = this.#topology.choices(group, podData, set.requirements, claim.hostname, rankOf);
     if (choices === "any") return this.#narrow(claim, podData, set, depth + 1);
-    for (const choice of choices) {
-      const next = sets.join(set, sets.oneOf(group.key, choice));
+    for (const domains of choices) {
+      const next = sets.join(set, sets.oneOf(group.key, domains));
       const outcome = next && this.#narrow(claim, podData, next, depth + 1);
       if (outcome !== undefined) return outcome;
     }
     return undefined;
   }
 
-  /** USD per hour of the cheapest type that agrees with the set and has room for what is needed; Infinity without one. */
+  /** USD per hour of the cheapest type that agrees with the set and has room for `#need`; Infinity without one. */
   #cheapest(claim: PlannedClaim, podData: PodData, set: RequirementSet): number {
     const { template } = claim;
     if (claim.base !== template.types || (template.hasDaemonPorts && claim.ports.length + podData.class.ports.length > 0)) {
@@ -141,7 +155,7 @@ export class Evaluation {
     return place < 0 ? Number.POSITIVE_INFINITY : frontier.priceAt(place);
   }
 
-  /** The long way, type by type: limits or ports of daemons rule some types out. */
+  /** `#cheapest` type by type, for claims whose types are restricted by limits or by host ports of DaemonSets. */
   #cheapestOf({ template, base, ports }: PlannedClaim, podData: PodData, set: RequirementSet): number {
     const admitted = template.table.admitted(set);
     const { order, byType } = template.table.prices(set);
@@ -153,26 +167,32 @@ export class Evaluation {
     return Number.POSITIVE_INFINITY;
   }
 
-  /** Types that the claim could still become with the pod. */
+  /** Types that the claim could still be launched as with the pod. */
   #types({ template, base, ports }: PlannedClaim, podData: PodData, set: RequirementSet): Bitset {
     return openTypes(template, base, set, this.#need, [...ports, ...podData.class.ports]);
   }
 
+  /**
+   * Whether enough types are left for minValues. Policy BestEffort marks a new claim as relaxed instead of refusing the
+   * pod.
+   */
   #hasMinValues(claim: PlannedClaim, podData: PodData, set: RequirementSet): boolean {
     const { template } = claim;
     if (template.minValues.length === 0) return true;
     const types = members(this.#types(claim, podData, set));
-    for (const { key, least } of template.minValues) {
+    for (const { key, min } of template.minValues) {
       const values = new Set<string>();
       for (const t of types) for (const value of template.table.valuesOf(t, key)) values.add(value);
-      if (values.size >= least || claim.minValuesRelaxed) continue;
+      if (values.size >= min || claim.minValuesRelaxed) continue;
       if (this.#problem.minValuesPolicy === "Strict" || claim.pods.length > 0) return false;
       claim.minValuesRelaxed = true;
     }
     return true;
   }
 
-  /** Notes on a claim that took a pod where its cheapest type stands. */
+  /**
+   * Remembers on a claim that took a pod the place of its cheapest type on the frontier, where the next search starts.
+   */
   settle(claim: PlannedClaim): void {
     const { template } = claim;
     if (claim.base !== template.types || (template.hasDaemonPorts && claim.ports.length > 0)) {

@@ -3,49 +3,58 @@ import type { Template } from "../problem/template.ts";
 import { type Bitset, members } from "../tables/bitset.ts";
 import type { PlannedClaim } from "./planned-claim.ts";
 
+/** What is left of one pool's limits. */
 interface Account {
   /** Milli-units by resource. */
   readonly left: Record<string, number>;
-  /** The most that one claim can be charged. */
-  readonly most: Resources;
+  /** The highest charge of one claim, in milli-units by resource. */
+  readonly maxCharge: Resources;
+  /** Claims of the pool in this run. */
   readonly claims: PlannedClaim[];
-  /** False while no limit can be reached whatever the claims become: then nobody counts. */
+  /** False while no limit can be reached even at the highest charge for each claim; `left` is not updated then. */
   isExact: boolean;
-  /** The answer of `typesWithin` while nothing changes: pods that fit nowhere ask again and again. */
+  /** The last answer of `typesWithin`; undefined after a change. Pods that fit nowhere need it again and again. */
   within: Bitset | undefined;
 }
 
-/** What the limits of pools leave while claims are planned. A claim is charged for the largest type that it may still become. */
+/**
+ * What NodePool limits leave while claims are planned. A claim is charged, resource by resource, for the largest type
+ * that it may still be launched as (karpenter: pkg/controllers/provisioning/scheduling/scheduler.go, subtractMax).
+ */
 export class Limits {
   readonly #accounts: readonly (Account | undefined)[];
 
   constructor(templates: readonly Template[]) {
     this.#accounts = templates.map((template) => {
       if (template.remaining === undefined) return undefined;
-      const most = Object.keys(template.remaining).map((name) => [name, largest(template, template.types, name)]);
-      return { left: { ...template.remaining }, most: Object.fromEntries(most), claims: [], isExact: false, within: undefined };
+      const maxCharge = Object.keys(template.remaining).map((name) => [name, largest(template, template.types, name)]);
+      return { left: { ...template.remaining }, maxCharge: Object.fromEntries(maxCharge), claims: [], isExact: false, within: undefined };
     });
   }
 
-  /** Milli-units by resource; undefined without limits. */
+  /** What is left of a pool's limits, in milli-units by resource; undefined without limits. */
   left({ index }: Template): Resources | undefined {
     const account = this.#accounts[index];
     if (account !== undefined) countExactly(account);
     return account?.left;
   }
 
-  /** Writes a claim that has its first pod to its pool's account. */
+  /** Charges a new claim, which has its first pod, to its pool. */
   open(claim: PlannedClaim): void {
     const account = this.#accounts[claim.template.index];
     account?.claims.push(claim);
     if (account?.isExact) charge(account, claim.template, claim.types, 1);
   }
 
-  /** Types that a claim is charged for, to be handed to `narrowed` after it took a pod; undefined while nobody counts. */
+  /**
+   * Types that a claim is charged for, for `narrowed` after the claim took a pod; undefined while charges are not
+   * counted.
+   */
   chargedFor(claim: PlannedClaim): Bitset | undefined {
     return this.#accounts[claim.template.index]?.isExact ? claim.types : undefined;
   }
 
+  /** Charges a claim that took a pod for its present types instead of those before. */
   narrowed(claim: PlannedClaim, before: Bitset | undefined): void {
     const account = this.#accounts[claim.template.index];
     if (account === undefined || before === undefined) return;
@@ -53,19 +62,22 @@ export class Limits {
     charge(account, claim.template, claim.types, 1);
   }
 
-  /** Types of a pool that would not exceed what is left: the pool's own list when none would. */
+  /** Types of a pool that do not exceed what is left; the pool's own list when no type does. */
   typesWithin(template: Template): Bitset {
     const account = this.#accounts[template.index];
-    if (account === undefined || isFarAway(account)) return template.types;
+    if (account === undefined || isFarFromLimits(account)) return template.types;
     countExactly(account);
     account.within ??= withinLeft(template, account);
     return account.within;
   }
 }
 
-/** The pool's own list when nothing is cut from it. */
-function withinLeft(template: Template, { left, most }: Account): Bitset {
-  if (Object.keys(left).every((name) => (most[name] ?? 0) <= (left[name] ?? 0))) return template.types;
+/**
+ * Types that fit into what is left
+ * (karpenter: pkg/controllers/provisioning/scheduling/scheduler.go, filterByRemainingResources).
+ */
+function withinLeft(template: Template, { left, maxCharge }: Account): Bitset {
+  if (Object.keys(left).every((name) => (maxCharge[name] ?? 0) <= (left[name] ?? 0))) return template.types;
   const within = Uint32Array.from(template.types);
   if ((left["nodes"] ?? 1000) < 1000) return within.fill(0);
   let isCut = false;
@@ -80,25 +92,28 @@ function withinLeft(template: Template, { left, most }: Account): Bitset {
   return isCut ? within : template.types;
 }
 
-/** Whether one more claim is within the limits even if all became the largest type. */
-function isFarAway({ left, most, claims, isExact }: Account): boolean {
+/** Whether one more claim is within the limits even at the highest charge for each claim. */
+function isFarFromLimits({ left, maxCharge, claims, isExact }: Account): boolean {
   if (isExact) return false;
-  for (const name in left) if ((claims.length + 1) * (most[name] ?? 0) > (left[name] ?? 0)) return false;
+  for (const name in left) if ((claims.length + 1) * (maxCharge[name] ?? 0) > (left[name] ?? 0)) return false;
   return true;
 }
 
+/** Starts to count: charges all claims of the pool for their present types. */
 function countExactly(account: Account): void {
   if (account.isExact) return;
   account.isExact = true;
   for (const claim of account.claims) charge(account, claim.template, claim.types, 1);
 }
 
+/** Charges types to an account, or gives their charge back with sign -1. */
 function charge(account: Account, template: Template, types: Bitset, sign: 1 | -1): void {
   const { left } = account;
   account.within = undefined;
   for (const name in left) left[name] = (left[name] ?? 0) - sign * largest(template, types, name);
 }
 
+/** The largest amount of a resource that one of the types has, in milli-units; one node counts 1000 "nodes". */
 function largest(template: Template, types: Bitset, name: string): number {
   return name === "nodes" ? 1000 : template.table.largest(types, name);
 }

@@ -2,11 +2,16 @@ import type { RequirementSet } from "../tables/requirement-sets.ts";
 
 /** What a claim becomes when it takes one more pod. */
 export interface Outcome {
+  /** Requirements of the claim with the pod. */
   readonly set: RequirementSet;
   /** USD per hour of the cheapest type that is left. */
   readonly price: number;
+  /** Ids of the capacity reservations that the claim would hold. */
   readonly reservations: readonly string[];
 }
 
-/** Why a claim does not take a pod: for good, as things lie, or because the reservations that suit the pod are taken. */
+/**
+ * Why a claim refuses a pod: "never" lasts for the whole attempt, "topology" may change when other pods are placed,
+ * "reserved" means that other claims hold the reservations that suit the pod.
+ */
 export type Refusal = "never" | "topology" | "reserved";

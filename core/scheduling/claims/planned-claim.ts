@@ -1,3 +1,8 @@
+// Room core/scheduling/claims: NodeClaims that one attempt plans. In: a SchedulingProblem, pods one by one. Out:
+// PlannedClaims, their prices and, by assemble.ts, the plan's form of them. evaluation.ts decides whether a claim takes
+// a pod, cheapest-claim.ts which one costs least. Must not know: the order of pods, strategies, packing proposals (they
+// are in attempt.ts and search.ts).
+
 import { HOSTNAME } from "../../model/labels.ts";
 import type { Pod } from "../../model/pod.ts";
 import { has } from "../../requirements/requirement.ts";
@@ -12,36 +17,61 @@ import type { Bitset } from "../tables/bitset.ts";
 import type { Frontier } from "../tables/frontier.ts";
 import type { RequirementSet } from "../tables/requirement-sets.ts";
 import { addTo } from "../tables/resource-axis.ts";
-import type { ClaimState } from "./claim-state.ts";
 
-/** How a group counts a claim's pods: as many in each domain that they lie in, or may still come to lie in. */
+/**
+ * How a topology group counts a claim's pods: `pods` in each of `domains`, where the claim's node is or may still be.
+ */
 interface LedgerEntry {
   readonly group: TopologyGroup;
   pods: number;
   domains: readonly string[];
 }
 
-/** A claim that is being filled. */
+/** What claims with the same contents share (claim-state.ts). */
+export interface SharedState {
+  /** Number of pods of each claim. */
+  readonly pods: number;
+  /** Number of claims that are in the state now. */
+  live: number;
+  /** Types that the claims may still be launched as; undefined until first read. */
+  types: Bitset | undefined;
+}
+
+/**
+ * A new NodeClaim that an attempt fills with pods. It starts with its pool's requirements and types, and each pod
+ * narrows it.
+ *
+ *     const claim = new PlannedClaim(0, template, limits.typesWithin(template), axis.names.length);
+ *     const outcome = evaluation.evaluate(claim, podData);
+ *     if (typeof outcome === "object") claim.take(podData, pod, outcome.set, topology);
+ */
 export class PlannedClaim {
   readonly index: number;
   readonly template: Template;
+  /** A name that no node has; the claim's domain of kubernetes.io/hostname. */
   readonly hostname: string;
+  /** The pool's requirements joined with those of the pods. */
   set: RequirementSet;
   /** Types to start from: those of the pool that its limits leave. */
   readonly base: Bitset;
+  /** Requests of its pods, in milli-units by resource. */
   readonly used: Float64Array;
   readonly pods: Pod[] = [];
   ports: readonly HostPort[] = [];
+  /** Whether it has fewer types than minValues requires (policy BestEffort). */
   minValuesRelaxed = false;
   /** USD per hour of the cheapest type that is left. */
   price = 0;
-  /** What it has in common with other claims; unknown to attempts that do not ask. */
-  state: ClaimState | undefined;
-  /** Where its cheapest type stands, and on which frontier: with more pods the search goes on from there. */
+  /**
+   * The state that it shares with claims of the same contents; undefined in attempts that do not compare added prices.
+   */
+  state: SharedState | undefined;
+  /** Place of its cheapest type on `frontier`: with more pods, the search continues from there. */
   place = 0;
   frontier: Frontier | undefined;
-  /** Capacity reservations of which it holds one instance each. */
+  /** Ids of the capacity reservations of which it holds one instance each. */
   reservations: readonly string[] = [];
+  /** By index of the topology group. */
   readonly #ledger = new Map<number, LedgerEntry>();
   #types: { readonly types: Bitset; readonly pods: number } | undefined;
 
@@ -54,7 +84,7 @@ export class PlannedClaim {
     this.used = new Float64Array(width);
   }
 
-  /** Types that it may still become; worked out when somebody wants to know. */
+  /** Types that it may still be launched as; computed when first read after a change. */
   get types(): Bitset {
     const { state } = this;
     if (state?.pods === this.pods.length) {
@@ -67,7 +97,7 @@ export class PlannedClaim {
     return this.#types.types;
   }
 
-  /** Takes a pod, and narrows to what was found to hold for all pods together. */
+  /** Takes a pod, narrows the claim to `set` (Outcome.set), and counts the pod in its topology groups. */
   take(podData: PodData, pod: Pod, set: RequirementSet, topology: TopologyState): void {
     addTo(this.used, podData.vector);
     this.pods.push(pod);
@@ -85,7 +115,10 @@ export class PlannedClaim {
     }
   }
 
-  /** A narrower claim frees the domains that it can no longer land in. */
+  /**
+   * Counts the claim's pods in its present domains only: a narrower claim frees the domains that it can no longer be
+   * in.
+   */
   #recount(entry: LedgerEntry, topology: TopologyState): void {
     const domains = this.#domains(entry.group, topology);
     for (const domain of entry.domains) topology.add(entry.group, domain, -entry.pods);
@@ -94,8 +127,10 @@ export class PlannedClaim {
   }
 
   /**
-   * Domains to count. Spread and affinity count a pod only where it is sure to be; anti-affinity wherever it might be. A custom
-   * label that nothing defines will not be on the node: no domain.
+   * Domains in which a group counts the claim. Spread and affinity count a pod only where it is sure to be,
+   * anti-affinity wherever it might be
+   * (karpenter: pkg/controllers/provisioning/scheduling/topology.go, Topology.Record). A custom label that no
+   * requirement defines will not be on the node, so it has no domain.
    */
   #domains(group: TopologyGroup, topology: TopologyState): readonly string[] {
     if (group.key === HOSTNAME) return [this.hostname];

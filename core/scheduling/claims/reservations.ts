@@ -5,7 +5,11 @@ import { RESERVATION_ID } from "../tables/offering-table.ts";
 import type { RequirementSet, RequirementSets } from "../tables/requirement-sets.ts";
 import type { PlannedClaim } from "./planned-claim.ts";
 
-/** Instances left in capacity reservations while claims are planned. A claim holds one in each that it could be launched into. */
+/**
+ * Instances left in capacity reservations while claims are planned. A claim holds one instance of each reservation that
+ * it could be launched into
+ * (karpenter: pkg/controllers/provisioning/scheduling/reservationmanager.go, ReservationManager.Reserve).
+ */
 export class Reservations {
   readonly #left: Map<string, number>;
 
@@ -13,12 +17,12 @@ export class Reservations {
     this.#left = new Map(capacity);
   }
 
-  /** Of some reservations, those that the claim holds or could still get. */
+  /** Those of some reservations that the claim holds or could still get. */
   reservable(claim: PlannedClaim, ids: readonly string[]): readonly string[] {
     return ids.filter((id) => claim.reservations.includes(id) || (this.#left.get(id) ?? 0) > 0);
   }
 
-  /** Lets the claim hold exactly these. */
+  /** Makes the claim hold exactly these reservations; those that it held besides are free again. */
   hold(claim: PlannedClaim, ids: readonly string[]): void {
     if (ids.join() === claim.reservations.join()) return;
     for (const id of claim.reservations) if (!ids.includes(id)) this.#left.set(id, (this.#left.get(id) ?? 0) + 1);
@@ -28,8 +32,9 @@ export class Reservations {
 }
 
 /**
- * The requirements of a claim that is done: pinned to the reservations that it holds, or kept out of reserved capacity. Where that would
- * leave too few types for minValues, it keeps other capacity beside what it holds.
+ * The requirements of a finished claim: pinned to the reservations that it holds, or kept out of reserved capacity.
+ * Where the pinned claim would have too few types for minValues, it excludes only the reservations that it does not
+ * hold, and other capacity stays allowed.
  */
 export function withReservations(claim: PlannedClaim, sets: RequirementSets): RequirementSet {
   const { set, reservations, template } = claim;
@@ -43,15 +48,18 @@ export function withReservations(claim: PlannedClaim, sets: RequirementSets): Re
   return others.length === 0 ? set : joined(requirement(RESERVATION_ID, "NotIn", others));
 }
 
-/** Whether the types that the claim could be launched as under a set bring the values that the pool asks for. */
+/**
+ * Whether the types that the claim could be launched as under a set have as many values as the pool's minValues
+ * require.
+ */
 function hasMinValues({ template, types }: PlannedClaim, set: RequirementSet): boolean {
   if (template.minValues.length === 0) return true;
   const admitted = template.table.admitted(set);
-  return template.minValues.every(({ key, least }) => {
+  return template.minValues.every(({ key, min }) => {
     const values = new Set<string>();
-    for (let t = 0; t < template.table.types.length && values.size < least; t++) {
+    for (let t = 0; t < template.table.types.length && values.size < min; t++) {
       if (hasBit(types, t) && hasBit(admitted, t)) for (const value of template.table.valuesOf(t, key)) values.add(value);
     }
-    return values.size >= least;
+    return values.size >= min;
   });
 }

@@ -11,67 +11,96 @@ import { isEmpty } from "../tables/bitset.ts";
 import type { RequirementSet, RequirementSets } from "../tables/requirement-sets.ts";
 import type { ResourceAxis } from "../tables/resource-axis.ts";
 
-/** Where pods may go. */
+/** Which nodes a pod may use: pods of one kind may use the same nodes. */
 export interface PlacementKind {
-  /** By index of the template: what a node of that pool must meet to take the pods; undefined where they may not go. */
+  /**
+   * By template index: the requirements that pods of this kind add to a node of that pool; undefined where it refuses
+   * them.
+   */
   readonly sets: readonly (RequirementSet | undefined)[];
-  /** The first pool that can make a node for them; nodes of the others are not made for their sake, but may have room. */
-  readonly home: Template;
-  /** Indexes of resources that few machines have and the pods ask for, as GPUs. */
+  /**
+   * The first pool, by weight, that can launch a node for the pods. Nodes of other pools are not launched for them, but
+   * may have room.
+   */
+  readonly firstPool: Template;
+  /** Indexes of requested resources that only few instance types have, such as GPUs. */
   readonly needs: readonly number[];
-  /** Labels that no machine brings and the pods want: kinds that want different ones share no node. Empty when they want none. */
+  /**
+   * Requested labels that no instance type brings, as a text; empty without any. Kinds with different texts share no
+   * node.
+   */
   readonly custom: string;
 }
 
-const COMMON: ReadonlySet<string> = new Set(["cpu", "memory", "pods", "ephemeral-storage"]);
+const COMMON_RESOURCES: ReadonlySet<string> = new Set(["cpu", "memory", "pods", "ephemeral-storage"]);
 
-/** In place of a stock: for a pod that goes nowhere. */
-const NONE = -1;
+/** In place of an item index: the pod has no zone to go to. */
+const NO_ITEM = -1;
 
-/** How many pods of a group a host may have for one more to come. */
+/** A limit on pods of a topology group on one host. */
 export interface HostRule {
+  /** Index of the TopologyGroup. */
   readonly group: number;
-  readonly most: number;
+  /** Number of pods of the group that the host may have before one more of the item's pods is added. */
+  readonly maxPresent: number;
 }
 
-/** Pods that packing cannot tell apart: of one size, for the same nodes, with the same rules about company on a host. */
+/**
+ * An item of bin packing: pods that packing cannot tell apart. They have one size, may use the same nodes and have the
+ * same topology rules about their host.
+ */
 export interface Item {
+  /** Index of the PlacementKind. */
   readonly kind: number;
+  /** Requests of one pod by resource, in milli-units. */
   readonly vector: Float64Array;
   readonly rules: readonly HostRule[];
-  /** Groups in which the pods count on their host. */
+  /** Indexes of the topology groups that count these pods on their host. */
   readonly counting: readonly number[];
+  /** Number of pods. */
   readonly pods: number;
 }
 
-/** The pods of a run, sorted into stocks. */
+/**
+ * The demand of a bin packing problem: the pods of a run as items. For example, 8 pods of 1 cpu and 4 pods of 4 cpu
+ * without any constraint are one kind and two items:
+ *
+ *     items: [{ kind: 0, vector: [1000, …], pods: 8, … }, { kind: 0, vector: [4000, …], pods: 4, … }]
+ */
 export interface Demand {
   readonly kinds: readonly PlacementKind[];
   readonly items: readonly Item[];
-  /** By class, the stock of each of its pods in turn, -1 for none; undefined for classes whose places depend on others too much to be foreseen. */
+  /**
+   * By class index, the item of each of its pods in turn, -1 for a pod without a zone. Undefined for a class that
+   * packing leaves out, because its places depend too much on other pods.
+   */
   readonly itemOfPod: readonly (Int32Array | undefined)[];
 }
 
 /**
- * Sorts the pods that are left of each class into stocks. Pods that must spread over zones are shared out among them beforehand, cheapest first, and pods
- * that must stay together are given the cheapest zone: whether that can be done is decided when they are placed.
+ * Sorts the pods of each class that have no node yet into items; `left` has their number by class index. Pods that must
+ * spread over zones are divided among the zones beforehand, the cheapest first; pods that must share a zone get the
+ * cheapest one. This is a forecast: placing the pods decides whether the zones really suit.
  */
 export function demandOf(problem: SchedulingProblem, left: readonly number[], topology: TopologyState): Demand {
   const kinds: PlacementKind[] = [];
   const items: (Item & { pods: number })[] = [];
   const kindIds = new Map<string, number>();
   const itemIds = new Map<string, number>();
-  const itemOf = (home: Template, set: RequirementSet, podData: PodData): number => {
+  const itemOf = (firstPool: Template, set: RequirementSet, podData: PodData): number => {
     const tolerations = podData.tolerations.length > 0 ? JSON.stringify(podData.tolerations) : "";
     const needs = rareResources(problem.axis, podData.vector);
-    const kindText = `${home.index} ${set.id} ${needs.join()} ${tolerations}`;
+    const kindText = `${firstPool.index} ${set.id} ${needs.join()} ${tolerations}`;
     const kind =
       kindIds.get(kindText) ??
-      kinds.push({ sets: setsOf(problem, set, podData), home, needs, custom: customLabels(set.requirements, home) }) - 1;
+      kinds.push({ sets: setsOf(problem, set, podData), firstPool, needs, custom: customLabels(set.requirements, firstPool) }) - 1;
     kindIds.set(kindText, kind);
-    const rules = podData.hosts.map((group) => ({ group: group.index, most: group.kind === "spread" ? mostOnHost(group, podData) : 0 }));
+    const rules = podData.hosts.map((group) => ({
+      group: group.index,
+      maxPresent: group.kind === "spread" ? maxPresentOnHost(group, podData) : 0,
+    }));
     const counting = podData.counting.flatMap(({ key, index }) => (key === HOSTNAME ? [index] : []));
-    const text = `${kind}/${podData.vector.join()}/${rules.map(({ group, most }) => `${group}:${most}`).join()}/${counting.join()}`;
+    const text = `${kind}/${podData.vector.join()}/${rules.map(({ group, maxPresent }) => `${group}:${maxPresent}`).join()}/${counting.join()}`;
     const item = itemIds.get(text) ?? items.push({ kind, vector: podData.vector, rules, counting, pods: 0 }) - 1;
     itemIds.set(text, item);
     return item;
@@ -79,18 +108,18 @@ export function demandOf(problem: SchedulingProblem, left: readonly number[], to
   const itemOfPod = problem.classes.map(({ index }) => {
     const pods = left[index] ?? 0;
     const podData = problem.relaxations[index]?.[0];
-    const start = pods > 0 && podData !== undefined && isForeseeable(podData) ? startOf(problem, podData) : undefined;
+    const start = pods > 0 && podData !== undefined && isForeseeable(podData) ? firstPoolFor(problem, podData) : undefined;
     if (podData === undefined || start === undefined) return undefined;
-    const { home, set } = start;
+    const { firstPool, set } = start;
     const itemIndexes = new Int32Array(pods);
     const group = podData.areas.find((area) => podData.self.has(area));
-    if (group === undefined) itemIndexes.fill(itemOf(home, set, podData));
+    if (group === undefined) itemIndexes.fill(itemOf(firstPool, set, podData));
     else {
-      const zones = zonesFor(problem.sets, home, set, podData, topology.counts[group.index] ?? new Map());
+      const zones = zonesFor(problem.sets, firstPool, set, podData, topology.counts[group.index] ?? new Map());
       if (zones.length === 0) return undefined;
       const bySet = new Map<RequirementSet, number>();
-      shareOut(zones, group, itemIndexes, (zone) => {
-        const item = bySet.get(zone.set) ?? itemOf(home, zone.set, podData);
+      assignZones(zones, group, itemIndexes, (zone) => {
+        const item = bySet.get(zone.set) ?? itemOf(firstPool, zone.set, podData);
         bySet.set(zone.set, item);
         return item;
       });
@@ -104,7 +133,10 @@ export function demandOf(problem: SchedulingProblem, left: readonly number[], to
   return { kinds, items, itemOfPod };
 }
 
-/** Whether it can be said beforehand which places suit: zones and hosts may matter, as far as the pods' own kind goes. */
+/**
+ * Whether the suitable nodes are known before other pods are placed. Rules about zones and hosts are allowed as long as
+ * only the pod's own kind counts in them.
+ */
 function isForeseeable(podData: PodData): boolean {
   if (podData.contradiction !== undefined || !podData.acceptsNewHost || podData.class.ports.length > 0 || podData.volumeSets.length > 1)
     return false;
@@ -114,17 +146,17 @@ function isForeseeable(podData: PodData): boolean {
   return own.length <= 1 && podData.areas.every(({ key, kind }) => key === ZONE && (kind === "spread" || kind === "affinity"));
 }
 
-/** The first pool that can make a node for the pod, and what the pod wants of nodes. */
-function startOf(
+/** The first pool that can launch a node for the pod, and the requirements of the pod with those of its volumes. */
+function firstPoolFor(
   { templates, sets }: SchedulingProblem,
   podData: PodData,
-): { readonly home: Template; readonly set: RequirementSet } | undefined {
+): { readonly firstPool: Template; readonly set: RequirementSet } | undefined {
   const [volumes] = podData.volumeSets;
   const set = volumes === undefined ? podData.set : sets.join(podData.set, volumes);
   if (set === undefined) return undefined;
-  for (const home of templates) {
-    const joined = untolerated(home.taints, podData.tolerations) === undefined ? sets.join(home.set, set) : undefined;
-    if (joined !== undefined && home.frontier(joined).first(podData.vector, 0) >= 0) return { home, set };
+  for (const template of templates) {
+    const joined = untolerated(template.taints, podData.tolerations) === undefined ? sets.join(template.set, set) : undefined;
+    if (joined !== undefined && template.frontier(joined).first(podData.vector, 0) >= 0) return { firstPool: template, set };
   }
   return undefined;
 }
@@ -135,20 +167,22 @@ function setsOf({ templates, sets }: SchedulingProblem, set: RequirementSet, pod
   );
 }
 
-function mostOnHost(group: TopologyGroup, podData: PodData): number {
+function maxPresentOnHost(group: TopologyGroup, podData: PodData): number {
   return group.maxSkew - (podData.self.has(group) ? 1 : 0);
 }
 
 interface Zone {
   readonly set: RequirementSet;
+  /** USD per hour of the pod's cheapest share of an instance type in the zone. */
   readonly price: number;
+  /** Pods that the topology group counts in the zone, those of the forecast included. */
   pods: number;
 }
 
-/** Zones in which the pod finds a machine, the one where its share of a machine costs least first. */
+/** Zones in which some instance type has room for the pod, by rising price of the pod's share of it. */
 function zonesFor(
   sets: RequirementSets,
-  home: Template,
+  firstPool: Template,
   set: RequirementSet,
   podData: PodData,
   counts: ReadonlyMap<string, number>,
@@ -156,23 +190,31 @@ function zonesFor(
   return [...counts]
     .flatMap(([name, pods]) => {
       const there = sets.join(set, sets.oneOf(ZONE, [name]));
-      const joined = there && sets.join(home.set, there);
-      if (there === undefined || joined === undefined || isEmpty(home.table.admitted(joined))) return [];
-      const price = home.frontier(joined).share(podData.vector);
+      const joined = there && sets.join(firstPool.set, there);
+      if (there === undefined || joined === undefined || isEmpty(firstPool.table.admitted(joined))) return [];
+      const price = firstPool.frontier(joined).share(podData.vector);
       return price === Number.POSITIVE_INFINITY ? [] : [{ name, set: there, price, pods }];
     })
     .sort((a, b) => a.price - b.price || (a.name < b.name ? -1 : 1));
 }
 
-/** One pod after another goes to the cheapest zone that the skew allows; pods that belong together all go where the first is, or would be. */
-function shareOut(zones: readonly Zone[], { kind, maxSkew }: TopologyGroup, itemIndexes: Int32Array, itemIn: (zone: Zone) => number): void {
+/**
+ * Assigns pods to zones, one after another. A pod of a spread gets the cheapest zone that the skew allows. Pods with
+ * affinity for each other get the first zone that has some of them, else the cheapest.
+ */
+function assignZones(
+  zones: readonly Zone[],
+  { kind, maxSkew }: TopologyGroup,
+  itemIndexes: Int32Array,
+  itemIn: (zone: Zone) => number,
+): void {
   for (let i = 0; i < itemIndexes.length; i++) {
-    const least = Math.min(...zones.map(({ pods }) => pods));
+    const fewest = Math.min(...zones.map(({ pods }) => pods));
     const zone =
-      kind === "spread" ? zones.find(({ pods }) => pods + 1 - least <= maxSkew) : (zones.find(({ pods }) => pods > 0) ?? zones[0]);
+      kind === "spread" ? zones.find(({ pods }) => pods + 1 - fewest <= maxSkew) : (zones.find(({ pods }) => pods > 0) ?? zones[0]);
     if (zone === undefined) {
-      // No zone is open to a skew below 1, which the API server refuses.
-      itemIndexes.fill(NONE, i);
+      // A maxSkew below 1 opens no zone; the API server refuses it, a snapshot may still hold it.
+      itemIndexes.fill(NO_ITEM, i);
       return;
     }
     zone.pods++;
@@ -180,12 +222,12 @@ function shareOut(zones: readonly Zone[], { kind, maxSkew }: TopologyGroup, item
   }
 }
 
-/** Resources that pods ask for and that not every machine has. */
+/** Indexes of requested resources that not every instance type has. */
 export function rareResources(axis: ResourceAxis, vector: Float64Array): readonly number[] {
-  return axis.names.flatMap((name, r) => ((vector[r] ?? 0) > 0 && !COMMON.has(name) ? [r] : []));
+  return axis.names.flatMap((name, r) => ((vector[r] ?? 0) > 0 && !COMMON_RESOURCES.has(name) ? [r] : []));
 }
 
-/** What pods want of labels that machines do not bring and the pool leaves open, as a text. */
+/** Requirements on labels that neither instance types bring nor the pool pins to one value, as a text. */
 function customLabels(wanted: Requirements, { set }: Template): string {
   return [...wanted.values()]
     .flatMap((item) => (WELL_KNOWN_LABELS.has(item.key) || isPinned(set.requirements.get(item.key)) ? [] : [canonical(item)]))

@@ -2,67 +2,91 @@ import type { Item, PlacementKind } from "./demand.ts";
 import type { OfferingGroup } from "./offering-groups.ts";
 import { dot, type ShadowPrices } from "./shadow-prices.ts";
 
-/** Stock and how many of its pods, in the order in which they were put on a machine. */
+/** Items with their number of pods on one node, in the order in which they were put there. */
 export type Contents = readonly (readonly [item: number, pods: number])[];
 
-/** A pod whose shadowPrices here is less than this share of what its room is worth is better off elsewhere: it only fills gaps. */
-const HOME_SHARE = 0.95;
-/** Pods at home in 2ⁿ cells or more make up tier n, up to this one; it holds those that are not at home. */
-const FOREIGN_TIER = 6;
-/** Stocks are sorted by tilt into as many buckets. */
+// The numbers below came with the packer, which `npm run -s bench` judged as a whole against its lower bounds (5,000
+// pods of deployments); no benchmark has tuned one of them alone.
+
+/**
+ * An offering group is competitive for an item whose value is at least this share of what the group's shadow prices ask
+ * for it.
+ */
+const MIN_COMPETITIVE_SHARE = 0.95;
+/**
+ * The last tier holds items for which the offering group is not competitive. Other items of kinds with 2ⁿ or more
+ * groups are in tier n.
+ */
+const GAP_FILLING_TIER = 6;
+/** Number of buckets by resource skew; the best item of each bucket is compared with those of the others. */
 const SKEW_BUCKETS = 10;
-/** Weight of a pod's size, against its tilt, in what is put on a machine next. */
+/** Weight of an item's size against its resource skew in the choice of the next item. */
 const SIZE_WEIGHT = 0.5;
-/** What can be put on a machine of pods with rules about company before others, when they go first. */
+/** Added to the score of items with host rules when they go first: more than skew (1) and size (0.5) together. */
 const HOST_RULE_BONUS = 2;
-/** Of alike pods that fit, one in so many is put on a machine at once: what should lie beside them changes with the room that is left. */
+/**
+ * Of the pods of an item that fit, 1/6 is put on a node at once, because the best item to go beside them changes with
+ * the room left.
+ */
 const PORTION_DIVISOR = 6;
 
 /**
- * Fills machines so that little room is left over: what leans most to one resource is put beside what leans most to the other, large pods before small,
- * those that have little choice before those that could go elsewhere, and pods for which the machine is dear only where nothing else fits. Amounts lie in
- * flat arrays: a run fills thousands of machines.
+ * Fills one node at a time with items: a greedy heuristic for the multi-dimensional knapsack problem, in the manner of
+ * the dot-product heuristics of vector bin packing. Items that use mainly one resource go beside items that use mainly
+ * another, large items before small ones, items with few offering groups to choose from before those with many. Items
+ * for which the node's offering group is expensive only fill gaps. Amounts are in flat arrays because a run fills
+ * thousands of nodes.
+ *
+ *     knapsack.start(Int32Array.of(8, 4)); // 8 pods of item 0, 4 pods of item 1
+ *     knapsack.fill(group, option.room, kind, false); // [[1, 2], [0, 3]]: two pods of item 1, three of item 0
  */
 export class GreedyKnapsack {
-  /** Pods left by stock. */
+  /** By item: number of pods that have no node yet. */
   readonly left: Int32Array;
   readonly #items: readonly Item[];
   readonly #offeringGroups: readonly OfferingGroup[];
+  /** Number of resources. */
   readonly #width: number;
-  /** By stock: what one pod asks for. */
+  /** Rows of `#width` amounts by item: requests of one pod in milli-units. */
   readonly #vectors: Float64Array;
+  /** By item: value of one pod at mean shadow prices, USD per hour. */
   readonly #sizes: Float64Array;
   readonly #resourceSkews: Float64Array;
   readonly #hasHostRules: Uint8Array;
-  /** By stock: a number for the labels that it wants and machines do not bring; 0 for none. */
+  /** By item: a number for its text of custom labels; 0 for none. */
   readonly #customs: Int32Array;
-  /** By kind: the tier of its pods where they are at home. */
-  readonly #choice: readonly number[];
-  /** By cell and stock. */
-  readonly #home: readonly Uint8Array[];
-  /** Mean worth of a unit of each resource, and the resource that is worth most in all. */
+  /** By kind: the tier of its items where the offering group is competitive. */
+  readonly #tiers: readonly number[];
+  /** By offering group and item: 1 where the group is competitive for the item. */
+  readonly #competitive: readonly Uint8Array[];
+  /** Mean shadow price of each resource (USD per hour and milli-unit). */
   readonly #mean: Float64Array;
+  /** Index of the resource with the largest total value. */
   readonly #main: number;
-  /** By kind: its stocks, large first. */
+  /** By kind: its items, large first. */
   readonly #ofKind: readonly (readonly number[])[];
-  /** By bucket of tilt: stocks, large first; and those of them that have pods. */
+  /** By bucket of resource skew: items, large first. */
   readonly #buckets: readonly (readonly number[])[];
+  /** The buckets with only those items that had pods at the start. */
   #active: readonly (readonly number[])[] = [];
-  /** By cell: tiers of buckets. */
+  /** By offering group: tiers of buckets of items. */
   #lists: (readonly (readonly Int32Array[])[] | undefined)[] = [];
-  /** Room left on the machine in hand. */
-  readonly #rest: Float64Array;
+  /** Room left on the current node. */
+  readonly #roomLeft: Float64Array;
+  /** By item: number of its pods on the current node. */
   readonly #taken: Int32Array;
-  /** By group: pods on the machine in hand that count in it. */
-  readonly #hosts: Int32Array;
+  /** By topology group: number of pods on the current node that count in it. */
+  readonly #hostCounts: Int32Array;
+  /** Number of the custom labels of the current node; 0 while it has none. */
   #custom = 0;
 
+  /** `groupCounts`: by kind, the number of offering groups from which nodes are launched for it. */
   constructor(
     kinds: readonly PlacementKind[],
     items: readonly Item[],
     offeringGroups: readonly OfferingGroup[],
     shadowPrices: ShadowPrices,
-    choice: readonly number[],
+    groupCounts: readonly number[],
     width: number,
   ) {
     this.#items = items;
@@ -81,10 +105,10 @@ export class GreedyKnapsack {
       numbers.set(text, number);
       return number;
     });
-    this.#choice = choice.map((homes) => Math.min(FOREIGN_TIER - 1, Math.floor(Math.log2(Math.max(1, homes)))));
+    this.#tiers = groupCounts.map((groups) => Math.min(GAP_FILLING_TIER - 1, Math.floor(Math.log2(Math.max(1, groups)))));
     const values = items.map((item) => shadowPrices.valueOfPod(item));
-    this.#home = shadowPrices.byGroup.map((prices) =>
-      Uint8Array.from(items, ({ vector }, s) => ((values[s] ?? 0) >= HOME_SHARE * dot(prices, vector) ? 1 : 0)),
+    this.#competitive = shadowPrices.byGroup.map((prices) =>
+      Uint8Array.from(items, ({ vector }, s) => ((values[s] ?? 0) >= MIN_COMPETITIVE_SHARE * dot(prices, vector) ? 1 : 0)),
     );
     const largeFirst = (a: number, b: number): number => (this.#sizes[b] ?? 0) - (this.#sizes[a] ?? 0) || a - b;
     this.#ofKind = kinds.map((_, kind) => items.flatMap((item, s) => (item.kind === kind ? [s] : [])).sort(largeFirst));
@@ -94,61 +118,72 @@ export class GreedyKnapsack {
     });
     this.#buckets = buckets.map((bucket) => bucket.sort(largeFirst));
     this.left = new Int32Array(items.length);
-    this.#rest = new Float64Array(width);
+    this.#roomLeft = new Float64Array(width);
     this.#taken = new Int32Array(items.length);
     const groups = items.flatMap(({ rules, counting }) => [...rules.map(({ group }) => group), ...counting]);
-    this.#hosts = new Int32Array(1 + groups.reduce((most, group) => Math.max(most, group), 0));
+    this.#hostCounts = new Int32Array(1 + groups.reduce((highest, group) => Math.max(highest, group), 0));
   }
 
-  /** Starts anew with so many pods of each stock. */
+  /** Starts a packing with so many pods of each item. */
   start(pods: Int32Array): void {
     this.left.set(pods);
     this.#lists = [];
     this.#active = this.#buckets.map((bucket) => bucket.filter((s) => (pods[s] ?? 0) > 0));
   }
 
-  /** A stock of a kind that has pods left; -1 without one. */
+  /** The largest item of a kind that has pods left; -1 without one. */
   remaining(kind: number): number {
     for (const s of this.#ofKind[kind] ?? []) if ((this.left[s] ?? 0) > 0) return s;
     return -1;
   }
 
-  /** Whether the pods of a stock are not shadowPrices much more elsewhere than in a cell. */
-  isHome(offeringGroup: number, item: number): boolean {
-    return this.#home[offeringGroup]?.[item] === 1;
+  /**
+   * Whether a node of the offering group is about as cheap for the item as one of its cheapest group
+   * (MIN_COMPETITIVE_SHARE).
+   */
+  isCompetitive(offeringGroup: number, item: number): boolean {
+    return this.#competitive[offeringGroup]?.[item] === 1;
   }
 
-  /** Fills a machine that is sought for a kind; empty when it does not take a single pod of it. Nothing is taken from `left`. */
+  /**
+   * The contents of a node of an offering group with `room`, which is launched for a kind: at least one pod of that
+   * kind, else empty. `left` does not change.
+   */
   fill(offeringGroup: number, room: Float64Array, kind: number, hostRulesFirst: boolean): Contents {
-    this.#rest.set(room);
+    this.#roomLeft.set(room);
     this.#custom = 0;
     const order: number[] = [];
-    // The machine is sought for one of these; what suits it best comes after.
+    // The node is launched for a pod of this kind, so one goes first; the items that suit the node best follow.
     const first = this.#ofKind[kind]?.find((s) => this.#fits(s));
     if (first === undefined) return order as [];
     this.#put(first, 1, order);
-    const even = this.#resourceSkew(room);
-    for (const buckets of this.#listsOf(offeringGroup)) this.#fillFrom(buckets, even, hostRulesFirst, order);
+    const nodeSkew = this.#resourceSkew(room);
+    for (const buckets of this.#listsOf(offeringGroup)) this.#fillFrom(buckets, nodeSkew, hostRulesFirst, order);
     const contents = order.map((s) => [s, this.#taken[s] ?? 0] as const);
     for (const s of order) {
       this.#taken[s] = 0;
-      for (const group of this.#items[s]?.counting ?? []) this.#hosts[group] = 0;
+      for (const group of this.#items[s]?.counting ?? []) this.#hostCounts[group] = 0;
     }
     return contents;
   }
 
-  #fillFrom(buckets: readonly Int32Array[], even: number, hostRulesFirst: boolean, order: number[]): void {
+  /**
+   * Adds items of one tier until none fits: of the largest item of each bucket, the one with the best score is next.
+   */
+  #fillFrom(buckets: readonly Int32Array[], nodeSkew: number, hostRulesFirst: boolean, order: number[]): void {
     const at = new Int32Array(buckets.length);
     for (;;) {
-      const restSize = dot(this.#mean, this.#rest);
-      const sign = this.#resourceSkew(this.#rest) >= even ? 1 : -1;
+      const roomValue = dot(this.#mean, this.#roomLeft);
+      // Positive while the room left has more of the main resource than an empty node: then items that use it are
+      // better.
+      const sign = this.#resourceSkew(this.#roomLeft) >= nodeSkew ? 1 : -1;
       let pick = -1;
       let best = Number.NEGATIVE_INFINITY;
       for (let b = 0; b < buckets.length; b++) {
         const list = buckets[b];
         if (list === undefined) continue;
         let i = at[b] ?? 0;
-        // Room and company only get worse: what does not fit now never will.
+        // Room only shrinks and host counts only grow: an item that does not fit now will not fit later.
         while (i < list.length && !this.#fits(list[i] ?? 0)) i++;
         at[b] = i;
         const s = list[i];
@@ -156,7 +191,7 @@ export class GreedyKnapsack {
         const isFirst = hostRulesFirst && this.#hasHostRules[s] === 1;
         const score =
           sign * (this.#resourceSkews[s] ?? 0) +
-          SIZE_WEIGHT * Math.min(1, (this.#sizes[s] ?? 0) / restSize) +
+          SIZE_WEIGHT * Math.min(1, (this.#sizes[s] ?? 0) / roomValue) +
           (isFirst ? HOST_RULE_BONUS : 0);
         if (score > best) [best, pick] = [score, s];
       }
@@ -168,43 +203,48 @@ export class GreedyKnapsack {
   #put(s: number, pods: number, order: number[]): void {
     if (this.#taken[s] === 0) order.push(s);
     this.#taken[s] = (this.#taken[s] ?? 0) + pods;
-    for (let r = 0; r < this.#width; r++) this.#rest[r] = (this.#rest[r] ?? 0) - pods * (this.#vectors[s * this.#width + r] ?? 0);
-    for (const group of this.#items[s]?.counting ?? []) this.#hosts[group] = (this.#hosts[group] ?? 0) + pods;
+    for (let r = 0; r < this.#width; r++) this.#roomLeft[r] = (this.#roomLeft[r] ?? 0) - pods * (this.#vectors[s * this.#width + r] ?? 0);
+    for (const group of this.#items[s]?.counting ?? []) this.#hostCounts[group] = (this.#hostCounts[group] ?? 0) + pods;
     if (this.#custom === 0) this.#custom = this.#customs[s] ?? 0;
   }
 
   #fits(s: number): boolean {
     if ((this.left[s] ?? 0) <= (this.#taken[s] ?? 0)) return false;
     const row = s * this.#width;
-    for (let r = 0; r < this.#width; r++) if ((this.#vectors[row + r] ?? 0) > (this.#rest[r] ?? 0)) return false;
+    for (let r = 0; r < this.#width; r++) if ((this.#vectors[row + r] ?? 0) > (this.#roomLeft[r] ?? 0)) return false;
     const custom = this.#customs[s];
     if (custom !== 0 && this.#custom !== 0 && custom !== this.#custom) return false;
     if (this.#hasHostRules[s] === 0) return true;
-    for (const { group, most } of this.#items[s]?.rules ?? []) if ((this.#hosts[group] ?? 0) > most) return false;
+    for (const { group, maxPresent } of this.#items[s]?.rules ?? []) if ((this.#hostCounts[group] ?? 0) > maxPresent) return false;
     return true;
   }
 
+  /** Number of pods of an item to add at once; one where topology groups count them. */
   #portion(s: number): number {
     const item = this.#items[s];
     if (item === undefined || item.rules.length + item.counting.length > 0) return 1;
-    let most = (this.left[s] ?? 0) - (this.#taken[s] ?? 0);
+    let fitting = (this.left[s] ?? 0) - (this.#taken[s] ?? 0);
     for (let r = 0; r < this.#width; r++) {
       const amount = item.vector[r] ?? 0;
-      if (amount > 0) most = Math.min(most, Math.floor((this.#rest[r] ?? 0) / amount));
+      if (amount > 0) fitting = Math.min(fitting, Math.floor((this.#roomLeft[r] ?? 0) / amount));
     }
-    return Math.max(1, Math.floor(most / PORTION_DIVISOR));
+    return Math.max(1, Math.floor(fitting / PORTION_DIVISOR));
   }
 
+  /**
+   * The tiers of an offering group, each with its buckets of items that have pods left; empty tiers and buckets are
+   * left out.
+   */
   #listsOf(offeringGroup: number): readonly (readonly Int32Array[])[] {
     const known = this.#lists[offeringGroup];
     if (known !== undefined) return known;
     const served = new Set(this.#offeringGroups[offeringGroup]?.kinds);
-    const tiers = Array.from({ length: FOREIGN_TIER + 1 }, () => Array.from({ length: SKEW_BUCKETS }, (): number[] => []));
+    const tiers = Array.from({ length: GAP_FILLING_TIER + 1 }, () => Array.from({ length: SKEW_BUCKETS }, (): number[] => []));
     this.#active.forEach((bucket, b) => {
       for (const s of bucket) {
         const kind = this.#items[s]?.kind ?? 0;
         if ((this.left[s] ?? 0) === 0 || !served.has(kind)) continue;
-        tiers[this.isHome(offeringGroup, s) ? (this.#choice[kind] ?? 0) : FOREIGN_TIER]?.[b]?.push(s);
+        tiers[this.isCompetitive(offeringGroup, s) ? (this.#tiers[kind] ?? 0) : GAP_FILLING_TIER]?.[b]?.push(s);
       }
     });
     const lists = tiers.flatMap((buckets) => {
@@ -215,13 +255,14 @@ export class GreedyKnapsack {
     return lists;
   }
 
-  /** The part that the main resource has in what an amount is shadowPrices, 0 to 1. */
+  /** The main resource's share of a vector's value at mean shadow prices, 0 to 1. */
   #resourceSkew(vector: Float64Array): number {
     const size = dot(this.#mean, vector);
     return size > 0 ? ((this.#mean[this.#main] ?? 0) * (vector[this.#main] ?? 0)) / size : 0.5;
   }
 }
 
+/** Index of the resource with the largest value over all pods. */
 function mainResource(items: readonly Item[], mean: Float64Array): number {
   const totals = mean.map((value, r) => items.reduce((sum, { vector, pods }) => sum + pods * value * (vector[r] ?? 0), 0));
   return totals.reduce((best, value, r) => (value > (totals[best] ?? 0) ? r : best), 0);

@@ -1,9 +1,9 @@
 import type { Template } from "../problem/template.ts";
 import { type Bitset, hasBit } from "../tables/bitset.ts";
-import { admits, wishOf } from "../tables/offering-table.ts";
+import { admits, offeringRequirementsOf } from "../tables/offering-table.ts";
 import type { PlacementKind } from "./demand.ts";
 
-/** A machine that can be bought. */
+/** A node that can be launched: an instance type at its lowest price in an offering group. */
 export interface NodeOption {
   /** Index of the instance type in the template's table. */
   readonly type: number;
@@ -13,22 +13,28 @@ export interface NodeOption {
   readonly room: Float64Array;
 }
 
-/** Offers that serve the same kinds of pods. */
+/**
+ * Node options of one pool that serve the same kinds of pods. A bin packing problem with variable bin sizes has one
+ * such group for each set of kinds: for example, arm64 offerings in zone-a that serve kind 0 alone, and amd64 offerings
+ * that serve 0 and 1.
+ */
 export interface OfferingGroup {
   readonly template: Template;
+  /** Indexes of the PlacementKinds that nodes of these options may take. */
   readonly kinds: readonly number[];
-  /** By rising price, without those that a cheaper one equals or outdoes in every resource. */
+  /** By rising price, without options that have no more of any resource than a cheaper one. */
   readonly options: readonly NodeOption[];
 }
 
 /**
- * What can be bought for some kinds of pods, by whom it serves: from the pools that make nodes for their sake, unless others are named. What costs
- * nothing is left out: its room would be worth nothing.
+ * All node options for some kinds of pods, grouped by pool and by the kinds that they serve. `templates` are the pools
+ * to look at, by default the first pool of each kind. Free offerings are left out, because the shadow prices of their
+ * room would be 0.
  */
 export function offeringGroupsFor(
   kinds: readonly PlacementKind[],
   width: number,
-  templates: Iterable<Template> = new Set(kinds.map(({ home }) => home)),
+  templates: Iterable<Template> = new Set(kinds.map(({ firstPool }) => firstPool)),
 ): readonly OfferingGroup[] {
   const byText = new Map<
     string,
@@ -37,11 +43,13 @@ export function offeringGroupsFor(
   for (const template of templates) {
     const own = kinds.flatMap(({ sets, needs }, kind) => {
       const set = sets[template.index];
-      return set === undefined ? [] : [{ kind, needs, types: template.table.admitted(set), wish: wishOf(set.requirements) }];
+      return set === undefined
+        ? []
+        : [{ kind, needs, types: template.table.admitted(set), offerings: offeringRequirementsOf(set.requirements) }];
     });
     const groups = typesByKinds(template, own, width);
     for (const { offering, prices } of template.table.offerings) {
-      const admitted = own.map(({ wish }) => admits(wish, offering));
+      const admitted = own.map(({ offerings }) => admits(offerings, offering));
       for (const { served, types } of groups) {
         const here = served.filter((at) => admitted[at]);
         const kindsHere = here.map((at) => own[at]?.kind ?? 0);
@@ -64,7 +72,7 @@ export function offeringGroupsFor(
   return offeringGroups.filter(({ options }) => options.length > 0);
 }
 
-/** A template's types by which kinds may use them. */
+/** A template's instance types, grouped by the kinds that may use them; `served` are indexes into `kinds`. */
 function typesByKinds(
   template: Template,
   kinds: readonly { readonly types: Bitset; readonly needs: readonly number[] }[],
@@ -88,7 +96,7 @@ function typesByKinds(
   return [...byText.values()];
 }
 
-/** Offers by rising price, without those that a cheaper one equals or outdoes in every resource. */
+/** Options by rising price, without those that have no more of any resource than a cheaper one. */
 function undominatedOptions(
   { template, prices }: { readonly template: Template; readonly prices: ReadonlyMap<number, number> },
   width: number,
@@ -96,13 +104,13 @@ function undominatedOptions(
   const kept: NodeOption[] = [];
   for (const [type, price] of [...prices].sort(([a, p], [b, q]) => p - q || a - b)) {
     const room = template.room.subarray(type * width, (type + 1) * width);
-    if (room.some((amount) => amount > 0) && !kept.some((other) => holds(other.room, room))) kept.push({ type, price, room });
+    if (room.some((amount) => amount > 0) && !kept.some((cheaper) => covers(cheaper.room, room))) kept.push({ type, price, room });
   }
   return kept;
 }
 
-/** Whether one room is as large as another in every resource. */
-function holds(a: Float64Array, b: Float64Array): boolean {
+/** Whether `a` is at least as large as `b` in every resource. */
+function covers(a: Float64Array, b: Float64Array): boolean {
   for (let r = 0; r < a.length; r++) if ((a[r] ?? 0) < (b[r] ?? 0)) return false;
   return true;
 }

@@ -5,75 +5,99 @@ import { type Contents, GreedyKnapsack } from "./greedy-knapsack.ts";
 import type { NodeOption, OfferingGroup } from "./offering-groups.ts";
 import { dot, type ShadowPrices } from "./shadow-prices.ts";
 
-/** Machines that are filled alike. */
+/** Nodes with the same contents. */
 export interface NodeBatch {
+  /** Index of the OfferingGroup. */
   readonly offeringGroup: number;
+  /** What each of the nodes holds. */
   readonly contents: Contents;
+  /** Number of nodes. */
   readonly nodes: number;
-  /** USD per hour of one machine, with what a node costs beside its instance. */
+  /** USD per hour of one node: its instance and the node's own cost (NODE_VOLUME_PRICE). */
   readonly price: number;
-  /** USD per hour by which one machine costs more than its pods are worth. */
+  /** Price of one node less the value of its pods at shadow prices, USD per hour. Lower is better. */
   readonly loss: number;
 }
 
-/** Ways to mix; none is best for all. */
+/** One variant of the packing heuristic. No variant is best for every demand, so several are tried. */
 export interface PackingVariant {
-  /** Pods with rules about company on their host go first. */
+  /** Items with host rules go first. */
   readonly hostRulesFirst: boolean;
   /**
-   * How much of what such a pod would cost on a machine of its own is added to its worth, 0 to 1, as long as more of them are left than machines are to
-   * come: then smaller machines, of which there are more, look better.
+   * Share, 0 to 1, of the extra price of a node of its own that is added to the value of a pod with host rules, as long
+   * as more such pods than nodes are left. It favours small nodes, because many of them give such pods more hosts.
    */
   readonly spreadBonus: number;
 }
 
-/** A way of filling is kept as long as it wastes no more than this beyond what it did the first time. */
-const REFILL_LOSS_TOLERANCE = 0.015;
-/** Offers looked at by size of machine (half octaves of the price), for each kind. */
-const OPTIONS_PER_SIZE = 2;
-/** Offers whose room gives less than this share of the best one's worth for its price are not looked at. */
-const MIN_OPTION_VALUE_SHARE = 0.6;
+// The first three numbers below came with the packer, which `npm run -s bench` judged as a whole against its lower
+// bounds (5,000 pods of deployments); no benchmark has tuned one of them alone.
 
+/**
+ * The last contents of a kind's node are used again while their loss ratio exceeds that of the first node by no more
+ * than this.
+ */
+const REFILL_LOSS_TOLERANCE = 0.015;
+/** Node options tried for each kind and half octave of the price (0.10 to 0.14 USD per hour, 0.14 to 0.20, …). */
+const MAX_OPTIONS_PER_SIZE = 2;
+/** Node options whose value per dollar is below this share of the best option's are not tried. */
+const MIN_OPTION_VALUE_SHARE = 0.6;
+/** A loss ratio must be lower by more than this to be better: ratios are quotients of sums of floats. */
+const LOSS_RATIO_TOLERANCE = 1e-12;
+/** The divisor of a loss ratio is at least this (USD per hour), so that contents without value do not divide by 0. */
+const MIN_RATIO_VALUE = 1e-9;
+
+/** A node option that the packer tries for a kind. */
 interface Candidate {
   readonly offeringGroup: number;
   readonly option: NodeOption;
-  /** What the room is worth to the kind, for each dollar of the price. */
+  /** Value of the usable room at the kind's shadow prices, per dollar of the node's price. */
   readonly valuePerDollar: number;
-  /** What the room is worth in its cell, USD per hour: no pods there are worth more. */
+  /**
+   * Value of all its room at the group's shadow prices, USD per hour. No contents have a higher value (weak duality).
+   */
   readonly maxValue: number;
 }
 
+/** A filled node option. */
 interface Trial extends Pick<Candidate, "offeringGroup" | "option"> {
   readonly contents: Contents;
-  /** USD per hour that the pods are worth. */
+  /** Value of the pods, USD per hour. */
   readonly podValue: number;
-  /** USD lost for each dollar's worth of pods that are at home here; less is better. */
+  /** Loss in USD per dollar of value of the pods for which the group is competitive; lower is better. */
   readonly lossRatio: number;
 }
 
-/** Makes up machines for pods, one kind after another, each time the one that wastes least. */
+/**
+ * Packs items into nodes: a constructive heuristic for variable-sized vector bin packing. For one kind of pods after
+ * another the packer fills each candidate node option with the greedy knapsack, takes the one with the lowest loss
+ * ratio (price less shadow value of the pods, per dollar of value), and repeats until no pod of the kind is left.
+ *
+ *     const packer = new Packer(demand, groups, shadowPrices, width);
+ *     packer.pack(Int32Array.of(8, 4), variant); // [{ nodes: 2, contents: [[1, 2], [0, 4]], … }]
+ */
 export class Packer {
   readonly #kinds: readonly PlacementKind[];
   readonly #items: readonly Item[];
   readonly #offeringGroups: readonly OfferingGroup[];
   readonly #shadowPrices: ShadowPrices;
   readonly #knapsack: GreedyKnapsack;
-  /** By stock: what a pod is worth, and how much more it would cost on a machine of its own; USD per hour. */
+  /** By item: value of one pod at shadow prices, USD per hour. */
   readonly #values: Float64Array;
+  /** By item with host rules: how much more a node of its own would cost than the pod's value, USD per hour; else 0. */
   readonly #spreadBonuses: Float64Array;
-  /** Kinds in the order in which machines are sought for them: those that the first pools cannot serve, then those with the least choice. */
+  /** Kinds in the order of packing: those of later pools first, then those with the fewest offering groups. */
   readonly #order: readonly number[];
   readonly #candidates: readonly (readonly Candidate[])[];
-  /** Stocks with rules about company, and how many of each a host may have. */
+  /** Items with host rules, and how many pods of each a host may have. */
   readonly #hostRuled: readonly { readonly s: number; readonly each: number }[];
-  /** By cell and custom labels: what the pods that it serves ask for together. */
+  /** By offering group and text of custom labels: total requests of the pods that the group serves. */
   readonly #requested: readonly ReadonlyMap<string, Float64Array>[];
-  /** USD per hour that the pods left are worth. */
+  /** Value of the pods that have no node yet, USD per hour. */
   #leftValue = 0;
-  /** USD per hour of the machine that gives most for its price. */
+  /** Price of the best candidate for the kind with the largest value, USD per hour: an estimate of one node's price. */
   readonly #usualPrice: number;
-
-  /** What a machine costs beside its instance, USD per hour. */
+  /** Cost of a node beside its instance, USD per hour. */
   readonly #nodeHour: number;
 
   constructor(
@@ -90,23 +114,23 @@ export class Packer {
     this.#shadowPrices = shadowPrices;
     this.#values = Float64Array.from(items, (item) => shadowPrices.valueOfPod(item));
     this.#spreadBonuses = Float64Array.from(items, (item, s) =>
-      item.rules.length > 0 ? Math.max(0, this.#alone(item) - (this.#values[s] ?? 0)) : 0,
+      item.rules.length > 0 ? Math.max(0, this.#priceAlone(item) - (this.#values[s] ?? 0)) : 0,
     );
     this.#hostRuled = items.flatMap(({ rules }, s) =>
-      rules.length === 0 ? [] : [{ s, each: 1 + Math.min(...rules.map(({ most }) => most)) }],
+      rules.length === 0 ? [] : [{ s, each: 1 + Math.min(...rules.map(({ maxPresent }) => maxPresent)) }],
     );
-    const choice = kinds.map((_, kind) => this.#homeGroups(kind).length);
-    this.#knapsack = new GreedyKnapsack(kinds, items, offeringGroups, shadowPrices, choice, width);
+    const groupCounts = kinds.map((_, kind) => this.#launchGroups(kind).length);
+    this.#knapsack = new GreedyKnapsack(kinds, items, offeringGroups, shadowPrices, groupCounts, width);
     this.#order = kinds
-      .map(({ home }, kind) => ({ kind, home: home.index }))
-      .sort((a, b) => b.home - a.home || (choice[a.kind] ?? 0) - (choice[b.kind] ?? 0) || a.kind - b.kind)
+      .map(({ firstPool }, kind) => ({ kind, pool: firstPool.index }))
+      .sort((a, b) => b.pool - a.pool || (groupCounts[a.kind] ?? 0) - (groupCounts[b.kind] ?? 0) || a.kind - b.kind)
       .map(({ kind }) => kind);
     this.#requested = offeringGroups.map((offeringGroup) => requestedByCustom(offeringGroup, kinds, items, width));
-    this.#candidates = kinds.map((_, kind) => this.#optionsFor(kind, width));
+    this.#candidates = kinds.map((_, kind) => this.#candidatesFor(kind, width));
     this.#usualPrice = this.#candidates[this.#largestKind()]?.[0]?.option.price ?? 1;
   }
 
-  /** Machines for so many pods of each stock. Pods for which there is none are left out. */
+  /** Nodes for so many pods of each item. Pods that fit no candidate are left out. */
   pack(pods: Int32Array, variant: PackingVariant): NodeBatch[] {
     const knapsack = this.#knapsack;
     knapsack.start(pods);
@@ -121,34 +145,38 @@ export class Packer {
           held = best;
         }
         if (best === undefined) knapsack.left[item] = 0;
-        else batches.push(this.#take(best));
+        else batches.push(this.#commit(best));
       }
     }
     return batches;
   }
 
+  /** The candidate of a kind with the lowest loss ratio, filled. */
   #best(kind: number, variant: PackingVariant): Trial | undefined {
     let best: Trial | undefined;
     const spreadBonuses = variant.spreadBonus * this.#spreadBonusesLeft();
     for (const candidate of this.#candidates[kind] ?? []) {
-      // However well it is filled, it wastes what its room, or the pods that are left, are not worth.
+      // The value is bounded by that of the room and by that of the pods left, so this loss is a lower bound.
       const podValue = Math.min(candidate.maxValue, this.#leftValue) + spreadBonuses;
       const loss = candidate.option.price + this.#nodeHour - podValue;
       if (best !== undefined && loss >= 0 && loss >= best.lossRatio * podValue) continue;
       const trial = this.#trial(candidate, kind, variant);
-      if (trial !== undefined && (best === undefined || trial.lossRatio < best.lossRatio - 1e-12)) best = trial;
+      if (trial !== undefined && (best === undefined || trial.lossRatio < best.lossRatio - LOSS_RATIO_TOLERANCE)) best = trial;
     }
     return best;
   }
 
-  /** The most that premiums can come to on one machine: pods with rules come singly, or as many as their rule lets. */
+  /** Upper bound of the spread bonuses on one node: of each item at most as many pods as its host rules allow. */
   #spreadBonusesLeft(): number {
     let sum = 0;
     for (const { s, each } of this.#hostRuled) sum += (this.#spreadBonuses[s] ?? 0) * Math.min(this.#knapsack.left[s] ?? 0, each);
     return sum;
   }
 
-  #take({ offeringGroup, option, contents, podValue }: Trial): NodeBatch {
+  /**
+   * Makes as many nodes with these contents as there are pods for, of the cheapest option of the group that holds them.
+   */
+  #commit({ offeringGroup, option, contents, podValue }: Trial): NodeBatch {
     const { left } = this.#knapsack;
     const nodes = Math.min(...contents.map(([item, pods]) => Math.floor((left[item] ?? 0) / pods)));
     const need = new Float64Array(option.room.length);
@@ -159,13 +187,13 @@ export class Packer {
         need[r] = (need[r] ?? 0) + pods * amount;
       });
     }
-    // A smaller machine of the cell may do for what was found.
+    // A cheaper option of the group may have enough room, because the knapsack did not fill this one.
     const smallest = this.#offeringGroups[offeringGroup]?.options.find(({ room }) => hasRoom(room, 0, need)) ?? option;
     const price = smallest.price + this.#nodeHour;
     return { offeringGroup, contents, nodes, price, loss: price - podValue };
   }
 
-  /** Fills a machine; undefined when no pod of the kind comes to lie on it. */
+  /** Fills a node option; undefined when no pod of the kind fits. */
   #trial(
     { offeringGroup, option }: Pick<Candidate, "offeringGroup" | "option">,
     kind: number,
@@ -173,25 +201,27 @@ export class Packer {
   ): Trial | undefined {
     const contents = this.#knapsack.fill(offeringGroup, option.room, kind, hostRulesFirst);
     if (contents.length === 0) return undefined;
-    const nodes = this.#leftValue / this.#usualPrice;
+    const expectedNodes = this.#leftValue / this.#usualPrice;
     let podValue = 0;
     let spreadBonuses = 0;
-    let home = 0;
+    let competitiveValue = 0;
     for (const [s, pods] of contents) {
       const value = pods * (this.#values[s] ?? 0);
       podValue += value;
-      if (this.#knapsack.isHome(offeringGroup, s)) home += value;
-      if (spreadBonus > 0 && (this.#knapsack.left[s] ?? 0) > nodes) spreadBonuses += spreadBonus * pods * (this.#spreadBonuses[s] ?? 0);
+      if (this.#knapsack.isCompetitive(offeringGroup, s)) competitiveValue += value;
+      if (spreadBonus > 0 && (this.#knapsack.left[s] ?? 0) > expectedNodes)
+        spreadBonuses += spreadBonus * pods * (this.#spreadBonuses[s] ?? 0);
     }
     return {
       offeringGroup,
       option,
       contents,
       podValue,
-      lossRatio: (option.price + this.#nodeHour - podValue - spreadBonuses) / Math.max(home + spreadBonuses, 1e-9),
+      lossRatio: (option.price + this.#nodeHour - podValue - spreadBonuses) / Math.max(competitiveValue + spreadBonuses, MIN_RATIO_VALUE),
     };
   }
 
+  /** The kind whose pods have the largest value. */
   #largestKind(): number {
     const requested = new Float64Array(this.#kinds.length);
     this.#items.forEach(({ kind, pods }, s) => {
@@ -200,40 +230,43 @@ export class Packer {
     return requested.indexOf(Math.max(...requested));
   }
 
-  /** Cells whose machines may be made for a kind. */
-  #homeGroups(kind: number): readonly number[] {
+  /** Offering groups of the kind's first pool: nodes are launched for the kind from these alone. */
+  #launchGroups(kind: number): readonly number[] {
     return this.#shadowPrices
       .groupsServing(kind)
-      .filter((offeringGroup) => this.#offeringGroups[offeringGroup]?.template === this.#kinds[kind]?.home);
+      .filter((offeringGroup) => this.#offeringGroups[offeringGroup]?.template === this.#kinds[kind]?.firstPool);
   }
 
-  /** Offers to try for a kind, the best for their price first: some of each size of machine, and one with room for each pod. */
-  #optionsFor(kind: number, width: number): readonly Candidate[] {
+  /**
+   * Node options to try for a kind, by falling value per dollar: the best of each price range, and one with room for
+   * each item.
+   */
+  #candidatesFor(kind: number, width: number): readonly Candidate[] {
     const requested = new Float64Array(width);
     for (const { kind: own, vector, pods } of this.#items) {
       if (own === kind) for (let r = 0; r < width; r++) requested[r] = (requested[r] ?? 0) + pods * (vector[r] ?? 0);
     }
     const prices = this.#shadowPrices.cheapest(kind, requested) ?? requested;
-    const all = this.#homeGroups(kind).flatMap((offeringGroup) => {
-      const company = this.#company(offeringGroup, kind, width);
+    const all = this.#launchGroups(kind).flatMap((offeringGroup) => {
+      const usable = this.#usableRequests(offeringGroup, kind, width);
       return (this.#offeringGroups[offeringGroup]?.options ?? []).map((option): Candidate => {
         const maxValue = dot(this.#shadowPrices.byGroup[offeringGroup] ?? prices, option.room);
-        const useful = option.room.map((amount, r) => Math.min(amount, company[r] ?? 0));
+        const useful = option.room.map((amount, r) => Math.min(amount, usable[r] ?? 0));
         return { offeringGroup, option, maxValue, valuePerDollar: dot(prices, useful) / (option.price + this.#nodeHour) };
       });
     });
-    const best = all.reduce((high, { valuePerDollar }) => Math.max(high, valuePerDollar), 0);
+    const highest = all.reduce((high, { valuePerDollar }) => Math.max(high, valuePerDollar), 0);
     const better = (a: Candidate, b: Candidate): number =>
       b.valuePerDollar - a.valuePerDollar || a.offeringGroup - b.offeringGroup || a.option.type - b.option.type;
     const bySize = new Map<number, Candidate[]>();
     for (const candidate of all) {
-      if (candidate.valuePerDollar < MIN_OPTION_VALUE_SHARE * best) continue;
+      if (candidate.valuePerDollar < MIN_OPTION_VALUE_SHARE * highest) continue;
       const size = Math.floor(2 * Math.log2(candidate.option.price));
       const list = bySize.get(size) ?? [];
       bySize.set(size, list);
       list.push(candidate);
     }
-    const chosen = new Set([...bySize.values()].flatMap((list) => list.sort(better).slice(0, OPTIONS_PER_SIZE)));
+    const chosen = new Set([...bySize.values()].flatMap((list) => list.sort(better).slice(0, MAX_OPTIONS_PER_SIZE)));
     all.sort(better);
     for (const { kind: own, vector } of this.#items) {
       if (own !== kind || [...chosen].some(({ option }) => hasRoom(option.room, 0, vector))) continue;
@@ -243,8 +276,8 @@ export class Packer {
     return [...chosen].sort(better);
   }
 
-  /** How much the pods of a cell that may lie beside a kind ask for together: more room than that is of no use. */
-  #company(offeringGroup: number, kind: number, width: number): Float64Array {
+  /** Total requests of the pods of a group that may share a node with a kind: room beyond that has no value. */
+  #usableRequests(offeringGroup: number, kind: number, width: number): Float64Array {
     const custom = this.#kinds[kind]?.custom ?? "";
     const sum = new Float64Array(width);
     for (const [other, requested] of this.#requested[offeringGroup] ?? []) {
@@ -253,18 +286,18 @@ export class Packer {
     return sum;
   }
 
-  /** What a pod would cost on a machine of its own, USD per hour; 0 when there is none. */
-  #alone({ kind, vector }: Item): number {
-    let least = Number.POSITIVE_INFINITY;
+  /** Price of the cheapest node for one pod alone, USD per hour; 0 without such a node. */
+  #priceAlone({ kind, vector }: Item): number {
+    let lowest = Number.POSITIVE_INFINITY;
     for (const offeringGroup of this.#shadowPrices.groupsServing(kind)) {
       const option = this.#offeringGroups[offeringGroup]?.options.find(({ room }) => hasRoom(room, 0, vector));
-      if (option !== undefined) least = Math.min(least, option.price + this.#nodeHour);
+      if (option !== undefined) lowest = Math.min(lowest, option.price + this.#nodeHour);
     }
-    return least === Number.POSITIVE_INFINITY ? 0 : least;
+    return lowest === Number.POSITIVE_INFINITY ? 0 : lowest;
   }
 }
 
-/** What the pods that a cell serves ask for together, by the custom labels that they want. */
+/** Total requests of the pods that an offering group serves, by their text of custom labels. */
 function requestedByCustom(
   { kinds: served }: OfferingGroup,
   kinds: readonly PlacementKind[],

@@ -4,11 +4,13 @@ import { demandOf } from "./demand.ts";
 import { offeringGroupsFor } from "./offering-groups.ts";
 import { ShadowPrices } from "./shadow-prices.ts";
 
+/** Rounds of the search for shadow prices; as many as packing uses for few items. No benchmark has tuned it. */
 const DUAL_ROUNDS = 2;
 
 /**
- * By class, what the room of one of its pods is shadowPrices (USD per hour) on the cheapest mix of machines for all pods of the world together. The sum over
- * some pods is about what it would cost, at best, to run them on machines of their own kind; 0 for pods whose places cannot be foreseen.
+ * By class, the mean shadow price of one of its pods (USD per hour) when new nodes are launched for all pods of the
+ * problem together. The sum over all pods is a lower bound of such a plan's price (weak duality); the sum over some
+ * pods estimates what their room must cost. 0 for classes that packing leaves out.
  */
 export function podShadowPrices(problem: SchedulingProblem): Float64Array {
   const podPrices = new Float64Array(problem.classes.length);

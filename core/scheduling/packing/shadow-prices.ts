@@ -1,58 +1,86 @@
 import type { Item } from "./demand.ts";
 import type { NodeOption, OfferingGroup } from "./offering-groups.ts";
 
-/** What some pods of one kind ask for together. */
+/** Total requests of some pods of one kind. */
 interface DemandVector {
   readonly kind: number;
   readonly vector: Float64Array;
 }
 
+/**
+ * Factors tried on one shadow price in turn, from coarse to fine; 0 gives a resource no price. No benchmark has tuned
+ * them alone.
+ */
 const STEP_FACTORS = [4, 0.25, 1.7, 0.6, 1.25, 0.8, 1.08, 0.93, 1.02, 0.98, 0];
-/** Pods are folded whose shares of resources agree to one part in so many. */
-const MIX_RESOLUTION = 10;
-/** A round that gains less than this share is the last. */
+/**
+ * Items whose resource shares agree after rounding to 1/10 are summed into one demand vector. No benchmark has tuned it
+ * alone.
+ */
+const SHARE_RESOLUTION = 10;
+/**
+ * The search ends after a round that gains less than this share of the total value. No benchmark has tuned it alone.
+ */
 const CONVERGED_SHARE = 1e-4;
-/** Products that a search may work out, so that no mix of kinds and cells holds up a run: several times what ten thousand usual pods take. */
-const WORK_BUDGET = 500_000_000;
+/**
+ * Multiplications that a search may do. It bounds the time for demands of many kinds and offering groups (2,000 pods
+ * with 600 kinds and 588 groups kept the search busy for minutes); 10,000 usual pods take a fraction of it
+ * (`npm run -s bench`).
+ */
+const MAX_WORK = 500_000_000;
 
 /**
- * What room is worth in each cell: for each resource a price (USD per hour and unit) such that no machine's room is worth more than the machine costs, and
- * the pods as much as possible. It is the dual of covering the pods with machines, both divisible at will and rules of company left out, so no
- * plan costs less than its pods are worth by `of` (weak duality), however far the search went: at most `rounds` times round all cells by coordinates.
+ * The shadow prices of a packing problem: for each offering group a price of each resource (USD per hour and
+ * milli-unit). They solve the dual of the linear program that covers all pods with nodes, where both are divisible and
+ * host rules are left out: no node's room has a higher value than the node costs, and the value of the pods is as high
+ * as possible. By weak duality no packing costs less than the value of its pods, even if the search stopped early.
+ * Coordinate ascent finds them, in at most `rounds` rounds over all groups.
+ *
+ * Example: one type with 3.9 cpu for pods at 0.16 USD per hour, and pods that request only cpu. The price is 0.16 /
+ * 3900 per milli-cpu, so `valueOfPod` of a pod with 1 cpu is 0.041 USD per hour.
  */
 export class ShadowPrices {
-  /** By cell. */
+  /** By offering group: the price of each resource. */
   readonly byGroup: readonly Float64Array[];
+  /** By kind: indexes of the offering groups that serve it. */
   readonly #usable: readonly (readonly number[])[];
 
   constructor(offeringGroups: readonly OfferingGroup[], items: readonly Item[], kinds: number, width: number, rounds: number) {
     this.#usable = Array.from({ length: kinds }, (_, kind) =>
-      offeringGroups.flatMap(({ kinds: served }, c) => (served.includes(kind) ? [c] : [])),
+      offeringGroups.flatMap(({ kinds: served }, g) => (served.includes(kind) ? [g] : [])),
     );
     const search = new DualSearch(offeringGroups, demandVectorsOf(items, width), this.#usable, width);
     search.run(rounds);
     this.byGroup = search.pricesByGroup;
   }
 
-  /** USD per hour that a pod is worth: what it asks for, where that is worth least. 0 when no machine serves it. */
+  /**
+   * Value of one pod in USD per hour: its requests at the prices of its cheapest offering group; 0 when no group serves
+   * its kind.
+   */
   valueOfPod({ kind, vector }: Pick<Item, "kind" | "vector">): number {
     const prices = this.cheapest(kind, vector);
     return prices === undefined ? 0 : dot(prices, vector);
   }
 
-  /** What room is worth in the cell where so much is worth least to a kind; undefined when no machine serves it. */
+  /**
+   * Shadow prices of the group that serves a kind and in which `vector` has the lowest value; undefined when no group
+   * serves it.
+   */
   cheapest(kind: number, vector: Float64Array): Float64Array | undefined {
     let best: Float64Array | undefined;
-    let least = Number.POSITIVE_INFINITY;
-    for (const c of this.#usable[kind] ?? []) {
-      const prices = this.byGroup[c];
-      const value = prices === undefined ? least : dot(prices, vector);
-      if (value < least) [best, least] = [prices, value];
+    let lowest = Number.POSITIVE_INFINITY;
+    for (const g of this.#usable[kind] ?? []) {
+      const prices = this.byGroup[g];
+      const value = prices === undefined ? lowest : dot(prices, vector);
+      if (value < lowest) [best, lowest] = [prices, value];
     }
     return best;
   }
 
-  /** Mean worth of a unit of each resource, USD per hour, over all pods where they are worth least. */
+  /**
+   * Mean price of each resource (USD per hour and milli-unit) over all pods, each at its cheapest group, weighted by
+   * requests.
+   */
   mean(items: readonly Item[], width: number): Float64Array {
     const mean = new Float64Array(width);
     const requested = new Float64Array(width);
@@ -68,48 +96,58 @@ export class ShadowPrices {
     return mean.map((value, r) => ((requested[r] ?? 0) > 0 ? value / (requested[r] ?? 1) : 0));
   }
 
-  /** Cells that serve a kind. */
+  /** Indexes of the offering groups that serve a kind. */
   groupsServing(kind: number): readonly number[] {
     return this.#usable[kind] ?? [];
   }
 }
 
-/** Pods of one kind that ask for much the same mix of resources, folded: they then use one cell together, though apart they might use several. */
+/**
+ * Items as demand vectors. Items of one kind with about the same resource shares are summed into one vector to save
+ * work; the lower bound stays valid, because `valueOfPod` prices each item alone.
+ */
 function demandVectorsOf(items: readonly Item[], width: number): readonly DemandVector[] {
   const requested = new Float64Array(width);
   for (const { pods, vector } of items) for (let r = 0; r < width; r++) requested[r] = (requested[r] ?? 0) + pods * (vector[r] ?? 0);
-  const byMix = new Map<string, DemandVector>();
+  const byShares = new Map<string, DemandVector>();
   for (const { kind, vector, pods } of items) {
-    const contents = vector.map((amount, r) => (amount > 0 ? amount / (requested[r] ?? 1) : 0));
-    const sum = contents.reduce((total, share) => total + share, 0);
-    const pack = `${kind}/${contents.map((share) => Math.round((MIX_RESOLUTION * share) / sum)).join()}`;
-    const known = byMix.get(pack);
-    if (known === undefined) byMix.set(pack, { kind, vector: vector.map((amount) => amount * pods) });
+    const shares = vector.map((amount, r) => (amount > 0 ? amount / (requested[r] ?? 1) : 0));
+    const sum = shares.reduce((total, share) => total + share, 0);
+    const text = `${kind}/${shares.map((share) => Math.round((SHARE_RESOLUTION * share) / sum)).join()}`;
+    const known = byShares.get(text);
+    if (known === undefined) byShares.set(text, { kind, vector: vector.map((amount) => amount * pods) });
     else
       vector.forEach((amount, r) => {
         known.vector[r] = (known.vector[r] ?? 0) + amount * pods;
       });
   }
-  return [...byMix.values()];
+  return [...byShares.values()];
 }
 
-/** The search by coordinates. Amounts lie in flat arrays: it asks the same few questions tens of thousands of times. */
+/**
+ * Coordinate ascent on the dual. Amounts are in flat arrays because the same few sums are computed tens of thousands of
+ * times.
+ */
 class DualSearch {
   readonly #width: number;
+  /** Rows of `#width` amounts. */
   readonly #demandVectors: Float64Array;
+  /** By demand vector. */
   readonly #kindOf: Int32Array;
+  /** By offering group: room per dollar of its undominated options, row after row. */
   readonly #rows: readonly Float64Array[];
   readonly #usable: readonly Int32Array[];
-  /** By cell: what room is worth, and what it would be in the trial in hand. */
+  /** Rows by offering group: the accepted shadow prices, and those of the current trial. */
   readonly #shadowPrices: Float64Array;
   readonly #trial: Float64Array;
-  /** By cell and want: what it is worth there. */
+  /** By offering group and demand vector: the vector's value there at accepted prices. */
   readonly #values: Float64Array;
-  /** Whether a cell takes part in the trial in hand. */
+  /** By offering group: 1 while the current trial changes its prices. */
   readonly #isTried: Uint8Array;
-  /** By want: what it is worth where it is worth least, now and in the trial in hand. */
-  readonly #least: Float64Array;
-  readonly #trialLeast: Float64Array;
+  /** By demand vector: its value at the cheapest group, at accepted prices and in the current trial. */
+  readonly #lowest: Float64Array;
+  readonly #trialLowest: Float64Array;
+  /** Total of all demand vectors. */
   readonly #requested: Float64Array;
   #work = 0;
 
@@ -131,28 +169,29 @@ class DualSearch {
     this.#trial = new Float64Array(offeringGroups.length * width);
     this.#values = new Float64Array(offeringGroups.length * demandVectors.length);
     this.#isTried = new Uint8Array(offeringGroups.length);
-    this.#least = new Float64Array(demandVectors.length);
-    this.#trialLeast = new Float64Array(demandVectors.length);
+    this.#lowest = new Float64Array(demandVectors.length);
+    this.#trialLowest = new Float64Array(demandVectors.length);
   }
 
-  /** By cell. */
+  /** By offering group: the price of each resource. */
   get pricesByGroup(): readonly Float64Array[] {
-    return this.#rows.map((_, c) => this.#shadowPrices.slice(c * this.#width, (c + 1) * this.#width));
+    return this.#rows.map((_, g) => this.#shadowPrices.slice(g * this.#width, (g + 1) * this.#width));
   }
 
   run(rounds: number): void {
-    const all = this.#rows.map((_, c) => c);
-    for (const c of all) {
+    const all = this.#rows.map((_, g) => g);
+    for (const g of all) {
       this.#requested.forEach((amount, r) => {
-        this.#trial[c * this.#width + r] = amount > 0 ? 1 / amount : 0;
+        this.#trial[g * this.#width + r] = amount > 0 ? 1 / amount : 0;
       });
     }
     const everything = { offeringGroups: all, demandVectors: this.#demandVectorsOf(all) };
-    // All cells together, then those of one kind, then one by one: cells that a pod may choose between must rise together.
+    // All groups together, then those of one kind, then each alone: the value of a pod only rises when the prices of
+    // all groups that it may use rise together.
     const groups = [
       all,
       ...new Map(this.#usable.map((offeringGroups) => [offeringGroups.join(), [...offeringGroups]])).values(),
-      ...all.map((c) => [c]),
+      ...all.map((g) => [g]),
     ];
     const blocks: Block[] = [everything];
     let best = this.#tried(everything);
@@ -160,7 +199,7 @@ class DualSearch {
     for (let round = 0; round < rounds; round++) {
       const before = best;
       for (let b = 0; b < groups.length; b++) {
-        if (this.#work > WORK_BUDGET) return;
+        if (this.#work > MAX_WORK) return;
         const offeringGroups = groups[b] ?? all;
         const block = blocks[b] ?? { offeringGroups, demandVectors: this.#demandVectorsOf(offeringGroups) };
         blocks[b] = block;
@@ -170,102 +209,115 @@ class DualSearch {
     }
   }
 
+  /** Demand vectors whose kinds may use some of the groups. */
   #demandVectorsOf(offeringGroups: readonly number[]): Int32Array {
     const touched = new Set(offeringGroups);
     this.#work += this.#usable.length * this.#rows.length;
-    const kinds = new Set(this.#usable.flatMap((list, kind) => (list.some((c) => touched.has(c)) ? [kind] : [])));
+    const kinds = new Set(this.#usable.flatMap((list, kind) => (list.some((g) => touched.has(g)) ? [kind] : [])));
     return Int32Array.from([...this.#kindOf].flatMap((kind, i) => (kinds.has(kind) ? [i] : [])));
   }
 
-  /** Tries other worths of one resource in some cells; returns the gain. */
+  /**
+   * Tries other prices of one resource in a block's groups and accepts each gain; returns the total gain in value, USD
+   * per hour.
+   */
   #climb(block: Block, r: number): number {
     let gain = 0;
-    if (block.offeringGroups.every((c) => (this.#shadowPrices[c * this.#width + r] ?? 0) === 0)) return 0;
+    if (block.offeringGroups.every((g) => (this.#shadowPrices[g * this.#width + r] ?? 0) === 0)) return 0;
     for (const factor of STEP_FACTORS) {
-      for (const c of block.offeringGroups) {
+      for (const g of block.offeringGroups) {
         for (let k = 0; k < this.#width; k++) {
-          const at = c * this.#width + k;
+          const at = g * this.#width + k;
           this.#trial[at] = (this.#shadowPrices[at] ?? 0) * (k === r ? factor : 1);
         }
       }
-      const more = this.#tried(block);
-      if (more <= 0) continue;
-      gain += more;
+      const stepGain = this.#tried(block);
+      if (stepGain <= 0) continue;
+      gain += stepGain;
       this.#accept(block);
     }
     return gain;
   }
 
-  /** What all wants together would gain. The trial is scaled up or down until the best row of each cell is worth exactly its dollar. */
+  /**
+   * Gain in value of the trial prices. Scales them first so that the best option of each group has exactly the value of
+   * its price: that is the constraint of the dual, met with equality.
+   */
   #tried({ offeringGroups, demandVectors }: Block): number {
     const width = this.#width;
-    for (const c of offeringGroups) {
-      const most = this.#maxValueOf(c);
-      if (most > 0) for (let k = c * width; k < (c + 1) * width; k++) this.#trial[k] = (this.#trial[k] ?? 0) / most;
-      this.#isTried[c] = 1;
+    for (const g of offeringGroups) {
+      const highest = this.#maxValueOf(g);
+      if (highest > 0) for (let k = g * width; k < (g + 1) * width; k++) this.#trial[k] = (this.#trial[k] ?? 0) / highest;
+      this.#isTried[g] = 1;
     }
     let gain = 0;
     for (const i of demandVectors) {
-      const least = this.#minValueOf(i);
-      this.#trialLeast[i] = least;
-      gain += least - (this.#least[i] ?? 0);
+      const lowest = this.#minValueOf(i);
+      this.#trialLowest[i] = lowest;
+      gain += lowest - (this.#lowest[i] ?? 0);
     }
-    for (const c of offeringGroups) this.#isTried[c] = 0;
+    for (const g of offeringGroups) this.#isTried[g] = 0;
     return gain;
   }
 
-  #maxValueOf(c: number): number {
+  /** Highest value of an option of a group per dollar of its price, at trial prices. */
+  #maxValueOf(g: number): number {
     const width = this.#width;
-    const rows = this.#rows[c] ?? this.#requested;
-    let most = 0;
+    const rows = this.#rows[g] ?? this.#requested;
+    let highest = 0;
     for (let row = 0; row < rows.length; row += width) {
       let value = 0;
-      for (let k = 0; k < width; k++) value += (rows[row + k] ?? 0) * (this.#trial[c * width + k] ?? 0);
-      if (value > most) most = value;
+      for (let k = 0; k < width; k++) value += (rows[row + k] ?? 0) * (this.#trial[g * width + k] ?? 0);
+      if (value > highest) highest = value;
     }
-    return most;
+    return highest;
   }
 
+  /** Value of a demand vector at its cheapest group, at trial prices where the trial changes them. */
   #minValueOf(i: number): number {
     const width = this.#width;
     const usable = this.#usable[this.#kindOf[i] ?? 0];
     if (usable === undefined || usable.length === 0) return 0;
     this.#work += usable.length * width;
-    let least = Number.POSITIVE_INFINITY;
-    for (const c of usable) {
-      let value = this.#values[c * this.#least.length + i] ?? 0;
-      if (this.#isTried[c] === 1) {
+    let lowest = Number.POSITIVE_INFINITY;
+    for (const g of usable) {
+      let value = this.#values[g * this.#lowest.length + i] ?? 0;
+      if (this.#isTried[g] === 1) {
         value = 0;
-        for (let k = 0; k < width; k++) value += (this.#demandVectors[i * width + k] ?? 0) * (this.#trial[c * width + k] ?? 0);
+        for (let k = 0; k < width; k++) value += (this.#demandVectors[i * width + k] ?? 0) * (this.#trial[g * width + k] ?? 0);
       }
-      if (value < least) least = value;
+      if (value < lowest) lowest = value;
     }
-    return least;
+    return lowest;
   }
 
+  /** Makes the trial prices of a block the accepted ones. */
   #accept({ offeringGroups, demandVectors }: Block): void {
-    for (const c of offeringGroups) {
-      for (let k = c * this.#width; k < (c + 1) * this.#width; k++) this.#shadowPrices[k] = this.#trial[k] ?? 0;
+    for (const g of offeringGroups) {
+      for (let k = g * this.#width; k < (g + 1) * this.#width; k++) this.#shadowPrices[k] = this.#trial[k] ?? 0;
     }
     for (const i of demandVectors) {
-      this.#least[i] = this.#trialLeast[i] ?? 0;
-      for (const c of offeringGroups) {
+      this.#lowest[i] = this.#trialLowest[i] ?? 0;
+      for (const g of offeringGroups) {
         let value = 0;
         for (let k = 0; k < this.#width; k++)
-          value += (this.#demandVectors[i * this.#width + k] ?? 0) * (this.#shadowPrices[c * this.#width + k] ?? 0);
-        this.#values[c * this.#least.length + i] = value;
+          value += (this.#demandVectors[i * this.#width + k] ?? 0) * (this.#shadowPrices[g * this.#width + k] ?? 0);
+        this.#values[g * this.#lowest.length + i] = value;
       }
     }
   }
 }
 
-/** Cells whose worths change together, and the wants that may use some of them. */
+/** Offering groups whose prices change together, and the demand vectors that may use some of them. */
 interface Block {
   readonly offeringGroups: readonly number[];
   readonly demandVectors: Int32Array;
 }
 
-/** Room for a dollar an hour, one row of amounts after another, without rows that another equals or outdoes: those constrain nothing. */
+/**
+ * Room per dollar of the hourly price, one row of amounts after another. Rows that have no more of any resource than
+ * another row are left out, because they constrain no price.
+ */
 function undominated(options: readonly NodeOption[], width: number): Float64Array {
   const rows = options.map(({ room, price }) => room.map((amount) => Math.max(0, amount) / price));
   const sum = (row: Float64Array): number => row.reduce((total, amount) => total + amount, 0);

@@ -20,7 +20,7 @@ import { only, requiredTerms } from "../rules/preferences.ts";
 import { type Bitset, emptyBitset, fullBitset, hasBit, setBit } from "../tables/bitset.ts";
 import type { TypeTable } from "../tables/type-table.ts";
 
-/** A DaemonSet as the pod that each of its nodes will run. */
+/** A DaemonSet, as the pod that it runs on each of its nodes. */
 export interface Daemon {
   readonly uid: string;
   /** "namespace/name" of the DaemonSet. */
@@ -28,13 +28,14 @@ export interface Daemon {
   readonly requests: Resources;
   readonly ports: readonly HostPort[];
   readonly tolerations: readonly Toleration[];
-  /** nodeSelector joined with each OR-ed required term; a node must meet one. */
+  /** nodeSelector joined with each OR-ed required term; a node must meet one of them. */
   readonly alternatives: readonly Requirements[];
 }
 
 /**
- * DaemonSets of the cluster. Their shape is that of the newest pod that exists, as an admission webhook may have changed it;
- * required node affinity always comes from the template, since each daemon pod is pinned to its own node.
+ * The DaemonSets of a cluster. Requests, ports and tolerations are those of the newest existing pod, because an
+ * admission webhook may have changed them. Required node affinity comes from the template, because each daemon pod is
+ * pinned to its own node (karpenter: pkg/controllers/provisioning/provisioner.go, Provisioner.getDaemonSetPods).
  */
 export const daemonsOf: (snapshot: Snapshot) => readonly Daemon[] = oncePer((snapshot) => {
   const newest = new Map<string, Pod>();
@@ -50,7 +51,8 @@ export const daemonsOf: (snapshot: Snapshot) => readonly Daemon[] = oncePer((sna
       const uid = daemonSet.metadata.uid ?? `${daemonSet.metadata.namespace}/${daemonSet.metadata.name}`;
       const template = daemonSet.spec.template.spec;
       const spec = newest.get(uid)?.spec ?? template;
-      // On a new node its devices are not to be had, so it does not run there (scheduling.md §14).
+      // Dynamic Resource Allocation is not supported on new nodes, so a DaemonSet with device claims does not run
+      // there.
       if (hasDeviceClaims(spec)) return [];
       return {
         uid,
@@ -74,7 +76,7 @@ function alternativesOf(nodeSelector: PodSpec["nodeSelector"], template: PodSpec
   return terms.length === 0 ? [selector] : terms.map(({ matchExpressions }) => intersectAll(selector, requirementsFrom(matchExpressions)));
 }
 
-/** Daemons that would run on an existing node. Taints that only prefer keep none away. */
+/** DaemonSets that run on a node with these labels and taints. PreferNoSchedule taints do not keep them away. */
 export function expectedDaemons(
   daemons: readonly Daemon[],
   labels: Readonly<Record<string, string>>,
@@ -86,23 +88,28 @@ export function expectedDaemons(
   );
 }
 
-/** The daemons of one group of instance types, and what they take together. */
+/** Instance types of a pool that run the same DaemonSets. */
 export interface DaemonGroup {
   readonly daemons: readonly Daemon[];
+  /** Total requests of the DaemonSets. */
   readonly overhead: Resources;
   readonly ports: readonly HostPort[];
   readonly types: Bitset;
 }
 
-const ASSUMED: Requirements = new Map([REGISTERED, INITIALIZED].map((key) => [key, only(key, "true")]));
+/** Labels that a new node will get once it is up; DaemonSets may select them. */
+const ASSUMED_LABELS: Requirements = new Map([REGISTERED, INITIALIZED].map((key) => [key, only(key, "true")]));
 
-/** For each type of a pool, which group of daemons it would run: `groupOf[type]` indexes `groups`. */
+/**
+ * Groups the instance types of a pool by the DaemonSets that they run; `groupOf[type]` is an index into `groups`
+ * (karpenter: pkg/controllers/provisioning/scheduling/scheduler.go, buildDaemonOverheadGroups).
+ */
 export function daemonGroups(
   daemons: readonly Daemon[],
   pool: { readonly requirements: Requirements; readonly taints: readonly Taint[] },
   table: TypeTable,
 ): { readonly groups: readonly DaemonGroup[]; readonly groupOf: Int32Array } {
-  const labels = intersectAll(pool.requirements, ASSUMED);
+  const labels = intersectAll(pool.requirements, ASSUMED_LABELS);
   const possible = daemons
     .filter(({ tolerations }) => untolerated(pool.taints, [...tolerations, TOLERATE_SOFT]) === undefined)
     .map((daemon) => ({

@@ -11,21 +11,27 @@ import { type Daemon, expectedDaemons } from "./daemon-overhead.ts";
 import type { NodeView } from "./node-view.ts";
 import type { PodData } from "./pod-class.ts";
 
-/** A node that can take pods, as it is before the run. */
+/** An existing node that can take pods, as it is before the run. */
 export interface ExistingNode {
   readonly view: NodeView;
-  /** Room left for pods, less daemons that are still to come; milli-units by axis. */
+  /**
+   * Room left for pods, less that of DaemonSet pods that do not run there yet; milli-units in the order of the axis.
+   */
   readonly room: Float64Array;
-  /** More is requested than the node has, in some resource: nothing fits. */
+  /** Whether the node's pods request more of some resource than it has: then no pod fits. */
   readonly overcommitted: boolean;
-  /** Host ports taken, and those that daemons still to come will take. */
+  /** Host ports of its pods, and those of DaemonSet pods that do not run there yet. */
   readonly ports: readonly HostPort[];
-  /** CSI driver to volumes attached. */
+  /** By CSI driver: claims ("namespace/name") of attached volumes. */
   readonly volumes: ReadonlyMap<string, ReadonlySet<string>>;
+  /** By CSI driver: how many volumes the node may attach. */
   readonly volumeLimits: ReadonlyMap<string, number>;
 }
 
-/** Nodes in the order in which they are tried: initialized first, then by name. */
+/**
+ * Nodes in the order in which pods try them: initialized nodes first, then by name
+ * (karpenter: pkg/controllers/provisioning/scheduling/scheduler.go, Scheduler.sortExistingNodes).
+ */
 export function existingNodes(
   views: readonly NodeView[],
   bound: readonly Pod[],
@@ -45,19 +51,20 @@ export function existingNodes(
   return ordered.map((view) => {
     const pods = podsByNode.get(view.node?.metadata.name ?? view.name) ?? [];
     const requests = pods.map((pod) => podRequests(pod.spec));
-    const here = addResources(...requests);
+    const requested = addResources(...requests);
     const daemonsHere = addResources(...requests.filter((_, i) => isDaemonSetPod(pods[i] as Pod)));
     const due = expectedDaemons(daemons, view.labels, view.taints);
     const expected = addResources(...due.map((daemon) => daemon.requests));
     const owners = new Set(pods.flatMap(({ metadata }) => (metadata.ownerReferences ?? []).map(({ uid }) => uid)));
-    const free = subtractResources(view.allocatable, here);
-    const toCome: Resources = maxResources(subtractResources(expected, daemonsHere), {});
-    const rest = subtractResources(free, positive(toCome));
+    const free = subtractResources(view.allocatable, requested);
+    const stillExpected: Resources = maxResources(subtractResources(expected, daemonsHere), {});
+    const left = subtractResources(free, positive(stillExpected));
     return {
       view,
-      room: axis.vector(rest),
+      room: axis.vector(left),
       overcommitted: Object.values(free).some((amount) => amount < 0),
-      // A daemon that is still to come finds its host ports free: it is bound as soon as the node is ready, before any pod of the plan.
+      // A DaemonSet pod that does not run yet keeps its host ports: it is bound as soon as the node is ready, before
+      // pods of the plan.
       ports: [...pods.flatMap((pod) => hostPorts(pod.spec)), ...due.flatMap(({ uid, ports }) => (owners.has(uid) ? [] : ports))],
       volumes: attached(pods, volumes),
       volumeLimits: volumes.limits(view.node?.metadata.name ?? ""),
@@ -81,13 +88,16 @@ function attached(pods: readonly Pod[], volumes: Volumes): ReadonlyMap<string, R
   return byDriver;
 }
 
-/** Whether a node suits by what never changes about it: its labels and taints. */
+/** Whether a pod may run on a node by the node's labels and taints, which do not change during a run. */
 export function suitsNode(podData: PodData, { labels, taints }: NodeView): boolean {
   if (untolerated(taints, podData.tolerations) !== undefined || !labelsCompatible(labels, podData.requirements)) return false;
   return podData.volumeSets.length === 0 || podData.class.volumeAlternatives.some((set) => labelsCompatible(labels, set));
 }
 
-/** Whether a node may attach a pod's volumes beside those that are `attached` to it, by CSI driver. */
+/**
+ * Whether a node may attach a pod's volumes beside those that are `attached` to it, by CSI driver
+ * (karpenter: pkg/scheduling/volumeusage.go, VolumeUsage.ExceedsLimits).
+ */
 export function attachesBeside(
   podData: PodData,
   pod: Pod,
@@ -103,7 +113,7 @@ export function attachesBeside(
   return true;
 }
 
-/** A node that fills up during one attempt. */
+/** An existing node during one attempt, with the pods that the attempt puts there. */
 export class NodeState {
   readonly node: ExistingNode;
   readonly room: Float64Array;
@@ -118,7 +128,9 @@ export class NodeState {
     this.#volumes = new Map(node.volumes);
   }
 
-  /** Everything but topology; what it refuses once it refuses for the rest of the attempt. */
+  /**
+   * Whether the node takes a pod, topology and volume limits left aside. A refusal lasts for the rest of the attempt.
+   */
   accepts(podData: PodData): boolean {
     const { view, overcommitted } = this.node;
     if (overcommitted || !hasRoom(this.room, 0, podData.vector)) return false;
@@ -126,11 +138,14 @@ export class NodeState {
     return suitsNode(podData, view);
   }
 
-  /** Whether the node may still attach this pod's volumes. Pods of one class may share volumes, so each is asked about. */
+  /**
+   * Whether the node may still attach this pod's volumes. Pods of one class may share volumes, so each pod is checked.
+   */
   attaches(podData: PodData, pod: Pod): boolean {
     return attachesBeside(podData, pod, this.node, this.#volumes);
   }
 
+  /** Puts a pod on the node. */
   take(podData: PodData, pod: Pod): void {
     for (let r = 0; r < this.room.length; r++) this.room[r] = (this.room[r] ?? 0) - (podData.vector[r] ?? 0);
     this.pods.push(pod);

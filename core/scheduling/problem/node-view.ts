@@ -7,9 +7,12 @@ import { parseResources, type Resources } from "../../model/quantity.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
 import type { Taint } from "../../model/taint.ts";
 
-/** A machine as scheduling sees it: a Node, a launched NodeClaim, or both joined by providerID (nodeclaim-lifecycle.md §7). */
+/**
+ * A node as scheduling sees it: a Node, a launched NodeClaim, or both joined by providerID
+ * (karpenter: pkg/controllers/state/statenode.go, StateNode).
+ */
 export interface NodeView {
-  /** Name of the Node; of the NodeClaim while there is no registered Node. */
+  /** Name of the Node, or of the NodeClaim while no Node is registered. */
   readonly name: string;
   /** Value of the hostname label, else the name. */
   readonly hostname: string;
@@ -18,17 +21,20 @@ export interface NodeView {
   readonly nodePool: string | undefined;
   readonly registered: boolean;
   readonly initialized: boolean;
-  /** In a running disruption command, deleting, or its instance is being terminated. */
+  /** Whether it is in a running disruption command, being deleted, or its instance is being terminated. */
   readonly markedForDeletion: boolean;
   readonly labels: Readonly<Record<string, string>>;
-  /** What pods must tolerate: startup and known ephemeral taints are hidden until the node is initialized. */
+  /**
+   * Taints that pods must tolerate. Startup taints and known ephemeral taints are left out until the node is
+   * initialized (karpenter: pkg/controllers/state/statenode.go, StateNode.Taints).
+   */
   readonly taints: readonly Taint[];
   readonly capacity: Resources;
   readonly allocatable: Resources;
 }
 
 const UNSCHEDULABLE: Taint = { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" };
-const EPHEMERAL = new Set([
+const EPHEMERAL_TAINTS = new Set([
   "node.kubernetes.io/not-ready:NoSchedule",
   "node.kubernetes.io/not-ready:NoExecute",
   "node.kubernetes.io/unreachable:NoSchedule",
@@ -36,19 +42,25 @@ const EPHEMERAL = new Set([
   "karpenter.sh/unregistered:NoExecute",
 ]);
 
-/** Taints that come and go while a node starts, and say nothing about which pods it will take. */
+/** Whether a taint is one that Kubernetes sets and removes while a node starts, whatever pods the node will take. */
 export function isEphemeralTaint(taint: Taint): boolean {
-  return EPHEMERAL.has(`${taint.key}:${taint.effect}`) || taint.key.startsWith("readiness.k8s.io/");
+  return EPHEMERAL_TAINTS.has(`${taint.key}:${taint.effect}`) || taint.key.startsWith("readiness.k8s.io/");
 }
 
-/** Values of the node, with zero or missing ones filled from the claim: a device plugin may not have reported yet. */
+/**
+ * Resources of the node, with zero or missing ones taken from the claim, because a device plugin may not have reported
+ * yet.
+ */
 function filled(own: Resources, promised: Resources): Resources {
   const result: Record<string, number> = { ...own };
   for (const name in promised) if ((result[name] ?? 0) === 0) result[name] = promised[name] ?? 0;
   return result;
 }
 
-/** All machines of a snapshot, by name. Claims without a providerID are intents and not yet capacity; they are left out. */
+/**
+ * All nodes of a snapshot, sorted by name. NodeClaims without a providerID are left out, because they are no capacity
+ * yet.
+ */
 export const nodeViews: (snapshot: Snapshot) => readonly NodeView[] = oncePer((snapshot) => {
   const claimByProvider = new Map<string, NodeClaim>();
   for (const claim of snapshot.nodeClaims) {
@@ -73,7 +85,7 @@ function isDeleting(object: { readonly metadata: { readonly deletionTimestamp?: 
   return object.metadata.deletionTimestamp !== undefined && object.metadata.deletionTimestamp !== null;
 }
 
-function isClaimGoing(claim: NodeClaim, disrupting: ReadonlySet<string>): boolean {
+function isClaimMarkedForDeletion(claim: NodeClaim, disrupting: ReadonlySet<string>): boolean {
   return disrupting.has(claim.metadata.name) || isDeleting(claim) || isTrue(claim.status?.conditions, "InstanceTerminating");
 }
 
@@ -83,7 +95,8 @@ function nodeView(node: Node, claim: NodeClaim | undefined, disrupting: Readonly
   const registered = !managed || labels[REGISTERED] === "true";
   const initialized = !managed || labels[INITIALIZED] === "true";
   if (claim === undefined && managed) {
-    // Karpenter admits such a Node once its providerID and instance type are known; the claim may simply not be read yet.
+    // A managed Node whose claim is not read yet counts once its providerID and instance type are known, as with
+    // Karpenter.
     if (!node.spec.providerID || (labels[INSTANCE_TYPE] === undefined && !initialized)) return undefined;
   }
   if (claim !== undefined && !registered) return claimView(claim, node, disrupting);
@@ -103,7 +116,7 @@ function nodeView(node: Node, claim: NodeClaim | undefined, disrupting: Readonly
     nodePool: labels[NODE_POOL] ?? claim?.metadata.labels?.[NODE_POOL],
     registered,
     initialized,
-    markedForDeletion: claim === undefined ? isDeleting(node) : isClaimGoing(claim, disrupting),
+    markedForDeletion: claim === undefined ? isDeleting(node) : isClaimMarkedForDeletion(claim, disrupting),
     labels: { [HOSTNAME]: node.metadata.name, ...labels },
     taints: cordoned ? [...shown, UNSCHEDULABLE] : shown,
     capacity: initialized ? capacity : filled(capacity, parseResources(claim?.status?.capacity)),
@@ -122,7 +135,7 @@ function claimView(claim: NodeClaim, node: Node | undefined, disrupting: Readonl
     nodePool: labels[NODE_POOL],
     registered: false,
     initialized: false,
-    markedForDeletion: isClaimGoing(claim, disrupting),
+    markedForDeletion: isClaimMarkedForDeletion(claim, disrupting),
     labels: { [HOSTNAME]: node?.metadata.name ?? name, ...labels },
     taints: claim.spec.taints ?? [],
     capacity: parseResources(claim.status?.capacity),

@@ -8,23 +8,27 @@ import { requirementProblem } from "../../requirements/validation.ts";
 import { volumesOf } from "../rules/volumes.ts";
 import { nodeViews } from "./node-view.ts";
 
-/** Which pods a run places, and which pending ones it leaves alone. */
+/** Which pods a run places, and which pending ones it ignores. */
 export interface PendingPods {
   /** Sorted by "namespace/name". */
   readonly pods: readonly Pod[];
-  /** Pods of CapacityBuffers: nobody waits for them, so they come last. In the order of their buffers. */
+  /**
+   * Virtual pods of CapacityBuffers, in the order of their buffers. They are placed last, because no user waits for
+   * them.
+   */
   readonly virtual: readonly Pod[];
-  /** Pods that no node of ours can help, with the reason; an empty one for those that ask to be left alone. */
+  /** Pods that no NodePool can help, with the reason; the reason is empty for pods that decline NodePools. */
   readonly ignored: readonly { readonly pod: Pod; readonly reason: string }[];
 }
 
 /**
- * Pods to place: those that kube-scheduler gave up on and that no claim is on its way for, and those that must leave nodes that are
- * being deleted (scheduling.md §2).
+ * Pods to place: pods that kube-scheduler found unschedulable and that are not nominated to a NodeClaim, and
+ * reschedulable pods of nodes that are marked for deletion
+ * (karpenter: pkg/controllers/provisioning/provisioner.go, Provisioner.GetPendingPods).
  */
 export const pendingPods: (snapshot: Snapshot) => PendingPods = oncePer((snapshot) => {
   const views = nodeViews(snapshot);
-  const leaving = new Set(views.filter((view) => view.markedForDeletion).flatMap(({ node }) => (node ? [node.metadata.name] : [])));
+  const deletingNodes = new Set(views.filter((view) => view.markedForDeletion).flatMap(({ node }) => (node ? [node.metadata.name] : [])));
   const volumes = volumesOf(snapshot);
   const pods: Pod[] = [];
   const ignored: { pod: Pod; reason: string }[] = [];
@@ -36,7 +40,7 @@ export const pendingPods: (snapshot: Snapshot) => PendingPods = oncePer((snapsho
       if (reason === undefined) pods.push(pod);
       else ignored.push({ pod, reason });
     } else if (
-      leaving.has(nodeName) &&
+      deletingNodes.has(nodeName) &&
       isCurrentlyReschedulable(pod, snapshot.podDisruptionBudgets, snapshot.now) &&
       !snapshot.nominated.has(podUid(pod))
     ) {
@@ -49,8 +53,9 @@ export const pendingPods: (snapshot: Snapshot) => PendingPods = oncePer((snapsho
 });
 
 /**
- * "karpenter.sh/nodepool DoesNotExist" in every OR-ed term: the pod says that it is not ours. One term without it is an invitation
- * (Karpenter goes by the first term alone: `NewPodRequirements`).
+ * Whether a pod declines NodePools: every OR-ed required term has "karpenter.sh/nodepool DoesNotExist". A term without
+ * it allows NodePools. Karpenter reads the first term alone
+ * (karpenter: pkg/scheduling/requirements.go, NewPodRequirements).
  */
 function isDeclined(pod: Pod): boolean {
   const terms = pod.spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];

@@ -7,70 +7,94 @@ import { podUid } from "../../pods/predicates.ts";
 import { canonical, has, type Requirement } from "../../requirements/requirement.ts";
 import { intersectAll, type Requirements } from "../../requirements/requirements.ts";
 import { type HostPort, hostPorts } from "../rules/host-ports.ts";
-import { type PreferencePolicy, type RelaxationStep, shapesOf } from "../rules/preferences.ts";
+import { type PreferencePolicy, type RelaxationStep, relaxationSteps } from "../rules/preferences.ts";
 import type { TopologyGroup } from "../rules/topology-group.ts";
 import type { PodVolumes, Volumes } from "../rules/volumes.ts";
 import type { RequirementSet, RequirementSets } from "../tables/requirement-sets.ts";
 import type { TopologyBuilder } from "./topology.ts";
 
-/** Pods that scheduling cannot tell apart. The solver works on these, not on pods. */
+/**
+ * Pods that scheduling cannot tell apart: same requests, constraints, ports, volumes, and labels as far as selectors
+ * read them. Attempts place classes, not pods. 300 replicas of one Deployment are one class:
+ *
+ *     { index: 0, pods: [web-0, web-1, …], example: web-0, requests: { cpu: 1000, … }, … }
+ */
 export interface PodClass {
   readonly index: number;
-  /** In the order of the queue; the first stands for all. */
+  /** In the order of the queue. */
   readonly pods: readonly Pod[];
+  /** The first pod, which stands for all. */
   readonly example: Pod;
+  /** Requests of one pod, in milli-units. */
   readonly requests: Resources;
-  /** The same for classes that selectors cannot tell apart. */
+  /** Equal texts for classes that selectors cannot tell apart. */
   readonly labels: string;
-  /** The same for classes that ask for the same places and company. */
+  /** Equal texts for classes with the same selectors, affinity, tolerations and spreads. */
   readonly placement: string;
   readonly ports: readonly HostPort[];
-  /** Where volumes may be used: the same for all pods of the class. */
+  /** Where the volumes may be used; the same for all pods of the class. */
   readonly volumeAlternatives: PodVolumes["alternatives"];
-  /** CSI driver to the volumes of one of the pods; undefined when the class has none. */
+  /** By CSI driver, the volumes of one of the pods; undefined when the class has none. */
   readonly attaches: ((pod: Pod) => PodVolumes["claimsByDriver"]) | undefined;
 }
 
-/** A class at one step of relaxation, with everything that does not change while pods are placed. */
+/**
+ * A class at one step of relaxation, with everything that does not change while pods are placed
+ * (karpenter: pkg/controllers/provisioning/scheduling/scheduler.go, PodData). `problem.relaxations[class]` lists the
+ * steps:
+ *
+ *     problem.relaxations[podClass.index]?.find((podData) => place(podData, pod)); // strictest first
+ */
 export interface PodData extends RelaxationStep {
+  /** Unique in the problem. */
   readonly id: number;
-  /** The same for asks that differ in topology alone: what a claim's own types say to one they say to all. */
+  /** Equal for PodData that differ only in topology: a claim's instance types fit all of them or none. */
   readonly fitKey: number;
-  /** The same for asks that a claim refuses for the same lasting reasons. */
+  /** Equal for PodData that a claim refuses for the same lasting reasons. */
   readonly quoteKey: number;
   readonly class: PodClass;
+  /** Requests of one pod in the order of the axis, in milli-units. */
   readonly vector: Float64Array;
-  /** Requirements on a new claim: all but the hostname, which it does not have yet. */
+  /** Requirements on a new claim: all but that on the hostname, which a claim does not have yet. */
   readonly set: RequirementSet;
-  /** False when the pod wants a host that exists. */
+  /** False when the pod requires an existing host by name. */
   readonly acceptsNewHost: boolean;
-  /** One of these must hold too; empty when volumes do not matter. */
+  /** Requirements of the volumes, of which one must hold too; empty when the volumes can be used everywhere. */
   readonly volumeSets: readonly RequirementSet[];
-  /** Groups that decide where the pod may go. */
+  /** Topology groups that decide where the pod may go. */
   readonly deciding: readonly TopologyGroup[];
-  /** Those of them that look at hosts. */
+  /** The deciding groups whose key is the hostname. */
   readonly hosts: readonly TopologyGroup[];
-  /** The others: a claim may have to be narrowed to some of a key's domains. */
+  /** The deciding groups of other keys, then `watching`: a claim may have to be narrowed to some of a key's domains. */
   readonly areas: readonly TopologyGroup[];
-  /** Areas that are hard spreads of others which count the pod: a claim is narrowed to one domain, so that they know in which it lies. */
+  /**
+   * Hard spreads of other pods that count this pod. A claim is narrowed to one domain for them, because otherwise
+   * kube-scheduler would count the pod in a domain that the plan does not know.
+   */
   readonly watching: ReadonlySet<TopologyGroup>;
-  /** Deciding groups that the pod itself counts in, or would. */
+  /** Deciding groups that select the pod itself. */
   readonly self: ReadonlySet<TopologyGroup>;
-  /** Those of them that must hold; the others are preferences. */
+  /** Groups of required rules; other deciding groups are preferences. */
   readonly hard: ReadonlySet<TopologyGroup>;
   /** Groups whose counts change when the pod is placed. */
   readonly counting: readonly TopologyGroup[];
-  /** Whether the outcome depends on where other pods lie, so that a refusal may not last. */
+  /** Whether the outcome depends on where other pods are, so that a refusal may not last. */
   readonly hasTopology: boolean;
 }
 
-/** What decides which shapes pods are tried in. */
+/** What decides about the relaxation steps of pods. */
 export interface ClassOptions {
   readonly policy: PreferencePolicy;
+  /** Whether some pool has a PreferNoSchedule taint. */
   readonly softTaints: boolean;
 }
 
-/** Sorts pods as the queue does (cpu desc, memory desc, oldest, UID; virtual ones last) and folds alike ones into classes, in that order. */
+/**
+ * Sorts pods as the queue does (cpu and memory descending, oldest, UID; virtual pods last) and groups equal ones into
+ * classes, in that order (karpenter: pkg/controllers/provisioning/scheduling/queue.go, byCPUAndMemoryDescending).
+ * `readByOthers`: pods whose selectors may read the pods' labels. `moved`: running pods that disruption moves; they
+ * form classes of their own.
+ */
 export function classesOf(
   pods: readonly Pod[],
   volumes: Volumes,
@@ -131,7 +155,10 @@ function compare(a: string, b: string): number {
 
 type Container = NonNullable<Pod["spec"]["containers"]>[number];
 
-/** What requests follow from. Written by hand: this runs for every pod, and JSON takes several times as long. */
+/**
+ * A text of everything that decides about requests. Built by hand, because this runs for every pod and JSON is several
+ * times slower.
+ */
 function requestsText({ containers, initContainers, overhead, resources }: Pod["spec"]): string {
   let text = containersText(containers);
   if (initContainers !== undefined && initContainers.length > 0) text += `/${containersText(initContainers)}`;
@@ -175,7 +202,7 @@ function placementText({ metadata, spec }: Pod, labels: string): string {
   return text.includes("LabelKeys") ? `${labels} ${text}` : `${metadata.namespace ?? "default"} ${text}`;
 }
 
-/** What else tells pods apart, and is rare. */
+/** A text of the rare things that distinguish pods: host ports, device claims, volumes. */
 function ownText(spec: Pod["spec"], volumes: Volumes, pod: Pod): string {
   const ports = (spec.containers ?? []).some(({ ports }) => ports?.some(({ hostPort }) => hostPort));
   const claims = (spec.resourceClaims ?? []).length > 0;
@@ -188,13 +215,13 @@ function hasVolumes(spec: Pod["spec"]): boolean {
   return (spec.volumes ?? []).some((volume) => volume.persistentVolumeClaim ?? volume.ephemeral);
 }
 
-/** Which volumes they are does not matter here, only where they can be used and how many there are. */
+/** A text of where the volumes can be used and how many there are; which ones they are does not matter. */
 function volumeText({ alternatives, claimsByDriver }: PodVolumes): string {
   const places = alternatives.map((set) => [...set.values()].map(canonical).sort());
   return JSON.stringify([places, [...claimsByDriver].map(([driver, claims]) => [driver, claims.length]).sort()]);
 }
 
-/** Labels that some selector looks at; any other difference between pods does not matter. */
+/** Label keys that some selector reads; other labels do not distinguish pods. */
 function labelKeysRead(pods: readonly Pod[], others: Iterable<Pod>): readonly string[] {
   const keys = new Set<string>();
   const seen = new Set<unknown>();
@@ -218,41 +245,48 @@ function labelKeysRead(pods: readonly Pod[], others: Iterable<Pod>): readonly st
   return [...keys].sort();
 }
 
-/** A shape bound to the run's groups and sets: all that follows from what a class asks for in places and company. */
-export interface Draft extends RelaxationStep {
+/** A relaxation step with its requirement set and topology groups; the same for classes of one `placement`. */
+export interface PlacementStep extends RelaxationStep {
   readonly set: RequirementSet;
   readonly acceptsNewHost: boolean;
+  /** Groups of the rules that the step keeps. */
   readonly owned: readonly TopologyGroup[];
+  /** Groups of the required rules. */
   readonly required: readonly TopologyGroup[];
 }
 
-/** The shapes of a class, strictest first. The same for classes of one `placement`. */
-export function draftsOf({ example }: PodClass, options: ClassOptions, sets: RequirementSets, topology: TopologyBuilder): readonly Draft[] {
+/** The relaxation steps of a class, strictest first. */
+export function placementSteps(
+  { example }: PodClass,
+  options: ClassOptions,
+  sets: RequirementSets,
+  topology: TopologyBuilder,
+): readonly PlacementStep[] {
   const { podAffinity, podAntiAffinity } = example.spec.affinity ?? {};
-  const company = podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
-  const companions = topology.requiredAffinity(example, company);
+  const affinityTerms = podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+  const affinityGroups = topology.requiredAffinity(example, affinityTerms);
   const required = [
-    ...companions,
+    ...affinityGroups,
     ...(podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []).map((term) => topology.affinity(example, term, "anti")),
     ...(example.spec.topologySpreadConstraints ?? []).flatMap((constraint) =>
       constraint.whenUnsatisfiable === "DoNotSchedule" ? [topology.spread(example, constraint, example.spec.tolerations ?? [])] : [],
     ),
   ];
-  return shapesOf(example.spec, options.policy, options.softTaints).map((shape) => ({
-    ...shape,
-    set: sets.intern(withoutHost(shape.requirements)),
-    acceptsNewHost: acceptsNewHost(shape.requirements.get(HOSTNAME)),
+  return relaxationSteps(example.spec, options.policy, options.softTaints).map((step) => ({
+    ...step,
+    set: sets.intern(withoutHost(step.requirements)),
+    acceptsNewHost: acceptsNewHost(step.requirements.get(HOSTNAME)),
     required,
     owned: [
-      ...shape.spreads.map((constraint) => topology.spread(example, constraint, shape.tolerations)),
-      ...companions,
-      ...shape.affinity.filter((term) => !company.includes(term)).map((term) => topology.affinity(example, term, "affinity")),
-      ...shape.antiAffinity.map((term) => topology.affinity(example, term, "anti")),
+      ...step.spreads.map((constraint) => topology.spread(example, constraint, step.tolerations)),
+      ...affinityGroups,
+      ...step.affinity.filter((term) => !affinityTerms.includes(term)).map((term) => topology.affinity(example, term, "affinity")),
+      ...step.antiAffinity.map((term) => topology.affinity(example, term, "anti")),
     ],
   }));
 }
 
-/** Where the class' volumes can be used, as requirements on new nodes. */
+/** Where the volumes of a class can be used, as requirements on new nodes. */
 export function volumeSetsOf({ volumeAlternatives }: PodClass, sets: RequirementSets): readonly RequirementSet[] {
   return volumeAlternatives.map((set) => sets.intern(withoutHost(set)));
 }
@@ -262,13 +296,15 @@ function withoutHost(set: Requirements): Requirements {
   return intersectAll(new Map([...set].filter(([key]) => key !== HOSTNAME)));
 }
 
-/** A claim will have a host name that nobody knows; only a pod that names hosts to use cannot live with that. */
+/**
+ * Whether a requirement on the hostname allows a new node, whose name is not known yet: not when it lists names to use.
+ */
 function acceptsNewHost(item: Requirement | undefined): boolean {
   return item === undefined || has(item, "a-host-that-is-still-to-come");
 }
 
-/** What decides whether a claim that refuses one ask for good refuses another too. Volumes are told apart by class: they are rare. */
+/** The text behind `quoteKey`. PodData with volumes gets a text of its own, because volumes are rare. */
 export function quoteKeyText({ fitKey, hosts, areas, self, volumeSets, id }: Omit<PodData, "quoteKey">): string {
-  const apart = hosts.filter(({ kind }) => kind !== "affinity").map((group) => `${group.index}${self.has(group) ? "+" : ""}`);
-  return `${fitKey}/${apart.join()}/${areas[0]?.key ?? ""}/${volumeSets.length > 0 ? id : ""}`;
+  const hostRules = hosts.filter(({ kind }) => kind !== "affinity").map((group) => `${group.index}${self.has(group) ? "+" : ""}`);
+  return `${fitKey}/${hostRules.join()}/${areas[0]?.key ?? ""}/${volumeSets.length > 0 ? id : ""}`;
 }

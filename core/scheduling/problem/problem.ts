@@ -1,3 +1,7 @@
+// Room core/scheduling/problem: the input of a search, built once for each run. In: a Snapshot and the pods to place.
+// Out: a SchedulingProblem (pod classes, templates of NodePools, existing nodes, topology groups), and the counts that
+// an attempt changes (NodeState, TopologyState). Must not know: planned claims, packing, strategies beyond their names.
+
 import { HOSTNAME } from "../../model/labels.ts";
 import type { NodeClaim } from "../../model/node-claim.ts";
 import type { Pod } from "../../model/pod.ts";
@@ -14,10 +18,10 @@ import type { NodeView } from "./node-view.ts";
 import {
   type ClassOptions,
   classesOf,
-  type Draft,
-  draftsOf,
+  type PlacementStep,
   type PodClass,
   type PodData,
+  placementSteps,
   quoteKeyText,
   volumeSetsOf,
 } from "./pod-class.ts";
@@ -26,46 +30,59 @@ import type { Template } from "./template.ts";
 import { templatesOf } from "./template.ts";
 import { type Place, TopologyBuilder } from "./topology.ts";
 
-/** Everything about one solve that placing pods does not change: worked out once, shared by every attempt. */
+/**
+ * Everything about one run that placing pods does not change. It is built once and shared by all attempts, by packing
+ * and by trial clusters.
+ *
+ *     const problem = problemFor(snapshot, nodeViews(snapshot), pods, options);
+ *     new Attempt(problem, { claims: "fewest-pods", seed: 0 }).run();
+ */
 export interface SchedulingProblem {
   readonly axis: ResourceAxis;
   readonly sets: RequirementSets;
+  /** NodePools that can launch nodes, in the order in which they are tried. */
   readonly templates: readonly Template[];
+  /** Existing nodes that can take pods, in the order in which they are tried. */
   readonly nodes: readonly ExistingNode[];
+  /** Pods to place, in the order of the queue. */
   readonly classes: readonly PodClass[];
-  /** Shapes of each class, strictest first. */
+  /** By class: its relaxation steps, strictest first. */
   readonly relaxations: readonly (readonly PodData[])[];
+  /** All topology rules of the run, by index. */
   readonly groups: readonly TopologyGroup[];
   readonly minValuesPolicy: "Strict" | "BestEffort";
   readonly reservedMode: "strict" | "fallback";
-  /** Nodes on which pods have just changed: `moved` pods are not put there. */
+  /** Names of nodes inside their consolidateAfter window: `moved` pods are not put there. */
   readonly settling: ReadonlySet<string>;
-  /** Pods that run and are moved by choice. */
+  /** Running pods that disruption would move. */
   readonly moved: ReadonlySet<Pod>;
-  /** Pods of CapacityBuffers: they come after those that exist. */
+  /** Virtual pods of CapacityBuffers; they are placed after real ones. */
   readonly virtual: ReadonlySet<Pod>;
-  /** What a new node costs beside its instance, USD per hour. */
+  /** Cost of a new node beside its instance, USD per hour. */
   readonly nodeHour: number;
-  /** Instances left by capacity reservation. */
+  /** Instances left by id of the capacity reservation. */
   readonly reservations: ReadonlyMap<string, number>;
 }
 
-/** SolveOptions with every default filled in. */
+/** SolveOptions with defaults filled in. */
 export interface ProblemOptions {
   readonly policy: ClassOptions["policy"];
   readonly minValuesPolicy: "Strict" | "BestEffort";
   readonly reservedMode: "strict" | "fallback";
-  /** Nodes that are to be thought away. */
+  /** Names of nodes that the run treats as removed. */
   readonly excludeNodes: ReadonlySet<string>;
   readonly settling: ReadonlySet<string>;
   readonly moved: ReadonlySet<Pod>;
-  /** Pods of CapacityBuffers among those to be placed. */
+  /** Virtual pods of CapacityBuffers among those to place. */
   readonly virtual?: ReadonlySet<Pod>;
-  /** USD per hour; NODE_VOLUME_PRICE unless given. */
+  /** USD per hour. Default NODE_VOLUME_PRICE. */
   readonly nodeHour?: number;
 }
 
-/** Lays a snapshot out for solving. `views` are its machines, `pods` those to place; all other pods with a node are there and stay. */
+/**
+ * Builds the problem of a snapshot. `views` are its nodes, `pods` those to place; all other pods with a node stay
+ * there.
+ */
 export function problemFor(
   snapshot: Snapshot,
   views: readonly NodeView[],
@@ -85,9 +102,9 @@ export function problemFor(
   const templates = templatesOf(snapshot, present, daemons, sets, axis);
   const softTaints = templates.some(({ taints }) => taints.some(({ effect }) => effect === "PreferNoSchedule"));
   const topology = new TopologyBuilder(snapshot, templates);
-  const byPlacement = new Map<string, readonly Draft[]>();
-  const drafts = classes.map((podClass) => {
-    const known = byPlacement.get(podClass.placement) ?? draftsOf(podClass, { policy: options.policy, softTaints }, sets, topology);
+  const byPlacement = new Map<string, readonly PlacementStep[]>();
+  const steps = classes.map((podClass) => {
+    const known = byPlacement.get(podClass.placement) ?? placementSteps(podClass, { policy: options.policy, softTaints }, sets, topology);
     byPlacement.set(podClass.placement, known);
     return known;
   });
@@ -100,34 +117,35 @@ export function problemFor(
   const expected = snapshot.nominated.size === 0 ? [] : arrivals(snapshot, destinations);
   topology.count(destinations, placesOf(snapshot, present, others));
   let id = 0;
-  const fitIds = new Map<string, number>();
-  const bidIds = new Map<string, number>();
+  const fitKeys = new Map<string, number>();
+  const quoteKeys = new Map<string, number>();
   const groupIndex = new GroupIndex(topology.groups);
-  const demanded = new Set(drafts.flatMap((all) => all.flatMap(({ required }) => required)));
+  const demanded = new Set(steps.flatMap((all) => all.flatMap(({ required }) => required)));
   const selecting = new Map<string, readonly TopologyGroup[]>();
   const relaxations = classes.map((podClass, c) => {
     const selected = selecting.get(podClass.labels) ?? groupIndex.selecting(podClass.example);
     selecting.set(podClass.labels, selected);
-    // Pods count in groups that select them, and in the inverse ones that they own.
+    // Pods count in the groups that select them, and in the inverse groups of their own anti-affinity.
     const counting = [...selected.filter(({ kind }) => kind !== "inverse"), ...(inverse[c] ?? [])];
     const keptAway = selected.filter(({ kind }) => kind === "inverse");
     const vector = axis.vector(podClass.requests);
     const volumeSets = volumeSetsOf(podClass, sets);
     const ownText = `${vector.join()} ${podClass.ports.length > 0 ? JSON.stringify(podClass.ports) : ""}`;
-    return (drafts[c] ?? []).map(({ owned, required, ...shape }): PodData => {
+    return (steps[c] ?? []).map(({ owned, required, ...step }): PodData => {
       const deciding = [...new Set([...owned, ...keptAway])];
-      // Left open, its pods would be counted nowhere in the plan, and somewhere by kube-scheduler once the machine is there.
+      // Without them a claim could stay open to several domains: the plan would count its pods nowhere, kube-scheduler
+      // in one domain.
       const watching = counting.filter(
         (group) => group.kind === "spread" && group.key !== HOSTNAME && demanded.has(group) && !deciding.includes(group),
       );
-      const tolerations = shape.tolerations.length > 0 ? JSON.stringify(shape.tolerations) : "";
+      const tolerations = step.tolerations.length > 0 ? JSON.stringify(step.tolerations) : "";
       const podData = {
-        ...shape,
+        ...step,
         id: id++,
         class: podClass,
         vector,
         volumeSets,
-        fitKey: numbered(fitIds, `${shape.set.id} ${ownText} ${shape.acceptsNewHost} ${tolerations}`),
+        fitKey: numbered(fitKeys, `${step.set.id} ${ownText} ${step.acceptsNewHost} ${tolerations}`),
         deciding,
         hosts: deciding.filter(({ key }) => key === HOSTNAME),
         areas: [...deciding.filter(({ key }) => key !== HOSTNAME), ...watching],
@@ -137,7 +155,7 @@ export function problemFor(
         counting,
         hasTopology: deciding.length > 0,
       };
-      return { ...podData, quoteKey: numbered(bidIds, quoteKeyText(podData)) };
+      return { ...podData, quoteKey: numbered(quoteKeys, quoteKeyText(podData)) };
     });
   });
   return {
@@ -158,7 +176,7 @@ export function problemFor(
   };
 }
 
-/** Numbers texts in the order in which they come. */
+/** The number of a text; new texts are numbered in their order. */
 function numbered(ids: Map<string, number>, text: string): number {
   const known = ids.get(text);
   if (known !== undefined) return known;
@@ -166,7 +184,7 @@ function numbered(ids: Map<string, number>, text: string): number {
   return ids.size - 1;
 }
 
-/** Bound pods with their nodes, and nominated pods with the claims that were written for them: both count in topology. */
+/** Bound pods with their nodes, and nominated pods with their NodeClaims: both count in topology groups. */
 function placesOf(snapshot: Snapshot, views: readonly NodeView[], bound: readonly Pod[]): readonly (readonly [Pod, Place])[] {
   const byNode = new Map(views.flatMap((view) => (view.node ? [[view.node.metadata.name, view] as const] : [])));
   const placed: (readonly [Pod, Place])[] = [];
@@ -178,27 +196,27 @@ function placesOf(snapshot: Snapshot, views: readonly NodeView[], bound: readonl
     const claims = new Map(snapshot.nodeClaims.map((claim) => [claim.metadata.name, claim]));
     for (const pod of snapshot.pods) {
       const claim = (pod.spec.nodeName ?? "") === "" ? claims.get(snapshot.nominated.get(podUid(pod)) ?? "") : undefined;
-      if (claim !== undefined) placed.push([pod, promised(claim)]);
+      if (claim !== undefined) placed.push([pod, placeOfClaim(claim)]);
     }
   }
   return placed;
 }
 
 /**
- * Pods that are nominated to a claim, launched or still meant, as if they lay there already: nobody else may be promised their room. Pods that must
- * leave another node are among them until they are bound anew.
+ * Pods that are nominated to a NodeClaim, as if they were bound to its node already, so that no other pod gets their
+ * room. Pods that must leave another node are among them until they are bound again.
  */
 function arrivals(snapshot: Snapshot, views: readonly NodeView[]): readonly Pod[] {
   const byClaim = new Map(views.flatMap((view) => (view.claim ? [[view.claim.metadata.name, view] as const] : [])));
-  const staying = new Set(views.flatMap(({ node }) => (node ? [node.metadata.name] : [])));
+  const destinationNodes = new Set(views.flatMap(({ node }) => (node ? [node.metadata.name] : [])));
   return snapshot.pods.flatMap((pod) => {
-    const view = staying.has(pod.spec.nodeName ?? "") ? undefined : byClaim.get(snapshot.nominated.get(podUid(pod)) ?? "");
+    const view = destinationNodes.has(pod.spec.nodeName ?? "") ? undefined : byClaim.get(snapshot.nominated.get(podUid(pod)) ?? "");
     return view === undefined ? [] : [{ ...pod, spec: { ...pod.spec, nodeName: view.node?.metadata.name ?? view.name } }];
   });
 }
 
-/** The labels that a claim's node is sure to have. */
-function promised({ metadata, spec }: NodeClaim): Place {
+/** The labels and taints that a claim's node is sure to have. */
+function placeOfClaim({ metadata, spec }: NodeClaim): Place {
   const single = spec.requirements.flatMap(({ key, operator, values }) =>
     operator === "In" && values?.length === 1 && values[0] !== undefined ? [[key, values[0]] as const] : [],
   );

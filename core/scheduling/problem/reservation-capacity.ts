@@ -1,6 +1,6 @@
 import type { Template } from "./template.ts";
 
-/** Instances left by reservation. Pools may see different numbers for one reservation; the least is sure. */
+/** Instances left by reservation id. Pools may report different numbers for one reservation; the lowest is used. */
 export function reservationCapacity(templates: readonly Template[]): ReadonlyMap<string, number> {
   const capacity = new Map<string, number>();
   for (const table of new Set(templates.map((template) => template.table))) {

@@ -1,13 +1,18 @@
-/** How one attempt decides where several ways are open. Any strategy gives a valid plan; they differ in price. */
+/**
+ * How one attempt decides where several decisions are valid. Every strategy gives a valid plan; the plans differ in
+ * price, so search.ts tries several. Karpenter's own strategy is `{ claims: "fewest-pods", seed: 0 }`.
+ */
 export interface Strategy {
   /**
-   * Among planned claims: the one with the fewest pods (Karpenter's way, which packs evenly), the oldest (first fit), or the one that
-   * grows dearer by least, a new claim included ("least-rise"). "recipes": machines are made up beforehand for all pods together, and filled; what is
-   * left over goes where the rise is least.
+   * Which planned claim takes a pod:
+   * - "fewest-pods": the claim with the fewest pods, as in Karpenter; fills claims evenly.
+   * - "oldest": the oldest claim (first fit).
+   * - "least-added-price": the claim whose price the pod raises least, or a new claim if that is cheaper.
+   * - "packed": the node that packing proposes for the pod; pods that it leaves go by "least-added-price".
    */
   readonly claims: "fewest-pods" | "oldest" | "least-added-price" | "packed";
-  /** Class indexes in the order in which they are placed; that of the queue unless given. */
+  /** Class indexes in the order of placing. Default: the order of the queue. */
   readonly classes?: readonly number[];
-  /** Breaks ties between domains: 0 takes the cheapest, other seeds mix them up. */
+  /** Order of equally good topology domains: 0 for the cheapest first, other seeds for a pseudo-random order. */
   readonly seed: number;
 }

@@ -15,31 +15,38 @@ import { type TypeTable, typeTable } from "../tables/type-table.ts";
 import { type Daemon, type DaemonGroup, daemonGroups } from "./daemon-overhead.ts";
 import type { NodeView } from "./node-view.ts";
 
-/** A NodePool made ready for solving: what its next claim starts from. */
+/** A NodePool prepared for a run: what a new claim of the pool starts from. */
 export interface Template {
+  /** Place in the order in which pools are tried. */
   readonly index: number;
   readonly name: string;
   readonly pool: NodePool;
+  /** Requirements and labels of the pool's nodes. */
   readonly set: RequirementSet;
   readonly taints: readonly Taint[];
   readonly table: TypeTable;
-  /** Types that the pool's own requirements leave. */
+  /** Types that the pool's own requirements allow. */
   readonly types: Bitset;
-  /** Room for pods by type: allocatable less daemons; a row of the axis' length for each type. */
+  /** Room for pods by type, in milli-units: allocatable less DaemonSets; a row of the axis' length for each type. */
   readonly room: Float64Array;
   readonly daemonGroups: readonly DaemonGroup[];
+  /** By type: index into `daemonGroups`. */
   readonly daemonGroupOf: Int32Array;
   readonly hasDaemonPorts: boolean;
-  /** The types worth a look under a set, by rising price. */
+  /** The Pareto frontier of price and room under a set. */
   readonly frontier: (set: RequirementSet) => Frontier;
-  /** What the limits leave before this run, in milli-units; undefined without limits. */
+  /** What the pool's limits leave before the run, in milli-units; undefined without limits. */
   readonly remaining: Resources | undefined;
-  readonly minValues: readonly { readonly key: string; readonly least: number }[];
+  /** Keys with minValues, and how many values each needs. */
+  readonly minValues: readonly { readonly key: string; readonly min: number }[];
 }
 
 const NO_TYPES: readonly InstanceType[] = [];
 
-/** Whether a pool takes part: dynamic, not being deleted, and not known to be unready. A pool without a Ready condition takes part. */
+/**
+ * Whether a pool can launch nodes for pods: not static, not being deleted, and not unready. A missing Ready condition
+ * counts as ready.
+ */
 export function isUsable(pool: NodePool): boolean {
   if (pool.spec.replicas !== undefined && pool.spec.replicas !== null) return false;
   if (pool.metadata.deletionTimestamp) return false;
@@ -47,7 +54,7 @@ export function isUsable(pool: NodePool): boolean {
   return ready === undefined || ready.status === "True";
 }
 
-/** Templates in the order in which pools are tried: weight descending, then name descending. */
+/** The usable pools in the order in which they are tried: weight descending, then name descending, as in Karpenter. */
 export function templatesOf(
   snapshot: Snapshot,
   views: readonly NodeView[],
@@ -87,14 +94,12 @@ export function templatesOf(
       hasDaemonPorts: groups.some(({ ports }) => ports.length > 0),
       frontier: frontiers(table, own, room, axis.names.length),
       remaining: pool.spec.limits ? remainingOf(pool.metadata.name, pool.spec.limits, snapshot, views, table) : undefined,
-      minValues: [...set.requirements.values()].flatMap(({ key, minValues }) =>
-        minValues === undefined ? [] : [{ key, least: minValues }],
-      ),
+      minValues: [...set.requirements.values()].flatMap(({ key, minValues }) => (minValues === undefined ? [] : [{ key, min: minValues }])),
     };
   });
 }
 
-/** Frontiers of a pool, made once for each set. */
+/** The frontiers of a pool, made once for each set. */
 function frontiers(table: TypeTable, own: Bitset, room: Float64Array, width: number): Template["frontier"] {
   const bySet: (Frontier | undefined)[] = [];
   return (set) => {
@@ -106,6 +111,7 @@ function frontiers(table: TypeTable, own: Bitset, room: Float64Array, width: num
   };
 }
 
+/** Template.room. */
 function roomByType(table: TypeTable, groups: readonly DaemonGroup[], groupOf: Int32Array, axis: ResourceAxis): Float64Array {
   const width = axis.names.length;
   const room = new Float64Array(table.types.length * width);
@@ -120,15 +126,15 @@ function roomByType(table: TypeTable, groups: readonly DaemonGroup[], groupOf: I
 }
 
 /**
- * Limits less what the pool already has. Claims that are written but not launched count at the largest type they may become:
- * Karpenter leaves them out and overshoots (traps.md 13).
+ * Limits less the capacity of the pool's nodes. NodeClaims that are created but not launched count as the largest type
+ * that they may be launched as; Karpenter leaves them out and may exceed the limits.
  */
 function remainingOf(pool: string, limits: ResourceList, snapshot: Snapshot, views: readonly NodeView[], table: TypeTable): Resources {
-  const rest: Record<string, number> = { ...parseResources(limits) };
-  const take = (used: Resources): void => {
-    for (const name in rest) rest[name] = (rest[name] ?? 0) - (name === "nodes" ? 1000 : (used[name] ?? 0));
+  const left: Record<string, number> = { ...parseResources(limits) };
+  const subtract = (used: Resources): void => {
+    for (const name in left) left[name] = (left[name] ?? 0) - (name === "nodes" ? 1000 : (used[name] ?? 0));
   };
-  for (const view of views) if (view.nodePool === pool && !view.markedForDeletion) take(view.capacity);
+  for (const view of views) if (view.nodePool === pool && !view.markedForDeletion) subtract(view.capacity);
   for (const claim of snapshot.nodeClaims) {
     if (claim.status?.providerID || claim.metadata.deletionTimestamp || claim.metadata.labels?.[NODE_POOL] !== pool) continue;
     const named = new Set(claim.spec.requirements.flatMap(({ key, values }) => (key === INSTANCE_TYPE ? (values ?? []) : [])));
@@ -136,7 +142,7 @@ function remainingOf(pool: string, limits: ResourceList, snapshot: Snapshot, vie
     table.types.forEach(({ name }, t) => {
       if (named.has(name)) setBit(types, t);
     });
-    take(Object.fromEntries(Object.keys(rest).map((name) => [name, table.largest(types, name)])));
+    subtract(Object.fromEntries(Object.keys(left).map((name) => [name, table.largest(types, name)])));
   }
-  return rest;
+  return left;
 }

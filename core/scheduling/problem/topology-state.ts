@@ -4,18 +4,26 @@ import type { Requirements } from "../../requirements/requirements.ts";
 import type { TopologyGroup } from "../rules/topology-group.ts";
 import type { PodData } from "./pod-class.ts";
 
-/** Counts of one run: how many matching pods lie in each domain, by group. */
+/**
+ * The topology counts of one attempt: by group, how many matching pods each domain has. It starts from the groups' own
+ * counts.
+ *
+ *     const topology = new TopologyState(problem.groups);
+ *     if (topology.allows(group, podData, "zone-a")) topology.add(group, "zone-a", 1);
+ */
 export class TopologyState {
+  /** By index of the group: pods by domain. */
   readonly counts: readonly Map<string, number>[];
-  /** What each change has replaced, for those who want to go back. */
+  /** The values that changes replaced; undefined without a journal. */
   readonly #journal: { readonly counts: Map<string, number>; readonly domain: string; readonly pods: number | undefined }[] | undefined;
 
-  /** With `keepsJournal`, changes can be taken back. */
+  /** With `keepsJournal`, changes can be reverted. */
   constructor(groups: readonly TopologyGroup[], keepsJournal = false) {
     this.counts = groups.map(({ domains }) => new Map(domains));
     this.#journal = keepsJournal ? [] : undefined;
   }
 
+  /** Adds pods to a domain, or subtracts them. */
   add(group: TopologyGroup, domain: string, pods: number): void {
     const counts = this.counts[group.index];
     if (counts === undefined) return;
@@ -24,12 +32,12 @@ export class TopologyState {
     counts.set(domain, (before ?? 0) + pods);
   }
 
-  /** Where the journal stands, to be given to `backTo`. */
+  /** The present state, for `revertTo`; only with a journal. */
   get checkpoint(): number {
     return this.#journal?.length ?? 0;
   }
 
-  /** Takes back every change since the mark. */
+  /** Takes back every change since a checkpoint. */
   revertTo(checkpoint: number): void {
     const journal = this.#journal ?? [];
     while (journal.length > checkpoint) {
@@ -43,14 +51,16 @@ export class TopologyState {
     return this.counts[group.index] ?? new Map();
   }
 
-  /** Whether a pod may go to a domain that is known: an existing node's label, or undefined where it has none. */
+  /**
+   * Whether a group allows a pod in a domain: the value of a node's label, or undefined for a node without the label.
+   */
   allows(group: TopologyGroup, podData: PodData, domain: string | undefined): boolean {
     const counts = this.#countsOf(group);
     if (domain === undefined) return group.kind === "anti" || group.kind === "inverse";
     const present = counts.get(domain) ?? 0;
     switch (group.kind) {
       case "spread":
-        return present + (podData.self.has(group) ? 1 : 0) - this.#least(group, podData) <= group.maxSkew;
+        return present + (podData.self.has(group) ? 1 : 0) - this.#minCount(group, podData) <= group.maxSkew;
       case "affinity":
         return present > 0 || (this.#mayStart(group, podData) && allowsDomain(podData.strict.get(group.key), domain));
       case "anti":
@@ -60,8 +70,8 @@ export class TopologyState {
   }
 
   /**
-   * Domains that a claim may be narrowed to so that the group agrees, best first; "any" when it need not be, empty when nothing helps.
-   * `rank` orders domains that are equally good for the group.
+   * Lists of domains that a claim may be narrowed to so that the group allows the pod, best first; "any" when the claim
+   * need not be narrowed, empty when no domain is allowed. `rank` orders domains that are equally good for the group.
    */
   choices(
     group: TopologyGroup,
@@ -80,15 +90,15 @@ export class TopologyState {
     const open: string[] = [];
     for (const domain of counts.keys()) if (allowsDomain(held, domain) && allowsDomain(wanted, domain)) open.push(domain);
     if (podData.watching.has(group)) {
-      // It asks for nothing but to know: the cheapest domain will do.
+      // The group allows every domain here; it needs one only to be known, so the cheapest is first.
       if (open.length === 0 || (held !== undefined && !held.complement && held.values.size === 1)) return "any";
       return sorted(open, rank, (domain) => counts.get(domain) ?? 0).map((domain) => [domain]);
     }
     switch (kind) {
       case "spread": {
         const own = podData.self.has(group) ? 1 : 0;
-        const least = this.#least(group, podData);
-        const valid = open.filter((domain) => (counts.get(domain) ?? 0) + own - least <= group.maxSkew);
+        const minCount = this.#minCount(group, podData);
+        const valid = open.filter((domain) => (counts.get(domain) ?? 0) + own - minCount <= group.maxSkew);
         return sorted(valid, (domain) => counts.get(domain) ?? 0, rank).map((domain) => [domain]);
       }
       case "affinity": {
@@ -100,8 +110,9 @@ export class TopologyState {
       case "inverse": {
         const free = open.filter((domain) => (counts.get(domain) ?? 0) === 0);
         if (free.length === 0) return [];
-        // A pod that keeps away from its own kind is pinned to one domain: left open, it would block every domain it might
-        // still land in, and its siblings would wait for the next run (as they do in Karpenter). A preference is not worth that.
+        // A pod with required anti-affinity to its own kind is pinned to one domain. Left open, the claim would block
+        // every domain where it may still be, and the other pods would wait for the next run, as they do in Karpenter.
+        // A preferred anti-affinity does not pin the claim, because that would cost cheaper types.
         if (kind === "anti" && podData.hard.has(group) && podData.self.has(group))
           return sorted(free, () => 0, rank).map((domain) => [domain]);
         return [free.sort()];
@@ -109,13 +120,11 @@ export class TopologyState {
     }
   }
 
-  /**
-   * Of some domains those to which the group would let a pod: what is left of `choices` for claims that lie in one domain already.
-   */
+  /** Those of some domains in which the group allows a pod: `choices` for claims that are in one domain already. */
   open(group: TopologyGroup, podData: PodData, domains: Iterable<string>): readonly string[] {
     const counts = this.#countsOf(group);
     const wanted = podData.strict.get(group.key);
-    const least = group.kind === "spread" ? this.#least(group, podData) : 0;
+    const minCount = group.kind === "spread" ? this.#minCount(group, podData) : 0;
     const own = podData.self.has(group) ? 1 : 0;
     const mayStart = group.kind === "affinity" && this.#mayStart(group, podData);
     const found: string[] = [];
@@ -125,7 +134,7 @@ export class TopologyState {
       if (present === undefined || !allowsDomain(wanted, domain)) continue;
       const isOpen =
         group.kind === "spread"
-          ? present + own - least <= group.maxSkew
+          ? present + own - minCount <= group.maxSkew
           : group.kind === "affinity"
             ? present > 0 || mayStart
             : present === 0;
@@ -135,26 +144,30 @@ export class TopologyState {
   }
 
   /**
-   * Lowest count over the domains that the pod could use; 0 for hosts, since there can always be a new one. Besides those that this shape allows,
-   * domains count in which kube-scheduler will see a node that passes the filter: for it all OR-ed terms hold at once, and
-   * under nodeAffinityPolicy Ignore every node does.
+   * Lowest count over the domains that the pod could use; 0 for hosts, because a new host is always possible, and 0
+   * with fewer domains than minDomains
+   * (karpenter: pkg/controllers/provisioning/scheduling/topologygroup.go, TopologyGroup.domainMinCount). Besides the
+   * domains that this step allows, the domains of existing nodes that pass the filter count too. kube-scheduler reads
+   * all OR-ed terms at once, and with nodeAffinityPolicy Ignore every node passes.
    */
-  #least(group: TopologyGroup, podData: PodData): number {
+  #minCount(group: TopologyGroup, podData: PodData): number {
     if (group.key === HOSTNAME) return 0;
     const wanted = podData.strict.get(group.key);
-    let least = Number.POSITIVE_INFINITY;
+    let lowest = Number.POSITIVE_INFINITY;
     let supported = 0;
     for (const [domain, n] of this.#countsOf(group)) {
       if (n === 0 && !allowsDomain(wanted, domain) && !group.present.has(domain)) continue;
       supported++;
-      if (n < least) least = n;
+      if (n < lowest) lowest = n;
     }
-    return supported === 0 || supported < (group.minDomains ?? 0) ? 0 : least;
+    return supported === 0 || supported < (group.minDomains ?? 0) ? 0 : lowest;
   }
 
   /**
-   * Whether a pod may be the first of its kind: it matches its own terms, and no company lies anywhere, in the domains of any of its
-   * required terms. Karpenter asks only about the domains that the pod could use; kube-scheduler, which has the last word, about all.
+   * Whether a pod with affinity may be the first of its kind: the group selects the pod itself, and no matching pod is
+   * counted in any domain of its required terms. Karpenter checks only the domains that the pod could use
+   * (karpenter: pkg/controllers/provisioning/scheduling/topologygroup.go, TopologyGroup.nextDomainAffinity);
+   * kube-scheduler, which decides in the end, checks all.
    */
   #mayStart(group: TopologyGroup, podData: PodData): boolean {
     if (!podData.self.has(group)) return false;
@@ -172,6 +185,7 @@ function allowsDomain(item: Requirement | undefined, domain: string): boolean {
   return item === undefined || has(item, domain);
 }
 
+/** Domains by `first`, then by `rank`, then by name. */
 function sorted(domains: readonly string[], first: (domain: string) => number, rank: (domain: string) => number): string[] {
   if (domains.length < 2) return [...domains];
   return domains

@@ -11,18 +11,22 @@ import { requiredTerms } from "../rules/preferences.ts";
 import { filterAdmitsNode, groupSelects, NO_FILTER, type NodeFilter, type TopologyGroup } from "../rules/topology-group.ts";
 import type { Template } from "./template.ts";
 
-/** Where a pod lies: what counting it needs. */
+/** The node of a pod, as far as counting needs it. */
 export interface Place {
   readonly labels: Readonly<Record<string, string>>;
   readonly taints: readonly Taint[];
 }
 
-/** Collects the topology groups of a run, their domains and the counts before it. */
+/**
+ * Collects the topology groups of a run, their domains and the counts before the run
+ * (karpenter: pkg/controllers/provisioning/scheduling/topology.go, Topology).
+ */
 export class TopologyBuilder {
   readonly groups: TopologyGroup[] = [];
   readonly #byIdentity = new Map<string, TopologyGroup>();
   readonly #snapshot: Snapshot;
   readonly #templates: readonly Template[];
+  /** By topology key: domains of new nodes, each with the taints of the pools that have it. */
   readonly #universe = new Map<string, Map<string, (readonly Taint[])[]>>();
 
   constructor(snapshot: Snapshot, templates: readonly Template[]) {
@@ -30,6 +34,7 @@ export class TopologyBuilder {
     this.#templates = templates;
   }
 
+  /** The group of a topology spread constraint of a pod. */
   spread(pod: Pod, constraint: TopologySpreadConstraint, tolerations: readonly Toleration[]): TopologyGroup {
     const honorsTaints = constraint.nodeTaintsPolicy === "Honor";
     const filter: NodeFilter = {
@@ -48,29 +53,32 @@ export class TopologyBuilder {
     });
   }
 
+  /** The group of one affinity term of a pod. */
   affinity(pod: Pod, term: PodAffinityTerm, kind: "affinity" | "anti" | "inverse"): TopologyGroup {
-    return this.#company(kind, term.topologyKey, this.#companyOf(pod, term));
+    return this.#affinityGroup(kind, term.topologyKey, this.#selectedBy(pod, term));
   }
 
   /**
-   * Groups of a pod's required affinity, by term. Company are pods that satisfy all terms at once: kube-scheduler counts no others
-   * (interpodaffinity/filtering.go), where Karpenter looks at each term by itself.
+   * The groups of a pod's required affinity, by term. They count only pods that match all terms at once, as
+   * kube-scheduler does
+   * (kubernetes: pkg/scheduler/framework/plugins/interpodaffinity/filtering.go, podMatchesAllAffinityTerms). Karpenter
+   * counts the pods of each term separately.
    */
   requiredAffinity(pod: Pod, terms: readonly PodAffinityTerm[]): readonly TopologyGroup[] {
-    const companies = terms.map((term) => this.#companyOf(pod, term));
-    const selector = selectorOfAll(companies.map((company) => company.selector));
-    const known = companies.flatMap(({ namespaces }) => (namespaces === undefined ? [] : [namespaces]));
+    const selections = terms.map((term) => this.#selectedBy(pod, term));
+    const selector = selectorOfAll(selections.map((selection) => selection.selector));
+    const known = selections.flatMap(({ namespaces }) => (namespaces === undefined ? [] : [namespaces]));
     const namespaces =
       known.length === 0 ? undefined : new Set(known.reduce<ReadonlySet<string>>((a, b) => a.intersection(b), new Set(known[0])));
-    return terms.map(({ topologyKey }) => this.#company("affinity", topologyKey, { selector, namespaces }));
+    return terms.map(({ topologyKey }) => this.#affinityGroup("affinity", topologyKey, { selector, namespaces }));
   }
 
-  #company(kind: "affinity" | "anti" | "inverse", topologyKey: string, company: Pick<TopologyGroup, "selector" | "namespaces">) {
-    return this.#group({ kind, key: normalizeKey(topologyKey), ...company, maxSkew: 0, minDomains: undefined, filter: NO_FILTER });
+  #affinityGroup(kind: "affinity" | "anti" | "inverse", topologyKey: string, selected: Pick<TopologyGroup, "selector" | "namespaces">) {
+    return this.#group({ kind, key: normalizeKey(topologyKey), ...selected, maxSkew: 0, minDomains: undefined, filter: NO_FILTER });
   }
 
-  /** The pods that a term is about. */
-  #companyOf(pod: Pod, term: PodAffinityTerm): Pick<TopologyGroup, "selector" | "namespaces"> {
+  /** The pods that a term selects. */
+  #selectedBy(pod: Pod, term: PodAffinityTerm): Pick<TopologyGroup, "selector" | "namespaces"> {
     const selector = withLabelKeys(term.labelSelector, term.matchLabelKeys, pod.metadata.labels);
     return {
       namespaces: this.#namespacesOf(pod, term),
@@ -78,6 +86,7 @@ export class TopologyBuilder {
     };
   }
 
+  /** Namespaces of the pods that a term selects; undefined for all. */
   #namespacesOf(pod: Pod, term: PodAffinityTerm): ReadonlySet<string> | undefined {
     const { namespaces = [], namespaceSelector } = term;
     if (namespaceSelector === undefined || namespaceSelector === null) {
@@ -89,6 +98,7 @@ export class TopologyBuilder {
     return new Set([...namespaces, ...selected.map(({ metadata }) => metadata.name)]);
   }
 
+  /** The one group with this rule. */
   #group(rule: Omit<TopologyGroup, "index" | "domains" | "present">): TopologyGroup {
     const identity = JSON.stringify([
       rule.kind,
@@ -114,7 +124,7 @@ export class TopologyBuilder {
     return group;
   }
 
-  /** Values of a key that new nodes may have, each with the taints of the pools that offer it. */
+  /** Values of a key that new nodes may have, each with the taints of the pools that have it. */
   #domainsOf(key: string): Map<string, (readonly Taint[])[]> {
     const known = this.#universe.get(key);
     if (known !== undefined) return known;
@@ -136,7 +146,10 @@ export class TopologyBuilder {
     return domains;
   }
 
-  /** Adds the domains of existing nodes, and the pods that lie there. `placed` are the pods with their places, by pod. */
+  /**
+   * Adds the domains of existing nodes to all groups, and counts the pods that are `placed`. Call it once all groups
+   * exist.
+   */
   count(nodes: readonly Place[], placed: Iterable<readonly [Pod, Place]>): void {
     for (const group of this.groups) {
       if (group.kind === "inverse") continue;
@@ -165,6 +178,7 @@ export class TopologyBuilder {
   }
 }
 
+/** nodeSelector joined with each required node affinity term; empty when the pod requires nothing. */
 function filterTerms({ spec }: Pod): NodeFilter["terms"] {
   const selector = requirementsFromLabels(spec.nodeSelector);
   const terms = requiredTerms(spec);
@@ -172,7 +186,7 @@ function filterTerms({ spec }: Pod): NodeFilter["terms"] {
   return terms.map(({ matchExpressions }) => intersectAll(selector, requirementsFrom(matchExpressions)));
 }
 
-/** Keys of a pod's hard spreads apart from one. Every node has a host name, so that it need not be asked about. */
+/** Keys of a pod's hard spreads other than `one`, without the hostname, which every node has. */
 function otherHardKeys({ spec }: Pod, one: TopologySpreadConstraint): readonly string[] {
   const keys = (spec.topologySpreadConstraints ?? []).flatMap(({ topologyKey, whenUnsatisfiable }) =>
     whenUnsatisfiable === "DoNotSchedule" && topologyKey !== one.topologyKey ? [normalizeKey(topologyKey)] : [],

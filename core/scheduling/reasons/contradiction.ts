@@ -3,7 +3,7 @@ import { normalizeKey } from "../../requirements/requirements.ts";
 import { requiredTerms } from "../rules/preferences.ts";
 import { listed } from "./words.ts";
 
-/** All that the manifest of a pod says about a label of which no value suits all of it. */
+/** The contradicting requirements of a pod on one label, as its manifest has them. */
 export function contradictionText({ spec }: Pod, key: string): string {
   const selector = Object.entries(spec.nodeSelector ?? {}).flatMap(([name, value]) =>
     normalizeKey(name) === key ? [`${name}=${value}`] : [],

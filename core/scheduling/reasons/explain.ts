@@ -1,3 +1,7 @@
+// Room core/scheduling/reasons: why a pod was not placed, in words that name the fix. In: a finished Attempt. Out: one
+// text for each class of unplaced pods, for `podErrors`, events and the CLI. The texts are golden
+// (test/core/scheduling/reasons/explain.golden.txt). Must not know: how the search went; nothing here changes a plan.
+
 import { HOSTNAME, NODE_POOL, WELL_KNOWN_LABELS } from "../../model/labels.ts";
 import type { NodePool } from "../../model/node-pool.ts";
 import { hasDeviceClaims } from "../../pods/device-claims.ts";
@@ -11,7 +15,6 @@ import { takenPort } from "../rules/host-ports.ts";
 import { type Bitset, fullBitset, intersection, isEmpty } from "../tables/bitset.ts";
 import { OFFERING_KEYS } from "../tables/offering-table.ts";
 import type { RequirementSet } from "../tables/requirement-sets.ts";
-import { allowedDomains, CompanyReasons } from "./company.ts";
 import { contradictionText } from "./contradiction.ts";
 import { conflictText, likelyKey, noSuchPoolText, noTypeText } from "./labels.ts";
 import { byShareOfLimits, limitText } from "./limits.ts";
@@ -19,17 +22,18 @@ import { minValuesText } from "./min-values.ts";
 import { placesOf } from "./places.ts";
 import { RoomReasons } from "./room.ts";
 import { tolerationText } from "./tolerations.ts";
+import { allowedDomains, NEW_HOST, TopologyReasons } from "./topology.ts";
 import { unusablePool } from "./unusable-pool.ts";
 import { volumeText } from "./volumes.ts";
 import { listed, requirementText } from "./words.ts";
 
-/** Karpenter's sentence, which people search for, and the mend. */
+/** Karpenter's sentence, which users search for, and the fix. */
 const DEVICES =
   "pod has Dynamic Resource Allocation requirements that are not yet supported by Karpenter; remove spec.resourceClaims, or run it on nodes that are not a NodePool's";
 
 /**
- * The last shape of each of the pod's OR-ed demands. Only that of the last term is without preferences: the others are given up before those
- * (scheduling.md §7).
+ * The last relaxation step of each OR-ed required term. Only that of the last term is without preferences, because the
+ * other terms are relaxed before preferences.
  */
 function alternatives(relaxations: readonly PodData[]): readonly PodData[] {
   return [...new Map(relaxations.map((podData) => [textOf(podData.strict), podData])).values()];
@@ -39,32 +43,39 @@ function textOf(set: Requirements): string {
   return [...set.values()].map(canonical).sort().join();
 }
 
-/** What ruled a pool out, and how far the pod had come by then: of several alternatives of a pod the one that came furthest is told. */
+/** Why a pool cannot place a pod. */
 interface Verdict {
+  /** Index of the check that failed. Of a pod's alternatives, the one that failed last is explained. */
   readonly stage: number;
   readonly text: string;
 }
 
 /**
- * Says why pods were left, in words that lead to the mend: what the pod itself makes impossible, else by NodePool what ruled it out and how
- * near the closest instance type came. Works out nothing until asked; what pods have in common is worked out once.
+ * Explains why pods were not placed, in words that name the fix: what the pod itself makes impossible, otherwise for
+ * each NodePool what ruled it out and what the closest instance type lacks. Everything is computed on demand; results
+ * that classes share are computed once.
+ *
+ *     new Explainer(attempt, nodePools).reason(podClass.index); // "NodePool default: the pod asks for cpu 20, …"
  */
 export class Explainer {
   readonly #attempt: Attempt;
   readonly #room: RoomReasons;
-  readonly #company: CompanyReasons;
-  /** Pools that take no part, each with the reason. */
+  readonly #topology: TopologyReasons;
+  /** Pools that cannot launch nodes for pods, each with the reason. */
   readonly #unusable: readonly (readonly [string, string])[];
   /** Labels that pools give their nodes. */
   readonly #defined: ReadonlySet<string>;
+  /** By label key: the key that was probably meant. */
   readonly #likely = new Map<string, string | undefined>();
+  /** By template and requirement set: the pool's types under the set. */
   readonly #types = new Map<string, Bitset>();
+  /** By template and requirement set: the types by their share of the pool's limits. */
   readonly #byLimits = new Map<string, readonly number[]>();
 
   constructor(attempt: Attempt, nodePools: readonly NodePool[]) {
     this.#attempt = attempt;
     this.#room = new RoomReasons(attempt.problem);
-    this.#company = new CompanyReasons(attempt.topology, attempt.nodes, attempt.problem.axis);
+    this.#topology = new TopologyReasons(attempt.topology, attempt.nodes, attempt.problem.axis);
     this.#unusable = nodePools
       .flatMap((pool) => {
         const reason = unusablePool(pool);
@@ -74,7 +85,7 @@ export class Explainer {
     this.#defined = new Set(attempt.problem.templates.flatMap(({ set }) => [...set.requirements.keys()]));
   }
 
-  /** Why the pods of a class that are left are left. */
+  /** Why the unplaced pods of a class were not placed. */
   reason(classIndex: number): string {
     const relaxations = this.#attempt.problem.relaxations[classIndex] ?? [];
     const last = relaxations.at(-1);
@@ -89,8 +100,8 @@ export class Explainer {
       return `no NodePool can launch nodes: ${this.#unusable.map(([name, reason]) => `${name} ${reason}`).join("; ")}`;
     }
     const pools = [...templates, ...this.#unusable.map(([name]) => ({ name }))].map(({ name }) => name);
-    const astray = possible.map(({ strict }) => noSuchPoolText(strict.get(NODE_POOL), pools));
-    if (astray[0] !== undefined && !astray.includes(undefined)) return astray[0];
+    const noSuchPool = possible.map(({ strict }) => noSuchPoolText(strict.get(NODE_POOL), pools));
+    if (noSuchPool[0] !== undefined && !noSuchPool.includes(undefined)) return noSuchPool[0];
     return [
       ...folded(templates.map((template) => ({ name: template.name, verdict: this.#verdict(template, possible) }))),
       ...this.#unusable.map(([name, reason]) => `NodePool ${name} ${reason}`),
@@ -118,7 +129,10 @@ export class Explainer {
     return { ...furthest, text: `${furthest.text} (the nearest of the pod's ${possible.length} required affinity terms${held})` };
   }
 
-  /** In the order in which a claim is tried (scheduling.md §8); what a raised limit would not help comes before limits. */
+  /**
+   * The first check that fails, in the order in which a claim checks a pod; what higher limits would not help comes
+   * before limits.
+   */
   #why(template: Template, podData: PodData): Verdict {
     const stages = [
       () => tolerationText(template, podData),
@@ -128,11 +142,11 @@ export class Explainer {
       () => this.#volumes(template, podData),
       () => this.#ports(template, podData),
       () => this.#limits(template, podData),
-      () => this.#companyText(template, podData),
+      () => this.#topologyText(template, podData),
       () => minValuesText(template, this.#roomy(template, podData)),
     ];
-    for (const [stage, tell] of stages.entries()) {
-      const text = tell();
+    for (const [stage, check] of stages.entries()) {
+      const text = check();
       if (text !== undefined) return { stage, text };
     }
     return {
@@ -207,10 +221,10 @@ export class Explainer {
     });
   }
 
-  #companyText(template: Template, podData: PodData): string | undefined {
+  #topologyText(template: Template, podData: PodData): string | undefined {
     const { topology, problem } = this.#attempt;
     for (const group of podData.hosts) {
-      if (!topology.allows(group, podData, "a-new-host")) return this.#company.text(group, podData, []);
+      if (!topology.allows(group, podData, NEW_HOST)) return this.#topology.text(group, podData, []);
     }
     let joined = this.#joined(template, podData);
     for (const group of podData.areas) {
@@ -218,14 +232,14 @@ export class Explainer {
       if (domains === "any") continue;
       const next = domains.length === 0 ? undefined : problem.sets.join(joined, problem.sets.oneOf(group.key, domains));
       if (next === undefined || !this.#isRoomy(template, next, podData)) {
-        return this.#company.text(group, podData, placesOf(template, this.#typesUnder(template, joined), joined.requirements, group.key));
+        return this.#topology.text(group, podData, placesOf(template, this.#typesUnder(template, joined), joined.requirements, group.key));
       }
       joined = next;
     }
     return undefined;
   }
 
-  /** The pool's requirements with the ask's, which agree by now. */
+  /** The pool's requirements joined with the pod's, which are compatible when this is called. */
   #joined(template: Template, podData: PodData): RequirementSet {
     return this.#attempt.problem.sets.join(template.set, podData.set) ?? template.set;
   }
@@ -247,8 +261,8 @@ export class Explainer {
 }
 
 /**
- * "NodePool a: …; NodePools b and c: …": pools of one reason together. Those that the pod came furthest with go first, since events are cut; equals
- * keep the order in which they are tried.
+ * "NodePool a: …", "NodePools b and c: …": pools with the same reason together. Pools whose last check failed latest
+ * come first, because events are cut at the end; others keep the order in which they are tried.
  */
 function folded(pools: readonly { readonly name: string; readonly verdict: Verdict }[]): readonly string[] {
   const byText = new Map<string, { readonly stage: number; readonly names: string[] }>();

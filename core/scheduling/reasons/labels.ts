@@ -9,50 +9,60 @@ import { type Bitset, fullBitset, hasBit, intersection, isEmpty, members, overla
 import { admits, OFFERING_KEYS } from "../tables/offering-table.ts";
 import { inOrder, listed, requirementText } from "./words.ts";
 
-/** Why the pod's labels and the pool's do not agree. `likely` finds the label that was meant by one that the pool lacks. */
+/**
+ * Why the pod's and the pool's requirements on a label conflict. `likely` finds the key that was meant by one that the
+ * pool lacks.
+ */
 export function conflictText({ key, offered, wanted }: Conflict, likely: (key: string) => string | undefined): string {
-  // Told alike by all pools, so that they are told together.
+  // The same text for all pools, so that they are listed together.
   if (key === NODE_POOL) return `the pod asks for other NodePools by ${requirementText(wanted)}`;
   if (offered === undefined) {
     const meant = likely(key);
-    const mend = meant === undefined ? "add it to spec.template.metadata.labels, or drop it from the pod" : `did you mean ${meant}?`;
-    return `the pod wants ${requirementText(wanted)}, and the pool gives its nodes no label ${key}; ${mend}`;
+    const fix = meant === undefined ? "add it to spec.template.metadata.labels, or drop it from the pod" : `did you mean ${meant}?`;
+    return `the pod wants ${requirementText(wanted)}, and the pool gives its nodes no label ${key}; ${fix}`;
   }
   return `the pod wants ${requirementText(wanted)}, but the pool only allows ${requirementText(offered)}; ${meantValue(wanted, offered.complement ? [] : offered.values) ?? "change one of them"}`;
 }
 
-/** Told when a pod names NodePools of which there is none; undefined when it names none, or one that is there. */
+/**
+ * The reason of a pod that requires NodePools of which none exists; undefined when it requires no pool, or an existing
+ * one.
+ */
 export function noSuchPoolText(wanted: Requirement | undefined, pools: readonly string[]): string | undefined {
   if (wanted === undefined || wanted.complement || pools.some((name) => has(wanted, name))) return undefined;
   const meant = meantValue(wanted, pools);
   return `the pod asks for ${requirementText(wanted)}, and there is no such NodePool; ${meant ?? `there are ${listed(inOrder(pools))}`}`;
 }
 
-/** Of the well-known labels and those that pools define: one a slip of the pen away, or of the same name in another domain. */
+/**
+ * Of the well-known labels and those that pools define, the one that was probably meant: it differs by a typing error,
+ * or has the same name in another domain. Undefined without one.
+ */
 export function likelyKey(key: string, defined: Iterable<string>): string | undefined {
   const known = [...new Set([...WELL_KNOWN_LABELS, ...defined])].sort();
   const tail = key.slice(key.lastIndexOf("/") + 1);
   return nearest(key, known) ?? known.find((other) => other !== key && other.slice(other.lastIndexOf("/") + 1) === tail);
 }
 
-/** What other systems call the values of kubernetes.io/arch. */
+/** Other names of the values of kubernetes.io/arch. */
 const ARCHITECTURES: ReadonlyMap<string, string> = new Map([
   ["x86_64", "amd64"],
   ["x86-64", "amd64"],
   ["aarch64", "arm64"],
 ]);
 
+/** "did you mean …?" for a requirement on one value that is close to one of `values`; undefined without one. */
 function meantValue(wanted: Requirement, values: Iterable<string>): string | undefined {
   const [value, ...others] = wanted.complement ? [] : wanted.values;
   if (value === undefined || others.length > 0) return undefined;
-  // arm64 is one letter from amd64 and no slip of the pen.
+  // arm64 differs from amd64 by one letter only, but is no typing error.
   const meant = wanted.key === ARCH ? ARCHITECTURES.get(value.toLowerCase()) : nearest(value, values);
   return meant === undefined ? undefined : `did you mean ${meant}?`;
 }
 
 /**
- * Why no instance type of `base` is left under some requirements that do not contradict each other: one that none meets, else offerings, else two that
- * none meets together.
+ * Why no instance type of `base` is left under some compatible requirements: one requirement that no type meets, else
+ * missing offerings, else two requirements that no type meets together.
  */
 export function noTypeText(template: Template, wanted: Requirements, base: Bitset): string {
   const { table } = template;
@@ -72,24 +82,25 @@ export function noTypeText(template: Template, wanted: Requirements, base: Bitse
   return `${noneOf(template, base, "has")} all of ${items.map(requirementText).join(", ")}`;
 }
 
-/** "none of its 4 instance types has"; a few are named. */
+/** "none of its 4 instance types has"; up to 3 types are named. */
 function noneOf({ table }: Template, types: Bitset, verb: "has" | "can be had"): string {
   const names = members(types).map((t) => table.types[t]?.name ?? "");
   if (names.length === 1) return `its only instance type, ${names[0]}, ${verb === "has" ? "does not have" : "cannot be had"}`;
   return `none of its ${names.length > 3 ? `${names.length} instance types` : `instance types ${listed(names)}`} ${verb}`;
 }
 
+/** Why no type of `base` meets a requirement, with the values that they have. */
 function noneHas(template: Template, item: Requirement, base: Bitset, elsewhere: Bitset): string {
   const values = inOrder(new Set(members(base).flatMap((t) => template.table.valuesOf(t, item.key))));
   const isNumber = values.some((value) => /^\d+$/.test(value));
   const odd = (item.gte ?? item.lte) !== undefined && !isNumber ? ", which are no numbers" : "";
   const theirs = item.key === INSTANCE_TYPE || values.length === 0 ? "" : ` (they have ${listed(values)}${odd})`;
-  // A value that other types have is no slip of the pen.
+  // A value that types outside the pool have is no typing error.
   const hint = isEmpty(elsewhere) ? meantValue(item, values) : leftOut(template, members(elsewhere));
   return `${noneOf(template, base, "has")} ${requirementText(item)}${theirs}${hint === undefined ? "" : `; ${hint}`}`;
 }
 
-/** The one requirement of the pool, or of the pod, that keeps all these types of the catalogue out; undefined when it takes several. */
+/** The one requirement of the pool, or of the pod, that excludes all these types; undefined when no single one does. */
 export function leftOut({ table, set }: Template, types: readonly number[], pod: Requirements = NO_REQUIREMENTS): string | undefined {
   const names = types.map((t) => table.types[t]?.name ?? "");
   for (const [requirements, who] of [[set.requirements, "the pool requires"] as const, [pod, "the pod wants"] as const]) {
@@ -104,17 +115,17 @@ export function leftOut({ table, set }: Template, types: readonly number[], pod:
 
 const NO_REQUIREMENTS: Requirements = new Map();
 
-/** Types are left, but no offering of theirs: none in the place or capacity type, or none to be had now. */
+/** Why types are left but none of their offerings: no offering meets the requirements, or none is available now. */
 function offeringText(template: Template, items: readonly Requirement[], types: Bitset): string {
   const { table } = template;
   const none = noneOf(template, types, "can be had");
-  const wish = OFFERING_KEYS.map((key) => items.find((item) => item.key === key));
+  const onOfferings = OFFERING_KEYS.map((key) => items.find((item) => item.key === key));
   const offerings = table.types.flatMap(({ name, offerings: all }, t) =>
     hasBit(types, t) ? all.map((offering) => ({ name, offering })) : [],
   );
-  const wished = wish.flatMap((item) => (item === undefined ? [] : [requirementText(item)]));
-  const where = wished.length === 0 ? "" : ` with ${wished.join(" and ")}`;
-  const matching = offerings.filter(({ offering }) => admits(wish, offering));
+  const texts = onOfferings.flatMap((item) => (item === undefined ? [] : [requirementText(item)]));
+  const where = texts.length === 0 ? "" : ` with ${texts.join(" and ")}`;
+  const matching = offerings.filter(({ offering }) => admits(onOfferings, offering));
   if (matching.length > 0) {
     const shown = matching.map(({ name, offering }) => `${name} ${offering.capacityType} in ${offering.zone}`);
     return `${none} now${where} (${listed(shown, 3)}): ${whyNot(matching.map(({ offering }) => offering))}`;
@@ -131,6 +142,7 @@ function offeringText(template: Template, items: readonly Requirement[], types: 
   return `${none}${where}, only as ${listed(inOrder(ways), 6)}`;
 }
 
+/** Why offerings are unavailable, with the time of the next try when launches have failed. */
 function whyNot(offerings: readonly Offering[]): string {
   const back = Math.min(...offerings.map(({ unavailableUntil }) => unavailableUntil ?? Number.POSITIVE_INFINITY));
   return Number.isFinite(back)

@@ -3,7 +3,7 @@ import type { Template } from "../problem/template.ts";
 import { type Bitset, members } from "../tables/bitset.ts";
 import { amountText, counted } from "./words.ts";
 
-/** Types by how much of the pool's limits one of them would use, least first. */
+/** Types by rising share of the pool's limits that a node of the type would use. */
 export function byShareOfLimits({ table, pool }: Template, types: Bitset): readonly number[] {
   const limits = Object.entries(parseResources(pool.spec.limits)).filter(([name]) => name !== "nodes");
   const share = (t: number): number =>
@@ -15,8 +15,8 @@ export function byShareOfLimits({ table, pool }: Template, types: Bitset): reado
 }
 
 /**
- * How far to raise a pool's limits that keep every type out which would hold a pod. `left` is what they leave now, in milli-units; `smallest` finds of
- * the types that would hold it the one that uses least of them.
+ * How far a pool's limits must be raised that exclude every type with room for a pod. `left` is what the limits leave
+ * now, in milli-units; `smallest` returns, of the types with room, the one with the smallest share of the limits.
  */
 export function limitText(template: Template, left: Resources, smallest: () => number | undefined): string {
   const limits = parseResources(template.pool.spec.limits);

@@ -4,7 +4,10 @@ import type { Template } from "../problem/template.ts";
 import { type Bitset, members } from "../tables/bitset.ts";
 import { inOrder } from "./words.ts";
 
-/** Values of a label that new nodes of a pool may have: those of its types, and its own, as far as `node` admits them. */
+/**
+ * Sorted values of a label that new nodes of a pool may have: those of `types` and of `node`, as far as `node` allows
+ * them.
+ */
 export function placesOf({ table }: Template, types: Bitset, node: Requirements, key: string): readonly string[] {
   const own = node.get(key);
   const values = new Set([...(own?.complement === false ? own.values : []), ...members(types).flatMap((t) => table.valuesOf(t, key))]);

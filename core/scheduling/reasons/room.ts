@@ -8,20 +8,22 @@ import { hasRoom, type ResourceAxis } from "../tables/resource-axis.ts";
 import { leftOut } from "./labels.ts";
 import { amountText, counted, listed } from "./words.ts";
 
-/** Of a resource, what a pod asks of a type and what the type has for it, in milli-units. */
+/** A resource of which a type has less room than a pod requests; amounts in milli-units. */
 interface Missing {
   readonly name: string;
   readonly asked: number;
   readonly room: number;
 }
 
-/** Of a list of types those of which no other has as much of everything, and how many the list has. */
+/** The largest types of a list. */
 interface Widest {
+  /** Types of the list for which no other has at least as much room of every resource. */
   readonly types: readonly number[];
+  /** Number of types in the list. */
   readonly of: number;
 }
 
-/** Tells how near the instance types of pools came to holding a pod. Looks at each list of types once, however many pods ask. */
+/** Explains what the closest instance type of a pool lacks for a pod. The largest types of each list are found once. */
 export class RoomReasons {
   readonly #axis: ResourceAxis;
   readonly #sets: RequirementSets;
@@ -32,21 +34,25 @@ export class RoomReasons {
     this.#sets = sets;
   }
 
-  /** Whether some of the types have room for the pod beside their daemons. `key` names the list of types within the pool. */
+  /**
+   * Whether some of the types have room for the pod beside their DaemonSets. `key` identifies the list of types within
+   * the pool.
+   */
   isRoomy(template: Template, key: string, types: Bitset, { vector }: PodData): boolean {
     return this.#widestOf(template, key, types).types.some((t) => hasRoom(template.room, t * this.#axis.names.length, vector));
   }
 
-  /** All types of some that have room for the pod. */
+  /** The types with room for the pod. */
   roomy(template: Template, types: Bitset, podData: PodData): readonly number[] {
     return members(types).filter((t) => this.fits(template, t, podData));
   }
 
+  /** Whether a type has room for the pod beside its DaemonSets. */
   fits(template: Template, t: number, { vector }: PodData): boolean {
     return hasRoom(template.room, t * this.#axis.names.length, vector);
   }
 
-  /** What the pod asks, how much of it the closest type is short of, and where the rest of that type goes. */
+  /** What the pod requests, how much of it the closest type lacks, and what takes the rest of that type. */
   text(template: Template, key: string, types: Bitset, podData: PodData): string {
     const { types: widest, of: count } = this.#widestOf(template, key, types);
     const absent = this.#axis.names.find(
@@ -68,7 +74,7 @@ export class RoomReasons {
     return `the pod asks for ${listed(asked)}, and ${type}, ${short.join(" and ")}${daemons}${elsewhere === undefined ? "" : `; ${elsewhere}`}`;
   }
 
-  /** Types of the catalogue that have room, cheapest first, and what keeps them out of the pool. */
+  /** Types of the whole catalogue with room, cheapest first, and the requirement that excludes them from the pool. */
   #elsewhere(template: Template, types: Bitset, podData: PodData): string | undefined {
     const all = this.#widestOf(template, "all", undefined);
     if (!all.types.some((t) => this.fits(template, t, podData))) return undefined;
@@ -77,7 +83,7 @@ export class RoomReasons {
     return others.length === 0 ? undefined : leftOut(template, others, podData.set.requirements);
   }
 
-  /** Of equal types the cheapest. Without `types`: of the whole catalogue. */
+  /** The largest types of a list (default: the whole catalogue); of equal types the cheapest. */
   #widestOf(template: Template, key: string, types: Bitset | undefined): Widest {
     const id = `${template.index} ${key}`;
     const known = this.#widest.get(id);
@@ -100,7 +106,7 @@ export class RoomReasons {
     return found;
   }
 
-  /** The type whose shortage is least, as a sum of shares of what is asked. */
+  /** The type that lacks least, summed over resources as a share of the pod's request. */
   #closest(
     template: Template,
     widest: readonly number[],
@@ -109,14 +115,14 @@ export class RoomReasons {
     const { names } = this.#axis;
     const roomOf = (t: number, r: number): number => Math.max(0, template.room[t * names.length + r] ?? 0);
     let closest = widest[0] ?? 0;
-    let least = Number.POSITIVE_INFINITY;
+    let lowest = Number.POSITIVE_INFINITY;
     for (const t of widest) {
       let distance = 0;
       for (let r = 0; r < vector.length; r++) {
         const asked = vector[r] ?? 0;
         if (asked > roomOf(t, r)) distance += 1 - roomOf(t, r) / asked;
       }
-      if (distance < least) [closest, least] = [t, distance];
+      if (distance < lowest) [closest, lowest] = [t, distance];
     }
     const missing = names.flatMap((name, r): readonly Missing[] => {
       const [asked, room] = [vector[r] ?? 0, roomOf(closest, r)];
@@ -139,12 +145,15 @@ function shortText({ table, daemonGroups, daemonGroupOf }: Template, t: number, 
   return `has ${name} ${amountText(room, name)}${less}, ${amountText(asked - room, name, "up")} too little`;
 }
 
-/** Names the daemonsets when without them there would be room: they are what can be mended. */
+/**
+ * The DaemonSets without which the type would have room, because they can be changed; empty when it lacks room even
+ * then.
+ */
 function daemonNames({ daemonGroups, daemonGroupOf }: Template, t: number, missing: readonly Missing[]): string {
   const group = daemonGroups[daemonGroupOf[t] ?? 0];
   if (group === undefined || missing.some(({ name, asked, room }) => asked > room + (group.overhead[name] ?? 0))) return "";
-  const takers = group.daemons.filter(({ requests }) => missing.some(({ name }) => (requests[name] ?? 0) > 0));
-  return `; without daemonset${takers.length === 1 ? "" : "s"} ${listed(takers.map(({ name }) => name))} it would have room`;
+  const requesting = group.daemons.filter(({ requests }) => missing.some(({ name }) => (requests[name] ?? 0) > 0));
+  return `; without daemonset${requesting.length === 1 ? "" : "s"} ${listed(requesting.map(({ name }) => name))} it would have room`;
 }
 
 function resourcesOf({ table }: Template): ReadonlySet<string> {

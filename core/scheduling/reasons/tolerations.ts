@@ -3,7 +3,10 @@ import { describeTaint, untolerated } from "../../pods/taints.ts";
 import type { PodData } from "../problem/pod-class.ts";
 import type { Template } from "../problem/template.ts";
 
-/** The pool's taint that keeps the pod off, and the toleration that may have been meant for it; undefined when all are tolerated. */
+/**
+ * The pool's first taint that the pod does not tolerate, and its toleration of the same key; undefined when it
+ * tolerates all.
+ */
 export function tolerationText({ taints }: Template, podData: PodData): string | undefined {
   const taint = untolerated(taints, podData.tolerations);
   if (taint === undefined) return undefined;

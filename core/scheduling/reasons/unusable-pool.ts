@@ -1,7 +1,7 @@
 import type { Condition } from "../../model/kubernetes.ts";
 import type { NodePool } from "../../model/node-pool.ts";
 
-/** Why a pool gives no nodes to pending pods whatever they ask for; undefined when it does (nodepool.md §5). */
+/** Why a pool launches no nodes for any pending pod; undefined when it does. */
 export function unusablePool({ metadata, spec, status }: NodePool): string | undefined {
   if (metadata.deletionTimestamp) return "is being deleted";
   if (spec.replicas !== undefined && spec.replicas !== null) {
@@ -14,9 +14,12 @@ export function unusablePool({ metadata, spec, status }: NodePool): string | und
   return why.length === 0 ? "is not Ready; see its status" : `is not Ready: ${why.join(": ")}`;
 }
 
-/** Ready only repeats what another condition knows better; Unknown ones may just not have been looked at. */
+/**
+ * The condition behind a Ready that is not True: a False one, else an Unknown one, which may only wait for its
+ * controller.
+ */
 function cause(conditions: readonly Condition[]): Condition | undefined {
-  // NodeRegistrationHealthy warns, and does not count towards Ready.
+  // NodeRegistrationHealthy is a warning and no part of Ready.
   const others = conditions.filter(({ type, status }) => status !== "True" && type !== "Ready" && type !== "NodeRegistrationHealthy");
   return others.find(({ status }) => status === "False") ?? others[0];
 }

@@ -5,7 +5,10 @@ import { claimNames } from "../rules/volumes.ts";
 import { placesOf } from "./places.ts";
 import { inOrder, listed, requirementText } from "./words.ts";
 
-/** Where the pod's volumes can be used, and where the pool's nodes (`node`: what they are, the pod's wishes included) can be. */
+/**
+ * Where the pod's volumes can be used, and where the pool's nodes can be. `node`: requirements of the pool and of the
+ * pod.
+ */
 export function volumeText(template: Template, podData: PodData, node: Requirements): string {
   const claims = claimNames(podData.class.example);
   const where = podData.volumeSets.map(({ requirements }) => inOrder([...requirements.values()].map(requirementText)).join(" and "));

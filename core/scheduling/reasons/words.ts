@@ -2,9 +2,9 @@ import type { LabelSelector } from "../../model/kubernetes.ts";
 import { formatQuantity } from "../../model/quantity.ts";
 import type { Requirement } from "../../requirements/requirement.ts";
 
-/** "a, b and c"; past `most` the rest is counted: "a, b and 7 more". */
-export function listed(names: readonly string[], most = 8): string {
-  const shown = names.length <= most + 1 ? names : [...names.slice(0, most), `${names.length - most} more`];
+/** "a, b and c"; names past `max` are counted: "a, b and 7 more". */
+export function listed(names: readonly string[], max = 8): string {
+  const shown = names.length <= max + 1 ? names : [...names.slice(0, max), `${names.length - max} more`];
   return shown.length < 2 ? (shown[0] ?? "none") : `${shown.slice(0, -1).join(", ")} and ${shown.at(-1)}`;
 }
 
@@ -13,19 +13,22 @@ export function counted(n: number, noun: string): string {
   return `${n} ${noun}${n === 1 ? "" : "s"}`;
 }
 
-/** Numbers by size, other texts by letter. */
+/** Sorts numbers by size, other texts by their characters. */
 export function inOrder(values: Iterable<string>): readonly string[] {
   return [...values].sort((a, b) => Number(a) - Number(b) || (a < b ? -1 : 1));
 }
 
-/** Labels whose numbers have a unit that people mistake. */
+/** By label: the unit of its numbers, where users often assume another. */
 const UNITS: ReadonlyMap<string, string> = new Map(
   Object.entries({ memory: "MiB", "gpu-memory": "MiB", "ebs-bandwidth": "Mbps", "network-bandwidth": "Mbps", "local-nvme": "GB" }).map(
     ([name, unit]) => [`karpenter.k8s.aws/instance-${name}`, unit],
   ),
 );
 
-/** A requirement as label selectors are written: "team=blue", "team in (a, b)", "cpu >= 5 and cpu <= 8", "no label team". */
+/**
+ * A requirement in the syntax of label selectors: "team=blue", "team in (a, b)", "cpu >= 5 and cpu <= 8", "no label
+ * team".
+ */
 export function requirementText({ key, complement, values, gte, lte, never }: Requirement): string {
   if (never) return `${key} with demands that exclude each other`;
   const list = inOrder(values);
@@ -41,7 +44,7 @@ export function requirementText({ key, complement, values, gte, lte, never }: Re
   return parts.length === 0 ? `a label ${key}` : parts.join(" and ");
 }
 
-/** "app=web, tier in (a, b)"; an empty selector is about all pods. */
+/** "app=web, tier in (a, b)"; "any labels" for an empty selector. */
 export function selectorText(selector: LabelSelector | undefined): string {
   const parts = [
     ...Object.entries(selector?.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`),
@@ -63,7 +66,9 @@ const BYTES: readonly (readonly [string, number])[] = [
   ["Ki", 2 ** 10],
 ];
 
-/** Milli-units for reading, cut to two decimals: "15.9", "250m", "62.84Gi". `round` says which way what is cut off goes. */
+/**
+ * Milli-units as a quantity with at most two decimals: "15.9", "250m", "62.84Gi". `round`: the direction of rounding.
+ */
 export function amountText(milli: number, resource: string, round: "up" | "down" = "down"): string {
   const cut = (value: number): number => (round === "up" ? Math.ceil(value * 100 - 1e-6) : Math.floor(value * 100 + 1e-6)) / 100;
   const isBytes = resource === "memory" || resource === "ephemeral-storage" || resource.startsWith("hugepages-");

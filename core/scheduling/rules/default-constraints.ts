@@ -3,7 +3,7 @@ import type { Pod, TopologySpreadConstraint } from "../../model/pod.ts";
 import type { ReplicationController, Service, Workload } from "../../model/workloads.ts";
 import { selects } from "../../pods/label-selector.ts";
 
-/** What selectors are deduced from. Of workloads their selector alone is looked at. */
+/** The objects from which selectors are deduced. Only the selectors of workloads are read. */
 export interface SelectorSources {
   readonly services: readonly Service[];
   readonly replicationControllers: readonly ReplicationController[];
@@ -11,17 +11,18 @@ export interface SelectorSources {
   readonly statefulSets: readonly Workload[];
 }
 
-/** What a controller adds to the selector of its pods. */
+/** The part of a selector that comes from the pod's controller. */
 interface Contribution {
   readonly labels?: Readonly<Record<string, string>>;
   readonly expressions?: readonly LabelSelectorRequirement[];
 }
 
 /**
- * Pods as kube-scheduler will spread them: those that say nothing about it themselves get the cluster's default constraints (scheduling.md §10), with
- * a selector deduced as its PodTopologySpread plugin deduces it (Kubernetes pkg/scheduler/framework/plugins/helper/spread.go): the labels that
- * Services in the namespace select the pod by, and the selector of its ReplicationController, ReplicaSet or StatefulSet. A pod for which that
- * comes to nothing is left as it is. All other pods come back as the same objects.
+ * Pods as kube-scheduler will spread them. A pod without topologySpreadConstraints gets the cluster's default
+ * constraints, with a deduced selector: the labels by which Services of its namespace select the pod, and the selector
+ * of its ReplicationController, ReplicaSet or StatefulSet
+ * (kubernetes: pkg/scheduler/framework/plugins/helper/spread.go, DefaultSelector). A pod with an empty deduced selector
+ * gets no constraint. Pods that do not change are returned as the same objects.
  */
 export function withDefaultConstraints(
   pods: readonly Pod[],
@@ -30,7 +31,7 @@ export function withDefaultConstraints(
 ): readonly Pod[] {
   if (constraints.length === 0) return pods;
   const selectorOf = selectors(sources);
-  // Pods of one workload share their constraints, so that scheduling sees at a glance that they are alike.
+  // Pods of one workload share the constraints object, so that comparing pods is cheap.
   const bySelector = new Map<LabelSelector, readonly TopologySpreadConstraint[]>();
   return pods.map((pod) => {
     if ((pod.spec.topologySpreadConstraints ?? []).length > 0) return pod;
@@ -45,9 +46,9 @@ export function withDefaultConstraints(
 
 const namespaceOf = ({ metadata }: Pick<Pod, "metadata">): string => metadata.namespace ?? "default";
 
-/** The deduced selector of a pod, worked out once for pods of one namespace, controller and set of labels. */
+/** Deduces the selector of a pod, once for all pods of one namespace, controller and set of labels. */
 function selectors(sources: SelectorSources): (pod: Pod) => LabelSelector | undefined {
-  // In the order of their names: where Services disagree about a label, the last has its way.
+  // In the order of their names: of Services that disagree about a label, the last one decides.
   const services = Map.groupBy([...sources.services].sort(byName), namespaceOf);
   const controllers = contributions(sources);
   const known = new Map<string, LabelSelector | undefined>();
@@ -65,7 +66,7 @@ function byName(a: Pick<Pod, "metadata">, b: Pick<Pod, "metadata">): number {
   return a.metadata.name < b.metadata.name ? -1 : 1;
 }
 
-/** By "apiVersion kind namespace/name". */
+/** Contributions of controllers by "apiVersion kind namespace/name". */
 function contributions(sources: SelectorSources): ReadonlyMap<string, Contribution> {
   const found = new Map<string, Contribution>();
   for (const set of sources.replicationControllers) {
@@ -93,7 +94,7 @@ function deduced(
   services: readonly Service[],
   controller: Contribution = {},
 ): LabelSelector | undefined {
-  // A Service without selector selects nothing; one whose selector is empty selects all and adds nothing.
+  // A Service without a selector selects nothing; one with an empty selector selects all pods and adds nothing.
   const selecting = services.filter(({ spec }) => spec.selector && selects({ matchLabels: spec.selector }, labels));
   const merged: Record<string, string> = Object.assign({}, ...selecting.map(({ spec }) => spec.selector), controller.labels);
   const matchLabels = Object.fromEntries(Object.entries(merged).sort(([a], [b]) => (a < b ? -1 : 1)));

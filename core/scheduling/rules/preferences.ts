@@ -1,3 +1,8 @@
+// Room core/scheduling/rules: the rules of Kubernetes and Karpenter about one pod, volume, port or topology rule. In:
+// API objects. Out: requirements, relaxation steps, topology groups, volume alternatives. A reader starts here: this
+// file reads the affinity of a pod. Must not know: the other pods of a run, nodes and claims, and the order in which
+// anything is placed.
+
 import { INSTANCE_TYPE } from "../../model/labels.ts";
 import type { NodeSelectorTerm, PodAffinityTerm, PodSpec, TopologySpreadConstraint } from "../../model/pod.ts";
 import type { Toleration } from "../../model/taint.ts";
@@ -6,19 +11,19 @@ import { type Requirement, requirement } from "../../requirements/requirement.ts
 import { intersectAll, type Requirements, requirementsFrom, requirementsFromLabels } from "../../requirements/requirements.ts";
 import { isReadable } from "../../requirements/validation.ts";
 
-/** Whether preferred terms and ScheduleAnyway spreads are tried first, or never looked at (PREFERENCE_POLICY). */
+/** Whether preferred terms and ScheduleAnyway spreads are tried first or ignored (setting PREFERENCE_POLICY). */
 export type PreferencePolicy = "Respect" | "Ignore";
 
-/** What a pod asks for at one step of relaxation. Preferences that are still held count as demands. */
+/** The requirements of a pod at one step of relaxation. Preferences that are not relaxed yet count as required. */
 export interface RelaxationStep {
-  /** What was given up to get here; undefined for the first shape. */
+  /** What this step relaxed; undefined for the first step. */
   readonly relaxed: string | undefined;
   readonly tolerations: readonly Toleration[];
-  /** nodeSelector, one required term and the heaviest preferred term that is held. */
+  /** nodeSelector, one required term and the heaviest preferred term that is not relaxed yet. */
   readonly requirements: Requirements;
-  /** The same without preferences: what topology domains are held against. */
+  /** The same without preferences; topology domains must meet these. */
   readonly strict: Requirements;
-  /** A key whose own demands exclude each other: no node can ever have it right. */
+  /** A key whose requirements exclude each other, so that no node can ever meet them; undefined without one. */
   readonly contradiction: string | undefined;
   readonly spreads: readonly TopologySpreadConstraint[];
   readonly affinity: readonly PodAffinityTerm[];
@@ -30,17 +35,18 @@ interface Weighted<T> {
   readonly term: T;
 }
 
-/** Heaviest first; equals keep the order of the manifest. */
+/** Heaviest first; terms of equal weight keep the order of the manifest. */
 function heaviestFirst<T>(terms: readonly Weighted<T>[]): Weighted<T>[] {
   return [...terms].sort((a, b) => b.weight - a.weight);
 }
 
 /**
- * The shapes that a pod is tried in, strictest first (scheduling.md §7): OR-ed required terms one by one, then without the
- * heaviest preferred affinity, anti-affinity and node affinity terms, then without ScheduleAnyway spreads, and last
- * (if `softTaints`: some pool has one) tolerating PreferNoSchedule.
+ * The relaxation steps of a pod, strictest first: OR-ed required terms one by one, then without the preferred pod
+ * affinity, pod anti-affinity and node affinity terms, the heaviest first, then without ScheduleAnyway spreads, and
+ * last with a toleration of PreferNoSchedule, if `softTaints` (some pool has such a taint)
+ * (karpenter: pkg/controllers/provisioning/scheduling/preferences.go, Preferences.Relax).
  */
-export function shapesOf(spec: PodSpec, policy: PreferencePolicy, softTaints: boolean): readonly RelaxationStep[] {
+export function relaxationSteps(spec: PodSpec, policy: PreferencePolicy, softTaints: boolean): readonly RelaxationStep[] {
   const respect = policy === "Respect";
   const { nodeAffinity, podAffinity, podAntiAffinity } = spec.affinity ?? {};
   const required = [...requiredTerms(spec)];
@@ -59,7 +65,7 @@ export function shapesOf(spec: PodSpec, policy: PreferencePolicy, softTaints: bo
   let tolerations = spec.tolerations ?? [];
   const selector = requirementsFromLabels(spec.nodeSelector);
 
-  const shape = (relaxed: string | undefined): RelaxationStep => {
+  const stepWithout = (relaxed: string | undefined): RelaxationStep => {
     const strict = intersectAll(selector, termRequirements(required[0]));
     const requirements = intersectAll(strict, termRequirements(preferredNode[0]?.term));
     return {
@@ -74,8 +80,8 @@ export function shapesOf(spec: PodSpec, policy: PreferencePolicy, softTaints: bo
     };
   };
 
-  const shapes = [shape(undefined)];
-  const step = (relaxed: string): void => void shapes.push(shape(relaxed));
+  const steps = [stepWithout(undefined)];
+  const step = (relaxed: string): void => void steps.push(stepWithout(relaxed));
   while (required.length > 1) {
     required.shift();
     step("the first required node affinity term");
@@ -100,20 +106,23 @@ export function shapesOf(spec: PodSpec, policy: PreferencePolicy, softTaints: bo
     tolerations = [...tolerations, TOLERATE_SOFT];
     step("avoiding PreferNoSchedule taints");
   }
-  return shapes;
+  return steps;
 }
 
 /** A term that no node meets. */
 const NO_NODE: NodeSelectorTerm = { matchExpressions: [{ key: INSTANCE_TYPE, operator: "In", values: [] }] };
 
-/** OR-ed required node affinity terms that can be read; when none can, one that no node meets. Empty: anything goes. */
+/**
+ * OR-ed required node affinity terms that are readable; when none is, one that no node meets. Empty: the pod requires
+ * nothing.
+ */
 export function requiredTerms({ affinity }: PodSpec): readonly NodeSelectorTerm[] {
   const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
   const readable = terms.filter(isReadableTerm);
   return readable.length === 0 && terms.length > 0 ? [NO_NODE] : readable;
 }
 
-/** Whether every requirement of a term can be read; no node meets a term with one that cannot. */
+/** Whether every requirement of a term is valid; no node meets a term with an invalid one. */
 export function isReadableTerm({ matchExpressions }: NodeSelectorTerm): boolean {
   return (matchExpressions ?? []).every(isReadable);
 }
@@ -122,13 +131,13 @@ function termRequirements(term: NodeSelectorTerm | undefined): Requirements {
   return requirementsFrom(term?.matchExpressions);
 }
 
-/** A key whose demands exclude each other. */
+/** A key whose requirements exclude each other; undefined without one. */
 export function contradictionIn(set: Requirements): string | undefined {
   for (const [key, item] of set) if (item.never) return key;
   return undefined;
 }
 
-/** `key In [value]`. */
+/** The requirement `key In [value]`. */
 export function only(key: string, value: string): Requirement {
   return requirement(key, "In", [value]);
 }

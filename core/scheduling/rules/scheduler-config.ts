@@ -2,8 +2,11 @@ import { nearest } from "../../lib/nearest.ts";
 import type { TopologySpreadConstraint } from "../../model/pod.ts";
 import { isQualifiedName } from "../../requirements/validation.ts";
 
-/** What kube-scheduler does in this cluster that plans must take into account (settings.md, SCHEDULER_CONFIG). */
+/**
+ * The part of kube-scheduler's configuration that plans must follow: the setting SCHEDULER_CONFIG (docs/settings.md).
+ */
 export interface SchedulerConfig {
+  /** Topology spread constraints for pods that have none of their own. */
   readonly defaultConstraints: readonly TopologySpreadConstraint[];
 }
 
@@ -12,8 +15,8 @@ type Json = Readonly<Record<string, unknown>>;
 const CONSTRAINT_FIELDS = ["maxSkew", "topologyKey", "whenUnsatisfiable", "minDomains", "nodeAffinityPolicy", "nodeTaintsPolicy"];
 
 /**
- * Reads `{podTopologySpread: {defaultConstraints: [...]}}` under the rules that kube-scheduler has for it; or one sentence about the first thing that is
- * wrong. Strict: a field that is not known would be one that has no effect.
+ * Reads `{podTopologySpread: {defaultConstraints: [...]}}` by kube-scheduler's rules; `problem` is one sentence about
+ * the first error. An unknown field is an error, because it would have no effect.
  */
 export function readSchedulerConfig(value: unknown): SchedulerConfig | { readonly problem: string } {
   const constraints: TopologySpreadConstraint[] = [];
@@ -21,6 +24,7 @@ export function readSchedulerConfig(value: unknown): SchedulerConfig | { readonl
   return problem === undefined ? { defaultConstraints: constraints } : { problem };
 }
 
+/** The first error; appends the valid constraints before it to `found`. */
 function configProblem(value: unknown, found: TopologySpreadConstraint[]): string | undefined {
   if (!isMap(value)) return "must be a map with podTopologySpread";
   const unknown = unknownField(value, ["podTopologySpread"], "");
@@ -44,7 +48,7 @@ function configProblem(value: unknown, found: TopologySpreadConstraint[]): strin
   return undefined;
 }
 
-/** As the rest of a sentence that begins with the constraint's place. */
+/** The first error of a constraint, as the rest of a sentence that begins with the constraint's path. */
 function constraintProblem(item: unknown): string | undefined {
   if (!isMap(item)) return " must be a map";
   if (item["labelSelector"] !== undefined) return ".labelSelector must be left out: it is deduced for each pod";

@@ -8,46 +8,59 @@ import { allowsAbsent, canonical, intersect, type Requirement } from "../../requ
 import { labelsCompatible, type Requirements } from "../../requirements/requirements.ts";
 import type { RequirementSet } from "../tables/requirement-sets.ts";
 
-/** Nodes that a spread counts: those with all `keys`, that meet one of `terms` (if any), and whose taints are tolerated (if `tolerations`). */
+/**
+ * The nodes that a spread counts: those with all `keys`, that meet one of `terms` (if any), and whose taints are
+ * tolerated (if `tolerations`)
+ * (karpenter: pkg/controllers/provisioning/scheduling/topologynodefilter.go, TopologyNodeFilter.Matches).
+ */
 export interface NodeFilter {
-  /** Keys of the other hard spreads of the pod: kube-scheduler leaves nodes out that lack one (podtopologyspread/filtering.go). */
+  /**
+   * Keys of the pod's other hard spreads. kube-scheduler does not count nodes that lack one of them
+   * (kubernetes: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, PodTopologySpread.calPreFilterState).
+   */
   readonly keys: readonly string[];
   readonly terms: readonly Requirements[];
   readonly tolerations: readonly Toleration[] | undefined;
 }
 
 /**
- * One rule about where pods lie relative to each other, shared by all pods that declare the same (scheduling.md §10).
- * "inverse" belongs to the pods that others must keep away from.
+ * One topology rule, shared by all pods that declare the same rule: a count of matching pods by domain of a topology
+ * key, and a condition on it (karpenter: pkg/controllers/provisioning/scheduling/topologygroup.go, TopologyGroup). Kind
+ * "inverse" is the other side of a required anti-affinity: it counts the pods that declare it, and keeps the selected
+ * pods away from them.
+ *
+ * Example: 5 pods "app=web" in zone-a and none in zone-b, with a spread of maxSkew 1, are
+ *
+ *     { kind: "spread", key: ZONE, maxSkew: 1, domains: new Map([["zone-a", 5], ["zone-b", 0]]), … }
  */
 export interface TopologyGroup {
   readonly index: number;
   readonly kind: "spread" | "affinity" | "anti" | "inverse";
   readonly key: string;
-  /** Undefined: every namespace. */
+  /** Namespaces of the selected pods; undefined for all. */
   readonly namespaces: ReadonlySet<string> | undefined;
   readonly selector: LabelSelector | undefined;
   readonly maxSkew: number;
   readonly minDomains: number | undefined;
   readonly filter: NodeFilter;
-  /** Domain to matching pods that are there before the run; domains that are merely possible have 0. */
+  /** Matching pods by domain before the run; domains that only new nodes could have count 0. */
   readonly domains: Map<string, number>;
-  /** Domains of nodes that are there and that the filter admits. */
+  /** Domains of existing nodes that the filter admits. */
   readonly present: Set<string>;
 }
 
-/** Counts every node. */
+/** A filter that admits every node. */
 export const NO_FILTER: NodeFilter = { keys: [], terms: [], tolerations: undefined };
 
-/** Whether a pod is one of those that the group counts, or that must keep away: its namespace and labels, wherever it lies. */
+/** Whether the group selects a pod by namespace and labels, on whatever node the pod is. */
 export function groupSelects(group: TopologyGroup, pod: Pod): boolean {
   if (group.namespaces !== undefined && !group.namespaces.has(pod.metadata.namespace ?? "default")) return false;
   return selects(group.selector, pod.metadata.labels);
 }
 
-/** Groups by what they select, since a run may have thousands and a pod is selected by few. */
+/** An index of groups by selector label, because a run may have thousands of groups, and few select one pod. */
 export class GroupIndex {
-  /** Groups that want a certain label. */
+  /** Groups whose selector requires a label, by "key=value". */
   readonly #byLabel = new Map<string, TopologyGroup[]>();
   readonly #others: TopologyGroup[] = [];
 
@@ -67,13 +80,13 @@ export class GroupIndex {
 
   /** Groups that select a pod, in the order of the groups. */
   selecting(pod: Pod): readonly TopologyGroup[] {
-    const likely = [...this.#others];
-    for (const label of Object.entries(pod.metadata.labels ?? {})) likely.push(...(this.#byLabel.get(label.join("=")) ?? []));
-    return likely.filter((group) => groupSelects(group, pod)).sort((a, b) => a.index - b.index);
+    const candidates = [...this.#others];
+    for (const label of Object.entries(pod.metadata.labels ?? {})) candidates.push(...(this.#byLabel.get(label.join("=")) ?? []));
+    return candidates.filter((group) => groupSelects(group, pod)).sort((a, b) => a.index - b.index);
   }
 }
 
-/** Whether pods on an existing node count. */
+/** Whether pods on an existing node count in a spread. */
 export function filterAdmitsNode(filter: NodeFilter, labels: Readonly<Record<string, string>>, taints: readonly Taint[]): boolean {
   if (filter.keys.some((key) => labels[key] === undefined)) return false;
   if (filter.tolerations !== undefined && untolerated(taints, filter.tolerations) !== undefined) return false;
@@ -81,8 +94,9 @@ export function filterAdmitsNode(filter: NodeFilter, labels: Readonly<Record<str
 }
 
 /**
- * Whether pods on a planned claim are sure to count. Who may or may not count does not: kube-scheduler can bind such pods after those that
- * the spread belongs to. (Karpenter counts whoever may.)
+ * Whether pods on a planned claim are sure to count. Pods that may or may not count are left out, because
+ * kube-scheduler can bind them after the pods that declare the spread. Karpenter counts every pod that may count
+ * (karpenter: pkg/controllers/provisioning/scheduling/topologygroup.go, TopologyGroup.Counts).
  */
 export function filterAdmitsClaim(filter: NodeFilter, { requirements }: RequirementSet, taints: readonly Taint[]): boolean {
   if (filter.keys.some((key) => !isSure(key, requirements.get(key)))) return false;
@@ -90,7 +104,7 @@ export function filterAdmitsClaim(filter: NodeFilter, { requirements }: Requirem
   return filter.terms.length === 0 || filter.terms.some((term) => isWithin(requirements, term));
 }
 
-/** Whether every node that meets the first requirements meets the others. */
+/** Whether every node that meets `own` meets `others`. */
 function isWithin(own: Requirements, others: Requirements): boolean {
   for (const [key, other] of others) {
     const item = own.get(key);
@@ -101,7 +115,7 @@ function isWithin(own: Requirements, others: Requirements): boolean {
   return true;
 }
 
-/** Whether the node of a claim will have a label: types bring the well-known ones, others must be asked for. */
+/** Whether the node of a claim is sure to have a label: types bring well-known labels, others need a requirement. */
 function isSure(key: string, item: Requirement | undefined): boolean {
   return WELL_KNOWN_LABELS.has(key) || (item !== undefined && !allowsAbsent(item));
 }

@@ -5,20 +5,24 @@ import type { Snapshot } from "../../model/snapshot.ts";
 import type { CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../model/workloads.ts";
 import { compatible, intersectAll, type Requirements, requirementsFrom } from "../../requirements/requirements.ts";
 
-const IN_TREE: Readonly<Record<string, string>> = { "kubernetes.io/aws-ebs": "ebs.csi.aws.com" };
+/** CSI drivers of in-tree volume plugins. */
+const CSI_DRIVER_OF_IN_TREE: Readonly<Record<string, string>> = { "kubernetes.io/aws-ebs": "ebs.csi.aws.com" };
 const BIND_COMPLETED = "pv.kubernetes.io/bind-completed";
 
-/** What a pod's volumes ask of a node. */
+/** What a pod's volumes require of a node. */
 export interface PodVolumes {
-  /** Requirement sets of which the node must meet one; empty when volumes do not bind the pod to a place. */
+  /** Requirements of which the node must meet one; empty when the volumes can be used on every node. */
   readonly alternatives: readonly Requirements[];
-  /** CSI driver to the claims ("namespace/name") that it attaches. */
+  /** By CSI driver: the PersistentVolumeClaims ("namespace/name") that it attaches. */
   readonly claimsByDriver: ReadonlyMap<string, readonly string[]>;
 }
 
 const NO_VOLUMES: PodVolumes = { alternatives: [], claimsByDriver: new Map() };
 
-/** Volume objects of a snapshot by name, and the questions that scheduling asks of them (scheduling.md §2, §3, §11). */
+/**
+ * The volume objects of a snapshot: which pods have usable claims, where volumes can be used, and how many a node may
+ * attach (karpenter: pkg/controllers/provisioning/scheduling/volumetopology.go, VolumeTopology.GetRequirements).
+ */
 export class Volumes {
   readonly #claims: ReadonlyMap<string, PersistentVolumeClaim>;
   readonly #volumes: ReadonlyMap<string, PersistentVolume>;
@@ -32,7 +36,7 @@ export class Volumes {
     this.#csiNodes = new Map(snapshot.csiNodes.map((c) => [c.metadata.name, c]));
   }
 
-  /** Why no node could help the pod yet, or undefined. */
+  /** Why no node can help the pod now because of its claims; undefined when its claims are usable. */
   problem(pod: Pod): string | undefined {
     for (const name of claimNames(pod)) {
       const problem = this.#claimProblem(name);
@@ -65,6 +69,7 @@ export class Volumes {
     return undefined;
   }
 
+  /** What a pod's volumes require of a node; nothing for a pod without claims. */
   of(pod: Pod): PodVolumes {
     const names = claimNames(pod);
     if (names.length === 0) return NO_VOLUMES;
@@ -76,13 +81,16 @@ export class Volumes {
       const storageClass = this.#classes.get(claim?.spec.storageClassName ?? "");
       const driver = volume === undefined ? storageClass?.provisioner : driverOf(volume);
       if (driver !== undefined)
-        claimsByDriver.set(IN_TREE[driver] ?? driver, [...(claimsByDriver.get(IN_TREE[driver] ?? driver) ?? []), name]);
+        claimsByDriver.set(CSI_DRIVER_OF_IN_TREE[driver] ?? driver, [
+          ...(claimsByDriver.get(CSI_DRIVER_OF_IN_TREE[driver] ?? driver) ?? []),
+          name,
+        ]);
       alternatives = cross(alternatives, volume === undefined ? classTerms(storageClass) : volumeTerms(volume));
     }
     return { alternatives, claimsByDriver };
   }
 
-  /** CSI driver to how many volumes the node may attach; a driver that is missing has no limit. */
+  /** By CSI driver: how many volumes the node may attach. A driver that is missing has no limit. */
   limits(nodeName: string): ReadonlyMap<string, number> {
     const limits = new Map<string, number>();
     for (const { name, allocatable } of this.#csiNodes.get(nodeName)?.spec.drivers ?? []) {
@@ -92,10 +100,10 @@ export class Volumes {
   }
 }
 
-/** The volume objects of a snapshot; looked through once. */
+/** The volume objects of a snapshot, read once for each snapshot. */
 export const volumesOf: (snapshot: Snapshot) => Volumes = oncePer((snapshot) => new Volumes(snapshot));
 
-/** Claims of a pod as "namespace/name", those of its ephemeral volumes included; a pod that is going keeps its volumes attached. */
+/** Sorted claims of a pod as "namespace/name", with those of its ephemeral volumes. */
 export function claimNames(pod: Pod): readonly string[] {
   const namespace = pod.metadata.namespace ?? "default";
   const names = new Set<string>();
@@ -112,7 +120,8 @@ function driverOf({ spec }: PersistentVolume): string | undefined {
 
 function volumeTerms({ spec }: PersistentVolume): readonly Requirements[] {
   const terms = spec.nodeAffinity?.required?.nodeSelectorTerms ?? [];
-  // A local volume is tied to a node that will not come back; its other labels still say where a new one can be made.
+  // A local volume is bound to a node that will not return. Its other requirements still say where a new one can be
+  // created.
   const isLocal = spec.local !== undefined || spec.hostPath !== undefined;
   return terms.map(({ matchExpressions }) =>
     requirementsFrom((matchExpressions ?? []).filter(({ key }) => !(isLocal && key === HOSTNAME))),
@@ -125,7 +134,10 @@ function classTerms(storageClass: StorageClass | undefined): readonly Requiremen
   );
 }
 
-/** Every pair of alternatives that can hold together; all pairs when none can, so that the pod fails with a reason. */
+/**
+ * The compatible pairs of two lists of alternatives; all pairs when none is compatible, so that the pod fails with a
+ * reason. An empty list allows everything.
+ */
 function cross(left: readonly Requirements[], right: readonly Requirements[]): Requirements[] {
   if (left.length === 0) return [...right];
   if (right.length === 0) return [...left];

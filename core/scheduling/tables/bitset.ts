@@ -1,12 +1,12 @@
-/** A set of small integers, as words of 32 bits; all sets of one universe have the same length. */
+/** A set of integers from 0 to `size - 1`, as words of 32 bits. All sets over one table have the same length. */
 export type Bitset = Uint32Array;
 
-/** No member; for a universe of `size` integers from 0. */
+/** The empty set for integers below `size`. */
 export function emptyBitset(size: number): Bitset {
   return new Uint32Array((size + 31) >>> 5);
 }
 
-/** All of the universe. */
+/** The set of all integers below `size`. */
 export function fullBitset(size: number): Bitset {
   const set = emptyBitset(size);
   for (let i = 0; i < size; i++) setBit(set, i);
@@ -18,25 +18,25 @@ export function setBit(set: Bitset, i: number): void {
   set[i >>> 5] = (set[i >>> 5] ?? 0) | (1 << (i & 31));
 }
 
-/** False for what lies outside the universe. */
+/** Whether `i` is a member; false for integers beyond the set's size. */
 export function hasBit(set: Bitset, i: number): boolean {
   return (((set[i >>> 5] ?? 0) >>> (i & 31)) & 1) === 1;
 }
 
-/** What both hold. */
+/** The members of both sets, as a new set. */
 export function intersection(a: Bitset, b: Bitset): Bitset {
   const both = new Uint32Array(a.length);
   for (let w = 0; w < a.length; w++) both[w] = (a[w] ?? 0) & (b[w] ?? 0);
   return both;
 }
 
-/** Whether both hold some member. */
+/** Whether the sets have a common member. */
 export function overlap(a: Bitset, b: Bitset): boolean {
   for (let w = 0; w < a.length; w++) if (((a[w] ?? 0) & (b[w] ?? 0)) !== 0) return true;
   return false;
 }
 
-/** Whether nothing is in it. */
+/** Whether the set has no members. */
 export function isEmpty(set: Bitset): boolean {
   for (const word of set) if (word !== 0) return false;
   return true;

@@ -1,35 +1,40 @@
 import { type Bitset, hasBit } from "./bitset.ts";
 import type { Prices } from "./offering-table.ts";
 
-/** What a frontier reads: types by rising price, and the room that each has. */
-export interface Shelf {
+/** The types that a frontier reads, with their prices and room. */
+export interface FrontierSource {
   readonly prices: Prices;
-  /** Types that may be taken at all. */
+  /** Types that may be used at all. */
   readonly types: Bitset;
-  /** Room for pods: a row of `width` amounts for each type. */
+  /** Room for pods: a row of `width` amounts for each type, in milli-units. */
   readonly room: Float64Array;
+  /** Number of resources. */
   readonly width: number;
 }
 
 /**
- * Types by rising price, without those that a cheaper one equals or outdoes in every resource: the cheapest type with room for something is
- * always among the others, and they are few. Grows as far as it is asked about.
+ * The Pareto frontier of price and room: types by rising price, without types that have no more of any resource than a
+ * cheaper one. The cheapest type with room for a request is always on the frontier, and the frontier is short. It is
+ * extended only as far as queries need it.
+ *
+ *     const place = frontier.first(Float64Array.of(3000), 0); // cheapest type with 3 cpu for pods
+ *     frontier.priceAt(place); // USD per hour
  */
 export class Frontier {
-  readonly #shelf: Shelf;
+  readonly #source: FrontierSource;
   readonly #prices: number[] = [];
-  /** Rows of the shelf's width. */
+  /** Rows of `width` amounts, by place. */
   readonly #room: number[] = [];
-  /** How much of the shelf was looked at. */
+  /** Number of types of the source that were read. */
   #seen = 0;
 
-  constructor(shelf: Shelf) {
-    this.#shelf = shelf;
+  constructor(source: FrontierSource) {
+    this.#source = source;
   }
 
-  /** Place of the cheapest type with room for `need`, at `from` or after; -1 without one. */
+  /** Place of the cheapest type with room for `need`, at place `from` or after it; -1 without one. */
   first(need: Float64Array, from: number): number {
-    const { width } = this.#shelf;
+    const { width } = this.#source;
     const room = this.#room;
     for (let i = from; i < this.#prices.length || this.#extend(); i++) {
       const row = i * width;
@@ -40,31 +45,35 @@ export class Frontier {
     return -1;
   }
 
-  /** What `need` costs where it takes the cheapest share of a machine that has room for it (USD per hour); Infinity where none has. */
+  /**
+   * USD per hour of the cheapest share of a type with room for `need`, where the share is that of its most used
+   * resource; Infinity without such a type.
+   */
   share(need: Float64Array): number {
-    const { width } = this.#shelf;
-    let least = Number.POSITIVE_INFINITY;
+    const { width } = this.#source;
+    let lowest = Number.POSITIVE_INFINITY;
     for (let i = 0; i < this.#prices.length || this.#extend(); i++) {
       let part = 0;
       for (let r = 0; r < width; r++) {
         const amount = need[r] ?? 0;
         if (amount > 0) part = Math.max(part, amount / Math.max(0, this.#room[i * width + r] ?? 0));
       }
-      if (part <= 1) least = Math.min(least, part * (this.#prices[i] ?? 0));
+      if (part <= 1) lowest = Math.min(lowest, part * (this.#prices[i] ?? 0));
     }
-    return least;
+    return lowest;
   }
 
-  /** USD per hour of the type at a place. */
+  /** USD per hour of the type at a place; Infinity beyond the frontier. */
   priceAt(place: number): number {
     return this.#prices[place] ?? Number.POSITIVE_INFINITY;
   }
 
+  /** Adds the next type of the source that belongs to the frontier; false when no type is left. */
   #extend(): boolean {
-    const { prices, types, room, width } = this.#shelf;
+    const { prices, types, room, width } = this.#source;
     while (this.#seen < prices.order.length) {
       const t = prices.order[this.#seen++] ?? 0;
-      if (!hasBit(types, t) || this.#isOutdone(t * width)) continue;
+      if (!hasBit(types, t) || this.#isDominated(t * width)) continue;
       this.#prices.push(prices.byType[t] ?? Number.POSITIVE_INFINITY);
       for (let r = 0; r < width; r++) this.#room.push(room[t * width + r] ?? 0);
       return true;
@@ -72,8 +81,9 @@ export class Frontier {
     return false;
   }
 
-  #isOutdone(row: number): boolean {
-    const { room, width } = this.#shelf;
+  /** Whether a cheaper type of the frontier has at least as much of every resource. */
+  #isDominated(row: number): boolean {
+    const { room, width } = this.#source;
     for (let at = this.#room.length - width; at >= 0; at -= width) {
       let r = 0;
       while (r < width && (room[row + r] ?? 0) <= (this.#room[at + r] ?? 0)) r++;

@@ -5,29 +5,29 @@ import type { Requirements } from "../../requirements/requirements.ts";
 import { type Bitset, emptyBitset, setBit } from "./bitset.ts";
 
 export const RESERVATION_ID = "karpenter.k8s.aws/capacity-reservation-id";
-/** Labels by which a set can choose between offerings. */
+/** Labels that distinguish the offerings of an instance type. */
 export const OFFERING_KEYS = [ZONE, CAPACITY_TYPE, ZONE_ID, RESERVATION_ID];
 
-/** What a requirement set says about each of OFFERING_KEYS. */
-export type OfferingWish = readonly (Requirement | undefined)[];
+/** The requirement on each of OFFERING_KEYS, in their order; undefined without one. */
+export type OfferingRequirements = readonly (Requirement | undefined)[];
 
-/** What a requirement set says about offerings. */
-export function wishOf(requirements: Requirements): OfferingWish {
+/** The part of some requirements that is about offerings. */
+export function offeringRequirementsOf(requirements: Requirements): OfferingRequirements {
   return OFFERING_KEYS.map((key) => requirements.get(key));
 }
 
-/** Prices that a requirement set sees. */
+/** Prices of the offerings that a requirement set allows. */
 export interface Prices {
-  /** USD per hour of the cheapest available offering by type; Infinity where none is. */
+  /** USD per hour of the cheapest available offering by type; Infinity without one. */
   readonly byType: Float64Array;
-  /** Types with an offering, cheapest first, then by name. */
+  /** Indexes of types with an offering, cheapest first, then by name. */
   readonly order: readonly number[];
-  /** Capacity types in which some type can be had, with those types. */
+  /** Capacity types with an available offering, each with its instance types. */
   readonly byCapacityType: readonly (readonly [string, Bitset])[];
 }
 
-/** Whether an offering is one that the wish admits; availability is not looked at. */
-export function admits([zone, capacityType, zoneId, reservation]: OfferingWish, offering: Offering): boolean {
+/** Whether requirements allow an offering. Availability is not checked, except that of used-up reservations. */
+export function admits([zone, capacityType, zoneId, reservation]: OfferingRequirements, offering: Offering): boolean {
   if (zone !== undefined && !has(zone, offering.zone)) return false;
   if (capacityType !== undefined && !has(capacityType, offering.capacityType)) return false;
   if (zoneId !== undefined && offering.zoneId !== undefined && !has(zoneId, offering.zoneId)) return false;
@@ -41,12 +41,14 @@ function isUsedUp({ capacityType, reservationCapacity }: Offering): boolean {
   return capacityType === "reserved" && reservationCapacity !== undefined && reservationCapacity <= 0;
 }
 
-/** Offerings of all types as a table: a row for each type, a column for each place and way to buy, of which there are few. */
+/**
+ * Available offerings as a table: a row for each instance type, a column for each zone, capacity type and reservation.
+ */
 export class OfferingTable {
   readonly #size: number;
-  /** One offering for each column. */
+  /** One offering of each column, which stands for all of them. */
   readonly #columns: Offering[] = [];
-  /** Price by column and type; Infinity where it cannot be had. */
+  /** By column and type: USD per hour; Infinity without an offering. */
   readonly #prices: Float64Array[] = [];
 
   constructor(types: readonly InstanceType[]) {
@@ -69,17 +71,21 @@ export class OfferingTable {
     });
   }
 
-  /** Each place and way to buy, as one offering that is typical of it, and what it costs by type (USD per hour; Infinity where it cannot be had). */
+  /**
+   * The columns: one offering that stands for the column, and prices by type (USD per hour; Infinity without an
+   * offering).
+   */
   get columns(): readonly { readonly offering: Offering; readonly prices: Float64Array }[] {
     return this.#columns.map((offering, c) => ({ offering, prices: this.#prices[c] ?? new Float64Array(this.#size) }));
   }
 
-  prices(wish: OfferingWish): Prices {
+  /** Prices of the offerings that some requirements allow. */
+  prices(requirements: OfferingRequirements): Prices {
     const byType = new Float64Array(this.#size).fill(Number.POSITIVE_INFINITY);
     const byCapacityType = new Map<string, Bitset>();
     this.#columns.forEach((offering, c) => {
       const prices = this.#prices[c];
-      if (prices === undefined || !admits(wish, offering)) return;
+      if (prices === undefined || !admits(requirements, offering)) return;
       const bits = byCapacityType.get(offering.capacityType) ?? emptyBitset(this.#size);
       byCapacityType.set(offering.capacityType, bits);
       for (let t = 0; t < prices.length; t++) {

@@ -3,9 +3,9 @@ import type { Requirement } from "../../requirements/requirement.ts";
 import { type Conflict, conflictOf, normalizeKey, type Requirements, requirementsFrom } from "../../requirements/requirements.ts";
 import { type Bitset, emptyBitset, setBit } from "./bitset.ts";
 
-type Item = InstanceType["requirements"][number];
+type WrittenRequirement = InstanceType["requirements"][number];
 
-/** What types say about one key. */
+/** The requirements of all types on one key. */
 interface Column {
   /** Different requirements among the types. */
   readonly items: readonly Requirement[];
@@ -14,13 +14,14 @@ interface Column {
 }
 
 /**
- * Requirements of many instance types, by key. Types mostly say the same few things, and a solve asks about few keys: a key is read when it
- * is first asked about, and each different requirement is held against a question once.
+ * Requirements of many instance types, in columns by key. Most types share a few different requirements, and a run uses
+ * few keys. A column is therefore built when its key is first used, and each different requirement is compared only
+ * once.
  */
 export class RequirementColumns {
   readonly #size: number;
-  /** Items as written, with their types, by key. */
-  readonly #written = new Map<string, { readonly types: number[]; readonly items: Item[] }>();
+  /** By key: the requirements as written, with their types. */
+  readonly #written = new Map<string, { readonly types: number[]; readonly items: WrittenRequirement[] }>();
   readonly #columns = new Map<string, Column>();
 
   constructor(types: readonly InstanceType[]) {
@@ -38,18 +39,18 @@ export class RequirementColumns {
     });
   }
 
-  /** What a type says about a key. */
+  /** The requirement of a type on a key; undefined without one. */
   get(type: number, key: string): Requirement | undefined {
     const column = this.#column(key);
     return column?.items[column.itemOf[type] ?? -1];
   }
 
-  /** Types that do not contradict a requirement; those without its key do not. Undefined when none has the key. */
+  /** Types that do not contradict a requirement, types without its key included. Undefined when no type has the key. */
   agreeing(wanted: Requirement): Bitset | undefined {
     const column = this.#column(wanted.key);
     if (column === undefined) return undefined;
-    const question: Requirements = new Map([[wanted.key, wanted]]);
-    const conflicts = column.items.map((item): Conflict | undefined => conflictOf(new Map([[wanted.key, item]]), question));
+    const asMap: Requirements = new Map([[wanted.key, wanted]]);
+    const conflicts = column.items.map((item): Conflict | undefined => conflictOf(new Map([[wanted.key, item]]), asMap));
     const bits = emptyBitset(this.#size);
     for (let t = 0; t < this.#size; t++) if (conflicts[column.itemOf[t] ?? -1] === undefined) setBit(bits, t);
     return bits;
@@ -60,7 +61,7 @@ export class RequirementColumns {
     if (known !== undefined) return known;
     const written = this.#written.get(key);
     if (written === undefined) return undefined;
-    const byType = new Map<number, Item[]>();
+    const byType = new Map<number, WrittenRequirement[]>();
     written.types.forEach((t, i) => {
       const item = written.items[i];
       const list = byType.get(t);

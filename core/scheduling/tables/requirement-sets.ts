@@ -2,18 +2,19 @@ import { WELL_KNOWN_LABELS } from "../../model/labels.ts";
 import { canonical, requirement } from "../../requirements/requirement.ts";
 import { compatible, intersectAll, type Requirements } from "../../requirements/requirements.ts";
 
-/** Requirements that exist once in a run, so that what follows from them is worked out once and found by `id`. */
+/** Requirements that exist once in a run, so that results can be remembered by `id`. */
 export interface RequirementSet {
   readonly id: number;
   readonly requirements: Requirements;
 }
 
-/** Interns requirement sets and remembers which can be joined. A run has few different ones, however many pods it places. */
+/** Interns requirement sets and remembers their joins. A run has few different sets, however many pods it places. */
 export class RequirementSets {
   readonly #byText = new Map<string, RequirementSet>();
   readonly #joins: Map<number, RequirementSet | undefined>[] = [];
   readonly #single = new Map<string, Map<string, RequirementSet>>();
 
+  /** The one set with these requirements. */
   intern(requirements: Requirements): RequirementSet {
     const text = requirements.size === 0 ? "" : [...requirements.values()].map(canonical).sort().join("\u0003");
     const known = this.#byText.get(text);
@@ -24,7 +25,7 @@ export class RequirementSets {
     return set;
   }
 
-  /** `key In values`. */
+  /** The set of the single requirement `key In values`. */
   oneOf(key: string, values: readonly string[]): RequirementSet {
     const [value] = values;
     if (value === undefined || values.length > 1) return this.intern(new Map([[key, requirement(key, "In", values)]]));
@@ -37,7 +38,10 @@ export class RequirementSets {
     return set;
   }
 
-  /** What a new claim with `base` becomes when it takes `added`, or undefined if it may not (well-known labels may still be open). */
+  /**
+   * The requirements of a new claim with `base` after it takes a pod with `added`; undefined when they are not
+   * compatible. A well-known label of `added` may be missing from `base`, because instance types bring it.
+   */
   join(base: RequirementSet, added: RequirementSet): RequirementSet | undefined {
     if (added.requirements.size === 0 || base === added) return base;
     const memo = this.#joins[base.id];

@@ -1,17 +1,30 @@
+// Room core/scheduling/tables: instance types and requirements in a form that is fast to search. In: instance types,
+// resource lists, requirements. Out: tables, bitsets of types, prices, frontiers; each answer is remembered. A reader
+// starts here. Must not know: pods, NodePools, claims, topology.
+
 import { oncePer } from "../../lib/once-per.ts";
 import type { InstanceType } from "../../model/instance-type.ts";
 import { parseResources, type Resources } from "../../model/quantity.ts";
 import { canonical, type Requirement } from "../../requirements/requirement.ts";
 import { type Bitset, emptyBitset, hasBit, overlap, setBit } from "./bitset.ts";
-import { admits, OfferingTable, type Prices, wishOf } from "./offering-table.ts";
+import { admits, OfferingTable, offeringRequirementsOf, type Prices } from "./offering-table.ts";
 import { RequirementColumns } from "./requirement-columns.ts";
 import type { RequirementSet } from "./requirement-sets.ts";
 
-/** A catalogue of instance types laid out for solving: sorted by name, answers to requirements remembered as bitsets. */
+/**
+ * A catalogue of instance types, sorted by name, that answers requirements with bitsets of type indexes.
+ *
+ *     const table = typeTable(instanceTypes);
+ *     members(table.admitted(set)).map((t) => table.types[t]?.name); // types that the set allows
+ */
 export class TypeTable {
   readonly types: readonly InstanceType[];
+  /** By type, in milli-units. */
   readonly capacity: readonly Resources[];
-  /** Capacity less what kubelet, system and eviction thresholds keep. */
+  /**
+   * Capacity less the reservations of kubelet and system, the eviction threshold and huge pages; by type, in
+   * milli-units.
+   */
   readonly allocatable: readonly Resources[];
   readonly #columns: RequirementColumns;
   readonly #offerings: OfferingTable;
@@ -19,9 +32,9 @@ export class TypeTable {
   readonly #prices = new Map<string, Prices>();
   readonly #pricesBySet = new WeakMap<RequirementSet, Prices>();
   readonly #admitted = new WeakMap<RequirementSet, Bitset>();
-  /** Types by falling capacity, by resource. */
+  /** By resource: types by falling capacity. */
   readonly #byCapacity = new Map<string, readonly number[]>();
-  /** Whether any type can be had from a capacity reservation. */
+  /** Whether any type has an offering in a capacity reservation. */
   readonly hasReserved: boolean;
 
   constructor(types: readonly InstanceType[]) {
@@ -33,7 +46,7 @@ export class TypeTable {
     this.hasReserved = types.some(({ offerings }) => offerings.some(({ capacityType }) => capacityType === "reserved"));
   }
 
-  /** Types whose own requirements agree with the set and that have an available offering which it allows. */
+  /** Types whose requirements agree with the set and that have an available offering which the set allows. */
   admitted(set: RequirementSet): Bitset {
     const known = this.#admitted.get(set);
     if (known !== undefined) return known;
@@ -44,7 +57,7 @@ export class TypeTable {
     return bits;
   }
 
-  /** Takes out the types whose requirements contradict some of the items; offerings are not looked at. */
+  /** Removes in place the types whose requirements contradict one of the items. Offerings are not checked. */
   keepAgreeing(types: Bitset, items: Iterable<Requirement>): void {
     for (const item of items) {
       const agreeing = this.agreeing(item);
@@ -53,7 +66,7 @@ export class TypeTable {
     }
   }
 
-  /** Types that do not contradict one item; undefined when none has anything to say about its key. */
+  /** Types that do not contradict one item; undefined when no type has its key. */
   agreeing(item: Requirement): Bitset | undefined {
     const text = canonical(item);
     if (this.#agreeing.has(text)) return this.#agreeing.get(text);
@@ -62,6 +75,7 @@ export class TypeTable {
     return bits;
   }
 
+  /** Prices of the available offerings that a set allows. */
   prices(set: RequirementSet): Prices {
     const known = this.#pricesBySet.get(set);
     if (known !== undefined) return known;
@@ -71,7 +85,7 @@ export class TypeTable {
   }
 
   #pricesOf(set: RequirementSet): Prices {
-    const items = wishOf(set.requirements);
+    const items = offeringRequirementsOf(set.requirements);
     const text = items.map((item) => (item === undefined ? "" : canonical(item))).join("\u0003");
     const known = this.#prices.get(text);
     if (known !== undefined) return known;
@@ -80,15 +94,15 @@ export class TypeTable {
     return prices;
   }
 
-  /** Each place and way to buy, with prices by type (USD per hour). */
+  /** The columns of the offering table, with prices by type (USD per hour). */
   get offerings(): OfferingTable["columns"] {
     return this.#offerings.columns;
   }
 
-  /** Capacity reservations that some of the types could be launched into under the set. */
+  /** Sorted ids of the capacity reservations that some of the types could be launched into under the set. */
   reservations(set: RequirementSet, types: Bitset): readonly string[] {
     if (!this.hasReserved) return [];
-    const items = wishOf(set.requirements);
+    const items = offeringRequirementsOf(set.requirements);
     const ids = new Set<string>();
     this.types.forEach(({ offerings }, t) => {
       if (!hasBit(types, t)) return;
@@ -100,14 +114,14 @@ export class TypeTable {
     return [...ids].sort();
   }
 
-  /** Capacity types in which some of the types can be had under the set. */
+  /** Sorted capacity types in which some of the types have an available offering under the set. */
   capacityTypes(set: RequirementSet, types: Bitset): readonly string[] {
     return this.prices(set)
       .byCapacityType.flatMap(([capacityType, bits]) => (overlap(bits, types) ? [capacityType] : []))
       .sort();
   }
 
-  /** Largest capacity of a resource over some types, in milli-units; 0 for none. */
+  /** Largest capacity of a resource over some types, in milli-units; 0 without types. */
   largest(types: Bitset, resource: string): number {
     let order = this.#byCapacity.get(resource);
     if (order === undefined) {
@@ -119,24 +133,24 @@ export class TypeTable {
     return first === undefined ? 0 : (this.capacity[first]?.[resource] ?? 0);
   }
 
-  /** Values that a type offers for a key (minValues, topology domains). */
+  /** Values that a type has for a key, for minValues and topology domains. */
   valuesOf(type: number, key: string): readonly string[] {
     const item = this.#columns.get(type, key);
     return item === undefined || item.complement ? [] : [...item.values];
   }
 }
 
-/** The table of a catalogue; made once for each list of types. */
+/** The table of a catalogue, made once for each list of types. */
 export const typeTable: (types: readonly InstanceType[]) => TypeTable = oncePer((types) => new TypeTable(types));
 
 function allocatableOf(type: InstanceType, capacity: Resources): Resources {
-  const rest: Record<string, number> = { ...capacity };
+  const left: Record<string, number> = { ...capacity };
   for (const part of [type.overhead.kubeReserved, type.overhead.systemReserved, type.overhead.evictionThreshold]) {
     const held = parseResources(part);
-    for (const name in held) rest[name] = (rest[name] ?? 0) - (held[name] ?? 0);
+    for (const name in held) left[name] = (left[name] ?? 0) - (held[name] ?? 0);
   }
   let huge = 0;
   for (const name in capacity) if (name.startsWith("hugepages-")) huge += capacity[name] ?? 0;
-  if (huge > 0) rest["memory"] = Math.max(0, (rest["memory"] ?? 0) - huge);
-  return rest;
+  if (huge > 0) left["memory"] = Math.max(0, (left["memory"] ?? 0) - huge);
+  return left;
 }

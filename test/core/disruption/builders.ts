@@ -24,7 +24,7 @@ export function nodePool(name = "default", disruption: Partial<Disruption> = {},
   };
 }
 
-/** USD per hour on demand; spot costs 40 % of it. */
+/** On-demand prices by instance type, USD per hour; spot costs 40 % of them. */
 export const PRICES: Readonly<Record<string, number>> = { small: 0.1, medium: 0.2, large: 0.4, huge: 0.8 };
 
 export function instanceType(name: string, price = PRICES[name] ?? 1): InstanceType {
@@ -55,7 +55,7 @@ export interface MachineParts {
   readonly lastPodEventTime?: string;
   readonly conditions?: readonly Condition[];
   readonly noNode?: boolean;
-  /** Labels to leave out. */
+  /** Names of labels to leave out. */
   readonly without?: readonly string[];
 }
 
@@ -67,7 +67,7 @@ const condition = (type: string, lastTransitionTime = LONG_AGO): Condition => ({
   lastTransitionTime,
 });
 
-/** A claim "NAME-claim" and its node NAME. */
+/** The NodeClaim NAME-claim and its Node NAME. */
 export function machine(parts: MachineParts): { readonly claim: NodeClaim; readonly node: Node | undefined } {
   const { name, pool = "default", type = "large", capacityType = "on-demand", initialized = true, ready = true, without = [] } = parts;
   const labels = Object.fromEntries(
@@ -176,7 +176,7 @@ export function planned(parts: Partial<PlannedNodeClaim> = {}): PlannedNodeClaim
   };
 }
 
-/** A scheduler that finds room for everything, except for what the test says. */
+/** A scheduler that finds room for every pod, apart from what `answer` overrides. */
 export function simulated(answer: (options: SimulateOptions) => Partial<Plan>): (snapshot: Snapshot, options: SimulateOptions) => Plan {
   return (_, options) => ({ newNodeClaims: [], existingNodes: [], podErrors: {}, ...answer(options) });
 }

@@ -39,7 +39,7 @@ const clusters = machines.map((list): Snapshot => {
   return { ...scene, nodes };
 });
 
-it("saves with every command, keeps every pod, and comes to an end", () => {
+it("a cluster saves with every command, keeps every pod, and settles", () => {
   fc.assert(
     fc.property(clusters, (start) => {
       let current = start;
@@ -68,7 +68,7 @@ it("saves with every command, keeps every pod, and comes to an end", () => {
   );
 });
 
-it("gives the same decision for the same cluster in any order", () => {
+it("a pass makes the same decision in any order of the cluster's objects", () => {
   fc.assert(
     fc.property(clusters, (start) => {
       const decide = (s: Snapshot) =>

@@ -27,7 +27,7 @@ function run(
     case "emptiness":
       return emptiness(all, budgets, NOW);
     case "drift":
-      return drift(view, all, budgets, simulate);
+      return drift(context, all, budgets);
     case "multi":
       return multiNode(context, all, budgets);
     case "single":
@@ -37,13 +37,13 @@ function run(
 
 const nodesOf = ({ found }: Decision): readonly string[] => found?.candidates.map(({ node }) => node) ?? [];
 const reasonsOf = ({ blocked }: Decision): readonly string[] => blocked.map((node) => describeBlocked(node.blocked));
-/** One new node is needed whatever goes. */
+/** A scheduler that plans one new node for every removal. */
 const oneNew = (parts: Parameters<typeof planned>[0] = {}): Simulate => simulated(() => ({ newNodeClaims: [planned(parts)] }));
 const spot = [{ key: "karpenter.sh/capacity-type", operator: "In" as const, values: ["spot"] }];
 const either = [{ key: "karpenter.sh/capacity-type", operator: "In" as const, values: ["on-demand", "spot"] }];
 
-describe("emptiness", () => {
-  it("takes all empty nodes, dearest first, DaemonSet pods or not", () => {
+describe("Emptiness", () => {
+  it("takes all empty nodes, most expensive first, with or without DaemonSet pods", () => {
     const ownerReferences = [{ apiVersion: "apps/v1", kind: "DaemonSet", name: "d", uid: "d" }];
     const scene = {
       machines: [{ name: "a", type: "small" }, { name: "b", type: "huge" }, { name: "c" }],
@@ -52,12 +52,12 @@ describe("emptiness", () => {
     expect(nodesOf(run("emptiness", scene))).toEqual(["b", "a"]);
   });
 
-  it("takes a node whose pods are worth nothing for empty", () => {
+  it("takes a node whose pods have eviction cost 0", () => {
     const annotations = { "controller.kubernetes.io/pod-deletion-cost": String(-(2 ** 27)) };
     expect(nodesOf(run("emptiness", { machines: [{ name: "a" }], pods: [pod("p", "a", { metadata: { annotations } })] }))).toEqual(["a"]);
   });
 
-  it("stops at the budget and says so", () => {
+  it("stops at the budget and states it", () => {
     const decision = run("emptiness", {
       pools: [nodePool("default", { budgets: [{ nodes: "1" }] })],
       machines: [{ name: "a" }, { name: "b" }],
@@ -67,21 +67,21 @@ describe("emptiness", () => {
   });
 
   it.for([
-    { name: "under WhenEmpty", disruption: { consolidationPolicy: "WhenEmpty" as const }, want: ["a"] },
-    { name: "not under consolidateAfter Never", disruption: { consolidateAfter: "Never" }, want: [] },
-    { name: "not inside consolidateAfter", disruption: { consolidateAfter: "37h" }, want: [] },
-    { name: "past consolidateAfter", disruption: { consolidateAfter: "36h" }, want: ["a"] },
+    { name: "an empty node under WhenEmpty", disruption: { consolidationPolicy: "WhenEmpty" as const }, want: ["a"] },
+    { name: "no node under consolidateAfter Never", disruption: { consolidateAfter: "Never" }, want: [] },
+    { name: "no node inside consolidateAfter", disruption: { consolidateAfter: "37h" }, want: [] },
+    { name: "an empty node past consolidateAfter", disruption: { consolidateAfter: "36h" }, want: ["a"] },
   ])("$name: $want", ({ disruption, want }) => {
     expect(nodesOf(run("emptiness", { pools: [nodePool("default", disruption)], machines: [{ name: "a" }] }))).toEqual(want);
   });
 
-  it("leaves static pools alone", () => {
+  it("does not take nodes of static pools", () => {
     expect(nodesOf(run("emptiness", { pools: [nodePool("default", {}, { replicas: 2 })], machines: [{ name: "a" }] }))).toEqual([]);
   });
 });
 
-describe("drift", () => {
-  it("takes the longest drifted node, those without pods first", () => {
+describe("Drift", () => {
+  it("takes the node that drifted first, nodes without pods before others", () => {
     const machines = [
       { name: "a", drifted: "2025-12-31T01:00:00Z" },
       { name: "b", drifted: "2025-12-31T03:00:00Z" },
@@ -92,7 +92,7 @@ describe("drift", () => {
     expect(nodesOf(run("drift", { machines, pods: [pod("p", "a")] }))).toEqual(["c"]);
   });
 
-  it("brings as many replacements as it takes, at any price, and passes over a node whose pods fit nowhere", () => {
+  it("plans any number of replacements at any price, and skips a node whose pods do not schedule", () => {
     const machines = [
       { name: "a", drifted: "2025-12-31T01:00:00Z" },
       { name: "b", drifted: "2025-12-31T02:00:00Z" },
@@ -108,7 +108,7 @@ describe("drift", () => {
     expect(reasonsOf(decision)).toEqual(["not all pods would schedule, default/p => too big"]);
   });
 
-  it("leaves machines for pods that waited already to the planner", () => {
+  it("leaves new nodes for pods that were pending before to provisioning", () => {
     const machines = [{ name: "a", drifted: "2025-12-31T01:00:00Z" }];
     const simulate = simulated(() => ({
       newNodeClaims: [planned({ pods: ["default/waiting"] }), planned({ pods: ["default/p", "default/waiting"] })],
@@ -117,7 +117,7 @@ describe("drift", () => {
     expect(decision.found?.replacements.map(({ pods }) => pods)).toEqual([["default/p", "default/waiting"]]);
   });
 
-  it("passes over pods that hold the node only under a terminationGracePeriod", () => {
+  it("ignores do-not-disrupt pods only under a terminationGracePeriod", () => {
     const drifted = "2025-12-31T01:00:00Z";
     const scene = { machines: [{ name: "a", drifted }], pods: [pod("p", "a")], pdbs: [pdb("b")] };
     expect(nodesOf(run("drift", scene))).toEqual([]);
@@ -125,7 +125,7 @@ describe("drift", () => {
   });
 });
 
-describe("single-node consolidation", () => {
+describe("SingleNodeConsolidation", () => {
   const busy = { machines: [{ name: "a" }], pods: [pod("p", "a")] };
 
   it("deletes a node whose pods fit elsewhere", () => {
@@ -134,11 +134,11 @@ describe("single-node consolidation", () => {
     expect(decision.found?.replacements).toEqual([]);
   });
 
-  it("leaves empty nodes to emptiness", () => {
+  it("leaves empty nodes to Emptiness", () => {
     expect(run("single", { machines: [{ name: "a" }] }).eligible).toBe(0);
   });
 
-  it("replaces it with strictly cheaper types only, cheapest first", () => {
+  it("replaces a node by strictly cheaper types only, cheapest first", () => {
     expect(run("single", busy, oneNew()).found?.replacements[0]).toMatchObject({ instanceTypes: ["small", "medium"], pricePerHour: 0.1 });
     const small = { ...busy, machines: [{ name: "a", type: "small" }] };
     expect(reasonsOf(run("single", small, oneNew()))).toEqual([
@@ -146,14 +146,14 @@ describe("single-node consolidation", () => {
     ]);
   });
 
-  it("pins what may be either to spot, where it was cheaper", () => {
+  it("pins a replacement that admits both capacity types to spot, where spot was cheaper", () => {
     const replacement = run("single", busy, oneNew({ requirements: either })).found?.replacements[0];
     expect(replacement?.requirements).toEqual(spot);
     expect(replacement?.instanceTypes).toEqual(["small", "medium", "large", "huge"]);
     expect(replacement?.pricePerHour).toBeCloseTo(0.04);
   });
 
-  it("compares the worst price at which a type may come up", () => {
+  it("compares the worst launch price of a type", () => {
     const uneven = { ...instanceType("uneven", 0.1) };
     const offerings = uneven.offerings.map((offering) => (offering.zone === "b" ? { ...offering, price: 0.5 } : offering));
     const types = [{ ...uneven, offerings }, instanceType("large")];
@@ -161,7 +161,7 @@ describe("single-node consolidation", () => {
     expect(reasonsOf(decision)).toEqual(["Can't replace with a cheaper node"]);
   });
 
-  it("does not replace spot with spot unless told to, and then only with choice enough", () => {
+  it("replaces spot by spot only with SpotToSpotConsolidation and fifteen cheaper types", () => {
     const scene = { ...busy, machines: [{ name: "a", capacityType: "spot" }] };
     expect(reasonsOf(run("single", scene, oneNew({ requirements: spot })))).toEqual([
       "SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node",
@@ -177,7 +177,7 @@ describe("single-node consolidation", () => {
     expect(nodesOf(run("single", scene))).toEqual(["a"]);
   });
 
-  it("keeps minValues", () => {
+  it("keeps the minValues of a replacement", () => {
     const requirements = [...oneNewRequirements(3)];
     expect(reasonsOf(run("single", busy, oneNew({ requirements })))).toEqual([
       "Filtering by price: minValues of 3 for node.kubernetes.io/instance-type is not met by the cheaper instance types, which have 2",
@@ -187,12 +187,16 @@ describe("single-node consolidation", () => {
 
   it.for([
     {
-      name: "pods fit nowhere",
+      name: "its pods do not schedule",
       answer: { podErrors: { "default/p": "no room" } },
       want: "not all pods would schedule, default/p => no room",
     },
-    { name: "it takes two nodes", answer: { newNodeClaims: [planned(), planned()] }, want: "Can't remove without creating 2 candidates" },
-  ])("stays when $name", ({ answer, want }) => {
+    {
+      name: "its pods need two new nodes",
+      answer: { newNodeClaims: [planned(), planned()] },
+      want: "Can't remove without creating 2 candidates",
+    },
+  ])("keeps a node when $name", ({ answer, want }) => {
     expect(
       reasonsOf(
         run(
@@ -204,12 +208,12 @@ describe("single-node consolidation", () => {
     ).toEqual([want]);
   });
 
-  it("does not count pods that were pending before", () => {
+  it("ignores pods that were pending before", () => {
     const simulate = simulated(() => ({ podErrors: { "default/waiting": "no room" } }));
     expect(nodesOf(run("single", { ...busy, pods: [...busy.pods, pod("waiting")] }, simulate))).toEqual(["a"]);
   });
 
-  it("does not count on a node that is not up, nor on one that has just changed", () => {
+  it("moves no pod to a node that is not initialized or inside consolidateAfter", () => {
     const scene = {
       pools: [nodePool(), nodePool("slow", { consolidateAfter: "37h" })],
       machines: [{ name: "a" }, { name: "b", initialized: false }, { name: "c", pool: "slow" }],
@@ -229,7 +233,7 @@ describe("single-node consolidation", () => {
     ]);
   });
 
-  it("takes pools in turns, those that were left out first", () => {
+  it("takes NodePools in turn, those not reached in the last pass first", () => {
     const view = viewCluster({
       snapshot: snapshot({
         pools: [nodePool("x"), nodePool("y")],
@@ -256,11 +260,11 @@ function oneNewRequirements(minValues: number) {
   ];
 }
 
-describe("multi-node consolidation", () => {
+describe("MultiNodeConsolidation", () => {
   const machines = ["a", "b", "c", "d", "e"].map((name) => ({ name }));
   const pods = machines.map(({ name }) => pod(`p-${name}`, name));
 
-  it("finds the longest prefix that can go", () => {
+  it("finds the longest prefix that can be removed", () => {
     const atMost = (n: number): Simulate =>
       simulated(({ excludeNodes }) => (excludeNodes.size > n ? { podErrors: { "default/p-a": "no room" } } : {}));
     expect(nodesOf(run("multi", { machines, pods }, atMost(3)))).toEqual(["a", "b", "c"]);
@@ -268,7 +272,7 @@ describe("multi-node consolidation", () => {
     expect(nodesOf(run("multi", { machines, pods }, atMost(1)))).toEqual([]);
   });
 
-  it("prefers the prefix that saves most to the longest", () => {
+  it("prefers the prefix that saves most", () => {
     const simulate = simulated(({ excludeNodes }) => ({
       newNodeClaims: excludeNodes.size > 4 ? [planned({ instanceTypes: ["titan"] })] : [],
     }));
@@ -276,13 +280,13 @@ describe("multi-node consolidation", () => {
     expect(nodesOf(run("multi", { machines, pods, types }, simulate))).toHaveLength(4);
   });
 
-  it("does not buy a type again that it takes away, unless it is cheaper than each", () => {
+  it("replaces by a candidate's type only where it is cheaper than each such candidate", () => {
     const decision = run("multi", { machines, pods }, oneNew({ instanceTypes: ["large", "huge"] }));
     expect(decision.found).toBeUndefined();
     expect(run("multi", { machines, pods }, oneNew()).found?.replacements[0]?.instanceTypes).toEqual(["small", "medium"]);
   });
 
-  it("keeps to the budgets", () => {
+  it("keeps within the budgets", () => {
     const pools = [nodePool("default", { budgets: [{ nodes: "3" }] })];
     const decision = run("multi", { pools, machines, pods });
     expect(nodesOf(decision)).toEqual(["a", "b", "c"]);

@@ -46,7 +46,7 @@ function record(name: string, parts: Partial<NodeClaimRecord>): NodeClaimRecord 
   };
 }
 
-it("tries the methods in order and stops at the first that finds something", () => {
+it("a pass runs the methods in order and ends at the first that finds something", () => {
   const machines = [{ name: "empty" }, { name: "drifted", drifted: "2025-12-31T00:00:00Z" }, { name: "x" }, { name: "y" }];
   const pods = ["drifted", "x", "y"].map((name) => pod(`p-${name}`, name));
   expect(plan({ machines, pods }).command).toMatchObject({
@@ -59,7 +59,7 @@ it("tries the methods in order and stops at the first that finds something", () 
   expect(plan({ machines: machines.slice(3), pods }).command).toMatchObject({ method: "single", decision: "delete", savingsPerHour: 0.4 });
 });
 
-it("says why each node stays", () => {
+it("a pass states why each node is not disrupted", () => {
   const scene = {
     pools: [nodePool(), nodePool("careful", { consolidationPolicy: "WhenEmpty" as const })],
     machines: [{ name: "a" }, { name: "b", pool: "careful" }, { name: "c", initialized: false }],
@@ -84,7 +84,7 @@ it("says why each node stays", () => {
   ]);
 });
 
-it("counts consolidateAfter from the last pod event on record, and wakes when it is over", () => {
+it("consolidateAfter starts at the recorded pod event, and the next pass is due at its end", () => {
   const scene = { pools: [nodePool("default", { consolidateAfter: "1m" })], machines: [{ name: "a" }] };
   const recent = plan(scene, { records: [record("a-claim", { lastPodEventAt: NOW - 20_000 })] });
   expect(recent.command).toBeUndefined();
@@ -96,7 +96,7 @@ it("counts consolidateAfter from the last pod event on record, and wakes when it
   expect(past.nextDueAt).toBe(NOW + 15_000);
 });
 
-it("decides nothing while a command is being validated, and leaves its nodes alone later", () => {
+it("a pass decides nothing during a validation, and never on nodes of a command", () => {
   const scene = { machines: [{ name: "a" }, { name: "b" }] };
   const first = plan(scene);
   const validating = first.command;
@@ -108,7 +108,7 @@ it("decides nothing while a command is being validated, and leaves its nodes alo
   expect(plan(scene, { commands: [deleting] }).command?.candidates.map(({ node }) => node)).toEqual(["b"]);
 });
 
-it("plans the pods of nodes that commands are removing as if they were pending", () => {
+it("pods of nodes that commands remove are planned as if pending", () => {
   const seen: ReadonlySet<string>[] = [];
   const scene = { machines: [{ name: "a" }, { name: "b" }], pods: [pod("p", "a"), pod("q", "b")] };
   const simulate: Simulate = (s) => {
@@ -135,7 +135,7 @@ it("plans the pods of nodes that commands are removing as if they were pending",
   expect([...(seen[0] ?? [])]).toEqual(["a-claim"]);
 });
 
-it("stops searching when its time is up, and remembers whom it did not reach", () => {
+it("a search ends when its time is up, and names the NodePools that it did not reach", () => {
   const scene = {
     pools: [nodePool("x"), nodePool("y")],
     machines: [
@@ -151,13 +151,13 @@ it("stops searching when its time is up, and remembers whom it did not reach", (
   expect(unseenPools).toEqual(["y"]);
 });
 
-it("wakes when a do-not-disrupt runs out", () => {
+it("the next pass is due when a do-not-disrupt duration ends", () => {
   const annotations = { "karpenter.sh/do-not-disrupt": "1h" };
   const held = pod("p", "a", { metadata: { annotations }, status: { startTime: "2026-01-01T11:30:00Z" } });
   expect(plan({ machines: [{ name: "a" }], pods: [held] }).nextDueAt).toBe(NOW + 30 * 60_000);
 });
 
-it("wakes when a budget's window closes", () => {
+it("the next pass is due when a budget becomes inactive", () => {
   const pools = [nodePool("default", { budgets: [{ nodes: "0", schedule: "0 11 * * *", duration: "2h" }] })];
   const result = plan({ pools, machines: [{ name: "a" }] });
   expect(result.nextDueAt).toBe(NOW + 3_600_000);
@@ -166,7 +166,7 @@ it("wakes when a budget's window closes", () => {
   );
 });
 
-it("reports gauges for what it looked at", () => {
+it("the report of a pass has gauges for the methods that ran", () => {
   const { gauges } = reportOf(plan({ machines: [{ name: "a" }] }));
   expect(gauges).toEqual([
     { metric: "voluntary_disruption_eligible_nodes", labels: { reason: "empty" }, value: 1 },

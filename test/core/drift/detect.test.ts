@@ -64,35 +64,39 @@ const arm64 = [{ key: "kubernetes.io/arch", operator: "In" as const, values: ["a
 
 it.for<{ name: string; input: Partial<DriftInput>; want: string | undefined }>([
   { name: "nothing has changed", input: {}, want: undefined },
-  { name: "it has not launched", input: { claim: claim({ launched: false }), nodePool: pool([], "2") }, want: undefined },
+  { name: "the claim is not launched", input: { claim: claim({ launched: false }), nodePool: pool([], "2") }, want: undefined },
   { name: "the pool's template changed", input: { nodePool: pool([], "2") }, want: "NodePoolDrifted" },
   { name: "the pool's hash is of another version", input: { nodePool: pool([], "2", "v4") }, want: undefined },
   { name: "the requirements narrowed", input: { nodePool: pool(arm64) }, want: "RequirementsDrifted" },
   {
-    name: "the requirements ask for a label it lacks",
+    name: "the requirements need a label that the claim lacks",
     input: { nodePool: pool([{ key: "team", operator: "Exists" }]) },
     want: "RequirementsDrifted",
   },
   {
-    name: "the requirements refuse a label it lacks",
+    name: "the requirements exclude a label that the claim lacks",
     input: { nodePool: pool([{ key: "team", operator: "DoesNotExist" }]) },
     want: undefined,
   },
-  { name: "the type is gone", input: { instanceTypes: [] }, want: "InstanceTypeNotFound" },
+  { name: "the instance type is not offered", input: { instanceTypes: [] }, want: "InstanceTypeNotFound" },
   {
-    name: "the type is gone, within the hour",
+    name: "the instance type is not offered, to a claim younger than an hour",
     input: { claim: claim({ creationTimestamp: "2026-01-01T23:30:00Z" }), instanceTypes: [] },
     want: undefined,
   },
   {
-    name: "the type is sold elsewhere only",
+    name: "the instance type is offered in another zone only",
     input: { claim: claim({ labels: { "topology.kubernetes.io/zone": "b" } }) },
     want: "InstanceTypeNotFound",
   },
   { name: "the class changed", input: { nodeClass: nodeClass({}, "2") }, want: "NodeClassDrift" },
-  { name: "the class is gone", input: { nodeClass: undefined }, want: undefined },
+  { name: "the class does not exist", input: { nodeClass: undefined }, want: undefined },
   { name: "there is a newer image", input: { nodeClass: nodeClass({ amis: [{ id: "ami-2", requirements: amd64 }] }) }, want: "AMIDrift" },
-  { name: "its image is for others", input: { nodeClass: nodeClass({ amis: [{ id: "ami-1", requirements: arm64 }] }) }, want: "AMIDrift" },
+  {
+    name: "its image is for another architecture",
+    input: { nodeClass: nodeClass({ amis: [{ id: "ami-1", requirements: arm64 }] }) },
+    want: "AMIDrift",
+  },
   {
     name: "its image is among several",
     input: { nodeClass: nodeClass({ amis: ["ami-2", "ami-1"].map((id) => ({ id, requirements: amd64 })) }) },
@@ -109,24 +113,24 @@ it.for<{ name: string; input: Partial<DriftInput>; want: string | undefined }>([
     want: undefined,
   },
   {
-    name: "its subnet is no longer chosen",
+    name: "its subnet is no longer selected",
     input: { nodeClass: nodeClass({ subnets: [{ id: "s-2", zone: "a" }] }), instance: { subnetId: "s-1" } },
     want: "SubnetDrift",
   },
   {
-    name: "its reservation is no longer chosen, or has ended",
+    name: "its reservation is no longer selected, or has ended",
     input: { nodeClass: nodeClass({ capacityReservations: [] }), instance: { reservationId: "cr-1" } },
     want: "CapacityReservationDrift",
   },
   { name: "reservations are not looked up", input: { instance: { reservationId: "cr-1" } }, want: undefined },
-  { name: "there is a placement group now", input: { nodeClass: nodeClass(GROUPED) }, want: "PlacementGroupDrift" },
+  { name: "the class has a placement group now", input: { nodeClass: nodeClass(GROUPED) }, want: "PlacementGroupDrift" },
   {
-    name: "it stands in the placement group",
+    name: "the instance is in the placement group",
     input: { nodeClass: nodeClass(GROUPED), claim: claim({ labels: { "karpenter.k8s.aws/placement-group-id": "pg-1" } }) },
     want: undefined,
   },
   {
-    name: "there is no placement group any more",
+    name: "the class has no placement group any more",
     input: {
       nodeClass: nodeClass({ conditions: GROUPED.conditions }),
       claim: claim({ labels: { "karpenter.k8s.aws/placement-group-id": "pg-1" } }),

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { driftedClaims } from "../../../core/drift/drifted-claims.ts";
 import { NOW, nodePool, snapshot } from "../disruption/builders.ts";
 
-it("judges each claim by its own pool, and leaves out those whose pool is gone", () => {
+it("drift of each claim follows from its own NodePool, and claims without a NodePool are left out", () => {
   const narrowed = nodePool("narrow");
   const requirements = [{ key: "node.kubernetes.io/instance-type", operator: "In" as const, values: ["small"] }];
   const spec = { ...narrowed.spec, template: { ...narrowed.spec.template, spec: { ...narrowed.spec.template.spec, requirements } } };

@@ -7,7 +7,7 @@ import { at, NOW, node, nodeClaim } from "../../support/builders.ts";
 
 const MINUTE = 60;
 
-/** A pool's nodes; the first ones are in a bad state. */
+/** The nodes of a NodePool; the first `bad` ones are in the given state. */
 function scene(bad: readonly Partial<Condition>[], total: number, pool: string | undefined = "default") {
   const labels = pool === undefined ? {} : { "karpenter.sh/nodepool": pool };
   const nodes: Node[] = [];
@@ -30,40 +30,40 @@ const silent = (minutes: number, more: Partial<Condition> = {}): Partial<Conditi
   ...more,
 });
 
-describe("a broken node", () => {
+describe("an unhealthy node", () => {
   it.for([
-    { name: "silent for half an hour", state: silent(30), want: ["c0"] },
-    { name: "silent for less", state: silent(29), want: [] },
-    { name: "not ready for half an hour", state: silent(30, { status: "False" }), want: ["c0"] },
+    { name: "with Ready Unknown for half an hour", state: silent(30), want: ["c0"] },
+    { name: "with Ready Unknown for less", state: silent(29), want: [] },
+    { name: "with Ready False for half an hour", state: silent(30, { status: "False" }), want: ["c0"] },
     { name: "healthy", state: { status: "True" as const }, want: [] },
     {
-      name: "with broken accelerators for ten minutes",
+      name: "with AcceleratedHardwareReady False for ten minutes",
       state: silent(10, { type: "AcceleratedHardwareReady", status: "False" }),
       want: ["c0"],
     },
-    { name: "with accelerators of an unknown state", state: silent(60, { type: "AcceleratedHardwareReady" }), want: [] },
-    { name: "with broken storage for half an hour", state: silent(30, { type: "StorageReady", status: "False" }), want: ["c0"] },
-    { name: "under pressure, which is no reason", state: silent(60, { type: "MemoryPressure", status: "True" }), want: [] },
+    { name: "with AcceleratedHardwareReady Unknown", state: silent(60, { type: "AcceleratedHardwareReady" }), want: [] },
+    { name: "with StorageReady False for half an hour", state: silent(30, { type: "StorageReady", status: "False" }), want: ["c0"] },
+    { name: "with MemoryPressure, which is no reason for repair", state: silent(60, { type: "MemoryPressure", status: "True" }), want: [] },
   ])("$name", ({ state, want }) => {
     expect(planRepairs(scene([state], 5)).repairs.map(({ claim }) => claim.metadata.name)).toEqual(want);
   });
 
-  it("is judged by the condition whose patience ends first", () => {
+  it("is reported with the condition whose toleration ended first", () => {
     const { nodes, ...rest } = scene([silent(40)], 5);
     const accelerators: Condition = { type: "AcceleratedHardwareReady", status: "False", lastTransitionTime: at(25 * MINUTE) };
     const both = nodes.map((one, i) =>
       i > 0 ? one : { ...one, status: { conditions: [...(one.status?.conditions ?? []), accelerators] } },
     );
-    // Ready ran out ten minutes ago, the accelerators fifteen.
+    // The toleration of Ready ended ten minutes ago, that of AcceleratedHardwareReady fifteen.
     expect(planRepairs({ nodes: both, ...rest }).repairs.map(({ condition }) => condition)).toEqual(["AcceleratedHardwareReady"]);
   });
 
-  it("without a claim is none of ours", () => {
+  it("without a NodeClaim is not repaired", () => {
     expect(planRepairs({ ...scene([silent(60)], 5), claims: [] })).toEqual({ repairs: [], blocked: [] });
   });
 });
 
-describe("a fifth of the nodes, rounded up, may be broken", () => {
+describe("a fifth of the nodes, rounded up, may be unhealthy", () => {
   it.for([
     { bad: 1, total: 1, repaired: 1, blocked: 0 },
     { bad: 2, total: 5, repaired: 0, blocked: 2 },
@@ -75,11 +75,11 @@ describe("a fifth of the nodes, rounded up, may be broken", () => {
     expect([plan.repairs.length, plan.blocked.length]).toEqual([repaired, blocked]);
   });
 
-  it("nodes that have only just broken count too", () => {
+  it("nodes that are unhealthy for a short time count too", () => {
     expect(planRepairs(scene([silent(60), silent(1)], 5)).blocked).toHaveLength(1);
   });
 
-  it("each pool is judged for itself, claims without a pool by the cluster", () => {
+  it("the share is that of the NodePool, or of the cluster for claims without a NodePool", () => {
     const poor = scene([silent(60), silent(60)], 3, "poor");
     const rich = scene([silent(60)], 10, "rich");
     const rename = <T extends Node | NodeClaim>(one: T): T => ({
@@ -94,7 +94,7 @@ describe("a fifth of the nodes, rounded up, may be broken", () => {
     const plan = planRepairs({ nodes, claims, now: NOW });
     expect(plan.repairs.map(({ claim }) => claim.metadata.name)).toEqual(["rich-c0"]);
     expect(plan.blocked).toHaveLength(2);
-    // Three of thirteen: as many as a fifth of all, rounded up.
+    // Three of thirteen nodes are unhealthy: a fifth of all, rounded up.
     const free = claims.map((one) => ({ ...one, metadata: { ...one.metadata, labels: {} } }));
     expect(planRepairs({ nodes, claims: free, now: NOW }).repairs).toHaveLength(3);
   });

@@ -8,20 +8,20 @@ const CLAIMS = { resourceClaims: [{ name: "gpu" }] };
 const SENTENCE = "pod has Dynamic Resource Allocation requirements that are not yet supported by Karpenter";
 
 describe("a pod that claims devices", () => {
-  it("fails with Karpenter's sentence, while others are planned for", () => {
+  it("a pod with device claims fails with Karpenter's sentence, while other pods are placed", () => {
     const plan = planFor({ pods: [pod("gpu", { cpu: "1" }, CLAIMS), pod("web", { cpu: "1" })] });
     expect(plan.podErrors).toEqual({ "default/gpu": expect.stringContaining(SENTENCE) });
     expect(plan.newNodeClaims).toMatchObject([{ pods: ["default/web"] }]);
   });
 
-  it("has no place on nodes that are there either", () => {
+  it("a pod with device claims is not put on an existing node either", () => {
     const { node, claim } = nodeWithClaim("n1");
     const plan = planFor({ nodes: [node], nodeClaims: [claim], pods: [pod("gpu", { cpu: "1" }, CLAIMS)] });
     expect(plan.existingNodes).toEqual([]);
     expect(plan.podErrors["default/gpu"]).toContain(SENTENCE);
   });
 
-  it("gains nothing by giving up what it prefers", () => {
+  it("relaxing preferences does not help a pod with device claims", () => {
     const preference = { matchExpressions: [{ key: "kubernetes.io/arch", operator: "In" as const, values: ["arm64"] }] };
     const nodeAffinity = { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference }] };
     const plan = planFor({ pods: [pod("gpu", { cpu: "1" }, { ...CLAIMS, affinity: { nodeAffinity } })] });
@@ -30,8 +30,8 @@ describe("a pod that claims devices", () => {
   });
 
   it.for([
-    { name: "keeps its node from being consolidated", spec: CLAIMS, consolidates: false },
-    { name: "as a pod like any other would not", spec: {}, consolidates: true },
+    { name: "a pod with device claims keeps its node from being consolidated", spec: CLAIMS, consolidates: false },
+    { name: "a pod without device claims does not keep its node from being consolidated", spec: {}, consolidates: true },
   ])("$name", ({ spec, consolidates }) => {
     const pods = ["n1", "n2"].map((node) =>
       disruption.pod(`on-${node}`, node, { spec: { ...disruption.pod("x").spec, ...spec, nodeName: node } }),
@@ -53,12 +53,12 @@ describe("a pod that claims devices", () => {
 describe("a DaemonSet whose pods claim devices", () => {
   const devices = daemonSet("devices", { cpu: "1" }, CLAIMS);
 
-  it("takes no room of new nodes", () => {
+  it("a DaemonSet with device claims takes no room of new nodes", () => {
     const daemonSets = [devices, daemonSet("agent", { cpu: "500m" })];
     expect(planFor({ daemonSets, pods: [pod("web", { cpu: "1" })] }).newNodeClaims[0]?.requests).toMatchObject({ cpu: "1500m" });
   });
 
-  it("takes none of existing ones in advance", () => {
+  it("a DaemonSet with device claims takes no room of existing nodes in advance", () => {
     const { node, claim } = nodeWithClaim("n1");
     const plan = planFor({ daemonSets: [devices], nodes: [node], nodeClaims: [claim], pods: [pod("web", { cpu: "4" })] });
     expect(plan.existingNodes).toEqual([{ name: "n1", pods: ["default/web"] }]);

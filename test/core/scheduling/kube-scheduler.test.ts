@@ -7,19 +7,19 @@ const HOST = "kubernetes.io/hostname";
 const CAPACITY_TYPE = "karpenter.sh/capacity-type";
 const labelled = (labels: Record<string, string>) => ({ labels });
 const near = (labels: Record<string, string>, topologyKey: string) => ({ labelSelector: { matchLabels: labels }, topologyKey });
-const company = (...terms: ReturnType<typeof near>[]) => ({
+const affinityTo = (...terms: ReturnType<typeof near>[]) => ({
   affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } },
 });
 const placed = (plan: ReturnType<typeof planFor>) => [...plan.newNodeClaims, ...plan.existingNodes].flatMap(({ pods }) => pods).sort();
 
-/** What kube-filters (test/conformance) found plans to get wrong; each row is a scenario cut down to what matters. */
+/** Faults of plans that kube-filters (test/conformance) has found, each reduced to a small scenario. */
 describe("required pod affinity with several terms", () => {
   const { node, claim } = nodeWithClaim("node-1", { cpu: "16" });
-  const terms = company(near({ app: "web" }, ZONE), near({ tier: "front" }, HOST));
+  const terms = affinityTo(near({ app: "web" }, ZONE), near({ tier: "front" }, HOST));
 
   it.for([
-    { name: "is met by a pod that satisfies all of them", there: [{ app: "web", tier: "front" }], want: ["default/new"] },
-    { name: "is not met by pods of which each satisfies one", there: [{ app: "web" }, { tier: "front" }], want: [] },
+    { name: "one pod that matches all terms meets required affinity", there: [{ app: "web", tier: "front" }], want: ["default/new"] },
+    { name: "pods that match one term each do not meet required affinity", there: [{ app: "web" }, { tier: "front" }], want: [] },
   ])("$name", ({ there, want }) => {
     const bound = there.map((labels, i) => boundPod(`there-${i}`, "node-1", { cpu: "1" }, {}, labelled(labels)));
     const plan = planFor({ nodes: [node], nodeClaims: [claim], pods: [...bound, pod("new", { cpu: "1" }, terms)] });
@@ -27,20 +27,20 @@ describe("required pod affinity with several terms", () => {
   });
 
   it.for([
-    { name: "lets the first of its kind start", labels: { app: "web", tier: "front" }, want: ["default/new"] },
-    { name: "starts nothing for a pod that is not its own company", labels: { app: "web" }, want: [] },
+    { name: "the first pod that matches its own affinity terms is placed", labels: { app: "web", tier: "front" }, want: ["default/new"] },
+    { name: "a pod that does not match its own affinity terms is not placed without others", labels: { app: "web" }, want: [] },
   ])("$name", ({ labels, want }) => {
     expect(placed(planFor({ pods: [pod("new", { cpu: "1" }, terms, labelled(labels))] }))).toEqual(want);
   });
 
-  it("starts nothing while company lies where only one of the keys is known", () => {
+  it("no pod starts a group while matching pods run on a node that lacks one of the topology keys", () => {
     const labels = { [ZONE]: "zone-a", [HOST]: "old" };
     const unmanaged = {
       metadata: { name: "old", labels },
       spec: {},
       status: { allocatable: { cpu: "1", memory: "1Gi", pods: "1" }, capacity: { cpu: "1", memory: "1Gi", pods: "1" } },
     };
-    const both = company(near({ app: "web" }, ZONE), near({ app: "web" }, CAPACITY_TYPE));
+    const both = affinityTo(near({ app: "web" }, ZONE), near({ app: "web" }, CAPACITY_TYPE));
     const plan = planFor({
       nodes: [unmanaged],
       pods: [
@@ -60,8 +60,12 @@ describe("several hard spreads of a pod", () => {
     labelSelector: { matchLabels: { app: "web" } },
   });
   it.for([
-    { name: "do not count pods on a node that lacks one of their keys", keys: [ZONE, CAPACITY_TYPE], want: ["zone-a", "zone-b", "zone-c"] },
-    { name: "count them when it has all", keys: [ZONE], want: ["zone-b", "zone-c", "zone-b"] },
+    {
+      name: "hard spreads do not count pods on a node that lacks one of their keys",
+      keys: [ZONE, CAPACITY_TYPE],
+      want: ["zone-a", "zone-b", "zone-c"],
+    },
+    { name: "hard spreads count pods on a node with all of their keys", keys: [ZONE], want: ["zone-b", "zone-c", "zone-b"] },
   ])("$name", ({ keys, want }) => {
     const room = { cpu: "1", memory: "1Gi", pods: "2" };
     const old = { metadata: { name: "old", labels: { [ZONE]: "zone-a" } }, spec: {}, status: { allocatable: room, capacity: room } };
@@ -80,8 +84,16 @@ describe("several hard spreads of a pod", () => {
 
 describe("nodeTaintsPolicy Honor", () => {
   it.for([
-    { name: "counts pods behind a taint that only prefers", effect: "PreferNoSchedule" as const, want: ["zone-b"] },
-    { name: "does not count those behind one that refuses", effect: "NoSchedule" as const, want: ["zone-a"] },
+    {
+      name: "nodeTaintsPolicy Honor counts pods on nodes with a PreferNoSchedule taint",
+      effect: "PreferNoSchedule" as const,
+      want: ["zone-b"],
+    },
+    {
+      name: "nodeTaintsPolicy Honor does not count pods on nodes with a NoSchedule taint",
+      effect: "NoSchedule" as const,
+      want: ["zone-a"],
+    },
   ])("$name", ({ effect, want }) => {
     const { node, claim } = nodeWithClaim("node-1", { cpu: "1", taints: [{ key: "a", effect }] });
     const spread = {
@@ -112,9 +124,14 @@ describe("a pod that a hard spread of others counts", () => {
   };
   const owner = pod("owner", { cpu: "1" }, { topologySpreadConstraints: [spread] }, labelled({ app: "web" }));
   it.for([
-    { name: "lies in one domain, the cheapest", labels: { app: "web" }, soft: false, want: ["zone-c"] },
-    { name: "may lie anywhere when the spread only prefers", labels: { app: "web" }, soft: true, want: undefined },
-    { name: "may lie anywhere when it is not counted", labels: { app: "other" }, soft: false, want: undefined },
+    {
+      name: "a pod that a hard spread of others counts is pinned to the cheapest domain",
+      labels: { app: "web" },
+      soft: false,
+      want: ["zone-c"],
+    },
+    { name: "a pod that only a ScheduleAnyway spread counts is not pinned", labels: { app: "web" }, soft: true, want: undefined },
+    { name: "a pod that no spread counts is not pinned", labels: { app: "other" }, soft: false, want: undefined },
   ])("$name", ({ labels, soft, want }) => {
     const price = { "zone-a": 0.3, "zone-b": 0.2, "zone-c": 0.1 };
     const offerings = Object.entries(price).map(
@@ -133,25 +150,25 @@ describe("a pod that a hard spread of others counts", () => {
   });
 });
 
-describe("daemons that are still to come", () => {
+describe("DaemonSet pods that do not run yet", () => {
   const ports = (port: number) => ({
     containers: [{ name: "main", ports: [{ hostPort: port }], resources: { requests: { cpu: "100m" } } }],
   });
   it.for([
-    { name: "keep their host port on a node", daemon: 8080, taints: [], want: "new" },
+    { name: "expected DaemonSet pods keep their host port on a node", daemon: 8080, taints: [], want: "new" },
     {
-      name: "keep it under a taint that only prefers",
+      name: "expected DaemonSet pods keep their host port on a node with a PreferNoSchedule taint",
       daemon: 8080,
       taints: [{ key: "a", effect: "PreferNoSchedule" as const }],
       want: "new",
     },
     {
-      name: "do not keep the port off where their pod is refused",
+      name: "a DaemonSet that does not tolerate a node's taint keeps no host port there",
       daemon: 8080,
       taints: [{ key: "a", effect: "NoSchedule" as const }],
       want: "node",
     },
-    { name: "leave other ports alone", daemon: 9090, taints: [], want: "node" },
+    { name: "expected DaemonSet pods leave other host ports free", daemon: 9090, taints: [], want: "node" },
   ])("$name", ({ daemon, taints, want }) => {
     const { node, claim } = nodeWithClaim("node-1", { taints });
     const plan = planFor({
@@ -161,7 +178,7 @@ describe("daemons that are still to come", () => {
       pods: [pod("web", {}, { ...ports(8080), tolerations: [{ key: "a", operator: "Exists" }] })],
       nodePools: [nodePool("default", { requirements: [{ key: "kubernetes.io/arch", operator: "In", values: ["arm64"] }] })],
     });
-    // New nodes run the daemon too: only one that has another port, or none, can be bought for the pod.
+    // New nodes run the DaemonSet too, so a new node suits the pod only if their host ports differ.
     expect(plan.existingNodes.length).toBe(want === "node" ? 1 : 0);
   });
 });
@@ -175,18 +192,26 @@ describe("minValues and reserved capacity", () => {
     reservationId: "cr-1",
     reservationCapacity: 1,
   };
-  const bought: Offering = { zone: "zone-a", capacityType: "on-demand", price: 0.1, available: true };
+  const onDemand: Offering = { zone: "zone-a", capacityType: "on-demand", price: 0.1, available: true };
   it.for([
-    { name: "pins a claim to its reservation when that leaves enough types", least: 1, capacityTypes: ["reserved"], types: ["a.large"] },
-    { name: "keeps other types beside it when not", least: 2, capacityTypes: ["on-demand", "reserved"], types: ["a.large", "b.large"] },
-  ])("$name", ({ least, capacityTypes, types }) => {
+    {
+      name: "a claim is pinned to its reservation when that leaves enough types for minValues",
+      minValues: 1,
+      capacityTypes: ["reserved"],
+      types: ["a.large"],
+    },
+    {
+      name: "a claim keeps other capacity when its reservation alone has too few types for minValues",
+      minValues: 2,
+      capacityTypes: ["on-demand", "reserved"],
+      types: ["a.large", "b.large"],
+    },
+  ])("$name", ({ minValues, capacityTypes, types }) => {
     const plan = planFor({
-      nodePools: [
-        nodePool("default", { requirements: [{ key: "node.kubernetes.io/instance-type", operator: "Exists", minValues: least }] }),
-      ],
+      nodePools: [nodePool("default", { requirements: [{ key: "node.kubernetes.io/instance-type", operator: "Exists", minValues }] })],
       instanceTypes: [
-        instanceType("a.large", 2, 8, { offerings: [bought, reserved] }),
-        instanceType("b.large", 2, 8, { offerings: [bought] }),
+        instanceType("a.large", 2, 8, { offerings: [onDemand, reserved] }),
+        instanceType("b.large", 2, 8, { offerings: [onDemand] }),
       ],
       pods: [pod("web")],
     });

@@ -9,13 +9,15 @@ import { solve } from "../../../core/scheduling/solve.ts";
 import { clusters } from "../../support/scheduling/arbitraries.ts";
 import { boundPod, nodePool, nodeWithClaim, pod, snapshotOf } from "../../support/scheduling/builders.ts";
 
-/** Nodes "a" and "b" of 4 cores; on demand alone is sold, m.small with 1.9 cores for pods at $0.10. */
+/**
+ * Nodes "a" and "b" of 4 cores, and a pool of on-demand capacity: m.small has 1.9 cores for pods at 0.10 USD per hour.
+ */
 function scene(pods: readonly Pod[], more: Partial<Snapshot> = {}): Snapshot {
-  const machines = ["a", "b"].map((name) => nodeWithClaim(name));
+  const joined = ["a", "b"].map((name) => nodeWithClaim(name));
   return snapshotOf(
     {
-      nodes: machines.map(({ node }) => node),
-      nodeClaims: machines.map(({ claim }) => claim),
+      nodes: joined.map(({ node }) => node),
+      nodeClaims: joined.map(({ claim }) => claim),
       nodePools: [nodePool("default", { requirements: [{ key: "karpenter.sh/capacity-type", operator: "In", values: ["on-demand"] }] })],
       pods,
     },
@@ -32,8 +34,8 @@ function trial(snapshot: Snapshot, closed: readonly string[] = []): Consolidatio
 
 const cpu = (name: string, amount: string, node = "a", spec: Pod["spec"] = {}) => boundPod(name, node, { cpu: amount }, spec);
 
-describe("what the room of pods is worth", () => {
-  it("grows with what they ask for, and adds up", () => {
+describe("the value of pods at shadow prices", () => {
+  it("the value of pods is proportional to their requests and adds up", () => {
     const [large, small] = [cpu("large", "1400m"), cpu("small", "500m")];
     const { worthOf } = trial(scene([large, small]));
     expect(worthOf([large])).toBeCloseTo(2.8 * worthOf([small]), 9);
@@ -41,19 +43,19 @@ describe("what the room of pods is worth", () => {
     expect(worthOf([])).toBe(0);
   });
 
-  it("is what it costs per core on the machines that are cheapest for all of them", () => {
-    // m.large: $0.80 for 15.9 cores; g.medium: $0.16 for 3.9, which is less.
+  it("the value of a core is its price on the nodes that are cheapest for all pods", () => {
+    // m.large: 0.80 USD per hour for 15.9 cores; g.medium: 0.16 for 3.9, which is less per core.
     const filling = cpu("p", "3900m");
     expect(trial(scene([filling])).worthOf([filling])).toBeCloseTo(0.16, 3);
   });
 
-  it("is nothing for pods that no pool can make a node for, nor for pods of other clusters", () => {
+  it("pods that no pool can launch a node for, and unknown pods, have the value 0", () => {
     expect(trial(scene([cpu("p", "1")])).worthOf([cpu("q", "1")])).toBe(0);
     const odd = cpu("odd", "1", "a", { nodeSelector: { disk: "ssd" } });
     expect(trial(scene([odd])).worthOf([odd])).toBe(0);
   });
 
-  it("is never more than a plan for them costs", () => {
+  it("the value of pods is never above the price of a plan for them", () => {
     let compared = 0;
     fc.assert(
       fc.property(clusters, (cluster) => {
@@ -74,21 +76,21 @@ describe("what the room of pods is worth", () => {
   });
 });
 
-describe("a cluster that is laid out", () => {
+describe("a trial cluster of a snapshot", () => {
   const two = [cpu("p", "2"), cpu("q", "1", "b")];
 
-  it("keeps nodes closed that are to be", () => {
+  it("closed nodes take no pods", () => {
     expect(trial(scene(two)).trialCluster.tryEmpty("a")).toBe(true);
     expect(trial(scene(two), ["b"]).trialCluster.tryEmpty("a")).toBe(false);
   });
 
-  it("keeps room for pods that wait, and for those that are only imagined", () => {
+  it("pending pods and virtual pods keep the room that they take", () => {
     expect(trial(scene([...two, pod("waits", { cpu: "3" })])).trialCluster.tryEmpty("a")).toBe(false);
-    const imagined = trial(scene(two, { virtualPods: [pod("later", { cpu: "3" })] }));
-    expect(imagined.trialCluster.tryEmpty("a")).toBe(false);
+    const withVirtual = trial(scene(two, { virtualPods: [pod("later", { cpu: "3" })] }));
+    expect(withVirtual.trialCluster.tryEmpty("a")).toBe(false);
   });
 
-  it("leaves pods out that are on their way to a node already", () => {
+  it("nominated pods take the room of their node", () => {
     const coming = pod("coming", { cpu: "3" });
     const nominated = new Map([[coming.metadata.uid ?? "", "default-b"]]);
     expect(trial(scene([...two, coming], { nominated })).trialCluster.tryEmpty("a")).toBe(false);
@@ -96,7 +98,7 @@ describe("a cluster that is laid out", () => {
     expect(trial(scene([...two, coming], { nominated: elsewhere })).trialCluster.tryEmpty("a")).toBe(true);
   });
 
-  it("gives nobody a place on a node that is going away", () => {
+  it("a node that is being disrupted takes no pods", () => {
     const snapshot = scene(two, { disrupting: new Set(["default-b"]) });
     expect(trial(snapshot).trialCluster.tryEmpty("a")).toBe(false);
   });

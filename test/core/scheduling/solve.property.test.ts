@@ -17,7 +17,7 @@ const NOTHING: Plan = { newNodeClaims: [], existingNodes: [], podErrors: {} };
 
 const placedBy = ({ newNodeClaims, existingNodes }: Plan): string[] => [...newNodeClaims, ...existingNodes].flatMap(({ pods }) => pods);
 
-it("breaks no hard rule, and places every pending pod once or says why not", () => {
+it("a plan breaks no hard rule, and places every pending pod once or gives a reason", () => {
   fc.assert(
     fc.property(clusters, (cluster) => {
       const plan = solve(scenarioToSnapshot(cluster));
@@ -34,10 +34,10 @@ it("breaks no hard rule, and places every pending pod once or says why not", () 
   );
 });
 
-it("gives the same plan, byte for byte, for the same cluster told in any order", () => {
+it("the same cluster, listed in any order, gets the same plan byte for byte", () => {
   fc.assert(
     fc.property(clusters, fc.integer(), (cluster, seed) => {
-      // Keys sorted: the pool's taints are handed on as they were written.
+      // With sorted keys, because a pool's taints are copied as they were written.
       const plan = canonicalJson(solve(scenarioToSnapshot(cluster)));
       expect(canonicalJson(solve(scenarioToSnapshot(shuffled(cluster, seed))))).toBe(plan);
     }),
@@ -45,14 +45,14 @@ it("gives the same plan, byte for byte, for the same cluster told in any order",
   );
 });
 
-/** The cluster once the plan's machines are up and its pods are bound. */
+/** The cluster after the plan's nodes have joined and its pods are bound. */
 function carriedOut(cluster: Scenario, plan: Plan): Scenario {
   const nodeOf = new Map([
-    // A machine that has launched joins as a node of the name that its claim foresees.
+    // A launched claim joins as the node whose name its own name contains.
     ...plan.existingNodes.flatMap(({ name, pods }) => pods.map((p) => [p, name.replace(/^pool-\d-/, "")] as const)),
     ...plan.newNodeClaims.flatMap(({ pods }, i) => pods.map((p) => [p, `new-${i}`] as const)),
   ]);
-  const machines = plan.newNodeClaims.map((claim, i) => {
+  const launched = plan.newNodeClaims.map((claim, i) => {
     const type = cluster.instanceTypes.find(({ name }) => name === claim.instanceTypes[0]);
     const single = [...(type?.requirements ?? []), ...claim.requirements].flatMap(({ key, operator, values }) =>
       operator === "In" && values?.[0] && key !== INSTANCE_TYPE ? [[key, values[0]] as const] : [],
@@ -73,8 +73,8 @@ function carriedOut(cluster: Scenario, plan: Plan): Scenario {
     });
   return {
     ...cluster,
-    nodes: [...cluster.nodes, ...joined, ...machines.map(({ node }) => node)],
-    nodeClaims: [...cluster.nodeClaims, ...machines.map(({ claim }) => claim)],
+    nodes: [...cluster.nodes, ...joined, ...launched.map(({ node }) => node)],
+    nodeClaims: [...cluster.nodeClaims, ...launched.map(({ claim }) => claim)],
     pods: cluster.pods.map((p) => {
       const nodeName = nodeOf.get(`default/${p.metadata.name}`);
       return nodeName === undefined ? p : { ...p, spec: { ...p.spec, nodeName }, status: { phase: "Running" as const } };
@@ -82,7 +82,10 @@ function carriedOut(cluster: Scenario, plan: Plan): Scenario {
   };
 }
 
-/** The snapshot once the plan is written down and nothing is launched: claims are intents, and pods are nominated to them. */
+/**
+ * The snapshot after the plan is stored and before anything is launched: NodeClaims are intents, and pods are nominated
+ * to them.
+ */
 function intended(snapshot: Snapshot, plan: Plan): Snapshot {
   const nominated = new Map<string, string>();
   const records = plan.newNodeClaims.flatMap((planned, i) => {
@@ -110,12 +113,12 @@ function intended(snapshot: Snapshot, plan: Plan): Snapshot {
   return withInFlight({ ...snapshot, pods, nominated }, records);
 }
 
-it("launches nothing more once its plan is carried out", () => {
+it("a plan that is carried out leaves nothing more to launch", () => {
   fc.assert(
     fc.property(clusters, (cluster) => {
       const plan = solve(scenarioToSnapshot(cluster));
       const again = solve(scenarioToSnapshot(carriedOut(cluster, plan)));
-      // What was left may find company or room now; what was placed must not be planned again.
+      // Unplaced pods may find room or matching pods now; placed pods must not be planned again.
       const placed = new Set(placedBy(plan));
       expect(placedBy(again).filter((name) => placed.has(name))).toEqual([]);
       if (Object.keys(plan.podErrors).length === 0) expect(again).toEqual(NOTHING);
@@ -124,7 +127,7 @@ it("launches nothing more once its plan is carried out", () => {
   );
 });
 
-it("plans nothing anew, and stays within limits, while its claims are on their way", () => {
+it("a second run plans no placed pod again and keeps limits while the claims of the first are not launched", () => {
   fc.assert(
     fc.property(clusters, (cluster) => {
       const snapshot = scenarioToSnapshot(cluster);
@@ -133,7 +136,8 @@ it("plans nothing anew, and stays within limits, while its claims are on their w
       const placed = new Set(placedBy(plan));
       expect(placedBy(again).filter((name) => placed.has(name))).toEqual([]);
       if (Object.keys(plan.podErrors).length === 0) expect(again).toEqual(NOTHING);
-      // Both plans together are held against the limits by the judge; where the second puts pods on claims of the first it knows no such node.
+      // The independent checker tests the limits against both plans together. It does not know claims of the first plan
+      // as nodes.
       const both = { ...plan, newNodeClaims: [...plan.newNodeClaims, ...again.newNodeClaims], podErrors: {} };
       expect(brokenRules(cluster, planToJson(both, 0)).filter((rule) => rule.includes("may exceed its limit"))).toEqual([]);
     }),

@@ -23,7 +23,7 @@ const error = (plan: Plan, name: string) => plan.podErrors[`default/${name}`] ??
 const near = (app: string, topologyKey: string) => ({ labelSelector: { matchLabels: { app } }, topologyKey });
 
 describe("new claims", () => {
-  it("buys the cheapest type that holds all pods, and names every other that would do", () => {
+  it("a new claim has the price of the cheapest type with room for all pods, and names all types with room", () => {
     const plan = planFor({ pods: pods(3, "web") });
     expect(plan.newNodeClaims).toHaveLength(1);
     expect(plan.newNodeClaims[0]).toMatchObject({
@@ -35,7 +35,7 @@ describe("new claims", () => {
     expect(plan.podErrors).toEqual({});
   });
 
-  it("takes pools by weight, not by price", () => {
+  it("pools are tried by weight, not by price", () => {
     const plan = planFor({
       pods: pods(1, "web"),
       nodePools: [nodePool("cheap"), nodePool("heavy", { weight: 10, requirements: [only("karpenter.sh/capacity-type", "on-demand")] })],
@@ -43,7 +43,7 @@ describe("new claims", () => {
     expect(plan.newNodeClaims.map((claim) => claim.nodePool)).toEqual(["heavy"]);
   });
 
-  it("takes the last of equal pools by name, as Karpenter does", () => {
+  it("of pools with equal weight, the last by name is tried first, as in Karpenter", () => {
     expect(planFor({ pods: pods(1, "web"), nodePools: [nodePool("a"), nodePool("b")] }).newNodeClaims[0]?.nodePool).toBe("b");
   });
 
@@ -81,7 +81,7 @@ describe("new claims", () => {
         },
       },
     },
-  ])("narrows the claim to a pod's $name", ({ spec }) => {
+  ])("a claim is narrowed to a pod's $name", ({ spec }) => {
     expect(requirementOf(planFor({ pods: [pod("web", { cpu: "1" }, spec)] }), ZONE)).toEqual({
       key: ZONE,
       operator: "In",
@@ -89,7 +89,7 @@ describe("new claims", () => {
     });
   });
 
-  it("lives with a preference and a daemonset that cannot be read", () => {
+  it("invalid requirements in a preference or a DaemonSet do not stop the plan", () => {
     const odd = { matchExpressions: [{ key: "k", operator: "Gt" as const, values: ["x"] }] };
     const prefers = { affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: odd }] } } };
     const requires = { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [odd] } } } };
@@ -103,7 +103,7 @@ describe("new claims", () => {
     expect(error(planFor({ pods: [moved] }, { extraPods: [moved] }), "odd")).toContain("exclude each other");
   });
 
-  it("keeps what minValues needs when a claim has more types than it may name", () => {
+  it("a claim cut to 600 types keeps the types that minValues needs", () => {
     const many = Array.from({ length: 700 }, (_, i) =>
       instanceType(`${i === 699 ? "rare" : "plain"}.${i}`, 4, 16, { price: 0.1 + i / 1000 }),
     );
@@ -114,7 +114,7 @@ describe("new claims", () => {
     expect(claim?.instanceTypes[0]).toBe("plain.0");
   });
 
-  it("gives up a preference that cannot be met, and ignores all of them when told to", () => {
+  it("a preference that cannot be met is relaxed, and policy Ignore ignores all preferences", () => {
     const prefers = (zone: string) =>
       pod(
         "web",
@@ -136,12 +136,12 @@ describe("new claims", () => {
     { operator: "Lt" as const, values: ["4"], types: ["m.small"] },
     { operator: "NotIn" as const, values: ["2", "16"], types: ["g.medium", "m.medium"] },
     { operator: "Exists" as const, values: [], types: ["m.small", "g.medium", "m.medium", "m.large"] },
-  ])("keeps the types that $operator $values leaves", ({ operator, values, types }) => {
+  ])("a claim keeps the types that $operator $values allows", ({ operator, values, types }) => {
     const pool = nodePool("default", { requirements: [{ key: "karpenter.k8s.aws/instance-cpu", operator, values }] });
     expect(planFor({ pods: pods(1, "web"), nodePools: [pool] }).newNodeClaims[0]?.instanceTypes).toEqual(types);
   });
 
-  it("leaves room for daemonsets that would run there, and only for those", () => {
+  it("a new node keeps room for the DaemonSets that run on it, and only for those", () => {
     const everywhere = daemonSet("agent", { cpu: "1" });
     const elsewhere = daemonSet("arm", { cpu: "1" }, { nodeSelector: { "kubernetes.io/arch": "arm64" } });
     const plan = planFor({ pods: pods(1, "web"), daemonSets: [everywhere, elsewhere] });
@@ -149,7 +149,7 @@ describe("new claims", () => {
     expect(plan.newNodeClaims[0]?.requests).toMatchObject({ cpu: "2", pods: "2" });
   });
 
-  it("skips offerings that are not available", () => {
+  it("unavailable offerings are not used", () => {
     const gone = instanceType("m.tiny", 2, 8, {
       price: 0.01,
       offerings: [{ zone: "zone-a", capacityType: "spot", price: 0.001, available: false }],
@@ -157,13 +157,13 @@ describe("new claims", () => {
     expect(planFor({ pods: pods(1, "web"), instanceTypes: [...CATALOGUE, gone] }).newNodeClaims[0]?.instanceTypes).not.toContain("m.tiny");
   });
 
-  it("gives the node custom labels that pods pin, and not the well-known ones", () => {
+  it("the claim's labels are the pinned custom labels, without well-known ones", () => {
     const pool = nodePool("default", { requirements: [{ key: "team", operator: "Exists" }, only("tier", "gold", "silver")] });
     const plan = planFor({ pods: [pod("web", { cpu: "1" }, { nodeSelector: { team: "red", [ZONE]: "zone-a" } })], nodePools: [pool] });
     expect(plan.newNodeClaims[0]?.labels).toEqual({ team: "red", tier: "gold" });
   });
 
-  it("writes the chosen types into the claim's requirements", () => {
+  it("a claim's requirements name the chosen types", () => {
     const claim = planFor({
       pods: pods(1, "web"),
       nodePools: [
@@ -184,7 +184,7 @@ describe("new claims", () => {
 describe("taints and limits", () => {
   const taint = { key: "dedicated", value: "gpu", effect: "NoSchedule" as const };
 
-  it("keeps pods off pools whose taints they do not tolerate", () => {
+  it("a pool whose taints a pod does not tolerate does not take it", () => {
     const nodePools = [nodePool("default", { taints: [taint] })];
     expect(error(planFor({ pods: pods(1, "web"), nodePools }), "web-0")).toContain("does not tolerate its taint dedicated=gpu:NoSchedule");
     expect(
@@ -192,13 +192,13 @@ describe("taints and limits", () => {
     ).toEqual({});
   });
 
-  it("avoids PreferNoSchedule while it can", () => {
+  it("a pool with a PreferNoSchedule taint is used only when no other pool suits", () => {
     const soft = nodePool("soft", { weight: 9, taints: [{ key: "spare", effect: "PreferNoSchedule" }] });
     expect(planFor({ pods: pods(1, "web"), nodePools: [soft, nodePool()] }).newNodeClaims[0]?.nodePool).toBe("default");
     expect(planFor({ pods: pods(1, "web"), nodePools: [soft] }).newNodeClaims[0]?.nodePool).toBe("soft");
   });
 
-  it("buys nothing beyond a pool's limits, what runs included, and says which to raise", () => {
+  it("a pool's limits are kept, running nodes included, and the reason names the limit to raise", () => {
     const { node, claim } = nodeWithClaim("n1");
     const full = boundPod("old", "n1", { cpu: "4" });
     const plan = planFor({
@@ -211,7 +211,7 @@ describe("taints and limits", () => {
     expect(error(plan, "web-1")).toContain("raise spec.limits.cpu");
   });
 
-  it("counts a claim that is written but not launched against the limits", () => {
+  it("a claim that is not launched yet counts against the limits", () => {
     const { claim } = nodeWithClaim("n1");
     const unlaunched = {
       ...claim,
@@ -222,7 +222,7 @@ describe("taints and limits", () => {
     expect(error(plan, "web-0")).toContain("limit cpu 5 leaves 1");
   });
 
-  it("limits the number of nodes", () => {
+  it("a limit on nodes bounds the number of claims", () => {
     const apart = { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [near("web", HOST)] } } };
     const plan = planFor({
       pods: pods(3, "web", { cpu: "1" }, apart, { labels: { app: "web" } }),
@@ -232,7 +232,7 @@ describe("taints and limits", () => {
     expect(Object.values(plan.podErrors)[0]).toContain("its limit of 2 nodes is reached");
   });
 
-  it("holds to minValues, or lowers them when told to", () => {
+  it("minValues are kept, and policy BestEffort relaxes them", () => {
     const nodePools = [
       nodePool("default", { requirements: [{ key: "karpenter.k8s.aws/instance-family", operator: "Exists", minValues: 3 }] }),
     ];
@@ -243,8 +243,8 @@ describe("taints and limits", () => {
   it.for([
     { name: "static", pool: nodePool("default", { replicas: 3 }) },
     { name: "unready", pool: { ...nodePool(), status: { conditions: [{ type: "Ready", status: "False" as const }] } } },
-    { name: "going", pool: { ...nodePool(), metadata: { name: "default", deletionTimestamp: "2026-01-01T00:00:00Z" } } },
-  ])("leaves a $name pool alone", ({ pool }) => {
+    { name: "deleting", pool: { ...nodePool(), metadata: { name: "default", deletionTimestamp: "2026-01-01T00:00:00Z" } } },
+  ])("a $name pool launches no nodes", ({ pool }) => {
     expect(error(planFor({ pods: pods(1, "web"), nodePools: [pool] }), "web-0")).toContain("no NodePool can launch nodes");
   });
 });
@@ -253,28 +253,28 @@ describe("existing nodes", () => {
   const { node, claim } = nodeWithClaim("n1");
   const cluster = { nodes: [node], nodeClaims: [claim] };
 
-  it("fills them before buying", () => {
+  it("existing nodes are filled before new ones are launched", () => {
     const plan = planFor({ ...cluster, pods: [boundPod("old", "n1", { cpu: "2" }), ...pods(3, "web")] });
     expect(plan.existingNodes).toEqual([{ name: "n1", pods: ["default/web-0", "default/web-1"] }]);
     expect(plan.newNodeClaims[0]?.pods).toEqual(["default/web-2"]);
   });
 
-  it("keeps room on them for daemons that are still to come", () => {
+  it("existing nodes keep room for DaemonSet pods that do not run yet", () => {
     const plan = planFor({ ...cluster, pods: pods(4, "web"), daemonSets: [daemonSet("agent", { cpu: "500m" })] });
     expect(plan.existingNodes[0]?.pods).toHaveLength(3);
   });
 
-  it("does not use a label that a node lacks", () => {
+  it("a node without a selected label is not used, even for a well-known label", () => {
     const plan = planFor({ ...cluster, pods: [pod("web", { cpu: "1" }, { nodeSelector: { "karpenter.k8s.aws/instance-family": "m" } })] });
     expect(plan.existingNodes).toEqual([]);
     expect(plan.newNodeClaims).toHaveLength(1);
   });
 
-  it("uses a machine that is launched and not yet registered", () => {
+  it("a launched NodeClaim takes pods before it is registered", () => {
     expect(planFor({ nodeClaims: [claim], pods: pods(1, "web") }).existingNodes).toEqual([{ name: "default-n1", pods: ["default/web-0"] }]);
   });
 
-  it("ignores claims that have not launched; their pods are nominated and not planned again", () => {
+  it("claims that are not launched take no pods, and their nominated pods are not planned again", () => {
     const unlaunched = { ...claim, status: {} };
     const snapshot = snapshotOf({ nodeClaims: [unlaunched], pods: pods(2, "web") }, { nominated: new Map([["uid-web-0", "default-n1"]]) });
     const plan = solve(snapshot);
@@ -282,14 +282,14 @@ describe("existing nodes", () => {
     expect(plan.newNodeClaims.flatMap((c) => c.pods)).toEqual(["default/web-1"]);
   });
 
-  it("sees through the taints of a node that is starting", () => {
+  it("ephemeral taints of a starting node are ignored, those of an initialized node are not", () => {
     const starting = nodeWithClaim("n2", { initialized: false, taints: [{ key: "node.kubernetes.io/not-ready", effect: "NoSchedule" }] });
     expect(planFor({ nodes: [starting.node], nodeClaims: [starting.claim], pods: pods(1, "web") }).existingNodes).toHaveLength(1);
     const broken = nodeWithClaim("n3", { taints: [{ key: "node.kubernetes.io/not-ready", effect: "NoSchedule" }] });
     expect(planFor({ nodes: [broken.node], nodeClaims: [broken.claim], pods: pods(1, "web") }).existingNodes).toEqual([]);
   });
 
-  it("moves the pods of a node that goes away, and puts nothing on it", () => {
+  it("a deleting or disrupted node takes no pods, and its pods are planned", () => {
     const going = { ...claim, metadata: { ...claim.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
     const plan = planFor({ nodes: [node], nodeClaims: [going], pods: [boundPod("old", "n1"), pod("web")] });
     expect(plan.existingNodes).toEqual([]);
@@ -298,7 +298,7 @@ describe("existing nodes", () => {
     expect(solve(disrupting).newNodeClaims.flatMap((c) => c.pods)).toEqual(["default/old"]);
   });
 
-  it("simulates a disruption: candidates vanish, their pods look for room", () => {
+  it("excluded nodes vanish, and their pods in extraPods are placed", () => {
     const other = nodeWithClaim("n2");
     const moved = boundPod("old", "n1", { cpu: "3" });
     const snapshot = snapshotOf({ nodes: [node, other.node], nodeClaims: [claim, other.claim], pods: [moved] });
@@ -306,7 +306,7 @@ describe("existing nodes", () => {
     expect(plan).toMatchObject({ newNodeClaims: [], existingNodes: [{ name: "n2", pods: ["default/old"] }] });
   });
 
-  it("moves nothing to a node that settles, and lets a pending pod go there", () => {
+  it("a settling node takes pending pods and no moved ones", () => {
     const other = nodeWithClaim("n2");
     const moved = boundPod("old", "n1");
     const snapshot = snapshotOf({ nodes: [node, other.node], nodeClaims: [claim, other.claim], pods: [moved, pod("web")] });
@@ -315,7 +315,7 @@ describe("existing nodes", () => {
     expect(plan.newNodeClaims.flatMap((c) => c.pods)).toEqual(["default/old"]);
   });
 
-  it("promises the room of nominated pods to nobody else, once their claim has launched", () => {
+  it("no other pod gets the room of pods that are nominated to a launched claim", () => {
     const snapshot = snapshotOf(
       { nodeClaims: [claim], pods: [...pods(3, "web"), pod("late", { cpu: "2" })] },
       { nominated: new Map(pods(3, "web").map(({ metadata }) => [metadata.uid ?? "", "default-n1"])) },
@@ -325,7 +325,7 @@ describe("existing nodes", () => {
     expect(plan.newNodeClaims.flatMap((c) => c.pods)).toEqual(["default/late"]);
   });
 
-  it("attaches no more volumes than the driver allows", () => {
+  it("a node attaches no more volumes than its CSI driver allows", () => {
     const claims = ["a", "b"].map((name) => ({ metadata: { name, namespace: "default" }, spec: { storageClassName: "gp3" } }));
     const plan = planFor({
       ...cluster,
@@ -356,11 +356,11 @@ describe("topology", () => {
   });
   const zonesOf = (plan: Plan) => plan.newNodeClaims.flatMap((_, i) => requirementOf(plan, ZONE, i)?.values).sort();
 
-  it("spreads over zones", () => {
+  it("pods of a zone spread are placed in all zones", () => {
     expect(zonesOf(planFor({ pods: pods(3, "web", { cpu: "1" }, spread(), labels) }))).toEqual(ZONES);
   });
 
-  it("counts pods that are there", () => {
+  it("a spread counts running pods", () => {
     const { node, claim } = nodeWithClaim("n1");
     const plan = planFor({
       nodes: [node],
@@ -371,43 +371,43 @@ describe("topology", () => {
     expect(zonesOf(plan)).toEqual(["zone-b", "zone-c"]);
   });
 
-  it("leaves what would exceed the skew when fewer domains than minDomains exist", () => {
+  it("with fewer domains than minDomains, pods beyond maxSkew are not placed", () => {
     const plan = planFor({ pods: pods(4, "web", { cpu: "1" }, spread({ minDomains: 4 }), labels) });
     expect(Object.keys(plan.podErrors)).toHaveLength(1);
     expect(Object.values(plan.podErrors)[0]).toContain("spread over topology.kubernetes.io/zone with maxSkew 1");
   });
 
-  it("gives up a ScheduleAnyway spread", () => {
+  it("a ScheduleAnyway spread that cannot be met is relaxed", () => {
     const soft = spread({ topologyKey: "rack", whenUnsatisfiable: "ScheduleAnyway" });
     expect(planFor({ pods: pods(2, "web", { cpu: "1" }, soft, labels) }).podErrors).toEqual({});
   });
 
-  it("puts one pod a host under anti-affinity", () => {
+  it("pods with anti-affinity by hostname get a node each", () => {
     const apart = { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [near("web", HOST)] } } };
     expect(planFor({ pods: pods(3, "web", { cpu: "100m" }, apart, labels) }).newNodeClaims).toHaveLength(3);
   });
 
-  it("places all pods that keep apart by zone in one run, and leaves one zone too many", () => {
+  it("pods with anti-affinity by zone are placed in all zones in one run, and one pod too many is not placed", () => {
     const apart = { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [near("web", ZONE)] } } };
     const plan = planFor({ pods: pods(4, "web", { cpu: "100m" }, apart, labels) });
     expect(zonesOf(plan)).toEqual(ZONES);
     expect(Object.values(plan.podErrors)[0]).toContain("every one that it may use has some");
   });
 
-  it("keeps pods away from one that is there and does not want them", () => {
+  it("anti-affinity of a running pod keeps the selected pods away", () => {
     const { node, claim } = nodeWithClaim("n1");
-    const shy = boundPod(
-      "shy",
+    const running = boundPod(
+      "running",
       "n1",
       { cpu: "1" },
       { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [near("web", ZONE)] } } },
     );
-    const plan = planFor({ nodes: [node], nodeClaims: [claim], pods: [shy, pod("web", { cpu: "1" }, {}, labels)] });
+    const plan = planFor({ nodes: [node], nodeClaims: [claim], pods: [running, pod("web", { cpu: "1" }, {}, labels)] });
     expect(plan.existingNodes).toEqual([]);
     expect(requirementOf(plan, ZONE)?.values).toEqual(["zone-b", "zone-c"]);
   });
 
-  it("brings pods together that want to be, whichever comes first in the queue", () => {
+  it("pods with affinity join the pods that they follow, whichever comes first in the queue", () => {
     const follows = { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [near("web", ZONE)] } } };
     const plan = planFor({
       pods: [pod("big-follower", { cpu: "14" }, follows), pod("web", { cpu: "1" }, { nodeSelector: { [ZONE]: "zone-c" } }, labels)],
@@ -416,19 +416,19 @@ describe("topology", () => {
     expect(new Set(zonesOf(plan))).toEqual(new Set(["zone-c"]));
   });
 
-  it("says whose company is missing", () => {
+  it("the reason of a pod whose affinity matches no pod says so", () => {
     const follows = { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [near("nobody", ZONE)] } } };
     expect(error(planFor({ pods: [pod("web", { cpu: "1" }, follows)] }), "web")).toContain("none runs or is planned");
   });
 
-  it("does not put two pods with one host port on a node", () => {
+  it("two pods with the same host port get different nodes", () => {
     const plan = planFor({
       pods: ["a", "b"].map((name) => ({ ...pod(name), spec: { containers: [{ name: "main", ports: [{ hostPort: 80 }] }] } })),
     });
     expect(plan.newNodeClaims).toHaveLength(2);
   });
 
-  it("goes where a pod's volume is", () => {
+  it("a pod is placed in the zone of its volume", () => {
     const plan = planFor({
       pods: [pod("db", { cpu: "1" }, { volumes: [{ name: "data", persistentVolumeClaim: { claimName: "data" } }] })],
       persistentVolumeClaims: [
@@ -457,14 +457,14 @@ describe("reserved capacity", () => {
   });
   const two = { pods: pods(2, "web", { cpu: "3" }), instanceTypes: [reserved] };
 
-  it("pins a claim to what it reserved, and defers what is left", () => {
+  it("a claim is pinned to its reservation, and pods without one are deferred", () => {
     const plan = planFor(two);
     expect(plan.newNodeClaims).toHaveLength(1);
     expect(requirementOf(plan, "karpenter.sh/capacity-type")?.values).toEqual(["reserved"]);
     expect(Object.values(plan.podErrors)[0]).toContain("tried again in the next");
   });
 
-  it("buys the rest elsewhere when a disruption asks", () => {
+  it("reservedMode fallback uses other capacity when reservations are taken", () => {
     const plan = planFor(two, { reservedMode: "fallback" });
     expect(plan.podErrors).toEqual({});
     expect(plan.newNodeClaims.map((c) => c.pricePerHour).sort((a, b) => a - b)).toEqual([0.2 / 1e7, 0.2]);
@@ -474,13 +474,16 @@ describe("reserved capacity", () => {
 describe("pending pods", () => {
   it.for([
     { name: "bound", pod: boundPod("p", "n1") },
-    { name: "not yet looked at by kube-scheduler", pod: { ...pod("p"), status: { phase: "Pending" as const } } },
+    { name: "not yet seen by kube-scheduler", pod: { ...pod("p"), status: { phase: "Pending" as const } } },
     {
       name: "gated",
       pod: { ...pod("p"), status: { conditions: [{ type: "PodScheduled", status: "False" as const, reason: "SchedulingGated" }] } },
     },
     { name: "nominated by preemption", pod: { ...pod("p"), status: { ...pod("p").status, nominatedNodeName: "n1" } } },
-    { name: "a daemon's", pod: pod("p", {}, {}, { ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name: "d", uid: "d" }] }) },
+    {
+      name: "of a DaemonSet",
+      pod: pod("p", {}, {}, { ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name: "d", uid: "d" }] }),
+    },
     {
       name: "declining Karpenter",
       pod: pod(
@@ -497,20 +500,24 @@ describe("pending pods", () => {
         },
       ),
     },
-  ])("are not those that are $name", ({ pod: candidate }) => {
+  ])("pods that are $name are not pending", ({ pod: candidate }) => {
     const snapshot = snapshotOf({ pods: [candidate] });
     expect(pendingPods(snapshot).pods).toEqual([]);
     expect(solve(snapshot)).toEqual({ newNodeClaims: [], existingNodes: [], podErrors: {} });
   });
 
   it.for([
-    { name: "do-not-disrupt", pod: boundPod("p", "n1", {}, {}, { annotations: { "karpenter.sh/do-not-disrupt": "true" } }), budgets: [] },
     {
-      name: "a budget of none",
+      name: "the annotation do-not-disrupt",
+      pod: boundPod("p", "n1", {}, {}, { annotations: { "karpenter.sh/do-not-disrupt": "true" } }),
+      budgets: [],
+    },
+    {
+      name: "a budget with maxUnavailable 0",
       pod: boundPod("p", "n1", {}, {}, { labels: { app: "p" } }),
       budgets: [{ metadata: { name: "b", namespace: "default" }, spec: { selector: { matchLabels: { app: "p" } }, maxUnavailable: 0 } }],
     },
-  ])("leave a node that goes away only when $name lets them", ({ pod: held, budgets }) => {
+  ])("a pod held by $name is not planned while its node is disrupted", ({ pod: held, budgets }) => {
     const { node, claim } = nodeWithClaim("n1");
     const snapshot = snapshotOf(
       { nodes: [node], nodeClaims: [claim], pods: [held, boundPod("free", "n1")], podDisruptionBudgets: budgets },

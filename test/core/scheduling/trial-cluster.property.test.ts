@@ -10,34 +10,34 @@ import { rearranged } from "../../support/scheduling/rearranged.ts";
 
 const ZONE = "topology.kubernetes.io/zone";
 
-/** What somebody may ask or do, with nodes by number. */
+/** A question to a trial cluster or a change of it, with nodes by number. */
 type Step =
   | { readonly does: "empty"; readonly node: number }
-  | { readonly does: "together" | "without" | "order"; readonly nodes: readonly number[] }
+  | { readonly does: "together" | "cost" | "order"; readonly nodes: readonly number[] }
   | { readonly does: "checkpoint" }
-  | { readonly does: "back"; readonly checkpoint: number };
+  | { readonly does: "revert"; readonly checkpoint: number };
 
 const number = fc.nat(5);
 const numbers = fc.array(number, { minLength: 1, maxLength: 3 });
 const steps = fc.array(
   fc.oneof<fc.Arbitrary<Step>[]>(
     fc.record({ does: fc.constant("empty"), node: number }),
-    fc.record({ does: fc.constantFrom("together", "without", "order"), nodes: numbers }),
+    fc.record({ does: fc.constantFrom("together", "cost", "order"), nodes: numbers }),
     fc.record({ does: fc.constant("checkpoint") }),
-    fc.record({ does: fc.constant("back"), checkpoint: fc.nat(3) }),
+    fc.record({ does: fc.constant("revert"), checkpoint: fc.nat(3) }),
   ),
   { minLength: 3, maxLength: 14 },
 );
 
-/** The clusters of the scheduler's own tests, with most of their pods running, and more nodes than they have, all of them tight. */
+/** Generated clusters with most of their pods running and some more nodes, all with little room. */
 const running = fc.tuple(clusters, fc.infiniteStream(fc.nat(9))).map(([cluster, places]): Snapshot => {
   const extra = [0, 1, 2].map((n) =>
     nodeWithClaim(`x${n}`, { pool: "pool-0", cpu: "3", labels: { [ZONE]: ["zone-a", "zone-b", "zone-c"][n] ?? "" } }),
   );
-  const tight = { cpu: "3", memory: "12Gi", pods: "29" };
+  const little = { cpu: "3", memory: "12Gi", pods: "29" };
   const nodes = [...cluster.nodes, ...extra.map(({ node }) => node)].map((node) => ({
     ...node,
-    status: { ...node.status, allocatable: tight },
+    status: { ...node.status, allocatable: little },
   }));
   const pods = cluster.pods.map((one): Pod => {
     const nodeName = nodes[places.next().value ?? 0]?.metadata.name;
@@ -47,7 +47,7 @@ const running = fc.tuple(clusters, fc.infiniteStream(fc.nat(9))).map(([cluster, 
   return snapshotOf({ ...cluster, nodes, nodeClaims: [...cluster.nodeClaims, ...extra.map(({ claim }) => claim)], pods });
 });
 
-/** All that can be asked about one node or two. */
+/** The answers about each node and each pair of nodes. */
 function answers(trialCluster: TrialCluster, names: readonly string[]): readonly unknown[] {
   const sets = names.flatMap((one, i) => [[one], ...names.slice(i + 1).map((other) => [one, other])]);
   return sets.map((set) => {
@@ -59,7 +59,7 @@ function answers(trialCluster: TrialCluster, names: readonly string[]): readonly
   });
 }
 
-it("is, after any steps there and back, as if only those that were kept had been taken", () => {
+it("after any changes and reverts, a trial cluster answers as if only the changes that were kept had been made", () => {
   fc.assert(
     fc.property(running, steps, (snapshot, taken) => {
       const names = snapshot.nodes.map(({ metadata }) => metadata.name);
@@ -67,7 +67,7 @@ it("is, after any steps there and back, as if only those that were kept had been
       const used = rearranged(snapshot);
       let kept: ((on: TrialCluster) => void)[] = [];
       let order: readonly string[] = [];
-      const marks: { readonly checkpoint: TrialCluster["checkpoint"]; readonly kept: typeof kept }[] = [];
+      const checkpoints: { readonly checkpoint: TrialCluster["checkpoint"]; readonly kept: typeof kept }[] = [];
       const act = (change: (on: TrialCluster) => void): void => {
         const offered = order;
         change(used);
@@ -87,7 +87,7 @@ it("is, after any steps there and back, as if only those that were kept had been
           case "together":
             act((on) => void on.tryEmptyTogether(named(step.nodes)));
             break;
-          case "without":
+          case "cost":
             used.costOfRemoving(named(step.nodes));
             break;
           case "order":
@@ -95,22 +95,22 @@ it("is, after any steps there and back, as if only those that were kept had been
             used.preferNodes(order);
             break;
           case "checkpoint":
-            marks.push({ checkpoint: used.checkpoint, kept });
+            checkpoints.push({ checkpoint: used.checkpoint, kept });
             break;
-          case "back": {
-            const back = marks[step.checkpoint];
+          case "revert": {
+            const back = checkpoints[step.checkpoint];
             if (back === undefined) break;
             used.revertTo(back.checkpoint);
             kept = back.kept;
-            // Later marks are of a way that has not been gone any more.
-            marks.length = step.checkpoint + 1;
+            // Later checkpoints are void.
+            checkpoints.length = step.checkpoint + 1;
           }
         }
       }
-      const fresh = rearranged(snapshot);
-      for (const change of kept) change(fresh);
-      fresh.preferNodes(order);
-      expect(answers(used, names)).toEqual(answers(fresh, names));
+      const other = rearranged(snapshot);
+      for (const change of kept) change(other);
+      other.preferNodes(order);
+      expect(answers(used, names)).toEqual(answers(other, names));
     }),
     { numRuns: 80 },
   );

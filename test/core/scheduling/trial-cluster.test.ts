@@ -10,7 +10,7 @@ const ZONE = "topology.kubernetes.io/zone";
 
 type NodeParts = NonNullable<Parameters<typeof nodeWithClaim>[1]>;
 
-/** Nodes by name, 4 cores each, and their pods, all of which may move. */
+/** Nodes by name, with 4 cores each unless they say otherwise, and pods, all of which may move. */
 interface Cluster {
   readonly nodes: Readonly<Record<string, NodeParts>>;
   readonly pods: readonly Pod[];
@@ -19,8 +19,8 @@ interface Cluster {
 }
 
 function trialOnce({ nodes, pods, closed, more }: Cluster, staying: readonly string[] = []): TrialCluster {
-  const machines = Object.entries(nodes).map(([name, parts]) => nodeWithClaim(name, parts));
-  const snapshot = snapshotOf({ nodes: machines.map(({ node }) => node), nodeClaims: machines.map(({ claim }) => claim), pods, ...more });
+  const joined = Object.entries(nodes).map(([name, parts]) => nodeWithClaim(name, parts));
+  const snapshot = snapshotOf({ nodes: joined.map(({ node }) => node), nodeClaims: joined.map(({ claim }) => claim), pods, ...more });
   return rearranged(snapshot, closed, staying);
 }
 
@@ -47,7 +47,7 @@ const DISKS: Partial<Scenario> = {
   csiNodes: [{ metadata: { name: "b" }, spec: { drivers: [{ name: "ebs.csi.aws.com", allocatable: { count: 1 } }] } }],
 };
 
-/** Whether node "a", with pod "p", can do without itself: "b" is the only other node unless a row says otherwise. */
+/** Whether node "a" with pod "p" can be removed; "b" is the only other node. */
 interface Row {
   readonly name: string;
   readonly p: Pod;
@@ -56,98 +56,101 @@ interface Row {
   readonly others?: readonly Pod[];
   readonly closed?: readonly string[];
   readonly more?: Partial<Scenario>;
-  readonly goes: boolean;
+  readonly isRemovable: boolean;
 }
 
 const p = (spec: PodSpec = {}, requests: Record<string, string> = CPU) => boundPod("p", "a", requests, spec, { labels });
 const onB = (spec: PodSpec = {}, requests: Record<string, string> = CPU) => boundPod("q", "b", requests, spec, { labels });
 
-describe("pods move to nodes that may have them, and to no others", () => {
+describe("a removed node's pod moves only to a node that may take it", () => {
   it.for<Row>([
-    { name: "an ordinary pod to a node with room", p: p(), goes: true },
-    { name: "not to a node that is closed", p: p(), closed: ["b"], goes: false },
-    { name: "not onto a taint", p: p(), b: { taints: [TAINT] }, goes: false },
+    { name: "a pod without constraints, a node with room", p: p(), isRemovable: true },
+    { name: "a closed node", p: p(), closed: ["b"], isRemovable: false },
+    { name: "a taint that the pod does not tolerate", p: p(), b: { taints: [TAINT] }, isRemovable: false },
     {
-      name: "onto a taint that it tolerates",
+      name: "a taint that the pod tolerates",
       p: p({ tolerations: [{ ...TAINT, operator: "Equal" }] }),
       b: { taints: [TAINT] },
-      goes: true,
+      isRemovable: true,
     },
-    { name: "not to a node without the label that it selects", p: p({ nodeSelector: { disk: "ssd" } }), goes: false },
-    { name: "to a node with it", p: p({ nodeSelector: { disk: "ssd" } }), b: { labels: { disk: "ssd" } }, goes: true },
-    { name: "not where too few cores are left", p: p({}, { cpu: "2" }), others: [onB({}, { cpu: "3" })], goes: false },
-    { name: "where just enough are", p: p({}, { cpu: "1" }), others: [onB({}, { cpu: "3" })], goes: true },
-    { name: "not where too little memory is", p: p({}, { memory: "9Gi" }), others: [onB({}, { memory: "8Gi" })], goes: false },
-    { name: "not where its host port is taken", p: p(port(80)), others: [onB(port(80))], goes: false },
-    { name: "where another host port is", p: p(port(80)), others: [onB(port(81))], goes: true },
-    { name: "not where the driver attaches no more volumes", p: p(mounts("one")), others: [onB(mounts("two"))], more: DISKS, goes: false },
-    { name: "where it attaches one more", p: p(mounts("one")), others: [onB()], more: DISKS, goes: true },
-    { name: "where its volume is attached already", p: p(mounts("one")), others: [onB(mounts("one"))], more: DISKS, goes: true },
-    { name: "not beside one that a spread over hosts keeps away", p: p(spread(HOST)), others: [onB(spread(HOST))], goes: false },
+    { name: "a node without the selected label", p: p({ nodeSelector: { disk: "ssd" } }), isRemovable: false },
+    { name: "a node with the selected label", p: p({ nodeSelector: { disk: "ssd" } }), b: { labels: { disk: "ssd" } }, isRemovable: true },
+    { name: "too few cores left", p: p({}, { cpu: "2" }), others: [onB({}, { cpu: "3" })], isRemovable: false },
+    { name: "just enough cores left", p: p({}, { cpu: "1" }), others: [onB({}, { cpu: "3" })], isRemovable: true },
+    { name: "too little memory left", p: p({}, { memory: "9Gi" }), others: [onB({}, { memory: "8Gi" })], isRemovable: false },
+    { name: "the pod's host port is taken", p: p(port(80)), others: [onB(port(80))], isRemovable: false },
+    { name: "another host port is taken", p: p(port(80)), others: [onB(port(81))], isRemovable: true },
+    { name: "the CSI driver attaches no more volumes", p: p(mounts("one")), others: [onB(mounts("two"))], more: DISKS, isRemovable: false },
+    { name: "the CSI driver attaches one more volume", p: p(mounts("one")), others: [onB()], more: DISKS, isRemovable: true },
+    { name: "the pod's volume is attached already", p: p(mounts("one")), others: [onB(mounts("one"))], more: DISKS, isRemovable: true },
+    { name: "a spread over hosts, and a matching pod there", p: p(spread(HOST)), others: [onB(spread(HOST))], isRemovable: false },
     {
-      name: "not out of the zone that a spread wants it in",
+      name: "a spread over zones, and a node of another zone",
       p: p(spread(ZONE)),
       others: [onB()],
       b: { labels: { [ZONE]: "zone-b" } },
-      goes: false,
+      isRemovable: false,
     },
-    { name: "within that zone", p: p(spread(ZONE)), goes: true },
-    { name: "not beside one that it keeps away from", p: p(apart(HOST)), others: [onB()], goes: false },
-    { name: "not beside one that keeps away from it", p: p(), others: [onB(apart(HOST))], goes: false },
+    { name: "a spread over zones, and a node of the same zone", p: p(spread(ZONE)), isRemovable: true },
+    { name: "anti-affinity of the pod, and a matching pod there", p: p(apart(HOST)), others: [onB()], isRemovable: false },
+    { name: "anti-affinity of a pod there that selects the pod", p: p(), others: [onB(apart(HOST))], isRemovable: false },
     {
-      name: "beside one of another kind than it keeps away from",
+      name: "anti-affinity of the pod, and no matching pod there",
       p: p(apart(HOST)),
       others: [boundPod("q", "b", CPU, {}, { labels: { app: "db" } })],
-      goes: true,
+      isRemovable: true,
     },
-    { name: "to the company that it needs", p: p(beside(HOST)), others: [onB()], goes: true },
+    { name: "affinity of the pod, and a matching pod there", p: p(beside(HOST)), others: [onB()], isRemovable: true },
     {
-      name: "not away from it",
+      name: "affinity of the pod, and no matching pod there",
       p: boundPod("p", "a", CPU, beside(HOST), { labels: { app: "db" } }),
       others: [boundPod("q", "b", CPU, {}, { labels: { app: "cache" } })],
-      goes: false,
+      isRemovable: false,
     },
-  ])("$name: $goes", ({ p: moving, a = {}, b = {}, others = [], closed = [], more = {}, goes }) => {
-    const trialCluster = trialOnce({ nodes: { a, b }, pods: [moving, ...others], closed, more });
-    expect(trialCluster.tryEmpty("a")).toBe(goes);
-    const together = trialOnce({ nodes: { a, b }, pods: [moving, ...others], closed, more });
-    expect(together.tryEmptyTogether(["a"])).toBe(goes);
-  });
+  ])(
+    "a node with one other node to move its pod to ($name) is removable: $isRemovable",
+    ({ p: moving, a = {}, b = {}, others = [], closed = [], more = {}, isRemovable }) => {
+      const trialCluster = trialOnce({ nodes: { a, b }, pods: [moving, ...others], closed, more });
+      expect(trialCluster.tryEmpty("a")).toBe(isRemovable);
+      const together = trialOnce({ nodes: { a, b }, pods: [moving, ...others], closed, more });
+      expect(together.tryEmptyTogether(["a"])).toBe(isRemovable);
+    },
+  );
 
-  it("moves nothing to a node that is gone", () => {
+  it("a removed node takes no pods", () => {
     const trialCluster = trialOnce({ nodes: { a: {}, b: {} }, pods: [boundPod("p", "a"), boundPod("q", "b")] });
     expect([trialCluster.tryEmpty("a"), trialCluster.tryEmpty("b")]).toEqual([true, false]);
   });
 
-  it("does not put pods that moved where they keep each other away", () => {
+  it("anti-affinity holds among moved pods too", () => {
     const web = (name: string, node: string) => boundPod(name, node, CPU, apart(HOST), { labels });
     const nodes = { a: {}, b: {}, c: {} };
     const trialCluster = trialOnce({ nodes, pods: [web("p", "a"), web("q", "b")] });
     expect([trialCluster.tryEmpty("a"), trialCluster.tryEmpty("b")]).toEqual([true, false]);
   });
 
-  it("takes nodes whose pods stay for what they have left", () => {
+  it("pods of nodes that stay keep their room", () => {
     const pods = [boundPod("p", "a", { cpu: "2" }), boundPod("q", "b", { cpu: "3" })];
     expect(trialOnce({ nodes: { a: {}, b: {} }, pods }, ["b"]).tryEmpty("a")).toBe(false);
   });
 
-  it("knows nothing of nodes that do not exist", () => {
+  it("an unknown node cannot be emptied, and removing it costs nothing", () => {
     const trialCluster = trialOnce({ nodes: { a: {} }, pods: [] });
     expect(trialCluster.tryEmpty("nowhere")).toBe(false);
     expect(trialCluster.costOfRemoving(["nowhere"])).toEqual({ unplaced: [], newNodes: 0, price: 0 });
   });
 });
 
-describe("pods that wait", () => {
+describe("pending pods of a trial cluster", () => {
   const waiting = pod("w", { cpu: "3" });
 
-  it("keep the room that they will have", () => {
+  it("pending pods keep the room that they take", () => {
     const pods = [boundPod("p", "a", { cpu: "2" }), boundPod("q", "b")];
     expect(trialOnce({ nodes: { a: {}, b: {} }, pods }).tryEmpty("a")).toBe(true);
     expect(trialOnce({ nodes: { a: {}, b: {} }, pods: [...pods, waiting] }).tryEmpty("a")).toBe(false);
   });
 
-  it("must find another place when they were to go to the node that goes", () => {
+  it("a pending pod on a removed node must find another node", () => {
     const pods = [boundPod("p", "a"), boundPod("q", "b", { cpu: "2" })];
     const trialCluster = trialOnce({ nodes: { a: {}, b: {} }, pods: [...pods, waiting] });
     expect(trialCluster.tryEmpty("a")).toBe(false);
@@ -155,7 +158,7 @@ describe("pods that wait", () => {
   });
 });
 
-describe("several nodes at once", () => {
+describe("several nodes removed at once", () => {
   /** One after another, the small pod takes the room in which alone the large one fits. */
   const nodes = { a: {}, b: {}, c: {}, d: {} };
   const pods = [
@@ -165,7 +168,7 @@ describe("several nodes at once", () => {
     boundPod("d", "d", { cpu: "3" }),
   ];
 
-  it("finds places, the largest pods first, where one after another finds none", () => {
+  it("removing nodes at once places the largest pods first, and so succeeds where one after another fails", () => {
     const trialCluster = trialOnce({ nodes, pods });
     trialCluster.preferNodes(["c", "d"]);
     expect([trialCluster.tryEmpty("a"), trialCluster.tryEmpty("b")]).toEqual([true, false]);
@@ -175,13 +178,13 @@ describe("several nodes at once", () => {
     expect(together.tryEmpty("c")).toBe(false);
   });
 
-  it("changes nothing when one pod finds none", () => {
+  it("removing nodes at once changes nothing when one pod finds no node", () => {
     const trialCluster = trialOnce({ nodes, pods });
     expect(trialCluster.tryEmptyTogether(["a", "b", "c"])).toBe(false);
     expect(trialCluster.tryEmptyTogether(["a", "b"])).toBe(true);
   });
 
-  it("offers nodes in the order that is asked for", () => {
+  it("pods try preferred nodes in the given order", () => {
     const free = { nodes: { a: {}, b: {}, c: {} }, pods: [boundPod("p", "a", { cpu: "2" }), boundPod("q", "c", { cpu: "3" })] };
     const toB = trialOnce(free);
     expect(toB.tryEmpty("a") && toB.tryEmpty("c")).toBe(false);
@@ -191,7 +194,7 @@ describe("several nodes at once", () => {
   });
 });
 
-describe("what it would take", () => {
+describe("the cost of removing nodes", () => {
   const onDemand = [nodePool("default", { requirements: [{ key: "karpenter.sh/capacity-type", operator: "In", values: ["on-demand"] }] })];
   const costOfRemoving = (pods: readonly Pod[], names: readonly string[], nodes: Cluster["nodes"] = { a: {} }) => {
     const { unplaced, ...rest } = trialOnce({ nodes, pods, more: { nodePools: onDemand } }).costOfRemoving(names);
@@ -199,33 +202,33 @@ describe("what it would take", () => {
   };
 
   it.for([
-    { name: "nothing where other nodes have room", pods: [boundPod("p", "a")], nodes: { a: {}, b: {} }, want: { newNodes: 0, price: 0 } },
-    { name: "one node, of the cheapest type that does", pods: [boundPod("p", "a")], nodes: { a: {} }, want: { newNodes: 1, price: 0.1 } },
+    { name: "nothing when other nodes have room", pods: [boundPod("p", "a")], nodes: { a: {}, b: {} }, want: { newNodes: 0, price: 0 } },
+    { name: "one node of the cheapest type with room", pods: [boundPod("p", "a")], nodes: { a: {} }, want: { newNodes: 1, price: 0.1 } },
     {
-      name: "one node for neighbours that fit together",
+      name: "one node for two pods that fit together",
       pods: [boundPod("p", "a"), boundPod("q", "a", { cpu: "500m" })],
       nodes: { a: {} },
       want: { newNodes: 1, price: 0.1 },
     },
     {
-      name: "two for those that keep apart",
+      name: "two nodes for pods with anti-affinity",
       pods: ["p", "q"].map((name) => boundPod(name, "a", CPU, apart(HOST), { labels })),
       nodes: { a: {} },
       want: { newNodes: 2, price: 0.2 },
     },
-  ])("is $name", ({ pods, nodes, want }) => {
+  ])("the cost of removing a node is $name", ({ pods, nodes, want }) => {
     const found = costOfRemoving(pods, ["a"], nodes);
     expect(found).toMatchObject({ newNodes: want.newNodes, unplaced: [] });
     expect(found.price).toBeCloseTo(want.price, 9);
   });
 
-  it("names pods that neither a node nor a pool takes", () => {
+  it("the cost lists pods that neither a node nor a pool takes", () => {
     const odd = boundPod("odd", "a", CPU, { nodeSelector: { disk: "ssd" } });
     expect(costOfRemoving([odd, boundPod("p", "a")], ["a"], { a: {}, b: {} })).toMatchObject({ unplaced: ["default/odd"], newNodes: 0 });
   });
 
-  it("does not give up a wish for a node that is there when a new one would fulfil it", () => {
-    const wish: PodSpec = {
+  it("a preference is not relaxed for an existing node when a new node would meet it", () => {
+    const preference: PodSpec = {
       affinity: {
         nodeAffinity: {
           preferredDuringSchedulingIgnoredDuringExecution: [
@@ -234,21 +237,21 @@ describe("what it would take", () => {
         },
       },
     };
-    const pods = [boundPod("p", "a", CPU, wish)];
+    const pods = [boundPod("p", "a", CPU, preference)];
     expect(costOfRemoving(pods, ["a"], { a: {}, b: {} })).toMatchObject({ newNodes: 1, unplaced: [] });
   });
 });
 
-describe("a step that is taken back", () => {
-  /** "p" of node "a" moves to "b" and back; then "q" of node "c" can go there as if nothing had been, and not beside "p". */
+describe("revertTo", () => {
+  /** "p" of node "a" moves to "b" and back; then "q" of node "c" can move there, and after that "p" cannot. */
   const nodes = { a: {}, b: {}, c: {} };
 
   it.for<{ readonly name: string; readonly p: Pod; readonly q: Pod; readonly more?: Partial<Scenario> }>([
     { name: "room", p: p({}, { cpu: "2" }), q: boundPod("q", "c", { cpu: "3" }) },
     { name: "host ports", p: p(port(80)), q: boundPod("q", "c", CPU, port(80)) },
     { name: "volumes", p: p(mounts("one")), q: boundPod("q", "c", CPU, mounts("two")), more: DISKS },
-    { name: "distance", p: p(apart(HOST)), q: boundPod("q", "c", CPU, apart(HOST), { labels }) },
-  ])("gives back the $name that it took", ({ p: there, q, more = {} }) => {
+    { name: "topology counts", p: p(apart(HOST)), q: boundPod("q", "c", CPU, apart(HOST), { labels }) },
+  ])("revertTo frees the $name of reverted moves", ({ p: there, q, more = {} }) => {
     const trialCluster = trialOnce({ nodes, pods: [there, q], closed: ["a"], more });
     const checkpoint = trialCluster.checkpoint;
     expect([trialCluster.tryEmpty("a"), trialCluster.tryEmpty("c")]).toEqual([true, false]);
@@ -256,7 +259,7 @@ describe("a step that is taken back", () => {
     expect([trialCluster.tryEmpty("c"), trialCluster.tryEmpty("a")]).toEqual([true, false]);
   });
 
-  it("leaves a node gone that was gone before", () => {
+  it("revertTo does not restore a node that was removed before the checkpoint", () => {
     const trialCluster = trialOnce({ nodes: { a: {}, b: {} }, pods: [p()] });
     expect(trialCluster.tryEmpty("b")).toBe(true);
     const checkpoint = trialCluster.checkpoint;
@@ -265,7 +268,7 @@ describe("a step that is taken back", () => {
     expect(trialCluster.tryEmpty("a")).toBe(false);
   });
 
-  it("takes its pods along", () => {
+  it("revertTo moves pods back to their node", () => {
     const trialCluster = trialOnce({ nodes: { a: {}, b: {} }, pods: [p()], closed: ["a"] });
     const checkpoint = trialCluster.checkpoint;
     expect(trialCluster.tryEmpty("a")).toBe(true);

@@ -20,25 +20,25 @@ function manifest(requirements: readonly (typeof SMALL | typeof TEAM)[]) {
 }
 
 describe("a claim of a static pool", () => {
-  it("asks for what the template asks for, and neither for types nor for room", () => {
+  it("has the requirements of the template, and neither types nor requests of its own", () => {
     const { spec } = manifest([]).manifest;
     expect(spec.requirements).toEqual([{ key: "karpenter.sh/nodepool", operator: "In", values: ["fixed"] }]);
     expect(spec.resources).toEqual({ requests: {} });
   });
 
-  it("keeps the types that the pool itself names", () => {
+  it("keeps the instance types that the template names", () => {
     expect(manifest([SMALL]).manifest.spec.requirements).toContainEqual(SMALL);
   });
 
-  it("bears the labels that the pool pins", () => {
+  it("has the labels that the template pins", () => {
     expect(manifest([TEAM]).manifest.metadata.labels).toMatchObject({ "example.com/team": "blue", "karpenter.sh/nodepool": "fixed" });
   });
 
-  it("remembers what it may become, cheapest first, until it is launched", () => {
+  it("lists the instance types that it may become, cheapest first", () => {
     expect(manifest([SMALL])).toMatchObject({ instanceTypes: ["small", "medium"], pricePerHour: expect.closeTo(0.04) });
   });
 
-  it("is not made when there is nothing to launch", () => {
+  it("is not planned when nothing can be launched", () => {
     const soldOut = instanceType("small");
     const offerings = soldOut.offerings.map((offering) => ({ ...offering, available: false }));
     expect(staticClaim(pool([SMALL]), [{ ...soldOut, offerings }])).toHaveProperty("none");

@@ -20,24 +20,24 @@ const replacing = (...names: readonly string[]): CommandRecord =>
   ({ phase: "Replacing", candidates: names.map((nodeClaim) => ({ nodeClaim })) }) as unknown as CommandRecord;
 const facts = (change: Partial<ClaimFacts> = {}): ClaimFacts => ({ claims: [], records: [], commands: [], ...change });
 
-describe("counting a pool's claims", () => {
+describe("the claims of a static pool", () => {
   it.for([
-    { name: "an intent counts before its claim is there", known: { records: [record({ name: "a" })] }, want: [1, 0, 0] },
+    { name: "a record counts before its claim exists", known: { records: [record({ name: "a" })] }, want: [1, 0, 0] },
     { name: "a claim counts without a record", known: { claims: [claim("a")] }, want: [1, 0, 0] },
-    { name: "both are one", known: { claims: [claim("a")], records: [record({ name: "a" })] }, want: [1, 0, 0] },
-    { name: "a deleted claim goes", known: { claims: [claim("a", true), claim("b")] }, want: [1, 1, 0] },
+    { name: "a claim and its record count once", known: { claims: [claim("a")], records: [record({ name: "a" })] }, want: [1, 0, 0] },
+    { name: "a deleted claim counts as deleting", known: { claims: [claim("a", true), claim("b")] }, want: [1, 1, 0] },
     {
-      name: "so does one whose record says so first",
+      name: "a claim with a terminating record counts as deleting",
       known: { claims: [claim("a")], records: [record({ name: "a", terminating: going })] },
       want: [0, 1, 0],
     },
     {
-      name: "one that a command replaces counts apart",
+      name: "a claim that a command replaces counts separately",
       known: { claims: [claim("a"), claim("b")], commands: [replacing("a")] },
       want: [1, 0, 1],
     },
     {
-      name: "a deleted one is not being replaced any more",
+      name: "a deleted claim does not count as being replaced",
       known: { claims: [claim("a", true)], commands: [replacing("a")] },
       want: [0, 1, 0],
     },
@@ -63,19 +63,19 @@ describe("a pool's replicas", () => {
     { name: "within its limit", of: pool(5, { limits: { nodes: "4" } }), known: three, want: "3 of 5: +1 -0 limited" },
     { name: "at its limit", of: pool(5, { limits: { nodes: 3 } }), known: three, want: "3 of 5: +0 -0 limited" },
     {
-      name: "a node that goes keeps its place until it has gone",
+      name: "a node that is being removed counts for limits.nodes",
       of: pool(3, { limits: { nodes: "3" } }),
       known: { claims: [claim("a"), claim("b"), claim("c", true)] },
       want: "2 of 3: +0 -0 limited",
     },
     {
-      name: "while one is replaced, the one in its place is enough",
+      name: "a replacement counts for the claim that it replaces",
       of: pool(3),
       known: { claims: [...three.claims, claim("d")], commands: [replacing("a")] },
       want: "nothing",
     },
-    { name: "not ready: grows not", of: pool(5, {}, "False"), known: three, want: "nothing" },
-    { name: "not ready: shrinks", of: pool(2, {}, "False"), known: three, want: "3 of 2: +0 -1" },
+    { name: "a pool that is not ready gets no nodes", of: pool(5, {}, "False"), known: three, want: "nothing" },
+    { name: "a pool that is not ready loses surplus nodes", of: pool(2, {}, "False"), known: three, want: "3 of 2: +0 -1" },
     { name: "a dynamic pool", of: pool(undefined), known: three, want: "nothing" },
   ])("$name", ({ of, known, want }) => {
     expect(change(of, known)).toBe(want);

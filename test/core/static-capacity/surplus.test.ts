@@ -7,7 +7,7 @@ const DAEMON = { ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", n
 const HELD = { annotations: { "karpenter.sh/do-not-disrupt": "true" } };
 const named = (...names: readonly string[]): readonly MachineParts[] => names.map((name) => ({ name }));
 
-/** The order in which nodes a, b, c … would go. */
+/** The order in which nodes a, b, c … would be removed. */
 function order(machines: readonly MachineParts[], pods: Scene["pods"] = [], ages: Readonly<Record<string, number>> = {}): string {
   const scene = snapshot({ pools: [nodePool("default", {}, { replicas: 3 })], machines, pods: pods ?? [] });
   const nodeClaims = scene.nodeClaims.map((claim) => {
@@ -20,32 +20,37 @@ function order(machines: readonly MachineParts[], pods: Scene["pods"] = [], ages
 }
 
 it.for([
-  { name: "no machine yet first", machines: [{ name: "a" }, { name: "b", noNode: true }], pods: [], want: "b a" },
-  { name: "nodes without pods before those with some", machines: named("a", "b"), pods: [pod("p", "a")], want: "b a" },
-  { name: "daemons are no pods", machines: named("a", "b"), pods: [pod("p", "a"), pod("d", "b", { metadata: DAEMON })], want: "b a" },
+  { name: "claims without a node are removed first", machines: [{ name: "a" }, { name: "b", noNode: true }], pods: [], want: "b a" },
+  { name: "nodes without pods are removed before nodes with pods", machines: named("a", "b"), pods: [pod("p", "a")], want: "b a" },
   {
-    name: "the fewest pods to move first",
+    name: "DaemonSet pods do not count",
+    machines: named("a", "b"),
+    pods: [pod("p", "a"), pod("d", "b", { metadata: DAEMON })],
+    want: "b a",
+  },
+  {
+    name: "nodes with the fewest pods to move are removed first",
     machines: named("a", "b"),
     pods: [pod("p", "a"), pod("q", "a"), pod("r", "b")],
     want: "b a",
   },
   {
-    name: "do-not-disrupt last, however few they are",
+    name: "nodes with a do-not-disrupt pod are removed last",
     machines: named("a", "b"),
     pods: [pod("p", "a", { metadata: HELD }), pod("q", "b"), pod("r", "b")],
     want: "b a",
   },
   {
-    name: "a daemon that must not be disturbed keeps its node from counting as empty",
+    name: "a node with a do-not-disrupt DaemonSet pod is not empty",
     machines: named("a", "b"),
     pods: [pod("d", "a", { metadata: { ...DAEMON, ...HELD } }), pod("q", "b")],
     want: "b a",
   },
-  { name: "names settle the rest", machines: named("b", "a", "c"), pods: [], want: "a b c" },
+  { name: "the name decides ties", machines: named("b", "a", "c"), pods: [], want: "a b c" },
 ])("$name", ({ machines, pods, want }) => {
   expect(order(machines, pods)).toBe(want);
 });
 
-it("of equal pods, those on the node that is nearest to its end go first", () => {
+it("of nodes with equal pods, the one that expires first is removed first", () => {
   expect(order(named("a", "b"), [pod("p", "a"), pod("q", "b")], { a: 1, b: 600 })).toBe("b a");
 });

@@ -15,7 +15,7 @@ function decided(start: Snapshot) {
   return command;
 }
 
-it("takes the nodes away, brings the replacements up and moves the pods, at once", () => {
+it("carrying out removes the candidates, initializes the replacements and moves the pods at once", () => {
   const start = snapshot({ machines: [{ name: "a" }, { name: "b" }], pods: [pod("p", "a"), pod("q", "b")] });
   const command = decided(start);
   const end = carryOut(start, command);
@@ -25,7 +25,7 @@ it("takes the nodes away, brings the replacements up and moves the pods, at once
   expect(billOf(start).pricePerHour - billOf(end).pricePerHour).toBeCloseTo(command.savingsPerHour);
 });
 
-it("moves pods to nodes that are there", () => {
+it("carrying out moves pods to existing nodes", () => {
   const machines = [
     { name: "a", type: "small" },
     { name: "b", type: "huge" },
@@ -39,7 +39,7 @@ it("moves pods to nodes that are there", () => {
   expect(end.pods.map(({ spec }) => spec.nodeName)).toEqual(["a", "a"]);
 });
 
-it("leaves a pod without a node when there is no room for it", () => {
+it("carrying out leaves a pod pending when it has no room", () => {
   const start = snapshot({ machines: [{ name: "a" }], pods: [pod("p", "a")] });
   const end = carryOut(start, { ...decided(start), replacements: [] });
   expect(end.pods.map(({ spec }) => spec.nodeName)).toEqual([undefined]);

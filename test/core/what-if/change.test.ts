@@ -34,27 +34,31 @@ it.for<{ name: string; change: Change; want: readonly string[] }>([
     want: ["a NodePoolDrifted", "b NodePoolDrifted"],
   },
   {
-    name: "narrower requirements make those drift that no longer meet them",
+    name: "narrower requirements make the nodes drift that no longer meet them",
     change: {
       nodePools: [withTemplate({ requirements: [{ key: "node.kubernetes.io/instance-type", operator: "In", values: ["small"] }] })],
     },
     want: ["a RequirementsDrifted"],
   },
   {
-    name: "the way of disruption is no drift",
+    name: "a changed disruption block makes no node drift",
     change: { nodePools: [nodePool("default", { consolidateAfter: "5m", budgets: [{ nodes: "1" }] })] },
     want: [],
   },
-  { name: "nor are limits and weight", change: { nodePools: [nodePool("default", {}, { limits: { cpu: "10" }, weight: 5 })] }, want: [] },
-  { name: "another pool is no concern of theirs", change: { nodePools: [nodePool("new")] }, want: [] },
   {
-    name: "a class that is made otherwise makes its nodes drift",
+    name: "changed limits and weight make no node drift",
+    change: { nodePools: [nodePool("default", {}, { limits: { cpu: "10" }, weight: 5 })] },
+    want: [],
+  },
+  { name: "a new NodePool makes no node drift", change: { nodePools: [nodePool("new")] }, want: [] },
+  {
+    name: "a changed EC2NodeClass makes its nodes drift",
     change: { nodeClasses: [nodeClass({ role: "other" })] },
     want: ["a NodeClassDrift", "b NodeClassDrift"],
   },
-  { name: "a class that is the same does not", change: { nodeClasses: [nodeClass()] }, want: [] },
+  { name: "an equal EC2NodeClass makes no node drift", change: { nodeClasses: [nodeClass()] }, want: [] },
   {
-    name: "a type that is no longer offered makes its nodes drift",
+    name: "an instance type that is no longer offered makes its nodes drift",
     change: { instanceTypes: new Map([["default", start.instanceTypes.get("default")?.filter(({ name }) => name !== "small") ?? []]]) },
     want: ["b InstanceTypeNotFound"],
   },
@@ -69,7 +73,7 @@ it.for<{ name: string; change: Change; want: readonly string[] }>([
   expect(conditions).toEqual(want.map((text) => `${text.split(" ")[0]}-claim`));
 });
 
-it("compares the hashes that claims carry, and heals those that the new pool is made like", () => {
+it("a change compares the hashes of claims, and ends the drift of those that match the new NodePool", () => {
   const tainted = withTemplate({ taints: [{ key: "k", effect: "NoSchedule" }] });
   const { claim, node } = machine({ name: "a", drifted: "2025-12-31T00:00:00Z" });
   const made = { ...claim, metadata: { ...claim.metadata, annotations: hashed(nodePoolHash(tainted)) } };
@@ -79,7 +83,7 @@ it("compares the hashes that claims carry, and heals those that the new pool is 
   expect(isTrue(after.nodeClaims[0]?.status?.conditions, "Drifted")).toBe(false);
 });
 
-it("takes claims whose hash follows other rules to be made of the pool as it was", () => {
+it("a claim with another hash version counts as made from the NodePool before the change", () => {
   const { claim } = machine({ name: "a" });
   const foreign = { ...claim, metadata: { ...claim.metadata, annotations: hashed("123", "v2") } };
   const before = { ...start, nodeClaims: [foreign] };
@@ -89,7 +93,7 @@ it("takes claims whose hash follows other rules to be made of the pool as it was
   ]);
 });
 
-it("leaves what the machine itself drifted by", () => {
+it("a change keeps drift that depends on the instance", () => {
   const { claim, node } = machine({ name: "a" });
   const conditions = [...(claim.status?.conditions ?? []), { type: "Drifted", status: "True", reason: "AMIDrift" } as const];
   const before = { ...start, nodes: node ? [node] : [], nodeClaims: [{ ...claim, status: { ...claim.status, conditions } }] };
@@ -98,13 +102,13 @@ it("leaves what the machine itself drifted by", () => {
   expect(after.nodeClaims[0]?.status?.conditions?.at(-1)).toMatchObject({ type: "Drifted", status: "True", reason: "AMIDrift" });
 });
 
-it("lets the nodes of a deleted pool go with it", () => {
+it("a deleted NodePool deletes its nodes", () => {
   const { snapshot: after } = applyChange(start, [], { deletedPools: ["default"] });
   expect(after.nodePools).toEqual([]);
   expect(after.nodeClaims.every(({ metadata }) => metadata.deletionTimestamp !== undefined)).toBe(true);
 });
 
-it("keeps what the cluster knows of a pool that is changed, and takes a new one to become ready", () => {
+it("a changed NodePool keeps its status, and a new one counts as ready", () => {
   const ready = { ...pool, metadata: { ...pool.metadata, annotations: { mine: "yes" } } };
   const { metadata: _, status: __, ...manifest } = nodePool("default", { consolidateAfter: "1m" });
   const { metadata: ___, status: ____, ...fresh } = nodePool("new");

@@ -10,15 +10,15 @@ const pods = ["p", "q", "r"].map((name) => pod(name, "a"));
 const never = { ...pdb("never", 1), spec: { ...pdb("never").spec, maxUnavailable: 0 } };
 
 it.for([
-  { name: "an empty machine: one round", scene: {}, want: DRAIN_MS },
+  { name: "an empty node: one round", scene: {}, want: DRAIN_MS },
   { name: "pods that no budget covers: one round", scene: { pods }, want: DRAIN_MS },
   { name: "a budget of one: a round for each pod", scene: { pods, pdbs: [pdb("web", 1)] }, want: 3 * DRAIN_MS },
   { name: "a budget of two: two rounds", scene: { pods, pdbs: [pdb("web", 2)] }, want: 2 * DRAIN_MS },
-  { name: "a pod that may not be moved yet: then", scene: { pods: [annotated("10m")] }, want: 600_000 + DRAIN_MS },
-  { name: "a pod that never may: never", scene: { pods: [annotated("true")] }, want: Number.POSITIVE_INFINITY },
-  { name: "a budget that never lets one go: never", scene: { pods, pdbs: [never] }, want: Number.POSITIVE_INFINITY },
-  { name: "a grace period ends all waiting", scene: { pods: [annotated("true")] }, grace: "5m", want: 300_000 },
-  { name: "and changes nothing where nothing waits so long", scene: { pods }, grace: "5m", want: DRAIN_MS },
+  { name: "a pod whose do-not-disrupt ends: one round after its end", scene: { pods: [annotated("10m")] }, want: 600_000 + DRAIN_MS },
+  { name: "a pod with do-not-disrupt true: never", scene: { pods: [annotated("true")] }, want: Number.POSITIVE_INFINITY },
+  { name: "a budget that allows no disruption: never", scene: { pods, pdbs: [never] }, want: Number.POSITIVE_INFINITY },
+  { name: "a terminationGracePeriod bounds the drain", scene: { pods: [annotated("true")] }, grace: "5m", want: 300_000 },
+  { name: "a terminationGracePeriod does not prolong a shorter drain", scene: { pods }, grace: "5m", want: DRAIN_MS },
 ])("$name", ({ scene, grace, want }) => {
   const parts = { name: "a", ...(grace !== undefined && { terminationGracePeriod: grace }) };
   expect(departureOf(machine(parts).claim, snapshot({ machines: [parts], ...scene })) - NOW).toBe(want);

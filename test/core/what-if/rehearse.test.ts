@@ -9,7 +9,7 @@ import { machine, NOW, nodePool, pdb, pod, snapshot } from "../disruption/builde
 
 const settings = { cluster: "c" };
 
-/** "15 emptiness a,b", "0 purchase": when, in seconds, and what. */
+/** "15 emptiness a,b", "0 purchase for 2": the second of each step, and what was done. */
 function published({ steps }: Course): readonly string[] {
   return steps.map((step) => {
     const what =
@@ -22,7 +22,7 @@ function published({ steps }: Course): readonly string[] {
 
 const seconds = ({ settledAt }: Course): number => (settledAt - NOW) / 1_000;
 
-it("removes empty nodes after their validation, and counts their drain", () => {
+it("empty nodes are removed after their validation and drain", () => {
   const course = rehearse(snapshot({ machines: [{ name: "a" }, { name: "b" }] }), { settings });
   expect(published(course)).toEqual(["15 emptiness a,b"]);
   expect(course).toMatchObject({ outcome: "settled", podsMoved: 0, stuck: [] });
@@ -30,7 +30,7 @@ it("removes empty nodes after their validation, and counts their drain", () => {
   expect(course.end.nodes).toEqual([]);
 });
 
-it("brings the replacement up before the nodes go, and binds their pods to it", () => {
+it("a replacement is initialized before the nodes are removed, and gets their pods", () => {
   const start = snapshot({ machines: [{ name: "a" }, { name: "b" }], pods: [pod("p", "a"), pod("q", "b")] });
   const course = rehearse(start, { settings });
   expect(course.podsMoved).toBe(2);
@@ -41,27 +41,27 @@ it("brings the replacement up before the nodes go, and binds their pods to it", 
   expect(billOf(course.end).rows).toMatchObject([{ instanceType: "small", capacityType: "spot", nodes: 1 }]);
 });
 
-it("waits for consolidateAfter, whatever the condition of the claim says", () => {
+it("consolidateAfter counts from the last pod event, whatever the condition of the claim", () => {
   const pools = [nodePool("default", { consolidateAfter: "5m" })];
   const consolidatable = (status: "True" | "False") => [{ type: "Consolidatable", status, lastTransitionTime: rfc3339(NOW - 60_000) }];
   const machines = [
     { name: "a", lastPodEventTime: rfc3339(NOW - 60_000) },
-    // A minute ago its five minutes were over.
+    // Its consolidateAfter of five minutes ended a minute ago.
     { name: "b", conditions: consolidatable("True") },
-    // A minute ago a pod came or went, so its five minutes began.
+    // Its last pod event was a minute ago, when its consolidateAfter of five minutes began.
     { name: "c", conditions: consolidatable("False") },
   ];
   const course = rehearse(snapshot({ pools, machines }), { settings });
   expect(published(course)).toEqual(["15 emptiness b", "255 emptiness a,c"]);
 });
 
-it("lets budgets set the pace", () => {
+it("budgets bound how many nodes are removed at once", () => {
   const pools = [nodePool("default", { budgets: [{ nodes: "1" }] })];
   const course = rehearse(snapshot({ pools, machines: [{ name: "a" }, { name: "b" }, { name: "c" }] }), { settings });
   expect(published(course)).toEqual(["15 emptiness a", "60 emptiness b", "105 emptiness c"]);
 });
 
-it("waits for a budget's window, as far as it looks ahead", () => {
+it("a rehearsal waits for a budget within its look-ahead", () => {
   // NOW is noon.
   const pools = [nodePool("default", { budgets: [{ nodes: "0", schedule: "0 0 * * *", duration: "20h" }] })];
   const start = snapshot({ pools, machines: [{ name: "a" }] });
@@ -69,7 +69,7 @@ it("waits for a budget's window, as far as it looks ahead", () => {
   expect(rehearse(start, { settings, lookAheadMs: 3_600_000 })).toMatchObject({ outcome: "waiting", steps: [] });
 });
 
-it("buys for pods that wait", () => {
+it("pending pods get a node", () => {
   const course = rehearse(snapshot({ pods: [pod("p"), pod("q")] }), { settings });
   expect(published(course)).toEqual(["0 purchase for 2"]);
   expect(course.end.nodes).toHaveLength(1);
@@ -77,13 +77,13 @@ it("buys for pods that wait", () => {
   expect(course.podErrors).toEqual({});
 });
 
-it("says why pods are left", () => {
+it("a course states why pods stay pending", () => {
   const course = rehearse(snapshot({ pods: [pod("p", undefined, { spec: { nodeSelector: { team: "blue" } } })] }), { settings });
   expect(course.steps).toEqual([]);
   expect(course.podErrors["default/p"]).toContain("team=blue");
 });
 
-it("carries drifted nodes out side by side as budgets allow, at any price", () => {
+it("drifted nodes are replaced concurrently as budgets allow, at any price", () => {
   const drifted = "2025-12-31T12:00:00Z";
   const pools = [nodePool("default", { consolidateAfter: "Never", budgets: [{ nodes: "2" }] })];
   const machines = ["a", "b", "c"].map((name) => ({ name, type: "small", drifted }));
@@ -95,7 +95,7 @@ it("carries drifted nodes out side by side as budgets allow, at any price", () =
   expect(seconds(course)).toBe(180);
 });
 
-it("finishes what is going already, and says what cannot be drained", () => {
+it("a rehearsal finishes deletions under way, and names nodes that never drain", () => {
   const machines = ["a", "b"].map((name) => ({ name, deletionTimestamp: rfc3339(NOW - 1_000) }));
   const held = pod("q", "b", { metadata: { annotations: { [DO_NOT_DISRUPT]: "true" } } });
   const course = rehearse(snapshot({ machines, pods: [pod("p", "a"), held] }), { settings });
@@ -104,7 +104,7 @@ it("finishes what is going already, and says what cannot be drained", () => {
   expect(course.end.nodes.map(({ metadata }) => metadata.name)).not.toContain("a");
 });
 
-it("lets PodDisruptionBudgets draw a drain out", () => {
+it("PodDisruptionBudgets prolong a drain", () => {
   const machines = [{ name: "a", deletionTimestamp: rfc3339(NOW - 1_000) }];
   const pods = ["p", "q", "r"].map((name) => pod(name, "a"));
   const course = rehearse(
@@ -114,7 +114,7 @@ it("lets PodDisruptionBudgets draw a drain out", () => {
   expect(seconds(course)).toBe(3 * 30);
 });
 
-it("keeps static pools at their replicas", () => {
+it("static pools keep their replicas", () => {
   const pools = [nodePool("default", {}, { replicas: 2 })];
   const start = snapshot({ pools, machines: [{ name: "a" }] });
   const course = rehearse(start, { settings: { ...settings, staticCapacity: true } });
@@ -126,7 +126,7 @@ it("keeps static pools at their replicas", () => {
   expect(fewer.end.nodes).toEqual([]);
 });
 
-it("tells of each decision", () => {
+it("a rehearsal calls onDecision for each decision", () => {
   const collected: (readonly [count: number, seconds: number])[] = [];
   const pools = [nodePool("default", { budgets: [{ nodes: "1" }] })];
   const onDecision = (count: number, at: number): void => void collected.push([count, (at - NOW) / 1_000]);
@@ -137,7 +137,7 @@ it("tells of each decision", () => {
   ]);
 });
 
-it("gives up a search without end", () => {
+it("a rehearsal stops at mostDecisions", () => {
   const course = rehearse(snapshot({ machines: [{ name: "a" }, { name: "b" }] }), { settings, mostDecisions: 0 });
   expect(course).toMatchObject({ outcome: "unsettled", steps: [] });
 });
@@ -164,7 +164,7 @@ function frozen<T>(value: T): T {
   return value;
 }
 
-it("loses no pod, raises no bill, and ends where nothing is left to do", () => {
+it("a course loses no pod, raises no bill, and settles", () => {
   fc.assert(
     fc.property(scenes, budgets, (scene, nodes) => {
       const start = frozen(snapshot({ ...scene, pools: [nodePool("default", { budgets: [{ nodes }] })] }));
@@ -180,7 +180,7 @@ it("loses no pod, raises no bill, and ends where nothing is left to do", () => {
   );
 });
 
-it("gives the same course for the same cluster in any order", () => {
+it("a course is the same in any order of the cluster's objects", () => {
   fc.assert(
     fc.property(scenes, (scene) => {
       const start = snapshot(scene);
@@ -196,7 +196,7 @@ it("gives the same course for the same cluster in any order", () => {
   );
 });
 
-it("takes up what the table knows: what goes, when pods came, what is on its way", () => {
+it("a rehearsal starts from records and commands: deletions, pod events and launches", () => {
   const start = snapshot({ pools: [nodePool("default", { consolidateAfter: "10m" })], machines: [{ name: "a" }, { name: "b" }] });
   const { claim } = machine({ name: "a" });
   const record = {

@@ -10,7 +10,7 @@ const onlyType = (type: string) => {
   return { ...pool, spec: { ...pool.spec, template: { ...pool.spec.template, spec: { ...pool.spec.template.spec, requirements } } } };
 };
 
-it("bills nodes by pool, type and capacity type, and names those without a price", () => {
+it("a bill lists nodes by NodePool, type and capacity type, and names those without a price", () => {
   const machines = [{ name: "a" }, { name: "b" }, { name: "c", capacityType: "spot" }, { name: "d", type: "gone" }];
   expect(billOf(snapshot({ machines }))).toEqual({
     rows: [
@@ -24,12 +24,12 @@ it("bills nodes by pool, type and capacity type, and names those without a price
   });
 });
 
-it("leaves nodes of no pool off the bill", () => {
+it("a bill leaves out nodes without a NodePool", () => {
   const { node } = machine({ name: "own", without: ["karpenter.sh/nodepool", "karpenter.k8s.aws/ec2nodeclass"] });
   expect(billOf({ ...snapshot({}), nodes: node ? [node] : [] })).toMatchObject({ nodes: 0, pricePerHour: 0 });
 });
 
-it("compares the change with what happens anyway", () => {
+it("what-if compares the change with the course without it", () => {
   const pools = [nodePool("default", { consolidateAfter: "Never" })];
   const start = snapshot({ pools, machines: [{ name: "a" }], pods: [pod("p", "a")] });
   const { today, unchanged, changed } = whatIf(start, [], { nodePools: [onlyType("small")] }, { settings });
@@ -41,18 +41,18 @@ it("compares the change with what happens anyway", () => {
   expect(whatIf(start, [], undefined, { settings })).not.toHaveProperty("changed");
 });
 
-it("says which pods would find no place, and leaves their nodes alone", () => {
+it("what-if names the pods that would not schedule, and keeps their nodes", () => {
   const pools = [nodePool("default", { consolidateAfter: "Never" })];
   const wants = pod("p", "a", { spec: { nodeName: "a", nodeSelector: { "node.kubernetes.io/instance-type": "large" }, containers: [] } });
   const start = snapshot({ pools, machines: [{ name: "a" }, { name: "b" }], pods: [wants, pod("q", "b")] });
   const { changed } = whatIf(start, [], { nodePools: [onlyType("small")] }, { settings });
   expect(Object.keys(changed?.stranded ?? {})).toEqual(["default/p"]);
-  // One of the two is left for it, and has room for the other pod.
+  // Consolidation removes one of the two nodes; the other has room for both pods.
   expect(changed?.bill.rows).toMatchObject([{ instanceType: "large", nodes: 1 }]);
   expect(changed?.course.last.blocked).toMatchObject([{ node: "b", blocked: { reason: "PodsUnplaced" } }]);
 });
 
-it("asks what it would cost to begin anew", () => {
+it("fromScratch plans all nodes again", () => {
   const start = snapshot({ machines: [{ name: "a" }, { name: "b", type: "huge" }], pods: [pod("p", "a"), pod("q", "b")] });
   expect(fromScratch(start)).toEqual({ nodes: 1, pricePerHour: expect.closeTo(0.04) });
 });

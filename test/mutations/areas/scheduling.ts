@@ -4,11 +4,11 @@ const SOLVE = ["test/core/scheduling/solve.test.ts"];
 const TOPOLOGY = ["test/core/scheduling/problem/topology.test.ts"];
 const REQUIREMENTS = ["test/core/requirements/requirement.test.ts", "test/core/requirements/requirements.property.test.ts"];
 
-/** Rules of the scheduler (scheduling.md), each broken in the place that keeps it. */
+/** Rules of the scheduler, each broken in the line that keeps it. */
 export const MUTATIONS: readonly Mutation[] = [
   {
     name: "upper-bound",
-    rule: "two upper bounds leave the smaller",
+    rule: "the intersection of two upper bounds is the smaller one",
     file: "core/requirements/requirement.ts",
     from: "lte: least(a.lte, b.lte), minValues",
     to: "lte: most(a.lte, b.lte), minValues",
@@ -16,7 +16,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "gt-is-strict",
-    rule: "Gt leaves its own number out",
+    rule: "Gt excludes its own number",
     file: "core/requirements/requirement.ts",
     from: "integerOf(key, operator, values) + 1",
     to: "integerOf(key, operator, values)",
@@ -48,7 +48,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "prefer-no-schedule",
-    rule: "PreferNoSchedule is tolerated when nothing else is left",
+    rule: "PreferNoSchedule is tolerated at the last relaxation step",
     file: "core/scheduling/rules/preferences.ts",
     from: "tolerations = [...tolerations, TOLERATE_SOFT];",
     to: "",
@@ -56,7 +56,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "or-terms",
-    rule: "OR-ed terms are tried one after the other",
+    rule: "OR-ed terms are tried one after another",
     file: "core/scheduling/rules/preferences.ts",
     from: "while (required.length > 1) {",
     to: "while (required.length > 9) {",
@@ -64,7 +64,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "relaxation-order",
-    rule: "the heaviest preference is held longest",
+    rule: "preferences are relaxed by weight, the heaviest first",
     file: "core/scheduling/rules/preferences.ts",
     from: "b.weight - a.weight",
     to: "a.weight - b.weight",
@@ -72,7 +72,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "new-daemons",
-    rule: "a new node keeps room for the daemons that will run on it",
+    rule: "a new node keeps room for the DaemonSets that run on it",
     file: "core/scheduling/problem/template.ts",
     from: "(allocatable[name] ?? 0) - (overhead?.[r] ?? 0)",
     to: "(allocatable[name] ?? 0)",
@@ -80,39 +80,39 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "daemons-to-come",
-    rule: "a node that is there keeps room for daemons still to come",
+    rule: "an existing node keeps room for DaemonSet pods that do not run yet",
     file: "core/scheduling/problem/existing-node.ts",
-    from: "subtractResources(free, positive(toCome))",
+    from: "subtractResources(free, positive(stillExpected))",
     to: "free",
     tests: SOLVE,
   },
   {
     name: "skew-on-nodes",
-    rule: "a spread holds on nodes that are there",
+    rule: "maxSkew holds on existing nodes",
     file: "core/scheduling/problem/topology-state.ts",
-    from: "this.#least(group, podData) <= group.maxSkew",
-    to: "this.#least(group, podData) <= group.maxSkew + 1",
+    from: "this.#minCount(group, podData) <= group.maxSkew",
+    to: "this.#minCount(group, podData) <= group.maxSkew + 1",
     tests: SOLVE,
   },
   {
     name: "skew-of-claims",
-    rule: "a spread holds for new nodes",
+    rule: "maxSkew holds on new nodes",
     file: "core/scheduling/problem/topology-state.ts",
-    from: "(counts.get(domain) ?? 0) + own - least <= group.maxSkew",
-    to: "(counts.get(domain) ?? 0) + own - least <= group.maxSkew + 1",
+    from: "(counts.get(domain) ?? 0) + own - minCount <= group.maxSkew",
+    to: "(counts.get(domain) ?? 0) + own - minCount <= group.maxSkew + 1",
     tests: SOLVE,
   },
   {
     name: "min-domains",
-    rule: "fewer domains than minDomains count as if one were empty",
+    rule: "with fewer domains than minDomains the lowest count is 0",
     file: "core/scheduling/problem/topology-state.ts",
-    from: "supported < (group.minDomains ?? 0) ? 0 : least",
-    to: "supported < 0 ? 0 : least",
+    from: "supported < (group.minDomains ?? 0) ? 0 : lowest",
+    to: "supported < 0 ? 0 : lowest",
     tests: SOLVE,
   },
   {
     name: "inverse",
-    rule: "pods that are there keep others away by their anti-affinity",
+    rule: "anti-affinity of running pods keeps the selected pods away",
     file: "core/scheduling/problem/problem.ts",
     from: "const deciding = [...new Set([...owned, ...keptAway])];",
     to: "const deciding = [...new Set([...owned, ...keptAway.slice(0, 0)])];",
@@ -120,7 +120,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "host-ports",
-    rule: "two pods of one host port do not share a node",
+    rule: "two pods with the same host port do not share a node",
     file: "core/scheduling/rules/host-ports.ts",
     from: "return a.port === b.port && ",
     to: "return a.port === b.port + 1 && ",
@@ -128,7 +128,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "volume-zone",
-    rule: "a pod goes where its volume is",
+    rule: "a pod is placed where its volume can be used",
     file: "core/scheduling/problem/pod-class.ts",
     from: "return volumeAlternatives.map((set) => sets.intern(withoutHost(set)));",
     to: "return volumeAlternatives.slice(0, 0).map((set) => sets.intern(withoutHost(set)));",
@@ -136,7 +136,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "volume-limit",
-    rule: "no more volumes are attached than the driver allows",
+    rule: "a node attaches no more volumes than its CSI driver allows",
     file: "core/scheduling/problem/existing-node.ts",
     from: "if (together.size > limit) return false;",
     to: "",
@@ -144,7 +144,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "limits",
-    rule: "a type larger than what the limits leave is not bought",
+    rule: "a type larger than what the limits leave is not used",
     file: "core/scheduling/claims/limits.ts",
     from: "(capacity[name] ?? 0) <= (left[name] ?? 0)) continue;",
     to: "(capacity[name] ?? 0) >= 0) continue;",
@@ -152,7 +152,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "limits-in-flight",
-    rule: "a claim that is written but not launched uses its pool's limits",
+    rule: "a claim that is not launched yet counts against its pool's limits",
     file: "core/scheduling/problem/template.ts",
     from: "if (named.has(name)) setBit(types, t);",
     to: "",
@@ -160,7 +160,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "weights",
-    rule: "the heaviest pool is tried first",
+    rule: "the pool of the highest weight is tried first",
     file: "core/scheduling/problem/template.ts",
     from: "(b.spec.weight ?? 0) - (a.spec.weight ?? 0)",
     to: "(a.spec.weight ?? 0) - (b.spec.weight ?? 0)",
@@ -168,15 +168,15 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "min-values",
-    rule: "a claim offers as many values as minValues asks",
+    rule: "a claim has as many values as minValues requires",
     file: "core/scheduling/claims/evaluation.ts",
-    from: "values.size >= least",
+    from: "values.size >= min",
     to: "values.size >= 1",
     tests: SOLVE,
   },
   {
     name: "in-flight-nodes",
-    rule: "a machine that has launched and not joined is used before another is bought",
+    rule: "a launched NodeClaim without a Node takes pods before a new one is launched",
     file: "core/scheduling/problem/node-view.ts",
     from: "if (!joined.has(claim)) views.push(",
     to: "if (!joined.has(claim) && views.length < 0) views.push(",
@@ -184,7 +184,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "startup-taints",
-    rule: "taints of a node that is starting do not keep pods away",
+    rule: "startup and ephemeral taints of a starting node do not keep pods away",
     file: "core/scheduling/problem/node-view.ts",
     from: "initialized ? taints : taints.filter((taint) => !hidden(taint))",
     to: "taints",
@@ -192,7 +192,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "deleting-pods",
-    rule: "pods of a node that goes away are planned for",
+    rule: "pods of a node that is marked for deletion are planned",
     file: "core/scheduling/problem/pending-pods.ts",
     from: "views.filter((view) => view.markedForDeletion).flatMap(",
     to: "views.slice(0, 0).flatMap(",
@@ -200,7 +200,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "deleting-destination",
-    rule: "nothing is put on a node that goes away",
+    rule: "a node that is marked for deletion takes no pods",
     file: "core/scheduling/problem/problem.ts",
     from: "present.filter(({ markedForDeletion }) => !markedForDeletion)",
     to: "present",
@@ -208,7 +208,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "nominated",
-    rule: "a pod for which a claim is on its way is not planned again",
+    rule: "a pod that is nominated to a claim is not planned again",
     file: "core/scheduling/problem/pending-pods.ts",
     from: "if (!isProvisionable(pod) || snapshot.nominated.has(podUid(pod))) continue;",
     to: "if (!isProvisionable(pod)) continue;",
@@ -216,7 +216,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "unavailable",
-    rule: "an offering that is gone is not bought",
+    rule: "an unavailable offering is not used",
     file: "core/scheduling/tables/offering-table.ts",
     from: "if (!offering.available || isUsedUp(offering)) continue;",
     to: "if (isUsedUp(offering)) continue;",
@@ -224,7 +224,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "first-of-its-kind",
-    rule: "a pod that must be near others does not start alone unless it is one of them",
+    rule: "a pod with required affinity is placed without matching pods only if it matches its own terms",
     file: "core/scheduling/problem/topology-state.ts",
     from: "if (!podData.self.has(group)) return false;",
     to: "",
@@ -232,7 +232,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "init-containers",
-    rule: "a pod needs room for the largest of its init containers, too",
+    rule: "a pod needs room for the largest of its init containers",
     file: "core/model/pod-requests.ts",
     from: "maxResources(running, initPeak)",
     to: "running",
@@ -240,7 +240,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "namespaces",
-    rule: "terms are about pods of their namespaces alone",
+    rule: "affinity terms select only pods of their namespaces",
     file: "core/scheduling/rules/topology-group.ts",
     from: 'if (group.namespaces !== undefined && !group.namespaces.has(pod.metadata.namespace ?? "default")) return false;',
     to: "",
@@ -248,7 +248,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "node-taints-policy",
-    rule: "nodeTaintsPolicy Honor leaves out nodes whose taints the pod does not tolerate",
+    rule: "nodeTaintsPolicy Honor does not count nodes whose taints the pod does not tolerate",
     file: "core/scheduling/problem/topology.ts",
     from: 'const honorsTaints = constraint.nodeTaintsPolicy === "Honor";',
     to: "const honorsTaints = false;",
@@ -256,7 +256,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "match-label-keys",
-    rule: "matchLabelKeys tell generations of a Deployment apart",
+    rule: "matchLabelKeys distinguish generations of a Deployment",
     file: "core/pods/label-selector.ts",
     from: "if (selector === undefined || keys === undefined || keys.length === 0) return selector;",
     to: "if (selector !== null) return selector;",
@@ -264,7 +264,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "arrivals",
-    rule: "the room of nominated pods is promised to nobody else once their claim has launched",
+    rule: "no other pod gets the room of pods that are nominated to a launched claim",
     file: "core/scheduling/problem/problem.ts",
     from: "[...others, ...expected]",
     to: "[...others]",
@@ -272,7 +272,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "blocking-budget",
-    rule: "pods that a budget never lets go are not planned for",
+    rule: "pods that a disruption budget blocks for good are not planned",
     file: "core/pods/disruption-budget.ts",
     from: "found.length === 0 || (found.length === 1 && !found.some(blocksForever))",
     to: "found.length <= 1",
@@ -280,7 +280,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "daemons-of-types",
-    rule: "a daemon takes room of the types that it would run on, and of no others",
+    rule: "a DaemonSet takes room only of the instance types that it runs on",
     file: "core/scheduling/problem/daemon-overhead.ts",
     from: "table.keepAgreeing(types, intersectAll(labels, wanted).values());",
     to: "",
@@ -288,7 +288,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "ignored-preferences",
-    rule: "PREFERENCE_POLICY Ignore looks at no preference",
+    rule: "PREFERENCE_POLICY Ignore ignores all preferences",
     file: "core/scheduling/rules/preferences.ts",
     from: 'const respect = policy === "Respect";',
     to: "const respect = policy !== undefined;",

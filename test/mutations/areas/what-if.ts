@@ -7,7 +7,7 @@ const DRAIN = ["test/core/what-if/drain-time.test.ts"];
 const FILES = ["test/cli/what-if/what-if.test.ts"];
 const LIVE = ["test/cli/what-if/live.test.ts"];
 
-/** Rules of what-if: what is rehearsed is what would be, and nothing is touched. */
+/** Rules of what-if: a rehearsal decides as the product does, and a live cluster is only read. */
 export const MUTATIONS: readonly Mutation[] = [
   {
     name: "only-reads",
@@ -35,7 +35,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "pods-are-evicted",
-    rule: "pods of a node that goes wait for a place",
+    rule: "pods of a removed node become pending",
     file: "core/what-if/stage.ts",
     from: ".filter((pod) => isThere(pod) && isReschedulable(pod))",
     to: ".filter((pod) => isThere(pod) && !isReschedulable(pod))",
@@ -51,7 +51,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "up-time",
-    rule: "a machine takes a minute to come up",
+    rule: "a node is initialized a minute after the decision",
     file: "core/what-if/stage.ts",
     from: "coming.set(name, { at: snapshot.now + UP_MS,",
     to: "coming.set(name, { at: snapshot.now,",
@@ -67,7 +67,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "records",
-    rule: "what the table says of pods counts more than what the claim says",
+    rule: "the pod event of a record counts before that of the claim",
     file: "core/what-if/start.ts",
     from: "const time = recorded ?? lastPodEventTime",
     to: "const time = lastPodEventTime",
@@ -75,7 +75,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "look-ahead",
-    rule: "what comes later than it looks ahead is not waited for",
+    rule: "a rehearsal does not wait beyond its look-ahead",
     file: "core/what-if/rehearse.ts",
     from: "if (next === undefined || next > until) {",
     to: "if (next === undefined) {",
@@ -83,7 +83,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "budget-rounds",
-    rule: "a PodDisruptionBudget draws a drain out",
+    rule: "a PodDisruptionBudget prolongs a drain",
     file: "core/what-if/drain-time.ts",
     from: "return Math.max(1, ...rounds);",
     to: "return 1;",
@@ -91,7 +91,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "grace",
-    rule: "a terminationGracePeriod ends every waiting",
+    rule: "a terminationGracePeriod bounds a drain",
     file: "core/what-if/drain-time.ts",
     from: "Math.min(drained, now + grace)",
     to: "drained",
@@ -99,7 +99,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "foreign-hash",
-    rule: "a claim whose hash follows other rules is taken to be made of its pool as it was",
+    rule: "a claim with another hash version counts as made from the NodePool before the change",
     file: "core/what-if/change.ts",
     from: "own === undefined || own === ours ? hashes.old : own",
     to: 'own === undefined ? "" : own',
@@ -107,7 +107,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "machine-drift",
-    rule: "what the machine itself drifted by is not mended by a definition",
+    rule: "drift that depends on the instance is not ended by a change of definitions",
     file: "core/what-if/change.ts",
     from: "return found ?? kept;",
     to: "return found;",
@@ -115,7 +115,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "deleted-pool",
-    rule: "a deleted pool takes its nodes with it",
+    rule: "a deleted NodePool deletes its nodes",
     file: "core/what-if/change.ts",
     from: "if (deleted.has(nodePool)) return",
     to: "if (deleted.has(nodePool) && before.now === 0) return",
@@ -123,7 +123,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "compared-with-anyway",
-    rule: "a change is compared with what happens anyway",
+    rule: "a change is compared with the course without it",
     file: "cli/what-if/report.ts",
     from: "difference(unchanged.bill.pricePerHour, changed.bill.pricePerHour)",
     to: "difference(today.pricePerHour, unchanged.bill.pricePerHour)",

@@ -178,8 +178,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "core/scheduling/problem/template.ts",
-        find: "if (view.nodePool === pool && !view.markedForDeletion) take(view.capacity);",
-        replace: "if (view.nodePool === pool && !view.markedForDeletion && view.initialized) take(view.capacity);",
+        find: "if (view.nodePool === pool && !view.markedForDeletion) subtract(view.capacity);",
+        replace: "if (view.nodePool === pool && !view.markedForDeletion && view.initialized) subtract(view.capacity);",
       },
     ],
   },

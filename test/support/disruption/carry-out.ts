@@ -15,25 +15,28 @@ import { requirementsFrom } from "../../../core/requirements/requirements.ts";
 
 const UP = ["Launched", "Registered", "Initialized", "Consolidatable"];
 
-/** The cheapest way to buy what was planned. */
-function bought(planned: PlannedNodeClaim, types: readonly InstanceType[]): { readonly type: InstanceType; readonly offering: Offering } {
+/** The cheapest available offering of a planned NodeClaim. Throws without one. */
+function cheapestOffering(
+  planned: PlannedNodeClaim,
+  types: readonly InstanceType[],
+): { readonly type: InstanceType; readonly offering: Offering } {
   const requirements = requirementsFrom(planned.requirements);
-  const ways = types
+  const offerings = types
     .filter(({ name }) => planned.instanceTypes.includes(name))
     .flatMap((type) => launchOfferings(type, requirements).map((offering) => ({ type, offering })))
     .sort((a, b) => a.offering.price - b.offering.price || (a.type.name < b.type.name ? -1 : 1));
-  const [way] = ways;
-  if (!way) throw new Error(`nothing that was planned in ${planned.nodePool} can be bought`);
-  return way;
+  const [cheapest] = offerings;
+  if (!cheapest) throw new Error(`no planned instance type of ${planned.nodePool} has an available offering`);
+  return cheapest;
 }
 
-/** A node that is up, and its claim. */
+/** An initialized node and its NodeClaim. */
 export interface UpMachine {
   readonly node: Node;
   readonly claim: NodeClaim;
 }
 
-/** The machine that an offering of a type gives for what was planned, initialized and consolidatable. */
+/** The node and NodeClaim of a planned claim launched as this offering, initialized and consolidatable. */
 export function upMachine(
   name: string,
   planned: Pick<PlannedNodeClaim, "nodePool" | "requirements" | "taints" | "labels">,
@@ -81,9 +84,10 @@ export function upMachine(
   };
 }
 
-/** What it costs now, USD per hour, by the price function given. */
+/** USD per hour of a node with these labels. */
 export type PriceOf = (labels: Readonly<Record<string, string>>, types: readonly InstanceType[]) => number;
 
+/** USD per hour of all nodes of the snapshot. */
 export function hourlyCost(snapshot: Snapshot, priceOf: PriceOf): number {
   return snapshot.nodes.reduce((sum, { metadata }) => {
     const labels = metadata.labels ?? {};
@@ -91,26 +95,26 @@ export function hourlyCost(snapshot: Snapshot, priceOf: PriceOf): number {
   }, 0);
 }
 
-/** What became of a cluster by a command. */
+/** A cluster after a command. */
 export interface CarriedOut {
   readonly snapshot: Snapshot;
-  /** What was bought. */
+  /** The replacements. */
   readonly machines: readonly UpMachine[];
-  /** "namespace/name" of each pod that moved, to the name of its node. */
+  /** Pods that moved: "namespace/name" to the name of the new node. */
   readonly landed: ReadonlyMap<string, string>;
-  /** Pods that ran and have no place any more, with the reason: they wait in the snapshot. */
+  /** Running pods that became pending: "namespace/name" to the reason. */
   readonly unplaced: ReadonlyMap<string, string>;
 }
 
 type Command = Pick<CommandRecord, "id" | "candidates" | "replacements">;
 
-/** Node names by pod. */
+/** "namespace/name" of a pod to its node name. */
 type Places = ReadonlyMap<string, string>;
 
 const HOW = { reservedMode: "fallback", settling: new Set<string>() } as const;
 
-/** Pods that were planned for replacements are there; the others go where a fresh solve finds room beside them. */
-function solvedAnew(cleared: Snapshot, { replacements }: Command, moving: readonly Pod[], machines: readonly UpMachine[]): Places {
+/** Pods that were planned on replacements are on them; a new solve places the others. */
+function solvedAgain(cleared: Snapshot, { replacements }: Command, moving: readonly Pod[], machines: readonly UpMachine[]): Places {
   const places = new Map(replacements.flatMap(({ pods }, i) => pods.map((pod) => [pod, machines[i]?.node.metadata.name ?? ""])));
   const planned = moving.flatMap((pod): Pod[] => {
     const nodeName = places.get(podKey(pod));
@@ -123,7 +127,7 @@ function solvedAnew(cleared: Snapshot, { replacements }: Command, moving: readon
   return places;
 }
 
-/** Where the plan behind the command had put the pods, worked out once more; undefined when another plan comes of it. */
+/** The placements of the plan behind the command, simulated again; undefined when the simulation gives another plan. */
 function asPlanned(snapshot: Snapshot, command: Command, moving: readonly Pod[], machines: readonly UpMachine[]): Places | undefined {
   const podsOf = (claims: readonly { readonly pods: readonly string[] }[]): string =>
     JSON.stringify(claims.map(({ pods }) => [...pods].sort()));
@@ -131,32 +135,33 @@ function asPlanned(snapshot: Snapshot, command: Command, moving: readonly Pod[],
   for (const effort of ["quick", "full"] as const) {
     const plan = simulateWithSolve(snapshot, { ...HOW, excludeNodes, extraPods: moving, effort, nodeHour: EXTRA_NODE_PRICE });
     if (podsOf(plan.newNodeClaims) !== podsOf(command.replacements)) continue;
-    const bought = plan.newNodeClaims.map(({ pods }, i) => ({ name: machines[i]?.node.metadata.name ?? "", pods }));
-    return new Map([...plan.existingNodes, ...bought].flatMap(({ name, pods }) => pods.map((pod) => [pod, name])));
+    const launched = plan.newNodeClaims.map(({ pods }, i) => ({ name: machines[i]?.node.metadata.name ?? "", pods }));
+    return new Map([...plan.existingNodes, ...launched].flatMap(({ name, pods }) => pods.map((pod) => [pod, name])));
   }
   return undefined;
 }
 
 /**
- * Carries a command out: its nodes are gone, its replacements up, and the moved pods where a fresh solve puts them. Where that leaves one, and the
- * plan was only tighter, they are where the plan had put them.
+ * Carries a command out: candidates removed, replacements initialized, and the moved pods where a new solve puts them.
+ * When the new solve leaves a pod pending, the pods are where the plan behind the command put them, if that places all
+ * of them.
  */
 export function carriedOut(snapshot: Snapshot, command: Command): CarriedOut {
-  const gone = new Set(command.candidates.map(({ node }) => node));
-  const moving = snapshot.pods.filter((pod) => gone.has(pod.spec.nodeName ?? "") && isReschedulable(pod));
+  const removed = new Set(command.candidates.map(({ node }) => node));
+  const moving = snapshot.pods.filter((pod) => removed.has(pod.spec.nodeName ?? "") && isReschedulable(pod));
   const machines = command.replacements.map((planned, i) =>
-    upMachine(`${command.id}-${i}`, planned, bought(planned, snapshot.instanceTypes.get(planned.nodePool) ?? [])),
+    upMachine(`${command.id}-${i}`, planned, cheapestOffering(planned, snapshot.instanceTypes.get(planned.nodePool) ?? [])),
   );
   const claims = new Set(command.candidates.map(({ nodeClaim }) => nodeClaim));
   const cleared: Snapshot = {
     ...snapshot,
-    nodes: [...snapshot.nodes.filter(({ metadata }) => !gone.has(metadata.name)), ...machines.map(({ node }) => node)],
+    nodes: [...snapshot.nodes.filter(({ metadata }) => !removed.has(metadata.name)), ...machines.map(({ node }) => node)],
     nodeClaims: [...snapshot.nodeClaims.filter(({ metadata }) => !claims.has(metadata.name)), ...machines.map(({ claim }) => claim)],
-    pods: snapshot.pods.filter(({ spec }) => !gone.has(spec.nodeName ?? "")),
+    pods: snapshot.pods.filter(({ spec }) => !removed.has(spec.nodeName ?? "")),
   };
-  const replacements_ = solvedAnew(cleared, command, moving, machines);
-  const hasRoom = moving.every((pod) => replacements_.has(podKey(pod)));
-  const nodeOf = hasRoom ? replacements_ : (asPlanned(snapshot, command, moving, machines) ?? replacements_);
+  const nodeByPod = solvedAgain(cleared, command, moving, machines);
+  const hasRoom = moving.every((pod) => nodeByPod.has(podKey(pod)));
+  const nodeOf = hasRoom ? nodeByPod : (asPlanned(snapshot, command, moving, machines) ?? nodeByPod);
   const landed = new Map<string, string>();
   const unplaced = new Map<string, string>();
   const placed = moving.map((pod): Pod => {
@@ -173,9 +178,9 @@ export function carriedOut(snapshot: Snapshot, command: Command): CarriedOut {
   return { snapshot: { ...cleared, pods: [...cleared.pods, ...placed] }, machines, landed, unplaced };
 }
 
-/** The cluster after a command. Throws when a pod that ran has no place: that is what a command must never come to. */
+/** The cluster after a command. Throws when a running pod has no node after it, which is a fault of the command. */
 export function carryOut(snapshot: Snapshot, command: CommandRecord): Snapshot {
   const { snapshot: after, unplaced } = carriedOut(snapshot, command);
-  for (const [pod, why] of unplaced) throw new Error(`${pod} has no place after ${command.id}: ${why}`);
+  for (const [pod, why] of unplaced) throw new Error(`${pod} has no node after ${command.id}: ${why}`);
   return after;
 }

@@ -7,47 +7,47 @@ import { NOW, nodePool, snapshot } from "../builders.ts";
 
 it.for<{ name: string; budgets: Budget[]; total: number; want: number }>([
   { name: "percentages round up", budgets: [{ nodes: "10%" }], total: 11, want: 2 },
-  { name: "exact percentages stay", budgets: [{ nodes: "7%" }], total: 100, want: 7 },
-  { name: "numbers are as they are", budgets: [{ nodes: "5" }], total: 2, want: 5 },
-  { name: "the least counts", budgets: [{ nodes: "5" }, { nodes: "1" }], total: 10, want: 1 },
+  { name: "exact percentages do not round", budgets: [{ nodes: "7%" }], total: 100, want: 7 },
+  { name: "numbers count as they are", budgets: [{ nodes: "5" }], total: 2, want: 5 },
+  { name: "the least of several budgets counts", budgets: [{ nodes: "5" }, { nodes: "1" }], total: 10, want: 1 },
   {
-    name: "other reasons' budgets do not count",
+    name: "budgets of other reasons do not count",
     budgets: [{ nodes: "0", reasons: ["Drifted"] }],
     total: 10,
     want: Number.POSITIVE_INFINITY,
   },
-  { name: "an empty list of reasons means all", budgets: [{ nodes: "0", reasons: [] }], total: 10, want: 0 },
-  { name: "no budgets are no limit", budgets: [], total: 10, want: Number.POSITIVE_INFINITY },
+  { name: "an empty list of reasons means all reasons", budgets: [{ nodes: "0", reasons: [] }], total: 10, want: 0 },
+  { name: "an empty list of budgets is no limit", budgets: [], total: 10, want: Number.POSITIVE_INFINITY },
   {
-    name: "a closed window is no limit",
+    name: "an inactive budget is no limit",
     budgets: [{ nodes: "0", schedule: "0 0 * * *", duration: "1h" }],
     total: 10,
     want: Number.POSITIVE_INFINITY,
   },
-  { name: "an open one is", budgets: [{ nodes: "0", schedule: "0 11 * * *", duration: "2h" }], total: 10, want: 0 },
+  { name: "an active budget is a limit", budgets: [{ nodes: "0", schedule: "0 11 * * *", duration: "2h" }], total: 10, want: 0 },
   {
     name: "a schedule that does not parse allows nothing",
     budgets: [{ nodes: "50%", schedule: "0 25 * * *", duration: "1h" }],
     total: 10,
     want: 0,
   },
-  { name: "nor does a count that does not parse", budgets: [{ nodes: "half" }], total: 10, want: 0 },
+  { name: "a node count that does not parse allows nothing", budgets: [{ nodes: "half" }], total: 10, want: 0 },
 ])("$name", ({ budgets, total, want }) => {
   expect(budgetLimit(nodePool("p", { budgets }), "Empty", total, NOW)).toBe(want);
 });
 
-it("means 10% when nothing is said", () => {
+it("a NodePool without budgets has 10%", () => {
   const { disruption: _, ...spec } = nodePool().spec;
   expect(budgetLimit({ metadata: { name: "p" }, spec }, "Empty", 15, NOW)).toBe(2);
 });
 
-it("opens at the hit and closes after the duration", () => {
+it("a budget is active from a hit of its schedule until its duration has passed", () => {
   const budget = { nodes: "0", schedule: "0 9 * * *", duration: "1h30m" };
   const at = (time: string): boolean | undefined => isActiveBudget(budget, Date.parse(`2026-01-01T${time}Z`));
   expect([at("08:59:59"), at("09:00:00"), at("10:29:59"), at("10:30:00")]).toEqual([false, true, true, false]);
 });
 
-it("knows when a window opens or closes next", () => {
+it("the next budget change is the next start or end of a window", () => {
   const pool = nodePool("p", { budgets: [{ nodes: "0", schedule: "0 9 * * *", duration: "1h" }] });
   const next = (time: string): string => new Date(nextBudgetChange(pool, Date.parse(time)) ?? 0).toISOString();
   expect(next("2026-01-01T08:00:00Z")).toBe("2026-01-01T09:00:00.000Z");
@@ -55,7 +55,7 @@ it("knows when a window opens or closes next", () => {
   expect(nextBudgetChange(nodePool(), NOW)).toBeUndefined();
 });
 
-it("counts initialized nodes, and those that are down or going against them", () => {
+it("a budget counts initialized nodes, and uses those that are not ready or are being removed", () => {
   const machines = [
     { name: "a" },
     { name: "b", ready: false },
@@ -72,7 +72,7 @@ it("counts initialized nodes, and those that are down or going against them", ()
   expect(poolBudgets(view, "Empty").get("default")).toEqual({ total: 3, disrupting: 2, limit: 3, allowed: 1 });
 });
 
-it("counts nodes of a command that is rolled back until it is over: they carry the taint still", () => {
+it("nodes of a command that is rolled back use the budget, because they still carry the taint", () => {
   const rolledBack: CommandRecord = {
     cluster: "c",
     id: "1",
@@ -106,7 +106,7 @@ it("counts nodes of a command that is rolled back until it is over: they carry t
   expect(poolBudgets(viewCluster({ ...scene, commands: [] }), "Drifted").get("default")?.allowed).toBe(1);
 });
 
-it("hands out what is allowed and no more", () => {
+it("an allowance takes as many nodes as the budget allows", () => {
   const budget = allowance(new Map([["p", { total: 9, disrupting: 0, limit: 2, allowed: 2 }]]));
   expect([budget.take("p"), budget.take("p"), budget.take("p"), budget.take("unknown")]).toEqual([true, true, false, false]);
 });

@@ -10,32 +10,32 @@ function view(scene: Scene, more: { commands?: readonly CommandRecord[]; nominat
 }
 
 it.for<{ name: string; parts: Partial<MachineParts>; want: string }>([
-  { name: "no node yet", parts: { noNode: true }, want: "Nodeclaim does not have an associated node" },
+  { name: "without a Node object", parts: { noNode: true }, want: "Nodeclaim does not have an associated node" },
   { name: "not initialized", parts: { initialized: false }, want: "Node isn't initialized" },
   { name: "deleting", parts: { deletionTimestamp: "2026-01-01T11:59:00Z" }, want: "Node is deleting or marked for deletion" },
   {
-    name: "annotated",
+    name: "annotated do-not-disrupt",
     parts: { annotations: { "karpenter.sh/do-not-disrupt": "true" } },
     want: 'Disruption is blocked through the "karpenter.sh/do-not-disrupt" annotation',
   },
   {
-    name: "without a pool",
+    name: "without a NodePool label",
     parts: { without: ["karpenter.sh/nodepool"] },
     want: "Node doesn't have required label (Label=karpenter.sh/nodepool)",
   },
-  { name: "of a pool that is gone", parts: { pool: "gone" }, want: "NodePool not found (NodePool=gone)" },
-])("a node that is $name stays", ({ parts, want }) => {
+  { name: "of a NodePool that does not exist", parts: { pool: "gone" }, want: "NodePool not found (NodePool=gone)" },
+])("a node that is $name is no candidate", ({ parts, want }) => {
   const { all, blocked } = findCandidates(view({ machines: [{ name: "n", ...parts }] }));
   expect(all).toEqual([]);
   expect(blocked.map((node) => describeBlocked(node.blocked))).toEqual([want]);
 });
 
-it("does not honour durations on nodes", () => {
+it("a do-not-disrupt duration on a node does not count", () => {
   const { all } = findCandidates(view({ machines: [{ name: "n", annotations: { "karpenter.sh/do-not-disrupt": "1h" } }] }));
   expect(all).toHaveLength(1);
 });
 
-it("leaves a node alone that a pod is expected on, until it is not", () => {
+it("a nominated node is no candidate until the nomination ends", () => {
   const scene = { machines: [{ name: "n" }] };
   expect(findCandidates(view(scene, { nominatedUntil: new Map([["n", NOW + 1]]) })).blocked[0]?.blocked).toEqual({
     reason: "Nominated",
@@ -44,7 +44,7 @@ it("leaves a node alone that a pod is expected on, until it is not", () => {
   expect(findCandidates(view(scene, { nominatedUntil: new Map([["n", NOW]]) })).all).toHaveLength(1);
 });
 
-it("counts do-not-disrupt on DaemonSet pods too, but not on finished ones", () => {
+it("do-not-disrupt counts on DaemonSet pods, but not on finished pods", () => {
   const annotations = { "karpenter.sh/do-not-disrupt": "true" };
   const ownerReferences = [{ apiVersion: "apps/v1", kind: "DaemonSet", name: "d", uid: "d" }];
   const held = (p: ReturnType<typeof pod>) => findCandidates(view({ machines: [{ name: "n" }], pods: [p] })).all[0]?.heldByPod;
@@ -56,7 +56,7 @@ it("counts do-not-disrupt on DaemonSet pods too, but not on finished ones", () =
   expect(held(pod("p", "n", { metadata: { annotations }, status: { phase: "Succeeded" } }))).toBeUndefined();
 });
 
-it("asks the budgets of evictable pods only", () => {
+it("PodDisruptionBudgets count for evictable pods only", () => {
   const tolerations = [{ operator: "Exists" as const }];
   const held = (p: ReturnType<typeof pod>, pdbs = [pdb("b")]) =>
     findCandidates(view({ machines: [{ name: "n" }], pods: [p], pdbs })).all[0]?.heldByPod;
@@ -65,7 +65,7 @@ it("asks the budgets of evictable pods only", () => {
   expect(held(pod("p", "n"), [pdb("b", 5), pdb("c", 5)])?.reason).toBe("SeveralPdbs");
 });
 
-it("knows price, pods and cost", () => {
+it("a candidate has its price, its pods and its disruption cost", () => {
   const priority = 2 ** 25;
   const { all } = findCandidates(
     view({ machines: [{ name: "n", type: "medium" }], pods: [pod("p", "n"), pod("q", "n", { spec: { priority } }), pod("r")] }),
@@ -74,11 +74,11 @@ it("knows price, pods and cost", () => {
   expect(all[0]?.moving).toHaveLength(2);
 });
 
-it("takes a price of nothing where the offering is not known", () => {
+it("a candidate of an unknown offering has price 0", () => {
   expect(findCandidates(view({ machines: [{ name: "n", type: "unheard-of" }] })).all[0]?.pricePerHour).toBe(0);
 });
 
-it("has no candidates in a pool without instance types", () => {
+it("a NodePool without instance types has no candidates", () => {
   const { blocked } = findCandidates(view({ pools: [nodePool()], types: [], machines: [{ name: "n" }] }));
   expect(blocked[0]?.blocked.reason).toBe("NodePoolNotFound");
 });

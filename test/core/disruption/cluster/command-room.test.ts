@@ -18,19 +18,19 @@ function world(phase: CommandRecord["phase"], more: { readonly isDestinationGoin
 
 const planned = (seen: ReturnType<typeof world>) => pendingPods(seen).pods.map(({ metadata }) => metadata.name);
 
-it("plans nothing for pods of a node that waits for its replacement, whatever has become of that", () => {
+it("nothing is planned for pods of a node that waits for its replacement, whatever state that is in", () => {
   expect(planned(world("Replacing"))).toEqual([]);
   expect(world("Replacing").nominated.get(podUid(moving))).toBe("b-claim");
 });
 
-it("plans for a pod without a place once its node goes, and not for one that has a place", () => {
+it("a pod of a node that is being deleted is planned only without a destination", () => {
   expect(planned(world("Deleting"))).toEqual(["lost"]);
 });
 
-it("plans for a pod anew when its place goes too", () => {
+it("a pod is planned again when its destination is removed", () => {
   expect(planned(world("Deleting", { isDestinationGoing: true }))).toEqual(["lost", "moving"]);
 });
 
-it("takes a rolled back command for none", () => {
+it("a command that is rolled back reserves no room", () => {
   expect(world("RollingBack").nominated.size).toBe(0);
 });

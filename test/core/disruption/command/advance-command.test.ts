@@ -13,7 +13,7 @@ import type { NodeClaimRecord } from "../../../../core/model/node-claim-record.t
 import type { Snapshot } from "../../../../core/model/snapshot.ts";
 import { NOW, planned, pod, roomForAll, type Scene, simulated, snapshot } from "../builders.ts";
 
-/** A cluster that does what it is told, one action at a time, until it is killed. */
+/** A cluster on which a simulated shell performs actions one by one, until its process is killed. */
 class Shell {
   now = NOW;
   snapshot: Snapshot;
@@ -40,7 +40,7 @@ class Shell {
     if (command) this.commands = [command];
   }
 
-  /** One pass: as the real shell does it. False when it was killed. */
+  /** One pass in the order of functions/disruption/disrupt.ts. Returns false when the process was killed. */
   pass(): boolean {
     for (const command of this.commands) {
       const step = advanceCommand(command, this.input);
@@ -124,7 +124,7 @@ class Shell {
     this.now += ms;
   }
 
-  /** Everything that lasts. */
+  /** The persistent state: cluster objects, records and commands. */
   get state(): unknown {
     return {
       nodes: this.snapshot.nodes.map(({ metadata, spec }) => [metadata.name, (spec.taints ?? []).length]),
@@ -175,7 +175,7 @@ function decided(scene = busy, simulate: Simulate = oneNew): Shell {
 }
 
 describe("replacing a node", () => {
-  it("waits, checks again, marks, buys, waits, and only then deletes", () => {
+  it("validates after 15 s, marks, creates the replacement, waits for it, and then deletes", () => {
     const shell = decided();
     expect(shell.commands[0]).toMatchObject({ method: "single", decision: "replace", phase: "Validating", dueAt: NOW + 15_000 });
     shell.now += 14_999;
@@ -197,7 +197,7 @@ describe("replacing a node", () => {
     expect(shell.ends).toEqual(["succeeded"]);
   });
 
-  it("says it in the words that users search for", () => {
+  it("logs and counts in Karpenter's words", () => {
     const shell = decided();
     shell.now += 15_000;
     shell.pass();
@@ -225,7 +225,7 @@ describe("replacing a node", () => {
   it.for([
     { name: "churn, when the node has changed", change: (s: Shell) => s.setCondition("a-claim", "Initialized", false), why: "churn" },
     {
-      name: "budget, when another node went down",
+      name: "budget, when another node is not ready",
       change: (s: Shell) => {
         s.snapshot = {
           ...s.snapshot,
@@ -237,7 +237,7 @@ describe("replacing a node", () => {
       },
       why: "budget",
     },
-  ])("gives up on $name", ({ change, why }) => {
+  ])("is abandoned for $name", ({ change, why }) => {
     const shell = decided();
     shell.now += 15_000;
     change(shell);
@@ -256,7 +256,7 @@ describe("replacing a node", () => {
     );
   });
 
-  it("gives up when the scheduler would now want another type", () => {
+  it("is abandoned when the scheduler plans another type", () => {
     const answers = [planned({ pods: ["default/p"] }), planned({ instanceTypes: ["medium"] })];
     let asked = 0;
     const shell = decided(
@@ -271,16 +271,16 @@ describe("replacing a node", () => {
   it.for([
     { name: "is lost", spoil: (s: Shell) => s.replaceRecords(() => []) },
     {
-      name: "is on its way out",
+      name: "is terminating",
       spoil: (s: Shell) => s.replaceRecords((records) => records.map((r) => ({ ...r, terminating: { reason: "x", at: s.now } }))),
     },
     {
-      name: "came up and is going again",
+      name: "was initialized and is deleted",
       spoil: (s: Shell) =>
         s.replaceRecords((records) => records.map((r) => ({ ...r, initializedAt: s.now, terminating: { reason: "x", at: s.now } }))),
     },
     { name: "takes longer than ten minutes", spoil: (s: Shell) => s.wait(10 * 60_000) },
-  ])("undoes everything when the replacement $name", ({ spoil }) => {
+  ])("is rolled back when the replacement $name", ({ spoil }) => {
     const shell = decided();
     shell.now += 15_000;
     shell.pass();
@@ -293,7 +293,7 @@ describe("replacing a node", () => {
     expect(shell.messages()).toContain("failed terminating nodes while executing a disruption command");
   });
 
-  it("is over when somebody else has deleted the node", () => {
+  it("ends when the node is deleted by another client", () => {
     const shell = decided();
     shell.now += 15_000;
     shell.pass();
@@ -303,7 +303,7 @@ describe("replacing a node", () => {
   });
 });
 
-it("wants all nodes of a consolidation to be as they were", () => {
+it("a consolidation is abandoned unless all its nodes are still candidates", () => {
   const names = ["a", "b", "c"];
   const shell = decided({ machines: names.map((name) => ({ name })), pods: names.map((name) => pod(`p${name}`, name)) }, roomForAll);
   expect(shell.commands[0]).toMatchObject({ method: "multi", candidates: [{ node: "a" }, { node: "b" }, { node: "c" }] });
@@ -314,7 +314,7 @@ it("wants all nodes of a consolidation to be as they were", () => {
   expect(shell.types()).toEqual([]);
 });
 
-it("marks nodes for deletion only while their command carries on", () => {
+it("nodes are marked for deletion only in the phases Replacing and Deleting", () => {
   const [command] = decided().commands;
   if (!command) throw new Error("a busy node with a cheaper replacement must make a command");
   const going = (["Validating", "Replacing", "Deleting", "RollingBack"] as const).filter(
@@ -324,7 +324,7 @@ it("marks nodes for deletion only while their command carries on", () => {
 });
 
 describe("deleting empty nodes", () => {
-  it("goes on with those that are still empty", () => {
+  it("continues with the nodes that are still empty", () => {
     const shell = decided({ machines: [{ name: "a" }, { name: "b" }] }, roomForAll);
     shell.snapshot = { ...shell.snapshot, pods: [pod("p", "a")] };
     shell.now += 15_000;
@@ -337,14 +337,14 @@ describe("deleting empty nodes", () => {
   });
 });
 
-it("drift does not wait", () => {
+it("a Drift command does not wait for its validation", () => {
   const shell = decided({ machines: [{ name: "a", drifted: "2025-12-31T00:00:00Z" }], pods: [pod("p", "a")] });
   expect(shell.commands[0]).toMatchObject({ method: "drift", dueAt: NOW });
   shell.pass();
   expect(shell.types()).toEqual(["Taint", "SetDisruptionReason", "WriteReplacements"]);
 });
 
-it("heals what belongs to no command, and nothing else", () => {
+it("a pass removes taints and conditions that belong to no command, and no others", () => {
   const taints = [{ key: "karpenter.sh/disrupted", effect: "NoSchedule" as const }];
   const conditions = [{ type: "DisruptionReason", status: "True" as const }];
   const shell = new Shell(
@@ -359,7 +359,7 @@ it("heals what belongs to no command, and nothing else", () => {
   ]);
 });
 
-/** Runs a command to its end; `kills` are the numbers of actions after which the process dies, one run after the other. */
+/** Runs a command to its end; `kills` are the numbers of actions after which the process is killed, one per run. */
 function runThrough(scene: Scene, simulate: Simulate, kills: readonly number[], spoil: boolean): Shell {
   const shell = decided(scene, simulate);
   shell.now += 15_000;
@@ -377,14 +377,14 @@ function runThrough(scene: Scene, simulate: Simulate, kills: readonly number[], 
 
 it.for([
   { name: "a replacement", scene: busy, simulate: oneNew, spoil: false },
-  { name: "a replacement that never comes up", scene: busy, simulate: oneNew, spoil: true },
+  { name: "a replacement that is never initialized", scene: busy, simulate: oneNew, spoil: true },
   {
-    name: "several nodes for none",
+    name: "several nodes deleted without a replacement",
     scene: { machines: ["a", "b", "c"].map((name) => ({ name })), pods: ["a", "b", "c"].map((name) => pod(`p${name}`, name)) },
     simulate: roomForAll,
     spoil: false,
   },
-])("ends in the same state however often it is killed: $name", ({ scene, simulate, spoil }) => {
+])("a command ends in the same state however often its run is killed: $name", ({ scene, simulate, spoil }) => {
   const calm = runThrough(scene, simulate, [], spoil);
   expect(calm.commands).toEqual([]);
   fc.assert(

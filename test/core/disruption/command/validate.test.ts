@@ -15,7 +15,9 @@ function pools(budgets: readonly Budget[]): readonly NodePool[] {
   return [{ ...pool, spec: { ...pool.spec, template: { spec: { ...pool.spec.template.spec, requirements: [ON_DEMAND] } } } }];
 }
 
-/** A core costs $0.05 in small nodes and $0.20 in the large ones that are there: three small ones in the place of two are a bargain. */
+/**
+ * A core costs $0.05 in small nodes and $0.20 in the two existing large nodes, so that three small nodes replace them.
+ */
 const TYPES = [
   { ...instanceType("small", 0.1), capacity: { cpu: "2", memory: "8Gi", pods: "50" } },
   { ...instanceType("large", 0.8), capacity: { cpu: "4", memory: "8Gi", pods: "50" } },
@@ -53,18 +55,18 @@ const again = (command: CommandRecord, now: Scene) =>
 describe("a command with several replacements", () => {
   const command = decided(snapshot(scene));
 
-  it("is what the scene makes", () => {
+  it("is what this cluster's pass decides", () => {
     expect(command.candidates.map(({ node }) => node).sort()).toEqual(["a", "b"]);
     expect(command.replacements.map(({ instanceTypes }) => instanceTypes)).toEqual([["small"], ["small"], ["small"]]);
     expect(command.savingsPerHour).toBeCloseTo(1.3, 9);
   });
 
-  it("holds as long as nothing has changed, for all of its nodes", () => {
+  it("is valid with all its nodes while nothing changes", () => {
     const result = again(command, scene);
     expect(result.holds && result.candidates.map(({ node }) => node).sort()).toEqual(["a", "b"]);
   });
 
-  it("holds whatever order the cluster is told in", () => {
+  it("is valid in any order of the cluster's objects", () => {
     const turned = { ...scene, machines: (scene.machines ?? []).toReversed(), pods: (scene.pods ?? []).toReversed() };
     expect(again(command, turned).holds).toBe(true);
   });
@@ -73,12 +75,12 @@ describe("a command with several replacements", () => {
 
   it.for<{ readonly name: string; readonly now: Scene; readonly why: string }>([
     {
-      name: "another pod on one of its nodes needs a fourth machine",
+      name: "a new pod on one of its nodes needs a fourth node",
       now: { ...scene, pods: [...(scene.pods ?? []), more("b")] },
       why: "scheduling",
     },
     {
-      name: "another pod can have no machine at all",
+      name: "a new pod does not schedule on any new node",
       now: {
         ...scene,
         pods: [...(scene.pods ?? []), pod("s", "b", { spec: { ...CPU("3"), nodeName: "b", nodeSelector: { disk: "ssd" } } })],
@@ -86,22 +88,22 @@ describe("a command with several replacements", () => {
       why: "scheduling",
     },
     {
-      name: "a pod less needs one machine less",
+      name: "one pod less needs one node less",
       now: { ...scene, pods: (scene.pods ?? []).slice(1) },
       why: "scheduling",
     },
     {
-      name: "a type that it would buy is not sold any more",
+      name: "a type of a replacement is no longer offered",
       now: { ...scene, types: TYPES.map((one) => (one.name === "small" ? { ...one, name: "tiny" } : one)) },
       why: "scheduling",
     },
     {
-      name: "a budget lets only one go",
+      name: "a budget allows only one node",
       now: { ...scene, pools: pools([{ nodes: "1" }]) },
       why: "budget",
     },
     {
-      name: "one node is not to be disrupted any more",
+      name: "one node is annotated do-not-disrupt",
       now: {
         ...scene,
         machines: [
@@ -113,7 +115,7 @@ describe("a command with several replacements", () => {
     },
     { name: "a PodDisruptionBudget holds a pod", now: { ...scene, pdbs: [pdb("held")] }, why: "churn" },
     { name: "one node is gone", now: { ...scene, machines: (scene.machines ?? []).slice(1) }, why: "churn" },
-  ])("does not hold when $name: $why", ({ now, why }) => {
+  ])("is not valid when $name: $why", ({ now, why }) => {
     expect(again(command, now)).toEqual({ holds: false, why });
   });
 });

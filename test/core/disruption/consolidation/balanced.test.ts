@@ -12,7 +12,7 @@ function view(scene: Scene) {
   return viewCluster({ snapshot: snapshot(scene), records: [], commands: [], now: NOW });
 }
 
-it("sets the share of the cost that is saved against the share of the pool that is disrupted", () => {
+it("the score is the saved share of the pool's price over the disrupted share of the pool", () => {
   const v = view({
     pools: [balanced],
     machines: [
@@ -30,17 +30,17 @@ it("sets the share of the cost that is saved against the share of the pool that 
   expect(notWorthIt(v, all.slice(0, 1), 0.19)).toMatchObject({ reason: "NotWorthIt", nodePool: "default" });
 });
 
-it("never finds a loss worth it", () => {
+it("a loss scores 0", () => {
   const v = view({ pools: [balanced], machines: [{ name: "a" }], pods: [pod("p", "a")] });
   expect(scores(v, findCandidates(v).all, -1)[0]?.score).toBe(0);
 });
 
-it("has no say in other pools", () => {
+it("pools of other policies have no score", () => {
   const v = view({ machines: [{ name: "a" }], pods: [pod("p", "a")] });
   expect(scores(v, findCandidates(v).all, 0)).toEqual([]);
 });
 
-it("keeps a node whose replacement saves too little, and says so", () => {
+it("a Balanced pool keeps a node whose replacement saves too little, and states the score", () => {
   const scene = { pools: [balanced], machines: [{ name: "a" }], pods: [pod("p", "a")] };
   const input = { snapshot: snapshot(scene), records: [], commands: [], settings: { cluster: "c" }, now: NOW, newId: () => "id" };
   const almost = simulated(() => ({ newNodeClaims: [planned({ instanceTypes: ["pricey"] })] }));

@@ -10,13 +10,13 @@ import { instanceType, NOW, nodePool, pod, snapshot } from "../builders.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** Nothing cheaper is for sale: pods move to nodes that are there or nowhere. */
+/** No cheaper instance type is offered: pods move to existing nodes or not at all. */
 const ONLY_LARGE = [instanceType("large")].map((type) => ({
   ...type,
   offerings: type.offerings.filter(({ capacityType }) => capacityType === "on-demand"),
 }));
 
-/** Nodes "a", "b", … with so many pods each, that are alike otherwise. */
+/** Equal nodes "a", "b", … with the given numbers of pods. */
 function cluster(...podCounts: readonly number[]): Snapshot {
   const names = podCounts.map((_, i) => String.fromCharCode(97 + i));
   return snapshot({
@@ -31,8 +31,8 @@ function candidatesOf(scene: Snapshot): readonly Candidate[] {
   return findCandidates(viewCluster({ snapshot: scene, records: [], commands: [], now: NOW })).all;
 }
 
-describe("what a move counts as", () => {
-  it("counts $0.001 for each pod of eviction cost 1 and each node, unless told otherwise", () => {
+describe("the disruption cost in USD", () => {
+  it("is $0.001 for each node and each pod of eviction cost 1, unless set", () => {
     const candidates = candidatesOf(cluster(3, 1));
     expect(disruptionCostUsd({ cluster: "c" }, candidates)).toBeCloseTo(0.006, 12);
     expect(disruptionCostUsd({ cluster: "c", podMoveCost: 0.5 }, candidates)).toBeCloseTo(3, 12);
@@ -40,23 +40,23 @@ describe("what a move counts as", () => {
   });
 
   it.for([
-    { name: "without a horizon a move costs nothing", horizonMs: undefined, want: 0.01 },
-    { name: "over an hour it counts in full", horizonMs: HOUR_MS, want: 0.006 },
-    { name: "over a day a twenty-fourth of it", horizonMs: 24 * HOUR_MS, want: 0.01 - 0.004 / 24 },
+    { name: "without a horizon disruption costs nothing", horizonMs: undefined, want: 0.01 },
+    { name: "over an hour the cost counts in full", horizonMs: HOUR_MS, want: 0.006 },
+    { name: "over a day a twenty-fourth of the cost counts", horizonMs: 24 * HOUR_MS, want: 0.01 - 0.004 / 24 },
   ])("$name", ({ horizonMs, want }) => {
     expect(netSavings({ cluster: "c", horizonMs }, candidatesOf(cluster(3)), 0.01)).toBeCloseTo(want, 12);
   });
 
   it.for([
-    { name: "never without a horizon", horizonMs: undefined, saves: 1e-9, blocked: false },
-    { name: "within a day when it saves enough", horizonMs: 24 * HOUR_MS, saves: 0.0002, blocked: false },
-    { name: "not within an hour when it saves as little", horizonMs: HOUR_MS, saves: 0.0002, blocked: true },
-    { name: "when both come to exactly the same", horizonMs: HOUR_MS, saves: 0.004, blocked: false },
-  ])("is refused or not: $name", ({ horizonMs, saves, blocked }) => {
+    { name: "savings of any size pass without a horizon", horizonMs: undefined, saves: 1e-9, blocked: false },
+    { name: "savings that pay back within a day pass", horizonMs: 24 * HOUR_MS, saves: 0.0002, blocked: false },
+    { name: "the same savings do not pay back within an hour", horizonMs: HOUR_MS, saves: 0.0002, blocked: true },
+    { name: "savings equal to the cost pass", horizonMs: HOUR_MS, saves: 0.004, blocked: false },
+  ])("$name", ({ horizonMs, saves, blocked }) => {
     expect(paybackTooLong({ cluster: "c", horizonMs }, candidatesOf(cluster(3)), saves) !== undefined).toBe(blocked);
   });
 
-  it("tells what was weighed against what", () => {
+  it("names savings, horizon and cost when savings do not pay back", () => {
     const blocked = paybackTooLong({ cluster: "c", horizonMs: 1.5 * HOUR_MS }, candidatesOf(cluster(3)), 0.0002);
     expect(blocked && describeBlocked(blocked)).toBe(
       "Saving $0.0002/h does not repay moving its pods within 1.5 h (CONSOLIDATION_HORIZON): that counts as $0.0040",
@@ -64,7 +64,7 @@ describe("what a move counts as", () => {
   });
 });
 
-describe("a sweep with a horizon", () => {
+describe("a pass with a payback horizon", () => {
   const decide = (scene: Snapshot, settings: { readonly horizonMs?: number; readonly podMoveCost?: number }) =>
     planDisruption({
       snapshot: scene,
@@ -76,17 +76,20 @@ describe("a sweep with a horizon", () => {
       newId: () => "id",
     });
 
-  /** Both nodes cost $0.40; the pods of one fit on the other: at a dollar a pod that saves too little for an hour, and enough for a day. */
+  /**
+   * Two nodes of $0.40; the pods of one fit on the other. At $1 a pod the move does not pay back in an hour, but in a
+   * day.
+   */
   const half = cluster(1, 2);
 
   it.for([
-    { name: "moves pods without one", settings: { podMoveCost: 1 } },
-    { name: "moves pods that repay it in a day", settings: { podMoveCost: 1, horizonMs: 24 * HOUR_MS } },
+    { name: "moves pods when there is no horizon", settings: { podMoveCost: 1 } },
+    { name: "moves pods when that pays back in a day", settings: { podMoveCost: 1, horizonMs: 24 * HOUR_MS } },
   ])("$name", ({ settings }) => {
     expect(decide(half, settings).command).toMatchObject({ decision: "delete", candidates: [{ node: "a" }] });
   });
 
-  it("leaves nodes alone that do not repay it in an hour, and says so for each", () => {
+  it("keeps nodes that do not pay back in an hour, and states it for each", () => {
     const { command, blocked } = decide(half, { podMoveCost: 1, horizonMs: HOUR_MS });
     expect(command).toBeUndefined();
     expect(Object.fromEntries(blocked.map(({ node, message }) => [node, message]))).toEqual({
@@ -95,7 +98,7 @@ describe("a sweep with a horizon", () => {
     });
   });
 
-  it("ends empty nodes however short it is: nobody moves", () => {
+  it("deletes empty nodes however short the horizon is, because no pod moves", () => {
     const { command } = decide(cluster(0, 4), { podMoveCost: 1000, horizonMs: 1 });
     expect(command).toMatchObject({ method: "emptiness", candidates: [{ node: "a" }] });
   });

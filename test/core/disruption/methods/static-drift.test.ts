@@ -5,7 +5,7 @@ import { NOW, nodePool, pod, roomForAll, snapshot } from "../builders.ts";
 
 const DRIFTED = "2026-01-01T10:00:00Z";
 
-/** What a pass decides about a static pool of nodes of which some have drifted. */
+/** What a pass decides about a static NodePool with some drifted nodes. */
 function decide({
   replicas = 3,
   drifted = ["b"],
@@ -35,24 +35,28 @@ function decide({
 
 describe("a drifted node of a static pool", () => {
   it.for([
-    { name: "is replaced by one like it", scene: {}, want: "Drifted replace b by 1" },
-    { name: "whatever runs on it", scene: { pods: [pod("p", "b")] }, want: "Drifted replace b by 1" },
+    { name: "is replaced by one node of its pool", scene: {}, want: "Drifted replace b by 1" },
+    { name: "is replaced whatever pods it has", scene: { pods: [pod("p", "b")] }, want: "Drifted replace b by 1" },
     {
-      name: "one at a time, those without pods first",
+      name: "is replaced one at a time, nodes without pods first",
       scene: { drifted: ["a", "b"], pods: [pod("p", "a")] },
       want: "Drifted replace b by 1",
     },
-    { name: "not beyond its budget", scene: { budgets: [{ nodes: "0" }] }, want: "nothing" },
-    { name: "not while the pool has more than it wants", scene: { replicas: 2 }, want: "nothing" },
-    { name: "not without room for its replacement", scene: { limits: { nodes: "3" } }, want: "nothing" },
-    { name: "with room for its replacement", scene: { limits: { nodes: "4" } }, want: "Drifted replace b by 1" },
+    { name: "stays when the budget is spent", scene: { budgets: [{ nodes: "0" }] }, want: "nothing" },
+    { name: "stays while the pool has more claims than replicas", scene: { replicas: 2 }, want: "nothing" },
+    { name: "stays when limits.nodes has no room for its replacement", scene: { limits: { nodes: "3" } }, want: "nothing" },
     {
-      name: "not while a pod must not be disturbed",
+      name: "is replaced when limits.nodes has room for its replacement",
+      scene: { limits: { nodes: "4" } },
+      want: "Drifted replace b by 1",
+    },
+    {
+      name: "stays while a pod has do-not-disrupt",
       scene: { pods: [pod("p", "b", { metadata: { annotations: { "karpenter.sh/do-not-disrupt": "true" } } })] },
       want: "nothing",
     },
-    { name: "not where StaticCapacity is off", scene: { gate: false }, want: "nothing" },
-    { name: "of which there is none", scene: { drifted: [] }, want: "nothing" },
+    { name: "stays when the gate StaticCapacity is off", scene: { gate: false }, want: "nothing" },
+    { name: "is not invented where no claim has drifted", scene: { drifted: [] }, want: "nothing" },
   ])("$name", ({ scene, want }) => {
     expect(decide(scene)).toBe(want);
   });

@@ -37,14 +37,14 @@ function choose(start: Snapshot, { settings = {}, simulate = simulateWithSolve, 
   return findNodeSet(context, all, poolBudgets(view, "Underutilized"), outOfTime);
 }
 
-const goingOf = ({ found }: Decision): readonly string[] => (found?.candidates ?? []).map(({ node }) => node).sort();
+const removedBy = ({ found }: Decision): readonly string[] => (found?.candidates ?? []).map(({ node }) => node).sort();
 const typesOf = ({ found }: Decision): readonly (readonly string[])[] =>
   (found?.replacements ?? []).map(({ instanceTypes }) => instanceTypes);
 
 const requirement = (key: string, values: readonly string[]) => ({ key, operator: "In" as const, values });
 const ON_DEMAND = requirement("karpenter.sh/capacity-type", ["on-demand"]);
 
-/** A pool that buys on demand alone. */
+/** A NodePool with on-demand capacity only. */
 function pool(name = "default", disruption: Parameters<typeof nodePool>[1] = {}): NodePool {
   const made = nodePool(name, disruption);
   return { ...made, spec: { ...made.spec, template: { spec: { ...made.spec.template.spec, requirements: [ON_DEMAND] } } } };
@@ -54,7 +54,7 @@ function sized(name: string, cpu: string, price: number): InstanceType {
   return { ...instanceType(name, price), capacity: { cpu, memory: "64Gi", pods: "50" } };
 }
 
-/** Machines have 4 cores, whatever they are; "large" ones cost $0.80 and small new ones, of 2 cores, $0.10. */
+/** Existing nodes have 4 cpu. A large node costs $0.80 an hour; a new small node has 2 cpu and costs $0.10. */
 const TYPES = [sized("small", "2", 0.1), sized("large", "4", 0.8)];
 
 function cores(name: string, node: string, cpu: string, metadata: Pod["metadata"] | object = {}): Pod {
@@ -64,19 +64,19 @@ function cores(name: string, node: string, cpu: string, metadata: Pod["metadata"
 const scene = (parts: Scene): Snapshot => snapshot({ pools: [pool()], types: TYPES, ...parts });
 const large = (name: string, more: object = {}) => ({ name, type: "large", ...more });
 
-describe("what goes together", () => {
-  it("is replaced by as many nodes as it takes, if they cost less", () => {
+describe("the nodes that are removed together", () => {
+  it("are replaced by several nodes that cost less", () => {
     const decision = choose(
       scene({
         machines: [large("a"), large("b")],
         pods: [cores("p", "a", "1500m"), cores("q", "a", "1500m"), cores("r", "b", "1500m"), cores("s", "b", "1500m")],
       }),
     );
-    expect(goingOf(decision)).toEqual(["a", "b"]);
+    expect(removedBy(decision)).toEqual(["a", "b"]);
     expect(typesOf(decision)).toEqual([["small"], ["small"], ["small"], ["small"]]);
   });
 
-  it("brings more nodes than it takes away only where each of those saves two cents an hour", () => {
+  it("are replaced by more nodes only where each additional node saves two cents an hour", () => {
     const splitAt = (price: number) =>
       typesOf(
         choose(
@@ -91,7 +91,7 @@ describe("what goes together", () => {
     expect(splitAt(0.26)).toEqual([]);
   });
 
-  it("comes from all pools at once", () => {
+  it("are of all NodePools", () => {
     const decision = choose(
       scene({
         pools: [pool("x"), pool("y")],
@@ -100,11 +100,11 @@ describe("what goes together", () => {
         pods: [cores("p", "a", "1"), cores("q", "b", "1"), cores("r", "c", "2")],
       }),
     );
-    expect(goingOf(decision)).toEqual(["a", "b"]);
+    expect(removedBy(decision)).toEqual(["a", "b"]);
     expect(typesOf(decision)).toEqual([]);
   });
 
-  it("saves the most for the fewest moves: of equal nodes those with the fewest pods go", () => {
+  it("are, of equal nodes, those with the fewest pods", () => {
     const decision = choose(
       scene({
         types: [sized("large", "4", 0.8)],
@@ -112,12 +112,12 @@ describe("what goes together", () => {
         pods: [cores("p", "a", "500m"), cores("q", "a", "500m"), cores("r", "b", "1500m")],
       }),
     );
-    expect(goingOf(decision)).toEqual(["b"]);
+    expect(removedBy(decision)).toEqual(["b"]);
   });
 });
 
-describe("what stays", () => {
-  /** Two large nodes, either of which could take the other's pod. */
+describe("the nodes that stay", () => {
+  /** Two large nodes: the pod of each fits on the other. */
   const pair = (more: Scene & { readonly a?: object; readonly b?: object } = {}): Snapshot =>
     scene({
       types: [sized("large", "4", 0.8)],
@@ -128,29 +128,29 @@ describe("what stays", () => {
   const HELD = { annotations: { "karpenter.sh/do-not-disrupt": "true" } };
 
   it.for<{ readonly name: string; readonly start: Snapshot; readonly want: readonly string[] }>([
-    { name: "nothing that could go", start: pair(), want: ["a"] },
-    { name: "a node that is not to be disrupted", start: pair({ a: HELD }), want: ["b"] },
-    { name: "both when neither is", start: pair({ a: HELD, b: HELD }), want: [] },
-    { name: "a node with a pod that is not", start: pair({ pods: [cores("p", "a", "1", HELD), cores("q", "b", "2")] }), want: ["b"] },
+    { name: "none that could be removed", start: pair(), want: ["a"] },
+    { name: "a node annotated do-not-disrupt", start: pair({ a: HELD }), want: ["b"] },
+    { name: "both nodes when both are annotated", start: pair({ a: HELD, b: HELD }), want: [] },
+    { name: "a node with an annotated pod", start: pair({ pods: [cores("p", "a", "1", HELD), cores("q", "b", "2")] }), want: ["b"] },
     { name: "nodes with pods that a PodDisruptionBudget holds", start: pair({ pdbs: [pdb("all")] }), want: ["b"] },
     { name: "nodes of a pool whose budget is spent", start: pair({ pools: [pool("default", { budgets: [{ nodes: "0" }] })] }), want: [] },
     {
-      name: "nodes of a pool that does not consolidate",
+      name: "nodes of a pool with consolidation disabled",
       start: pair({ pools: [pool("default", { consolidateAfter: "Never" })] }),
       want: [],
     },
-    { name: "nodes that have just changed", start: pair({ pools: [pool("default", { consolidateAfter: "37h" })] }), want: [] },
-  ])("is $name", ({ start, want }) => {
-    expect(goingOf(choose(start))).toEqual(want);
+    { name: "nodes inside consolidateAfter", start: pair({ pools: [pool("default", { consolidateAfter: "37h" })] }), want: [] },
+  ])("are $name", ({ start, want }) => {
+    expect(removedBy(choose(start))).toEqual(want);
   });
 
-  it("moves no pod to a node that has just changed, nor to one that is not up", () => {
+  it("receive no pod inside consolidateAfter or before they are initialized", () => {
     const pools = [pool(), pool("slow", { consolidateAfter: "37h" })];
-    expect(goingOf(choose(pair({ pools, b: { pool: "slow" } })))).toEqual([]);
-    expect(goingOf(choose(pair({ b: { initialized: false } })))).toEqual([]);
+    expect(removedBy(choose(pair({ pools, b: { pool: "slow" } })))).toEqual([]);
+    expect(removedBy(choose(pair({ b: { initialized: false } })))).toEqual([]);
   });
 
-  it("keeps to the budget of each pool, and says which nodes had to stay for it", () => {
+  it("follow from the budget of each NodePool, which their reason names", () => {
     const names = ["a", "b", "c", "d", "e", "f"];
     const decision = choose(
       scene({
@@ -160,17 +160,17 @@ describe("what stays", () => {
         pods: names.map((name) => cores(`p-${name}`, name, "500m")),
       }),
     );
-    expect(goingOf(decision).filter((name) => name < "d")).toHaveLength(1);
-    expect(goingOf(decision).filter((name) => name >= "d")).toHaveLength(2);
+    expect(removedBy(decision).filter((name) => name < "d")).toHaveLength(1);
+    expect(removedBy(decision).filter((name) => name >= "d")).toHaveLength(2);
     expect(new Set(decision.blocked.map(({ blocked }) => describeBlocked(blocked)))).toEqual(
       new Set(
         ["x", "y"].map((name) => `No allowed disruptions for disruption reason Underutilized due to blocking budget (NodePool=${name})`),
       ),
     );
-    expect(decision.blocked.map(({ node }) => node).sort()).toEqual(names.filter((name) => !goingOf(decision).includes(name)));
+    expect(decision.blocked.map(({ node }) => node).sort()).toEqual(names.filter((name) => !removedBy(decision).includes(name)));
   });
 
-  it("does not make spot of spot unless told to", () => {
+  it("include spot nodes that only spot could replace, unless SpotToSpotConsolidation is on", () => {
     const start = snapshot({
       pools: [nodePool()],
       types: [sized("small", "2", 0.1), sized("large", "4", 0.8)],
@@ -178,19 +178,19 @@ describe("what stays", () => {
       pods: ["a", "b"].flatMap((name) => [cores(`p-${name}`, name, "1500m"), cores(`q-${name}`, name, "1500m")]),
     });
     const off = choose(start);
-    expect(goingOf(off)).toEqual([]);
+    expect(removedBy(off)).toEqual([]);
     expect(off.tried?.map(({ why }) => why?.reason)).toContain("SpotToSpotDisabled");
-    expect(goingOf(choose(start, { settings: { spotToSpotConsolidation: true } }))).toEqual(["a", "b"]);
+    expect(removedBy(choose(start, { settings: { spotToSpotConsolidation: true } }))).toEqual(["a", "b"]);
   });
 });
 
-describe("a search", () => {
+describe("a search for a set of nodes", () => {
   const start = scene({
     machines: [large("a"), large("b")],
     pods: [cores("p", "a", "1500m"), cores("r", "b", "1500m")],
   });
 
-  it("tells every set that it tried, one of them chosen", () => {
+  it("lists every set that it tried, one of them chosen", () => {
     const { tried = [], found } = choose(start);
     const chosen = tried.filter(({ verdict }) => verdict === "chosen");
     expect(chosen).toHaveLength(1);
@@ -198,7 +198,7 @@ describe("a search", () => {
     expect(chosen[0]?.savesPerHour).toBe(Math.max(...tried.map(({ savesPerHour }) => savesPerHour)));
   });
 
-  it("asks the scheduler nothing when its time is up", () => {
+  it("does not simulate when its time is up", () => {
     let asked = 0;
     const simulate: Simulate = (...question) => {
       asked++;
@@ -208,11 +208,11 @@ describe("a search", () => {
     expect(asked).toBe(0);
   });
 
-  it("does not look where there is no candidate", () => {
+  it("makes no trial cluster without candidates", () => {
     expect(choose(scene({ machines: [large("a")] }))).toEqual({ blocked: [], eligible: 0 });
   });
 
-  it("takes no set that the scheduler does not confirm, whatever the sketch says", () => {
+  it("takes no set that the scheduler does not confirm, whatever the trial cluster shows", () => {
     const full: Simulate = () => ({ newNodeClaims: [], existingNodes: [], podErrors: { "default/p": "full", "default/r": "full" } });
     const { found, tried = [] } = choose(start, { simulate: full });
     expect(found).toBeUndefined();
@@ -220,8 +220,8 @@ describe("a search", () => {
     expect(new Set(tried.map(({ why }) => why?.reason))).toEqual(new Set(["PodsUnplaced"]));
   });
 
-  it("keeps a node rather than end it while one of its kind comes", () => {
-    // With both gone it would be a small one and a medium one again.
+  it("keeps a node instead of replacing it by one of its type and capacity type", () => {
+    // Without both nodes, the plan is a small and a medium node again.
     const { found } = choose(
       scene({
         types: [...TYPES, sized("medium", "4", 0.3)],
@@ -234,27 +234,27 @@ describe("a search", () => {
   });
 });
 
-/** Whatever happens to generated clusters is judged by checkers that share no code with the product. */
+/** Checkers that share no code with the product judge the commands on generated clusters. */
 describe.for(Object.keys(CLUSTER_KINDS) as ClusterKindName[])("a small underutilized cluster of kind %s", (kind) => {
   const scenario = underutilizedCluster({ kind, seed: 11, nodes: 6, families: 3 });
   const start = scenarioToSnapshot(scenario);
   const trail = ourTrail(start);
 
-  it("loses nothing but cost: no rule is broken, every command saves, and there is an end", () => {
+  it("breaks no rule, saves with every command, and settles", () => {
     expect(trail.idleMs).toBeDefined();
     const { broken, before, after } = replay(scenario, trail);
     expect(broken).toEqual([]);
     expect(after).toBeLessThan(before);
   });
 
-  it("never gets more nodes than it had unless each saves two cents an hour", () => {
+  it("gets more nodes only where each additional node saves two cents an hour", () => {
     for (const { candidates, replacements, savings } of trail.passes) {
       const more = Math.max(0, replacements.length - candidates.length);
       expect(savings).toBeGreaterThan(0.02 * more);
     }
   });
 
-  it("never does what was done back: what is bought stays", () => {
+  it("keeps the nodes that consolidation launched", () => {
     const bought = new Set<string>();
     let bounced = 0;
     for (const { candidates, nodes } of trail.passes) {
@@ -264,7 +264,7 @@ describe.for(Object.keys(CLUSTER_KINDS) as ClusterKindName[])("a small underutil
     expect(bounced).toBe(0);
   });
 
-  it("gets the same command in whatever order it is told", () => {
+  it("gets the same command in any order of its objects", () => {
     const decide = (published: Snapshot) =>
       planDisruption({
         snapshot: published,

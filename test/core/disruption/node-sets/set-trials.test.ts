@@ -15,9 +15,9 @@ import { instanceType, NOW, planned, pod, roomForAll, type Scene, simulated, sna
 
 interface Stage {
   readonly trials: SetTrials;
-  /** The candidates of these names. */
+  /** The candidates with these node names. */
   readonly set: (...names: readonly string[]) => readonly Candidate[];
-  /** How often the scheduler was asked. */
+  /** How many simulations were made. */
   readonly asked: () => number;
 }
 
@@ -42,21 +42,21 @@ const pods = machines.map(({ name }) => pod(`p-${name}`, name));
 const scene: Scene = { machines, pods };
 
 const needs = (...claims: readonly PlannedNodeClaim[]): Simulate => simulated(() => ({ newNodeClaims: claims }));
-/** Either the set, or in words why not. */
+/** The set, or the message why it cannot be removed. */
 const published = (result: ReturnType<SetTrials["try"]>): RemovableSet | string => ("net" in result ? result : describeBlocked(result));
 const onDemand = { key: "karpenter.sh/capacity-type", operator: "In" as const, values: ["on-demand"] };
 const minTypes = (minValues: number) => [onDemand, { key: "node.kubernetes.io/instance-type", operator: "Exists" as const, minValues }];
 
-describe("several nodes in the place of several", () => {
+describe("several replacements of several nodes", () => {
   const small = planned({ instanceTypes: ["small"], pricePerHour: 0.1 });
 
-  it("are lawful up to the number that is asked for", () => {
+  it("are allowed up to the given number", () => {
     const { trials, set } = stage(scene, needs(small, small, small));
     expect(trials.try(set("a", "b"), 3, "full")).toMatchObject({ replacements: [small, small, small] });
     expect(published(trials.try(set("a", "b"), 2, "full"))).toBe("Can't remove without creating 3 candidates");
   });
 
-  it("save two cents an hour more for each node that there will be more", () => {
+  it("save two cents an hour for each additional node", () => {
     const ask = (price: number) => {
       const claim = planned({ instanceTypes: ["part"], pricePerHour: price });
       const { trials, set } = stage({ ...scene, types: [instanceType("large"), instanceType("part", price)] }, needs(claim, claim));
@@ -66,13 +66,13 @@ describe("several nodes in the place of several", () => {
     expect(ask(0.195)).toBe("Can't remove without creating 2 candidates");
   });
 
-  it("save what the nodes cost less what the replacements do", () => {
+  it("save the price of the candidates less their own", () => {
     const { trials, set } = stage(scene, needs(small, small, small));
     const found = trials.try(set("a", "b"), 3, "full");
     expect("net" in found && found.savings).toBeCloseTo(0.5, 9);
   });
 
-  it("are bought only when they cost less together", () => {
+  it("are launched only when they cost less together", () => {
     const medium = planned({ instanceTypes: ["medium"], pricePerHour: 0.2 });
     const { trials, set } = stage(scene, needs(medium, medium));
     expect(published(trials.try(set("a"), 2, "full"))).toBe(
@@ -81,7 +81,7 @@ describe("several nodes in the place of several", () => {
     expect(trials.try(set("a", "b"), 2, "full")).toMatchObject({ replacements: [medium, medium] });
   });
 
-  it("leave out types that would make them dear: each keeps to its share of what is saved", () => {
+  it("leave out types above their share of the candidates' price", () => {
     const any = planned({ instanceTypes: ["small", "medium", "large", "huge"], pricePerHour: 0.1 });
     const { trials, set } = stage(scene, needs(any, any));
     // $0.80 for two: less than $0.40 each.
@@ -96,7 +96,7 @@ describe("several nodes in the place of several", () => {
   const names = many.map(({ name }) => name);
   const wide = { ...scene, types: [...many, instanceType("large")] };
 
-  it("offer the sixty cheapest types, or more where minValues want more", () => {
+  it("offer the sixty cheapest types, or more where minValues need more", () => {
     const offered = (requirements: PlannedNodeClaim["requirements"]) => {
       const claim = planned({ instanceTypes: names, pricePerHour: 0.01, requirements });
       const { trials, set } = stage(wide, needs(claim, claim));
@@ -110,7 +110,7 @@ describe("several nodes in the place of several", () => {
     );
   });
 
-  it("do not make spot of spot unless told to", () => {
+  it("do not replace spot by spot unless SpotToSpotConsolidation is on", () => {
     const spotNodes = { ...scene, machines: machines.map((one) => ({ ...one, capacityType: "spot" })) };
     const spot = planned({ requirements: [{ ...onDemand, values: ["spot"] }], instanceTypes: ["small"], pricePerHour: 0.04 });
     const ask = (settings: Partial<DisruptionSettings>) => {
@@ -123,7 +123,7 @@ describe("several nodes in the place of several", () => {
     });
   });
 
-  it("cost less than what goes wherever and as whichever type they are launched", () => {
+  it("cost less than the candidates in whichever zone and as whichever type they are launched", () => {
     const price = fc.integer({ min: 1, max: 40 }).map((cents) => cents / 100);
     const type = fc.record({ a: price, b: price, spotA: price, spotB: price });
     const requirements = fc.constantFrom(["on-demand"], ["spot"], ["on-demand", "spot"]).map((values) => [{ ...onDemand, values }]);
@@ -169,8 +169,8 @@ function worst(types: readonly InstanceType[], name: string, requirements: Plann
   return type === undefined ? Number.POSITIVE_INFINITY : worstLaunchPrice(type, requirementsFrom(requirements));
 }
 
-describe("one node in the place of several", () => {
-  it("is of a type that goes only where it is cheaper than each such node", () => {
+describe("one replacement of several nodes", () => {
+  it("is of a candidate's type only where it is cheaper than each such candidate", () => {
     const mixed = {
       machines: [
         { name: "a", type: "large" },
@@ -186,8 +186,8 @@ describe("one node in the place of several", () => {
   });
 });
 
-describe("of the sets that were tried", () => {
-  it("the one is best that saves most", () => {
+describe("of the sets that SetTrials has tried", () => {
+  it("the best saves most", () => {
     const { trials, set } = stage(scene, roomForAll);
     trials.try(set("a"), 1, "quick");
     trials.try(set("a", "b"), 1, "quick");
@@ -196,7 +196,7 @@ describe("of the sets that were tried", () => {
     expect(trials.best?.savings).toBeCloseTo(0.8, 9);
   });
 
-  it("one that saves hardly more is not worth many moves", () => {
+  it("the best does not save hardly more by many more moves", () => {
     const crowd = Array.from({ length: 20 }, (_, i) => pod(`crowd-${i}`, "b"));
     const types = [instanceType("large"), instanceType("larger", 0.45)];
     const uneven = {
@@ -213,7 +213,7 @@ describe("of the sets that were tried", () => {
     expect(trials.best?.candidates.map(({ node }) => node)).toEqual(["a"]);
   });
 
-  it("of equal savings, fewer new nodes are better: each brings a volume", () => {
+  it("the best has, of equal savings, fewer new nodes, because each has a volume", () => {
     const one = planned({ instanceTypes: ["wide"], pricePerHour: 0.4 });
     const half = planned({ instanceTypes: ["medium"], pricePerHour: 0.2 });
     const simulate = simulated(({ excludeNodes }) => ({ newNodeClaims: excludeNodes.has("c") ? [one] : [half, half] }));
@@ -225,7 +225,7 @@ describe("of the sets that were tried", () => {
     expect(trials.best?.candidates.map(({ node }) => node)).toEqual(["b", "c"]);
   });
 
-  it("a horizon takes off what the move counts as", () => {
+  it("each is worth less by its disruption cost within a horizon", () => {
     const found = (settings: Partial<DisruptionSettings>) => {
       const { trials, set } = stage(scene, roomForAll, settings);
       trials.try(set("a", "b"), 1, "quick");
@@ -235,7 +235,7 @@ describe("of the sets that were tried", () => {
     expect(found({}) - found({ horizonMs: 7_200_000, podMoveCost: 0.1 })).toBeCloseTo(0.2, 9);
   });
 
-  it("each is laid out once, whatever order its nodes come in", () => {
+  it("each is simulated once, in any order of its nodes", () => {
     const { trials, set, asked } = stage(scene, roomForAll, {}, 2);
     const first = trials.try(set("a", "b"), 1, "quick");
     expect(trials.try(set("a", "b").toReversed(), 1, "quick")).toBe(first);
@@ -244,7 +244,7 @@ describe("of the sets that were tried", () => {
     expect([asked(), trials.isExhausted]).toEqual([2, true]);
   });
 
-  it("of equal savings for equal trouble, the one that ends more nodes is taken: each has a volume", () => {
+  it("the best removes, of equal savings and moves, more nodes, because each has a volume", () => {
     const unequal = [
       { name: "a", type: "large" },
       { name: "b", type: "medium" },
@@ -256,7 +256,7 @@ describe("of the sets that were tried", () => {
     expect(trials.best?.candidates.map(({ node }) => node)).toEqual(["b", "c"]);
   });
 
-  it("each is told, with why it came to nothing", () => {
+  it("each is listed, with why it was rejected", () => {
     const simulate = simulated(({ excludeNodes }) => (excludeNodes.has("c") ? { podErrors: { "default/p-c": "no room" } } : {}));
     const { trials, set } = stage(scene, simulate);
     trials.try(set("a", "c"), 1, "quick");

@@ -14,30 +14,30 @@ const bound = (name: string, secondsAgo: number): Pod => ({
   status: { phase: "Running", conditions: [{ type: "PodScheduled", status: "True", lastTransitionTime: at(secondsAgo) }] },
 });
 
-describe("pod events, told from what is there (traps.md 7)", () => {
+describe("pod events, derived from the pods of a node", () => {
   const seen = look([bound("a", 30)], up) as NodeClaimRecord;
 
-  it("at the first look count from the latest binding", () => {
+  it("start at the latest binding when the record has no digest", () => {
     expect(seen.lastPodEventAt).toBe(NOW - 30_000);
   });
 
-  it("do not move when nothing moved, however often one looks and in whatever order", () => {
+  it("stay the same for the same pods in any order, however often they are read", () => {
     expect(look([bound("a", 30)], seen, NOW + 60_000)).toBeUndefined();
     const two = look([bound("a", 30), bound("b", 20)], up) as NodeClaimRecord;
     expect(look([bound("b", 20), bound("a", 30)], two, NOW + 60_000)).toBeUndefined();
   });
 
   it.for([
-    { name: "a pod that comes", pods: [bound("a", 30), bound("b", 0)] },
-    { name: "a pod that goes", pods: [] },
-    { name: "a pod that ends", pods: [{ ...bound("a", 30), status: { phase: "Succeeded" as const } }] },
-    { name: "a pod that is asked to go", pods: [pod("a", {}, { deletionTimestamp: at(0) })] },
-    { name: "a pod that is another of the same name", pods: [pod("a", {}, { uid: "other" })] },
-  ])("move with $name", ({ pods }) => {
+    { name: "a pod that is added", pods: [bound("a", 30), bound("b", 0)] },
+    { name: "a pod that is removed", pods: [] },
+    { name: "a pod that succeeds", pods: [{ ...bound("a", 30), status: { phase: "Succeeded" as const } }] },
+    { name: "a pod that is being deleted", pods: [pod("a", {}, { deletionTimestamp: at(0) })] },
+    { name: "a pod of the same name with another UID", pods: [pod("a", {}, { uid: "other" })] },
+  ])("change with $name", ({ pods }) => {
     expect(look(pods, seen, NOW + 60_000)?.lastPodEventAt).toBe(NOW + 60_000);
   });
 
-  it("move at most once in ten seconds, and not for daemons", () => {
+  it("change at most once in ten seconds, and not for DaemonSet pods", () => {
     const fresh = { ...seen, lastPodEventAt: NOW - 1_000 };
     expect(look([], fresh)).toBeUndefined();
     const daemon = pod("d", {}, { ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name: "d", uid: "d" }] });

@@ -11,7 +11,7 @@ import {
   pods,
   type Scenario,
 } from "../../../support/scheduling/builders.ts";
-import { HOST, type Market, marketFor, markets, onDemand, ZONE, zonesOf } from "./offering-group-builders.ts";
+import { HOST, onDemand, type PackingProblem, packingProblemFor, packingScenarios, ZONE, zonesOf } from "./packing-builders.ts";
 
 const labels = { app: "web" };
 const labelSelector = { matchLabels: labels };
@@ -24,7 +24,7 @@ const together = (topologyKey: string, app = "web"): PodSpec => ({
   },
 });
 
-/** zone-b is cheapest, zone-a dearest. */
+/** zone-b is the cheapest zone, zone-a the most expensive. */
 const PRICES: Record<string, number> = { "zone-a": 0.12, "zone-b": 0.1, "zone-c": 0.11 };
 const UNEVEN = [
   instanceType("m.medium", 4, 16, {
@@ -32,8 +32,8 @@ const UNEVEN = [
   }),
 ];
 
-/** How many waiting pods are meant for each zone. */
-function podsByZone({ demand }: Market): Record<string, number> {
+/** Number of pending pods by zone. */
+function podsByZone({ demand }: PackingProblem): Record<string, number> {
   const counts: Record<string, number> = {};
   demand.items.forEach(({ pods: n }, s) => {
     const zone = zonesOf(demand, s).join();
@@ -42,7 +42,7 @@ function podsByZone({ demand }: Market): Record<string, number> {
   return counts;
 }
 
-/** A node in a zone, with pods that run there. */
+/** A node in a zone, with running pods. */
 function running(zone: string, count: number): Pick<Scenario, "nodes" | "nodeClaims" | "pods"> {
   const { node, claim } = nodeWithClaim(zone, { cpu: "1", labels: { [ZONE]: zone } });
   return {
@@ -52,62 +52,65 @@ function running(zone: string, count: number): Pick<Scenario, "nodes" | "nodeCla
   };
 }
 
-describe("stocks", () => {
-  it("hold every pod of the classes that can be foreseen once, in stocks that differ", () => {
+describe("items of the demand", () => {
+  it("items hold every pod of each class once, and no two items are equal", () => {
     fc.assert(
-      fc.property(markets, (cluster) => {
-        const { demand, left } = marketFor(cluster);
-        const drawn = new Int32Array(demand.items.length);
+      fc.property(packingScenarios, (cluster) => {
+        const { demand, left } = packingProblemFor(cluster);
+        const counted = new Int32Array(demand.items.length);
         demand.itemOfPod.forEach((itemIndexes, c) => {
           expect(itemIndexes?.length ?? left[c]).toBe(left[c]);
-          for (const s of itemIndexes ?? []) drawn[s] = (drawn[s] ?? 0) + 1;
+          for (const s of itemIndexes ?? []) counted[s] = (counted[s] ?? 0) + 1;
         });
-        expect([...drawn]).toEqual(demand.items.map(({ pods: n }) => n));
-        expect(new Set(demand.items.map((item) => JSON.stringify({ ...item, vector: [...item.vector], pods: 0 }))).size).toBe(drawn.length);
+        expect([...counted]).toEqual(demand.items.map(({ pods: n }) => n));
+        expect(new Set(demand.items.map((item) => JSON.stringify({ ...item, vector: [...item.vector], pods: 0 }))).size).toBe(
+          counted.length,
+        );
       }),
       { numRuns: 60, seed: 1 },
     );
   });
 
-  it("are shared by classes that packing cannot tell apart", () => {
-    const { demand, problem } = marketFor({
+  it("classes that packing cannot tell apart share an item", () => {
+    const { demand, problem } = packingProblemFor({
       pods: [...pods(3, "a", { cpu: "1" }, { schedulerName: "x" }), ...pods(2, "b", { cpu: "1" }), pod("c", { cpu: "2" })],
     });
     expect(demand.items.map(({ pods: n }) => n).sort()).toEqual([1, 5]);
     expect(demand.itemOfPod).toHaveLength(problem.classes.length);
   });
 
-  it("know how many pods of a group a host may have for one more to come", () => {
-    const ruined: PodSpec = {
+  it("an item limits how many pods of its topology group a host may already have", () => {
+    const antiAffinity: PodSpec = {
       affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ labelSelector, topologyKey: HOST }] } },
     };
     const spread: PodSpec = {
       topologySpreadConstraints: [{ maxSkew: 3, topologyKey: HOST, whenUnsatisfiable: "DoNotSchedule", labelSelector }],
     };
-    const most = (spec: PodSpec) => marketFor({ pods: pods(2, "p", {}, spec, { labels }) }).demand.items[0]?.rules.map((rule) => rule.most);
-    expect(most(spread)).toEqual([2]);
-    // Its own kind counts in the group and in its inverse.
-    expect(new Set(most(ruined))).toEqual(new Set([0]));
+    const maxPresent = (spec: PodSpec) =>
+      packingProblemFor({ pods: pods(2, "p", {}, spec, { labels }) }).demand.items[0]?.rules.map((rule) => rule.maxPresent);
+    expect(maxPresent(spread)).toEqual([2]);
+    // The pods count in the group of their anti-affinity and in its inverse.
+    expect(new Set(maxPresent(antiAffinity))).toEqual(new Set([0]));
   });
 });
 
-describe("pods that must spread over zones", () => {
+describe("the demand of pods that must spread over zones", () => {
   it.for([
-    { name: "go evenly", count: 9, maxSkew: 1, there: 0, want: { "zone-a": 3, "zone-b": 3, "zone-c": 3 } },
-    { name: "go to the cheapest zones first", count: 5, maxSkew: 1, there: 0, want: { "zone-a": 1, "zone-b": 2, "zone-c": 2 } },
-    { name: "use the skew for the cheaper zones", count: 9, maxSkew: 4, there: 0, want: { "zone-a": 1, "zone-b": 4, "zone-c": 4 } },
-    { name: "count those that run already", count: 4, maxSkew: 1, there: 2, want: { "zone-a": 2, "zone-c": 2 } },
+    { name: "pods are divided evenly among the zones", count: 9, maxSkew: 1, there: 0, want: { "zone-a": 3, "zone-b": 3, "zone-c": 3 } },
+    { name: "the cheapest zones get pods first", count: 5, maxSkew: 1, there: 0, want: { "zone-a": 1, "zone-b": 2, "zone-c": 2 } },
+    { name: "the cheaper zones use the whole skew", count: 9, maxSkew: 4, there: 0, want: { "zone-a": 1, "zone-b": 4, "zone-c": 4 } },
+    { name: "running pods count in the skew", count: 4, maxSkew: 1, there: 2, want: { "zone-a": 2, "zone-c": 2 } },
   ])("$name", ({ count, maxSkew, there, want }) => {
     const old = running("zone-b", there);
-    const market = marketFor({
+    const packing = packingProblemFor({
       ...old,
       instanceTypes: UNEVEN,
       pods: [...old.pods, ...pods(count, "new", {}, overZones(maxSkew), { labels })],
     });
-    expect(podsByZone(market)).toEqual(want);
+    expect(podsByZone(packing)).toEqual(want);
   });
 
-  it("stay within the skew whatever runs where, and whatever the skew", () => {
+  it("the assignment to zones keeps every maxSkew, wherever pods run", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 4 }),
@@ -116,11 +119,15 @@ describe("pods that must spread over zones", () => {
         (maxSkew, count, there) => {
           const old = running("zone-a", there);
           const got = podsByZone(
-            marketFor({ ...old, instanceTypes: UNEVEN, pods: [...old.pods, ...pods(count, "new", {}, overZones(maxSkew), { labels })] }),
+            packingProblemFor({
+              ...old,
+              instanceTypes: UNEVEN,
+              pods: [...old.pods, ...pods(count, "new", {}, overZones(maxSkew), { labels })],
+            }),
           );
           const total = (zone: string): number => (got[zone] ?? 0) + (zone === "zone-a" ? there : 0);
           const counts = Object.keys(PRICES).map(total);
-          // Nobody goes to the fullest zone when that breaks the skew; what was uneven before may stay so.
+          // No pod goes to the fullest zone when that breaks the skew; an uneven start may stay uneven.
           const isUneven = Math.max(...counts) - Math.min(...counts) > maxSkew;
           expect(isUneven && (got["zone-a"] ?? 0) > 0).toBe(false);
           expect(Math.abs(total("zone-b") - total("zone-c"))).toBeLessThanOrEqual(maxSkew);
@@ -130,34 +137,34 @@ describe("pods that must spread over zones", () => {
     );
   });
 
-  it("leave out zones where there is no machine for them", () => {
+  it("zones without an instance type for the pods get none", () => {
     const offerings = [onDemand("zone-a", 1)];
-    const market = marketFor({
+    const packing = packingProblemFor({
       instanceTypes: [instanceType("m.one", 4, 16, { offerings })],
       pods: pods(3, "p", {}, overZones(5), { labels }),
     });
-    expect(podsByZone(market)).toEqual({ "zone-a": 3 });
+    expect(podsByZone(packing)).toEqual({ "zone-a": 3 });
   });
 });
 
-it("go nowhere under a skew that no API server lets through", () => {
-  const { demand } = marketFor({ pods: [...pods(3, "p", {}, overZones(0), { labels }), pod("large", { cpu: "2" })] });
+it("pods with a maxSkew of 0, which the API server refuses, get no item", () => {
+  const { demand } = packingProblemFor({ pods: [...pods(3, "p", {}, overZones(0), { labels }), pod("large", { cpu: "2" })] });
   expect(demand.itemOfPod.map((itemIndexes) => [...(itemIndexes ?? [])])).toEqual([[0], [-1, -1, -1]]);
   expect(demand.items.map((item) => item.pods)).toEqual([1]);
 });
 
-describe("pods that must lie together in a zone", () => {
+describe("the demand of pods with affinity for each other by zone", () => {
   it.for([
-    { name: "all go to the cheapest", there: 0, want: { "zone-b": 6 } },
-    { name: "all go where some run", there: 1, want: { "zone-a": 6 } },
+    { name: "all pods go to the cheapest zone", there: 0, want: { "zone-b": 6 } },
+    { name: "all pods go to the zone where some run", there: 1, want: { "zone-a": 6 } },
   ])("$name", ({ there, want }) => {
     const old = running("zone-a", there);
-    const fresh = pods(6, "new", {}, together(ZONE), { labels });
-    expect(podsByZone(marketFor({ ...old, instanceTypes: UNEVEN, pods: [...old.pods, ...fresh] }))).toEqual(want);
+    const pending = pods(6, "new", {}, together(ZONE), { labels });
+    expect(podsByZone(packingProblemFor({ ...old, instanceTypes: UNEVEN, pods: [...old.pods, ...pending] }))).toEqual(want);
   });
 });
 
-describe("left out are pods whose places cannot be foreseen:", () => {
+describe("packing leaves out pods whose nodes depend on other pods", () => {
   const volumes = {
     storageClasses: [
       {
@@ -173,32 +180,37 @@ describe("left out are pods whose places cannot be foreseen:", () => {
     persistentVolumeClaims: [{ metadata: { name: "data", namespace: "default" }, spec: { storageClassName: "two" } }],
   };
   it.for<{ name: string; spec: PodSpec; isLeftOut: boolean }>([
-    { name: "plain pods are not", spec: {}, isLeftOut: false },
-    { name: "one spread over zones is not", spec: overZones(1), isLeftOut: false },
-    { name: "company on a host", spec: together(HOST), isLeftOut: true },
-    { name: "two groups of their own", spec: { ...overZones(1), ...together(ZONE) }, isLeftOut: true },
-    { name: "ports of the host", spec: { containers: [{ name: "main", ports: [{ hostPort: 80 }] }] }, isLeftOut: true },
+    { name: "pods without constraints", spec: {}, isLeftOut: false },
+    { name: "one spread over zones", spec: overZones(1), isLeftOut: false },
+    { name: "pod affinity by host", spec: together(HOST), isLeftOut: true },
+    { name: "two topology rules about the pods themselves", spec: { ...overZones(1), ...together(ZONE) }, isLeftOut: true },
+    { name: "host ports", spec: { containers: [{ name: "main", ports: [{ hostPort: 80 }] }] }, isLeftOut: true },
     {
       name: "other topology keys",
       spec: { topologySpreadConstraints: [{ maxSkew: 1, topologyKey: "rack", whenUnsatisfiable: "DoNotSchedule", labelSelector }] },
       isLeftOut: true,
     },
-    { name: "company of others by such a key", spec: together("rack", "db"), isLeftOut: true },
-    { name: "a zone that others must leave", spec: apartIn(ZONE), isLeftOut: true },
-    { name: "a host that is there", spec: { nodeSelector: { [HOST]: "n1" } }, isLeftOut: true },
+    { name: "affinity for other pods by such a key", spec: together("rack", "db"), isLeftOut: true },
+    { name: "anti-affinity by zone", spec: apartIn(ZONE), isLeftOut: true },
+    { name: "a selected host", spec: { nodeSelector: { [HOST]: "n1" } }, isLeftOut: true },
     {
-      name: "volumes that may lie in several places",
+      name: "volumes with several alternatives",
       spec: { volumes: [{ name: "d", persistentVolumeClaim: { claimName: "data" } }] },
       isLeftOut: true,
     },
     {
-      name: "sizes that no machine has",
+      name: "requests that no instance type has room for",
       spec: { containers: [{ name: "main", resources: { requests: { cpu: "500" } } }] },
       isLeftOut: true,
     },
-  ])("$name", ({ spec, isLeftOut }) => {
+  ])("$name: left out is $isLeftOut", ({ spec, isLeftOut }) => {
     const { node, claim } = nodeWithClaim("n1", { cpu: "1" });
-    const { demand } = marketFor({ ...volumes, nodes: [node], nodeClaims: [claim], pods: pods(2, "p", { cpu: "2" }, spec, { labels }) });
+    const { demand } = packingProblemFor({
+      ...volumes,
+      nodes: [node],
+      nodeClaims: [claim],
+      pods: pods(2, "p", { cpu: "2" }, spec, { labels }),
+    });
     expect(demand.itemOfPod[0] === undefined).toBe(isLeftOut);
     expect(demand.items.length === 0).toBe(isLeftOut);
   });
@@ -208,30 +220,35 @@ function apartIn(topologyKey: string): PodSpec {
   return { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ labelSelector, topologyKey }] } } };
 }
 
-describe("home", () => {
+describe("the first pool of a kind", () => {
   const taints = [{ key: "dedicated", effect: "NoSchedule" as const }];
   it.for([
-    { name: "is the pool of the highest weight", more: {}, spec: {}, want: "heavy" },
-    { name: "is the next where that one's taint is not tolerated", more: { taints }, spec: {}, want: "light" },
-    { name: "is the tainted one where it is", more: { taints }, spec: { tolerations: [{ operator: "Exists" as const }] }, want: "heavy" },
-    { name: "is the next where that one has no such label", more: {}, spec: { nodeSelector: { team: "red" } }, want: "light" },
+    { name: "the pool of the highest weight", more: {}, spec: {}, want: "heavy" },
+    { name: "the next pool, when the pods do not tolerate the first one's taint", more: { taints }, spec: {}, want: "light" },
     {
-      name: "is the next where that one has no such machine",
+      name: "the tainted pool, when the pods tolerate its taint",
+      more: { taints },
+      spec: { tolerations: [{ operator: "Exists" as const }] },
+      want: "heavy",
+    },
+    { name: "the next pool, when the first one lacks a label", more: {}, spec: { nodeSelector: { team: "red" } }, want: "light" },
+    {
+      name: "the next pool, when the first one has no suitable instance type",
       more: { requirements: [{ key: "kubernetes.io/arch", operator: "In" as const, values: ["arm64"] }] },
       spec: { nodeSelector: { "kubernetes.io/arch": "amd64" } },
       want: "light",
     },
-  ])("$name", ({ more, spec, want }) => {
+  ])("the first pool of a kind is $name", ({ more, spec, want }) => {
     const nodePools = [nodePool("light", { weight: 1, labels: { team: "red" } }), nodePool("heavy", { weight: 9, ...more })];
-    const { demand } = marketFor({ nodePools, instanceTypes: CATALOGUE, pods: [pod("p", {}, spec)] });
-    expect(demand.kinds.map(({ home }) => home.name)).toEqual([want]);
+    const { demand } = packingProblemFor({ nodePools, instanceTypes: CATALOGUE, pods: [pod("p", {}, spec)] });
+    expect(demand.kinds.map(({ firstPool }) => firstPool.name)).toEqual([want]);
   });
 });
 
-it("knows labels that machines do not bring from those that they do, or that the pool pins", () => {
+it("custom labels are those that neither instance types bring nor the pool pins", () => {
   const nodePools = [nodePool("default", { labels: { tier: "web" }, requirements: [{ key: "team", operator: "Exists" }] })];
   const custom = (nodeSelector: Record<string, string>) =>
-    marketFor({ nodePools, pods: [pod("p", {}, { nodeSelector })] }).demand.kinds.map((kind) => kind.custom);
+    packingProblemFor({ nodePools, pods: [pod("p", {}, { nodeSelector })] }).demand.kinds.map((kind) => kind.custom);
   expect(custom({ [ZONE]: "zone-a", tier: "web" })).toEqual([""]);
   expect(custom({ team: "red", tier: "web" })).toEqual(custom({ team: "red" }));
   expect(custom({ team: "red" })).not.toEqual([""]);

@@ -3,41 +3,41 @@ import { expect, it } from "vitest";
 import { NODE_VOLUME_PRICE } from "../../../../core/model/prices.ts";
 import { type NodeBatch, Packer, type PackingVariant } from "../../../../core/scheduling/packing/packer.ts";
 import { instanceType, nodePool, pods } from "../../../support/scheduling/builders.ts";
-import { type Market, marketFor, markets, POOLS } from "./offering-group-builders.ts";
+import { type PackingProblem, POOLS, packingProblemFor, packingScenarios } from "./packing-builders.ts";
 
 const PLAIN: PackingVariant = { hostRulesFirst: false, spreadBonus: 0 };
-const mixings = fc.constantFrom<PackingVariant>(
+const variants = fc.constantFrom<PackingVariant>(
   PLAIN,
   { hostRulesFirst: true, spreadBonus: 0.1 },
   { hostRulesFirst: true, spreadBonus: 1 },
 );
 
-const packerFor = ({ demand, offeringGroups, shadowPrices, width }: Market): Packer =>
+const packerFor = ({ demand, offeringGroups, shadowPrices, width }: PackingProblem): Packer =>
   new Packer(demand, offeringGroups, shadowPrices, width);
-const allOf = ({ demand }: Market): Int32Array => Int32Array.from(demand.items, (item) => item.pods);
+const allOf = ({ demand }: PackingProblem): Int32Array => Int32Array.from(demand.items, (item) => item.pods);
 
-/** How many pods of each stock the batches hold. */
+/** Number of pods of each item in the batches. */
 function heldBy(batches: readonly NodeBatch[], items: number): Int32Array {
   const held = new Int32Array(items);
   for (const { contents, nodes } of batches) for (const [s, n] of contents) held[s] = (held[s] ?? 0) + n * nodes;
   return held;
 }
 
-function mixed(
-  parts: Parameters<typeof marketFor>[0],
+function packed(
+  parts: Parameters<typeof packingProblemFor>[0],
   variant = PLAIN,
-): { readonly market: Market; readonly batches: readonly NodeBatch[] } {
-  const market = marketFor(parts);
-  return { market, batches: packerFor(market).pack(allOf(market), variant) };
+): { readonly packing: PackingProblem; readonly batches: readonly NodeBatch[] } {
+  const packing = packingProblemFor(parts);
+  return { packing, batches: packerFor(packing).pack(allOf(packing), variant) };
 }
 
-it("puts each pod on one machine", () => {
+it("the packer puts each pod on one node", () => {
   fc.assert(
-    fc.property(markets, mixings, (cluster, variant) => {
-      const { market, batches } = mixed(cluster, variant);
-      const held = heldBy(batches, market.demand.items.length);
-      // A home is a pool that has a machine for the pod.
-      expect(held).toEqual(allOf(market));
+    fc.property(packingScenarios, variants, (cluster, variant) => {
+      const { packing, batches } = packed(cluster, variant);
+      const held = heldBy(batches, packing.demand.items.length);
+      // The first pool of a kind has room for each of its pods, so none is left out.
+      expect(held).toEqual(allOf(packing));
       for (const { contents, nodes } of batches) {
         expect(nodes).toBeGreaterThan(0);
         expect(contents.every(([, n]) => n > 0)).toBe(true);
@@ -48,17 +48,17 @@ it("puts each pod on one machine", () => {
   );
 });
 
-it("never gives out more room than a machine of the price has, to none that may not be there", () => {
+it("a batch's contents fit an option of its group at its price, and the group serves their kinds", () => {
   fc.assert(
-    fc.property(markets, mixings, (cluster, variant) => {
-      const { market, batches } = mixed(cluster, variant);
-      const { demand, offeringGroups, shadowPrices } = market;
+    fc.property(packingScenarios, variants, (cluster, variant) => {
+      const { packing, batches } = packed(cluster, variant);
+      const { demand, offeringGroups, shadowPrices } = packing;
       for (const { offeringGroup, contents, price, loss } of batches) {
-        const need = new Float64Array(market.width);
-        // Machines of a pool are made for the sake of pods that are at home there.
-        expect(contents.some(([s]) => demand.kinds[demand.items[s]?.kind ?? -1]?.home === offeringGroups[offeringGroup]?.template)).toBe(
-          true,
-        );
+        const need = new Float64Array(packing.width);
+        // A node of a pool is launched for a kind whose first pool that is.
+        expect(
+          contents.some(([s]) => demand.kinds[demand.items[s]?.kind ?? -1]?.firstPool === offeringGroups[offeringGroup]?.template),
+        ).toBe(true);
         let value = 0;
         for (const [s, n] of contents) {
           const item = demand.items[s];
@@ -68,9 +68,9 @@ it("never gives out more room than a machine of the price has, to none that may 
           });
           if (item !== undefined) value += n * shadowPrices.valueOfPod(item);
         }
-        const sold =
+        const samePrice =
           offeringGroups[offeringGroup]?.options.filter((option) => Math.abs(option.price + NODE_VOLUME_PRICE - price) < 1e-12) ?? [];
-        expect(sold.some(({ room }) => need.every((amount, r) => amount <= (room[r] ?? 0)))).toBe(true);
+        expect(samePrice.some(({ room }) => need.every((amount, r) => amount <= (room[r] ?? 0)))).toBe(true);
         expect(loss).toBeCloseTo(price - value, 9);
       }
     }),
@@ -78,16 +78,16 @@ it("never gives out more room than a machine of the price has, to none that may 
   );
 });
 
-it("keeps rules about company on a host, in the order in which pods are put there", () => {
+it("a node's contents keep host rules in the order in which pods are put there", () => {
   fc.assert(
-    fc.property(markets, mixings, (cluster, variant) => {
-      const { market, batches } = mixed(cluster, variant);
+    fc.property(packingScenarios, variants, (cluster, variant) => {
+      const { packing, batches } = packed(cluster, variant);
       for (const { contents } of batches) {
         const counts = new Map<number, number>();
         for (const [s, n] of contents) {
-          const { rules = [], counting = [] } = market.demand.items[s] ?? {};
+          const { rules = [], counting = [] } = packing.demand.items[s] ?? {};
           for (let i = 0; i < n; i++) {
-            for (const { group, most } of rules) expect(counts.get(group) ?? 0).toBeLessThanOrEqual(most);
+            for (const { group, maxPresent } of rules) expect(counts.get(group) ?? 0).toBeLessThanOrEqual(maxPresent);
             for (const group of counting) counts.set(group, (counts.get(group) ?? 0) + 1);
           }
         }
@@ -97,57 +97,60 @@ it("keeps rules about company on a host, in the order in which pods are put ther
   );
 });
 
-it("does not mix pods that want different labels which machines do not bring", () => {
+it("pods with different custom labels share no node", () => {
   const red = pods(9, "red", {}, { nodeSelector: { team: "red" } });
   const blue = pods(9, "blue", {}, { nodeSelector: { team: "blue" } });
   const nodePools = [nodePool("any", { requirements: [{ key: "team", operator: "Exists" }] })];
-  const { market, batches } = mixed({ nodePools, pods: [...red, ...blue, ...pods(9, "plain")] });
-  const customOf = (s: number): string => market.demand.kinds[market.demand.items[s]?.kind ?? -1]?.custom ?? "";
+  const { packing, batches } = packed({ nodePools, pods: [...red, ...blue, ...pods(9, "plain")] });
+  const customOf = (s: number): string => packing.demand.kinds[packing.demand.items[s]?.kind ?? -1]?.custom ?? "";
   const wanted = batches.map(({ contents }) => new Set(contents.map(([s]) => customOf(s)).filter((custom) => custom !== "")));
   expect(Math.max(...wanted.map(({ size }) => size))).toBe(1);
   expect(new Set(wanted.flatMap((set) => [...set])).size).toBe(2);
 });
 
-it("gives the same batches for the same pods, each time it is asked", () => {
+it("the packer gives the same batches for the same pods each time", () => {
   fc.assert(
-    fc.property(markets, mixings, (cluster, variant) => {
-      const market = marketFor(cluster);
-      const packer = packerFor(market);
-      const first = packer.pack(allOf(market), variant);
+    fc.property(packingScenarios, variants, (cluster, variant) => {
+      const packing = packingProblemFor(cluster);
+      const packer = packerFor(packing);
+      const first = packer.pack(allOf(packing), variant);
       packer.pack(
-        allOf(market).map((n) => n >> 1),
+        allOf(packing).map((n) => n >> 1),
         PLAIN,
       );
-      expect(packer.pack(allOf(market), variant)).toEqual(first);
-      expect(packerFor(marketFor(cluster)).pack(allOf(market), variant)).toEqual(first);
+      expect(packer.pack(allOf(packing), variant)).toEqual(first);
+      expect(packerFor(packingProblemFor(cluster)).pack(allOf(packing), variant)).toEqual(first);
     }),
     { numRuns: 30, seed: 4 },
   );
 });
 
-it("finds the machine for a pod that is too large for those that give most for their price", () => {
+it("a pod that is too large for the options of the best value gets a node with room", () => {
   const types = [instanceType("m.small", 2, 8, { price: 0.04 }), instanceType("m.large", 4, 16, { price: 0.4 })];
-  const { market, batches } = mixed({ instanceTypes: types, pods: [...pods(5, "s", { cpu: "500m" }), ...pods(2, "l", { cpu: "2500m" })] });
-  expect(heldBy(batches, market.demand.items.length)).toEqual(allOf(market));
+  const { packing, batches } = packed({
+    instanceTypes: types,
+    pods: [...pods(5, "s", { cpu: "500m" }), ...pods(2, "l", { cpu: "2500m" })],
+  });
+  expect(heldBy(batches, packing.demand.items.length)).toEqual(allOf(packing));
 });
 
-it("does not overfill machines by a little", () => {
+it("a node is never overfilled, not even by a few millicores", () => {
   // 3,900m are left for pods.
-  const { batches } = mixed({ instanceTypes: [instanceType("m.one", 4, 16)], pods: pods(6, "p", { cpu: "1955m" }) });
+  const { batches } = packed({ instanceTypes: [instanceType("m.one", 4, 16)], pods: pods(6, "p", { cpu: "1955m" }) });
   expect(batches.map(({ contents }) => contents.map(([, n]) => n))).toEqual([[1]]);
   expect(batches.map(({ nodes }) => nodes)).toEqual([6]);
 });
 
-it("fills gaps that large pods leave with what leans the other way", () => {
+it("pods that use mainly memory fill the gaps that pods of mainly cpu leave", () => {
   const types = [instanceType("m.one", 8, 32, { price: 0.4 })];
   const cpu = pods(6, "c", { cpu: "3", memory: "1Gi" });
   const memory = pods(6, "m", { cpu: "500m", memory: "12Gi" });
-  const { batches } = mixed({ instanceTypes: types, pods: [...cpu, ...memory] });
+  const { batches } = packed({ instanceTypes: types, pods: [...cpu, ...memory] });
   expect(batches.reduce((sum, { nodes }) => sum + nodes, 0)).toBe(3);
   expect(batches.every(({ contents }) => contents.length === 2)).toBe(true);
 });
 
-it("makes up nothing for no pods, and for pods that are taken out", () => {
-  const market = marketFor({ pods: pods(4, "p"), nodePools: POOLS });
-  expect(packerFor(market).pack(new Int32Array(market.demand.items.length), PLAIN)).toEqual([]);
+it("the packer gives no batches for no pods", () => {
+  const packing = packingProblemFor({ pods: pods(4, "p"), nodePools: POOLS });
+  expect(packerFor(packing).pack(new Int32Array(packing.demand.items.length), PLAIN)).toEqual([]);
 });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { canonicalJson } from "../../../../core/lib/fnv.ts";
 import type { Plan } from "../../../../core/model/plan.ts";
-import { NODE_VOLUME_PRICE } from "../../../../core/model/prices.ts";
+import { NODE_VOLUME_PRICE, PRICE_TOLERANCE } from "../../../../core/model/prices.ts";
 import { Attempt } from "../../../../core/scheduling/attempt.ts";
 import { Packer } from "../../../../core/scheduling/packing/packer.ts";
 import { type NodeProposals, proposeNodes } from "../../../../core/scheduling/packing/packing.ts";
@@ -14,24 +14,24 @@ import { shuffled } from "../../../support/scheduling/arbitraries.ts";
 import { CATALOGUE, instanceType, nodePool, planFor, pod, pods, type Scenario, scenario } from "../../../support/scheduling/builders.ts";
 import { brokenRules } from "../../../support/scheduling/check-plan.ts";
 import { planToJson, scenarioToSnapshot } from "../../../support/scheduling/scenario.ts";
-import { marketFor, markets, onDemand, problemFromParts, ZONE } from "./offering-group-builders.ts";
+import { onDemand, packingProblemFor, packingScenarios, problemFromParts, ZONE } from "./packing-builders.ts";
 
-function proposalFor(parts: Partial<Scenario>): { readonly problem: SchedulingProblem; readonly recipes: NodeProposals | undefined } {
+function proposalFor(parts: Partial<Scenario>): { readonly problem: SchedulingProblem; readonly proposals: NodeProposals | undefined } {
   const problem = problemFromParts(parts);
   const left = problem.classes.map(({ pods: alike }) => alike.length);
-  return { problem, recipes: proposeNodes(problem, left, new TopologyState(problem.groups)) };
+  return { problem, proposals: proposeNodes(problem, left, new TopologyState(problem.groups)) };
 }
 
 const priceOf = (plan: Plan): number =>
   plan.newNodeClaims.reduce((sum, { pricePerHour }) => sum + (pricePerHour ?? 0) + NODE_VOLUME_PRICE, 0);
 
 describe("a proposal", () => {
-  it("names a machine for each pod that can be foreseen, and none to which nobody goes", () => {
+  it("a proposal has a node for each pod, and no node without pods", () => {
     fc.assert(
-      fc.property(markets, (cluster) => {
-        const { problem, recipes } = proposalFor(cluster);
+      fc.property(packingScenarios, (cluster) => {
+        const { problem, proposals } = proposalFor(cluster);
         const used = new Set<number>();
-        recipes?.targets.forEach((targets, c) => {
+        proposals?.targets.forEach((targets, c) => {
           if (targets === undefined) return;
           expect(targets).toHaveLength(problem.classes[c]?.pods.length ?? -1);
           for (const target of targets) {
@@ -39,22 +39,22 @@ describe("a proposal", () => {
             used.add(target);
           }
         });
-        expect([...used].sort((a, b) => a - b)).toEqual((recipes?.nodes ?? []).map((_, at) => at));
+        expect([...used].sort((a, b) => a - b)).toEqual((proposals?.nodes ?? []).map((_, at) => at));
       }),
       { numRuns: 50, seed: 1 },
     );
   });
 
-  it("gives machines that meet what each of their pods wants of nodes", () => {
+  it("a proposed node meets the requirements of each of its pods", () => {
     fc.assert(
-      fc.property(markets, (cluster) => {
-        const { problem, recipes } = proposalFor(cluster);
-        recipes?.targets.forEach((targets, c) => {
+      fc.property(packingScenarios, (cluster) => {
+        const { problem, proposals } = proposalFor(cluster);
+        proposals?.targets.forEach((targets, c) => {
           const podData = problem.relaxations[c]?.[0];
           for (const target of targets ?? []) {
-            const machine = recipes.nodes[target];
-            // What it has taken on already adds nothing when it is taken on again.
-            if (machine !== undefined && podData !== undefined) expect(problem.sets.join(machine.set, podData.set)).toBe(machine.set);
+            const node = proposals.nodes[target];
+            // Requirements that a set has already do not change it when they are joined again.
+            if (node !== undefined && podData !== undefined) expect(problem.sets.join(node.set, podData.set)).toBe(node.set);
           }
         });
       }),
@@ -62,26 +62,26 @@ describe("a proposal", () => {
     );
   });
 
-  it("is not made where no pod can be foreseen, or nothing is for sale", () => {
-    expect(proposalFor({ pods: [pod("p", {}, { containers: [{ name: "main", ports: [{ hostPort: 80 }] }] })] }).recipes).toBeUndefined();
-    expect(proposalFor({ pods: pods(3, "p"), instanceTypes: [] }).recipes).toBeUndefined();
-    expect(proposalFor({ pods: pods(3, "p"), nodePools: [] }).recipes).toBeUndefined();
-    expect(proposalFor({ pods: [] }).recipes).toBeUndefined();
+  it("no proposal is made when packing leaves out every pod or no offering exists", () => {
+    expect(proposalFor({ pods: [pod("p", {}, { containers: [{ name: "main", ports: [{ hostPort: 80 }] }] })] }).proposals).toBeUndefined();
+    expect(proposalFor({ pods: pods(3, "p"), instanceTypes: [] }).proposals).toBeUndefined();
+    expect(proposalFor({ pods: pods(3, "p"), nodePools: [] }).proposals).toBeUndefined();
+    expect(proposalFor({ pods: [] }).proposals).toBeUndefined();
   });
 
-  it("names no machine where all that is for sale costs nothing", () => {
+  it("a proposal has no nodes when all offerings are free", () => {
     const free = instanceType("m.free", 4, 16, { offerings: [onDemand("zone-a", 0)] });
-    const { recipes } = proposalFor({ pods: pods(9, "p"), instanceTypes: [free] });
-    expect(recipes?.nodes).toEqual([]);
-    expect([...(recipes?.targets[0] ?? [])]).toEqual(Array(9).fill(-1));
+    const { proposals } = proposalFor({ pods: pods(9, "p"), instanceTypes: [free] });
+    expect(proposals?.nodes).toEqual([]);
+    expect([...(proposals?.targets[0] ?? [])]).toEqual(Array(9).fill(-1));
     expect(planFor({ pods: pods(9, "p"), instanceTypes: [free] }).podErrors).toEqual({});
   });
 });
 
-describe("an attempt by recipes", () => {
-  it("leaves no pod that one by least rise places", () => {
+describe("an attempt with the strategy packed", () => {
+  it("a packed attempt leaves no pod that an attempt by least added price places", () => {
     fc.assert(
-      fc.property(markets, (cluster) => {
+      fc.property(packingScenarios, (cluster) => {
         const failedBy = (claims: "packed" | "least-added-price") => {
           const { failed } = new Attempt(problemFromParts(cluster), { claims, seed: 0 }).run();
           return [...failed].map(([index, left]) => [index, left.length]);
@@ -99,7 +99,7 @@ describe("an attempt by recipes", () => {
       name: "minValues",
       pool: { requirements: [{ key: "karpenter.k8s.aws/instance-family", operator: "Exists" as const, minValues: 2 }] },
     },
-  ])("places as much as one by least rise under $name, and breaks none", ({ pool }) => {
+  ])("a packed attempt places all pods under $name, and the plan breaks no rule", ({ pool }) => {
     const parts = scenario({
       nodePools: [nodePool("first", { weight: 5, ...pool }), nodePool("second")],
       pods: pods(30, "p", { cpu: "1500m" }),
@@ -109,58 +109,66 @@ describe("an attempt by recipes", () => {
   });
 });
 
-const SIZES = new Set(["large", "xlarge", "2xlarge", "8xlarge"]);
-const FAMILIES = new Set(["c5", "c6g", "c7i", "m5", "m6a", "m6g", "m7i", "r5", "r6g", "r7i"]);
-const real = settingOf("deployments");
-/** Some forty types of AWS. */
-const REAL = real.instanceTypes.filter(({ name }) => {
+const INSTANCE_SIZES = new Set(["large", "xlarge", "2xlarge", "8xlarge"]);
+const INSTANCE_FAMILIES = new Set(["c5", "c6g", "c7i", "m5", "m6a", "m6g", "m7i", "r5", "r6g", "r7i"]);
+const deployments = settingOf("deployments");
+/** About forty instance types of AWS. */
+const AWS_TYPES = deployments.instanceTypes.filter(({ name }) => {
   const [family = "", size = ""] = name.split(".");
-  return FAMILIES.has(family) && SIZES.has(size);
+  return INSTANCE_FAMILIES.has(family) && INSTANCE_SIZES.has(size);
 });
 
-it("gives the same plan for 60 pods of deployments, in whatever order they are told, where recipes win", () => {
-  const cluster = scenario({ nodePools: real.nodePools, daemonSets: real.daemonSets, instanceTypes: REAL, pods: real.pods(60) });
+it("60 pods of deployments, for which packing wins, get the same plan in whatever order they are listed", () => {
+  const cluster = scenario({
+    nodePools: deployments.nodePools,
+    daemonSets: deployments.daemonSets,
+    instanceTypes: AWS_TYPES,
+    pods: deployments.pods(60),
+  });
   const problem = problemFromParts(cluster);
   const priceBy = (claims: "packed" | "least-added-price") =>
     new Attempt(problem, { claims, seed: 0 }).run().claims.reduce((sum, { price }) => sum + price + NODE_VOLUME_PRICE, 0);
   expect(priceBy("packed")).toBeLessThan(priceBy("least-added-price"));
-  // Taking machines apart only ever makes them cheaper.
-  const { demand, offeringGroups, shadowPrices, width } = marketFor(cluster);
+  // Ruin and recreate never makes a packing more expensive.
+  const { demand, offeringGroups, shadowPrices, width } = packingProblemFor(cluster);
   const batches = new Packer(demand, offeringGroups, shadowPrices, width).pack(
     Int32Array.from(demand.items, (item) => item.pods),
     { hostRulesFirst: false, spreadBonus: 0 },
   );
-  const mixed = batches.reduce((sum, { price, nodes }) => sum + price * nodes, 0);
-  expect(priceBy("packed")).toBeLessThanOrEqual(mixed + 1e-9);
+  const priceBefore = batches.reduce((sum, { price, nodes }) => sum + price * nodes, 0);
+  expect(priceBy("packed")).toBeLessThanOrEqual(priceBefore + PRICE_TOLERANCE);
   const plan = solve(scenarioToSnapshot(cluster));
   expect(brokenRules(cluster, planToJson(plan, 0))).toEqual([]);
   for (const seed of [1, 2, 3]) expect(canonicalJson(solve(scenarioToSnapshot(shuffled(cluster, seed))))).toBe(canonicalJson(plan));
 });
 
-describe("alike pods cost no more than the best plan of machines of one type:", () => {
+describe("equal pods cost no more than the best plan of one instance type", () => {
   it.for([
     { count: 8, requests: { cpu: "1", memory: "1Gi" } },
     { count: 1000, requests: { cpu: "1", memory: "2Gi" } },
     { count: 100, requests: { cpu: "1500m", memory: "9Gi" } },
-  ])("$count pods of $requests.cpu cpu and $requests.memory", ({ count, requests }) => {
-    const pool = nodePool("spot", { requirements: [{ key: "karpenter.sh/capacity-type", operator: "In", values: ["spot"] }] });
-    const parts = { nodePools: [pool], instanceTypes: REAL, pods: pods(count, "p", requests) };
-    const { axis, templates, classes } = problemFromParts(parts);
-    const [template] = templates;
-    const need = axis.vector(classes[0]?.requests ?? {});
-    const homogeneous = REAL.flatMap(({ name, offerings }) => {
-      const row = (template?.table.types.findIndex((type) => type.name === name) ?? -1) * need.length;
-      const each = Math.min(...need.map((amount, r) => (amount > 0 ? Math.floor((template?.room[row + r] ?? 0) / amount) : count)));
-      const spot = offerings.filter(({ capacityType, available }) => capacityType === "spot" && available).map(({ price }) => price);
-      return each > 0 ? [Math.ceil(count / each) * (Math.min(...spot) + NODE_VOLUME_PRICE)] : [];
-    });
-    const plan = planFor(parts);
-    expect(plan.podErrors).toEqual({});
-    expect(priceOf(plan)).toBeLessThanOrEqual(Math.min(...homogeneous) + 1e-9);
-  });
+  ])(
+    "$count pods of $requests.cpu cpu and $requests.memory cost no more than the best plan of one instance type",
+    ({ count, requests }) => {
+      const pool = nodePool("spot", { requirements: [{ key: "karpenter.sh/capacity-type", operator: "In", values: ["spot"] }] });
+      const parts = { nodePools: [pool], instanceTypes: AWS_TYPES, pods: pods(count, "p", requests) };
+      const { axis, templates, classes } = problemFromParts(parts);
+      const [template] = templates;
+      const need = axis.vector(classes[0]?.requests ?? {});
+      const homogeneous = AWS_TYPES.flatMap(({ name, offerings }) => {
+        const row = (template?.table.types.findIndex((type) => type.name === name) ?? -1) * need.length;
+        const each = Math.min(...need.map((amount, r) => (amount > 0 ? Math.floor((template?.room[row + r] ?? 0) / amount) : count)));
+        const spot = offerings.filter(({ capacityType, available }) => capacityType === "spot" && available).map(({ price }) => price);
+        return each > 0 ? [Math.ceil(count / each) * (Math.min(...spot) + NODE_VOLUME_PRICE)] : [];
+      });
+      const plan = planFor(parts);
+      expect(plan.podErrors).toEqual({});
+      expect(priceOf(plan)).toBeLessThanOrEqual(Math.min(...homogeneous) + PRICE_TOLERANCE);
+    },
+  );
 });
 
-it("copes with pods that ask for nothing, and with a plan of one zone-spread deployment on few types", () => {
+it("pods without requests, and a deployment with a zone spread on few instance types, are placed", () => {
   expect(planFor({ pods: pods(40, "p", {}) }).podErrors).toEqual({});
   const labels = { app: "web" };
   const topologySpreadConstraints = [

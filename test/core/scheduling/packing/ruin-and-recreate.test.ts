@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { Plan } from "../../../../core/model/plan.ts";
 import { instanceType, nodePool, planFor, pods } from "../../../support/scheduling/builders.ts";
-import { onDemand, ZONE } from "./offering-group-builders.ts";
+import { onDemand, ZONE } from "./packing-builders.ts";
 
 const AMD = { nodeSelector: { "kubernetes.io/arch": "amd64" } };
 
-/** Names of the pods that a plan leaves, without their numbers, with how many there are. */
+/** Unplaced pods of a plan: their number by name without the trailing index. */
 function leftBy({ podErrors }: Plan): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const key of Object.keys(podErrors)) {
@@ -15,8 +15,8 @@ function leftBy({ podErrors }: Plan): Record<string, number> {
   return counts;
 }
 
-describe("no attempt wins by leaving pods that Karpenter's way places:", () => {
-  it("one large pod is not left for three small ones that are picky", () => {
+describe("a plan leaves no pod that Karpenter's strategy places", () => {
+  it("one large pod is not left for three small pods with constraints", () => {
     // A node of 4 cpu and no more: room for the large pod or for the small ones.
     const parts = {
       nodePools: [nodePool("default", { limits: { cpu: "4" } })],
@@ -26,19 +26,19 @@ describe("no attempt wins by leaving pods that Karpenter's way places:", () => {
     expect(leftBy(planFor(parts))).toEqual({ small: 3 });
   });
 
-  it("of two classes of one size, none gives way to the other beyond what Karpenter's way leaves of it", () => {
+  it("a plan leaves no more pods of a class than Karpenter's strategy leaves of it", () => {
     const parts = {
       nodePools: [nodePool("default", { limits: { nodes: "2" } })],
       instanceTypes: [instanceType("m.medium", 4, 16)],
       pods: [...pods(2, "first", { cpu: "2" }), ...pods(6, "second", { cpu: "1" }, AMD)],
     };
     const left = leftBy(planFor(parts));
-    // Large ones first: two of 2 cpu, and beside each the one cpu that is left.
+    // Large pods first: two of 2 cpu, and beside each one pod of 1 cpu.
     expect(left["first"] ?? 0).toBe(0);
   });
 });
 
-describe("pods that must spread come before those that merely count:", () => {
+describe("pods with a hard spread come before pods that only count in it", () => {
   const labels = { app: "web" };
   const labelSelector = { matchLabels: labels };
   const topologySpreadConstraints = [{ maxSkew: 1, topologyKey: ZONE, whenUnsatisfiable: "DoNotSchedule" as const, labelSelector }];
@@ -47,7 +47,7 @@ describe("pods that must spread come before those that merely count:", () => {
     offerings: [onDemand("zone-a", 0.8), onDemand("zone-b", 0.5), onDemand("zone-c", 0.8)],
   });
 
-  it("a bystander does not fill up the one zone that a spread pod can use", () => {
+  it("a pod that only counts in a spread does not fill the one zone that a pod of the spread can use", () => {
     const owner = { nodeSelector: { "kubernetes.io/arch": "arm64" }, topologySpreadConstraints };
     const parts = {
       instanceTypes: [arm, amd],

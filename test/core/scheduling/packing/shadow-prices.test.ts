@@ -4,18 +4,18 @@ import { offeringGroupsFor } from "../../../../core/scheduling/packing/offering-
 import { dot, ShadowPrices } from "../../../../core/scheduling/packing/shadow-prices.ts";
 import { solve } from "../../../../core/scheduling/solve.ts";
 import { instanceType, pods, snapshotOf } from "../../../support/scheduling/builders.ts";
-import { type Market, marketFor, markets } from "./offering-group-builders.ts";
+import { type PackingProblem, packingProblemFor, packingScenarios } from "./packing-builders.ts";
 
 const ROUNDING = 1e-9;
 
-const worthOfAll = ({ demand, shadowPrices }: Pick<Market, "demand" | "shadowPrices">): number =>
+const totalValue = ({ demand, shadowPrices }: Pick<PackingProblem, "demand" | "shadowPrices">): number =>
   demand.items.reduce((sum, item) => sum + item.pods * shadowPrices.valueOfPod(item), 0);
 
-describe("the worth of room", () => {
-  it("is never more than a machine costs, whatever the effort", () => {
+describe("shadow prices", () => {
+  it("no node's room has a higher value than the node costs, after any number of rounds", () => {
     fc.assert(
-      fc.property(markets, fc.integer({ min: 0, max: 3 }), (cluster, rounds) => {
-        const { offeringGroups, demand, width } = marketFor(cluster);
+      fc.property(packingScenarios, fc.integer({ min: 0, max: 3 }), (cluster, rounds) => {
+        const { offeringGroups, demand, width } = packingProblemFor(cluster);
         const shadowPrices = new ShadowPrices(offeringGroups, demand.items, demand.kinds.length, width, rounds);
         offeringGroups.forEach(({ options }, c) => {
           const values = shadowPrices.byGroup[c] ?? new Float64Array();
@@ -27,14 +27,14 @@ describe("the worth of room", () => {
     );
   });
 
-  it("makes no pod worth more than any plan for all of them costs, from whatever pools its nodes are", () => {
+  it("the value of all pods is at most the price of a plan for them (weak duality)", () => {
     fc.assert(
-      fc.property(markets, (cluster) => {
-        const { demand, problem, width } = marketFor(cluster);
+      fc.property(packingScenarios, (cluster) => {
+        const { demand, problem, width } = packingProblemFor(cluster);
         const plan = solve(snapshotOf(cluster));
         fc.pre(Object.keys(plan.podErrors).length === 0);
         const price = plan.newNodeClaims.reduce((sum, { pricePerHour }) => sum + (pricePerHour ?? 0), 0);
-        // Pods may lie on nodes that were not made for their sake: those of all pools count.
+        // Pods may be on nodes of any pool, so the groups of all pools count.
         const shadowPrices = new ShadowPrices(
           offeringGroupsFor(demand.kinds, width, problem.templates),
           demand.items,
@@ -42,39 +42,39 @@ describe("the worth of room", () => {
           width,
           3,
         );
-        expect(worthOfAll({ demand, shadowPrices })).toBeLessThanOrEqual(price * (1 + ROUNDING));
+        expect(totalValue({ demand, shadowPrices })).toBeLessThanOrEqual(price * (1 + ROUNDING));
       }),
       { numRuns: 60, seed: 2 },
     );
   });
 
-  it("is what machines cost where one resource of one type decides", () => {
+  it("with one type and one scarce resource, the value of the pods is the price of the nodes", () => {
     const types = [instanceType("m.one", 4, 1000, { price: 0.39 })];
-    const market = marketFor({ instanceTypes: types, pods: pods(40, "p", { cpu: "1", memory: "1Mi" }) });
+    const packing = packingProblemFor({ instanceTypes: types, pods: pods(40, "p", { cpu: "1", memory: "1Mi" }) });
     // 3.9 cpu are left for pods, at 40 % of 0.39 on spot.
-    expect(worthOfAll(market)).toBeCloseTo(40 * 0.04, 6);
+    expect(totalValue(packing)).toBeCloseTo(40 * 0.04, 6);
   });
 
-  it("takes both resources into account where pods of one lie beside pods of the other", () => {
+  it("pods of mainly cpu and pods of mainly memory share the price of the nodes that they fill together", () => {
     const types = [instanceType("m.one", 10, 10, { price: 1 })];
     const cpu = pods(30, "c", { cpu: "1", memory: "1Mi" });
-    const both = marketFor({ instanceTypes: types, pods: [...cpu, ...pods(30, "m", { cpu: "1m", memory: "1Gi" })] });
-    const lone = marketFor({ instanceTypes: types, pods: cpu });
-    // Together they fill the machines that either would need alone.
-    expect(worthOfAll(both)).toBeLessThan(1.2 * worthOfAll(lone));
-    expect(worthOfAll(both)).toBeGreaterThan(0.99 * worthOfAll(lone));
+    const both = packingProblemFor({ instanceTypes: types, pods: [...cpu, ...pods(30, "m", { cpu: "1m", memory: "1Gi" })] });
+    const lone = packingProblemFor({ instanceTypes: types, pods: cpu });
+    // Together they fill the nodes that either would need alone.
+    expect(totalValue(both)).toBeLessThan(1.2 * totalValue(lone));
+    expect(totalValue(both)).toBeGreaterThan(0.99 * totalValue(lone));
   });
 });
 
-it("is nothing for pods that no machine serves", () => {
-  const { demand, shadowPrices } = marketFor({ pods: pods(2, "p") });
+it("pods that no offering group serves have the value 0", () => {
+  const { demand, shadowPrices } = packingProblemFor({ pods: pods(2, "p") });
   expect(shadowPrices.valueOfPod({ kind: 7, vector: demand.items[0]?.vector ?? new Float64Array() })).toBe(0);
   expect(shadowPrices.cheapest(7, new Float64Array())).toBeUndefined();
   expect(shadowPrices.groupsServing(7)).toEqual([]);
 });
 
-it("gives numbers where pods ask for nothing but a place", () => {
-  const { shadowPrices, demand, width } = marketFor({ pods: pods(5, "p", {}) });
+it("pods without requests have a finite value above 0", () => {
+  const { shadowPrices, demand, width } = packingProblemFor({ pods: pods(5, "p", {}) });
   expect([...shadowPrices.mean(demand.items, width)].every(Number.isFinite)).toBe(true);
   expect(shadowPrices.valueOfPod(demand.items[0] ?? { kind: 0, vector: new Float64Array() })).toBeGreaterThan(0);
 });

@@ -3,7 +3,7 @@ import type { NodePool } from "../../../../core/model/node-pool.ts";
 import { boundPod, daemonSet, nodePool, nodeWithClaim, planFor, pod, type Scenario } from "../../../support/scheduling/builders.ts";
 import { FAILING_PODS } from "../../../support/scheduling/failing-pods.ts";
 
-/** One line for each reason that a plan gives. */
+/** The reasons of each case, one on a line. */
 function published([about, cases]: (typeof FAILING_PODS)[number]): string {
   const lines = cases.flatMap(({ name, scene }) => {
     const reasons = [...new Set(Object.values(planFor(scene).podErrors))];
@@ -13,11 +13,11 @@ function published([about, cases]: (typeof FAILING_PODS)[number]): string {
   return [about, ...lines, ""].join("\n");
 }
 
-it("tells in words that lead to the mend why pods are left", async () => {
+it("the reasons of unplaced pods are those of the golden file", async () => {
   await expect(FAILING_PODS.map(published).join("\n")).toMatchFileSnapshot("explain.golden.txt");
 });
 
-it("tells one reason for pods that differ in nothing that matters, and never a node of the plan by the name it has while planning", () => {
+it("equal pods have one reason, which never contains a planned claim's internal name", () => {
   const together = {
     affinity: {
       podAffinity: {
@@ -34,7 +34,7 @@ it("tells one reason for pods that differ in nothing that matters, and never a n
   ]);
 });
 
-describe("whoever follows the advice gets the pod placed", () => {
+describe("the advice in a reason", () => {
   const { node, claim } = nodeWithClaim("n1");
   const limited = (limits: Readonly<Record<string, string>>): Partial<Scenario> => ({
     nodes: [node],
@@ -79,12 +79,12 @@ describe("whoever follows the advice gets the pod placed", () => {
       before: { pods: [pod("web", { cpu: "1" }, { nodeSelector: { "topology.kubernetes.io/zone": "zone-A" } })] },
       after: { pods: [pod("web", { cpu: "1" }, { nodeSelector: { "topology.kubernetes.io/zone": "zone-a" } })] },
     },
-  ])("$advice", ({ advice, before, after }) => {
+  ])("a pod is placed after its advice is followed: $advice", ({ advice, before, after }) => {
     expect(planFor(before).podErrors["default/web"]).toContain(advice);
     expect(planFor(after).podErrors).toEqual({});
   });
 
-  it("and a limit that is one short of what was advised is not enough", () => {
+  it("a limit of one core less than advised is not enough", () => {
     expect(planFor(limited({ cpu: "7", memory: "32Gi" })).podErrors["default/web"]).toContain("raise spec.limits.cpu to 8 or more");
   });
 });

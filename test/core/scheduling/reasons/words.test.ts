@@ -9,11 +9,11 @@ it.for([
   { names: ["a", "b", "c"], text: "a, b and c" },
   { names: ["a", "b", "c", "d"], text: "a, b, c and d" },
   { names: ["a", "b", "c", "d", "e"], text: "a, b, c and 2 more" },
-])("lists $names as $text", ({ names, text }) => {
+])("$names are listed as $text", ({ names, text }) => {
   expect(listed(names, 3)).toBe(text);
 });
 
-it("counts one, and puts numbers in order by size", () => {
+it("one thing is counted in the singular, and numbers are sorted by size", () => {
   expect([counted(1, "pod"), counted(2, "pod"), counted(0, "pod")]).toEqual(["1 pod", "2 pods", "0 pods"]);
   expect(inOrder(["16", "2", "4"])).toEqual(["2", "4", "16"]);
   expect(inOrder(["zone-b", "zone-a"])).toEqual(["zone-a", "zone-b"]);
@@ -27,11 +27,11 @@ it.for([
   { item: requirement("team", "DoesNotExist"), text: "no label team" },
   { item: requirement("karpenter.k8s.aws/instance-cpu", "Gt", ["4"]), text: "karpenter.k8s.aws/instance-cpu >= 5" },
   { item: requirement("karpenter.k8s.aws/instance-memory", "Lt", ["4"]), text: "karpenter.k8s.aws/instance-memory <= 3 MiB" },
-])("writes $text as selectors are written", ({ item, text }) => {
+])("a requirement has the text $text", ({ item, text }) => {
   expect(requirementText(item)).toBe(text);
 });
 
-it("writes bounds, and what is left out between them", () => {
+it("a requirement with bounds lists them and the excluded values", () => {
   const list = [
     { key: "size", operator: "Gt" as const, values: ["2"] },
     { key: "size", operator: "Lt" as const, values: ["9"] },
@@ -49,7 +49,7 @@ it.for([
   },
   { selector: { matchExpressions: [{ key: "app", operator: "Exists" as const }] }, text: "label app" },
   { selector: {}, text: "any labels" },
-])("writes a label selector: $text", ({ selector, text }) => {
+])("a label selector has the text $text", ({ selector, text }) => {
   expect(selectorText(selector)).toBe(text);
 });
 
@@ -68,7 +68,7 @@ describe("an amount", () => {
     expect(amountText(milli, resource)).toBe(text);
   });
 
-  it("that is missing is rounded up, so that giving it is enough", () => {
+  it("a missing amount is rounded up, so that adding it is enough", () => {
     expect(amountText(24_101, "cpu", "up")).toBe("24.11");
     expect(amountText(24_101, "cpu")).toBe("24.1");
   });

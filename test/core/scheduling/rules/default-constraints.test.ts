@@ -29,7 +29,7 @@ function deduced(sources: Partial<SelectorSources>, metadata: Partial<Pod["metad
 }
 
 describe("the selector of default constraints", () => {
-  it("is that of the Services that select the pod", () => {
+  it("the selector has the labels of the Services that select the pod", () => {
     const services = [service("a", { app: "web" }), service("b", { tier: "front" }), service("c", { app: "db" })];
     expect(deduced({ services })).toEqual({ matchLabels: WEB, matchExpressions: [] });
   });
@@ -38,11 +38,11 @@ describe("the selector of default constraints", () => {
     { name: "of other namespaces", services: [service("a", { app: "web" }, "other")] },
     { name: "without a selector", services: [service("a")] },
     { name: "that select everything and so say nothing", services: [service("a", {})] },
-  ])("ignores Services $name", ({ services }) => {
+  ])("the selector ignores Services $name", ({ services }) => {
     expect(deduced({ services })).toBeUndefined();
   });
 
-  it("is that of the pod's ReplicaSet, expressions and all", () => {
+  it("the selector has the labels and expressions of the pod's ReplicaSet", () => {
     const exists = { key: "tier", operator: "Exists" } as const;
     const replicaSets = [controlled("ReplicaSet", { matchLabels: { app: "web" }, matchExpressions: [exists] })];
     expect(deduced({ replicaSets }, ownedBy("ReplicaSet"))).toEqual({
@@ -51,12 +51,12 @@ describe("the selector of default constraints", () => {
     });
   });
 
-  it("is that of the pod's StatefulSet", () => {
+  it("the selector has the labels of the pod's StatefulSet", () => {
     const statefulSets = [controlled("StatefulSet", { matchLabels: { app: "web" } })];
     expect(deduced({ statefulSets }, ownedBy("StatefulSet"))?.matchExpressions).toHaveLength(1);
   });
 
-  it("is that of the pod's ReplicationController, which has the last word about a label", () => {
+  it("the labels of the pod's ReplicationController override those of Services", () => {
     const replicationControllers = [
       { metadata: { name: "ReplicationController-web", namespace: "default" }, spec: { selector: { app: "rc" } } },
     ];
@@ -64,7 +64,7 @@ describe("the selector of default constraints", () => {
     expect(deduced({ services, replicationControllers }, ownedBy("ReplicationController", "v1"))?.matchLabels).toEqual({ app: "rc" });
   });
 
-  it("joins Services and controller", () => {
+  it("the selector joins Services and controller", () => {
     const sources = {
       services: [service("a", { tier: "front" })],
       replicaSets: [controlled("ReplicaSet", { matchLabels: { app: "web" } })],
@@ -83,12 +83,12 @@ describe("the selector of default constraints", () => {
       name: "pods that are owned but not controlled",
       metadata: { ownerReferences: [{ ...ownedBy("StatefulSet").ownerReferences[0], controller: false }] },
     },
-  ])("is not to be had for $name, which no Service selects", ({ metadata }) => {
+  ])("no selector is deduced for $name that no Service selects", ({ metadata }) => {
     const statefulSets = [controlled("StatefulSet", { matchLabels: { app: "web" } })];
     expect(deduced({ statefulSets }, metadata as Partial<Pod["metadata"]>)).toBeUndefined();
   });
 
-  it("does not depend on the order in which objects are listed", () => {
+  it("the selector does not depend on the order in which objects are listed", () => {
     const services = [service("b", { app: "web", tier: "front" }), service("a", { tier: "front", app: "web" })];
     expect(JSON.stringify(deduced({ services }))).toBe(JSON.stringify(deduced({ services: [...services].reverse() })));
   });
@@ -97,23 +97,23 @@ describe("the selector of default constraints", () => {
 describe("default constraints", () => {
   const services = [service("web", { app: "web" })];
 
-  it("are for pods that have none of their own, all or nothing", () => {
+  it("only pods without constraints of their own get the default constraints", () => {
     const own = pod("own", {}, { topologySpreadConstraints: [{ ...ZONE, topologyKey: "kubernetes.io/hostname" }] }, { labels: WEB });
     const [given] = withDefaultConstraints([own], [ZONE], { ...NOTHING, services });
     expect(given).toBe(own);
   });
 
-  it("change nothing where none are set", () => {
+  it("without default constraints no pod changes", () => {
     const all = [pod("web", {}, {}, { labels: WEB })];
     expect(withDefaultConstraints(all, [], { ...NOTHING, services })).toBe(all);
   });
 
-  it("are shared by pods that are alike", () => {
+  it("equal pods share the constraints object", () => {
     const [a, b] = withDefaultConstraints(pods(2, "web", {}, {}, { labels: WEB }), [ZONE], { ...NOTHING, services });
     expect(a?.spec.topologySpreadConstraints).toBe(b?.spec.topologySpreadConstraints);
   });
 
-  it("spread pods that say nothing about it", () => {
+  it("pods without constraints are spread by the default constraints", () => {
     const snapshot = snapshotOf({ pods: pods(6, "web", { cpu: "1" }, {}, { labels: WEB }) });
     const zones = (all: readonly Pod[]) =>
       solve({ ...snapshot, pods: all })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { PodSpec } from "../../../../core/model/pod.ts";
-import { requiredTerms, shapesOf } from "../../../../core/scheduling/rules/preferences.ts";
+import { relaxationSteps, requiredTerms } from "../../../../core/scheduling/rules/preferences.ts";
 
 const term = (value: string) => ({ matchExpressions: [{ key: "zone", operator: "In" as const, values: [value] }] });
 const near = (app: string) => ({ topologyKey: "kubernetes.io/hostname", labelSelector: { matchLabels: { app } } });
@@ -10,8 +10,8 @@ const spread = (topologyKey: string, whenUnsatisfiable: "DoNotSchedule" | "Sched
   whenUnsatisfiable,
 });
 
-/** Something of everything that can be given up. */
-const picky: PodSpec = {
+/** A pod with every kind of constraint that can be relaxed. */
+const constrained: PodSpec = {
   affinity: {
     nodeAffinity: {
       requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term("a"), term("b")] },
@@ -34,11 +34,11 @@ const picky: PodSpec = {
 const appsOf = (terms: readonly { readonly labelSelector?: { readonly matchLabels?: Readonly<Record<string, string>> } }[]) =>
   terms.map(({ labelSelector }) => labelSelector?.matchLabels?.["app"]);
 
-describe("a pod is tried in shapes that ask for less and less", () => {
-  const shapes = shapesOf(picky, "Respect", true);
+describe("relaxation steps", () => {
+  const steps = relaxationSteps(constrained, "Respect", true);
 
-  it("in Karpenter's order: terms, company, distance, nodes, spreads, soft taints (scheduling.md §7)", () => {
-    expect(shapes.map(({ relaxed }) => relaxed)).toEqual([
+  it("steps relax in Karpenter's order: terms, pod affinity, anti-affinity, node affinity, spreads, soft taints", () => {
+    expect(steps.map(({ relaxed }) => relaxed)).toEqual([
       undefined,
       "the first required node affinity term",
       "the heaviest preferred pod affinity",
@@ -51,21 +51,21 @@ describe("a pod is tried in shapes that ask for less and less", () => {
     ]);
   });
 
-  it("the first with everything, of preferred node terms the heaviest", () => {
-    expect([...(shapes[0]?.requirements.get("zone")?.values ?? [])]).toEqual(["a"]);
-    expect([...(shapes[0]?.requirements.get("size")?.values ?? [])]).toEqual(["heavy"]);
-    expect(shapes[0]?.strict.has("size")).toBe(false);
-    expect(appsOf(shapes[0]?.antiAffinity ?? [])).toEqual(["rival", "heavy", "light"]);
-    expect(shapes[0]?.spreads).toHaveLength(2);
+  it("the first step has all constraints, and of preferred node terms the heaviest", () => {
+    expect([...(steps[0]?.requirements.get("zone")?.values ?? [])]).toEqual(["a"]);
+    expect([...(steps[0]?.requirements.get("size")?.values ?? [])]).toEqual(["heavy"]);
+    expect(steps[0]?.strict.has("size")).toBe(false);
+    expect(appsOf(steps[0]?.antiAffinity ?? [])).toEqual(["rival", "heavy", "light"]);
+    expect(steps[0]?.spreads).toHaveLength(2);
   });
 
-  it("the heaviest given up first", () => {
-    expect(appsOf(shapes[3]?.antiAffinity ?? [])).toEqual(["rival", "light"]);
-    expect([...(shapes[5]?.requirements.get("size")?.values ?? [])]).toEqual(["light"]);
+  it("the heaviest preference is relaxed first", () => {
+    expect(appsOf(steps[3]?.antiAffinity ?? [])).toEqual(["rival", "light"]);
+    expect([...(steps[5]?.requirements.get("size")?.values ?? [])]).toEqual(["light"]);
   });
 
-  it("the last with what is required and no more", () => {
-    const last = shapes.at(-1);
+  it("the last step has only required constraints", () => {
+    const last = steps.at(-1);
     expect([...(last?.requirements.keys() ?? [])]).toEqual(["zone"]);
     expect([...(last?.requirements.get("zone")?.values ?? [])]).toEqual(["b"]);
     expect(last?.affinity).toEqual([]);
@@ -75,22 +75,25 @@ describe("a pod is tried in shapes that ask for less and less", () => {
   });
 });
 
-it("looks at no preference when told to ignore them, and at soft taints only where there are some", () => {
-  expect(shapesOf(picky, "Ignore", false).map(({ relaxed }) => relaxed)).toEqual([undefined, "the first required node affinity term"]);
-  expect(shapesOf({}, "Respect", false)).toHaveLength(1);
+it("policy Ignore drops preferences, and without soft taints there is no step to tolerate them", () => {
+  expect(relaxationSteps(constrained, "Ignore", false).map(({ relaxed }) => relaxed)).toEqual([
+    undefined,
+    "the first required node affinity term",
+  ]);
+  expect(relaxationSteps({}, "Respect", false)).toHaveLength(1);
 });
 
-it("says which key of a pod's own demands contradicts itself", () => {
-  const torn = shapesOf({ nodeSelector: { zone: "b" }, ...picky }, "Ignore", false);
-  expect(torn.map(({ contradiction }) => contradiction)).toEqual(["zone", undefined]);
+it("a step names the key whose requirements exclude each other", () => {
+  const steps = relaxationSteps({ nodeSelector: { zone: "b" }, ...constrained }, "Ignore", false);
+  expect(steps.map(({ contradiction }) => contradiction)).toEqual(["zone", undefined]);
 });
 
-it("passes over terms that nobody can read, and meets no node when all are so", () => {
+it("invalid terms are skipped, and a pod with only invalid terms fits no node", () => {
   const odd = { matchExpressions: [{ key: "size", operator: "Gt" as const, values: ["big"] }] };
   const withTerms = (...terms: (typeof odd | ReturnType<typeof term>)[]): PodSpec => ({
     affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } } },
   });
   expect(requiredTerms(withTerms(odd, term("a")))).toEqual([term("a")]);
   expect(requiredTerms(withTerms())).toEqual([]);
-  expect(shapesOf(withTerms(odd), "Respect", false)[0]?.contradiction).toBe("node.kubernetes.io/instance-type");
+  expect(relaxationSteps(withTerms(odd), "Respect", false)[0]?.contradiction).toBe("node.kubernetes.io/instance-type");
 });

@@ -10,51 +10,63 @@ describe("the scheduler's configuration", () => {
     { name: "no constraint", value: config(), want: [] },
     { name: "one constraint", value: config(ZONE), want: [ZONE] },
     {
-      name: "one key, softly and hard",
+      name: "one key with both values of whenUnsatisfiable",
       value: config(ZONE, { ...ZONE, whenUnsatisfiable: "DoNotSchedule" }),
       want: [ZONE, { ...ZONE, whenUnsatisfiable: "DoNotSchedule" }],
     },
     {
-      name: "all that a constraint may say",
+      name: "all fields of a constraint",
       value: config({ ...ZONE, minDomains: 2, nodeAffinityPolicy: "Ignore", nodeTaintsPolicy: "Honor" }),
       want: [{ ...ZONE, minDomains: 2, nodeAffinityPolicy: "Ignore", nodeTaintsPolicy: "Honor" }],
     },
-  ])("may say $name", ({ value, want }) => {
+  ])("the configuration may have $name", ({ value, want }) => {
     expect(readSchedulerConfig(value)).toEqual({ defaultConstraints: want });
   });
 
   it.for([
     { name: "text", value: "zone", says: "must be a map with podTopologySpread" },
     { name: "another plugin", value: { nodeResourcesFit: {} }, says: "nodeResourcesFit is not known; there is podTopologySpread" },
-    { name: "a slip", value: { podTopologySpraed: {} }, says: "podTopologySpraed is not known; did you mean podTopologySpread?" },
+    { name: "a typing error", value: { podTopologySpraed: {} }, says: "podTopologySpraed is not known; did you mean podTopologySpread?" },
     {
       name: "defaultingType",
       value: { podTopologySpread: { defaultingType: "List" } },
       says: "podTopologySpread.defaultingType is not known",
     },
-    { name: "no list", value: { podTopologySpread: { defaultConstraints: ZONE } }, says: "defaultConstraints must be a list" },
+    {
+      name: "a constraint instead of a list",
+      value: { podTopologySpread: { defaultConstraints: ZONE } },
+      says: "defaultConstraints must be a list",
+    },
     { name: "a selector", value: config({ ...ZONE, labelSelector: {} }), says: "[0].labelSelector must be left out: it is deduced" },
     { name: "label keys", value: config({ ...ZONE, matchLabelKeys: ["a"] }), says: "[0].matchLabelKeys must be left out" },
-    { name: "no skew", value: config({ ...ZONE, maxSkew: 0 }), says: "[0].maxSkew must be a whole number above 0, not 0" },
-    { name: "no key", value: config(ZONE, { ...ZONE, topologyKey: undefined }), says: "[1].topologyKey must be a label key" },
+    { name: "a maxSkew of 0", value: config({ ...ZONE, maxSkew: 0 }), says: "[0].maxSkew must be a whole number above 0, not 0" },
     {
-      name: "a key that is none",
+      name: "a missing topologyKey",
+      value: config(ZONE, { ...ZONE, topologyKey: undefined }),
+      says: "[1].topologyKey must be a label key",
+    },
+    {
+      name: "an invalid topologyKey",
       value: config({ ...ZONE, topologyKey: "a b" }),
       says: '[0].topologyKey must be a label key such as topology.kubernetes.io/zone, not "a b"',
     },
-    { name: "another outcome", value: config({ ...ZONE, whenUnsatisfiable: "Sometimes" }), says: "DoNotSchedule or ScheduleAnyway" },
     {
-      name: "a policy that is none",
+      name: "an unknown whenUnsatisfiable",
+      value: config({ ...ZONE, whenUnsatisfiable: "Sometimes" }),
+      says: "DoNotSchedule or ScheduleAnyway",
+    },
+    {
+      name: "an unknown policy",
       value: config({ ...ZONE, nodeTaintsPolicy: "Maybe" }),
       says: "[0].nodeTaintsPolicy must be Honor or Ignore",
     },
     {
-      name: "a constraint twice",
+      name: "two constraints of one key",
       value: config(ZONE, { ...ZONE, maxSkew: 3 }),
       says: "[1] is a second one for topology.kubernetes.io/zone and ScheduleAnyway",
     },
     { name: "an unknown field", value: config({ ...ZONE, maxskew: 2 }), says: "[0].maxskew is not known; did you mean maxSkew?" },
-  ])("may not say $name", ({ value, says }) => {
+  ])("the configuration is refused for $name", ({ value, says }) => {
     expect(readSchedulerConfig(value)).toHaveProperty("problem", expect.stringContaining(says));
   });
 });

@@ -11,39 +11,39 @@ const only = (key: string, ...values: string[]) => ({ key, operator: "In" as con
 const never = (key: string, ...values: string[]) => ({ key, operator: "NotIn" as const, values });
 
 it.for<{ name: string; claim: Items; terms: readonly Items[]; keys?: readonly string[]; want: boolean }>([
-  { name: "no rule admits all", claim: [], terms: [], want: true },
-  { name: "a claim that is pinned to what is asked", claim: [only(ARCH, "arm64")], terms: [[only(ARCH, "arm64")]], want: true },
-  { name: "a claim that may become something else", claim: [only(ARCH, "arm64", "amd64")], terms: [[only(ARCH, "arm64")]], want: false },
-  { name: "a claim that leaves a label to its type", claim: [], terms: [[only(ARCH, "arm64")]], want: false },
+  { name: "no filter", claim: [], terms: [], want: true },
+  { name: "a claim pinned to the required value", claim: [only(ARCH, "arm64")], terms: [[only(ARCH, "arm64")]], want: true },
+  { name: "a claim that may get another value", claim: [only(ARCH, "arm64", "amd64")], terms: [[only(ARCH, "arm64")]], want: false },
+  { name: "a claim that leaves the label to its instance type", claim: [], terms: [[only(ARCH, "arm64")]], want: false },
   {
-    name: "one of several terms is enough",
+    name: "a claim that meets one of several terms",
     claim: [only(ARCH, "arm64")],
     terms: [[only(ARCH, "amd64")], [only(ARCH, "arm64")]],
     want: true,
   },
   {
-    name: "a narrower range",
+    name: "a claim with a narrower range",
     claim: [{ key: CPU, operator: "Gt", values: ["8"] }],
     terms: [[{ key: CPU, operator: "Gt", values: ["4"] }]],
     want: true,
   },
   {
-    name: "a wider range",
+    name: "a claim with a wider range",
     claim: [{ key: CPU, operator: "Gt", values: ["2"] }],
     terms: [[{ key: CPU, operator: "Gt", values: ["4"] }]],
     want: false,
   },
-  { name: "a custom label that must be missing and is", claim: [], terms: [[never("team", "red")]], want: true },
+  { name: "a custom label that must be absent and is", claim: [], terms: [[never("team", "red")]], want: true },
   {
-    name: "a custom label that may be missing and must not be",
+    name: "a custom label that may be absent and must not be",
     claim: [never("team", "red")],
     terms: [[{ key: "team", operator: "Exists" }]],
     want: false,
   },
-  { name: "a key of another spread that every type brings", claim: [], terms: [], keys: [ARCH], want: true },
-  { name: "a key of another spread that nothing brings", claim: [], terms: [], keys: ["team"], want: false },
-  { name: "a key of another spread that the claim asks for", claim: [only("team", "red")], terms: [], keys: ["team"], want: true },
-])("$name", ({ claim, terms, keys = [], want }) => {
+  { name: "a key of another spread that every type has", claim: [], terms: [], keys: [ARCH], want: true },
+  { name: "a key of another spread that the claim lacks", claim: [], terms: [], keys: ["team"], want: false },
+  { name: "a key of another spread that the claim requires", claim: [only("team", "red")], terms: [], keys: ["team"], want: true },
+])("a spread's filter on a claim: $name, admitted: $want", ({ claim, terms, keys = [], want }) => {
   const set = new RequirementSets().intern(requirementsFrom(claim));
   expect(filterAdmitsClaim({ ...NO_FILTER, keys, terms: terms.map(requirementsFrom) }, set, [])).toBe(want);
 });

@@ -7,7 +7,7 @@ const amount = fc.integer({ min: 0, max: 6 });
 const type = fc.record({ price: fc.integer({ min: 1, max: 5 }), room: fc.tuple(amount, amount), allowed: fc.boolean() });
 const NO_PLACE = -1;
 
-it("finds the price of the cheapest type with room, as a look at every type does", () => {
+it("the frontier finds the same lowest price as a scan of all types", () => {
   fc.assert(
     fc.property(fc.array(type, { maxLength: 12 }), fc.array(fc.tuple(amount, amount), { minLength: 1, maxLength: 6 }), (types, needs) => {
       const allowed = emptyBitset(types.length);
@@ -20,7 +20,7 @@ it("finds the price of the cheapest type with room, as a look at every type does
         room: Float64Array.from(types.flatMap(({ room }) => room)),
         width: 2,
       });
-      // In any order: the frontier grows with the questions.
+      // In any order, because queries extend the frontier.
       for (const need of needs) {
         const fitting = types.filter(({ room }, t) => hasBit(allowed, t) && room.every((has, r) => (need[r] ?? 0) <= has));
         const cheapest = fitting.length === 0 ? undefined : Math.min(...fitting.map(({ price }) => price));
@@ -31,7 +31,7 @@ it("finds the price of the cheapest type with room, as a look at every type does
   );
 });
 
-it("goes on from where a smaller need ended", () => {
+it("a search on the frontier can continue from the place of a smaller request", () => {
   const frontier = new Frontier({
     prices: { byType: Float64Array.of(1, 2, 3), order: [0, 1, 2], byCapacityType: [] },
     types: Uint32Array.of(0b111),

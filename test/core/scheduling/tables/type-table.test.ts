@@ -25,7 +25,7 @@ const types = fc
   })
   .map((list) => list.map((type, i): InstanceType => ({ ...type, name: `type-${i}`, capacity: {}, overhead: {} })));
 
-it("admits and prices types as a look at each of them does", () => {
+it("the table admits and prices types like a scan of all types", () => {
   fc.assert(
     fc.property(types, fc.array(requirement, { maxLength: 2 }), zone, fc.boolean(), (list, wanted, where, isPinned) => {
       const pin = isPinned ? [{ key: ZONE, operator: "In" as const, values: [where] }] : [];

@@ -10,9 +10,13 @@ import type { ResourceAxis } from "../tables/resource-axis.ts";
 import { amountText, counted, inOrder, listed, requirementText, selectorText } from "./words.ts";
 
 const ANYWHERE: Requirements = new Map();
-const NEW_HOST = "a-new-host";
+/** The hostname of a node that does not exist yet. */
+export const NEW_HOST = "a-new-host";
 
-/** Domains that a group would let the pod go to, wherever the pool's nodes can be; "any" when it does not care. */
+/**
+ * Domains in which a group allows the pod on a node with the requirements `node` (default: any node); "any" when it
+ * allows all.
+ */
 export function allowedDomains(
   topology: TopologyState,
   group: TopologyGroup,
@@ -23,12 +27,16 @@ export function allowedDomains(
   return choices === "any" ? choices : inOrder(new Set(choices.flat()));
 }
 
-/** Tells which rule about other pods keeps a pod off a pool's new nodes, and what the rule would allow. Where pods lie now is told once a rule. */
-export class CompanyReasons {
+/**
+ * Explains which topology rule (spread, pod affinity, anti-affinity) keeps a pod off a pool's new nodes, and what the
+ * rule would allow. The counts of a rule's domains are rendered once.
+ */
+export class TopologyReasons {
   readonly #topology: TopologyState;
   readonly #nodes: readonly NodeState[];
   readonly #axis: ResourceAxis;
-  readonly #places = new Map<number, string>();
+  /** By index of the group: the text of its counts. */
+  readonly #countTexts = new Map<number, string>();
 
   constructor(topology: TopologyState, nodes: readonly NodeState[], axis: ResourceAxis) {
     this.#topology = topology;
@@ -36,7 +44,10 @@ export class CompanyReasons {
     this.#axis = axis;
   }
 
-  /** `here` are the domains that new nodes of the pool for the pod could be in. */
+  /**
+   * Why a group refuses the pod. `here` are the domains of the group's key that the pool's new nodes for the pod could
+   * have.
+   */
   text(group: TopologyGroup, podData: PodData, here: readonly string[]): string {
     const open = allowedDomains(this.#topology, group, podData);
     const offers = offersText(group, open, here);
@@ -47,7 +58,7 @@ export class CompanyReasons {
         return this.#noSpread(group, podData, rule);
       }
       case "affinity":
-        return this.#noCompany(group, podData, open, offers);
+        return this.#noAffinity(group, podData, open, offers);
       case "anti": {
         const rule = `the pod keeps away from pods with ${selectorText(group.selector)} by ${group.key}`;
         if (open !== "any" && open.length > 0) return `${rule}; free of them: ${listed(open)}, and ${offers}`;
@@ -72,15 +83,15 @@ export class CompanyReasons {
     return `${rule} allows it nowhere${within}: the next must go where fewest are${this.#now(group)}`;
   }
 
-  #noCompany(group: TopologyGroup, podData: PodData, open: readonly string[] | "any", offers: string): string {
-    const kin = `pods with ${selectorText(group.selector)}`;
+  #noAffinity(group: TopologyGroup, podData: PodData, open: readonly string[] | "any", offers: string): string {
+    const matching = `pods with ${selectorText(group.selector)}`;
     const near = [...(this.#topology.counts[group.index] ?? [])].flatMap(([domain, n]) => (n > 0 ? [domain] : []));
     if (near.length === 0 && open !== "any" && open.length > 0)
-      return `the pod must share its ${group.key} with ${kin}, may be the first in ${listed(open)}, and ${offers}`;
+      return `the pod must share its ${group.key} with ${matching}, may be the first in ${listed(open)}, and ${offers}`;
     if (near.length === 0) {
-      return `the pod must share its ${group.key} with ${kin}, and none runs or is planned; start one first, or see whether the labels are right`;
+      return `the pod must share its ${group.key} with ${matching}, and none runs or is planned; start one first, or see whether the labels are right`;
     }
-    const rule = `the pod must share its ${group.key} with ${kin}, which are`;
+    const rule = `the pod must share its ${group.key} with ${matching}, which are`;
     if (group.key !== HOSTNAME) return `${rule} in ${listed(inOrder(near), 5)}, and ${offers}`;
     const present = this.#nodes.filter(({ node }) => near.includes(node.view.hostname));
     const planned = near.length - present.length;
@@ -93,19 +104,19 @@ export class CompanyReasons {
     )}`;
   }
 
-  /** "; pods now: zone-a 3, zone-b 1". */
+  /** " (pods now: zone-a 3 and zone-b 1)"; empty without domains. */
   #now(group: TopologyGroup): string {
-    const known = this.#places.get(group.index);
+    const known = this.#countTexts.get(group.index);
     if (known !== undefined) return known;
     const counts = this.#topology.counts[group.index] ?? new Map<string, number>();
     const shown = inOrder(counts.keys()).map((domain) => `${domain} ${counts.get(domain)}`);
     const text = shown.length === 0 ? "" : ` (pods now: ${listed(shown)})`;
-    this.#places.set(group.index, text);
+    this.#countTexts.set(group.index, text);
     return text;
   }
 }
 
-/** Why the domains that a group leaves open are none of the pool's. */
+/** Why the pool has no node in the domains that a group allows. */
 function offersText({ key }: TopologyGroup, open: readonly string[] | "any", here: readonly string[]): string {
   if (here.length === 0) return `the pool gives its nodes no label ${key}`;
   const isThere = open === "any" || here.some((domain) => open.includes(domain));
@@ -114,7 +125,7 @@ function offersText({ key }: TopologyGroup, open: readonly string[] | "any", her
     : `the pool's nodes can only be in ${listed(here)}`;
 }
 
-/** Why an existing node does not take a pod, its topology left aside. */
+/** Why an existing node refuses a pod, topology left aside. */
 function refusal({ node, room }: NodeState, podData: PodData, axis: ResourceAxis): string {
   const short = axis.names.filter((_, r) => (podData.vector[r] ?? 0) > (room[r] ?? 0));
   if (short.length > 0) {

@@ -12,7 +12,7 @@ import { instanceType, nodePool, pods, type Scenario, scenario, snapshotOf, ZONE
 export const ZONE = "topology.kubernetes.io/zone";
 export const HOST = "kubernetes.io/hostname";
 
-/** The world that the recipes of a scenario start from. */
+/** The scheduling problem of a scenario's pending pods. */
 export function problemFromParts(parts: Partial<Scenario>): SchedulingProblem {
   const snapshot = snapshotOf(parts);
   return problemFor(snapshot, nodeViews(snapshot), pendingPods(snapshot).pods, {
@@ -29,8 +29,8 @@ export function onDemand(zone: string, price: number): Offering {
   return { zone, capacityType: "on-demand", price, available: true };
 }
 
-/** Everything that recipes are mixed from, with nothing placed yet. */
-export interface Market {
+/** Everything that packing reads, with no pod placed yet. */
+export interface PackingProblem {
   readonly problem: SchedulingProblem;
   readonly topology: TopologyState;
   readonly left: readonly number[];
@@ -40,7 +40,7 @@ export interface Market {
   readonly width: number;
 }
 
-export function marketFor(parts: Partial<Scenario>): Market {
+export function packingProblemFor(parts: Partial<Scenario>): PackingProblem {
   const problem = problemFromParts(parts);
   const topology = new TopologyState(problem.groups);
   const left = problem.classes.map(({ pods: alike }) => alike.length);
@@ -58,14 +58,14 @@ export function marketFor(parts: Partial<Scenario>): Market {
   };
 }
 
-/** Zones to which a stock's pods are bound; empty when they may go to any. */
+/** Zones that an item's pods are restricted to; empty when they may go to any. */
 export function zonesOf({ kinds, items }: Demand, item: number): readonly string[] {
   const kind = kinds[items[item]?.kind ?? -1];
-  return [...(kind?.sets[kind.home.index]?.requirements.get(ZONE)?.values ?? [])].sort();
+  return [...(kind?.sets[kind.firstPool.index]?.requirements.get(ZONE)?.values ?? [])].sort();
 }
 
 const sizes = fc.record({ cpu: fc.constantFrom("0", "100m", "700m", "1", "2500m"), memory: fc.constantFrom("64Mi", "1Gi", "3Gi", "9Gi") });
-const wishes = fc.constantFrom<Record<string, string>>(
+const selectors = fc.constantFrom<Record<string, string>>(
   {},
   {},
   { [ZONE]: "zone-a" },
@@ -77,20 +77,20 @@ const wishes = fc.constantFrom<Record<string, string>>(
 );
 const rules = fc.constantFrom<"none" | "apart" | "spread">("none", "none", "apart", "spread");
 
-/** Some deployments: sizes, node selectors, and pods that keep apart from their own kind on hosts. */
+/** Some deployments: sizes, node selectors, and rules about pods of one deployment on a host. */
 export const deployments: fc.Arbitrary<Scenario["pods"]> = fc
-  .array(fc.record({ sizes, wishes, rules, count: fc.integer({ min: 1, max: 9 }) }), { minLength: 1, maxLength: 6 })
+  .array(fc.record({ sizes, selectors, rules, count: fc.integer({ min: 1, max: 9 }) }), { minLength: 1, maxLength: 6 })
   .map((list) =>
-    list.flatMap(({ sizes: requests, wishes: nodeSelector, rules: rule, count }, i) => {
+    list.flatMap(({ sizes: requests, selectors: nodeSelector, rules: rule, count }, i) => {
       const labels = { app: `a${i}` };
       const labelSelector = { matchLabels: labels };
-      return pods(count, `d${i}`, requests, { nodeSelector, ...(rule === "none" ? {} : company[rule](labelSelector)) }, { labels });
+      return pods(count, `d${i}`, requests, { nodeSelector, ...(rule === "none" ? {} : hostRules[rule](labelSelector)) }, { labels });
     }),
   );
 
 type Selector = { readonly matchLabels: Record<string, string> };
 
-const company = {
+const hostRules = {
   apart: (labelSelector: Selector) => ({
     affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ labelSelector, topologyKey: HOST }] } },
   }),
@@ -99,7 +99,7 @@ const company = {
   }),
 };
 
-/** A few types of any size, shape, price and architecture, sold in some zones only. */
+/** A few instance types of any size, shape, price and architecture, with offerings in some zones. */
 export const catalogues: fc.Arbitrary<Scenario["instanceTypes"]> = fc
   .array(
     fc.record({
@@ -124,7 +124,7 @@ export const catalogues: fc.Arbitrary<Scenario["instanceTypes"]> = fc
     }),
   );
 
-/** Two pools: one of amd64 that takes any team, and one of lower weight that is the red team's. */
+/** Two pools: one of amd64 for any team, and one of lower weight for the red team. */
 export const POOLS = [
   nodePool("any", {
     weight: 10,
@@ -136,7 +136,7 @@ export const POOLS = [
   nodePool("red", { labels: { team: "red" } }),
 ];
 
-/** Small clusters without nodes for the laws of recipes. */
-export const markets: fc.Arbitrary<Scenario> = fc
+/** Small clusters without nodes, for the properties of packing. */
+export const packingScenarios: fc.Arbitrary<Scenario> = fc
   .record({ pods: deployments, instanceTypes: catalogues })
   .map((parts) => scenario({ ...parts, nodePools: POOLS }));
