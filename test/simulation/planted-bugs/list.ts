@@ -217,6 +217,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "a lease that a killed holder keeps for hours",
     within: 20,
-    edits: [{ file: "functions/shared/lease.ts", find: "const TTL_MS = 30_000;", replace: "const TTL_MS = 300 * 60_000;" }],
+    edits: [{ file: "functions/shared/lease.ts", find: "const LEASE_TTL_MS = 30_000;", replace: "const LEASE_TTL_MS = 300 * 60_000;" }],
   },
 ];
