@@ -89,7 +89,7 @@ export function wideLines(tree: SourceTree): readonly string[] {
     let isCode = false;
     return source.split("\n").flatMap((line, index) => {
       if (file.endsWith(".md") && line.startsWith("```")) isCode = !isCode;
-      const isText = file.endsWith(".md") ? !isCode && !line.startsWith("|") : /^\s*(\/\/|\/?\*)/.test(line);
+      const isText = file.endsWith(".md") ? !isCode && !line.startsWith("|") : /^\s*(\/\/|\/\*|\*[ /])/.test(line);
       return isText && line.length > MAX_WIDTH ? [`${file}:${index + 1}`] : [];
     });
   });
