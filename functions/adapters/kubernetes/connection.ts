@@ -1,4 +1,4 @@
-import type { AgentOptions } from "node:https";
+import type { Server } from "./server.ts";
 
 /** How to reach a cluster: EKS's description with a source of tokens, or a kubeconfig file. */
 export type Connection =
@@ -11,24 +11,6 @@ export type Connection =
       readonly token: (options?: { readonly renew?: boolean }) => Promise<string>;
     }
   | { readonly kubeconfig: string; readonly context?: string };
-
-/** The identity for one request, and the server certificates that it accepts. */
-export interface Identity {
-  /** The server's URL, without a slash at its end. */
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** "user:password", if the kubeconfig has them. */
-  readonly auth?: string;
-  /** Options of the HTTPS agent; the same object each time. */
-  readonly tls: AgentOptions;
-}
-
-/** A server and the identity for it. */
-export interface Server {
-  /** Its name in error sentences: its URL, or the kubeconfig file. */
-  readonly name: string;
-  readonly identify: (options?: { readonly renew?: boolean }) => Promise<Identity>;
-}
 
 /**
  * The server of a connection. A kubeconfig, which only users' machines have, is read at the first request, because its

@@ -2,7 +2,7 @@ import type { AgentOptions, RequestOptions } from "node:https";
 // config.js rather than the package: 10 % less to load, and the rest of it (the generated models, undici) can be left
 // out of a bundle.
 import { KubeConfig } from "@kubernetes/client-node/dist/config.js";
-import type { Server } from "./connection.ts";
+import type { Server } from "./server.ts";
 
 /**
  * The server and identity of a kubeconfig, as @kubernetes/client-node's KubeConfig reads it. Throws a sentence for a
