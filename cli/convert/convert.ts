@@ -5,7 +5,7 @@ import { GROUP_OF } from "../../core/conversion/versions.ts";
 import { type JsonObject, type Path, textAt } from "../../core/lib/json.ts";
 import { findings, outdated } from "./check.ts";
 import { type Remark, remarksOf } from "./comments.ts";
-import { type Item, nodeAt, readDocuments, type SourceDocument, type SourceFile } from "./input.ts";
+import { type ManifestItem, nodeAt, readDocuments, type SourceDocument, type SourceFile } from "./input.ts";
 import { placeOf, render, textOf } from "./render.ts";
 
 /** Files with v1 manifests in place of older ones, and what a person has to decide. */
@@ -18,7 +18,7 @@ export interface Conversion {
 }
 
 /** An object of the input with its document, and what it was upgraded to. */
-interface Given extends Item {
+interface Given extends ManifestItem {
   readonly source: SourceDocument;
   readonly upgraded: readonly Upgraded[] | undefined;
 }

@@ -18,13 +18,13 @@ export interface SourceFile {
 export interface SourceDocument {
   readonly file: SourceFile;
   readonly text: string;
-  readonly items: readonly Item[];
+  readonly items: readonly ManifestItem[];
   readonly document?: Document;
   readonly unmask: (text: string) => string;
 }
 
 /** An object of a document, or an item of a List. */
-export interface Item {
+export interface ManifestItem {
   readonly object: JsonObject;
   readonly at: Path;
   /** The line of the file where it begins, from 1. */
@@ -94,7 +94,7 @@ function readDocument(file: SourceFile, text: string, firstLine: number): Source
 interface Parsed {
   readonly document: Document;
   /** Lines from 0. */
-  readonly items: readonly Item[];
+  readonly items: readonly ManifestItem[];
 }
 
 function parse({ text, unmask }: Masked, source: string): Parsed | { readonly problem: string; readonly line: number } {
@@ -116,7 +116,7 @@ function parse({ text, unmask }: Masked, source: string): Parsed | { readonly pr
   }
 }
 
-function itemsOf(value: unknown): readonly Omit<Item, "line">[] {
+function itemsOf(value: unknown): readonly Omit<ManifestItem, "line">[] {
   if (!isJsonObject(value)) return [];
   const items = value["items"];
   if (!/List$/.test(String(value["kind"])) || !Array.isArray(items)) return [{ object: value as JsonObject, at: [] }];

@@ -2,7 +2,7 @@ import { rfc3339 } from "../../core/model/conditions.ts";
 import { counted, listed } from "../../core/scheduling/reasons/words.ts";
 import { HOURS_A_MONTH } from "../../core/what-if/bill.ts";
 import type { Course, Step } from "../../core/what-if/rehearse.ts";
-import type { ChangedOutcome, Outcome, WhatIf } from "../../core/what-if/what-if.ts";
+import type { ChangedOutcome, WhatIf, WhatIfOutcome } from "../../core/what-if/what-if.ts";
 import { perHour, wrapped } from "../columns.ts";
 import { billTable, dollars } from "./table.ts";
 
@@ -63,7 +63,7 @@ function difference(from: number, to: number): string {
 
 function summary({ answer, now, fromScratch }: Report): readonly string[] {
   const { today, unchanged, changed } = answer;
-  const against = ({ course, bill }: Outcome): string =>
+  const against = ({ course, bill }: WhatIfOutcome): string =>
     course.steps.length === 0
       ? "nothing happens"
       : `${courseText(course, now)}; ${difference(today.pricePerHour, bill.pricePerHour)} against today`;
@@ -194,7 +194,7 @@ function stayLines({ last, end }: Course): readonly string[] {
   return ["WHY NODES STAY", ...lines, ...(more > 0 ? [`  and ${counted(more, "more reason")}; --format json lists all`] : [])];
 }
 
-function warningLines({ warnings, answer }: Report, { course, bill }: Outcome): readonly string[] {
+function warningLines({ warnings, answer }: Report, { course, bill }: WhatIfOutcome): readonly string[] {
   const { unpriced } = answer.today;
   const left = Object.entries(course.podErrors);
   const lines = [

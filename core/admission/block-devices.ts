@@ -1,6 +1,6 @@
 import type { AmiFamily, BlockDevice, BlockDeviceMapping } from "../model/node-class.ts";
 import { FAMILIES } from "../node-class/family.ts";
-import { together, type Verdict } from "./verdict.ts";
+import { type AdmissionVerdict, together } from "./verdict.ts";
 
 /** The volume types that take iops or throughput; EC2 refuses the field for any other type. */
 const CHOOSES: Readonly<Record<"iops" | "throughput", readonly string[]>> = { iops: ["gp3", "io1", "io2"], throughput: ["gp3"] };
@@ -10,7 +10,7 @@ const NEEDS_IOPS = ["io1", "io2"];
  * Problems: block devices that EC2 would refuse at each launch. Warnings: block devices that leave pods on a disk of
  * the image's size.
  */
-export function reviewBlockDevices(mappings: readonly BlockDeviceMapping[] | undefined, family: AmiFamily): Verdict {
+export function reviewBlockDevices(mappings: readonly BlockDeviceMapping[] | undefined, family: AmiFamily): AdmissionVerdict {
   if (mappings === undefined || mappings.length === 0) return { problems: [], warnings: [] };
   const names = mappings.flatMap(({ deviceName }) => (deviceName ? [deviceName] : []));
   const twice = names.find((name, i) => names.indexOf(name) !== i);
@@ -23,7 +23,7 @@ export function reviewBlockDevices(mappings: readonly BlockDeviceMapping[] | und
   return together({ problems, warnings }, ...mappings.map(reviewMapping));
 }
 
-function reviewMapping({ deviceName, ebs }: BlockDeviceMapping, index: number): Verdict {
+function reviewMapping({ deviceName, ebs }: BlockDeviceMapping, index: number): AdmissionVerdict {
   const where = `spec.blockDeviceMappings[${index}]`;
   const unnamed = deviceName ? [] : [`${where}: deviceName is missing; EC2 takes no mapping without, so name one such as /dev/xvda`];
   return { problems: [...unnamed, ...(ebs === undefined ? [] : volumeProblems(ebs, `${where}.ebs`))], warnings: [] };

@@ -1,7 +1,7 @@
 import { nextHit, parseCron } from "../lib/cron.ts";
 import type { Budget } from "../model/node-pool.ts";
 import { durationProblems } from "./durations.ts";
-import { together, type Verdict } from "./verdict.ts";
+import { type AdmissionVerdict, together } from "./verdict.ts";
 
 /** A day that never occurs does not occur after any moment. */
 const ANY_TIME = 0;
@@ -10,11 +10,11 @@ const ANY_TIME = 0;
  * Problems of schedules that match the schema's pattern and are not cron expressions. Without this check, such a budget
  * would allow no disruption at all, and only the log would say so.
  */
-export function reviewBudgets(budgets: readonly Budget[] = []): Verdict {
+export function reviewBudgets(budgets: readonly Budget[] = []): AdmissionVerdict {
   return together(...budgets.map((budget, i) => reviewBudget(budget, `spec.disruption.budgets[${i}]`)));
 }
 
-function reviewBudget({ schedule, duration }: Budget, where: string): Verdict {
+function reviewBudget({ schedule, duration }: Budget, where: string): AdmissionVerdict {
   const problems = durationProblems({ [`${where}.duration`]: duration });
   if (schedule === undefined) return { problems, warnings: [] };
   const cron = parseCron(schedule);

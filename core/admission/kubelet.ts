@@ -1,6 +1,6 @@
 import type { AmiFamily, KubeletConfiguration } from "../model/node-class.ts";
 import { durationProblems } from "./durations.ts";
-import type { Verdict } from "./verdict.ts";
+import type { AdmissionVerdict } from "./verdict.ts";
 
 const IPV4 = /^((25[0-5]|2[0-4]\d|1?\d?\d)(\.(?!$)|$)){4}$/;
 /** Loose: it separates addresses from names. */
@@ -10,7 +10,7 @@ const IPV6 = /^[0-9a-fA-F:]*:[0-9a-fA-F:.]*$/;
  * Problems: kubelet settings that would keep nodes from joining. Warnings: settings that the family's images do not
  * take.
  */
-export function reviewKubelet(kubelet: KubeletConfiguration | undefined, family: AmiFamily): Verdict {
+export function reviewKubelet(kubelet: KubeletConfiguration | undefined, family: AmiFamily): AdmissionVerdict {
   if (kubelet === undefined) return { problems: [], warnings: [] };
   const addresses = (kubelet.clusterDNS ?? []).filter((text) => !IPV4.test(text) && !IPV6.test(text));
   const problems = [

@@ -7,13 +7,13 @@ import { reviewKubelet } from "./kubelet.ts";
 import { nameProblems } from "./name.ts";
 import { selectorWarnings } from "./selector-terms.ts";
 import { userDataProblems } from "./user-data.ts";
-import { together, type Verdict } from "./verdict.ts";
+import { type AdmissionVerdict, together } from "./verdict.ts";
 
 /**
  * Problems and warnings of an EC2NodeClass that its schema cannot express: whatever EC2, IAM or a booting node would
  * refuse in any account.
  */
-export function reviewNodeClass({ metadata, spec }: EC2NodeClass): Verdict {
+export function reviewNodeClass({ metadata, spec }: EC2NodeClass): AdmissionVerdict {
   const family = amiFamilyOf(spec);
   return together(
     {

@@ -7,7 +7,7 @@ import { contradictions } from "./contradictions.ts";
 import { durationProblems } from "./durations.ts";
 import type { Gates } from "./gates.ts";
 import { nameProblems } from "./name.ts";
-import { together, type Verdict } from "./verdict.ts";
+import { type AdmissionVerdict, together } from "./verdict.ts";
 
 /** The API's limit of requirements in a NodeClaim; labels become requirements too. */
 const MAX_REQUIREMENTS = 100;
@@ -16,7 +16,7 @@ const MAX_REQUIREMENTS = 100;
  * Problems of a NodePool that its schema cannot express, and warnings about valid fields without effect
  * (karpenter: pkg/apis/v1/nodepool_validation.go, NodePool.RuntimeValidate).
  */
-export function reviewNodePool(pool: NodePool, gates: Gates): Verdict {
+export function reviewNodePool(pool: NodePool, gates: Gates): AdmissionVerdict {
   const { template, disruption } = pool.spec;
   const { spec } = template;
   const labels = template.metadata?.labels ?? {};

@@ -10,17 +10,17 @@ import { ALL_GATES, type Gates } from "./gates.ts";
 import { reviewNodeClass } from "./node-class.ts";
 import { reviewNodeOverlay } from "./node-overlay.ts";
 import { reviewNodePool } from "./node-pool.ts";
-import { ACCEPTED, ofChange, type Verdict } from "./verdict.ts";
+import { ACCEPTED, type AdmissionVerdict, ofChange } from "./verdict.ts";
 
 /**
  * Reviews a NodePool, EC2NodeClass (v1) or NodeOverlay that has passed its schema; accepts every other kind. `old` is
  * the object before an update.
  */
-export function review(object: JsonObject, old?: JsonObject, gates: Gates = ALL_GATES): Verdict {
+export function review(object: JsonObject, old?: JsonObject, gates: Gates = ALL_GATES): AdmissionVerdict {
   return ofChange(reviewObject(object, gates), old && reviewObject(old, gates));
 }
 
-function reviewObject(object: JsonObject, gates: Gates): Verdict {
+function reviewObject(object: JsonObject, gates: Gates): AdmissionVerdict {
   switch (object["kind"]) {
     case "NodePool":
       return reviewNodePool(object as unknown as NodePool, gates);

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, listAt, type Path, parseJson, textAt } from "../lib/json.ts";
-import type { Draft } from "./draft.ts";
+import type { ManifestDraft } from "./draft.ts";
 import { lowerNodeClassRef, raiseNodeClassRef } from "./node-class-ref.ts";
 import { KUBELET_ANNOTATION } from "./versions.ts";
 
@@ -10,14 +10,14 @@ import { KUBELET_ANNOTATION } from "./versions.ts";
 const PARKED: Path = ["metadata", "annotations", KUBELET_ANNOTATION];
 
 /** In v1 the kubelet block belongs to EC2NodeClass: an annotation keeps it here. */
-export function raiseClaimTemplate(draft: Draft, spec: Path): void {
+export function raiseClaimTemplate(draft: ManifestDraft, spec: Path): void {
   draft.remove(PARKED);
   const kubelet = draft.remove([...spec, "kubelet"]);
   if (kubelet !== undefined) draft.set(PARKED, JSON.stringify(kubelet));
   raiseNodeClassRef(draft, [...spec, "nodeClassRef"]);
 }
 
-export function lowerClaimTemplate(draft: Draft, spec: Path): void {
+export function lowerClaimTemplate(draft: ManifestDraft, spec: Path): void {
   for (const field of ["expireAfter", "terminationGracePeriod"]) draft.remove([...spec, field]);
   const kubelet = parseJson(textAt(draft.object, PARKED));
   if (isJsonObject(kubelet)) {

@@ -3,7 +3,7 @@
 // be known here.
 
 import { isJsonObject, type Json, type JsonObject, type Path, parseJson, setAt, textAt } from "../lib/json.ts";
-import { Draft } from "./draft.ts";
+import { ManifestDraft } from "./draft.ts";
 import { lowerNodeClaim, raiseNodeClaim } from "./node-claim.ts";
 import { lowerNodeClass, raiseNodeClass } from "./node-class.ts";
 import { lowerNodePool, raiseNodePool } from "./node-pool.ts";
@@ -13,7 +13,7 @@ import { GROUP_OF, NODE_CLASS_KIND, RESIDUE_ANNOTATION } from "./versions.ts";
 /** An object in another version, or one sentence why it cannot be converted. */
 export type Converted = { readonly ok: JsonObject } | { readonly error: string };
 
-type Step = (draft: Draft) => void;
+type Step = (draft: ManifestDraft) => void;
 
 const RAISE: Readonly<Record<string, Step>> = { NodePool: raiseNodePool, NodeClaim: raiseNodeClaim, [NODE_CLASS_KIND]: raiseNodeClass };
 const LOWER: Readonly<Record<string, Step>> = { NodePool: lowerNodePool, NodeClaim: lowerNodeClaim, [NODE_CLASS_KIND]: lowerNodeClass };
@@ -53,7 +53,7 @@ function convertBy(object: JsonObject, apiVersion: string, there: Step, back: St
 }
 
 function stepped(object: JsonObject, apiVersion: string, step: Step): JsonObject {
-  const draft = Draft.of(object);
+  const draft = ManifestDraft.of(object);
   draft.set(["apiVersion"], apiVersion);
   step(draft);
   return withoutEmptyAnnotations(draft.object);

@@ -38,7 +38,7 @@ function withNewName(map: JsonObject, from: string, to: string): JsonObject {
  * const draft = Draft.of(object);
  * draft.rename(["spec", "ttl"], ["spec", "expireAfter"], (seconds) => `${seconds}s`);
  */
-export class Draft {
+export class ManifestDraft {
   object: JsonObject;
   readonly input: number;
   readonly origins: Origin[];
@@ -51,13 +51,13 @@ export class Draft {
   }
 
   /** Starts with the whole object; each part keeps its place. */
-  static of(object: JsonObject, input = 0): Draft {
-    return new Draft(object, input, [{ to: [], input, from: [] }]);
+  static of(object: JsonObject, input = 0): ManifestDraft {
+    return new ManifestDraft(object, input, [{ to: [], input, from: [] }]);
   }
 
   /** Starts empty; a part without an origin of its own comes from the same path. */
-  static empty(input = 0): Draft {
-    return new Draft({}, input, [{ to: [], input, from: [] }]);
+  static empty(input = 0): ManifestDraft {
+    return new ManifestDraft({}, input, [{ to: [], input, from: [] }]);
   }
 
   get(path: Path): Json | undefined {
@@ -65,8 +65,8 @@ export class Draft {
   }
 
   /** A draft with the same origins and notes, and other content. */
-  copy(object: JsonObject): Draft {
-    const copy = new Draft(object, this.input, [...this.origins]);
+  copy(object: JsonObject): ManifestDraft {
+    const copy = new ManifestDraft(object, this.input, [...this.origins]);
     copy.notes.push(...this.notes);
     return copy;
   }

@@ -1,5 +1,5 @@
 import { equalJson, isJsonObject, type JsonObject, type Path, parseJson, textAt } from "../lib/json.ts";
-import type { Draft } from "./draft.ts";
+import type { ManifestDraft } from "./draft.ts";
 import { AWS, NODE_CLASS_KIND, NODE_CLASS_REF_ANNOTATION } from "./versions.ts";
 
 const ANNOTATION: Path = ["metadata", "annotations", NODE_CLASS_REF_ANNOTATION];
@@ -23,7 +23,7 @@ function toV1beta1({ group, kind, name, ...rest }: JsonObject): JsonObject {
 /**
  * Converts the reference at `at` to v1, and keeps its written form in an annotation unless it follows from the v1 form.
  */
-export function raiseNodeClassRef(draft: Draft, at: Path): void {
+export function raiseNodeClassRef(draft: ManifestDraft, at: Path): void {
   const ref = draft.get(at);
   draft.remove(ANNOTATION);
   if (!isJsonObject(ref)) return;
@@ -41,7 +41,7 @@ export function raiseNodeClassRef(draft: Draft, at: Path): void {
 }
 
 /** Converts the reference at `at` to v1beta1: its original form, unless it has changed since. */
-export function lowerNodeClassRef(draft: Draft, at: Path): void {
+export function lowerNodeClassRef(draft: ManifestDraft, at: Path): void {
   const ref = draft.get(at);
   const written = parseJson(textAt(draft.object, ANNOTATION));
   draft.remove(ANNOTATION);

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject, listAt, mapAt, type Path, textAt } from "../lib/json.ts";
-import type { Draft } from "./draft.ts";
+import type { ManifestDraft } from "./draft.ts";
 import { ALIAS_VERSION_ANNOTATION, UBUNTU_ANNOTATION } from "./versions.ts";
 
 const FAMILY: Path = ["spec", "amiFamily"];
@@ -38,7 +38,7 @@ const SHARED: ReadonlySet<string> = new Set([
 ]);
 
 /** A v1beta1 EC2NodeClass as v1: a family without terms becomes an alias, and Ubuntu becomes AL2. */
-export function raiseNodeClass(draft: Draft): void {
+export function raiseNodeClass(draft: ManifestDraft): void {
   const family = draft.get(FAMILY);
   const hasTerms = listAt(draft.object, TERMS).length > 0;
   const version = textAt(draft.object, ALIAS_VERSION);
@@ -52,7 +52,7 @@ export function raiseNodeClass(draft: Draft): void {
 }
 
 /** Ubuntu and AL2 get the same user data; only the root volume differs. The annotation lists what to undo. */
-function raiseUbuntu(draft: Draft, hasTerms: boolean): void {
+function raiseUbuntu(draft: ManifestDraft, hasTerms: boolean): void {
   const hasDevices = draft.get(DEVICES) !== undefined;
   draft.set(FAMILY, "AL2");
   if (!hasDevices) draft.set(DEVICES, UBUNTU_DEVICES);
@@ -61,7 +61,7 @@ function raiseUbuntu(draft: Draft, hasTerms: boolean): void {
 }
 
 /** A v1 EC2NodeClass as v1beta1, without the fields that v1beta1 does not have. */
-export function lowerNodeClass(draft: Draft): void {
+export function lowerNodeClass(draft: ManifestDraft): void {
   const ubuntu = textAt(draft.object, UBUNTU)?.split(",");
   const alias = aliasOf(draft);
   draft.remove(UBUNTU);
@@ -83,14 +83,14 @@ export function lowerNodeClass(draft: Draft): void {
   for (const i of amis.keys()) draft.remove(["status", "amis", i, "deprecated"]);
 }
 
-function aliasOf(draft: Draft): string | undefined {
+function aliasOf(draft: ManifestDraft): string | undefined {
   return listAt(draft.object, TERMS)
     .map((term) => textAt(term, ["alias"]))
     .find((alias) => alias !== undefined);
 }
 
 /** Terms with only an alias or an ssmParameter are removed, because nothing is left to select by. */
-function lowerTerms(draft: Draft): void {
+function lowerTerms(draft: ManifestDraft): void {
   if (!Array.isArray(draft.get(TERMS))) return;
   const terms = listAt(draft.object, TERMS).flatMap((term): readonly Json[] => {
     if (!isJsonObject(term)) return [term];

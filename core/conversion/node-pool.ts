@@ -1,6 +1,6 @@
 import { listAt, type Path } from "../lib/json.ts";
 import { lowerClaimTemplate, raiseClaimTemplate } from "./claim-template.ts";
-import type { Draft } from "./draft.ts";
+import type { ManifestDraft } from "./draft.ts";
 
 /** Path of the NodeClaim spec in a NodePool's template. */
 export const TEMPLATE_SPEC: Path = ["spec", "template", "spec"];
@@ -12,7 +12,7 @@ const EXPIRE_AFTER: Path = [...DISRUPTION, "expireAfter"];
 const BUDGETS: Path = [...DISRUPTION, "budgets"];
 
 /** `disruption` of v1beta1 as v1. An absent field stays absent where the defaults of both versions agree. */
-export function raiseDisruption(draft: Draft): void {
+export function raiseDisruption(draft: ManifestDraft): void {
   const policy = draft.get(POLICY);
   if (policy === "WhenUnderutilized") draft.set(POLICY, "WhenEmptyOrUnderutilized");
   draft.rename(EXPIRE_AFTER, [...TEMPLATE_SPEC, "expireAfter"]);
@@ -22,7 +22,7 @@ export function raiseDisruption(draft: Draft): void {
   if (draft.get(DISRUPTION) !== undefined && !isWaiting) draft.set(CONSOLIDATE_AFTER, "0s");
 }
 
-function lowerDisruption(draft: Draft): void {
+function lowerDisruption(draft: ManifestDraft): void {
   const policy = draft.get(POLICY);
   if (policy !== undefined && policy !== "WhenEmpty") draft.set(POLICY, "WhenUnderutilized");
   if (policy !== "WhenEmpty" && draft.get(CONSOLIDATE_AFTER) !== "Never") draft.remove(CONSOLIDATE_AFTER);
@@ -31,14 +31,14 @@ function lowerDisruption(draft: Draft): void {
 }
 
 /** A v1beta1 NodePool as v1. */
-export function raiseNodePool(draft: Draft): void {
+export function raiseNodePool(draft: ManifestDraft): void {
   raiseDisruption(draft);
   raiseClaimTemplate(draft, TEMPLATE_SPEC);
   draft.remove([...TEMPLATE_SPEC, "resources"]);
 }
 
 /** A v1 NodePool as v1beta1, without the fields that v1beta1 does not have. */
-export function lowerNodePool(draft: Draft): void {
+export function lowerNodePool(draft: ManifestDraft): void {
   lowerDisruption(draft);
   lowerClaimTemplate(draft, TEMPLATE_SPEC);
   draft.remove(["spec", "replicas"]);

@@ -9,7 +9,7 @@ import { conflictOf, intersectAll, type Requirements, requirementsFrom, serializ
 import { Changes, type Match, weightOf } from "./changes.ts";
 import { matchingOfferings, poolFacts, typeFacts } from "./match.ts";
 import { nodeOverlayProblems } from "./validate.ts";
-import type { Clash, Verdict } from "./verdict.ts";
+import type { Clash, OverlayVerdict } from "./verdict.ts";
 
 /** Instance types by NodePool name, as in Snapshot. */
 type TypesByPool = ReadonlyMap<string, readonly InstanceType[]>;
@@ -21,7 +21,7 @@ export interface Overlaid {
    */
   readonly instanceTypes: TypesByPool;
   /** By overlay name. */
-  readonly verdicts: ReadonlyMap<string, Verdict>;
+  readonly verdicts: ReadonlyMap<string, OverlayVerdict>;
 }
 
 /**
@@ -31,7 +31,7 @@ export interface Overlaid {
  * (karpenter: pkg/controllers/nodeoverlay/controller.go, Controller.Reconcile).
  */
 export function applyOverlays(overlays: readonly NodeOverlay[], nodePools: readonly NodePool[], instanceTypes: TypesByPool): Overlaid {
-  const verdicts = new Map<string, Verdict>();
+  const verdicts = new Map<string, OverlayVerdict>();
   const valid = inOrder(overlays).flatMap((overlay) => {
     const problems = nodeOverlayProblems(overlay);
     if (problems.length > 0) verdicts.set(overlay.metadata.name, { outcome: "RuntimeValidation", problems });
@@ -111,7 +111,7 @@ function firstClash(overlay: NodeOverlay, found: readonly Found[]): Clash | unde
   return undefined;
 }
 
-function applied(found: readonly Found[]): Verdict {
+function applied(found: readonly Found[]): OverlayVerdict {
   const names = new Set(found.flatMap(({ matches }) => matches.map(({ type }) => type.name)));
   return { outcome: "Applied", instanceTypes: [...names].sort() };
 }

@@ -1,5 +1,5 @@
 /** The result for one overlay. Only "Applied" changes instance types. */
-export type Verdict =
+export type OverlayVerdict =
   /** `instanceTypes`: names of the types that the overlay selects in any NodePool; may be empty. */
   | { readonly outcome: "Applied"; readonly instanceTypes: readonly string[] }
   | { readonly outcome: "RuntimeValidation"; readonly problems: readonly string[] }
@@ -16,7 +16,7 @@ export interface Clash {
 }
 
 /** Why an overlay is not applied, or that it selects no instance type, in one sentence; else "". */
-export function explainVerdict(verdict: Verdict): string {
+export function explainVerdict(verdict: OverlayVerdict): string {
   switch (verdict.outcome) {
     case "Applied":
       return verdict.instanceTypes.length > 0 ? "" : "no instance type of any NodePool meets spec.requirements";

@@ -1,7 +1,7 @@
 import { CAPACITY_TYPE, HOSTNAME, WELL_KNOWN_LABELS } from "../model/labels.ts";
 import { normalizeKey } from "./requirements.ts";
 
-interface Item {
+interface RequirementItem {
   readonly key: string;
   readonly operator: string;
   readonly values?: readonly string[];
@@ -46,7 +46,7 @@ export function isRestrictedLabel(key: string): boolean {
  * kube-scheduler treats a term that contains one as a term that no node meets. We do the same, because one invalid pod
  * must not stop the others.
  */
-export function isReadable({ operator, values = [] }: Omit<Item, "key">): boolean {
+export function isReadable({ operator, values = [] }: Omit<RequirementItem, "key">): boolean {
   if (!OPERATORS.has(operator)) return false;
   return !["Gt", "Lt", "Gte", "Lte"].includes(operator) || (values.length === 1 && /^[+-]?\d+$/.test(values[0] ?? ""));
 }
@@ -55,7 +55,7 @@ export function isReadable({ operator, values = [] }: Omit<Item, "key">): boolea
  * What is wrong with a requirement; undefined when nothing is. The same rules hold for NodePools and for pods'
  * selectors and node affinity (karpenter: pkg/apis/v1/nodeclaim_validation.go, ValidateRequirement).
  */
-export function requirementProblem({ key: written, operator, values = [], minValues }: Item): string | undefined {
+export function requirementProblem({ key: written, operator, values = [], minValues }: RequirementItem): string | undefined {
   const key = normalizeKey(written);
   if (!OPERATORS.has(operator)) return `key ${written} has an unsupported operator "${operator}"; use one of ${[...OPERATORS].join(", ")}`;
   if (isRestrictedLabel(key)) return `label ${written} is restricted and cannot be required; use a well-known label or one of your own`;

@@ -3,7 +3,7 @@ import type { EC2NodeClass } from "../../core/model/node-class.ts";
 import type { NodeOverlay } from "../../core/model/node-overlay.ts";
 import type { NodePool } from "../../core/model/node-pool.ts";
 import { nodeOverlayStatus } from "../../core/node-overlay/status.ts";
-import { explainVerdict, type Verdict } from "../../core/node-overlay/verdict.ts";
+import { explainVerdict, type OverlayVerdict } from "../../core/node-overlay/verdict.ts";
 import { instanceTypesByPool } from "../adapters/kubernetes/snapshot.ts";
 import { instanceTypesFor } from "../shared/instance-types.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
@@ -11,7 +11,7 @@ import { overlaidTypes } from "../shared/overlaid-types.ts";
 import type { CatalogDeps } from "./deps.ts";
 
 /** A NodeOverlay, and whether it is applied. */
-export type Judged = readonly [NodeOverlay, Verdict];
+export type Judged = readonly [NodeOverlay, OverlayVerdict];
 
 /**
  * Whether each NodeOverlay is applied to what the NodePools can launch now; empty while the feature gate is off. Only

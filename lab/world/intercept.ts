@@ -12,13 +12,13 @@ export interface PortCall {
 }
 
 /** What a hook returns: "kill" ends the whole invocation there; a throw fails the call. */
-export type Verdict = "kill" | undefined;
+export type KillVerdict = "kill" | undefined;
 
 export interface CallHooks {
   /** Before the effect. A throw fails the call without an effect. */
-  before?(call: PortCall): Promise<Verdict> | Verdict;
+  before?(call: PortCall): Promise<KillVerdict> | KillVerdict;
   /** After the effect, before the caller gets the result. A throw loses the answer, not the effect. */
-  after?(call: PortCall, result: unknown): Promise<Verdict> | Verdict;
+  after?(call: PortCall, result: unknown): Promise<KillVerdict> | KillVerdict;
 }
 
 const counts = new WeakMap<Invocation, number>();
@@ -40,7 +40,7 @@ export function withIntercept<T extends object>(port: T, name: string, hooks: Ca
         const number = (counts.get(invocation) ?? 0) + 1;
         counts.set(invocation, number);
         const call: PortCall = { port: name, method: property, args, invocation, number };
-        const pass = async (verdict: Promise<Verdict> | Verdict): Promise<void> => {
+        const pass = async (verdict: Promise<KillVerdict> | KillVerdict): Promise<void> => {
           if ((await verdict) === "kill") invocation.kill();
           if (invocation.killed) await never();
         };

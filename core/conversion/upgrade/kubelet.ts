@@ -1,5 +1,5 @@
 import { equalJson, isJsonObject, type Json, type JsonObject, type Path, textAt } from "../../lib/json.ts";
-import type { Draft } from "../draft.ts";
+import type { ManifestDraft } from "../draft.ts";
 import { NODE_CLASS_KIND } from "../versions.ts";
 
 /** Kubelet settings of an old NodePool or Provisioner; in v1 they belong to EC2NodeClass. */
@@ -11,7 +11,7 @@ export interface Kubelet {
 
 /** A new object and the kubelet settings taken from it. */
 export interface Made {
-  readonly draft: Draft;
+  readonly draft: ManifestDraft;
   readonly kubelet?: Kubelet;
 }
 
@@ -37,11 +37,14 @@ const KUBELET: Path = ["spec", "kubelet"];
  * names classes that v1 NodePools use, which have no kubelet settings. Returns the copies by the draft that they were
  * copied from.
  */
-export function shareOutKubelets(made: readonly Made[], kept: ReadonlySet<string | undefined>): ReadonlyMap<Draft, readonly Draft[]> {
+export function shareOutKubelets(
+  made: readonly Made[],
+  kept: ReadonlySet<string | undefined>,
+): ReadonlyMap<ManifestDraft, readonly ManifestDraft[]> {
   const pools = made.filter(({ draft }) => draft.object["kind"] === "NodePool");
   const classes = made.filter(({ draft }) => draft.object["kind"] === NODE_CLASS_KIND).map(({ draft }) => draft);
   const names = new Set(classes.map(nameOf));
-  const copies = new Map<Draft, readonly Draft[]>();
+  const copies = new Map<ManifestDraft, readonly ManifestDraft[]>();
   for (const name of new Set(pools.map(({ draft }) => textAt(draft.object, REF_NAME)))) {
     const users = pools.filter(({ draft }) => textAt(draft.object, REF_NAME) === name);
     const nodeClass = classes.find((draft) => nameOf(draft) === name);
@@ -52,9 +55,14 @@ export function shareOutKubelets(made: readonly Made[], kept: ReadonlySet<string
   return copies;
 }
 
-const nameOf = (draft: Draft): string | undefined => textAt(draft.object, ["metadata", "name"]);
+const nameOf = (draft: ManifestDraft): string | undefined => textAt(draft.object, ["metadata", "name"]);
 
-function shareOut(nodeClass: Draft, users: readonly Made[], names: Set<string | undefined>, isKept: boolean): readonly Draft[] {
+function shareOut(
+  nodeClass: ManifestDraft,
+  users: readonly Made[],
+  names: Set<string | undefined>,
+  isKept: boolean,
+): readonly ManifestDraft[] {
   const groups: Made[][] = [];
   for (const user of users) {
     const alike = groups.find(([first]) => equalJson(first?.kubelet?.settings, user.kubelet?.settings));
@@ -67,7 +75,7 @@ function shareOut(nodeClass: Draft, users: readonly Made[], names: Set<string | 
   return groups.filter((group) => group !== keeper).map((group) => copyFor(group, nodeClass, plain, names));
 }
 
-function copyFor(group: readonly Made[], nodeClass: Draft, plain: JsonObject, names: Set<string | undefined>): Draft {
+function copyFor(group: readonly Made[], nodeClass: ManifestDraft, plain: JsonObject, names: Set<string | undefined>): ManifestDraft {
   const copy = nodeClass.copy(plain);
   const base = `${nameOf(nodeClass)}-${group[0] === undefined ? "" : nameOf(group[0].draft)}`;
   let name = base;
@@ -84,13 +92,13 @@ function copyFor(group: readonly Made[], nodeClass: Draft, plain: JsonObject, na
   return copy;
 }
 
-function giveKubelet(nodeClass: Draft, made: Made | undefined): void {
+function giveKubelet(nodeClass: ManifestDraft, made: Made | undefined): void {
   if (made?.kubelet === undefined) return;
   nodeClass.set(KUBELET, made.kubelet.settings);
   nodeClass.origins.push({ to: KUBELET, input: made.draft.input, from: made.kubelet.from });
 }
 
-function noteMissingClass(draft: Draft, kubelet: Kubelet | undefined, name: string): void {
+function noteMissingClass(draft: ManifestDraft, kubelet: Kubelet | undefined, name: string): void {
   if (kubelet === undefined) return;
   const text = `kubelet settings are EC2NodeClass's in v1, and EC2NodeClass ${name} is not among what is converted here: add them to its spec`;
   draft.note("act", REF_NAME.slice(0, -1), text, { kubelet: kubelet.settings });

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject, listAt, mapAt, type Path } from "../../lib/json.ts";
-import type { Draft } from "../draft.ts";
+import type { ManifestDraft } from "../draft.ts";
 
 /** Fields that the API server or a controller writes; they do not belong in a manifest. */
 const WRITTEN_BY_SERVERS = [
@@ -40,7 +40,7 @@ export const RENAMED: Readonly<Record<string, string>> = {
  * Keeps what a person writes: removes the status and the fields that servers set, and renames old labels and
  * annotations.
  */
-export function tidyMetadata(draft: Draft): void {
+export function tidyMetadata(draft: ManifestDraft): void {
   draft.remove(["status"]);
   for (const field of WRITTEN_BY_SERVERS) draft.remove(["metadata", field]);
   const finalizers = listAt(draft.object, FINALIZERS).filter((name) => !String(name).startsWith("karpenter."));
@@ -51,7 +51,7 @@ export function tidyMetadata(draft: Draft): void {
 const FINALIZERS: Path = ["metadata", "finalizers"];
 
 /** Renames the old labels and annotations of an object or a template. */
-export function tidyNames(draft: Draft, metadata: Path): void {
+export function tidyNames(draft: ManifestDraft, metadata: Path): void {
   for (const field of ["labels", "annotations"]) {
     const at = [...metadata, field];
     const names = Object.keys(mapAt(draft.object, at));
@@ -67,7 +67,7 @@ export function tidyNames(draft: Draft, metadata: Path): void {
 const NO_LABEL = "karpenter.k8s.aws/instance-pods";
 
 /** Renames the old keys of requirements; removes requirements on a label that no longer exists, with a note. */
-export function tidyRequirements(draft: Draft, at: Path): void {
+export function tidyRequirements(draft: ManifestDraft, at: Path): void {
   const requirements = draft.get(at);
   if (!Array.isArray(requirements)) return;
   const from = draft.sourceOf(at) ?? at;

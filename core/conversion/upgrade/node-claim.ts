@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, mapAt, type Path } from "../../lib/json.ts";
-import { Draft } from "../draft.ts";
+import { ManifestDraft } from "../draft.ts";
 import { nodeClassRefToV1 } from "../node-class-ref.ts";
 import { AWS, NODE_CLASS_KIND } from "../versions.ts";
 import { kubeletSettings } from "./kubelet.ts";
@@ -9,8 +9,8 @@ const REQUIREMENTS: Path = ["spec", "requirements"];
 const REF: Path = ["spec", "nodeClassRef"];
 
 /** A v1alpha5 Machine or v1beta1 NodeClaim as a v1 NodeClaim. `expireAfter` is that of its NodePool, if known. */
-export function upgradeNodeClaim(object: JsonObject, input: number, expireAfter: string | undefined): Draft {
-  const draft = Draft.of(object, input);
+export function upgradeNodeClaim(object: JsonObject, input: number, expireAfter: string | undefined): ManifestDraft {
+  const draft = ManifestDraft.of(object, input);
   const isMachine = object["kind"] === "Machine";
   draft.set(["apiVersion"], "karpenter.sh/v1");
   draft.set(["kind"], "NodeClaim");

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject, listAt, mapAt, type Path, setAt } from "../../lib/json.ts";
 import { parseQuantity } from "../../model/quantity.ts";
 import { restrictedTags } from "../../model/tags.ts";
-import type { Draft } from "../draft.ts";
+import type { ManifestDraft } from "../draft.ts";
 import { ALIAS_FAMILIES, NO_AMI, raiseNodeClass } from "../node-class.ts";
 import { ALIAS_VERSION_ANNOTATION, UBUNTU_ANNOTATION } from "../versions.ts";
 import type { Remains } from "./remains.ts";
@@ -20,7 +20,7 @@ const SAME = ["userData", "tags", "blockDeviceMappings", "metadataOptions", "det
  * Moves the AWS fields at `base` (the spec of an AWSNodeTemplate, or the provider of a Provisioner) into a v1
  * EC2NodeClass.
  */
-export function takeNodeTemplate(remains: Remains, base: Path, draft: Draft): void {
+export function takeNodeTemplate(remains: Remains, base: Path, draft: ManifestDraft): void {
   for (const field of ["apiVersion", "kind"]) if (base.length > 1) remains.take([...base, field]);
   draft.origins.push({ to: ["spec"], input: draft.input, from: base });
   const launchTemplate = remains.take([...base, "launchTemplate"]);
@@ -62,12 +62,12 @@ function inOrder(spec: JsonObject): JsonObject {
 }
 
 /** A v1beta1 EC2NodeClass as a v1 manifest. */
-export function upgradeNodeClass(draft: Draft): void {
+export function upgradeNodeClass(draft: ManifestDraft): void {
   raiseFamily(draft);
   tidySpec(draft);
 }
 
-function takeSelector(remains: Remains, from: Path, draft: Draft, to: Path): void {
+function takeSelector(remains: Remains, from: Path, draft: ManifestDraft, to: Path): void {
   const selector = remains.take(from);
   if (selector === undefined) return;
   const { terms, problems } = selectorTerms(selector);
@@ -77,7 +77,7 @@ function takeSelector(remains: Remains, from: Path, draft: Draft, to: Path): voi
 }
 
 /** The webhook's conversion of the family, with notes for the reader in place of annotations. */
-function raiseFamily(draft: Draft): void {
+function raiseFamily(draft: ManifestDraft): void {
   const family = draft.get(FAMILY);
   const hasTerms = listAt(draft.object, TERMS).length > 0;
   const hadDevices = draft.get(DEVICES) !== undefined;
@@ -108,7 +108,7 @@ function raiseFamily(draft: Draft): void {
   }
 }
 
-function tidySpec(draft: Draft): void {
+function tidySpec(draft: ManifestDraft): void {
   if (draft.get(HOP_LIMIT) === undefined) {
     draft.set(HOP_LIMIT, 2);
     draft.note(
@@ -139,7 +139,7 @@ const MAX_UNITLESS_GI = 64_000;
  * In v1, sizes are whole Gi, G, Ti or T; other amounts are rounded up to Gi. A number without a unit means bytes; a
  * small one is taken for Gi.
  */
-function tidyVolumeSize(draft: Draft, at: Path): void {
+function tidyVolumeSize(draft: ManifestDraft, at: Path): void {
   const size = draft.get(at);
   if (size === undefined || isJsonObject(size) || (typeof size === "string" && /^[1-9]\d*(Gi|G|Ti|T)$/.test(size))) return;
   const bytes = bytesOf(size);

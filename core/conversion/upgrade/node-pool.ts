@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, mapAt, type Path } from "../../lib/json.ts";
-import { Draft } from "../draft.ts";
+import { ManifestDraft } from "../draft.ts";
 import { nodeClassRefToV1 } from "../node-class-ref.ts";
 import { raiseDisruption, TEMPLATE_SPEC } from "../node-pool.ts";
 import { kubeletSettings, type Made } from "./kubelet.ts";
@@ -12,7 +12,7 @@ const KUBELET: Path = [...TEMPLATE_SPEC, "kubelet"];
 
 /** A v1beta1 NodePool as a v1 manifest. */
 export function upgradeNodePool(object: JsonObject, input: number): Made {
-  const draft = Draft.of(object, input);
+  const draft = ManifestDraft.of(object, input);
   draft.set(["apiVersion"], "karpenter.sh/v1");
   tidyMetadata(draft);
   tidyNames(draft, ["spec", "template", "metadata"]);

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject, listAt, mapAt, type Path } from "../../lib/json.ts";
-import { Draft } from "../draft.ts";
+import { ManifestDraft } from "../draft.ts";
 import { TEMPLATE_SPEC } from "../node-pool.ts";
 import { AWS, NODE_CLASS_KIND } from "../versions.ts";
 import { kubeletSettings, type Made } from "./kubelet.ts";
@@ -17,7 +17,7 @@ const CONSOLIDATE_AFTER: Path = [...DISRUPTION, "consolidateAfter"];
 export function upgradeProvisioner(object: JsonObject, input: number): readonly Made[] {
   const remains = new Remains(object);
   for (const field of ["apiVersion", "kind", "status"]) remains.take([field]);
-  const pool = Draft.empty(input);
+  const pool = ManifestDraft.empty(input);
   pool.set(["apiVersion"], "karpenter.sh/v1");
   pool.set(["kind"], "NodePool");
   remains.carry(["metadata"], pool, ["metadata"]);
@@ -33,7 +33,7 @@ export function upgradeProvisioner(object: JsonObject, input: number): readonly 
 }
 
 /** Fills the template; returns the EC2NodeClass of the Provisioner's `provider` block. */
-function takeTemplate(remains: Remains, pool: Draft): Draft | undefined {
+function takeTemplate(remains: Remains, pool: ManifestDraft): ManifestDraft | undefined {
   remains.carry(["spec", "labels"], pool, ["spec", "template", "metadata", "labels"]);
   remains.carry(["spec", "annotations"], pool, ["spec", "template", "metadata", "annotations"]);
   tidyNames(pool, ["spec", "template", "metadata"]);
@@ -50,9 +50,9 @@ function takeTemplate(remains: Remains, pool: Draft): Draft | undefined {
   return provided;
 }
 
-function nodeClassOf(remains: Remains, pool: Draft): Draft {
+function nodeClassOf(remains: Remains, pool: ManifestDraft): ManifestDraft {
   const name = pool.get(["metadata", "name"]);
-  const draft = Draft.empty(pool.input);
+  const draft = ManifestDraft.empty(pool.input);
   draft.set(["apiVersion"], `${AWS}/v1`);
   draft.set(["kind"], NODE_CLASS_KIND);
   draft.set(["metadata"], { ...(name !== undefined && { name }) });
@@ -84,7 +84,7 @@ const DEFAULTS: readonly Default[] = [
   { requirement: { key: "karpenter.k8s.aws/instance-generation", operator: "Gt", values: ["2"] }, unless: TYPE_LABELS },
 ];
 
-function addDefaults(pool: Draft): void {
+function addDefaults(pool: ManifestDraft): void {
   const given = listAt(pool.object, REQUIREMENTS);
   const labels = Object.keys(mapAt(pool.object, ["spec", "template", "metadata", "labels"]));
   const keys = new Set<Json | undefined>([...labels, ...given.map((item) => (isJsonObject(item) ? item["key"] : undefined))]);
@@ -95,7 +95,7 @@ function addDefaults(pool: Draft): void {
   pool.note("info", [...REQUIREMENTS, given.length], `${what} of v1alpha5; v1 has none, so without it any kind of machine may be launched`);
 }
 
-function takeDisruption(remains: Remains, pool: Draft): void {
+function takeDisruption(remains: Remains, pool: ManifestDraft): void {
   const isConsolidating = remains.get(["spec", "consolidation", "enabled"]);
   const emptyTtl = remains.get(["spec", "ttlSecondsAfterEmpty"]);
   if (isConsolidating === true) {
@@ -127,7 +127,7 @@ function takeDisruption(remains: Remains, pool: Draft): void {
 }
 
 /** Notes what changes for a NodePool whose nodes expire. */
-export function noteExpiry(pool: Draft): void {
+export function noteExpiry(pool: ManifestDraft): void {
   pool.note(
     "info",
     EXPIRE_AFTER,

@@ -1,5 +1,5 @@
 import { getAt, isJsonObject, type Json, type JsonObject, type Path, setAt } from "../../lib/json.ts";
-import type { Draft } from "../draft.ts";
+import type { ManifestDraft } from "../draft.ts";
 
 /**
  * An old object whose fields are taken one by one; fields that are left at the end have no place in the new object.
@@ -25,7 +25,7 @@ export class Remains {
   }
 
   /** Moves the value at `from` to `to` and converts it by `as`; does nothing when the value is absent. */
-  carry(from: Path, draft: Draft, to: Path, as: (value: Json) => Json | undefined = (value) => value): void {
+  carry(from: Path, draft: ManifestDraft, to: Path, as: (value: Json) => Json | undefined = (value) => value): void {
     const value = this.take(from);
     if (value !== undefined) draft.set(to, as(value), from);
   }
@@ -40,7 +40,7 @@ export class Remains {
 }
 
 /** Notes each field that is left under a path: v1 has no such field. */
-export function noteRemains(remains: Remains, path: Path, draft: Draft): void {
+export function noteRemains(remains: Remains, path: Path, draft: ManifestDraft): void {
   for (const field of remains.fields(path)) {
     draft.note(
       "act",

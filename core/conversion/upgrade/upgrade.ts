@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, textAt } from "../../lib/json.ts";
-import { Draft, type Note, type Origin } from "../draft.ts";
+import { ManifestDraft, type Note, type Origin } from "../draft.ts";
 import { TEMPLATE_SPEC } from "../node-pool.ts";
 import { AWS, KARPENTER, NODE_CLASS_KIND } from "../versions.ts";
 import { type Made, shareOutKubelets } from "./kubelet.ts";
@@ -33,7 +33,7 @@ export function upgrade(objects: readonly unknown[]): readonly (readonly Upgrade
   return withClaims.map((list) => list?.flatMap(({ draft }) => [draft, ...(copies.get(draft) ?? [])]).map(finished));
 }
 
-const finished = ({ object, origins, notes }: Draft): Upgraded => ({ object, origins, notes });
+const finished = ({ object, origins, notes }: ManifestDraft): Upgraded => ({ object, origins, notes });
 
 /** The EC2NodeClass that a v1 NodePool uses. */
 const classOfPool = (object: unknown): string | undefined =>
@@ -64,10 +64,10 @@ function upgradeOne(object: JsonObject, input: number): readonly Made[] | undefi
   }
 }
 
-function nodeTemplate(object: JsonObject, input: number): Draft {
+function nodeTemplate(object: JsonObject, input: number): ManifestDraft {
   const remains = new Remains(object);
   for (const field of ["apiVersion", "kind", "status"]) remains.take([field]);
-  const draft = Draft.empty(input);
+  const draft = ManifestDraft.empty(input);
   draft.set(["apiVersion"], `${AWS}/v1`);
   draft.set(["kind"], NODE_CLASS_KIND);
   remains.carry(["metadata"], draft, ["metadata"]);
@@ -77,8 +77,8 @@ function nodeTemplate(object: JsonObject, input: number): Draft {
   return draft;
 }
 
-function nodeClass(object: JsonObject, input: number): Draft {
-  const draft = Draft.of(object, input);
+function nodeClass(object: JsonObject, input: number): ManifestDraft {
+  const draft = ManifestDraft.of(object, input);
   draft.set(["apiVersion"], `${AWS}/v1`);
   upgradeNodeClass(draft);
   tidyMetadata(draft);

@@ -1,6 +1,6 @@
 import type { Kind, Kinds } from "../../../core/ports/kubernetes.ts";
 
-type Json = Readonly<Record<string, unknown>>;
+type ReadonlyFields = Readonly<Record<string, unknown>>;
 
 const POD_METADATA = [
   ...["name", "namespace", "uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"],
@@ -22,7 +22,7 @@ const WRITTEN_BACK: ReadonlySet<Kind> = new Set(["Node", "NodeClaim", "NodePool"
 /** Kinds whose lists are only read for their selectors; other fields are read by name. */
 const SELECTORS: ReadonlySet<Kind> = new Set(["Service", "ReplicationController", "ReplicaSet", "StatefulSet"]);
 
-function pick(object: Json, keys: readonly string[]): Json {
+function pick(object: ReadonlyFields, keys: readonly string[]): ReadonlyFields {
   const kept: Record<string, unknown> = {};
   for (const key of keys) {
     if (object[key] !== undefined) {
@@ -32,22 +32,22 @@ function pick(object: Json, keys: readonly string[]): Json {
   return kept;
 }
 
-function without(object: Json, key: string): Json {
+function without(object: ReadonlyFields, key: string): ReadonlyFields {
   const { [key]: _, ...rest } = object;
   return rest;
 }
 
-const each = (list: unknown, keys: readonly string[]): readonly Json[] => (list as readonly Json[]).map((item) => pick(item, keys));
+const each = (list: unknown, keys: readonly string[]): readonly ReadonlyFields[] => (list as readonly ReadonlyFields[]).map((item) => pick(item, keys));
 
-function prunedMetadata(metadata: Json): Json {
-  const annotations = metadata["annotations"] as Json | undefined;
+function prunedMetadata(metadata: ReadonlyFields): ReadonlyFields {
+  const annotations = metadata["annotations"] as ReadonlyFields | undefined;
   return {
     ...without(metadata, "managedFields"),
     ...(annotations && LAST_APPLIED in annotations && { annotations: without(annotations, LAST_APPLIED) }),
   };
 }
 
-function prunedPodSpec(spec: Json): Json {
+function prunedPodSpec(spec: ReadonlyFields): ReadonlyFields {
   return {
     ...pick(spec, POD_SPEC),
     containers: each(spec["containers"] ?? [], CONTAINER),
@@ -65,27 +65,27 @@ function prunedPodSpec(spec: Json): Json {
  * evicted.
  */
 export function pruned<K extends Kind>(kind: K, object: Kinds[K]): Kinds[K] {
-  const json = object as unknown as Json;
-  const metadata = json["metadata"] as Json;
-  const spec = (json["spec"] ?? {}) as Json;
-  let kept: Json;
+  const json = object as unknown as ReadonlyFields;
+  const metadata = json["metadata"] as ReadonlyFields;
+  const spec = (json["spec"] ?? {}) as ReadonlyFields;
+  let kept: ReadonlyFields;
   if (kind === "Pod") {
     kept = {
       metadata: prunedMetadata(pick(metadata, POD_METADATA)),
       spec: prunedPodSpec(spec),
-      status: pick((json["status"] ?? {}) as Json, POD_STATUS),
+      status: pick((json["status"] ?? {}) as ReadonlyFields, POD_STATUS),
     };
   } else if (kind === "DaemonSet") {
-    const template = spec["template"] as Json;
+    const template = spec["template"] as ReadonlyFields;
     kept = {
       metadata: prunedMetadata(metadata),
-      spec: { selector: spec["selector"], template: { ...template, spec: prunedPodSpec(template["spec"] as Json) } },
+      spec: { selector: spec["selector"], template: { ...template, spec: prunedPodSpec(template["spec"] as ReadonlyFields) } },
     };
   } else if (SELECTORS.has(kind)) {
     kept = { metadata: pick(metadata, ["name", "namespace"]), spec: pick(spec, ["selector"]) };
   } else if (kind === "Node") {
     // The names of up to fifty images. They are not written back, because only the kubelet writes a node's status.
-    const status = json["status"] as Json | undefined;
+    const status = json["status"] as ReadonlyFields | undefined;
     kept = { ...json, metadata: without(metadata, "managedFields"), ...(status && { status: without(status, "images") }) };
   } else {
     kept = { ...json, metadata: WRITTEN_BACK.has(kind) ? without(metadata, "managedFields") : prunedMetadata(metadata) };

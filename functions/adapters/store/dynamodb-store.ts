@@ -16,11 +16,11 @@ import {
   conditionFailure,
   dynamoClient,
   fromItem,
-  type Item,
   packed,
   queryAll,
   queryPrefix,
   type Table,
+  type TableItem,
   toItem,
   toValues,
   transact,
@@ -45,7 +45,7 @@ const ttlOf = (expiresAt: number): number => Math.ceil(expiresAt / 1_000);
  * The item of a record. `nonce` distinguishes a write that the SDK repeated, because its answer was lost, from a second
  * write.
  */
-function claimItem(record: NodeClaimRecord, nonce: string): Item {
+function claimItem(record: NodeClaimRecord, nonce: string): TableItem {
   const { cluster, name, version, intentId, uid, nodePool, dueAt } = record;
   return {
     ...{ pk: partition(cluster), sk: CLAIM + name, version, intentId, nonce, uid, nodePool, dueAt },
@@ -54,13 +54,13 @@ function claimItem(record: NodeClaimRecord, nonce: string): Item {
   };
 }
 
-const commandItem = (command: CommandRecord, nonce: string): Item => ({
+const commandItem = (command: CommandRecord, nonce: string): TableItem => ({
   ...{ pk: partition(command.cluster), sk: COMMAND + command.id, version: command.version, phase: command.phase, nonce },
   record: packed(command),
 });
 
-const claimOf = (item: Item): NodeClaimRecord => unpacked<NodeClaimRecord>(item["record"]);
-const commandOf = (item: Item): CommandRecord => unpacked<CommandRecord>(item["record"]);
+const claimOf = (item: TableItem): NodeClaimRecord => unpacked<NodeClaimRecord>(item["record"]);
+const commandOf = (item: TableItem): CommandRecord => unpacked<CommandRecord>(item["record"]);
 
 /**
  * The port NodeClaimStore on one DynamoDB table (pk, sk, index `byInstance` on instanceId, TTL attribute `ttl`). The
@@ -77,7 +77,7 @@ export function dynamoNodeClaimStore(options: {
   const TableName = table.name;
 
   /** Puts an item under a condition; false when the condition is not met. */
-  async function put(item: Item, condition: string, values: Readonly<Record<string, unknown>> = {}): Promise<boolean> {
+  async function put(item: TableItem, condition: string, values: Readonly<Record<string, unknown>> = {}): Promise<boolean> {
     const input = {
       TableName,
       Item: toItem(item),
@@ -128,7 +128,7 @@ export function dynamoNodeClaimStore(options: {
   });
   const leaseLost = (lease: Lease) => new ConflictError(`The lease of cluster ${lease.cluster} is no longer held by ${lease.holder}.`);
 
-  const transactPut = (item: Item, version: number): TransactWriteItem => ({
+  const transactPut = (item: TableItem, version: number): TransactWriteItem => ({
     Put: {
       TableName,
       Item: toItem(item),

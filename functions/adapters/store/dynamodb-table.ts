@@ -23,7 +23,7 @@ import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { ConflictError, RefusedError, ThrottledError } from "../../../core/ports/errors.ts";
 
 /** A plain JavaScript item; keys are `pk` and `sk`. */
-export type Item = Readonly<Record<string, unknown>> & { readonly pk: string; readonly sk: string };
+export type TableItem = Readonly<Record<string, unknown>> & { readonly pk: string; readonly sk: string };
 type Attributes = Record<string, AttributeValue>;
 
 export interface Table {
@@ -43,16 +43,16 @@ export const packed = (value: unknown): Uint8Array => deflateRawSync(JSON.string
 export const unpacked = <T>(bytes: unknown): T => JSON.parse(inflateRawSync(bytes as Uint8Array).toString("utf8")) as T;
 
 /** An item in DynamoDB's form; undefined fields are left out. */
-export const toItem = (item: Item): Attributes => marshall(item, { removeUndefinedValues: true });
+export const toItem = (item: TableItem): Attributes => marshall(item, { removeUndefinedValues: true });
 /** The values of an expression. */
 export const toValues = (values: Readonly<Record<string, unknown>>): Attributes => marshall(values);
-export const fromItem = (attributes: Attributes): Item => unmarshall(attributes) as Item;
+export const fromItem = (attributes: Attributes): TableItem => unmarshall(attributes) as TableItem;
 
 /**
  * The failed condition of a write, with the item that was in the way if it was asked for; undefined for any other
  * error.
  */
-export function conditionFailure(error: unknown): { readonly item: Item | undefined } | undefined {
+export function conditionFailure(error: unknown): { readonly item: TableItem | undefined } | undefined {
   return error instanceof ConditionalCheckFailedException ? { item: error.Item && fromItem(error.Item) } : undefined;
 }
 
@@ -83,8 +83,8 @@ export async function calling<T>(table: Table, call: () => Promise<T>): Promise<
 }
 
 /** The items of all pages of a query. */
-export async function queryAll(table: Table, input: Omit<QueryCommandInput, "TableName">): Promise<readonly Item[]> {
-  const items: Item[] = [];
+export async function queryAll(table: Table, input: Omit<QueryCommandInput, "TableName">): Promise<readonly TableItem[]> {
+  const items: TableItem[] = [];
   let startKey: Attributes | undefined;
   do {
     const page = await calling(table, () =>
@@ -97,7 +97,12 @@ export async function queryAll(table: Table, input: Omit<QueryCommandInput, "Tab
 }
 
 /** The items of a partition whose sort key has a prefix, in order of sort key, strongly consistent. */
-export const queryPrefix = (table: Table, pk: string, prefix: string, extra: Partial<QueryCommandInput> = {}): Promise<readonly Item[]> =>
+export const queryPrefix = (
+  table: Table,
+  pk: string,
+  prefix: string,
+  extra: Partial<QueryCommandInput> = {},
+): Promise<readonly TableItem[]> =>
   queryAll(table, {
     KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
     ExpressionAttributeValues: toValues({ ":pk": pk, ":prefix": prefix }),
@@ -126,8 +131,8 @@ export async function writeAll(table: Table, requests: readonly WriteRequest[]):
  * Items by key, strongly consistent, in no order; missing ones are left out. At most 40 keys per call, because an
  * answer is limited to 16 MB.
  */
-export async function getAll(table: Table, keys: readonly { readonly pk: string; readonly sk: string }[]): Promise<readonly Item[]> {
-  const items: Item[] = [];
+export async function getAll(table: Table, keys: readonly { readonly pk: string; readonly sk: string }[]): Promise<readonly TableItem[]> {
+  const items: TableItem[] = [];
   for (let start = 0; start < keys.length; start += 40) {
     let left: KeysAndAttributes | undefined = { Keys: keys.slice(start, start + 40).map((key) => toItem(key)), ConsistentRead: true };
     for (let round = 0; left !== undefined; round++) {

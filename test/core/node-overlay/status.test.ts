@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { CAPACITY_OVERLAY_APPLIED, overlayAnnotations, PRICE_OVERLAY_APPLIED } from "../../../core/node-overlay/annotations.ts";
 import { nodeOverlayStatus } from "../../../core/node-overlay/status.ts";
-import type { Verdict } from "../../../core/node-overlay/verdict.ts";
+import type { OverlayVerdict } from "../../../core/node-overlay/verdict.ts";
 import { instanceType } from "../../support/scheduling/builders.ts";
 import { nodeOverlay } from "./builders.ts";
 
 const NOW = Date.parse("2026-01-01T00:00:00Z");
-const applied: Verdict = { outcome: "Applied", instanceTypes: ["m5.large"] };
-const clash: Verdict = { outcome: "Conflict", clash: { other: "b", weight: 1, over: "a.b/x of m5.large", nodePool: "default" } };
+const applied: OverlayVerdict = { outcome: "Applied", instanceTypes: ["m5.large"] };
+const clash: OverlayVerdict = { outcome: "Conflict", clash: { other: "b", weight: 1, over: "a.b/x of m5.large", nodePool: "default" } };
 
 describe("the status of an overlay", () => {
-  it.for<{ name: string; verdict: Verdict; want: object[] }>([
+  it.for<{ name: string; verdict: OverlayVerdict; want: object[] }>([
     {
       name: "an applied overlay",
       verdict: applied,
