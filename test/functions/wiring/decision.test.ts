@@ -25,7 +25,7 @@ function misled() {
   return { asked, store, ports: forDecision({ kubernetes, store }, { list, prove }) };
 }
 
-it("writes nothing on the strength of an old reading, neither to the cluster nor to the record of intent", async () => {
+it("a decision on an old list writes nothing, neither to the cluster nor to the store", async () => {
   const { asked, store, ports } = misled();
   const { kubernetes } = ports;
   const lease = await ports.store.acquireLease("c1", "me", 0, 30_000);
@@ -46,7 +46,7 @@ it("writes nothing on the strength of an old reading, neither to the cluster nor
   store.close();
 });
 
-it("reads single objects as ever, and lists through the readings", async () => {
+it("single objects are read from the API server, lists from the informer", async () => {
   const { asked, store, ports } = misled();
   expect(await ports.kubernetes.get("Pod", "p", "ns")).toEqual(POD);
   expect(await ports.kubernetes.list("Pod")).toEqual([]);
