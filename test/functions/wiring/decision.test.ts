@@ -19,7 +19,7 @@ function misled() {
   });
   const store = sqliteNodeClaimStore();
   const prove = async (): Promise<void> => {
-    throw new StaleReadingError("pods changed while they were being read; the next run decides anew");
+    throw new StaleReadingError("pods changed while they were being read; the next run decides again");
   };
   const list = async () => [];
   return { asked, store, ports: forDecision({ kubernetes, store }, { list, prove }) };
@@ -41,7 +41,7 @@ it("a decision on an old list writes nothing, neither to the cluster nor to the 
     () => ports.store.update(record("a")),
     () => ports.store.remove(record("a")),
   ];
-  for (const write of writes) await expect(write()).rejects.toThrow("the next run decides anew");
+  for (const write of writes) await expect(write()).rejects.toThrow("the next run decides again");
   expect([asked, await store.list("c1")]).toEqual([[], []]);
   store.close();
 });

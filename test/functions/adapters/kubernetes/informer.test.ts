@@ -186,7 +186,7 @@ describe("prove", () => {
     api.release();
     await expect(readings.prove()).rejects.toMatchObject({
       name: "StaleReadingError",
-      message: "pods changed while they were being read; the next run decides anew",
+      message: "pods changed while they were being read; the next run decides again",
     });
     expect(await begin().list("Pod")).toHaveLength(6);
   });
