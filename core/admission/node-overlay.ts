@@ -4,7 +4,7 @@ import { contradictions } from "./contradictions.ts";
 import type { Gates } from "./gates.ts";
 import type { Verdict } from "./verdict.ts";
 
-/** What is wrong with a NodeOverlay by itself; what it is at odds about with others is in its status. */
+/** Problems and warnings of one NodeOverlay; conflicts with other overlays are in its status. */
 export function reviewNodeOverlay(overlay: NodeOverlay, gates: Gates): Verdict {
   const problems = nodeOverlayProblems(overlay);
   const clashes = problems.length === 0 ? contradictions(overlay.spec.requirements, {}) : [];

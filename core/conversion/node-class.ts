@@ -8,18 +8,18 @@ const DEVICES: Path = ["spec", "blockDeviceMappings"];
 const ALIAS_VERSION: Path = ["metadata", "annotations", ALIAS_VERSION_ANNOTATION];
 const UBUNTU: Path = ["metadata", "annotations", UBUNTU_ANNOTATION];
 
-/** Families whose newest image v1beta1 took by itself, and which v1 names by an alias. */
+/** Families whose newest image v1beta1 selected by itself, and which v1 selects by an alias. */
 export const ALIAS_FAMILIES: readonly string[] = ["AL2", "AL2023", "Bottlerocket", "Windows2019", "Windows2022"];
 
-/** The root disk that v1beta1 gave Ubuntu, and AL2 does not. */
+/** The root volume that v1beta1 gave Ubuntu by default; AL2 has another default. */
 export const UBUNTU_DEVICES: readonly Json[] = [
   { deviceName: "/dev/sda1", rootVolume: true, ebs: { encrypted: true, volumeType: "gp3", volumeSize: "20Gi" } },
 ];
 
-/** Stands where Ubuntu's own image was meant, which v1 cannot find by itself; no launch can use it. */
+/** Placeholder for Ubuntu's own image, which v1 cannot select by itself; no launch can use it. */
 export const NO_AMI: readonly Json[] = [{ id: "ami-placeholder" }];
 
-/** v1beta1's fields that v1 shares; what else stands in a v1 spec cannot be held. */
+/** Fields that v1beta1 shares with v1; v1beta1 has no other field of a v1 spec. */
 const SHARED: ReadonlySet<string> = new Set([
   "subnetSelectorTerms",
   "securityGroupSelectorTerms",
@@ -37,7 +37,7 @@ const SHARED: ReadonlySet<string> = new Set([
   "context",
 ]);
 
-/** v1beta1's EC2NodeClass as v1's: a family without terms becomes an alias, and Ubuntu becomes AL2. */
+/** A v1beta1 EC2NodeClass as v1: a family without terms becomes an alias, and Ubuntu becomes AL2. */
 export function raiseNodeClass(draft: Draft): void {
   const family = draft.get(FAMILY);
   const hasTerms = listAt(draft.object, TERMS).length > 0;
@@ -51,7 +51,7 @@ export function raiseNodeClass(draft: Draft): void {
   }
 }
 
-/** Both write the same user data; what differs is the root disk. The annotation tells what to undo. */
+/** Ubuntu and AL2 get the same user data; only the root volume differs. The annotation lists what to undo. */
 function raiseUbuntu(draft: Draft, hasTerms: boolean): void {
   const hasDevices = draft.get(DEVICES) !== undefined;
   draft.set(FAMILY, "AL2");
@@ -60,7 +60,7 @@ function raiseUbuntu(draft: Draft, hasTerms: boolean): void {
   draft.set(UBUNTU, ["amiFamily", ...(hasDevices ? [] : ["blockDeviceMappings"]), ...(hasTerms ? [] : ["incompatible"])].join(","));
 }
 
-/** v1's EC2NodeClass as v1beta1's, without what it cannot hold. */
+/** A v1 EC2NodeClass as v1beta1, without the fields that v1beta1 does not have. */
 export function lowerNodeClass(draft: Draft): void {
   const ubuntu = textAt(draft.object, UBUNTU)?.split(",");
   const alias = aliasOf(draft);
@@ -89,7 +89,7 @@ function aliasOf(draft: Draft): string | undefined {
     .find((alias) => alias !== undefined);
 }
 
-/** Terms that name an alias or a parameter have nothing left to select by. */
+/** Terms with only an alias or an ssmParameter are removed, because nothing is left to select by. */
 function lowerTerms(draft: Draft): void {
   if (!Array.isArray(draft.get(TERMS))) return;
   const terms = listAt(draft.object, TERMS).flatMap((term): readonly Json[] => {

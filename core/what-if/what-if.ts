@@ -34,7 +34,7 @@ export interface WhatIf {
   /** The bill of the cluster as it is now. */
   readonly today: Bill;
   readonly unchanged: Outcome;
-  /** Undefined without a change. */
+  /** Undefined when no change is given. */
   readonly changed?: ChangedOutcome;
 }
 

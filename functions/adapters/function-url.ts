@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import type { LambdaFunctionURLEvent, LambdaFunctionURLResult } from "aws-lambda";
-import { type Fields, isFields } from "../../core/admission/fields.ts";
+import { isJsonObject, type JsonObject } from "../../core/lib/json.ts";
 
 /** A request to a function URL, with its body decoded. */
 export interface HttpRequest {
@@ -31,10 +31,10 @@ export function sameText(a: string, b: string): boolean {
 }
 
 /** The JSON object in a body; undefined when there is none. */
-export function mapIn(body: string): Fields | undefined {
+export function mapIn(body: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(body);
-    return isFields(value) ? value : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

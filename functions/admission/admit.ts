@@ -1,5 +1,5 @@
-import type { Fields } from "../../core/admission/fields.ts";
 import type { Gates } from "../../core/admission/gates.ts";
+import type { JsonObject } from "../../core/lib/json.ts";
 import type { Log } from "../../core/ports/log.ts";
 import { answer, type HttpRequest, type HttpResponse, mapIn, sameText } from "../adapters/function-url.ts";
 import { convertAll } from "./convert-all.ts";
@@ -24,7 +24,7 @@ export interface AdmissionDeps {
 interface Duty {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly respond: (request: Fields, gates: Gates) => Fields;
+  readonly respond: (request: JsonObject, gates: Gates) => JsonObject;
 }
 
 const ADMISSION = { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview" };
@@ -46,7 +46,7 @@ export function admit({ path, body }: HttpRequest, { log, token, clusters, gates
     return answer(403, { message: "Not a path of this function; see the stack's AdmissionUrl output." });
   if (!clusters.has(cluster)) return answer(404, { message: `Cluster ${cluster} is not served by this stack; add it and deploy again.` });
   const { apiVersion, kind, respond } = duty;
-  const request = mapIn(body)?.["request"] as Fields | undefined;
+  const request = mapIn(body)?.["request"] as JsonObject | undefined;
   const uid = request?.["uid"];
   if (request === undefined || typeof uid !== "string")
     return answer(400, {

@@ -1,4 +1,5 @@
 import { gunzipSync } from "node:zlib";
+import type { JsonObject } from "../../core/lib/json.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
 import type { WakeUps } from "../../core/ports/wake-ups.ts";
@@ -68,7 +69,7 @@ function unpack(data: string, log: Log): Delivery | undefined {
  */
 function signalOf(message: string, log: Log): readonly Signal[] {
   try {
-    const signal = readAuditRecord(JSON.parse(message) as Record<string, unknown>);
+    const signal = readAuditRecord(JSON.parse(message) as JsonObject);
     return signal ? [signal] : [];
   } catch {
     const rings = message.includes("Unschedulable") || message.includes("system:kube-scheduler");

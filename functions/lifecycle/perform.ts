@@ -3,7 +3,7 @@ import { withFinalizer } from "../../core/lifecycle/registration.ts";
 import { INTENT, MIN_VALUES_RELAXED, TERMINATION_FINALIZER } from "../../core/model/labels.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
-import { recordFromClaim, toldInstance } from "../../core/rebuild/record.ts";
+import { instanceFromStatus, recordFromClaim } from "../../core/rebuild/record.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import { findInstance, launch, launchedInstance, type Performed, prepareLaunch, writeLaunched } from "./launch/launch.ts";
@@ -30,7 +30,7 @@ export async function perform(action: Action, name: string, deps: LifecycleDeps)
       return prepareLaunch(action.record, action.claim, deps);
     case "Launch":
       return launch(action.record, action.claim, deps);
-    case "TellLaunched":
+    case "WriteLaunched":
       await writeLaunched(action.record, action.claim, deps);
       return "look again";
     case "FindInstance":
@@ -78,7 +78,7 @@ export async function perform(action: Action, name: string, deps: LifecycleDeps)
     case "Observe":
       metrics.observe(action.metric, action.labels, action.seconds);
       return "done";
-    case "TellPool":
+    case "RecordRegistration":
       await recordRegistrationHealth(action.claim, action.outcome, deps);
       return "done";
   }
@@ -90,7 +90,7 @@ export async function perform(action: Action, name: string, deps: LifecycleDeps)
  * launch and the write of the status.
  */
 async function adopt(claim: NodeClaim, { cluster, store, fleet, now, newId }: LifecycleDeps): Promise<void> {
-  const launched = toldInstance(claim) ?? (await launchedInstance(fleet, cluster.name, claim.metadata.uid ?? ""));
+  const launched = instanceFromStatus(claim) ?? (await launchedInstance(fleet, cluster.name, claim.metadata.uid ?? ""));
   await store.create(recordFromClaim(claim, { cluster: cluster.name, now: now(), id: newId(), launched }));
 }
 

@@ -2,20 +2,20 @@ import { equalJson, isJsonObject, type Json, type JsonObject, type Path, textAt 
 import type { Draft } from "../draft.ts";
 import { NODE_CLASS_KIND } from "../versions.ts";
 
-/** Kubelet settings as an old NodePool or Provisioner had them; in v1 they are EC2NodeClass's. */
+/** Kubelet settings of an old NodePool or Provisioner; in v1 they belong to EC2NodeClass. */
 export interface Kubelet {
   readonly settings: JsonObject;
-  /** Where they stood in the object that was given. */
+  /** Their path in the given object. */
   readonly from: Path;
 }
 
-/** A new object and what it came from. */
+/** A new object and the kubelet settings taken from it. */
 export interface Made {
   readonly draft: Draft;
   readonly kubelet?: Kubelet;
 }
 
-/** v1's kubelet block: amounts are text there, and the runtime is always containerd. */
+/** The kubelet block of v1: amounts are strings there, and the runtime is always containerd. */
 export function kubeletSettings(value: Json): JsonObject | undefined {
   if (!isJsonObject(value)) return undefined;
   const { containerRuntime: _, ...settings } = value;
@@ -32,9 +32,10 @@ const REF_NAME: Path = ["spec", "template", "spec", "nodeClassRef", "name"];
 const KUBELET: Path = ["spec", "kubelet"];
 
 /**
- * Gives each class the kubelet settings of the NodePools that use it. Pools that differ need a class each: those without settings keep the class,
- * else the first pool does, and copies are made for the others. `kept` names classes that NodePools of v1 use, which have no settings of their own.
- * Returns the copies, by the draft that they were made from.
+ * Gives each EC2NodeClass the kubelet settings of the NodePools that use it. NodePools with different settings need
+ * different classes: those without settings keep the class, else the first NodePool does; the others get copies. `kept`
+ * names classes that v1 NodePools use, which have no kubelet settings. Returns the copies by the draft that they were
+ * copied from.
  */
 export function shareOutKubelets(made: readonly Made[], kept: ReadonlySet<string | undefined>): ReadonlyMap<Draft, readonly Draft[]> {
   const pools = made.filter(({ draft }) => draft.object["kind"] === "NodePool");
@@ -75,7 +76,7 @@ function copyFor(group: readonly Made[], nodeClass: Draft, plain: JsonObject, na
   copy.set(["metadata", "name"], name);
   giveKubelet(copy, group[0]);
   copy.note(
-    "told",
+    "info",
     [],
     `a copy of ${nameOf(nodeClass)}: kubelet settings are the class's in v1, and NodePools that share it have different ones`,
   );

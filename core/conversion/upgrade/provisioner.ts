@@ -13,7 +13,7 @@ const DISRUPTION: Path = ["spec", "disruption"];
 const POLICY: Path = [...DISRUPTION, "consolidationPolicy"];
 const CONSOLIDATE_AFTER: Path = [...DISRUPTION, "consolidateAfter"];
 
-/** A v1alpha5 Provisioner as a NodePool, and the EC2NodeClass that its `provider` block was. */
+/** A v1alpha5 Provisioner as a NodePool, and its `provider` block as an EC2NodeClass. */
 export function upgradeProvisioner(object: JsonObject, input: number): readonly Made[] {
   const remains = new Remains(object);
   for (const field of ["apiVersion", "kind", "status"]) remains.take([field]);
@@ -32,7 +32,7 @@ export function upgradeProvisioner(object: JsonObject, input: number): readonly 
   return provided === undefined ? [made] : [made, { draft: provided }];
 }
 
-/** Fills the template; returns the class that was written into the Provisioner. */
+/** Fills the template; returns the EC2NodeClass of the Provisioner's `provider` block. */
 function takeTemplate(remains: Remains, pool: Draft): Draft | undefined {
   remains.carry(["spec", "labels"], pool, ["spec", "template", "metadata", "labels"]);
   remains.carry(["spec", "annotations"], pool, ["spec", "template", "metadata", "annotations"]);
@@ -62,7 +62,7 @@ function nodeClassOf(remains: Remains, pool: Draft): Draft {
 
 interface Default {
   readonly requirement: JsonObject;
-  /** Labels of which any, when it is mentioned, stands in for the default. */
+  /** Labels that replace the default: any of them in the requirements or labels suffices. */
   readonly unless: readonly string[];
 }
 
@@ -75,7 +75,7 @@ const TYPE_LABELS = [
 
 const oneOf = (key: string, ...values: readonly string[]): JsonObject => ({ key, operator: "In", values });
 
-/** What v1alpha5's webhook put in, and v1 leaves to whoever writes the pool. */
+/** Requirements that v1alpha5's webhook added, and that v1 does not add. */
 const DEFAULTS: readonly Default[] = [
   { requirement: oneOf("kubernetes.io/os", "linux"), unless: ["kubernetes.io/os"] },
   { requirement: oneOf("kubernetes.io/arch", "amd64"), unless: ["kubernetes.io/arch"] },
@@ -92,7 +92,7 @@ function addDefaults(pool: Draft): void {
   if (added.length === 0) return;
   pool.set(REQUIREMENTS, [...given, ...added]);
   const what = added.length === 1 ? "this was a default" : "this and what follows were defaults";
-  pool.note("told", [...REQUIREMENTS, given.length], `${what} of v1alpha5; v1 has none, so without it any kind of machine may be launched`);
+  pool.note("info", [...REQUIREMENTS, given.length], `${what} of v1alpha5; v1 has none, so without it any kind of machine may be launched`);
 }
 
 function takeDisruption(remains: Remains, pool: Draft): void {
@@ -103,7 +103,7 @@ function takeDisruption(remains: Remains, pool: Draft): void {
     pool.set(CONSOLIDATE_AFTER, "0s");
     if (emptyTtl !== undefined) {
       pool.note(
-        "told",
+        "info",
         POLICY,
         `ttlSecondsAfterEmpty: ${emptyTtl} excludes consolidation and was left out; consolidation takes empty nodes too`,
       );
@@ -115,7 +115,7 @@ function takeDisruption(remains: Remains, pool: Draft): void {
     pool.set(POLICY, "WhenEmpty", ["spec", "consolidation", "enabled"]);
     pool.set(CONSOLIDATE_AFTER, "Never");
     pool.note(
-      "told",
+      "info",
       CONSOLIDATE_AFTER,
       "the Provisioner neither consolidated nor took empty nodes away; v1 does both unless this says Never",
     );
@@ -126,16 +126,19 @@ function takeDisruption(remains: Remains, pool: Draft): void {
   for (const field of ["consolidation", "ttlSecondsAfterEmpty"]) remains.take(["spec", field]);
 }
 
-/** Of a pool whose nodes expire: what is other than it was. */
+/** Notes what changes for a NodePool whose nodes expire. */
 export function noteExpiry(pool: Draft): void {
   pool.note(
-    "told",
+    "info",
     EXPIRE_AFTER,
     "expiry waits in v1 neither for a replacement nor for budgets; terminationGracePeriod bounds how long it drains",
   );
 }
 
-/** Seconds as a duration, in hours or minutes where they are whole. What is no number (a placeholder) is taken at its word. */
+/**
+ * Seconds as a Go duration, in hours or minutes where they are whole. A value that is not a number (a placeholder) is
+ * kept.
+ */
 function seconds(value: Json): string {
   if (typeof value !== "number" || value === 0) return `${String(value)}s`;
   if (value % 3600 === 0) return `${value / 3600}h`;

@@ -10,7 +10,7 @@ import { upgradeNodePool } from "./node-pool.ts";
 import { upgradeProvisioner } from "./provisioner.ts";
 import { noteRemains, Remains } from "./remains.ts";
 
-/** An object of v1, where its parts come from, and what a person should know about it. */
+/** A v1 object, the origins of its parts, and notes for its reader. */
 export interface Upgraded {
   readonly object: JsonObject;
   readonly origins: readonly Origin[];
@@ -18,9 +18,12 @@ export interface Upgraded {
 }
 
 /**
- * Old objects of Karpenter's as v1 manifests: v1alpha5 Provisioners and Machines, v1alpha1 AWSNodeTemplates, and v1beta1's NodePools, NodeClaims
- * and EC2NodeClasses. All that belong together are given together, since some settings move from one object to another. Returns for each object
- * what it has become, the main one first; undefined for one that is left as it is. What is upgraded once stays: its objects are left as they are.
+ * Upgrades old objects of Karpenter to v1 manifests: v1alpha5 Provisioners and Machines, v1alpha1 AWSNodeTemplates,
+ * v1beta1 NodePools, NodeClaims and EC2NodeClasses. Objects that belong together must be given together, because some
+ * settings move from one object to another. Returns for each object its new objects, the main one first; undefined for
+ * an object that needs no upgrade. A second upgrade changes nothing.
+ * @example
+ * const [made] = upgrade([provisioner]); // made?.[0]?.object is a v1 NodePool, made?.[0]?.notes say what to check
  */
 export function upgrade(objects: readonly unknown[]): readonly (readonly Upgraded[] | undefined)[] {
   const made = objects.map((object, i) => (isJsonObject(object) ? upgradeOne(object as JsonObject, i) : undefined));
@@ -32,13 +35,13 @@ export function upgrade(objects: readonly unknown[]): readonly (readonly Upgrade
 
 const finished = ({ object, origins, notes }: Draft): Upgraded => ({ object, origins, notes });
 
-/** The class that a NodePool of v1 uses. */
+/** The EC2NodeClass that a v1 NodePool uses. */
 const classOfPool = (object: unknown): string | undefined =>
   isJsonObject(object) && object["apiVersion"] === `${KARPENTER}/v1` && object["kind"] === "NodePool"
     ? textAt(object as JsonObject, [...TEMPLATE_SPEC, "nodeClassRef", "name"])
     : undefined;
 
-/** People wrote either group for these. */
+/** Both groups occur in manifests of these kinds. */
 const GROUPS = [KARPENTER, AWS];
 
 function idOf(object: JsonObject): string | undefined {

@@ -1,6 +1,6 @@
 import type { NodeOverlay, NodeOverlaySpec } from "../../../core/model/node-overlay.ts";
 
-/** An overlay over everything, unless the spec says otherwise. */
+/** An overlay that selects everything, unless the spec says otherwise. */
 export function nodeOverlay(name: string, spec: Partial<NodeOverlaySpec>): NodeOverlay {
   return {
     apiVersion: "karpenter.sh/v1alpha1",
