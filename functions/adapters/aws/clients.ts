@@ -1,3 +1,7 @@
+// The ports on AWS: EC2 (fleet, inventory, status), prices, wake-ups on SQS, announcements on EventBridge, roles and
+// zonal shifts. In: SDK clients and credentials. Out: core/model's objects and the port's errors; AWS error codes stay
+// in errors.ts. Nothing here decides what is launched or when.
+
 import { EC2Client } from "@aws-sdk/client-ec2";
 import { IAMClient } from "@aws-sdk/client-iam";
 import { PricingClient } from "@aws-sdk/client-pricing";

@@ -39,6 +39,6 @@ export function failure(response: ApiResponse, doing: string): Error {
 /** The error for a 404 of a list, which means that the API server does not know the kind. */
 export function unknownKind(kind: Kind): Error {
   const { apiVersion, plural, custom } = RESOURCES[kind];
-  const mend = custom ? "install the custom resource definitions with: kubectl apply -f infra/crds" : "it is too old for this product";
-  return new RefusedError(`The cluster has no ${kind} resources (${plural}, ${apiVersion}); ${mend}.`);
+  const remedy = custom ? "install the custom resource definitions with: kubectl apply -f infra/crds" : "it is too old for this product";
+  return new RefusedError(`The cluster has no ${kind} resources (${plural}, ${apiVersion}); ${remedy}.`);
 }

@@ -90,7 +90,7 @@ export function rememberedList<K extends Kind>(
 
   async function listAnew(): Promise<void> {
     const { items, resourceVersion } = await listPages(send, kind, selectors);
-    if (!isComparable(resourceVersion)) throw new Error(`listing ${plural}: the list bears no resource version`);
+    if (!isComparable(resourceVersion)) throw new Error(`listing ${plural}: the list has no resource version`);
     const next = kindCache(kind, items, resourceVersion);
     // A change since then cannot be distinguished from one that was missing.
     if (claims.length > 0 && differ(cache, next)) disprove(cache.version);
@@ -128,7 +128,7 @@ export function rememberedList<K extends Kind>(
       if (outcome !== "reached") await listAnew();
       dropReached();
     }
-    if (claim.disproven) throw new StaleReadingError(`${plural} changed while they were being read; the next run decides anew`);
+    if (claim.disproven) throw new StaleReadingError(`${plural} changed while they were being read; the next run decides again`);
   }
 
   /** Runs after all earlier calls. */

@@ -89,7 +89,7 @@ export function instanceTypesByPool(
   );
 }
 
-/** The NodeClaim that was planned for a pod and is not initialized yet, by pod UID. */
+/** The NodeClaim that was planned for a pod, by pod UID, for records that are still on their way. */
 function nominatedBy(waiting: readonly NodeClaimRecord[]): ReadonlyMap<string, string> {
   return new Map(waiting.flatMap(({ podUids, name }) => podUids.map((uid) => [uid, name] as const)));
 }

@@ -177,7 +177,7 @@ export function dynamoNodeClaimStore(options: {
         return existing === undefined;
       });
       if (left.length + (commandLeft ? 1 : 0) === before) {
-        throw new Error(`DynamoDB table ${table.name} refused intents without saying what stands in their way.`);
+        throw new Error(`DynamoDB table ${table.name} refused intents without a reason.`);
       }
     }
   }

@@ -72,7 +72,7 @@ export async function calling<T>(table: Table, call: () => Promise<T>): Promise<
         throw new RefusedError(`There is no DynamoDB table ${table.name} here; set TABLE_NAME to the stack's table.`, { cause: error });
       }
       if (error instanceof Error && /Throttl|ProvisionedThroughputExceeded|RequestLimitExceeded/.test(error.name)) {
-        throw new ThrottledError(`DynamoDB table ${table.name} asks to slow down.`, { cause: error });
+        throw new ThrottledError(`DynamoDB table ${table.name} throttles requests; try again later.`, { cause: error });
       }
       if (!(error instanceof TransactionConflictException) || round === MAX_ROUNDS) {
         throw error;
@@ -116,7 +116,7 @@ export async function writeAll(table: Table, requests: readonly WriteRequest[]):
     let left: WriteRequest[] = requests.slice(start, start + 25);
     for (let round = 0; left.length > 0; round++) {
       if (round === MAX_ROUNDS) {
-        throw new ThrottledError(`DynamoDB table ${table.name} left ${left.length} writes undone.`);
+        throw new ThrottledError(`DynamoDB table ${table.name} left ${left.length} writes unprocessed.`);
       }
       if (round > 0) {
         await pause(round);
@@ -137,7 +137,7 @@ export async function getAll(table: Table, keys: readonly { readonly pk: string;
     let left: KeysAndAttributes | undefined = { Keys: keys.slice(start, start + 40).map((key) => toItem(key)), ConsistentRead: true };
     for (let round = 0; left !== undefined; round++) {
       if (round === MAX_ROUNDS) {
-        throw new ThrottledError(`DynamoDB table ${table.name} left ${left.Keys?.length ?? 0} reads undone.`);
+        throw new ThrottledError(`DynamoDB table ${table.name} left ${left.Keys?.length ?? 0} reads unprocessed.`);
       }
       if (round > 0) {
         await pause(round);

@@ -1,3 +1,7 @@
+// The launch of one NodeClaim, in steps that the lifecycle decides: render and store the request, send it, store the
+// result, write it onto the NodeClaim. Each step may be repeated after a kill. core/launch renders requests and reads
+// results; nothing here chooses instance types.
+
 import { logEvent } from "../../../core/announcements/log-events.ts";
 import { failureReason } from "../../../core/launch/failure.ts";
 import { type RenderedLaunch, renderLaunch } from "../../../core/launch/fleet-request.ts";
