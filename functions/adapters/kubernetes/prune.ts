@@ -37,7 +37,8 @@ function without(object: ReadonlyFields, key: string): ReadonlyFields {
   return rest;
 }
 
-const each = (list: unknown, keys: readonly string[]): readonly ReadonlyFields[] => (list as readonly ReadonlyFields[]).map((item) => pick(item, keys));
+const each = (list: unknown, keys: readonly string[]): readonly ReadonlyFields[] =>
+  (list as readonly ReadonlyFields[]).map((item) => pick(item, keys));
 
 function prunedMetadata(metadata: ReadonlyFields): ReadonlyFields {
   const annotations = metadata["annotations"] as ReadonlyFields | undefined;
