@@ -172,7 +172,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
       {
         file: "core/disruption/cluster/budget.ts",
         find: `if (isLeaving || !isTrue(machine.node?.status?.conditions, "Ready")) add(disrupting, pool);`,
-        replace: `if (going && !isTrue(machine.node?.status?.conditions, "Ready")) add(disrupting, pool);`,
+        replace: `if (isLeaving && !isTrue(machine.node?.status?.conditions, "Ready")) add(disrupting, pool);`,
       },
     ],
   },
