@@ -24,7 +24,7 @@ export interface Bill {
   readonly nodes: number;
   /** USD per hour. */
   readonly pricePerHour: number;
-  /** Names of nodes whose price is unknown, because their offering is. */
+  /** Names of nodes whose price is unknown, because their NodePool does not have their offering. */
   readonly unpriced: readonly string[];
 }
 

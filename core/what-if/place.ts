@@ -22,8 +22,8 @@ export interface Placed {
 }
 
 /**
- * One run of provisioning: pending pods are bound to initialized nodes or get new NodeClaims. With
- * `staticCapacity`, static NodePools are scaled to their `replicas` first.
+ * One run of provisioning: pending pods are bound to initialized nodes or get new NodeClaims. With `staticCapacity`,
+ * static NodePools are scaled to their `replicas` first.
  */
 export function place(from: Stage, provision: (snapshot: Snapshot) => Plan, staticCapacity: boolean): Placed {
   const stage = staticCapacity ? withReplicas(from) : { stage: from, names: [] };

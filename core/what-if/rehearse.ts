@@ -43,8 +43,8 @@ export interface Course {
   /** The cluster at the end. */
   readonly end: Snapshot;
   /**
-   * "settled": nothing is left to do. "waiting": something is due after
-   * `lookAheadMs`. "unsettled": stopped at `mostDecisions`.
+   * "settled": nothing is left to do. "waiting": something is due after `lookAheadMs`. "unsettled": stopped at
+   * `mostDecisions`.
    */
   readonly outcome: "settled" | "waiting" | "unsettled";
   /** When the last node was initialized or removed, ms since the epoch; the start when nothing was done. */

@@ -23,7 +23,7 @@ export const UP_MS = 60_000;
  */
 const NOMINATION_MS = 20_000;
 
-/** A NodeClaim that is launching. */
+/** The launch of a NodeClaim that is under way. */
 export interface Coming {
   /** When its node is initialized, ms since the epoch. */
   readonly at: number;

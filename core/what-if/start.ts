@@ -9,7 +9,7 @@ import type { Snapshot } from "../model/snapshot.ts";
 import { departureOf } from "./drain-time.ts";
 import { type Coming, type Stage, typesOfClaim, UP_MS } from "./stage.ts";
 
-/** What the table knows of a cluster in addition to its objects; a snapshot file has neither. */
+/** Records and commands of a cluster, from the DynamoDB table; a snapshot file has neither. */
 export interface Intents {
   readonly records?: readonly NodeClaimRecord[];
   readonly commands?: readonly CommandRecord[];

@@ -22,7 +22,7 @@ import { writeBufferStatus } from "./buffer-status.ts";
  * because the lifecycle's sweep takes up records that are overdue.
  */
 export async function provision(reason: WakeUpReason<"provision">, deps: ClusterDeps): Promise<void> {
-  let published: (() => Promise<void>) | undefined;
+  let publish: (() => Promise<void>) | undefined;
   const decided = await withLease(deps, async (lease) => {
     const began = deps.now();
     const { snapshot, headroom } = await readClusterState(deps);
@@ -30,7 +30,7 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
     for (const { pod, reason: why } of ignored)
       if (why !== "") deps.log.debug(`ignoring pod, ${why}`, { controller: "provisioner", Pod: podKey(pod) });
     if (pending.length + virtual.length === 0) {
-      published = () => writeBufferStatus(headroom, EMPTY_PLAN, snapshot, deps);
+      publish = () => writeBufferStatus(headroom, EMPTY_PLAN, snapshot, deps);
       return;
     }
     if (areStillComing(reason, pending, began, deps.settings)) {
@@ -47,13 +47,13 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
     report(plan, records, snapshot, deps, deps.now() - began);
     await deps.store.writeIntents(lease, records);
     await deps.wakeUps.wake(records.map(({ name }) => ({ kind: "claim", cluster: deps.cluster.name, claim: name })));
-    published = async () => {
+    publish = async () => {
       await publishPodEvents(realPart(plan, virtual), records, snapshot, deps);
       await writeBufferStatus(headroom, plan, snapshot, deps);
     };
   });
   // Events and statuses are written after the lease is released, so that no other decision waits for them.
-  await published?.();
+  await publish?.();
   if (!decided) {
     await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, ...putOff(reason) }]);
   }
@@ -97,8 +97,8 @@ function intentsOf(plan: Plan, snapshot: Snapshot, { cluster, now, newId }: Clus
 }
 
 /**
- * Writes the log lines and metrics of a plan, in Karpenter's words (karpenter:
- * pkg/controllers/provisioning/scheduling/scheduler.go, Results.Record).
+ * Writes the log lines and metrics of a plan, in Karpenter's words
+ * (karpenter: pkg/controllers/provisioning/scheduling/scheduler.go, Results.Record).
  */
 function report(plan: Plan, records: readonly NodeClaimRecord[], snapshot: Snapshot, deps: ClusterDeps, tookMs: number): void {
   const { pods: pending, virtual } = pendingPods(snapshot);

@@ -10,9 +10,9 @@ import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 import { solve } from "../../core/scheduling/solve.ts";
 import { buildCommand } from "../go/build.ts";
-import type { Json } from "../support/scheduling/judge-rules.ts";
+import type { RawJson } from "../support/scheduling/judge-rules.ts";
 import { readScenario, scenarioToSnapshot } from "../support/scheduling/scenario.ts";
-import { type Verdict, verdict } from "./verdict.ts";
+import { compareWithKarpenter, type KarpenterComparison } from "./verdict.ts";
 
 const USAGE = "usage: node test/conformance/differential.ts FOLDER [NNN…] [--runs N] [--keep FOLDER]";
 /** Scenarios asked for at once: one process a batch, so that an interrupted run keeps what it has. */
@@ -35,9 +35,9 @@ function askOracle(runs: string, files: readonly string[]): void {
 }
 
 /** One file with a scenario and Karpenter's answers, cut to what the verdict reads. */
-function keepCase(folder: string, scenario: Json, answers: readonly Json[]): void {
+function keepCase(folder: string, scenario: RawJson, answers: readonly RawJson[]): void {
   const cut = answers.map(({ newNodeClaims, existingNodes, podErrors }) => ({
-    newNodeClaims: newNodeClaims.map(({ requests: _, taints: __, ...claim }: Json) => claim),
+    newNodeClaims: newNodeClaims.map(({ requests: _, taints: __, ...claim }: RawJson) => claim),
     existingNodes,
     podErrors: Object.fromEntries(Object.keys(podErrors).map((pod) => [pod, "left"])),
   }));
@@ -45,7 +45,7 @@ function keepCase(folder: string, scenario: Json, answers: readonly Json[]): voi
   writeFileSync(join(folder, `${scenario.name}.json.gz`), gzipSync(JSON.stringify({ scenario, answers: cut }), { level: 9 }));
 }
 
-function marksOf({ broken, left, leftSometimes, isDearer, more }: Verdict): string {
+function marksOf({ broken, left, leftSometimes, isDearer, more }: KarpenterComparison): string {
   return [
     broken.length > 0 ? "BROKEN" : "",
     left.length > 0 ? `LEFT ${left.length}` : "",
@@ -69,7 +69,7 @@ function main(folder: string, chosen: readonly string[], runs: string, keep: str
     const answers = JSON.parse(readFileSync(answersFile(file), "utf8"));
     if (keep !== undefined) keepCase(keep, scenario, answers);
     const plan = solve(scenarioToSnapshot(scenario));
-    const result = verdict(scenario, plan, answers);
+    const result = compareWithKarpenter(scenario, plan, answers);
     totals.broken += result.broken.length > 0 ? 1 : 0;
     totals.left += result.left.length;
     totals.leftSometimes += result.leftSometimes.length;

@@ -5,13 +5,13 @@ import { simulateWithSolve } from "../../core/disruption/consolidation/simulate.
 import { EXTRA_NODE_PRICE } from "../../core/model/prices.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { judge } from "../support/scheduling/check-plan.ts";
-import type { Json } from "../support/scheduling/judge-rules.ts";
+import type { RawJson } from "../support/scheduling/judge-rules.ts";
 
 /**
  * Rules of scheduling that the move of a command's pods would break, by the checker that shares no code with the solver: it is shown
  * the cluster without the nodes that go, with their pods pending.
  */
-export function brokenPlacement(raw: Json, snapshot: Snapshot, command: PlannedCommand): readonly string[] {
+export function brokenPlacement(raw: RawJson, snapshot: Snapshot, command: PlannedCommand): readonly string[] {
   const view = viewCluster({ snapshot, records: [], commands: [], now: snapshot.now });
   const gone = new Set(command.candidates);
   const candidates = findCandidates(view).all.filter(({ node }) => gone.has(node));
@@ -27,11 +27,11 @@ export function brokenPlacement(raw: Json, snapshot: Snapshot, command: PlannedC
   });
   const left = {
     ...raw,
-    nodes: raw.nodes.filter(({ metadata }: Json) => !gone.has(metadata.name)),
-    nodeClaims: raw.nodeClaims.filter(({ metadata }: Json) => !claims.has(metadata.name)),
+    nodes: raw.nodes.filter(({ metadata }: RawJson) => !gone.has(metadata.name)),
+    nodeClaims: raw.nodeClaims.filter(({ metadata }: RawJson) => !claims.has(metadata.name)),
     pods: raw.pods
-      .filter(({ metadata, spec }: Json) => moving.has(metadata.uid) || !gone.has(spec.nodeName))
-      .map((pod: Json) => (moving.has(pod.metadata.uid) ? { ...pod, spec: { ...pod.spec, nodeName: undefined } } : pod)),
+      .filter(({ metadata, spec }: RawJson) => moving.has(metadata.uid) || !gone.has(spec.nodeName))
+      .map((pod: RawJson) => (moving.has(pod.metadata.uid) ? { ...pod, spec: { ...pod.spec, nodeName: undefined } } : pod)),
   };
   return judge(left, plan).map(({ text, pods }) => `${text}: ${pods.join(", ")}`);
 }

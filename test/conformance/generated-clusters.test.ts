@@ -2,8 +2,8 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readScenario, scenarioToSnapshot } from "../../cli/scenario/scenario.ts";
-import { played } from "../support/effort.ts";
-import type { Json } from "../support/scheduling/judge-rules.ts";
+import { clustersToPlay } from "../support/effort.ts";
+import type { RawJson } from "../support/scheduling/judge-rules.ts";
 import { replay } from "./clusters/replay.ts";
 import { ourTrail } from "./clusters/trail.ts";
 
@@ -14,12 +14,12 @@ import { ourTrail } from "./clusters/trail.ts";
 const FOLDER = join(import.meta.dirname, "generated-clusters");
 
 interface Kept {
-  readonly scenario: Json;
+  readonly scenario: RawJson;
   readonly karpenter: { readonly before: number; readonly after: number; readonly podsMoved: number; readonly passes: number };
 }
 
 const files = readdirSync(FOLDER).filter((file) => file.endsWith(".json.gz"));
-const clusters = played(files.sort()).map((file) => {
+const clusters = clustersToPlay(files.sort()).map((file) => {
   const { scenario, karpenter } = readScenario(join(FOLDER, file)) as Kept;
   return { name: file.replace(".json.gz", ""), ours: replay(scenario, ourTrail(scenarioToSnapshot(scenario))), karpenter };
 });

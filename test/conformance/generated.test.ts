@@ -2,9 +2,9 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { solve } from "../../core/scheduling/solve.ts";
-import type { Json } from "../support/scheduling/judge-rules.ts";
+import type { RawJson } from "../support/scheduling/judge-rules.ts";
 import { readScenario, scenarioToSnapshot } from "../support/scheduling/scenario.ts";
-import { verdict } from "./verdict.ts";
+import { compareWithKarpenter } from "./verdict.ts";
 
 /*
  * Generated scenarios beside what Karpenter v1.14.1 itself answered, three runs each, as `differential.ts --keep` writes them. Kept are those
@@ -13,8 +13,8 @@ import { verdict } from "./verdict.ts";
 const FOLDER = join(import.meta.dirname, "generated");
 
 describe.for(readdirSync(FOLDER).filter((file) => file.endsWith(".json.gz")))("%s", (file) => {
-  const { scenario, answers } = readScenario(join(FOLDER, file)) as { readonly scenario: Json; readonly answers: readonly Json[] };
-  const result = verdict(scenario, solve(scenarioToSnapshot(scenario)), answers);
+  const { scenario, answers } = readScenario(join(FOLDER, file)) as { readonly scenario: RawJson; readonly answers: readonly RawJson[] };
+  const result = compareWithKarpenter(scenario, solve(scenarioToSnapshot(scenario)), answers);
 
   it("breaks no rule", () => expect(result.broken).toEqual([]));
   it("leaves no pod that Karpenter always places lawfully", () => expect(result.left).toEqual([]));

@@ -12,7 +12,7 @@ import { buildCommand } from "../go/build.ts";
 import { brokenRules } from "../support/scheduling/check-plan.ts";
 import { readScenario, scenarioToSnapshot } from "../support/scheduling/scenario.ts";
 
-interface Verdict {
+interface FilterAnswers {
   readonly file: string;
   readonly violations: readonly {
     readonly launch: string;
@@ -59,7 +59,7 @@ try {
   const verdicts = lines
     .trimEnd()
     .split("\n")
-    .map((line) => JSON.parse(line) as Verdict);
+    .map((line) => JSON.parse(line) as FilterAnswers);
   const refused = verdicts.filter(({ violations, error }) => violations.length > 0 || error !== undefined);
   for (const { file, violations, error } of refused) {
     const pods = new Set(violations.map(({ pod }) => pod));

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { instanceType, pod, scenario } from "../support/scheduling/builders.ts";
-import type { Json } from "../support/scheduling/judge-rules.ts";
-import { verdict } from "./verdict.ts";
+import type { RawJson } from "../support/scheduling/judge-rules.ts";
+import { compareWithKarpenter } from "./verdict.ts";
 
 const small = instanceType("m5.large", 2, 8, { price: 0.1 });
 const large = instanceType("m5.4xlarge", 16, 64, { price: 0.8 });
@@ -9,7 +9,7 @@ const cluster = scenario({ pods: [pod("a"), pod("b", { cpu: "3" })], instanceTyp
 const onDemand = [{ key: "karpenter.sh/capacity-type", operator: "In", values: ["on-demand"] }];
 
 /** A plan that gives each type its pods. */
-function plan(...claims: readonly (readonly [type: string, ...pods: string[]])[]): Json {
+function plan(...claims: readonly (readonly [type: string, ...pods: string[]])[]): RawJson {
   const placed = new Set(claims.flatMap(([, ...pods]) => pods));
   return {
     newNodeClaims: claims.map(([type, ...pods]) => ({
@@ -41,7 +41,7 @@ it.for([
     want: { isDearer: false, best: undefined, more: ["default/b"] },
   },
 ])("$name", ({ ours, answers, want }) => {
-  const result = verdict(cluster, ours, answers);
+  const result = compareWithKarpenter(cluster, ours, answers);
   expect(result.broken).toEqual([]);
   for (const [key, value] of Object.entries(want)) {
     const got = result[key as keyof typeof result];
@@ -51,5 +51,5 @@ it.for([
 });
 
 it("says which rule we break", () => {
-  expect(verdict(cluster, tooSmall, [together]).broken.join()).toContain("does not fit m5.large: cpu");
+  expect(compareWithKarpenter(cluster, tooSmall, [together]).broken.join()).toContain("does not fit m5.large: cpu");
 });

@@ -1,12 +1,12 @@
 import { brokenRules, judge } from "../support/scheduling/check-plan.ts";
 import { claimPrice } from "../support/scheduling/claim-price.ts";
-import type { Json } from "../support/scheduling/judge-rules.ts";
+import type { RawJson } from "../support/scheduling/judge-rules.ts";
 
 /** Prices closer than this are equal (USD per hour): sums of floats. */
 const SAME = 1e-6;
 
 /** What our plan of a scenario is worth beside Karpenter's answers to it, one answer a run. */
-export interface Verdict {
+export interface KarpenterComparison {
   /** Hard rules that our plan breaks, one sentence each. */
   readonly broken: readonly string[];
   /** Pods that we leave and that Karpenter placed lawfully in every run. */
@@ -25,7 +25,7 @@ export interface Verdict {
 }
 
 /** Holds a plan against Karpenter's. Answers and plan are in the shape of `solve`'s output. */
-export function verdict(scenario: Json, plan: Json, answers: readonly Json[]): Verdict {
+export function compareWithKarpenter(scenario: RawJson, plan: RawJson, answers: readonly RawJson[]): KarpenterComparison {
   const ours = placedBy(plan);
   const price = priceOf(scenario, plan);
   const runs = answers.map((answer) => {
@@ -50,10 +50,10 @@ export function verdict(scenario: Json, plan: Json, answers: readonly Json[]): V
   };
 }
 
-function placedBy(plan: Json): Set<string> {
+function placedBy(plan: RawJson): Set<string> {
   return new Set([...plan.newNodeClaims, ...plan.existingNodes].flatMap(({ pods }: { readonly pods: readonly string[] }) => pods));
 }
 
-function priceOf(scenario: Json, plan: Json): number {
-  return plan.newNodeClaims.reduce((sum: number, claim: Json) => sum + claimPrice(scenario, claim), 0);
+function priceOf(scenario: RawJson, plan: RawJson): number {
+  return plan.newNodeClaims.reduce((sum: number, claim: RawJson) => sum + claimPrice(scenario, claim), 0);
 }

@@ -1,4 +1,6 @@
-/** Objects as people write them, and what the API server must say of each. Run against a real one by crds-on-server.ts. */
+/**
+ * Objects as users write them, and how the API server must answer each. crds-on-server.ts runs them against a real one.
+ */
 
 export interface Sample {
   readonly name: string;
@@ -16,7 +18,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const nodeClassRef = { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" };
 
-/** A NodePool; `template` goes into spec.template.spec, `spec` beside the template. */
+/** A NodePool: `template` is merged into spec.template.spec, `spec` into spec. */
 export function nodePool({ template = {}, labels, spec = {} }: { template?: Fields; labels?: Fields; spec?: Fields }): object {
   return {
     apiVersion: "karpenter.sh/v1",

@@ -10,8 +10,8 @@ import { CHANGES, capacityBuffer, nodeClass, nodePool, SAMPLES, type Sample } fr
 import { NODE_OVERLAY_SAMPLES, nodeOverlay } from "./node-overlay-samples.ts";
 
 /**
- * Applies the CRDs to a real API server and shows it every sample: `node test/infra/crds-on-server.ts`. Prints one line a failure
- * and "N passed, N failed"; exits 1 when one failed.
+ * Applies the CRDs to a real API server and shows it every sample: `node test/infra/crds-on-server.ts`. Prints one line
+ * a failure and "N passed, N failed"; exits 1 when one failed.
  */
 
 const CRD_DIR = join(import.meta.dirname, "..", "..", "infra", "crds");
@@ -134,7 +134,7 @@ function checks(cluster: TestCluster): readonly Check[] {
         await read("patch", "cb", "sample", "--subresource=status", "--type=merge", "-p", JSON.stringify({ status }));
         const table = await read("get", "cb");
         await read("delete", "cb", "sample");
-        // No column stands empty but those that have nothing to tell yet: kubectl leaves blanks for them.
+        // Every column has a value except those without content: kubectl prints blanks for them.
         const wanted = "NAME STRATEGY PODTEMPLATE REPLICAS CONDITIONSTYPE CONDITIONSSTATUS CONDITIONSREASON AGE";
         const [, row = ""] = table.split("\n");
         return columns(table, wanted) ?? same(/PodTemplateNotFound/.test(row) && /active-capacity/.test(row), true);

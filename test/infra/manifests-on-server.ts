@@ -14,8 +14,9 @@ import { capacityBuffer, nodeClass, nodePool } from "./crd-samples.ts";
 import { nodeOverlay } from "./node-overlay-samples.ts";
 
 /**
- * Installs the manifests in a real API server, asks what the functions may do, and counts what the webhook lets through: `node test/infra/manifests-on-server.ts`.
- * Prints one line a step and "N passed, N failed"; exits 1 when one failed.
+ * Installs the manifests in a real API server, asks what the functions may do, and counts what the webhook lets
+ * through: `node test/infra/manifests-on-server.ts`. Prints one line a step and "N passed, N failed"; exits 1 when one
+ * failed.
  */
 
 const buffer = capacityBuffer({ podTemplateRef: { name: "room" }, replicas: 1 });
@@ -25,7 +26,10 @@ interface Receiver {
   readonly url: string;
   readonly caBundle: string;
   readonly paths: ReadonlySet<string>;
-  /** Takes what came since the last call, once all that is wanted is there, or will not come, and nothing new came for a while. */
+  /**
+   * Returns the calls since the last one, once all wanted ones have arrived, or will not arrive, and none has arrived
+   * for a while.
+   */
   settled(wanted: Wanted): Promise<readonly string[]>;
   stop(): void;
 }
@@ -68,7 +72,7 @@ async function startReceiver(dir: string): Promise<Receiver> {
     caBundle: cert.toString("base64"),
     paths,
     settled: async (wanted) => {
-      // What does not come is told by whoever judges the calls.
+      // Calls that do not arrive are reported by the check that expects them.
       await eventually("the wanted calls come", () => missing(calls, wanted).length === 0).catch(() => {});
       for (let before = -1; before !== calls.length; ) {
         before = calls.length;
@@ -153,7 +157,8 @@ function steps(cluster: TestCluster): readonly Step[] {
     ["the PodTemplate's pods want more", () => submit("replace", podTemplate({ cpu: "2" })), { "UPDATE podtemplates": 1 }],
     ["the buffer is deleted", () => kubectl("delete", "cb", "sample"), { "DELETE capacitybuffers": 1 }],
     ["an EC2NodeClass is made", () => submit("create", nodeClass({})), { "CREATE ec2nodeclasses": 1 }],
-    // Ready may be told by the status that the node is made with or by the next one; the tainting by the controller varies likewise.
+    // Ready may be in the status that the node is created with or in the next one; the controller's tainting varies
+    // likewise.
     ["a node joins", () => boot("n1", [unregistered]), { "CREATE nodes": 1, "UPDATE nodes": "any", "UPDATE nodes/status": "any" }],
     ["it is registered, and its pods start", () => kubectl("taint", "node", "n1", "karpenter.sh/unregistered-"), { "UPDATE nodes": 1 }],
     ["ten seconds of heartbeats", () => sleep(10_000), {}],

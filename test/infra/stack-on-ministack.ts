@@ -15,11 +15,12 @@ import { type MiniStack, startMiniStack } from "../e2e/support/ministack.ts";
 import { eventually } from "../e2e/support/wait.ts";
 
 /**
- * Deploys the synthesised stack of three clusters, one of them in another account, to MiniStack, IAM enforced, with functions that only tell what woke them: `node test/infra/stack-on-ministack.ts`.
- * Prints one line a trigger and "N passed, N failed"; exits 1 when one failed.
+ * Deploys the synthesised stack of three clusters, one of them in another account, to MiniStack, IAM enforced, with
+ * functions that only report what woke them: `node test/infra/stack-on-ministack.ts`. Prints one line a trigger and "N
+ * passed, N failed"; exits 1 when one failed.
  */
 
-/** What a function tells: its name and the event. */
+/** What a function reports: its name and the event. */
 interface Call {
   readonly name: string;
   readonly event: string;
@@ -245,7 +246,7 @@ async function main(): Promise<void> {
     const before = listener.calls.length;
     const woken = (): number => listener.calls.slice(before).filter((call) => call.name === `${STACK}-audit`).length;
     await log(ministack, { ...unschedulable, verb: "get" });
-    // One that wakes comes after it: what the read would have woken has had its time then.
+    // A write that wakes follows it: by then the wake-ups of the read would have arrived.
     await log(ministack, unschedulable);
     await eventually("audit is woken by what comes after", () => woken() > 0);
     await sleep(1_000);

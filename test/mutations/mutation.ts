@@ -14,7 +14,7 @@ export interface Mutation {
 }
 
 /** What came of one mutation. Only "caught" is good. */
-export type Outcome =
+export type MutationResult =
   | { readonly kind: "caught"; readonly by: string }
   | { readonly kind: "survived" }
   /** The text is not in the file, or more than once: the list has fallen behind the code. */

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import type { Mutation, Outcome } from "./mutation.ts";
+import type { Mutation, MutationResult } from "./mutation.ts";
 import { Copy } from "./trial.ts";
 
 /**
@@ -15,7 +15,7 @@ async function mutationsOf(area: string): Promise<readonly Mutation[]> {
   return MUTATIONS;
 }
 
-function say({ name, rule, file }: Mutation, outcome: Outcome): string {
+function say({ name, rule, file }: Mutation, outcome: MutationResult): string {
   const what = `${name} (${rule})`;
   switch (outcome.kind) {
     case "caught":

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { patchedTree } from "../support/patched-tree.ts";
-import { type Mutation, mutated, type Outcome } from "./mutation.ts";
+import { type Mutation, type MutationResult, mutated } from "./mutation.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 /** What tests read; everything else of the project is left behind. */
@@ -37,7 +37,7 @@ export class Copy {
   readonly #tree = patchedTree(PARTS.filter((part) => existsSync(join(ROOT, part))));
 
   /** Breaks one rule, runs its tests and mends it again. */
-  try(mutation: Mutation): Outcome {
+  try(mutation: Mutation): MutationResult {
     const { file, from, to, tests } = mutation;
     const path = join(this.#tree.root, file);
     const broken = mutated(existsSync(path) ? readFileSync(path, "utf8") : "", mutation);
@@ -51,7 +51,7 @@ export class Copy {
   }
 
   /** Runs test files up to the first failure; "survived" when all pass. */
-  run(tests: readonly string[]): Outcome {
+  run(tests: readonly string[]): MutationResult {
     const output = join(this.#tree.root, "report.json");
     rmSync(output, { force: true });
     const vitest = join(ROOT, "node_modules/vitest/vitest.mjs");

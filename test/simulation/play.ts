@@ -13,7 +13,7 @@ import { isFault, type Script } from "./script.ts";
 import { START } from "./story.ts";
 
 /** What came of a run. */
-export interface Outcome {
+export interface RunResult {
   /** Empty, or the laws that were broken first; the run ends there. */
   readonly violations: readonly Violation[];
   /** Virtual hours, the time to come to rest included. */
@@ -49,7 +49,7 @@ export interface PlayOptions {
 }
 
 /** Plays a script from its start to its rest, or to the first law that it breaks. The same script comes to the same end. */
-export async function play(script: Script, options: PlayOptions = {}): Promise<Outcome> {
+export async function play(script: Script, options: PlayOptions = {}): Promise<RunResult> {
   const { catalogue = CATALOGUE, settings, onStart, onLog, onEnd } = options;
   const random = seeded(script.chance).fork("simulation");
   const watching = observer();

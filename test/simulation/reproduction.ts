@@ -1,5 +1,5 @@
 import { LAWS } from "./invariants/all.ts";
-import { type Outcome, play } from "./play.ts";
+import { play, type RunResult } from "./play.ts";
 import { describeEvent, type Script } from "./script.ts";
 import { shrink } from "./shrink.ts";
 import { START } from "./story.ts";
@@ -8,14 +8,14 @@ import { START } from "./story.ts";
 const TRIES = 80;
 
 /** What was broken, and when. */
-export function headline({ seed }: Script, { violations: [violation] }: Outcome): string {
+export function headline({ seed }: Script, { violations: [violation] }: RunResult): string {
   if (violation === undefined) return `seed ${seed} breaks nothing`;
   const minutes = ((violation.at - START) / 60_000).toFixed(1);
   return `seed ${seed} breaks "${violation.invariant}" after ${minutes} minutes: ${violation.detail}`;
 }
 
 /** What was broken, the shortest list of events that still breaks it, and the command that plays the seed again. */
-export async function reproduce(script: Script, outcome: Outcome): Promise<string> {
+export async function reproduce(script: Script, outcome: RunResult): Promise<string> {
   const [violation] = outcome.violations;
   if (violation === undefined) return "";
   const breaks = async (candidate: Script): Promise<boolean> => {

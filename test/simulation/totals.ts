@@ -1,4 +1,4 @@
-import type { Outcome } from "./play.ts";
+import type { RunResult } from "./play.ts";
 
 /** What a series of runs has seen. */
 export interface Total {
@@ -31,7 +31,7 @@ export function report({ runs, hours, violations, machines, faults, calls }: Tot
   ];
 }
 
-export function addUp(sum: Total, outcome: Outcome): void {
+export function addUp(sum: Total, outcome: RunResult): void {
   sum.runs++;
   sum.hours += outcome.hours;
   sum.violations += outcome.violations.length > 0 ? 1 : 0;

@@ -1,3 +1,4 @@
+/* Presets of support/objects.ts for one NodeClaim: its record, its custom resource, its node, and what reconciles it. */
 import type { ClaimView } from "../../core/lifecycle/action.ts";
 import {
   DISRUPTED_TAINT,
@@ -11,42 +12,32 @@ import type { Node } from "../../core/model/node.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import type { Pod } from "../../core/model/pod.ts";
+import * as objects from "./objects.ts";
 
 export const NOW = Date.parse("2026-01-01T12:00:00Z");
 export const at = (secondsAgo: number): string => new Date(NOW - secondsAgo * 1_000).toISOString().replace(".000Z", "Z");
 
-/** An intent one minute old, nothing done for it yet. */
+const CLAIM_NAME = "default-abcde";
+const CLAIM_UID = "uid-1";
+const NODE_NAME = "ip-10-0-0-1";
+
+/** The record of an intent that is one minute old and has not been launched. */
 export function record(change: Partial<NodeClaimRecord> = {}): NodeClaimRecord {
-  return {
-    cluster: "c1",
-    name: "default-abcde",
-    version: 1,
-    intentId: "intent-1",
-    nodePool: "default",
-    manifest: { metadata: { name: "default-abcde" }, spec: nodeClaim().spec },
-    reason: "provisioned",
-    createdAt: NOW - 60_000,
-    podUids: [],
-    instanceTypes: ["m5.large"],
-    pricePerHour: 0.096,
-    launchAttempts: 0,
-    dueAt: NOW,
-    ...change,
-  };
+  const manifest = { metadata: { name: CLAIM_NAME }, spec: nodeClaim().spec };
+  return { ...objects.record(CLAIM_NAME, { now: NOW, manifest }), ...change };
 }
 
 export const INSTANCE = { id: "i-1", instanceType: "m5.large", zone: "us-west-2a", capacityType: "on-demand", imageId: "ami-1" } as const;
 export const PROVIDER_ID = "aws:///us-west-2a/i-1";
 
-/** Its custom resource, with the conditions named True since a minute ago. */
+/** The NodeClaim of the record; each of the named conditions has been True for one minute. */
 export function nodeClaim({
   conditions = [],
   ...metadata
 }: { readonly conditions?: readonly string[] } & Partial<NodeClaim["metadata"]> = {}): NodeClaim {
-  return {
+  return objects.nodeClaim(CLAIM_NAME, {
+    uid: CLAIM_UID,
     metadata: {
-      name: "default-abcde",
-      uid: "uid-1",
       generation: 1,
       creationTimestamp: at(60),
       labels: { "karpenter.sh/nodepool": "default", "karpenter.k8s.aws/ec2nodeclass": "default" },
@@ -54,30 +45,22 @@ export function nodeClaim({
       finalizers: [TERMINATION_FINALIZER],
       ...metadata,
     },
-    spec: { requirements: [], nodeClassRef: { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" } },
-    status: {
-      ...(conditions.length > 0 && { providerID: PROVIDER_ID }),
-      conditions: conditions.map((type) => ({
-        type,
-        status: "True",
-        reason: type,
-        message: "",
-        lastTransitionTime: at(60),
-        observedGeneration: 1,
-      })),
-    },
-  };
+    providerID: conditions.length > 0 ? PROVIDER_ID : undefined,
+    conditions: conditions.map((type) => objects.fullCondition(type, at(60), { observedGeneration: 1 })),
+  });
 }
 
-/** A node that has just joined, Ready; `registered` has been through registration, `going` is tainted and deleted. */
+/** A Ready node: "joined" is not yet registered, "registered" is, "going" is registered, tainted and being deleted. */
 export function node(
   state: "joined" | "registered" | "going" = "registered",
   change: { readonly ready?: boolean; readonly taints?: readonly object[] } = {},
 ): Node {
   const taints = state === "joined" ? [UNREGISTERED_TAINT] : state === "going" ? [DISRUPTED_TAINT] : [];
-  return {
+  return objects.node(NODE_NAME, {
+    ...change,
+    providerID: PROVIDER_ID,
+    taints: [...taints, ...(change.taints ?? [])] as never,
     metadata: {
-      name: "ip-10-0-0-1",
       uid: "node-uid",
       labels: {
         ...(state !== "joined" && { [REGISTERED]: "true" }),
@@ -85,29 +68,24 @@ export function node(
       },
       ...(state !== "joined" && {
         finalizers: [TERMINATION_FINALIZER],
-        ownerReferences: [
-          { apiVersion: "karpenter.sh/v1", kind: "NodeClaim", name: "default-abcde", uid: "uid-1", blockOwnerDeletion: true },
-        ],
+        ownerReferences: [{ apiVersion: "karpenter.sh/v1", kind: "NodeClaim", name: CLAIM_NAME, uid: CLAIM_UID, blockOwnerDeletion: true }],
       }),
       ...(state === "going" && { deletionTimestamp: at(10) }),
     },
-    spec: { providerID: PROVIDER_ID, taints: [...taints, ...(change.taints ?? [])] as never },
-    status: { allocatable: { cpu: "2" }, conditions: [{ type: "Ready", status: change.ready === false ? "False" : "True" }] },
-  };
+    status: { allocatable: { cpu: "2" } },
+  });
 }
 
+/** A pod that runs on the node. */
 export function pod(name: string, change: Partial<Pod["spec"]> = {}, metadata: Partial<Pod["metadata"]> = {}): Pod {
-  return {
-    metadata: { name, namespace: "default", uid: `uid-${name}`, ...metadata },
-    spec: { nodeName: "ip-10-0-0-1", ...change },
-    status: { phase: "Running" },
-  };
+  return objects.pod(name, { nodeName: NODE_NAME, spec: change, metadata });
 }
 
+/** What a reconciliation reads, where nothing has been written and nothing has been launched. */
 export function view(change: Partial<ClaimView> = {}): ClaimView {
   return {
     now: NOW,
-    name: "default-abcde",
+    name: CLAIM_NAME,
     record: undefined,
     claim: undefined,
     nodes: [],

@@ -1,23 +1,27 @@
 /**
- * What is slow by nature, and what `npm test` leaves to `npm run test:full` of it: each test that asks keeps a small part that stands for the whole,
- * so that a rule that breaks is seen before a commit, and all of it in each full run (.ci/run).
+ * What `npm test` leaves to `npm run test:full` because it is slow by nature. Each test here runs a small part in
+ * `npm test`, so that a broken rule shows before the commit, and all of it in `test:full`, which .ci/run calls.
  */
 export const FULL = process.env["FULL"] === "1";
 
-/** Of every story, one place to be killed at in so many; each is a simulation of its own. `npm run sim -- --kills` tries them all. */
+/** Each story is killed at one remote call in so many; each kill is a run of its own. `npm run sim -- --kills` tries all. */
 export const KILLS_EVERY = FULL ? 60 : 90;
 
-/** Seeds of random simulations; `npm run sim` plays thousands. */
+/** Seeds of the random simulations; `npm run sim` plays thousands. */
 export const SEEDS: readonly number[] = FULL ? [1, 2, 3, 4, 5, 6] : [1, 2, 3];
 
-/** Pods of a workload that an integer program prices beside the plan: its time grows faster than they do. */
+/** How many pods the integer program prices beside our plan: its time grows faster than the number of pods. */
 export const PRICED_PODS = FULL ? 200 : 50;
 
-/** Of functions, those that are bundled and started: all, or one that has most kinds of dependencies. `npm run build` bundles all too. */
-export const bundled = (names: readonly string[]): readonly string[] => (FULL ? names : names.filter((name) => name === "lifecycle"));
+/**
+ * The functions that are bundled and started: all of them, or only `lifecycle`, which has the most kinds of dependencies.
+ * `npm run build` bundles all of them too.
+ */
+export const functionsToBundle = (names: readonly string[]): readonly string[] =>
+  FULL ? names : names.filter((name) => name === "lifecycle");
 
-/** Of kept clusters, those that are played: all, or the first of each kind, which its file's name says before the numbers. */
-export function played(files: readonly string[]): readonly string[] {
+/** The kept clusters that are played: all of them, or the first of each kind. A file is named KIND-NUMBERS.json.gz. */
+export function clustersToPlay(files: readonly string[]): readonly string[] {
   const kindOf = (file: string): string => file.replace(/[-\d]*\.json\.gz$/, "");
   return FULL ? files : files.filter((file, index) => kindOf(file) !== kindOf(files[index - 1] ?? ""));
 }

@@ -2,7 +2,7 @@ import type { Snapshot } from "../../model/snapshot.ts";
 import { podKey } from "../../pods/predicates.ts";
 import type { Simulate } from "./simulation.ts";
 
-/** Which of the capacity that CapacityBuffers ask for the cluster has, and on which nodes. */
+/** How much of the capacity of CapacityBuffers exists, and on which nodes. */
 export interface BufferRoom {
   /** Node name (NodeView) to how many virtual pods of CapacityBuffers fit there. */
   readonly byNode: ReadonlyMap<string, number>;

@@ -5,9 +5,9 @@ import { podKey, podUid } from "../../pods/predicates.ts";
 /**
  * The snapshot with the pods of commands under way nominated to the NodeClaims that each command found for them.
  * Without it the scheduler would plan these pods again, those of all commands together, and launch nodes for pods that
- * have a destination. While a command waits for its replacements, a pod without a destination is nominated to its own
- * claim, so that nothing is launched for it: when a replacement fails, the pod stays. A pod whose destination is
- * removed itself is planned again, and so is the successor of an evicted pod, because it is another pod.
+ * have a destination. While a command waits for its replacements, a pod without a remaining destination is nominated
+ * to its own claim, so that nothing is launched for it: when a replacement fails, the pod stays. Once its own claim is
+ * being deleted, such a pod is planned again, and so is the successor of an evicted pod, because it is another pod.
  */
 export function withCommandRoom(snapshot: Snapshot, commands: readonly CommandRecord[]): Snapshot {
   const executing = commands.filter(({ phase }) => phase === "Replacing" || phase === "Deleting");

@@ -52,7 +52,7 @@ export function unmark(view: ClusterView, nodeClaim: string): readonly CommandAc
 
 /**
  * Removes the taints and conditions that belong to no command: a lost or abandoned command left them. Nodes whose claim
- * is being deleted keep theirs. The shell does this at the start of each pass, before anything is decided
+ * is being deleted keep theirs. The shell does this in each pass before it decides anything
  * (karpenter: pkg/controllers/disruption/controller.go, Controller.Reconcile).
  */
 export function heal(input: {

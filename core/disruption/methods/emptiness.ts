@@ -1,6 +1,6 @@
 // Methods choose candidates for one command: Emptiness, StaticDrift, Drift and SingleNodeConsolidation stand here,
-// MultiNodeConsolidation and its successor in node-sets. In come candidates and budgets, out comes a Decision.
-// Commands, events and metrics are not known here.
+// MultiNodeConsolidation and findNodeSet, which replaces it, in node-sets. In come candidates and budgets, out comes a
+// Decision. Commands, events and metrics are not known here.
 
 import type { Blocked, BlockedNode } from "../cluster/blocked.ts";
 import { allowance, type PoolBudget } from "../cluster/budget.ts";

@@ -11,8 +11,8 @@ import { byUrgency, isDriftCandidate } from "./drift.ts";
 
 /**
  * Karpenter's StaticDrift: the first drifted node of a static NodePool that the budget allows, replaced by one node.
- * Nothing is simulated, because the pool keeps a number of nodes for any pods. A pool with more claims than
- * `replicas` is skipped until it is scaled down, and the replacement must fit `limits.nodes`
+ * Nothing is simulated, because the pool keeps a number of nodes for any pods. A pool with more claims than `replicas`
+ * is skipped until it is scaled down, and the replacement must fit `limits.nodes`
  * (karpenter: pkg/controllers/disruption/staticdrift.go, StaticDrift.ComputeCommands).
  */
 export function staticDrift(

@@ -32,8 +32,8 @@ const RANKS: readonly Rank[] = [
 
 /**
  * The nodes that can be emptied together without a new node and that save most, in the order in which they were
- * emptied. Which nodes fit depends on the order: several orders are tried, then random variations of the best one, as
- * many as the size of the cluster allows.
+ * emptied. Which nodes fit depends on the order: several orders are tried, then pseudo-random variations of the best,
+ * as many as the size of the cluster allows.
  */
 export function bestDeletableSet({ trial, potentials, budgets, settings }: NodeSetProblem): readonly Candidate[] {
   let best: readonly Candidate[] = [];
@@ -49,7 +49,7 @@ export function bestDeletableSet({ trial, potentials, budgets, settings }: NodeS
   const orders = best.length === 0 ? 0 : Math.min(MAX_ORDERS, Math.floor(MAX_CANDIDATE_CHECKS / potentials.length));
   for (let n = RANKS.length; n < orders; n++) {
     const from = rank;
-    // Multiplies each rank by a random factor between 0.5 and 2.
+    // Multiplies each rank by a pseudo-random factor between 0.5 and 2.
     tryOrder((item) => from(item) * 2 ** (hashedNumber(n, item.candidate.node) / 2 ** 31 - 1));
   }
   return best;

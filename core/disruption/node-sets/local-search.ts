@@ -14,8 +14,8 @@ const MAX_STEPS = 500;
 /** Nodes that one step adds or removes, at most. No benchmark is on record for it. */
 const MAX_NODES_PER_STEP = 4;
 /**
- * The scheduler finds cheaper nodes than the trial cluster: a set is still proposed when it looks more expensive than
- * the best by this share of its price. No benchmark is on record for it.
+ * The scheduler finds cheaper nodes than the trial cluster: a set is still proposed when it saves less than the best so
+ * far by up to this share of its price. No benchmark is on record for it.
  */
 const TRIAL_TOLERANCE = 0.05;
 

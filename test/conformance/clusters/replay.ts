@@ -2,7 +2,7 @@ import { scenarioToSnapshot } from "../../../cli/scenario/scenario.ts";
 import type { Pod } from "../../../core/model/pod.ts";
 import type { Snapshot } from "../../../core/model/snapshot.ts";
 import { judge } from "../../support/scheduling/check-plan.ts";
-import { type Json, nameOf } from "../../support/scheduling/judge-rules.ts";
+import { nameOf, type RawJson } from "../../support/scheduling/judge-rules.ts";
 import { brokenRules } from "../disruption-rules.ts";
 import type { Pass, Trail } from "./trail.ts";
 
@@ -24,7 +24,7 @@ export interface Account {
 }
 
 /** USD that a node costs an hour, looked up anew rather than with the code that is judged; 0 where its offering is not known. */
-function priceTable(scenario: Json): (node: Json) => number {
+function priceTable(scenario: RawJson): (node: RawJson) => number {
   const prices = new Map<string, number>();
   for (const { name, offerings } of scenario.instanceTypes) {
     for (const { zone, capacityType, price } of offerings) prices.set(`${name} ${zone} ${capacityType}`, price);
@@ -35,19 +35,19 @@ function priceTable(scenario: Json): (node: Json) => number {
     ) ?? 0;
 }
 
-function isDaemon({ metadata }: Json): boolean {
-  return (metadata.ownerReferences ?? []).some(({ kind }: Json) => kind === "DaemonSet" || kind === "Node");
+function isDaemon({ metadata }: RawJson): boolean {
+  return (metadata.ownerReferences ?? []).some(({ kind }: RawJson) => kind === "DaemonSet" || kind === "Node");
 }
 
 const without = ({ nodeName: _, ...spec }: Pod["spec"]): Pod["spec"] => spec;
 
 /** Plays a trail on its scenario and judges every pass by the independent checkers of decisions and placement. */
-export function replay(scenario: Json, trail: Trail): Account {
+export function replay(scenario: RawJson, trail: Trail): Account {
   const priceOf = priceTable(scenario);
-  const cost = (nodes: readonly Json[]): number => nodes.reduce((sum: number, node) => sum + priceOf(node), 0);
+  const cost = (nodes: readonly RawJson[]): number => nodes.reduce((sum: number, node) => sum + priceOf(node), 0);
   const frame = scenarioToSnapshot({ ...scenario, nodes: [], nodeClaims: [], pods: [] });
   const broken: string[] = [];
-  let cluster: Json = { nodes: scenario.nodes, nodeClaims: scenario.nodeClaims, pods: scenario.pods };
+  let cluster: RawJson = { nodes: scenario.nodes, nodeClaims: scenario.nodeClaims, pods: scenario.pods };
   let podsMoved = 0;
   trail.passes.forEach((pass, i) => {
     const step = played(scenario, frame, cluster, pass);
@@ -72,32 +72,32 @@ export function replay(scenario: Json, trail: Trail): Account {
 }
 
 interface Step {
-  readonly cluster: Json;
+  readonly cluster: RawJson;
   readonly moved: number;
   readonly broken: readonly string[];
 }
 
-function played(scenario: Json, frame: Snapshot, cluster: Json, pass: Pass): Step {
+function played(scenario: RawJson, frame: Snapshot, cluster: RawJson, pass: Pass): Step {
   const broken = [...brokenRules({ ...frame, ...cluster }, pass)];
   const gone = new Set(pass.candidates);
-  const ids = new Set(cluster.nodes.flatMap(({ metadata, spec }: Json) => (gone.has(metadata.name) ? [spec.providerID] : [])));
-  const leaving: Json[] = cluster.pods.filter((pod: Json) => gone.has(pod.spec.nodeName) && !isDaemon(pod));
-  const waiting = leaving.map((pod: Json) => ({ ...pod, spec: without(pod.spec) }));
+  const ids = new Set(cluster.nodes.flatMap(({ metadata, spec }: RawJson) => (gone.has(metadata.name) ? [spec.providerID] : [])));
+  const leaving: RawJson[] = cluster.pods.filter((pod: RawJson) => gone.has(pod.spec.nodeName) && !isDaemon(pod));
+  const waiting = leaving.map((pod: RawJson) => ({ ...pod, spec: without(pod.spec) }));
   const left = {
-    nodes: cluster.nodes.filter(({ metadata }: Json) => !gone.has(metadata.name)),
-    nodeClaims: cluster.nodeClaims.filter(({ status }: Json) => !ids.has(status?.providerID)),
-    pods: [...cluster.pods.filter(({ spec }: Json) => !gone.has(spec.nodeName)), ...waiting],
+    nodes: cluster.nodes.filter(({ metadata }: RawJson) => !gone.has(metadata.name)),
+    nodeClaims: cluster.nodeClaims.filter(({ status }: RawJson) => !ids.has(status?.providerID)),
+    pods: [...cluster.pods.filter(({ spec }: RawJson) => !gone.has(spec.nodeName)), ...waiting],
   };
   const up = { ...left, nodes: [...left.nodes, ...(pass.nodes ?? [])], nodeClaims: [...left.nodeClaims, ...(pass.nodeClaims ?? [])] };
   for (const pod of leaving) if (pass.landed[nameOf(pod)] === undefined) broken.push(`${nameOf(pod)} ran and has no place any more`);
   broken.push(...brokenPlan({ ...scenario, ...up }, { newNodeClaims: [], existingNodes: byNode(pass.landed) }));
   if (pass.replacements.length > 0) broken.push(...brokenPlan({ ...scenario, ...left }, asPlanned(pass)));
-  const landed = waiting.map((pod: Json) => ({ ...pod, spec: { ...pod.spec, nodeName: pass.landed[nameOf(pod)] } }));
+  const landed = waiting.map((pod: RawJson) => ({ ...pod, spec: { ...pod.spec, nodeName: pass.landed[nameOf(pod)] } }));
   return { cluster: { ...up, pods: [...left.pods.slice(0, left.pods.length - waiting.length), ...landed] }, moved: leaving.length, broken };
 }
 
 /** The plan before anything was bought: whatever type comes up for a replacement must hold what was planned for it. */
-function asPlanned({ replacements, landed, nodes }: Pass): Json {
+function asPlanned({ replacements, landed, nodes }: Pass): RawJson {
   const planned = new Set(replacements.flatMap(({ pods }) => pods));
   const bought = new Set(nodes.map(({ metadata }) => metadata.name));
   const rest = Object.entries(landed).filter(([pod, node]) => !planned.has(pod) && !bought.has(node));
@@ -114,12 +114,12 @@ function byNode(landed: Readonly<Record<string, string>>): { readonly name: stri
   return [...nodes].map(([name, pods]) => ({ name, pods }));
 }
 
-function brokenPlan(scenario: Json, plan: Pick<Json, "newNodeClaims" | "existingNodes">): readonly string[] {
+function brokenPlan(scenario: RawJson, plan: Pick<RawJson, "newNodeClaims" | "existingNodes">): readonly string[] {
   const placed = new Set([...plan.newNodeClaims, ...plan.existingNodes].flatMap(({ pods }) => pods));
   // Pods that wait are provisioning's business; pods that came to wait have been told already.
   const waiting = scenario.pods
-    .filter((pod: Json) => !pod.spec.nodeName && !placed.has(nameOf(pod)))
-    .map((pod: Json) => [nameOf(pod), "waits"]);
+    .filter((pod: RawJson) => !pod.spec.nodeName && !placed.has(nameOf(pod)))
+    .map((pod: RawJson) => [nameOf(pod), "waits"]);
   return judge(scenario, { ...plan, podErrors: Object.fromEntries(waiting) }).map(
     ({ text, pods }) => `${text}${pods.length > 0 ? `: ${pods.slice(0, 3).join(", ")}` : ""}`,
   );

@@ -7,7 +7,7 @@ import { amounts, type Labels, valueAllowed } from "../../support/scheduling/jud
 import type { Random } from "./random.ts";
 
 /** A machine that is there: a Node, its NodeClaim, or (on its way) the NodeClaim alone. */
-export interface Machine {
+export interface GeneratedMachine {
   readonly name: string;
   readonly labels: Labels;
   readonly taints: readonly Taint[];
@@ -30,14 +30,14 @@ const STATES: readonly State[] = [
 ];
 
 /** Up to `most` machines of the pools, in every stage of their lives. */
-export function machines(random: Random, most: number, pools: readonly NodePool[], types: readonly InstanceType[]): Machine[] {
+export function machines(random: Random, most: number, pools: readonly NodePool[], types: readonly InstanceType[]): GeneratedMachine[] {
   if (most === 0 || random.chance(0.25)) return [];
   return Array.from({ length: random.int(1, most) }, (_, i) => machine(random, i, random.pick(pools), types)).filter(
     (one) => one !== undefined,
   );
 }
 
-function machine(random: Random, i: number, pool: NodePool, types: readonly InstanceType[]): Machine | undefined {
+function machine(random: Random, i: number, pool: NodePool, types: readonly InstanceType[]): GeneratedMachine | undefined {
   const state = random.pick(STATES);
   const { requirements, taints = [], startupTaints = [], nodeClassRef } = pool.spec.template.spec;
   const bought = types.flatMap((type) =>

@@ -1,7 +1,7 @@
 import type { PersistentVolumeClaimSpec, Pod, Volume } from "../../../core/model/pod.ts";
 import type { CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../../core/model/workloads.ts";
 import { ZONES } from "./instance-types.ts";
-import type { Machine } from "./nodes.ts";
+import type { GeneratedMachine } from "./nodes.ts";
 import type { Random } from "./random.ts";
 
 const DRIVER = "ebs.csi.aws.com";
@@ -58,7 +58,7 @@ export function storageHabit(random: Random): StorageHabit {
 }
 
 /** Gives a pod its volumes. A running pod's are bound, in the zone of its node. */
-export function withVolumes(random: Random, storage: Storage, habit: StorageHabit, pod: Pod, app: string, machine?: Machine): Pod {
+export function withVolumes(random: Random, storage: Storage, habit: StorageHabit, pod: Pod, app: string, machine?: GeneratedMachine): Pod {
   const { namespace = "default", name } = pod.metadata;
   const volumes = Array.from({ length: habit.count }, (_, i): Volume => {
     const volumeName = `data-${i}`;
@@ -80,7 +80,15 @@ const claimSpec = (habit: StorageHabit) =>
     resources: { requests: { storage: "10Gi" } },
   }) as PersistentVolumeClaimSpec;
 
-function addClaim(random: Random, storage: Storage, habit: StorageHabit, name: string, namespace: string, machine?: Machine, owner?: Pod) {
+function addClaim(
+  random: Random,
+  storage: Storage,
+  habit: StorageHabit,
+  name: string,
+  namespace: string,
+  machine?: GeneratedMachine,
+  owner?: Pod,
+) {
   if (machine === undefined && random.chance(0.02)) return; // the claim was forgotten
   const bound = machine !== undefined || habit.bound;
   storage.persistentVolumeClaims.push({
@@ -124,7 +132,7 @@ function addClaim(random: Random, storage: Storage, habit: StorageHabit, name: s
 }
 
 /** How many volumes each Node may attach; some have no driver yet. */
-export function csiNodes(random: Random, machines: readonly Machine[]): CSINode[] {
+export function csiNodes(random: Random, machines: readonly GeneratedMachine[]): CSINode[] {
   return machines.flatMap(({ node }) =>
     node === undefined || random.chance(0.15)
       ? []

@@ -13,7 +13,7 @@ import {
 } from "../../support/scheduling/judge-rules.ts";
 import type { Mix } from "./mix.ts";
 import { COLOURS } from "./node-pools.ts";
-import type { Machine } from "./nodes.ts";
+import type { GeneratedMachine } from "./nodes.ts";
 import { hostPorts, podSpec } from "./pod-spec.ts";
 import { NAMESPACES } from "./pod-topology.ts";
 import type { Random } from "./random.ts";
@@ -21,20 +21,20 @@ import { type Storage, storageHabit, withVolumes } from "./volumes.ts";
 
 /** Room that is left on the machines that take pods. */
 export class Room {
-  readonly #left = new Map<Machine, { used: Amounts; ports: ReturnType<typeof portsOf> }>();
-  readonly #machines: readonly Machine[];
+  readonly #left = new Map<GeneratedMachine, { used: Amounts; ports: ReturnType<typeof portsOf> }>();
+  readonly #machines: readonly GeneratedMachine[];
 
-  constructor(machines: readonly Machine[]) {
+  constructor(machines: readonly GeneratedMachine[]) {
     this.#machines = machines.filter(({ node }) => node !== undefined);
     for (const machine of this.#machines) this.#left.set(machine, { used: {}, ports: [] });
   }
 
   /** Machines that would take such a pod, hard rules about other pods apart. */
-  for(spec: PodSpec): readonly Machine[] {
+  for(spec: PodSpec): readonly GeneratedMachine[] {
     return this.#machines.filter((machine) => this.takes(machine, spec));
   }
 
-  takes(machine: Machine, spec: PodSpec): boolean {
+  takes(machine: GeneratedMachine, spec: PodSpec): boolean {
     const state = this.#left.get(machine);
     if (state === undefined || hardTaint(machine.taints, spec.tolerations) || !likesNode(spec, machine.labels)) return false;
     const total = plus(state.used, requestsOf(spec));
@@ -42,7 +42,7 @@ export class Room {
     return Object.entries(total).every(([name, n]) => n <= (room[name] ?? 0)) && !portsClash(portsOf(spec), state.ports);
   }
 
-  take(machine: Machine, spec: PodSpec): void {
+  take(machine: GeneratedMachine, spec: PodSpec): void {
     const state = this.#left.get(machine);
     if (state === undefined) throw new RangeError(`${machine.name} has no room of its own`);
     state.used = plus(state.used, requestsOf(spec));
@@ -96,7 +96,7 @@ export function daemonSets(random: Random, mix: Mix): DaemonSet[] {
 }
 
 /** Pods of daemonsets on the machines that are there; now and then one is still missing. */
-export function daemonPods(random: Random, sets: readonly DaemonSet[], machines: readonly Machine[], room: Room): Pod[] {
+export function daemonPods(random: Random, sets: readonly DaemonSet[], machines: readonly GeneratedMachine[], room: Room): Pod[] {
   return machines.flatMap((machine) =>
     sets.flatMap(({ metadata, spec: { template } }): Pod[] => {
       if (!room.takes(machine, template.spec) || random.chance(0.1)) return [];
@@ -142,7 +142,7 @@ export function workload(
   mix: Mix,
   i: number,
   types: readonly InstanceType[],
-  machines: readonly Machine[],
+  machines: readonly GeneratedMachine[],
   room: Room,
   storage: Storage,
 ): Pod[] {

@@ -1,3 +1,4 @@
+/* Presets of support/objects.ts for disruption: NodePools that permit all, machines with their claims, simulated plans. */
 import type { SimulateOptions } from "../../../core/disruption/cluster/simulation.ts";
 import type { InstanceType } from "../../../core/model/instance-type.ts";
 import type { Condition } from "../../../core/model/kubernetes.ts";
@@ -8,34 +9,25 @@ import type { Plan, PlannedNodeClaim } from "../../../core/model/plan.ts";
 import type { Pod } from "../../../core/model/pod.ts";
 import type { Snapshot } from "../../../core/model/snapshot.ts";
 import type { PodDisruptionBudget } from "../../../core/model/workloads.ts";
+import * as objects from "../../support/objects.ts";
 
 export const NOW = Date.parse("2026-01-01T12:00:00Z");
 const LONG_AGO = "2025-12-31T00:00:00Z";
 
 export function nodePool(name = "default", disruption: Partial<Disruption> = {}, spec: Partial<NodePool["spec"]> = {}): NodePool {
-  return {
-    metadata: { name, uid: `uid-${name}` },
-    spec: {
-      template: { spec: { requirements: [], nodeClassRef: { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" } } },
-      disruption: { consolidateAfter: "0s", budgets: [{ nodes: "100%" }], ...disruption },
-      ...spec,
-    },
-    status: { conditions: [{ type: "Ready", status: "True" }] },
-  };
+  return objects.nodePool(name, {
+    uid: `uid-${name}`,
+    spec: { disruption: { consolidateAfter: "0s", budgets: [{ nodes: "100%" }], ...disruption }, ...spec },
+  });
 }
 
 /** On-demand prices by instance type, USD per hour; spot costs 40 % of them. */
 export const PRICES: Readonly<Record<string, number>> = { small: 0.1, medium: 0.2, large: 0.4, huge: 0.8 };
 
+const RESOURCES = { cpu: "4", memory: "8Gi", pods: "50" };
+
 export function instanceType(name: string, price = PRICES[name] ?? 1): InstanceType {
-  const offer = (zone: string, capacityType: "on-demand" | "spot", cost: number) => ({ zone, capacityType, price: cost, available: true });
-  return {
-    name,
-    requirements: [{ key: "node.kubernetes.io/instance-type", operator: "In", values: [name] }],
-    capacity: { cpu: "4", memory: "8Gi", pods: "50" },
-    overhead: {},
-    offerings: ["a", "b"].flatMap((zone) => [offer(zone, "on-demand", price), offer(zone, "spot", price * 0.4)]),
-  };
+  return objects.instanceType(name, { capacity: RESOURCES, offerings: objects.offerings(["a", "b"], price) });
 }
 
 export const TYPES: readonly InstanceType[] = Object.keys(PRICES).map((name) => instanceType(name));
@@ -59,13 +51,7 @@ export interface MachineParts {
   readonly without?: readonly string[];
 }
 
-const condition = (type: string, lastTransitionTime = LONG_AGO): Condition => ({
-  type,
-  status: "True",
-  reason: type,
-  message: "",
-  lastTransitionTime,
-});
+const condition = (type: string, since = LONG_AGO): Condition => objects.fullCondition(type, since);
 
 /** The NodeClaim NAME-claim and its Node NAME. */
 export function machine(parts: MachineParts): { readonly claim: NodeClaim; readonly node: Node | undefined } {
@@ -90,24 +76,23 @@ export function machine(parts: MachineParts): { readonly claim: NodeClaim; reado
     ...(parts.drifted ? [condition("Drifted", parts.drifted)] : []),
     ...(parts.conditions ?? []),
   ];
-  const claim: NodeClaim = {
-    metadata: { name: `${name}-claim`, uid: `uid-${name}`, labels, ...deletion },
-    spec: {
-      requirements: [],
-      nodeClassRef: { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" },
-      ...(parts.terminationGracePeriod ? { terminationGracePeriod: parts.terminationGracePeriod } : {}),
-    },
-    status: { providerID, nodeName: name, conditions, ...(parts.lastPodEventTime ? { lastPodEventTime: parts.lastPodEventTime } : {}) },
-  };
-  const node: Node = {
-    metadata: { name, labels, ...(parts.annotations ? { annotations: parts.annotations } : {}) },
-    spec: { providerID, ...(parts.taints ? { taints: parts.taints } : {}) },
-    status: {
-      capacity: { cpu: "4", memory: "8Gi", pods: "50" },
-      allocatable: { cpu: "4", memory: "8Gi", pods: "50" },
-      conditions: [{ type: "Ready", status: ready ? "True" : "False" }],
-    },
-  };
+  const claim = objects.nodeClaim(`${name}-claim`, {
+    uid: `uid-${name}`,
+    labels,
+    metadata: deletion,
+    spec: parts.terminationGracePeriod ? { terminationGracePeriod: parts.terminationGracePeriod } : {},
+    providerID,
+    status: { nodeName: name, ...(parts.lastPodEventTime ? { lastPodEventTime: parts.lastPodEventTime } : {}) },
+    conditions,
+  });
+  const node = objects.node(name, {
+    providerID,
+    labels,
+    taints: parts.taints,
+    resources: RESOURCES,
+    ready,
+    metadata: parts.annotations ? { annotations: parts.annotations } : {},
+  });
   return { claim, node: parts.noNode ? undefined : node };
 }
 
@@ -116,21 +101,12 @@ export function pod(
   nodeName?: string,
   part: { metadata?: Partial<Pod["metadata"]>; spec?: Pod["spec"]; status?: Pod["status"] } = {},
 ): Pod {
-  return {
-    metadata: { name, namespace: "default", uid: `uid-${name}`, labels: { app: "web" }, ...part.metadata },
-    spec: { containers: [{ name: "main", resources: { requests: { cpu: "1" } } }], ...(nodeName ? { nodeName } : {}), ...part.spec },
-    status: nodeName
-      ? { phase: "Running", ...part.status }
-      : { phase: "Pending", conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable" }], ...part.status },
-  };
+  const metadata = { labels: { app: "web" }, ...part.metadata };
+  return objects.pod(name, { requests: { cpu: "1" }, ...(nodeName && { nodeName }), ...part, metadata });
 }
 
 export function pdb(name: string, disruptionsAllowed = 0): PodDisruptionBudget {
-  return {
-    metadata: { name, namespace: "default" },
-    spec: { selector: { matchLabels: { app: "web" } } },
-    status: { disruptionsAllowed },
-  };
+  return objects.pdb(name, { matchLabels: { app: "web" }, disruptionsAllowed });
 }
 
 export interface Scene {

@@ -1,13 +1,8 @@
 import type { NodeOverlay, NodeOverlaySpec } from "../../../core/model/node-overlay.ts";
+import * as objects from "../../support/objects.ts";
 
-/** An overlay over everything, unless the spec says otherwise. */
-export function nodeOverlay(name: string, spec: Partial<NodeOverlaySpec>): NodeOverlay {
-  return {
-    apiVersion: "karpenter.sh/v1alpha1",
-    kind: "NodeOverlay",
-    metadata: { name, generation: 1 },
-    spec: { requirements: [], ...spec },
-  };
-}
+/** A NodeOverlay of every instance type, unless the spec has requirements. */
+export const nodeOverlay = (name: string, spec: Partial<NodeOverlaySpec>): NodeOverlay => objects.nodeOverlay(name, { spec });
 
+/** The requirement that a label has one of these values. */
 export const only = (key: string, ...values: string[]) => ({ key, operator: "In" as const, values });

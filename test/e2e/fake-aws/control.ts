@@ -5,7 +5,7 @@ import type { FakeAws } from "./fake-aws.ts";
 import type { Fault } from "./faults.ts";
 import type { FakeCluster, ImageRelease } from "./options.ts";
 import type { Reply } from "./request.ts";
-import type { World } from "./world.ts";
+import type { FakeAwsState } from "./world.ts";
 
 type Order = Readonly<Record<string, unknown>>;
 
@@ -63,7 +63,7 @@ const ORDERS: Readonly<Record<string, (fake: FakeAws, order: Order) => unknown>>
 };
 
 /** What a test wants to look at; user data is decoded, tags are objects. */
-function stateOf(world: World): unknown {
+function stateOf(world: FakeAwsState): unknown {
   return {
     now: world.clock.now(),
     region: world.region,

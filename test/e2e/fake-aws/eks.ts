@@ -1,8 +1,8 @@
 import { AwsError } from "./errors.ts";
-import { VPC, type World } from "./world.ts";
+import { type FakeAwsState, VPC } from "./world.ts";
 
 /** The one cluster, as EKS describes it; what `FakeAws.cluster` holds now. */
-export function describeCluster(world: World, name: string): unknown {
+export function describeCluster(world: FakeAwsState, name: string): unknown {
   const { cluster, region, account } = world;
   if (name !== cluster.name) throw new AwsError("ResourceNotFoundException", `No cluster found for name: ${name}.`, 404);
   const groups = [...world.securityGroups.values()];

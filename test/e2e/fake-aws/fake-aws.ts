@@ -10,14 +10,14 @@ import { type ActiveFault, type FaultBook, throttled, tokenBucket } from "./faul
 import type { AwsEvent, FakeAwsOptions, FakeCluster, ImageRelease } from "./options.ts";
 import { changePrice, type PriceChange } from "./prices.ts";
 import { type Reply, type Understood, understand } from "./request.ts";
-import { makeWorld, releaseImages, type World } from "./world.ts";
+import { type FakeAwsState, makeFakeAwsState, releaseImages } from "./world.ts";
 
 export type FakeAws = {
   /** `http://127.0.0.1:<port>`: the endpoint of every service. */
   readonly url: string;
   readonly port: number;
   /** All that the region holds now; after `reset` a new object. */
-  readonly state: World;
+  readonly state: FakeAwsState;
   readonly faults: FaultBook;
   /** What DescribeCluster tells; change it when the API server has started. */
   readonly cluster: FakeCluster;
@@ -45,7 +45,7 @@ const MAX_CALLS = 20_000;
 
 /** Starts the fake on 127.0.0.1. Rejects when the port is taken. */
 export async function startFakeAws(options: FakeAwsOptions): Promise<FakeAws> {
-  let world = makeWorld(options);
+  let world = makeFakeAwsState(options);
   let mayPass = bucketOf(world);
   const server = createServer((request, response) => {
     serve(fake, () => mayPass(world.clock.now()), request, response).catch((error: unknown) => {
@@ -88,7 +88,7 @@ export async function startFakeAws(options: FakeAwsOptions): Promise<FakeAws> {
     reset() {
       const { cluster } = world;
       world.clock.clear();
-      world = makeWorld({ ...options, cluster });
+      world = makeFakeAwsState({ ...options, cluster });
       mayPass = bucketOf(world);
     },
     async close() {
@@ -107,7 +107,7 @@ export async function startFakeAws(options: FakeAwsOptions): Promise<FakeAws> {
   return fake;
 }
 
-function bucketOf({ options, clock }: World): (now: number) => boolean {
+function bucketOf({ options, clock }: FakeAwsState): (now: number) => boolean {
   return options.ec2Bucket ? tokenBucket(options.ec2Bucket, clock.now()) : () => true;
 }
 
@@ -146,7 +146,7 @@ async function serve(fake: FakeAws, mayPass: () => boolean, request: IncomingMes
   send(response, reply, call.requestId);
 }
 
-function answer(world: World, { call, perform, refuse }: Understood, faults: readonly ActiveFault[], inQuota: boolean): Reply {
+function answer(world: FakeAwsState, { call, perform, refuse }: Understood, faults: readonly ActiveFault[], inQuota: boolean): Reply {
   try {
     if (!inQuota || faults.some(({ throttle }) => throttle)) throw throttled(call.service);
     const error = faults.find((fault) => fault.error)?.error;

@@ -1,32 +1,32 @@
 import * as sdk from "@aws-sdk/client-iam";
 import { AwsError } from "./errors.ts";
 import type { OperationSchema } from "./wire/schema.ts";
-import { type FakeInstanceProfile, tagList, type World } from "./world.ts";
+import { type FakeAwsState, type FakeInstanceProfile, tagList } from "./world.ts";
 
 export type IamAction = {
   readonly operation: OperationSchema;
-  readonly handle: (world: World, request: Record<string, unknown>) => unknown;
+  readonly handle: (world: FakeAwsState, request: Record<string, unknown>) => unknown;
 };
 
-const action = <I>(operation: unknown, handle: (world: World, request: I) => unknown): IamAction => ({
+const action = <I>(operation: unknown, handle: (world: FakeAwsState, request: I) => unknown): IamAction => ({
   operation: operation as OperationSchema,
   handle: (world, request) => handle(world, request as I),
 });
 
 const NAME = /^[\w+=,.@-]{1,128}$/;
 
-function profileOf(world: World, name: string | undefined): FakeInstanceProfile {
+function profileOf(world: FakeAwsState, name: string | undefined): FakeInstanceProfile {
   const profile = world.instanceProfiles.get(name ?? "");
   if (!profile) throw new AwsError("NoSuchEntity", `Instance Profile ${name} cannot be found.`, 404);
   return profile;
 }
 
-function roleExists(world: World, name: string): boolean {
+function roleExists(world: FakeAwsState, name: string): boolean {
   const roles = world.options.roles ?? [`KarpenterNodeRole-${world.cluster.name}`];
   return roles === "any" || roles.includes(name);
 }
 
-const describe = (world: World, profile: FakeInstanceProfile): sdk.InstanceProfile => ({
+const describe = (world: FakeAwsState, profile: FakeInstanceProfile): sdk.InstanceProfile => ({
   Path: profile.path,
   InstanceProfileName: profile.name,
   InstanceProfileId: profile.id,

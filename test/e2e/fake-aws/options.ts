@@ -1,7 +1,7 @@
 import type { CapacityReservation, PlacementGroup } from "@aws-sdk/client-ec2";
 import type { FakeCatalogue } from "./catalogue.ts";
 import type { Call, TokenBucket } from "./faults.ts";
-import type { FakeInstance, World } from "./world.ts";
+import type { FakeAwsState, FakeInstance } from "./world.ts";
 
 export type FakeSubnetOptions = {
   readonly id?: string;
@@ -98,7 +98,7 @@ export type FakeAwsOptions = {
   /** Role behind an access key, for the call log and for faults; default: the key itself. */
   readonly identify?: (accessKey: string) => string;
   /** Why IAM refuses a call, or undefined when it may pass; default: everything may. */
-  readonly authorize?: (call: Call, world: World) => string | undefined;
+  readonly authorize?: (call: Call, world: FakeAwsState) => string | undefined;
   /** Called once as each instance turns `running`. */
   readonly onRunning?: (instance: FakeInstance) => void | Promise<void>;
   /** Called once as each instance turns `terminated`. */

@@ -1,13 +1,13 @@
 import { AwsError } from "./errors.ts";
 import { hexOf } from "./ids.ts";
-import type { World } from "./world.ts";
+import type { FakeAwsState } from "./world.ts";
 
 type PricingFilter = { readonly Type?: string; readonly Field?: string; readonly Value?: string };
 
 const isMetal = (type: string): boolean => /[.-]metal(?:-|$)/.test(type);
 
 /** The attributes that a price list entry carries and that filters look at. */
-function attributesOf(world: World, type: string): Readonly<Record<string, string>> {
+function attributesOf(world: FakeAwsState, type: string): Readonly<Record<string, string>> {
   const info = world.types.get(type);
   return {
     servicecode: "AmazonEC2",
@@ -29,7 +29,7 @@ function attributesOf(world: World, type: string): Readonly<Record<string, strin
 }
 
 /** One entry of the price list, as the JSON text that the service sends. */
-function entry(world: World, type: string, price: number): string {
+function entry(world: FakeAwsState, type: string, price: number): string {
   const sku = hexOf(type, 16).toUpperCase();
   const term = `${sku}.JRTCKXETXF`;
   return JSON.stringify({
@@ -66,7 +66,7 @@ function entry(world: World, type: string, price: number): string {
 }
 
 /** On-demand Linux prices of the one region that the fake has; an attribute that is not modelled matches nothing. */
-export function getProducts(world: World, request: Record<string, unknown>): unknown {
+export function getProducts(world: FakeAwsState, request: Record<string, unknown>): unknown {
   if (request["ServiceCode"] !== "AmazonEC2") {
     throw new AwsError("InvalidParameterException", `The service ${String(request["ServiceCode"])} is not found.`);
   }

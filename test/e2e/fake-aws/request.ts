@@ -9,12 +9,12 @@ import { hexOf } from "./ids.ts";
 import { getProducts } from "./pricing.ts";
 import { SSM_ACTIONS } from "./ssm.ts";
 import { decodeQuery, encodeXml, escapeXml, inputOf, outputOf } from "./wire/schema.ts";
-import type { World } from "./world.ts";
+import type { FakeAwsState } from "./world.ts";
 
 /** A request that was understood: how to perform it, and how to word its outcome. */
 export type Understood = {
   readonly call: Call;
-  readonly perform: (world: World, faults: readonly ActiveFault[]) => Reply;
+  readonly perform: (world: FakeAwsState, faults: readonly ActiveFault[]) => Reply;
   readonly refuse: (error: AwsError) => Reply;
 };
 
@@ -30,7 +30,7 @@ const STS = "https://sts.amazonaws.com/doc/2011-06-15/";
 const MAX_LOGGED_TEXT = 200;
 
 /** Finds out which service and action a request is for. Signatures are not checked: the access key only says who calls. */
-export function understand(world: World, request: IncomingMessage, body: string): Understood {
+export function understand(world: FakeAwsState, request: IncomingMessage, body: string): Understood {
   const url = new URL(request.url ?? "/", "http://localhost");
   const credential = /Credential=([^/,\s]+)\/[^/]*\/[^/]*\/([^/]+)\//.exec(
     request.headers.authorization ?? `Credential=${url.searchParams.get("X-Amz-Credential") ?? ""}`,
@@ -48,7 +48,7 @@ export function understand(world: World, request: IncomingMessage, body: string)
   return sts(caller, action, Object.fromEntries(form));
 }
 
-type Caller = { readonly world: World; readonly accessKey: string; readonly wantsJson: boolean };
+type Caller = { readonly world: FakeAwsState; readonly accessKey: string; readonly wantsJson: boolean };
 
 function logged({ world, accessKey }: Caller, service: string, action: string, params: unknown): Call {
   const call: Call = {
@@ -137,7 +137,7 @@ function sts(caller: Caller, action: string, params: Readonly<Record<string, str
 }
 
 /** Credentials of a role, by whose key later calls can be told: the same at each time. */
-function sessionOf(world: World, roleArn: string): string {
+function sessionOf(world: FakeAwsState, roleArn: string): string {
   const expiration = new Date(world.clock.now() + 3_600_000).toISOString();
   const key = `<AccessKeyId>${accessKeyOfRole(roleArn)}</AccessKeyId><SecretAccessKey>secret</SecretAccessKey>`;
   return `<Credentials>${key}<SessionToken>token</SessionToken><Expiration>${expiration}</Expiration></Credentials>`;

@@ -1,16 +1,16 @@
 import { AwsError, missing } from "./errors.ts";
-import type { World } from "./world.ts";
+import type { FakeAwsState } from "./world.ts";
 
 type Parameter = { readonly Name: string; readonly Type: string; readonly Value: string; readonly Version: number; readonly ARN: string };
 
-const parameterOf = (world: World, name: string): Parameter | undefined => {
+const parameterOf = (world: FakeAwsState, name: string): Parameter | undefined => {
   const Value = world.parameters.get(name);
   if (Value === undefined) return undefined;
   return { Name: name, Type: "String", Value, Version: world.releases.length, ARN: `arn:aws:ssm:${world.region}::parameter${name}` };
 };
 
 /** The public image parameters of EKS, Bottlerocket and Windows; SSM's own names for what goes wrong. */
-export const SSM_ACTIONS: Readonly<Record<string, (world: World, request: Record<string, unknown>) => unknown>> = {
+export const SSM_ACTIONS: Readonly<Record<string, (world: FakeAwsState, request: Record<string, unknown>) => unknown>> = {
   GetParameter(world, { Name }) {
     if (typeof Name !== "string") throw missing("Name");
     const found = parameterOf(world, Name);

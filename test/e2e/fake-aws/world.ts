@@ -96,7 +96,7 @@ export type FakeInstanceProfile = {
 };
 
 /** Everything the fake knows. Mutable by nature: it stands for a region of AWS. */
-export type World = {
+export type FakeAwsState = {
   readonly options: FakeAwsOptions;
   readonly region: string;
   readonly account: string;
@@ -135,7 +135,7 @@ const FIRST_RELEASES: readonly ImageRelease[] = [
 ];
 
 /** A region as it is before anyone calls. */
-export function makeWorld(options: FakeAwsOptions): World {
+export function makeFakeAwsState(options: FakeAwsOptions): FakeAwsState {
   const { catalogue } = options;
   const cluster: FakeCluster = {
     name: "karpenter-test",
@@ -203,7 +203,7 @@ export function makeWorld(options: FakeAwsOptions): World {
       { name, role, id: `AIPA${hexOf(name, 17).toUpperCase()}`, path: "/", createdAt: 0, tags: new Map() },
     ]),
   );
-  const world: World = {
+  const world: FakeAwsState = {
     options,
     region: catalogue.region,
     account,
@@ -238,7 +238,7 @@ export function makeWorld(options: FakeAwsOptions): World {
 }
 
 /** Publishes newer machine images: `recommended` and `latest` now mean them. */
-export function releaseImages(world: World, release: ImageRelease): void {
+export function releaseImages(world: FakeAwsState, release: ImageRelease): void {
   world.releases.push(release);
   for (const { image, parameters } of imagesOf(release, world.cluster.version)) {
     world.images.set(image.id, image);

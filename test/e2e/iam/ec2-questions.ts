@@ -1,7 +1,7 @@
 import type { RequestLaunchTemplateData, TagSpecification } from "@aws-sdk/client-ec2";
 import { templateOf } from "../fake-aws/ec2/launch-data.ts";
 import { AwsError } from "../fake-aws/errors.ts";
-import type { FakeInstanceProfile, FakeLaunchTemplate, Tags, World } from "../fake-aws/world.ts";
+import type { FakeAwsState, FakeInstanceProfile, FakeLaunchTemplate, Tags } from "../fake-aws/world.ts";
 import type { RequestContext } from "./conditions.ts";
 import type { Question } from "./policy.ts";
 
@@ -10,7 +10,7 @@ import type { Question } from "./policy.ts";
  * brings the tags of its own TagSpecification (aws:RequestTag), what is there its own (aws:ResourceTag). A fleet that is answered at once (`instant`)
  * launches in the caller's name, so RunInstances is asked too.
  */
-export function ec2Questions(world: World, action: string, params: Readonly<Record<string, unknown>>): readonly Question[] {
+export function ec2Questions(world: FakeAwsState, action: string, params: Readonly<Record<string, unknown>>): readonly Question[] {
   const ask = asker(world);
   switch (action) {
     case "CreateFleet":
@@ -44,14 +44,14 @@ export function ec2Questions(world: World, action: string, params: Readonly<Reco
 type Ask = (action: string, resource: string, context?: RequestContext) => Question;
 
 const asker =
-  ({ region, account }: World): Ask =>
+  ({ region, account }: FakeAwsState): Ask =>
   (action, resource, context = {}) => ({
     action: `ec2:${action}`,
     resource: `arn:aws:ec2:${region}:${/^(image|snapshot)\//.test(resource) ? "" : account}:${resource}`,
     context: { "aws:RequestedRegion": region, ...context },
   });
 
-function fleetQuestions(world: World, ask: Ask, params: Readonly<Record<string, unknown>>): readonly Question[] {
+function fleetQuestions(world: FakeAwsState, ask: Ask, params: Readonly<Record<string, unknown>>): readonly Question[] {
   const fleetTags = specifications(params);
   const spot =
     (params["TargetCapacitySpecification"] as { DefaultTargetCapacityType?: string } | undefined)?.DefaultTargetCapacityType === "spot";
@@ -103,7 +103,7 @@ function pointedTo(data: RequestLaunchTemplateData, { Overrides = [] }: FleetCon
 }
 
 /** Whoever launches with an instance profile passes its role to EC2. */
-function passing({ instanceProfiles, account }: World, { IamInstanceProfile }: RequestLaunchTemplateData): readonly Question[] {
+function passing({ instanceProfiles, account }: FakeAwsState, { IamInstanceProfile }: RequestLaunchTemplateData): readonly Question[] {
   const name = IamInstanceProfile?.Name ?? IamInstanceProfile?.Arn?.split("/").at(-1);
   const role = name === undefined ? undefined : instanceProfiles.get(name)?.role;
   return role === undefined ? [] : [passRole(account, role)];
@@ -144,7 +144,7 @@ function tagsFor(type: string, all: readonly TagSpecification[]): Tags {
   return new Map(all.filter(({ ResourceType }) => ResourceType === type).flatMap(({ Tags: tags }) => [...tagMap(tags)]));
 }
 
-function named(world: World, spec: Parameters<typeof templateOf>[1]): FakeLaunchTemplate | undefined {
+function named(world: FakeAwsState, spec: Parameters<typeof templateOf>[1]): FakeLaunchTemplate | undefined {
   try {
     return templateOf(world, { ...spec, Version: "$Latest" }).template;
   } catch (error) {

@@ -1,10 +1,13 @@
 import type { Call } from "../fake-aws/faults.ts";
-import type { World } from "../fake-aws/world.ts";
+import type { FakeAwsState } from "../fake-aws/world.ts";
 import { ec2Questions, existing, passRole, requested, tagMap } from "./ec2-questions.ts";
 import type { Question } from "./policy.ts";
 
 /** What IAM is asked about a call that the fake AWS got. Throws on an action that is not known here. */
-export function questionsOf(world: World, { service, action, params }: Pick<Call, "service" | "action" | "params">): readonly Question[] {
+export function questionsOf(
+  world: FakeAwsState,
+  { service, action, params }: Pick<Call, "service" | "action" | "params">,
+): readonly Question[] {
   switch (service) {
     case "ec2":
       return ec2Questions(world, action, params);
@@ -27,11 +30,11 @@ export function questionsOf(world: World, { service, action, params }: Pick<Call
 const plain = (action: string, resource: string): Question => ({ action, resource, context: {} });
 
 /** AWS's own parameters belong to no account. */
-function parameterArn({ region, account }: World, name: string): string {
+function parameterArn({ region, account }: FakeAwsState, name: string): string {
   return `arn:aws:ssm:${region}:${name.startsWith("/aws/") ? "" : account}:parameter${name.startsWith("/") ? "" : "/"}${name}`;
 }
 
-function iamQuestions(world: World, action: string, params: Readonly<Record<string, unknown>>): readonly Question[] {
+function iamQuestions(world: FakeAwsState, action: string, params: Readonly<Record<string, unknown>>): readonly Question[] {
   const name = String(params["InstanceProfileName"]);
   const profile = world.instanceProfiles.get(name);
   const path = String(params["Path"] ?? profile?.path ?? "/");
@@ -49,6 +52,6 @@ function iamQuestions(world: World, action: string, params: Readonly<Record<stri
   }
 }
 
-function listed({ account }: World, params: Readonly<Record<string, unknown>>): string {
+function listed({ account }: FakeAwsState, params: Readonly<Record<string, unknown>>): string {
   return `arn:aws:iam::${account}:instance-profile${String(params["PathPrefix"] ?? "/")}*`;
 }

@@ -28,7 +28,7 @@ export type TestCluster = {
   /** What the API server gives an administrator for a path, parsed. A hundredth of what a kubectl costs: for looking again and again. */
   readonly get: <T>(path: string) => Promise<T>;
   /** Boots a fake instance from its user data. Throws with the bootstrap's own sentence when it would not join. */
-  readonly boot: (machine: Machine) => Promise<BootedNode>;
+  readonly boot: (machine: BootRequest) => Promise<BootedNode>;
   /** Takes the machine away: its kubelet stops reporting. The Node object stays, as it would. */
   readonly halt: (machine: { readonly providerID: string } | { readonly nodeName: string }) => Promise<void>;
   /** Replaces the IAM principals that EKS tokens may name: the cluster's access entries. */
@@ -39,7 +39,7 @@ export type TestCluster = {
 type KubectlCall = readonly [...args: string[]] | readonly [...args: string[], options: { readonly input: string }];
 
 /** What `POST /boot` takes; see the README of test/e2e/cluster. */
-export type Machine = {
+export type BootRequest = {
   readonly instanceId: string;
   readonly zone: string;
   readonly region: string;

@@ -6,7 +6,7 @@ import { build } from "esbuild";
 import { startAuditShipper } from "./audit-shipper.ts";
 import { awsJson } from "./aws-call.ts";
 import { removeDir } from "./child.ts";
-import { type Machine, startCluster } from "./cluster.ts";
+import { type BootRequest, startCluster } from "./cluster.ts";
 import { clusterIdentities, deployedFunctions, deployTemplate, invokeFunction } from "./deploy.ts";
 import { copyTables, startDynamoDbLocal } from "./dynamodb-local.ts";
 import { startFunctionUrlGateway } from "./function-url.ts";
@@ -95,7 +95,7 @@ spec:
 --//--
 `;
 const nodeName = "ip-10-0-1-10.us-west-2.compute.internal";
-const machine: Machine = {
+const machine: BootRequest = {
   instanceId: "i-0123456789abcdef0",
   zone: "us-west-2a",
   region: "us-west-2",

@@ -15,12 +15,15 @@ export interface AdmissionHost {
   calls(): Readonly<Record<string, number>>;
   /** Takes requests and does not answer them, until `up`. */
   hang(): void;
-  /** Lets nobody in any more, until `up`. */
+  /** Refuses connections until `up`. */
   down(): Promise<void>;
   up(): Promise<void>;
 }
 
-/** Bundles the function into a folder, loads and serves it. Its environment is this process's own, so one host a process. */
+/**
+ * Bundles the function into a folder, loads it and serves it. Its environment is this process's own, so there is one
+ * host per process.
+ */
 export async function startAdmissionHost(
   cluster: Pick<TestCluster, "tls" | "clusterName">,
   token: string,
@@ -55,7 +58,7 @@ export async function startAdmissionHost(
         resolve();
       });
     });
-  // It comes back where it was: a port that no outgoing connection takes while it is away.
+  // It returns on the same port, one that no outgoing connection takes meanwhile.
   const port = await freePort();
   await listen(port);
   return {

@@ -5,7 +5,7 @@ import { nodePool } from "../crd-samples.ts";
 import { type Bench, type Fields, match, named, OLD, type Step, same, V1 } from "./bench.ts";
 import { NODE_CLAIM, NODE_CLASS, POOL_WITH_KUBELET, PUBLISHED_NODE_POOL } from "./v1beta1-samples.ts";
 
-/** A cluster that comes from Karpenter before 1.0. */
+/** A cluster that is migrated from Karpenter before 1.0. */
 export function stored({ kubectl }: Bench): readonly Step[] {
   return [
     [

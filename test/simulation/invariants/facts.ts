@@ -2,7 +2,7 @@ import type { Node } from "../../../core/model/node.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { Pod } from "../../../core/model/pod.ts";
 import type { Lab } from "../../../lab/host.ts";
-import type { Machine } from "../../../lab/world/cloud.ts";
+import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts";
 
 /** Plain facts about the world, worked out here and not with the product's own predicates: a mistake shared by both would not be seen. */
 
@@ -22,7 +22,7 @@ export const is = (object: Conditioned | undefined, type: string): boolean =>
   object?.status?.conditions?.some((c) => c.type === type && c.status === "True") ?? false;
 
 /** It exists and costs money. */
-export const isAlive = ({ instance }: Machine): boolean => instance.state !== "terminated" && instance.state !== "shutting-down";
+export const isAlive = ({ instance }: SimulatedInstance): boolean => instance.state !== "terminated" && instance.state !== "shutting-down";
 
 export const instanceIdOf = (providerId: string | undefined): string | undefined => providerId?.split("/").pop();
 

@@ -1,3 +1,4 @@
+/* Presets of support/objects.ts for scheduling: a small catalogue, pending pods, nodes with their claims, and whole scenarios. */
 import type { InstanceType, Offering } from "../../../core/model/instance-type.ts";
 import type { Node } from "../../../core/model/node.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
@@ -8,9 +9,10 @@ import type { Snapshot } from "../../../core/model/snapshot.ts";
 import type { Taint } from "../../../core/model/taint.ts";
 import type { DaemonSet } from "../../../core/model/workloads.ts";
 import { type SolveOptions, solve } from "../../../core/scheduling/solve.ts";
+import * as objects from "../objects.ts";
 import { scenarioToSnapshot } from "./scenario.ts";
 
-/** A scenario as FORMAT.md describes it; tests name only what they are about. */
+/** A scenario file (docs/scenario-format.md); a test names only the fields that it is about. */
 export interface Scenario {
   readonly nodePools: readonly NodePool[];
   readonly nodes: readonly Node[];
@@ -48,17 +50,10 @@ export function instanceType(
   } = {},
 ): InstanceType {
   const price = more.price ?? cpu * 0.05;
-  const offerings =
-    more.offerings ??
-    ZONES.flatMap((zone): Offering[] => [
-      { zone, capacityType: "on-demand", price, available: true },
-      { zone, capacityType: "spot", price: price * 0.4, available: true },
-    ]);
+  const offerings = more.offerings ?? objects.offerings(ZONES, price);
   const [family = name, size = name] = name.split(".");
-  return {
-    name,
+  return objects.instanceType(name, {
     requirements: [
-      { key: "node.kubernetes.io/instance-type", operator: "In", values: [name] },
       { key: "kubernetes.io/arch", operator: "In", values: [more.arch ?? "amd64"] },
       { key: "kubernetes.io/os", operator: "In", values: ["linux"] },
       { key: "topology.kubernetes.io/zone", operator: "In", values: [...new Set(offerings.map(({ zone }) => zone))] },
@@ -70,7 +65,7 @@ export function instanceType(
     capacity: { cpu: String(cpu), memory: `${memoryGi}Gi`, pods: "29", ...more.capacity },
     overhead: { kubeReserved: { cpu: "100m", memory: "512Mi" } },
     offerings,
-  };
+  });
 }
 
 export const CATALOGUE: readonly InstanceType[] = [
@@ -79,8 +74,6 @@ export const CATALOGUE: readonly InstanceType[] = [
   instanceType("m.large", 16, 64),
   instanceType("g.medium", 4, 16, { arch: "arm64", price: 0.16 }),
 ];
-
-const READY = { type: "Ready", status: "True" as const };
 
 export function nodePool(
   name = "default",
@@ -91,23 +84,9 @@ export function nodePool(
   } & Partial<Omit<NodePoolSpec, "template">> = {},
 ): NodePool {
   const { requirements = [], taints, labels, ...spec } = more;
-  return {
-    apiVersion: "karpenter.sh/v1",
-    kind: "NodePool",
-    metadata: { name, uid: `pool-${name}` },
-    spec: {
-      template: {
-        ...(labels === undefined ? {} : { metadata: { labels } }),
-        spec: {
-          requirements,
-          nodeClassRef: { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" },
-          ...(taints === undefined ? {} : { taints }),
-        },
-      },
-      ...spec,
-    },
-    status: { conditions: [READY] },
-  };
+  const template = { requirements, ...(taints && { taints }) };
+  const pool = objects.nodePool(name, { uid: `pool-${name}`, labels, template, spec });
+  return { apiVersion: "karpenter.sh/v1", kind: "NodePool", ...pool };
 }
 
 /** A pending pod that kube-scheduler gave up on. */
@@ -117,13 +96,7 @@ export function pod(
   spec: PodSpec = {},
   metadata: Partial<Pod["metadata"]> = {},
 ): Pod {
-  return {
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: { name, namespace: "default", uid: `uid-${name}`, ...metadata },
-    spec: { containers: [{ name: "main", resources: { requests } }], ...spec },
-    status: { phase: "Pending", conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable" }] },
-  };
+  return { apiVersion: "v1", kind: "Pod", ...objects.pod(name, { requests, metadata, spec }) };
 }
 
 /** A pod that runs on a node. */
@@ -174,36 +147,27 @@ export function nodeWithClaim(
   };
   const resources = { cpu: more.cpu ?? "4", memory: more.memory ?? "16Gi", pods: "29" };
   return {
-    node: {
-      metadata: {
-        name,
-        labels: {
-          ...labels,
-          "kubernetes.io/hostname": name,
-          "karpenter.sh/registered": "true",
-          ...(more.initialized === false ? {} : { "karpenter.sh/initialized": "true" }),
-        },
+    node: objects.node(name, {
+      providerID,
+      labels: {
+        ...labels,
+        "kubernetes.io/hostname": name,
+        "karpenter.sh/registered": "true",
+        ...(more.initialized === false ? {} : { "karpenter.sh/initialized": "true" }),
       },
-      spec: { providerID, ...(more.taints === undefined ? {} : { taints: more.taints }) },
-      status: { capacity: resources, allocatable: resources, conditions: [READY] },
-    },
-    claim: {
-      metadata: { name: `${pool}-${name}`, uid: `claim-${name}`, labels },
-      spec: { requirements: [], nodeClassRef: { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" } },
-      status: {
-        providerID,
-        nodeName: name,
-        capacity: resources,
-        allocatable: resources,
-        conditions: [{ type: "Launched", status: "True" }],
-      },
-    },
+      taints: more.taints,
+      resources,
+    }),
+    claim: objects.nodeClaim(`${pool}-${name}`, {
+      uid: `claim-${name}`,
+      labels,
+      providerID,
+      status: { nodeName: name, capacity: resources, allocatable: resources },
+      conditions: [objects.condition("Launched")],
+    }),
   };
 }
 
 export function daemonSet(name: string, requests: Record<string, string>, spec: PodSpec = {}): DaemonSet {
-  return {
-    metadata: { name, namespace: "kube-system", uid: `ds-${name}` },
-    spec: { template: { spec: { containers: [{ name: "main", resources: { requests } }], ...spec } } },
-  };
+  return objects.daemonSet(name, { requests, spec });
 }

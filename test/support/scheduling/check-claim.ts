@@ -4,22 +4,22 @@ import {
   amounts,
   exceeds,
   hardTaint,
-  type Json,
+  type JudgedMachine,
   likesNode,
-  type Machine,
   nameOf,
   plus,
   portsClash,
   portsOf,
+  type RawJson,
   type Report,
   requestsOf,
 } from "./judge-rules.ts";
 import { possibleNodes } from "./machines.ts";
 
 /** Reports what is wrong with a planned claim by itself; gives the machine that it becomes at its cheapest. */
-export function checkClaim(scenario: Json, claim: Json, pods: Json[], name: string, report: Report): Machine | undefined {
+export function checkClaim(scenario: RawJson, claim: RawJson, pods: RawJson[], name: string, report: Report): JudgedMachine | undefined {
   const names = pods.map(nameOf);
-  const pool = scenario.nodePools.find((p: Json) => p.metadata.name === claim.nodePool);
+  const pool = scenario.nodePools.find((p: RawJson) => p.metadata.name === claim.nodePool);
   const nodes = possibleNodes(scenario, claim);
   if (nodes.length === 0) report(`${name} has no offering that it may be launched as`, ...names);
   for (const typeName of claim.instanceTypes) {
@@ -29,13 +29,13 @@ export function checkClaim(scenario: Json, claim: Json, pods: Json[], name: stri
   const used = pods.reduce((sum: Amounts, pod) => plus(sum, requestsOf(pod.spec)), {});
   for (const { type, labels } of nodes) {
     const daemons = (scenario.daemonSets ?? [])
-      .map((d: Json) => d.spec.template)
+      .map((d: RawJson) => d.spec.template)
       .filter(
-        (t: Json) =>
+        (t: RawJson) =>
           !hardTaint(taints, t.spec.tolerations) &&
           likesNode(t.spec, { ...labels, "karpenter.sh/initialized": "true", "karpenter.sh/registered": "true" }),
       );
-    const total = daemons.reduce((sum: Amounts, t: Json) => plus(sum, requestsOf(t.spec)), used);
+    const total = daemons.reduce((sum: Amounts, t: RawJson) => plus(sum, requestsOf(t.spec)), used);
     const over = exceeds(total, allocatable(type));
     if (over !== undefined) report(`${name} does not fit ${type.name}: ${over}`, ...names);
     for (const pod of pods) {
@@ -45,7 +45,7 @@ export function checkClaim(scenario: Json, claim: Json, pods: Json[], name: stri
           nameOf(pod),
         );
       if (!volumesReach(scenario, pod, labels)) report(`a volume cannot be used on ${name}`, nameOf(pod));
-      if (daemons.some((t: Json) => portsClash(portsOf(pod.spec), portsOf(t.spec))))
+      if (daemons.some((t: RawJson) => portsClash(portsOf(pod.spec), portsOf(t.spec))))
         report(`${name}: host port of a daemonset`, nameOf(pod));
     }
   }
@@ -60,9 +60,9 @@ export function checkClaim(scenario: Json, claim: Json, pods: Json[], name: stri
     const values = new Set(
       claim.instanceTypes.flatMap((t: string) =>
         scenario.instanceTypes
-          .find((x: Json) => x.name === t)
-          .requirements.filter((q: Json) => q.key === r.key)
-          .flatMap((q: Json) => q.values ?? []),
+          .find((x: RawJson) => x.name === t)
+          .requirements.filter((q: RawJson) => q.key === r.key)
+          .flatMap((q: RawJson) => q.values ?? []),
       ),
     );
     if (values.size < r.minValues) report(`${name} offers ${values.size} values of ${r.key}, of ${r.minValues}`, ...names);
@@ -74,7 +74,7 @@ export function checkClaim(scenario: Json, claim: Json, pods: Json[], name: stri
   return best && { name, labels: { ...best.labels, "kubernetes.io/hostname": name }, taints, pods: [...pods], isNew: true };
 }
 
-function allocatable(type: Json): Amounts {
+function allocatable(type: RawJson): Amounts {
   const overhead = [type.overhead?.kubeReserved, type.overhead?.systemReserved, type.overhead?.evictionThreshold]
     .map(amounts)
     .reduce(plus, {});

@@ -4,21 +4,21 @@ import {
   amounts,
   exceeds,
   hardTaint,
-  type Json,
+  type JudgedMachine,
   likesNode,
-  type Machine,
   nameOf,
   plus,
   portsClash,
   portsOf,
+  type RawJson,
   type Report,
   requestsOf,
 } from "./judge-rules.ts";
 
 /** Reports what is wrong with pods that a plan adds to a machine that is there. */
-export function checkExisting(scenario: Json, machine: Machine, added: Json[], report: Report): void {
-  const node = scenario.nodes.find((n: Json) => n.metadata.name === machine.name);
-  const claim = scenario.nodeClaims.find((c: Json) =>
+export function checkExisting(scenario: RawJson, machine: JudgedMachine, added: RawJson[], report: Report): void {
+  const node = scenario.nodes.find((n: RawJson) => n.metadata.name === machine.name);
+  const claim = scenario.nodeClaims.find((c: RawJson) =>
     node ? c.status?.providerID === node.spec.providerID : c.metadata.name === machine.name,
   );
   const room = { ...amounts(claim?.status?.allocatable), ...nonZero(amounts(node?.status?.allocatable)) };
@@ -43,9 +43,9 @@ function nonZero(list: Amounts): Amounts {
 }
 
 /** Pods of daemonsets that the machine should run and does not yet: they are bound before any other. */
-function daemonsToCome(scenario: Json, machine: Machine): Json[] {
-  const owners = new Set(machine.pods.flatMap((pod) => (pod.metadata.ownerReferences ?? []).map((owner: Json) => owner.uid)));
-  return (scenario.daemonSets ?? []).flatMap(({ metadata, spec: { template } }: Json) =>
+function daemonsToCome(scenario: RawJson, machine: JudgedMachine): RawJson[] {
+  const owners = new Set(machine.pods.flatMap((pod) => (pod.metadata.ownerReferences ?? []).map((owner: RawJson) => owner.uid)));
+  return (scenario.daemonSets ?? []).flatMap(({ metadata, spec: { template } }: RawJson) =>
     owners.has(metadata.uid) || hardTaint(machine.taints, template.spec.tolerations) || !likesNode(template.spec, machine.labels)
       ? []
       : [{ metadata, spec: template.spec }],

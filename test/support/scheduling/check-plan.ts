@@ -3,7 +3,7 @@ import { checkExisting } from "./check-existing.ts";
 import { checkLimits, checkReservations } from "./check-pools.ts";
 import { checkTopology } from "./check-topology.ts";
 import { hasVolumeTrouble } from "./check-volumes.ts";
-import { type Json, nameOf } from "./judge-rules.ts";
+import { nameOf, type RawJson } from "./judge-rules.ts";
 import { existingMachines } from "./machines.ts";
 
 /** A rule that a plan breaks, and the pods concerned (none: the whole plan). */
@@ -13,13 +13,13 @@ export interface Finding {
 }
 
 /** Hard rules that a plan breaks. Judges the scenario's raw JSON; shares no code with the solver. */
-export function judge(scenario: Json, plan: Json): readonly Finding[] {
+export function judge(scenario: RawJson, plan: RawJson): readonly Finding[] {
   const findings: Finding[] = [];
   const report = (text: string, ...pods: string[]): void => void findings.push({ text, pods });
-  const byName = new Map<string, Json>(scenario.pods.map((pod: Json) => [nameOf(pod), pod]));
+  const byName = new Map<string, RawJson>(scenario.pods.map((pod: RawJson) => [nameOf(pod), pod]));
   const seen = new Set<string>();
   const machines = existingMachines(scenario);
-  for (const pod of [...plan.newNodeClaims, ...plan.existingNodes].flatMap((place: Json) => place.pods)) {
+  for (const pod of [...plan.newNodeClaims, ...plan.existingNodes].flatMap((place: RawJson) => place.pods)) {
     if (seen.has(pod)) report("placed twice", pod);
     seen.add(pod);
     if (!byName.has(pod)) report("no such pod", pod);
@@ -39,7 +39,7 @@ export function judge(scenario: Json, plan: Json): readonly Finding[] {
     checkExisting(scenario, machine, added, report);
     machine.pods.push(...added);
   }
-  plan.newNodeClaims.forEach((claim: Json, i: number) => {
+  plan.newNodeClaims.forEach((claim: RawJson, i: number) => {
     const pods = claim.pods.map((pod: string) => byName.get(pod));
     const machine = checkClaim(scenario, claim, pods, `claim-${i}`, report);
     if (machine !== undefined) machines.set(machine.name, machine);
@@ -51,14 +51,14 @@ export function judge(scenario: Json, plan: Json): readonly Finding[] {
 }
 
 /** The findings as text. */
-export function brokenRules(scenario: Json, plan: Json): readonly string[] {
+export function brokenRules(scenario: RawJson, plan: RawJson): readonly string[] {
   return judge(scenario, plan).map(({ text, pods }) => `${text}${pods.length > 0 ? `: ${pods.slice(0, 3).join(", ")}` : ""}`);
 }
 
 /** Whether a plan must speak of a pod: kube-scheduler gave up on it, and nothing but a machine is missing. */
-function isWaiting(scenario: Json, pod: Json): boolean {
-  const gaveUp = (pod.status?.conditions ?? []).some((c: Json) => c.type === "PodScheduled" && c.reason === "Unschedulable");
-  const owners = (pod.metadata.ownerReferences ?? []).map((owner: Json) => owner.kind);
+function isWaiting(scenario: RawJson, pod: RawJson): boolean {
+  const gaveUp = (pod.status?.conditions ?? []).some((c: RawJson) => c.type === "PodScheduled" && c.reason === "Unschedulable");
+  const owners = (pod.metadata.ownerReferences ?? []).map((owner: RawJson) => owner.kind);
   if (!gaveUp || pod.spec.nodeName || pod.status?.nominatedNodeName || pod.metadata.deletionTimestamp) return false;
   if (owners.includes("DaemonSet") || owners.includes("Node") || JSON.stringify(pod.spec.affinity ?? {}).includes("karpenter.sh/nodepool"))
     return false;

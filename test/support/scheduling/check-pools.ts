@@ -1,8 +1,8 @@
-import { type Amounts, amounts, type Json, plus, type Report } from "./judge-rules.ts";
+import { type Amounts, amounts, plus, type RawJson, type Report } from "./judge-rules.ts";
 import { possibleNodes } from "./machines.ts";
 
 /** Reports reservations that have fewer instances than claims that may take them. */
-export function checkReservations(scenario: Json, plan: Json, report: Report): void {
+export function checkReservations(scenario: RawJson, plan: RawJson, report: Report): void {
   const left = new Map<string, number>();
   for (const type of scenario.instanceTypes)
     for (const o of type.offerings) if (o.reservationId) left.set(o.reservationId, o.reservationCapacity ?? 0);
@@ -18,20 +18,22 @@ export function checkReservations(scenario: Json, plan: Json, report: Report): v
 }
 
 /** Reports limits that a plan might exceed if its claims became the largest of their types. */
-export function checkLimits(scenario: Json, plan: Json, report: Report): void {
+export function checkLimits(scenario: RawJson, plan: RawJson, report: Report): void {
   for (const pool of scenario.nodePools) {
     const limits = amounts(pool.spec.limits);
-    const claims = plan.newNodeClaims.filter((c: Json) => c.nodePool === pool.metadata.name);
+    const claims = plan.newNodeClaims.filter((c: RawJson) => c.nodePool === pool.metadata.name);
     if (Object.keys(limits).length === 0 || claims.length === 0) continue;
     const going = new Set(
-      (scenario.nodeClaims ?? []).filter((c: Json) => c.metadata.deletionTimestamp).map((c: Json) => c.status?.providerID),
+      (scenario.nodeClaims ?? []).filter((c: RawJson) => c.metadata.deletionTimestamp).map((c: RawJson) => c.status?.providerID),
     );
     const nodes = scenario.nodes.filter(
-      (n: Json) => n.metadata.labels?.["karpenter.sh/nodepool"] === pool.metadata.name && !going.has(n.spec.providerID),
+      (n: RawJson) => n.metadata.labels?.["karpenter.sh/nodepool"] === pool.metadata.name && !going.has(n.spec.providerID),
     );
-    let used: Amounts = nodes.reduce((sum: Amounts, n: Json) => plus(plus(sum, amounts(n.status.capacity)), { nodes: 1 }), {});
+    let used: Amounts = nodes.reduce((sum: Amounts, n: RawJson) => plus(plus(sum, amounts(n.status.capacity)), { nodes: 1 }), {});
     for (const claim of claims) {
-      const capacities = claim.instanceTypes.map((t: string) => amounts(scenario.instanceTypes.find((x: Json) => x.name === t).capacity));
+      const capacities = claim.instanceTypes.map((t: string) =>
+        amounts(scenario.instanceTypes.find((x: RawJson) => x.name === t).capacity),
+      );
       used = plus(used, {
         ...Object.fromEntries(Object.keys(limits).map((k) => [k, Math.max(0, ...capacities.map((c: Amounts) => c[k] ?? 0))])),
         nodes: 1,
@@ -41,7 +43,7 @@ export function checkLimits(scenario: Json, plan: Json, report: Report): void {
       if ((used[name] ?? 0) > limit + 1e-9)
         report(
           `pool ${pool.metadata.name} may exceed its limit of ${name}: ${used[name]} > ${limit}`,
-          ...claims.flatMap((c: Json) => c.pods),
+          ...claims.flatMap((c: RawJson) => c.pods),
         );
   }
 }

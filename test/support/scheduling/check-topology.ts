@@ -1,14 +1,14 @@
-import { hardTaint, type Json, likesNode, type Machine, nameOf, selectorMatches } from "./judge-rules.ts";
+import { hardTaint, type JudgedMachine, likesNode, nameOf, type RawJson, selectorMatches } from "./judge-rules.ts";
 
 /** Whether a term of `owner` is about `pod`. */
-function isAbout(scenario: Json, owner: Json, term: Json, pod: Json): boolean {
+function isAbout(scenario: RawJson, owner: RawJson, term: RawJson, pod: RawJson): boolean {
   const namespace = pod.metadata.namespace ?? "default";
   const own = owner.metadata.namespace ?? "default";
   const selected =
     term.namespaceSelector !== undefined && term.namespaceSelector !== null
       ? selectorMatches(
           term.namespaceSelector,
-          (scenario.namespaces ?? []).find((n: Json) => n.metadata.name === namespace)?.metadata.labels ?? {},
+          (scenario.namespaces ?? []).find((n: RawJson) => n.metadata.name === namespace)?.metadata.labels ?? {},
         )
       : false;
   const named = (term.namespaces ?? []).length > 0 ? term.namespaces.includes(namespace) : !term.namespaceSelector && namespace === own;
@@ -20,12 +20,12 @@ function isAbout(scenario: Json, owner: Json, term: Json, pod: Json): boolean {
   return selectorMatches(term.labelSelector, pod.metadata.labels);
 }
 
-const required = (pod: Json, side: string): Json[] => pod.spec.affinity?.[side]?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+const required = (pod: RawJson, side: string): RawJson[] => pod.spec.affinity?.[side]?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
 
 /** Required affinity, anti-affinity (both ways) and DoNotSchedule spreads, on the machines as they end up. */
 export function checkTopology(
-  scenario: Json,
-  machines: readonly Machine[],
+  scenario: RawJson,
+  machines: readonly JudgedMachine[],
   placed: ReadonlySet<string>,
   report: (text: string, ...pods: string[]) => void,
 ): void {
@@ -48,9 +48,9 @@ export function checkTopology(
     if (!isPlaced) continue;
     // Company is who satisfies all terms at once.
     const terms = required(pod, "podAffinity");
-    const isCompany = (other: Json): boolean => terms.every((term) => isAbout(scenario, pod, term, other));
+    const isCompany = (other: RawJson): boolean => terms.every((term) => isAbout(scenario, pod, term, other));
     const matching = terms.length === 0 ? [] : all.filter((other) => other.pod !== pod && isCompany(other.pod));
-    const isCounted = (other: Machine): boolean => terms.some((term) => other.labels[term.topologyKey] !== undefined);
+    const isCounted = (other: JudgedMachine): boolean => terms.some((term) => other.labels[term.topologyKey] !== undefined);
     const mayStart = isCompany(pod) && !matching.some((other) => !placed.has(nameOf(other.pod)) && isCounted(other.machine));
     for (const term of terms) {
       const domain = machine.labels[term.topologyKey];
@@ -65,11 +65,11 @@ export function checkTopology(
 }
 
 function checkSpread(
-  scenario: Json,
-  spread: Json,
-  pod: Json,
-  machine: Machine,
-  machines: readonly Machine[],
+  scenario: RawJson,
+  spread: RawJson,
+  pod: RawJson,
+  machine: JudgedMachine,
+  machines: readonly JudgedMachine[],
   placed: ReadonlySet<string>,
   report: (text: string, ...pods: string[]) => void,
 ): void {
@@ -79,8 +79,8 @@ function checkSpread(
     return;
   }
   const counts = new Map<string, number>();
-  const here: Json[] = [];
-  const keys: string[] = pod.spec.topologySpreadConstraints.flatMap((s: Json) =>
+  const here: RawJson[] = [];
+  const keys: string[] = pod.spec.topologySpreadConstraints.flatMap((s: RawJson) =>
     s.whenUnsatisfiable === "DoNotSchedule" ? [s.topologyKey] : [],
   );
   for (const other of machines) {
@@ -96,8 +96,8 @@ function checkSpread(
     if (value === domain) here.push(...matching);
   }
   // Pods that match without declaring the constraint may have come later: they are not held against it.
-  const declares = (p: Json): boolean =>
-    (p.spec.topologySpreadConstraints ?? []).some((s: Json) => JSON.stringify(s) === JSON.stringify(spread));
+  const declares = (p: RawJson): boolean =>
+    (p.spec.topologySpreadConstraints ?? []).some((s: RawJson) => JSON.stringify(s) === JSON.stringify(spread));
   const bystanders = here.filter((p) => placed.has(nameOf(p)) && !declares(p)).length;
   if (!isAbout(scenario, pod, { ...spread, namespaces: undefined }, pod)) return;
   const least = counts.size < (spread.minDomains ?? 0) ? 0 : Math.min(...counts.values());

@@ -4,7 +4,7 @@
  */
 
 // biome-ignore lint/suspicious/noExplicitAny: the judge reads raw API JSON as it is
-export type Json = any;
+export type RawJson = any;
 
 const SUFFIX: Record<string, number> = {
   "": 1,
@@ -49,19 +49,19 @@ function most(a: Amounts, b: Amounts): Amounts {
   return top;
 }
 
-export function amounts(list: Json): Amounts {
+export function amounts(list: RawJson): Amounts {
   return Object.fromEntries(Object.entries(list ?? {}).map(([name, q]) => [name, amount(q as string)]));
 }
 
-export function requestsOf(spec: Json): Amounts {
-  const of = (c: Json): Amounts => amounts(c.resources?.requests);
+export function requestsOf(spec: RawJson): Amounts {
+  const of = (c: RawJson): Amounts => amounts(c.resources?.requests);
   let sidecars: Amounts = {};
   let peak: Amounts = {};
   for (const c of spec.initContainers ?? []) {
     if (c.restartPolicy === "Always") sidecars = plus(sidecars, of(c));
     peak = most(peak, c.restartPolicy === "Always" ? sidecars : plus(sidecars, of(c)));
   }
-  const running = (spec.containers ?? []).reduce((sum: Amounts, c: Json) => plus(sum, of(c)), sidecars);
+  const running = (spec.containers ?? []).reduce((sum: Amounts, c: RawJson) => plus(sum, of(c)), sidecars);
   const pod = spec.resources ? of(spec) : {};
   return plus(plus({ ...most(running, peak), ...pod }, amounts(spec.overhead)), { pods: 1 });
 }
@@ -106,22 +106,22 @@ export function labelOf(labels: Labels, key: string): string | undefined {
   return labels[key] ?? labels[OLD_KEYS[key] ?? key];
 }
 
-function termHolds(term: Json, labels: Labels): boolean {
-  return (term.matchExpressions ?? []).every((e: Json) => valueAllowed(e.operator, e.values ?? [], labelOf(labels, e.key)));
+function termHolds(term: RawJson, labels: Labels): boolean {
+  return (term.matchExpressions ?? []).every((e: RawJson) => valueAllowed(e.operator, e.values ?? [], labelOf(labels, e.key)));
 }
 
 /** nodeSelector and required node affinity. */
-export function likesNode(spec: Json, labels: Labels): boolean {
+export function likesNode(spec: RawJson, labels: Labels): boolean {
   if (!Object.entries(spec.nodeSelector ?? {}).every(([key, value]) => labelOf(labels, key) === value)) return false;
   const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
-  return terms === undefined || terms.some((term: Json) => termHolds(term, labels));
+  return terms === undefined || terms.some((term: RawJson) => termHolds(term, labels));
 }
 
-export function anyTermHolds(terms: readonly Json[], labels: Labels): boolean {
+export function anyTermHolds(terms: readonly RawJson[], labels: Labels): boolean {
   return terms.some((term) => termHolds(term, labels));
 }
 
-export function tolerates(tolerations: readonly Json[] | undefined, taint: Json): boolean {
+export function tolerates(tolerations: readonly RawJson[] | undefined, taint: RawJson): boolean {
   return (tolerations ?? []).some((t) => {
     if (t.effect && t.effect !== taint.effect) return false;
     if (t.key && t.key !== taint.key) return false;
@@ -130,24 +130,24 @@ export function tolerates(tolerations: readonly Json[] | undefined, taint: Json)
 }
 
 /** First taint that keeps the pod off; PreferNoSchedule never does. */
-export function hardTaint(taints: readonly Json[] | undefined, tolerations: readonly Json[] | undefined): Json {
+export function hardTaint(taints: readonly RawJson[] | undefined, tolerations: readonly RawJson[] | undefined): RawJson {
   return (taints ?? []).find((taint) => taint.effect !== "PreferNoSchedule" && !tolerates(tolerations, taint));
 }
 
-export function selectorMatches(selector: Json, labels: Labels | undefined): boolean {
+export function selectorMatches(selector: RawJson, labels: Labels | undefined): boolean {
   if (selector === undefined || selector === null) return false;
   const has = labels ?? {};
   return (
     Object.entries(selector.matchLabels ?? {}).every(([key, value]) => has[key] === value) &&
-    (selector.matchExpressions ?? []).every((e: Json) => valueAllowed(e.operator, e.values ?? [], has[e.key]))
+    (selector.matchExpressions ?? []).every((e: RawJson) => valueAllowed(e.operator, e.values ?? [], has[e.key]))
   );
 }
 
-export function portsOf(spec: Json): { ip: string; port: number; protocol: string }[] {
-  return (spec.containers ?? []).flatMap((c: Json) =>
+export function portsOf(spec: RawJson): { ip: string; port: number; protocol: string }[] {
+  return (spec.containers ?? []).flatMap((c: RawJson) =>
     (c.ports ?? [])
-      .filter((p: Json) => p.hostPort)
-      .map((p: Json) => ({ ip: p.hostIP || "0.0.0.0", port: p.hostPort, protocol: p.protocol ?? "TCP" })),
+      .filter((p: RawJson) => p.hostPort)
+      .map((p: RawJson) => ({ ip: p.hostIP || "0.0.0.0", port: p.hostPort, protocol: p.protocol ?? "TCP" })),
   );
 }
 
@@ -157,15 +157,15 @@ export function portsClash(a: ReturnType<typeof portsOf>, b: ReturnType<typeof p
 }
 
 /** A machine as the judge imagines it when the plan is carried out. */
-export interface Machine {
+export interface JudgedMachine {
   readonly name: string;
   readonly labels: Labels;
-  readonly taints: readonly Json[];
-  readonly pods: Json[];
+  readonly taints: readonly RawJson[];
+  readonly pods: RawJson[];
   readonly isNew: boolean;
 }
 
-export const nameOf = (pod: Json): string => `${pod.metadata.namespace ?? "default"}/${pod.metadata.name}`;
+export const nameOf = (pod: RawJson): string => `${pod.metadata.namespace ?? "default"}/${pod.metadata.name}`;
 
 /** Notes a rule that is broken, and the pods concerned. */
 export type Report = (text: string, ...pods: string[]) => void;

@@ -1,4 +1,4 @@
-import { type Json, type Labels, type Machine, valueAllowed } from "./judge-rules.ts";
+import { type JudgedMachine, type Labels, type RawJson, valueAllowed } from "./judge-rules.ts";
 
 const TRANSIENT = [
   "node.kubernetes.io/not-ready",
@@ -8,11 +8,11 @@ const TRANSIENT = [
 ];
 
 /** Nodes and launched claims as they will be when they have started, by the name that plans call them; those that are going are left out. */
-export function existingMachines(scenario: Json): Map<string, Machine> {
-  const machines = new Map<string, Machine>();
-  const claims = new Map<string, Json>((scenario.nodeClaims ?? []).map((claim: Json) => [claim.status?.providerID, claim]));
-  const podsByNode = Map.groupBy(scenario.pods as readonly Json[], (pod) => pod.spec.nodeName as string | undefined);
-  const running = (name: string): Json[] =>
+export function existingMachines(scenario: RawJson): Map<string, JudgedMachine> {
+  const machines = new Map<string, JudgedMachine>();
+  const claims = new Map<string, RawJson>((scenario.nodeClaims ?? []).map((claim: RawJson) => [claim.status?.providerID, claim]));
+  const podsByNode = Map.groupBy(scenario.pods as readonly RawJson[], (pod) => pod.spec.nodeName as string | undefined);
+  const running = (name: string): RawJson[] =>
     (podsByNode.get(name) ?? []).filter((pod) => !["Succeeded", "Failed"].includes(pod.status?.phase));
   for (const node of scenario.nodes ?? []) {
     const claim = claims.get(node.spec.providerID);
@@ -21,7 +21,7 @@ export function existingMachines(scenario: Json): Map<string, Machine> {
     const starting = claim && node.metadata.labels?.["karpenter.sh/initialized"] !== "true";
     const startup = claim?.spec.startupTaints ?? [];
     const taints = (node.spec.taints ?? []).filter(
-      (t: Json) => !starting || !(TRANSIENT.includes(t.key) || startup.some((s: Json) => s.key === t.key && s.effect === t.effect)),
+      (t: RawJson) => !starting || !(TRANSIENT.includes(t.key) || startup.some((s: RawJson) => s.key === t.key && s.effect === t.effect)),
     );
     const name = node.metadata.name;
     machines.set(name, {
@@ -51,8 +51,8 @@ const CAPACITY_TYPE = "karpenter.sh/capacity-type";
 const RESERVATION = "karpenter.k8s.aws/capacity-reservation-id";
 
 /** Nodes that a claim may become: every listed type with every offering that its requirements admit, dearest possibilities included. */
-export function possibleNodes(scenario: Json, claim: Json): { type: Json; labels: Labels; price: number }[] {
-  const pool = scenario.nodePools.find((p: Json) => p.metadata.name === claim.nodePool);
+export function possibleNodes(scenario: RawJson, claim: RawJson): { type: RawJson; labels: Labels; price: number }[] {
+  const pool = scenario.nodePools.find((p: RawJson) => p.metadata.name === claim.nodePool);
   const { metadata, spec } = pool.spec.template;
   const base: Labels = {
     ...drawnLabels(claim.requirements),
@@ -62,10 +62,10 @@ export function possibleNodes(scenario: Json, claim: Json): { type: Json; labels
     "karpenter.k8s.aws/ec2nodeclass": spec.nodeClassRef?.name,
   };
   const allows = (key: string, value: string | undefined): boolean =>
-    claim.requirements.every((r: Json) => r.key !== key || valueAllowed(r.operator, r.values ?? [], value));
+    claim.requirements.every((r: RawJson) => r.key !== key || valueAllowed(r.operator, r.values ?? [], value));
   return claim.instanceTypes.flatMap((name: string) => {
-    const type = scenario.instanceTypes.find((t: Json) => t.name === name);
-    return type.offerings.flatMap((o: Json) => {
+    const type = scenario.instanceTypes.find((t: RawJson) => t.name === name);
+    return type.offerings.flatMap((o: RawJson) => {
       const labels: Labels = { ...base };
       const decided = new Set([ZONE, CAPACITY_TYPE, RESERVATION]);
       for (const { key, operator, values } of type.requirements) {
@@ -79,14 +79,14 @@ export function possibleNodes(scenario: Json, claim: Json): { type: Json; labels
       if (o.reservationId) labels[RESERVATION] = o.reservationId;
       const region = /^([a-z]+-[a-z]+-\d)[a-z]$/.exec(o.zone)?.[1];
       if (region !== undefined) labels["topology.kubernetes.io/region"] = region;
-      const admitted = claim.requirements.every((r: Json) => !decided.has(r.key) || allows(r.key, labels[r.key]));
+      const admitted = claim.requirements.every((r: RawJson) => !decided.has(r.key) || allows(r.key, labels[r.key]));
       return o.available && admitted ? [{ type, labels, price: o.price }] : [];
     });
   });
 }
 
 /** Labels that requirements ask for and leave open: the least of the values; none where the label may as well be missing. */
-function drawnLabels(requirements: readonly Json[]): Labels {
+function drawnLabels(requirements: readonly RawJson[]): Labels {
   const labels: Labels = {};
   for (const { key } of requirements) {
     const own = requirements.filter((r) => r.key === key);

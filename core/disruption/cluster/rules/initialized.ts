@@ -1,4 +1,4 @@
 import type { Rule } from "./rule.ts";
 
-/** A node is empty only because it is new, until its startup taints are removed and its devices are registered. */
+/** Until its startup taints are removed and its devices are registered, a node may be empty only because it is new. */
 export const initialized: Rule = (machine) => (machine.initialized ? undefined : { reason: "NotInitialized" });

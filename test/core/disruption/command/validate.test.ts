@@ -45,7 +45,7 @@ function decided(start: Snapshot): CommandRecord {
     simulate: simulateWithSolve,
     newId: () => "id",
   });
-  if (!command) throw new Error("dear nodes must be replaced");
+  if (!command) throw new Error("the expensive nodes must be replaced");
   return command;
 }
 

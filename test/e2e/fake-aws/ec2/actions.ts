@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import * as sdk from "@aws-sdk/client-ec2";
 import { AwsError } from "../errors.ts";
 import type { OperationSchema } from "../wire/schema.ts";
-import type { World } from "../world.ts";
+import type { FakeAwsState } from "../world.ts";
 import type { CallContext } from "./capacity.ts";
 import { createFleet } from "./fleet.ts";
 import { describeImages } from "./images.ts";
@@ -15,13 +15,13 @@ import { createTags, deleteTags } from "./tags.ts";
 
 export type Ec2Action = {
   readonly operation: OperationSchema;
-  readonly handle: (world: World, request: Record<string, unknown>, context: CallContext) => unknown;
+  readonly handle: (world: FakeAwsState, request: Record<string, unknown>, context: CallContext) => unknown;
 };
 
 const MAX_TOKEN = 64;
 
 // The decoder gives each handler its own request type; only here is that taken on trust.
-const action = <I>(operation: unknown, handle: (world: World, request: I, context: CallContext) => unknown): Ec2Action => ({
+const action = <I>(operation: unknown, handle: (world: FakeAwsState, request: I, context: CallContext) => unknown): Ec2Action => ({
   operation: operation as OperationSchema,
   handle: (world, request, context) => handle(world, request as I, context),
 });
@@ -56,8 +56,8 @@ export const EC2_ACTIONS: Readonly<Record<string, Ec2Action>> = {
  */
 function once<I extends { readonly ClientToken?: string | undefined }>(
   name: string,
-  handle: (world: World, request: I, context: CallContext) => unknown,
-): (world: World, request: I, context: CallContext) => unknown {
+  handle: (world: FakeAwsState, request: I, context: CallContext) => unknown,
+): (world: FakeAwsState, request: I, context: CallContext) => unknown {
   return (world, request, context) => {
     const { ClientToken: token, ...params } = request;
     if (token === undefined) return handle(world, request, context);

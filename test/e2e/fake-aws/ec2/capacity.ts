@@ -1,5 +1,5 @@
 import type { ActiveFault, Call, EmptyPool } from "../faults.ts";
-import type { World } from "../world.ts";
+import type { FakeAwsState } from "../world.ts";
 import type { LaunchPlan } from "./launch-data.ts";
 
 /** What a handler learns of its call besides the parameters. */
@@ -12,7 +12,7 @@ export type Shortage = { readonly code: string; readonly message: string };
 
 /** How many of `wanted` a pool can give now, and why not all. `taken` addresses of its subnet are spoken for by this same fleet. */
 export function roomIn(
-  world: World,
+  world: FakeAwsState,
   plan: LaunchPlan,
   capacityType: CapacityType,
   { faults }: CallContext,
@@ -47,7 +47,7 @@ export function roomIn(
   return { count, shortage: { code: "InsufficientFreeAddressesInSubnet", message } };
 }
 
-function roomInReservation(world: World, id: string, instanceType: string, zone: string, wanted: number): ReturnType<typeof roomIn> {
+function roomInReservation(world: FakeAwsState, id: string, instanceType: string, zone: string, wanted: number): ReturnType<typeof roomIn> {
   const reservation = world.capacityReservations.find(({ CapacityReservationId }) => CapacityReservationId === id);
   if (reservation?.State !== "active" || reservation.InstanceType !== instanceType || reservation.AvailabilityZone !== zone) {
     const message = `The capacity reservation '${id}' does not exist, is not active, or does not match the instance type or zone.`;
@@ -62,7 +62,7 @@ function roomInReservation(world: World, id: string, instanceType: string, zone:
 }
 
 /** Undoes the taking from a reservation when the fleet launches nothing after all. */
-export function giveBack(world: World, id: string | undefined, count: number): void {
+export function giveBack(world: FakeAwsState, id: string | undefined, count: number): void {
   const reservation = world.capacityReservations.find(({ CapacityReservationId }) => id !== undefined && CapacityReservationId === id);
   if (reservation) reservation.AvailableInstanceCount = (reservation.AvailableInstanceCount ?? 0) + count;
 }

@@ -9,7 +9,7 @@ import type {
   RequestLaunchTemplateData,
 } from "@aws-sdk/client-ec2";
 import { AwsError, dryRunPassed, missing } from "../errors.ts";
-import type { FakeLaunchTemplate, World } from "../world.ts";
+import type { FakeAwsState, FakeLaunchTemplate } from "../world.ts";
 import { type CallContext, type CapacityType, giveBack, insufficient, roomIn, type Shortage } from "./capacity.ts";
 import { launch, tagsFor } from "./instance-life.ts";
 import { type LaunchPlan, planLaunch, templateOf, withOverride } from "./launch-data.ts";
@@ -29,7 +29,7 @@ const MAX_CONFIGS = 50;
  * met, and each one that refuses leaves an entry in the error set, whether or not the target was met in the end.
  * `price-capacity-optimized` is taken as cheapest first: capacity here is yes or no, so price decides among the pools that have some.
  */
-export function createFleet(world: World, request: CreateFleetRequest, context: CallContext): CreateFleetResult {
+export function createFleet(world: FakeAwsState, request: CreateFleetRequest, context: CallContext): CreateFleetResult {
   const configs = checkRequest(request);
   const pools = configs.flatMap((config) => poolsOf(world, config)).map((pool, order) => ({ ...pool, order }));
   if (request.DryRun) throw dryRunPassed();
@@ -74,7 +74,7 @@ function checkRequest(request: CreateFleetRequest): readonly FleetLaunchTemplate
   return configs;
 }
 
-function poolsOf(world: World, config: FleetLaunchTemplateConfigRequest): readonly Omit<Pool, "order">[] {
+function poolsOf(world: FakeAwsState, config: FleetLaunchTemplateConfigRequest): readonly Omit<Pool, "order">[] {
   const spec = config.LaunchTemplateSpecification;
   if (!spec) throw missing("LaunchTemplateSpecification");
   if (!spec.Version) throw missing("LaunchTemplateSpecification.Version");
@@ -109,7 +109,7 @@ type Filling = {
   readonly errors: CreateFleetError[];
 };
 
-function fill(world: World, request: CreateFleetRequest, context: CallContext, filling: Filling): void {
+function fill(world: FakeAwsState, request: CreateFleetRequest, context: CallContext, filling: Filling): void {
   const { capacityType, target, fleetId, instances, errors } = filling;
   const limits = capacityType === "spot" ? request.SpotOptions : request.OnDemandOptions;
   const minimum = limits?.MinTargetCapacity ?? 0;
@@ -174,7 +174,7 @@ function fill(world: World, request: CreateFleetRequest, context: CallContext, f
 }
 
 /** Cheapest first, or by priority when the strategy says so; ties keep the request's order. */
-function inOrder(world: World, pools: readonly Pool[], request: CreateFleetRequest, capacityType: CapacityType): readonly Pool[] {
+function inOrder(world: FakeAwsState, pools: readonly Pool[], request: CreateFleetRequest, capacityType: CapacityType): readonly Pool[] {
   const strategy = capacityType === "spot" ? request.SpotOptions?.AllocationStrategy : request.OnDemandOptions?.AllocationStrategy;
   const byPriority = strategy === "prioritized" || strategy === "capacity-optimized-prioritized";
   const rank = ({ override, data }: Pool): number => {

@@ -1,7 +1,7 @@
 import type { DescribeImagesRequest, DescribeImagesResult } from "@aws-sdk/client-ec2";
 import { AwsError } from "../errors.ts";
 import type { FakeImage } from "../images.ts";
-import { tagList, type World } from "../world.ts";
+import { type FakeAwsState, tagList } from "../world.ts";
 import { type Facets, page, select } from "./select.ts";
 
 const FACETS: Facets<FakeImage> = {
@@ -19,7 +19,7 @@ const FACETS: Facets<FakeImage> = {
 };
 
 /** An id in ImageIds that nobody knows is an error; the same id in a filter merely finds nothing. */
-export function describeImages(world: World, request: DescribeImagesRequest): DescribeImagesResult {
+export function describeImages(world: FakeAwsState, request: DescribeImagesRequest): DescribeImagesResult {
   const ids = request.ImageIds ?? [];
   const unknown = ids.filter((id) => !world.images.has(id));
   if (unknown.length > 0) {

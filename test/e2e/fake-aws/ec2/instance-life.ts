@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { EventCode, Tag, TagSpecification } from "@aws-sdk/client-ec2";
 import { AwsError } from "../errors.ts";
 import type { AwsEvent } from "../options.ts";
-import type { FakeInstance, FakeSubnet, Tags, World } from "../world.ts";
+import type { FakeAwsState, FakeInstance, FakeSubnet, Tags } from "../world.ts";
 import type { LaunchPlan } from "./launch-data.ts";
 
 export type LaunchContext = {
@@ -22,7 +22,7 @@ const DEFAULT_NOTICE_MS = 120_000;
 const MAX_TAGS = 50;
 
 /** Starts one instance; it runs after the boot delay. The caller has checked capacity and addresses. */
-export function launch(world: World, plan: LaunchPlan, context: LaunchContext): FakeInstance {
+export function launch(world: FakeAwsState, plan: LaunchPlan, context: LaunchContext): FakeInstance {
   const { subnet, data } = plan;
   const address = takeAddress(subnet);
   const now = world.clock.now();
@@ -72,7 +72,7 @@ export function launch(world: World, plan: LaunchPlan, context: LaunchContext): 
 }
 
 /** Begins the end of an instance; one that is already ending is left alone. */
-export function terminate(world: World, instance: FakeInstance, reason: { readonly code: string; readonly message: string }): void {
+export function terminate(world: FakeAwsState, instance: FakeInstance, reason: { readonly code: string; readonly message: string }): void {
   if (instance.state === "shutting-down" || instance.state === "terminated") return;
   instance.stateReason = reason;
   turn(world, instance, "shutting-down");
@@ -92,7 +92,7 @@ export function terminate(world: World, instance: FakeInstance, reason: { readon
 }
 
 /** Gives the two-minute notice of a spot interruption, and ends the instance when they are over. */
-export function interrupt(world: World, instance: FakeInstance): AwsEvent {
+export function interrupt(world: FakeAwsState, instance: FakeInstance): AwsEvent {
   const event = emit(world, {
     source: "aws.ec2",
     "detail-type": "EC2 Spot Instance Interruption Warning",
@@ -108,7 +108,7 @@ export function interrupt(world: World, instance: FakeInstance): AwsEvent {
   return event;
 }
 
-export const rebalance = (world: World, instance: FakeInstance): AwsEvent =>
+export const rebalance = (world: FakeAwsState, instance: FakeInstance): AwsEvent =>
   emit(world, {
     source: "aws.ec2",
     "detail-type": "EC2 Instance Rebalance Recommendation",
@@ -122,7 +122,7 @@ const spotArn = ({ zone, id }: FakeInstance): string => `arn:aws:ec2:${zone}:ins
 const TWO_WEEKS_MS = 14 * 24 * 3_600_000;
 
 /** Plans maintenance of an instance two weeks ahead: DescribeInstanceStatus lists it, AWS Health tells of it. */
-export function scheduleMaintenance(world: World, instance: FakeInstance, code: EventCode): AwsEvent {
+export function scheduleMaintenance(world: FakeAwsState, instance: FakeInstance, code: EventCode): AwsEvent {
   const NotBefore = new Date(world.clock.now() + TWO_WEEKS_MS);
   instance.scheduledEvents.push({
     InstanceEventId: world.id("instance-event"),
@@ -150,7 +150,7 @@ export function scheduleMaintenance(world: World, instance: FakeInstance, code: 
   });
 }
 
-function turn(world: World, instance: FakeInstance, state: FakeInstance["state"]): void {
+function turn(world: FakeAwsState, instance: FakeInstance, state: FakeInstance["state"]): void {
   instance.state = state;
   emit(world, {
     source: "aws.ec2",
@@ -160,7 +160,7 @@ function turn(world: World, instance: FakeInstance, state: FakeInstance["state"]
   });
 }
 
-function emit(world: World, what: Pick<AwsEvent, "source" | "detail-type" | "resources" | "detail">): AwsEvent {
+function emit(world: FakeAwsState, what: Pick<AwsEvent, "source" | "detail-type" | "resources" | "detail">): AwsEvent {
   const event: AwsEvent = {
     version: "0",
     id: randomUUID(),
@@ -175,7 +175,7 @@ function emit(world: World, what: Pick<AwsEvent, "source" | "detail-type" | "res
 }
 
 /** A hook's failure must not break the fake's clock; it is kept for the test to see. */
-function callHook(world: World, hook: () => void | Promise<void> | undefined): void {
+function callHook(world: FakeAwsState, hook: () => void | Promise<void> | undefined): void {
   const run = async () => hook();
   run().catch((error: unknown) => world.hookErrors.push(error));
 }
@@ -190,7 +190,7 @@ function takeAddress(subnet: FakeSubnet): string {
   return [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join(".");
 }
 
-function giveAddress(world: World, instance: FakeInstance): void {
+function giveAddress(world: FakeAwsState, instance: FakeInstance): void {
   const subnet = world.subnets.get(instance.subnetId);
   if (!subnet) return;
   const [base = "10.0.0.0"] = subnet.cidr.split("/");

@@ -11,7 +11,7 @@ import type {
   TerminateInstancesResult,
 } from "@aws-sdk/client-ec2";
 import { AwsError, dryRunPassed, missing, notFound } from "../errors.ts";
-import { type FakeInstance, tagList, type World } from "../world.ts";
+import { type FakeAwsState, type FakeInstance, tagList } from "../world.ts";
 import { type CallContext, roomIn } from "./capacity.ts";
 import { launch, tagsFor, terminate } from "./instance-life.ts";
 import { arnOfProfile, planLaunch, runData } from "./launch-data.ts";
@@ -38,10 +38,11 @@ const FACETS: Facets<FakeInstance> = {
   "capacity-reservation-id": ({ capacityReservationId }) => capacityReservationId,
 };
 
-const visible = (world: World): FakeInstance[] => [...world.instances.values()].filter(({ visibleAt }) => visibleAt <= world.clock.now());
+const visible = (world: FakeAwsState): FakeInstance[] =>
+  [...world.instances.values()].filter(({ visibleAt }) => visibleAt <= world.clock.now());
 
 /** The instances of these ids; throws Malformed or NotFound when any one is wrong, as EC2 refuses the whole call. */
-export function byIds(world: World, ids: readonly string[]): FakeInstance[] {
+export function byIds(world: FakeAwsState, ids: readonly string[]): FakeInstance[] {
   const known = new Map(visible(world).map((instance) => [instance.id, instance]));
   for (const id of ids) {
     if (!MALFORMED.test(id)) throw new AwsError("InvalidInstanceID.Malformed", `Invalid id: "${id}"`);
@@ -51,7 +52,7 @@ export function byIds(world: World, ids: readonly string[]): FakeInstance[] {
   return ids.flatMap((id) => known.get(id) ?? []);
 }
 
-export function describeInstances(world: World, request: DescribeInstancesRequest): DescribeInstancesResult {
+export function describeInstances(world: FakeAwsState, request: DescribeInstancesRequest): DescribeInstancesResult {
   const ids = request.InstanceIds ?? [];
   if (ids.length > 0 && request.MaxResults !== undefined) {
     throw new AwsError(
@@ -64,7 +65,7 @@ export function describeInstances(world: World, request: DescribeInstancesReques
   return { Reservations: reservationsOf(world, items), ...(next === undefined ? {} : { NextToken: next }) };
 }
 
-function reservationsOf(world: World, instances: readonly FakeInstance[]): Reservation[] {
+function reservationsOf(world: FakeAwsState, instances: readonly FakeInstance[]): Reservation[] {
   const reservations = Map.groupBy(instances, ({ reservationId }) => reservationId);
   return [...reservations].map(([ReservationId, members]) => ({
     ReservationId,
@@ -74,7 +75,7 @@ function reservationsOf(world: World, instances: readonly FakeInstance[]): Reser
   }));
 }
 
-function describe(world: World, instance: FakeInstance): Instance {
+function describe(world: FakeAwsState, instance: FakeInstance): Instance {
   const { launch: data, state } = instance;
   const groups = instance.securityGroupIds.map((GroupId) => ({ GroupId, GroupName: world.securityGroups.get(GroupId)?.name ?? "" }));
   const gone = state === "terminated";
@@ -162,7 +163,7 @@ function describe(world: World, instance: FakeInstance): Instance {
   };
 }
 
-export function terminateInstances(world: World, request: TerminateInstancesRequest): TerminateInstancesResult {
+export function terminateInstances(world: FakeAwsState, request: TerminateInstancesRequest): TerminateInstancesResult {
   if (!request.InstanceIds?.length) throw missing("InstanceId");
   const instances = byIds(world, request.InstanceIds);
   if (request.DryRun) throw dryRunPassed();
@@ -183,7 +184,7 @@ export function terminateInstances(world: World, request: TerminateInstancesRequ
 }
 
 /** One pool, all or (down to MinCount) fewer; its refusals fail the call instead of filling an error set. */
-export function runInstances(world: World, request: RunInstancesRequest, context: CallContext): Reservation {
+export function runInstances(world: FakeAwsState, request: RunInstancesRequest, context: CallContext): Reservation {
   if (request.MinCount === undefined) throw missing("MinCount");
   const data = runData(world, request);
   const zone = request.Placement?.AvailabilityZone;
@@ -219,7 +220,7 @@ const STATUS_FACETS: Facets<FakeInstance> = {
   "availability-zone": ({ zone }) => zone,
 };
 
-export function describeInstanceStatus(world: World, request: DescribeInstanceStatusRequest): DescribeInstanceStatusResult {
+export function describeInstanceStatus(world: FakeAwsState, request: DescribeInstanceStatusRequest): DescribeInstanceStatusResult {
   const named = request.InstanceIds?.length ? byIds(world, request.InstanceIds) : visible(world);
   const shown = request.IncludeAllInstances ? named : named.filter(({ state }) => state === "running");
   const { items, next } = page(select(shown, request.Filters, STATUS_FACETS), request, { min: 5, max: 1000 });

@@ -1,6 +1,6 @@
 import type { FleetLaunchTemplateOverridesRequest, RequestLaunchTemplateData, RunInstancesRequest } from "@aws-sdk/client-ec2";
 import { AwsError, missing, notFound } from "../errors.ts";
-import type { FakeLaunchTemplate, FakeSubnet, World } from "../world.ts";
+import type { FakeAwsState, FakeLaunchTemplate, FakeSubnet } from "../world.ts";
 
 const MAX_USER_DATA_BYTES = 16_384;
 
@@ -16,7 +16,7 @@ export type LaunchPlan = {
 
 /** The template and version that a specification names. Throws NotFound as EC2 does, by name or by id. */
 export function templateOf(
-  world: World,
+  world: FakeAwsState,
   spec: { LaunchTemplateId?: string | undefined; LaunchTemplateName?: string | undefined; Version?: string | undefined },
 ): { readonly template: FakeLaunchTemplate; readonly version: number; readonly data: RequestLaunchTemplateData } {
   const { LaunchTemplateId: id, LaunchTemplateName: name } = spec;
@@ -65,7 +65,7 @@ export function withOverride(data: RequestLaunchTemplateData, override: FleetLau
 }
 
 /** A RunInstances request in the shape of a template's data, laid over the template that it names. */
-export function runData(world: World, request: RunInstancesRequest): RequestLaunchTemplateData {
+export function runData(world: FakeAwsState, request: RunInstancesRequest): RequestLaunchTemplateData {
   const spec = request.LaunchTemplate;
   const base = spec ? templateOf(world, spec).data : {};
   if (request.SubnetId !== undefined && (request.NetworkInterfaces ?? base.NetworkInterfaces ?? []).length > 0) {
@@ -84,7 +84,7 @@ export function runData(world: World, request: RunInstancesRequest): RequestLaun
 
 /** Checks that EC2 could launch this, apart from capacity; the error is what RunInstances says, or what a fleet puts into its error set. */
 export function planLaunch(
-  world: World,
+  world: FakeAwsState,
   data: RequestLaunchTemplateData,
   where: { readonly subnetId: string | undefined; readonly zone: string | undefined },
   caller: "fleet" | "run",
@@ -128,10 +128,10 @@ export function planLaunch(
   return { data, instanceType, subnet, imageId: data.ImageId, securityGroupIds, userData: decodeUserData(data.UserData) };
 }
 
-const firstSubnet = (world: World, zone: string | undefined): FakeSubnet | undefined =>
+const firstSubnet = (world: FakeAwsState, zone: string | undefined): FakeSubnet | undefined =>
   [...world.subnets.values()].find((subnet) => zone === undefined || subnet.zone === zone);
 
-function groupsOf(world: World, data: RequestLaunchTemplateData, subnet: FakeSubnet): readonly string[] {
+function groupsOf(world: FakeAwsState, data: RequestLaunchTemplateData, subnet: FakeSubnet): readonly string[] {
   const network = data.NetworkInterfaces?.[0];
   if (network && (data.SecurityGroupIds?.length ?? 0) > 0) {
     throw new AwsError(
@@ -152,7 +152,7 @@ function groupsOf(world: World, data: RequestLaunchTemplateData, subnet: FakeSub
   return ids;
 }
 
-function checkProfile(world: World, data: RequestLaunchTemplateData): void {
+function checkProfile(world: FakeAwsState, data: RequestLaunchTemplateData): void {
   const asked = data.IamInstanceProfile;
   const name = asked?.Name ?? asked?.Arn?.split("/").at(-1);
   if (name === undefined) return;
@@ -169,5 +169,5 @@ function checkProfile(world: World, data: RequestLaunchTemplateData): void {
   }
 }
 
-export const arnOfProfile = (world: World, name: string): string =>
+export const arnOfProfile = (world: FakeAwsState, name: string): string =>
   `arn:aws:iam::${world.account}:instance-profile${world.instanceProfiles.get(name)?.path ?? "/"}${name}`;

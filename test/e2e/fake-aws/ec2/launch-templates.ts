@@ -11,7 +11,7 @@ import type {
   ResponseLaunchTemplateData,
 } from "@aws-sdk/client-ec2";
 import { AwsError, dryRunPassed, missing } from "../errors.ts";
-import { type FakeLaunchTemplate, tagList, type World } from "../world.ts";
+import { type FakeAwsState, type FakeLaunchTemplate, tagList } from "../world.ts";
 import type { CallContext } from "./capacity.ts";
 import { tagsFor } from "./instance-life.ts";
 import { decodeUserData, templateOf } from "./launch-data.ts";
@@ -36,7 +36,7 @@ const described = (template: FakeLaunchTemplate): LaunchTemplate => ({
 
 /** What the template points to is not checked here; EC2 looks at it when something is launched. User data is measured at once. */
 export function createLaunchTemplate(
-  world: World,
+  world: FakeAwsState,
   request: CreateLaunchTemplateRequest,
   { call }: CallContext,
 ): CreateLaunchTemplateResult {
@@ -68,7 +68,7 @@ export function createLaunchTemplate(
   return { LaunchTemplate: described(template) };
 }
 
-export function describeLaunchTemplates(world: World, request: DescribeLaunchTemplatesRequest): DescribeLaunchTemplatesResult {
+export function describeLaunchTemplates(world: FakeAwsState, request: DescribeLaunchTemplatesRequest): DescribeLaunchTemplatesResult {
   const { LaunchTemplateIds: ids = [], LaunchTemplateNames: names = [] } = request;
   const all = [...world.launchTemplates.values()];
   for (const name of names) {
@@ -90,7 +90,7 @@ export function describeLaunchTemplates(world: World, request: DescribeLaunchTem
 }
 
 export function describeLaunchTemplateVersions(
-  world: World,
+  world: FakeAwsState,
   request: DescribeLaunchTemplateVersionsRequest,
 ): DescribeLaunchTemplateVersionsResult {
   const { template } = templateOf(world, { ...request, Version: "$Default" });
@@ -121,7 +121,7 @@ export function describeLaunchTemplateVersions(
   };
 }
 
-export function deleteLaunchTemplate(world: World, request: DeleteLaunchTemplateRequest): DeleteLaunchTemplateResult {
+export function deleteLaunchTemplate(world: FakeAwsState, request: DeleteLaunchTemplateRequest): DeleteLaunchTemplateResult {
   if (request.LaunchTemplateId === undefined && request.LaunchTemplateName === undefined) throw missing("LaunchTemplateId");
   const { template } = templateOf(world, request);
   if (request.DryRun) throw dryRunPassed();

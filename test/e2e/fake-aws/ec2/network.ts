@@ -8,7 +8,7 @@ import type {
 } from "@aws-sdk/client-ec2";
 import type { FakeZone } from "../catalogue.ts";
 import { AwsError, notFound } from "../errors.ts";
-import { type FakeSecurityGroup, type FakeSubnet, tagList, type World } from "../world.ts";
+import { type FakeAwsState, type FakeSecurityGroup, type FakeSubnet, tagList } from "../world.ts";
 import { type Facets, page, select } from "./select.ts";
 
 const SUBNET_FACETS: Facets<FakeSubnet> = {
@@ -20,7 +20,7 @@ const SUBNET_FACETS: Facets<FakeSubnet> = {
   state: () => "available",
 };
 
-export function describeSubnets(world: World, request: DescribeSubnetsRequest): DescribeSubnetsResult {
+export function describeSubnets(world: FakeAwsState, request: DescribeSubnetsRequest): DescribeSubnetsResult {
   const ids = request.SubnetIds ?? [];
   const unknown = ids.filter((id) => !world.subnets.has(id));
   if (unknown.length > 0) throw notFound("SubnetID", "subnet ID", unknown);
@@ -53,7 +53,7 @@ const GROUP_FACETS: Facets<FakeSecurityGroup> = {
   "vpc-id": ({ vpcId }) => vpcId,
 };
 
-export function describeSecurityGroups(world: World, request: DescribeSecurityGroupsRequest): DescribeSecurityGroupsResult {
+export function describeSecurityGroups(world: FakeAwsState, request: DescribeSecurityGroupsRequest): DescribeSecurityGroupsResult {
   const { GroupIds: ids = [], GroupNames: names = [] } = request;
   const unknown = ids.filter((id) => !world.securityGroups.has(id));
   if (unknown.length > 0) throw notFound("Group", "security group", unknown);
@@ -79,7 +79,7 @@ export function describeSecurityGroups(world: World, request: DescribeSecurityGr
 
 type Zone = FakeZone & { readonly tags?: never };
 
-export function describeAvailabilityZones(world: World, request: DescribeAvailabilityZonesRequest): DescribeAvailabilityZonesResult {
+export function describeAvailabilityZones(world: FakeAwsState, request: DescribeAvailabilityZonesRequest): DescribeAvailabilityZonesResult {
   const { zones } = world.options.catalogue;
   const { ZoneNames: names = [], ZoneIds: ids = [] } = request;
   for (const name of names) {

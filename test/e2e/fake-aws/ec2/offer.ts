@@ -11,7 +11,7 @@ import type {
   SpotPrice,
 } from "@aws-sdk/client-ec2";
 import { AwsError } from "../errors.ts";
-import type { World } from "../world.ts";
+import type { FakeAwsState } from "../world.ts";
 import { page, select, wildcard } from "./select.ts";
 
 /** Filter names that the record spells otherwise. Others follow the record: `a-b.c-d` is AB.CD, with or without a plural s. */
@@ -27,7 +27,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
  * A page is a stretch of the whole list, filtered afterwards: as with EC2, a page may hold fewer than MaxResults, or nothing, and still
  * have a next one.
  */
-export function describeInstanceTypes(world: World, request: DescribeInstanceTypesRequest): DescribeInstanceTypesResult {
+export function describeInstanceTypes(world: FakeAwsState, request: DescribeInstanceTypesRequest): DescribeInstanceTypesResult {
   const names: readonly string[] = request.InstanceTypes ?? [];
   const unknown = names.filter((name) => !world.types.has(name));
   if (unknown.length > 0) {
@@ -68,7 +68,7 @@ function valuesAt(value: unknown, path: readonly string[]): unknown[] {
 }
 
 export function describeInstanceTypeOfferings(
-  world: World,
+  world: FakeAwsState,
   request: DescribeInstanceTypeOfferingsRequest,
 ): DescribeInstanceTypeOfferingsResult {
   const { offerings, zones } = world.options.catalogue;
@@ -98,7 +98,7 @@ const HOUR_MS = 3_600_000;
  * The current price of each type and zone, as for a start time of now; older prices are not kept. EC2 answers for `Linux/UNIX` also when
  * `Linux/UNIX (Amazon VPC)` is asked. The last page's token is empty, not absent, as EC2 has it.
  */
-export function describeSpotPriceHistory(world: World, request: DescribeSpotPriceHistoryRequest): DescribeSpotPriceHistoryResult {
+export function describeSpotPriceHistory(world: FakeAwsState, request: DescribeSpotPriceHistoryRequest): DescribeSpotPriceHistoryResult {
   const Timestamp = new Date(world.clock.now() - HOUR_MS);
   const types: readonly string[] = request.InstanceTypes ?? [];
   const products = request.ProductDescriptions ?? [];

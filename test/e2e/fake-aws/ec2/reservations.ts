@@ -7,7 +7,7 @@ import type {
   PlacementGroup,
 } from "@aws-sdk/client-ec2";
 import { AwsError } from "../errors.ts";
-import type { Tags, World } from "../world.ts";
+import type { FakeAwsState, Tags } from "../world.ts";
 import { type Facets, page, select } from "./select.ts";
 
 type Tagged<T> = { readonly record: T; readonly tags: Tags };
@@ -26,7 +26,7 @@ const RESERVATION_FACETS: Facets<Tagged<CapacityReservation>> = {
 };
 
 export function describeCapacityReservations(
-  world: World,
+  world: FakeAwsState,
   request: DescribeCapacityReservationsRequest,
 ): DescribeCapacityReservationsResult {
   const ids = request.CapacityReservationIds ?? [];
@@ -48,7 +48,7 @@ const GROUP_FACETS: Facets<Tagged<PlacementGroup>> = {
   "group-name": ({ record }) => record.GroupName,
 };
 
-export function describePlacementGroups(world: World, request: DescribePlacementGroupsRequest): DescribePlacementGroupsResult {
+export function describePlacementGroups(world: FakeAwsState, request: DescribePlacementGroupsRequest): DescribePlacementGroupsResult {
   const { GroupIds: ids = [], GroupNames: names = [] } = request;
   const known = world.placementGroups;
   const unknown = [

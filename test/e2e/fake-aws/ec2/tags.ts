@@ -1,10 +1,10 @@
 import type { CreateTagsRequest, DeleteTagsRequest } from "@aws-sdk/client-ec2";
 import { AwsError, dryRunPassed, missing } from "../errors.ts";
-import type { Tags, World } from "../world.ts";
+import type { FakeAwsState, Tags } from "../world.ts";
 import { addTags } from "./instance-life.ts";
 import { byIds } from "./instances.ts";
 
-function tagsOf(world: World, id: string): Tags {
+function tagsOf(world: FakeAwsState, id: string): Tags {
   if (id.startsWith("i-")) {
     const [instance] = byIds(world, [id]);
     if (instance) return instance.tags;
@@ -19,7 +19,7 @@ function tagsOf(world: World, id: string): Tags {
   return found.tags;
 }
 
-export function createTags(world: World, request: CreateTagsRequest): Record<string, unknown> {
+export function createTags(world: FakeAwsState, request: CreateTagsRequest): Record<string, unknown> {
   if (!request.Resources?.length) throw missing("ResourceId");
   if (!request.Tags?.length) throw missing("Tag");
   const all = request.Resources.map((id) => tagsOf(world, id));
@@ -31,7 +31,7 @@ export function createTags(world: World, request: CreateTagsRequest): Record<str
 }
 
 /** A tag with a value goes only when the value is the same; without Tags all of the user's tags go. */
-export function deleteTags(world: World, request: DeleteTagsRequest): Record<string, unknown> {
+export function deleteTags(world: FakeAwsState, request: DeleteTagsRequest): Record<string, unknown> {
   if (!request.Resources?.length) throw missing("ResourceId");
   const all = request.Resources.map((id) => tagsOf(world, id));
   if (request.DryRun) throw dryRunPassed();
