@@ -12,13 +12,14 @@ import type { ClusterSettings, DeploymentSettings } from "./settings.ts";
 
 export interface AccessStackProps extends StackProps {
   readonly settings: DeploymentSettings;
-  /** One that lives in another account than the functions. */
+  /** A cluster in another account than the functions. */
   readonly cluster: ClusterSettings;
 }
 
 /**
- * What a cluster's own account holds when the functions run in another: a role for each function, which only that function may take, EKS access entries for
- * these roles, and rules that send EC2's notices on. Deployed there, with the functions' account as a parameter.
+ * What a cluster's own account holds when the functions run in another: a role for each function, which only that
+ * function may assume, EKS access entries for these roles, and rules that forward EC2's notices. It is deployed in the
+ * cluster's account, with the functions' account as a parameter.
  */
 export class AccessStack extends Stack {
   readonly cluster: ClusterSettings;
@@ -56,7 +57,10 @@ export class AccessStack extends Stack {
     new CfnOutput(this, `${capital(name)}RoleArn`, { value: role.roleArn });
   }
 
-  /** The function's role in its own account. CloudFormation ends the name by chance, so the account is trusted as far as roles of that name go. */
+  /**
+   * The function's role in its own account. CloudFormation ends the role's name with random characters, so the account
+   * is trusted for roles whose name begins like it.
+   */
   #function(name: FunctionName): IPrincipal {
     const { externalId } = this.cluster;
     const role = `arn:${Aws.PARTITION}:iam::${this.#owner}:role/${this.#settings.stackName}-${capital(name)}Role*`;
@@ -66,7 +70,7 @@ export class AccessStack extends Stack {
     });
   }
 
-  /** EventBridge may put events into a queue of another account, by a role that the queue's policy knows. */
+  /** EventBridge may put events into a queue of another account with a role that the queue's policy names. */
   #sendNotices(): void {
     const { stackName } = this.#settings;
     const queue = `arn:${Aws.PARTITION}:sqs:${Aws.REGION}:${this.#owner}:${stackName}-interruption`;

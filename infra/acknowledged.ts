@@ -4,7 +4,7 @@ import { FUNCTION_NAMES, FUNCTIONS } from "./functions.ts";
 import { capital } from "./lambda.ts";
 import type { ClusterSettings, DeploymentSettings } from "./settings.ts";
 
-/** What cdk-nag's rules find and we mean: the construct, the findings, and why they stay. */
+/** Findings of cdk-nag that are intended: the construct, the findings, and the reason. */
 interface Exception {
   readonly construct: string;
   readonly findings: readonly string[];
@@ -60,7 +60,9 @@ const EXCEPTIONS: readonly Exception[] = [
   },
 ];
 
-/** Tells cdk-nag which of its findings in a stack of these clusters are meant. Whatever else it finds fails the synthesis. */
+/**
+ * Acknowledges the intended findings of cdk-nag in a stack of these clusters. Any other finding fails the synthesis.
+ */
 export function acknowledge(stack: Stack, settings: DeploymentSettings, clusters: readonly ClusterSettings[]): void {
   const own: readonly Exception[] = clusters.flatMap(({ name }) => [
     {
@@ -84,7 +86,7 @@ export function acknowledge(stack: Stack, settings: DeploymentSettings, clusters
   );
   for (const { construct, findings, reason } of [...EXCEPTIONS, ...own, ...inVpc]) {
     const found = stack.node.tryFindChild(construct);
-    // Optional parts of the stack may not be there.
+    // Optional parts of the stack may be missing.
     if (found === undefined) continue;
     for (const id of findings) Validations.of(found).acknowledge({ id, reason });
   }

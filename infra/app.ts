@@ -12,8 +12,8 @@ import { type DeploymentSettings, parseSettings, readSettings } from "./settings
 import { AutoscalerStack } from "./stack.ts";
 
 /**
- * Bundles the functions and synthesises the stack into cdk.out, offline and without the CDK's CLI:
- * `node infra/app.ts [--config FILE | --clusters a,b [--sources audit,notify,sweep]] [--architecture x86_64] [--stack NAME] [--out DIR]`.
+ * Bundles the functions and synthesises the stack into cdk.out, offline and without the CDK's CLI: `node infra/app.ts
+ * [--config FILE | --clusters a,b [--sources audit,notify,sweep]] [--architecture x86_64] [--stack NAME] [--out DIR]`.
  */
 
 export interface SynthOptions {
@@ -23,7 +23,10 @@ export interface SynthOptions {
   readonly extraEnvironment?: Readonly<Record<string, string>>;
 }
 
-/** The app with the functions' stack, and one for each cluster of another account; checked by cdk-nag when it is synthesised. */
+/**
+ * The app with the functions' stack, and one stack per cluster of another account; cdk-nag checks it when it is
+ * synthesised.
+ */
 export function makeApp({ settings, outDir, code = bundled, extraEnvironment }: SynthOptions): {
   readonly app: App;
   readonly stack: AutoscalerStack;
@@ -32,7 +35,7 @@ export function makeApp({ settings, outDir, code = bundled, extraEnvironment }: 
   const app = new App({
     ...(outDir !== undefined && { outdir: outDir }),
     analyticsReporting: false,
-    // Without them `sam deploy` does not find the code: the CDK's CLI would set them.
+    // Without these, `sam deploy` does not find the code: the CDK's CLI would set them.
     postCliContext: { "aws:cdk:enable-asset-metadata": true, "aws:cdk:enable-path-metadata": true },
   });
   const stack = new AutoscalerStack(app, settings.stackName, {
@@ -49,7 +52,7 @@ export function makeApp({ settings, outDir, code = bundled, extraEnvironment }: 
   const access = settings.clusters
     .filter(({ account }) => account !== undefined)
     .map((cluster) => {
-      // Without code to bring along, nothing needs to be prepared in that account.
+      // Without code to upload, that account needs no CDK bootstrap.
       const synthesizer = new BootstraplessSynthesizer() as IStackSynthesizer;
       const made = new AccessStack(app, accessStackName(settings.stackName, cluster.name), { settings, cluster, synthesizer });
       acknowledge(made, settings, [cluster]);
@@ -63,7 +66,10 @@ function bundled(name: FunctionName): Code {
   return Code.fromAsset(join(DIST, name));
 }
 
-/** Settings from the command line, from the CDK's context (`cdk deploy -c clusters=a,b`), or from a file. Throws one sentence about what is wrong. */
+/**
+ * Settings from the command line, from the CDK's context (`cdk deploy -c clusters=a,b`), or from a file. Throws one
+ * sentence about what is wrong.
+ */
 export function settingsFrom(args: readonly string[]): { readonly settings: DeploymentSettings; readonly outDir?: string } {
   const { values } = parseArgs({
     args: [...args],

@@ -1,18 +1,21 @@
-/** How a subscription filter picks records: fields of the JSON, or plain words where JSON patterns are not to be had. */
+/**
+ * How a subscription filter selects records: by fields of the JSON, or by plain words where JSON patterns are not
+ * available.
+ */
 export type AuditPattern = "json" | "text";
 
-/** Users that the access entries give the functions begin with it: what they did themselves is no news. */
+/** Prefix of the Kubernetes users of the functions' access entries: their own writes need no wake-up. */
 export const USER_PREFIX = "karpenter-serverless:";
 
-// A repeated patch leaves out the reason, which has not changed; then only the response has it.
+// A repeated patch leaves out the unchanged reason, and only the response contains it.
 const POD_BECAME_UNSCHEDULABLE_OR_ENDED =
   '($.verb = "patch") && ($.objectRef.subresource = "status") && (($.requestObject.status.conditions[0].reason = "Unschedulable") || ' +
   '($.responseObject.status.conditions[0].reason = "Unschedulable") || ' +
   '($.requestObject.status.phase = "Succeeded") || ($.requestObject.status.phase = "Failed"))';
 const POD_BOUND = '($.verb = "create") && ($.objectRef.subresource = "binding")';
-// Deleted by its node: the first delete only asks for it.
+// Deleted by the pod's node: the first delete only requests the deletion.
 const POD_GONE = '($.verb = "delete") && ($.requestObject.gracePeriodSeconds = 0)';
-// Reads and heartbeats are logged at level Request.
+// Reads and heartbeats are logged at the level Request.
 const NODE_WRITTEN = '($.objectRef.resource = "nodes") && ($.level = "RequestResponse")';
 const OUR_KIND_WRITTEN =
   '(($.objectRef.apiGroup = "karpenter.*") || ($.objectRef.apiGroup = "autoscaling.x-*") || ($.objectRef.resource = "podtemplates")) && ($.objectRef.subresource NOT EXISTS) && ($.verb != "get") && ($.verb != "list") && ($.verb != "watch")';
@@ -25,7 +28,10 @@ const PATTERNS: Readonly<Record<AuditPattern, string>> = {
   text: '"system:kube-scheduler" "Unschedulable" "PodScheduled"',
 };
 
-/** The filter pattern (at most 1,024 characters) that rings for what core/signals/audit-record.ts reads; `text` rings for unschedulable pods alone. */
+/**
+ * The filter pattern (at most 1,024 characters) of the records that core/signals/audit-record.ts reads; `text` selects
+ * unschedulable pods only.
+ */
 export function auditFilterPattern(kind: AuditPattern): string {
   return PATTERNS[kind];
 }

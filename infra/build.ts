@@ -8,8 +8,8 @@ import budgets from "./budgets.json" with { type: "json" };
 import { leanAwsSchemas, leanKubernetesClient } from "./bundle-plugins.ts";
 
 /**
- * Bundles each functions/NAME/handler.ts into dist/NAME/index.mjs and imports it in a fresh process, as a cold start does.
- * `node infra/build.ts [NAME…]` prints a table and fails when a bundle is over its budget or does not load.
+ * Bundles each functions/NAME/handler.ts into dist/NAME/index.mjs and imports it in a fresh process, as a cold start
+ * does. `node infra/build.ts [NAME…]` prints a table and fails when a bundle is over its budget or does not load.
  */
 
 const ROOT = join(import.meta.dirname, "..");
@@ -20,19 +20,19 @@ export const DIST = join(ROOT, "dist");
 /** One bundle, measured. */
 export interface Bundle {
   readonly name: string;
-  /** Of the code that a cold start reads; what is only imported in need lies in files of its own. */
+  /** Size of the code that a cold start loads; code that is imported on use is in files of its own. */
   readonly bytes: number;
   readonly gzipBytes: number;
-  /** Evaluation of the module in a new Node process of this machine; undefined when it failed. */
+  /** Time to evaluate the module in a new Node process of this machine; undefined when that failed. */
   readonly importMs?: number;
-  /** What is wrong with it, in words; empty when all is well. */
+  /** What is wrong with the bundle, as sentences; empty when nothing is. */
   readonly faults: readonly string[];
 }
 
-// Some of our CommonJS dependencies call require() for Node's own modules, which an ESM bundle does not have.
+// Some CommonJS dependencies call require() for Node's own modules, which an ESM bundle does not have.
 const BANNER = 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
 
-/** Enough for every function to start; nothing is called. */
+/** Enough variables for every function to start; no service is called. */
 const ENVIRONMENT = {
   AWS_REGION: "us-west-2",
   TABLE_NAME: "karpenter-serverless",
@@ -54,7 +54,7 @@ export function functionNames(): readonly string[] {
     .sort();
 }
 
-/** What a measurement adds to a bundle: plugins, and code that runs before all other. */
+/** What a measurement adds to a bundle: plugins, and code that runs first. */
 export interface BundleExtras {
   readonly plugins?: readonly Plugin[];
   readonly banner?: string;
@@ -64,13 +64,13 @@ export interface BundleExtras {
 export interface BundledCode {
   /** index.mjs, the entry. */
   readonly file: string;
-  /** It and the files that it cannot start without. */
+  /** index.mjs and the files that it cannot start without. */
   readonly startFiles: readonly string[];
 }
 
 /**
- * Bundles one function into `outDir`/NAME/index.mjs, with its data; what the source imports by import() gets files of its own beside it, which a cold
- * start does not read. Throws esbuild's own error when the source does not compile.
+ * Bundles one function into `outDir`/NAME/index.mjs, with its data. What the source imports by import() becomes a file
+ * of its own, which a cold start does not load. Throws esbuild's own error when the source does not compile.
  */
 export async function bundleCode(name: string, outDir: string, { plugins = [], banner = "" }: BundleExtras = {}): Promise<BundledCode> {
   const folder = join(outDir, name);
@@ -90,7 +90,8 @@ export async function bundleCode(name: string, outDir: string, { plugins = [], b
     banner: { js: `${BANNER}${banner}` },
     legalComments: "none",
     plugins: [leanKubernetesClient, leanAwsSchemas, ...plugins],
-    // Not named in the bundle and not packed with it: Node would read and parse it in each cold start.
+    // Source maps are neither named in the bundle nor packed with it, because Node would read and parse them in each
+    // cold start.
     sourcemap: "external",
     sourcesContent: false,
     metafile: true,
@@ -106,7 +107,7 @@ export async function bundleCode(name: string, outDir: string, { plugins = [], b
   return { file: join(folder, "index.mjs"), startFiles: startFilesOf(metafile).map((file) => join(folder, file)) };
 }
 
-/** The entry's file and those that it imports by statements, and they in turn. */
+/** The entry's file and, recursively, the files that it imports statically. */
 function startFilesOf({ outputs }: Metafile): readonly string[] {
   const byName = new Map(Object.entries(outputs).map(([path, output]) => [basename(path), output]));
   const found = new Set(["index.mjs"]);
@@ -172,7 +173,7 @@ function load(file: string): { readonly importMs: number } | { readonly fault: s
 /** All functions, or those named. */
 export async function bundleAll(outDir: string, names: readonly string[] = functionNames()): Promise<readonly Bundle[]> {
   const bundles: Bundle[] = [];
-  // One after another: imports are timed.
+  // One after another, because imports are timed.
   for (const name of names) {
     bundles.push(await bundle(name, outDir));
   }

@@ -1,11 +1,14 @@
 import { readFileSync } from "node:fs";
 import type { Plugin } from "esbuild";
 
-/** What esbuild cannot see by itself about two of our dependencies. It halves a bundle, and with it the cold start. */
+/**
+ * Two esbuild plugins for facts about dependencies that esbuild cannot see. They halve a bundle, and with it the cold
+ * start.
+ */
 
 /**
- * We use the Kubernetes client for what kubeconfigs and certificates mean, and send requests ourselves: its object model (0.35 MB) and second HTTP
- * stack (0.72 MB) are never called, so they are left out.
+ * Leaves out parts of the Kubernetes client that are never called: its object model (0.35 MB) and second HTTP stack
+ * (0.72 MB). Only its reading of kubeconfigs and certificates is used.
  */
 export const leanKubernetesClient: Plugin = {
   name: "lean-kubernetes-client",
@@ -21,8 +24,9 @@ export const leanKubernetesClient: Plugin = {
 };
 
 /**
- * The SDK describes each request and answer of a service by a constant, with keys such as `[_eQN]`. A computed key may run code, for all that esbuild
- * knows, so it keeps every constant of the service: 545 KB of EC2's, of which we use 49. As text the keys can be seen to do nothing.
+ * The SDK describes each request and answer of a service by a constant with keys such as `[_eQN]`. A computed key may
+ * have side effects as far as esbuild knows, so it keeps every constant of the service: 545 KB for EC2, of which 49 are
+ * used. As literals the keys can be seen to have none.
  */
 export const leanAwsSchemas: Plugin = {
   name: "lean-aws-schemas",
@@ -34,7 +38,7 @@ export const leanAwsSchemas: Plugin = {
   },
 };
 
-/** Puts texts in place of computed keys that are constants of the same file. */
+/** Replaces computed keys that are string constants of the same file by literals. */
 export function literalKeys(source: string): string {
   const texts = new Map([...source.matchAll(/^const (_\w+) = ("[^"\\]*");$/gm)].map(([, name = "", text = ""]) => [name, text]));
   return source.replaceAll(/([{,]\s*)\[(_\w+)\]: /g, (written, before: string, name: string) => {

@@ -8,9 +8,12 @@ import { FUNCTIONS, type FunctionName } from "./functions.ts";
 import { capital } from "./lambda.ts";
 import type { ClusterSettings } from "./settings.ts";
 
-/** What the stack makes for each cluster. */
+/** The constructs of each cluster. */
 
-/** Sends what matters of a cluster's audit log to the function. A log group has room for two filters, this takes one. */
+/**
+ * Sends the relevant records of a cluster's audit log to the function. A log group allows two subscription filters;
+ * this uses one.
+ */
 export function subscribeToAuditLog(stack: Stack, cluster: ClusterSettings, audit: LambdaFunction): void {
   const logGroupName = cluster.logGroup ?? `/aws/eks/${cluster.name}/cluster`;
   const permission = `AuditOf${idOf(cluster.name)}`;
@@ -25,11 +28,11 @@ export function subscribeToAuditLog(stack: Stack, cluster: ClusterSettings, audi
     destinationArn: audit.functionArn,
     filterPattern: auditFilterPattern(cluster.auditPattern),
   });
-  // CloudWatch Logs tries the function when the filter is made.
+  // CloudWatch Logs invokes the function when the filter is created.
   filter.node.addDependency(audit.node.findChild(permission));
 }
 
-/** Lets a function into a cluster by its role, as the group that infra/rbac gives its rights. */
+/** Gives a function access to a cluster by its role, as the group that infra/rbac gives rights to. */
 export function letIn(stack: Stack, cluster: string, name: FunctionName, role: IRole): void {
   new CfnAccessEntry(stack, `${capital(name)}In${idOf(cluster)}`, {
     clusterName: cluster,
@@ -40,19 +43,22 @@ export function letIn(stack: Stack, cluster: string, name: FunctionName, role: I
   });
 }
 
-/** Lets all functions that talk to clusters into one. */
+/** Gives all functions that talk to clusters access to one. */
 export function letFunctionsIn(stack: Stack, cluster: string, functions: ReadonlyMap<FunctionName, LambdaFunction>): void {
   for (const [name, { role }] of functions) {
     if (FUNCTIONS[name].inClusters && role !== undefined) letIn(stack, cluster, name, role);
   }
 }
 
-/** The construct of a cluster's node role, when the stack makes it. */
+/** The construct id of a cluster's node role, when the stack creates it. */
 export function nodeRoleId(cluster: string): string {
   return `NodeRoleOf${idOf(cluster)}`;
 }
 
-/** The role of a cluster's nodes, with a profile for those who name profiles. `letIn` lets the nodes into the cluster. */
+/**
+ * Creates the role of a cluster's nodes, with an instance profile for classes that name one. `letIn` gives the nodes
+ * access to the cluster.
+ */
 export function makeNodeRole(stack: Stack, cluster: string, letIn: boolean): void {
   const role = new Role(stack, nodeRoleId(cluster), {
     roleName: `KarpenterNodeRole-${cluster}`,
@@ -71,7 +77,7 @@ export function makeNodeRole(stack: Stack, cluster: string, letIn: boolean): voi
   }
 }
 
-/** A part of a logical id; CDK drops what is neither letter nor digit, which could make two names one. */
+/** A part of a logical id. CDK drops everything but letters and digits, which could make two names equal. */
 function idOf(cluster: string): string {
   return cluster.replace(/[^A-Za-z0-9]/g, (character) => `x${character.codePointAt(0)?.toString(16)}`);
 }

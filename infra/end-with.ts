@@ -1,9 +1,9 @@
-/** What a person gave that cannot be used. The message is one sentence: what, where, and how to mend it. */
+/** Input that cannot be used. The message is one sentence: what, where, and how to fix it. */
 export class BadInput extends Error {
   override readonly name = "BadInput";
 }
 
-/** Ends a command that failed: exit code 2 and a sentence for bad input (and for a bad command line), 1 for anything else. */
+/** Ends a failed command: exit code 2 and a sentence for bad input (and a bad command line), 1 for anything else. */
 export function endWith(error: unknown, usage: string): void {
   const badArguments = error instanceof Error && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
   const message = error instanceof Error ? error.message : String(error);

@@ -1,11 +1,14 @@
-/** The functions, what wakes them and whom they wake: the one table from which the stack, its roles and its tests are made. */
+/**
+ * The functions, what invokes them and which queues they write to: the one table that the stack, its roles and its
+ * tests are made from.
+ */
 
 export const FUNCTION_NAMES = ["audit", "notify", "admission", "provision", "lifecycle", "interruption", "disruption", "catalog"] as const;
 export type FunctionName = (typeof FUNCTION_NAMES)[number];
 
 export type QueueName = "provision" | "claims" | "disruption" | "catalog" | "interruption";
 
-/** The queues of our own messages; the other is EventBridge's. */
+/** The queues of wake-ups; EventBridge fills the other one. */
 export type WakeUpQueue = Exclude<QueueName, "interruption">;
 
 export interface ScheduleSpec {
@@ -15,24 +18,24 @@ export interface ScheduleSpec {
 }
 
 /**
- * A part of what the store's adapter does (functions/adapters/store): find a claim by its instance; read records and documents; write them one by one, or
- * many at once; remove them; take the lease and write under it.
+ * A part of the store's adapter (functions/adapters/store) and the rights that it needs: find a record by its instance;
+ * read records and documents; write them one at a time or many at once; remove them; take the lease and write under it.
  */
 export type StoreUse = "find" | "read" | "write" | "write-many" | "remove" | "decide";
 
 export interface FunctionSpec {
   readonly description: string;
-  /** MB; CPU comes with it, a whole one at 1,769. */
+  /** MB; CPU grows with memory, to one vCPU at 1,769 MB. */
   readonly memory: number;
   readonly timeoutSeconds: number;
-  /** The queue that feeds it. */
+  /** The queue that invokes the function. */
   readonly queue?: QueueName;
   readonly sends: readonly WakeUpQueue[];
-  /** What it may do to the record of intent. */
+  /** What the function may do to the store. */
   readonly store: readonly StoreUse[];
-  /** Whether it talks to clusters: then it asks EKS where they are, and each cluster lets it in. */
+  /** Whether the function talks to clusters: then it may describe them in EKS, and each cluster gives it access. */
   readonly inClusters: boolean;
-  /** Whether it tells the event bus, if there is one, what it did and why. */
+  /** Whether the function announces on the event bus, if there is one, what it did and why. */
   readonly announces: boolean;
   readonly schedules: readonly ScheduleSpec[];
 }
@@ -129,26 +132,27 @@ export const FUNCTIONS: Readonly<Record<FunctionName, FunctionSpec>> = {
 
 export interface QueueSpec {
   readonly fifo: boolean;
-  /** Seconds that a message waits before it is seen: provision's batching window, unless BATCH_IDLE_DURATION says another. */
+  /** Delay of each message, seconds: provision's batching window, unless BATCH_IDLE_DURATION sets another. */
   readonly delaySeconds: number;
   readonly retentionSeconds: number;
   readonly visibilitySeconds: number;
-  /** Tries before the dead-letter queue. */
+  /** Attempts before the dead-letter queue. */
   readonly maxReceives: number;
-  /** The most invocations at once; absent: one a message group (FIFO). */
+  /** Most invocations at once; absent: one per message group (FIFO). */
   readonly maxConcurrency?: number;
 }
 
-/** A wake-up that is an hour old says nothing: the sweeps have looked sixty times since. */
+/** A wake-up that is an hour old is worthless: sixty sweeps have run since. */
 const HOUR = 3600;
 
 export const QUEUES: Readonly<Record<QueueName, QueueSpec>> = {
-  // A killed run blocks its cluster's group until its messages are seen again, hence 2 × the timeout and not the usual 6.
+  // A killed run blocks its cluster's message group until its messages are visible again, hence 2 × the time-out and
+  // not the usual 6.
   provision: { fifo: true, delaySeconds: 1, retentionSeconds: HOUR, visibilitySeconds: 120, maxReceives: 5 },
   claims: { fifo: false, delaySeconds: 0, retentionSeconds: HOUR, visibilitySeconds: 360, maxReceives: 5, maxConcurrency: 20 },
   disruption: { fifo: false, delaySeconds: 0, retentionSeconds: HOUR, visibilitySeconds: 720, maxReceives: 3, maxConcurrency: 10 },
   catalog: { fifo: false, delaySeconds: 0, retentionSeconds: 2 * HOUR, visibilitySeconds: 1800, maxReceives: 3, maxConcurrency: 5 },
-  // A notice is worthless after two minutes: what failed must come back while there is time to drain.
+  // A notice is worthless after two minutes: a failed one must return while there is time to drain.
   interruption: { fifo: false, delaySeconds: 0, retentionSeconds: 300, visibilitySeconds: 40, maxReceives: 4, maxConcurrency: 10 },
 };
 

@@ -1,8 +1,8 @@
 import type { EventPattern } from "aws-cdk-lib/aws-events";
 
 /**
- * Which of the account's events go to the interruption queue. They carry no tags, so all instances of the region arrive; what has no
- * claim is dropped by the function.
+ * The events of the account that are sent to the interruption queue. They carry no tags, so events of all instances of
+ * the region arrive; the function drops those without a NodeClaim.
  */
 export const INTERRUPTION_RULES: Readonly<Record<string, EventPattern>> = {
   ScheduledChange: {
@@ -19,7 +19,7 @@ export const INTERRUPTION_RULES: Readonly<Record<string, EventPattern>> = {
   },
   CapacityReservationInterruption: {
     source: ["aws.ec2"],
-    // AWS documents both.
+    // AWS documents both spellings.
     detailType: [
       "EC2 Capacity Reservation Instance Interruption Warning",
       "EC2 Interruptible Capacity Reservation Instance Interruption Warning",

@@ -29,15 +29,18 @@ export interface Surroundings {
   readonly settings: DeploymentSettings;
   readonly table: Table;
   readonly queues: Readonly<Record<QueueName, Queue>>;
-  /** The code of a function: its bundle, or a stand-in. */
+  /** The code of a function: its bundle, or a stand-in in tests. */
   readonly code: (name: FunctionName) => Code;
   readonly extraEnvironment: Readonly<Record<string, string>>;
 }
 
-/** Lambda takes no more than this, names and values together. */
+/** Lambda's limit for the environment, names and values together. */
 const MAX_ENVIRONMENT_BYTES = 4096;
 
-/** Makes a function with its role and log. `lost` takes events of asynchronous calls that no try has handled. */
+/**
+ * Creates a function with its role and log group. `lost` gets events of asynchronous invocations that failed in every
+ * attempt.
+ */
 export function makeFunction(name: FunctionName, surroundings: Surroundings, lost?: Queue): LambdaFunction {
   const { stack, settings } = surroundings;
   const { description, memory, timeoutSeconds } = FUNCTIONS[name];
@@ -64,12 +67,14 @@ export function makeFunction(name: FunctionName, surroundings: Surroundings, los
     ...(cap > 0 && { reservedConcurrentExecutions: cap }),
     ...asynchronous(name, lost),
   });
-  // The L2 construct wants a whole Vpc looked up; ids are all that is needed.
+  // The L2 construct requires a Vpc that is looked up; ids suffice here.
   if (vpc !== undefined && made.node.defaultChild instanceof CfnFunction) made.node.defaultChild.vpcConfig = vpc;
   return made;
 }
 
-/** A sweep that failed is not repeated, the next is a minute away. Audit records come once. */
+/**
+ * A failed sweep is not retried, because the next one follows within a minute. Audit records arrive once, so they are.
+ */
 function asynchronous(name: FunctionName, lost: Queue | undefined): EventInvokeConfigOptions {
   if (lost !== undefined) return { onFailure: new SqsDestination(lost), retryAttempts: 2 };
   return FUNCTIONS[name].schedules.length > 0 ? { retryAttempts: 0, maxEventAge: Duration.seconds(60) } : {};
@@ -102,12 +107,12 @@ function environment(name: FunctionName, { stack, settings, table, queues, extra
   return { ...variables, ...extraEnvironment };
 }
 
-/** They answer a public URL whose path holds a secret. */
+/** Functions behind a public URL whose path contains a secret. */
 function isCalledByApiServers(name: FunctionName): name is "notify" | "admission" {
   return name === "notify" || name === "admission";
 }
 
-/** The secret part of a URL's path. A parameter, so that it stands in no template and no repository. */
+/** The secret part of a URL's path. A parameter, so that no template and no repository contains it. */
 function pathToken(stack: Stack, name: "notify" | "admission"): string {
   return new CfnParameter(stack, `${capital(name)}Token`, {
     description: `Secret part of the ${name} URL: 16 or more letters, digits, - and _. Make one with: openssl rand -hex 24`,

@@ -5,18 +5,20 @@ import { withV1beta1 } from "./conversion.ts";
 import { BadInput, endWith } from "./end-with.ts";
 
 /**
- * Prints what a cluster needs before the functions can work in it, as one stream of YAML documents for `kubectl apply -f -`:
- * the CRDs, the RBAC of the functions, and, with their URLs, the webhooks that call the notify and the admission function. With the latter the CRDs
- * also serve v1beta1, which it converts.
+ * Prints what a cluster needs before the functions can work in it, as one stream of YAML documents for `kubectl apply
+ * -f -`: the CRDs, the RBAC of the functions and, with their URLs, the webhooks that call the notify and the admission
+ * function. With the admission webhook the CRDs also serve v1beta1, which it converts.
  */
 
 export interface ManifestOptions {
   readonly cluster: string;
-  /** The notify function's URL; without it there is no webhook. */
+  /** The notify function's URL; without it there is no notify webhook. */
   readonly notifyUrl?: string;
   /** The secret part of its path; needed with `notifyUrl`. */
   readonly notifyToken?: string;
-  /** The admission function's URL; without it nothing is judged beyond the schemas, and there is no v1beta1. */
+  /**
+   * The admission function's URL; without it objects are validated by their schemas only, and v1beta1 is not served.
+   */
   readonly admissionUrl?: string;
   /** The secret part of its path; needed with `admissionUrl`. */
   readonly admissionToken?: string;
@@ -46,7 +48,7 @@ export function manifests(options: ManifestOptions): string {
 
 type Called = "notify" | "admission";
 
-/** The URL under which a cluster calls a function; undefined without the function's own. */
+/** The URL by which a cluster calls a function; undefined without the function's own URL. */
 function pathOf(name: Called, options: ManifestOptions): string | undefined {
   const url = options[`${name}Url`];
   const token = options[`${name}Token`] ?? "";
@@ -102,7 +104,7 @@ function main(): void {
       );
   }
   const { "notify-url": notifyUrl, "admission-url": admissionUrl, "ca-bundle": caBundle } = values;
-  // The environment keeps the tokens out of the shell's history.
+  // Tokens are read from the environment, so that they do not appear in the shell's history.
   const { "notify-token": notifyToken = process.env["NOTIFY_TOKEN"], "admission-token": admissionToken = process.env["ADMISSION_TOKEN"] } =
     values;
   process.stdout.write(

@@ -5,9 +5,10 @@ import { roleNameInAccount } from "./role-names.ts";
 import type { ClusterSettings } from "./settings.ts";
 
 /**
- * What the functions may do in EC2, IAM, SSM, Pricing and EKS. Whatever changes something is tied to the tags that every launch carries
- * (core/model/tags.ts). The cluster is named by the value of eks:eks-cluster-name, not by the key kubernetes.io/cluster/NAME: values can be
- * listed, so one statement serves any number of clusters and the policies do not outgrow IAM's limit.
+ * What the functions may do in EC2, IAM, SSM, Pricing and EKS. Every write is limited to resources with the tags that
+ * every launch carries (core/model/tags.ts). The cluster is named by the value of eks:eks-cluster-name, not by the key
+ * kubernetes.io/cluster/NAME: values can be listed, so one statement serves any number of clusters and the policies
+ * stay below IAM's size limit.
  */
 
 const CLUSTER = "eks:eks-cluster-name";
@@ -17,7 +18,7 @@ const arn = (service: string, resource: string, account: string = Aws.ACCOUNT_ID
   `arn:${Aws.PARTITION}:${service}:${Aws.REGION}:${account}:${resource}`;
 const global = (resource: string): string => `arn:${Aws.PARTITION}:iam::${Aws.ACCOUNT_ID}:${resource}`;
 const ec2 = (...types: readonly string[]): string[] => types.map((type) => arn("ec2", `${type}/*`, "*"));
-/** Images and snapshots may be anybody's, so their ARNs have no account. */
+/** Images and snapshots may belong to any account, so their ARNs have none. */
 const shared = (...types: readonly string[]): string[] => types.map((type) => arn("ec2", `${type}/*`, ""));
 
 const allow = (sid: string, props: PolicyStatementProps): PolicyStatement => new PolicyStatement({ sid, ...props });
@@ -30,7 +31,7 @@ const tagged = (where: "RequestTag" | "ResourceTag", clusters: readonly ClusterS
 const MADE_BY_A_LAUNCH = ["fleet", "instance", "volume", "network-interface", "launch-template", "spot-instances-request"];
 const LAUNCHES = ["ec2:RunInstances", "ec2:CreateFleet"];
 
-/** Launch and terminate instances of these clusters, and of no others. Their tags come with the launch; none is written later. */
+/** Launch and terminate instances of these clusters only. Tags are set at launch and not afterwards. */
 function launchStatements(clusters: readonly ClusterSettings[]): readonly PolicyStatement[] {
   const own = tagged("ResourceTag", clusters);
   const request = tagged("RequestTag", clusters);
@@ -61,7 +62,7 @@ function launchStatements(clusters: readonly ClusterSettings[]): readonly Policy
   ];
 }
 
-/** Describe calls know no resources; the region is all that can be asked. */
+/** Describe calls have no resources; only the region can be a condition. */
 function describeStatement(...names: readonly string[]): PolicyStatement {
   return allow("Describe", {
     actions: names.map((name) => `ec2:Describe${name}`),
@@ -70,7 +71,7 @@ function describeStatement(...names: readonly string[]): PolicyStatement {
   });
 }
 
-/** Give instances the nodes' roles, and no other. */
+/** Pass the nodes' roles to instances, and no other role. */
 function passNodeRoleStatement(clusters: readonly ClusterSettings[]): PolicyStatement {
   const roles = new Set(clusters.flatMap(({ name, nodeRoles }) => nodeRoles ?? [`KarpenterNodeRole-${name}`]));
   return allow("PassNodeRole", {
@@ -80,7 +81,7 @@ function passNodeRoleStatement(clusters: readonly ClusterSettings[]): PolicyStat
   });
 }
 
-/** Make, fill and remove the instance profiles of these clusters' node classes, under the product's own path. */
+/** Create, fill and remove the instance profiles of these clusters' EC2NodeClasses, under the product's own path. */
 function instanceProfileStatements(clusters: readonly ClusterSettings[]): readonly PolicyStatement[] {
   const resources = [global(`instance-profile/karpenter/${Aws.REGION}/*`)];
   const conditions = (where: "RequestTag" | "ResourceTag") => ({
@@ -106,17 +107,17 @@ function instanceProfileStatements(clusters: readonly ClusterSettings[]): readon
   ];
 }
 
-/** AWS's public parameters name the images of each Kubernetes version. */
+/** AWS's public SSM parameters name the images of each Kubernetes version. */
 function parameterStatement(): PolicyStatement {
   return allow("ReadImageParameters", { actions: ["ssm:GetParameter"], resources: [arn("ssm", "parameter/aws/service/*", "")] });
 }
 
-/** The price list is served from few regions and knows no resources. */
+/** The Price List API has endpoints in few regions and no resources. */
 function pricingStatement(): PolicyStatement {
   return allow("ReadPrices", { actions: ["pricing:GetProducts"], resources: ["*"] });
 }
 
-/** Ask ARC which zones a cluster is shifted away from. */
+/** Read from ARC which zones a cluster is shifted away from. */
 function zonalShiftStatement(clusters: readonly ClusterSettings[]): PolicyStatement {
   return allow("ReadZonalShifts", {
     actions: ["arc-zonal-shift:GetManagedResource"],
@@ -125,12 +126,12 @@ function zonalShiftStatement(clusters: readonly ClusterSettings[]): PolicyStatem
   });
 }
 
-/** Ask EKS where the clusters are. */
+/** Describe the clusters in EKS. */
 function clusterStatement(clusters: readonly ClusterSettings[]): PolicyStatement {
   return allow("FindClusters", { actions: ["eks:DescribeCluster"], resources: clusters.map(({ name }) => arn("eks", `cluster/${name}`)) });
 }
 
-/** What Lambda does in the function's name to reach into a VPC; it asks for all resources. */
+/** What Lambda does in the function's name to reach a VPC; these actions have no resources. */
 export function networkInterfaceStatement(): PolicyStatement {
   return allow("ReachIntoVpc", {
     actions: ["CreateNetworkInterface", "DescribeNetworkInterfaces", "DescribeSubnets", "DeleteNetworkInterface"]
@@ -140,7 +141,7 @@ export function networkInterfaceStatement(): PolicyStatement {
   });
 }
 
-/** Tell one event bus what was done. */
+/** Put events on one event bus. */
 export function announceStatement(eventBus: string): PolicyStatement {
   return allow("Announce", { actions: ["events:PutEvents"], resources: [arn("events", `event-bus/${eventBus}`)] });
 }
@@ -153,7 +154,7 @@ const STORE_ACTIONS: Readonly<Record<Exclude<StoreUse, "find">, readonly string[
   decide: ["UpdateItem", "ConditionCheckItem"],
 };
 
-/** The record of intent: so much of it as a function makes use of. */
+/** What a function needs of the table. */
 export function storeStatements(uses: readonly StoreUse[], tableArn: string): readonly PolicyStatement[] {
   const actions = uses.flatMap((use) => (use === "find" ? [] : STORE_ACTIONS[use])).map((name) => `dynamodb:${name}`);
   return [
@@ -164,20 +165,20 @@ export function storeStatements(uses: readonly StoreUse[], tableArn: string): re
   ];
 }
 
-/** The role in another account that a function takes to reach a cluster there (access-stack.ts makes it). */
+/** The role in another account that a function assumes to reach a cluster there (access-stack.ts creates it). */
 export function roleInAccount(stackName: string, cluster: ClusterSettings, name: FunctionName): string {
   return `arn:${Aws.PARTITION}:iam::${cluster.account}:role/${roleNameInAccount(stackName, cluster.name, name)}`;
 }
 
-/** Act in the accounts of clusters that live in others, as the roles that are meant for this function and as no other. */
+/** Assume the roles in other accounts that are meant for this function, and no others. */
 export function assumeStatements(stackName: string, clusters: readonly ClusterSettings[], name: FunctionName): readonly PolicyStatement[] {
   const resources = clusters.filter(({ account }) => account !== undefined).map((cluster) => roleInAccount(stackName, cluster, name));
   return resources.length > 0 ? [allow("ActInOtherAccounts", { actions: ["sts:AssumeRole"], resources })] : [];
 }
 
 /**
- * What a function may do in an account to the clusters that live there: nothing without any.
- * `settings` are Karpenter's, of which some ask for more or for less.
+ * What a function may do in an account to the clusters there; empty when there are none. `settings` are Karpenter's,
+ * some of which need more or fewer rights.
  */
 export function cloudStatements(
   name: FunctionName,

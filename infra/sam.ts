@@ -10,8 +10,9 @@ import { FUNCTION_NAMES } from "./functions.ts";
 import type { DeploymentSettings } from "./settings.ts";
 
 /**
- * Bundles the functions and writes dist/template.sam.yaml: the same stack for those who deploy with SAM. Takes the arguments of infra/app.ts.
- * `sam deploy -t dist/template.sam.yaml --stack-name NAME --resolve-s3 --capabilities CAPABILITY_NAMED_IAM --parameter-overrides NotifyToken=…`
+ * Bundles the functions and writes dist/template.sam.yaml: the same stack for those who deploy with SAM. Takes the
+ * arguments of infra/app.ts. `sam deploy -t dist/template.sam.yaml --stack-name NAME --resolve-s3 --capabilities
+ * CAPABILITY_NAMED_IAM --parameter-overrides NotifyToken=…`
  */
 
 interface Resource {
@@ -21,11 +22,11 @@ interface Resource {
   readonly DependsOn?: readonly string[] | string;
 }
 
-/** The stack as a SAM template whose functions' code lies beside it, in a folder named after each function. */
+/** The stack as a SAM template whose functions' code is next to it, in a folder per function. */
 export function samTemplate(settings: DeploymentSettings): object {
   const { stack } = makeApp({ settings, code: () => Code.fromInline("// replaced by CodeUri") });
   const { Resources, Parameters, Outputs, Description } = Template.fromStack(stack).toJSON();
-  // CDK's own parameter asks for its bootstrap stack, which SAM does not need.
+  // CDK's own parameter needs its bootstrap stack, which SAM does not.
   const { BootstrapVersion: _, ...parameters } = (Parameters ?? {}) as Readonly<Record<string, unknown>>;
   const resources = Object.entries(Resources as Readonly<Record<string, Resource>>);
   return {
@@ -42,7 +43,7 @@ function asSam(resource: Resource, stackName: string): object {
   if (resource.Type !== "AWS::Lambda::Function") {
     return resource;
   }
-  // The dependency on the role is in the property Role already.
+  // The property Role already implies the dependency on the role.
   const { DependsOn: _dependsOn, ...rest } = resource;
   const { Code: _code, Tags, ...properties } = resource.Properties ?? {};
   const tags = (Tags ?? []) as readonly { readonly Key: string; readonly Value: string }[];

@@ -1,3 +1,7 @@
+// The CDK stack: functions, queues, schedules, rules, roles and the table. In: the deployment's settings (settings.ts)
+// and the table of functions (functions.ts). Out: CloudFormation, synthesised offline by app.ts. Nothing here runs in
+// Lambda, and nothing in functions/ or core/ imports it.
+
 import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps, Tags } from "aws-cdk-lib";
 import { Alarm, ComparisonOperator, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
@@ -20,7 +24,7 @@ import type { ClusterSettings, DeploymentSettings } from "./settings.ts";
 
 export interface AutoscalerStackProps extends StackProps {
   readonly settings: DeploymentSettings;
-  /** The code of a function: its bundle, or a stand-in. */
+  /** The code of a function: its bundle, or a stand-in in tests. */
   readonly code: (name: FunctionName) => Code;
   /** Variables of every function beside its own, such as AWS_ENDPOINT_URL_EC2. */
   readonly extraEnvironment?: Readonly<Record<string, string>>;
@@ -80,7 +84,7 @@ export class AutoscalerStack extends Stack {
     const delaySeconds = name === "provision" ? batchSecondsOf(this.settings.settings) : QUEUES[name].delaySeconds;
     return new Queue(this, `${capital(name)}Queue`, {
       queueName: `${this.stackName}-${name}${fifo ? ".fifo" : ""}`,
-      // CloudFormation knows no fifo: false.
+      // CloudFormation refuses `fifo: false`.
       ...(fifo && { fifo }),
       deliveryDelay: Duration.seconds(delaySeconds),
       retentionPeriod: Duration.seconds(retentionSeconds),
@@ -107,7 +111,9 @@ export class AutoscalerStack extends Stack {
     return this.settings.clusters.filter(({ sources }) => sources.includes(source));
   }
 
-  /** All of them, but those for a source of wake-ups that no cluster has, and admission where nobody asked for it. */
+  /**
+   * All functions, except those for a source of wake-ups that no cluster uses, and admission where it is not enabled.
+   */
   #makeFunctions(surroundings: Surroundings): ReadonlyMap<FunctionName, LambdaFunction> {
     const isWanted = (name: FunctionName): boolean =>
       name === "audit" || name === "notify" ? this.#clustersWith(name).length > 0 : name !== "admission" || this.settings.admission;
@@ -156,7 +162,7 @@ export class AutoscalerStack extends Stack {
     }
   }
 
-  /** Those of the stack's own account; the others have stacks there (access-stack.ts). */
+  /** Clusters in the stack's own account; clusters in other accounts have stacks there (access-stack.ts). */
   #ownClusters(): readonly ClusterSettings[] {
     return this.settings.clusters.filter(({ account }) => account === undefined);
   }
@@ -165,7 +171,8 @@ export class AutoscalerStack extends Stack {
     for (const { name, account } of this.settings.clusters) {
       if (account === undefined) continue;
       const role = `arn:${this.partition}:iam::${account}:role/${noticesRoleName(this.stackName, name)}`;
-      // By its account with a condition: a queue's policy may not name a role that is not there yet.
+      // The principal is the account with a condition, because a queue's policy may not name a role that does not exist
+      // yet.
       const principals = [new AccountPrincipal(account)];
       const conditions = { ArnEquals: { "aws:PrincipalArn": role } };
       queue.addToResourcePolicy(new PolicyStatement({ actions: ["sqs:SendMessage"], resources: [queue.queueArn], principals, conditions }));
@@ -180,7 +187,7 @@ export class AutoscalerStack extends Stack {
     if (audit !== undefined) {
       for (const cluster of this.#clustersWith("audit")) subscribeToAuditLog(this, cluster, audit);
     }
-    // The API server cannot sign requests: the secret in the path tells it from strangers.
+    // The API server cannot sign requests: the secret in the path distinguishes it from strangers.
     for (const name of ["notify", "admission"] as const) {
       const url = functions.get(name)?.addFunctionUrl({ authType: FunctionUrlAuthType.NONE }).url;
       if (url !== undefined) new CfnOutput(this, `${capital(name)}Url`, { value: url });

@@ -5,12 +5,15 @@ import { PRODUCT } from "./world/api-server.ts";
 import type { Change } from "./world/store.ts";
 import type { LabWorld } from "./world/world.ts";
 
-/** How long records take from the API server through the log group to the function; AWS says "within a few minutes", seconds are usual. */
+/**
+ * How long an audit record takes from the API server through the log group to the function. AWS says "within a few
+ * minutes"; seconds are usual.
+ */
 const AUDIT_LAG_MS = 2_000;
 
 /**
- * Lets the planner hear of changes as the real sources tell them: the webhook at once, the audit log a little later. With neither, only the sweep
- * finds out.
+ * Turns changes of objects into wake-ups, as the real sources do: the webhook at once, the audit log a little later.
+ * Without a source only the sweep sees a change.
  */
 export function ringFromChanges(world: LabWorld, deps: ClusterDeps, sources: readonly ("audit" | "notify")[]): void {
   const lag = sources.includes("notify") ? 0 : AUDIT_LAG_MS;
@@ -42,14 +45,14 @@ const RESOURCES: Readonly<Record<string, string>> = {
   PodTemplate: "podtemplates",
 };
 
-/** The change as the webhook would be shown it, under the match conditions of infra/webhook. */
+/** The change as the webhook receives it, under the match conditions of infra/webhook. */
 function signalOf(change: Change): Signal | undefined {
   const { kind, object, old, user, type } = change;
   const resource = RESOURCES[kind];
   if (resource === undefined || user === PRODUCT) return undefined;
-  // Heartbeats, and status writes of kinds of which only the wishes matter.
-  const sameWish = type === "MODIFIED" && old?.metadata.generation === object.metadata.generation;
-  if (sameWish && resource !== "pods" && (resource !== "nodes" || ready(old) === ready(object))) return undefined;
+  // Heartbeats change no generation, and neither do status writes. Only the spec of these kinds matters.
+  const sameSpec = type === "MODIFIED" && old?.metadata.generation === object.metadata.generation;
+  if (sameSpec && resource !== "pods" && (resource !== "nodes" || ready(old) === ready(object))) return undefined;
   return readAdmissionRequest({
     resource: { resource },
     operation: type === "DELETED" ? "DELETE" : change.verb.toUpperCase(),

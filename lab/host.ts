@@ -22,33 +22,40 @@ import { currentInvocation, type Invocation, invoke } from "./world/invocation.t
 import { type Message, type Queue, type SimulatedWakeUps, simulatedWakeUps } from "./world/queues.ts";
 import { createLabWorld, type LabWorld } from "./world/world.ts";
 
+/** What a lab is made of. */
 export interface LabOptions {
   readonly seed: number;
   /** Milliseconds since the epoch. */
   readonly start: number;
   readonly region: string;
-  /** What wakes the planner beside the sweep, which is always on. */
+  /** The sources of wake-ups beside the sweep, which is always on. */
   readonly sources: readonly ("audit" | "notify")[];
   readonly settings?: Partial<Settings>;
-  /** What can be bought; the region's bundled catalogue with synthetic spot prices when absent. */
+  /** Instance types and prices; the bundled catalogue of the region with synthetic spot prices when absent. */
   readonly catalogue?: Catalogue;
-  /** Asked before and after each remote call of a handler: the fault simulation's way in. */
+  /** Called before and after each remote call of a handler, so that a fault simulation can fail or kill it. */
   readonly hooks?: CallHooks;
-  /** The record of intent; one of its own, in memory, when absent. Closed with the lab. */
+  /** The NodeClaim store; an SQLite store in memory when absent. It is closed with the lab. */
   readonly store?: NodeClaimStore & { close(): void };
-  /** How far the clock of the invocation that asks is ahead of the true time, ms. Handlers alone see it. */
+  /** How far the clock of the invocation that asks is ahead of virtual time, ms. Only handlers see the skew. */
   readonly skewMs?: (invocation: Invocation | undefined) => number;
-  /** For so long a new instance is missing from EC2's describe and list, ms. */
+  /** How long a new instance is missing from EC2's describe and list, ms. */
   readonly cloudLagMs?: number;
   readonly onLog?: (record: TimedLogRecord) => void;
 }
 
+/** A log line of a handler with its time. */
 export interface TimedLogRecord extends LogRecord {
   /** Virtual time, ms since the epoch. */
   readonly at: number;
 }
 
-/** The real handlers over a simulated cluster and cloud, on a virtual clock, in one process. */
+/**
+ * The real handlers over a simulated cluster and cloud, on a virtual clock, in one process.
+ *
+ *     const lab = createLab({ seed: 1, start: Date.parse("2026-01-01T09:00:00Z"), region: "us-west-2", sources: [] });
+ *     await lab.world.clock.run({ until: lab.world.clock.now() + 60_000 });
+ */
 export interface Lab {
   readonly world: LabWorld;
   readonly cloud: SimulatedCloud;
@@ -56,13 +63,16 @@ export interface Lab {
   readonly wakeUps: SimulatedWakeUps;
   readonly deps: LifecycleDeps;
   readonly log: readonly TimedLogRecord[];
-  /** What was announced, in that order. */
+  /** The announcements so far, in order. */
   readonly announcements: readonly Announcement[];
   /** How often each function ran. */
   readonly invocations: ReadonlyMap<string, number>;
   /** Remote calls of all handlers, by port and method. */
   readonly calls: ReadonlyMap<string, number>;
-  /** The functions learn what the market asks now; until then they go by what they knew at the start, or learned last. */
+  /**
+   * Gives the functions the prices of the market as they are now. Until then they use those of the start, or of the
+   * last call.
+   */
   readPrices(): void;
   close(): void;
 }
@@ -86,7 +96,7 @@ export function createLab(options: LabOptions): Lab {
   const ids = world.random.fork("ids");
   const calls = new Map<string, number>();
   const guarded = <T extends object>(port: T, name: string): T => withIntercept(port, name, counting(calls, options.hooks ?? {}), clock);
-  const remember = (record: LogRecord): void => {
+  const keep = (record: LogRecord): void => {
     const timed = { ...record, at: clock.now() };
     log.push(timed);
     options.onLog?.(timed);
@@ -103,7 +113,7 @@ export function createLab(options: LabOptions): Lab {
     fleet: guarded(cloud.fleet, "fleet"),
     wakeUps: guarded(wakeUps, "wakeUps"),
     catalogue: async () => known,
-    log: memoryLog(remember),
+    log: memoryLog(keep),
     metrics: memoryMetrics(),
     announcements: { announce: async (published) => void announcements.push(...published) },
     settings: { ...DEFAULT_SETTINGS, ...options.settings },
@@ -139,7 +149,10 @@ interface Hosted {
   readonly invocations: Map<string, number>;
 }
 
-/** What the stack's event sources and schedules do: run the entries of the functions, each run an invocation of its own. */
+/**
+ * Runs the entries of the functions for the messages of their queues and for their schedules; each run is an invocation
+ * of its own.
+ */
 function hostFunctions({ world, deps, wakeUps, cloud, inventory, invocations }: Hosted): void {
   const { clock } = world;
   const entryDeps = {
@@ -178,7 +191,7 @@ function hostFunctions({ world, deps, wakeUps, cloud, inventory, invocations }: 
     interruptionEntry({ ...entryDeps, store: deps.store, metrics: deps.metrics, now: deps.now }),
   );
   for (const [name, handler] of Object.entries({ catalog, provision, lifecycle, disruption })) {
-    // A schedule's run that was killed is not repeated: the next one comes round.
+    // A run of a schedule that was killed is not repeated, because the next run follows.
     clock.every(SWEEP_MS, `sweep of ${name}`, () => run(name, () => handler({ kind: "sweep" })).then(noResult, noResult));
   }
   cloud.onEvent((event) => wakeUps.interruption.send(JSON.stringify(event)));

@@ -3,12 +3,12 @@ import { andOthers } from "../functions/provision/provision.ts";
 import { renderEntry, type TimelineEntry } from "./render.ts";
 import { entryOf, type LoggedLine } from "./timeline.ts";
 
-/** Tells a story line by line. */
+/** Prints a story line by line. */
 export interface Narrator {
-  /** A log line of a handler; its place in the story is kept, repetitions are not. */
+  /** Takes a log line of a handler. A line that says nothing new is not printed. */
   hear(line: LoggedLine): void;
   say(entry: TimelineEntry): void;
-  /** Tells what is still held back; to be called before anything else is printed. */
+  /** Prints the lines that are still held back; to be called before anything else is printed. */
   flush(): void;
   /** Why each pod could not be scheduled when it was last tried, by "namespace/name". */
   readonly waiting: ReadonlyMap<string, string>;
@@ -28,8 +28,8 @@ export interface NarratorOptions {
 const UNSCHEDULED = "could not schedule pod" satisfies LogMessage;
 
 /**
- * The log says at every pass which pods cannot be scheduled and which nodes are not up yet. A story says so once, and
- * names pods that wait for the same reason together.
+ * Every pass logs which pods cannot be scheduled and which nodes are not ready yet. The narrator prints that once, and
+ * names pods with the same reason together.
  */
 export function narrator({ print, pricePerHour, ...options }: NarratorOptions): Narrator {
   const waiting = new Map<string, string>();

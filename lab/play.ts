@@ -10,7 +10,7 @@ import type { LabStory } from "./stories.ts";
 import { summary } from "./summary.ts";
 
 export interface PlayOptions {
-  /** JSON lines, as the Lambda functions would log them, in place of the timeline. */
+  /** Print the log as JSON lines, as the Lambda functions write it, in place of the timeline. */
   readonly json: boolean;
   readonly colour: boolean;
   /** Columns of the timeline; 120 when absent. */
@@ -23,10 +23,10 @@ export interface PlayOptions {
 const START = Date.parse("2026-01-01T09:00:00Z");
 const MINUTE_MS = 60_000;
 
-/** The longest that an act is waited for; then the story goes on, and says so. */
-const PATIENCE_MS = 30 * MINUTE_MS;
+/** How long an act may take until its condition holds. The story continues then, and reports it. */
+const MAX_ACT_MS = 30 * MINUTE_MS;
 
-/** A lab and who tells of it. */
+/** A lab with the narrator of its log. */
 interface Stage {
   readonly lab: Lab;
   readonly narrator: Narrator;
@@ -50,6 +50,7 @@ export async function playStory(story: LabStory, options: PlayOptions): Promise<
   close(stage);
 }
 
+/** One --scale option. */
 export interface Scaling {
   readonly namespace: string;
   readonly name: string;
@@ -58,7 +59,7 @@ export interface Scaling {
 
 const DEFAULT_POOL = fileURLToPath(new URL("./stories/default.yaml", import.meta.url));
 
-/** Plays a person's own manifests: applies them, waits until nothing moves, then does each scaling in turn. */
+/** Plays manifests of the user: applies them, waits until nothing changes, then applies each scaling in turn. */
 export async function playManifests(
   paths: readonly string[],
   scalings: readonly Scaling[],
@@ -67,7 +68,7 @@ export async function playManifests(
 ): Promise<void> {
   const given = loadManifests(paths, process.env);
   const scaled = scalings.map((scaling) => ({ ...scaling, kind: kindOf(scaling, given) }));
-  // As a person would who applies one: without the gate it has no effect.
+  // A user of these features turns their gates on: without its gate a manifest has no effect.
   const has = (kind: string): boolean => given.some(({ object }) => object.kind === kind);
   const gates = { nodeOverlay: has("NodeOverlay"), capacityBuffer: has("CapacityBuffer"), staticCapacity: given.some(isStaticPool) };
   const stage = open(options, gates);
@@ -95,28 +96,31 @@ export async function playManifests(
 
 const SCALABLE = ["Deployment", "StatefulSet", "ReplicaSet"];
 
-/** A NodePool that keeps a number of nodes can be scaled as well. */
+/** A static NodePool has replicas, so it can be scaled too. */
 function isStaticPool({ object }: Manifest): boolean {
   const spec = object["spec"] as { readonly replicas?: number } | undefined;
   return object.kind === "NodePool" && spec?.replicas !== undefined;
 }
 
-/** What the name to scale belongs to. Throws ManifestError before anything is played: a slip would only show minutes later. */
+/**
+ * The kind of the object to scale. Throws ManifestError before anything is played, because a misspelt name would show
+ * only minutes later.
+ */
 function kindOf({ namespace, name }: Scaling, manifests: readonly Manifest[]): string {
   const scalable = manifests.filter((manifest) => SCALABLE.includes(manifest.object.kind ?? "") || isStaticPool(manifest));
   const all = scalable.map(({ object }) => object);
   const found = all.find(({ metadata }) => metadata.name === name && (metadata.namespace ?? "default") === namespace);
   if (found?.kind !== undefined) return found.kind;
   const names = all.map(({ metadata }) => (metadata.namespace === undefined ? "" : `${metadata.namespace}/`) + metadata.name);
-  const mend = names.length === 0 ? "apply its manifest too" : `give one of ${names.slice(0, 5).join(", ")}`;
+  const fix = names.length === 0 ? "apply its manifest too" : `give one of ${names.slice(0, 5).join(", ")}`;
   throw new ManifestError([
-    `--scale: there is no Deployment or StatefulSet "${name}" in namespace "${namespace}" among the manifests; ${mend}`,
+    `--scale: there is no Deployment or StatefulSet "${name}" in namespace "${namespace}" among the manifests; ${fix}`,
   ]);
 }
 
 function open(options: PlayOptions, settings: LabOptions["settings"] = {}): Stage {
   const { json, colour, print, width } = options;
-  const voice = narrator({
+  const story = narrator({
     start: START,
     colour,
     print,
@@ -131,16 +135,16 @@ function open(options: PlayOptions, settings: LabOptions["settings"] = {}): Stag
     settings,
     hooks: {
       after: (call, result) => {
-        if (!json && call.method === "evict" && result === "evicted") voice.say(eviction(call.args[0] as Pod, lab));
+        if (!json && call.method === "evict" && result === "evicted") story.say(eviction(call.args[0] as Pod, lab));
         return undefined;
       },
     },
-    onLog: (record) => (json ? print(jsonLine(record)) : voice.hear(record)),
+    onLog: (record) => (json ? print(jsonLine(record)) : story.hear(record)),
   });
-  return { lab, narrator: voice, options };
+  return { lab, narrator: story, options };
 }
 
-/** No log line of Karpenter's tells of single pods, but the story is about them. */
+/** Karpenter logs no eviction of a single pod, but the story is about pods. */
 const eviction = ({ metadata, spec }: Pod, { world, cloud }: Lab) => ({
   at: world.clock.now(),
   what: "evicted pod",
@@ -153,7 +157,7 @@ function jsonLine({ at, level, message, fields }: TimedLogRecord): string {
   return JSON.stringify({ level: level.toUpperCase(), time: new Date(at).toISOString(), logger: "controller", message, ...fields });
 }
 
-/** Kinds that the lab's actors or the functions look at; any other is stored as it comes. */
+/** Kinds that the actors of the lab or the functions read. The lab stores other kinds unchanged. */
 const PLAYED = new Set([
   ...["Namespace", "PriorityClass", "StorageClass", "EC2NodeClass", "NodePool", "NodeClaim", "Node", "PersistentVolume", "CSINode"],
   ...["NodeOverlay", "CapacityBuffer", "PodTemplate"],
@@ -170,24 +174,24 @@ function apply(manifests: readonly Manifest[], stage: Stage): void {
   }
 }
 
-function say(what: string, { lab: { world, cloud }, narrator: voice, options: { json, print } }: Stage): void {
+function say(what: string, { lab: { world, cloud }, narrator: story, options: { json, print } }: Stage): void {
   const entry = { at: world.clock.now(), what: "you", which: what, pricePerHour: cloud.pricePerHour() };
   if (json) print(JSON.stringify({ level: "INFO", time: new Date(entry.at).toISOString(), logger: "lab", message: what }));
-  else voice.say(entry);
+  else story.say(entry);
 }
 
-async function waitFor(until: (lab: Lab) => boolean, what: string, { lab, narrator: voice, options }: Stage): Promise<void> {
+async function waitFor(until: (lab: Lab) => boolean, what: string, { lab, narrator: story, options }: Stage): Promise<void> {
   const { clock } = lab.world;
-  const limit = clock.now() + PATIENCE_MS;
+  const limit = clock.now() + MAX_ACT_MS;
   while (!until(lab) && clock.now() < limit) await clock.run({ until: clock.now() + 1_000 });
-  voice.flush();
+  story.flush();
   if (!until(lab))
     options.print(
-      `After ${PATIENCE_MS / MINUTE_MS} minutes the cluster is not as expected after "${what}": this is a fault of the lab or the product.`,
+      `After ${MAX_ACT_MS / MINUTE_MS} minutes the cluster is not as expected after "${what}": this is a fault of the lab or the product.`,
     );
 }
 
-/** Until pods, nodes and claims have stayed the same for so long. */
+/** Runs until pods, nodes and claims have stayed the same for so many minutes, a day at most. */
 async function quiet(minutes: number, lab: Lab): Promise<void> {
   const { clock } = lab.world;
   let before = "";

@@ -30,28 +30,31 @@ export interface TimelineOptions {
   readonly width?: number;
 }
 
-const WHAT = 26;
-const TIME = 8;
-const PRICE = 10;
+/** Widths of the columns, in characters. */
+const WHAT_COLUMNS = 26;
+const TIME_COLUMNS = 8;
+const PRICE_COLUMNS = 10;
 
 /** "+01:05  launched nodeclaim  default-x7k2p  why …  $0.096/h", in as many lines as the width asks for. */
 export function renderEntry(
   { at, what, which, why, pricePerHour, isError }: TimelineEntry,
   { start, colour = false, width = WIDTH }: TimelineOptions,
 ): string {
-  const indent = " ".repeat(TIME + 2);
-  const room = width - TIME - 2 - PRICE;
-  // What is longer than its column runs on in the next, from a blank.
-  const cut = what.length > WHAT ? what.lastIndexOf(" ", WHAT) : what.length;
+  const indent = " ".repeat(TIME_COLUMNS + 2);
+  const room = width - TIME_COLUMNS - 2 - PRICE_COLUMNS;
+  // A text that is longer than its column continues in the next column, from a blank on.
+  const cut = what.length > WHAT_COLUMNS ? what.lastIndexOf(" ", WHAT_COLUMNS) : what.length;
   const [head, more] = cut > 0 ? [what.slice(0, cut), what.slice(cut).trimStart()] : [`${what}  `, ""];
   const rest = [more, which, why ?? ""].filter((part) => part !== "").join("  ");
-  const lines = wrap(`${head.padEnd(WHAT + 2)}${rest}`.trimEnd(), room, " ".repeat(WHAT + 2));
+  const lines = wrap(`${head.padEnd(WHAT_COLUMNS + 2)}${rest}`.trimEnd(), room, " ".repeat(WHAT_COLUMNS + 2));
   const price =
-    pricePerHour === undefined ? "" : `$${pricePerHour.toFixed(pricePerHour < 10 ? 3 : pricePerHour < 1_000 ? 2 : 0)}/h`.padStart(PRICE);
+    pricePerHour === undefined
+      ? ""
+      : `$${pricePerHour.toFixed(pricePerHour < 10 ? 3 : pricePerHour < 1_000 ? 2 : 0)}/h`.padStart(PRICE_COLUMNS);
   const first = price === "" ? (lines[0] ?? "") : `${(lines[0] ?? "").padEnd(room)}${price}`;
   const [on, off] = colour ? [isError ? "\u001b[31m" : "\u001b[1m", "\u001b[0m"] : ["", ""];
   const painted = `${on}${head.trimEnd()}${off}${first.slice(head.trimEnd().length)}`;
-  return [`${elapsed(at - start).padEnd(TIME)}  ${painted}`, ...lines.slice(1).map((line) => `${indent}${line}`)].join("\n");
+  return [`${elapsed(at - start).padEnd(TIME_COLUMNS)}  ${painted}`, ...lines.slice(1).map((line) => `${indent}${line}`)].join("\n");
 }
 
 /** "+mm:ss", with hours in front from the first hour on. */
@@ -62,7 +65,7 @@ export function elapsed(ms: number): string {
   return `+${hours > 0 ? `${hours}:` : ""}${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
 }
 
-/** Breaks at blanks; a word longer than a line is cut. Later lines begin with `indent`. */
+/** Breaks a text at blanks; a word longer than a line is cut. Later lines begin with `indent`. */
 function wrap(text: string, width: number, indent: string): string[] {
   const lines: string[] = [];
   let rest = text;
@@ -75,7 +78,10 @@ function wrap(text: string, width: number, indent: string): string[] {
   return [...lines, rest];
 }
 
-/** As kubectl prints a table: three blanks between columns, two when it would be too wide; if it still is, its widest column is cut with an ellipsis. */
+/**
+ * A table as kubectl prints it: three blanks between columns, or two when it would be too wide. If it still is, its
+ * widest column is cut with an ellipsis.
+ */
 export function renderTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = header.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)));
   const total = (gap: number): number => widths.reduce((sum, w) => sum + w + gap, -gap);
@@ -104,7 +110,7 @@ export function renderNodeClaims(claims: readonly NodeClaim[], now: number): str
   return renderTable(["NAME", "TYPE", "CAPACITY", "ZONE", "NODE", "READY", "AGE"], rows);
 }
 
-/** Nodes with how full they are. */
+/** `kubectl get nodes`, with how full each node is. */
 export function renderNodes(nodes: readonly Node[], pods: readonly Pod[], now: number): string {
   if (nodes.length === 0) return "No resources found";
   const rows = nodes.map((node) => {
@@ -129,7 +135,7 @@ export function renderNodes(nodes: readonly Node[], pods: readonly Pod[], now: n
   return renderTable(["NAME", "STATUS", "TYPE", "ZONE", "PODS", "CPU", "MEMORY", "AGE"], rows);
 }
 
-/** CapacityBuffers with the reasons of their conditions, which `kubectl get cb` shows in one column each. */
+/** `kubectl get cb`, with the reasons of the conditions in one column each. */
 export function renderBuffers(buffers: readonly CapacityBuffer[], now: number): string {
   const rows = buffers.map(({ metadata, status }) => [
     `${metadata.namespace}/${metadata.name}`,
@@ -141,7 +147,7 @@ export function renderBuffers(buffers: readonly CapacityBuffer[], now: number): 
   return renderTable(["BUFFER", "REPLICAS", "READY", "ROOM", "AGE"], rows);
 }
 
-/** What each instance cost, and all of them. */
+/** The cost of each instance, and their sum. */
 export function renderCosts(lines: readonly CostLine[]): string {
   if (lines.length === 0) return "No instance was started: $0.00";
   const rows = lines.map((l) => [

@@ -1,22 +1,23 @@
 import { join } from "node:path";
 import type { Lab, LabOptions } from "./host.ts";
 
-/** Something that a person (or EC2) does, and what the story then waits for. */
+/** Something that a person or EC2 does, and how the story waits for its effect. */
 export interface Act {
-  /** As a person would type it, or say it. */
+  /** As a person would type or say it. */
   readonly what: string;
   readonly act: (lab: Lab) => void;
-  /** When the story goes on. */
+  /** Holds once the effect is there; the next act follows. */
   readonly until: (lab: Lab) => boolean;
 }
 
+/** A story: manifests, then acts. */
 export interface LabStory {
-  /** What `npm start -- NAME` plays it by. */
+  /** The name in `npm start -- NAME`. */
   readonly name: string;
   readonly title: string;
-  /** Where it plays unless somebody says otherwise; the lab's own region when absent. */
+  /** The region, unless --region names another; the default region of the lab when absent. */
   readonly region?: string;
-  /** Beside the lab's own. */
+  /** Settings that differ from those of the lab. */
   readonly settings?: LabOptions["settings"];
   readonly manifests: readonly string[];
   readonly acts: readonly Act[];
@@ -33,7 +34,7 @@ function pods({ world }: Lab): readonly PodLike[] {
   return world.store.list("Pod") as readonly PodLike[];
 }
 
-/** That many pods run, none waits, and every claim is up: nothing is left to be done at once. */
+/** Holds when that many pods run, none is pending, and every claim is initialized. */
 export function settled(replicas: number, nodes?: number): (lab: Lab) => boolean {
   return (lab) => {
     const all = pods(lab);
@@ -60,12 +61,12 @@ const interrupt = (lab: Lab): void => {
   lab.cloud.interruptSpot(spot.instance.id);
 };
 
-/** A replacement runs, and the machine that got the notice is gone. */
+/** Holds when a replacement runs and the interrupted instance has ended. */
 function interrupted(replicas: number): (lab: Lab) => boolean {
   return (lab) => settled(replicas)(lab) && lab.cloud.machines().some(({ endedAt }) => endedAt !== undefined);
 }
 
-/** Consolidation has had its say: that many nodes are left, and so many machines have gone since the story began. */
+/** Holds when consolidation has left that many nodes, and that many instances have ended since the story began. */
 function consolidated(replicas: number, nodes: number, gone: number): (lab: Lab) => boolean {
   return (lab) => settled(replicas, nodes)(lab) && lab.cloud.machines().filter(({ endedAt }) => endedAt !== undefined).length >= gone;
 }
@@ -76,7 +77,7 @@ const scaleTo = (replicas: number, until: Act["until"]): Act => ({
   until,
 });
 
-/** What `npm start` plays. */
+/** The stories that `npm start` plays. */
 export const STORIES: readonly LabStory[] = [
   {
     name: "inflate",
@@ -98,7 +99,7 @@ export const STORIES: readonly LabStory[] = [
   },
 ];
 
-/** Of workshops in Korean: played by their names. */
+/** Stories from Korean workshops; they are played by their names. */
 export const MORE_STORIES: readonly LabStory[] = [
   {
     name: "replace",

@@ -12,7 +12,10 @@ import { readClusterState } from "../functions/shared/cluster-state.ts";
 import type { Lab } from "./host.ts";
 import { renderBuffers, renderNodeClaims, renderNodes } from "./render.ts";
 
-/** How the cluster stands at the end, in parts: its nodes, what became of CapacityBuffers, NodePools and NodeOverlays that cannot be used, and why each pod that waits does so. */
+/**
+ * The state of the cluster at the end, in parts: its nodes, CapacityBuffers, NodePools and NodeOverlays that cannot be
+ * used, and why each pending pod waits.
+ */
 export async function summary(lab: Lab, waiting: ReadonlyMap<string, string>): Promise<readonly string[]> {
   const { store, clock } = lab.world;
   const pods = store.list("Pod") as readonly Pod[];

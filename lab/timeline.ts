@@ -11,10 +11,7 @@ export interface LoggedLine {
   readonly fields: LogFields;
 }
 
-/**
- * The log line as a line of the story. Undefined for a debug line: these help to find a fault, and are no part of the
- * story.
- */
+/** A log line as a line of the story. Undefined for debug lines, which are for debugging only. */
 export function entryOf({ at, level, message, fields }: LoggedLine, pricePerHour?: number): TimelineEntry | undefined {
   if (level === "debug") return undefined;
   const { what = message, why } = wording(message, fields);
@@ -37,8 +34,8 @@ const join = (...parts: readonly string[]): string => parts.filter((part) => par
 const SUBJECTS = ["NodeClaim", "Node", "Pod", "Pods", "NodePool", "EC2NodeClass", "NodeOverlay"];
 
 /**
- * What the line is about, by the field names of Karpenter's lines; of a line about a node, its own name and not its
- * NodeClaim's.
+ * The subject of the line, by the field names of Karpenter's log lines; a line about a node shows the name of the node,
+ * not of its claim.
  */
 function subject(message: string, fields: LogFields): string {
   const event = eventOf(message);
@@ -101,7 +98,7 @@ function counts(fields: LogFields): string {
   return ["nodeclaims", "nodes", "pods"].flatMap((key) => (typeof fields[key] === "number" ? [`${key}: ${fields[key]}`] : [])).join(", ");
 }
 
-/** "cpu 1930m, memory 6903Mi, pods 29": disks are left out, they are all alike. */
+/** "cpu 1930m, memory 6903Mi, pods 29". Disks are left out because they are all alike. */
 function amounts(list: unknown): string {
   if (typeof list !== "object" || list === null) return "";
   return Object.entries(list)

@@ -11,7 +11,7 @@ import { type WrittenClaim, writtenClaim } from "../scenario/planned-claim.ts";
 import { readScenario, scenarioParts, scenarioToSnapshot } from "../scenario/scenario.ts";
 import { type ExplainedNode, explainNodes } from "./nodes.ts";
 
-/** One decision, as the conformance scenarios write it. */
+/** One command of disruption, as docs/scenario-format.md describes it. */
 export interface PlannedCommand {
   readonly method: string;
   /** Node names. */
@@ -22,13 +22,14 @@ export interface PlannedCommand {
   readonly savings: number;
 }
 
+/** The result of `cli consolidate`. */
 export interface ConsolidationPlan {
   readonly commands: readonly PlannedCommand[];
   /** Why each other node stays; with `explain`. */
   readonly stays?: readonly { readonly node: string; readonly nodeClaim: string; readonly reason: string }[];
-  /** Sets of nodes that were tried, in that order; with `explain`. */
+  /** The sets of nodes that were tried, in that order; with `explain`. */
   readonly tried?: readonly Tried[];
-  /** Every node with what becomes of it; with `explain`. */
+  /** Every node, with whether it stays and why; with `explain`. */
   readonly nodes?: readonly ExplainedNode[];
   /** Why NodeOverlays change nothing; with `explain`. */
   readonly idleOverlays?: readonly string[];
@@ -39,7 +40,7 @@ export interface ConsolidateOptions {
   readonly spotToSpotConsolidation?: boolean;
 }
 
-/** What one pass of disruption would do to a cluster as it stands: nothing is waited for and nothing is done. */
+/** Plans one pass of disruption over a cluster as it stands. Nothing is validated again later, and nothing is done. */
 export function consolidateSnapshot(snapshot: Snapshot, options: ConsolidateOptions = {}): ConsolidationPlan {
   const { spotToSpotConsolidation = false } = options;
   const decide = (seen: Snapshot): DisruptionPlan =>

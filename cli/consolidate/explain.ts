@@ -3,7 +3,10 @@ import { perHour, wrapped } from "../columns.ts";
 import type { ConsolidationPlan } from "./consolidate.ts";
 import type { Attempt, ExplainedNode } from "./nodes.ts";
 
-/** The plan for people: what goes, what comes instead, what that saves; then every node with why it stays or goes, what was tried, and what that would have saved. */
+/**
+ * The plan as text: the command with its replacements and savings, then every node with why it stays or is removed,
+ * which sets with it were tried, and what they would have saved.
+ */
 export function explainConsolidation({ commands, nodes = [], idleOverlays: idle = [] }: ConsolidationPlan): string {
   const lines = commands.flatMap(({ method, decision, candidates, replacements, savings }) => [
     ...wrapped(`${method}: ${decision} ${counted(candidates.length, "node")} (${listed(candidates, 12)}), ${moneyText(savings)}`),
@@ -14,8 +17,8 @@ export function explainConsolidation({ commands, nodes = [], idleOverlays: idle 
     }),
   ]);
   if (commands.length === 0) lines.push("nothing to disrupt");
-  const published = [...nodes].sort((a, b) => ORDER[a.verdict] - ORDER[b.verdict]).flatMap(nodeLines);
-  const sections = [lines, ...(published.length > 0 ? [["NODES", ...published]] : []), ...(idle.length > 0 ? [idle] : [])];
+  const rows = [...nodes].sort((a, b) => ORDER[a.verdict] - ORDER[b.verdict]).flatMap(nodeLines);
+  const sections = [lines, ...(rows.length > 0 ? [["NODES", ...rows]] : []), ...(idle.length > 0 ? [idle] : [])];
   return `${sections.map((section) => section.join("\n")).join("\n\n")}\n`;
 }
 

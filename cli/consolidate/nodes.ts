@@ -8,47 +8,48 @@ import type { Snapshot } from "../../core/model/snapshot.ts";
 import { isReschedulable } from "../../core/pods/predicates.ts";
 import { carryOut } from "../../core/what-if/carry-out.ts";
 
-/** A set of nodes that was tried, told of one of them. */
+/** A set of nodes that was tried, as one of its nodes sees it. */
 export interface Attempt {
-  /** Nodes that would have gone too. */
+  /** The other nodes of the set. */
   readonly with: readonly string[];
-  /** USD per hour; 0 where it came to nothing. */
+  /** USD per hour; 0 where no plan was found. */
   readonly savesPerHour: number;
   readonly podsMoved: number;
-  /** Cheapest types of the nodes that would have come instead. */
+  /** The cheapest type of each replacement. */
   readonly replacements: readonly string[];
   readonly chosen: boolean;
-  /** Why it was not to be; absent where it was, or where another set was worth more. */
+  /** Why the set was not chosen; absent where it was chosen, or where another set saves more. */
   readonly why?: string;
 }
 
-/** A node, what becomes of it and why. */
+/** A node with whether it stays, and why. */
 export interface ExplainedNode {
-  /** Of the NodeClaim while there is no node. */
+  /** The name of the NodeClaim while there is no node. */
   readonly name: string;
   readonly instanceType: string;
   readonly capacityType: string;
   readonly pricePerHour: number;
   /** How many pods would have to move. */
   readonly pods: number;
-  /** "next": in a pass that follows this one. "unseen": no pass has come to it, and nothing speaks against it. */
+  /** "goes": in this pass. "next": in a later pass. "unseen": no pass has reached it, and nothing blocks it. */
   readonly verdict: "goes" | "next" | "stays" | "unseen";
-  /** The method by which it goes, or why it stays. */
+  /** The method that removes it, or why it stays. */
   readonly reason: string;
-  /** How many sets of it and others were tried. */
+  /** How many sets of this node and others were tried. */
   readonly sets: number;
-  /** Of it alone, if that was tried. */
+  /** The trial of this node alone, if there was one. */
   readonly alone?: Attempt;
-  /** The set with others that would have saved most. */
+  /** The best set with others: the chosen one, or the one that saves most. */
   readonly best?: Attempt;
 }
 
-/** Passes that are looked at, so that no node is left out because an earlier method had something to do. */
-const MOST_PASSES = 20;
+/** How many passes are planned one after another; no benchmark has tuned it. */
+const MAX_PASSES = 20;
 
 /**
- * Every NodeClaim with what becomes of it. A pass ends with the first method that finds something, so empty and drifted nodes hide what consolidation thinks of
- * the others: such passes are carried out in thought until one has come to consolidation.
+ * Every NodeClaim with whether its node stays, and why. A pass ends with the first method that finds a command, so
+ * empty and drifted nodes hide what consolidation would do with the others: such commands are carried out on a copy of
+ * the snapshot until a pass reaches consolidation.
  */
 export function explainNodes(
   snapshot: Snapshot,
@@ -57,7 +58,7 @@ export function explainNodes(
 ): readonly ExplainedNode[] {
   const plans = [first];
   let current = snapshot;
-  for (let last = first; last.command && !isConsolidation(last) && plans.length < MOST_PASSES; ) {
+  for (let last = first; last.command && !isConsolidation(last) && plans.length < MAX_PASSES; ) {
     current = carryOut(current, last.command);
     last = decide(current);
     plans.push(last);

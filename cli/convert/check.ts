@@ -3,16 +3,20 @@ import type { Note } from "../../core/conversion/draft.ts";
 import { settingsAdvice } from "../../core/conversion/upgrade/settings.ts";
 import { getAt, isJsonObject, type Json, type JsonObject, type Path } from "../../core/lib/json.ts";
 import { manifestProblems } from "../../functions/adapters/manifests/check.ts";
+import { fieldPath } from "../../functions/adapters/manifests/schema.ts";
 import { holdsPlaceholder } from "./placeholders.ts";
 import { ruleProblems } from "./rules.ts";
 
-/** What the API server and our admission function find wrong with an object, or warn of. What a placeholder is yet to decide is passed over. */
+/**
+ * The objections and warnings of the API server and of our admission function about an object. A field whose
+ * placeholder is not filled in yet is not judged.
+ */
 export function findings(object: JsonObject): readonly Note[] {
   const decided = withoutOpenRequirements(object) as JsonObject;
   const raw = manifestProblems(decided);
   const problems = raw
     .filter(({ path, message }) => !holdsPlaceholder(message) && !decidesLater(object, path))
-    .map(({ path, message }) => invalid(path, message.startsWith("spec.") ? message : `${dotted(path)} ${message}`));
+    .map(({ path, message }) => invalid(path, message.startsWith("spec.") ? message : `${fieldPath(path)} ${message}`));
   const rules = problems.length > 0 ? [] : ruleProblems(decided).filter((message) => !holdsPlaceholder(message));
   // The admission function only sees what the schema lets through.
   const warnings = raw.length > 0 || rules.length > 0 ? [] : review(decided).warnings.filter((message) => !holdsPlaceholder(message));
@@ -25,7 +29,10 @@ export function findings(object: JsonObject): readonly Note[] {
 
 const invalid = (at: Path, text: string): Note => ({ level: "invalid", at, text });
 
-/** Rules for all of a pool's requirements do not name the item: those that hold placeholders are not judged. */
+/**
+ * Leaves out requirements that hold placeholders, because the rules about all requirements of a pool do not name the
+ * item.
+ */
 function withoutOpenRequirements(value: Json): Json {
   if (!isJsonObject(value)) return value;
   const entries = Object.entries(value).map(([name, one]): [string, Json] =>
@@ -41,9 +48,6 @@ function decidesLater(object: JsonObject, path: Path): boolean {
   return !isJsonObject(value) && holdsPlaceholder(value);
 }
 
-const dotted = (path: Path): string =>
-  path.reduce<string>((text, step) => (typeof step === "number" ? `${text}[${step}]` : text === "" ? step : `${text}.${step}`), "");
-
 const OLD_NAMES: Readonly<Record<string, string>> = {
   "karpenter.sh/provisioner-name": "nodes have no such label any more; write karpenter.sh/nodepool",
   "karpenter.sh/do-not-evict": "it is no longer read; write karpenter.sh/do-not-disrupt",
@@ -51,7 +55,10 @@ const OLD_NAMES: Readonly<Record<string, string>> = {
   "karpenter.k8s.aws/instance-pods": "nodes have no such label any more; select by another, such as karpenter.k8s.aws/instance-cpu",
 };
 
-/** What no longer means anything in an object of another kind: labels and annotations (a Deployment's), and Karpenter's old settings. */
+/**
+ * Advice about an object of another kind (a Deployment) that names old labels or annotations, and about Karpenter's old
+ * settings.
+ */
 export function outdated(object: JsonObject): readonly string[] {
   const text = JSON.stringify(object);
   const settings = settingsAdvice(object);

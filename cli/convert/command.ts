@@ -1,45 +1,23 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { InputError } from "../scenario/scenario.ts";
-import { convert } from "./convert.ts";
-import { readSources } from "./input.ts";
+// `cli convert`: makes v1 manifests of manifests for Karpenter's older APIs.
+// In: files and folders of YAML or JSON. Out: the same files with v1 objects and their comments, and a sentence on
+// standard error for whatever a person has to decide. It must know no cluster; what needs no conversion stays as it is.
 
-/** Options of the command line. */
-export interface ConvertOptions {
-  /** Files, folders, and "-" for standard input. */
-  readonly paths: readonly string[];
-  /** Folder to write to, file by file; standard output when absent. */
-  readonly out?: string;
-}
+import { defineCommand } from "../command.ts";
 
-/** What the command prints, and whether all of it can be applied. Throws InputError. */
-export interface ConvertResult {
-  readonly output: string;
-  readonly messages: readonly string[];
-  readonly isValid: boolean;
-}
-
-/** Converts manifests; in a folder of their own they keep their names. Throws InputError. */
-export function convertCommand({ paths, out }: ConvertOptions): ConvertResult {
-  if (paths.length === 0) throw new InputError("name the manifests to convert: files, folders, or - for standard input");
-  const { files, messages, isValid } = convert(readSources(paths));
-  if (out === undefined) return { output: joined(files.map(({ text }) => text)), messages, isValid };
-  const names = files.map(({ relativeName }) => relativeName.replace(/\.json$/, ".yaml"));
-  const twice = names.find((name, i) => names.indexOf(name) !== i);
-  if (twice !== undefined)
-    throw new InputError(`two of the files would be ${join(out, twice)}; convert them one after another, into folders of their own`);
-  const there = names.find((name) => existsSync(join(out, name)));
-  if (there !== undefined) throw new InputError(`${join(out, there)} is there already; name an empty folder with --out`);
-  for (const [i, { text }] of files.entries()) {
-    const path = join(out, names[i] ?? "");
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text);
-  }
-  return { output: names.map((name) => `${join(out, name)}\n`).join(""), messages, isValid };
-}
-
-/** Several files as one stream of documents. */
-function joined(texts: readonly string[]): string {
-  const ended = texts.filter((text) => text.trim() !== "").map((text) => (text.endsWith("\n") ? text : `${text}\n`));
-  return ended.map((text, i) => (i > 0 && !text.startsWith("---") ? `---\n${text}` : text)).join("");
-}
+export const convertCommand = defineCommand({
+  name: "convert",
+  summary: "Makes v1 manifests of those for Karpenter's older APIs (v1alpha5, v1alpha1, v1beta1)",
+  positionals: {
+    name: "PATH",
+    description: 'files and folders with manifests; "-" is standard input',
+    isRequired: false,
+    isList: true,
+  },
+  options: {
+    out: { type: "text", value: "FOLDER", description: "an empty folder to write to, file by file; standard output when absent" },
+  },
+  run: async ({ values: { out }, positionals: paths }) => {
+    const { convertFiles } = await import("./files.ts");
+    return convertFiles({ paths, ...(out !== undefined && { out }) });
+  },
+});

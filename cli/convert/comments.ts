@@ -1,11 +1,11 @@
 import { type Document, isAlias, isCollection, isMap, isNode, isPair, isScalar, isSeq, type Node, Scalar } from "yaml";
 import type { Path } from "../../core/lib/json.ts";
 
-/** What a YAML document says about a field besides its value. */
+/** The comments of a field in a YAML document, with its nodes. */
 export interface Remark {
-  /** Lines above it, each with its leading blank but without the #. */
+  /** The lines above the field, each with its leading blank but without the #. */
   readonly before?: string;
-  /** Behind it on its line; of a map or list, below its last item. */
+  /** The comment behind the value on the same line; of a map or list, below its last item. */
   readonly behind?: string;
   readonly hasSpaceBefore: boolean;
   readonly key?: Node;
@@ -14,7 +14,7 @@ export interface Remark {
 
 export const keyOf = (path: Path): string => JSON.stringify(path);
 
-/** All fields of a node by their path, with what is said about them. */
+/** All fields below a node with their comments, by `keyOf` their path. */
 export function remarksOf(root: Node, document: Document): ReadonlyMap<string, Remark> {
   const remarks = new Map<string, Remark>();
   gather(root, [], {}, document, remarks);
@@ -23,7 +23,7 @@ export function remarksOf(root: Node, document: Document): ReadonlyMap<string, R
 
 interface Above {
   readonly key?: Node;
-  /** Comments above the first field of a field's map are kept with the map: they are that first field's. */
+  /** yaml keeps the comments above the first field of a map with the map; they belong to that first field. */
   readonly before?: string | null | undefined;
 }
 
@@ -56,13 +56,13 @@ function join(...parts: readonly (string | null | undefined)[]): string | undefi
   return lines.length > 0 ? lines.join("\n") : undefined;
 }
 
-/** Gives a new scalar the way in which the old one was written, when both say the same. */
+/** Writes a new scalar as the old one was written (quotes, number format), when both have the same value. */
 export function writtenLike(scalar: Scalar, old: Node | undefined): void {
   if (isScalar(old) && old.value === scalar.value) {
     if (old.type !== undefined) scalar.type = old.type;
     if (old.format !== undefined) scalar.format = old.format;
   } else if (typeof scalar.value === "string" && /^(y|n|yes|no|on|off)$/i.test(scalar.value)) {
-    // kubectl reads these as true and false.
+    // kubectl reads these words as true and false.
     scalar.type = Scalar.QUOTE_DOUBLE;
   }
 }

@@ -5,25 +5,28 @@ import { GROUP_OF } from "../../core/conversion/versions.ts";
 import { type JsonObject, type Path, textAt } from "../../core/lib/json.ts";
 import { findings, outdated } from "./check.ts";
 import { type Remark, remarksOf } from "./comments.ts";
-import { type Item, nodeAt, readDocuments, type SourceDocument, type SourceFile } from "./input.ts";
+import { type ManifestItem, nodeAt, readDocuments, type SourceDocument, type SourceFile } from "./input.ts";
 import { placeOf, render, textOf } from "./render.ts";
 
-/** Files with v1 manifests in place of older ones, and what a person has to know. */
+/** Files with v1 manifests in place of older ones, and what a person has to decide. */
 export interface Conversion {
   readonly files: readonly { readonly relativeName: string; readonly text: string }[];
-  /** Sentences about what was left to a person, each with its place. */
+  /** A sentence for each thing that is left to a person, with its file and line. */
   readonly messages: readonly string[];
-  /** Whether every object of Karpenter's can be applied. */
+  /** Whether the API server would accept every object of Karpenter's. */
   readonly isValid: boolean;
 }
 
-/** An item of all that were given, and what it is about. */
-interface Given extends Item {
+/** An object of the input with its document, and what it was upgraded to. */
+interface Given extends ManifestItem {
   readonly source: SourceDocument;
   readonly upgraded: readonly Upgraded[] | undefined;
 }
 
-/** Converts all files together, since settings move between objects. What needs no conversion is given back to the letter. Throws InputError. */
+/**
+ * Converts all files together, because settings move between objects. What needs no conversion is returned unchanged.
+ * Throws InputError.
+ */
 export function convert(sources: readonly SourceFile[]): Conversion {
   const documents = sources.map(readDocuments);
   const items = documents.flat().flatMap((source) => source.items.map((item) => ({ ...item, source })));
@@ -33,7 +36,7 @@ export function convert(sources: readonly SourceFile[]): Conversion {
   const remarks = new Map(given.flatMap(({ source, at }, i) => remarksFor(source, at, i)));
   const placed = new Set<string>();
   const written = new Map(given.map((item, i) => [item, documentsOf(item, { remarks, placed, report, input: i })]));
-  // Only when all is written is it known which comments have found no place.
+  // Which comments have no place is known only after everything is written.
   for (const [i, item] of given.entries()) keepLostComments(written.get(item)?.[0], lostComments(remarks.get(i), i, placed));
   const files = documents.map((list, i) => ({
     relativeName: sources[i]?.relativeName ?? "",
@@ -46,12 +49,12 @@ class Report {
   readonly messages: string[] = [];
   isValid = true;
 
-  tell({ source: { file, unmask }, line }: Given, object: JsonObject, { level, text }: Pick<Note, "level" | "text">): void {
+  add({ source: { file, unmask }, line }: Given, object: JsonObject, { level, text }: Pick<Note, "level" | "text">): void {
     if (level === "invalid") this.isValid = false;
     const name = textAt(object, ["metadata", "name"]);
     const about = [textAt(object, ["kind"]), name].filter((part) => part !== undefined).join(" ");
     const verdict = level === "invalid" ? " is not usable" : "";
-    if (level !== "told") this.messages.push(unmask(`${file.name}, line ${line} (${about})${verdict}: ${text}`));
+    if (level !== "info") this.messages.push(unmask(`${file.name}, line ${line} (${about})${verdict}: ${text}`));
   }
 }
 
@@ -73,12 +76,15 @@ function documentText(source: SourceDocument, all: readonly Given[], written: Wr
   return source.text.includes("\r\n") ? unmasked.replaceAll(/\r?\n/g, "\r\n") : unmasked;
 }
 
-/** Objects that stay as they are: Karpenter's own must be valid, and others should not rely on names that are gone. */
+/**
+ * Judges an object that stays as it is: Karpenter's own must be valid, and others should not use names that no longer
+ * exist.
+ */
 function judge(item: Given, report: Report): void {
   const { object } = item;
   const kind = textAt(object, ["kind"]) ?? "";
-  if (Object.hasOwn(GROUP_OF, kind)) for (const note of findings(object)) report.tell(item, object, note);
-  else for (const text of outdated(object)) report.tell(item, object, { level: "act", text });
+  if (Object.hasOwn(GROUP_OF, kind)) for (const note of findings(object)) report.add(item, object, note);
+  else for (const text of outdated(object)) report.add(item, object, { level: "act", text });
 }
 
 interface Writing {
@@ -95,7 +101,7 @@ function documentsOf(item: Given, { remarks, placed, report, input }: Writing): 
   const results = upgraded ?? [{ object: old, origins: [{ to: [], input, from: [] }], notes: [] }];
   return results.map(({ object, origins, notes }) => {
     const all = upgraded === undefined ? notes : [...notes, ...findings(object)];
-    for (const note of all) report.tell(item, object, note);
+    for (const note of all) report.add(item, object, note);
     return render({ object, origins, notes: all, remarks, keepsStyle, placed });
   });
 }
@@ -105,7 +111,7 @@ function keepLostComments(document: Document<Node> | undefined, lost: readonly s
   document.contents.commentBefore = [document.contents.commentBefore, ...lost].filter((line) => typeof line === "string").join("\n");
 }
 
-/** Comments of fields that have no successor are kept at the head, each with its field's name. */
+/** Comments of fields that have no successor; the head of the document keeps them, each with the name of its field. */
 function lostComments(remarks: ReadonlyMap<string, Remark> | undefined, input: number, placed: ReadonlySet<string>): readonly string[] {
   return [...(remarks ?? [])].flatMap(([key, { before, behind }]) => {
     const path = JSON.parse(key) as Path;

@@ -2,38 +2,38 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { type Document, isMap, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import { isJsonObject, type JsonObject, type Path } from "../../core/lib/json.ts";
-import { InputError } from "../scenario/scenario.ts";
+import { InputError } from "../input-error.ts";
 import { type Masked, maskPlaceholders } from "./placeholders.ts";
 
-/** A text with manifests in it. */
+/** A file with manifests. */
 export interface SourceFile {
   /** As the user named it, for messages. */
   readonly name: string;
-  /** Below the folder that was given; what it is called in an output folder. */
+  /** Its path below the folder that was given; the name of the output file. */
   readonly relativeName: string;
   readonly text: string;
 }
 
-/** One document of a file: its text as it is, and the objects that it holds when it may hold old ones. */
+/** One document of a file: its text, and the objects in it when it may hold old ones. */
 export interface SourceDocument {
   readonly file: SourceFile;
   readonly text: string;
-  readonly items: readonly Item[];
+  readonly items: readonly ManifestItem[];
   readonly document?: Document;
   readonly unmask: (text: string) => string;
 }
 
-/** An object of a document; of a List, one of its items. */
-export interface Item {
+/** An object of a document, or an item of a List. */
+export interface ManifestItem {
   readonly object: JsonObject;
   readonly at: Path;
-  /** From 1, in its file: where it begins. */
+  /** The line of the file where it begins, from 1. */
   readonly line: number;
 }
 
 const MANIFEST = /\.(ya?ml|json)$/;
 
-/** Reads files, folders (of which all manifests, at any depth) and "-", standard input. Throws InputError. */
+/** Reads files, all manifests of folders at any depth, and "-" for standard input. Throws InputError. */
 export function readSources(paths: readonly string[]): readonly SourceFile[] {
   return paths.flatMap((path) => {
     if (path === "-") return [{ name: "standard input", relativeName: "stdin.yaml", text: readText(0) }];
@@ -58,7 +58,10 @@ function readText(path: string | 0): string {
   }
 }
 
-/** The documents of a file. Those that name no API of Karpenter's are not even parsed: they may be no plain YAML. Throws InputError. */
+/**
+ * The documents of a file. A document that names no API of Karpenter's is not parsed, because it need not be plain
+ * YAML. Throws InputError.
+ */
 export function readDocuments(file: SourceFile): readonly SourceDocument[] {
   let line = 1;
   return file.text.split(/^(?=---(?:\s|$))/m).map((text) => {
@@ -68,10 +71,10 @@ export function readDocuments(file: SourceFile): readonly SourceDocument[] {
   });
 }
 
-/** What is worth a look: APIs and labels of Karpenter's, and its old settings. */
+/** Documents that are parsed: they name APIs or labels of Karpenter's, or its old settings. */
 const KARPENTER = /karpenter\.(sh|k8s\.aws)|karpenter-global-settings/;
 const OLD = /karpenter\.(sh|k8s\.aws)\/v1(alpha|beta)/;
-/** A line that only Helm can read. */
+/** A line of a Helm template, which is not YAML before it is rendered. */
 const HELM_LINE = /^\s*(-\s*)?\{\{.*\}\}\s*$/;
 
 function readDocument(file: SourceFile, text: string, firstLine: number): SourceDocument {
@@ -83,7 +86,7 @@ function readDocument(file: SourceFile, text: string, firstLine: number): Source
     const items = parsed.items.map((item) => ({ ...item, line: firstLine + item.line }));
     return { ...plain, document: parsed.document, items, unmask: masked.unmask };
   }
-  // Others' documents may be no plain YAML; only those that must be converted have to be read.
+  // A document that needs no conversion may be unreadable; one with an old API may not.
   if (!OLD.test(text)) return plain;
   throw new InputError(`${file.name}, line ${firstLine + parsed.line}: ${parsed.problem}`);
 }
@@ -91,7 +94,7 @@ function readDocument(file: SourceFile, text: string, firstLine: number): Source
 interface Parsed {
   readonly document: Document;
   /** Lines from 0. */
-  readonly items: readonly Item[];
+  readonly items: readonly ManifestItem[];
 }
 
 function parse({ text, unmask }: Masked, source: string): Parsed | { readonly problem: string; readonly line: number } {
@@ -101,26 +104,26 @@ function parse({ text, unmask }: Masked, source: string): Parsed | { readonly pr
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true });
   const lineAt = (offset: number): number => Math.max(0, lines.linePos(offset).line - 1);
-  const invalid = (message: string): string => `this is not valid YAML: ${unmask(message).replace(/\.$/, "")}; mend the line`;
+  const invalid = (message: string): string => `this is not valid YAML: ${unmask(message).replace(/\.$/, "")}; fix the line`;
   const [error] = document.errors;
   if (error) return { problem: invalid(error.message), line: lineAt(error.pos[0]) };
   try {
     const items = itemsOf(document.toJS({ maxAliasCount: 10_000 }));
     return { document, items: items.map((item) => ({ ...item, line: lineAt(nodeAt(document, item.at)?.range?.[0] ?? 0) })) };
   } catch (unreadable) {
-    // Aliases and merges are only followed here.
+    // yaml resolves aliases and merges only in toJS().
     return { problem: invalid(unreadable instanceof Error ? unreadable.message : String(unreadable)), line: 0 };
   }
 }
 
-function itemsOf(value: unknown): readonly Omit<Item, "line">[] {
+function itemsOf(value: unknown): readonly Omit<ManifestItem, "line">[] {
   if (!isJsonObject(value)) return [];
   const items = value["items"];
   if (!/List$/.test(String(value["kind"])) || !Array.isArray(items)) return [{ object: value as JsonObject, at: [] }];
   return items.flatMap((object: unknown, i) => (isJsonObject(object) ? [{ object: object as JsonObject, at: ["items", i] }] : []));
 }
 
-/** The node of an item. */
+/** The YAML node of an item. */
 export function nodeAt(document: Document, at: Path): Node | undefined {
   const node = at.length === 0 ? document.contents : document.getIn(at, true);
   return isMap(node) || isSeq(node) ? node : undefined;

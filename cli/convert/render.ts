@@ -1,21 +1,22 @@
 import { Document, isCollection, isMap, isScalar, isSeq, type Node, stringify } from "yaml";
 import { type Note, type Origin, originOf } from "../../core/conversion/draft.ts";
 import type { JsonObject, Path } from "../../core/lib/json.ts";
+import { wrap } from "../../core/lib/wrap.ts";
 import { keyOf, type Remark, writtenLike } from "./comments.ts";
 
-/** An object to be written, and what the sources say about its fields: by the index of the object that was given, then by path. */
+/** An object to write, with the comments of the source fields: by the index of the input object, then by path. */
 export interface Rendering {
   readonly object: JsonObject;
   readonly origins: readonly Origin[];
   readonly notes: readonly Note[];
   readonly remarks: ReadonlyMap<number, ReadonlyMap<string, Remark>>;
-  /** Whether lists and maps may be written as the source has them, on one line. */
+  /** Whether lists and maps keep the style of the source, such as one line. */
   readonly keepsStyle: boolean;
-  /** Fields of the sources whose comments have found a place; it is added to. */
+  /** The source fields whose comments are placed already; `render` adds to it. */
   readonly placed: Set<string>;
 }
 
-/** The object as YAML, with its sources' comments, and its notes as comments that begin with "convert:". */
+/** The object as YAML with the comments of its sources, and its notes as comments that begin with "convert:". */
 export function render(rendering: Rendering): Document<Node> {
   const document = new Document(rendering.object, { aliasDuplicateObjects: false }) as Document<Node>;
   dress(document.contents, undefined, [], rendering);
@@ -23,9 +24,11 @@ export function render(rendering: Rendering): Document<Node> {
   return document;
 }
 
-/** Text of a document, as it stands between two lines of ---, with the habits of its source: `[ a ]` or `[a]`, lists indented or not. */
+/**
+ * The text of a document between two lines of ---, in the style of its source: `[ a ]` or `[a]`, lists indented or not.
+ */
 export function textOf(document: Document<Node>, source: string): string {
-  // `{{ x }}` is another's bracket.
+  // `{{ x }}` is a placeholder, not a map.
   const flowCollectionPadding = /(?<![{[])[{[] \S/.test(source);
   const indentSeq = !/^( *)[^\s#-][^\n]*:\n\1- /m.test(source);
   return document.toString({ lineWidth: 0, flowCollectionPadding, indentSeq });
@@ -52,7 +55,7 @@ function dress(node: Node | null, key: Node | undefined, path: Path, rendering: 
 
 function comment(node: Node, key: Node | undefined, { before, behind, hasSpaceBefore, value }: Remark): void {
   const first = key ?? node;
-  // What stood behind a value would stand below a list.
+  // A comment behind a scalar would stand below a list, so it moves above.
   const isSameKind = isCollection(node) === isCollection(value);
   const above = [before, isSameKind ? undefined : behind].filter((text) => text !== undefined);
   if (above.length > 0) first.commentBefore = above.join("\n");
@@ -67,10 +70,13 @@ function restyle(node: Node, key: Node | undefined, remark: Remark): void {
   if (isSameKind && isCollection(remark.value) && remark.value.flow) node.flow = true;
 }
 
-/** Above the field, or the nearest thing above it that is there and stands on a line of its own. */
+/** How wide the comments with notes are, in characters. */
+const WIDTH = 110;
+
+/** Adds the note above its field, or above the nearest parent that has a line of its own. */
 function addNote(document: Document<Node>, { at, text, sample }: Note): void {
   const added = sample === undefined ? [] : stringify(sample).trimEnd().split("\n");
-  const lines = [...wrap(`convert: ${text}${sample ? ":" : ""}`), ...added.map((line) => `  ${line}`)].map((line) => ` ${line}`);
+  const lines = [...wrap(`convert: ${text}${sample ? ":" : ""}`, WIDTH), ...added.map((line) => `  ${line}`)].map((line) => ` ${line}`);
   const target = nodeFor(document, at);
   target.commentBefore = [target.commentBefore, ...lines].filter((line) => line !== undefined && line !== null).join("\n");
 }
@@ -88,16 +94,4 @@ function nodeFor(document: Document<Node>, at: Path): Node {
     node = next;
   }
   return found;
-}
-
-const WIDTH = 110;
-
-function wrap(text: string): readonly string[] {
-  const lines: string[] = [];
-  for (const word of text.split(" ")) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + word.length < WIDTH) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
 }

@@ -1,7 +1,10 @@
 import { isJsonObject, type Json, type JsonObject, listAt, mapAt, type Path } from "../../core/lib/json.ts";
 import { requirementProblem } from "../../core/requirements/validation.ts";
 
-/** Rules of our CRDs that are written in CEL, which only an API server runs: those that an older manifest may break. One sentence each. */
+/**
+ * The CEL rules of our CRDs that an older manifest may break, one sentence for each that is broken: only an API server
+ * runs CEL.
+ */
 export function ruleProblems(object: JsonObject): readonly string[] {
   switch (object["kind"]) {
     case "EC2NodeClass":
@@ -26,11 +29,13 @@ const has = (map: JsonObject, name: string): boolean => (map[name] ?? undefined)
 
 interface TermRule {
   readonly list: string;
-  /** Of which a term needs one. */
+  /** A term needs one of these fields. */
   readonly selects: readonly string[];
-  /** Fields that go with no other. */
+  /** A term with one of these fields may have no other field. */
   readonly alone: readonly string[];
-  /** Whether one such term is too many; else only a list of nothing but such terms is refused. */
+  /**
+   * Whether one term that breaks `alone` is refused; otherwise the list is refused only when all of its terms break it.
+   */
   readonly isStrict: boolean;
 }
 

@@ -1,34 +1,22 @@
-import { ec2Client } from "../../functions/adapters/aws/clients.ts";
-import { ec2Fleet } from "../../functions/adapters/aws/fleet.ts";
-import { ConfigError } from "../../functions/adapters/config.ts";
-import { noAnnouncements } from "../../functions/shared/announce.ts";
-import { wireBase } from "../../functions/wiring/base.ts";
-import { wireClustersWith } from "../../functions/wiring/clusters.ts";
-import { InputError } from "../scenario/scenario.ts";
-import { rebuild } from "./rebuild.ts";
+// `cli rebuild`: makes lost records and NodeClaims of a cluster again, after the loss of the table or of objects.
+// In: a live cluster, its instances and what is left in the stack's table. Out: a line for each thing that is missing;
+// with --apply its record of intent is written. It must not launch or terminate: that is the lifecycle function's part.
 
-export interface RebuildArgs {
-  readonly cluster: string;
-  readonly table: string;
-  readonly region: string;
-  readonly apply: boolean;
-}
+import { defineCommand } from "../command.ts";
+import { DEFAULT_TABLE } from "../scenario/arguments.ts";
 
-/** `cli rebuild`: with the caller's own AWS credentials, which the cluster must let in. Throws InputError with a sentence for what the caller can mend. */
-export async function rebuildCommand({ cluster, table, region, apply }: RebuildArgs): Promise<string> {
-  if (region === "") throw new InputError("say in which region the cluster is: --region us-west-2, or set AWS_REGION");
-  // What the SDK's clients go by, as in Lambda.
-  process.env["AWS_REGION"] = region;
-  try {
-    const base = wireBase("rebuild", [], { AWS_REGION: region, TABLE_NAME: table, CLUSTERS: JSON.stringify([{ name: cluster }]) });
-    const clusterDeps = wireClustersWith(base, noAnnouncements, ({ credentials }) => ({ fleet: ec2Fleet(ec2Client(region, credentials)) }));
-    const deps = await clusterDeps(cluster);
-    if (deps === undefined) throw new InputError(`there is no cluster ${cluster}`);
-    return await rebuild(deps, { apply });
-  } catch (error) {
-    if (error instanceof InputError) throw error;
-    if (error instanceof ConfigError) throw new InputError(error.message);
-    const why = error instanceof Error ? error.message : String(error);
-    throw new InputError(`cluster ${cluster}, table ${table}, region ${region}: ${why}`);
-  }
-}
+export const rebuildCommand = defineCommand({
+  name: "rebuild",
+  summary: "Makes lost records and NodeClaims of a cluster again, from what is left of them",
+  options: {
+    cluster: { type: "text", value: "NAME", description: "name of the EKS cluster", isRequired: true },
+    table: { type: "text", value: "NAME", description: `DynamoDB table of the stack (${DEFAULT_TABLE})` },
+    region: { type: "text", value: "REGION", description: "AWS region; AWS_REGION when absent" },
+    apply: { type: "flag", description: "write what is missing; without it, only say what that is" },
+  },
+  run: async ({ values: { cluster, table = DEFAULT_TABLE, region = process.env["AWS_REGION"] ?? "", apply } }) => {
+    // The clients of AWS and Kubernetes are large, so only this command loads them.
+    const { rebuildCluster } = await import("./cluster.ts");
+    return { output: await rebuildCluster({ cluster, table, region, apply }) };
+  },
+});

@@ -6,8 +6,8 @@ import type { LifecycleDeps } from "../../functions/shared/cluster-deps.ts";
 export type RebuildDeps = Pick<LifecycleDeps, "cluster" | "kubernetes" | "store" | "fleet" | "now" | "newId">;
 
 /**
- * Says what of a cluster's claims was lost and can be made again, and does it if told to. What it writes are intents: the lifecycle's next sweep, a minute
- * away at most, makes the rest of them.
+ * Lists the records and NodeClaims of a cluster that were lost and can be made again; with `apply` writes them. It
+ * writes intents only: the next sweep of the lifecycle function, within a minute, carries them out.
  */
 export async function rebuild(deps: RebuildDeps, { apply }: { readonly apply: boolean }): Promise<string> {
   const steps = await readSteps(deps);
@@ -17,7 +17,7 @@ export async function rebuild(deps: RebuildDeps, { apply }: { readonly apply: bo
 }
 
 async function readSteps({ cluster, kubernetes, store, fleet, now, newId }: RebuildDeps): Promise<readonly RebuildStep[]> {
-  // Instances last: what is launched meanwhile for a claim that was read is then found by its tag.
+  // Instances are listed last, so that an instance which is launched meanwhile for a listed claim is found by its tag.
   const records = await store.list(cluster.name);
   const [claims, nodes, nodePools] = await Promise.all([
     kubernetes.list("NodeClaim"),
@@ -28,7 +28,7 @@ async function readSteps({ cluster, kubernetes, store, fleet, now, newId }: Rebu
   return planRebuild({ cluster: cluster.name, records, claims, nodes, nodePools, instances, now: now(), newId });
 }
 
-/** What came of it, in a word or two. */
+/** The result of a step in a word or two. */
 async function perform({ write }: RebuildStep, { store }: RebuildDeps): Promise<string> {
   if (write === undefined) return "";
   try {

@@ -1,9 +1,9 @@
 import { nearest } from "../../core/lib/nearest.ts";
 import { manifestProblems } from "../../functions/adapters/manifests/check.ts";
-import type { Path } from "../../functions/adapters/manifests/crd-schema.ts";
-import { InputError } from "./scenario.ts";
+import { fieldPath } from "../../functions/adapters/manifests/schema.ts";
+import { InputError } from "../input-error.ts";
 
-/** Lists of a scenario whose objects the API's own rules can judge. */
+/** Lists of a scenario whose objects the schemas of the API can judge. */
 const KINDS: Readonly<Record<string, { readonly apiVersion: string; readonly kind: string; readonly needs: readonly string[] }>> = {
   nodePools: { apiVersion: "karpenter.sh/v1", kind: "NodePool", needs: ["spec.template.spec.nodeClassRef"] },
   nodeOverlays: { apiVersion: "karpenter.sh/v1alpha1", kind: "NodeOverlay", needs: ["spec.requirements"] },
@@ -29,14 +29,14 @@ const KINDS: Readonly<Record<string, { readonly apiVersion: string; readonly kin
 const OTHERS = ["name", "now", "instanceTypes", "schedulerConfig"];
 
 /**
- * Throws InputError with one sentence when a scenario holds what the API would refuse. Fields that the plan can do without may be missing; the
- * shape of the lists themselves is looked at elsewhere.
+ * Throws InputError when a scenario holds what the API server would refuse. Fields that a plan does not need may be
+ * missing. The shape of the lists themselves is checked in scenario.ts.
  */
 export function checkScenario(scenario: unknown): unknown {
   if (typeof scenario !== "object" || scenario === null || Array.isArray(scenario)) return scenario;
   const known = [...Object.keys(KINDS), ...OTHERS];
   for (const [name, value] of Object.entries(scenario)) {
-    // Other names may be notes of the file's author.
+    // Other names may be notes of the author of the file.
     const near = known.includes(name) ? undefined : nearest(name, known);
     if (near !== undefined) throw new InputError(`${name} is no part of a scenario; did you mean "${near}"?`);
     if (Array.isArray(value)) for (const [i, item] of value.entries()) checkItem(name, item, i);
@@ -45,7 +45,7 @@ export function checkScenario(scenario: unknown): unknown {
 }
 
 function checkItem(list: string, item: unknown, i: number): void {
-  // Whether it is an object with a name is looked at where the snapshot is made, in other words.
+  // scenario.ts checks that every item is an object with a name.
   const { name } = (item as { readonly metadata?: { readonly name?: unknown } } | null)?.metadata ?? {};
   if (typeof item !== "object" || item === null || typeof name !== "string") {
     if (list === "instanceTypes") checkType(item, i);
@@ -56,7 +56,7 @@ function checkItem(list: string, item: unknown, i: number): void {
   const { apiVersion, kind, needs } = rules;
   const where = `${list}[${i}] (${name})`;
   const found = manifestProblems({ ...item, apiVersion, kind }).find(({ message }) => !message.startsWith("is missing"));
-  if (found) throw new InputError(`${where}: ${found.message.startsWith("spec.") ? "" : `${textOf(found.path)} `}${found.message}`);
+  if (found) throw new InputError(`${where}: ${found.message.startsWith("spec.") ? "" : `${fieldPath(found.path)} `}${found.message}`);
   for (const path of needs) {
     const value = path.split(".").reduce<unknown>((o, key) => (o as Readonly<Record<string, unknown>> | undefined)?.[key], item);
     if (typeof value !== "object" || value === null) throw new InputError(`${where}: ${path} is missing; add it, the API requires it`);
@@ -80,6 +80,3 @@ function checkType(item: unknown, i: number): void {
     }
   }
 }
-
-const textOf = (path: Path): string =>
-  path.reduce<string>((text, step) => (typeof step === "number" ? `${text}[${step}]` : text === "" ? step : `${text}.${step}`), "");

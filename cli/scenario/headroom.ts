@@ -6,17 +6,17 @@ import type { Condition } from "../../core/model/kubernetes.ts";
 import type { Plan } from "../../core/model/plan.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 
-/** The parts of a scenario that CapacityBuffers are about. */
+/** The fields of a scenario that CapacityBuffers read. */
 export interface BufferedScenario extends Referents {
   readonly capacityBuffers: readonly CapacityBuffer[];
 }
 
-/** What the scenario's buffers want: that they are in the file is their gate. */
+/** The room that the CapacityBuffers of a scenario ask for. The feature gate is on when the file holds any. */
 export function scenarioHeadroom(scenario: BufferedScenario): readonly Headroom[] {
   return headroomOf(scenario.capacityBuffers, scenario);
 }
 
-/** A buffer after a plan, as `kubectl get cb` would show it. */
+/** The status of a CapacityBuffer after a plan, as `kubectl get cb` would show it. */
 export interface BufferOutcome {
   /** "namespace/name". */
   readonly name: string;
@@ -24,7 +24,7 @@ export interface BufferOutcome {
   readonly conditions: readonly Pick<Condition, "type" | "status" | "reason" | "message">[];
 }
 
-/** What a plan comes to for each buffer. */
+/** The outcome of a plan for each CapacityBuffer. */
 export function bufferOutcomes(headroom: readonly Headroom[], plan: Plan, { nominated, now }: Snapshot): readonly BufferOutcome[] {
   return headroom.map((room) => {
     const { metadata } = room.buffer;
@@ -37,10 +37,10 @@ export function bufferOutcomes(headroom: readonly Headroom[], plan: Plan, { nomi
   });
 }
 
-/** The outcomes for people, a line each: of the conditions the first that is not True, else the last. */
+/** The outcomes as text, a line each: the message of the first condition that is not True, else of the last one. */
 export function explainBuffers(outcomes: readonly BufferOutcome[]): readonly string[] {
   return outcomes.map(({ name, conditions }) => {
-    const telling = conditions.find(({ status }) => status !== "True") ?? conditions.at(-1);
-    return `CapacityBuffer ${name}: ${telling?.message}`;
+    const decisive = conditions.find(({ status }) => status !== "True") ?? conditions.at(-1);
+    return `CapacityBuffer ${name}: ${decisive?.message}`;
   });
 }

@@ -4,19 +4,22 @@ import type { NodePool } from "../../core/model/node-pool.ts";
 import { applyOverlays, type Overlaid } from "../../core/node-overlay/apply.ts";
 import { explainVerdict } from "../../core/node-overlay/verdict.ts";
 
-/** The parts of a scenario that overlays are about; its instance types are every pool's. */
+/** The fields of a scenario that NodeOverlays read; every NodePool has all of its instance types. */
 export interface OverlaidScenario {
   readonly nodePools: readonly NodePool[];
   readonly nodeOverlays: readonly NodeOverlay[];
   readonly instanceTypes: readonly InstanceType[];
 }
 
-/** The scenario's instance types by pool, with its overlays over them: that they are in the file is their gate. */
+/**
+ * The instance types of a scenario by NodePool, with its NodeOverlays applied. The feature gate is on when the file
+ * holds any.
+ */
 export function overlaidScenario({ nodePools, nodeOverlays, instanceTypes }: OverlaidScenario): Overlaid {
   return applyOverlays(nodeOverlays, nodePools, new Map(nodePools.map(({ metadata }) => [metadata.name, instanceTypes])));
 }
 
-/** What is not as the cloud says about the types that a claim may become. */
+/** Sentences about what NodeOverlays change of the types that a claim may become. */
 export function overlaidNotes(types: readonly InstanceType[]): readonly string[] {
   const priced = types.filter(({ offerings }) => offerings.some(({ priceOverlaid }) => priceOverlaid)).length;
   const enriched = types.filter(({ capacityOverlaid }) => capacityOverlaid).length;
@@ -26,7 +29,7 @@ export function overlaidNotes(types: readonly InstanceType[]): readonly string[]
   ];
 }
 
-/** A sentence for each overlay that changes nothing: why not, and what to do. */
+/** A sentence for each NodeOverlay that has no effect: why, and what to do. */
 export function idleOverlays(scenario: OverlaidScenario): readonly string[] {
   return [...overlaidScenario(scenario).verdicts].flatMap(([name, verdict]) => {
     const why = explainVerdict(verdict);

@@ -1,9 +1,9 @@
 import type { PlannedNodeClaim } from "../../core/model/plan.ts";
 
-/** A machine to buy, as FORMAT.md writes it. */
+/** A planned NodeClaim in the output of the command line (docs/scenario-format.md). */
 export type WrittenClaim = Pick<PlannedNodeClaim, "nodePool" | "requirements" | "taints" | "instanceTypes" | "requests" | "pods">;
 
-/** What FORMAT.md tells of a machine to buy. */
+/** The fields of a planned NodeClaim that the output has. */
 export function writtenClaim({ nodePool, requirements, taints, instanceTypes, requests, pods }: PlannedNodeClaim): WrittenClaim {
   return { nodePool, requirements, taints, instanceTypes, requests, pods };
 }

@@ -5,11 +5,9 @@ import type { Pod } from "../../core/model/pod.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { type SelectorSources, withDefaultConstraints } from "../../core/scheduling/rules/default-constraints.ts";
 import { readSchedulerConfig, type SchedulerConfig } from "../../core/scheduling/rules/scheduler-config.ts";
+import { InputError } from "../input-error.ts";
 import { type BufferedScenario, scenarioHeadroom } from "./headroom.ts";
 import { type OverlaidScenario, overlaidScenario } from "./overlays.ts";
-
-/** What is wrong with an input, in one sentence that says where and how to mend it. */
-export class InputError extends Error {}
 
 const LISTS = [
   "nodePools",
@@ -31,14 +29,14 @@ const WHY: Readonly<Record<string, string>> = {
   EACCES: "it may not be read",
 };
 
-/** A field that is null is a field that is not there, for the API as for us. */
+/** The API server treats a null field as an absent one, and so do we. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).flatMap(([name, one]) => (one === null ? [] : [[name, withoutNulls(one)]])));
 }
 
-/** Reads a scenario: a path, "-" for standard input; gzip is recognised by its first bytes. Throws InputError. */
+/** Reads a scenario file; "-" is standard input, and gzip is recognised by its first bytes. Throws InputError. */
 export function readScenario(path: string): unknown {
   const name = path === "-" ? "standard input" : path;
   let bytes: Buffer;
@@ -59,7 +57,7 @@ export function readScenario(path: string): unknown {
   }
 }
 
-/** Lists that a snapshot follows from and does not hold itself. */
+/** Lists from which a snapshot is derived and which it does not hold. */
 const SOURCES = [
   "nodeOverlays",
   "capacityBuffers",
@@ -74,13 +72,13 @@ const SOURCES = [
 type Sources = Pick<ScenarioParts, (typeof SOURCES)[number]>;
 type Lists = Pick<Snapshot, (typeof LISTS)[number]>;
 
-/** All that a scenario file holds. */
+/** The fields of a scenario file. */
 export interface ScenarioParts extends Lists, OverlaidScenario, BufferedScenario, SelectorSources, SchedulerConfig {
   readonly nodePools: Lists["nodePools"];
   readonly now: number;
 }
 
-/** What a scenario file holds, lists that are missing empty. Throws InputError when the shape is wrong. */
+/** The fields of a scenario file; a missing list is empty. Throws InputError when the shape is wrong. */
 export function scenarioParts(scenario: unknown): ScenarioParts {
   if (typeof scenario !== "object" || scenario === null || Array.isArray(scenario)) {
     throw new InputError("a scenario must be a JSON object with nodePools, pods and instanceTypes");
@@ -99,7 +97,7 @@ export function scenarioParts(scenario: unknown): ScenarioParts {
   const now = fields["now"] === undefined ? 0 : Date.parse(String(fields["now"]));
   if (Number.isNaN(now))
     throw new InputError(`now must be an RFC 3339 time, such as 2026-01-01T00:00:00Z, not ${JSON.stringify(fields["now"])}`);
-  // What these objects are is checked as manifests are (check-scenario.ts); here they are taken at their lists' word.
+  // The objects in the lists are checked against their schemas in check.ts, not here.
   const lists = Object.fromEntries([...LISTS, ...SOURCES].map((name) => [name, list(name)])) as unknown as Lists & Sources;
   return { ...lists, ...schedulerConfig(fields["schedulerConfig"]), now, instanceTypes: list("instanceTypes").map(instanceType) };
 }
@@ -111,8 +109,9 @@ function schedulerConfig(value: unknown = {}): SchedulerConfig {
 }
 
 /**
- * A scenario file as the core sees a cluster: its instance types go to every pool, with its NodeOverlays over them; its CapacityBuffers are pods to come;
- * and pods are spread as its schedulerConfig says. Throws InputError when the shape is wrong.
+ * A scenario file as the core sees a cluster: every NodePool has its instance types with the NodeOverlays applied,
+ * CapacityBuffers become virtual pods, and the default spread constraints of schedulerConfig are added to the pods.
+ * Throws InputError when the shape is wrong.
  */
 export function scenarioToSnapshot(scenario: unknown): Snapshot {
   const parts = scenarioParts(scenario);

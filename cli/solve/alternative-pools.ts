@@ -3,17 +3,20 @@ import type { Snapshot } from "../../core/model/snapshot.ts";
 import { podKey } from "../../core/pods/predicates.ts";
 import { solve } from "../../core/scheduling/solve.ts";
 
-/** What another NodePool would make of a claim's pods. */
+/** What another NodePool would do with the pods of a claim. */
 export interface OtherPool {
   readonly name: string;
   readonly weight: number;
-  /** USD per hour of what it would buy for them; undefined when it cannot take them all. */
+  /** USD per hour of its nodes for them; undefined when it cannot take all of them. */
   readonly price: number | undefined;
-  /** The cheapest type of each node that it would buy, or why it takes them not. */
+  /** The cheapest type, the number of nodes where it needs several, or why it does not take the pods. */
   readonly text: string;
 }
 
-/** The snapshot once the plan's pods have gone to the nodes that are there: what is left of those is what the claims' pods found. */
+/**
+ * The snapshot with the plan's pods bound to the existing nodes, so that these nodes have the room left that the solver
+ * found.
+ */
 export function withNodesFilled(snapshot: Snapshot, { existingNodes }: Plan): Snapshot {
   const nodeOf = new Map(existingNodes.flatMap(({ name, pods }) => pods.map((pod) => [pod, name] as const)));
   const pods = snapshot.pods.map((pod) => {
@@ -23,7 +26,7 @@ export function withNodesFilled(snapshot: Snapshot, { existingNodes }: Plan): Sn
   return { ...snapshot, pods };
 }
 
-/** Asks the solver what each other pool would do with the claim's pods, the other claims of the plan left aside. */
+/** Solves once for each other NodePool, with the pods of this claim only. */
 export function otherPools(claim: PlannedNodeClaim, filled: Snapshot): readonly OtherPool[] {
   const own = new Set(claim.pods);
   const pods = filled.pods.filter((pod) => (pod.spec.nodeName ?? "") !== "" || own.has(podKey(pod)));

@@ -15,11 +15,17 @@ import { otherPools, withNodesFilled } from "./alternative-pools.ts";
 import { podsLeftAlone } from "./unplanned-pods.ts";
 
 const HOURS_A_MONTH = 730;
-/** Kinds of new nodes for which other pools are asked; each is a solve or more. */
-const MOST_ASKED = 12;
-const MOST_POOLS = 6;
+/**
+ * For how many kinds of new nodes the other NodePools are tried, and how many pools are shown for each; each trial is a
+ * solve. No benchmark has tuned them.
+ */
+const MAX_KINDS_TRIED = 12;
+const MAX_POOLS_SHOWN = 6;
 
-/** The plan for people, at most 100 columns wide: what it costs, what is bought and why, where pods go, and what to mend for the rest. */
+/**
+ * The plan as text, at most 100 columns wide: its price, the new nodes and why they were chosen, where pods are placed,
+ * and how to fix the rest.
+ */
 export function explainPlan(plan: Plan, snapshot: Snapshot): string {
   const filled = withNodesFilled(snapshot, plan);
   const kinds = alike(plan.newNodeClaims);
@@ -48,7 +54,7 @@ function summary({ newNodeClaims, existingNodes: present, podErrors }: Plan): st
   return `${cost}; ${counted(bought + settled, "pod")} placed${here}, ${Object.keys(podErrors).length} left`;
 }
 
-/** Claims of one kind of node together, the fullest first; kinds that cost most go first. */
+/** Claims grouped by kind of node, the fullest claim first; the groups that cost most come first. */
 function alike(claims: readonly PlannedNodeClaim[]): readonly (readonly PlannedNodeClaim[])[] {
   const byText = new Map<string, PlannedNodeClaim[]>();
   for (const claim of claims) {
@@ -64,7 +70,7 @@ function alike(claims: readonly PlannedNodeClaim[]): readonly (readonly PlannedN
   return [...byText.values()].map((list) => list.sort((a, b) => size(b) - size(a))).sort((a, b) => cost(b) - cost(a));
 }
 
-/** What nodes of a kind are, hold and cost. `pools` is why they are this pool's. */
+/** What nodes of a kind are, hold and cost. `pools` says why this NodePool gets them. */
 function newNode(claims: readonly PlannedNodeClaim[], snapshot: Snapshot, pools: readonly string[]): readonly string[] {
   const [claim] = claims;
   if (claim === undefined) return [];
@@ -93,15 +99,18 @@ function podsText(claims: readonly PlannedNodeClaim[]): string {
   return `${each}: ${listed(names, 3)}`;
 }
 
-/** Why nodes of each kind are their pool's, as long as there are other pools and not too many kinds; told once where it is the same. */
+/**
+ * Why each kind of node belongs to its NodePool, where there are other pools and not too many kinds. A text that was
+ * shown before is not repeated.
+ */
 function poolReasons(kinds: readonly (readonly PlannedNodeClaim[])[], filled: Snapshot): readonly (readonly string[])[] {
-  const published = new Set<string>();
+  const shown = new Set<string>();
   return kinds.map(([claim], i) => {
-    if (claim === undefined || filled.nodePools.length < 2 || i >= MOST_ASKED) return [];
+    if (claim === undefined || filled.nodePools.length < 2 || i >= MAX_KINDS_TRIED) return [];
     const lines = poolText(claim, filled);
     const text = lines.join();
-    if (published.has(text)) return ["as above"];
-    published.add(text);
+    if (shown.has(text)) return ["as above"];
+    shown.add(text);
     return lines;
   });
 }
@@ -117,12 +126,12 @@ interface PricedType {
 /** Types of a claim with their cheapest offerings, cheapest first. */
 function pricedTypes(claim: PlannedNodeClaim, { instanceTypes }: Snapshot): readonly PricedType[] {
   const requirements = requirementsFrom(claim.requirements);
-  const wish = OFFERING_KEYS.map((key) => requirements.get(key));
+  const wanted = OFFERING_KEYS.map((key) => requirements.get(key));
   const byName = new Map((instanceTypes.get(claim.nodePool) ?? []).map((type) => [type.name, type]));
   return claim.instanceTypes.flatMap((name) => {
     const type = byName.get(name);
     const [cheapest] = (type?.offerings ?? [])
-      .filter((offering) => offering.available && admits(wish, offering))
+      .filter((offering) => offering.available && admits(wanted, offering))
       .sort((a, b) => a.price - b.price || (a.zone < b.zone ? -1 : 1));
     return type === undefined || cheapest === undefined
       ? []
@@ -143,15 +152,18 @@ function more(price: number, than: number): string {
   return percent < 1 ? "the same" : `+${percent}%`;
 }
 
-/** The other pools as they are tried, each with what it would cost or why it does not take the pods. */
+/**
+ * The other NodePools in the order in which the solver tries them, each with its price, or why it does not take the
+ * pods.
+ */
 function poolText(claim: PlannedNodeClaim, filled: Snapshot): readonly string[] {
   const others = otherPools(claim, filled);
   const weight = filled.nodePools.find(({ metadata }) => metadata.name === claim.nodePool)?.spec.weight ?? 0;
-  const lines = others.slice(0, MOST_POOLS).map(({ name, weight: theirs, price, text }) => {
+  const lines = others.slice(0, MAX_POOLS_SHOWN).map(({ name, weight: theirs, price, text }) => {
     const pool = `${name} (weight ${theirs})`;
     return price === undefined ? `${pool} does not take them: ${text}` : `${pool} would cost ${perHour(price)} (${text})`;
   });
-  const rest = others.length > MOST_POOLS ? [`and ${others.length - MOST_POOLS} more NodePools`] : [];
+  const rest = others.length > MAX_POOLS_SHOWN ? [`and ${others.length - MAX_POOLS_SHOWN} more NodePools`] : [];
   return [`the first that takes them, by weight (${weight}) and name`, ...lines, ...rest];
 }
 
@@ -206,7 +218,7 @@ function podsLeft(podErrors: Plan["podErrors"]): readonly string[] {
   return [...byReason].flatMap(([reason, pods]) => [
     "",
     ...wrapped(`${counted(pods.length, "pod")}: ${listed(pods, 3)}`, 2),
-    // Each pool's reason on lines of its own.
+    // The reason of each NodePool starts a line.
     ...reason.split(/; (?=NodePools? )/).flatMap((part) => wrapped(part, 4)),
   ]);
 }

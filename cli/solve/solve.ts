@@ -1,13 +1,14 @@
 import type { Plan } from "../../core/model/plan.ts";
 import { solve } from "../../core/scheduling/solve.ts";
+import { InputError } from "../input-error.ts";
 import { checkScenario } from "../scenario/check.ts";
 import { bufferOutcomes, explainBuffers, scenarioHeadroom } from "../scenario/headroom.ts";
 import { idleOverlays } from "../scenario/overlays.ts";
 import { writtenClaim } from "../scenario/planned-claim.ts";
-import { InputError, readScenario, scenarioParts, scenarioToSnapshot } from "../scenario/scenario.ts";
+import { readScenario, scenarioParts, scenarioToSnapshot } from "../scenario/scenario.ts";
 import { explainPlan } from "./explain-plan.ts";
 
-/** The plan as FORMAT.md writes it. */
+/** The plan as JSON (docs/scenario-format.md). `solveMillis` is the duration of the solve. */
 export function planToJson(plan: Plan, solveMillis: number): Record<string, unknown> {
   return {
     newNodeClaims: plan.newNodeClaims.map(writtenClaim),
@@ -17,8 +18,8 @@ export function planToJson(plan: Plan, solveMillis: number): Record<string, unkn
   };
 }
 
-/** `cli solve FILE`: solves a scenario ("-" reads standard input; gzip is fine). JSON, or text with `explain`. Throws InputError. */
-export function solveCommand(path: string, options: { readonly explain?: boolean } = {}): string {
+/** The plan for a scenario file ("-" for standard input): JSON, or text with `explain`. Throws InputError. */
+export function solveScenario(path: string, options: { readonly explain?: boolean } = {}): string {
   const scenario = checkScenario(readScenario(path));
   const snapshot = scenarioToSnapshot(scenario);
   const start = performance.now();

@@ -8,7 +8,7 @@ import { nodeViews } from "../../core/scheduling/problem/node-view.ts";
 import { counted, listed } from "../../core/scheduling/reasons/words.ts";
 import { pendingPods } from "../../core/scheduling/solve.ts";
 
-/** Pods that a plan does not speak of although they wait, or their node goes; a line for each reason. */
+/** Pods that are not in the plan although they wait or their node is being removed; a line for each reason. */
 export function podsLeftAlone({ podErrors }: Plan, snapshot: Snapshot): readonly string[] {
   const { pods, ignored } = pendingPods(snapshot);
   const spokenOf = new Set([...pods, ...ignored.map(({ pod }) => pod)]);
@@ -28,7 +28,7 @@ function line(what: string, pods: readonly Pod[]): readonly string[] {
   return pods.length === 0 ? [] : [`${counted(pods.length, "pod")} ${what}: ${listed(pods.map(podKey), 3)}`];
 }
 
-/** Pods that should leave a node which goes, and may not. */
+/** Pods that block the drain of their node. */
 function heldBack(snapshot: Snapshot): readonly string[] {
   const { podDisruptionBudgets: budgets, now } = snapshot;
   const going = new Set(

@@ -5,10 +5,10 @@ import type { NodeOverlay } from "../../core/model/node-overlay.ts";
 import type { NodePool } from "../../core/model/node-pool.ts";
 import type { PodDisruptionBudget } from "../../core/model/workloads.ts";
 import { listed } from "../../core/scheduling/reasons/words.ts";
-import { InputError } from "../scenario/scenario.ts";
+import { InputError } from "../input-error.ts";
 
-/** Definitions while the wishes are worked into them, one after another. */
-export interface Draft {
+/** The definitions of a cluster while the parts of a change request are applied to them, one after another. */
+export interface ChangeDraft {
   readonly pools: Map<string, NodePool>;
   readonly classes: Map<string, EC2NodeClass>;
   readonly overlays: Map<string, NodeOverlay>;
@@ -18,12 +18,15 @@ export interface Draft {
   readonly warnings: string[];
 }
 
-/** Puts an object in the place of the one of its name, unless it asks for the same: then the old one stays. */
+/**
+ * Puts an object in the place of the one of that name, and records the difference. An object with the same spec changes
+ * nothing.
+ */
 export function put<T extends { readonly metadata: { readonly name: string }; readonly spec: unknown }>(
   objects: Map<string, T>,
   object: T,
   kind: string,
-  { texts }: Draft,
+  { texts }: ChangeDraft,
 ): void {
   const { name } = object.metadata;
   const old = objects.get(name);
@@ -34,7 +37,7 @@ export function put<T extends { readonly metadata: { readonly name: string }; re
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-/** "spec.disruption.consolidateAfter 30s (was 0s), …": fields that differ, the first few. */
+/** The first few fields that differ: "spec.disruption.consolidateAfter 30s (was 0s), …". */
 function differences(old: unknown, given: unknown): string {
   const found: string[] = [];
   const compare = (a: unknown, b: unknown, path: string): void => {
@@ -54,14 +57,14 @@ function shown(value: unknown): string {
   return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }
 
-/** The pool of that name. Throws InputError with the name that was likely meant. */
-export function poolNamed(name: string, { pools }: Draft): NodePool {
+/** The NodePool of that name. Throws InputError that suggests the nearest name. */
+export function poolNamed(name: string, { pools }: ChangeDraft): NodePool {
   const pool = pools.get(name);
   if (pool === undefined) throw unknown("NodePool", name, pools.keys());
   return pool;
 }
 
-/** What to say of a name that is not there. */
+/** The error for a name that does not exist: it suggests the nearest name, or lists the first ten. */
 export function unknown(what: string, name: string, names: Iterable<string>): InputError {
   const all = [...names].sort();
   const near = nearest(name, all);

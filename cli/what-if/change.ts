@@ -3,45 +3,45 @@ import { CAPACITY_TYPE, INSTANCE_TYPE } from "../../core/model/labels.ts";
 import type { NodePool, NodeSelectorRequirementWithMinValues } from "../../core/model/node-pool.ts";
 import { counted, listed } from "../../core/scheduling/reasons/words.ts";
 import type { Change } from "../../core/what-if/change.ts";
-import { InputError } from "../scenario/scenario.ts";
-import { type Draft, poolNamed, put, unknown } from "./change-draft.ts";
+import { InputError } from "../input-error.ts";
+import { type ChangeDraft, poolNamed, put, unknown } from "./change-draft.ts";
 import { setField } from "./field.ts";
 import { applyManifests } from "./manifests.ts";
-import type { Wishes } from "./options.ts";
+import type { ChangeRequest } from "./options.ts";
 import { type Source, typesByPool } from "./source.ts";
 
-/** A change as the core takes it, and what is told about it. */
-export interface AskedChange {
+/** A change as the core takes it, and the sentences about it. */
+export interface RequestedChange {
   readonly change: Change;
   /** One line for each thing that is changed. */
   readonly texts: readonly string[];
-  /** What the answer leaves out of account. */
+  /** What the answer does not take into account. */
   readonly warnings: readonly string[];
 }
 
-/** What is asked for, worked into the cluster's definitions; undefined when nothing is. Throws InputError with one sentence. */
-export function askedChange(wishes: Wishes, source: Source): AskedChange | undefined {
+/** The cluster's definitions with the request applied; undefined when the request is empty. Throws InputError. */
+export function requestedChange(request: ChangeRequest, source: Source): RequestedChange | undefined {
   const { snapshot, nodeClasses, nodeOverlays } = source;
   const byName = <T extends { readonly metadata: { readonly name: string } }>(list: readonly T[]) =>
     new Map(list.map((object) => [object.metadata.name, object]));
-  const draft: Draft = {
+  const draft: ChangeDraft = {
     pools: byName(snapshot.nodePools),
     classes: byName(nodeClasses),
     overlays: byName(nodeOverlays),
     budgets: new Map(),
     ...{ deleted: [], texts: [], warnings: [] },
   };
-  applyManifests(wishes.apply, draft, source);
-  for (const assignment of wishes.set) setField(assignment, draft);
-  for (const wish of wishes.budgets) setBudget(wish, draft);
-  narrowTypes(wishes, draft, source);
-  for (const name of wishes.deleted) {
+  applyManifests(request.apply, draft, source);
+  for (const assignment of request.set) setField(assignment, draft);
+  for (const budget of request.budgets) setBudget(budget, draft);
+  narrowTypes(request, draft, source);
+  for (const name of request.deleted) {
     poolNamed(name, draft);
     draft.pools.delete(name);
     draft.deleted.push(name);
     draft.texts.push(`NodePool ${name} is deleted, and its nodes with it`);
   }
-  if (Object.values(wishes).every(({ length }) => length === 0)) return undefined;
+  if (Object.values(request).every(({ length }) => length === 0)) return undefined;
   if (draft.texts.length === 0) draft.warnings.push("what is asked for is what the cluster has already");
   const pools = [...draft.pools.values()];
   const classes = [...draft.classes.values()];
@@ -65,8 +65,8 @@ export function askedChange(wishes: Wishes, source: Source): AskedChange | undef
   return { change, texts: draft.texts, warnings: draft.warnings };
 }
 
-/** A scenario need not hold the classes of its pools; where it holds some, a pool that is changed must name one of them. */
-function checkClasses(pools: readonly NodePool[], { classes }: Draft): void {
+/** A scenario may leave the classes of its pools out. Where it holds some, a changed pool must name one of them. */
+function checkClasses(pools: readonly NodePool[], { classes }: ChangeDraft): void {
   for (const { metadata, spec } of pools) {
     const { name } = spec.template.spec.nodeClassRef;
     if (classes.size === 0 || classes.has(name)) continue;
@@ -76,10 +76,10 @@ function checkClasses(pools: readonly NodePool[], { classes }: Draft): void {
   }
 }
 
-/** "default=20%", or "20%" for all pools: one budget in place of all that the pool has. */
-function setBudget(wish: string, draft: Draft): void {
-  const [, name, nodes = ""] = /^(?:(.+)=)?(\d+%?)$/.exec(wish) ?? [];
-  if (nodes === "") throw new InputError(`--budget ${wish}: write POOL=NODES, as in default=20% or default=3`);
+/** Replaces all budgets of a pool by one: "default=20%", or "20%" for all pools. Throws InputError. */
+function setBudget(text: string, draft: ChangeDraft): void {
+  const [, name, nodes = ""] = /^(?:(.+)=)?(\d+%?)$/.exec(text) ?? [];
+  if (nodes === "") throw new InputError(`--budget ${text}: write POOL=NODES, as in default=20% or default=3`);
   const pools = name === undefined ? [...draft.pools.values()] : [poolNamed(name, draft)];
   for (const pool of pools) {
     const disruption = { consolidateAfter: "0s", ...pool.spec.disruption, budgets: [{ nodes }] };
@@ -89,8 +89,10 @@ function setBudget(wish: string, draft: Draft): void {
 
 const FAMILY = "karpenter.k8s.aws/instance-family";
 
-/** Families and capacity types: in place of what the pool itself says of them, within what else it asks for. */
-function narrowTypes({ families, notFamilies, capacityTypes, pools }: Wishes, draft: Draft, { snapshot }: Source): void {
+/**
+ * Replaces what the pools require of families and capacity types; their other requirements stay. Throws InputError.
+ */
+function narrowTypes({ families, notFamilies, capacityTypes, pools }: ChangeRequest, draft: ChangeDraft, { snapshot }: Source): void {
   if (families.length + notFamilies.length + capacityTypes.length === 0) {
     if (pools.length > 0)
       throw new InputError("--pool says which pools --family, --not-family or --capacity-type are about; give one of these too");
@@ -110,7 +112,7 @@ function narrowTypes({ families, notFamilies, capacityTypes, pools }: Wishes, dr
     const isAbout = (key: string): boolean =>
       (families.length > 0 && key === FAMILY) || (capacityTypes.length > 0 && key === CAPACITY_TYPE);
     const requirements: NodeSelectorRequirementWithMinValues[] = pool.spec.template.spec.requirements.filter(({ key }) => !isAbout(key));
-    // By name: in some files neither types nor nodes say their family.
+    // By type name, because in some files neither types nor nodes have a family label.
     if (left.length < types.length) requirements.push({ key: INSTANCE_TYPE, operator: "In", values: left.map((type) => type.name) });
     if (capacityTypes.length > 0) requirements.push({ key: CAPACITY_TYPE, operator: "In", values: capacityTypes });
     const { template } = pool.spec;

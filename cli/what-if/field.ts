@@ -1,10 +1,10 @@
 import { parseDocument } from "yaml";
 import { manifestProblems } from "../../functions/adapters/manifests/check.ts";
-import { InputError } from "../scenario/scenario.ts";
-import { type Draft, put, unknown } from "./change-draft.ts";
+import { InputError } from "../input-error.ts";
+import { type ChangeDraft, put, unknown } from "./change-draft.ts";
 
-/** "nodepool/default.spec.disruption.consolidateAfter=30s", worked into the draft. Throws InputError. */
-export function setField(assignment: string, draft: Draft): void {
+/** Sets one field in the draft: "nodepool/default.spec.disruption.consolidateAfter=30s". Throws InputError. */
+export function setField(assignment: string, draft: ChangeDraft): void {
   const [, kind = "", name = "", path = "", value = ""] = /^([a-z0-9]+)\/(.+?)\.(spec\.[^=]+)=(.*)$/is.exec(assignment) ?? [];
   const maps: Readonly<
     Record<string, readonly [string, Map<string, { readonly metadata: { readonly name: string }; readonly spec: unknown }>]>

@@ -1,8 +1,8 @@
 import { rfc3339 } from "../../core/model/conditions.ts";
-import type { Outcome } from "../../core/what-if/what-if.ts";
+import type { WhatIfOutcome } from "../../core/what-if/what-if.ts";
 import type { Report } from "./report.ts";
 
-/** The answer for programs: the same facts, with nothing left out. Money in USD an hour, times in seconds from the snapshot's. */
+/** The complete answer as JSON: prices in USD per hour, times in seconds from the time of the snapshot. */
 export function reportJson({ source, now, texts, warnings, answer, fromScratch }: Report): string {
   const { today, unchanged, changed } = answer;
   const json = {
@@ -18,7 +18,7 @@ export function reportJson({ source, now, texts, warnings, answer, fromScratch }
   return `${JSON.stringify(json, null, 2)}\n`;
 }
 
-function outcomeJson({ course, bill }: Outcome, now: number): Record<string, unknown> {
+function outcomeJson({ course, bill }: WhatIfOutcome, now: number): Record<string, unknown> {
   const seconds = (ms: number): number => (ms - now) / 1_000;
   return {
     bill,

@@ -16,11 +16,11 @@ import { httpsTransport, type Transport } from "../../functions/adapters/kuberne
 import { type ClusterStateDeps, readClusterState } from "../../functions/shared/cluster-state.ts";
 import { instanceTypesFor } from "../../functions/shared/instance-types.ts";
 import { DEFAULT_SETTINGS } from "../../functions/wiring/settings.ts";
-import { InputError } from "../scenario/scenario.ts";
+import { InputError } from "../input-error.ts";
 import type { WhatIfOptions } from "./options.ts";
 import type { Source } from "./source.ts";
 
-/** A transport that lets nothing through but reads: whatever the code above it does, the cluster stays as it is. */
+/** A transport that refuses every request but GET, so that no code above it can change the cluster. */
 export function readOnly(send: Transport): Transport {
   return (request) => {
     if (request.method !== "GET") throw new Error(`${request.method} ${request.path}: what-if only reads`);
@@ -28,7 +28,10 @@ export function readOnly(send: Transport): Transport {
   };
 }
 
-/** A live cluster, through a kubeconfig or, with AWS credentials, as the stack reaches it. Throws InputError with a sentence for what the caller can mend. */
+/**
+ * Reads a live cluster, through a kubeconfig or, with AWS credentials, as the stack does. Throws InputError for what
+ * the caller can fix.
+ */
 export async function readLiveSource(options: WhatIfOptions): Promise<Source> {
   const name = options.cluster === undefined ? `cluster ${options.context ?? "of the current context"}` : `cluster ${options.cluster}`;
   try {
@@ -43,7 +46,7 @@ export async function readLiveSource(options: WhatIfOptions): Promise<Source> {
   }
 }
 
-/** Reads a cluster as a decision reads it. */
+/** Reads a cluster as the functions read it for a decision. */
 export async function liveSource(name: string, deps: ClusterStateDeps): Promise<Source> {
   const { kubernetes, settings, store, cluster, now } = deps;
   const [nodeOverlays, capacityBuffers] = await Promise.all([listed(kubernetes, "NodeOverlay"), listed(kubernetes, "CapacityBuffer")]);
@@ -71,7 +74,7 @@ export async function liveSource(name: string, deps: ClusterStateDeps): Promise<
   };
 }
 
-/** Objects of a kind that a cluster may not know. */
+/** Objects of a kind whose CRD the cluster may not have. */
 async function listed<K extends Kind>(kubernetes: ClusterStateDeps["kubernetes"], kind: K) {
   try {
     return await kubernetes.list(kind);
@@ -81,7 +84,7 @@ async function listed<K extends Kind>(kubernetes: ClusterStateDeps["kubernetes"]
   }
 }
 
-/** A cluster that no table is read for: nothing is known of it but its objects. */
+/** The store of a cluster that is read without the stack's table: it is empty. */
 export const NO_STORE: ClusterStateDeps["store"] = {
   list: async () => [],
   commands: async () => [],
@@ -120,11 +123,14 @@ function regionOf(nodes: readonly Node[]): string | undefined {
   return undefined;
 }
 
-/** As the functions do: EKS says where the cluster is, the table what was meant, what is sold out and what costs what. */
+/**
+ * Connects as the functions do: EKS gives the address of the cluster, the table gives records, unavailable offerings
+ * and prices.
+ */
 async function throughStack(cluster: string, { region = process.env["AWS_REGION"], table }: WhatIfOptions): Promise<ClusterStateDeps> {
   if (region === undefined || region === "")
     throw new InputError("say in which region the cluster is: --region us-west-2, or set AWS_REGION");
-  // What the SDK's clients go by, as in Lambda.
+  // The SDK's clients read the region from here, as in Lambda.
   process.env["AWS_REGION"] = region;
   const [{ wireBase }, { wireClusters }] = await Promise.all([
     import("../../functions/wiring/base.ts"),
@@ -135,7 +141,7 @@ async function throughStack(cluster: string, { region = process.env["AWS_REGION"
     const deps = await wireClusters(base)(cluster);
     if (deps === undefined) throw new InputError(`there is no cluster ${cluster}`);
     const { kubernetes, store } = deps;
-    // Nothing but what reads is handed on.
+    // Only the methods that read are passed on.
     return {
       ...{ cluster: deps.cluster, catalogue: deps.catalogue, now: deps.now, settings: DEFAULT_SETTINGS },
       kubernetes: { get: kubernetes.get.bind(kubernetes), list: kubernetes.list.bind(kubernetes) },

@@ -5,20 +5,20 @@ import type { PodDisruptionBudget } from "../../core/model/workloads.ts";
 import { counted, listed } from "../../core/scheduling/reasons/words.ts";
 import { withDefaults } from "../../functions/adapters/manifests/defaults.ts";
 import { loadManifests, ManifestError } from "../../functions/adapters/manifests/read.ts";
-import { InputError } from "../scenario/scenario.ts";
-import { type Draft, put } from "./change-draft.ts";
+import { InputError } from "../input-error.ts";
+import { type ChangeDraft, put } from "./change-draft.ts";
 import type { Source } from "./source.ts";
 
 const KINDS = ["NodePool", "EC2NodeClass", "NodeOverlay", "PodDisruptionBudget"];
 
-/** Works manifests into the draft as if they were applied. Throws InputError. */
-export function applyManifests(paths: readonly string[], draft: Draft, source: Source): void {
+/** Puts manifests into the draft as `kubectl apply` would. Throws InputError. */
+export function applyManifests(paths: readonly string[], draft: ChangeDraft, source: Source): void {
   if (paths.length === 0) return;
-  const passedOver = new Map<string, number>();
+  const ignoredKinds = new Map<string, number>();
   for (const { object } of manifestsIn(paths)) {
     const { kind = "", metadata } = object;
     if (!KINDS.includes(kind)) {
-      passedOver.set(kind, (passedOver.get(kind) ?? 0) + 1);
+      ignoredKinds.set(kind, (ignoredKinds.get(kind) ?? 0) + 1);
       continue;
     }
     const full = withDefaults(object, { priorityClass: () => undefined });
@@ -31,7 +31,7 @@ export function applyManifests(paths: readonly string[], draft: Draft, source: S
       draft.texts.push(`PodDisruptionBudget ${metadata.namespace ?? "default"}/${metadata.name} as in the manifest`);
     }
   }
-  const kinds = [...passedOver].map(([kind, n]) => counted(n, kind));
+  const kinds = [...ignoredKinds].map(([kind, n]) => counted(n, kind));
   if (kinds.length > 0)
     draft.warnings.push(
       `${listed(kinds)} of the manifests ${kinds.length === 1 ? "is" : "are"} passed over: --apply takes ${listed(KINDS)}`,
@@ -47,10 +47,13 @@ function manifestsIn(paths: readonly string[]) {
   }
 }
 
-/** User data is left out of saved snapshots; a class that is applied with the same one has not changed in it. */
+/**
+ * What a saved snapshot holds in place of user data (save.ts). The user data of an applied class count as unchanged
+ * then.
+ */
 const LEFT_OUT = /^left out \(/;
 
-function putClass(given: EC2NodeClass, draft: Draft, source: Source): void {
+function putClass(given: EC2NodeClass, draft: ChangeDraft, source: Source): void {
   const { name } = given.metadata;
   const old = draft.classes.get(name);
   const isHidden = LEFT_OUT.test(old?.spec.userData ?? "");

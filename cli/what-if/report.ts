@@ -2,11 +2,11 @@ import { rfc3339 } from "../../core/model/conditions.ts";
 import { counted, listed } from "../../core/scheduling/reasons/words.ts";
 import { HOURS_A_MONTH } from "../../core/what-if/bill.ts";
 import type { Course, Step } from "../../core/what-if/rehearse.ts";
-import type { ChangedOutcome, Outcome, WhatIf } from "../../core/what-if/what-if.ts";
+import type { ChangedOutcome, WhatIf, WhatIfOutcome } from "../../core/what-if/what-if.ts";
 import { perHour, wrapped } from "../columns.ts";
 import { billTable, dollars } from "./table.ts";
 
-/** All that is told of an answer. */
+/** All that a report shows. */
 export interface Report {
   /** "file prod.json.gz". */
   readonly source: string;
@@ -19,11 +19,14 @@ export interface Report {
   readonly fromScratch?: { readonly nodes: number; readonly pricePerHour: number };
 }
 
-/** Steps that are told one by one, and reasons for which nodes stay. */
-const MOST_STEPS = 12;
-const MOST_REASONS = 12;
+/** How many steps, and reasons for which nodes stay, the report shows. */
+const MAX_STEPS = 12;
+const MAX_REASONS = 12;
 
-/** The answer as a table for a terminal: bills side by side, what the change comes to, how it goes, and what stands in its way. */
+/**
+ * The answer as text for a terminal: the bills side by side, what the change saves or costs, the steps, and what stands
+ * in their way.
+ */
 export function reportTable(report: Report): string {
   const { answer, texts, source, now } = report;
   const { today, unchanged, changed } = answer;
@@ -50,7 +53,7 @@ export function reportTable(report: Report): string {
     .join("\n\n")}\n`;
 }
 
-/** "$0.1234/h less, $90 a month". */
+/** "saves $0.1234/h, $90 a month (12%)". */
 function difference(from: number, to: number): string {
   const less = from - to;
   if (Math.abs(less) < 1e-6) return "costs the same";
@@ -60,7 +63,7 @@ function difference(from: number, to: number): string {
 
 function summary({ answer, now, fromScratch }: Report): readonly string[] {
   const { today, unchanged, changed } = answer;
-  const against = ({ course, bill }: Outcome): string =>
+  const against = ({ course, bill }: WhatIfOutcome): string =>
     course.steps.length === 0
       ? "nothing happens"
       : `${courseText(course, now)}; ${difference(today.pricePerHour, bill.pricePerHour)} against today`;
@@ -115,11 +118,11 @@ export function duration(ms: number): string {
 
 function stepLines({ steps }: Course, now: number, title: string): readonly string[] {
   if (steps.length === 0) return [];
-  const published = steps
-    .slice(0, MOST_STEPS)
+  const shown = steps
+    .slice(0, MAX_STEPS)
     .flatMap((step) => wrapped(stepText(step, now), 2).map((line, i) => (i === 0 ? line : `          ${line.trim()}`)));
-  const more = steps.length - MOST_STEPS;
-  return [title, ...published, ...(more > 0 ? [`  and ${counted(more, "more step")}; --format json lists all`] : [])];
+  const more = steps.length - MAX_STEPS;
+  return [title, ...shown, ...(more > 0 ? [`  and ${counted(more, "more step")}; --format json lists all`] : [])];
 }
 
 function stepText(step: Step, now: number): string {
@@ -160,7 +163,7 @@ function driftLines(changed: ChangedOutcome | undefined): readonly string[] {
 function strandedLines(changed: ChangedOutcome | undefined): readonly string[] {
   const groups = Map.groupBy(Object.entries(changed?.stranded ?? {}), ([, reason]) => reason);
   if (groups.size === 0) return [];
-  const lines = [...groups].slice(0, MOST_REASONS).flatMap(([reason, pods]) => [
+  const lines = [...groups].slice(0, MAX_REASONS).flatMap(([reason, pods]) => [
     ...wrapped(
       `${counted(pods.length, "pod")}: ${listed(
         pods.map(([pod]) => pod),
@@ -178,7 +181,7 @@ function stayLines({ last, end }: Course): readonly string[] {
   const staying = last.blocked.filter(({ nodeClaim }) => !going.has(nodeClaim));
   const groups = [...Map.groupBy(staying, ({ message }) => message)].sort(([, a], [, b]) => b.length - a.length);
   if (groups.length === 0) return [];
-  const lines = groups.slice(0, MOST_REASONS).flatMap(([message, nodes]) =>
+  const lines = groups.slice(0, MAX_REASONS).flatMap(([message, nodes]) =>
     wrapped(
       `${counted(nodes.length, "node")}: ${listed(
         nodes.map(({ node, nodeClaim }) => node || nodeClaim),
@@ -187,11 +190,11 @@ function stayLines({ last, end }: Course): readonly string[] {
       2,
     ),
   );
-  const more = groups.length - MOST_REASONS;
+  const more = groups.length - MAX_REASONS;
   return ["WHY NODES STAY", ...lines, ...(more > 0 ? [`  and ${counted(more, "more reason")}; --format json lists all`] : [])];
 }
 
-function warningLines({ warnings, answer }: Report, { course, bill }: Outcome): readonly string[] {
+function warningLines({ warnings, answer }: Report, { course, bill }: WhatIfOutcome): readonly string[] {
   const { unpriced } = answer.today;
   const left = Object.entries(course.podErrors);
   const lines = [
@@ -211,8 +214,8 @@ function warningLines({ warnings, answer }: Report, { course, bill }: Outcome): 
     ...(course.outcome === "unsettled"
       ? ["not settled: there were more decisions than --decisions allows; what is left to be saved does not show"]
       : []),
-    ...left.slice(0, MOST_REASONS).map(([pod, reason]) => `pod ${pod} waits: ${reason}`),
-    ...(left.length > MOST_REASONS ? [`${counted(left.length - MOST_REASONS, "more pod")} wait; --format json lists all`] : []),
+    ...left.slice(0, MAX_REASONS).map(([pod, reason]) => `pod ${pod} waits: ${reason}`),
+    ...(left.length > MAX_REASONS ? [`${counted(left.length - MAX_REASONS, "more pod")} wait; --format json lists all`] : []),
   ];
   return lines.length === 0 ? [] : ["MIND", ...lines.flatMap((line) => wrapped(line, 2))];
 }

@@ -6,10 +6,10 @@ import type { KubernetesObject } from "../../core/model/kubernetes.ts";
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
 import { counted } from "../../core/scheduling/reasons/words.ts";
 import { stageOf } from "../../core/what-if/start.ts";
-import { InputError } from "../scenario/scenario.ts";
+import { InputError } from "../input-error.ts";
 import type { Source } from "./source.ts";
 
-/** Fields to keep, by name: all of it, or some of what is in it. Of a list, each item is cut. */
+/** Fields to keep, by name: a field as it is, or some of its own fields. In a list, the rule holds for each item. */
 type Fields = { readonly [name: string]: true | Fields };
 
 const all = (...names: readonly string[]): Fields => Object.fromEntries(names.map((name) => [name, true]));
@@ -33,8 +33,9 @@ const POD_SPEC: Fields = {
 const POD_STATUS: Fields = { ...all("phase", "nominatedNodeName", "startTime"), ...CONDITIONS };
 
 /**
- * What a saved snapshot keeps of each list's objects: what the core reads, name by name, so that a field that nobody has thought of stays where it is. Pods lose
- * their environment, commands, images and all volumes but claims.
+ * What a saved snapshot keeps of the objects of each list: the fields that the core reads, by name, so that a field
+ * which is not listed here never leaves the cluster. Pods lose their environment, commands, images and all volumes but
+ * claims.
  */
 const KEPT: Readonly<Record<string, Fields>> = {
   nodePools: { metadata: METADATA, spec: true, status: { ...all("resources", "nodes"), ...CONDITIONS } },
@@ -63,11 +64,14 @@ const KEPT: Readonly<Record<string, Fields>> = {
   nodeOverlays: { metadata: METADATA, spec: true },
 };
 
-/** Annotations that decide something; others may hold anything, whole manifests with their secrets among it. */
-const DECISIVE =
+/** Annotations that a decision reads. Others may hold anything, such as whole manifests with their secrets. */
+const READ_ANNOTATIONS =
   /^(karpenter|karpenter-serverless|[\w.-]*karpenter\.(sh|k8s\.aws)|cluster-autoscaler\.kubernetes\.io|controller\.kubernetes\.io)/;
 
-/** Writes what core reads of a cluster to a file, to be asked about elsewhere; says what was written. Throws InputError when it cannot be. */
+/**
+ * Writes what the core reads of a cluster to a file, and says what it wrote. Throws InputError when the file cannot be
+ * written.
+ */
 export function saveSource(source: Source, path: string): string {
   const json = JSON.stringify(savedSource(source));
   try {
@@ -81,11 +85,14 @@ export function saveSource(source: Source, path: string): string {
   return `${what}${left}\nNames, labels and the specs of definitions are in it: look before you hand it on.\n`;
 }
 
-/** The scenario of a source (FORMAT.md), with nodeClasses, nodeOverlays and otherInstanceTypes. What the table knows is put into the objects. */
+/**
+ * A source as a scenario (docs/scenario-format.md), with nodeClasses, nodeOverlays and otherInstanceTypes. What the
+ * stack's table knows is written into the objects.
+ */
 export function savedSource({ name, snapshot, nodeClasses, nodeOverlays, intents, typesOf, remarks }: Source): Record<string, unknown> {
-  const published = stageOf(snapshot, intents).snapshot;
+  const staged = stageOf(snapshot, intents).snapshot;
   const objects: Readonly<Record<string, readonly KubernetesObject[]>> = {
-    ...(published as unknown as Record<string, readonly KubernetesObject[]>),
+    ...(staged as unknown as Record<string, readonly KubernetesObject[]>),
     nodeClasses: nodeClasses.map(withoutUserData),
     nodeOverlays,
   };
@@ -102,7 +109,7 @@ export function savedSource({ name, snapshot, nodeClasses, nodeOverlays, intents
   };
 }
 
-/** The first class with its types, and those of the others that have other types. */
+/** The first class with its instance types, then the classes whose types differ from it. */
 function byUse(classes: readonly (readonly [string, readonly InstanceType[]])[]) {
   const [first, ...others] = classes;
   return first === undefined ? [] : [first, ...others.filter(([, types]) => types !== first[1])];
@@ -121,10 +128,10 @@ function cut(value: unknown, fields: Fields): unknown {
 }
 
 function decisive(annotations: unknown): unknown {
-  return Object.fromEntries(Object.entries(annotations as Readonly<Record<string, string>>).filter(([key]) => DECISIVE.test(key)));
+  return Object.fromEntries(Object.entries(annotations as Readonly<Record<string, string>>).filter(([key]) => READ_ANNOTATIONS.test(key)));
 }
 
-/** User data often holds secrets; its hash shows whether it has changed. */
+/** User data often hold secrets, so a hash stands for them: it shows whether they have changed. */
 function withoutUserData(nodeClass: EC2NodeClass): EC2NodeClass {
   const { userData } = nodeClass.spec;
   return userData === undefined

@@ -5,27 +5,28 @@ import type { NodePool } from "../../core/model/node-pool.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { applyOverlays } from "../../core/node-overlay/apply.ts";
 import type { Intents } from "../../core/what-if/start.ts";
+import { InputError } from "../input-error.ts";
 import { checkScenario } from "../scenario/check.ts";
-import { InputError, readScenario, scenarioParts, scenarioToSnapshot } from "../scenario/scenario.ts";
+import { readScenario, scenarioParts, scenarioToSnapshot } from "../scenario/scenario.ts";
 
-/** A cluster to ask "what if" about. */
+/** The cluster that a what-if starts from. */
 export interface Source {
   /** "file prod.json.gz", "cluster prod". */
   readonly name: string;
   readonly snapshot: Snapshot;
   readonly nodeClasses: readonly EC2NodeClass[];
   readonly nodeOverlays: readonly NodeOverlay[];
-  /** What the stack's table knows of it. */
+  /** Records and commands of the stack's table; none for a file. */
   readonly intents: Intents;
-  /** What a pool can buy with its class, before overlays. */
+  /** The instance types that a NodePool with this class can launch, before NodeOverlays. */
   readonly typesOf: (nodeClass: string, classes: readonly EC2NodeClass[]) => readonly InstanceType[];
-  /** Whether a change of a class shows in `typesOf`: a file holds types as they were worked out, a live cluster what they follow from. */
+  /** Whether `typesOf` follows a change of the class: a live cluster derives the types, a file holds them ready. */
   readonly knowsClasses: boolean;
-  /** What is to be minded about every answer. */
+  /** Reservations about every answer, a sentence each. */
   readonly remarks: readonly string[];
 }
 
-/** What pools can buy, their overlays over it, by pool name. */
+/** The instance types that each NodePool can launch, by its name, with the NodeOverlays applied. */
 export function typesByPool(
   { typesOf }: Pick<Source, "typesOf">,
   nodePools: readonly NodePool[],
@@ -37,8 +38,9 @@ export function typesByPool(
 }
 
 /**
- * A snapshot or scenario file. Beside what FORMAT.md says it may hold, as --save writes them: `nodeClasses`, `otherInstanceTypes` for classes whose types
- * differ from `instanceTypes`, by class name, and `remarks` to be minded about every answer. Throws InputError.
+ * Reads a snapshot or scenario file (docs/scenario-format.md). A snapshot that --save wrote also holds `nodeClasses`,
+ * `remarks` about every answer, and `otherInstanceTypes`: by class name, for classes whose types differ from
+ * `instanceTypes`. Throws InputError.
  */
 export function readSourceFile(path: string): Source {
   const scenario = checkScenario(readScenario(path));

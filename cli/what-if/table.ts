@@ -1,13 +1,13 @@
 import { type Bill, type BillRow, HOURS_A_MONTH } from "../../core/what-if/bill.ts";
 import type { WhatIf } from "../../core/what-if/what-if.ts";
 
-/** Types that get a line of their own; of more, those whose cost changes most. */
-const MOST_TYPES = 30;
+/** How many lines the table has for instance types; beyond it, the types whose cost changes least share a line. */
+const MAX_TYPE_LINES = 30;
 
 /** "$36.50", "$5845". */
 export const dollars = (amount: number): string => `$${amount.toFixed(Math.abs(amount) < 100 ? 2 : 0)}`;
 
-/** One line: what it is about, and what it comes to in each bill. */
+/** One line: a kind of node, with its number and price in each bill. */
 interface Line {
   readonly nodePool: string;
   readonly instanceType: string;
@@ -15,7 +15,10 @@ interface Line {
   readonly amounts: readonly Pick<BillRow, "nodes" | "pricePerHour">[];
 }
 
-/** Bills side by side: nodes and USD an hour by pool, type and capacity type, with sums for pools, for all, and for a month. */
+/**
+ * Bills side by side: nodes and USD per hour by NodePool, type and capacity type, with sums for each pool, for all
+ * pools, and for a month.
+ */
 export function billTable({ today, unchanged, changed }: WhatIf): readonly string[] {
   const bills: readonly (readonly [string, Bill])[] = [
     ["TODAY", today],
@@ -26,14 +29,14 @@ export function billTable({ today, unchanged, changed }: WhatIf): readonly strin
   const pools = [...Map.groupBy(lines, ({ nodePool }) => nodePool)];
   const cells = [
     ["NODEPOOL", "TYPE", "CAPACITY", ...bills.flatMap(([name]) => [name, "$/H"])],
-    ...pools.flatMap(([, own]) => [...folded(own, lines), ...(pools.length > 1 ? [summed(own, "all")] : [])].map(offeringGroupsFor)),
-    offeringGroupsFor({ ...summed(lines, ""), nodePool: "all" }),
+    ...pools.flatMap(([, own]) => [...folded(own, lines), ...(pools.length > 1 ? [summed(own, "all")] : [])].map(rowOf)),
+    rowOf({ ...summed(lines, ""), nodePool: "all" }),
     ["a month", "", "", ...bills.flatMap(([, { pricePerHour }]) => ["", dollars(pricePerHour * HOURS_A_MONTH)])],
   ];
   const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => (row[column] ?? "").length)));
   const pad = (cell: string, column: number): string => {
     const width = widths[column] ?? 0;
-    // A wider gap sets the bills apart.
+    // The wider gap separates the bills.
     return column < 3 ? cell.padEnd(width) : cell.padStart(width + (column % 2));
   };
   return cells.map((row) => row.map(pad).join("  ").trimEnd());
@@ -50,10 +53,10 @@ function linesOf(bills: readonly Bill[]): readonly Line[] {
     });
 }
 
-/** A pool's lines, those that change least folded into one where the table would be too long. */
+/** The lines of a pool. Where the table would be too long, the lines that change least are summed into one. */
 function folded(own: readonly Line[], all: readonly Line[]): readonly Line[] {
   const byChange = all.toSorted((a, b) => changeOf(b) - changeOf(a));
-  const shown = new Set(byChange.slice(0, MOST_TYPES));
+  const shown = new Set(byChange.slice(0, MAX_TYPE_LINES));
   const rest = own.filter((line) => !shown.has(line));
   return rest.length < 2 ? own : [...own.filter((line) => shown.has(line)), summed(rest, `(${rest.length} more)`)];
 }
@@ -71,7 +74,7 @@ function summed(lines: readonly Line[], instanceType: string): Line {
   return { nodePool: lines[0]?.nodePool ?? "", instanceType, capacityType: "", amounts };
 }
 
-function offeringGroupsFor({ nodePool, instanceType, capacityType, amounts }: Line): readonly string[] {
+function rowOf({ nodePool, instanceType, capacityType, amounts }: Line): readonly string[] {
   const texts = amounts.flatMap(({ nodes, pricePerHour }) => (nodes === 0 ? ["-", "-"] : [String(nodes), pricePerHour.toFixed(3)]));
   return [nodePool, instanceType, capacityType, ...texts];
 }

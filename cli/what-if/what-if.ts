@@ -3,21 +3,20 @@ import { applyChange } from "../../core/what-if/change.ts";
 import { fromScratch, whatIf } from "../../core/what-if/what-if.ts";
 import { disruptionSettings } from "../../functions/disruption/settings.ts";
 import { DEFAULT_SETTINGS } from "../../functions/wiring/settings.ts";
-import { InputError } from "../scenario/scenario.ts";
-import { askedChange } from "./change.ts";
+import { InputError } from "../input-error.ts";
+import { requestedChange } from "./change.ts";
 import { reportJson } from "./json.ts";
-import { parseWhatIf, type WhatIfOptions } from "./options.ts";
+import type { WhatIfOptions } from "./options.ts";
 import { duration, type Report, reportTable } from "./report.ts";
 import { readSourceFile, type Source } from "./source.ts";
 
 const DAY_MS = 86_400_000;
 
 /**
- * `cli what-if`: what a change would do to a cluster's nodes and bill, or, without a change, what disruption will do. Reads a file or a live cluster and
- * writes nothing but, with --save, the file that is named. Throws InputError.
+ * What a change would do to a cluster's nodes and bill, or, without a change, what disruption will do; as a table or
+ * JSON. Reads a file or a live cluster, and writes nothing but the file that --save names. Throws InputError.
  */
-export async function whatIfCommand(rawArgs: readonly string[]): Promise<string> {
-  const options = parseWhatIf(rawArgs);
+export async function answerWhatIf(options: WhatIfOptions): Promise<string> {
   const source = await readSource(options);
   if (options.save !== undefined) {
     const { saveSource } = await import("./save.ts");
@@ -27,27 +26,30 @@ export async function whatIfCommand(rawArgs: readonly string[]): Promise<string>
   return options.format === "json" ? reportJson(report) : reportTable(report);
 }
 
-/** A large cluster takes minutes: who watches a terminal is told how far it has come, on a line that is written over. */
+/** A large cluster takes minutes, so that a terminal shows the progress, on a line that is overwritten. */
 function showProgress({ snapshot }: Source): (count: number, at: number) => void {
   return (count, at) => process.stderr.write(`\rrehearsing: ${counted(count, "decision")}, +${duration(at - snapshot.now)}   \r`);
 }
 
 async function readSource(options: WhatIfOptions): Promise<Source> {
   if (options.file !== undefined) return readSourceFile(options.file);
-  // The clients of AWS and Kubernetes are large: only who needs them waits for them.
+  // The clients of AWS and Kubernetes are large, so only a live cluster loads them.
   const { readLiveSource } = await import("./live.ts");
   return await readLiveSource(options);
 }
 
-/** Works the answer out. Throws InputError for wishes that the cluster cannot meet. */
+/**
+ * Computes the answer. `onDecision` is called after each decision of disruption with the number of decisions so far and
+ * the virtual time (ms). Throws InputError for a change that the cluster cannot take.
+ */
 export function answer(
   source: Source,
-  options: Pick<WhatIfOptions, "wishes" | "fromScratch" | "spotToSpot" | "days" | "decisions">,
+  options: Pick<WhatIfOptions, "request" | "fromScratch" | "spotToSpot" | "days" | "decisions">,
   onDecision: (count: number, at: number) => void = () => {},
 ): Report {
   const { snapshot, nodeClasses, intents } = source;
   if (snapshot.nodePools.length === 0) throw new InputError(`${source.name} has no NodePool, so none of its nodes is ours to change`);
-  const asked = askedChange(options.wishes, source);
+  const asked = requestedChange(options.request, source);
   const gates = { spotToSpotConsolidation: options.spotToSpot, staticCapacity: true };
   const settings = disruptionSettings("what-if", { ...DEFAULT_SETTINGS, ...gates });
   const most = options.decisions === undefined ? {} : { mostDecisions: options.decisions };

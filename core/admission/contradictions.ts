@@ -1,7 +1,10 @@
 import type { NodeSelectorRequirementWithMinValues } from "../model/node-pool.ts";
 import { intersectAll, requirementsFrom, requirementsFromLabels } from "../requirements/requirements.ts";
 
-/** Keys of which no value meets all that is asked: lawful, but nothing will ever come of it. The items must be readable. */
+/**
+ * Keys for which no value meets all requirements: valid, but without any effect. The requirements must be readable
+ * (isReadable).
+ */
 export function contradictions(
   requirements: readonly NodeSelectorRequirementWithMinValues[],
   labels: Readonly<Record<string, string>>,

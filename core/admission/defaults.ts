@@ -1,15 +1,16 @@
-import { type Fields, isFields } from "./fields.ts";
+import { isJsonObject, type Json, type JsonObject } from "../lib/json.ts";
 
 /**
- * The object with the defaults of its v1 kind (nodepool.md §1, ec2nodeclass.md §1) filled in; the same object when nothing is missing. The schemas of our
- * CRDs hold most of them too, but the API server applies only those of the version that was sent, which may be v1beta1, and other CRDs may be
- * installed. `consolidateAfter` of a disruption block that lacks it is here alone: the schema refuses that as Karpenter 1.14 does, later
- * Karpenter fills it in.
+ * The object with the defaults of its v1 kind; the same object when none is missing. The schemas of our CRDs hold most
+ * defaults too. The API server, however, applies only the defaults of the submitted version, which may be v1beta1, and
+ * other CRDs may be installed. Only this function fills in `consolidateAfter` of a disruption block without it: the
+ * schema refuses such a block as Karpenter 1.14 does, later Karpenter versions fill it in.
  *
- * What follows from other fields (a family from its alias, disks from a family) is left out on purpose: written down, it would contradict the
- * next edit of those fields. Objects are as people wrote them: what has not the expected shape is left for the schema to refuse.
+ * Values that follow from other fields (a family from its alias, devices from a family) are not written, because they
+ * would contradict the next edit of those fields. A field that has not the expected shape is left for the schema to
+ * refuse.
  */
-export function withDefaults(object: Fields): Fields {
+export function withDefaults(object: JsonObject): JsonObject {
   switch (object["kind"]) {
     case "NodePool":
       return at(object, "spec", (spec) => withTemplate(withDisruption(spec)));
@@ -22,11 +23,11 @@ export function withDefaults(object: Fields): Fields {
   }
 }
 
-function withTemplate(spec: Fields): Fields {
+function withTemplate(spec: JsonObject): JsonObject {
   return at(spec, "template", (template) => at(template, "spec", (inner) => fill(inner, { expireAfter: "720h" })));
 }
 
-function withDisruption(spec: Fields): Fields {
+function withDisruption(spec: JsonObject): JsonObject {
   const whole = { ...spec, disruption: spec["disruption"] ?? {} };
   return at(whole, "disruption", (disruption) => {
     const filled = fill(disruption, {
@@ -36,21 +37,21 @@ function withDisruption(spec: Fields): Fields {
     });
     const { budgets } = filled;
     if (!Array.isArray(budgets)) return filled;
-    return { ...filled, budgets: budgets.map((budget: unknown) => (isFields(budget) ? fill(budget, { nodes: "10%" }) : budget)) };
+    return { ...filled, budgets: budgets.map((budget: Json) => (isJsonObject(budget) ? fill(budget, { nodes: "10%" }) : budget)) };
   });
 }
 
-function withMetadataOptions(options: Fields): Fields {
+function withMetadataOptions(options: JsonObject): JsonObject {
   return fill(options, { httpEndpoint: "enabled", httpProtocolIPv6: "disabled", httpPutResponseHopLimit: 1, httpTokens: "required" });
 }
 
-/** Null counts as absent, as it does for the API server's own defaults. */
-function fill(fields: Fields, defaults: Fields): Fields {
+/** Null counts as absent, as for the API server's own defaults. */
+function fill(fields: JsonObject, defaults: JsonObject): JsonObject {
   const missing = Object.entries(defaults).filter(([key]) => fields[key] === undefined || fields[key] === null);
   return missing.length === 0 ? fields : { ...fields, ...Object.fromEntries(missing) };
 }
 
-function at(fields: Fields, key: string, change: (inner: Fields) => Fields): Fields {
+function at(fields: JsonObject, key: string, change: (inner: JsonObject) => JsonObject): JsonObject {
   const inner = fields[key];
-  return isFields(inner) ? { ...fields, [key]: change(inner) } : fields;
+  return isJsonObject(inner) ? { ...fields, [key]: change(inner) } : fields;
 }

@@ -1,8 +1,8 @@
-/** Feature gates without which a kind, or a part of it, does nothing. */
+/** Feature gates without which a kind, or a field of it, has no effect. */
 export interface Gates {
   readonly NodeOverlay: boolean;
   readonly StaticCapacity: boolean;
 }
 
-/** Says nothing of gates: for those who judge manifests of no deployment. */
+/** No warning about gates: for callers that check manifests of no deployment. */
 export const ALL_GATES: Gates = { NodeOverlay: true, StaticCapacity: true };

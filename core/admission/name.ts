@@ -1,9 +1,12 @@
-/** A label's value holds so many characters. */
-const LONGEST = 63;
+/** Kubernetes' limit of a label value. */
+const MAX_LABEL_VALUE = 63;
 
-/** Names of NodePools and EC2NodeClasses become values of labels on claims and nodes, which the API server refuses when they are longer. */
+/**
+ * Names of NodePools and EC2NodeClasses become label values of NodeClaims and nodes; the API server refuses longer
+ * label values.
+ */
 export function nameProblems(name: string, label: string): readonly string[] {
-  return name.length <= LONGEST
+  return name.length <= MAX_LABEL_VALUE
     ? []
-    : [`metadata.name has ${name.length} characters; nodes carry it as the value of label ${label}, so use ${LONGEST} at most`];
+    : [`metadata.name has ${name.length} characters; nodes carry it as the value of label ${label}, so use ${MAX_LABEL_VALUE} at most`];
 }

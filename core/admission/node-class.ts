@@ -7,10 +7,13 @@ import { reviewKubelet } from "./kubelet.ts";
 import { nameProblems } from "./name.ts";
 import { selectorWarnings } from "./selector-terms.ts";
 import { userDataProblems } from "./user-data.ts";
-import { together, type Verdict } from "./verdict.ts";
+import { type AdmissionVerdict, together } from "./verdict.ts";
 
-/** What is wrong with an EC2NodeClass beyond what its schema says: all that EC2, IAM or a booting node would refuse whatever the account. */
-export function reviewNodeClass({ metadata, spec }: EC2NodeClass): Verdict {
+/**
+ * Problems and warnings of an EC2NodeClass that its schema cannot express: whatever EC2, IAM or a booting node would
+ * refuse in any account.
+ */
+export function reviewNodeClass({ metadata, spec }: EC2NodeClass): AdmissionVerdict {
   const family = amiFamilyOf(spec);
   return together(
     {
@@ -27,7 +30,7 @@ export function reviewNodeClass({ metadata, spec }: EC2NodeClass): Verdict {
   );
 }
 
-/** IAM's names of roles (with their path) and of profiles. */
+/** IAM's patterns for names of roles (with their path) and of instance profiles. */
 const ROLE_NAME = /^[\w+=,.@/-]+$/;
 const PROFILE_NAME = /^[\w+=,.@-]{1,128}$/;
 
@@ -45,14 +48,14 @@ function nameIn(text: string): string {
   return text.startsWith("arn:") && last !== text ? `write ${last} in place of the ARN` : "use letters, digits and +=,.@_-";
 }
 
-/** EC2 takes 50 tags; seven are ours. */
-const MOST_TAGS = 43;
+/** EC2 takes 50 tags per resource; seven of them are ours. */
+const MAX_TAGS = 43;
 
 function tagProblems(tags: Readonly<Record<string, string>> = {}): readonly string[] {
   const entries = Object.entries(tags);
   return [
     ...restrictedTags(tags).map((key) => `spec.tags: ${key === "" ? "a tag without a key" : key} is set by the system; take it out`),
-    ...(entries.length > MOST_TAGS ? [`spec.tags has ${entries.length} tags; EC2 takes 50, of which 7 are set by the system`] : []),
+    ...(entries.length > MAX_TAGS ? [`spec.tags has ${entries.length} tags; EC2 takes 50, of which 7 are set by the system`] : []),
     ...entries.flatMap(([key, value]) => [
       ...(/^aws:/i.test(key) ? [`spec.tags: ${key} begins with aws:, which AWS keeps for itself`] : []),
       ...(key.length > 128 ? [`spec.tags: the key ${key.slice(0, 20)}… has ${key.length} characters; EC2 takes 128`] : []),
@@ -61,13 +64,13 @@ function tagProblems(tags: Readonly<Record<string, string>> = {}): readonly stri
   ];
 }
 
-/** What leaves a machine without what its boot asks for. */
+/** Warnings about settings that keep an instance from booting as intended. */
 function bootWarnings({ amiFamily, amiSelectorTerms, metadataOptions, instanceStorePolicy }: EC2NodeClassSpec): readonly string[] {
   const family = amiFamilyOf({ ...(amiFamily && { amiFamily }), amiSelectorTerms });
   const takesNoPolicy = family === "Custom" || FAMILIES[family].os === "windows";
   return [
     ...(metadataOptions?.httpEndpoint === "disabled" && family !== "Custom"
-      ? [`spec.metadataOptions.httpEndpoint: images of ${family} ask the metadata service for who they are, so nodes will not join`]
+      ? [`spec.metadataOptions.httpEndpoint: images of ${family} read their identity from the metadata service, so nodes will not join`]
       : []),
     ...(instanceStorePolicy !== undefined && takesNoPolicy
       ? [`spec.instanceStorePolicy: images of ${family} do not take it; your user data must make the array itself`]

@@ -2,10 +2,10 @@ import type { NodeOverlay } from "../model/node-overlay.ts";
 import { nodeOverlayProblems } from "../node-overlay/validate.ts";
 import { contradictions } from "./contradictions.ts";
 import type { Gates } from "./gates.ts";
-import type { Verdict } from "./verdict.ts";
+import type { AdmissionVerdict } from "./verdict.ts";
 
-/** What is wrong with a NodeOverlay by itself; what it is at odds about with others is in its status. */
-export function reviewNodeOverlay(overlay: NodeOverlay, gates: Gates): Verdict {
+/** Problems and warnings of one NodeOverlay; conflicts with other overlays are in its status. */
+export function reviewNodeOverlay(overlay: NodeOverlay, gates: Gates): AdmissionVerdict {
   const problems = nodeOverlayProblems(overlay);
   const clashes = problems.length === 0 ? contradictions(overlay.spec.requirements, {}) : [];
   return {

@@ -7,13 +7,16 @@ import { contradictions } from "./contradictions.ts";
 import { durationProblems } from "./durations.ts";
 import type { Gates } from "./gates.ts";
 import { nameProblems } from "./name.ts";
-import { together, type Verdict } from "./verdict.ts";
+import { type AdmissionVerdict, together } from "./verdict.ts";
 
-/** A NodeClaim takes no more requirements, and labels become requirements too. */
-const MOST_REQUIREMENTS = 100;
+/** The API's limit of requirements in a NodeClaim; labels become requirements too. */
+const MAX_REQUIREMENTS = 100;
 
-/** What is wrong with a NodePool beyond what its schema says (nodepool.md §2-§4), and what it will not do though it is lawful. */
-export function reviewNodePool(pool: NodePool, gates: Gates): Verdict {
+/**
+ * Problems of a NodePool that its schema cannot express, and warnings about valid fields without effect
+ * (karpenter: pkg/apis/v1/nodepool_validation.go, NodePool.RuntimeValidate).
+ */
+export function reviewNodePool(pool: NodePool, gates: Gates): AdmissionVerdict {
   const { template, disruption } = pool.spec;
   const { spec } = template;
   const labels = template.metadata?.labels ?? {};
@@ -21,8 +24,8 @@ export function reviewNodePool(pool: NodePool, gates: Gates): Verdict {
   const problems = [
     ...nameProblems(pool.metadata.name, NODE_POOL),
     ...nodePoolProblems(pool),
-    ...(count > MOST_REQUIREMENTS
-      ? [`spec.template: labels and requirements are ${count} together; a NodeClaim takes ${MOST_REQUIREMENTS} at most`]
+    ...(count > MAX_REQUIREMENTS
+      ? [`spec.template: labels and requirements are ${count} together; a NodeClaim takes ${MAX_REQUIREMENTS} at most`]
       : []),
     ...durationProblems({
       "spec.template.spec.expireAfter": spec.expireAfter,
@@ -30,7 +33,7 @@ export function reviewNodePool(pool: NodePool, gates: Gates): Verdict {
       "spec.disruption.consolidateAfter": disruption?.consolidateAfter,
     }),
   ];
-  // What cannot be read cannot be compared.
+  // Requirements that cannot be read cannot be intersected.
   const clashes = problems.length === 0 ? contradictions(spec.requirements, labels) : [];
   const warnings = clashes.map(
     (key) => `spec.template: no value of ${key} meets all that labels and requirements ask of it, so no node can be made`,
@@ -38,7 +41,7 @@ export function reviewNodePool(pool: NodePool, gates: Gates): Verdict {
   return together({ problems, warnings: [...warnings, ...ignored(pool, gates)] }, reviewBudgets(disruption?.budgets));
 }
 
-/** Such pools are left alone, so nothing would ever say why they make no node. */
+/** NodePools that are ignored: nothing else would say why they launch no nodes. */
 function ignored(pool: NodePool, gates: Gates): readonly string[] {
   const { group, kind } = pool.spec.template.spec.nodeClassRef;
   const withoutGate = isStatic(pool) && !gates.StaticCapacity;

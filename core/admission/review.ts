@@ -1,22 +1,26 @@
+// core/admission: what the admission webhooks decide: defaults, problems and warnings of NodePools, EC2NodeClasses and
+// NodeOverlays. Objects as JSON, after the CRD's schema, come in; verdicts and JSON Patch steps go out. HTTP and
+// AdmissionReviews must not be known here.
+
+import type { JsonObject } from "../lib/json.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
 import type { NodeOverlay } from "../model/node-overlay.ts";
 import type { NodePool } from "../model/node-pool.ts";
-import type { Fields } from "./fields.ts";
 import { ALL_GATES, type Gates } from "./gates.ts";
 import { reviewNodeClass } from "./node-class.ts";
 import { reviewNodeOverlay } from "./node-overlay.ts";
 import { reviewNodePool } from "./node-pool.ts";
-import { CONTENT, ofChange, type Verdict } from "./verdict.ts";
+import { ACCEPTED, type AdmissionVerdict, ofChange } from "./verdict.ts";
 
 /**
- * What admission says of a NodePool, EC2NodeClass (v1) or NodeOverlay that has passed its schema, and of no other kind. `old` is what a change
- * replaces.
+ * Reviews a NodePool, EC2NodeClass (v1) or NodeOverlay that has passed its schema; accepts every other kind. `old` is
+ * the object before an update.
  */
-export function review(object: Fields, old?: Fields, gates: Gates = ALL_GATES): Verdict {
+export function review(object: JsonObject, old?: JsonObject, gates: Gates = ALL_GATES): AdmissionVerdict {
   return ofChange(reviewObject(object, gates), old && reviewObject(old, gates));
 }
 
-function reviewObject(object: Fields, gates: Gates): Verdict {
+function reviewObject(object: JsonObject, gates: Gates): AdmissionVerdict {
   switch (object["kind"]) {
     case "NodePool":
       return reviewNodePool(object as unknown as NodePool, gates);
@@ -25,6 +29,6 @@ function reviewObject(object: Fields, gates: Gates): Verdict {
     case "NodeOverlay":
       return reviewNodeOverlay(object as unknown as NodeOverlay, gates);
     default:
-      return CONTENT;
+      return ACCEPTED;
   }
 }

@@ -2,7 +2,10 @@ import type { EC2NodeClassSpec } from "../model/node-class.ts";
 
 type Term = Readonly<Record<string, unknown>>;
 
-/** Fields that stand alone in a term, most weighty first: where two meet, the first is used and the rest is not read. */
+/**
+ * Fields that must stand alone in a selector term, most important first: if two are set, the first is used and the
+ * others are ignored.
+ */
 const ALONE = {
   subnetSelectorTerms: ["id"],
   securityGroupSelectorTerms: ["id", "name"],
@@ -11,8 +14,8 @@ const ALONE = {
 } as const satisfies Partial<Record<string, readonly string[]>>;
 
 /**
- * Terms that say more than is read. The schema refuses them only when all terms of a list are so (for images: always), as Karpenter's does, and takes
- * an ssmParameter beside anything (ec2nodeclass.md §1).
+ * Warnings about selector terms with ignored fields. Like Karpenter's schema, ours refuses them only when every term of
+ * a list has them (for images: always), and accepts an ssmParameter beside any field.
  */
 export function selectorWarnings(spec: EC2NodeClassSpec): readonly string[] {
   return Object.entries(ALONE).flatMap(([list, alone]) => {

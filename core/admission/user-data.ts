@@ -3,7 +3,7 @@ import { parseToml } from "../launch/toml.ts";
 import { USER_DATA_LIMIT } from "../launch/user-data.ts";
 import type { AmiFamily } from "../model/node-class.ts";
 
-/** User data that could not be merged with what a family's nodes need, or that EC2 would refuse. */
+/** User data that cannot be merged with the family's own, or that EC2 would refuse. */
 export function userDataProblems(text: string | undefined, family: AmiFamily): readonly string[] {
   if (text === undefined) return [];
   const bytes = utf8Length(text);
@@ -25,7 +25,7 @@ function shapeProblems(text: string, family: AmiFamily): readonly string[] {
   }
 }
 
-/** The core has neither Buffer nor TextEncoder. */
+/** The length in UTF-8 bytes; the core has neither Buffer nor TextEncoder. */
 function utf8Length(text: string): number {
   let bytes = 0;
   for (const character of text) {

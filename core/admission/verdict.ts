@@ -1,23 +1,24 @@
-/** What admission says of an object. */
-export interface Verdict {
-  /** One sentence each; any of them refuses the object. */
+/** The result of a review. */
+export interface AdmissionVerdict {
+  /** One sentence each; any problem refuses the object. */
   readonly problems: readonly string[];
-  /** One sentence each; kubectl prints them, and the object is taken. */
+  /** One sentence each; kubectl prints them, and the object is accepted. */
   readonly warnings: readonly string[];
 }
 
-export const CONTENT: Verdict = { problems: [], warnings: [] };
+/** Neither problems nor warnings. */
+export const ACCEPTED: AdmissionVerdict = { problems: [], warnings: [] };
 
-/** All that several rules say. */
-export function together(...verdicts: readonly Verdict[]): Verdict {
+/** The problems and warnings of all verdicts. */
+export function together(...verdicts: readonly AdmissionVerdict[]): AdmissionVerdict {
   return { problems: verdicts.flatMap(({ problems }) => problems), warnings: verdicts.flatMap(({ warnings }) => warnings) };
 }
 
 /**
- * What is wrong with a change. A fault that the object had before is only warned of: rules that came later than the object must not keep people
- * from mending something else in it.
+ * The verdict on an update. A problem that the object had before becomes a warning, because rules that are newer than
+ * the object must not prevent another correction of it.
  */
-export function ofChange(now: Verdict, before: Verdict | undefined): Verdict {
+export function ofChange(now: AdmissionVerdict, before: AdmissionVerdict | undefined): AdmissionVerdict {
   const known = new Set(before?.problems);
   return {
     problems: now.problems.filter((problem) => !known.has(problem)),

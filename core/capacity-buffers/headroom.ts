@@ -1,16 +1,20 @@
+// core/capacity-buffers: CapacityBuffers: the virtual pods that they reserve room for, and their status.
+// CapacityBuffers and the objects that they reference come in; virtual pods and statuses go out. How pods are planned
+// must not be known here.
+
 import type { CapacityBuffer } from "../model/capacity-buffer.ts";
 import type { Pod } from "../model/pod.ts";
 import { type Referents, type Resolution, resolve } from "./resolve.ts";
 import { virtualPods } from "./virtual-pods.ts";
 
-/** A buffer with the pods that room is kept for; none when it cannot be resolved. */
+/** A CapacityBuffer with the virtual pods that room is reserved for; no pods when the buffer cannot be resolved. */
 export interface Headroom {
   readonly buffer: CapacityBuffer;
   readonly resolution: Resolution;
   readonly pods: readonly Pod[];
 }
 
-/** What buffers ask for, by namespace and name. One that is being deleted asks for nothing any more. */
+/** The virtual pods of all buffers, ordered by namespace and name. A buffer that is being deleted has none. */
 export function headroomOf(buffers: readonly CapacityBuffer[], referents: Referents): readonly Headroom[] {
   const keyOf = ({ metadata }: CapacityBuffer): string => `${metadata.namespace ?? "default"}/${metadata.name}`;
   return buffers

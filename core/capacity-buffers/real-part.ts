@@ -2,7 +2,9 @@ import type { Plan } from "../model/plan.ts";
 import type { Pod } from "../model/pod.ts";
 import { podKey } from "../pods/predicates.ts";
 
-/** A plan as far as it is about pods that exist: what people are told of, and what is counted. Claims that are for virtual pods alone stay, without pods. */
+/**
+ * A plan limited to pods that exist, for logs, events and metrics. NodeClaims only for virtual pods stay, without pods.
+ */
 export function realPart(plan: Plan, virtualPods: readonly Pod[]): Plan {
   if (virtualPods.length === 0) return plan;
   const imagined = new Set(virtualPods.map(podKey));

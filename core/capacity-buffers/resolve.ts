@@ -6,10 +6,10 @@ import { replicasOf } from "./replicas.ts";
 import { bufferProblems } from "./validate.ts";
 import { placeholderSpec } from "./virtual-pods.ts";
 
-/** The one strategy that is known: room that is really there. */
+/** The only known strategy: reserve room on real nodes. */
 export const ACTIVE_CAPACITY = "buffer.x-k8s.io/active-capacity";
 
-/** What buffers may refer to, by namespace and name. */
+/** The objects that buffers may reference. */
 export interface Referents {
   readonly podTemplates: readonly PodTemplateObject[];
   readonly deployments: readonly Workload[];
@@ -17,13 +17,13 @@ export interface Referents {
   readonly replicaSets: readonly Workload[];
 }
 
-/** The pods that a buffer keeps room for, or why it cannot be told. */
+/** The virtual pods of a buffer, or why they cannot be determined. */
 export type Resolution =
   | {
       readonly ready: true;
       readonly template: PodTemplate;
       readonly replicas: number;
-      /** Set when the shape is a PodTemplate's. */
+      /** Set when the buffer references a PodTemplate. */
       readonly podTemplate?: { readonly name: string; readonly generation: number };
     }
   | {
@@ -32,28 +32,31 @@ export type Resolution =
       readonly message: string;
     };
 
-/** Kinds that a scalableRef may name, all of group "apps". */
+/** Kinds that a scalableRef may reference, all of group "apps". */
 export const SCALABLE_KINDS = ["Deployment", "StatefulSet", "ReplicaSet"] as const;
 export type ScalableKind = (typeof SCALABLE_KINDS)[number];
 
-/** Whether a scalableRef names a kind that is known here. No group means "apps". */
+/** Whether a scalableRef references a known kind. A missing group means "apps". */
 export function isScalable(ref: { readonly apiGroup?: string; readonly kind: string }): ref is { readonly kind: ScalableKind } {
   return (ref.apiGroup || "apps") === "apps" && SCALABLE_KINDS.some((kind) => kind === ref.kind);
 }
 
-/** Looks up what a buffer refers to, and how much of it is wanted (scheduling.md §15). */
+/**
+ * Resolves the references of a buffer and the number of its virtual pods
+ * (karpenter: pkg/controllers/capacitybuffer/controller.go, Controller.resolveAndUpdateStatus).
+ */
 export function resolve(buffer: CapacityBuffer, referents: Referents): Resolution {
   const { provisioningStrategy = ACTIVE_CAPACITY, podTemplateRef, scalableRef } = buffer.spec;
   if (provisioningStrategy !== ACTIVE_CAPACITY)
     return failed(`provisioningStrategy ${provisioningStrategy} is not known; leave it out, or set it to ${ACTIVE_CAPACITY}`);
-  // Of a definition that is not ours, or of a scenario, the API server's word is not to be had.
+  // The API server has not validated an object of another CRD, or of a scenario.
   const [problem] = bufferProblems(buffer.spec);
   if (problem !== undefined) return failed(`spec ${problem}`);
   try {
     if (podTemplateRef) return fromPodTemplate(buffer, podTemplateRef.name, referents);
     if (scalableRef) return fromScalable(buffer, scalableRef, referents);
   } catch (error) {
-    // A quantity that is none, in limits or in the pods' requests.
+    // A text that is not a quantity, in limits or in the pods' requests.
     if (error instanceof RangeError) return failed(error.message);
     throw error;
   }

@@ -4,22 +4,22 @@ import type { Condition } from "../model/kubernetes.ts";
 import type { Plan } from "../model/plan.ts";
 import { podKey } from "../pods/predicates.ts";
 import type { Headroom } from "./headroom.ts";
-import { MOST_REPLICAS } from "./replicas.ts";
+import { MAX_REPLICAS } from "./replicas.ts";
 import { ACTIVE_CAPACITY, type Resolution } from "./resolve.ts";
 
-/** What a run came to for the pods of one buffer. */
+/** Where a plan puts the virtual pods of one buffer. */
 export interface Placement {
-  /** On nodes that are there, or have been launched. */
+  /** Pods on nodes that exist or are launched. */
   readonly existing: number;
-  /** On nodes that are planned, or meant and not launched yet. */
+  /** Pods on nodes that are planned, or written and not launched. */
   readonly onTheirWay: number;
-  /** Why the others have no place. */
+  /** Why the other pods have no node. */
   readonly errors: readonly string[];
 }
 
 /**
- * Where a plan puts a buffer's pods. `nominated` holds the UIDs of pods that a claim was written for, as in Snapshot: plans leave those out until it
- * has launched.
+ * Where a plan puts a buffer's virtual pods. `nominated` holds the UIDs of pods that a NodeClaim was written for, as in
+ * Snapshot: plans leave those pods out until the NodeClaim is launched.
  */
 export function placementOf({ pods }: Pick<Headroom, "pods">, plan: Plan, nominated: ReadonlyMap<string, string>): Placement {
   const keys = new Set(pods.map(podKey));
@@ -33,7 +33,10 @@ export function placementOf({ pods }: Pick<Headroom, "pods">, plan: Plan, nomina
   };
 }
 
-/** A buffer's status after a run (scheduling.md §15); an equal value when nothing has changed. */
+/**
+ * A buffer's status after a run; an equal value when nothing has changed
+ * (karpenter: pkg/controllers/provisioning/buffers.go, computeProvisioningCondition).
+ */
 export function bufferStatus(buffer: CapacityBuffer, resolution: Resolution, placement: Placement, now: number): CapacityBufferStatus {
   const { metadata, spec, status = {} } = buffer;
   const at = { now, ...(metadata.generation !== undefined && { generation: metadata.generation }) };
@@ -43,7 +46,7 @@ export function bufferStatus(buffer: CapacityBuffer, resolution: Resolution, pla
   }
   const { podTemplateRef: _, podTemplateGeneration: __, replicas, ...rest } = status;
   const podTemplate = resolution.ready ? resolution.podTemplate : undefined;
-  // What cannot be resolved now was as large as it last was.
+  // A buffer that cannot be resolved keeps the size of the last run.
   const size = resolution.ready ? resolution.replicas : replicas;
   return {
     ...rest,
@@ -57,7 +60,7 @@ export function bufferStatus(buffer: CapacityBuffer, resolution: Resolution, pla
 function readyForProvisioning(resolution: Resolution): ConditionChange {
   const type = "ReadyForProvisioning";
   if (!resolution.ready) return { type, status: "False", reason: resolution.reason, message: resolution.message };
-  const capped = resolution.replicas === MOST_REPLICAS ? `; no buffer is made larger than ${MOST_REPLICAS} pods` : "";
+  const capped = resolution.replicas === MAX_REPLICAS ? `; no buffer is made larger than ${MAX_REPLICAS} pods` : "";
   return { type, status: "True", reason: "Resolved", message: `The pods' shape and number are known${capped}` };
 }
 

@@ -1,6 +1,9 @@
 import type { CapacityBufferSpec } from "../model/capacity-buffer.ts";
 
-/** What the API server refuses in a CapacityBuffer (the rules of its CRD), each as what follows "spec" in a sentence. */
+/**
+ * What the API server refuses in a CapacityBuffer, by the rules of its CRD; each problem continues a sentence after
+ * "spec".
+ */
 export function bufferProblems({ podTemplateRef, scalableRef, replicas, limits }: CapacityBufferSpec): readonly string[] {
   const problems: string[] = [];
   if (podTemplateRef && scalableRef) problems.push("has both podTemplateRef and scalableRef; leave one of them out");

@@ -1,21 +1,24 @@
 import type { CapacityBuffer } from "../model/capacity-buffer.ts";
 import type { Container, Pod, PodSpec, PodTemplate } from "../model/pod.ts";
 
-/** Karpenter's annotations of pods that are only thought of (scheduling.md §15). */
+/**
+ * Karpenter's annotations of virtual pods (karpenter: pkg/apis/autoscaling/v1beta1/constants.go, FakePodAnnotationKey).
+ */
 export const FAKE_POD = "karpenter.sh/capacity-buffer-fake-pod";
 export const BUFFER_NAME = "karpenter.sh/capacity-buffer-name";
 export const BUFFER_NAMESPACE = "karpenter.sh/capacity-buffer-namespace";
 
-/** The least that an int32 holds: nothing gives way to such a pod. */
-const LEAST_PRIORITY = -(2 ** 31);
+/** The smallest int32: no pod is preempted for a virtual pod. */
+const MIN_PRIORITY = -(2 ** 31);
 
 /**
- * The pods that a buffer keeps room for. They exist nowhere but in plans: what is planned for them is room that pods of flesh and blood find free.
- * Names and UIDs are Karpenter's, and the same in each run.
+ * The virtual pods of a buffer. They exist only in plans; the room that is planned for them is free for real pods.
+ * Names and UIDs are Karpenter's, and equal in each run
+ * (karpenter: pkg/state/virtualpods/utilities.go, BuildVirtualPods).
  */
 export function virtualPods({ metadata }: CapacityBuffer, template: PodTemplate, replicas: number): readonly Pod[] {
   const { name, namespace = "default", uid = `${namespace}/${name}`, creationTimestamp } = metadata;
-  // One object for all: requests are worked out once for each spec.
+  // One object for all pods, because requests are computed once per spec.
   const spec = placeholderSpec(template.spec);
   const annotations = { [FAKE_POD]: "true", [BUFFER_NAME]: name, [BUFFER_NAMESPACE]: namespace };
   const { labels } = template.metadata ?? {};
@@ -35,22 +38,23 @@ export function virtualPods({ metadata }: CapacityBuffer, template: PodTemplate,
   }));
 }
 
-/** "namespace/name" of the buffer that a pod keeps room for; undefined for a pod that exists. */
+/** "namespace/name" of the buffer of a virtual pod; undefined for a real pod. */
 export function bufferOf({ metadata }: Pod): string | undefined {
   const { annotations = {} } = metadata;
   return annotations[FAKE_POD] === "true" ? `${annotations[BUFFER_NAMESPACE]}/${annotations[BUFFER_NAME]}` : undefined;
 }
 
 /**
- * What stands in for a pod of this template. Volumes of its own it has none, since no claim is ever made for it. Requests that are missing
- * follow from limits: the API server fills them in when it admits a pod, and templates never got that far.
+ * The spec of a virtual pod for this template. It has no volumes that need a claim, because no claim is ever created
+ * for it. Missing requests are taken from limits: the API server does so when it admits a pod, and a template is never
+ * admitted.
  */
 export function placeholderSpec(template: PodSpec): PodSpec {
   const { nodeName: _, volumes, containers, initContainers, ...spec } = template;
   const kept = volumes?.filter((volume) => volume.persistentVolumeClaim === undefined && volume.ephemeral === undefined) ?? [];
   return {
     ...spec,
-    priority: LEAST_PRIORITY,
+    priority: MIN_PRIORITY,
     ...(containers !== undefined && { containers: containers.map(withRequests) }),
     ...(initContainers !== undefined && { initContainers: initContainers.map(withRequests) }),
     ...(kept.length > 0 && { volumes: kept }),

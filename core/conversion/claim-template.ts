@@ -1,21 +1,23 @@
 import { isJsonObject, type Json, listAt, type Path, parseJson, textAt } from "../lib/json.ts";
-import type { Draft } from "./draft.ts";
+import type { ManifestDraft } from "./draft.ts";
 import { lowerNodeClassRef, raiseNodeClassRef } from "./node-class-ref.ts";
 import { KUBELET_ANNOTATION } from "./versions.ts";
 
-/** What NodeClaims, and the templates of NodePools, have in common on the way between v1beta1 and v1. `spec` is where theirs stands. */
+/**
+ * Steps that NodeClaims and the templates of NodePools share between v1beta1 and v1. `spec` is the path of their spec.
+ */
 
 const PARKED: Path = ["metadata", "annotations", KUBELET_ANNOTATION];
 
-/** v1 has no kubelet block here (it is EC2NodeClass's): it is parked in an annotation. */
-export function raiseClaimTemplate(draft: Draft, spec: Path): void {
+/** In v1 the kubelet block belongs to EC2NodeClass: an annotation keeps it here. */
+export function raiseClaimTemplate(draft: ManifestDraft, spec: Path): void {
   draft.remove(PARKED);
   const kubelet = draft.remove([...spec, "kubelet"]);
   if (kubelet !== undefined) draft.set(PARKED, JSON.stringify(kubelet));
   raiseNodeClassRef(draft, [...spec, "nodeClassRef"]);
 }
 
-export function lowerClaimTemplate(draft: Draft, spec: Path): void {
+export function lowerClaimTemplate(draft: ManifestDraft, spec: Path): void {
   for (const field of ["expireAfter", "terminationGracePeriod"]) draft.remove([...spec, field]);
   const kubelet = parseJson(textAt(draft.object, PARKED));
   if (isJsonObject(kubelet)) {
@@ -28,7 +30,10 @@ export function lowerClaimTemplate(draft: Draft, spec: Path): void {
     draft.set([...requirements, i], lowerRequirement(requirement));
 }
 
-/** v1beta1 knows Gt and Lt only: at least 4 is more than 3. "At least 0" holds for every number, so the label only has to be there. */
+/**
+ * v1beta1 has only Gt and Lt: "at least 4" is "more than 3". "At least 0" holds for every number, so only the label
+ * must exist.
+ */
 function lowerRequirement(requirement: Json): Json {
   if (!isJsonObject(requirement) || !Array.isArray(requirement["values"])) return requirement;
   const [bound] = requirement["values"];

@@ -1,23 +1,28 @@
+// core/conversion: Karpenter's older API versions: v1beta1 to v1 and back for the webhook, and (upgrade/) old manifests
+// to v1. Objects as JSON come in; objects, notes and the origins of their fields go out. HTTP, files and YAML must not
+// be known here.
+
 import { isJsonObject, type Json, type JsonObject, type Path, parseJson, setAt, textAt } from "../lib/json.ts";
-import { Draft } from "./draft.ts";
+import { ManifestDraft } from "./draft.ts";
 import { lowerNodeClaim, raiseNodeClaim } from "./node-claim.ts";
 import { lowerNodeClass, raiseNodeClass } from "./node-class.ts";
 import { lowerNodePool, raiseNodePool } from "./node-pool.ts";
 import { differences, readDifferences, restore } from "./residue.ts";
 import { GROUP_OF, NODE_CLASS_KIND, RESIDUE_ANNOTATION } from "./versions.ts";
 
-/** An object in another version, or one sentence about why there is none. */
+/** An object in another version, or one sentence why it cannot be converted. */
 export type Converted = { readonly ok: JsonObject } | { readonly error: string };
 
-type Step = (draft: Draft) => void;
+type Step = (draft: ManifestDraft) => void;
 
 const RAISE: Readonly<Record<string, Step>> = { NodePool: raiseNodePool, NodeClaim: raiseNodeClaim, [NODE_CLASS_KIND]: raiseNodeClass };
 const LOWER: Readonly<Record<string, Step>> = { NodePool: lowerNodePool, NodeClaim: lowerNodeClaim, [NODE_CLASS_KIND]: lowerNodeClass };
 
 /**
- * A NodePool, NodeClaim or EC2NodeClass of v1beta1 as v1, or the other way round, for the API server's conversion webhook. Nothing is lost on
- * either way: what the other version cannot hold goes into annotations and comes back, unless it was edited there, and then the edit counts.
- * Of the metadata only annotations change. One version given and wanted: the object itself.
+ * Converts a NodePool, NodeClaim or EC2NodeClass between v1beta1 and v1, for the API server's conversion webhook.
+ * Nothing is lost in either direction: annotations keep what the other version cannot express. It is restored on the
+ * way back, unless the field was edited in between; then the edit wins. Of the metadata, only annotations change. An
+ * object of the desired version is returned unchanged.
  */
 export function convertObject(object: unknown, desiredApiVersion: string): Converted {
   if (!isJsonObject(object)) return { error: "this is no Kubernetes object; give a map with apiVersion, kind and metadata" };
@@ -38,7 +43,7 @@ export function convertObject(object: unknown, desiredApiVersion: string): Conve
 
 const RESIDUE: Path = ["metadata", "annotations", RESIDUE_ANNOTATION];
 
-/** By `there`, which may lose things; what going `back` would not give again is written down in the result. */
+/** Converts by `there`, which may lose fields; the result's annotation keeps what `back` would not restore. */
 function convertBy(object: JsonObject, apiVersion: string, there: Step, back: Step): JsonObject {
   const residue = readDifferences(parseJson(textAt(object, RESIDUE)));
   const bare = withAnnotation(object, RESIDUE, undefined);
@@ -48,7 +53,7 @@ function convertBy(object: JsonObject, apiVersion: string, there: Step, back: St
 }
 
 function stepped(object: JsonObject, apiVersion: string, step: Step): JsonObject {
-  const draft = Draft.of(object);
+  const draft = ManifestDraft.of(object);
   draft.set(["apiVersion"], apiVersion);
   step(draft);
   return withoutEmptyAnnotations(draft.object);

@@ -1,27 +1,30 @@
 import { equalJson, getAt, type Json, type JsonObject, mapAt, type Path, setAt } from "../lib/json.ts";
 
-/** Where a part of a new object comes from: a path of one of the objects that were given. */
+/** Where a part of a new object comes from: a path in one of the given objects. */
 export interface Origin {
   readonly to: Path;
-  /** Index of the object among those that were given. */
+  /** Index in the given objects. */
   readonly input: number;
   readonly from: Path;
 }
 
-/** The origin that tells of a path: of the longest part of it, and of those the last. */
+/** The origin of a path: the origin with the longest prefix of it; among equal prefixes the last. */
 export function originOf(origins: readonly Origin[], path: Path): Origin | undefined {
   return origins
     .filter(({ to }) => to.length <= path.length && to.every((step, i) => step === path[i]))
     .reduce<Origin | undefined>((best, origin) => (best && best.to.length > origin.to.length ? best : origin), undefined);
 }
 
-/** What a person should know about a place of the new object, in one sentence: what, why, and what to do. */
+/** What a person should know about a path of the new object, in one sentence: what, why, and what to do. */
 export interface Note {
-  /** `told`: done, worth knowing. `act`: something works otherwise until a person acts. `invalid`: the object cannot be applied as it is. */
-  readonly level: "told" | "act" | "invalid";
+  /**
+   * `info`: done, worth knowing. `act`: something works differently until a person acts. `invalid`: the object cannot
+   * be applied as it is.
+   */
+  readonly level: "info" | "act" | "invalid";
   readonly at: Path;
   readonly text: string;
-  /** What to write, where `text` says. */
+  /** The manifest fragment that `text` asks for. */
   readonly sample?: JsonObject;
 }
 
@@ -29,8 +32,13 @@ function withNewName(map: JsonObject, from: string, to: string): JsonObject {
   return Object.fromEntries(Object.entries(map).flatMap(([name, one]) => (name === to ? [] : [[name === from ? to : name, one]])));
 }
 
-/** An object on its way from one version to another, which remembers where its parts came from. */
-export class Draft {
+/**
+ * An object in conversion, with the origins of its parts and notes for its reader.
+ * @example
+ * const draft = Draft.of(object);
+ * draft.rename(["spec", "ttl"], ["spec", "expireAfter"], (seconds) => `${seconds}s`);
+ */
+export class ManifestDraft {
   object: JsonObject;
   readonly input: number;
   readonly origins: Origin[];
@@ -42,47 +50,50 @@ export class Draft {
     this.origins = origins;
   }
 
-  /** Begins with all of the object in its place. */
-  static of(object: JsonObject, input = 0): Draft {
-    return new Draft(object, input, [{ to: [], input, from: [] }]);
+  /** Starts with the whole object; each part keeps its place. */
+  static of(object: JsonObject, input = 0): ManifestDraft {
+    return new ManifestDraft(object, input, [{ to: [], input, from: [] }]);
   }
 
-  /** Begins with nothing; what will stand where it stood comes from there. */
-  static empty(input = 0): Draft {
-    return new Draft({}, input, [{ to: [], input, from: [] }]);
+  /** Starts empty; a part without an origin of its own comes from the same path. */
+  static empty(input = 0): ManifestDraft {
+    return new ManifestDraft({}, input, [{ to: [], input, from: [] }]);
   }
 
   get(path: Path): Json | undefined {
     return getAt(this.object, path);
   }
 
-  /** Another object that begins as this one does, with other content. */
-  copy(object: JsonObject): Draft {
-    const copy = new Draft(object, this.input, [...this.origins]);
+  /** A draft with the same origins and notes, and other content. */
+  copy(object: JsonObject): ManifestDraft {
+    const copy = new ManifestDraft(object, this.input, [...this.origins]);
     copy.notes.push(...this.notes);
     return copy;
   }
 
-  /** Puts a value in place; `from` is where it stood in the object that was given. Undefined and null take away what is there. */
+  /** Sets a value; `from` is its path in the given object. Undefined and null remove the value. */
   set(to: Path, value: Json | undefined, from?: Path): void {
     this.object = setAt(this.object, to, value ?? undefined);
     if (from !== undefined) this.origins.push({ to, input: this.input, from });
   }
 
-  /** Where the value at a path stood in the object that was given. */
+  /** The path of a value in the given object. */
   sourceOf(path: Path): Path | undefined {
     const origin = originOf(this.origins, path);
     return origin && [...origin.from, ...path.slice(origin.to.length)];
   }
 
-  /** Takes a value away and returns it. */
+  /** Removes a value and returns it. */
   remove(path: Path): Json | undefined {
     const value = this.get(path);
     this.object = setAt(this.object, path, undefined);
     return value;
   }
 
-  /** Moves a value within the object, changed by `as`; within one map it keeps its place. Nothing happens when it is not there. */
+  /**
+   * Moves a value within the object and converts it by `as`; within one map it keeps its place. Does nothing when the
+   * value is absent.
+   */
   rename(from: Path, to: Path, as: (value: Json) => Json | undefined = (value) => value): void {
     const value = this.get(from);
     if (value === undefined) return;

@@ -1,13 +1,13 @@
 import { lowerClaimTemplate, raiseClaimTemplate } from "./claim-template.ts";
-import type { Draft } from "./draft.ts";
+import type { ManifestDraft } from "./draft.ts";
 
-/** v1beta1's NodeClaim as v1's. */
-export function raiseNodeClaim(draft: Draft): void {
+/** A v1beta1 NodeClaim as v1. */
+export function raiseNodeClaim(draft: ManifestDraft): void {
   raiseClaimTemplate(draft, ["spec"]);
 }
 
-/** v1's NodeClaim as v1beta1's, without what it cannot hold. */
-export function lowerNodeClaim(draft: Draft): void {
+/** A v1 NodeClaim as v1beta1, without the fields that v1beta1 does not have. */
+export function lowerNodeClaim(draft: ManifestDraft): void {
   lowerClaimTemplate(draft, ["spec"]);
   draft.remove(["status", "lastPodEventTime"]);
 }

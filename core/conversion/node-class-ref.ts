@@ -1,10 +1,10 @@
 import { equalJson, isJsonObject, type JsonObject, type Path, parseJson, textAt } from "../lib/json.ts";
-import type { Draft } from "./draft.ts";
+import type { ManifestDraft } from "./draft.ts";
 import { AWS, NODE_CLASS_KIND, NODE_CLASS_REF_ANNOTATION } from "./versions.ts";
 
 const ANNOTATION: Path = ["metadata", "annotations", NODE_CLASS_REF_ANNOTATION];
 
-/** v1beta1's reference, where only the name is needed, as v1's. The group is what stands before the slash of `apiVersion`. */
+/** A v1beta1 reference, which requires only the name, as v1. The group is the part of `apiVersion` before the slash. */
 export function nodeClassRefToV1(ref: JsonObject): JsonObject {
   const { apiVersion, kind, name, ...rest } = ref;
   const [group = ""] = String(apiVersion ?? "").split("/");
@@ -20,8 +20,10 @@ function toV1beta1({ group, kind, name, ...rest }: JsonObject): JsonObject {
   };
 }
 
-/** Gives the reference at `at` v1's form, and keeps how it was written in an annotation unless that follows from it. */
-export function raiseNodeClassRef(draft: Draft, at: Path): void {
+/**
+ * Converts the reference at `at` to v1, and keeps its written form in an annotation unless it follows from the v1 form.
+ */
+export function raiseNodeClassRef(draft: ManifestDraft, at: Path): void {
   const ref = draft.get(at);
   draft.remove(ANNOTATION);
   if (!isJsonObject(ref)) return;
@@ -29,7 +31,7 @@ export function raiseNodeClassRef(draft: Draft, at: Path): void {
   draft.set(at, raised);
   if (equalJson(toV1beta1(raised), ref)) return;
   const { kind, name, apiVersion, ...rest } = ref;
-  // In the order in which Karpenter 1.0 writes it.
+  // In the order in which Karpenter 1.0 writes the fields.
   const written = {
     ...(kind !== undefined && { kind }),
     ...(name !== undefined && { name }),
@@ -38,8 +40,8 @@ export function raiseNodeClassRef(draft: Draft, at: Path): void {
   draft.set(ANNOTATION, JSON.stringify({ ...written, ...rest }));
 }
 
-/** Gives the reference at `at` v1beta1's form: the way it was once written, unless it has been changed since. */
-export function lowerNodeClassRef(draft: Draft, at: Path): void {
+/** Converts the reference at `at` to v1beta1: its original form, unless it has changed since. */
+export function lowerNodeClassRef(draft: ManifestDraft, at: Path): void {
   const ref = draft.get(at);
   const written = parseJson(textAt(draft.object, ANNOTATION));
   draft.remove(ANNOTATION);

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject, listAt, mapAt, type Path, textAt } from "../lib/json.ts";
-import type { Draft } from "./draft.ts";
+import type { ManifestDraft } from "./draft.ts";
 import { ALIAS_VERSION_ANNOTATION, UBUNTU_ANNOTATION } from "./versions.ts";
 
 const FAMILY: Path = ["spec", "amiFamily"];
@@ -8,18 +8,18 @@ const DEVICES: Path = ["spec", "blockDeviceMappings"];
 const ALIAS_VERSION: Path = ["metadata", "annotations", ALIAS_VERSION_ANNOTATION];
 const UBUNTU: Path = ["metadata", "annotations", UBUNTU_ANNOTATION];
 
-/** Families whose newest image v1beta1 took by itself, and which v1 names by an alias. */
+/** Families whose newest image v1beta1 selected by itself, and which v1 selects by an alias. */
 export const ALIAS_FAMILIES: readonly string[] = ["AL2", "AL2023", "Bottlerocket", "Windows2019", "Windows2022"];
 
-/** The root disk that v1beta1 gave Ubuntu, and AL2 does not. */
+/** The root volume that v1beta1 gave Ubuntu by default; AL2 has another default. */
 export const UBUNTU_DEVICES: readonly Json[] = [
   { deviceName: "/dev/sda1", rootVolume: true, ebs: { encrypted: true, volumeType: "gp3", volumeSize: "20Gi" } },
 ];
 
-/** Stands where Ubuntu's own image was meant, which v1 cannot find by itself; no launch can use it. */
+/** Placeholder for Ubuntu's own image, which v1 cannot select by itself; no launch can use it. */
 export const NO_AMI: readonly Json[] = [{ id: "ami-placeholder" }];
 
-/** v1beta1's fields that v1 shares; what else stands in a v1 spec cannot be held. */
+/** Fields that v1beta1 shares with v1; v1beta1 has no other field of a v1 spec. */
 const SHARED: ReadonlySet<string> = new Set([
   "subnetSelectorTerms",
   "securityGroupSelectorTerms",
@@ -37,8 +37,8 @@ const SHARED: ReadonlySet<string> = new Set([
   "context",
 ]);
 
-/** v1beta1's EC2NodeClass as v1's: a family without terms becomes an alias, and Ubuntu becomes AL2. */
-export function raiseNodeClass(draft: Draft): void {
+/** A v1beta1 EC2NodeClass as v1: a family without terms becomes an alias, and Ubuntu becomes AL2. */
+export function raiseNodeClass(draft: ManifestDraft): void {
   const family = draft.get(FAMILY);
   const hasTerms = listAt(draft.object, TERMS).length > 0;
   const version = textAt(draft.object, ALIAS_VERSION);
@@ -51,8 +51,8 @@ export function raiseNodeClass(draft: Draft): void {
   }
 }
 
-/** Both write the same user data; what differs is the root disk. The annotation tells what to undo. */
-function raiseUbuntu(draft: Draft, hasTerms: boolean): void {
+/** Ubuntu and AL2 get the same user data; only the root volume differs. The annotation lists what to undo. */
+function raiseUbuntu(draft: ManifestDraft, hasTerms: boolean): void {
   const hasDevices = draft.get(DEVICES) !== undefined;
   draft.set(FAMILY, "AL2");
   if (!hasDevices) draft.set(DEVICES, UBUNTU_DEVICES);
@@ -60,8 +60,8 @@ function raiseUbuntu(draft: Draft, hasTerms: boolean): void {
   draft.set(UBUNTU, ["amiFamily", ...(hasDevices ? [] : ["blockDeviceMappings"]), ...(hasTerms ? [] : ["incompatible"])].join(","));
 }
 
-/** v1's EC2NodeClass as v1beta1's, without what it cannot hold. */
-export function lowerNodeClass(draft: Draft): void {
+/** A v1 EC2NodeClass as v1beta1, without the fields that v1beta1 does not have. */
+export function lowerNodeClass(draft: ManifestDraft): void {
   const ubuntu = textAt(draft.object, UBUNTU)?.split(",");
   const alias = aliasOf(draft);
   draft.remove(UBUNTU);
@@ -83,14 +83,14 @@ export function lowerNodeClass(draft: Draft): void {
   for (const i of amis.keys()) draft.remove(["status", "amis", i, "deprecated"]);
 }
 
-function aliasOf(draft: Draft): string | undefined {
+function aliasOf(draft: ManifestDraft): string | undefined {
   return listAt(draft.object, TERMS)
     .map((term) => textAt(term, ["alias"]))
     .find((alias) => alias !== undefined);
 }
 
-/** Terms that name an alias or a parameter have nothing left to select by. */
-function lowerTerms(draft: Draft): void {
+/** Terms with only an alias or an ssmParameter are removed, because nothing is left to select by. */
+function lowerTerms(draft: ManifestDraft): void {
   if (!Array.isArray(draft.get(TERMS))) return;
   const terms = listAt(draft.object, TERMS).flatMap((term): readonly Json[] => {
     if (!isJsonObject(term)) return [term];

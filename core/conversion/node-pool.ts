@@ -1,8 +1,8 @@
 import { listAt, type Path } from "../lib/json.ts";
 import { lowerClaimTemplate, raiseClaimTemplate } from "./claim-template.ts";
-import type { Draft } from "./draft.ts";
+import type { ManifestDraft } from "./draft.ts";
 
-/** Where a NodePool's template has its claim's spec. */
+/** Path of the NodeClaim spec in a NodePool's template. */
 export const TEMPLATE_SPEC: Path = ["spec", "template", "spec"];
 
 const DISRUPTION: Path = ["spec", "disruption"];
@@ -11,17 +11,18 @@ const CONSOLIDATE_AFTER: Path = [...DISRUPTION, "consolidateAfter"];
 const EXPIRE_AFTER: Path = [...DISRUPTION, "expireAfter"];
 const BUDGETS: Path = [...DISRUPTION, "budgets"];
 
-/** `disruption` of v1beta1 as v1's. What is absent stays so where the defaults of both mean the same. */
-export function raiseDisruption(draft: Draft): void {
+/** `disruption` of v1beta1 as v1. An absent field stays absent where the defaults of both versions agree. */
+export function raiseDisruption(draft: ManifestDraft): void {
   const policy = draft.get(POLICY);
   if (policy === "WhenUnderutilized") draft.set(POLICY, "WhenEmptyOrUnderutilized");
   draft.rename(EXPIRE_AFTER, [...TEMPLATE_SPEC, "expireAfter"]);
-  // Underutilized nodes went without a wait; "Never" could be said all the same, and turns consolidation off in both.
+  // v1beta1 removed underutilized nodes without a wait. "Never" was allowed all the same; it disables consolidation in
+  // both.
   const isWaiting = policy === "WhenEmpty" || draft.get(CONSOLIDATE_AFTER) !== undefined;
   if (draft.get(DISRUPTION) !== undefined && !isWaiting) draft.set(CONSOLIDATE_AFTER, "0s");
 }
 
-function lowerDisruption(draft: Draft): void {
+function lowerDisruption(draft: ManifestDraft): void {
   const policy = draft.get(POLICY);
   if (policy !== undefined && policy !== "WhenEmpty") draft.set(POLICY, "WhenUnderutilized");
   if (policy !== "WhenEmpty" && draft.get(CONSOLIDATE_AFTER) !== "Never") draft.remove(CONSOLIDATE_AFTER);
@@ -29,15 +30,15 @@ function lowerDisruption(draft: Draft): void {
   for (const i of listAt(draft.object, BUDGETS).keys()) draft.remove([...BUDGETS, i, "reasons"]);
 }
 
-/** v1beta1's NodePool as v1's. */
-export function raiseNodePool(draft: Draft): void {
+/** A v1beta1 NodePool as v1. */
+export function raiseNodePool(draft: ManifestDraft): void {
   raiseDisruption(draft);
   raiseClaimTemplate(draft, TEMPLATE_SPEC);
   draft.remove([...TEMPLATE_SPEC, "resources"]);
 }
 
-/** v1's NodePool as v1beta1's, without what it cannot hold. */
-export function lowerNodePool(draft: Draft): void {
+/** A v1 NodePool as v1beta1, without the fields that v1beta1 does not have. */
+export function lowerNodePool(draft: ManifestDraft): void {
   lowerDisruption(draft);
   lowerClaimTemplate(draft, TEMPLATE_SPEC);
   draft.remove(["spec", "replicas"]);

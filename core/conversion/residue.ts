@@ -1,17 +1,20 @@
 import { equalJson, getAt, isJsonObject, type Json, type JsonObject, listAt, type Path, setAt } from "../lib/json.ts";
 
-/** One place where an object says what its other version cannot hold: there the conversion alone would give `was`, and `is` was meant. */
+/**
+ * One path with a value that the other version cannot express: the conversion alone gives `was`, the object has `is`.
+ */
 export interface Difference {
   readonly at: Path;
-  /** Absent: the conversion gives nothing there. */
+  /** Absent: the conversion gives no value there. */
   readonly was?: Json;
-  /** Absent: nothing was meant to be there. */
+  /** Absent: the object has no value there. */
   readonly is?: Json;
 }
 
 /**
- * What makes `converted` into `meant`, in the smallest parts that can be put back on their own: fields of maps one by one, items of lists as a
- * whole, for an item is known by what it says and not by its place. `restore(converted, differences(converted, meant))` equals `meant`.
+ * What turns `converted` into `meant`, in the smallest parts that can be restored independently: fields of maps one by
+ * one, items of lists as a whole, because an item is identified by its content and not by its index.
+ * `restore(converted, differences(converted, meant))` equals `meant`.
  */
 export function differences(converted: Json | undefined, meant: Json | undefined, at: Path = []): readonly Difference[] {
   if (equalJson(converted, meant)) return [];
@@ -29,8 +32,9 @@ export function differences(converted: Json | undefined, meant: Json | undefined
 }
 
 /**
- * Puts the differences back into what a conversion gives now. Someone may have edited the other version meanwhile, and then the edit counts: a
- * field is only put back where the conversion still gives what it gave, and fields of one map that have changed belong together.
+ * Restores the differences in the result of a conversion. The other version may have been edited meanwhile, and then
+ * the edit wins: a field is restored only where the conversion still gives its old result, and changed fields of one
+ * map are restored together.
  */
 export function restore(converted: JsonObject, parts: readonly Difference[]): JsonObject {
   const [items, fields] = [parts.filter(isItem), parts.filter((part) => !isItem(part))];
@@ -43,7 +47,10 @@ export function restore(converted: JsonObject, parts: readonly Difference[]): Js
   return items.reduce(withItem, withFields);
 }
 
-/** Reads what a version parked in an annotation. People can write there too: what cannot be read, or is about other metadata, is passed over. */
+/**
+ * Reads the differences from an annotation. People can edit annotations, so entries that cannot be parsed, or that
+ * touch other metadata, are skipped.
+ */
 export function readDifferences(value: Json | undefined): readonly Difference[] {
   if (!Array.isArray(value)) return [];
   return value.filter((part): part is JsonObject & Difference => {
@@ -60,7 +67,7 @@ const isItem = ({ at }: Difference): boolean => typeof at.at(-1) === "number";
 
 const mapOf = ({ at }: Difference): string => JSON.stringify(at.slice(0, -1));
 
-/** The item may have moved: items before it were added or taken away. */
+/** Finds the item by its content, because it may have moved when items before it were added or removed. */
 function withItem(object: JsonObject, { at, was, is }: Difference): JsonObject {
   const list = at.slice(0, -1);
   const items = listAt(object, list);

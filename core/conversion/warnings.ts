@@ -1,7 +1,10 @@
 import { isJsonObject, textAt } from "../lib/json.ts";
 import { KUBELET_ANNOTATION, UBUNTU_ANNOTATION } from "./versions.ts";
 
-/** Sentences about a v1 object that came from v1beta1 and does not do here what it did there; for the warnings that kubectl shows. */
+/**
+ * Sentences about a v1 object that was converted from v1beta1 and behaves differently in v1; kubectl prints them as
+ * warnings.
+ */
 export function conversionWarnings(object: unknown): readonly string[] {
   if (!isJsonObject(object)) return [];
   const annotation = (name: string): string | undefined => textAt(object, ["metadata", "annotations", name]);

@@ -1,19 +1,28 @@
+// core/interruption: what EC2's interruption notices and status checks mean for a node.
+// EventBridge events as text and instance statuses come in; instance ids, kinds and consequences go out.
+// Queues, NodeClaims and the store must not be known here.
+
 import type { CapacityType } from "../model/instance-type.ts";
 import type { InterruptionKind } from "./parse.ts";
 
-/** What a kind of interruption leads to (interruption.md §3). */
+/**
+ * The consequence of one kind of interruption
+ * (karpenter-provider-aws: pkg/controllers/interruption/controller.go, Controller.Reconcile).
+ */
 export interface Consequence {
-  /** "CordonAndDrain" ends the claim as any other; "ForcefulTermination" waits for nothing. */
+  /** "CordonAndDrain" terminates the NodeClaim with a drain; "ForcefulTermination" waits for nothing. */
   readonly action: "NoAction" | "CordonAndDrain" | "ForcefulTermination";
-  /** What EC2 takes back: nothing of that kind is bought of this type in this zone for a while. */
+  /**
+   * The capacity type that EC2 takes back: offerings of the instance type in its zone count as unavailable for a while.
+   */
   readonly soldOut?: CapacityType;
-  /** The event that people see on the claim and its node. */
+  /** The Kubernetes Event on the NodeClaim and its node. */
   readonly event: { readonly type: "Normal" | "Warning"; readonly reason: string; readonly message: string };
 }
 
 const unhealthy = { type: "Warning", reason: "InstanceUnhealthy", message: "An unhealthy warning was triggered for the instance" } as const;
 
-/** By kind; a no_op has none. */
+/** By kind; a no_op has no consequence. */
 export const CONSEQUENCES: Readonly<Record<Exclude<InterruptionKind, "no_op">, Consequence>> = {
   spot_interrupted: {
     action: "CordonAndDrain",

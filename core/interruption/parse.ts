@@ -1,4 +1,6 @@
-/** The metric label and the reason under which an interruption is counted (interruption.md §3). */
+import { isJsonObject, type JsonObject, listAt, parseJson } from "../lib/json.ts";
+
+/** The metric label and the reason of an interruption. */
 export type InterruptionKind =
   | "spot_interrupted"
   | "rebalance_recommendation"
@@ -6,7 +8,7 @@ export type InterruptionKind =
   | "instance_stopped"
   | "instance_terminated"
   | "capacity_reservation_interrupted"
-  /** Polled, never a message: EC2's checks fail, or it has planned something for the instance. */
+  /** Polled, never a message: a check of EC2 fails, or EC2 has scheduled an event. */
   | "instance_status"
   | "system_status"
   | "event_status"
@@ -15,34 +17,33 @@ export type InterruptionKind =
 /** What a message says about instances. */
 export interface Interruption {
   readonly kind: InterruptionKind;
-  /** EC2 instance ids, perhaps of instances that are not ours. */
+  /** EC2 instance ids; instances of other owners may be among them. */
   readonly instanceIds: readonly string[];
-  /** When it happened, ms since the epoch; undefined when the event does not say so readably. */
+  /** When it happened, ms since the epoch; undefined when the event has no readable time. */
   readonly time?: number;
 }
 
-/** A message that is no EventBridge event: to be logged and dropped, since it will not read better the next time. */
+/** A message that is not an EventBridge event. The caller logs and drops it, because a retry cannot succeed. */
 export class UnreadableInterruptionError extends Error {
   override readonly name = "UnreadableInterruptionError";
 }
 
-type Detail = Readonly<Record<string, unknown>>;
-
 /**
- * Reads an interruption message. Lenient where AWS is: only the parts that matter are looked at, so a field of an odd shape elsewhere loses no
- * notice. Throws UnreadableInterruptionError for text that is not a JSON object; anything else unknown is a no_op.
+ * Reads an interruption message. Lenient, because AWS changes its events: only the fields that matter are read, so that
+ * an unexpected shape elsewhere loses no notice. Throws UnreadableInterruptionError for text that is not a JSON object;
+ * any other unknown message is a no_op.
  */
 export function parseInterruption(body: string): Interruption {
   if (body.trim() === "") return { kind: "no_op", instanceIds: [] };
   const event = parseObject(body);
-  const detail = isObject(event["detail"]) ? event["detail"] : {};
+  const detail = isJsonObject(event["detail"]) ? event["detail"] : {};
   const time = Date.parse(String(event["time"]));
   const read = event["version"] === "0" ? READERS[`${event["source"]}/${event["detail-type"]}`] : undefined;
   const { kind, instanceIds } = read?.(detail) ?? NO_OP;
   return { kind, instanceIds: kind === "no_op" ? [] : instanceIds, ...(Number.isNaN(time) ? {} : { time }) };
 }
 
-type Read = (detail: Detail) => Pick<Interruption, "kind" | "instanceIds">;
+type Read = (detail: JsonObject) => Pick<Interruption, "kind" | "instanceIds">;
 
 const NO_OP = { kind: "no_op", instanceIds: [] } as const;
 
@@ -67,31 +68,24 @@ const STATES: Readonly<Record<string, InterruptionKind>> = {
   terminated: "instance_terminated",
 };
 
-function stateChange(detail: Detail): Pick<Interruption, "kind" | "instanceIds"> {
+function stateChange(detail: JsonObject): Pick<Interruption, "kind" | "instanceIds"> {
   const kind = STATES[String(detail["state"])];
   return kind ? oneInstance(kind)(detail) : NO_OP;
 }
 
-function scheduledChange(detail: Detail): Pick<Interruption, "kind" | "instanceIds"> {
+function scheduledChange(detail: JsonObject): Pick<Interruption, "kind" | "instanceIds"> {
   if (detail["service"] !== "EC2" || detail["eventTypeCategory"] !== "scheduledChange") return NO_OP;
-  const entities = Array.isArray(detail["affectedEntities"]) ? detail["affectedEntities"] : [];
-  return { kind: "scheduled_change", instanceIds: entities.filter(isObject).map((entity) => String(entity["entityValue"] ?? "")) };
+  const entities = listAt(detail, ["affectedEntities"]).filter(isJsonObject);
+  return { kind: "scheduled_change", instanceIds: entities.map((entity) => String(entity["entityValue"] ?? "")) };
 }
 
-function parseObject(body: string): Readonly<Record<string, unknown>> {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(body);
-  } catch {
+function parseObject(body: string): JsonObject {
+  const parsed = parseJson(body);
+  if (parsed === undefined)
     throw new UnreadableInterruptionError("The interruption message is not JSON; it was dropped. Send EventBridge events unchanged.");
-  }
-  if (!isObject(parsed))
+  if (!isJsonObject(parsed))
     throw new UnreadableInterruptionError(
       "The interruption message is not a JSON object; it was dropped. Send EventBridge events unchanged.",
     );
   return parsed;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -3,12 +3,12 @@ import { nodeLabels, nodeTaints } from "./kubelet-flags.ts";
 import { isTable, parseToml, renderToml, type TomlTable, type TomlValue } from "./toml.ts";
 import type { UserDataInput } from "./user-data-input.ts";
 
-/** First release that finds its own directories on the instance store. */
-const BINDS_ITSELF = [1, 46, 0];
+/** First Bottlerocket release that finds the directories on the instance store by itself. */
+const BINDS_WITHOUT_DIRS = [1, 46, 0];
 
 /**
- * Settings of a Bottlerocket node: the user's, with ours written over them. Taints are replaced whole, labels merged, all
- * other tables kept. Karpenter drops settings.kubernetes keys that it does not know; here they stay.
+ * The settings of a Bottlerocket node: the user's, with ours written over them. Taints are replaced, labels are merged,
+ * all other tables are kept. Karpenter drops settings.kubernetes keys that it does not know; we keep them.
  */
 export function bottlerocketSettings(input: UserDataInput): string {
   const root = parseToml(input.userData ?? "");
@@ -61,17 +61,17 @@ function mountCommand(imageVersion: string | undefined): TomlTable {
   const bind = ["apiclient", "ephemeral-storage", "bind"];
   const old = ["--dirs", "/var/lib/containerd", "/var/lib/kubelet", "/var/log/pods"];
   return {
-    commands: [["apiclient", "ephemeral-storage", "init"], bindsItself(imageVersion) ? bind : [...bind, ...old]],
+    commands: [["apiclient", "ephemeral-storage", "init"], bindsWithoutDirs(imageVersion) ? bind : [...bind, ...old]],
     essential: true,
     mode: "always",
   };
 }
 
-function bindsItself(imageVersion: string | undefined): boolean {
+function bindsWithoutDirs(imageVersion: string | undefined): boolean {
   if (imageVersion === "latest") return true;
   const parts = imageVersion?.replace(/^v+/, "").split(".").map(Number);
   if (parts === undefined || parts.some(Number.isNaN)) return false;
-  for (const [i, least] of BINDS_ITSELF.entries()) {
+  for (const [i, least] of BINDS_WITHOUT_DIRS.entries()) {
     const part = parts[i] ?? 0;
     if (part !== least) return part > least;
   }

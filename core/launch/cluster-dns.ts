@@ -1,11 +1,11 @@
-/** Whether addresses of this network are IPv6. */
+/** Whether the addresses of a network (CIDR) are IPv6. */
 export function isIpv6(cidr: string | undefined): boolean {
   return cidr?.includes(":") ?? false;
 }
 
 /**
- * The address at which EKS puts the cluster's DNS: the tenth of the service network, "10.100.0.10" or "fd12::a" (the rule of the bootstrap
- * script in Amazon's images). Undefined for a text that is no network.
+ * The address of the cluster's DNS on EKS: the tenth of the service network, "10.100.0.10" or "fd12::a" (the rule of
+ * the bootstrap script in Amazon's images). Undefined for a text that is not a network.
  */
 export function clusterDnsOf(serviceCidr: string | undefined): string | undefined {
   const network = serviceCidr?.split("/")[0] ?? "";

@@ -1,16 +1,16 @@
 import type { FleetResult } from "../model/fleet.ts";
 
-/** What EC2 says of one offering that it did not give. */
+/** EC2's error for one offering that it did not give. */
 export type FleetError = FleetResult["errors"][number];
 
 export interface LaunchFailure {
-  /** InsufficientCapacity ends the claim, so that its pods are planned anew; after CreateError it is tried again. */
+  /** InsufficientCapacity removes the NodeClaim, so that its pods are planned again; CreateError is retried. */
   readonly kind: "InsufficientCapacity" | "CreateError";
   readonly reason: string;
   readonly message: string;
 }
 
-/** Codes that say so (launch.md §6). */
+/** EC2's codes for missing capacity (karpenter-provider-aws: pkg/errors/errors.go, unfulfillableCapacityErrorCodes). */
 const UNFULFILLABLE = new Set([
   "InsufficientInstanceCapacity",
   "MaxSpotInstanceCountExceeded",
@@ -21,20 +21,22 @@ const UNFULFILLABLE = new Set([
   "MaxFleetCountExceeded",
   "ReservationCapacityExceeded",
 ]);
-/** Of a placement group of strategy spread: seven machines a zone, whatever they are. EC2 says it in words alone. */
+/**
+ * A placement group of strategy spread takes seven instances per zone, of any type. EC2 says so only in the message.
+ */
 export function isSpreadLimit(message: string): boolean {
   return message.includes("limit of instances in this spread placement group");
 }
 
-/** "Not here, not now"; also of reservations that are full, or that have ended since they were looked up. */
+/** No capacity for this offering now; includes reservations that are full or that ended after the lookup. */
 export function isUnfulfillable({ code, message }: FleetError): boolean {
   return UNFULFILLABLE.has(code) || isSpreadLimit(message) || /^(Invalid|Insufficient)?CapacityReservation/.test(code);
 }
 
-/** Spot is out of reach as a whole: the account lacks EC2's role for it, and the caller may not make it. */
+/** Spot is unavailable as a whole: the account lacks EC2's service-linked role, and the caller may not create it. */
 export const SPOT_ROLE_MISSING = "AuthFailure.ServiceLinkedRoleCreationNotPermitted";
 
-/** Why a request that gave no machine failed. */
+/** Why a CreateFleet without an instance failed. */
 export function failureOf(errors: readonly FleetError[]): LaunchFailure {
   const message =
     [...new Set(errors.map(({ code, message }) => `${code}: ${message}`))].join("; ") ||
@@ -43,7 +45,7 @@ export function failureOf(errors: readonly FleetError[]): LaunchFailure {
   return { kind: capacity ? "InsufficientCapacity" : "CreateError", reason: failureReason(message), message };
 }
 
-/** First match wins; the order is Karpenter's (launch.md §6). */
+/** The first match wins; the order is Karpenter's (karpenter-provider-aws: pkg/errors/errors.go, ToReasonMessage). */
 const REASONS: readonly (readonly [reason: string, pattern: RegExp])[] = [
   ["SpotSLRCreationFailed", /ServiceLinkedRoleCreationNotPermitted/],
   ["AMIAuthorizationFailure", /not authorized for images/i],
@@ -64,7 +66,7 @@ const REASONS: readonly (readonly [reason: string, pattern: RegExp])[] = [
   ["InsufficientFreeAddressesInSubnet", /InsufficientFreeAddressesInSubnet/],
 ];
 
-/** The word for an error text that `kubectl describe` shows; LaunchFailed when nothing is known of it. */
+/** The condition reason for an error text; LaunchFailed for an unknown text. */
 export function failureReason(message: string): string {
   return REASONS.find(([, pattern]) => pattern.test(message))?.[0] ?? "LaunchFailed";
 }

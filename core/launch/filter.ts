@@ -16,17 +16,22 @@ import { compatible, type Requirements, requirementsFrom } from "../requirements
 import type { LaunchCandidate } from "./launch-candidate.ts";
 import { reservedFirst, unreserved } from "./reserved.ts";
 
-/** As many types as one CreateFleet is told of; the reference cuts here too (launch.md §4). */
+/**
+ * Maximum number of instance types in one CreateFleet
+ * (karpenter-provider-aws: pkg/providers/instance/instance.go, maxInstanceTypes).
+ */
 export const MAX_LAUNCH_TYPES = 60;
 
-/** What is left to ask EC2 for, or the step that left nothing. */
+/** The candidates to ask EC2 for, or which step left none. */
 export type Filtered =
   | { readonly ok: { readonly candidates: readonly LaunchCandidate[]; readonly capacityType: CapacityType } }
   | { readonly none: string };
 
 /**
- * Cuts the types to those worth asking for, cheapest first, and settles the capacity type: reserved or else spot if the claim allows it and any is
- * left, else on-demand. `none` says which step left nothing: there is no capacity for the claim. Steps and their order: launch.md §4.
+ * Selects the instance types to ask for, cheapest first, and the capacity type: reserved, else spot, if the NodeClaim
+ * allows it and any is left, else on-demand. Steps: compatible and available; reserved first; minValues; no exotic
+ * types; no spot above the on-demand price; truncation. `none` says which step left nothing: the NodeClaim has no
+ * capacity (karpenter-provider-aws: pkg/providers/instance/instance.go, DefaultProvider.filterInstanceTypes).
  */
 export function filterForLaunch(
   types: readonly InstanceType[],
@@ -38,10 +43,10 @@ export function filterForLaunch(
   if (usable.length === 0) return { none: "no instance type has an available offering that meets the requirements and holds the requests" };
   const minValues = relaxMinValues ? new Map<string, number>() : minValuesOf(requirements);
   let paid = reservedFirst(usable);
-  // Flexibility that was asked for comes before what is paid for: the planner has left other capacity in the claim for it.
+  // minValues are more important than paid reservations: the planner has left other capacity in the NodeClaim for them.
   if (unmet(paid, minValues) !== undefined) paid = unreserved(usable);
   let candidates = minValues.size > 0 ? paid : ordinaryFirst(paid);
-  if (minValues.size === 0) candidates = withoutDearSpot(candidates, requirements);
+  if (minValues.size === 0) candidates = withoutExpensiveSpot(candidates, requirements);
   candidates = candidates.toSorted((a, b) => cheapest(a.offerings) - cheapest(b.offerings) || (a.type.name < b.type.name ? -1 : 1));
   candidates = candidates.slice(0, MAX_LAUNCH_TYPES);
   const none = unmet(candidates, minValues);
@@ -55,7 +60,7 @@ function compatibleAvailable(types: readonly InstanceType[], requirements: Requi
   const candidates: LaunchCandidate[] = [];
   const names = requirements.get(INSTANCE_TYPE);
   for (const type of types) {
-    // A claim names its types: most fall out here, before anything is built.
+    // A NodeClaim lists its instance types: most types drop out here, before any set is built.
     if (names !== undefined && !has(names, type.name)) continue;
     const offerings = type.offerings.filter((offering) => offering.available && admits(requirements, offering));
     if (offerings.length === 0) continue;
@@ -65,7 +70,7 @@ function compatibleAvailable(types: readonly InstanceType[], requirements: Requi
   return candidates;
 }
 
-/** Whether the claim may run on an offering. */
+/** Whether the NodeClaim may run on an offering. */
 export function admits(requirements: Requirements, offering: Offering): boolean {
   const { zone, zoneId, capacityType, reservationId, reservationType, reservationInterruptible } = offering;
   const allows = (key: string, value: string | undefined): boolean => {
@@ -88,7 +93,7 @@ export function admits(requirements: Requirements, offering: Offering): boolean 
 
 const ACCELERATORS = ["nvidia.com/gpu", "amd.com/gpu", "habana.ai/gaudi", "aws.amazon.com/neuron"];
 
-/** Without bare metal and accelerated types, unless there is nothing else. */
+/** Without bare metal and accelerated types, unless no other type is left. */
 function ordinaryFirst(candidates: readonly LaunchCandidate[]): readonly LaunchCandidate[] {
   const ordinary = candidates.filter(({ type }) => {
     const metal = type.name.slice(type.name.indexOf(".") + 1).startsWith("metal");
@@ -97,8 +102,10 @@ function ordinaryFirst(candidates: readonly LaunchCandidate[]): readonly LaunchC
   return ordinary.length > 0 ? ordinary : candidates;
 }
 
-/** Spot that costs more than the cheapest on-demand offering buys nothing. Applies when the claim allows both. */
-function withoutDearSpot(candidates: readonly LaunchCandidate[], requirements: Requirements): readonly LaunchCandidate[] {
+/**
+ * Without spot offerings that cost more than the cheapest on-demand offering. Applies when the NodeClaim allows both.
+ */
+function withoutExpensiveSpot(candidates: readonly LaunchCandidate[], requirements: Requirements): readonly LaunchCandidate[] {
   const wanted = requirements.get(CAPACITY_TYPE);
   if (wanted !== undefined && !(has(wanted, "spot") && has(wanted, "on-demand"))) return candidates;
   const onDemand = candidates.flatMap(({ offerings }) => offerings.filter(({ capacityType }) => capacityType === "on-demand"));
@@ -118,7 +125,7 @@ function minValuesOf(requirements: Requirements): ReadonlyMap<string, number> {
   return found;
 }
 
-/** The first minimum that the candidates do not reach, in words. */
+/** The first minValues that the candidates do not reach, in words. */
 function unmet(candidates: readonly LaunchCandidate[], minValues: ReadonlyMap<string, number>): string | undefined {
   for (const [key, least] of minValues) {
     const offered = distinctValues(candidates, key);

@@ -1,3 +1,7 @@
+// core/launch: renders a NodeClaim into one CreateFleet request with its launch templates, and reads the answer.
+// NodeClaim, EC2NodeClass and instance types come in; requests, templates, marks and failures go out.
+// AWS's client, the store and the lifecycle's order must not be known here.
+
 import { contentHash, utf8 } from "../lib/fnv.ts";
 import type { FleetRequest, LaunchTemplate } from "../model/fleet.ts";
 import type { CapacityType, InstanceType } from "../model/instance-type.ts";
@@ -22,46 +26,54 @@ import { groupByTemplate, overridesOf, type TemplateGroup } from "./template-gro
 import { renderUserData, USER_DATA_LIMIT } from "./user-data.ts";
 import type { ClusterFacts } from "./user-data-input.ts";
 
-/** EC2 takes so many templates in one request; dearer ones are left out. */
+/** EC2's limit of templates in one CreateFleet; more expensive templates are left out. */
 const MAX_TEMPLATES = 50;
 
-/** What a pod requests that starts Nitro Enclaves. */
+/** The resource that a pod requests when it starts Nitro Enclaves. */
 const ENCLAVE = "eks.amazonaws.com/nip-slots";
 
-/** What a launch is rendered from. */
+/** The inputs of a rendered launch. */
 export interface LaunchInput {
   readonly claim: NodeClaim;
   readonly record: Pick<NodeClaimRecord, "uid">;
-  /** Undefined when it has gone. */
+  /** Undefined when the NodeClass was deleted. */
   readonly nodeClass: EC2NodeClass | undefined;
-  /** As `instanceTypesOf` gives them for this NodeClass, marks of unavailable offerings and NodeOverlays included. */
+  /**
+   * As `instanceTypesOf` returns them for this NodeClass, with marks of unavailable offerings and with NodeOverlays.
+   */
   readonly instanceTypes: readonly InstanceType[];
   readonly cluster: ClusterFacts;
-  /** How often this claim's launch was rendered before; part of the client token. */
+  /** How often this NodeClaim's launch was rendered before; part of the client token. */
   readonly attempt: number;
-  /** Marks not expired: subnets without addresses are passed over. */
+  /** Marks that have not expired: subnets without free addresses are skipped. */
   readonly unavailable?: readonly UnavailableOffering[];
-  /** Gate ReservedCapacity: machines that are not bought as reserved stay out of reservations that are open to all. */
+  /** Feature gate ReservedCapacity: instances that are not bought as reserved stay out of open reservations. */
   readonly reservedCapacity?: boolean;
   /** Free addresses by subnet id, if known. */
   readonly freeIps?: Readonly<Record<string, number>>;
 }
 
-/** Why there is no launch. The first two end the claim; "Refused" keeps it for another try until it times out (launch.md §6). */
+/**
+ * Why there is no launch. The first two kinds remove the NodeClaim; "Refused" keeps it for retries until the launch
+ * timeout.
+ */
 export interface LaunchError {
   readonly kind: "InsufficientCapacity" | "NodeClassNotReady" | "Refused";
   readonly reason: string;
   readonly message: string;
 }
 
-/** What to send, or why nothing can be sent. */
+/** The request to send, or why no request can be sent. */
 export type RenderedLaunch =
   | { readonly ok: { readonly request: FleetRequest; readonly templates: readonly LaunchTemplate[] } }
   | { readonly error: LaunchError };
 
 /**
- * Renders a claim down to what EC2 is told: one CreateFleet for one instance and the templates that it names. Equal inputs give equal
- * requests; prices are in it, so store it before sending it, and repeat what was stored.
+ * Renders one CreateFleet for one instance, and the launch templates that it names. Equal inputs give equal requests.
+ * The request contains prices that change, so the caller stores it before it sends it, and repeats the stored request.
+ * @example
+ * const rendered = renderLaunch(input);
+ * if ("ok" in rendered) await store.update({ ...record, launch: rendered.ok.request });
  */
 export function renderLaunch(input: LaunchInput): RenderedLaunch {
   const { claim, nodeClass, cluster } = input;
@@ -170,7 +182,7 @@ function templateFor(
   return launchTemplate(nodeClass, instance, tags);
 }
 
-/** The partition of a placement group that a claim must be in; undefined leaves it to EC2. */
+/** The placement group partition that a NodeClaim requires; undefined lets EC2 choose. */
 function onlyPartition(requirements: Requirements): number | undefined {
   const wanted = requirements.get(PLACEMENT_GROUP_PARTITION);
   return wanted === undefined || wanted.complement || wanted.values.size !== 1 ? undefined : Number([...wanted.values][0]);

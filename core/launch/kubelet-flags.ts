@@ -4,10 +4,13 @@ import type { KubeletConfiguration } from "../model/node-class.ts";
 import type { Taint } from "../model/taint.ts";
 import { describeTaint } from "../pods/taints.ts";
 
-/** Domains whose labels a kubelet may not give itself; they are put on the node when it registers. */
+/** Label domains that a kubelet may not set on its own node; registration puts these labels on the node. */
 const RESERVED_DOMAINS = ["kubernetes.io", "k8s.io", "node-restriction.kubernetes.io"];
 
-/** Labels that the kubelet puts on its node, by key. `custom` images are not known to hold their taints until registration, so they are synced. */
+/**
+ * Labels that the kubelet sets on its node, by key. Only nodes of `custom` images get their taints again at
+ * registration, because their user data may not set them.
+ */
 export function nodeLabels(
   labels: Readonly<Record<string, string>>,
   capacityType: string,
@@ -21,7 +24,10 @@ export function nodeLabels(
   return Object.fromEntries(allowed.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Taints that the kubelet registers with: the claim's, its startup taints, and the one that keeps pods off until registration. */
+/**
+ * Taints that the kubelet registers with: the NodeClaim's, its startup taints, and the taint that keeps pods off until
+ * registration.
+ */
 export function nodeTaints(taints: readonly Taint[] = [], startupTaints: readonly Taint[] = []): readonly Taint[] {
   const all = [...taints, ...startupTaints];
   const guarded = all.some(({ key, effect }) => key === UNREGISTERED_TAINT.key && effect === UNREGISTERED_TAINT.effect);
@@ -33,7 +39,10 @@ export function nodeLabelsFlag(labels: Readonly<Record<string, string>>): string
   return `--node-labels="${pairs(labels, "=")}"`;
 }
 
-/** The kubelet's flags as bootstrap.sh and the Windows script hand them on, in a fixed order (launch.md §1). */
+/**
+ * The kubelet's flags as bootstrap.sh and the Windows script pass them, in a fixed order
+ * (karpenter-provider-aws: pkg/providers/amifamily/bootstrap/bootstrap.go, Options.kubeletExtraArgs).
+ */
 export function kubeletFlags(
   labels: Readonly<Record<string, string>>,
   taints: readonly Taint[],

@@ -1,6 +1,6 @@
 import type { InstanceType, Offering } from "../model/instance-type.ts";
 
-/** A type that the claim may be launched as, with the offerings that are left for it: available and compatible. */
+/** An instance type that the NodeClaim may be launched as, with its available and compatible offerings. */
 export interface LaunchCandidate {
   readonly type: InstanceType;
   readonly offerings: readonly Offering[];

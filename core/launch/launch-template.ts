@@ -12,11 +12,11 @@ export interface InstanceSpec {
   readonly imageId: string;
   readonly userData: string;
   readonly capacityType: CapacityType;
-  /** EFA interfaces that pods have asked for. */
+  /** EFA interfaces that pods request. */
   readonly efaInterfaces: number;
   readonly ipv6: boolean;
   readonly enclaves: boolean;
-  /** The one that the claim asks for. */
+  /** The partition that the NodeClaim requires. */
   readonly partition?: number;
   readonly dedicated: boolean;
   readonly reservation?: LaunchTemplate["reservation"];
@@ -25,8 +25,9 @@ export interface InstanceSpec {
 const GIB_MILLI = 2 ** 30 * 1000;
 
 /**
- * The template of a NodeClass for one image. Its name is `karpenter.k8s.aws/` and the FNV-1a/64 of everything in it, so that making it
- * twice makes one, and a change makes another; nothing of a single claim may be in it (launch.md §3).
+ * The launch template of a NodeClass for one image. Its name is `karpenter.k8s.aws/` and the FNV-1a/64 of its content,
+ * so that equal contents share one template. The content must hold nothing of a single NodeClaim
+ * (karpenter-provider-aws: pkg/providers/launchtemplate/launchtemplate.go, LaunchTemplateName).
  */
 export function launchTemplate(nodeClass: EC2NodeClass, instance: InstanceSpec, tags: Readonly<Record<string, string>>): LaunchTemplate {
   const { spec, status } = nodeClass;

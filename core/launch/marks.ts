@@ -4,8 +4,8 @@ import { ANY, fullSubnetMark, placeIn, reservationMark } from "../offerings/unav
 import { isSpreadLimit, isUnfulfillable, SPOT_ROLE_MISSING } from "./failure.ts";
 
 /**
- * Offerings that a request found without capacity, to be left alone until `expiresAt` (ms). In a placement group only the group is short: the marks are
- * its own. A reservation or a subnet is marked as such.
+ * Marks of the offerings that a request found without capacity, until `expiresAt` (ms). In a placement group only the
+ * group lacks capacity: the marks name the group. Reservations and subnets have marks of their own.
  */
 export function marksOf(
   request: FleetRequest,
@@ -36,7 +36,7 @@ export function marksOf(
   return [...marks.values()];
 }
 
-/** The one reservation of a request for a type in a zone. */
+/** The reservation that a request uses for an instance type in a zone. */
 export function reservationOf(
   { launchTemplates }: FleetRequest,
   { instanceType, zone }: { readonly instanceType: string | undefined; readonly zone: string | undefined },

@@ -3,7 +3,7 @@
 export interface MimePart {
   /** As written after "Content-Type:". */
   readonly contentType: string;
-  /** Other header lines, kept as they were. */
+  /** Other header lines, unchanged. */
   readonly headers?: readonly string[];
   readonly body: string;
 }
@@ -13,13 +13,13 @@ export const NODE_CONFIG = "application/node.eks.aws";
 
 const BOUNDARY = "//";
 
-/** Whether user data is a MIME document rather than a plain script.. */
+/** Whether user data is a MIME document and not a plain script. */
 export function isMime(text: string): boolean {
   const start = text.trimStart();
   return start.startsWith("MIME-Version:") || start.startsWith("Content-Type:");
 }
 
-/** Parts in their order. Throws RangeError when the document names no boundary. */
+/** The parts in their order. Throws RangeError when the document names no boundary. */
 export function parseMime(text: string): readonly MimePart[] {
   const lines = text.trimStart().replaceAll("\r\n", "\n").split("\n");
   const { fields, rest } = headersOf(lines);
@@ -49,7 +49,7 @@ interface Header {
   readonly line: string;
 }
 
-/** Header lines (folded ones joined) up to the first blank line, and what follows. */
+/** Header lines (folded lines joined) up to the first blank line, and the rest. */
 function headersOf(lines: readonly string[]): { readonly fields: readonly Header[]; readonly rest: readonly string[] } {
   const blank = lines.findIndex((line) => line.trim() === "");
   const end = blank < 0 ? lines.length : blank;
@@ -66,7 +66,9 @@ function headersOf(lines: readonly string[]): { readonly fields: readonly Header
   return { fields, rest: lines.slice(end + 1) };
 }
 
-/** One multipart document; equal parts give equal bytes, or each rendering would be a new launch template. */
+/**
+ * One multipart document. Equal parts give equal bytes, because each different text would need a new launch template.
+ */
 export function renderMime(parts: readonly MimePart[]): string {
   const rendered = parts.map(({ contentType, headers = [], body }) =>
     [`--${BOUNDARY}`, `Content-Type: ${contentType}`, ...headers, "", body, ""].join("\n"),

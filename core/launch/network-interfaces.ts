@@ -4,9 +4,10 @@ import type { EC2NodeClassSpec } from "../model/node-class.ts";
 type Interfaces = LaunchTemplate["networkInterfaces"];
 
 /**
- * The network interfaces of an instance: as the NodeClass lists them, else one EFA on each of the first cards when EFA is asked for, else undefined. A card's
- * device 0 is the instance's primary interface, so that cards after the first start with device 1 (launch.md §3).
- * @param efa how many EFA interfaces pods have asked for, by the type's own number.
+ * The network interfaces of an instance: the list of the NodeClass, else one EFA on each of the first cards when pods
+ * request EFA, else undefined. Device 0 of the first card is the primary interface, so other cards start with device 1
+ * (karpenter-provider-aws: pkg/providers/launchtemplate/launchtemplate.go, generateNetworkInterfaces).
+ * @param efa number of EFA interfaces of the instance type; 0 when pods request none
  */
 export function networkInterfacesOf({ networkInterfaces = [] }: Pick<EC2NodeClassSpec, "networkInterfaces">, efa: number): Interfaces {
   if (networkInterfaces.length > 0) {

@@ -27,13 +27,13 @@ import { UNAVAILABLE_MS } from "../offerings/unavailable.ts";
 import { failureOf, type LaunchFailure } from "./failure.ts";
 import { marksOf, reservationOf } from "./marks.ts";
 
-/** What a claim learns from its instance (launch.md §8). */
+/** What the NodeClaim's status, labels and annotations take from its instance. */
 export interface Launched {
   readonly providerID: string;
   readonly imageID: string;
   readonly capacity: ResourceList;
   readonly allocatable: ResourceList;
-  /** The claim's own labels win over those of the cloud. */
+  /** The NodeClaim's own labels win over those of the cloud. */
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
 }
@@ -41,7 +41,7 @@ export interface Launched {
 export interface LaunchOutcome {
   readonly launched?: Launched;
   readonly failure?: LaunchFailure;
-  /** Offerings that had no capacity, told also when an instance was obtained. */
+  /** Offerings without capacity; also present when an instance was launched. */
   readonly unavailable: readonly UnavailableOffering[];
 }
 
@@ -49,25 +49,28 @@ export interface LaunchContext {
   readonly claim: NodeClaim;
   readonly nodeClass: EC2NodeClass;
   readonly instanceTypes: readonly InstanceType[];
-  /** Base64 PEM; part of the NodeClass' hash. */
+  /** Base64 PEM; part of the hash of the NodeClass. */
   readonly caBundle?: string;
 }
 
-/** What one CreateFleet came to. `now` in ms; marks expire three minutes later. */
+/** Reads the result of one CreateFleet. `now` in ms; marks expire three minutes later. */
 export function readOutcome(request: FleetRequest, result: FleetResult, now: number, context: LaunchContext): LaunchOutcome {
   const unavailable = marksOf(request, result, now + UNAVAILABLE_MS, context.nodeClass.status?.placementGroup?.id);
   if (result.instance !== undefined) return { launched: launchedAs(knownInstance(request, result.instance), context), unavailable };
   return { failure: failureOf(result.errors), unavailable };
 }
 
-/** The machine that a request came to, with the reservation that it was launched into: EC2 does not say that one. */
+/** The launched instance, with the reservation of its request, because EC2 does not return the reservation. */
 export function knownInstance(request: FleetRequest, instance: KnownInstance): KnownInstance {
   if (request.capacityType !== "reserved") return instance;
   const reservation = reservationOf(request, instance);
   return { ...instance, capacityType: "reserved", ...(reservation && { reservationId: reservation.id }) };
 }
 
-/** The same facts for an instance found by its tags, after a crash between launch and write. */
+/**
+ * The facts of an instance. Also used for an instance found by its tags, after a crash between the launch and the
+ * write.
+ */
 export function launchedAs(instance: KnownInstance, { claim, nodeClass, instanceTypes, caBundle }: LaunchContext): Launched {
   const type = instanceTypes.find(({ name }) => name === instance.instanceType);
   const zoneId = nodeClass.status?.subnets?.find(({ zone }) => zone === instance.zone)?.zoneID;
@@ -90,7 +93,7 @@ export function launchedAs(instance: KnownInstance, { claim, nodeClass, instance
       ...reservationLabels(instance, nodeClass),
       ...placementLabels(instance, nodeClass),
       "karpenter.k8s.aws/instance-tenancy": tenancyOf(claim),
-      // A claim made by hand need not say it twice, and nodes are told from strangers' by it.
+      // A NodeClaim made by hand may lack this label, and the label identifies our nodes.
       [NODE_CLASS]: claim.spec.nodeClassRef.name,
       ...(claim.metadata.labels?.[NODE_POOL] && { [NODE_POOL]: claim.metadata.labels[NODE_POOL] }),
       ...claim.metadata.labels,
@@ -103,7 +106,7 @@ export function launchedAs(instance: KnownInstance, { claim, nodeClass, instance
   };
 }
 
-/** Labels of the reservation that a machine stands in. */
+/** Labels of the reservation that an instance uses. */
 function reservationLabels({ reservationId }: KnownInstance, { status }: EC2NodeClass): Readonly<Record<string, string>> {
   if (reservationId === undefined) return {};
   const { reservationType = "default", interruptible = false } = status?.capacityReservations?.find(({ id }) => id === reservationId) ?? {};
@@ -114,13 +117,13 @@ function reservationLabels({ reservationId }: KnownInstance, { status }: EC2Node
   };
 }
 
-/** Labels of the placement group that the class launches into. */
+/** Labels of the placement group of the NodeClass. */
 function placementLabels({ partition }: KnownInstance, { status }: EC2NodeClass): Readonly<Record<string, string>> {
   if (status?.placementGroup === undefined) return {};
   return { [PLACEMENT_GROUP_ID]: status.placementGroup.id, ...(partition !== undefined && { [PLACEMENT_GROUP_PARTITION]: partition }) };
 }
 
-/** Labels that the type alone decides. */
+/** Labels that the instance type alone decides. */
 function typeLabels(type: InstanceType | undefined): Readonly<Record<string, string>> {
   const labels: Record<string, string> = {};
   for (const { key, operator, values } of type?.requirements ?? []) {
@@ -142,7 +145,7 @@ function tenancyOf(claim: NodeClaim): string {
   return wanted?.operator === "In" && !wanted.values?.includes("default") ? "dedicated" : "default";
 }
 
-/** Without zeros; EFA interfaces are there only if asked for. */
+/** Without zeros; EFA interfaces are present only when pods request them. */
 function present(resources: Resources, wantsEfa: boolean): ResourceList {
   const kept = Object.entries(resources).filter(([name, milli]) => milli !== 0 && (wantsEfa || name !== "vpc.amazonaws.com/efa"));
   return formatResources(Object.fromEntries(kept));

@@ -1,7 +1,7 @@
 import type { Offering } from "../model/instance-type.ts";
 import type { LaunchCandidate } from "./launch-candidate.ts";
 
-/** Kinds of reserved capacity that one request cannot mix, in the order in which they are taken at equal price. */
+/** Kinds of reserved capacity that one request cannot combine, in order of preference at equal price. */
 type Kind = "default" | "capacity-block" | "interruptible";
 const KINDS: readonly Kind[] = ["default", "capacity-block", "interruptible"];
 
@@ -10,8 +10,10 @@ function kindOf({ reservationType = "default", reservationInterruptible }: Offer
 }
 
 /**
- * Where something is reserved, only that is asked for: it is paid for. Of the kinds of reservation the cheapest is taken; of capacity blocks one
- * alone, of others one in each zone for a type, that with most left (launch.md §4, steps 2 to 4). The same candidates when nothing is reserved.
+ * If anything is reserved, only reserved offerings are asked for, because they are already paid for. The cheapest kind
+ * of reservation is taken: of capacity blocks a single one, of other kinds one per type and zone, the one with most
+ * instances left. Without reserved offerings the candidates are returned unchanged
+ * (karpenter-provider-aws: pkg/providers/instance/filter/filter.go, ReservedOfferingFilter).
  */
 export function reservedFirst(candidates: readonly LaunchCandidate[]): readonly LaunchCandidate[] {
   const kind = cheapestKind(candidates);
@@ -24,7 +26,7 @@ export function reservedFirst(candidates: readonly LaunchCandidate[]): readonly 
     : reserved.map(({ type, offerings }) => ({ type, offerings: roomiest(offerings) }));
 }
 
-/** Without all that is reserved. */
+/** Without reserved offerings. */
 export function unreserved(candidates: readonly LaunchCandidate[]): readonly LaunchCandidate[] {
   return candidates
     .map(({ type, offerings }) => ({ type, offerings: offerings.filter(({ capacityType }) => capacityType !== "reserved") }))
@@ -50,7 +52,7 @@ function cheapestAlone(candidates: readonly LaunchCandidate[]): readonly LaunchC
   return first === undefined ? [] : [{ type: first.type, offerings: [first.offering] }];
 }
 
-/** For each zone the reservation with most left. */
+/** For each zone the reservation with most instances left. */
 function roomiest(offerings: readonly Offering[]): readonly Offering[] {
   const byZone = new Map<string, Offering>();
   for (const offering of offerings.toSorted(compareIds)) {

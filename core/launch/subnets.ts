@@ -1,9 +1,9 @@
 import type { ResolvedSubnet } from "../model/node-class.ts";
 
 /**
- * One subnet a zone: that with most free addresses where they are known, else the first in the status, which lists them by free addresses as
- * they were when it was written (launch.md §7). Concurrent launches may pick the same one; a full subnet shows as a launch error, and
- * is then in `full` for a while.
+ * One subnet per zone: the subnet with most free addresses where they are known, else the first of the status, which is
+ * ordered by free addresses at the time it was written. Concurrent launches may pick the same subnet; a full subnet
+ * shows as a launch error and is then in `full` until its mark expires.
  */
 export function subnetByZone(
   subnets: readonly ResolvedSubnet[],

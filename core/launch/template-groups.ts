@@ -4,7 +4,7 @@ import type { EC2NodeClass, ResolvedAmi, ResolvedSubnet } from "../model/node-cl
 import { amiFor } from "../node-class/ami.ts";
 import type { LaunchCandidate } from "./launch-candidate.ts";
 
-/** Types that one template serves. */
+/** Instance types that share one launch template. */
 export interface TemplateGroup {
   readonly ami: ResolvedAmi;
   readonly maxPods: number;
@@ -13,7 +13,10 @@ export interface TemplateGroup {
   readonly candidates: readonly LaunchCandidate[];
 }
 
-/** Types that can share a template: same image, same pod limit, same number of EFA interfaces if the claim asks for any, same reservation (launch.md §3). */
+/**
+ * Groups instance types that can share a template: equal image, pod limit, reservation and, when the NodeClaim requests
+ * EFA, number of EFA interfaces.
+ */
 export function groupByTemplate(
   candidates: readonly LaunchCandidate[],
   nodeClass: EC2NodeClass,
@@ -35,7 +38,7 @@ export function groupByTemplate(
   return [...groups.values()];
 }
 
-/** The candidate in parts, one for each reservation that it may go into; whole where nothing is reserved. */
+/** The candidate split by the reservation that it may use; whole when nothing is reserved. */
 function byReservation({ type, offerings }: LaunchCandidate): readonly (LaunchCandidate & Pick<TemplateGroup, "reservation">)[] {
   return [...Map.groupBy(offerings, ({ reservationId }) => reservationId)].map(([id, own]) => {
     if (id === undefined) return { type, offerings: own };
@@ -44,7 +47,10 @@ function byReservation({ type, offerings }: LaunchCandidate): readonly (LaunchCa
   });
 }
 
-/** What a fleet may start of a group: each type in the chosen subnet of each zone where it is sold as `capacityType`. */
+/**
+ * What CreateFleet may launch of a group: each type in the chosen subnet of each zone where it is offered as
+ * `capacityType`.
+ */
 export function overridesOf(
   { ami, candidates }: TemplateGroup,
   capacityType: CapacityType,

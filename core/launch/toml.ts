@@ -1,6 +1,6 @@
 import { parse, TomlDate, TomlError } from "smol-toml";
 
-/** TOML as Bottlerocket's settings use it: smol-toml reads, renderToml writes. Comments are not kept. */
+/** TOML as Bottlerocket's settings use it: smol-toml parses, renderToml renders. Comments are not kept. */
 
 /** An integer is a bigint and a float a number: 1 and 1.0 are different settings. */
 export type TomlValue = string | boolean | bigint | number | TomlDate | readonly TomlValue[] | TomlTable;
@@ -9,7 +9,10 @@ export interface TomlTable {
   [key: string]: TomlValue;
 }
 
-/** Throws RangeError with the line when the text is not TOML 1.0. The sentence quotes one bare word at most: userData may hold secrets. */
+/**
+ * Throws RangeError with the line number when the text is not TOML 1.0. The sentence quotes at most one bare word,
+ * because userData may hold secrets.
+ */
 export function parseToml(text: string): TomlTable {
   try {
     return parse(text, { integersAsBigInt: true, useLegacyDate: true }) as TomlTable;
@@ -19,7 +22,7 @@ export function parseToml(text: string): TomlTable {
   }
 }
 
-/** The library's words without its print of the lines around, or a sentence that says what to write instead. */
+/** The library's message without the lines that it quotes, or a sentence that says what to write instead. */
 function problemOf({ message, line, column }: TomlError, text: string): string {
   const said = (message.split("\n")[0] ?? "").replace(/^Invalid TOML document: /, "");
   const written = text.split(/\r?\n/)[line - 1] ?? "";
@@ -36,8 +39,9 @@ export function isTable(value: TomlValue | undefined): value is TomlTable {
 }
 
 /**
- * A document with one [table] header for each table that has values of its own. Not smol-toml's stringify: it writes lists with blanks inside their
- * brackets, and a launch template is named by the hash of its content.
+ * Renders a document with one [table] header for each table that has values of its own. It does not use smol-toml's
+ * stringify, which writes lists with blanks inside their brackets: a launch template is named by the hash of its
+ * content.
  */
 export function renderToml(root: TomlTable): string {
   const lines: string[] = [];
@@ -57,7 +61,7 @@ function keyText(key: string): string {
   return /^[A-Za-z0-9_-]+$/.test(key) ? key : quoted(key);
 }
 
-/** JSON's escapes are TOML's; DEL, which JSON leaves as it is, TOML does not take. */
+/** JSON's escapes are TOML's. DEL must be escaped in TOML and JSON leaves it unescaped. */
 function quoted(text: string): string {
   return JSON.stringify(text).replaceAll("\u007f", "\\u007f");
 }

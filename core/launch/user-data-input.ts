@@ -1,15 +1,15 @@
 import type { AmiFamily, KubeletConfiguration } from "../model/node-class.ts";
 import type { Taint } from "../model/taint.ts";
 
-/** What a new node must know of its cluster. */
+/** What a new node must know about its cluster. */
 export interface ClusterFacts {
   readonly name: string;
-  /** Of EKS; absent where there is none. */
+  /** ARN of the EKS cluster; absent on other clusters. */
   readonly arn?: string;
   readonly endpoint: string;
   /** Base64 PEM. */
   readonly caBundle: string;
-  /** Service network, "10.100.0.0/16"; AL2023 does not start without. */
+  /** Service network, "10.100.0.0/16"; AL2023 does not boot without it. */
   readonly serviceCidr?: string;
   /** ClusterIP of kube-dns, where the node image needs it. */
   readonly clusterDns?: string;
@@ -18,16 +18,16 @@ export interface ClusterFacts {
 export interface UserDataInput {
   readonly family: AmiFamily;
   readonly cluster: ClusterFacts;
-  /** The NodeClaim's. */
+  /** Labels of the NodeClaim. */
   readonly labels: Readonly<Record<string, string>>;
   readonly taints?: readonly Taint[];
   readonly startupTaints?: readonly Taint[];
   readonly kubelet?: KubeletConfiguration;
   readonly maxPods?: number;
   readonly capacityType: string;
-  /** The user's own, from the NodeClass. */
+  /** The user's own user data, from the NodeClass. */
   readonly userData?: string;
   readonly instanceStorePolicy?: "RAID0";
-  /** Bottlerocket's version, "1.46.0"; unknown counts as old. */
+  /** Bottlerocket's version, "1.46.0"; an unknown version counts as old. */
   readonly imageVersion?: string;
 }

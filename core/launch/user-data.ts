@@ -2,14 +2,14 @@ import { bottlerocketSettings } from "./bottlerocket.ts";
 import { kubeletFlags, nodeLabels, nodeLabelsFlag, nodeTaints } from "./kubelet-flags.ts";
 import { isMime, type MimePart, NODE_CONFIG, parseMime, renderMime, SHELL_SCRIPT } from "./mime.ts";
 import type { UserDataInput } from "./user-data-input.ts";
-import { type Json, toYaml } from "./yaml.ts";
+import { toYaml, type YamlValue } from "./yaml.ts";
 
-/** EC2's limit of the decoded text, bytes. */
+/** EC2's limit of the decoded user data, bytes. */
 export const USER_DATA_LIMIT = 16_384;
 
 /**
- * The text that makes a fresh instance join the cluster (launch.md §1); equal inputs give equal texts. Throws RangeError when the
- * user's own part cannot be read.
+ * The user data that joins a new instance to the cluster; equal inputs give equal texts. Throws RangeError when the
+ * user's own part cannot be parsed.
  */
 export function renderUserData(input: UserDataInput): string {
   switch (input.family) {
@@ -28,14 +28,14 @@ export function renderUserData(input: UserDataInput): string {
   }
 }
 
-/** The user's parts go first: what reads them lets the last word win, and that is ours. */
+/** The user's parts precede ours, because their reader lets the last value win. */
 function userParts(userData: string | undefined, isNodeConfig: (text: string) => boolean): readonly MimePart[] {
   if (userData === undefined || userData.trim() === "") return [];
   if (isMime(userData)) return parseMime(userData);
   return [{ contentType: isNodeConfig(userData) ? NODE_CONFIG : SHELL_SCRIPT, body: userData.replace(/\n+$/, "") }];
 }
 
-/** A shell script starts with "#!", a YAML map with "key:" on its first line that is no comment. */
+/** A shell script starts with "#!", a YAML map with "key:" on its first line that is not a comment. */
 function looksLikeYamlMap(text: string): boolean {
   if (text.trimStart().startsWith("#!")) return false;
   const first = text.split("\n").find((line) => !/^\s*(#.*|---\s*)?$/.test(line));
@@ -75,15 +75,16 @@ function nodeConfig(input: UserDataInput): string {
   const { cluster, kubelet, instanceStorePolicy } = input;
   const taints = nodeTaints(input.taints, input.startupTaints);
   const dns = dnsOf(input);
-  const texts = (map: Readonly<Record<string, string | number>>): Json =>
+  const texts = (map: Readonly<Record<string, string | number>>): YamlValue =>
     Object.fromEntries(
       Object.entries(map)
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([key, value]) => [key, String(value)]),
     );
-  const config: Record<string, Json> = {};
+  const config: Record<string, YamlValue> = {};
   for (const [key, value] of Object.entries(kubelet ?? {})) {
-    config[key] = typeof value === "object" && !Array.isArray(value) ? texts(value as Record<string, string | number>) : (value as Json);
+    config[key] =
+      typeof value === "object" && !Array.isArray(value) ? texts(value as Record<string, string | number>) : (value as YamlValue);
   }
   return toYaml({
     apiVersion: "node.eks.aws/v1alpha1",

@@ -1,4 +1,4 @@
-/** One allowed-value set per field; `any` tells that the field was written as * or ?. */
+/** The allowed values of one field; `any` is true for a field written as * or ?. */
 interface Field {
   readonly values: ReadonlySet<number>;
   readonly any: boolean;
@@ -62,7 +62,10 @@ function parseField(text: string, min: number, max: number, names: readonly stri
   return { values, any };
 }
 
-/** Five fields (lists, ranges, steps, names of months and days) or a descriptor such as @daily; undefined when it does not parse. */
+/**
+ * Parses five fields (lists, ranges, steps, names of months and days) or a descriptor such as @daily; undefined when
+ * the text is not a schedule.
+ */
 export function parseCron(text: string): Cron | undefined {
   const fields = (DESCRIPTORS[text.trim()] ?? text).trim().split(/\s+/);
   if (fields.length !== 5) return undefined;
@@ -75,7 +78,7 @@ export function parseCron(text: string): Cron | undefined {
   return minute && hour && dayOfMonth && month && dayOfWeek ? { minute, hour, dayOfMonth, month, dayOfWeek } : undefined;
 }
 
-/** With both day fields restricted either may match, as in every cron since Vixie's. */
+/** When both day fields are restricted, either may match, as in every cron since Vixie's. */
 function dayMatches(cron: Cron, date: Date): boolean {
   const byMonth = cron.dayOfMonth.values.has(date.getUTCDate());
   const byWeek = cron.dayOfWeek.values.has(date.getUTCDay());
@@ -85,10 +88,12 @@ function dayMatches(cron: Cron, date: Date): boolean {
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/** 29 February comes at most eight years apart; a date that never comes ends the search. */
+/** 29 February recurs within eight years; the horizon ends the search for a date that never occurs. */
 const HORIZON_MS = 9 * 366 * DAY;
 
-/** The first hit strictly after `after` (ms since the epoch); undefined when there is none, as for 30 February. */
+/**
+ * The first hit strictly after `after` (ms since the epoch); undefined for a schedule without one, such as 30 February.
+ */
 export function nextHit(cron: Cron, after: number): number | undefined {
   let time = (Math.floor(after / MINUTE) + 1) * MINUTE;
   const end = after + HORIZON_MS;

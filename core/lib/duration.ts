@@ -11,7 +11,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 
 const TERM = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/y;
 
-/** Milliseconds of a Go duration ("1h30m", "0s", "-1.5s", "0"); undefined when it is not one. */
+/** Milliseconds of a Go duration ("1h30m", "0s", "-1.5s", "0"); undefined when the text is not a duration. */
 export function parseDuration(text: string): number | undefined {
   const negative = text.startsWith("-");
   const body = negative || text.startsWith("+") ? text.slice(1) : text;
@@ -28,7 +28,7 @@ export function parseDuration(text: string): number | undefined {
   return negative ? -total : total;
 }
 
-/** The same for fields that also take "Never", which is Infinity. */
+/** parseDuration for fields that also take "Never", which is Infinity. */
 export function parseDurationOrNever(text: string): number | undefined {
   return text === "Never" ? Number.POSITIVE_INFINITY : parseDuration(text);
 }

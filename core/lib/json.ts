@@ -1,4 +1,7 @@
-/** Values of manifests in any version of the API, before anything is known about their shape. */
+// core/lib: small functions without any notion of Kubernetes or of the cloud: JSON, hashes, durations, cron, text.
+// Plain values come in, plain values go out. Nothing of core/model or any other room must be known here.
+
+/** A JSON value whose shape is not known yet: a field of a manifest in any version of its API. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 
 export interface JsonObject {
@@ -7,9 +10,10 @@ export interface JsonObject {
 
 export type Path = readonly (string | number)[];
 
+/** Whether a value is a JSON object: neither null nor a list. */
 export const isJsonObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The value at a path; undefined when there is none, or null, which the API counts as absent. */
+/** The value at a path; undefined when it is absent or null, because the API counts null as absent. */
 export function getAt(value: Json | undefined, path: Path): Json | undefined {
   let found: Json | undefined = value;
   for (const step of path) {
@@ -19,13 +23,13 @@ export function getAt(value: Json | undefined, path: Path): Json | undefined {
   return found ?? undefined;
 }
 
-/** The map at a path; an empty one when there is none, or something else. */
+/** The map at a path; an empty map when the path holds no map. */
 export function mapAt(value: Json | undefined, path: Path): JsonObject {
   const found = getAt(value, path);
   return isJsonObject(found) ? found : {};
 }
 
-/** The list at a path; an empty one when there is none, or something else. */
+/** The list at a path; an empty list when the path holds no list. */
 export function listAt(value: Json | undefined, path: Path): readonly Json[] {
   const found = getAt(value, path);
   return Array.isArray(found) ? found : [];
@@ -37,8 +41,8 @@ export function textAt(value: Json | undefined, path: Path): string | undefined 
 }
 
 /**
- * A copy that holds `item` at the path; undefined takes away what is there. Maps on the way are made when they are missing; what is no map or
- * list on the way is replaced by a map. Fields keep their order.
+ * A copy that holds `item` at the path; undefined removes the value there. Missing maps on the way are created; a
+ * scalar on the way is replaced by a map. Fields keep their order.
  */
 export function setAt(value: JsonObject, path: Path, item: Json | undefined): JsonObject;
 export function setAt(value: Json | undefined, path: Path, item: Json | undefined): Json;
@@ -55,7 +59,7 @@ export function setAt(value: Json | undefined, path: Path, item: Json | undefine
   return { ...map, [step]: setAt(map[step], rest, item) };
 }
 
-/** Whether two values say the same; the order of a map's fields does not count. */
+/** Whether two JSON values are equal; the order of a map's fields does not count. */
 export function equalJson(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((one, i) => equalJson(one, b[i]));
@@ -64,7 +68,7 @@ export function equalJson(a: Json | undefined, b: Json | undefined): boolean {
   return names.length === Object.keys(b).length && names.every((name) => Object.hasOwn(b, name) && equalJson(a[name], b[name]));
 }
 
-/** Reads JSON that someone else wrote; undefined when it is none. */
+/** Parses JSON from outside; undefined when the text is not JSON. */
 export function parseJson(text: string | undefined): Json | undefined {
   if (text === undefined) return undefined;
   try {

@@ -1,7 +1,7 @@
-/** A map of at most `limit` entries: the one that was not read or written for longest goes first. */
+/** A map of at most `limit` entries: a new entry removes the least recently read or written one. */
 export class LruMap<Key, Value extends NonNullable<unknown>> {
   readonly #limit: number;
-  /** The latest used goes last. */
+  /** In the order of use; the latest entry is the last. */
   readonly #entries = new Map<Key, Value>();
 
   constructor(limit: number) {

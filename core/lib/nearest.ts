@@ -1,6 +1,9 @@
-/** The name that is a slip of the pen away (another case, or up to two letters); undefined when there is none, or several are as near. */
+/**
+ * The known name closest to a mistyped name (other letter case, or at most two letters differ); undefined when no name
+ * or more than one is that close.
+ */
 export function nearest(name: string, names: Iterable<string>): string | undefined {
-  // Short names are close to everything: "gpu" is two letters from "app".
+  // Short names are close to everything: "gpu" differs from "app" by two letters.
   let least = Math.min(2, Math.ceil(name.length / 4));
   let found: string | undefined;
   let isSole = true;
@@ -14,7 +17,7 @@ export function nearest(name: string, names: Iterable<string>): string | undefin
   return isSole ? found : undefined;
 }
 
-/** Letters to add, drop or change to get from one text to the other (Levenshtein). */
+/** Number of letters to add, drop or change to get from one text to the other (Levenshtein distance). */
 function distance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 2) return Number.POSITIVE_INFINITY;
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);

@@ -1,6 +1,8 @@
 /**
- * A function that works each object out once. Inputs of the core are values that nobody changes, so the memo cannot be seen from outside but
- * for the time saved: a consolidation pass solves one snapshot hundreds of times. Entries go with their object.
+ * Memoizes a function per object. The core never changes its inputs, so that the memo saves only time: a consolidation
+ * pass solves one snapshot hundreds of times. An entry is collected with its object.
+ * @example
+ * const podRequests = oncePer((spec: PodSpec) => sumOf(spec)); // sums each PodSpec once
  */
 export function oncePer<K extends object, V>(work: (key: K) => V): (key: K) => V {
   const known = new WeakMap<K, { readonly value: V }>();

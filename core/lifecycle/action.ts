@@ -9,7 +9,10 @@ import type { PublishedEvent } from "../ports/kubernetes.ts";
 import type { LogFields } from "../ports/log.ts";
 import type { WakeUp } from "../ports/wake-ups.ts";
 
-/** What one pass over a claim sees. Read anew each time: events are hints, the world is the truth. */
+/**
+ * What one pass over a NodeClaim sees. The shell reads it again for each pass: events are hints, the state of the
+ * cluster and of EC2 decides.
+ */
 export interface ClaimView {
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -18,32 +21,34 @@ export interface ClaimView {
   readonly claim: NodeClaim | undefined;
   /** Nodes that carry the claim's providerID. */
   readonly nodes: readonly Node[];
-  /** Undefined while EC2 was not asked; advance says when it must be. */
+  /** Undefined until EC2 was asked; `Step.ask` requests it. */
   readonly instance: Instance | "gone" | undefined;
-  /** Pods bound to the node; read only while the claim goes. */
+  /** Pods bound to the node; read only while the NodeClaim terminates. */
   readonly pods: readonly Pod[];
-  /** Of the node, without those of volumes that stay with pods that are not drained. */
+  /** Volume attachments of the node, without those of pods that the drain leaves alone. */
   readonly volumeAttachments: readonly VolumeAttachment[];
-  /** Claims made to take this node's pods; read only after an interruption notice. */
+  /** Records of the NodeClaims made for this node's pods; read only after an interruption notice. */
   readonly replacements: readonly NodeClaimRecord[];
 }
 
 /**
- * One thing for the shell to do. They are done in order, each as its own remote call; a kill between two of them leaves a state
- * from which the next pass goes on.
+ * One effect for the shell. `perform` runs the actions of a step in order, each as one remote call; a crash between two
+ * calls leaves a state from which the next pass continues.
+ * @example
+ * { type: "TerminateInstance", instanceId: "i-0abc" } // functions/lifecycle/perform.ts: deps.fleet.terminate("i-0abc")
  */
 export type Action =
-  /** Write a record for a claim that has none: made by hand, or the table was lost. */
+  /** Write a record for a NodeClaim without one: it was made by hand, or the table was lost. */
   | { readonly type: "Adopt"; readonly claim: NodeClaim }
   | { readonly type: "CreateClaim"; readonly record: NodeClaimRecord }
   | { readonly type: "WriteRecord"; readonly record: NodeClaimRecord }
-  /** Render a launch from the node class and catalogue of the moment, make its templates, store it. */
+  /** Render a launch from the current EC2NodeClass and catalogue, create its launch templates, store it. */
   | { readonly type: "PrepareLaunch"; readonly record: NodeClaimRecord; readonly claim: NodeClaim }
-  /** Send the stored launch and store what came of it. */
+  /** Send the stored launch and store its outcome. */
   | { readonly type: "Launch"; readonly record: NodeClaimRecord; readonly claim: NodeClaim }
-  /** Write onto the claim what was launched for it. */
-  | { readonly type: "TellLaunched"; readonly record: NodeClaimRecord; readonly claim: NodeClaim }
-  /** Look in EC2 for the instance of a launch whose outcome was never stored. */
+  /** Write the facts of the launched instance onto the NodeClaim. */
+  | { readonly type: "WriteLaunched"; readonly record: NodeClaimRecord; readonly claim: NodeClaim }
+  /** Search EC2 for the instance of a launch whose outcome was never stored. */
   | { readonly type: "FindInstance"; readonly record: NodeClaimRecord }
   | { readonly type: "WriteClaim"; readonly claim: NodeClaim; readonly metadata: boolean; readonly status: boolean }
   | { readonly type: "DeleteClaim"; readonly claim: NodeClaim }
@@ -58,16 +63,21 @@ export type Action =
   | { readonly type: "Log"; readonly level: "debug" | "info" | "error"; readonly message: string; readonly fields: LogFields }
   | { readonly type: "Count"; readonly metric: string; readonly labels: Readonly<Record<string, string>> }
   | { readonly type: "Observe"; readonly metric: string; readonly labels: Readonly<Record<string, string>>; readonly seconds: number }
-  /** Let the claim's pool know how its registration ended. */
-  | { readonly type: "TellPool"; readonly claim: NodeClaim; readonly outcome: RegistrationOutcome };
+  /** Record on the NodePool how the NodeClaim's registration ended. */
+  | { readonly type: "RecordRegistration"; readonly claim: NodeClaim; readonly outcome: RegistrationOutcome };
 
-/** What a pass decided. */
+/**
+ * What a pass decided: effects for now, and when to call `advance` again.
+ * @example
+ * const step = advance(view); // { actions: [{ type: "CreateClaim", record }], again: true }
+ * for (const action of step.actions) await perform(action);
+ */
 export interface Step {
   readonly actions: readonly Action[];
-  /** Look again at once, with fresh eyes. */
+  /** Read a new view and call `advance` again at once. */
   readonly again?: boolean;
-  /** Look again then, ms since the epoch. */
+  /** Call `advance` again then, ms since the epoch. */
   readonly wakeAt?: number;
-  /** The decision needs to know the instance's state: ask EC2 and call again. */
+  /** The decision needs the state of the instance: ask EC2 and call `advance` again with it. */
   readonly ask?: "instance";
 }

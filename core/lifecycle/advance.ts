@@ -1,3 +1,7 @@
+// core/lifecycle: the life of one NodeClaim, from the intent to the terminated instance, and garbage collection.
+// A view of record, NodeClaim, Node and instance comes in; a step (actions, next wake-up) goes out.
+// Remote calls, and why the NodeClaim was made or disrupted, must not be known here.
+
 import { lineOf } from "../announcements/log-events.ts";
 import { parseDuration } from "../lib/duration.ts";
 import { conditionOf, fromRfc3339, isTrue } from "../model/conditions.ts";
@@ -24,23 +28,32 @@ import { machineFields } from "./machine-fields.ts";
 import { hasTaint, isOwnedBy, isRegistered, registeredNode, withFinalizer } from "./registration.ts";
 import { terminate } from "./termination.ts";
 
-/** nodeclaim-lifecycle.md §4: both count from the claim's creation. */
+/**
+ * From the NodeClaim's creation until its instance must be launched
+ * (karpenter: pkg/controllers/nodeclaim/lifecycle/liveness.go, LaunchTimeout).
+ */
 export const LAUNCH_TIMEOUT_MS = 5 * 60_000;
-/** From the claim's creation until its node must have joined (nodeclaim-lifecycle.md). */
+/**
+ * From the NodeClaim's creation until its node must have joined
+ * (karpenter: pkg/controllers/nodeclaim/lifecycle/liveness.go, registrationTimeout).
+ */
 export const REGISTRATION_TIMEOUT_MS = 15 * 60_000;
 
-/** How long a launch that failed for a reason that may pass is left alone. */
+/** Wait before a launch that failed for a passing reason is retried. No benchmark has tuned it. */
 export const LAUNCH_RETRY_MS = 10_000;
 
 /**
- * The next step in a claim's life. Nothing is remembered between two calls: each looks at the three records of the node and takes the
- * first step that is missing, so a pass that is repeated, late or cut short does no harm (architecture.md, ideas 1 and 3).
+ * The next step of a NodeClaim. Nothing is remembered between two calls: each call looks at the record, the NodeClaim
+ * and the node, and takes the first step that is missing. A repeated, late or interrupted pass therefore does no harm.
+ * @example
+ * const { actions, again, wakeAt } = advance(await readView(deps, cluster, "default-x7k2p"));
  */
 export function advance(view: ClaimView): Step {
   const { record, claim } = view;
   if (record === undefined) return claim === undefined ? { actions: [] } : adopt(claim, view.now);
   if (record.terminating) return terminate(view, record);
-  // A claim that vanished, its finalizer taken off by force, is for the sweep to judge: it sees whether others vanished with it.
+  // Garbage collection judges a NodeClaim that vanished because its finalizer was removed by force: it sees whether
+  // others vanished too.
   if (claim === undefined) return record.uid === undefined ? createClaim(record) : { actions: [] };
   if (isStranger(record, claim)) return { actions: [{ type: "Forget", record }] };
   if (record.uid !== claim.metadata.uid && (record.uid ?? record.instance) !== undefined) return relink(record, claim);
@@ -48,23 +61,23 @@ export function advance(view: ClaimView): Step {
   const marked = withMarks(claim);
   if (marked) return { actions: [{ type: "WriteClaim", claim: marked, metadata: true, status: false }], again: true };
   if (record.instance === undefined) return launch(view, record, claim);
-  if (!isTrue(claim.status?.conditions, "Launched")) return tellLaunched(record, claim);
+  if (!isTrue(claim.status?.conditions, "Launched")) return writeLaunched(record, claim);
   if (!isTrue(claim.status?.conditions, "Registered")) return register(view, record, claim);
   if (!isTrue(claim.status?.conditions, "Initialized")) return initialize(view, record, claim);
   return keep(view, record, claim);
 }
 
-/** For so long after a claim of ours was made a launch may be under way that EC2 does not list yet. */
-const SETTLED_MS = 60_000;
+/** How long EC2 may not list an instance after its NodeClaim was made. No benchmark has tuned it. */
+const LAUNCH_UNLISTED_MS = 60_000;
 
 /**
- * Another provider's claims are none of our business, nor are ours once we have let them go. One that we made ourselves and whose record is lost is left to
- * the sweep until whatever was launched for it must be seen.
+ * A NodeClaim of another provider is ignored, and so is one whose finalizer of ours is removed. A NodeClaim that we
+ * made and whose record is lost waits for garbage collection until EC2 must list whatever was launched for it.
  */
 function adopt(claim: NodeClaim, now: number): Step {
   if (claim.spec.nodeClassRef.group !== NODE_CLASS_GROUP || isDoneWith(claim)) return { actions: [] };
   const isOwn = claim.metadata.annotations?.[INTENT] !== undefined && claim.status?.providerID === undefined;
-  if (isOwn && now - fromRfc3339(claim.metadata.creationTimestamp) < SETTLED_MS) return { actions: [] };
+  if (isOwn && now - fromRfc3339(claim.metadata.creationTimestamp) < LAUNCH_UNLISTED_MS) return { actions: [] };
   return { actions: [{ type: "Adopt", claim }], again: true };
 }
 
@@ -72,7 +85,10 @@ function createClaim(record: NodeClaimRecord): Step {
   return { actions: [{ type: "CreateClaim", record }], again: true };
 }
 
-/** The claim was lost and made again, or restored: it goes on under its new UID, with the machine that it had. */
+/**
+ * The NodeClaim was lost and created again, or restored: the record continues under its new UID, with the same
+ * instance.
+ */
 function relink(record: NodeClaimRecord, { metadata }: NodeClaim): Step {
   return {
     actions: [{ type: "WriteRecord", record: { ...record, ...(metadata.uid !== undefined && { uid: metadata.uid }) } }],
@@ -81,8 +97,8 @@ function relink(record: NodeClaimRecord, { metadata }: NodeClaim): Step {
 }
 
 /**
- * Decides that a claim goes. The record says so first; deleting the custom resource and all else follows from it. With a deadline (ms) nothing is waited
- * for beyond it.
+ * Decides that a NodeClaim is removed. The record says so first; the deletion of the NodeClaim object and all else
+ * follow from it. With a deadline (ms), termination waits for nothing beyond it.
  */
 export function markTerminating(view: { readonly now: number }, record: NodeClaimRecord, reason: string, deadline?: number): Step {
   const next = { ...record, terminating: { reason, at: view.now, ...(deadline !== undefined && { deadline }) }, dueAt: view.now };
@@ -96,8 +112,9 @@ export function markTerminating(view: { readonly now: number }, record: NodeClai
 }
 
 /**
- * The claim with our finalizer and the label that says which class it is of, which claims made by hand lack; undefined when it has both. Never launch
- * without the finalizer: a claim that is deleted meanwhile must not vanish before its instance.
+ * The NodeClaim with our finalizer and the label of its NodeClass, which NodeClaims made by hand lack; undefined when
+ * it has both. The finalizer must precede the launch, because a NodeClaim that is deleted meanwhile must not vanish
+ * before its instance.
  */
 function withMarks(claim: NodeClaim): NodeClaim | undefined {
   const { finalizers, labels } = claim.metadata;
@@ -117,9 +134,9 @@ function launch(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Ste
   return { actions: [{ type: record.launch ? "Launch" : "PrepareLaunch", record, claim }], again: true };
 }
 
-/** The instance is on record; its claim must say so: after a kill between the two writes, too. */
-function tellLaunched(record: NodeClaimRecord, claim: NodeClaim): Step {
-  return { actions: [{ type: "TellLaunched", record, claim }], again: true };
+/** The record has the instance, and the NodeClaim must show it, also after a crash between the two writes. */
+function writeLaunched(record: NodeClaimRecord, claim: NodeClaim): Step {
+  return { actions: [{ type: "WriteLaunched", record, claim }], again: true };
 }
 
 const TIMEOUTS = { launch_timeout: LAUNCH_TIMEOUT_MS, registration_timeout: REGISTRATION_TIMEOUT_MS };
@@ -131,16 +148,16 @@ function timeOut(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim, rea
     launched?.status === "True"
       ? {}
       : { reason: launched?.reason ?? "LaunchFailed", message: launched?.message ?? "Failed to launch node" };
-  const tell: Action = { type: "TellPool", claim, outcome: { claim: record.name, registered: false, ...why } };
+  const registration: Action = { type: "RecordRegistration", claim, outcome: { claim: record.name, registered: false, ...why } };
   const log: Action = {
     type: "Log",
     level: "debug",
     message: "terminating due to timeout",
     fields: { timeout: `${TIMEOUTS[reason] / 60_000}m`, reason },
   };
-  // The scheduler says nothing new about pods that still wait (traps.md 16): the planner must hear of it from here.
+  // kube-scheduler writes no new condition for pods that still wait, so the planner must be woken from here.
   const wakeUp = { kind: "provision", cluster: record.cluster, cause: "NodeClaimTerminating", detail: `${reason} ${record.name}` } as const;
-  return { ...step, actions: [log, tell, ...step.actions, { type: "Wake", wakeUp }] };
+  return { ...step, actions: [log, registration, ...step.actions, { type: "Wake", wakeUp }] };
 }
 
 function register(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step {
@@ -164,7 +181,7 @@ function register(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): S
   const pool = record.nodePool ?? "";
   return {
     actions: [
-      { type: "TellPool", claim, outcome: { claim: record.name, registered: true } },
+      { type: "RecordRegistration", claim, outcome: { claim: record.name, registered: true } },
       ...writeConditions(view, named, [{ type: "Registered", status: "True" }]),
       { type: "Log", ...lineOf("registered nodeclaim", nodeFields(record, node)) },
       { type: "Count", metric: "nodes_created_total", labels: { nodepool: pool, zone: node.metadata.labels?.[ZONE] ?? "" } },
@@ -173,7 +190,11 @@ function register(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): S
   };
 }
 
-/** Without the taint pods may have come before the node was registered: its user data is not what we rendered (§5). */
+/**
+ * Without the taint, pods may have been bound before registration: the node's user data is not what we rendered.
+ * Karpenter logs and publishes the same
+ * (karpenter: pkg/controllers/nodeclaim/lifecycle/registration.go, Registration.Reconcile).
+ */
 function taintMissing(node: Node, claim: NodeClaim): readonly Action[] {
   if (hasTaint(node, UNREGISTERED_TAINT) || node.metadata.labels?.[REGISTERED] !== undefined) return [];
   const message = `Missing ${UNREGISTERED_TAINT.key} taint which prevents registration related race conditions on Karpenter-managed nodes`;
@@ -217,7 +238,7 @@ function initialize(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim):
   };
 }
 
-/** A claim that is up: it stays until somebody deletes its node, or it expires. */
+/** An initialized NodeClaim: it stays until its node is deleted or it expires. */
 function keep(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step {
   if (view.nodes.some(({ metadata }) => metadata.deletionTimestamp !== undefined)) return markTerminating(view, record, "deleted");
   const expiresAt = expiryOf(claim);
@@ -234,7 +255,7 @@ function keep(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step 
   const dueAt = expiresAt ?? Number.MAX_SAFE_INTEGER;
   if (record.initializedAt !== undefined && record.dueAt === dueAt) return { actions: [] };
   const write: Action = { type: "WriteRecord", record: { ...record, initializedAt: record.initializedAt ?? view.now, dueAt } };
-  // The command that waits for this claim can go on.
+  // The command that waits for this NodeClaim can continue.
   const wake: Action = {
     type: "Wake",
     wakeUp: { kind: "disruption", cluster: record.cluster, cause: "ReplacementReady", detail: record.name },
@@ -242,7 +263,7 @@ function keep(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step 
   return { actions: record.commandId === undefined ? [write] : [write, wake] };
 }
 
-/** When a claim expires, ms; undefined for "Never". */
+/** When a NodeClaim expires, ms; undefined for "Never". */
 export function expiryOf(claim: NodeClaim): number | undefined {
   const after = claim.spec.expireAfter ?? "720h";
   if (after === "Never") return undefined;
@@ -250,7 +271,7 @@ export function expiryOf(claim: NodeClaim): number | undefined {
   return lifetime === undefined ? undefined : fromRfc3339(claim.metadata.creationTimestamp) + lifetime;
 }
 
-/** A node joins some 30 to 60 s after its launch: look often at first, then every 10 s. */
+/** A node joins 30 to 60 s after its launch: look every 2 s for two minutes, then every 10 s. */
 function poll(now: number, record: NodeClaimRecord): number {
   return now + (now - (record.launchedAt ?? record.createdAt) < 2 * 60_000 ? 2_000 : 10_000);
 }

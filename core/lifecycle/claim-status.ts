@@ -6,14 +6,14 @@ import type { Action } from "./action.ts";
 
 const DEPENDENTS = ["Launched", "Registered", "Initialized"];
 
-/** The write that changes the claim's conditions, or nothing when they say so already. */
+/** The write that changes the NodeClaim's conditions; empty when they are up to date. */
 export function writeConditions(view: { readonly now: number }, claim: NodeClaim, changes: readonly ConditionChange[]): readonly Action[] {
   const status = withConditions(view, claim, changes);
   if (status === claim.status?.conditions) return [];
   return [{ type: "WriteClaim", claim: { ...claim, status: { ...claim.status, conditions: status } }, metadata: false, status: true }];
 }
 
-/** The claim's conditions after the changes, with Ready worked out anew. */
+/** The NodeClaim's conditions after the changes, with Ready computed again. */
 export function withConditions(view: { readonly now: number }, claim: NodeClaim, changes: readonly ConditionChange[]) {
   const at = { now: view.now, ...(claim.metadata.generation === undefined ? {} : { generation: claim.metadata.generation }) };
   const before = claim.status?.conditions ?? [];
@@ -21,7 +21,7 @@ export function withConditions(view: { readonly now: number }, claim: NodeClaim,
   return withReady(changed, DEPENDENTS, at);
 }
 
-/** Labels that metrics carry for a claim. */
+/** Metric labels of a NodeClaim. */
 export function metricLabels(claim: NodeClaim | undefined, record: NodeClaimRecord): Readonly<Record<string, string>> {
   const labels = claim?.metadata.labels;
   return {

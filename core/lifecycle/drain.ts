@@ -8,29 +8,33 @@ import { doNotDisruptProblem } from "../pods/do-not-disrupt.ts";
 import { isDaemonSetPod, isEvictable, isTerminating, isWaiting } from "../pods/predicates.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
 
-/** At first; a drain that is held up for long is looked at ever less often, as evictions back off upstream (§12). */
-const RETRY_MS = 1_000;
-const LONGEST_RETRY_MS = 10_000;
+/**
+ * Shortest and longest wait between two passes of a drain; it grows with the drain, as upstream's eviction queue backs
+ * off.
+ */
+const MIN_RETRY_MS = 1_000;
+const MAX_RETRY_MS = 10_000;
 
-/** Pods that are evicted in one pass; the next pass takes the rest. */
-const EVICTIONS_AT_ONCE = 50;
+/** Pods evicted in one pass; the next pass evicts the rest. No benchmark has tuned it. */
+const MAX_EVICTIONS_PER_PASS = 50;
 
 /**
- * What to do about the pods that still keep the node from going (nodeclaim-lifecycle.md §12); undefined when none does.
- * Groups go one after the other: plain pods, daemons, critical pods, critical daemons.
+ * What to do about the pods that the drain still waits for; undefined when it waits for none. Groups are evicted one
+ * after the other: ordinary pods, DaemonSet pods, critical pods, critical DaemonSet pods
+ * (karpenter: pkg/controllers/node/termination/terminator/terminator.go, Terminator.groupPodsByPriority).
  */
 export function drain(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim | undefined, node: Node): Step | undefined {
   const waiting = view.pods.filter((pod) => isWaiting(pod, view.now)).sort(byName);
   if (waiting.length === 0) return undefined;
   const forced = forcedDeletions(waiting, claim, view.now);
-  if (forced.length > 0) return { actions: forced, wakeAt: view.now + RETRY_MS };
+  if (forced.length > 0) return { actions: forced, wakeAt: view.now + MIN_RETRY_MS };
   const held = heldUntil(view, record, waiting);
-  if (held !== undefined) return { actions: [], wakeAt: Math.min(held, view.now + 2 * RETRY_MS) };
+  if (held !== undefined) return { actions: [], wakeAt: Math.min(held, view.now + 2 * MIN_RETRY_MS) };
   const first = Math.min(...waiting.map(groupOf));
   const reason = conditionOf(claim?.status?.conditions, "DisruptionReason")?.reason ?? "Forceful Termination";
   const evictions: readonly Action[] = waiting
     .filter((pod) => groupOf(pod) === first && isEvictable(pod, view.now))
-    .slice(0, EVICTIONS_AT_ONCE)
+    .slice(0, MAX_EVICTIONS_PER_PASS)
     .map((pod) => ({ type: "Evict", pod, reason }));
   const event: Action = {
     type: "Event",
@@ -44,7 +48,7 @@ export function drain(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim
   return { actions: [...evictions, event, ...vainProtections(waiting)], wakeAt: retryAt(view, record, waiting, claim) };
 }
 
-/** Tells of annotations that were meant to keep a pod where it is, and do not. */
+/** Events about do-not-disrupt annotations that are invalid and therefore protect nothing. */
 function vainProtections(pods: readonly Pod[]): readonly Action[] {
   return pods.flatMap((pod): Action[] => {
     const problem = doNotDisruptProblem(pod);
@@ -55,21 +59,29 @@ function vainProtections(pods: readonly Pod[]): readonly Action[] {
   });
 }
 
-/** When to look again: a sixtieth of the time that the drain has taken, and in time for what a deadline forces. */
+/**
+ * When to look again: after a sixtieth of the time that the drain has taken, and in time for what a deadline forces.
+ */
 function retryAt(view: ClaimView, record: NodeClaimRecord, waiting: readonly Pod[], claim: NodeClaim | undefined): number {
   const took = view.now - (record.terminating?.at ?? view.now);
-  const next = view.now + Math.min(Math.max(took / 60, RETRY_MS), LONGEST_RETRY_MS);
+  const next = view.now + Math.min(Math.max(took / 60, MIN_RETRY_MS), MAX_RETRY_MS);
   const deadline = fromRfc3339(claim?.metadata.annotations?.[TERMINATION_TIMESTAMP]);
   const forced = waiting.map((pod) => forcedAt(pod, deadline)).filter((at) => at >= view.now);
-  return Math.min(next, ...forced.map((at) => Math.max(at, view.now + RETRY_MS)));
+  return Math.min(next, ...forced.map((at) => Math.max(at, view.now + MIN_RETRY_MS)));
 }
 
-/** The last moment at which a pod can be deleted with its whole grace period before the deadline, ms; NaN without one. */
+/**
+ * The last moment (ms) at which a pod can be deleted with its whole grace period before the deadline; NaN without a
+ * deadline.
+ */
 function forcedAt(pod: Pod, deadline: number): number {
   return deadline - (pod.spec.terminationGracePeriodSeconds ?? 30) * 1_000;
 }
 
-/** With a deadline, each pod is deleted early enough to use its whole grace period, whatever budget or annotation protects it (§12 a). */
+/**
+ * With a deadline, each pod is deleted early enough to use its whole grace period, whatever budget or annotation
+ * protects it (karpenter: pkg/controllers/node/termination/terminator/eviction.go, needsForceDelete).
+ */
 function forcedDeletions(waiting: readonly Pod[], claim: NodeClaim | undefined, now: number): readonly Action[] {
   const deadline = fromRfc3339(claim?.metadata.annotations?.[TERMINATION_TIMESTAMP]);
   if (Number.isNaN(deadline)) return [];
@@ -79,18 +91,22 @@ function forcedDeletions(waiting: readonly Pod[], claim: NodeClaim | undefined, 
     .map((pod) => ({ type: "DeletePod", pod, gracePeriodSeconds: Math.max(Math.floor((deadline - now) / 1_000), 1) }));
 }
 
-/** Time for the planner to write replacements after a notice; then the time it leaves a machine of 120 s to drain. */
-const PLANNING_MS = 10_000;
-const HOLD_MS = 75_000;
+/** Time for the planner to write replacements after a spot notice. No benchmark has tuned it. */
+const MAX_PLANNING_MS = 10_000;
+/**
+ * How long pods wait for their replacement after a spot notice: of 120 s, 45 s are left for the drain.
+ * No benchmark has tuned it.
+ */
+const MAX_REPLACEMENT_WAIT_MS = 75_000;
 
 /**
- * After a spot interruption notice the pods stay where they are until their replacement is up: a machine that lives for two more minutes
- * serves better than none. Karpenter drains at once. The hold ends early enough for 45 s of draining.
+ * After a spot interruption notice, the pods stay until their replacement is initialized, because an instance that runs
+ * for two more minutes serves better than none. Karpenter drains at once.
  */
 function heldUntil(view: ClaimView, record: NodeClaimRecord, waiting: readonly Pod[]): number | undefined {
   const { terminating } = record;
   if (terminating?.reason !== "spot_interrupted" || waiting.some(isTerminating)) return undefined;
-  const end = terminating.at + (view.replacements.length === 0 ? PLANNING_MS : HOLD_MS);
+  const end = terminating.at + (view.replacements.length === 0 ? MAX_PLANNING_MS : MAX_REPLACEMENT_WAIT_MS);
   const ready = view.replacements.length > 0 && view.replacements.every(({ initializedAt }) => initializedAt !== undefined);
   return ready || view.now >= end ? undefined : end;
 }

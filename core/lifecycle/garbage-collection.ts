@@ -6,14 +6,17 @@ import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import { CLAIM_UID_TAG, NODE_CLAIM_TAG } from "../model/tags.ts";
 
-/** Older than the longest chain of retries around a launch (traps.md 22): an instance that no claim owns by then has none coming. */
-const ORPHAN_AGE_MS = 5 * 60_000;
+/**
+ * Minimum age of an instance that garbage collection may terminate: longer than any chain of retries around a launch,
+ * so that no record or NodeClaim can still be written for it.
+ */
+const MIN_ORPHAN_AGE_MS = 5 * 60_000;
 
-/** The three records of a cluster's nodes, side by side. Claims must have been read before instances. */
+/** Records, NodeClaims, nodes and instances of one cluster. NodeClaims must be read before instances. */
 export interface Inventory {
   readonly records: readonly NodeClaimRecord[];
   readonly claims: readonly NodeClaim[];
-  /** Registered ones. */
+  /** Registered nodes. */
   readonly nodes: readonly Node[];
   /** Instances that carry the cluster's tags. */
   readonly instances: readonly Instance[];
@@ -21,42 +24,51 @@ export interface Inventory {
   readonly now: number;
 }
 
-/** Whether an instance is up, or may come up again. */
+/** Whether an instance runs, or may run again. */
 export function isAlive({ state }: Instance): boolean {
   return state !== "terminated" && state !== "shutting-down";
 }
 
-/** The id in "aws:///ZONE/ID". */
+/** The instance id in "aws:///ZONE/ID". */
 export function instanceIdOf(providerId: string | undefined): string | undefined {
   return providerId?.slice(providerId.lastIndexOf("/") + 1) || undefined;
 }
 
-/** Fewer than this may have been taken away one by one. */
-const FEW = 2;
+/** A loss of fewer objects is never taken for an accident. */
+const MIN_ACCIDENT_LOSS = 2;
 
-/** What has lost its counterpart: to be cleared away, or kept since so much at once is taken for an accident that a person must judge. */
+/**
+ * Objects that lost their counterpart: `ended` is removed; `held` is kept, because so many lost at once look like an
+ * accident that a person must judge.
+ */
 export interface Lost<T> {
   readonly ended: readonly T[];
   readonly held: readonly T[];
 }
 
-/** More than half of all at once is no wish of anybody's: definitions were deleted, a table emptied, a backup restored. */
+/**
+ * A loss of more than half of all objects at once is taken for an accident: CRDs were deleted, a table was emptied, a
+ * backup was restored.
+ */
 function unlessAccident<T>(lost: readonly T[], all: number): Lost<T> {
-  return lost.length >= FEW && lost.length * 2 > all ? { ended: [], held: lost } : { ended: lost, held: [] };
+  return lost.length >= MIN_ACCIDENT_LOSS && lost.length * 2 > all ? { ended: [], held: lost } : { ended: lost, held: [] };
 }
 
 /**
- * Machines that neither a record nor a claim owns, nor one that is about to tell of its launch. A claim counts without its record, so that a lost table
- * ends no machine before its claims have been taken into care again. Machines that have been let into the cluster are held when most lose both at once.
+ * Instances that neither a record nor a NodeClaim owns, and that no launch in progress will claim. A NodeClaim without
+ * a record also owns its instance, so that a lost table terminates no instance before its NodeClaims are adopted.
+ * Instances with a registered node are held when most lose their owners at once.
  */
 export function orphanInstances({ records, claims, nodes, instances, now }: Inventory): Lost<Instance> {
   const owned = ownedIds({ records, claims });
-  // A launch whose answer was not stored yet belongs to the claim that its tags name.
+  // A launch whose answer is not stored yet belongs to the NodeClaim that the instance's tags name.
   const names = new Set(records.filter(({ instance }) => instance === undefined).map(({ name }) => name));
   const uids = new Set(claims.filter(({ status }) => !status?.providerID).map(({ metadata }) => metadata.uid));
   const isAwaited = ({ tags }: Instance): boolean => names.has(tags[NODE_CLAIM_TAG] ?? "") || uids.has(tags[CLAIM_UID_TAG] ?? "none");
   const alive = instances.filter(isAlive);
-  const orphans = alive.filter((instance) => now - instance.launchedAt > ORPHAN_AGE_MS && !owned.has(instance.id) && !isAwaited(instance));
+  const orphans = alive.filter(
+    (instance) => now - instance.launchedAt > MIN_ORPHAN_AGE_MS && !owned.has(instance.id) && !isAwaited(instance),
+  );
   const registered = new Set(nodes.map(({ spec }) => instanceIdOf(spec.providerID)));
   const [members = [], strangers = []] = [true, false].map((is) => orphans.filter(({ id }) => registered.has(id) === is));
   const { ended, held } = unlessAccident(members, alive.length);
@@ -64,8 +76,9 @@ export function orphanInstances({ records, claims, nodes, instances, now }: Inve
 }
 
 /**
- * Records of registered claims whose machine is not listed: EC2 must be asked by id before they are given up, for a listing may lag behind. One whose
- * node is Ready still is left alone (nodeclaim-lifecycle.md §8).
+ * Records of registered NodeClaims whose instance is not listed. The caller asks EC2 by id before it gives them up,
+ * because a listing may lag behind. A record whose node is still Ready is left out
+ * (karpenter: pkg/controllers/nodeclaim/garbagecollection/controller.go, Controller.Reconcile).
  */
 export function withoutMachine({ records, claims, nodes, instances }: Inventory): readonly NodeClaimRecord[] {
   const alive = new Set(instances.filter(isAlive).map(({ id }) => id));
@@ -77,14 +90,17 @@ export function withoutMachine({ records, claims, nodes, instances }: Inventory)
   });
 }
 
-/** What to do about a registered node that has neither claim nor machine. */
+/** What to do about a registered node that has neither a NodeClaim nor an instance. */
 export interface OwnerlessNode {
   readonly node: Node;
-  /** "delete" asks for its deletion; "free" takes our finalizer off one that is being deleted, which nobody else would. */
+  /**
+   * "delete" requests its deletion; "free" removes our finalizer from a node that is being deleted, because no other
+   * controller does.
+   */
   readonly action: "delete" | "free";
 }
 
-/** Nodes that were let in for a claim that is no more, on machines that are no more. */
+/** Registered nodes whose NodeClaim and instance no longer exist. */
 export function ownerlessNodes({ records, claims, nodes, instances }: Inventory): readonly OwnerlessNode[] {
   const owned = ownedIds({ records, claims });
   const alive = new Set(instances.filter(isAlive).map(({ id }) => id));
@@ -108,14 +124,15 @@ function isReady({ status }: Node): boolean {
 }
 
 /**
- * Records whose custom resource was there and is no more, its finalizer taken off by force: nobody else will tell that their machine must go. When most
- * vanish at once their machines are held: `rebuild` makes the claims again.
+ * Records whose NodeClaim vanished: its finalizer was removed by force, so no other event says that the instance must
+ * be terminated. When most vanish at once, their instances are held; `karpenter-serverless rebuild` creates the
+ * NodeClaims again.
  */
 export function vanishedClaims({ records, claims }: Pick<Inventory, "records" | "claims">): Lost<NodeClaimRecord> {
   const there = new Set(claims.map(({ metadata }) => metadata.name));
-  const told = records.filter(({ uid, terminating }) => uid !== undefined && terminating === undefined);
+  const created = records.filter(({ uid, terminating }) => uid !== undefined && terminating === undefined);
   return unlessAccident(
-    told.filter(({ name }) => !there.has(name)),
-    told.length,
+    created.filter(({ name }) => !there.has(name)),
+    created.length,
   );
 }

@@ -2,8 +2,8 @@ import type { Instance, KnownInstance } from "../model/instance.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 
 /**
- * The record with what EC2 says of its machine that a launch does not tell, or that somebody has changed since: its security groups, which drift compares, and its
- * partition. Undefined when the record says so already, or when the machine is on its way out.
+ * The record with facts of its instance that CreateFleet does not return or that changed since: its security groups,
+ * which drift compares, and its partition. Undefined when the record has them already, or when the instance shuts down.
  */
 export function hydrated(record: NodeClaimRecord, { securityGroupIds, partition, state }: Instance): NodeClaimRecord | undefined {
   const { instance } = record;

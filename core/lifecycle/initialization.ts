@@ -4,13 +4,17 @@ import type { NodeClaim } from "../model/node-claim.ts";
 import { parseQuantity } from "../model/quantity.ts";
 import { isEphemeralTaint } from "../scheduling/problem/node-view.ts";
 
-/** Why a registered node is not initialized yet; the reason is the one on the claim's condition. */
+/** Why a registered node is not initialized; `reason` is the reason of the NodeClaim's condition. */
 export interface NotInitialized {
   readonly reason: "NodeNotReady" | "StartupTaintsExist" | "KnownEphemeralTaintsExist" | "ResourceNotRegistered";
   readonly message: string;
 }
 
-/** The first thing that a registered node still lacks, in the order of nodeclaim-lifecycle.md §6; undefined when it is initialized. */
+/**
+ * The first condition of initialization that the node does not meet: Ready, startup taints removed, ephemeral taints
+ * removed, requested resources registered. Undefined when the node is initialized
+ * (karpenter: pkg/controllers/nodeclaim/lifecycle/initialization.go, Initialization.Reconcile).
+ */
 export function whatIsMissing(node: Node, claim: NodeClaim): NotInitialized | undefined {
   const taints = node.spec.taints ?? [];
   const startup = (claim.spec.startupTaints ?? []).find((wanted) =>

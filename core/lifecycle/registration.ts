@@ -8,19 +8,20 @@ export function hasTaint(node: Node, taint: { readonly key: string; readonly eff
   return (node.spec.taints ?? []).some(({ key, effect }) => key === taint.key && effect === taint.effect);
 }
 
-/** Whether the node has been let in: labelled, and open to pods. */
+/** Whether the node is registered: it has the label, and the taint that keeps pods off is removed. */
 export function isRegistered(node: Node): boolean {
   return node.metadata.labels?.[REGISTERED] === "true" && !hasTaint(node, UNREGISTERED_TAINT);
 }
 
-/** Whether the node names this very claim as its owner: not one of the same name that has gone. */
+/** Whether the node names this NodeClaim (by UID) as its owner, and not an earlier one of the same name. */
 export function isOwnedBy({ metadata }: Node, claim: NodeClaim): boolean {
   return metadata.ownerReferences?.some(({ uid }) => uid === claim.metadata.uid) ?? false;
 }
 
 /**
- * The node as registration leaves it (nodeclaim-lifecycle.md §5): finalizer and owner, the claim's labels and annotations over its
- * own, the claim's taints unless its user data has set them, and the unregistered taint gone, so that pods may come.
+ * The node after registration: finalizer and owner reference, the NodeClaim's labels and annotations over the node's
+ * own, the NodeClaim's taints unless the user data has set them, and the unregistered taint removed, so that pods can
+ * be bound (karpenter: pkg/controllers/nodeclaim/lifecycle/registration.go, Registration.syncNode).
  */
 export function registeredNode(node: Node, claim: NodeClaim): Node {
   const { metadata } = node;
@@ -31,7 +32,7 @@ export function registeredNode(node: Node, claim: NodeClaim): Node {
     uid: claim.metadata.uid ?? "",
     blockOwnerDeletion: true,
   };
-  // A reference to an earlier claim of this name would have the node deleted by the cluster's garbage collector.
+  // Kubernetes' garbage collector would delete a node whose owner reference names an earlier NodeClaim of this name.
   const owners = (metadata.ownerReferences ?? []).filter(
     ({ kind, name, uid }) => kind !== owner.kind || name !== owner.name || uid === owner.uid,
   );
@@ -55,18 +56,18 @@ export function registeredNode(node: Node, claim: NodeClaim): Node {
   };
 }
 
-/** A taint that is there already by key and effect is kept as it is; nothing is removed. */
+/** A taint that is present by key and effect stays as it is; no taint is removed. */
 function withTaints(taints: readonly Taint[], added: readonly Taint[]): readonly Taint[] {
   const missing = added.filter((taint) => !taints.some(({ key, effect }) => key === taint.key && effect === taint.effect));
   return missing.length === 0 ? taints : [...taints, ...missing];
 }
 
-/** The finalizers with ours, which keeps an object until its machine has gone. */
+/** The finalizers with ours, which keeps an object until its instance is terminated. */
 export function withFinalizer(finalizers: readonly string[] | undefined): readonly string[] {
   return finalizers?.includes(TERMINATION_FINALIZER) ? finalizers : [...(finalizers ?? []), TERMINATION_FINALIZER];
 }
 
-/** The finalizers of others. */
+/** The finalizers without ours. */
 export function withoutFinalizer(finalizers: readonly string[] | undefined): readonly string[] {
   return (finalizers ?? []).filter((finalizer) => finalizer !== TERMINATION_FINALIZER);
 }

@@ -15,15 +15,20 @@ import { isDoneWith, isStranger } from "./identity.ts";
 import { machineFields } from "./machine-fields.ts";
 import { isRegistered, withoutFinalizer } from "./registration.ts";
 
-/** EC2 is asked again this long after TerminateInstances (nodeclaim-lifecycle.md §11). */
+/** Wait after TerminateInstances before EC2 is asked again. No benchmark has tuned it. */
 const INSTANCE_POLL_MS = 5_000;
 
-/** How long a launch whose answer was lost is looked for in EC2 before the claim is given up; garbage collection stands behind. */
-const LOST_LAUNCH_MS = 60_000;
+/**
+ * How long a launch whose answer was lost is searched for in EC2; garbage collection terminates an instance that
+ * appears later.
+ */
+const MAX_LOST_LAUNCH_MS = 60_000;
 
 /**
- * The next step in a claim's end, in the order of nodeclaim-lifecycle.md §11: delete the claim, delete the node, taint, drain, wait for
- * volumes, terminate the instance, free the node, free the claim, forget the record. Each pass takes the first that is not done yet.
+ * The next step of a termination, in Karpenter's order: delete the NodeClaim, delete the node, taint, drain, wait for
+ * volumes, terminate the instance, remove the node's finalizer, remove the NodeClaim's finalizer, remove the record.
+ * Each pass takes the first step that is not done
+ * (karpenter: pkg/controllers/node/termination/controller.go, Controller.finalize).
  */
 export function terminate(view: ClaimView, record: NodeClaimRecord): Step {
   const claim = view.claim && !isStranger(record, view.claim) ? view.claim : undefined;
@@ -32,7 +37,7 @@ export function terminate(view: ClaimView, record: NodeClaimRecord): Step {
   const annotated = claim && withDeadline(view, record, claim);
   if (annotated) return annotated;
 
-  // Without a claim of ours and without an instance, the nodes that were found are a stranger's.
+  // Without a NodeClaim of ours and without an instance, the nodes that were found belong to another owner.
   const nodes = claim === undefined && record.instance === undefined ? [] : view.nodes;
   const registered = nodes.filter((node) => isRegistered(node) || isTrue(claim?.status?.conditions, "Registered"));
   const undeleted = registered.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
@@ -47,7 +52,7 @@ export function terminate(view: ClaimView, record: NodeClaimRecord): Step {
   if (stopping) return stopping;
   if (node !== undefined) return freeNode(view, node, record);
   if (claim !== undefined && !isDoneWith(claim)) return freeClaim(view, claim, record);
-  // The budget that this node used is free again.
+  // The disruption budget that this node used is free again.
   const wakeUp = { kind: "disruption", cluster: record.cluster, cause: "NodesRemoved", delayMs: SETTLE_MS } as const;
   return {
     actions: [
@@ -58,8 +63,9 @@ export function terminate(view: ClaimView, record: NodeClaimRecord): Step {
 }
 
 /**
- * By when the drain must have ended is written down once: with a terminationGracePeriod (§11, claim side, step 1), or because the machine is not fit to
- * wait for (§13). It is never moved but forward.
+ * Writes the deadline of the drain once, as an annotation: from terminationGracePeriod, or from the record when the
+ * instance ends by itself. A written deadline is only moved to an earlier time
+ * (karpenter: pkg/controllers/nodeclaim/lifecycle/controller.go, annotateTerminationGracePeriodTerminationTime).
  */
 function withDeadline({ nodes }: ClaimView, { terminating }: NodeClaimRecord, claim: NodeClaim): Step | undefined {
   const written = fromRfc3339(claim.metadata.annotations?.[TERMINATION_TIMESTAMP]);
@@ -88,11 +94,11 @@ function withDeadline({ nodes }: ClaimView, { terminating }: NodeClaimRecord, cl
   };
 }
 
-/** Taint, drain, volumes; undefined once the node is empty. */
+/** Taint, drain, volumes; undefined when the node is empty. */
 function drainNode(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim | undefined, node: Node): Step | undefined {
   if (!isTrue(node.status?.conditions, "Ready")) {
     if (view.instance === undefined && record.instance) return { actions: [], ask: "instance" };
-    if (isGone(view, record)) return undefined; // The machine is gone: nothing is left to drain (§11, node side, step 2).
+    if (isGone(view, record)) return undefined; // The instance is gone: no pod is left to drain.
   }
   const tainted = takenOut(node);
   if (tainted) {
@@ -129,10 +135,10 @@ function drainNode(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim | 
   };
 }
 
-/** Drained holds for at least this long, so that a pod just bound is seen (§12 c). */
+/** Minimum time in "Draining", so that a pod bound just before the taint is seen. No benchmark has tuned it. */
 const MIN_DRAIN_MS = 5_000;
 
-/** Volumes are let go by the attach-detach controller; we wait for it, at most to the deadline. */
+/** Waits until the attach-detach controller has detached the volumes, at most until the deadline. */
 function awaitVolumes(view: ClaimView, claim: NodeClaim | undefined, node: Node): Step | undefined {
   const detached = conditionOf(claim?.status?.conditions, "VolumesDetached");
   if (claim === undefined || detached?.status === "True" || detached?.status === "False") return undefined;
@@ -165,13 +171,13 @@ function awaitVolumes(view: ClaimView, claim: NodeClaim | undefined, node: Node)
   };
 }
 
-/** Undefined once EC2 no longer has the instance. */
+/** Undefined when EC2 no longer has the instance. */
 function stopInstance(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim | undefined): Step | undefined {
   if (record.instance === undefined) {
     if (record.launch === undefined) return undefined;
-    // An invocation that does not know yet that the claim shall go may be sending it at this moment.
+    // An invocation that does not know yet that the NodeClaim is removed may be sending the launch at this moment.
     const sentAtLatest = Math.max(record.launchRequestedAt ?? record.createdAt, record.terminating?.at ?? 0);
-    if (view.now - sentAtLatest > LOST_LAUNCH_MS) return undefined;
+    if (view.now - sentAtLatest > MAX_LOST_LAUNCH_MS) return undefined;
     return { actions: [{ type: "FindInstance", record }], wakeAt: view.now + INSTANCE_POLL_MS };
   }
   if (view.instance === undefined) return { actions: [], ask: "instance" };
@@ -182,11 +188,11 @@ function stopInstance(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim
   return { actions: [{ type: "TerminateInstance", instanceId: record.instance.id }, ...condition], wakeAt };
 }
 
-/** For so long after a launch EC2 may not show the instance: "not found" is then no news of its end. */
-const UNSEEN_MS = 60_000;
+/** How long after a launch EC2 may not show the instance: "not found" is no proof of its end before. */
+const LAUNCH_UNSEEN_MS = 60_000;
 
 function isGone({ instance, now }: ClaimView, { launchedAt = 0 }: NodeClaimRecord): boolean {
-  if (instance === "gone") return now - launchedAt > UNSEEN_MS;
+  if (instance === "gone") return now - launchedAt > LAUNCH_UNSEEN_MS;
   return instance?.state === "terminated";
 }
 
@@ -224,13 +230,13 @@ function freeClaim(view: ClaimView, claim: NodeClaim, record: NodeClaimRecord): 
   };
 }
 
-/** How long something took that began at a time (RFC 3339); nothing when it never began. */
+/** Observes the seconds since a time (RFC 3339); nothing when the time is absent. */
 function observe({ now }: ClaimView, metric: string, nodepool = "", since: string | undefined): readonly Action[] {
   const seconds = (now - fromRfc3339(since)) / 1_000;
   return Number.isNaN(seconds) ? [] : [{ type: "Observe", metric, labels: { nodepool }, seconds: Math.max(seconds, 0) }];
 }
 
-/** The node under the disrupted taint and out of load balancers; undefined when it is that already (§11, node side, step 3). */
+/** The node with the disrupted taint and out of load balancers; undefined when it has both already. */
 function takenOut(node: Node): Node | undefined {
   const tainted = withDisruptedTaint(node);
   if (tainted === undefined && node.metadata.labels?.[EXCLUDE_BALANCERS] === "karpenter") return undefined;

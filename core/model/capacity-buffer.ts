@@ -1,18 +1,18 @@
 import type { Condition, KubernetesObject, ResourceList } from "./kubernetes.ts";
 import type { PodTemplate } from "./pod.ts";
 
-/** Room to be kept free for pods that do not exist yet. */
+/** Room to keep free for pods that do not exist yet. */
 export interface CapacityBufferSpec {
-  /** "buffer.x-k8s.io/active-capacity" (the default) is the one that is known. */
+  /** "buffer.x-k8s.io/active-capacity" is the default and the only known strategy. */
   readonly provisioningStrategy?: string;
-  /** A PodTemplate of the same namespace: the shape of one pod's worth of room. */
+  /** A PodTemplate of the same namespace: the requests of one virtual pod. */
   readonly podTemplateRef?: { readonly name: string };
-  /** A workload of the same namespace whose pods have that shape. No apiGroup means "apps". */
+  /** A workload of the same namespace whose pod template is used. A missing apiGroup means "apps". */
   readonly scalableRef?: { readonly apiGroup?: string; readonly kind: string; readonly name: string };
   readonly replicas?: number;
-  /** Of the workload's replicas. */
+  /** Percentage of the workload's replicas. */
   readonly percentage?: number;
-  /** What the room may come to in all. */
+  /** Upper limit of the sum of all virtual pods' requests. */
   readonly limits?: ResourceList;
 }
 
@@ -30,7 +30,7 @@ export interface CapacityBuffer extends KubernetesObject {
   readonly status?: CapacityBufferStatus;
 }
 
-/** v1 PodTemplate: a template that stands by itself. */
+/** v1 PodTemplate: a pod template as an object of its own. */
 export interface PodTemplateObject extends KubernetesObject {
   readonly template: PodTemplate;
 }

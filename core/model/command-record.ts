@@ -38,7 +38,7 @@ export interface CommandRecord {
   readonly replacements: readonly PlannedNodeClaim[];
   /** Pods that move to existing nodes: "namespace/name" to the NodeClaim's name. No other decision uses that room. */
   readonly destinations?: Readonly<Record<string, string>>;
-  /** Names of the replacement claims, set when they are written. */
+  /** Names of the replacement NodeClaims, set when they are written. */
   readonly replacementClaims: readonly string[];
   /** USD. */
   readonly savingsPerHour: number;

@@ -5,7 +5,7 @@ export function rfc3339(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
-/** Milliseconds since the epoch; NaN for a text that is no time. */
+/** Milliseconds since the epoch; NaN for a text that is not a time. */
 export function fromRfc3339(text: string | undefined): number {
   return text === undefined ? Number.NaN : Date.parse(text);
 }
@@ -15,7 +15,7 @@ export function conditionOf(conditions: readonly Condition[] | undefined, type: 
   return conditions?.find((condition) => condition.type === type);
 }
 
-/** Missing and Unknown are not True. */
+/** False when the condition is missing or Unknown. */
 export function isTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
   return conditionOf(conditions, type)?.status === "True";
 }
@@ -23,14 +23,14 @@ export function isTrue(conditions: readonly Condition[] | undefined, type: strin
 export interface ConditionChange {
   readonly type: string;
   readonly status: Condition["status"];
-  /** Defaults to the type when True, as Karpenter's condition library does. */
+  /** Default: the type, as in Karpenter's condition library. */
   readonly reason?: string;
   readonly message?: string;
 }
 
 /**
- * The conditions after a change. lastTransitionTime moves only with the status (nodepool.md §5); the list keeps the order in
- * which types first appeared. Returns the same array when nothing changed, so that callers can skip a write.
+ * The conditions after a change. lastTransitionTime changes only with the status; the list keeps the order in which the
+ * types first appeared. Returns the same array when nothing changed, so that callers can skip a write.
  */
 export function withCondition(
   conditions: readonly Condition[],
@@ -55,14 +55,14 @@ export function withCondition(
   return same ? conditions : conditions.map((condition) => (condition === old ? next : condition));
 }
 
-/** The conditions less one type; the same array when it is not there, so that callers can skip a write. */
+/** The conditions without one type; the same array when the type is absent, so that callers can skip a write. */
 export function withoutCondition(conditions: readonly Condition[], type: string): readonly Condition[] {
   return conditions.some((condition) => condition.type === type) ? conditions.filter((condition) => condition.type !== type) : conditions;
 }
 
 /**
- * Ready as the AND of its dependents: missing ones are added as Unknown/AwaitingReconciliation, and Ready goes last
- * (rules of the condition library, nodepool.md §5).
+ * Adds Ready as the AND of its dependents, by the rules of Karpenter's condition library: a missing dependent is added
+ * as Unknown/AwaitingReconciliation, and Ready is the last condition of the list.
  */
 export function withReady(
   conditions: readonly Condition[],

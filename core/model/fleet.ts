@@ -2,14 +2,14 @@ import type { KnownInstance } from "./instance.ts";
 import type { CapacityType } from "./instance-type.ts";
 import type { ConnectionTracking } from "./node-class.ts";
 
-/** A capacity reservation that a launch goes into, and nowhere else. */
+/** The capacity reservation that a launch must use. */
 export interface ReservationTarget {
   readonly id: string;
   readonly type: "default" | "capacity-block";
   readonly interruptible: boolean;
 }
 
-/** One instance type in one subnet that a fleet may start. */
+/** One instance type in one subnet that CreateFleet may launch. */
 export interface FleetOverride {
   readonly instanceType: string;
   readonly subnetId: string;
@@ -20,8 +20,11 @@ export interface FleetOverride {
 }
 
 /**
- * A launch, rendered down to what the cloud is told. It is stored before the first call and repeated to the letter: the
- * same client token with other parameters is refused by EC2.
+ * One CreateFleet call, rendered completely. The record stores it before the first call, and every repetition sends it
+ * unchanged, because EC2 refuses one client token with two sets of parameters.
+ * @example
+ * { clientToken: `${uid}-0`, capacityType: "spot",
+ *   launchTemplates: [{ name: "karpenter.k8s.aws/…", overrides: [{ instanceType: "m5.large", … }] }], tags: {} }
  */
 export interface FleetRequest {
   readonly clientToken: string;
@@ -29,20 +32,20 @@ export interface FleetRequest {
   readonly launchTemplates: readonly {
     readonly name: string;
     readonly overrides: readonly FleetOverride[];
-    /** All of one request are of one kind; absent from requests that buy on-demand or spot. */
+    /** All reservations of one request have one type; absent from requests that buy on-demand or spot. */
     readonly reservation?: ReservationTarget;
   }[];
   readonly tags: Readonly<Record<string, string>>;
   readonly context?: string;
-  /** EC2 shall go by the overrides' prices, which are not its own; else by what it charges. */
+  /** EC2 uses the overrides' prices (a NodeOverlay changed them) as priorities; absent: EC2 uses its own prices. */
   readonly prioritized?: true;
 }
 
-/** An instance template named by the hash of its content, so that making it twice makes one. */
+/** A launch template named by the hash of its content, so that two launches with equal content share one template. */
 export interface LaunchTemplate {
   readonly name: string;
   readonly imageId: string;
-  /** As text; the adapter encodes it. */
+  /** Plain text; the adapter encodes it. */
   readonly userData: string;
   readonly instanceProfile: string;
   readonly securityGroupIds: readonly string[];
@@ -69,30 +72,30 @@ export interface LaunchTemplate {
   };
   readonly detailedMonitoring: boolean;
   readonly associatePublicIPAddress?: boolean;
-  /** On the template itself, and on network interfaces and spot requests made from it. */
+  /** Tags of the template, and of network interfaces and spot requests made from it. */
   readonly tags: Readonly<Record<string, string>>;
   readonly capacityType?: CapacityType;
-  /** Absent: one ordinary interface. */
+  /** Absent: one ordinary network interface. */
   readonly networkInterfaces?: readonly {
     readonly card: number;
     readonly device: number;
     readonly type: "interface" | "efa" | "efa-only";
   }[];
-  /** Prefixes of the primary interface. */
+  /** Number of IP prefixes of the primary interface. */
   readonly ipPrefixCount?: number;
-  /** Nodes have IPv6 addresses. */
+  /** Set when nodes have IPv6 addresses. */
   readonly ipv6?: true;
   readonly connectionTracking?: ConnectionTracking;
   readonly nestedVirtualization?: "enabled" | "disabled";
-  /** Nitro Enclaves can be started in it. */
+  /** Set when the instance can start Nitro Enclaves. */
   readonly enclaves?: true;
   readonly placement?: { readonly groupId: string; readonly partition?: number };
   readonly tenancy?: "dedicated";
-  /** Absent: the instance may end up in any open reservation that matches it; `none` keeps it out of all. */
+  /** Absent: the instance may use any open reservation that matches it; `none` keeps it out of all reservations. */
   readonly reservation?: ReservationTarget | "none";
 }
 
-/** What one CreateFleet came to. Errors are told even when an instance was obtained. */
+/** The result of one CreateFleet. EC2 returns errors of single offerings also when it launched an instance. */
 export interface FleetResult {
   readonly instance?: KnownInstance;
   readonly errors: readonly {

@@ -3,36 +3,41 @@ import type { NodeSelectorRequirementWithMinValues } from "./node-pool.ts";
 
 export type CapacityType = "on-demand" | "spot" | "reserved";
 
-/** One way to buy an instance type: a zone, a capacity type and its price. */
+/** One way to buy an instance type: zone, capacity type and price. */
 export interface Offering {
   readonly zone: string;
   readonly capacityType: CapacityType;
   /** USD per hour; 0 when unknown. */
   readonly price: number;
-  /** False while no price is known, the zone is out of reach, or a launch there has just failed for want of capacity. */
+  /** False while no price is known, the zone is out of reach, or a recent launch there found no capacity. */
   readonly available: boolean;
-  /** Until when it is left alone after such a launch, milliseconds since the epoch. */
+  /** Until when the offering counts as unavailable after such a launch, ms since the epoch. */
   readonly unavailableUntil?: number;
-  /** Would be available if its price were known; a NodeOverlay may tell it. */
+  /** Set when only the price is missing; a NodeOverlay may supply it. */
   readonly unpriced?: true;
-  /** The price is a NodeOverlay's. */
+  /** Set when a NodeOverlay gave the price. */
   readonly priceOverlaid?: true;
   readonly zoneId?: string;
-  /** Capacity reservation, for capacityType "reserved". */
+  /** Id of the capacity reservation, for capacityType "reserved". */
   readonly reservationId?: string;
   readonly reservationType?: "default" | "capacity-block";
-  /** EC2 may take the machine back with two minutes' notice. */
+  /** EC2 may take the instance back with two minutes' notice. */
   readonly reservationInterruptible?: boolean;
   /** Instances left in the reservation. */
   readonly reservationCapacity?: number;
 }
 
-/** What a cloud offers under one name, as Karpenter's scheduler sees it (spec of the fields: FORMAT of the conformance scenarios). */
+/**
+ * An instance type as Karpenter's scheduler sees it: labels as requirements, capacity, overhead and offerings.
+ * @example
+ * { name: "m5.large", requirements: [{ key: "kubernetes.io/arch", operator: "In", values: ["amd64"] }, …],
+ *   capacity: { cpu: "2", … }, overhead: {}, offerings: [{ zone: "eu-west-1a", capacityType: "spot", price: 0.04 }] }
+ */
 export interface InstanceType {
   readonly name: string;
   readonly requirements: readonly NodeSelectorRequirementWithMinValues[];
   readonly capacity: ResourceList;
-  /** Some of the capacity is a NodeOverlay's promise. */
+  /** Set when a NodeOverlay added to the capacity. */
   readonly capacityOverlaid?: true;
   readonly overhead: {
     readonly kubeReserved?: ResourceList;

@@ -1,6 +1,6 @@
 import type { CapacityType } from "./instance-type.ts";
 
-/** An instance as a launch or a listing of the cloud tells it. */
+/** An EC2 instance as CreateFleet or DescribeInstances returns it. */
 export interface Instance {
   readonly id: string;
   readonly instanceType: string;
@@ -14,9 +14,9 @@ export interface Instance {
   readonly subnetId?: string;
   readonly securityGroupIds?: readonly string[];
   readonly privateDnsName?: string;
-  /** The capacity reservation that it was launched into and still stands in. */
+  /** The capacity reservation that the instance was launched into and still uses. */
   readonly reservationId?: string;
-  /** Its partition of a placement group, "1" and up. */
+  /** The instance's partition of a placement group, "1" and up. */
   readonly partition?: string;
 }
 

@@ -1,7 +1,9 @@
 /**
- * The parts of the Kubernetes API that the core reads, as plain API JSON. Own types: even a type import from a client
- * library would bring Node's globals back into the core. Fields that the core does not read are left out; objects may
- * carry them.
+ * core/model: the data of the product, as types of plain JSON and functions over single values. Nothing comes in from
+ * other rooms except core/lib; every room imports from here. Decisions must not be known here.
+ * This file: the parts of the Kubernetes API that the core reads, as plain API JSON. The types are our own, because
+ * even a type import from a client library would bring Node's globals back into the core. Fields that the core does not
+ * read are left out; objects may carry them.
  */
 
 export interface OwnerReference {
@@ -44,7 +46,7 @@ export interface Condition {
   readonly observedGeneration?: number;
 }
 
-/** Resource name to Kubernetes quantity ("1930m", "6903Mi"), as in the API. A number is taken as a plain value. */
+/** Resource name to Kubernetes quantity ("1930m", "6903Mi"), as in the API. A number is taken as plain units. */
 export type ResourceList = Readonly<Record<string, string | number>>;
 
 export interface LabelSelectorRequirement {

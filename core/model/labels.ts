@@ -1,4 +1,7 @@
-/** Label, taint, annotation and finalizer names of the API. Karpenter's, unchanged: manifests and dashboards rely on them. */
+/**
+ * Names of labels, taints, annotations and finalizers of the API. They are Karpenter's, unchanged, because manifests
+ * and dashboards rely on them.
+ */
 
 export const NODE_POOL = "karpenter.sh/nodepool";
 export const CAPACITY_TYPE = "karpenter.sh/capacity-type";
@@ -32,7 +35,10 @@ export const NODE_POOL_HASH_VERSION = "karpenter.sh/nodepool-hash-version";
 export const TERMINATION_TIMESTAMP = "karpenter.sh/nodeclaim-termination-timestamp";
 export const MIN_VALUES_RELAXED = "karpenter.sh/nodeclaim-min-values-relaxed";
 
-/** Our own: the intent that a NodeClaim was made for; tells ours from a stranger's of the same name. */
+/**
+ * Our own annotation: the intentId that a NodeClaim was made for. It separates our NodeClaim from another object of the
+ * same name.
+ */
 export const INTENT = "karpenter-serverless/intent";
 
 export const DISRUPTED_TAINT = { key: "karpenter.sh/disrupted", effect: "NoSchedule" } as const;
@@ -63,7 +69,10 @@ const AWS_INSTANCE_LABELS = [
   "tenancy",
 ].map((name) => `karpenter.k8s.aws/instance-${name}`);
 
-/** Labels that a new node may get from its instance type or offering, so that a pool need not define them (nodepool.md §3). */
+/**
+ * Labels that a new node may get from its instance type or offering, so that a NodePool need not define them
+ * (karpenter: pkg/apis/v1/labels.go, WellKnownLabels).
+ */
 export const WELL_KNOWN_LABELS: ReadonlySet<string> = new Set([
   NODE_POOL,
   ZONE,

@@ -1,4 +1,7 @@
-/** The right to decide for one cluster, for a while. The token grows with each holder, so a late writer is refused. */
+/**
+ * The right to decide for one cluster until `expiresAt` (ms). The token grows with each holder, so that the store
+ * refuses a late writer.
+ */
 export interface Lease {
   readonly cluster: string;
   readonly holder: string;

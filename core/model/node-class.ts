@@ -29,7 +29,7 @@ export interface PlacementGroupSelector {
   readonly id?: string;
 }
 
-/** One network interface of each instance; the pair of card and device is unique. */
+/** One network interface of each instance; each pair of card and device occurs once. */
 export interface NetworkInterface {
   readonly networkCardIndex: number;
   readonly deviceIndex: number;
@@ -103,7 +103,7 @@ export interface EC2NodeClassSpec {
   readonly associatePublicIPAddress?: boolean;
   readonly networkInterfaces?: readonly NetworkInterface[];
   readonly connectionTracking?: ConnectionTracking;
-  /** Prefixes that the primary interface is given at once. */
+  /** IP prefixes that EC2 assigns to the primary interface at launch. */
   readonly ipPrefixCount?: number;
   readonly cpuOptions?: { readonly nestedVirtualization?: "enabled" | "disabled" };
   readonly context?: string;
@@ -130,11 +130,14 @@ export interface ResolvedReservation {
   readonly ownerID: string;
   readonly reservationType: "default" | "capacity-block";
   readonly interruptible: boolean;
-  /** `expiring`: a capacity block whose machines EC2 is about to take; nothing is launched into it any more. */
+  /** `expiring`: a capacity block whose instances EC2 terminates soon; nothing is launched into it. */
   readonly state: "active" | "expiring";
   /** RFC 3339. */
   readonly endTime?: string;
-  /** Instances that are free, or held by machines of this cluster; unlike EC2's count, launches of ours do not change it. Ours, not Karpenter's. */
+  /**
+   * Instances that are free or used by this cluster. Unlike EC2's count, our own launches do not change it. A field of
+   * ours, not Karpenter's.
+   */
   readonly usableInstanceCount?: number;
 }
 
@@ -142,7 +145,7 @@ export interface ResolvedPlacementGroup {
   readonly id: string;
   readonly name?: string;
   readonly strategy: "cluster" | "partition" | "spread";
-  /** Of strategy `partition`. */
+  /** For strategy `partition`. */
   readonly partitionCount?: number;
 }
 
@@ -151,7 +154,7 @@ export interface EC2NodeClassStatus {
   readonly securityGroups?: readonly { readonly id: string; readonly name?: string }[];
   readonly amis?: readonly ResolvedAmi[];
   readonly capacityReservations?: readonly ResolvedReservation[];
-  /** Ours, not Karpenter's, which keeps it in memory. */
+  /** A field of ours: Karpenter keeps the placement group in memory. */
   readonly placementGroup?: ResolvedPlacementGroup;
   readonly instanceProfile?: string;
   readonly conditions?: readonly Condition[];

@@ -3,7 +3,7 @@ import type { Taint } from "./taint.ts";
 
 export type RequirementOperator = "In" | "NotIn" | "Exists" | "DoesNotExist" | "Gt" | "Lt" | "Gte" | "Lte";
 
-/** A requirement as manifests write it; the algebra over it is in requirements/requirement.ts. */
+/** A requirement as manifests write it; requirements/requirement.ts computes with it. */
 export interface NodeSelectorRequirementWithMinValues {
   readonly key: string;
   readonly operator: RequirementOperator;
@@ -22,7 +22,7 @@ export interface NodeClaimTemplateSpec {
   readonly taints?: readonly Taint[];
   readonly startupTaints?: readonly Taint[];
   readonly nodeClassRef: NodeClassReference;
-  /** A Go duration ("720h") or "Never"; kept as written. */
+  /** A Go duration ("720h") or "Never", kept as written. */
   readonly expireAfter?: string;
   readonly terminationGracePeriod?: string;
 }

@@ -2,7 +2,7 @@ import { oncePer } from "../lib/once-per.ts";
 import type { Container, PodSpec, ResourceRequirements } from "./pod.ts";
 import { addResources, maxResources, parseResources, type Resources } from "./quantity.ts";
 
-/** What one container asks for. Limits do not count: where a request is missing, the API server has already filled it in from them. */
+/** The requests of one container. Limits do not count: the API server has already copied them into missing requests. */
 function containerRequests(container: { readonly resources?: ResourceRequirements }): Resources {
   return parseResources(container.resources?.requests);
 }
@@ -12,9 +12,10 @@ function isSidecar(container: Container): boolean {
 }
 
 /**
- * What a pod takes from a node, in milli-units, plus `pods: 1`. As kube-scheduler counts: the larger of the running containers
- * with their sidecars and of each init container with the sidecars started before it; pod-level resources replace
- * the sum for the resources they name; then the runtime's overhead is added. Zero requests are left out.
+ * What a pod takes from a node, in milli-units, plus `pods: 1`, as kube-scheduler counts: the larger of the running
+ * containers with their sidecars and of each init container with the sidecars started before it; pod-level resources
+ * replace the sum for the resources that they name; then the overhead of the runtime class is added. Requests of zero
+ * are left out.
  */
 export const podRequests: (spec: PodSpec) => Resources = oncePer((spec) => {
   let sidecars: Resources = {};

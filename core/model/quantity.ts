@@ -2,8 +2,8 @@ import type { ResourceList } from "./kubernetes.ts";
 
 /**
  * Kubernetes quantities as numbers in **milli-units** of the resource ("1930m" cpu is 1930, "1Ki" is 1 024 000).
- * One scale for every resource keeps sums and comparisons in integers, which binary floating point adds without error up to
- * 2^53; whole units are multiples of 8, so byte counts stay exact up to 64 TiB a number. Anything finer than a
+ * One scale for every resource keeps sums and comparisons in integers, which binary floating point adds without error
+ * up to 2^53; whole units are multiples of 8, so byte counts stay exact up to 64 TiB a number. Anything finer than a
  * thousandth is rounded away from zero, as the API server does.
  */
 export type Resources = Readonly<Record<string, number>>;
@@ -51,7 +51,7 @@ function isBinary(resource: string): boolean {
 }
 
 /**
- * Milli-units as the API would print them: with a binary suffix where the resource is counted in bytes and the number
+ * Milli-units as the API prints them: with a binary suffix where the resource is counted in bytes and the number
  * divides ("6903Mi"), else whole ("2") or in thousandths ("1930m").
  */
 export function formatQuantity(milli: number, resource = ""): string {
@@ -65,7 +65,7 @@ export function formatQuantity(milli: number, resource = ""): string {
   return String(units);
 }
 
-/** Parses every quantity of a list; a bad one is named together with its resource. */
+/** Parses every quantity of a list. Throws RangeError that names the resource of an invalid quantity. */
 export function parseResources(list: ResourceList | undefined): Resources {
   const parsed: Record<string, number> = {};
   for (const [name, quantity] of Object.entries(list ?? {})) {
@@ -78,7 +78,7 @@ export function parseResources(list: ResourceList | undefined): Resources {
   return parsed;
 }
 
-/** Quantities as manifests write them, by name. */
+/** Quantities as manifests write them, by resource name. */
 export function formatResources(resources: Resources): Record<string, string> {
   const names = Object.keys(resources).sort();
   return Object.fromEntries(names.map((name) => [name, formatQuantity(resources[name] ?? 0, name)]));
@@ -105,7 +105,10 @@ export function maxResources(...lists: readonly Resources[]): Resources {
   return most;
 }
 
-/** Whether every request finds room. A total below zero admits nothing; a resource that is missing counts as 0 (scheduling.md §8). */
+/**
+ * Whether all requests fit. A negative available quantity admits nothing; a missing resource counts as 0
+ * (karpenter: pkg/utils/resources/resources.go, Fits).
+ */
 export function fits(requests: Resources, available: Resources): boolean {
   for (const name in available) if ((available[name] ?? 0) < 0) return false;
   for (const name in requests) if ((requests[name] ?? 0) > (available[name] ?? 0)) return false;

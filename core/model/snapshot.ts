@@ -13,7 +13,10 @@ import type {
   StorageClass,
 } from "./workloads.ts";
 
-/** Everything that a decision about one cluster reads, at one instant. Nodes are read before pods, so that room is never counted twice. */
+/**
+ * Everything that a decision about one cluster reads, at one instant. Nodes are read before pods, so that no room is
+ * counted twice.
+ */
 export interface Snapshot {
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -21,7 +24,9 @@ export interface Snapshot {
   readonly nodes: readonly Node[];
   readonly nodeClaims: readonly NodeClaim[];
   readonly pods: readonly Pod[];
-  /** Pods that do not exist and that CapacityBuffers keep room for. Planned like pending ones, after them. */
+  /**
+   * Pods that do not exist and that CapacityBuffers reserve room for. They are planned like pending pods, after them.
+   */
   readonly virtualPods?: readonly Pod[];
   readonly daemonSets: readonly DaemonSet[];
   readonly podDisruptionBudgets: readonly PodDisruptionBudget[];
@@ -31,12 +36,12 @@ export interface Snapshot {
   readonly csiNodes: readonly CSINode[];
   readonly namespaces: readonly Namespace[];
   /**
-   * Instance types by NodePool name: a pool's NodeClass decides what its nodes are (AMI family, subnets, kubelet).
-   * A pool that is missing here has none.
+   * Instance types by NodePool name, because the NodeClass of the NodePool decides what its nodes are (AMI family,
+   * subnets, kubelet). A NodePool that is missing here has no instance types.
    */
   readonly instanceTypes: ReadonlyMap<string, readonly InstanceType[]>;
-  /** Pod UID to NodeClaim name: pods for which a claim was written that has not launched yet. They are not planned again. */
+  /** Pod UID to NodeClaim name: pods whose NodeClaim is written and not launched. They are not planned again. */
   readonly nominated: ReadonlyMap<string, string>;
-  /** Names of NodeClaims that a running disruption command is about to remove. */
+  /** Names of the NodeClaims that a running disruption command will remove. */
   readonly disrupting: ReadonlySet<string>;
 }

@@ -5,7 +5,10 @@ export const CLUSTER_TAG = "eks:eks-cluster-name";
 export const NODE_CLAIM_TAG = "karpenter.sh/nodeclaim";
 export const CLAIM_UID_TAG = "karpenter-serverless/claim-uid";
 
-/** Tags that say whose a resource is, over the user's own; every launch carries them, so IAM can be tied to them (launch.md §5). */
+/**
+ * Tags that identify the owner of a resource. They override the user's tags; every launch carries them, so that IAM
+ * policies can require them (karpenter-provider-aws: pkg/utils/utils.go, GetTags).
+ */
 export function ownershipTags(clusterName: string, nodeClass: EC2NodeClass, nodePool: string): Readonly<Record<string, string>> {
   return {
     ...nodeClass.spec.tags,
@@ -16,7 +19,10 @@ export function ownershipTags(clusterName: string, nodeClass: EC2NodeClass, node
   };
 }
 
-/** Keys that a NodeClass may not set: they are the product's (ec2nodeclass.md §1). */
+/**
+ * Tag keys that a NodeClass may not set, because the product sets them
+ * (karpenter-provider-aws: pkg/apis/v1/labels.go, RestrictedTagPatterns).
+ */
 export function restrictedTags(tags: Readonly<Record<string, string>> | undefined): readonly string[] {
   const fixed = new Set([CLUSTER_TAG, NODE_POOL, NODE_CLAIM_TAG, NODE_CLASS, CLAIM_UID_TAG]);
   return Object.keys(tags ?? {}).filter((key) => key === "" || fixed.has(key) || key.startsWith("kubernetes.io/cluster"));

@@ -10,7 +10,7 @@ export interface Toleration {
   readonly key?: string;
   readonly operator?: "Exists" | "Equal" | "Gt" | "Lt";
   readonly value?: string;
-  /** Empty or absent matches every effect. */
+  /** An empty or absent effect matches every effect. */
   readonly effect?: string;
   readonly tolerationSeconds?: number;
 }

@@ -1,6 +1,9 @@
 import type { CapacityType } from "./instance-type.ts";
 
-/** An offering that had no capacity: not tried again until it expires. Read with the time compared: TTL deletion lags by hours. */
+/**
+ * An offering without capacity: launches skip it until `expiresAt`. Readers compare the time themselves, because
+ * DynamoDB deletes expired items hours late.
+ */
 export interface UnavailableOffering {
   readonly instanceType: string;
   readonly zone: string;

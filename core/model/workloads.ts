@@ -6,7 +6,7 @@ export interface DaemonSet extends KubernetesObject {
   readonly spec: { readonly selector?: LabelSelector; readonly template: PodTemplate };
 }
 
-/** apps/v1 Deployment, StatefulSet or ReplicaSet: as much of it as scheduling looks at. */
+/** apps/v1 Deployment, StatefulSet or ReplicaSet: the fields that scheduling reads. */
 export interface Workload extends KubernetesObject {
   readonly spec: { readonly replicas?: number; readonly selector?: LabelSelector; readonly template: PodTemplate };
 }

@@ -4,7 +4,10 @@ import { type Alias, FAMILIES } from "./family.ts";
 
 export type Variant = readonly NodeSelectorRequirementWithMinValues[];
 
-/** An SSM parameter that holds an image id, and what the image is for: each variant gives one entry in the status. */
+/**
+ * An SSM parameter that holds an image id. Each variant (the instance types that the image serves) gives one entry of
+ * the status.
+ */
 export interface AmiParameter {
   readonly name: string;
   readonly variants: readonly Variant[];
@@ -19,7 +22,10 @@ const STANDARD: Variant = [
 const NVIDIA: Variant = [{ key: GPU_COUNT, operator: "Exists" }];
 const NEURON: Variant = [{ key: ACCELERATOR_COUNT, operator: "Exists" }];
 
-/** Parameters behind an alias, for Kubernetes version "1.36" (ec2nodeclass.md §4). Those that do not exist are to be passed over. */
+/**
+ * The parameters of an alias for a Kubernetes version such as "1.36". The caller skips parameters that do not exist
+ * (karpenter-provider-aws: pkg/providers/amifamily/al2023.go, AL2023.DescribeImageQuery).
+ */
 export function amiParameters({ name, version, family }: Alias, kubernetes: string): readonly AmiParameter[] {
   const eks = `/aws/service/eks/optimized-ami/${kubernetes}`;
   const latest = version === "latest";
@@ -71,7 +77,7 @@ export function amiParameters({ name, version, family }: Alias, kubernetes: stri
   }
 }
 
-/** Why an alias has no images for a Kubernetes version; undefined when it may have. */
+/** Why an alias has no images for a Kubernetes version; undefined when it may have some. */
 export function unsupportedAlias({ name }: Alias, kubernetes: string): string | undefined {
   const minor = Number(kubernetes.split(".")[1]);
   if (name === "al2" && minor >= 33)

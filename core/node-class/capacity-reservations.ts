@@ -3,17 +3,20 @@ import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { ResolvedReservation } from "../model/node-class.ts";
 import type { CapacityReservation } from "../ports/cloud-inventory.ts";
 
-/** EC2 takes the machines of a capacity block 30 minutes before its end; by then they must have been drained (interruption.md §6). */
+/**
+ * EC2 terminates the instances of a capacity block from 30 minutes before its end; 10 minutes are left for the drain
+ * (karpenter-provider-aws: pkg/apis/v1/ec2nodeclass_status.go, CapacityReservationFromEC2).
+ */
 export const EXPIRING_MS = 40 * 60_000;
 
-/** Whether a reservation is a capacity block that EC2 is about to empty. `now` in ms. */
+/** Whether a reservation is a capacity block whose instances EC2 terminates soon. `now` in ms. */
 export function isExpiring({ reservationType, endTime }: Pick<ResolvedReservation, "reservationType" | "endTime">, now: number): boolean {
   return reservationType === "capacity-block" && endTime !== undefined && Date.parse(endTime) - now <= EXPIRING_MS;
 }
 
 /**
- * Reservations as the status lists them, by id; those that have ended are left out (ec2nodeclass.md §5). `held` is how many machines of this cluster
- * stand in each: EC2 counts these as taken. `now` in ms.
+ * Reservations for the status, by id; expired reservations are left out. `held` is the number of this cluster's
+ * instances in each reservation, because EC2 counts them as used. `now` in ms.
  */
 export function resolveReservations(
   found: readonly CapacityReservation[],
@@ -32,12 +35,12 @@ export function resolveReservations(
     }));
 }
 
-/** Machines that stand in each reservation, by the records of a cluster. */
+/** The number of instances in each reservation, by the records of a cluster. */
 export function standingIn(records: readonly NodeClaimRecord[]): ReadonlyMap<string, number> {
   return counted(records.flatMap(({ instance }) => instance?.reservationId ?? []));
 }
 
-/** How often each id is named. */
+/** How often each id occurs. */
 export function counted(ids: readonly string[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1);

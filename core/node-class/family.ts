@@ -1,17 +1,20 @@
 import type { AmiFamily, BlockDeviceMapping, EC2NodeClassSpec } from "../model/node-class.ts";
 
-/** What follows from an image's operating system (ec2nodeclass.md §6, instance-types.md §4–5). */
+/**
+ * The properties of an AMI family that follow from its operating system
+ * (karpenter-provider-aws: pkg/providers/amifamily/resolver.go, GetAMIFamily).
+ */
 export interface Family {
   readonly os: "linux" | "windows";
   /** Value of node.kubernetes.io/windows-build. */
   readonly windowsBuild?: string;
-  /** Device whose size is the pods' ephemeral storage. */
+  /** The device whose size is the pods' ephemeral storage. */
   readonly podDevice?: string;
   readonly defaultDevices: readonly BlockDeviceMapping[];
-  /** Pods are limited by the addresses of the network interfaces. */
+  /** Whether the addresses of the network interfaces limit the number of pods. */
   readonly eniLimitedPods: boolean;
   readonly honoursPodsPerCore: boolean;
-  /** kubeReserved memory counts the pods that the interfaces allow, whatever maxPods says. */
+  /** Whether kubeReserved memory counts the pods that the interfaces allow, whatever maxPods says. */
   readonly eniLimitedMemoryOverhead: boolean;
 }
 
@@ -40,7 +43,7 @@ function windows(windowsBuild: string): Family {
   };
 }
 
-/** How each family of images boots: disks, user data and defaults. */
+/** Devices and defaults of each AMI family. */
 export const FAMILIES: Readonly<Record<AmiFamily, Family>> = {
   AL2: AMAZON_LINUX,
   AL2023: AMAZON_LINUX,
@@ -74,14 +77,14 @@ const FAMILY_BY_ALIAS: Readonly<Record<string, AmiFamily>> = {
 };
 
 export interface Alias {
-  /** "al2023", as written before the "@". */
+  /** "al2023": the part before the "@". */
   readonly name: string;
-  /** What follows the "@": "latest" or a version. */
+  /** "latest" or a version: the part after the "@". */
   readonly version: string;
   readonly family: AmiFamily;
 }
 
-/** The alias that the AMI terms name; undefined when none does or its family is unknown. */
+/** The alias of the AMI selector terms; undefined when no term has an alias or its family is unknown. */
 export function aliasOf(spec: Pick<EC2NodeClassSpec, "amiSelectorTerms">): Alias | undefined {
   const written = spec.amiSelectorTerms.find((term) => term.alias !== undefined)?.alias;
   const at = written?.indexOf("@") ?? -1;
@@ -91,7 +94,9 @@ export function aliasOf(spec: Pick<EC2NodeClassSpec, "amiSelectorTerms">): Alias
   return family && { name, version: written.slice(at + 1), family };
 }
 
-/** The family as written, else that of the alias. Admission makes sure that there is one; without, nothing is assumed: Custom. */
+/**
+ * amiFamily of the spec, else the alias's family. Admission requires one of them; without both, Custom assumes nothing.
+ */
 export function amiFamilyOf(spec: Pick<EC2NodeClassSpec, "amiFamily" | "amiSelectorTerms">): AmiFamily {
   return spec.amiFamily ?? aliasOf(spec)?.family ?? "Custom";
 }

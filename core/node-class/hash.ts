@@ -3,15 +3,15 @@ import type { EC2NodeClass, MetadataOptions } from "../model/node-class.ts";
 import { amiFamilyOf } from "./family.ts";
 
 /**
- * Version of this hash's rules. Not Karpenter's ("v5"): its hash is made by reflection and cannot be reproduced, and claims under
- * another version count as unknown, never as drifted (ec2nodeclass.md §9).
+ * Version of this hash's rules, different from Karpenter's "v5", because Karpenter hashes Go structs by reflection and
+ * that cannot be reproduced. A NodeClaim with a hash of another version counts as unknown, never as drifted.
  */
 export const NODE_CLASS_HASH_VERSION = "karpenter-serverless/v1";
 
 export const NODE_CLASS_HASH_KEY = "karpenter.k8s.aws/ec2nodeclass-hash";
 export const NODE_CLASS_HASH_VERSION_KEY = "karpenter.k8s.aws/ec2nodeclass-hash-version";
 
-/** What the schema fills in when a manifest says nothing. */
+/** The defaults of the CRD's schema. */
 export const DEFAULT_METADATA_OPTIONS: Required<MetadataOptions> = {
   httpEndpoint: "enabled",
   httpProtocolIPv6: "disabled",
@@ -19,7 +19,10 @@ export const DEFAULT_METADATA_OPTIONS: Required<MetadataOptions> = {
   httpTokens: "required",
 };
 
-/** Spec fields whose result is looked at in the status instead (dynamic drift), or that no node is made from. */
+/**
+ * Fields that do not belong to the hash: dynamic drift compares their resolved values in the status, or no node depends
+ * on them.
+ */
 const NOT_HASHED = new Set([
   "subnetSelectorTerms",
   "securityGroupSelectorTerms",
@@ -30,8 +33,8 @@ const NOT_HASHED = new Set([
 ]);
 
 /**
- * Changes when nodes made from this NodeClass would be made differently. Lists count as sets, zero values as absent; the
- * cluster's CA bundle belongs to it, since userData carries it.
+ * Changes when nodes of this NodeClass would be created differently. Lists count as sets, zero values as absent. The
+ * cluster's CA bundle is included, because the user data contains it.
  */
 export function nodeClassHash(nodeClass: Pick<EC2NodeClass, "spec">, caBundle = ""): string {
   const { spec } = nodeClass;

@@ -6,19 +6,20 @@ import { CLUSTER_TAG } from "../model/tags.ts";
 export interface InstanceProfile {
   readonly name: string;
   readonly path: string;
-  /** Without its path. */
+  /** Name of the role without its path. */
   readonly role: string;
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** Under which all profiles of a cluster are made. */
+/** The IAM path of all profiles of a cluster. */
 export function profilePath(cluster: string, region: string): string {
   return `/karpenter/${region}/${cluster}/`;
 }
 
 /**
- * The profile made for a NodeClass that names a role. The name follows from NodeClass and role, so that making it twice makes one, and a change of role
- * makes another; Karpenter's has a random part and needs a memory to not make many (ec2nodeclass.md §7).
+ * The instance profile of a NodeClass that names a role. Its name follows from the NodeClass and the role, so that two
+ * creations make one profile, and another role makes another profile. Karpenter's name has a random part
+ * (karpenter-provider-aws: pkg/controllers/nodeclass/instanceprofile.go, InstanceProfile.Reconcile).
  */
 export function instanceProfileOf(nodeClass: EC2NodeClass, role: string, cluster: string, region: string): InstanceProfile {
   const { name, uid = "" } = nodeClass.metadata;

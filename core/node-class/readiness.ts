@@ -8,8 +8,10 @@ export interface NotReady {
 }
 
 /**
- * Why nothing may be launched from a NodeClass now, or undefined. A missing or deleting one ends the claim as lack of capacity does; a verdict
- * of another generation than the spec's counts as not ready; an open verdict is worth another try (ec2nodeclass.md §3, nodeclaim-lifecycle.md §3).
+ * Why nothing may be launched from a NodeClass now; undefined when launches are possible. A missing or deleted
+ * NodeClass removes the NodeClaim, like a lack of capacity. A Ready condition of another generation than the spec's
+ * counts as not ready. An unknown condition is retried
+ * (karpenter: pkg/controllers/nodeclaim/lifecycle/launch.go, Launch.Reconcile).
  */
 export function launchReadiness(nodeClass: EC2NodeClass | undefined): NotReady | undefined {
   if (nodeClass === undefined) {

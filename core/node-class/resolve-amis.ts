@@ -5,7 +5,10 @@ import type { NodeSelectorRequirementWithMinValues } from "../model/node-pool.ts
 import type { Image } from "../ports/cloud-inventory.ts";
 import type { Variant } from "./ami-parameters.ts";
 
-/** An image that was found, and what it is for: `[[]]` for one that a user names, good for all of its architecture. */
+/**
+ * An image and the variants that it serves: `[[]]` for an image that the user selects by id, name or tags; it serves
+ * all types of its architecture.
+ */
 export interface FoundImage {
   readonly image: Image;
   readonly variants: readonly Variant[];
@@ -14,8 +17,9 @@ export interface FoundImage {
 const ARCHITECTURES: Readonly<Record<string, string>> = { x86_64: "amd64", arm64: "arm64" };
 
 /**
- * Images as the status lists them, newest first. Of those that serve the same types one stays: not deprecated before deprecated, then the
- * newest, then the greater name. Images of another architecture than amd64 and arm64 are left out (ec2nodeclass.md §4). `now` in ms.
+ * Images for the status, newest first. Of several images for equal requirements one is kept: an image that is not
+ * deprecated, then the newest, then the greater name. Images of an architecture other than amd64 and arm64 are left out
+ * (karpenter-provider-aws: pkg/providers/amifamily/types.go, AMIs.Sort). `now` in ms.
  */
 export function resolveAmis(found: readonly FoundImage[], now: number): readonly ResolvedAmi[] {
   const bySet = new Map<string, { readonly image: Image; readonly requirements: readonly NodeSelectorRequirementWithMinValues[] }>();

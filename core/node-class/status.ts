@@ -1,3 +1,7 @@
+// core/node-class: what an EC2NodeClass means: its status, readiness, hash, images, instance profile and reservations.
+// EC2NodeClass objects and the answers of CloudInventory come in; statuses and verdicts go out. Launches and AWS calls
+// must not be known here.
+
 import { type ConditionChange, conditionOf, withCondition, withoutCondition, withReady } from "../model/conditions.ts";
 import type { Condition } from "../model/kubernetes.ts";
 import type { EC2NodeClass, EC2NodeClassStatus, ResolvedAmi, ResolvedPlacementGroup, ResolvedReservation } from "../model/node-class.ts";
@@ -5,27 +9,27 @@ import { restrictedTags } from "../model/tags.ts";
 import type { Subnet } from "../ports/cloud-inventory.ts";
 import { amiFamilyOf } from "./family.ts";
 
-/** A lookup that failed for a reason that may pass: the old answer stays, if it is of this generation. */
+/** A lookup that failed for a passing reason; the previous answer stays if it is of the same generation. */
 export interface Failed {
   readonly error: string;
 }
 
-/** What was looked up in this round; absent parts were not due. */
+/** The results of one round of lookups; an absent field was not looked up. */
 export interface Findings {
   readonly amis?: readonly ResolvedAmi[] | { readonly unsupported: string } | Failed;
-  /** "off": the gate ReservedCapacity is. */
+  /** "off" when the feature gate ReservedCapacity is off. */
   readonly capacityReservations?: readonly ResolvedReservation[] | "off" | Failed;
-  /** "none" is asked for, or the one that is asked for is "missing". */
+  /** "none" when the spec selects no group, "missing" when the selected group does not exist. */
   readonly placementGroup?: ResolvedPlacementGroup | "none" | "missing" | Failed;
   readonly subnets?: readonly Subnet[] | Failed;
   readonly securityGroups?: readonly { readonly id: string; readonly name: string }[] | Failed;
   readonly instanceProfile?: string | Failed;
-  /** Service network of the cluster; AL2023 nodes do not start without. */
+  /** Service network of the cluster; AL2023 nodes do not boot without it. */
   readonly serviceCidr?: string;
 }
 
 const DEPENDENCIES = ["AMIsReady", "SubnetsReady", "SecurityGroupsReady", "InstanceProfileReady"];
-/** Conditions that Ready is made of; that of reservations is there only while the gate ReservedCapacity is on. */
+/** The dependents of Ready; CapacityReservationsReady exists only while the feature gate ReservedCapacity is on. */
 const DEPENDENTS = [
   "AMIsReady",
   "PlacementGroupReady",
@@ -36,7 +40,10 @@ const DEPENDENTS = [
 ];
 const RESERVATIONS_READY = "CapacityReservationsReady";
 
-/** The status after a round of lookups. `now` in ms. Conditions and their reasons: ec2nodeclass.md §3 and §8. */
+/**
+ * The status after a round of lookups. `now` in ms. Conditions and reasons are Karpenter's
+ * (karpenter-provider-aws: pkg/controllers/nodeclass/controller.go, Controller.Reconcile).
+ */
 export function nodeClassStatus(nodeClass: EC2NodeClass, findings: Findings, now: number): EC2NodeClassStatus {
   const at = { now, ...(nodeClass.metadata.generation !== undefined && { generation: nodeClass.metadata.generation }) };
   const { amis, capacityReservations, placementGroup, subnets, securityGroups, instanceProfile } = findings;
@@ -121,8 +128,8 @@ function verdict(type: string, found: number, reason: string, message: string): 
 }
 
 /**
- * Whether nodes can be made from what was found. Karpenter also tries a launch with dry-run calls; here another role does the launching, so such
- * a trial would test the wrong permissions (traps.md 19): a refusal shows on the NodeClaim.
+ * Whether nodes can be created from what was found. Karpenter also tests a launch with dry-run calls. Here another IAM
+ * role launches, so that a test would check the wrong permissions; a refused launch shows on the NodeClaim.
  */
 function validation(nodeClass: EC2NodeClass, conditions: readonly Condition[], serviceCidr: string | undefined): ConditionChange {
   const type = "ValidationSucceeded";

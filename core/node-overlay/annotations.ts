@@ -1,11 +1,11 @@
 import type { InstanceType } from "../model/instance-type.ts";
 
-/** On a claim whose instance types cost what a NodeOverlay says: its launch goes by those prices. */
+/** On a NodeClaim whose instance types have a price from a NodeOverlay: its launch uses these prices as priorities. */
 export const PRICE_OVERLAY_APPLIED = "karpenter.sh/price-overlay-applied";
-/** On a claim whose instance types have resources that a NodeOverlay promises. */
+/** On a NodeClaim whose instance types have resources from a NodeOverlay. */
 export const CAPACITY_OVERLAY_APPLIED = "karpenter.sh/capacity-overlay-applied";
 
-/** The annotations of a claim that may be launched as any of `names` out of what its pool can buy. */
+/** The annotations of a NodeClaim that may be launched as any of `names`, out of the instance types of its NodePool. */
 export function overlayAnnotations(types: readonly InstanceType[], names: readonly string[]): Readonly<Record<string, string>> {
   const wanted = new Set(names);
   const chosen = types.filter(({ name }) => wanted.has(name));

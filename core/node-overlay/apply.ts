@@ -1,3 +1,7 @@
+// core/node-overlay: applies NodeOverlays (other prices, extended resources) to instance types.
+// NodeOverlays, NodePools and instance types come in; changed instance types and one verdict per overlay go out.
+// Plans, launches and the catalogue must not be known here.
+
 import type { InstanceType } from "../model/instance-type.ts";
 import type { NodeOverlay } from "../model/node-overlay.ts";
 import type { NodePool } from "../model/node-pool.ts";
@@ -5,24 +9,29 @@ import { conflictOf, intersectAll, type Requirements, requirementsFrom, serializ
 import { Changes, type Match, weightOf } from "./changes.ts";
 import { matchingOfferings, poolFacts, typeFacts } from "./match.ts";
 import { nodeOverlayProblems } from "./validate.ts";
-import type { Clash, Verdict } from "./verdict.ts";
+import type { Clash, OverlayVerdict } from "./verdict.ts";
 
-/** What can be bought, by NodePool name; as in Snapshot. */
+/** Instance types by NodePool name, as in Snapshot. */
 type TypesByPool = ReadonlyMap<string, readonly InstanceType[]>;
 
 export interface Overlaid {
-  /** Types by NodePool name as they were given, with the overlays' prices and resources. What no overlay changes is the same object as before. */
+  /**
+   * Instance types by NodePool name as given, with the overlays' prices and resources. Types without changes are the
+   * same objects as before.
+   */
   readonly instanceTypes: TypesByPool;
   /** By overlay name. */
-  readonly verdicts: ReadonlyMap<string, Verdict>;
+  readonly verdicts: ReadonlyMap<string, OverlayVerdict>;
 }
 
 /**
- * Lays overlays over what pools can buy (scheduling.md §16): heaviest first, of equal weight the later name first. An overlay counts as a whole or not at
- * all: one that clashes with another of its weight in any pool changes nothing in all of them. The order of the list does not matter.
+ * Applies overlays to the instance types of NodePools: the greater weight first; of equal weight the later name first.
+ * An overlay is applied completely or not at all: a conflict with another overlay of its weight in any NodePool keeps
+ * it from all NodePools. The order of the list does not matter
+ * (karpenter: pkg/controllers/nodeoverlay/controller.go, Controller.Reconcile).
  */
 export function applyOverlays(overlays: readonly NodeOverlay[], nodePools: readonly NodePool[], instanceTypes: TypesByPool): Overlaid {
-  const verdicts = new Map<string, Verdict>();
+  const verdicts = new Map<string, OverlayVerdict>();
   const valid = inOrder(overlays).flatMap((overlay) => {
     const problems = nodeOverlayProblems(overlay);
     if (problems.length > 0) verdicts.set(overlay.metadata.name, { outcome: "RuntimeValidation", problems });
@@ -47,12 +56,15 @@ function inOrder(overlays: readonly NodeOverlay[]): readonly NodeOverlay[] {
   return overlays.toSorted((a, b) => weightOf(b) - weightOf(a) || (a.metadata.name < b.metadata.name ? 1 : -1));
 }
 
-/** Pools that buy from the same list, and that no overlay can tell apart: they share one list afterwards too, and all that is worked out from it. */
+/**
+ * NodePools with one list of instance types that no overlay treats differently: they share one list afterwards, and
+ * every memo computed from it.
+ */
 interface Group {
   readonly names: string[];
   readonly pool: Requirements;
   readonly types: readonly InstanceType[];
-  /** By type: what it says, about the labels that overlays ask for. */
+  /** For each instance type, its labels that overlays ask for. */
   readonly facts: readonly Requirements[];
   readonly changes: Changes;
 }
@@ -81,7 +93,7 @@ function groupsOf(nodePools: readonly NodePool[], instanceTypes: TypesByPool, ke
 }
 
 function matchesIn({ pool, types, facts }: Group, wanted: Requirements): readonly Match[] {
-  // Most overlays that name a pool are done with all others here.
+  // Most overlays that name a NodePool are finished with all other NodePools here.
   if (conflictOf(pool, wanted) !== undefined) return [];
   return types.flatMap((type, t) => {
     const own = facts[t];
@@ -99,7 +111,7 @@ function firstClash(overlay: NodeOverlay, found: readonly Found[]): Clash | unde
   return undefined;
 }
 
-function applied(found: readonly Found[]): Verdict {
+function applied(found: readonly Found[]): OverlayVerdict {
   const names = new Set(found.flatMap(({ matches }) => matches.map(({ type }) => type.name)));
   return { outcome: "Applied", instanceTypes: [...names].sort() };
 }

@@ -7,27 +7,28 @@ import type { Clash } from "./verdict.ts";
 
 export const weightOf = ({ spec }: NodeOverlay): number => spec.weight ?? 0;
 
-/** The offerings of one type that an overlay is about; never empty. */
+/** The offerings of one instance type that an overlay selects; never empty. */
 export interface Match {
   readonly type: InstanceType;
   readonly offerings: readonly Offering[];
 }
 
-/** Who set a thing first, and so decides it, and who was the last that would have. */
+/** The overlay that set a value first, which wins, and the last overlay that wanted to set it. */
 interface Setting {
   readonly by: NodeOverlay;
   readonly last: NodeOverlay;
 }
 
 /**
- * What overlays change about the types of one pool. They must be put in from the heaviest to the lightest: the first to set a thing wins, and one that
- * would set what another of its own weight sets clashes with it.
+ * The changes of overlays to the instance types of one NodePool. Put overlays in from the greatest to the smallest
+ * weight: the first overlay to set a value wins, and an overlay of the same weight that sets the same value conflicts
+ * with it.
  */
 export class Changes {
   readonly #prices = new Map<Offering, Setting>();
   readonly #capacity = new Map<InstanceType, Map<string, Setting>>();
 
-  /** The first thing over which an overlay clashes with one that is in; undefined when there is none. */
+  /** The first conflict of an overlay with an overlay that is already in; undefined when it has no conflict. */
   clash(overlay: NodeOverlay, matches: readonly Match[]): Omit<Clash, "nodePool"> | undefined {
     const weight = weightOf(overlay);
     for (const { type, offerings } of matches) {
@@ -59,7 +60,10 @@ export class Changes {
     }
   }
 
-  /** The types with their changes. One that nothing changes stays the same object, and so does the list when none changes. */
+  /**
+   * The instance types with their changes. An unchanged type stays the same object, and so does the list when no type
+   * changes.
+   */
   applyTo(types: readonly InstanceType[]): readonly InstanceType[] {
     if (this.#prices.size === 0 && this.#capacity.size === 0) return types;
     return types.map((type) => {
@@ -88,7 +92,10 @@ function setsPrice({ price, priceAdjustment }: NodeOverlaySpec): boolean {
   return price !== undefined || priceAdjustment !== undefined;
 }
 
-/** A price stands in for one that is not known only if it was given for instance types by name, and for nothing else (instance-types.md §8). */
+/**
+ * A price replaces an unknown price only if the overlay selects instance types by name, and by nothing else
+ * (karpenter-provider-aws: pkg/providers/instancetype/offering/offering.go, DefaultProvider.GetOverlayPrice).
+ */
 function statesPriceOf(type: InstanceType, { price, requirements }: NodeOverlaySpec): boolean {
   const [only, ...others] = requirements;
   if (price === undefined || only === undefined || others.length > 0) return false;

@@ -13,19 +13,26 @@ import {
 
 const RESERVATION_ID = "karpenter.k8s.aws/capacity-reservation-id";
 
-/** What a pool says of all its nodes. Requirements of its template are not among it: they say what nodes may be, not what they are. */
+/**
+ * Labels that all nodes of a NodePool have. The template's requirements are not among them, because they say what nodes
+ * may be, not what they are.
+ */
 export function poolFacts({ metadata, spec }: NodePool): Requirements {
   return intersectAll(requirementsFromLabels({ [NODE_POOL]: metadata.name }), requirementsFromLabels(spec.template.metadata?.labels));
 }
 
-/** What a type says of all its nodes, about some labels: it has dozens of others, which need not be read. */
+/**
+ * Labels that all nodes of an instance type have, limited to `keys`: a type has dozens of other labels, which need not
+ * be read.
+ */
 export function typeFacts(type: InstanceType, keys: ReadonlySet<string>): Requirements {
   return requirementsFrom(type.requirements.filter(({ key }) => keys.has(normalizeKey(key))));
 }
 
 /**
- * The offerings of a type that an overlay is about, where pool and type say `facts` together; whether they can be had now does not count. None when they
- * do not say all that it asks for.
+ * The offerings of an instance type that an overlay selects, available or not. `facts` are the labels that NodePool and
+ * type have together; without all labels that the overlay requires, no offering is selected
+ * (karpenter: pkg/controllers/nodeoverlay/controller.go, getOverlaidOfferings).
  */
 export function matchingOfferings(facts: Requirements, type: InstanceType, wanted: Requirements): readonly Offering[] {
   return compatible(facts, wanted) ? type.offerings.filter((offering) => admits(wanted, offering)) : [];
@@ -36,7 +43,7 @@ function admits(wanted: Requirements, { capacityType, zone, zoneId, reservationI
     const item = wanted.get(key);
     return item === undefined || (value === undefined ? absent(item) : has(item, value));
   };
-  // The id of a zone without a subnet is not known; that an offering is in no reservation is.
+  // The id of a zone without a subnet is unknown; that an offering has no reservation is known.
   return (
     allows(CAPACITY_TYPE, capacityType, () => true) &&
     allows(ZONE, zone, () => true) &&

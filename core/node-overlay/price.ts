@@ -1,14 +1,17 @@
-/** What `price` and `priceAdjustment` may hold; the CRD has the same patterns. A cut of more than 100 % is none of them. */
+/**
+ * The patterns of `price` and `priceAdjustment`; the CRD has the same ones. They exclude a reduction of more than 100
+ * %.
+ */
 export const PRICE = /^\d+(\.\d+)?$/;
 export const PRICE_ADJUSTMENT = /^([+-]\d*\.?\d+|\+\d*\.?\d+%|-\d{1,2}(\.\d+)?%|-100%)$/;
 
-/** Which of the two a spec gives. */
+/** The field that a spec sets; at most one. */
 export interface PriceChange {
   readonly price?: string;
   readonly priceAdjustment?: string;
 }
 
-/** USD per hour after a change, never below 0. Without a change the price stays. */
+/** USD per hour after a change, at least 0. Without a change the price stays. */
 export function changedPrice(pricePerHour: number, { price, priceAdjustment }: PriceChange): number {
   if (price !== undefined) return Number(price);
   if (priceAdjustment === undefined) return pricePerHour;

@@ -3,12 +3,12 @@ import { parseQuantity } from "../model/quantity.ts";
 import { isLabelValue, isQualifiedName, requirementProblem } from "../requirements/validation.ts";
 import { PRICE, PRICE_ADJUSTMENT } from "./price.ts";
 
-/** What every node has of its own, so that no overlay may set it. */
+/** The resources that every instance type has of its own; no overlay may set them. */
 const OWN_RESOURCES = new Set(["cpu", "memory", "ephemeral-storage", "pods"]);
 
 /**
- * All that is wrong with one overlay by itself, one sentence each. Its CRD refuses most of it at the door; an object may be older than the CRD, or come
- * from a scenario.
+ * All problems of one overlay by itself, one sentence each. The CRD rejects most of them, but an object may be older
+ * than the CRD or come from a scenario.
  */
 export function nodeOverlayProblems({ spec }: Pick<NodeOverlay, "spec">): readonly string[] {
   return [...requirementProblems(spec), ...priceProblems(spec), ...capacityProblems(spec), ...weightProblems(spec)];

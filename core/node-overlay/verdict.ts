@@ -1,13 +1,13 @@
-/** What became of an overlay. Only "Applied" changes anything. */
-export type Verdict =
-  /** `instanceTypes`: names of those it is about, in whatever pool; none is no fault of the overlay's. */
+/** The result for one overlay. Only "Applied" changes instance types. */
+export type OverlayVerdict =
+  /** `instanceTypes`: names of the types that the overlay selects in any NodePool; may be empty. */
   | { readonly outcome: "Applied"; readonly instanceTypes: readonly string[] }
   | { readonly outcome: "RuntimeValidation"; readonly problems: readonly string[] }
   | { readonly outcome: "Conflict"; readonly clash: Clash };
 
-/** Two overlays of equal weight that would set the same thing. */
+/** Two overlays of equal weight that set the same value. */
 export interface Clash {
-  /** The overlay that was first, and is applied. */
+  /** The overlay that was first and is applied. */
   readonly other: string;
   readonly weight: number;
   /** "the price of m5.large (spot, us-west-2a)", "example.com/device of m5.large". */
@@ -15,8 +15,8 @@ export interface Clash {
   readonly nodePool: string;
 }
 
-/** Why an overlay is not applied, in one sentence; for one that matches nothing, that; else "". */
-export function explainVerdict(verdict: Verdict): string {
+/** Why an overlay is not applied, or that it selects no instance type, in one sentence; else "". */
+export function explainVerdict(verdict: OverlayVerdict): string {
   switch (verdict.outcome) {
     case "Applied":
       return verdict.instanceTypes.length > 0 ? "" : "no instance type of any NodePool meets spec.requirements";

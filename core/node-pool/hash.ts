@@ -2,20 +2,21 @@ import { fnv1, littleEndian, utf8 } from "../lib/fnv.ts";
 import type { NodePool } from "../model/node-pool.ts";
 import type { Taint } from "../model/taint.ts";
 
-/** Version under which Karpenter publishes hashes of these rules; equal versions make hashes comparable. */
+/** Karpenter's version of these hash rules; hashes of equal versions are comparable. */
 export const NODE_POOL_HASH_VERSION_VALUE = "v3";
 
 /**
- * Hash of everything in a pool's template that its nodes are made from and that is no requirement, as a decimal number. Bit for bit
- * Karpenter's, so that claims it has made do not drift here: FNV-1 (multiply, then xor) over a struct's fields in the order in
- * which Karpenter declares them, zero values left out, present but empty lists not (nodepool.md §8).
+ * Hash of the fields of a NodePool's template that nodes are created from and that are not requirements, as a decimal
+ * number. It equals Karpenter's hash bit for bit, so that NodeClaims that Karpenter made do not drift here: FNV-1
+ * (multiply, then xor) over the fields of a struct in the order in which Karpenter declares them. Zero values are left
+ * out; present but empty lists are not (karpenter: pkg/apis/v1/nodepool.go, NodePool.Hash).
  */
 export function nodePoolHash(pool: Pick<NodePool, "spec">): string {
   const { metadata, spec } = pool.spec.template;
   return struct("NodeClaimTemplate", [
     [
       "ObjectMeta",
-      // Neither labels nor annotations: a zero value.
+      // Without labels and annotations, ObjectMeta is a zero value.
       metadata?.labels || metadata?.annotations
         ? struct("ObjectMeta", [
             ["Labels", metadata.labels && map(metadata.labels)],
@@ -40,7 +41,7 @@ export function nodePoolHash(pool: Pick<NodePool, "spec">): string {
           "TerminationGracePeriod",
           spec.terminationGracePeriod === undefined ? undefined : duration("Duration", spec.terminationGracePeriod),
         ],
-        // No duration at all is a zero value too.
+        // A missing duration is a zero value too.
         ["ExpireAfter", spec.expireAfter === "Never" ? undefined : duration("NillableDuration", spec.expireAfter ?? "720h")],
       ]),
     ],
@@ -63,7 +64,7 @@ function finish(a: bigint): bigint {
   return fnv1(littleEndian(a));
 }
 
-/** Finished after every field, so the order counts. */
+/** Each field is finished separately, so the order counts. */
 function struct(type: string, fields: readonly (readonly [name: string, value: bigint | undefined])[]): bigint {
   let hash = string(type);
   for (const [name, value] of fields) {
@@ -79,7 +80,7 @@ function map(entries: Readonly<Record<string, string>>): bigint {
   return finish(hash);
 }
 
-/** A list without order; equal taints cancel out. */
+/** An unordered list; equal taints cancel out. */
 function taints(list: readonly Taint[]): bigint {
   let hash = 0n;
   for (const taint of list) {
@@ -94,7 +95,7 @@ function taints(list: readonly Taint[]): bigint {
 
 const UNIT_NS: Readonly<Record<string, bigint>> = { h: 3_600_000_000_000n, m: 60_000_000_000n, s: 1_000_000_000n };
 
-/** A Go duration. Zero counts behind a pointer (NillableDuration), not in a plain field. */
+/** A Go duration. A zero counts behind a pointer (NillableDuration), not in a plain field. */
 function duration(type: "Duration" | "NillableDuration", written: string): bigint {
   let ns = 0n;
   for (const [, amount = "0", unit = ""] of written.matchAll(/(\d+)([hms])/g)) ns += BigInt(amount) * (UNIT_NS[unit] ?? 0n);

@@ -1,31 +1,43 @@
 import { type ConditionChange, conditionOf, withCondition } from "../model/conditions.ts";
 import type { NodePool, NodePoolStatus } from "../model/node-pool.ts";
 
-/** How a claim's registration ended: its node was let in, or it was given up. */
+/** How a NodeClaim's registration ended: its node registered, or the NodeClaim timed out. */
 export interface RegistrationOutcome {
   readonly claim: string;
   readonly registered: boolean;
-  /** Why it was given up, as the pool's condition shall say. */
+  /** Why it failed, for the NodePool's condition. */
   readonly reason?: string;
   readonly message?: string;
 }
 
-/** Informational: tells whether nodes of this pool come up; it does not keep the pool from being used (nodepool.md §6). */
+/**
+ * Informational: whether nodes of this NodePool register; it does not stop the NodePool's use
+ * (karpenter: pkg/apis/v1/nodepool_status.go, ConditionTypeNodeRegistrationHealthy).
+ */
 export const REGISTRATION_HEALTHY = "NodeRegistrationHealthy";
 
-/** Our own annotation: the last outcomes, oldest first, with the generations of pool and class that they are about. */
+/**
+ * Our own annotation: the last outcomes, oldest first, with the generations of NodePool and NodeClass that they belong
+ * to.
+ */
 export const REGISTRATIONS = "karpenter-serverless/registrations";
 
-const KEPT = 4;
-/** The divisor is always KEPT, however few outcomes there are. */
-const UNHEALTHY_FAILURES = KEPT / 2;
+/** Karpenter's number of outcomes that decide. */
+const MAX_OUTCOMES = 4;
+/**
+ * Always a share of MAX_OUTCOMES, also while fewer outcomes are known
+ * (karpenter: pkg/state/nodepoolhealth/tracker.go, Tracker.Status).
+ */
+const MIN_UNHEALTHY_FAILURES = MAX_OUTCOMES / 2;
 
 interface Entry {
   readonly claim: string;
   readonly registered: boolean;
 }
 
-/** The pool's outcomes under its present generation and its class's; none from before a change of either. */
+/**
+ * The outcomes under the current generations of NodePool and NodeClass; outcomes of earlier generations do not count.
+ */
 export function registrationsOf(pool: NodePool): readonly Entry[] {
   const [about, ...entries] = (pool.metadata.annotations?.[REGISTRATIONS] ?? "").split(" ");
   if (about !== generationsOf(pool)) return [];
@@ -36,16 +48,16 @@ export function registrationsOf(pool: NodePool): readonly Entry[] {
 }
 
 /**
- * The pool with one more outcome, in its annotation and its condition; the same pool when it changes nothing. A claim's outcome counts once, however
- * often it is told.
+ * The NodePool with one more outcome, in its annotation and its condition; the same NodePool when nothing changes. The
+ * outcome of a NodeClaim counts once, however often it is reported.
  */
 export function withRegistration(pool: NodePool, outcome: RegistrationOutcome, now: number): NodePool {
   const before = registrationsOf(pool);
   const known = before.some(({ claim }) => claim === outcome.claim);
-  const steady = outcome.registered && before.length === KEPT && before.every(({ registered }) => registered);
-  const entries = known || steady ? before : [...before, outcome].slice(-KEPT);
+  const steady = outcome.registered && before.length === MAX_OUTCOMES && before.every(({ registered }) => registered);
+  const entries = known || steady ? before : [...before, outcome].slice(-MAX_OUTCOMES);
   const failures = entries.filter(({ registered }) => !registered).length;
-  const condition = verdict(pool, outcome, failures >= UNHEALTHY_FAILURES);
+  const condition = verdict(pool, outcome, failures >= MIN_UNHEALTHY_FAILURES);
   const conditions = pool.status?.conditions ?? [];
   const changed = condition ? withCondition(conditions, condition, { now, ...generation(pool) }) : conditions;
   if (entries === before && changed === conditions) return pool;
@@ -56,7 +68,10 @@ export function withRegistration(pool: NodePool, outcome: RegistrationOutcome, n
   };
 }
 
-/** A success is told once the pool is healthy with it, a failure once it is not and did not say so yet. */
+/**
+ * A success is reported when the NodePool is healthy with it, a failure when the NodePool is unhealthy and its
+ * condition does not say so yet.
+ */
 function verdict(
   { status }: NodePool,
   { registered, reason, message }: RegistrationOutcome,
@@ -72,16 +87,19 @@ function verdict(
   };
 }
 
-/** The status with the condition back at Unknown when pool or class have changed since it was told: what failed before may work now. */
+/**
+ * The status with the condition reset to Unknown when NodePool or NodeClass have changed since it was set, because what
+ * failed before may work now.
+ */
 export function withFreshRegistrationHealth(
   pool: NodePool,
   status: NodePoolStatus,
   nodeClassGeneration: number | undefined,
   now: number,
 ): NodePoolStatus {
-  const told = conditionOf(status.conditions, REGISTRATION_HEALTHY);
+  const current = conditionOf(status.conditions, REGISTRATION_HEALTHY);
   const sameClass = nodeClassGeneration === undefined || nodeClassGeneration === status.nodeClassObservedGeneration;
-  if (told !== undefined && sameClass && told.observedGeneration === pool.metadata.generation) return status;
+  if (current !== undefined && sameClass && current.observedGeneration === pool.metadata.generation) return status;
   const unknown = {
     type: REGISTRATION_HEALTHY,
     status: "Unknown",

@@ -1,3 +1,7 @@
+// core/node-pool: what a NodePool means: its validation, hash and status.
+// NodePool objects with their NodeClaims, nodes and NodeClass come in; statuses, hashes and problems go out.
+// Scheduling, launches and the API server must not be known here.
+
 import { type ConditionChange, conditionOf, isTrue, withCondition, withReady } from "../model/conditions.ts";
 import type { Condition } from "../model/kubernetes.ts";
 import { NODE_POOL } from "../model/labels.ts";
@@ -10,7 +14,7 @@ import { withFreshRegistrationHealth } from "./registration-health.ts";
 import { nodePoolProblems } from "./validate.ts";
 
 export interface PoolContext {
-  /** The class that the pool names; undefined when there is none. */
+  /** The NodeClass that the NodePool references; undefined when it does not exist. */
   readonly nodeClass: EC2NodeClass | undefined;
   readonly nodeClaims: readonly NodeClaim[];
   readonly nodes: readonly Node[];
@@ -18,7 +22,10 @@ export interface PoolContext {
   readonly now: number;
 }
 
-/** A pool's status: what its nodes add up to, and whether new ones can be made (nodepool.md §5). */
+/**
+ * A NodePool's status: the sum of its nodes' resources, and whether new nodes can be created
+ * (karpenter: pkg/controllers/nodepool/readiness/controller.go, Controller.Reconcile).
+ */
 export function nodePoolStatus(pool: NodePool, context: PoolContext): NodePoolStatus {
   const at = { now: context.now, ...(pool.metadata.generation !== undefined && { generation: pool.metadata.generation }) };
   const problems = nodePoolProblems(pool);
@@ -31,8 +38,8 @@ export function nodePoolStatus(pool: NodePool, context: PoolContext): NodePoolSt
   const conditions = changes.reduce<readonly Condition[]>((list, change) => withCondition(list, change, at), pool.status?.conditions ?? []);
   const resources = resourcesOf(pool, context);
   const status = { ...pool.status, resources: formatResources(resources), nodes: (resources["nodes"] ?? 0) / 1000, conditions };
-  const told = withFreshRegistrationHealth(pool, status, context.nodeClass?.metadata.generation, context.now);
-  return { ...told, conditions: withReady(told.conditions ?? [], ["ValidationSucceeded", "NodeClassReady"], at) };
+  const fresh = withFreshRegistrationHealth(pool, status, context.nodeClass?.metadata.generation, context.now);
+  return { ...fresh, conditions: withReady(fresh.conditions ?? [], ["ValidationSucceeded", "NodeClassReady"], at) };
 }
 
 function classVerdict(pool: NodePool, nodeClass: EC2NodeClass | undefined): ConditionChange {
@@ -50,7 +57,9 @@ function classVerdict(pool: NodePool, nodeClass: EC2NodeClass | undefined): Cond
   return { type, status: "False", reason: "NodeClassReadinessUnknown", message: `EC2NodeClass ${name} was not looked at yet` };
 }
 
-/** Sum over the pool's nodes, in milli-units. A claim counts once it has an instance; one that goes counts nothing. */
+/**
+ * Sum over the NodePool's nodes, in milli-units. A NodeClaim counts when it has an instance and is not being deleted.
+ */
 function resourcesOf(pool: NodePool, { nodeClaims, nodes }: PoolContext): Resources {
   const nodeByProviderId = new Map(nodes.map((node) => [node.spec.providerID, node]));
   let sum: Resources = { cpu: 0, memory: 0, pods: 0, "ephemeral-storage": 0, nodes: 0 };
@@ -63,11 +72,11 @@ function resourcesOf(pool: NodePool, { nodeClaims, nodes }: PoolContext): Resour
   return sum;
 }
 
-/** Until a node is initialized, what it does not tell yet is taken from its claim. */
+/** Until a node is initialized, resources that it does not report are taken from its NodeClaim. */
 function capacityOf(claim: NodeClaim, node: Node | undefined): Resources {
-  const told = parseResources(node?.status?.capacity);
-  if (node !== undefined && isTrue(claim.status?.conditions, "Initialized")) return told;
+  const reported = parseResources(node?.status?.capacity);
+  if (node !== undefined && isTrue(claim.status?.conditions, "Initialized")) return reported;
   const merged: Record<string, number> = { ...parseResources(claim.status?.capacity) };
-  for (const name in told) if (told[name] !== 0) merged[name] = told[name] ?? 0;
+  for (const name in reported) if (reported[name] !== 0) merged[name] = reported[name] ?? 0;
   return merged;
 }

@@ -5,7 +5,10 @@ import { isLabelValue, isQualifiedName, isRestrictedLabel, requirementProblem } 
 
 const EFFECTS = new Set(["NoSchedule", "PreferNoSchedule", "NoExecute", ""]);
 
-/** All that is wrong with a pool beyond what its schema can say, one sentence each (nodepool.md §4). */
+/**
+ * All problems of a NodePool that its CRD schema cannot express, one sentence each
+ * (karpenter: pkg/apis/v1/nodepool_validation.go, NodePool.RuntimeValidate).
+ */
 export function nodePoolProblems({ spec }: Pick<NodePool, "spec">): readonly string[] {
   const { metadata, spec: template } = spec.template;
   const problems: string[] = [];

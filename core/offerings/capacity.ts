@@ -6,20 +6,26 @@ import { efaOnly } from "./suits.ts";
 
 const DEFAULT_STORAGE = "20Gi";
 
-/** Memory that pods and reservations share, MiB: what EC2 states less what the hypervisor keeps (instance-types.md §3). */
+/**
+ * Memory that pods and reservations share, MiB: EC2's amount less the hypervisor's overhead
+ * (karpenter-provider-aws: pkg/providers/instancetype/types.go, memory).
+ */
 export function usableMemoryMib(type: CatalogueType, vmMemoryOverheadPercent: number): number {
   const mib = type.memoryMib - (type.arch === "arm64" ? 64 : 0);
-  // In bytes and back, in this order: a whole number must not be pushed up by another rounding.
+  // In bytes and back, in this order: a whole number of MiB must not be rounded up by another rounding.
   return mib - Math.ceil((mib * 1024 * 1024 * vmMemoryOverheadPercent) / 1024 / 1024);
 }
 
-/** Pods that the default card's interfaces have addresses for; 0 when none is left. */
+/**
+ * Pods that the interfaces of the default network card have addresses for; 0 when no interface is left
+ * (karpenter-provider-aws: pkg/providers/instancetype/types.go, ENILimitedPods).
+ */
 export function eniLimitedPods(type: CatalogueType, reservedEnis: number): number {
   const enis = type.enis - reservedEnis;
   return enis > 0 ? enis * (type.ipv4PerEni - 1) + 2 : 0;
 }
 
-/** The kubelet's pod limit (instance-types.md §5). */
+/** The kubelet's pod limit (karpenter-provider-aws: pkg/providers/instancetype/types.go, pods). */
 export function podLimit(
   type: CatalogueType,
   { kubelet, networkInterfaces }: Pick<EC2NodeClassSpec, "kubelet" | "networkInterfaces">,
@@ -32,7 +38,10 @@ export function podLimit(
   return perCore > 0 && family.honoursPodsPerCore ? Math.min(limit, perCore * type.cpu) : limit;
 }
 
-/** Ephemeral storage as a quantity: the store if it is pooled, else the volume that pods write to (instance-types.md §4). */
+/**
+ * Ephemeral storage as a quantity: the instance store when instanceStorePolicy is RAID0, else the volume that pods
+ * write to (karpenter-provider-aws: pkg/providers/instancetype/types.go, ephemeralStorage).
+ */
 export function ephemeralStorage(type: CatalogueType, spec: EC2NodeClassSpec, family: Family): string {
   if (spec.instanceStorePolicy === "RAID0" && type.storageGb !== undefined) return `${type.storageGb}G`;
   const mappings = spec.blockDeviceMappings ?? [];
@@ -44,12 +53,15 @@ export function ephemeralStorage(type: CatalogueType, spec: EC2NodeClassSpec, fa
   return device?.ebs?.volumeSize ?? (family.podDevice === undefined ? undefined : fallback?.ebs?.volumeSize) ?? DEFAULT_STORAGE;
 }
 
-/** EFA interfaces that the node is launched with: those that the class lists, else as many as the type has. */
+/** EFA interfaces of the node: those that the NodeClass lists, else as many as the type has. */
 function efaOf({ efa = 0 }: CatalogueType, { networkInterfaces = [] }: EC2NodeClassSpec): number {
   return networkInterfaces.length > 0 ? efaOnly(networkInterfaces).length : efa;
 }
 
-/** What the node of this type has, before reservations (instance-types.md §2). `memory` is a quantity. */
+/**
+ * The capacity of a node of this type, before reservations; `memory` is a quantity
+ * (karpenter-provider-aws: pkg/providers/instancetype/types.go, computeCapacity).
+ */
 export function capacityOf(type: CatalogueType, spec: EC2NodeClassSpec, family: Family, memory: string, pods: number): ResourceList {
   const gpus = (manufacturer: string): string =>
     String((type.gpus ?? []).reduce((sum, gpu) => sum + (gpu.manufacturer === manufacturer ? gpu.count : 0), 0));

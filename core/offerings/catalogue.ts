@@ -1,41 +1,41 @@
 import { type LaunchFacts, launchFacts } from "./launch-facts.ts";
 
-/** A GPU model of a type. */
+/** A GPU model of an instance type. */
 export interface GpuFacts {
   readonly name: string;
   readonly manufacturer: string;
   readonly count: number;
-  /** Of one GPU. */
+  /** Memory of one GPU. */
   readonly memoryMib: number;
 }
 
-/** What is true of an instance type whoever launches it. An absent field is a fact that EC2 does not state. */
+/** The facts of an instance type that hold for every account. An absent field is a fact that EC2 does not state. */
 export interface CatalogueType extends LaunchFacts {
   readonly name: string;
   readonly arch: "amd64" | "arm64";
   readonly cpu: number;
-  /** As EC2 states it, before anything is lost to the hypervisor. */
+  /** As EC2 states it, with the hypervisor's overhead. */
   readonly memoryMib: number;
-  /** Network interfaces of the default card. */
+  /** Network interfaces of the default network card. */
   readonly enis: number;
   readonly ipv4PerEni: number;
   readonly capacityTypes: readonly ("on-demand" | "spot")[];
-  /** Zones of the region that offer it. */
+  /** Zones of the region that offer the type. */
   readonly zones: readonly string[];
   readonly cpuManufacturer: string;
   readonly clockMhz: number;
   /** Absent on bare metal. */
   readonly hypervisor?: string;
   readonly encryptionInTransit: boolean;
-  /** Instance store, all disks together. */
+  /** Size of the instance store, all disks together. */
   readonly storageGb?: number;
   readonly nvme?: boolean;
   readonly ebsMbps?: number;
-  /** Baseline, from the limits table. */
+  /** Baseline bandwidth, from the limits table. */
   readonly networkMbps?: number;
-  /** Branch interfaces of a trunk, from the limits table. */
+  /** Branch interfaces of the trunk interface, from the limits table. */
   readonly podEni?: number;
-  /** IPv4 addresses an interface has by the limits table: the base of Windows' address pool. */
+  /** IPv4 addresses per interface, from the limits table: the base of the address pool on Windows. */
   readonly tableIpv4PerEni?: number;
   readonly efa?: number;
   readonly gpus?: readonly GpuFacts[];
@@ -43,31 +43,31 @@ export interface CatalogueType extends LaunchFacts {
   readonly inference?: readonly { readonly name: string; readonly manufacturer: string; readonly count: number }[];
 }
 
-/** What a region offers, and at which price. */
+/** The instance types of a region and their prices. */
 export interface Catalogue {
   readonly region: string;
   readonly zones: readonly { readonly name: string; readonly zoneId: string }[];
   readonly types: readonly CatalogueType[];
   /** USD (in China CNY) per hour, Linux, shared tenancy. */
   readonly onDemand: Readonly<Record<string, number>>;
-  /** The on-demand prices are another region's, since those of this one could never be read. */
+  /** Set when the on-demand prices are those of another region, because those of this region could never be read. */
   readonly standIn?: true;
-  /** USD per hour by type and zone. Absent until spot prices were read once: the on-demand price stands in for them (pricing-offerings.md §2). */
+  /** USD per hour by type and zone. Absent until spot prices were read once; the on-demand price is used instead. */
   readonly spot?: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** ISO 8601 date of the youngest fact. */
   readonly asOf: string;
-  /** Prices in here are invented: for the lab, never for a purchase. */
+  /** Set when the prices are invented: for the lab, never for a launch. */
   readonly synthetic?: boolean;
 }
 
-/** Facts that no EC2 call states: branch interfaces, addresses an interface, baseline bandwidth. */
+/** Facts that no EC2 call states: branch interfaces, addresses per interface, baseline bandwidth. */
 export interface TypeLimits {
   readonly podEni?: number;
   readonly ipv4PerEni?: number;
   readonly networkMbps?: number;
 }
 
-/** The fields of a DescribeInstanceTypes record that are read here; EC2's names. */
+/** The fields of a DescribeInstanceTypes record that are read here, with EC2's names. */
 interface RawRecord {
   readonly InstanceType?: string;
   readonly ProcessorInfo?: {
@@ -114,9 +114,10 @@ interface RawRecord {
 const ARCHITECTURES: Readonly<Record<string, "amd64" | "arm64">> = { x86_64: "amd64", arm64: "arm64" };
 
 /**
- * Cuts a DescribeInstanceTypes record (EC2's field names) to the facts that a NodeClass's instance types are worked out from, ~20 times smaller.
- * `limits` is the type's row of the static limits table, `zones` are those that offer it. Undefined for a type of no usable
- * architecture (Mac). Rules: instance-types.md §1–7.
+ * Reduces a DescribeInstanceTypes record (EC2's field names) to the facts that instance types are computed from, about
+ * 20 times smaller. `limits` is the type's row of the static limits table; `zones` are the zones that offer the type.
+ * Undefined for a type without a usable architecture (Mac).
+ * (karpenter-provider-aws: pkg/providers/instancetype/types.go, NewInstanceType)
  */
 export function compactRecord(record: object, limits: TypeLimits | undefined, zones: readonly string[]): CatalogueType | undefined {
   const raw = record as RawRecord;
@@ -169,7 +170,7 @@ function accelerators(raw: RawRecord): Pick<CatalogueType, "gpus" | "neuron" | "
   return { ...(gpus && { gpus }), ...(neuron && { neuron }), ...(inference && !neuron && { inference }) };
 }
 
-/** A label value out of EC2's spelling. */
+/** A label value from EC2's spelling. */
 function lower(text: string | undefined): string {
   return (text ?? "").toLowerCase().replaceAll(" ", "-");
 }

@@ -1,3 +1,7 @@
+// core/offerings: the instance types of a NodeClass: labels, capacity, overhead, and offerings with price and
+// availability. The catalogue of the region, an EC2NodeClass and marks of unavailable offerings come in; InstanceType
+// values go out. Pods, plans and AWS calls must not be known here.
+
 import type { InstanceType, Offering } from "../model/instance-type.ts";
 import type { EC2NodeClass, ResolvedReservation } from "../model/node-class.ts";
 import type { NodeSelectorRequirementWithMinValues } from "../model/node-pool.ts";
@@ -13,27 +17,31 @@ import { suits } from "./suits.ts";
 import { typeRequirements } from "./type-requirements.ts";
 import { ANY, fullSubnets, type MarkedUntil, placeIn, unavailableIndex } from "./unavailable.ts";
 
-/** Karpenter's settings that instance types depend on, under their names. */
+/** Settings that instance types depend on, under Karpenter's names. */
 export interface InstanceTypeSettings {
-  /** Share of memory lost to the hypervisor; 0.075 unless set. */
+  /** Share of memory that the hypervisor uses; 0.075 by default. */
   readonly vmMemoryOverheadPercent: number;
   readonly reservedEnis: number;
 }
 
 export interface InstanceTypesInput {
   readonly catalogue: Catalogue;
-  /** Its status decides the zones; without subnets no offering is available. Memory that was seen stands in its metadata (seen-memory.ts). */
+  /**
+   * The status decides the zones; without subnets no offering is available. The metadata holds the memory seen on nodes
+   * (seen-memory.ts).
+   */
   readonly nodeClass: Pick<EC2NodeClass, "spec" | "status"> & Partial<Pick<EC2NodeClass, "metadata">>;
-  /** Marks not expired. */
+  /** Marks that have not expired. */
   readonly unavailable: readonly UnavailableOffering[];
   readonly settings: InstanceTypeSettings;
-  /** Machines of the cluster in each capacity reservation, by `heldReservations`; none when absent. */
+  /** Instances of the cluster in each capacity reservation, from `heldReservations`; absent: none. */
   readonly held?: ReadonlyMap<string, number>;
 }
 
 /**
- * All types of the catalogue as nodes of one NodeClass, in the catalogue's order. Depends on nothing but the input, so callers may keep it
- * while catalogue, NodeClass and marks are the same. Rules: instance-types.md §2–8.
+ * All types of the catalogue as nodes of one NodeClass, in the catalogue's order. The result depends only on the input,
+ * so callers may cache it while catalogue, NodeClass and marks are equal
+ * (karpenter-provider-aws: pkg/providers/instancetype/types.go, DefaultResolver.Resolve).
  */
 export function instanceTypesOf({ catalogue, nodeClass, unavailable, settings, held }: InstanceTypesInput): readonly InstanceType[] {
   const subnets = nodeClass.status?.subnets ?? [];
@@ -67,12 +75,12 @@ interface Context extends Omit<InstanceTypesInput, "unavailable"> {
     readonly hasAddresses: boolean;
   }[];
   readonly markedUntil: MarkedUntil;
-  /** The same of marks that hold for the class's placement group alone. */
+  /** `markedUntil` for marks of the NodeClass's placement group. */
   readonly groupMarkedUntil: MarkedUntil;
   /** By instance type. */
   readonly reservations: ReadonlyMap<string, readonly ResolvedReservation[]>;
   readonly placement: readonly NodeSelectorRequirementWithMinValues[];
-  /** Memory of nodes that there were, as quantities by type. */
+  /** Memory seen on nodes, as quantities by instance type. */
   readonly seen: ReadonlyMap<string, string>;
 }
 
@@ -86,14 +94,18 @@ function instanceTypeOf(type: CatalogueType, context: Context): InstanceType {
   return {
     name: type.name,
     requirements: context.placement.length === 0 ? requirements : [...requirements, ...context.placement],
-    // What is reserved is worked out from the guess still, as Karpenter does.
+    // The overhead is computed from the estimated memory, as in Karpenter.
     capacity: capacityOf(type, spec, family, context.seen.get(type.name) ?? `${memoryMib}Mi`, pods),
     overhead: overheadOf(type, spec.kubelet, family, { memoryMib, storage: ephemeralStorage(type, spec, family), pods }),
     offerings: [...offeringsOf(type, context), ...reservedOfferings(type, context)],
   };
 }
 
-/** One offering for every zone of the region and capacity type of the instance type; those out of reach stay, flagged (instance-types.md §8). */
+/**
+ * One offering for each zone of the region and each capacity type of the instance type; unreachable offerings are kept
+ * as unavailable
+ * (karpenter-provider-aws: pkg/providers/instancetype/offering/offering.go, DefaultProvider.InjectOfferings).
+ */
 function offeringsOf(type: CatalogueType, { catalogue, nodeClass, zones, markedUntil, groupMarkedUntil }: Context): readonly Offering[] {
   const compatible = suits(type, nodeClass);
   const offerings: Offering[] = [];
@@ -117,7 +129,7 @@ function offeringsOf(type: CatalogueType, { catalogue, nodeClass, zones, markedU
   return offerings;
 }
 
-/** One offering for each reservation of the type in a zone that the class reaches. */
+/** One offering for each reservation of the type in a zone of the NodeClass. */
 function reservedOfferings(type: CatalogueType, context: Context): readonly Offering[] {
   const compatible = suits(type, context.nodeClass);
   return (context.reservations.get(type.name) ?? []).flatMap((reservation) => {

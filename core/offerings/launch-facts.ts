@@ -1,10 +1,10 @@
-/** What decides whether a type can be launched as a NodeClass asks for. Most types have none of these. */
+/** The facts that decide whether a NodeClass can launch a type. Most types have none of these fields. */
 export interface LaunchFacts {
-  /** Interfaces that each network card takes, by the card's index; absent from types with one card, which takes `enis`. */
+  /** Interfaces that each network card takes, by card index; absent for types with one card, which takes `enis`. */
   readonly networkCards?: readonly number[];
-  /** No elastic network adapter: configured network interfaces do not work. */
+  /** Set for a type without an elastic network adapter: configured network interfaces do not work. */
   readonly withoutEna?: true;
-  /** Cannot be put into placement groups of strategy `cluster`. */
+  /** Set for a type that cannot be placed in placement groups of strategy `cluster`. */
   readonly withoutClusterPlacement?: true;
   readonly nestedVirtualization?: true;
 }
@@ -18,7 +18,7 @@ interface RawFacts {
   readonly ProcessorInfo?: { readonly SupportedFeatures?: readonly string[] };
 }
 
-/** The same out of a DescribeInstanceTypes record (EC2's field names). */
+/** LaunchFacts from a DescribeInstanceTypes record (EC2's field names). */
 export function launchFacts({ NetworkInfo, PlacementGroupInfo, ProcessorInfo }: RawFacts): LaunchFacts {
   const cards = NetworkInfo?.NetworkCards ?? [];
   const strategies = PlacementGroupInfo?.SupportedStrategies;
@@ -36,7 +36,7 @@ function byIndex(cards: NonNullable<NonNullable<RawFacts["NetworkInfo"]>["Networ
   return Array.from(most, (count) => count ?? 0);
 }
 
-/** The inverse of `launchFacts`, for stand-ins of EC2: merged deeply into the record of a type with `enis` interfaces. */
+/** The inverse of `launchFacts`, for fakes of EC2: merged into the record of a type with `enis` interfaces. */
 export function rawLaunchFacts({ networkCards, withoutEna, withoutClusterPlacement, nestedVirtualization }: LaunchFacts, enis: number) {
   const cards = networkCards ?? [enis];
   const strategies = ["cluster", "partition", "spread"] as const;

@@ -6,7 +6,10 @@ import type { Family } from "../node-class/family.ts";
 import { eniLimitedPods } from "./capacity.ts";
 import type { CatalogueType } from "./catalogue.ts";
 
-/** Share of each band of milli-CPU that is kept for the node's own daemons (instance-types.md §6). */
+/**
+ * Share of each band of milli-CPU that is reserved for system daemons
+ * (karpenter-provider-aws: pkg/providers/instancetype/types.go, kubeReservedResources).
+ */
 const CPU_BANDS = [
   { upTo: 1000, share: 0.06 },
   { upTo: 2000, share: 0.01 },
@@ -14,7 +17,7 @@ const CPU_BANDS = [
   { upTo: Number.POSITIVE_INFINITY, share: 0.0025 },
 ] as const;
 
-/** Milli-CPU; every band is cut to whole thousandths. */
+/** Reserved milli-CPU; each band is rounded down to a whole number. */
 export function reservedMilliCpu(cpu: number): number {
   const milli = cpu * 1000;
   let reserved = 0;
@@ -27,7 +30,10 @@ export function reservedMilliCpu(cpu: number): number {
   return reserved;
 }
 
-/** What is taken off a node's capacity before pods get any. `memoryMib` and `storage` are the calculated capacity. */
+/**
+ * The overhead: what is subtracted from a node's capacity before pods get any. `memoryMib` and `storage` are the
+ * computed capacity.
+ */
 export function overheadOf(
   type: CatalogueType,
   kubelet: KubeletConfiguration | undefined,
@@ -48,7 +54,10 @@ export function overheadOf(
   };
 }
 
-/** A signal's threshold as a quantity; "100%" switches it off. */
+/**
+ * The threshold of an eviction signal as a quantity; "100%" disables it
+ * (karpenter-provider-aws: pkg/providers/instancetype/types.go, computeEvictionSignal).
+ */
 function threshold(signal: string | undefined, capacityBytes: number): string | undefined {
   if (!signal?.endsWith("%")) return signal;
   const percent = Number.parseFloat(signal);
@@ -59,7 +68,10 @@ function bytes(quantity: string): number {
   return parseQuantity(quantity) / 1000;
 }
 
-/** Capacity less all overhead, in milli-units (below zero when more is reserved than there is); huge pages are taken off the memory that they pin. */
+/**
+ * Capacity less all overhead, in milli-units; negative when more is reserved than the node has. Huge pages are
+ * subtracted from the memory that they pin.
+ */
 export function allocatableOf(type: Pick<InstanceType, "capacity" | "overhead">): Resources {
   const capacity = parseResources(type.capacity);
   let left: Resources = capacity;

@@ -4,12 +4,16 @@ import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { ResolvedReservation } from "../model/node-class.ts";
 import { counted } from "../node-class/capacity-reservations.ts";
 
-/** Reserved capacity is paid for, used or not; this share of the on-demand price keeps types in their order (pricing-offerings.md §5). */
-const PRICE_SHARE = 1e-7;
+/**
+ * Reserved capacity is paid for, used or not, so its price is almost zero; this share of the on-demand price keeps the
+ * order of types
+ * (karpenter-provider-aws: pkg/providers/instancetype/offering/reserved_capacity_resolver.go, ReservedCapacityResolver)
+ */
+const RESERVED_PRICE_SHARE = 1e-7;
 
 /**
- * How many machines of a cluster stand in each reservation, or may yet come to stand there: a claim that is not launched holds a place in each
- * that it may be launched into, as it does while it is planned.
+ * How many instances of a cluster use each reservation, or may use it: a NodeClaim that is not launched counts in each
+ * reservation that it may be launched into, as it does while it is planned.
  */
 export function heldReservations(records: readonly NodeClaimRecord[]): ReadonlyMap<string, number> {
   return counted(records.flatMap(holdsOf));
@@ -23,7 +27,10 @@ function holdsOf({ instance, launch, manifest, terminating }: NodeClaimRecord): 
   return wanted?.operator === "In" ? (wanted.values ?? []) : [];
 }
 
-/** The offering that a reservation makes of its type; `onDemand` is the type's price (USD per hour) and `held` what the cluster has taken of it. */
+/**
+ * The offering of a reservation; `onDemand` is the on-demand price of its type (USD per hour), `held` the number of its
+ * instances that the cluster uses.
+ */
 export function reservedOffering(
   reservation: ResolvedReservation,
   facts: { readonly onDemand: number | undefined; readonly held: number; readonly usable: boolean; readonly zoneId: string | undefined },
@@ -33,7 +40,7 @@ export function reservedOffering(
   return {
     zone: availabilityZone,
     capacityType: "reserved",
-    price: (facts.onDemand ?? 0) * PRICE_SHARE,
+    price: (facts.onDemand ?? 0) * RESERVED_PRICE_SHARE,
     available: facts.usable && left > 0 && state !== "expiring",
     ...(facts.zoneId !== undefined && { zoneId: facts.zoneId }),
     reservationId: id,

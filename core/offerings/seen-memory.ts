@@ -6,23 +6,24 @@ import type { EC2NodeClass } from "../model/node-class.ts";
 import { parseQuantity } from "../model/quantity.ts";
 
 /**
- * What nodes turned out to have of memory goes before what is guessed (instance-types.md §3). It stands in an annotation of the EC2NodeClass, so that
- * every decision has read it already and `kubectl` shows it.
+ * Memory that nodes reported replaces the estimate. It is kept in an annotation of the EC2NodeClass, which every
+ * decision has read already and `kubectl` shows. Karpenter keeps it in memory
+ * (karpenter-provider-aws: pkg/cache/cache.go, DiscoveredCapacityCacheTTL).
  */
 export const SEEN_MEMORY = "karpenter-serverless/seen-memory";
 
-/** How long what was seen last holds, in days. */
-const KEPT_DAYS = 60;
+/** How long an amount holds after it was last seen, in days; Karpenter's DiscoveredCapacityCacheTTL. */
+const MAX_SEEN_AGE_DAYS = 60;
 const DAY_MS = 24 * 60 * 60_000;
 
 interface Seen {
-  /** As the kubelet said it, "7910184Ki". */
+  /** As the kubelet reports it, "7910184Ki". */
   readonly memory: string;
-  /** When it was seen last, in days since the epoch. */
+  /** When it was last seen, in days since the epoch. */
   readonly day: number;
 }
 
-/** The annotation's content: other images may leave other amounts, so what was seen holds for these alone. */
+/** The annotation's content. Other images may leave other amounts, so it holds only for the images that it names. */
 interface Note {
   readonly images: string;
   readonly types: Readonly<Record<string, Seen>>;
@@ -30,12 +31,12 @@ interface Note {
 
 type NotedClass = Pick<EC2NodeClass, "status"> & Partial<Pick<EC2NodeClass, "metadata">>;
 
-/** As kubelets write it. */
+/** The format that kubelets write. */
 const PLAIN = /^\d+(Ki|Mi)$/;
 
 const NOTHING: Readonly<Record<string, Seen>> = {};
 
-/** Memory of nodes of the class, as quantities by instance type. */
+/** Memory of the NodeClass's nodes, as quantities by instance type. */
 export function seenMemory(nodeClass: NotedClass): ReadonlyMap<string, string> {
   return new Map(Object.entries(notedTypes(nodeClass)).map(([type, { memory }]) => [type, memory]));
 }
@@ -43,20 +44,21 @@ export function seenMemory(nodeClass: NotedClass): ReadonlyMap<string, string> {
 export interface Observation {
   readonly nodes: readonly Node[];
   readonly nodeClaims: readonly NodeClaim[];
-  /** Memory that a type is taken to have, MiB; undefined for a type that is not known. */
+  /** Estimated memory of a type, MiB; undefined for an unknown type. */
   readonly guessMib: (instanceType: string) => number | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
 /**
- * The annotation as the class's registered nodes of current images make it: the least that was seen of each type. An amount that equals the guess needs no note.
- * The text that is there already when nothing has changed, undefined for none.
+ * The annotation from the NodeClass's registered nodes of current images: the smallest amount seen of each type. An
+ * amount equal to the estimate is not stored. Returns the present text when nothing has changed, undefined for an empty
+ * annotation.
  */
 export function observeMemory(nodeClass: EC2NodeClass, { nodes, nodeClaims, guessMib, now }: Observation): string | undefined {
   const today = Math.floor(now / DAY_MS);
   const types: Record<string, Seen> = Object.fromEntries(
-    Object.entries(notedTypes(nodeClass)).filter(([, { day }]) => today - day < KEPT_DAYS),
+    Object.entries(notedTypes(nodeClass)).filter(([, { day }]) => today - day < MAX_SEEN_AGE_DAYS),
   );
   for (const [type, memory] of reportedBy(nodeClass, nodes, nodeClaims)) {
     const before = types[type];
@@ -69,7 +71,7 @@ export function observeMemory(nodeClass: EC2NodeClass, { nodes, nodeClaims, gues
   return sorted.length === 0 ? undefined : JSON.stringify(note);
 }
 
-/** Types and memory of registered nodes that run an image which the class has now. */
+/** Types and memory of registered nodes that run a current image of the NodeClass. */
 function reportedBy(
   { metadata, status }: EC2NodeClass,
   nodes: readonly Node[],
@@ -88,7 +90,7 @@ function reportedBy(
   });
 }
 
-/** What is noted about the class's present images; nothing when a person has written something else there. */
+/** The amounts that hold for the NodeClass's current images; empty when the annotation has another content. */
 function notedTypes(nodeClass: NotedClass): Readonly<Record<string, Seen>> {
   const text = nodeClass.metadata?.annotations?.[SEEN_MEMORY];
   if (text === undefined) return NOTHING;

@@ -2,9 +2,12 @@ import type { EC2NodeClass, NetworkInterface } from "../model/node-class.ts";
 import { amiFamilyOf } from "../node-class/family.ts";
 import type { CatalogueType } from "./catalogue.ts";
 
-/** Whether a type can be launched as a NodeClass asks for; where it cannot, none of its offerings is available (instance-types.md §8). */
+/**
+ * Whether a NodeClass can launch a type; if not, none of the type's offerings is available
+ * (karpenter-provider-aws: pkg/providers/instancetype/compatibility/compatibility.go, IsCompatibleWithNodeClass).
+ */
 export function suits(type: CatalogueType, { spec, status }: Pick<EC2NodeClass, "spec" | "status">): boolean {
-  // No Amazon Linux 2023 image boots on the first Graviton.
+  // No Amazon Linux 2023 image boots on the first Graviton generation.
   if (amiFamilyOf(spec) === "AL2023" && type.name.startsWith("a1.")) return false;
   if (spec.networkInterfaces !== undefined && !haveRoom(type, spec.networkInterfaces, spec.ipPrefixCount ?? 0)) return false;
   if (spec.cpuOptions?.nestedVirtualization === "enabled" && !type.nestedVirtualization) return false;
@@ -16,12 +19,12 @@ function haveRoom(type: CatalogueType, interfaces: readonly NetworkInterface[], 
   if (interfaces.length === 0) return true;
   const cards = type.networkCards ?? [type.enis];
   const placed = interfaces.every(({ networkCardIndex, deviceIndex }) => deviceIndex < (cards[networkCardIndex] ?? 0));
-  // A prefix takes the place of one address; the interface's own takes one.
+  // A prefix takes the place of one address; the interface's own address takes one too.
   const addressed = prefixes === 0 || prefixes + 1 <= type.ipv4PerEni;
   return placed && addressed && !type.withoutEna && efaOnly(interfaces).length <= (type.efa ?? 0);
 }
 
-/** Interfaces that carry no IP traffic. */
+/** The interfaces that carry no IP traffic. */
 export function efaOnly(interfaces: readonly NetworkInterface[] = []): readonly NetworkInterface[] {
   return interfaces.filter(({ interfaceType }) => interfaceType === "efa-only");
 }

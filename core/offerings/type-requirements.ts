@@ -16,15 +16,16 @@ import type { NodeSelectorRequirementWithMinValues as Requirement } from "../mod
 import type { Family } from "../node-class/family.ts";
 import type { CatalogueType, GpuFacts } from "./catalogue.ts";
 
-/** Zones in which a type can be started for a NodeClass: by name, with their ids. */
+/** The zones in which a NodeClass can launch a type: names and ids. */
 export type UsableZones = readonly { readonly name: string; readonly zoneId: string }[];
 
-/** Requirements by key and by values, written one after the other. Never changed once made. */
+/** Requirements by key and then by joined values. Entries never change. */
 const known = new Map<string, Map<string, Requirement>>();
 
 /**
- * Labels that a node of this type may have, as 33 requirements sorted by key. A fact that EC2 does not state is DoesNotExist
- * (instance-types.md §7). Equal requirements of different types are one object: a region has 44,000 of them and 4,000 that differ.
+ * The labels that a node of this type may have, as 33 requirements sorted by key. A fact that EC2 does not state is
+ * DoesNotExist (karpenter-provider-aws: pkg/providers/instancetype/types.go, computeRequirements). Equal requirements
+ * of different types are one object: a region has 44,000 requirements, of which 4,000 differ.
  */
 export function typeRequirements(
   type: CatalogueType,
@@ -37,7 +38,7 @@ export function typeRequirements(
   const zoneIds = zones.map(({ zoneId }) => zoneId).filter((id) => id !== "");
   const requirements = reservationRequirements(reservations);
   const facts = factsOf(type);
-  // A plain loop: a cold start makes 28,000 of these before it has compiled anything.
+  // A plain loop, because a cold start makes 28,000 of these before the code is compiled.
   for (const [key, of] of LABELS) requirements.push(one(key, of(facts)));
   requirements.push(
     among("karpenter.k8s.aws/instance-tenancy", ["dedicated", "default"]),
@@ -78,10 +79,10 @@ function one(key: string, value: string | undefined): Requirement {
   return made;
 }
 
-/** The values differ from each other. */
+/** The values must be distinct. */
 function among(key: string, values: readonly string[]): Requirement {
   const ofKey = sharedOf(key);
-  // No value has a comma; one alone is found by `one` too.
+  // No value contains a comma; a single value is shared with `one`.
   const text = values.length === 0 ? "," : values.join();
   const found = ofKey.get(text);
   if (found !== undefined) return found;
@@ -104,7 +105,7 @@ interface Facts {
   readonly generation: string | undefined;
   readonly family: string | undefined;
   readonly size: string | undefined;
-  /** The one model that it has; of several no label can be given. */
+  /** The GPU model of the type; undefined when it has several, because a label holds one. */
   readonly gpu: GpuFacts | undefined;
   readonly accelerator: { readonly name: string; readonly manufacturer: string; readonly count: number } | undefined;
 }
@@ -120,7 +121,7 @@ function factsOf(type: CatalogueType): Facts {
   return { type, category, generation, family, size, gpu, accelerator };
 }
 
-/** What each label karpenter.k8s.aws/instance-… says of a type, sorted by key. */
+/** The value of each label karpenter.k8s.aws/instance-… for a type, sorted by key. */
 const LABELS = Object.entries({
   "accelerator-count": ({ accelerator }) => text(accelerator?.count),
   "accelerator-manufacturer": ({ accelerator }) => accelerator?.manufacturer,
@@ -138,7 +139,7 @@ const LABELS = Object.entries({
   "gpu-manufacturer": ({ gpu }) => gpu?.manufacturer.toLowerCase().replaceAll(" ", "-"),
   "gpu-memory": ({ gpu }) => text(gpu?.memoryMib),
   "gpu-name": ({ gpu }) => gpu?.name,
-  // Bare metal has none: an empty value, not an absent label (instance-types.md §7).
+  // Bare metal has no hypervisor: the label is empty, not absent, as in Karpenter.
   hypervisor: ({ type }) => type.hypervisor ?? "",
   "local-nvme": ({ type }) => (type.nvme ? text(type.storageGb) : undefined),
   memory: ({ type }) => String(type.memoryMib),

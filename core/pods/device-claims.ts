@@ -1,6 +1,9 @@
 import type { PodSpec } from "../model/pod.ts";
 
-/** Whether a pod asks for devices by Dynamic Resource Allocation. What containers claim is always among the pod's claims: the API server sees to that. */
+/**
+ * Whether a pod requests devices by Dynamic Resource Allocation. The API server ensures that the containers' claims are
+ * among the pod's claims.
+ */
 export function hasDeviceClaims({ resourceClaims }: PodSpec): boolean {
   return resourceClaims !== undefined && resourceClaims.length > 0;
 }

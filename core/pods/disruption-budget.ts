@@ -4,7 +4,10 @@ import { doNotDisruptUntil } from "./do-not-disrupt.ts";
 import { selects } from "./label-selector.ts";
 import { isReschedulable } from "./predicates.ts";
 
-/** PodDisruptionBudgets that stand in a pod's way, as "namespace/name"; two or more means that none may be asked: the API refuses. */
+/**
+ * The PodDisruptionBudgets that block a pod's eviction, as "namespace/name". With two or more ("multiple"), the API
+ * refuses every eviction.
+ */
 export interface PdbBlock {
   readonly kind: "spent" | "multiple";
   readonly budgets: readonly string[];
@@ -19,7 +22,10 @@ function budgetKey(pdb: PodDisruptionBudget): string {
   return `${pdb.metadata.namespace ?? "default"}/${pdb.metadata.name}`;
 }
 
-/** Why an eviction of the pod would be refused now; undefined when it would not (disruption.md §2). */
+/**
+ * Why the API would refuse an eviction of the pod now; undefined when it would not
+ * (karpenter: pkg/utils/pdb/pdb.go, Limits.CanEvictPods).
+ */
 export function pdbBlocking(pod: Pod, pdbs: readonly PodDisruptionBudget[]): PdbBlock | undefined {
   const found = matching(pod, pdbs);
   if (found.length > 1) return { kind: "multiple", budgets: found.map(budgetKey) };
@@ -30,12 +36,15 @@ export function pdbBlocking(pod: Pod, pdbs: readonly PodDisruptionBudget[]): Pdb
   return (pdb.status?.disruptionsAllowed ?? 0) === 0 ? { kind: "spent", budgets: [budgetKey(pdb)] } : undefined;
 }
 
-/** Whether the budget can never allow anything, whatever its status says now. */
+/** Whether the budget can never allow an eviction, whatever its status says now. */
 function blocksForever({ spec }: PodDisruptionBudget): boolean {
   return spec.maxUnavailable === 0 || spec.maxUnavailable === "0" || spec.maxUnavailable === "0%" || spec.minAvailable === "100%";
 }
 
-/** A bound pod that will really leave its node when the node is drained, so room must be found for it (scheduling.md §2). `now` in ms. */
+/**
+ * Whether a bound pod will really leave its node in a drain, so that it needs room elsewhere
+ * (karpenter: pkg/utils/pod/scheduling.go, IsReschedulable). `now` in ms.
+ */
 export function isCurrentlyReschedulable(pod: Pod, pdbs: readonly PodDisruptionBudget[], now: number): boolean {
   if (!isReschedulable(pod) || doNotDisruptUntil(pod, now) !== undefined) return false;
   const found = matching(pod, pdbs);

@@ -4,8 +4,9 @@ import { DO_NOT_DISRUPT } from "../model/labels.ts";
 import type { Pod } from "../model/pod.ts";
 
 /**
- * Until when (ms) the pod's annotation keeps it from being moved: Infinity for "true", start plus the duration for a positive Go
- * duration, undefined when it does not, or no longer. A pod that has not started counts its time from `now`.
+ * Until when (ms) the pod's annotation forbids its disruption: Infinity for "true", the pod's start plus the duration
+ * for a positive Go duration; undefined when the annotation is absent, invalid or expired. The duration of a pod that
+ * has not started counts from `now`.
  */
 export function doNotDisruptUntil(pod: Pod, now: number): number | undefined {
   const value = pod.metadata.annotations?.[DO_NOT_DISRUPT];
@@ -18,7 +19,9 @@ export function doNotDisruptUntil(pod: Pod, now: number): number | undefined {
   return until > now ? until : undefined;
 }
 
-/** What is wrong with the pod's annotation, which then protects nothing; undefined when it has none or a good one. */
+/**
+ * What is wrong with the pod's annotation, which then protects nothing; undefined for an absent or valid annotation.
+ */
 export function doNotDisruptProblem({ metadata }: Pod): string | undefined {
   const value = metadata.annotations?.[DO_NOT_DISRUPT];
   if (value === undefined || value === "true") return undefined;

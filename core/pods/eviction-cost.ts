@@ -4,11 +4,14 @@ const POD_DELETION_COST = "controller.kubernetes.io/pod-deletion-cost";
 
 function deletionCost(pod: Pod): number {
   const text = pod.metadata.annotations?.[POD_DELETION_COST];
-  // What does not parse counts as unset, as for the ReplicaSet controller.
+  // A value that does not parse counts as unset, as for the ReplicaSet controller.
   return text !== undefined && /^[+-]?\d+$/.test(text) ? Number(text) : 0;
 }
 
-/** What moving a pod costs, without a unit: 1 for an ordinary pod, between −10 and 10 (disruption.md §2). */
+/**
+ * The cost of an eviction, without a unit: 1 for an ordinary pod, between −10 and 10
+ * (karpenter: pkg/utils/disruption/disruption.go, EvictionCost).
+ */
 export function evictionCost(pod: Pod): number {
   const cost = 1 + deletionCost(pod) / 2 ** 27 + (pod.spec.priority ?? 0) / 2 ** 25;
   return Math.min(10, Math.max(-10, cost));

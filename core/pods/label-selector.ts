@@ -2,7 +2,9 @@ import type { LabelSelector } from "../model/kubernetes.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Whether labels satisfy a selector. An absent selector selects nothing, an empty one everything (Kubernetes' rule). */
+/**
+ * Whether labels match a selector. An absent selector selects nothing, an empty selector everything (Kubernetes' rule).
+ */
 export function selects(selector: LabelSelector | undefined, labels: Labels | undefined): boolean {
   if (selector === undefined) return false;
   const has = labels ?? {};
@@ -18,12 +20,14 @@ export function selects(selector: LabelSelector | undefined, labels: Labels | un
   return true;
 }
 
-/** Label keys that a selector reads. */
+/** The label keys that a selector reads. */
 export function keysOf(selector: LabelSelector | undefined): readonly string[] {
   return [...Object.keys(selector?.matchLabels ?? {}), ...(selector?.matchExpressions ?? []).map(({ key }) => key)];
 }
 
-/** `selector` with `key In [value]` for each of `keys` that the pod has (matchLabelKeys), or NotIn (mismatchLabelKeys). */
+/**
+ * `selector` with `key In [value]` (matchLabelKeys) or NotIn (mismatchLabelKeys) for each of `keys` that the pod has.
+ */
 export function withLabelKeys(
   selector: LabelSelector | undefined,
   keys: readonly string[] | undefined,
@@ -38,7 +42,7 @@ export function withLabelKeys(
   return { ...selector, matchExpressions: [...(selector.matchExpressions ?? []), ...added] };
 }
 
-/** Selects what every one of the selectors does. */
+/** A selector of what all selectors select. */
 export function selectorOfAll(selectors: readonly (LabelSelector | undefined)[]): LabelSelector | undefined {
   const [first, ...others] = selectors;
   if (first === undefined || others.length === 0) return first;

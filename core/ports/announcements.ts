@@ -1,4 +1,7 @@
-/** What became of something, for people and programs outside the cluster: Slack, tickets, a data lake. */
+/**
+ * What happened to a NodeClaim, a node or a pod, for people and programs outside the cluster: Slack, tickets, a data
+ * lake.
+ */
 export type AnnouncementKind =
   | "NodeClaim Launched"
   | "NodeClaim Registered"
@@ -14,13 +17,16 @@ export interface Announcement {
   readonly cluster: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** Plain JSON: the log line's message and fields, and `id`, which is the same for all tellings of one thing. */
+  /**
+   * Plain JSON: the message and fields of the log line, and `id`, which is equal in all announcements of one
+   * occurrence.
+   */
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Tells the world outside what was decided and done, and why. Best effort: it takes a second at most and never rejects, since nothing that matters
- * may depend on it.
+ * Publishes outside the cluster what was decided and done, and why. Best effort: a call takes at most one second and
+ * never rejects, because no decision may depend on it.
  */
 export interface Announcements {
   announce(announcements: readonly Announcement[]): Promise<void>;

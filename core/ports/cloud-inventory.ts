@@ -18,7 +18,7 @@ export interface Subnet {
 export interface Image {
   readonly id: string;
   readonly name: string;
-  /** As EC2 says it: "x86_64" or "arm64". */
+  /** As EC2 writes it: "x86_64" or "arm64". */
   readonly architecture: string;
   /** ISO 8601. */
   readonly creationDate: string;
@@ -26,7 +26,7 @@ export interface Image {
   readonly deprecationTime?: string;
 }
 
-/** A capacity reservation that is active. */
+/** An active capacity reservation. */
 export interface CapacityReservation
   extends Pick<ResolvedReservation, "id" | "instanceType" | "instanceMatchCriteria" | "ownerID" | "reservationType" | "interruptible"> {
   readonly zone: string;
@@ -36,34 +36,44 @@ export interface CapacityReservation
   readonly endTime?: string;
 }
 
-/** A DescribeInstanceTypes record, with EC2's field names; only what instance-types.md reads is typed. */
+/** A DescribeInstanceTypes record with EC2's field names; the code that reads a field checks its type. */
 export interface InstanceTypeRecord {
   readonly InstanceType: string;
   readonly [field: string]: unknown;
 }
 
-/** What an account and region offer: read by the catalog function alone. */
+/**
+ * What an account and region offer: subnets, images, reservations, instance types, prices. Only the catalog function
+ * calls it; it writes the answers into the status of each EC2NodeClass and into the catalogue document, which all
+ * decisions read.
+ * @example
+ * const subnets = await inventory.subnets(nodeClass.spec.subnetSelectorTerms);
+ * const pricesUsdPerHour = await inventory.onDemandPrices(); // { "m5.large": 0.096, … }
+ */
 export interface CloudInventory {
   subnets(terms: readonly SubnetSelectorTerm[]): Promise<readonly Subnet[]>;
   securityGroups(terms: readonly SecurityGroupSelectorTerm[]): Promise<readonly { readonly id: string; readonly name: string }[]>;
-  /** Images of non-alias terms and of ids. */
+  /** Images that match the terms without an alias, and images by id. */
   images(terms: readonly AmiSelectorTerm[]): Promise<readonly Image[]>;
-  /** Active capacity reservations; ids that do not exist are passed over. */
+  /** Active capacity reservations; ids that do not exist are left out. */
   capacityReservations(terms: readonly CapacityReservationSelectorTerm[]): Promise<readonly CapacityReservation[]>;
-  /** The available group that a selector names; undefined when there is none. */
+  /** The available placement group that a selector names; undefined when no group matches. */
   placementGroup(selector: PlacementGroupSelector): Promise<ResolvedPlacementGroup | undefined>;
-  /** An SSM parameter's value; undefined when there is none. */
+  /** The value of an SSM parameter; undefined when the parameter does not exist. */
   parameter(name: string): Promise<string | undefined>;
-  /** Makes the profile with its role unless it is there; returns its name. */
+  /** Creates the profile with its role unless it exists; returns its name. */
   ensureInstanceProfile(profile: {
     readonly name: string;
     readonly path: string;
     readonly role: string;
     readonly tags: Readonly<Record<string, string>>;
   }): Promise<string>;
-  /** Removes a profile that `ensureInstanceProfile` made; not found counts as done. Without it, profiles of deleted NodeClasses stay. */
+  /**
+   * Removes a profile that `ensureInstanceProfile` made; a missing profile counts as removed. When the method is
+   * absent, profiles of deleted NodeClasses stay.
+   */
   removeInstanceProfile?(name: string): Promise<void>;
-  /** Profiles under a path. Absent where profiles are made for nobody. */
+  /** Profiles under a path. Absent where this cluster makes no profiles. */
   instanceProfiles?(path: string): Promise<readonly ListedProfile[]>;
   instanceTypes(): Promise<readonly InstanceTypeRecord[]>;
   /** Zones by instance type. */

@@ -1,21 +1,24 @@
-/** What a remote call can come to that the caller may decide about. Adapters turn their SDK's errors into these and let all others through. */
+/**
+ * Outcomes of a remote call that the caller may decide about. Adapters turn the errors of their SDK into these and
+ * rethrow all others.
+ */
 
-/** The thing was changed or made by somebody else since it was read. Read again. */
+/** Another writer changed or created the object since it was read. Read it again. */
 export class ConflictError extends Error {
   override readonly name = "ConflictError";
 }
 
-/** There is no such thing. */
+/** The object does not exist. */
 export class NotFoundError extends Error {
   override readonly name = "NotFoundError";
 }
 
-/** The other side asks for patience. */
+/** The service asks the caller to slow down. */
 export class ThrottledError extends Error {
   override readonly name = "ThrottledError";
 }
 
-/** The request can never work as it is: a person must mend something. The message says what. */
+/** The request can never succeed as it is: a person must change something. The message says what. */
 export class RefusedError extends Error {
   override readonly name = "RefusedError";
 }

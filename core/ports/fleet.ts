@@ -1,38 +1,47 @@
 import type { FleetRequest, FleetResult, LaunchTemplate } from "../model/fleet.ts";
 import type { Instance } from "../model/instance.ts";
 
-/** What EC2 says of an instance that is not as it should be. */
+/** What EC2 reports of an instance whose checks fail or that has a scheduled event. */
 export interface InstanceStatus {
   readonly instanceId: string;
-  /** Since when the check of the instance fails, ms. */
+  /** Since when the status check of the instance fails, ms. */
   readonly instanceFailedSince?: number;
-  /** Since when the check of the host below it fails, ms. */
+  /** Since when the status check of the host (the "system") fails, ms. */
   readonly systemFailedSince?: number;
-  /** Codes of what EC2 has planned for it: "instance-retirement". */
+  /** Codes of the events that EC2 has scheduled for the instance: "instance-retirement". */
   readonly events: readonly string[];
 }
 
-/** The machines of one account and region. */
+/**
+ * The EC2 instances of one account and region. The lifecycle function launches and terminates through it; garbage
+ * collection lists through it.
+ * @example
+ * const { instance, errors } = await fleet.launch(record.launch); // the stored FleetRequest, unchanged
+ * if (instance !== undefined) await fleet.tag(instance.id, { Name: node.metadata.name });
+ */
 export interface Fleet {
-  /** Makes the template unless one of that name exists. */
+  /** Creates the launch template unless a template of its name exists. */
   ensureLaunchTemplate(template: LaunchTemplate): Promise<void>;
   /**
-   * One CreateFleet for one instance, repeatable under its client token. Throws NotFoundError when a launch template has gone,
-   * RefusedError when the request can never work, ThrottledError when asked to slow down.
+   * Sends one CreateFleet for one instance. A repeated call with the same client token returns the same instance.
+   * Throws NotFoundError when a launch template was removed, RefusedError when the request can never succeed,
+   * ThrottledError when EC2 asks to slow down.
    */
   launch(request: FleetRequest): Promise<FleetResult>;
-  /** Instances by id that EC2 knows; those it does not know are left out, without an error. */
+  /** The instances with these ids that EC2 knows; unknown ids are left out, without an error. */
   describe(instanceIds: readonly string[]): Promise<readonly Instance[]>;
-  /** All of a cluster that are not terminated, by their tags. */
+  /** All instances with the cluster's tags that are not terminated. */
   list(cluster: string): Promise<readonly Instance[]>;
-  /** Not found counts as done. */
+  /** Terminates the instance; an instance that EC2 does not find counts as terminated. */
   terminate(instanceId: string): Promise<void>;
   tag(instanceId: string, tags: Readonly<Record<string, string>>): Promise<void>;
-  /** Instances of the account, ours or not, whose checks fail or that EC2 has plans for. Absent where nothing is checked. */
+  /**
+   * Instances of the whole account whose checks fail or that have a scheduled event. Absent where checks are not read.
+   */
   impaired?(): Promise<readonly InstanceStatus[]>;
   /**
-   * Deletes the cluster's launch templates made before a time (ms) and returns how many. Safe beside a launch: that one gets NotFoundError and
-   * makes its template anew. Absent where templates cost nothing.
+   * Deletes the cluster's launch templates that were created before a time (ms) and returns how many. Safe beside a
+   * launch: the launch gets NotFoundError and creates its template again. Absent where templates are never removed.
    */
   removeLaunchTemplates?(cluster: string, madeBefore: number): Promise<number>;
 }

@@ -1,3 +1,7 @@
+// core/ports: what the core needs from outside, as interfaces in words of the domain; functions/adapters implements
+// them. Values of core/model come in and go out. AWS, Kubernetes clients, SQL and every other room must not be known
+// here.
+
 import type { CapacityBuffer, PodTemplateObject } from "../model/capacity-buffer.ts";
 import type { ObjectMeta } from "../model/kubernetes.ts";
 import type { Node } from "../model/node.ts";
@@ -20,7 +24,7 @@ import type {
   Workload,
 } from "../model/workloads.ts";
 
-/** The kinds that the product touches, by name. */
+/** The kinds that the product reads or writes, by name. */
 export interface Kinds {
   readonly Pod: Pod;
   readonly Node: Node;
@@ -47,7 +51,9 @@ export interface Kinds {
 
 export type Kind = keyof Kinds;
 
-/** An Event about an object, as `kubectl describe` shows it (metrics-events.md §4). */
+/**
+ * A Kubernetes Event about an object, as `kubectl describe` shows it. `docs/metrics-and-events.md` lists all of them.
+ */
 export interface PublishedEvent {
   readonly type: "Normal" | "Warning";
   readonly reason: string;
@@ -56,32 +62,38 @@ export interface PublishedEvent {
 }
 
 /**
- * One cluster's API server. Objects are plain API JSON. Updates carry the resourceVersion that was read and throw ConflictError when the
- * object has changed, NotFoundError when it is gone.
+ * The API server of one cluster. Objects are plain API JSON. An update carries the resourceVersion that was read; it
+ * throws ConflictError when the object has changed since, NotFoundError when the object is deleted.
+ * @example
+ * const node = await kubernetes.get("Node", name);
+ * if (node) await kubernetes.update("Node", { ...node, spec: { ...node.spec, unschedulable: true } });
  */
 export interface Kubernetes {
   get<K extends Kind>(kind: K, name: string, namespace?: string): Promise<Kinds[K] | undefined>;
-  /** All objects of a kind. `fieldSelector` and `labelSelector` as the API takes them. */
+  /** All objects of a kind. `fieldSelector` and `labelSelector` have the API's syntax. */
   list<K extends Kind>(
     kind: K,
     options?: { readonly fieldSelector?: string; readonly labelSelector?: string },
   ): Promise<readonly Kinds[K][]>;
-  /** Throws ConflictError when one of that name exists. */
+  /** Throws ConflictError when an object of that name exists. */
   create<K extends Kind>(kind: K, object: Kinds[K]): Promise<Kinds[K]>;
-  /** Replaces everything but the status. */
+  /** Replaces everything except the status. */
   update<K extends Kind>(kind: K, object: Kinds[K]): Promise<Kinds[K]>;
-  /** Replaces the status alone. */
+  /** Replaces only the status. */
   updateStatus<K extends Kind>(kind: K, object: Kinds[K]): Promise<Kinds[K]>;
-  /** Asks for deletion; finalizers decide when it is gone. False when it was not there (or has another UID than the one given). */
+  /**
+   * Requests deletion; finalizers decide when the object is removed. False when the object does not exist or has
+   * another UID than the given one.
+   */
   delete(
     kind: Kind,
     name: string,
     options?: { readonly namespace?: string; readonly uid?: string; readonly gracePeriodSeconds?: number },
   ): Promise<boolean>;
-  /** policy/v1 Eviction with a UID precondition. "blocked" when a PodDisruptionBudget refuses now. */
+  /** A policy/v1 Eviction with a UID precondition. "blocked" when a PodDisruptionBudget refuses it now. */
   evict(pod: Pod): Promise<"evicted" | "gone" | "blocked">;
-  /** Best effort: an event that cannot be written is logged, never thrown. */
+  /** Best effort: an Event that cannot be written is logged, never thrown. */
   publish(event: PublishedEvent): Promise<void>;
-  /** The server's version, as "1.36". */
+  /** The server's version, as in "1.36". */
   version(): Promise<string>;
 }

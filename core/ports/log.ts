@@ -1,7 +1,7 @@
-/** Fields beside the message; names are those that users of Karpenter search for. */
+/** Fields beside the message; the names are Karpenter's, because users search for them. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** One JSON line a call. Never given a secret. */
+/** One JSON line per call. Callers never pass a secret. */
 export interface Log {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;

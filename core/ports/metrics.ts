@@ -1,4 +1,6 @@
-/** Karpenter's metric names and labels, without the `karpenter_` prefix (metrics-events.md §1). */
+/**
+ * Metric names and labels are Karpenter's, without the `karpenter_` prefix. `docs/metrics-and-events.md` lists them.
+ */
 export interface Metrics {
   count(name: string, labels: Readonly<Record<string, string>>, value?: number): void;
   gauge(name: string, labels: Readonly<Record<string, string>>, value: number): void;

@@ -4,47 +4,53 @@ import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { UnavailableOffering } from "../model/unavailable-offering.ts";
 
 /**
- * The record of intent, one partition a cluster. All reads are strongly consistent but `byInstance`.
- * A write names the version that was read and throws ConflictError when another came first; nothing is ever
+ * The records of intent, one partition per cluster. All reads except `byInstance` are strongly consistent. A write
+ * names the version that was read and throws ConflictError when another write came first, so that no change is
  * overwritten unseen.
+ * @example
+ * const record = await store.get("prod", "default-x7k2p");
+ * if (record) await store.update({ ...record, dueAt: now }); // throws ConflictError when the record has changed
  */
 export interface NodeClaimStore {
   /**
-   * Writes the intents (and, with them, the command that they belong to) as long as the lease is still held: at most 99 in
-   * one transaction, in order, so that a kill leaves a prefix. Intents that exist already under the same intentId are left alone.
-   * Throws ConflictError when the lease was lost or the command has changed.
+   * Writes the intents, and the command that they belong to, on the condition that the lease is still held. One
+   * transaction holds at most 99 intents; transactions run in order, so that a crash leaves a prefix. An intent that
+   * exists under the same intentId is not written again. Throws ConflictError when the lease was lost or the command
+   * has changed.
    */
   writeIntents(lease: Lease, records: readonly NodeClaimRecord[], command?: CommandRecord): Promise<void>;
-  /** Writes a record that must not exist yet (adoption). Throws ConflictError when it does. */
+  /** Writes a record that must not exist yet (adoption). Throws ConflictError when it exists. */
   create(record: NodeClaimRecord): Promise<NodeClaimRecord>;
   get(cluster: string, name: string): Promise<NodeClaimRecord | undefined>;
   list(cluster: string): Promise<readonly NodeClaimRecord[]>;
-  /** By EC2 instance id, over all clusters; may lag behind by a second. */
+  /** By EC2 instance id, over all clusters; the answer may be one second old. */
   byInstance(instanceId: string): Promise<NodeClaimRecord | undefined>;
-  /** Replaces the record whose version is `record.version`; returns it with its new version. */
+  /** Replaces the record whose version is `record.version`; returns the record with its new version. */
   update(record: NodeClaimRecord): Promise<NodeClaimRecord>;
-  /** Removes the record if its version is still the one given. Gone already is fine. */
+  /** Removes the record if its version is still the given one. A record that does not exist counts as removed. */
   remove(record: NodeClaimRecord): Promise<void>;
 
   markUnavailable(cluster: string, offerings: readonly UnavailableOffering[]): Promise<void>;
-  /** Those not expired at `now` (ms). */
+  /** The marks that have not expired at `now` (ms). */
   unavailable(cluster: string, now: number): Promise<readonly UnavailableOffering[]>;
 
-  /** Undefined while somebody else holds it. A holder that asks again gets it again, under a new token. */
+  /** Undefined while another holder has the lease. A holder that asks again gets the lease again, under a new token. */
   acquireLease(cluster: string, holder: string, now: number, ttlMs: number): Promise<Lease | undefined>;
-  /** Gives it back if it is still ours. */
+  /** Releases the lease if this holder still has it. */
   releaseLease(lease: Lease): Promise<void>;
 
   commands(cluster: string): Promise<readonly CommandRecord[]>;
-  /** Writes a new command as long as the lease is held. Throws ConflictError otherwise. */
+  /** Writes a new command on the condition that the lease is held. Throws ConflictError otherwise. */
   createCommand(lease: Lease, command: CommandRecord): Promise<CommandRecord>;
   updateCommand(command: CommandRecord): Promise<CommandRecord>;
   removeCommand(command: CommandRecord): Promise<void>;
 
-  /** True the first time a key is seen until it expires: event dedupe. Times in ms. */
+  /** True for the first call with a key until the key expires; deduplicates events. Times in ms. */
   isFirstWithin(cluster: string, key: string, now: number, ttlMs: number): Promise<boolean>;
 
-  /** A compressed document under a name (the catalogue), any size; undefined when absent. `version` tells whether a cached copy still holds. */
+  /**
+   * A compressed document of any size under a name (the catalogue). `version` says whether a cached copy is current.
+   */
   putDocument(name: string, bytes: Uint8Array, version: string): Promise<void>;
   documentVersion(name: string): Promise<string | undefined>;
   getDocument(name: string): Promise<{ readonly bytes: Uint8Array; readonly version: string } | undefined>;

@@ -6,24 +6,25 @@ import { formatResources, parseResources, type Resources } from "../model/quanti
 import type { Snapshot } from "../model/snapshot.ts";
 import { allocatableOf } from "../offerings/overhead.ts";
 
-/** Prefix of the stand-in providerID of a claim that has none yet. */
+/** Prefix of the placeholder providerID of a NodeClaim that is not launched. */
 export const INTENDED = "intent:///";
 
 /**
- * Records of machines on their way that the claims as they were read do not show yet: not launched, or launched since, or by an invocation
- * that was killed before it told the claim.
+ * Records of NodeClaims in flight whose instance the NodeClaims, as they were read, do not show: not launched, launched
+ * since, or launched by an invocation that was killed before it wrote the NodeClaim.
  */
 export function onTheirWay(records: readonly NodeClaimRecord[], claims: readonly NodeClaim[]): readonly NodeClaimRecord[] {
-  const told = new Set(claims.flatMap(({ metadata, status }) => (status?.providerID ? [metadata.name] : [])));
+  const launched = new Set(claims.flatMap(({ metadata, status }) => (status?.providerID ? [metadata.name] : [])));
   return records.filter(
-    ({ name, terminating, initializedAt }) => terminating === undefined && initializedAt === undefined && !told.has(name),
+    ({ name, terminating, initializedAt }) => terminating === undefined && initializedAt === undefined && !launched.has(name),
   );
 }
 
 /**
- * The snapshot with claims on their way shown as machines, so that a second run neither buys for the same pods nor forgets what limits
- * they use (traps.md 1). Which type a claim becomes is not known before its launch: it counts with the least room and the most capacity of
- * those it may become. The pods that it was made for are nominated to it; scheduling takes off what they will need.
+ * The snapshot with NodeClaims in flight shown as instances, so that a second run neither launches again for the same
+ * pods nor ignores the limits that they use. The instance type of a NodeClaim is unknown before its launch, so it
+ * counts with the smallest allocatable and the largest capacity of its possible types. Its pods are nominated to it;
+ * scheduling subtracts their requests.
  */
 export function withInFlight(snapshot: Snapshot, records: readonly NodeClaimRecord[]): Snapshot {
   const waiting = onTheirWay(records, snapshot.nodeClaims);
@@ -53,7 +54,7 @@ function inFlight(record: NodeClaimRecord, claim: NodeClaim | undefined, { insta
   };
 }
 
-/** Labels that the node will have whatever it becomes. */
+/** Labels that the node will have for every possible instance type. */
 function pinnedLabels(record: NodeClaimRecord): Readonly<Record<string, string>> {
   const pinned = record.manifest.spec.requirements.flatMap(({ key, operator, values }) =>
     operator === "In" && values?.length === 1 && key !== REGISTERED && key !== INITIALIZED ? [[key, values[0] ?? ""]] : [],

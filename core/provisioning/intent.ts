@@ -1,3 +1,7 @@
+// core/provisioning: turns a planned NodeClaim into the record of its intent, and shows NodeClaims in flight to the
+// next plan. Plans, NodePools and records come in; records and snapshots go out. How plans are found, and the store,
+// must not be known here.
+
 import type { InstanceType } from "../model/instance-type.ts";
 import { CAPACITY_TYPE, INSTANCE_TYPE, MIN_VALUES_RELAXED, NODE_POOL, NODE_POOL_HASH, NODE_POOL_HASH_VERSION } from "../model/labels.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
@@ -10,19 +14,22 @@ import { claimName } from "./claim-name.ts";
 
 export interface IntentFacts {
   readonly cluster: string;
-  /** Tells the claim from a stranger's of the same name; random, or the same however often one decision is written. */
+  /** The intentId: random, or derived from a decision so that repeated writes of the decision agree. */
   readonly id: string;
-  /** Made from the id when absent. */
+  /** Derived from `id` when absent. */
   readonly name?: string;
   readonly now: number;
   readonly reason: ClaimReason;
   readonly podUids: readonly string[];
   readonly commandId?: string;
-  /** What the pool can buy: what overlays changed of it is told by the claim's annotations. */
+  /** The instance types of the NodePool; the NodeClaim's annotations say which of them overlays changed. */
   readonly instanceTypes?: readonly InstanceType[];
 }
 
-/** A planned claim as the record of the intent to have it, with the custom resource to be (nodeclaim-lifecycle.md §1). */
+/**
+ * A planned NodeClaim as the record of its intent, with the NodeClaim object to create
+ * (karpenter: pkg/controllers/provisioning/scheduling/nodeclaimtemplate.go, NodeClaimTemplate.ToNodeClaim).
+ */
 export function intentFor(planned: PlannedNodeClaim, pool: NodePool, facts: IntentFacts): NodeClaimRecord {
   const name = facts.name ?? claimName(pool.metadata.name, facts.id);
   return {
@@ -95,7 +102,7 @@ function instanceTypeRequirement(planned: PlannedNodeClaim) {
   return { key: INSTANCE_TYPE, operator: "In" as const, values: planned.instanceTypes, ...(minValues !== undefined && { minValues }) };
 }
 
-/** "on-demand" or "spot": what a planned claim will be bought as, if one type only is open to it. */
+/** The capacity type of a planned NodeClaim, if only one is possible. */
 export function capacityTypeOf(planned: PlannedNodeClaim): string | undefined {
   const requirement = planned.requirements.find(({ key, operator }) => key === CAPACITY_TYPE && operator === "In");
   return requirement?.values?.length === 1 ? requirement.values[0] : undefined;

@@ -1,3 +1,7 @@
+// core/rebuild: restores lost records and NodeClaims of a cluster from what is left.
+// Records, NodeClaims, nodes and instances come in; steps, each with the record to write, go out. The store and the CLI
+// must not be known here.
+
 import { type Inventory, instanceIdOf, isAlive } from "../lifecycle/garbage-collection.ts";
 import { isDoneWith } from "../lifecycle/identity.ts";
 import type { Instance } from "../model/instance.ts";
@@ -12,16 +16,16 @@ import { intentFor } from "../provisioning/intent.ts";
 import { launchedFor } from "./launched.ts";
 import { recordedInstance, recordFromClaim } from "./record.ts";
 
-/** One thing that was lost, and what mends it. */
+/** One lost object, and how it is restored. */
 export interface RebuildStep {
-  /** "NodeClaim default-x7k2p", as people know it. */
+  /** "NodeClaim default-x7k2p", the object's kind and name. */
   readonly what: string;
-  /** Instance id; absent when there is no machine. */
+  /** Instance id; absent without an instance. */
   readonly machine?: string;
   readonly why: string;
-  /** What the lifecycle makes of it afterwards. */
+  /** What the lifecycle does afterwards. */
   readonly outcome: string;
-  /** The write that mends it; absent when only a person can. */
+  /** The write that restores it; absent when only a person can. */
   readonly write?: { readonly type: "create" | "update"; readonly record: NodeClaimRecord };
 }
 
@@ -33,14 +37,14 @@ export interface Remains extends Inventory {
 }
 
 /**
- * How to make good what was lost: of the three records of a node (instance, intent, custom resource) any one follows from the other two. Only intents are
- * written; from them the lifecycle makes all else, as it does every day. Done again it finds nothing to do.
+ * How lost objects are restored: of a node's instance, record and NodeClaim, any one follows from the other two. Only
+ * records are written; the lifecycle creates all else from them, as it always does. A second run finds nothing to do.
  */
 export function planRebuild(remains: Remains): readonly RebuildStep[] {
   return [...lostRecords(remains), ...lostClaims(remains), ...lostBoth(remains), ...lostPools(remains)];
 }
 
-/** Claims whose intent is lost. */
+/** NodeClaims whose record is lost. */
 function lostRecords({ cluster, records, claims, instances, now, newId }: Remains): readonly RebuildStep[] {
   const known = new Set(records.map(({ name }) => name));
   const alive = new Set(instances.filter(isAlive).map(({ id }) => id));
@@ -61,7 +65,10 @@ function lostRecords({ cluster, records, claims, instances, now, newId }: Remain
   });
 }
 
-/** Intents whose claim is lost. Without its UID an intent looks as if its claim had never been made, so that it is made. */
+/**
+ * Records whose NodeClaim is lost. A record without its UID looks as if its NodeClaim was never created, so the
+ * lifecycle creates it.
+ */
 function lostClaims({ records, claims, nodes, nodePools, instances, now }: Remains): readonly RebuildStep[] {
   const there = new Set(claims.map(({ metadata }) => metadata.name));
   const alive = new Set(instances.filter(isAlive).map(({ id }) => id));
@@ -82,7 +89,7 @@ function lostClaims({ records, claims, nodes, nodePools, instances, now }: Remai
   });
 }
 
-/** Machines of ours that only their tags tell of. */
+/** Instances of the cluster that only their tags identify. */
 function lostBoth(remains: Remains): readonly RebuildStep[] {
   const { cluster, records, claims, nodes, nodePools, instances, now } = remains;
   const pools = new Map(nodePools.map((pool) => [pool.metadata.name, pool]));
@@ -109,7 +116,7 @@ function lostBoth(remains: Remains): readonly RebuildStep[] {
     });
 }
 
-/** NodePools that machines belong to and that are not there. Nobody but their owner knows what they said. */
+/** NodePools that instances belong to and that do not exist. Only their owner knows their content. */
 function lostPools({ records, instances, nodePools }: Remains): readonly RebuildStep[] {
   const there = new Set(nodePools.map(({ metadata }) => metadata.name));
   const named = [
@@ -124,7 +131,7 @@ function lostPools({ records, instances, nodePools }: Remains): readonly Rebuild
   }));
 }
 
-/** The machine as a plan would have asked for it. */
+/** The instance as a plan would have requested it. */
 function asItIs({ instanceType, zone, capacityType }: Instance, pool: NodePool): PlannedNodeClaim {
   const is = (key: string, value: string) => ({ key, operator: "In", values: [value] }) as const;
   return {
@@ -139,7 +146,10 @@ function asItIs({ instanceType, zone, capacityType }: Instance, pool: NodePool):
   };
 }
 
-/** The pool of this name may be another than the one that the claim was made for, and an owner that is not there has the claim deleted. */
+/**
+ * Replaces the owner's UID: a NodePool of this name may have been created again, and Kubernetes deletes a NodeClaim
+ * whose owner does not exist.
+ */
 function withOwner(manifest: NodeClaim, nodePools: readonly NodePool[]): NodeClaim {
   const owners = (manifest.metadata.ownerReferences ?? []).flatMap((owner) => {
     const uid = nodePools.find(({ metadata }) => metadata.name === owner.name)?.metadata.uid;

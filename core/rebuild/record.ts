@@ -14,10 +14,10 @@ import {
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 
-/** What a record keeps of an instance. */
+/** The facts of an instance that records keep. */
 export type RecordedInstance = KnownInstance;
 
-/** What a record keeps of an instance that EC2 lists. */
+/** The facts that records keep, from an instance that EC2 lists. */
 export function recordedInstance(instance: Instance): RecordedInstance {
   const { id, instanceType, zone, capacityType, imageId, subnetId, securityGroupIds, reservationId, partition } = instance;
   return {
@@ -29,8 +29,8 @@ export function recordedInstance(instance: Instance): RecordedInstance {
   };
 }
 
-/** The instance that a claim's status tells of; undefined before it tells of one. */
-export function toldInstance({ metadata, status }: NodeClaim): RecordedInstance | undefined {
+/** The instance that a NodeClaim's status and labels describe; undefined before its launch. */
+export function instanceFromStatus({ metadata, status }: NodeClaim): RecordedInstance | undefined {
   const id = instanceIdOf(status?.providerID);
   if (id === undefined) return undefined;
   const { labels = {} } = metadata;
@@ -46,9 +46,9 @@ export function toldInstance({ metadata, status }: NodeClaim): RecordedInstance 
 }
 
 /**
- * The record of a claim that has none: a person made it, or the table was lost. What was launched for it must be given when its status does not tell, else
- * it would be launched a second time.
- * @param id the intent's, when the claim bears none.
+ * The record of a NodeClaim without one: a person made the NodeClaim, or the table was lost. `launched` must be given
+ * when an instance was launched that the status does not show, else a second one would be launched.
+ * @param id the intentId for a NodeClaim without one
  */
 export function recordFromClaim(
   claim: NodeClaim,
@@ -61,7 +61,7 @@ export function recordFromClaim(
 ): NodeClaimRecord {
   const { name, uid = "", labels, annotations, ownerReferences, creationTimestamp } = claim.metadata;
   const nodePool = labels?.[NODE_POOL];
-  const instance = toldInstance(claim) ?? launched;
+  const instance = instanceFromStatus(claim) ?? launched;
   const createdAt = fromRfc3339(creationTimestamp) || now;
   return {
     cluster,

@@ -1,21 +1,34 @@
+// core/requirements: sets of allowed label values, their intersection and compatibility, and their validation.
+// Manifest requirements and labels come in; sets, conflicts and problems go out. Pods, nodes and offerings must not be
+// known here.
+
 import type { NodeSelectorRequirementWithMinValues, RequirementOperator } from "../model/node-pool.ts";
 
 /**
- * The set of values that a label may have. `complement` false: exactly `values` (none at all = the label must be absent).
- * `complement` true: anything but `values`, absent included; bounds then cut it to the integers between them.
- * Same facts as Karpenter's pkg/scheduling/requirement.go, in scheduling.md §4.
+ * The set of values that a label may have. With `complement` false: exactly `values`; an empty set means that the label
+ * must be absent. With `complement` true: every value except `values`, and an absent label; bounds then limit it to
+ * integers between them (karpenter: pkg/scheduling/requirement.go, Requirement).
+ * @example
+ * const zones = requirement("topology.kubernetes.io/zone", "In", ["eu-west-1a", "eu-west-1b"]);
+ * has(intersect(zones, requirement(zones.key, "NotIn", ["eu-west-1a"])), "eu-west-1b"); // true
  */
 export interface Requirement {
   readonly key: string;
   readonly complement: boolean;
   readonly values: ReadonlySet<string>;
-  /** Least integer allowed. */
+  /** Smallest allowed integer. */
   readonly gte?: number;
-  /** Greatest integer allowed. */
+  /** Greatest allowed integer. */
   readonly lte?: number;
-  /** The label must be there, values excluded or not: NotIn joined with Exists, which Karpenter's algebra cannot tell from NotIn alone. */
+  /**
+   * The label must be present, whatever values are excluded: NotIn intersected with Exists. Karpenter's algebra cannot
+   * distinguish it from NotIn alone.
+   */
   readonly exists?: true;
-  /** Demands that exclude each other: nothing suits, absence neither. Karpenter takes it for DoesNotExist, and buys nodes for such pods. */
+  /**
+   * Contradictory requirements: no value meets them, nor does an absent label. Karpenter takes this for DoesNotExist,
+   * and launches nodes for such pods.
+   */
   readonly never?: true;
   /** How many different values the chosen instance types must offer. */
   readonly minValues?: number;
@@ -40,7 +53,7 @@ function make(key: string, complement: boolean, values: ReadonlySet<string>, bou
   };
 }
 
-/** A requirement from its parts. Throws RangeError when an order operator does not carry exactly one integer. */
+/** A requirement from its parts. Throws RangeError when Gt, Gte, Lt or Lte does not have exactly one integer. */
 export function requirement(key: string, operator: RequirementOperator, values: readonly string[] = [], minValues?: number): Requirement {
   const bounds = (gte?: number, lte?: number): Bounds => ({ gte, lte, minValues });
   switch (operator) {
@@ -73,15 +86,15 @@ function integerOf(key: string, operator: string, values: readonly string[]): nu
   return Number(value);
 }
 
-/** The operator that says the same without bounds. */
+/** The operator of the set without its bounds. */
 export function operatorOf(r: Requirement): "In" | "NotIn" | "Exists" | "DoesNotExist" {
   if (r.complement) return r.values.size > 0 ? "NotIn" : "Exists";
   return r.values.size > 0 ? "In" : "DoesNotExist";
 }
 
 /**
- * NotIn and DoesNotExist hold for a node that lacks the label. Bounds do not: kube-scheduler wants a number to compare, where
- * Karpenter looks at the derived operator alone.
+ * Whether a node without the label meets the requirement: true for NotIn and DoesNotExist, false for bounds, because
+ * kube-scheduler needs a number to compare. Karpenter looks only at the derived operator.
  */
 export function allowsAbsent(r: Requirement): boolean {
   if (r.never || r.exists || r.gte !== undefined || r.lte !== undefined) return false;
@@ -108,7 +121,10 @@ function most(a: number | undefined, b: number | undefined): number | undefined 
   return a === undefined ? b : b === undefined ? a : Math.max(a, b);
 }
 
-/** What both allow. Commutative, associative and idempotent; where the label must be there anyway, Exists is the identity. */
+/**
+ * The values that both allow. Commutative, associative and idempotent; Exists is the identity for a label that must be
+ * present.
+ */
 export function intersect(a: Requirement, b: Requirement): Requirement {
   const bounds = { gte: most(a.gte, b.gte), lte: least(a.lte, b.lte), minValues: most(a.minValues, b.minValues) };
   if (bounds.gte !== undefined && bounds.lte !== undefined && bounds.gte > bounds.lte) {
@@ -130,7 +146,7 @@ export function intersect(a: Requirement, b: Requirement): Requirement {
   return values.size > 0 || (allowsAbsent(a) && allowsAbsent(b)) ? rest : { ...rest, never: true };
 }
 
-/** Whether `intersect(a, b)` would allow any value, without building it. */
+/** Whether `intersect(a, b)` would allow any value, computed without the set. */
 export function overlaps(a: Requirement, b: Requirement): boolean {
   if (a.complement && b.complement) {
     const gte = most(a.gte, b.gte);
@@ -142,13 +158,16 @@ export function overlaps(a: Requirement, b: Requirement): boolean {
   return false;
 }
 
-/** The same text for equal requirements; orders keys in memo tables. */
+/** An equal text for equal requirements; used as a key of memo tables. */
 export function canonical(r: Requirement): string {
   const values = r.values.size === 1 ? [...r.values] : [...r.values].sort();
   return `${r.key}\u0001${r.complement ? "!" : ""}${r.exists ? "+" : ""}${r.never ? "-" : ""}${values.join("\u0002")}\u0001${r.gte ?? ""}\u0001${r.lte ?? ""}\u0001${r.minValues ?? ""}`;
 }
 
-/** As manifests write it: one item, or Gte and Lte items when there are bounds (plus NotIn for values excluded inside them). */
+/**
+ * The requirement as in manifests: one item, or Gte and Lte items when there are bounds (plus NotIn for excluded values
+ * within them).
+ */
 export function serialize(r: Requirement): readonly NodeSelectorRequirementWithMinValues[] {
   const extra = r.minValues === undefined ? {} : { minValues: r.minValues };
   const items: NodeSelectorRequirementWithMinValues[] = [];

@@ -2,7 +2,12 @@ import { ARCH, INSTANCE_TYPE, OS, REGION, ZONE } from "../model/labels.ts";
 import type { NodeSelectorRequirementWithMinValues } from "../model/node-pool.ts";
 import { allowsAbsent, has, intersect, overlaps, type Requirement, requirement, serialize } from "./requirement.ts";
 
-/** One requirement per key. */
+/**
+ * One requirement per label key (karpenter: pkg/scheduling/requirements.go, Requirements).
+ * @example
+ * const wanted = requirementsFrom(nodePool.spec.template.spec.requirements);
+ * compatible(wanted, requirementsFromLabels(pod.spec.nodeSelector), WELL_KNOWN_LABELS); // may a new node take the pod?
+ */
 export type Requirements = ReadonlyMap<string, Requirement>;
 
 const ALIASES: Readonly<Record<string, string>> = {
@@ -14,14 +19,14 @@ const ALIASES: Readonly<Record<string, string>> = {
   "topology.ebs.csi.aws.com/zone": ZONE,
 };
 
-/** The key that an old or vendor key stands for (nodepool.md §2). */
+/** The well-known key for an old or vendor-specific key (karpenter: pkg/apis/v1/labels.go, NormalizedLabels). */
 export function normalizeKey(key: string): string {
   return ALIASES[key] ?? key;
 }
 
 type RequirementItem = Omit<NodeSelectorRequirementWithMinValues, "values"> & { readonly values?: readonly string[] };
 
-/** Requirements as manifests list them; items of one key are intersected. */
+/** Requirements from a manifest's list; items with equal keys are intersected. */
 export function requirementsFrom(items: readonly RequirementItem[] | undefined): Requirements {
   const result = new Map<string, Requirement>();
   for (const { key, operator, values, minValues } of items ?? []) {
@@ -52,14 +57,14 @@ export function intersectAll(...sets: readonly Requirements[]): Requirements {
 /** Why one set does not admit another. */
 export interface Conflict {
   readonly key: string;
-  /** What the first set says about the key; undefined when it says nothing. */
+  /** The first set's requirement for the key; undefined when it has none. */
   readonly offered: Requirement | undefined;
   readonly wanted: Requirement;
 }
 
 /**
- * First key in both sets whose values do not overlap; keys of one side only are ignored. Two sides that both hold for an
- * absent label (NotIn, DoesNotExist) agree even without a common value.
+ * The first key in both sets whose values do not overlap; a key of only one set is ignored. Two requirements that both
+ * admit an absent label (NotIn, DoesNotExist) agree without a common value.
  */
 export function conflictOf(a: Requirements, b: Requirements): Conflict | undefined {
   const [small, large] = a.size <= b.size ? [a, b] : [b, a];
@@ -75,8 +80,9 @@ export function conflictOf(a: Requirements, b: Requirements): Conflict | undefin
 const NOTHING: ReadonlySet<string> = new Set();
 
 /**
- * Why a node described by `node` may not take a pod that wants `wanted`, or undefined if it may. A key that the node lacks
- * is fine when it is in `allowUndefined` (a new claim may leave well-known labels open) or the pod is content without it.
+ * Why a node described by `node` may not take a pod that requires `wanted`; undefined when it may. A key that the node
+ * lacks is allowed when it is in `allowUndefined` (a new NodeClaim may leave well-known labels open) or when the
+ * requirement admits an absent label (karpenter: pkg/scheduling/requirements.go, Requirements.Compatible).
  */
 export function incompatibility(
   node: Requirements,
@@ -95,7 +101,7 @@ export function compatible(node: Requirements, wanted: Requirements, allowUndefi
   return incompatibility(node, wanted, allowUndefined) === undefined;
 }
 
-/** `compatible` against a node's labels, which have one value each. */
+/** `compatible` for the labels of a node, which have one value each. */
 export function labelsCompatible(labels: Readonly<Record<string, string>>, wanted: Requirements): boolean {
   for (const [key, item] of wanted) {
     const value = labels[key];
@@ -104,7 +110,7 @@ export function labelsCompatible(labels: Readonly<Record<string, string>>, wante
   return true;
 }
 
-/** As manifests list them, in key order. */
+/** The requirements as in manifests, in key order. */
 export function serializeAll(set: Requirements): readonly NodeSelectorRequirementWithMinValues[] {
   return [...set.keys()].sort().flatMap((key) => {
     const item = set.get(key);

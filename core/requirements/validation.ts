@@ -1,7 +1,7 @@
 import { CAPACITY_TYPE, HOSTNAME, WELL_KNOWN_LABELS } from "../model/labels.ts";
 import { normalizeKey } from "./requirements.ts";
 
-interface Item {
+interface RequirementItem {
   readonly key: string;
   readonly operator: string;
   readonly values?: readonly string[];
@@ -18,7 +18,7 @@ const KNOWN_VALUES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
 const NAME_PART = /^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
 const DOMAIN = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/;
 
-/** Whether a text can be a label key, or a resource's name: "name" or "domain/name". */
+/** Whether a text can be a label key or a resource name: "name" or "domain/name". */
 export function isQualifiedName(text: string): boolean {
   const slash = text.indexOf("/");
   if (slash < 0) return NAME_PART.test(text);
@@ -30,7 +30,10 @@ export function isLabelValue(text: string): boolean {
   return text === "" || NAME_PART.test(text);
 }
 
-/** Labels that only the system may set: the hostname, and Karpenter's domains save for the well-known keys (nodepool.md §3). */
+/**
+ * Labels that only the system may set: the hostname, and labels in Karpenter's domains that are not well-known
+ * (karpenter: pkg/apis/v1/labels.go, IsRestrictedLabel).
+ */
 export function isRestrictedLabel(key: string): boolean {
   if (WELL_KNOWN_LABELS.has(key)) return false;
   if (key === HOSTNAME) return true;
@@ -39,16 +42,20 @@ export function isRestrictedLabel(key: string): boolean {
 }
 
 /**
- * Whether a requirement can be read at all. The API server lets some through that cannot (Gt with a word, in node affinity); kube-scheduler takes
- * a term with one for a term that no node meets, and so do we: one odd pod must not stop the others.
+ * Whether a requirement can be evaluated. The API server accepts some that cannot (Gt with a word, in node affinity).
+ * kube-scheduler treats a term that contains one as a term that no node meets. We do the same, because one invalid pod
+ * must not stop the others.
  */
-export function isReadable({ operator, values = [] }: Omit<Item, "key">): boolean {
+export function isReadable({ operator, values = [] }: Omit<RequirementItem, "key">): boolean {
   if (!OPERATORS.has(operator)) return false;
   return !["Gt", "Lt", "Gte", "Lte"].includes(operator) || (values.length === 1 && /^[+-]?\d+$/.test(values[0] ?? ""));
 }
 
-/** What is wrong with a requirement, or undefined (nodepool.md §4; the same rules hold for pods' selectors and node affinity). */
-export function requirementProblem({ key: written, operator, values = [], minValues }: Item): string | undefined {
+/**
+ * What is wrong with a requirement; undefined when nothing is. The same rules hold for NodePools and for pods'
+ * selectors and node affinity (karpenter: pkg/apis/v1/nodeclaim_validation.go, ValidateRequirement).
+ */
+export function requirementProblem({ key: written, operator, values = [], minValues }: RequirementItem): string | undefined {
   const key = normalizeKey(written);
   if (!OPERATORS.has(operator)) return `key ${written} has an unsupported operator "${operator}"; use one of ${[...OPERATORS].join(", ")}`;
   if (isRestrictedLabel(key)) return `label ${written} is restricted and cannot be required; use a well-known label or one of your own`;

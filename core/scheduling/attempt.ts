@@ -4,7 +4,7 @@ import { PRICE_TOLERANCE } from "../model/prices.ts";
 import { CheapestClaim } from "./claims/cheapest-claim.ts";
 import { Evaluation } from "./claims/evaluation.ts";
 import { Limits } from "./claims/limits.ts";
-import type { Outcome } from "./claims/outcome.ts";
+import type { ClaimOutcome } from "./claims/outcome.ts";
 import { PlannedClaim } from "./claims/planned-claim.ts";
 import { Reservations } from "./claims/reservations.ts";
 import { type ProposedNode, proposeNodes } from "./packing/packing.ts";
@@ -21,7 +21,7 @@ const REFUSED = 1;
 /** A claim for one pod that is not part of the plan yet, and what it becomes with that pod. */
 interface NewClaim {
   readonly claim: PlannedClaim;
-  readonly outcome: Outcome;
+  readonly outcome: ClaimOutcome;
 }
 
 /**
@@ -251,7 +251,7 @@ export class Attempt {
   }
 
   /** Adds a pod to the claim at a place of the queue. */
-  #join(at: number, podData: PodData, pod: Pod, outcome: Outcome): true {
+  #join(at: number, podData: PodData, pod: Pod, outcome: ClaimOutcome): true {
     const claim = this.#queue[at];
     if (claim !== undefined) this.#commit(claim, podData, pod, outcome);
     this.#settle(at);
@@ -290,7 +290,7 @@ export class Attempt {
   }
 
   /** Adds a pod to a claim, with all that is counted beside: reservations, limits, topology, prices. */
-  #commit(claim: PlannedClaim, podData: PodData, pod: Pod, { set, price, reservations }: Outcome): void {
+  #commit(claim: PlannedClaim, podData: PodData, pod: Pod, { set, price, reservations }: ClaimOutcome): void {
     if (reservations.length > 0 || claim.reservations.length > 0) this.#reservations.hold(claim, reservations);
     const charged = claim.pods.length > 0 ? this.limits.chargedFor(claim) : undefined;
     claim.price = price;

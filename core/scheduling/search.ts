@@ -7,7 +7,7 @@ import type { Strategy } from "./problem/strategy.ts";
 import type { TopologyGroup } from "./rules/topology-group.ts";
 
 /** How good an attempt is: fewer unplaced pods first, then the lower price. */
-interface Score {
+interface AttemptScore {
   readonly attempt: Attempt;
   /** Number of pods that the attempt does not place. */
   readonly left: number;
@@ -96,9 +96,9 @@ const KARPENTERS_STRATEGY: Strategy = { claims: "fewest-pods", seed: 0 };
 /** The attempts made so far, and the best of them. */
 class Search {
   readonly #problem: SchedulingProblem;
-  readonly #scores: Score[] = [];
-  #karpenters: Score | undefined;
-  #best: Score | undefined;
+  readonly #scores: AttemptScore[] = [];
+  #karpenters: AttemptScore | undefined;
+  #best: AttemptScore | undefined;
 
   constructor(problem: SchedulingProblem) {
     this.#problem = problem;
@@ -112,7 +112,7 @@ class Search {
     this.#best = undefined;
   }
 
-  get best(): Score {
+  get best(): AttemptScore {
     this.#best ??= this.#scores.filter((score) => this.#isFair(score)).reduce(better);
     return this.#best;
   }
@@ -121,7 +121,7 @@ class Search {
    * Whether the attempt places every pod that Karpenter's strategy places; true while that was not tried. The last pods
    * of a class are left first, so their number by class is enough to compare.
    */
-  #isFair({ attempt }: Score): boolean {
+  #isFair({ attempt }: AttemptScore): boolean {
     const karpenters = this.#karpenters?.attempt.failed;
     if (karpenters === undefined) return true;
     for (const [index, pods] of attempt.failed) if (pods.length > (karpenters.get(index)?.length ?? 0)) return false;
@@ -129,14 +129,14 @@ class Search {
   }
 }
 
-function scored(problem: SchedulingProblem, strategy: Strategy): Score {
+function scored(problem: SchedulingProblem, strategy: Strategy): AttemptScore {
   const attempt = new Attempt(problem, strategy).run();
   let left = 0;
   for (const pods of attempt.failed.values()) left += pods.length;
   return { attempt, left, price: attempt.claims.reduce((sum, claim) => sum + priceOf(claim, problem.sets) + problem.nodeHour, 0) };
 }
 
-function better(a: Score, b: Score): Score {
+function better(a: AttemptScore, b: AttemptScore): AttemptScore {
   return b.left < a.left || (b.left === a.left && b.price < a.price - PRICE_TOLERANCE) ? b : a;
 }
 

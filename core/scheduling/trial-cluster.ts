@@ -2,7 +2,7 @@ import { HOSTNAME } from "../model/labels.ts";
 import type { Pod } from "../model/pod.ts";
 import { Evaluation } from "./claims/evaluation.ts";
 import { Limits } from "./claims/limits.ts";
-import type { Outcome } from "./claims/outcome.ts";
+import type { ClaimOutcome } from "./claims/outcome.ts";
 import { PlannedClaim } from "./claims/planned-claim.ts";
 import { Reservations } from "./claims/reservations.ts";
 import { attachesBeside, suitsNode } from "./problem/existing-node.ts";
@@ -300,7 +300,7 @@ export class TrialCluster {
    */
   #placeOnNewNode({ pod, relaxations }: PlacedPod, claims: PlannedClaim[]): boolean {
     for (const podData of relaxations) {
-      let best: { readonly claim: PlannedClaim; readonly outcome: Outcome } | undefined;
+      let best: { readonly claim: PlannedClaim; readonly outcome: ClaimOutcome } | undefined;
       let lowest = Number.POSITIVE_INFINITY;
       for (const claim of claims) {
         const outcome = this.#evaluation.evaluate(claim, podData);
@@ -321,7 +321,7 @@ export class TrialCluster {
   }
 
   /** A claim of the first pool, by weight, that can make a node for the pod. */
-  #newClaim(podData: PodData, index: number): { readonly claim: PlannedClaim; readonly outcome: Outcome } | undefined {
+  #newClaim(podData: PodData, index: number): { readonly claim: PlannedClaim; readonly outcome: ClaimOutcome } | undefined {
     for (const template of this.#problem.templates) {
       const types = this.#limits.typesWithin(template);
       if (isEmpty(types)) continue;

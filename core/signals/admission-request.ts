@@ -2,8 +2,8 @@ import { isUnschedulable, object } from "./audit-record.ts";
 import type { Signal } from "./signal.ts";
 
 /**
- * What an AdmissionReview's request means, if anything. The webhook's match conditions let little else through, but they are a person's to change:
- * nothing here relies on them.
+ * The signal of an AdmissionReview's request, if any. The webhook's match conditions let few other requests through,
+ * but a person can change them, so nothing here relies on them.
  */
 export function readAdmissionRequest(request: Readonly<Record<string, unknown>>): Signal | undefined {
   const { resource } = object(request["resource"]);

@@ -1,15 +1,14 @@
+import { isJsonObject, type JsonObject } from "../lib/json.ts";
 import type { Signal } from "./signal.ts";
 
-type Json = Readonly<Record<string, unknown>>;
-
-/** Names that the product's own functions write under: what they did themselves is no news to them. */
+/** Prefix of the groups that the product's own functions write under; their own writes are no signal. */
 const OUR_GROUP = "karpenter-serverless:";
 
 /**
- * What an audit record of EKS means for us, if anything (iam-infra.md §8, traps.md 31–35). Refused requests mean nothing; bodies may be
- * missing or cut, so only what is surely there is used.
+ * The signal of an EKS audit record, if any. A refused request has none. Bodies may be missing or truncated, so only
+ * fields that are certainly present are used.
  */
-export function readAuditRecord(record: Json): Signal | undefined {
+export function readAuditRecord(record: JsonObject): Signal | undefined {
   const ref = object(record["objectRef"]);
   const code = Number(object(record["responseStatus"])["code"]);
   if (code < 200 || code > 299 || isOurs(object(record["user"]))) return undefined;
@@ -22,40 +21,43 @@ export function readAuditRecord(record: Json): Signal | undefined {
   return undefined;
 }
 
-function isOurs(user: Json): boolean {
+function isOurs(user: JsonObject): boolean {
   const groups = Array.isArray(user["groups"]) ? user["groups"] : [];
   return groups.some((group) => String(group).startsWith(OUR_GROUP));
 }
 
 const WRITES = new Set(["create", "update", "patch", "delete"]);
 
-function customResource(ref: Json, verb: string): Signal | undefined {
-  // `kubectl scale nodepool` writes by way of a subresource.
+function customResource(ref: JsonObject, verb: string): Signal | undefined {
+  // `kubectl scale nodepool` writes the subresource `scale`.
   const part = ref["subresource"];
   if (!WRITES.has(verb) || (part !== undefined && part !== "scale") || typeof ref["name"] !== "string") return undefined;
   if (ref["resource"] === "nodeclaims") return { kind: "claim-changed", claim: ref["name"] };
   return { kind: "pool-or-class-changed", name: `${ref["resource"]}/${ref["name"]}` };
 }
 
-/** A CapacityBuffer, or a PodTemplate, which little else makes use of. */
-function buffer(ref: Json, verb: string): Signal | undefined {
+/** A CapacityBuffer, or a PodTemplate, which few other controllers use. */
+function buffer(ref: JsonObject, verb: string): Signal | undefined {
   if (!WRITES.has(verb) || ref["subresource"] !== undefined || typeof ref["name"] !== "string") return undefined;
   return { kind: "buffer-changed", name: `${ref["resource"]}/${ref["namespace"]}/${ref["name"]}` };
 }
 
-function pod(record: Json, ref: Json, verb: string): Signal | undefined {
+function pod(record: JsonObject, ref: JsonObject, verb: string): Signal | undefined {
   const name = `${ref["namespace"]}/${ref["name"]}`;
   if (ref["subresource"] === "binding" && verb === "create") return { kind: "pod-moved", pod: name };
   if (ref["subresource"] === "status" && verb === "patch") return podStatus(record, name);
-  // A pod is deleted twice: by whoever asks, then by its node with no grace left. Only then is it gone.
+  // A pod is deleted twice: on request, then by its kubelet with a grace period of 0. Only then is it removed.
   if (ref["subresource"] === undefined && verb === "delete" && object(record["requestObject"])["gracePeriodSeconds"] === 0) {
     return { kind: "pod-moved", pod: name };
   }
   return undefined;
 }
 
-/** A repeated patch leaves out what has not changed, so the response is read; the request when there is none (Level Request). */
-function podStatus(record: Json, name: string): Signal | undefined {
+/**
+ * A repeated patch leaves unchanged fields out, so the response is read; without a response (audit level Request), the
+ * request.
+ */
+function podStatus(record: JsonObject, name: string): Signal | undefined {
   const response = object(object(record["responseObject"])["status"]);
   const request = object(object(record["requestObject"])["status"]);
   if (request["phase"] === "Succeeded" || request["phase"] === "Failed") return { kind: "pod-moved", pod: name };
@@ -65,12 +67,14 @@ function podStatus(record: Json, name: string): Signal | undefined {
   return isUnschedulable(status["conditions"]) ? { kind: "pod-unschedulable", pod: name } : undefined;
 }
 
-function isDaemon(record: Json): boolean {
+function isDaemon(record: JsonObject): boolean {
   const owners = object(object(record["responseObject"])["metadata"])["ownerReferences"];
   return Array.isArray(owners) && owners.some((owner) => object(owner)["kind"] === "DaemonSet");
 }
 
-/** Whether some condition says that kube-scheduler gave the pod up. Takes raw JSON: anything of another shape says no. */
+/**
+ * Whether a condition says that kube-scheduler found the pod unschedulable. Takes raw JSON; false for any other shape.
+ */
 export function isUnschedulable(conditions: unknown): boolean {
   if (!Array.isArray(conditions)) return false;
   return conditions
@@ -78,8 +82,8 @@ export function isUnschedulable(conditions: unknown): boolean {
     .some(({ type, status, reason }) => type === "PodScheduled" && status === "False" && reason === "Unschedulable");
 }
 
-function node(record: Json, ref: Json, verb: string): Signal | undefined {
-  // Heartbeats come at level Request and would be the bulk of the log.
+function node(record: JsonObject, ref: JsonObject, verb: string): Signal | undefined {
+  // Heartbeats are logged at level Request; they would be most of the log.
   if (!WRITES.has(verb) || record["level"] === "Request") return undefined;
   const name = String(ref["name"]);
   const providerId =
@@ -87,7 +91,7 @@ function node(record: Json, ref: Json, verb: string): Signal | undefined {
   return { kind: "node-changed", node: name, ...(typeof providerId === "string" && { providerId }) };
 }
 
-/** A JSON object, or an empty one in place of anything else. */
-export function object(value: unknown): Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
+/** A JSON object, or an empty object in place of any other value. */
+export function object(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
 }

@@ -2,8 +2,8 @@ import type { WakeUpReason } from "../ports/wake-up-causes.ts";
 import type { WakeUp } from "../ports/wake-ups.ts";
 
 /**
- * That something changed in the cluster, as an audit record or an admission request reports it. It rings; it carries no
- * data.
+ * That something changed in the cluster, as an audit record or an admission request reports it. It wakes a decision and
+ * carries no data.
  *
  * In: records and requests as the API server writes them, of any shape. Out: wake-ups. Nothing here may rely on a body
  * being complete, and nothing may be decided from one: the function that is woken reads the cluster itself.

@@ -13,13 +13,13 @@ import { applyChange, type Change, type Changed, type DriftedNode } from "./chan
 import { type Course, type RehearsalOptions, rehearse } from "./rehearse.ts";
 
 /** The simulated end state of a cluster, and its bill. */
-export interface Outcome {
+export interface WhatIfOutcome {
   readonly course: Course;
   readonly bill: Bill;
 }
 
 /** The same for the cluster with the change. */
-export interface ChangedOutcome extends Outcome {
+export interface ChangedOutcome extends WhatIfOutcome {
   /** Nodes that drift because of the change. */
   readonly drifted: readonly DriftedNode[];
   /**
@@ -33,7 +33,7 @@ export interface ChangedOutcome extends Outcome {
 export interface WhatIf {
   /** The bill of the cluster as it is now. */
   readonly today: Bill;
-  readonly unchanged: Outcome;
+  readonly unchanged: WhatIfOutcome;
   /** Undefined when no change is given. */
   readonly changed?: ChangedOutcome;
 }
@@ -58,7 +58,7 @@ export function whatIf(
   return { today, unchanged, changed: { ...outcomeOf(changed.snapshot, options), drifted: changed.drifted, stranded } };
 }
 
-function outcomeOf(start: Snapshot, options: RehearsalOptions): Outcome {
+function outcomeOf(start: Snapshot, options: RehearsalOptions): WhatIfOutcome {
   const course = rehearse(start, options);
   return { course, bill: billOf(course.end) };
 }

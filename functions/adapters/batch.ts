@@ -2,14 +2,14 @@ import { BatchProcessor, EventType, processPartialResponse, SqsFifoPartialProces
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import type { Log } from "../../core/ports/log.ts";
 
-/** A message that nobody can ever handle. The sentence says what is wrong with it; the message is logged and acknowledged. */
+/** A message that can never be handled; the sentence says why. It is logged and acknowledged. */
 export class MalformedMessageError extends Error {
   override readonly name = "MalformedMessageError";
 }
 
 type Handle = (body: string, record: SQSRecord) => Promise<void>;
 
-/** Says what went wrong with a record, and lets it go when it would not go better another time. */
+/** Logs why a record failed, and acknowledges a record that would fail again. */
 function reporting(handle: Handle, log: Log): (record: SQSRecord) => Promise<void> {
   return async (record) => {
     try {
@@ -26,12 +26,12 @@ function reporting(handle: Handle, log: Log): (record: SQSRecord) => Promise<voi
   };
 }
 
-// A batch of which all fail is an ordinary answer: thrown, it would hide which messages there were.
+// A batch that fails as a whole is an ordinary answer: an exception would hide which messages it contained.
 const OPTIONS = { throwOnFullBatchFailure: false };
 
 /**
- * Handles every record of a standard queue, all at once. Those that fail return to the queue, the rest are acknowledged;
- * a MalformedMessageError is logged and counts as handled.
+ * Handles all records of a standard queue at once. Those that fail return to the queue, the rest are acknowledged; a
+ * MalformedMessageError is logged and counts as handled.
  */
 export async function eachRecord(event: SQSEvent, handle: Handle, log: Log): Promise<SQSBatchResponse> {
   if (event.Records.length === 0) return { batchItemFailures: [] };
@@ -40,8 +40,8 @@ export async function eachRecord(event: SQSEvent, handle: Handle, log: Log): Pro
 }
 
 /**
- * Handles the records of a FIFO queue one after the other. After a group's first failure its later records go back untouched, or their order
- * would be lost; other groups go on.
+ * Handles the records of a FIFO queue one after the other. After the first failure of a message group its later records
+ * return to the queue untouched, to keep their order; other groups continue.
  */
 export async function eachRecordInOrder(event: SQSEvent, handle: Handle, log: Log): Promise<SQSBatchResponse> {
   if (event.Records.length === 0) return { batchItemFailures: [] };

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-/** Where wake-ups of a cluster may come from; the sweep is always on, so a cluster may name none. */
+/** Where wake-ups of a cluster may come from. The sweep is always on, so a cluster may name no source. */
 export type WakeUpSource = "audit" | "notify" | "sweep";
 
 export interface ClusterConfig {
@@ -10,15 +10,15 @@ export interface ClusterConfig {
   readonly endpoint?: string;
   /** PEM in base64; from eks:DescribeCluster when absent. */
   readonly caBundle?: string;
-  /** The role that reaches it, where it lives in another account. */
+  /** The role that reaches a cluster in another account. */
   readonly roleArn?: string;
-  /** What that role's trust asks for. */
+  /** The external ID that the role's trust policy asks for. */
   readonly externalId?: string;
 }
 
 const text = (pattern: RegExp, error: string) => z.string({ error }).check(z.regex(pattern, error));
 
-// zod/mini carries no sentences of its own, so each part says what it wants.
+// zod/mini has no error sentences of its own, so each part states what it expects.
 const cluster = z.strictObject(
   {
     name: text(/^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$/, "must be an EKS cluster's name"),
@@ -38,7 +38,7 @@ const cluster = z.strictObject(
 
 const CLUSTERS_HINT = 'set it to JSON such as [{"name":"my-cluster","sources":["audit","sweep"]}]';
 
-/** Reads the variable CLUSTERS: a list in JSON, never empty, names unique. */
+/** Reads the variable CLUSTERS: a list in JSON, never empty, with unique names. */
 export const clusterList = z.pipe(
   z._default(z.string(), ""),
   z.transform((text: string, context): readonly ClusterConfig[] => {

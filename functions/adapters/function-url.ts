@@ -1,8 +1,8 @@
 import { timingSafeEqual } from "node:crypto";
 import type { LambdaFunctionURLEvent, LambdaFunctionURLResult } from "aws-lambda";
-import { type Fields, isFields } from "../../core/admission/fields.ts";
+import { isJsonObject, type JsonObject } from "../../core/lib/json.ts";
 
-/** A request of a function URL, its body decoded. */
+/** A request to a function URL, with its body decoded. */
 export interface HttpRequest {
   readonly path: string;
   readonly body: string;
@@ -14,7 +14,7 @@ export interface HttpResponse {
   readonly body: string;
 }
 
-/** The entry of a function that answers a function URL. */
+/** The entry of a function behind a function URL. */
 export const functionUrlEntry =
   (handle: (request: HttpRequest) => Promise<HttpResponse>) =>
   async ({ rawPath, body = "", isBase64Encoded }: LambdaFunctionURLEvent): Promise<LambdaFunctionURLResult> =>
@@ -24,17 +24,17 @@ export function answer(statusCode: number, body: object): HttpResponse {
   return { statusCode, headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
 }
 
-/** Compares a secret in a time that does not tell how much of it was guessed. */
+/** Compares a secret in constant time, so that the time does not show how much of a guess is right. */
 export function sameText(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** The map that a body holds as JSON; undefined when it holds none. */
-export function mapIn(body: string): Fields | undefined {
+/** The JSON object in a body; undefined when there is none. */
+export function mapIn(body: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(body);
-    return isFields(value) ? value : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

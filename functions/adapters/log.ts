@@ -4,19 +4,19 @@ import type { Log, LogFields } from "../../core/ports/log.ts";
 
 export interface LogOptions {
   readonly level: "debug" | "info" | "error";
-  /** Short hash of the build, as Karpenter's lines carry it. */
+  /** Short hash of the build, as in Karpenter's lines. */
   readonly commit?: string;
   /** Fields of every line, such as `controller`. */
   readonly fields?: LogFields;
 }
 
-/** Field names that are never printed, and texts that are secrets whatever field they stand in. */
+/** Names of fields that are never printed. */
 const SECRET_FIELD = /token$|secret|password|authorization|credential|caBundle|userData|privateKey/i;
 const SECRET_TEXT = /k8s-aws-v1\.[\w-]+|Bearer\s+[\w.~+/-]+=*|X-Amz-(?:Signature|Security-Token|Credential)=[^&\s"]+/gi;
-/** These tell which call was repeated, and open nothing. */
+/** Names of fields that identify a repeated call and give no access. */
 const HARMLESS_FIELD = /^(client|continue)-?token$/i;
 
-/** The text of an error and its causes, outermost first, as Go's wrapped errors read. */
+/** The text of an error and its causes, outermost first, like Go's wrapped errors. */
 export function errorText(error: unknown): string {
   if (!(error instanceof Error)) {
     return typeof error === "string" ? error : (JSON.stringify(error) ?? String(error));
@@ -25,7 +25,7 @@ export function errorText(error: unknown): string {
   return error.cause === undefined ? own : `${own}: ${errorText(error.cause)}`;
 }
 
-/** The same value as it may be printed: errors as text, secrets left out, however deep they are. */
+/** A value as it may be printed: errors as text, and at any depth without secrets. */
 export function printable(value: unknown, depth = 0): unknown {
   if (typeof value === "string") {
     return value.replace(SECRET_TEXT, "[redacted]");
@@ -36,7 +36,7 @@ export function printable(value: unknown, depth = 0): unknown {
   if (typeof value !== "object" || value === null || value instanceof Date) {
     return value;
   }
-  // Nothing that is worth a log line is deeper; a cycle ends here too.
+  // No log line needs deeper values; the limit also ends cycles.
   if (depth > 8) {
     return "…";
   }
@@ -52,7 +52,7 @@ export function printable(value: unknown, depth = 0): unknown {
   );
 }
 
-/** Gives a line the keys of Karpenter's zap encoder, in its order; the port's fields come under `fields`. */
+/** Formats a line with the keys of Karpenter's zap encoder, in its order; the port's fields follow. */
 class KarpenterLines extends LogFormatter {
   readonly #commit: string | undefined;
 
@@ -76,8 +76,9 @@ class KarpenterLines extends LogFormatter {
 }
 
 /**
- * JSON lines with the shape of Karpenter's own (scheduling.md §13), through Powertools: debug and info to stdout, errors to stderr.
- * A field called like one of the line's own keys (level, time, logger, message, commit) replaces it, so callers avoid those.
+ * JSON lines in the shape of Karpenter's, through Powertools: debug and info to stdout, errors to stderr. A field with
+ * the name of one of the line's own keys (level, time, logger, message, commit) replaces it, so callers avoid those
+ * names.
  */
 export function powertoolsLog(options: LogOptions): Log {
   const logger = new Logger({ logLevel: options.level, logFormatter: new KarpenterLines(options.commit) });
@@ -96,7 +97,7 @@ export interface LogRecord {
   readonly fields: LogFields;
 }
 
-/** Keeps its lines, secrets left out as in print, for tests and the lab; `onRecord` hears each as it comes. */
+/** Keeps its lines in memory, without secrets, for tests and the lab; `onRecord` gets each line. */
 export function memoryLog(onRecord: (record: LogRecord) => void = () => {}): Log & { readonly records: readonly LogRecord[] } {
   const records: LogRecord[] = [];
   const withFields = (carried: LogFields): Log => {

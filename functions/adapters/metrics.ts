@@ -4,10 +4,10 @@ import type { Metrics } from "../../core/ports/metrics.ts";
 type Unit = (typeof MetricUnit)[keyof typeof MetricUnit];
 type Labels = Readonly<Record<string, string>>;
 
-/** More dimensions cost a metric each and help nobody on a dashboard; what is over stays in the line, for Logs Insights. */
+/** Each further dimension costs a metric and helps no dashboard; further labels stay in the line for Logs Insights. */
 const MAX_DIMENSIONS = 9;
 
-/** CloudWatch's unit by the suffix that Prometheus names carry. */
+/** CloudWatch's unit for the suffix of a Prometheus name. */
 function unitOf(name: string): Unit {
   if (name.endsWith("_seconds")) {
     return MetricUnit.Seconds;
@@ -19,13 +19,13 @@ function unitOf(name: string): Unit {
 }
 
 /**
- * Karpenter's metrics as EMF lines on stdout, which CloudWatch turns into metrics of namespace `Karpenter`. One line a value,
- * printed at once: there is nothing to flush, so a killed function loses nothing that it had counted. Empty labels are left
- * out, since CloudWatch refuses empty dimensions.
+ * Karpenter's metrics as EMF lines on stdout, which CloudWatch turns into metrics of the namespace `Karpenter`. Each
+ * value is one line, printed at once, so a killed function loses no value that it has counted. Empty labels are left
+ * out, because CloudWatch refuses empty dimensions.
  */
 export function emfMetrics(): Metrics {
   const powertools = new PowertoolsMetrics({ namespace: "Karpenter" });
-  // Powertools would add a dimension `service`, which Karpenter's dashboards do not have.
+  // Powertools would add a dimension `service`, which Karpenter's dashboards do not expect.
   powertools.clearDefaultDimensions();
   const put = (name: string, unit: Unit, labels: Labels, value: number): void => {
     if (!Number.isFinite(value)) {
@@ -52,7 +52,7 @@ export interface MetricRecord {
   readonly value: number;
 }
 
-/** Keeps what it is told, for tests and the lab. */
+/** Keeps all values in memory, for tests and the lab. */
 export function memoryMetrics(): Metrics & {
   readonly records: readonly MetricRecord[];
   /** Sum of a counter over the label values given; labels that are not given are summed over. */

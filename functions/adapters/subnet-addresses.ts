@@ -1,11 +1,14 @@
 import type { CountedAddresses } from "../../core/launch/free-addresses.ts";
 import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
 
-/** How the catalog function tells launches how many addresses subnets have left: they change with every pod, so no status holds them. */
+/**
+ * The number of free addresses per subnet, from the catalog function to launches. It changes with every pod, so it is
+ * stored as a document and not in the EC2NodeClass's status.
+ */
 
 const nameOf = (cluster: string, nodeClass: string): string => `subnets/${cluster}/${nodeClass}`;
 
-/** Writes the counts of a NodeClass's subnets down. */
+/** Stores the counts for an EC2NodeClass's subnets. */
 export async function storeAddresses(
   store: Pick<NodeClaimStore, "putDocument">,
   { cluster, nodeClass }: { readonly cluster: string; readonly nodeClass: string },
@@ -14,7 +17,7 @@ export async function storeAddresses(
   await store.putDocument(nameOf(cluster, nodeClass), new TextEncoder().encode(JSON.stringify(counted)), String(counted.at));
 }
 
-/** Reads them; undefined when nobody has counted yet. */
+/** Reads the counts; undefined when none have been stored yet. */
 export async function readAddresses(
   store: Pick<NodeClaimStore, "getDocument">,
   { cluster, nodeClass }: { readonly cluster: string; readonly nodeClass: string },

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** A clock that can be waited on; a seam for tests. */
+/** A clock and a sleep; replaced in tests. */
 export interface Pacemaker {
   /** Milliseconds. */
   readonly now: () => number;
@@ -10,8 +10,8 @@ export interface Pacemaker {
 const REAL: Pacemaker = { now: () => performance.now(), sleep };
 
 /**
- * Lets through `burst` at once and `rate` a second in the long run. Who is over it waits for its turn, in order. A warm function is paced across its calls;
- * functions that run at the same time are not paced against each other.
+ * A token bucket: `burst` calls at once, `rate` per second on average. Further callers wait for their turn, in order. A
+ * warm function shares its bucket between invocations; functions that run at the same time do not share one.
  */
 export function tokenBucket(
   { rate, burst }: { readonly rate: number; readonly burst: number },
@@ -23,7 +23,7 @@ export function tokenBucket(
     const at = now();
     tokens = Math.min(burst, tokens + ((at - countedAt) / 1_000) * rate) - 1;
     countedAt = at;
-    // Below nothing: the request has taken a token that is still to come.
+    // Below zero: the call has taken a token that is not there yet.
     if (tokens < 0) await wait((-tokens / rate) * 1_000);
   };
 }

@@ -1,5 +1,5 @@
-import type { Fields } from "../../core/admission/fields.ts";
 import type { Gates } from "../../core/admission/gates.ts";
+import type { JsonObject } from "../../core/lib/json.ts";
 import type { Log } from "../../core/ports/log.ts";
 import { answer, type HttpRequest, type HttpResponse, mapIn, sameText } from "../adapters/function-url.ts";
 import { convertAll } from "./convert-all.ts";
@@ -8,18 +8,23 @@ import { judge } from "./judge.ts";
 
 export interface AdmissionDeps {
   readonly log: Log;
-  /** Part of the path: the API server cannot sign its requests, so this is what tells it from a stranger. */
+  /**
+   * The secret in the path. The API server cannot sign its requests, so this is what distinguishes it from a stranger.
+   */
   readonly token: string;
   readonly clusters: ReadonlySet<string>;
-  /** Those of the functions beside it. */
+  /** The feature gates that the stack's other functions run with. */
   readonly gates: Gates;
 }
 
-/** A review of the API server without its envelope: a request with a uid in, the response's other fields out. */
+/**
+ * One endpoint: the kind of review that it answers, and how. `respond` gets the review's request and returns the fields
+ * of its response apart from the uid.
+ */
 interface Duty {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly respond: (request: Fields, gates: Gates) => Fields;
+  readonly respond: (request: JsonObject, gates: Gates) => JsonObject;
 }
 
 const ADMISSION = { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview" };
@@ -31,8 +36,8 @@ const DUTIES: ReadonlyMap<string, Duty> = new Map([
 ]);
 
 /**
- * Answers the API server about NodePools, EC2NodeClasses, NodeOverlays and (conversion only) NodeClaims. It holds no state and reads none: the
- * request has all that it needs. Path: /v1/CLUSTER/TOKEN/DUTY.
+ * Answers a review of NodePools, EC2NodeClasses, NodeOverlays or (conversion only) NodeClaims from the request alone.
+ * Path: /v1/CLUSTER/TOKEN/DUTY.
  */
 export function admit({ path, body }: HttpRequest, { log, token, clusters, gates }: AdmissionDeps): HttpResponse {
   const [, version, cluster = "", given = "", name = ""] = path.split("/");
@@ -41,7 +46,7 @@ export function admit({ path, body }: HttpRequest, { log, token, clusters, gates
     return answer(403, { message: "Not a path of this function; see the stack's AdmissionUrl output." });
   if (!clusters.has(cluster)) return answer(404, { message: `Cluster ${cluster} is not served by this stack; add it and deploy again.` });
   const { apiVersion, kind, respond } = duty;
-  const request = mapIn(body)?.["request"] as Fields | undefined;
+  const request = mapIn(body)?.["request"] as JsonObject | undefined;
   const uid = request?.["uid"];
   if (request === undefined || typeof uid !== "string")
     return answer(400, {
@@ -50,7 +55,8 @@ export function admit({ path, body }: HttpRequest, { log, token, clusters, gates
   try {
     return answer(200, { apiVersion, kind, response: { uid, ...respond(request, gates) } });
   } catch (error) {
-    // The API server goes by the failure policy then: the object is taken as it is, and the catalog function judges it again.
+    // The API server then follows the webhook's failure policy: it accepts the object, and the catalog function
+    // validates it again.
     log.error("could not answer the API server", { controller: "admission", cluster, duty: name, error });
     return answer(500, { message: `The ${name} request could not be answered; the function's log says why.` });
   }

@@ -1,9 +1,12 @@
-import type { Fields } from "../../core/admission/fields.ts";
 import { convertObject } from "../../core/conversion/convert.ts";
+import type { JsonObject } from "../../core/lib/json.ts";
 
-/** The objects of a ConversionReview in the version wanted. One that cannot be had fails them all, as the API server wants it. */
-export function convertAll({ desiredAPIVersion, objects }: Fields): Fields {
-  const convertedObjects: Fields[] = [];
+/**
+ * Converts the objects of a ConversionReview to the wanted version. One object that cannot be converted fails the whole
+ * review, as the API server requires.
+ */
+export function convertAll({ desiredAPIVersion, objects }: JsonObject): JsonObject {
+  const convertedObjects: JsonObject[] = [];
   for (const object of Array.isArray(objects) ? objects : []) {
     const converted = convertObject(object, String(desiredAPIVersion));
     if ("error" in converted) return { result: { status: "Failure", message: converted.error } };

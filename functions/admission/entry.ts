@@ -1,5 +1,9 @@
+// The admission function: defaults, validation and conversion of NodePools, EC2NodeClasses, NodeOverlays and
+// NodeClaims. In: AdmissionReviews and ConversionReviews of the API server. Out: their responses. It holds no state and
+// reads neither cluster nor store.
+
 import { functionUrlEntry } from "../adapters/function-url.ts";
 import { type AdmissionDeps, admit } from "./admit.ts";
 
-/** Requests of the function URL that the clusters' webhooks and CRDs name. */
+/** Handles the requests that the clusters' webhooks and CRDs send to the function URL. */
 export const admissionEntry = (deps: AdmissionDeps) => functionUrlEntry(async (request) => admit(request, deps));

@@ -1,17 +1,20 @@
-import { type Fields, isFields } from "../../core/admission/fields.ts";
 import type { Gates } from "../../core/admission/gates.ts";
 import { review } from "../../core/admission/review.ts";
 import { conversionWarnings } from "../../core/conversion/warnings.ts";
+import { isJsonObject, type JsonObject } from "../../core/lib/json.ts";
 
-/** The API server cuts longer ones. */
+/** The API server cuts longer warnings. */
 const MAX_WARNING_LENGTH = 256;
-/** Beyond them nobody reads on, and the API server drops what is more than 4 KB together. */
+/** The API server drops warnings beyond 4 KB in total, and a longer list helps no reader. */
 const MAX_WARNINGS = 12;
 
-/** Whether an object may be written, with every reason against it at once; what is lawful but will not do what was meant is warned of. */
-export function judge({ object, oldObject }: Fields, gates: Gates): Fields {
-  if (!isFields(object)) return { allowed: true };
-  const { problems, warnings } = review(object, isFields(oldObject) ? oldObject : undefined, gates);
+/**
+ * Whether an object may be written, with all reasons against it at once. Warnings name what is valid but will probably
+ * not do what was intended.
+ */
+export function judge({ object, oldObject }: JsonObject, gates: Gates): JsonObject {
+  if (!isJsonObject(object)) return { allowed: true };
+  const { problems, warnings } = review(object, isJsonObject(oldObject) ? oldObject : undefined, gates);
   const texts = [...warnings, ...conversionWarnings(object)].slice(0, MAX_WARNINGS).map((text) => text.slice(0, MAX_WARNING_LENGTH));
   return {
     allowed: problems.length === 0,

@@ -1,4 +1,5 @@
 import { gunzipSync } from "node:zlib";
+import type { JsonObject } from "../../core/lib/json.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
 import type { WakeUps } from "../../core/ports/wake-ups.ts";
@@ -10,9 +11,9 @@ export interface ListenDeps {
   readonly store: Pick<NodeClaimStore, "byInstance">;
   readonly wakeUps: WakeUps;
   readonly log: Log;
-  /** The cluster whose audit log this is; undefined for a log group that is not one of ours. */
+  /** The cluster of a log group; undefined for a log group that belongs to no cluster of this stack. */
   readonly clusterOf: (logGroup: string) => string | undefined;
-  /** Clusters that listen to their audit log. */
+  /** Clusters that have the audit log as a source of wake-ups. */
   readonly clusters: readonly string[];
 }
 
@@ -23,8 +24,8 @@ interface Delivery {
 }
 
 /**
- * Turns a delivery of EKS audit records into wake-ups. A delivery that cannot be read rings once for every cluster, since it may have been
- * about any: repeating it would read no better.
+ * Turns a delivery of EKS audit records into wake-ups. A delivery that cannot be read wakes the planner of every
+ * cluster, since it may have been about any; it is not retried, because it would be no more readable.
  */
 export async function listen(event: { readonly awslogs?: { readonly data?: string } }, deps: ListenDeps): Promise<void> {
   const data = event.awslogs?.data;
@@ -62,10 +63,13 @@ function unpack(data: string, log: Log): Delivery | undefined {
   }
 }
 
-/** A record that was cut may still name what it was about. */
+/**
+ * The signal of one audit record. CloudWatch Logs cuts records that are too long; the text of a cut record may still
+ * show its topic.
+ */
 function signalOf(message: string, log: Log): readonly Signal[] {
   try {
-    const signal = readAuditRecord(JSON.parse(message) as Record<string, unknown>);
+    const signal = readAuditRecord(JSON.parse(message) as JsonObject);
     return signal ? [signal] : [];
   } catch {
     const rings = message.includes("Unschedulable") || message.includes("system:kube-scheduler");

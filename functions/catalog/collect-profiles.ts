@@ -7,8 +7,9 @@ import type { CatalogDeps } from "./deps.ts";
 const PERIOD_MS = 30 * 60_000;
 
 /**
- * Removes instance profiles of the cluster that nobody uses, twice an hour. One must have been seen unused the time before: a launch may be under way with
- * it whose claim does not say so yet.
+ * Removes the cluster's instance profiles that no EC2NodeClass and no NodeClaim uses, twice an hour. A profile is
+ * removed only when the previous round found it unused too, because a launch may be under way with it whose NodeClaim
+ * does not show it yet.
  */
 export async function collectProfiles(
   nodeClasses: readonly EC2NodeClass[],

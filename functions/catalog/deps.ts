@@ -1,7 +1,7 @@
 import type { CloudInventory } from "../../core/ports/cloud-inventory.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 
-/** What the catalog function uses of one cluster, and of the account around it. */
+/** What the catalog function uses of one cluster and of the AWS account around it. */
 export interface CatalogDeps
   extends Pick<ClusterDeps, "cluster" | "account" | "kubernetes" | "store" | "wakeUps" | "catalogue" | "settings" | "log" | "now"> {
   readonly inventory: CloudInventory;

@@ -1,3 +1,7 @@
+// The catalog function: keeps what can be launched up to date. In: wake-ups when a NodePool, EC2NodeClass or
+// NodeOverlay changes, the sweep, and the schedule "prices". Out: the status of these objects, and the catalogue of
+// instance types and prices in the store. It reads EC2, SSM, IAM and the Price List API, and launches nothing.
+
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import type { CloudInventory } from "../../core/ports/cloud-inventory.ts";
 import type { ZonalShift } from "../../core/ports/zonal-shift.ts";
@@ -9,18 +13,19 @@ import { refreshPrices } from "./prices.ts";
 import { refreshNodeClasses } from "./refresh.ts";
 import { markShiftedZones } from "./zonal-shift.ts";
 
-/** After a first reading of the offerings has failed, it is tried again this much later. */
+/** When the first reading of a region's offerings fails, the next attempt follows after this time. */
 const RETRY_MS = 10 * 60_000;
 
-/** A cluster, and what its account offers. */
+/** A cluster, and the ports to what its AWS account offers. */
 export interface CatalogClusterDeps extends ClusterDeps {
   readonly inventory: CloudInventory;
   readonly zonalShift?: ZonalShift;
 }
 
 /**
- * Wake-ups and the sweep look after NodeClasses and NodePools; the schedule "prices" reads the region's offerings, once for all clusters of an account. So
- * does the first sweep of a new deployment, which has none yet.
+ * Wake-ups and the sweep refresh NodeClasses, NodePools and NodeOverlays. The schedule "prices" reads the region's
+ * offerings, once for all clusters of an account; the first sweep of a new deployment, which has no offerings yet, does
+ * so too.
  */
 export const catalogEntry = (deps: EntryDeps<CatalogClusterDeps>) => {
   const memories = new Map<string, Memory>();
@@ -53,7 +58,10 @@ export const catalogEntry = (deps: EntryDeps<CatalogClusterDeps>) => {
     await refreshPrices(cluster);
   };
 
-  /** One account's trouble does not keep the offerings of another from being read; the first is thrown when all have been tried. */
+  /**
+   * A failure in one account does not keep the offerings of another from being read; the first failure is thrown at the
+   * end.
+   */
   const prices = async (onlyIfNone: boolean): Promise<void> => {
     const clusters = await Promise.all(deps.clusters.map((name) => deps.clusterDeps(name).catch(() => undefined)));
     const byAccount = new Map(clusters.flatMap((cluster) => (cluster ? [[cluster.account, cluster] as const] : [])));

@@ -4,7 +4,7 @@ import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { Kubernetes } from "../../core/ports/kubernetes.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 
-/** A hash and the version of its rules, as annotations hold them. */
+/** A hash and the version of the rules that it was computed by, as annotations hold them. */
 export interface HashAnnotations {
   readonly hashKey: string;
   readonly versionKey: string;
@@ -12,7 +12,7 @@ export interface HashAnnotations {
   readonly version: string;
 }
 
-/** The annotations with the hash, or undefined when they hold it. */
+/** The object's annotations with the hash set; undefined when they hold it already. */
 export function withHash(object: KubernetesObject, { hashKey, versionKey, hash, version }: HashAnnotations) {
   const { annotations = {} } = object.metadata;
   if (annotations[hashKey] === hash && annotations[versionKey] === version) return undefined;
@@ -20,8 +20,10 @@ export function withHash(object: KubernetesObject, { hashKey, versionKey, hash, 
 }
 
 /**
- * Brings claims over to new rules before their owner changes: their version is rewritten, and their hash too unless they have drifted, since what they
- * were made from is not known under the new rules (nodepool.md §8, ec2nodeclass.md §9). Claims without a hash are left alone.
+ * Moves NodeClaims to a new hash version before their NodePool or EC2NodeClass gets it. The version annotation is
+ * rewritten; the hash is rewritten too unless the NodeClaim has drifted, because the new hash of what it was created
+ * from is not known (karpenter: pkg/controllers/nodepool/hash/controller.go, Controller.updateNodeClaimHash).
+ * NodeClaims without a hash stay as they are.
  */
 export async function moveClaims(claims: readonly NodeClaim[], hash: HashAnnotations, kubernetes: Kubernetes): Promise<void> {
   for (const claim of claims) {

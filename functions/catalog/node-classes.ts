@@ -16,10 +16,12 @@ import { dueParts, type LookUpContext, type ResolvedParts, resolveParts } from "
 
 const FINALIZER = "karpenter.k8s.aws/termination";
 
-/** What a warm function remembers, by NodeClass UID. */
+/** What a warm function remembers, by the UID of the EC2NodeClass. */
 export type Memory = Map<string, ResolvedParts>;
 
-/** Brings one NodeClass up to date and returns it as it is now; undefined once it has gone. Writes only what has changed. */
+/**
+ * Refreshes one EC2NodeClass and returns its present state; undefined once it is removed. Writes only what has changed.
+ */
 export async function refreshNodeClass(
   nodeClass: EC2NodeClass,
   claims: readonly NodeClaim[],
@@ -35,7 +37,7 @@ export async function refreshNodeClass(
 
   const now = (): Promise<EC2NodeClass | undefined> => kubernetes.get("EC2NodeClass", nodeClass.metadata.name);
   const current = await mark(nodeClass, own, deps);
-  // Another run was ahead of us, and does what we were about to do.
+  // Another run has written it first, and does what this run was about to do.
   if (current === undefined) return now();
   const uid = current.metadata.uid ?? current.metadata.name;
   const due = dueParts(current, memory.get(uid), context);
@@ -55,7 +57,7 @@ export async function refreshNodeClass(
       await deps.wakeUps.wake([{ kind: "provision", cluster: cluster.name, cause: "NodeClassReady", detail: current.metadata.name }]);
     }
   }
-  // Only now: a run that is killed before the write must look again.
+  // Remembered only after the write: a run that is killed before it must resolve the parts again.
   const before = memory.get(uid);
   const kept = before?.generation === current.metadata.generation ? before?.at : {};
   memory.set(uid, {
@@ -65,7 +67,10 @@ export async function refreshNodeClass(
   return written;
 }
 
-/** Launches go by these where a zone has a choice of subnets; elsewhere nobody asks for them. */
+/**
+ * Stores how many addresses each subnet has left. Launches read them where a zone has a choice of subnets; other
+ * classes need none.
+ */
 async function storeFreeAddresses(
   { metadata }: EC2NodeClass,
   subnets: readonly Subnet[],
@@ -76,7 +81,10 @@ async function storeFreeAddresses(
   await storeAddresses(store, { cluster: cluster.name, nodeClass: metadata.name }, { at: now(), free });
 }
 
-/** Finalizer and hash, in one write; the claims' annotations first, so that none is compared under mixed rules. */
+/**
+ * Writes finalizer and hash in one update. The NodeClaims' annotations are written first, so that no hash is compared
+ * with one of another version. Undefined when another run was faster.
+ */
 async function mark(
   nodeClass: EC2NodeClass,
   claims: readonly NodeClaim[],
@@ -103,7 +111,10 @@ async function mark(
   return ignoreConflictOrGone(kubernetes.update("EC2NodeClass", marked));
 }
 
-/** Lets a deleted NodeClass go once no claim refers to it, and what was made for it with it. */
+/**
+ * Removes the finalizer of a deleted EC2NodeClass once no NodeClaim refers to it, and the instance profile that was
+ * made for it.
+ */
 async function finish(nodeClass: EC2NodeClass, claims: readonly NodeClaim[], deps: CatalogDeps): Promise<EC2NodeClass | undefined> {
   const { metadata, status, spec } = nodeClass;
   if (!metadata.finalizers?.includes(FINALIZER)) return undefined;

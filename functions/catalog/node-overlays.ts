@@ -3,19 +3,19 @@ import type { EC2NodeClass } from "../../core/model/node-class.ts";
 import type { NodeOverlay } from "../../core/model/node-overlay.ts";
 import type { NodePool } from "../../core/model/node-pool.ts";
 import { nodeOverlayStatus } from "../../core/node-overlay/status.ts";
-import { explainVerdict, type Verdict } from "../../core/node-overlay/verdict.ts";
+import { explainVerdict, type OverlayVerdict } from "../../core/node-overlay/verdict.ts";
 import { instanceTypesByPool } from "../adapters/kubernetes/snapshot.ts";
 import { instanceTypesFor } from "../shared/instance-types.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 import { overlaidTypes } from "../shared/overlaid-types.ts";
 import type { CatalogDeps } from "./deps.ts";
 
-/** An overlay, and what became of it. */
-export type Judged = readonly [NodeOverlay, Verdict];
+/** A NodeOverlay, and whether it is applied. */
+export type Judged = readonly [NodeOverlay, OverlayVerdict];
 
 /**
- * What becomes of each overlay over what the pools can buy now; nothing while the gate is off. Decisions judge for themselves, from what they read:
- * this is for people to see.
+ * Whether each NodeOverlay is applied to what the NodePools can launch now; empty while the feature gate is off. Only
+ * the status is made from this: decisions evaluate the NodeOverlays that they read themselves.
  */
 export async function judgeOverlays(
   nodePools: readonly NodePool[],
@@ -26,7 +26,7 @@ export async function judgeOverlays(
   const overlays = await kubernetes.list("NodeOverlay");
   if (overlays.length === 0) return [];
   const catalogue = await deps.catalogue();
-  // What is sold out for a while is matched all the same, so marks need not be read.
+  // Unavailable offerings match a NodeOverlay too, so they need not be read.
   const types = instanceTypesByPool(nodePools, nodeClasses, (_nodePool, nodeClass) => instanceTypesFor(catalogue, nodeClass, [], settings));
   const { verdicts } = overlaidTypes(overlays, nodePools, types);
   return overlays.flatMap((overlay) => {
@@ -35,7 +35,9 @@ export async function judgeOverlays(
   });
 }
 
-/** Writes onto an overlay what became of it, if that has changed; pods that wait may be better off then. */
+/**
+ * Writes the status of a NodeOverlay if it has changed, and wakes the planner, because pending pods may fit better now.
+ */
 export async function refreshNodeOverlay(
   [overlay, verdict]: Judged,
   { kubernetes, wakeUps, cluster, log, now }: CatalogDeps,
@@ -43,7 +45,7 @@ export async function refreshNodeOverlay(
   const { name } = overlay.metadata;
   const status = nodeOverlayStatus(overlay, verdict, now());
   if (canonicalJson(status) === canonicalJson(overlay.status ?? {})) return;
-  // Whoever was ahead of us has changed it, and that change wakes another pass.
+  // The write of another run wakes the next pass.
   if ((await ignoreConflictOrGone(kubernetes.updateStatus("NodeOverlay", { ...overlay, status }))) === undefined) return;
   if (verdict.outcome !== "Applied") log.error("nodeoverlay is not applied", { NodeOverlay: { name }, error: explainVerdict(verdict) });
   await wakeUps.wake([{ kind: "provision", cluster: cluster.name, cause: "NodeOverlayChanged", detail: name }]);

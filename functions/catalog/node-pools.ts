@@ -9,10 +9,13 @@ import { ignoreConflictOrGone, retryOnConflict } from "../shared/optimistic.ts";
 import type { CatalogDeps } from "./deps.ts";
 import { type HashAnnotations, moveClaims, withHash } from "./hash-annotations.ts";
 
-/** A person's edit and the run that it wakes may meet another run: both begin with the pool as it was. */
+/** A user's edit, the run that it wakes and another run may meet: all start from the NodePool as it was. */
 const MAX_TRIES = 3;
 
-/** Brings a pool's hash and status up to date; pools of other clouds' classes are left alone. Writes only what has changed. */
+/**
+ * Refreshes a NodePool's hash and status. NodePools whose class belongs to another cloud provider are left alone.
+ * Writes only what has changed; what it cannot write is left to the next pass.
+ */
 export async function refreshNodePool(pool: NodePool, context: PoolContext, deps: CatalogDeps): Promise<void> {
   let listed: NodePool | undefined = pool;
   const refresh = async (): Promise<void> => {
@@ -23,7 +26,9 @@ export async function refreshNodePool(pool: NodePool, context: PoolContext, deps
   await ignoreConflictOrGone(retryOnConflict(MAX_TRIES, refresh));
 }
 
-/** Throws ConflictError when another has written the NodePool since it was read, NotFoundError when it no longer exists. */
+/**
+ * Throws ConflictError when another has written the NodePool since it was read, NotFoundError when it no longer exists.
+ */
 async function refreshOnce(pool: NodePool, context: PoolContext, deps: CatalogDeps): Promise<void> {
   const { kubernetes, wakeUps, cluster } = deps;
   if (pool.spec.template.spec.nodeClassRef.group !== NODE_CLASS_GROUP || pool.metadata.deletionTimestamp !== undefined) return;
@@ -36,7 +41,10 @@ async function refreshOnce(pool: NodePool, context: PoolContext, deps: CatalogDe
   }
 }
 
-/** A pool that was not known to be ready, or one whose number of replicas may have been changed: both may want nodes now. */
+/**
+ * Whether the planner should look at the NodePool now: it has just become ready, or it is static and its number of
+ * replicas may have changed.
+ */
 function isNews(pool: NodePool): boolean {
   const ready = conditionOf(pool.status?.conditions, "Ready");
   return ready?.status !== "True" || (isStatic(pool) && ready.observedGeneration !== pool.metadata.generation);

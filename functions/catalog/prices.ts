@@ -6,8 +6,9 @@ import type { CatalogDeps } from "./deps.ts";
 export type PriceDeps = Pick<CatalogDeps, "account" | "inventory" | "store" | "catalogue" | "settings" | "log" | "now">;
 
 /**
- * Reads instance types, zones and prices of the account's region and stores them for all functions. What cannot be read stays as it was; new prices go
- * over old ones, so a type never loses its price. Throws only when nothing at all could be read, or no type is known.
+ * Reads the instance types, zones and prices of the account's region, and stores them for all functions. What cannot be
+ * read stays as it was, and new prices are merged over the old ones, so that a type never loses its price. Throws only
+ * when nothing could be read at all, or when no type is known.
  */
 export async function refreshPrices({ account, inventory, store, catalogue, settings, log, now }: PriceDeps): Promise<void> {
   const old = await catalogue();
@@ -55,12 +56,18 @@ export async function refreshPrices({ account, inventory, store, catalogue, sett
   log.debug("updated offerings", { region: written.region, "instance-type-count": written.types.length, zones: written.zones.length });
 }
 
-/** No endpoint of the Price List API is in GovCloud, and none is reached from an isolated VPC (pricing-offerings.md §1, §8). */
+/**
+ * Whether the Price List API can be called: GovCloud has no endpoint of it, and an isolated VPC reaches none
+ * (karpenter-provider-aws: pkg/providers/pricing/pricing.go, DefaultProvider.UpdateOnDemandPricing).
+ */
 function canAskPrices(region: string, { isolatedVpc }: PriceDeps["settings"]): boolean {
   return !isolatedVpc && !region.startsWith("us-gov-");
 }
 
-/** New prices over old ones of this region; without any, another region's. Amounts of two regions are never mixed. */
+/**
+ * New prices merged over the old ones of this region; without any, those of us-east-1. Prices of two regions are never
+ * mixed.
+ */
 function onDemandPrices(old: Catalogue, fresh: Catalogue["onDemand"] | undefined): Pick<Catalogue, "onDemand" | "standIn"> {
   const own = { ...(!old.standIn && old.onDemand), ...fresh };
   return Object.keys(own).length > 0 ? { onDemand: own } : { onDemand: standInPrices(), standIn: true };

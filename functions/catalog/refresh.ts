@@ -9,8 +9,10 @@ import type { LookUpContext } from "./resolve-node-class.ts";
 import { noteMemory } from "./seen-memory.ts";
 
 /**
- * One round over a cluster's NodeClasses, NodePools and NodeOverlays: what their selectors find, whether nodes can be made from them, what the pools' nodes
- * add up to, and which overlays are applied. Repeatable and interruptible: each object is brought up to date by itself, and one that fails does not keep the others from it.
+ * Refreshes a cluster's EC2NodeClasses, NodePools and NodeOverlays: what the classes' selectors find, whether nodes can
+ * be launched from them, the resources that each NodePool's nodes add up to, and which overlays are applied. It may be
+ * repeated or killed at any point: each object is refreshed by itself, and a failure of one does not keep the others
+ * from it. The first failure is thrown at the end.
  */
 export async function refreshNodeClasses(deps: CatalogDeps, memory: Memory): Promise<void> {
   const { kubernetes, inventory, cluster, log } = deps;

@@ -11,7 +11,10 @@ import type { Settings } from "../shared/cluster-deps.ts";
 
 type Part = "amis" | "capacityReservations" | "placementGroup" | "subnets" | "securityGroups" | "instanceProfile";
 
-/** How long an answer stays good, and which condition tells that there is one (ec2nodeclass.md §3; the profile: §7). */
+/**
+ * The parts of an EC2NodeClass that AWS is asked about: the condition that is True once the part is resolved, and how
+ * long the answer is used. A failed part is asked about again after a minute.
+ */
 const PARTS: Readonly<Record<Part, { readonly condition: string; readonly periodMs: number }>> = {
   amis: { condition: "AMIsReady", periodMs: 5 * 60_000 },
   capacityReservations: { condition: "CapacityReservationsReady", periodMs: 60_000 },
@@ -20,10 +23,13 @@ const PARTS: Readonly<Record<Part, { readonly condition: string; readonly period
   securityGroups: { condition: "SecurityGroupsReady", periodMs: 5 * 60_000 },
   instanceProfile: { condition: "InstanceProfileReady", periodMs: 15 * 60_000 },
 };
-/** A sweep a little early must not wait for another round. */
+/** A sweep that runs slightly early must not put a part off by a whole minute. */
 const EARLY_SWEEP_TOLERANCE_MS = 5_000;
 
-/** What a warm function remembers of one NodeClass: when each part was last asked for. Losing it costs EC2 calls and nothing else. */
+/**
+ * What a warm function remembers of one EC2NodeClass: when each part was last resolved. Losing it only costs calls to
+ * AWS.
+ */
 export interface ResolvedParts {
   readonly generation: number | undefined;
   readonly at: Readonly<Partial<Record<Part, number>>>;
@@ -33,16 +39,21 @@ export interface LookUpContext {
   readonly inventory: CloudInventory;
   readonly cluster: { readonly name: string; readonly serviceCidr?: string };
   readonly region: string;
-  /** Machines of the cluster in each capacity reservation; undefined while the gate ReservedCapacity is off. */
+  /**
+   * Instances of the cluster in each capacity reservation; undefined while the feature gate ReservedCapacity is off.
+   */
   readonly standing: (() => Promise<ReadonlyMap<string, number>>) | undefined;
   readonly settings: Pick<Settings, "isolatedVpc" | "amiRefreshMs" | "subnetRefreshMs">;
-  /** The API server's version, "1.36"; asked for only where it is needed. */
+  /** The API server's version, such as "1.36"; read only where it is needed. */
   readonly kubernetesVersion: () => Promise<string>;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** Parts that are due: never asked, asked for another generation, without an answer, or too old. AMI_REFRESH_INTERVAL and its like make answers last longer. */
+/**
+ * Parts that must be resolved now: never resolved, resolved for another generation, failed, or too old. The settings
+ * AMI_REFRESH_INTERVAL and SUBNET_REFRESH_INTERVAL make answers last longer.
+ */
 export function dueParts(
   { metadata, status }: EC2NodeClass,
   looked: ResolvedParts | undefined,
@@ -60,7 +71,7 @@ export function dueParts(
   );
 }
 
-/** Asks for the parts that are due. A part that cannot be had now is told as such; the others go on. */
+/** Resolves the parts that are due. A part that fails is returned as an error; the others are resolved all the same. */
 export async function resolveParts(nodeClass: EC2NodeClass, due: ReadonlySet<Part>, context: LookUpContext): Promise<Findings> {
   const { inventory, cluster } = context;
   const { subnetSelectorTerms, securityGroupSelectorTerms } = nodeClass.spec;
@@ -106,7 +117,7 @@ async function lookUpAmis({ spec }: EC2NodeClass, { inventory, kubernetesVersion
   return resolveAmis(await imagesOf(amiParameters(alias, version), inventory), now);
 }
 
-/** Images behind the parameters that exist. */
+/** The images that the existing SSM parameters name. */
 async function imagesOf(parameters: readonly AmiParameter[], inventory: CloudInventory): Promise<readonly FoundImage[]> {
   const values = await Promise.all(parameters.map(({ name }) => inventory.parameter(name)));
   const ids = [...new Set(values.filter((value) => value !== undefined))];
@@ -122,7 +133,8 @@ async function lookUpReservations({ spec }: EC2NodeClass, { inventory, standing,
   if (standing === undefined) return "off";
   const terms = spec.capacityReservationSelectorTerms ?? [];
   if (terms.length === 0) return [];
-  // Ours first: a machine that is launched in between then counts once too little, not once too much.
+  // Own instances are counted first: an instance that is launched in between is then counted once too little, never
+  // twice.
   const held = await standing();
   return resolveReservations(await inventory.capacityReservations(terms), held, now);
 }

@@ -7,14 +7,17 @@ import { observeMemory, SEEN_MEMORY } from "../../core/offerings/seen-memory.ts"
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 import type { CatalogDeps } from "./deps.ts";
 
-/** What a cluster's nodes are, and what its region offers. */
+/** The nodes of a cluster, and the instance types of its region. */
 export interface Surroundings {
   readonly nodes: readonly Node[];
   readonly nodeClaims: readonly NodeClaim[];
   readonly catalogue: Catalogue;
 }
 
-/** Writes down what nodes of a class turned out to have of memory, when that has changed. Returns the class as it is now. */
+/**
+ * Stores on an EC2NodeClass how much memory its nodes turned out to have, when that has changed. Returns the present
+ * class.
+ */
 export async function noteMemory(
   nodeClass: EC2NodeClass,
   { nodes, nodeClaims, catalogue }: Surroundings,

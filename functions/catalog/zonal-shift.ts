@@ -8,13 +8,14 @@ export type ShiftDeps = Pick<CatalogDeps, "cluster" | "kubernetes" | "store" | "
   readonly zonalShift: ZonalShift;
 };
 
-/** A mark outlives two sweeps that are missed; a shift that is called off is forgotten as late as that. */
+/** A zone stays marked through two sweeps that are missed, so the end of a shift is noticed at most this late. */
 const RENEWED_FOR_MS = 3 * 60_000;
 const HOUR_MS = 60 * 60_000;
 
 /**
- * Marks all offerings of the zones that ARC shifts the cluster away from, so that nothing is launched there; nodes that are there stay. To be
- * repeated each minute for as long as a shift lasts. ARC out of reach is told in the log and holds nothing up.
+ * Marks all offerings of the zones that ARC shifts the cluster away from as unavailable, so that no node is launched
+ * there; existing nodes stay. Runs each minute while a shift lasts. When ARC cannot be reached, that is logged and the
+ * sweep continues.
  */
 export async function markShiftedZones({ zonalShift, ...deps }: ShiftDeps): Promise<void> {
   const { cluster, store, log, now } = deps;

@@ -7,13 +7,16 @@ import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 export interface Knowledge {
   readonly records: readonly NodeClaimRecord[];
   readonly consolidatable: ReadonlyMap<string, boolean>;
-  /** Reason of each claim that has drifted; claims that are not in it are left as they are. */
+  /**
+   * Drift reason by NodeClaim name, undefined for one that has not drifted; NodeClaims that are missing keep their
+   * condition.
+   */
   readonly drifted: ReadonlyMap<string, string | undefined>;
 }
 
 /**
- * Shows what disruption knows of each claim: whether it may be consolidated, whether it has drifted, and when pods last came or went. People read it,
- * and the next pass takes drift from it.
+ * Writes what disruption knows onto each NodeClaim: the conditions Consolidatable and Drifted, and the time of the last
+ * pod event. Users read it, and the next pass reads Drifted. What another is writing now is left to the next pass.
  */
 export async function mirrorConditions(
   claims: readonly NodeClaim[],

@@ -21,18 +21,22 @@ import { mirrorConditions } from "./claim-conditions.ts";
 import { performCommandAction } from "./perform.ts";
 import { disruptionSettings } from "./settings.ts";
 
-/** The sweep comes round this often: what is due later needs no wake-up of its own. */
+/** The period of the sweep: what is due later needs no wake-up of its own. */
 const SWEEP_MS = 60_000;
 
-/** Pods that take room for later are bound without anybody being told: it is looked at as often as Karpenter does. */
+/**
+ * Pods that take the room of a CapacityBuffer are bound without a wake-up, so it is checked this often, as in
+ * Karpenter.
+ */
 const BUFFER_PERIOD_MS = 30_000;
 
-/** How long one pass may search before it takes the best that it has found. */
+/** How long one pass may search before it takes the best plan found so far. */
 const MAX_SEARCH_MS = 10_000;
 
 /**
- * One pass of disruption: carries commands on, heals what belongs to none, and decides on at most one new. Nothing is done in the pass that
- * decides: the command is written down first, and must still hold 15 s later.
+ * One pass of disruption: carries the stored commands on, removes marks that belong to no command, and decides on at
+ * most one new command. A new command is only stored; it is validated again after 15 s, in a later pass, before
+ * anything is done.
  */
 export async function disrupt(reason: WakeUpReason<"disruption">, deps: ClusterDeps): Promise<void> {
   const wakeTimes: number[] = [];
@@ -42,7 +46,7 @@ export async function disrupt(reason: WakeUpReason<"disruption">, deps: ClusterD
     const simulate: Simulate = (snapshot, options) => simulateWithSolve(snapshot, { ...deps.settings, ...options });
     const makeTrial: MakeTrial = (snapshot, options) => makeConsolidationTrial(snapshot, options, deps.settings);
     const advanced = await advanceCommands({ ...before, records: observed }, simulate, lease, wakeTimes, deps);
-    // Replacements that were written just now take room and use limits: what is decided next must see them.
+    // Replacements that were written just now take room and use limits: the next decision must see them.
     const fresh = advanced.some((command) => isStarted(command, before.commands));
     const state = fresh ? await readClusterState(deps) : before;
     const [records, commands] = fresh ? [state.records, state.commands] : [observed, advanced];
@@ -74,7 +78,8 @@ export async function disrupt(reason: WakeUpReason<"disruption">, deps: ClusterD
     if (state.headroom.length > 0) wakeTimes.push(deps.now() + BUFFER_PERIOD_MS);
     if (plan.lacksRoom) await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, cause: "BufferRoomTaken" }]);
     const report = reportOf(plan);
-    // CloudWatch charges for each metric in each hour in which it gets a value: a cluster without nodes has nothing to tell.
+    // CloudWatch charges for each metric in each hour in which it gets a value, and a cluster without nodes has nothing
+    // to report.
     const gauges = state.snapshot.nodeClaims.length > 0 ? report.gauges : [];
     for (const { metric, labels, value } of gauges) deps.metrics.gauge(metric, labels, value);
     for (const { metric, labels, value } of report.counts) deps.metrics.count(metric, labels, value);
@@ -93,7 +98,10 @@ function isStarted({ id, phase }: CommandRecord, before: readonly CommandRecord[
   return phase === "Replacing" && before.some((command) => command.id === id && command.phase === "Validating");
 }
 
-/** Pods that came or went since the last pass. Somebody else's write in between is theirs to see: the next pass compares again. */
+/**
+ * Stores when pods last came to or left each node. A record that another has written meanwhile is left to the next
+ * pass, which compares again.
+ */
 async function observePods(state: ClusterState, { store, now }: ClusterDeps): Promise<readonly NodeClaimRecord[]> {
   const changed = new Map<string, NodeClaimRecord>();
   for (const record of podEvents(state.snapshot, state.records, now())) {
@@ -103,7 +111,7 @@ async function observePods(state: ClusterState, { store, now }: ClusterDeps): Pr
   return state.records.map((record) => changed.get(record.name) ?? record);
 }
 
-/** Takes each command a step further; returns those that are still under way. */
+/** Takes each command one step further; returns those that are still under way. */
 async function advanceCommands(
   state: ClusterState,
   simulate: Simulate,
@@ -123,7 +131,7 @@ async function advanceCommands(
   return commands;
 }
 
-/** The command as it is afterwards; undefined when it has come to its end. */
+/** The command as it is afterwards; undefined when it is finished. */
 async function performStep(
   command: CommandRecord,
   step: CommandStep,
@@ -143,7 +151,10 @@ async function performStep(
 
 const NOMINATION_MS = 20_000;
 
-/** A node that has just come up waits for the pods that it was made for (scheduling.md §12). */
+/**
+ * Until when (ms since the epoch) a node that has just been initialized is kept for the pods that it was launched for
+ * (karpenter: pkg/controllers/state/statenode.go, StateNode.Nominate).
+ */
 function nominations({ snapshot, records }: ClusterState): ReadonlyMap<string, number> {
   const nodeByClaim = new Map(snapshot.nodeClaims.map(({ metadata, status }) => [metadata.name, status?.nodeName]));
   return new Map(
@@ -154,7 +165,7 @@ function nominations({ snapshot, records }: ClusterState): ReadonlyMap<string, n
   );
 }
 
-/** Passes that are started for several reasons ask for the same time: one of them is enough. */
+/** Sends one wake-up for the earliest time. Several passes may ask for the same second: one wake-up is enough. */
 async function sleepUntil(times: readonly number[], { cluster, store, wakeUps, now }: ClusterDeps): Promise<void> {
   const at = Math.max(Math.min(...times), now() + 1_000);
   if (at > now() + SWEEP_MS) return;

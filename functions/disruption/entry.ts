@@ -1,3 +1,7 @@
+// The disruption function: removes nodes that are empty, drifted or not worth their price. In: wake-ups and the sweep.
+// Out: commands and intents in the store, taints, conditions, Kubernetes events, metrics. core/disruption decides; the
+// lifecycle function drains and terminates.
+
 import { WAKE_UP_CAUSES, type WakeUpReason } from "../../core/ports/wake-up-causes.ts";
 import { SETTLE_MS } from "../../core/signals/signal.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";

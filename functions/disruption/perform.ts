@@ -19,7 +19,7 @@ export interface CommandContext {
   readonly deps: ClusterDeps;
 }
 
-/** Does one thing for a command. Each may be repeated: what is done already is left as it is. */
+/** Performs one action of a command. Each may be repeated: what is done already stays as it is. */
 export async function performCommandAction(action: CommandAction, context: CommandContext): Promise<void> {
   const { deps } = context;
   switch (action.type) {
@@ -74,12 +74,15 @@ function changeConditions(
   });
 }
 
-/** Kubelets and the lifecycle write these all the time: read again and retry. What has gone meanwhile needs no mark. */
+/**
+ * Kubelets and the lifecycle write these objects all the time, so a conflict is retried from a new read. An object that
+ * is gone needs no mark.
+ */
 async function persist(change: () => Promise<void>): Promise<void> {
   await ignoreGone(retryOnConflict(MAX_TRIES, change));
 }
 
-/** Intents and command in one transaction, then a wake-up for each claim. */
+/** Writes the intents and the command in one transaction, then wakes the lifecycle for each NodeClaim. */
 async function writeReplacements(
   { replacements, command }: Extract<CommandAction, { type: "WriteReplacements" }>,
   { lease, state, deps }: CommandContext,
@@ -89,7 +92,8 @@ async function writeReplacements(
   const nominees = nomineesOf(state.snapshot);
   const records = replacements.flatMap(({ name, intentId, planned }) => {
     const pool = pools.get(planned.nodePool);
-    // Since the decision the planner may have bought for some of the pods; those are that claim's.
+    // Since the decision the planner may have nominated some of the pods to other NodeClaims; those pods stay with
+    // them.
     const podUids = nominees(planned).filter((uid) => !state.snapshot.nominated.has(uid));
     const reason = command.reason.toLowerCase() as ClaimReason;
     const instanceTypes = state.snapshot.instanceTypes.get(planned.nodePool) ?? [];

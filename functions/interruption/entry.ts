@@ -1,8 +1,12 @@
+// The interruption function: acts on EC2's notices about instances. In: EventBridge events on the interruption queue.
+// Out: unavailable offerings and terminating NodeClaims in the store, Kubernetes events, wake-ups. It terminates no
+// instance itself; the lifecycle function does.
+
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { eachRecord } from "../adapters/batch.ts";
 import { type InterruptDeps, interrupt } from "./interrupt.ts";
 
-/** Messages of the interruption queue, as EventBridge puts them there. */
+/** Handles the messages that EventBridge puts on the interruption queue. */
 export const interruptionEntry =
   (deps: InterruptDeps) =>
   (event: SQSEvent): Promise<SQSBatchResponse> =>

@@ -16,8 +16,9 @@ export interface InterruptDeps {
 }
 
 /**
- * Acts on one interruption message. Instances that are not ours are passed over; a claim that is going already is left to go. A malformed message
- * is logged and done with. Any other failure throws, and the message comes back.
+ * Acts on one interruption message. Instances without a NodeClaim are skipped, and a NodeClaim that is terminating
+ * already stays as it is. A malformed message is logged and acknowledged. Any other failure throws, and the queue
+ * delivers the message again.
  */
 export async function interrupt(body: string, deps: InterruptDeps): Promise<void> {
   const interruption = read(body, deps.log);
@@ -29,7 +30,7 @@ export async function interrupt(body: string, deps: InterruptDeps): Promise<void
     const cluster = record && (await deps.clusterDeps(record.cluster));
     if (record && cluster && kind !== "no_op") await withAnnouncements(cluster, (collected) => interruptClaim(record, kind, collected));
   };
-  // A Health event lists many instances: the trouble with one must not keep the others waiting.
+  // An AWS Health event may list many instances: a failure for one must not delay the others.
   const acts = await Promise.allSettled([...new Set(interruption.instanceIds)].filter((id) => id !== "").map(act));
   const failed = acts.find((settled) => settled.status === "rejected");
   if (failed) throw failed.reason;

@@ -10,7 +10,11 @@ import { claimLogFields } from "./log-fields.ts";
 
 const EVENT_WINDOW_MS = 10 * 60_000;
 
-/** Says on each initialized claim whether its node is still what was promised (nodeclaim-lifecycle.md §8). Writes only what has changed. */
+/**
+ * Sets the condition ConsistentStateFound of each initialized NodeClaim, and publishes an event when its node has less
+ * than was promised (karpenter: pkg/controllers/nodeclaim/consistency/controller.go, Controller.Reconcile). Writes only
+ * what has changed; what another is writing now is left to the next sweep.
+ */
 export async function checkConsistency(nodes: readonly Node[], claims: readonly NodeClaim[], deps: LifecycleDeps): Promise<void> {
   const nodeByProviderId = new Map(nodes.map((node) => [node.spec.providerID, node]));
   for (const claim of claims) {

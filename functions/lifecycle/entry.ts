@@ -1,9 +1,13 @@
+// The lifecycle function: carries each NodeClaim from intent to removal. In: wake-ups of single NodeClaims, and the
+// sweep. Out: NodeClaims, nodes, evictions, EC2 instances and the records of them. It is the only function that reaches
+// instances, and it plans none: core/lifecycle decides each step.
+
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { type EntryDeps, entry } from "../shared/cluster-entry.ts";
 import { reconcileClaim } from "./reconcile.ts";
 import { sweep } from "./sweep.ts";
 
-/** Wake-ups of single claims, and the sweep over all of them. */
+/** Wake-ups reconcile one NodeClaim; the sweep looks after all of them. */
 export const lifecycleEntry = (deps: EntryDeps<LifecycleDeps>) =>
   entry(
     {

@@ -9,7 +9,11 @@ import { reportHeldInstances } from "./report-held-instances.ts";
 
 const HOUR_MS = 60 * 60_000;
 
-/** Clears away what lost its counterpart: claims without a machine, machines without a claim, nodes without either (nodeclaim-lifecycle.md §8). */
+/**
+ * Removes what has lost its counterpart: NodeClaims without an instance, instances without a NodeClaim, nodes without
+ * either (karpenter: pkg/controllers/nodeclaim/garbagecollection/controller.go, Controller.Reconcile)
+ * (karpenter-provider-aws: pkg/controllers/nodeclaim/garbagecollection/controller.go, Controller.Reconcile).
+ */
 export async function collectGarbage(inventory: Inventory, deps: LifecycleDeps): Promise<void> {
   await collectClaims(inventory, deps);
   await collectInstances(inventory, deps);
@@ -17,7 +21,7 @@ export async function collectGarbage(inventory: Inventory, deps: LifecycleDeps):
   await collectLaunchTemplates(deps);
 }
 
-/** Claims whose machine EC2 no longer has: they end, and their pods find other room. */
+/** Terminates NodeClaims whose instance EC2 no longer has, so that their pods are scheduled elsewhere. */
 async function collectClaims(inventory: Inventory, deps: LifecycleDeps): Promise<void> {
   const suspects = withoutMachine(inventory);
   if (suspects.length === 0) return;
@@ -63,7 +67,10 @@ async function collectNodes(inventory: Inventory, { kubernetes, log }: Lifecycle
   }
 }
 
-/** EC2 allows 5,000 templates; one is made anew by the launch that misses it. */
+/**
+ * Deletes old launch templates once an hour, because EC2 allows 5,000 per region. A launch that misses its template
+ * creates it again.
+ */
 async function collectLaunchTemplates({ cluster, store, fleet, log, now }: LifecycleDeps): Promise<void> {
   if (fleet.removeLaunchTemplates === undefined) return;
   if (!(await store.isFirstWithin(cluster.name, `launch-templates/${Math.floor(now() / HOUR_MS)}`, now(), 2 * HOUR_MS))) return;

@@ -4,10 +4,17 @@ import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { ignoreConflict } from "../shared/optimistic.ts";
 
-/** After an update of the product every record may have something to learn; the next sweep takes the others. */
+/**
+ * After an update of the product every record may lack fields; the next sweep takes the rest. No benchmark has tuned
+ * it.
+ */
 const MAX_UPDATES_PER_SWEEP = 200;
 
-/** Writes down what EC2 says of machines beyond what their launch told. Whoever has written a record meanwhile comes first; the next sweep tries again. */
+/**
+ * Completes records with what EC2 reports about their instances beyond what the launch returned
+ * (karpenter: pkg/controllers/nodeclaim/hydration/controller.go, Controller.Reconcile). A record that another has
+ * written meanwhile is left to the next sweep.
+ */
 export async function hydrateRecords(
   records: readonly NodeClaimRecord[],
   instances: readonly Instance[],

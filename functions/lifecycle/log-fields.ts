@@ -1,4 +1,4 @@
-/** Fields that every line about a claim carries, as users of Karpenter search for them. */
+/** The fields of every log line about a NodeClaim, named as in Karpenter, so that its users find them. */
 export function claimLogFields(name: string) {
   return {
     controller: "nodeclaim.lifecycle",

@@ -3,14 +3,17 @@ import { withFinalizer } from "../../core/lifecycle/registration.ts";
 import { INTENT, MIN_VALUES_RELAXED, TERMINATION_FINALIZER } from "../../core/model/labels.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
-import { recordFromClaim, toldInstance } from "../../core/rebuild/record.ts";
+import { instanceFromStatus, recordFromClaim } from "../../core/rebuild/record.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import { findInstance, launch, launchedInstance, type Performed, prepareLaunch, writeLaunched } from "./launch/launch.ts";
 import { claimLogFields } from "./log-fields.ts";
 import { recordRegistrationHealth } from "./registration-health.ts";
 
-/** Does one thing. Each is one remote call that may be repeated, or two of which the second is found missing and done by the next pass. */
+/**
+ * Performs one action of a step. Each is one remote call that may be repeated, or two of which the next pass does the
+ * second when it finds it missing.
+ */
 export async function perform(action: Action, name: string, deps: LifecycleDeps): Promise<Performed> {
   const { kubernetes, store, fleet, log, metrics } = deps;
   switch (action.type) {
@@ -27,7 +30,7 @@ export async function perform(action: Action, name: string, deps: LifecycleDeps)
       return prepareLaunch(action.record, action.claim, deps);
     case "Launch":
       return launch(action.record, action.claim, deps);
-    case "TellLaunched":
+    case "WriteLaunched":
       await writeLaunched(action.record, action.claim, deps);
       return "look again";
     case "FindInstance":
@@ -75,18 +78,19 @@ export async function perform(action: Action, name: string, deps: LifecycleDeps)
     case "Observe":
       metrics.observe(action.metric, action.labels, action.seconds);
       return "done";
-    case "TellPool":
+    case "RecordRegistration":
       await recordRegistrationHealth(action.claim, action.outcome, deps);
       return "done";
   }
 }
 
 /**
- * Takes a claim that has no record into care: one that a person made, or all of them after the table was lost. What it was launched as is read
- * from its status, or found in EC2 by the claim's UID: the table may have been lost between a launch and its telling.
+ * Creates the record of a NodeClaim that has none: a user created the NodeClaim, or the table was lost. What was
+ * launched for it is read from its status or found in EC2 by its UID, because the table may have been lost between the
+ * launch and the write of the status.
  */
 async function adopt(claim: NodeClaim, { cluster, store, fleet, now, newId }: LifecycleDeps): Promise<void> {
-  const launched = toldInstance(claim) ?? (await launchedInstance(fleet, cluster.name, claim.metadata.uid ?? ""));
+  const launched = instanceFromStatus(claim) ?? (await launchedInstance(fleet, cluster.name, claim.metadata.uid ?? ""));
   await store.create(recordFromClaim(claim, { cluster: cluster.name, now: now(), id: newId(), launched }));
 }
 
@@ -108,7 +112,7 @@ async function createClaim(record: NodeClaimRecord, { kubernetes, metrics, log }
   });
 }
 
-/** Metadata and status are two writes; the second names the version that the first made. */
+/** Metadata and status are two writes; the second carries the resource version that the first returned. */
 async function writeClaim(
   claim: NodeClaim,
   { metadata, status }: { readonly metadata: boolean; readonly status: boolean },

@@ -5,10 +5,14 @@ import type { InstanceStatus } from "../../core/ports/fleet.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { interruptClaim } from "../shared/interrupt-claim.ts";
 
-/** An instance that has recovered and fails again after so long counts anew. */
+/** A status problem that lasts, or returns within this time, is counted once. */
 const REPORT_WINDOW_MS = 60 * 60_000;
 
-/** Asks EC2 for instances whose checks fail or that it has plans for, and ends their claims (interruption.md §5). A cluster without instances asks nothing. */
+/**
+ * Terminates the NodeClaims of instances whose EC2 status checks fail or for which EC2 has scheduled an event
+ * (karpenter-provider-aws: pkg/providers/instancestatus/instancestatus.go, DefaultProvider.List). Makes no call for a
+ * cluster without instances.
+ */
 export async function pollStatus(records: readonly NodeClaimRecord[], deps: LifecycleDeps): Promise<void> {
   const byInstance = new Map(records.flatMap((record) => (record.instance ? [[record.instance.id, record]] : [])));
   if (byInstance.size === 0 || deps.fleet.impaired === undefined) return;
@@ -23,7 +27,7 @@ export async function pollStatus(records: readonly NodeClaimRecord[], deps: Life
   }
 }
 
-/** None when the question is not allowed: everything else of the sweep must go on. */
+/** Empty when the call is throttled or not allowed: the rest of the sweep must run all the same. */
 async function impaired({ cluster, fleet, store, log, now }: LifecycleDeps): Promise<readonly InstanceStatus[]> {
   try {
     return (await fleet.impaired?.()) ?? [];

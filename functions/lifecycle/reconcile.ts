@@ -6,16 +6,21 @@ import { ignoreConflict } from "../shared/optimistic.ts";
 import { perform } from "./perform.ts";
 import { readInstance, readView } from "./view.ts";
 
-/** A life has about ten steps; conflicts with kubelets and people add some. The next wake-up goes on where this stops. */
+/**
+ * A NodeClaim takes about ten steps from launch to removal; conflicts with kubelets and users add some. The next
+ * wake-up continues where this ends.
+ */
 const MAX_STEPS = 25;
 
-/** A wake-up that came before its time is in the record would be dropped as somebody else's. */
+/** A wake-up that arrives before its time is in the record would be dropped as one of another chain. */
 const MIN_DELAY_MS = 1_000;
 
 /**
- * Takes a claim as far as it can be taken now, and asks to be woken when the next step is due. Safe to run twice, late, at the same time as
- * another, or to be killed at any line: each step looks at the world anew.
- * @param dueAt what the wake-up was made for; a record that is due at another time has been looked after by somebody else since.
+ * Reconciles one NodeClaim: takes it as far as it can go now, and sends a wake-up for when the next step is due. It may
+ * run twice, late, or at the same time as another run, and be killed at any line, because each step is decided from
+ * what is read again. `core/lifecycle/advance.ts` decides the steps.
+ * @param dueAt the time that the wake-up was sent for; a record that is due at another time has been reconciled by
+ * another run since, and is left alone
  */
 export async function reconcileClaim(name: string, dueAt: number | undefined, deps: LifecycleDeps): Promise<void> {
   for (let steps = 0; steps < MAX_STEPS; steps++) {
@@ -32,7 +37,10 @@ export async function reconcileClaim(name: string, dueAt: number | undefined, de
   await sleepUntil(deps.now() + 1_000, name, deps);
 }
 
-/** False when somebody else changed or removed what we were about to change: then the next step is taken from what they made of it. */
+/**
+ * False when another has changed or removed what was about to be written: the next step is then decided from what is
+ * there now.
+ */
 async function performAll(step: Step, name: string, deps: LifecycleDeps): Promise<boolean> {
   try {
     for (const action of step.actions) {
@@ -46,13 +54,14 @@ async function performAll(step: Step, name: string, deps: LifecycleDeps): Promis
 }
 
 /**
- * The wake-up goes out before the record says that it did: a kill between the two leaves the record overdue, and the sweep finds it.
- * It names the time that it is for, so that of several chains of wake-ups for one claim only the last goes on.
+ * The wake-up is sent before the record says so: a kill between the two leaves the record overdue, and the sweep finds
+ * it. The wake-up carries the time that it is for, so that of several chains of wake-ups for one NodeClaim only the
+ * last continues.
  */
 async function sleepUntil(at: number, name: string, { cluster, store, wakeUps, now }: LifecycleDeps): Promise<void> {
   const record = await store.get(cluster.name, name);
   if (record === undefined) return;
   await wakeUps.wake([{ kind: "claim", cluster: cluster.name, claim: name, delayMs: Math.max(at - now(), MIN_DELAY_MS), dueAt: at }]);
-  // Another run that has written the record since looks after the claim now; the wake-up sent above will be dropped.
+  // If another run has written the record since, that run looks after the NodeClaim, and this wake-up will be dropped.
   await ignoreConflict(store.update({ ...record, dueAt: at }));
 }

@@ -7,7 +7,9 @@ import { ignoreConflict, retryOnConflict } from "../shared/optimistic.ts";
 const MAX_TRIES = 3;
 
 /**
- * Lets a claim's pool know how its registration ended (nodepool.md §6). Informational: what goes wrong here is logged and keeps no node from coming up.
+ * Records on the NodePool how a NodeClaim's registration ended
+ * (karpenter: pkg/controllers/nodeclaim/lifecycle/registration.go, Registration.updateNodePoolRegistrationHealth). Only
+ * informational: a failure is logged and keeps no node from registering.
  */
 export async function recordRegistrationHealth(claim: NodeClaim, outcome: RegistrationOutcome, deps: LifecycleDeps): Promise<void> {
   const owner = claim.metadata.ownerReferences?.find(({ kind }) => kind === "NodePool");

@@ -11,7 +11,11 @@ import { claimLogFields } from "./log-fields.ts";
 
 const EVENT_WINDOW_MS = 15 * 60_000;
 
-/** Replaces nodes that have been broken for too long (gate NodeRepair). One that is going already is made to go at once. */
+/**
+ * Terminates the NodeClaims of nodes that have been unhealthy for too long (feature gate NodeRepair), by force and at
+ * once (karpenter: pkg/controllers/node/health/controller.go, Controller.Reconcile). A NodeClaim that is terminating
+ * already is hastened.
+ */
 export async function repair(nodes: readonly Node[], claims: readonly NodeClaim[], deps: LifecycleDeps): Promise<void> {
   if (!deps.settings.nodeRepair) return;
   const { repairs, blocked } = planRepairs({ nodes, claims, now: deps.now() });

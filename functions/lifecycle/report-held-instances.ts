@@ -2,7 +2,7 @@ import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 
 const LOG_WINDOW_MS = 10 * 60_000;
 
-/** Tells people, not too often, that machines are held until they decide what shall become of them. */
+/** Logs, at most once in ten minutes, that instances are held until a user decides about them. */
 export async function reportHeldInstances(
   what: string,
   names: readonly string[],

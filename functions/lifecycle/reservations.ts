@@ -18,8 +18,11 @@ import { claimLogFields } from "./log-fields.ts";
 type Reserved = NodeClaimRecord & { readonly instance: KnownInstance & { readonly reservationId: string } };
 
 /**
- * Looks after machines in capacity reservations (interruption.md §6): those of a capacity block are drained before EC2 takes them, and one that stands in its
- * reservation no longer (it has ended, or was cancelled) is on-demand from then on. A cluster without such machines asks nothing.
+ * Looks after instances in capacity reservations. Those in a capacity block are drained before EC2 takes them back
+ * (karpenter-provider-aws: pkg/controllers/capacityreservation/expiration/controller.go, Controller.Reconcile). An
+ * instance whose reservation has ended or was cancelled becomes on-demand
+ * (karpenter-provider-aws: pkg/controllers/capacityreservation/capacitytype/controller.go, Controller.Reconcile). Makes
+ * no call for a cluster without such instances.
  */
 export async function reconcileReservations(records: readonly NodeClaimRecord[], deps: LifecycleDeps): Promise<void> {
   const reserved = records.filter((record): record is Reserved => {
@@ -32,7 +35,7 @@ export async function reconcileReservations(records: readonly NodeClaimRecord[],
   for (const record of staying) if (outside.has(record.instance.id)) await demote(record, deps);
 }
 
-/** Ends claims in capacity blocks that run out; returns the records of the others. */
+/** Terminates the NodeClaims in capacity blocks that are about to expire; returns the records of the others. */
 async function endExpiring(reserved: readonly Reserved[], deps: LifecycleDeps): Promise<readonly Reserved[]> {
   const expiring = expiringIds(await deps.kubernetes.list("EC2NodeClass"), deps.now());
   const isEnding = ({ instance }: Reserved): boolean => expiring.has(instance.reservationId);
@@ -49,7 +52,10 @@ function expiringIds(nodeClasses: readonly EC2NodeClass[], now: number): Readonl
   return new Set(reservations.filter((reservation) => isExpiring(reservation, now)).map(({ id }) => id));
 }
 
-/** Labels first: after a kill in between, the record still says that there is something to do. */
+/**
+ * The labels are written before the record: after a kill in between, the record still shows that there is something to
+ * do.
+ */
 async function demote(record: Reserved, deps: LifecycleDeps): Promise<void> {
   const { kubernetes, store, log } = deps;
   const claim = await kubernetes.get("NodeClaim", record.name);

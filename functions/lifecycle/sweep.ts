@@ -14,16 +14,17 @@ import { repair } from "./repair.ts";
 import { reportHeldInstances } from "./report-held-instances.ts";
 import { reconcileReservations } from "./reservations.ts";
 
-/** A wake-up that is this late was lost. */
+/** A wake-up that is this late is taken for lost. */
 const LATE_MS = 5_000;
 
 /**
- * The net under all wake-ups: wakes claims that are overdue, takes claims without a record into care, replaces what is broken, and clears both ways
- * between claims and instances (nodeclaim-lifecycle.md §8, §13).
+ * The safety net under all wake-ups, once a minute: wakes NodeClaims that are overdue, adopts NodeClaims without a
+ * record, replaces unhealthy nodes, and garbage-collects in both directions between NodeClaims and instances.
  */
 export async function sweep(deps: LifecycleDeps): Promise<void> {
   const { cluster, kubernetes, store, fleet, wakeUps, now } = deps;
-  // Claims before instances: a claim launched in between is then not taken for one whose instance has gone.
+  // NodeClaims are listed before instances: one that is launched in between is then not taken for one whose instance is
+  // gone.
   const [records, claims, nodes] = await Promise.all([
     store.list(cluster.name),
     kubernetes.list("NodeClaim"),
@@ -50,14 +51,14 @@ export async function sweep(deps: LifecycleDeps): Promise<void> {
   ]);
 }
 
-/** One after the other, whatever befalls those before; the first failure is thrown in the end. */
+/** Runs all duties in order, also after failures; the first failure is thrown at the end. */
 async function inTurn(duties: readonly (() => Promise<void>)[]): Promise<void> {
   const failures: unknown[] = [];
   for (const duty of duties) await duty().catch((error: unknown) => failures.push(error));
   if (failures.length > 0) throw failures[0];
 }
 
-/** A claim that nobody looks after: made by hand, or deleted while its deletion was not heard of. */
+/** Whether a NodeClaim's record does not know of it: a user created the NodeClaim, or its deletion was missed. */
 function isForeignToRecord(claim: NodeClaim, record: NodeClaimRecord | undefined): boolean {
   if (claim.spec.nodeClassRef.group !== NODE_CLASS_GROUP) return false;
   if (record === undefined) return !isDoneWith(claim);
@@ -67,9 +68,9 @@ function isForeignToRecord(claim: NodeClaim, record: NodeClaimRecord | undefined
 async function endVanished(records: readonly NodeClaimRecord[], claims: readonly NodeClaim[], deps: LifecycleDeps): Promise<void> {
   const suspects = vanishedClaims({ records, claims });
   if (suspects.ended.length + suspects.held.length === 0) return;
-  // The claims may have been listed before the records: one that was made in between has not vanished.
+  // The NodeClaims may have been listed before the records: one that was created in between has not vanished.
   const { ended, held } = vanishedClaims({ records, claims: await deps.kubernetes.list("NodeClaim") });
-  // A list may come from a memory of the cluster; asked for by name, the API server answers itself.
+  // A list may come from the informer's memory; a get by name always asks the API server.
   for (const { name } of ended)
     if ((await deps.kubernetes.get("NodeClaim", name)) === undefined) await terminateClaim(name, "deleted", deps);
   if (held.length > 0) {

@@ -8,7 +8,7 @@ import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 
 type ViewDeps = Pick<LifecycleDeps, "cluster" | "kubernetes" | "store" | "fleet" | "now">;
 
-/** Reads what the next step in the claim's life depends on, and no more: a claim that is up costs two reads. */
+/** Reads what the next step of a NodeClaim depends on, and no more: a NodeClaim that is initialized costs two reads. */
 export async function readView(name: string, deps: ViewDeps): Promise<ClaimView> {
   const [record, claim] = await Promise.all([deps.store.get(deps.cluster.name, name), deps.kubernetes.get("NodeClaim", name)]);
   const providerId = providerIdOf(record) ?? claim?.status?.providerID;
@@ -30,7 +30,7 @@ export async function readView(name: string, deps: ViewDeps): Promise<ClaimView>
   };
 }
 
-/** The state of the claim's instance, or "gone" when EC2 knows none of that id. */
+/** The state of the NodeClaim's instance, or "gone" when EC2 does not know its id. */
 export async function readInstance(record: NodeClaimRecord | undefined, deps: Pick<LifecycleDeps, "fleet">): Promise<Instance | "gone"> {
   if (record?.instance === undefined) return "gone";
   const [instance] = await deps.fleet.describe([record.instance.id]);
@@ -41,7 +41,10 @@ function providerIdOf(record: NodeClaimRecord | undefined): string | undefined {
   return record?.instance && `aws:///${record.instance.zone}/${record.instance.id}`;
 }
 
-/** By name once it is known; before that among the few nodes that are not registered; all of them when the claim was lost. */
+/**
+ * The nodes of an instance: by name once the NodeClaim knows it; before that among the few nodes that are not
+ * initialized; among all nodes when the NodeClaim was lost.
+ */
 async function nodesOf(
   providerId: string,
   claim: NodeClaim | undefined,
@@ -53,7 +56,7 @@ async function nodesOf(
     const node = await kubernetes.get("Node", nodeName);
     return node?.spec.providerID === providerId ? [node] : [];
   }
-  // A claim that was lost and made again has a node that is up long since.
+  // A NodeClaim that was lost and created again may have a node that was initialized long ago.
   const young =
     claim !== undefined && record?.reason !== "adopted" && record?.initializedAt === undefined && record?.terminating === undefined;
   const nodes = await kubernetes.list("Node", young ? { labelSelector: "!karpenter.sh/initialized" } : {});
@@ -65,7 +68,10 @@ async function podsOn(nodes: readonly Node[], { kubernetes }: ViewDeps) {
   return lists.flat();
 }
 
-/** Attachments that must go before the instance may: those of volumes that no remaining pod on the node uses (nodeclaim-lifecycle.md §11). */
+/**
+ * Volume attachments that must be detached before the instance may be terminated: those whose volume no remaining pod
+ * on the node uses (karpenter: pkg/controllers/node/termination/controller.go, filterVolumeAttachments).
+ */
 async function attachmentsOf(nodes: readonly Node[], pods: ClaimView["pods"], { kubernetes }: ViewDeps) {
   const names = new Set(nodes.map(({ metadata }) => metadata.name));
   const attached = (await kubernetes.list("VolumeAttachment")).filter(
@@ -82,7 +88,7 @@ async function attachmentsOf(nodes: readonly Node[], pods: ClaimView["pods"], { 
   return attached.filter(({ spec }) => !kept.has(spec.source.persistentVolumeName));
 }
 
-/** Records made for pods of the node that goes. */
+/** Records whose NodeClaims were planned for pods of the node that is leaving. */
 async function replacementsFor(pods: ClaimView["pods"], name: string, { cluster, store }: ViewDeps) {
   const uids = new Set(pods.map(({ metadata }) => metadata.uid));
   const records = await store.list(cluster.name);

@@ -1,5 +1,8 @@
+// The notify function: a validating webhook that turns writes in a cluster into wake-ups. In: AdmissionReviews of the
+// API server. Out: "allowed", always, and wake-ups on the queues. It reads nothing of the cluster and decides nothing.
+
 import { functionUrlEntry } from "../adapters/function-url.ts";
 import { type NotifyDeps, notify } from "./notify.ts";
 
-/** Requests of the function URL that the clusters' webhooks call. */
+/** Handles the requests that the clusters' webhooks send to the function URL. */
 export const notifyEntry = (deps: NotifyDeps) => functionUrlEntry((request) => notify(request, deps));

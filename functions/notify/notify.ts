@@ -10,13 +10,15 @@ export interface NotifyDeps {
   readonly store: Pick<NodeClaimStore, "byInstance">;
   readonly wakeUps: WakeUps;
   readonly log: Log;
-  /** Last part of the path: the API server cannot sign its requests, so this is what tells it from a stranger. */
+  /**
+   * The secret in the path. The API server cannot sign its requests, so this is what distinguishes it from a stranger.
+   */
   readonly token: string;
   readonly clusters: ReadonlySet<string>;
 }
 
 /**
- * Hears of a change from the API server's webhook and rings. It allows everything, whatever happens to it: this is a doorbell, not a door. Path:
+ * Turns an AdmissionReview into wake-ups. It allows every request, even when it fails, because it only observes. Path:
  * /v1/CLUSTER/TOKEN.
  */
 export async function notify(request: HttpRequest, deps: NotifyDeps): Promise<HttpResponse> {
@@ -43,7 +45,7 @@ async function ring(cluster: string, request: Readonly<Record<string, unknown>>,
     );
     if (wakeUps.length > 0) await deps.wakeUps.wake(wakeUps);
   } catch (error) {
-    // The write that we were told of must go on; the sweep will see what it did.
+    // The API server's write must succeed all the same; the sweep will see what it changed.
     deps.log.error("could not pass on a notification", {
       controller: "notify",
       error: error instanceof Error ? error.message : String(error),
@@ -51,10 +53,16 @@ async function ring(cluster: string, request: Readonly<Record<string, unknown>>,
   }
 }
 
-/** The API server asks us before it writes: who looks at once may see what was before, and nothing rings again. */
+/**
+ * The webhook is called before the object is written: a function that reads at once may see the old state, and no
+ * second notification follows.
+ */
 const UNTIL_WRITTEN_MS = 1_000;
 
-/** Nodes that come or turn Ready are looked for every few seconds anyway, and pods wait for them. Wake-ups of other kinds are held back as they are. */
+/**
+ * Delays wake-ups until the write has happened. Nodes that are created or become Ready need no delay, because the
+ * lifecycle polls for them anyway and pods wait for them. The queues delay wake-ups of other kinds themselves.
+ */
 function afterTheWrite(wakeUp: WakeUp, request: Readonly<Record<string, unknown>>, signal: Signal): WakeUp {
   const isAwaited = signal.kind === "node-changed" && request["operation"] !== "DELETE";
   return (wakeUp.kind === "claim" && !isAwaited) || wakeUp.kind === "catalog" ? { ...wakeUp, delayMs: UNTIL_WRITTEN_MS } : wakeUp;

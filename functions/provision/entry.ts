@@ -1,3 +1,7 @@
+// The provision function: plans nodes for pods that fit nowhere and for static NodePools. In: wake-ups and the sweep.
+// Out: intents (NodeClaim records) in the store, Kubernetes events, wake-ups of the lifecycle. It launches nothing and
+// writes no NodeClaim.
+
 import type { WakeUpReason } from "../../core/ports/wake-up-causes.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type EntryDeps, entry } from "../shared/cluster-entry.ts";

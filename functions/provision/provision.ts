@@ -22,7 +22,7 @@ import { writeBufferStatus } from "./buffer-status.ts";
  * because the lifecycle's sweep takes up records that are overdue.
  */
 export async function provision(reason: WakeUpReason<"provision">, deps: ClusterDeps): Promise<void> {
-  let published: (() => Promise<void>) | undefined;
+  let publish: (() => Promise<void>) | undefined;
   const decided = await withLease(deps, async (lease) => {
     const began = deps.now();
     const { snapshot, headroom } = await readClusterState(deps);
@@ -30,7 +30,7 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
     for (const { pod, reason: why } of ignored)
       if (why !== "") deps.log.debug(`ignoring pod, ${why}`, { controller: "provisioner", Pod: podKey(pod) });
     if (pending.length + virtual.length === 0) {
-      published = () => writeBufferStatus(headroom, NOTHING, snapshot, deps);
+      publish = () => writeBufferStatus(headroom, EMPTY_PLAN, snapshot, deps);
       return;
     }
     if (areStillComing(reason, pending, began, deps.settings)) {
@@ -47,22 +47,22 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
     report(plan, records, snapshot, deps, deps.now() - began);
     await deps.store.writeIntents(lease, records);
     await deps.wakeUps.wake(records.map(({ name }) => ({ kind: "claim", cluster: deps.cluster.name, claim: name })));
-    published = async () => {
-      await tellPods(realPart(plan, virtual), records, snapshot, deps);
+    publish = async () => {
+      await publishPodEvents(realPart(plan, virtual), records, snapshot, deps);
       await writeBufferStatus(headroom, plan, snapshot, deps);
     };
   });
   // Events and statuses are written after the lease is released, so that no other decision waits for them.
-  await published?.();
+  await publish?.();
   if (!decided) {
     await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, ...putOff(reason) }]);
   }
 }
 
-const NOTHING: Plan = { newNodeClaims: [], existingNodes: [], podErrors: {} };
+const EMPTY_PLAN: Plan = { newNodeClaims: [], existingNodes: [], podErrors: {} };
 
 /** The API server stamps conditions with whole seconds. */
-const STAMP_MS = 1_000;
+const CONDITION_TIME_STEP_MS = 1_000;
 
 /**
  * The batching window: whether pods have only just become pending, and more of them may follow. The queue holds
@@ -81,7 +81,7 @@ function areStillComing(
     const since = fromRfc3339(conditionOf(status?.conditions, "PodScheduled")?.lastTransitionTime);
     return spec.nodeName === undefined && !Number.isNaN(since) ? [now - since] : [];
   });
-  return ages.some((age) => age < batchIdleMs + STAMP_MS) && Math.max(...ages) < batchMaxMs;
+  return ages.some((age) => age < batchIdleMs + CONDITION_TIME_STEP_MS) && Math.max(...ages) < batchMaxMs;
 }
 
 function intentsOf(plan: Plan, snapshot: Snapshot, { cluster, now, newId }: ClusterDeps): readonly NodeClaimRecord[] {
@@ -97,8 +97,8 @@ function intentsOf(plan: Plan, snapshot: Snapshot, { cluster, now, newId }: Clus
 }
 
 /**
- * Writes the log lines and metrics of a plan, in Karpenter's words (karpenter:
- * pkg/controllers/provisioning/scheduling/scheduler.go, Results.Record).
+ * Writes the log lines and metrics of a plan, in Karpenter's words
+ * (karpenter: pkg/controllers/provisioning/scheduling/scheduler.go, Results.Record).
  */
 function report(plan: Plan, records: readonly NodeClaimRecord[], snapshot: Snapshot, deps: ClusterDeps, tookMs: number): void {
   const { pods: pending, virtual } = pendingPods(snapshot);
@@ -138,10 +138,17 @@ export function andOthers(names: readonly string[]): string {
   return `${names.slice(0, 5).join(", ")}${more > 0 ? ` and ${more} other(s)` : ""}`;
 }
 
-const FAILED_WINDOW_MS = 5 * 60_000;
+/** Equal events of a pod within this time are published once. */
+const POD_EVENT_WINDOW_MS = 5 * 60_000;
+
+/**
+ * Nominations and failures of one plan that are published, each: an event is two calls, and a large plan must not spend
+ * its time on them. Karpenter's bound is 5 a second, burst 10; no benchmark has tuned this one.
+ */
+const MAX_EVENTS_PER_KIND = 10;
 
 /** Publishes on each pod, for `kubectl describe pod`, where it should be scheduled or why it cannot be. */
-async function tellPods(plan: Plan, records: readonly NodeClaimRecord[], snapshot: Snapshot, deps: ClusterDeps): Promise<void> {
+async function publishPodEvents(plan: Plan, records: readonly NodeClaimRecord[], snapshot: Snapshot, deps: ClusterDeps): Promise<void> {
   const byKey = new Map(snapshot.pods.map((pod) => [podKey(pod), pod]));
   const events = [
     ...plan.newNodeClaims.flatMap(({ pods }, index) =>
@@ -155,12 +162,8 @@ async function tellPods(plan: Plan, records: readonly NodeClaimRecord[], snapsho
     reason: "FailedScheduling",
     message: `Failed to schedule pod, ${error}`,
   }));
-  // An event is two calls: the number bounds the time that a large plan spends on events. Karpenter bounds them by 5 a
-  // second, burst 10.
-  for (const { pod, ...event } of [...failures.slice(0, MOST_EVENTS), ...events.slice(0, MOST_EVENTS)]) {
+  for (const { pod, ...event } of [...failures.slice(0, MAX_EVENTS_PER_KIND), ...events.slice(0, MAX_EVENTS_PER_KIND)]) {
     const metadata = byKey.get(pod)?.metadata;
-    if (metadata) await publishOnce({ ...event, about: { kind: "Pod", metadata } }, deps, FAILED_WINDOW_MS);
+    if (metadata) await publishOnce({ ...event, about: { kind: "Pod", metadata } }, deps, POD_EVENT_WINDOW_MS);
   }
 }
-
-const MOST_EVENTS = 10;

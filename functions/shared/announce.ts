@@ -8,7 +8,7 @@ import type { ClusterDeps } from "./cluster-deps.ts";
 export const noAnnouncements: Announcements = { announce: async () => {} };
 
 /** One cause of a recurring event is announced once in this time, although provisioning logs it every minute. */
-const RECURRING_MS = 60 * 60_000;
+const RECURRING_WINDOW_MS = 60 * 60_000;
 
 /** Announcements of one run. The log has those beyond; no benchmark has tuned the number. */
 const MAX_ANNOUNCEMENTS = 100;
@@ -31,7 +31,7 @@ export async function withAnnouncements<D extends AnnouncingDeps>(deps: D, work:
   try {
     await work({ ...deps, log: teeLog(deps.log, hear) });
   } finally {
-    await tell(collected, deps);
+    await announceNews(collected, deps);
   }
 }
 
@@ -51,10 +51,13 @@ function teeLog(log: Log, hear: (message: string, fields: LogFields) => void, ca
   };
 }
 
-async function tell(collected: readonly Announcement[], { cluster, log, store, announcements, now }: AnnouncingDeps): Promise<void> {
+async function announceNews(
+  collected: readonly Announcement[],
+  { cluster, log, store, announcements, now }: AnnouncingDeps,
+): Promise<void> {
   if (collected.length > MAX_ANNOUNCEMENTS) log.debug("leaving out announcements", { count: collected.length - MAX_ANNOUNCEMENTS });
   const isNews = async ({ kind, detail }: Announcement): Promise<boolean> =>
-    !isRecurring(kind) || store.isFirstWithin(cluster.name, `announced/${String(detail["id"])}`, now(), RECURRING_MS);
+    !isRecurring(kind) || store.isFirstWithin(cluster.name, `announced/${String(detail["id"])}`, now(), RECURRING_WINDOW_MS);
   try {
     const candidates = collected.slice(0, MAX_ANNOUNCEMENTS);
     const news = await Promise.all(candidates.map(isNews));

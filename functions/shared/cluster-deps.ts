@@ -1,3 +1,7 @@
+// What several functions share: the deps of a cluster, entries, the cluster state that decisions read, and writes that
+// more than one function makes (leases, terminations, events). In: ports. Out: effects on them. Nothing here imports a
+// function's folder or wiring/, or chooses an adapter.
+
 import type { ClusterFacts } from "../../core/launch/user-data-input.ts";
 import type { Catalogue } from "../../core/offerings/catalogue.ts";
 import type { Announcements } from "../../core/ports/announcements.ts";

@@ -6,7 +6,7 @@ import { eachRecord, eachRecordInOrder } from "../adapters/batch.ts";
 import { withAnnouncements } from "./announce.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 
-/** What a schedule sends. */
+/** The event that a schedule sends. */
 export interface ScheduleEvent {
   readonly kind: string;
 }

@@ -23,7 +23,7 @@ export interface ClusterState {
   readonly records: readonly NodeClaimRecord[];
   readonly commands: readonly CommandRecord[];
   readonly nodeClasses: readonly EC2NodeClass[];
-  /** CapacityBuffers; none while the gate is off. */
+  /** One entry per CapacityBuffer; empty while the feature gate CapacityBuffer is off. */
   readonly headroom: readonly Headroom[];
 }
 

@@ -6,15 +6,19 @@ import type { Catalogue } from "../../core/offerings/catalogue.ts";
 import { type InstanceTypeSettings, instanceTypesOf } from "../../core/offerings/instance-types.ts";
 import { SEEN_MEMORY } from "../../core/offerings/seen-memory.ts";
 
-/** Classes times recent sets of marks that a warm function remembers. */
+/**
+ * How many lists a warm function remembers per catalogue: EC2NodeClasses times recent sets of unavailable offerings. No
+ * benchmark has tuned it.
+ */
 const MAX_REMEMBERED_LISTS = 8;
 
 const known = new WeakMap<Catalogue, LruMap<string, readonly InstanceType[]>>();
 
 /**
- * The instance types of a class, worked out once for as long as nothing that they depend on changes: some 1,300 types take 50 to 100 ms, and a warm
- * function asks each minute. `held` is what the cluster has taken of capacity reservations (core/offerings/reservations). The same list is given out
- * each time, so that what is derived from it can be kept too.
+ * The instance types of an EC2NodeClass, remembered for as long as nothing that they depend on changes: building some
+ * 1,300 types takes 50 to 100 ms, and a warm function needs them each minute. The same list object is returned each
+ * time, so that callers can cache by its identity.
+ * @param held how many instances of the cluster run in each capacity reservation (core/offerings/reservations.ts)
  */
 export function instanceTypesFor(
   catalogue: Catalogue,

@@ -5,7 +5,7 @@ import type { ClusterDeps } from "./cluster-deps.ts";
  * Longer than a decision takes, and short enough to wait for: a holder that was killed blocks its cluster for this
  * long.
  */
-const TTL_MS = 30_000;
+const LEASE_TTL_MS = 30_000;
 
 /**
  * Runs `decide` under the cluster's lease, so that one function at a time decides for the cluster. False, without a
@@ -16,7 +16,7 @@ export async function withLease(
   { cluster, store, now, newId }: Pick<ClusterDeps, "cluster" | "store" | "now" | "newId">,
   decide: (lease: Lease) => Promise<void>,
 ): Promise<boolean> {
-  const lease = await store.acquireLease(cluster.name, newId(), now(), TTL_MS);
+  const lease = await store.acquireLease(cluster.name, newId(), now(), LEASE_TTL_MS);
   if (lease === undefined) return false;
   try {
     await decide(lease);

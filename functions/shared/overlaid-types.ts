@@ -4,7 +4,10 @@ import type { NodeOverlay } from "../../core/model/node-overlay.ts";
 import type { NodePool } from "../../core/model/node-pool.ts";
 import { applyOverlays, type Overlaid } from "../../core/node-overlay/apply.ts";
 
-/** Results that a warm function remembers: they come and go with marks of unavailable offerings, of which there are a few at a time. */
+/**
+ * How many results a warm function remembers. They change with the unavailable offerings, of which there are a few sets
+ * at a time. No benchmark has tuned it.
+ */
 const MAX_REMEMBERED_RESULTS = 4;
 
 const known = new LruMap<string, Overlaid>(MAX_REMEMBERED_RESULTS);
@@ -12,8 +15,9 @@ const numbers = new WeakMap<readonly InstanceType[], number>();
 let lists = 0;
 
 /**
- * `applyOverlays`, worked out once for as long as overlays, pools and lists of types stay the same, so that the same lists are given out each time and what
- * is derived from them can be kept too. Changes of objects that do not matter (a status, an annotation) do not count.
+ * `applyOverlays`, remembered for as long as the NodeOverlays, the NodePools and the lists of instance types stay the
+ * same, so that the same list objects are returned and callers can cache by their identity. Changes that do not matter
+ * (a status, an annotation) leave the remembered result valid.
  */
 export function overlaidTypes(
   overlays: readonly NodeOverlay[],
@@ -30,7 +34,7 @@ export function overlaidTypes(
   return result;
 }
 
-/** The same list has the same number; another list, though it looks alike, has another. */
+/** A number per list object: an equal copy of a list has another number. */
 function numberOf(types: readonly InstanceType[]): number {
   const number = numbers.get(types) ?? lists++;
   numbers.set(types, number);

@@ -2,19 +2,20 @@ import { LruMap } from "../../core/lib/lru-map.ts";
 import type { PublishedEvent } from "../../core/ports/kubernetes.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 
-/** Equal events within this time are published once (Karpenter pkg/events/recorder.go, defaultDedupeTimeout). */
+/** How long an equal event is not published again (karpenter: pkg/events/recorder.go, defaultDedupeTimeout). */
 const DEFAULT_WINDOW_MS = 2 * 60_000;
 
 /**
- * Until when (ms) an event need not be told again, as far as this process knows. The table decides; this spares asking it, at each pass and for
- * each node that stays, about what was asked a moment ago. By the facts of a cluster, which live as long as the process looks after it.
+ * Until when (ms since the epoch) an event need not be published again, as far as this process knows. The store
+ * decides; this map spares asking it, in each pass and for each node, about an event that was checked a moment ago. It
+ * is keyed by the cluster's facts object, which lives as long as the process serves the cluster.
  */
 const published = new WeakMap<object, LruMap<string, number>>();
 
-/** Most events remembered at once for a cluster. */
+/** How many events are remembered per cluster. */
 const MAX_REMEMBERED_EVENTS = 20_000;
 
-/** Publishes an event unless the same was told lately, by whichever invocation. */
+/** Publishes an event unless any invocation has published an equal one within `windowMs`. */
 export async function publishOnce(
   event: PublishedEvent,
   { cluster, kubernetes, store, now }: Pick<ClusterDeps, "cluster" | "kubernetes" | "store" | "now">,
@@ -27,7 +28,7 @@ export async function publishOnce(
   const at = now();
   if ((known.get(key) ?? 0) > at) return;
   const isFirst = await store.isFirstWithin(cluster.name, key, at, windowMs);
-  // When another has told it, nobody says when: part of the window is left, and it is soon asked again.
+  // Another invocation published it at an unknown time in the window: ask the store again after a part of the window.
   known.set(key, at + (isFirst ? windowMs : windowMs / 4));
   if (isFirst) await kubernetes.publish(event);
 }

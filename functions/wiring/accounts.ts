@@ -51,7 +51,7 @@ export function perAccount<T>(accountOf: AccountOf, make: (account: Account) => 
   };
 }
 
-/** The account that an ARN names. */
+/** The account id in an ARN. */
 function accountIn(arn: string): string {
   return arn.split(":")[4] ?? "";
 }

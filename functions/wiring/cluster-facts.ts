@@ -19,7 +19,7 @@ export interface FactsOptions {
  * How long a description is used. Endpoint and service network of a cluster never change, its certificate authority
  * seldom does.
  */
-const HOLDS_MS = 3_600_000;
+const MAX_DESCRIPTION_AGE_MS = 3_600_000;
 
 interface Remembered {
   readonly describedAt: number;
@@ -40,7 +40,7 @@ export function clusterFacts({ store, describe, log, now }: FactsOptions): (clus
     const config = JSON.stringify({ endpoint, caBundle, roleArn });
     const remembered = await recall(document).catch(() => undefined);
     const known = remembered !== undefined && JSON.stringify(remembered.config) === config ? remembered : undefined;
-    if (known !== undefined && now() - known.describedAt < HOLDS_MS) return known.facts;
+    if (known !== undefined && now() - known.describedAt < MAX_DESCRIPTION_AGE_MS) return known.facts;
     try {
       const facts = await describe(cluster);
       await remember(document, { describedAt: now(), config: JSON.parse(config) as Remembered["config"], facts });

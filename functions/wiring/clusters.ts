@@ -16,7 +16,7 @@ import { clusterFacts } from "./cluster-facts.ts";
 import { forDecision } from "./decision.ts";
 
 /** Objects in memory: some 300 MB of pods and nodes. No benchmark has tuned it. */
-const MAX_REMEMBERED = 100_000;
+const MAX_REMEMBERED_OBJECTS = 100_000;
 
 interface Connected {
   readonly deps: ClusterDeps;
@@ -36,7 +36,7 @@ export function wireClusters(
   const { region } = base.config;
   const catalogueOf = perAccount(accountOf, ({ id }) => catalogueSource(base.store, region, base.now, id));
   const known = new Map<string, Promise<Connected>>();
-  const memory = listMemory(MAX_REMEMBERED);
+  const memory = listMemory(MAX_REMEMBERED_OBJECTS);
   const { settings, kubeClientQps: qps, kubeClientBurst: burst } = base.config;
   const factsOf = clusterFacts({
     ...{ store: base.store, log: base.log, now: base.now },

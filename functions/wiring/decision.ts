@@ -6,8 +6,8 @@ import type { ClusterDeps } from "../shared/cluster-deps.ts";
 
 const KUBERNETES_WRITES = ["create", "update", "updateStatus", "delete", "evict"] as const satisfies readonly (keyof Kubernetes)[];
 /**
- * Leases, `isFirstWithin` and marks of unavailable offerings are written at once, because they do not depend on what was
- * read of the cluster.
+ * Leases, `isFirstWithin` and marks of unavailable offerings are written at once, because they do not depend on what
+ * was read of the cluster.
  */
 const STORE_WRITES = [
   ...(["writeIntents", "create", "update", "remove"] as const),

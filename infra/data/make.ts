@@ -1,6 +1,7 @@
 /**
- * Makes the bundled catalogue and the golden file of its test out of a folder of raw facts (its README names the packages that they were
- * taken from; so does functions/adapters/catalogue/data/README.md). Two runs over the same folder give the same bytes.
+ * Makes the bundled catalogue and the golden file of its test out of a folder of raw facts (its README names the
+ * packages that they were taken from; so does functions/adapters/catalogue/data/README.md). Two runs over the same
+ * folder give the same bytes.
  *
  *     node infra/data/make.ts FOLDER
  */

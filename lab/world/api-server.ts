@@ -4,16 +4,19 @@ import type { PodDisruptionBudget } from "../../core/model/workloads.ts";
 import type { Kind, Kinds, Kubernetes } from "../../core/ports/kubernetes.ts";
 import { type ApiObject, frozen } from "../../functions/adapters/manifests/api-object.ts";
 import { matchesSelector, parseFieldSelector, parseLabelSelector } from "../../functions/adapters/manifests/selectors.ts";
-import type { Draft } from "./store.ts";
+import type { MutableObject } from "./store.ts";
 import type { LabWorld } from "./world.ts";
 
-/** Who asks, in the changes that the product's own calls make. */
+/** The user of the product's own calls. */
 export const PRODUCT = "karpenter-serverless";
 
-/** The port to the world's API server. Asynchronous as the real one, yet it takes no virtual time: latency is the interceptor's business. */
+/**
+ * The Kubernetes port over the object store. Its calls are asynchronous and take no virtual time; the interceptor adds
+ * latency.
+ */
 export function simulatedKubernetes(world: LabWorld, user: string = PRODUCT): Kubernetes {
   const { store } = world;
-  /** The store keeps plain JSON; by its kind it is known what it is. */
+  /** The store keeps plain JSON; the kind gives its type. */
   const as = <K extends Kind>(_kind: K, object: ApiObject): Kinds[K] => object as unknown as Kinds[K];
   const raw = (kind: Kind, object: KubernetesObject): ApiObject => ({ ...object, kind }) as ApiObject;
 
@@ -43,8 +46,8 @@ export function simulatedKubernetes(world: LabWorld, user: string = PRODUCT): Ku
 }
 
 /**
- * policy/v1 Eviction. A pod that does not run needs no budget's leave; of several budgets over one pod the API server will have none
- * (Kubernetes pkg/registry/core/pod/storage/eviction.go).
+ * policy/v1 Eviction. A pod that does not run needs no PodDisruptionBudget; a pod with several budgets cannot be
+ * evicted (kubernetes: pkg/registry/core/pod/storage/eviction.go, EvictionREST.Create).
  */
 function evict(world: LabWorld, pod: Pod, user: string): "evicted" | "gone" | "blocked" {
   const { store } = world;
@@ -72,10 +75,16 @@ function evict(world: LabWorld, pod: Pod, user: string): "evicted" | "gone" | "b
     if ((status.desiredHealthy ?? 0) > 0 && (status.currentHealthy ?? 0) >= (status.desiredHealthy ?? 0)) return go();
   }
   if (status.observedGeneration !== budget.metadata.generation || (status.disruptionsAllowed ?? 0) <= 0) return "blocked";
-  store.patch("PodDisruptionBudget", budget.metadata.name, namespace, { user: "system:apiserver", subresource: "status" }, (o: Draft) => ({
-    ...o,
-    status: { ...o.status, disruptionsAllowed: o.status.disruptionsAllowed - 1 },
-  }));
+  store.patch(
+    "PodDisruptionBudget",
+    budget.metadata.name,
+    namespace,
+    { user: "system:apiserver", subresource: "status" },
+    (o: MutableObject) => ({
+      ...o,
+      status: { ...o.status, disruptionsAllowed: o.status.disruptionsAllowed - 1 },
+    }),
+  );
   return go();
 }
 

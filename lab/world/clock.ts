@@ -6,42 +6,50 @@ export interface Timer {
 }
 
 export interface RunOptions {
-  /** Stop at this time (ms since the epoch), or as soon as this holds. Time never goes beyond a given number. */
+  /** Stop at this time (ms since the epoch), or as soon as the condition holds. Time never passes a given number. */
   readonly until?: number | (() => boolean);
-  /** Stop once nothing has happened (see `touch`) for this long, ms. */
+  /** Stop when nothing has happened (see `touch`) for this long, ms. */
   readonly idle?: number;
-  /** Never run further than this (ms since the epoch). */
+  /** Stop at this time in any case, ms since the epoch. */
   readonly latest?: number;
 }
 
-/** Why a run came back: "until" was reached, all was idle, no event was left, or time was up. */
+/** Why a run stopped: `until` was reached, the world was idle, no event was left, or `latest` was reached. */
 export type RunEnd = "until" | "idle" | "empty" | "latest";
 
 /**
- * Virtual time: jumps from event to event. Events run in the order of their time, then of their making; an async event
- * is awaited before the next starts, unless it waits for the clock itself (`sleep`, or `remote` under an interleaving).
+ * Virtual time: it jumps from event to event. Events run in the order of their time, then of their creation. An async
+ * event is awaited before the next one starts, unless it waits for the clock itself (`sleep`, or `remote` under an
+ * interleaving).
+ *
+ *     const clock = virtualClock(0);
+ *     clock.after(5_000, "hello", () => console.log(clock.now())); // 5000, at once in real time
+ *     await clock.run();
  */
 export interface VirtualClock {
   /** Milliseconds since the epoch. */
   now(): number;
   at(ms: number, label: string, fn: () => void | Promise<void>): Timer;
   after(ms: number, label: string, fn: () => void | Promise<void>): Timer;
-  /** First after `ms`, then again and again. */
+  /** Runs after `ms`, and again every `ms`. */
   every(ms: number, label: string, fn: () => void | Promise<void>): Timer;
   /** Resolves when that much virtual time has passed. */
   sleep(ms: number): Promise<void>;
-  /** Says that something happened, so that the world is not idle. */
+  /** Records that something happened, so that the world is not idle. */
   touch(): void;
   /**
-   * The gate before and after each remote call. Without an interleaving it is open. With one, whoever comes waits until all
-   * are waiting, then the one that `choose` names goes on: every order of remote calls can be had from a seed.
+   * The gate before and after each remote call. Without an interleaving it is open. With one, a caller waits until all
+   * running events wait, then the caller that `choose` picks continues. So a seed gives every order of remote calls.
    */
   remote(label: string): Promise<void>;
-  /** Takes the labels of those that wait and the number of them; returns the index of the one that goes on. Undefined opens the gate. */
+  /**
+   * `choose` takes the labels of the waiting callers and returns the index of the one that continues. Undefined opens
+   * the gate.
+   */
   interleave(choose: ((labels: readonly string[]) => number) | undefined): void;
-  /** Errors that events threw: a world's own defect, never swallowed. */
+  /** Rejects with the first error that an event throws: it is a defect of the world. */
   run(options?: RunOptions): Promise<RunEnd>;
-  /** Labels and times of what is to come, soonest first. */
+  /** The events to come, the soonest first. */
   pending(): readonly { readonly at: number; readonly label: string }[];
 }
 
@@ -53,7 +61,7 @@ interface Event {
   cancelled: boolean;
 }
 
-/** An event that is still running, and how often it waits for the clock. */
+/** A running event, and how often it waits for the clock. */
 interface Task {
   readonly label: string;
   waits: number;
@@ -74,7 +82,7 @@ export function virtualClock(start: number): VirtualClock {
   let lastTouch = start;
   let choose: ((labels: readonly string[]) => number) | undefined;
   let failure: { readonly error: unknown } | undefined;
-  /** Wakes the run loop when a task settles or comes to wait. */
+  /** Wakes the run loop when a task ends or starts to wait. */
   let wake = (): void => {};
 
   const schedule = (ms: number, label: string, fn: Event["fn"]): Event => {
@@ -88,7 +96,7 @@ export function virtualClock(start: number): VirtualClock {
     },
   });
 
-  /** A promise that counts its task as waiting for the clock until it is let go. */
+  /** A promise during which its task counts as waiting for the clock. */
   const wait = (register: (go: () => void) => void): Promise<void> => {
     const mine = task.getStore();
     if (mine) mine.waits++;
@@ -101,7 +109,7 @@ export function virtualClock(start: number): VirtualClock {
     });
   };
 
-  const start1 = (event: Event): void => {
+  const startEvent = (event: Event): void => {
     const mine: Task = { label: event.label, waits: 0 };
     const end = (): void => {
       tasks.delete(mine);
@@ -118,7 +126,7 @@ export function virtualClock(start: number): VirtualClock {
     });
   };
 
-  /** Until every running task has ended or waits for the clock. */
+  /** Resolves when every running task has ended or waits for the clock. */
   const settle = async (): Promise<void> => {
     for (;;) {
       if (failure) throw failure.error;
@@ -131,7 +139,7 @@ export function virtualClock(start: number): VirtualClock {
         continue;
       }
       if (tasks.size === 0) return;
-      // Some wait: let their other branches (Promise.all) come as far as they can before time moves.
+      // Some tasks wait. Their other branches (Promise.all) run as far as they can before time moves.
       const before = [...tasks].reduce((sum, t) => sum + t.waits, tasks.size);
       await turn();
       const after = [...tasks].reduce((sum, t) => sum + t.waits, tasks.size);
@@ -183,7 +191,7 @@ export function virtualClock(start: number): VirtualClock {
         if (holds?.()) return "until";
         const event = next();
         if (gate.length > 0) {
-          // Events that are due now take part in the draw: a second invocation may start between two calls of the first.
+          // Due events take part in the choice, because a second invocation may start between two calls of the first.
           const due = event !== undefined && event.at <= now ? [event.label] : [];
           const index = choose ? choose([...gate.map((w) => w.label), ...due]) : 0;
           const waiter = gate.splice(Math.min(index, gate.length), 1)[0];
@@ -207,7 +215,7 @@ export function virtualClock(start: number): VirtualClock {
         }
         pop(queue);
         now = event.at;
-        start1(event);
+        startEvent(event);
       }
     },
     pending: () =>
@@ -220,7 +228,7 @@ export function virtualClock(start: number): VirtualClock {
 
 const order = (a: Event, b: Event): number => a.at - b.at || a.sequence - b.sequence;
 
-/** A binary heap: a busy world holds thousands of timers. */
+/** A binary heap, because a busy world has thousands of timers. */
 function push(heap: Event[], event: Event): void {
   let i = heap.length;
   heap.push(event);

@@ -15,11 +15,15 @@ export interface CloudEvent {
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
+/** A spot interruption, a rebalance recommendation, a planned retirement, or a change of state. */
 export type CloudEventKind = "interruption" | "rebalance" | "retirement" | "state";
 
 const ACCOUNT = "111122223333";
 
-/** The event of a kind about an instance, in the shapes of interruption.md §7. */
+/**
+ * An event about an instance, in the form that EventBridge delivers and the product reads (karpenter-provider-aws:
+ * pkg/controllers/interruption/parser.go, EventParser.Parse).
+ */
 export function eventOf(
   kind: CloudEventKind,
   instance: Instance,

@@ -8,7 +8,10 @@ import { startVolumes } from "./actors/volumes.ts";
 import { startWorkloads } from "./actors/workloads.ts";
 import type { LabWorld } from "./world.ts";
 
-/** Starts everything that a control plane and its nodes do by themselves. Returns the kubelets, for machines to join by. */
+/**
+ * Starts the controllers of the control plane and the kubelets of the nodes. Returns the kubelets, which the machines
+ * of the cloud join.
+ */
 export function startCluster(world: LabWorld, zones: readonly string[] = ["a", "b", "c"].map((z) => `${world.region}${z}`)): Kubelets {
   const kubelets = startKubelets(world);
   startWorkloads(world);

@@ -1,35 +1,45 @@
-import type { Machine } from "./cloud.ts";
+import type { SimulatedInstance } from "./simulated-instance.ts";
 
+/** What one instance has cost. */
 export interface CostLine {
   readonly instanceId: string;
   readonly instanceType: string;
   readonly capacityType: string;
   readonly zone: string;
-  /** USD per hour, at the last. */
+  /** USD per hour, its last price. */
   readonly price: number;
   readonly seconds: number;
   readonly usd: number;
 }
 
-/** USD that a machine has cost up to now (ms), or to its end. */
-export function spentOn({ instance, price, endedAt, paid = { usd: 0, until: instance.launchedAt } }: Machine, now: number): number {
+/** USD that an instance has cost up to now (ms since the epoch), or to its end. */
+export function spentOn(
+  { instance, price, endedAt, paid = { usd: 0, until: instance.launchedAt } }: SimulatedInstance,
+  now: number,
+): number {
   return paid.usd + (price * Math.floor(((endedAt ?? now) - paid.until) / 1000)) / 3600;
 }
 
-/** Counts each instance by the second, from its launch until it is told to end; storage and traffic are left out. */
-export function meter(
-  clock: { now(): number },
-  machines: () => readonly Machine[],
-): { cost(): number; pricePerHour(): number; costs(): readonly CostLine[] } {
-  const line = (machine: Machine): CostLine => {
-    const { instance, price, endedAt } = machine;
+/** What the instances cost. */
+export interface Meter {
+  /** USD since the start. */
+  cost(): number;
+  /** USD per hour of everything that runs now. */
+  pricePerHour(): number;
+  costs(): readonly CostLine[];
+}
+
+/** Counts each instance by the second, from its launch until it is terminated; storage and traffic are not counted. */
+export function meter(clock: { now(): number }, instances: () => readonly SimulatedInstance[]): Meter {
+  const line = (simulated: SimulatedInstance): CostLine => {
+    const { instance, price, endedAt } = simulated;
     const seconds = Math.floor(((endedAt ?? clock.now()) - instance.launchedAt) / 1000);
     const { id: instanceId, instanceType, capacityType, zone } = instance;
-    return { instanceId, instanceType, capacityType, zone, price, seconds, usd: spentOn(machine, clock.now()) };
+    return { instanceId, instanceType, capacityType, zone, price, seconds, usd: spentOn(simulated, clock.now()) };
   };
   return {
-    cost: () => machines().reduce((sum, m) => sum + line(m).usd, 0),
-    pricePerHour: () => machines().reduce((sum, m) => sum + (m.endedAt === undefined ? m.price : 0), 0),
-    costs: () => machines().map(line),
+    cost: () => instances().reduce((sum, one) => sum + line(one).usd, 0),
+    pricePerHour: () => instances().reduce((sum, { endedAt, price }) => sum + (endedAt === undefined ? price : 0), 0),
+    costs: () => instances().map(line),
   };
 }

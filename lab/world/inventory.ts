@@ -27,8 +27,8 @@ const hex = (text: string, length: number): string =>
     .slice(0, length);
 
 /**
- * The account around the cluster. Manifests come from many accounts, so whatever tags, names or ids their selectors ask for are taken to be
- * there; only an empty selector finds nothing.
+ * The AWS account around the cluster. Manifests come from many accounts, so every tag, name or id that a selector asks
+ * for exists here; only an empty selector finds nothing.
  */
 export function simulatedInventory(
   world: LabWorld,
@@ -88,7 +88,10 @@ export function simulatedInventory(
   };
 }
 
-/** The image behind a public SSM parameter; undefined when AWS has none of that name (ec2nodeclass.md §4). */
+/**
+ * The image of a public SSM parameter; undefined when AWS has no parameter of that name (karpenter-provider-aws:
+ * pkg/providers/amifamily/al2023.go, AL2023.resolvePath).
+ */
 function parameterShape(name: string): { readonly name: string; readonly architecture: string } | undefined {
   const al2023 =
     /^\/aws\/service\/eks\/optimized-ami\/([\d.]+)\/amazon-linux-2023\/(x86_64|arm64)\/(standard|neuron|nvidia)\/([^/]+)\/image_id$/.exec(

@@ -1,26 +1,26 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** One run of a handler. Whatever it awaits belongs to it, so a remote call knows on whose behalf it is made. */
+/** One run of a handler. Everything that it awaits belongs to it, so that a remote call knows its invocation. */
 export interface Invocation {
   readonly id: string;
   /** Name of the function that runs. */
   readonly name: string;
   readonly killed: boolean;
-  /** Ends the invocation where it stands: its code never goes on, its caller sees KilledError. */
+  /** Ends the invocation where it is: its code never continues, and its caller gets KilledError. */
   kill(): void;
 }
 
-/** What the host of a killed invocation sees; the killed code itself sees nothing any more. */
+/** The error that the host of a killed invocation gets. The killed code gets no error, because it never continues. */
 export class KilledError extends Error {
   override readonly name = "KilledError";
 }
 
 const current = new AsyncLocalStorage<Invocation>();
 
-/** The invocation in which the caller runs; undefined for the world's own doings. */
+/** The invocation of the calling code; undefined for the code of the world itself. */
 export const currentInvocation = (): Invocation | undefined => current.getStore();
 
-/** Runs `fn` as an invocation. Rejects with KilledError when it is killed, even if its code hangs for ever. */
+/** Runs `fn` as an invocation. Rejects with KilledError when it is killed, even if its code never ends. */
 export function invoke<T>(id: string, name: string, fn: () => Promise<T>): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     let killed = false;
@@ -39,5 +39,5 @@ export function invoke<T>(id: string, name: string, fn: () => Promise<T>): Promi
   });
 }
 
-/** What a killed invocation's call comes to: nothing, ever. */
+/** The result of a call in a killed invocation: a promise that never settles. */
 export const never = (): Promise<never> => new Promise<never>(() => {});

@@ -4,20 +4,25 @@ import type { InstanceTypeRecord } from "../../core/ports/cloud-inventory.ts";
 import { toNumber } from "./quantity.ts";
 import type { Bootstrap } from "./user-data.ts";
 
+/** Quantities by resource name. */
 export interface NodeResources {
   readonly capacity: Readonly<Record<string, string>>;
   readonly allocatable: Readonly<Record<string, string>>;
-  /** Registered a moment after the node is ready, by device plugins and controllers. */
+  /** Extended resources, which device plugins and controllers register after the node is ready. */
   readonly devices: Readonly<Record<string, string>>;
 }
 
 const MI = 2 ** 20;
-/** Share of a machine's memory that its hypervisor and firmware keep: Karpenter's default guess, which the story's figures hold to. */
+/**
+ * Share of the memory that hypervisor and firmware keep: the default of Karpenter's setting vm-memory-overhead-percent
+ * (karpenter-provider-aws: pkg/operator/options/options.go, Options.AddFlags).
+ */
 const VM_OVERHEAD = 0.075;
 
 /**
- * What a node of a type says of itself: its kubelet's reservations as Amazon's images set them (launch.md §2), unless its user data sets others.
- * Written apart from the core's arithmetic, so that one can be held against the other.
+ * The resources that a node of a type reports: the kubelet reservations of Amazon's images, unless the user data set
+ * others (karpenter-provider-aws: pkg/providers/instancetype/types.go, kubeReservedResources). It does not use the
+ * arithmetic of the core, so that each can be checked against the other.
  */
 export function nodeResources(type: CatalogueType, bootstrap: Bootstrap): NodeResources {
   const memory = type.memoryMib - (type.arch === "arm64" ? 64 : 0);
@@ -48,7 +53,9 @@ export function nodeResources(type: CatalogueType, bootstrap: Bootstrap): NodeRe
   };
 }
 
-/** 6 % of the first core, 1 % of the second, 0.5 % of the next two, 0.25 % of the rest. */
+/**
+ * CPU that the kubelet reserves: 6 % of the first core, 1 % of the second, 0.5 % of the next two, 0.25 % of the rest.
+ */
 function cpuReserved(cores: number): number {
   const share = (from: number, to: number, part: number): number => Math.max(0, Math.min(cores, to) - from) * part;
   return share(0, 1, 0.06) + share(1, 2, 0.01) + share(2, 4, 0.005) + share(4, Number.POSITIVE_INFINITY, 0.0025);
@@ -77,7 +84,7 @@ function devices(type: CatalogueType): Record<string, string> {
   return found;
 }
 
-/** The type as DescribeInstanceTypes tells it: the inverse of the catalogue's cut. */
+/** The type as DescribeInstanceTypes returns it: the inverse of what the catalogue reads. */
 export function toRecord(type: CatalogueType): InstanceTypeRecord {
   const facts = rawLaunchFacts(type, type.enis);
   return {

@@ -2,78 +2,85 @@ import type { CatalogueType } from "../../core/offerings/catalogue.ts";
 import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
 import { withCondition } from "./actors/actor.ts";
 import type { Kubelets } from "./actors/kubelet.ts";
-import type { Machine } from "./cloud.ts";
 import type { NodeResources } from "./machine-facts.ts";
 import { hash } from "./random.ts";
-import type { Draft } from "./store.ts";
+import type { SimulatedInstance } from "./simulated-instance.ts";
+import type { MutableObject } from "./store.ts";
 import { type Bootstrap, readUserData } from "./user-data.ts";
 import type { LabWorld } from "./world.ts";
 
 export interface MachinesOptions {
-  machine(id: string): Machine | undefined;
-  resources(type: CatalogueType, bootstrap: Bootstrap): NodeResources;
+  readonly instance: (id: string) => SimulatedInstance | undefined;
+  readonly resourcesOf: (type: CatalogueType, bootstrap: Bootstrap) => NodeResources;
+  /** Zone ids by zone name. */
   readonly zoneIds: Readonly<Record<string, string>>;
-  /** Whether the instance has ended or is about to. */
-  gone(id: string): boolean;
+  /** Whether the instance is terminated or shutting down. */
+  readonly isEnding: (id: string) => boolean;
 }
 
 const UNINITIALIZED = "node.cloudprovider.kubernetes.io/uninitialized";
 const CLOUD_CONTROLLER = { user: "system:serviceaccount:kube-system:cloud-controller-manager" };
 
-/** What happens inside a machine from power on, and what the cloud controller does about its node. */
-export function startMachines(
-  world: LabWorld,
-  kubelets: Kubelets,
-  options: MachinesOptions,
-): { start(machine: Machine): void; stop(machine: Machine): void } {
+/** The machines behind the instances. */
+export interface Machines {
+  /** Powers a machine on: its kubelet joins the cluster when its user data are right. */
+  start(simulated: SimulatedInstance): void;
+  /** Powers a machine off: its kubelet falls silent. */
+  stop(simulated: SimulatedInstance): void;
+}
+
+/** What happens inside a machine from power on, and what the cloud controller does with its node. */
+export function startMachines(world: LabWorld, kubelets: Kubelets, options: MachinesOptions): Machines {
   const { clock, store } = world;
   const random = world.random.fork("machines");
 
   const join = (id: string, readyAfterMs: number): void => {
-    const machine = options.machine(id);
-    if (!machine || options.gone(id)) return;
+    const simulated = options.instance(id);
+    if (!simulated || options.isEnding(id)) return;
     let bootstrap: Bootstrap;
     try {
-      bootstrap = readUserData(machine.userData);
+      bootstrap = readUserData(simulated.userData);
       if (bootstrap.cluster !== world.cluster)
         throw new Error(`the user data is for cluster "${bootstrap.cluster}", not "${world.cluster}"`);
     } catch (error) {
-      world.note("failed to join", machine.nodeName, error instanceof Error ? error.message : String(error));
+      world.note("failed to join", simulated.nodeName, error instanceof Error ? error.message : String(error));
       return;
     }
-    const resources = options.resources(machine.type, bootstrap);
-    kubelets.join(nodeObject(world, machine, bootstrap, resources), readyAfterMs);
-    // The cloud controller knows the node a moment after it registered.
-    clock.after(random.between(800, 1_600), `cloud controller ${machine.nodeName}`, () => initialise(world, machine, options.zoneIds));
-    clock.after(readyAfterMs + random.between(1_000, 3_000), `node plugins ${machine.nodeName}`, () => {
-      if (!options.gone(id)) plugIn(world, machine, resources);
+    const resources = options.resourcesOf(simulated.type, bootstrap);
+    kubelets.join(nodeObject(world, simulated, bootstrap, resources), readyAfterMs);
+    // The cloud controller sees a node a moment after its registration.
+    clock.after(random.between(800, 1_600), `cloud controller ${simulated.nodeName}`, () => initialise(world, simulated, options.zoneIds));
+    clock.after(readyAfterMs + random.between(1_000, 3_000), `node plugins ${simulated.nodeName}`, () => {
+      if (!options.isEnding(id)) plugIn(world, simulated, resources);
     });
   };
 
   clock.every(5_000, "cloud node lifecycle", () => {
     for (const { instance, nodeName } of world.store.list("Node").flatMap((node) => {
       const id = (node.spec as { providerID?: string } | undefined)?.providerID?.split("/").pop();
-      return (id !== undefined && options.machine(id)) || [];
+      return (id !== undefined && options.instance(id)) || [];
     })) {
-      const ready = (store.get("Node", nodeName) as Draft)?.status?.conditions?.find((c: Draft) => c.type === "Ready")?.status === "True";
+      const ready =
+        (store.get("Node", nodeName) as MutableObject)?.status?.conditions?.find((c: MutableObject) => c.type === "Ready")?.status ===
+        "True";
       if (!ready && instance.state === "terminated") store.delete("Node", nodeName, {}, CLOUD_CONTROLLER);
     }
   });
 
   return {
-    start(machine) {
+    start(simulated) {
       const joinAfterMs = random.between(20_000, 35_000);
       const readyAfterMs = random.between(8_000, 12_000);
-      clock.after(joinAfterMs, `join ${machine.nodeName}`, () => join(machine.instance.id, readyAfterMs));
+      clock.after(joinAfterMs, `join ${simulated.nodeName}`, () => join(simulated.instance.id, readyAfterMs));
     },
-    stop: (machine) => kubelets.die(machine.nodeName),
+    stop: (simulated) => kubelets.die(simulated.nodeName),
   };
 }
 
-/** What a kubelet registers with. */
+/** The node that a kubelet registers. */
 function nodeObject(
   world: LabWorld,
-  { instance, nodeName, type, address }: Machine,
+  { instance, nodeName, type, address }: SimulatedInstance,
   bootstrap: Bootstrap,
   resources: NodeResources,
 ): ApiObject {
@@ -120,11 +127,11 @@ function nodeObject(
   };
 }
 
-/** The cloud controller's part of a new node: where and what it is. */
-function initialise(world: LabWorld, { instance, nodeName }: Machine, zoneIds: Readonly<Record<string, string>>): void {
+/** The cloud controller labels a new node with its zone, region and instance type, and removes its taint. */
+function initialise(world: LabWorld, { instance, nodeName }: SimulatedInstance, zoneIds: Readonly<Record<string, string>>): void {
   const { zone, instanceType } = instance;
   const zoneId = zoneIds[zone];
-  world.store.patch("Node", nodeName, undefined, CLOUD_CONTROLLER, (o: Draft) => {
+  world.store.patch("Node", nodeName, undefined, CLOUD_CONTROLLER, (o: MutableObject) => {
     o.metadata.labels = {
       ...o.metadata.labels,
       "beta.kubernetes.io/instance-type": instanceType,
@@ -136,16 +143,16 @@ function initialise(world: LabWorld, { instance, nodeName }: Machine, zoneIds: R
       "topology.kubernetes.io/zone": zone,
       ...(zoneId !== undefined && { "topology.k8s.aws/zone-id": zoneId }),
     };
-    o.spec.taints = (o.spec.taints ?? []).filter((t: Draft) => t.key !== UNINITIALIZED);
+    o.spec.taints = (o.spec.taints ?? []).filter((t: MutableObject) => t.key !== UNINITIALIZED);
     return o;
   });
 }
 
-/** Daemons that report in once the node runs: devices, the volume driver, the network plugin. */
-function plugIn(world: LabWorld, { instance, nodeName }: Machine, { devices }: NodeResources): void {
+/** Registers what daemons add once the node runs: devices, the volume driver, the network plugin. */
+function plugIn(world: LabWorld, { instance, nodeName }: SimulatedInstance, { devices }: NodeResources): void {
   const { store } = world;
   const trunk = devices["vpc.amazonaws.com/pod-eni"] !== undefined;
-  const node = store.patch("Node", nodeName, undefined, { user: `system:node:${nodeName}` }, (o: Draft) => {
+  const node = store.patch("Node", nodeName, undefined, { user: `system:node:${nodeName}` }, (o: MutableObject) => {
     o.metadata.labels["topology.ebs.csi.aws.com/zone"] = instance.zone;
     if (trunk) o.metadata.labels["vpc.amazonaws.com/has-trunk-attached"] = "true";
     for (const list of ["capacity", "allocatable"]) o.status[list] = { ...o.status[list], ...devices };

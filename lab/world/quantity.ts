@@ -2,8 +2,8 @@ import type { ResourceList } from "../../core/model/kubernetes.ts";
 import type { Container, PodSpec } from "../../core/model/pod.ts";
 
 /**
- * The simulated cluster's own arithmetic of quantities. It does not use the core's on purpose: a world that shared the core's mistakes
- * would never show them.
+ * The arithmetic of quantities of the simulated cluster. It does not use the core's on purpose: a world with the same
+ * mistakes would never show them.
  */
 
 const SUFFIXES: Readonly<Record<string, number>> = {
@@ -25,7 +25,7 @@ const SUFFIXES: Readonly<Record<string, number>> = {
   Ei: 2 ** 60,
 };
 
-/** A Kubernetes quantity as a plain number; undefined when it is none. */
+/** A Kubernetes quantity as a plain number; undefined when the text is not a quantity. */
 export function toNumber(quantity: unknown): number | undefined {
   if (typeof quantity === "number") return Number.isFinite(quantity) ? quantity : undefined;
   if (typeof quantity !== "string") return undefined;
@@ -47,8 +47,8 @@ export function add(into: Amounts, more: Amounts): void {
 }
 
 /**
- * What kube-scheduler reserves for a pod: the containers and sidecars together, or the largest init step when that is more, plus
- * overhead; pod-level requests replace the sum where they are given (KEP 753, KEP 2837).
+ * What kube-scheduler reserves for a pod: the sum of containers and sidecars, or the largest init step when that is
+ * more, plus overhead. Pod-level requests replace the sum where they are given (KEP 753, KEP 2837).
  */
 export function podRequests(spec: PodSpec): Amounts {
   const running: Amounts = new Map();
@@ -82,7 +82,7 @@ function raise(into: Amounts, other: Amounts): void {
   for (const [name, amount] of other) into.set(name, Math.max(into.get(name) ?? 0, amount));
 }
 
-/** Resources of which less is free than asked for. Sums of fractions of a core are compared with a grain of tolerance. */
+/** Resources of which less is free than requested. The tolerance is for sums of fractions of a core. */
 export function lacking(requests: Amounts, free: Amounts): string[] {
   const names: string[] = [];
   for (const [name, amount] of requests) if (amount > 0 && amount > (free.get(name) ?? 0) + 1e-6) names.push(name);

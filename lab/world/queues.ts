@@ -3,7 +3,7 @@ import { wakeUpBody } from "../../functions/adapters/aws/wake-up-queue.ts";
 import { hash } from "./random.ts";
 import type { LabWorld } from "./world.ts";
 
-/** A message as a handler gets it. */
+/** A message as a handler receives it. */
 export interface Message {
   readonly id: string;
   readonly body: string;
@@ -18,15 +18,15 @@ export interface SendOptions {
   readonly delayMs?: number;
   /** FIFO: one message of a group at a time, in order. */
   readonly group?: string;
-  /** FIFO: the same id within five minutes is swallowed. */
+  /** FIFO: a second message with the same id within five minutes is dropped. */
   readonly dedupId?: string;
 }
 
-/** What may go wrong with a message. Each is asked once a send; the standard answer is no. */
+/** Faults of a queue. Each is asked once for each message; without one nothing goes wrong. */
 export interface QueueFaults {
-  /** Deliver it this many times more. */
+  /** How many more times the message is delivered. */
   duplicate?(body: string): number;
-  /** Hold it back for so long, ms: others overtake it. */
+  /** How long the message is held back, ms, so that others overtake it. */
   delay?(body: string): number;
   lose?(body: string): boolean;
 }
@@ -34,35 +34,39 @@ export interface QueueFaults {
 export interface QueueOptions {
   readonly name: string;
   readonly fifo?: boolean;
-  /** Before the first delivery, unless the message says otherwise. A batching window. */
+  /** Delay before the first delivery, ms, unless the message has its own: a batching window. */
   readonly delayMs?: number;
-  /** How long a message that failed stays hidden. */
+  /** How long a message that failed stays invisible, ms. */
   readonly visibilityMs?: number;
-  /** Deliveries before it goes to the dead letters; 0 means no limit. */
+  /** How many deliveries before the message becomes a dead letter; 0 means no limit. */
   readonly maxReceives?: number;
-  /** A message older than this is dropped. */
+  /** Age at which a message is dropped, ms. */
   readonly retentionMs?: number;
 }
 
 export interface Queue {
   readonly name: string;
   send(body: string, options?: SendOptions): void;
-  /** One subscriber: a Lambda function's event source. A rejection sends the message back. */
+  /** Sets the one subscriber, a Lambda function's event source. A rejection returns the message. */
   subscribe(handler: (message: Message) => Promise<void>): void;
   faults: QueueFaults;
   readonly deadLetters: readonly Message[];
-  /** What the handler threw, in order; KilledError for invocations that a simulation ended. */
+  /** The errors of the handler, in order; KilledError for invocations that a simulation killed. */
   readonly failures: readonly { readonly at: number; readonly message: Message; readonly error: unknown }[];
-  /** Messages that are waiting or being handled. */
+  /** The number of messages that wait or are being handled. */
   depth(): number;
-  /** Deliveries so far. */
+  /** The number of deliveries so far. */
   delivered(): number;
 }
 
+/** How long a FIFO queue remembers an id, and the longest delay of a message: SQS's own limits. */
 const DEDUP_MS = 300_000;
 const MAX_DELAY_MS = 900_000;
 
-/** SQS with a Lambda function behind it: at least once, in no order; FIFO: in order within a group, one at a time. */
+/**
+ * An SQS queue with a Lambda function behind it. A standard queue delivers at least once and in no order; a FIFO queue
+ * in order within a group, one message at a time.
+ */
 export function simulatedQueue(world: LabWorld, options: QueueOptions): Queue {
   const { clock } = world;
   const { name, fifo = false, delayMs = 0, visibilityMs = 30_000, maxReceives = 0, retentionMs = 345_600_000 } = options;
@@ -118,7 +122,7 @@ export function simulatedQueue(world: LabWorld, options: QueueOptions): Queue {
       }
       const again = { ...message, receiveCount: message.receiveCount + 1 };
       if (message.group === undefined) return deliver(again, visibilityMs);
-      // A FIFO group stays shut until its first message is visible again, so that none overtakes it.
+      // A FIFO group is blocked until its first message is visible again, so that no message overtakes it.
       clock.after(visibilityMs, `queue ${name} visible again`, () => {
         const group = groups.get(message.group ?? "");
         if (group) group.busy = false;
@@ -173,7 +177,7 @@ export interface SimulatedWakeUps extends WakeUps {
 
 const delayOf = (wakeUp: WakeUp): number => ("delayMs" in wakeUp && wakeUp.delayMs) || 0;
 
-/** Delays, retention and visibility of the stack's queues, ms: a test holds them to what infra gives them. */
+/** Delay, retention and visibility of the stack's queues, ms. A test compares them with infra. */
 export const STACK_QUEUES = {
   provision: { fifo: true, delayMs: 1_000, retentionMs: 3_600_000, visibilityMs: 120_000, maxReceives: 5 },
   claims: { fifo: false, delayMs: 0, retentionMs: 3_600_000, visibilityMs: 360_000, maxReceives: 5 },
@@ -190,11 +194,11 @@ export function simulatedWakeUps(world: LabWorld): SimulatedWakeUps {
   const disruption = queue("disruption");
   const catalog = queue("catalog");
   const interruption = queue("interruption");
-  /** Wake-ups of one kind within a second are one. */
+  /** Wake-ups of one kind within a second are one wake-up. */
   const bucket = (cluster: string): string => `${cluster}-${Math.floor(world.clock.now() / 1_000)}`;
   const put = (wakeUp: WakeUp): void => {
     const body = wakeUpBody(wakeUp);
-    // SQS counts in seconds; the real sender rounds up.
+    // SQS counts in seconds, and the real sender rounds up.
     const delay = { delayMs: Math.ceil(delayOf(wakeUp) / 1_000) * 1_000 };
     switch (wakeUp.kind) {
       case "provision":
@@ -218,7 +222,7 @@ export function simulatedWakeUps(world: LabWorld): SimulatedWakeUps {
     catalog,
     interruption,
     async wake(wakeUps) {
-      // Of several in one call about one thing the soonest is enough, as the real sender has it.
+      // Of several wake-ups about one subject in one call only the soonest is sent, as the real sender does.
       const bySubject = Map.groupBy(wakeUps, (w) => `${w.kind}/${w.cluster}/${w.kind === "claim" ? w.claim : ""}`);
       for (const [first, ...others] of bySubject.values()) {
         if (first) put(others.reduce((soonest, w) => (delayOf(w) < delayOf(soonest) ? w : soonest), first));

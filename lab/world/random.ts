@@ -1,4 +1,4 @@
-/** A seeded source of chance: the same seed gives the same world. */
+/** A seeded source of random numbers: the same seed gives the same world. */
 export interface Random {
   /** In [0, 1). */
   next(): number;
@@ -7,18 +7,18 @@ export interface Random {
   pick<T>(items: readonly [T, ...T[]]): T;
   /** Lower-case hex digits. */
   hex(length: number): string;
-  /** A suffix as Kubernetes makes them for generateName. */
+  /** A suffix as Kubernetes appends it for generateName. */
   suffix(length: number): string;
   /** Shaped like a version 4 UUID. */
   uuid(): string;
-  /** A source of its own, so that a part which draws more often leaves the others' draws alone. */
+  /** An independent source, so that one part that draws more often does not change the draws of the others. */
   fork(name: string): Random;
 }
 
-// No vowels and no 0, 1, 3: Kubernetes leaves them out lest names spell words.
+// Kubernetes leaves out vowels and 0, 1, 3, so that names spell no words.
 const SUFFIX = "bcdfghjklmnpqrstvwxz2456789";
 
-/** mulberry32 (Tommy Ettinger, public domain): 32 bits of state are plenty for choosing delays. */
+/** mulberry32 (Tommy Ettinger, public domain): 32 bits of state are enough for choosing delays. */
 export function seeded(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {

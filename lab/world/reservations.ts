@@ -3,13 +3,16 @@ import type { Instance } from "../../core/model/instance.ts";
 import type { CapacityReservationSelectorTerm } from "../../core/model/node-class.ts";
 import type { CapacityReservation } from "../../core/ports/cloud-inventory.ts";
 
-/** A capacity reservation of the account; put into the cloud's list and taken out at will. */
+/** A capacity reservation of the account. */
 export interface SimulatedReservation extends Omit<CapacityReservation, "availableInstances"> {
-  /** Instances, free or not. */
+  /** Number of instances it holds, free or used. */
   readonly instances: number;
 }
 
-/** Those that selector terms find. The world knows no tags and no other accounts: a term of tags or owners alone finds all. */
+/**
+ * The reservations that selector terms find. The world has no tags and no other accounts, so a term of tags or owners
+ * alone finds all.
+ */
 export function selectReservations(
   reservations: readonly SimulatedReservation[],
   terms: readonly CapacityReservationSelectorTerm[],
@@ -24,7 +27,7 @@ export function selectReservations(
     .map(({ instances, ...reservation }) => ({ ...reservation, availableInstances: instances - takenOf(reservation.id, machines) }));
 }
 
-/** EC2's code when nothing can be launched into a reservation; undefined when there is room. */
+/** EC2's code when no instance can be launched into a reservation; undefined when there is room. */
 export function reservationFault(
   { id }: ReservationTarget,
   { instanceType, zone }: FleetOverride,

@@ -14,7 +14,7 @@ import type { Random } from "./random.ts";
 
 export type Verb = "create" | "update" | "delete";
 
-/** One change, told after it was stored. `user` is who asked for it, as an audit record would say. */
+/** A change of an object, reported after it was stored. `user` made the request, as an audit record would show. */
 export interface Change {
   readonly type: "ADDED" | "MODIFIED" | "DELETED";
   readonly kind: string;
@@ -25,6 +25,7 @@ export interface Change {
   readonly user: string;
 }
 
+/** Who writes, and through which subresource. */
 export interface Writer {
   readonly user: string;
   readonly subresource?: Change["subresource"];
@@ -37,8 +38,9 @@ export interface DeleteOptions {
 }
 
 /**
- * The API server's storage with its rules: uid, resourceVersion, generation, finalizers, graceful deletion, status apart from the rest.
- * Everything that it hands out is frozen. Listeners are called at once, within the write: they may only take note.
+ * The storage of the API server with its rules: uid, resourceVersion, generation, finalizers, graceful deletion, status
+ * as a subresource. Every object that it returns is frozen. Listeners run within the write and must not write
+ * themselves.
  */
 export interface ObjectStore {
   get(kind: string, name: string, namespace?: string): ApiObject | undefined;
@@ -46,26 +48,35 @@ export interface ObjectStore {
   kinds(): readonly string[];
   byUid(uid: string): ApiObject | undefined;
   create(object: ApiObject, writer: Writer): ApiObject;
-  /** Replaces; with subresource "status" the status alone, else all but the status. */
+  /**
+   * Replaces an object: with the subresource "status" its status alone, else all but its status. Throws ConflictError
+   * when it was changed since it was read, NotFoundError, RefusedError.
+   */
   update(object: ApiObject, writer: Writer): ApiObject;
-  /** Reads, changes and writes in one go: for the world's own actors, which need not fear conflicts. Undefined when it is not there. */
+  /**
+   * Reads, changes and writes in one step, so that an actor of the world has no conflicts. Undefined when the object
+   * does not exist.
+   */
   patch(
     kind: string,
     name: string,
     namespace: string | undefined,
     writer: Writer,
-    change: (o: Draft) => Draft | undefined,
+    change: (o: MutableObject) => MutableObject | undefined,
   ): ApiObject | undefined;
-  /** Asks for deletion. False when it was not there. */
+  /** Requests deletion. False when the object does not exist. */
   delete(kind: string, name: string, options: DeleteOptions, writer: Writer): boolean;
   onChange(listener: (change: Change) => void): () => void;
 }
 
-/** An object as an actor changes it: any field. */
+/** An object that an actor changes; it may set any field. */
 // biome-ignore lint/suspicious/noExplicitAny: actors rewrite plain JSON of many kinds
-export type Draft = any;
+export type MutableObject = any;
 
-/** A pod's grace counts from the request; other objects are marked with the time of the request itself. */
+/**
+ * The grace period of a pod that sets none. A pod's deletionTimestamp is the request plus its grace period; other
+ * objects have the time of the request.
+ */
 const POD_GRACE_SECONDS = 30;
 
 export function objectStore(clock: { now(): number; touch(): void }, random: Random): ObjectStore {
@@ -83,7 +94,7 @@ export function objectStore(clock: { now(): number; touch(): void }, random: Ran
     isNamespaced({ kind, namespace }) ? `${namespace ?? "default"}/${name}` : name;
   const keyOf = (object: ApiObject): string => key(object.kind ?? "", object.metadata.name, object.metadata.namespace);
 
-  const tell = (change: Change): void => {
+  const publish = (change: Change): void => {
     clock.touch();
     for (const listener of listeners) listener(change);
   };
@@ -97,7 +108,7 @@ export function objectStore(clock: { now(): number; touch(): void }, random: Ran
     bucket(object.kind ?? "").delete(keyOf(object));
     uids.delete(object.metadata.uid ?? "");
     version++;
-    tell({ type: "DELETED", kind: object.kind ?? "", object, verb, ...writer });
+    publish({ type: "DELETED", kind: object.kind ?? "", object, verb, ...writer });
   };
   const current = (object: ApiObject): ApiObject => {
     const found = bucket(object.kind ?? "").get(keyOf(object));
@@ -110,7 +121,7 @@ export function objectStore(clock: { now(): number; touch(): void }, random: Ran
     }
     return found;
   };
-  /** Stores what an update came to; an object on its way out goes with its last finalizer. */
+  /** Stores the result of an update. An object that is being deleted is removed with its last finalizer. */
   const replace = (found: ApiObject, next: ApiObject, writer: Writer): ApiObject => {
     if (
       same(
@@ -127,7 +138,7 @@ export function objectStore(clock: { now(): number; touch(): void }, random: Ran
       return gone;
     }
     const stored = put(next);
-    tell({ type: "MODIFIED", kind: stored.kind ?? "", object: stored, old: found, verb: "update", ...writer });
+    publish({ type: "MODIFIED", kind: stored.kind ?? "", object: stored, old: found, verb: "update", ...writer });
     return stored;
   };
 
@@ -174,7 +185,7 @@ export function objectStore(clock: { now(): number; touch(): void }, random: Ran
         { priorityClass: (wanted) => store.get("PriorityClass", wanted) },
       );
       const stored = put(object);
-      tell({ type: "ADDED", kind, object: stored, verb: "create", ...writer });
+      publish({ type: "ADDED", kind, object: stored, verb: "create", ...writer });
       return stored;
     },
 
@@ -212,7 +223,7 @@ export function objectStore(clock: { now(): number; touch(): void }, random: Ran
         },
       };
       const stored = put(next);
-      tell({ type: "MODIFIED", kind, object: stored, old: found, verb: "delete", ...writer });
+      publish({ type: "MODIFIED", kind, object: stored, old: found, verb: "delete", ...writer });
       return true;
     },
 
@@ -228,7 +239,7 @@ function kindOf(found: ApiObject): Pick<ApiObject, "apiVersion" | "kind"> {
   return { ...(found.apiVersion !== undefined && { apiVersion: found.apiVersion }), ...(found.kind !== undefined && { kind: found.kind }) };
 }
 
-/** What no update can touch, and the generation that a changed spec moves. */
+/** Fields that no update can change, and the generation, which a changed spec increments. */
 function immutable(found: ApiObject, changed: boolean): Partial<ApiObject["metadata"]> {
   const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation = 0 } = found.metadata;
   return {
@@ -240,7 +251,10 @@ function immutable(found: ApiObject, changed: boolean): Partial<ApiObject["metad
   };
 }
 
-/** A pod that runs nowhere, or has ended, has nothing to wait for (Kubernetes pkg/registry/core/pod/strategy.go). */
+/**
+ * A pod that is not bound, or has ended, has no grace period (kubernetes: pkg/registry/core/pod/strategy.go,
+ * podStrategy.CheckGracefulDelete).
+ */
 function podGrace(pod: ApiObject, asked: number | undefined): number {
   const spec = pod.spec as { nodeName?: string; terminationGracePeriodSeconds?: number } | undefined;
   const phase = (pod.status as { phase?: string } | undefined)?.phase;

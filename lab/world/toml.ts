@@ -1,8 +1,11 @@
-/** A TOML document as plain values: tables, dotted and quoted keys, strings, numbers, booleans, arrays. As much as Bottlerocket settings use. */
+/**
+ * A TOML document as plain values, as far as Bottlerocket settings use TOML: tables, dotted and quoted keys, strings,
+ * numbers, booleans, arrays.
+ */
 export type Toml = { [key: string]: string | number | boolean | TomlArray | Toml };
 type TomlArray = (string | number | boolean | TomlArray | Toml)[];
 
-/** Throws a sentence with the line when the text is no TOML that is read here. */
+/** Reads TOML. Throws Error with a sentence that names the line. */
 export function parseToml(text: string): Toml {
   const root: Toml = {};
   let table = root;
@@ -20,7 +23,7 @@ export function parseToml(text: string): Toml {
     }
     const [path, rest] = splitAssignment(line) ?? fail(`"${line}" is neither a table nor key = value`);
     let source = rest;
-    // An array may go on over lines until its brackets are closed.
+    // An array may span lines until its brackets are closed.
     while (source.startsWith("[") && !closed(source) && i + 1 < lines.length) source += `\n${lines[++i] ?? ""}`;
     const names = keys(path);
     const last = names.pop() ?? fail("a key is missing");

@@ -2,7 +2,7 @@ import { parse } from "yaml";
 import type { Taint, TaintEffect } from "../../core/model/taint.ts";
 import { parseToml, type Toml } from "./toml.ts";
 
-/** What a machine learns from its user data before its kubelet starts. */
+/** What the user data of a machine say, before its kubelet starts. */
 export interface Bootstrap {
   readonly cluster: string;
   readonly endpoint: string;
@@ -15,8 +15,8 @@ export interface Bootstrap {
 }
 
 /**
- * Reads user data as nodeadm (AL2023), bootstrap.sh (AL2), Bottlerocket or Windows would. Throws a sentence when a machine could not join by it: no
- * cluster, unreadable settings, labels that a kubelet may not give itself.
+ * Reads user data as nodeadm (AL2023), bootstrap.sh (AL2), Bottlerocket or Windows would. Throws Error with a sentence
+ * when a machine could not join with it: no cluster, unreadable settings, labels that a kubelet may not set itself.
  */
 export function readUserData(userData: string): Bootstrap {
   if (userData.trim() === "") throw new Error("the user data is empty: the machine cannot know its cluster");
@@ -41,7 +41,7 @@ const KUBELET_LABELS = new Set([
   "topology.kubernetes.io/region",
 ]);
 
-/** The kubelet's own check of --node-labels (Kubernetes cmd/kubelet/app/options/options.go). */
+/** The kubelet's check of --node-labels (kubernetes: cmd/kubelet/app/options/options.go, ValidateKubeletFlags). */
 function allowedLabel(key: string): boolean {
   const domain = key.includes("/") ? (key.split("/")[0] ?? "") : "";
   const reserved = /(^|\.)(kubernetes\.io|k8s\.io)$/.test(domain);
@@ -100,7 +100,7 @@ interface NodeConfig {
   };
 }
 
-/** nodeadm merges the documents in order: maps by key, flags one after another. */
+/** nodeadm merges the documents in order: maps by key; flags are appended. */
 function fromNodeConfigs(documents: readonly string[]): Bootstrap {
   let cluster: NonNullable<NonNullable<NodeConfig["spec"]>["cluster"]> = {};
   let config: NonNullable<NonNullable<NonNullable<NodeConfig["spec"]>["kubelet"]>["config"]> = {};
@@ -130,7 +130,7 @@ function fromNodeConfigs(documents: readonly string[]): Bootstrap {
   };
 }
 
-/** A bootstrap command: what stands after a flag, in its quotes. */
+/** Reads a bootstrap command: the quoted value after each flag. */
 function fromCommand(script: string, clusterFlag: string, endpointFlag: string, argsFlag: string): Bootstrap {
   const after = (flag: string): string | undefined => {
     const found = new RegExp(`${flag.replaceAll(/[.-]/g, "\\$&")}[ =]+(?:'([^']*)'|"([^"]*)"|(\\S+))`).exec(script);

@@ -1,24 +1,30 @@
+// The simulated world of the lab: one cluster and one AWS account on a virtual clock.
+// In: a seed, a start time, objects that a user applies. Out: the same sequence of events for the same seed.
+// cluster.ts starts the controllers (actors/), cloud.ts the AWS account. No part may read real time or randomness, nor
+// the decisions of the product: core's arithmetic is repeated here, so that one can be checked against the other.
+
 import type { PublishedEvent } from "../../core/ports/kubernetes.ts";
 import { type ApiObject, isNamespaced, KINDS } from "../../functions/adapters/manifests/api-object.ts";
 import { type VirtualClock, virtualClock } from "./clock.ts";
 import { type Random, seeded } from "./random.ts";
-import { type Change, type Draft, type ObjectStore, objectStore } from "./store.ts";
+import { type Change, type MutableObject, type ObjectStore, objectStore } from "./store.ts";
 
 /** An Event as `kubectl get events` would show it. */
 export interface RecordedEvent extends PublishedEvent {
   readonly at: number;
 }
 
-/** One thing that happened, for the timeline. */
+/** One event of the world, for the timeline. */
 export interface Note {
   readonly at: number;
   /** A few words: "launched nodeclaim". */
   readonly what: string;
-  /** The thing it happened to. */
+  /** The name of its object. */
   readonly which: string;
   readonly why?: string;
 }
 
+/** What a world is made of. */
 export interface WorldOptions {
   readonly seed: number;
   /** Milliseconds since the epoch. */
@@ -29,7 +35,10 @@ export interface WorldOptions {
   readonly version?: string;
 }
 
-/** One cluster, its clock and its chance. Nothing in it reads the machine's own clock or randomness. */
+/**
+ * One cluster with its clock and its source of random numbers. Nothing in it reads the clock of the machine or other
+ * randomness.
+ */
 export interface LabWorld {
   readonly clock: VirtualClock;
   readonly random: Random;
@@ -39,17 +48,17 @@ export interface LabWorld {
   readonly version: string;
   readonly events: RecordedEvent[];
   readonly notes: Note[];
-  /** As `kubectl apply`: makes the object, or replaces all but the status of the one that is there. */
+  /** As `kubectl apply`: creates the object, or replaces everything but its status. */
   apply(object: ApiObject): ApiObject;
-  /** As `kubectl scale`. Throws a sentence when there is no such thing. */
+  /** As `kubectl scale`. Throws Error with a sentence when the object does not exist. */
   scale(kind: string, namespace: string | undefined, name: string, replicas: number): void;
-  /** As `kubectl delete`. False when it was not there. */
+  /** As `kubectl delete`. False when the object does not exist. */
   delete(kind: string, name: string, namespace?: string): boolean;
   onChange(listener: (change: Change) => void): () => void;
   note(what: string, which: string, why?: string): void;
 }
 
-/** Who applies, scales and deletes in the changes that follow from `apply`, `scale` and `delete`. */
+/** The user of the changes that `apply`, `scale` and `delete` make. */
 export const USER = "kubernetes-admin";
 
 export function createLabWorld({ seed, start, cluster = "lab", region = "us-west-2", version = "1.36" }: WorldOptions): LabWorld {
@@ -84,7 +93,8 @@ export function createLabWorld({ seed, start, cluster = "lab", region = "us-west
       }
       const found = store.get(kind, metadata.name, namespace);
       if (!found) return store.create(placed, { user: USER });
-      // Metadata that others wrote (finalizers, a controller's annotations) stays: apply only sets what the manifest names.
+      // Metadata that others wrote (finalizers, annotations of controllers) stay, because apply only sets what the
+      // manifest names.
       const { resourceVersion: _, uid: __, ...own } = placed.metadata;
       const merged = {
         ...found.metadata,
@@ -99,7 +109,7 @@ export function createLabWorld({ seed, start, cluster = "lab", region = "us-west
     },
     scale(kind, namespace, name, replicas) {
       const place = isNamespaced({ kind, namespace }) ? (namespace ?? "default") : undefined;
-      const scaled = store.patch(kind, name, place, { user: USER }, (o: Draft) => ({
+      const scaled = store.patch(kind, name, place, { user: USER }, (o: MutableObject) => ({
         ...o,
         spec: { ...o.spec, replicas },
       }));

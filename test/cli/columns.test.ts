@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { labelled, perHour, WIDTH, wrapped } from "../../cli/columns.ts";
 
-it("breaks between words, keeps every word, and stays within the width", () => {
+it("wrapped text breaks between words, keeps every word, and stays within the width", () => {
   const word = fc.stringMatching(/^[a-z/.=-]{1,30}$/);
   fc.assert(
     fc.property(fc.array(word, { minLength: 1, maxLength: 60 }), fc.integer({ min: 0, max: 20 }), (words, indent) => {
@@ -17,12 +17,12 @@ it("breaks between words, keeps every word, and stays within the width", () => {
   );
 });
 
-it("gives a word that is longer than a line a line of its own", () => {
+it("a word that is longer than a line gets a line of its own", () => {
   const long = "x".repeat(WIDTH + 1);
   expect(wrapped(`a ${long} b`)).toEqual(["a", long, "b"]);
 });
 
-it("writes the text beside its label", () => {
+it("labelled text stands beside its label", () => {
   const lines = labelled("room", "word ".repeat(40).trim(), 4);
   expect(lines[0]).toMatch(/^ {4}room {3}word/);
   expect(lines[1]).toMatch(/^ {11}word/);
@@ -33,6 +33,6 @@ it.for([
   { price: 0.00462, text: "$0.0046/h" },
   { price: 12.5, text: "$12.5000/h" },
   { price: 1150.09, text: "$1150.09/h" },
-])("shows $price as $text", ({ price, text }) => {
+])("the price $price is shown as $text", ({ price, text }) => {
   expect(perHour(price)).toBe(text);
 });

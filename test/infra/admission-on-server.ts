@@ -12,9 +12,9 @@ import { verdicts } from "./admission/verdicts.ts";
 import { oldNodePoolCrd, stored, versions } from "./admission/versions.ts";
 
 /**
- * `node test/infra/admission-on-server.ts` installs the manifests and the admission function's bundle in a real API
- * server, writes and reads both API versions, and stops the function. Prints one line a step and "N passed, N failed";
- * exits 1 when a step failed.
+ * Installs the manifests with the admission function's bundle behind them in a real API server, writes and reads both
+ * versions, and takes the function away: `node test/infra/admission-on-server.ts`. Prints one line a step and "N
+ * passed, N failed"; exits 1 when one failed.
  */
 
 const TOKEN = "0123456789abcdef0123";

@@ -27,7 +27,7 @@ describe("EC2's client in a bundle", () => {
     return outputFiles[0]?.contents.length ?? 0;
   };
 
-  it("holds what is used of its schemas and little more", { timeout: 60_000 }, async () => {
+  it("EC2's client in a bundle has the schemas that are used and few others", { timeout: 60_000 }, async () => {
     expect(await bytes([leanAwsSchemas])).toBeLessThan((await bytes([])) / 2);
   });
 });

@@ -15,7 +15,7 @@ describe("bundles", () => {
     expect(importMs).toBeGreaterThan(0);
   });
 
-  it("finds handlers and nothing else", () => {
+  it("every folder with a handler is a function, and no other", () => {
     for (const name of ["adapters", "hosts", "cli"]) {
       expect(functionNames()).not.toContain(name);
     }

@@ -1,5 +1,5 @@
 /**
- * An object as users write it, and the expected answer of the API server. crds-on-server.ts applies it to a real one.
+ * Objects as users write them, and how the API server must answer each. crds-on-server.ts runs them against a real one.
  */
 
 export interface Sample {
@@ -9,7 +9,7 @@ export interface Sample {
   readonly refused?: string;
 }
 
-/** A change of an existing object. */
+/** A change of an object that exists. */
 export interface Change extends Sample {
   readonly before: object;
 }
@@ -18,7 +18,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const nodeClassRef = { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" };
 
-/** A NodePool; `template` is spec.template.spec, `spec` has the fields beside the template. */
+/** A NodePool: `template` is merged into spec.template.spec, `spec` into spec. */
 export function nodePool({ template = {}, labels, spec = {} }: { template?: Fields; labels?: Fields; spec?: Fields }): object {
   return {
     apiVersion: "karpenter.sh/v1",
@@ -75,7 +75,7 @@ function ebs(fields: Fields): object {
 
 const primary = { networkCardIndex: 0, deviceIndex: 0, interfaceType: "interface" };
 
-/** Manifests of published tutorials that users start from. */
+/** As published in tutorials that users start from. */
 const tutorials: readonly Sample[] = [
   {
     name: "tutorial: NodePool of c, m and r types newer than 2",

@@ -10,15 +10,15 @@ import { CHANGES, capacityBuffer, nodeClass, nodePool, SAMPLES, type Sample } fr
 import { NODE_OVERLAY_SAMPLES, nodeOverlay } from "./node-overlay-samples.ts";
 
 /**
- * `node test/infra/crds-on-server.ts` applies the CRDs and every sample to a real API server. Prints one line a failure
- * and "N passed, N failed"; exits 1 when a sample failed.
+ * Applies the CRDs to a real API server and shows it every sample: `node test/infra/crds-on-server.ts`. Prints one line
+ * a failure and "N passed, N failed"; exits 1 when one failed.
  */
 
 const CRD_DIR = join(import.meta.dirname, "..", "..", "infra", "crds");
 
 type Check = readonly [name: string, run: () => Promise<string | undefined>];
 
-/** The server's refusal of an object; "" when it accepts the object. */
+/** What the server says of an object: "" when it takes it. */
 async function submit(cluster: TestCluster, verb: readonly string[], object: object): Promise<string> {
   try {
     await cluster.kubectl(...verb, "-f", "-", { input: JSON.stringify(object) });
@@ -28,7 +28,7 @@ async function submit(cluster: TestCluster, verb: readonly string[], object: obj
   }
 }
 
-/** A sentence when the answer differs from what the sample expects. */
+/** A sentence when the answer is not the one that the sample wants. */
 function judge({ refused }: Sample, answer: string): string | undefined {
   if (refused === undefined) {
     return answer === "" ? undefined : `was refused: ${answer}`;
@@ -134,7 +134,7 @@ function checks(cluster: TestCluster): readonly Check[] {
         await read("patch", "cb", "sample", "--subresource=status", "--type=merge", "-p", JSON.stringify({ status }));
         const table = await read("get", "cb");
         await read("delete", "cb", "sample");
-        // Only columns without a value yet are empty, for which kubectl prints blanks.
+        // Every column has a value except those without content: kubectl prints blanks for them.
         const wanted = "NAME STRATEGY PODTEMPLATE REPLICAS CONDITIONSTYPE CONDITIONSSTATUS CONDITIONSREASON AGE";
         const [, row = ""] = table.split("\n");
         return columns(table, wanted) ?? same(/PodTemplateNotFound/.test(row) && /active-capacity/.test(row), true);

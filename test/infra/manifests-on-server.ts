@@ -14,8 +14,8 @@ import { capacityBuffer, nodeClass, nodePool } from "./crd-samples.ts";
 import { nodeOverlay } from "./node-overlay-samples.ts";
 
 /**
- * `node test/infra/manifests-on-server.ts` installs the manifests in a real API server, checks the RBAC rights of each
- * function, and counts the calls of the webhook. Prints one line a step and "N passed, N failed"; exits 1 when a step
+ * Installs the manifests in a real API server, asks what the functions may do, and counts what the webhook lets
+ * through: `node test/infra/manifests-on-server.ts`. Prints one line a step and "N passed, N failed"; exits 1 when one
  * failed.
  */
 
@@ -27,7 +27,8 @@ interface Receiver {
   readonly caBundle: string;
   readonly paths: ReadonlySet<string>;
   /**
-   * The calls since the last read, after all wanted calls have arrived or timed out and no new call came for a while.
+   * Returns the calls since the last one, once all wanted ones have arrived, or will not arrive, and none has arrived
+   * for a while.
    */
   settled(wanted: Wanted): Promise<readonly string[]>;
   stop(): void;
@@ -71,7 +72,7 @@ async function startReceiver(dir: string): Promise<Receiver> {
     caBundle: cert.toString("base64"),
     paths,
     settled: async (wanted) => {
-      // A missing call is reported by `judge`.
+      // Calls that do not arrive are reported by the check that expects them.
       await eventually("the wanted calls come", () => missing(calls, wanted).length === 0).catch(() => {});
       for (let before = -1; before !== calls.length; ) {
         before = calls.length;
@@ -99,7 +100,7 @@ const deployment = {
   },
 };
 
-/** The expected number of calls of each kind. */
+/** How many calls of a kind. */
 type Wanted = Readonly<Record<string, number | "any" | "some">>;
 
 type Step = readonly [name: string, act: () => Promise<unknown>, wanted: Wanted];
@@ -156,8 +157,8 @@ function steps(cluster: TestCluster): readonly Step[] {
     ["the PodTemplate's pods want more", () => submit("replace", podTemplate({ cpu: "2" })), { "UPDATE podtemplates": 1 }],
     ["the buffer is deleted", () => kubectl("delete", "cb", "sample"), { "DELETE capacitybuffers": 1 }],
     ["an EC2NodeClass is made", () => submit("create", nodeClass({})), { "CREATE ec2nodeclasses": 1 }],
-    // Ready may be set by the first or by the second status update, and the number of taint updates of the controller
-    // varies too.
+    // Ready may be in the status that the node is created with or in the next one; the controller's tainting varies
+    // likewise.
     ["a node joins", () => boot("n1", [unregistered]), { "CREATE nodes": 1, "UPDATE nodes": "any", "UPDATE nodes/status": "any" }],
     ["it is registered, and its pods start", () => kubectl("taint", "node", "n1", "karpenter.sh/unregistered-"), { "UPDATE nodes": 1 }],
     ["ten seconds of heartbeats", () => sleep(10_000), {}],
@@ -176,14 +177,14 @@ function steps(cluster: TestCluster): readonly Step[] {
   ];
 }
 
-/** Kinds with fewer calls than expected. */
+/** Kinds of which fewer came than are wanted. */
 function missing(calls: readonly string[], wanted: Wanted): readonly string[] {
   const count = (kind: string): number => calls.filter((call) => call.startsWith(`${kind} `)).length;
   const least = { any: 0, some: 1 };
   return Object.entries(wanted).flatMap(([kind, want]) => (count(kind) < (typeof want === "number" ? want : least[want]) ? [kind] : []));
 }
 
-/** A sentence when the calls differ from the expected ones. */
+/** A sentence when the calls are not those wanted. */
 function judge(calls: readonly string[], wanted: Wanted): string | undefined {
   const counts = Object.groupBy(calls, (call) => call.split(" ").slice(0, 2).join(" "));
   const kinds = new Set([...Object.keys(counts), ...Object.keys(wanted)]);
@@ -195,7 +196,7 @@ function judge(calls: readonly string[], wanted: Wanted): string | undefined {
   return wrong.length === 0 ? undefined : `${wrong.join(", ")}: wanted ${JSON.stringify(wanted)}, got ${JSON.stringify(calls)}`;
 }
 
-/** The API calls of each function's handlers, and some calls that must be forbidden. */
+/** What each function's handlers ask of the API server, and some of what they must not be able to. */
 const RIGHTS: Readonly<Record<string, { readonly may: readonly string[]; readonly mayNot: readonly string[] }>> = {
   provision: {
     may: [
@@ -266,11 +267,11 @@ const RIGHTS: Readonly<Record<string, { readonly may: readonly string[]; readonl
   },
 };
 
-/** A sentence when a function has fewer or more rights than it should. */
+/** A sentence when a function may do less or more than it should. */
 async function judgeRights(cluster: TestCluster, name: string): Promise<string | undefined> {
   const can = async (asked: string): Promise<boolean> => {
     const [verb = "", target = "", ...rest] = asked.split(" ");
-    // A target is a name, like services/kube-dns, or a subresource, like pods/eviction.
+    // Of a name, like services/kube-dns, or of a subresource, like pods/eviction.
     const [resource = "", part = ""] = target.split("/");
     const what = ["eviction", "status"].includes(part) ? [resource, `--subresource=${part}`] : [target];
     const who = [

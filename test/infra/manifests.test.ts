@@ -138,7 +138,7 @@ describe("CRDs", () => {
     },
   );
 
-  it("lets a NodeClaim ask for what a NodePool asks for", () => {
+  it("a NodeClaim accepts the requirements that a NodePool accepts", () => {
     const itemOf = (file: string): Readonly<Record<string, unknown>> | undefined =>
       schemas(crd(file)).find(([path]) => path.endsWith("requirements.items.properties"))?.[1];
     const { key: poolKey, ...pool } = itemOf("karpenter.sh_nodepools") ?? {};
@@ -155,7 +155,7 @@ describe("RBAC", () => {
   const may = (name: string, verb: string, resource: string): boolean =>
     rules(name).some(({ verbs, resources }) => verbs.includes(verb) && resources.includes(resource));
 
-  it("binds each role to the group of its function", () => {
+  it("each role is bound to the group of its function", () => {
     const bindings = all().filter(({ kind }) => kind === "ClusterRoleBinding");
     expect(bindings.map(({ metadata, subjects }) => [metadata.name, subjects?.map(({ kind, name }) => `${kind} ${name}`)])).toEqual(
       ["catalog", "disruption", "interruption", "lifecycle", "provision"].map((name) => [
@@ -165,7 +165,7 @@ describe("RBAC", () => {
     );
   });
 
-  it("has no wildcard and reads no secrets", () => {
+  it("no role has a wildcard or reads secrets", () => {
     for (const { rules = [] } of roles) {
       for (const rule of rules) {
         expect([...rule.apiGroups, ...rule.resources, ...rule.verbs]).not.toContain("*");
@@ -190,18 +190,18 @@ describe("RBAC", () => {
     { verb: "list", resource: "capacitybuffers", who: ["provision", "disruption"] },
     { verb: "get", resource: "podtemplates", who: ["provision", "disruption"] },
     { verb: "list", resource: "services", who: ["provision", "disruption"] },
-  ])("lets only $who $verb $resource", ({ verb, resource, who }) => {
+  ])("only $who may $verb $resource", ({ verb, resource, who }) => {
     const able = ["provision", "lifecycle", "disruption", "interruption", "catalog"].filter((name) => may(name, verb, resource));
     expect(able).toEqual(who);
   });
 });
 
 describe("the webhook", () => {
-  it("is not there without a URL", () => {
+  it("without a URL there is no webhook", () => {
     expect(all().some(({ kind }) => kind === "ValidatingWebhookConfiguration")).toBe(false);
   });
 
-  it("can never hold the API server up", () => {
+  it("a webhook can never block the API server", () => {
     const webhooks = all(notify).flatMap((manifest) => manifest.webhooks ?? []);
     expect(webhooks.length).toBeGreaterThan(0);
     for (const webhook of webhooks) {
@@ -211,7 +211,7 @@ describe("the webhook", () => {
     }
   });
 
-  it("carries a private authority when there is one", () => {
+  it("a webhook has the private authority when there is one", () => {
     const webhooks = all({ ...notify, caBundle: "Q0E=" }).flatMap((manifest) => manifest.webhooks ?? []);
     expect(new Set(webhooks.map(({ clientConfig }) => clientConfig.caBundle))).toEqual(new Set(["Q0E="]));
   });
@@ -234,7 +234,7 @@ describe("with the admission function's URL", () => {
       ),
     );
 
-  it("CRDs serve v1beta1 beside the v1 that is stored, and say who converts", () => {
+  it("CRDs serve v1beta1 beside the stored v1, and name the conversion webhook", () => {
     const before = versionsOf({});
     const after = versionsOf({ ...admission, caBundle: "Q0E=" });
     for (const name of ["nodepools.karpenter.sh", "nodeclaims.karpenter.sh", "ec2nodeclasses.karpenter.k8s.aws"]) {
@@ -250,7 +250,7 @@ describe("with the admission function's URL", () => {
       expect(after.get(name)).toEqual(before.get(name));
   });
 
-  it("without it there is no version that nobody could convert", () => {
+  it("without the admission URL no version is served that needs conversion", () => {
     for (const spec of versionsOf(notify).values()) {
       expect(spec.versions).toHaveLength(1);
       expect(spec.conversion).toBeUndefined();
@@ -266,7 +266,7 @@ describe("with the admission function's URL", () => {
     }
   });
 
-  it("is asked about definitions alone, never about machines, and cannot hold the API server up", () => {
+  it("the admission webhook gets definitions only, never NodeClaims or nodes, and cannot block the API server", () => {
     const webhooks = all(admission).flatMap((manifest) => manifest.webhooks ?? []);
     expect(webhooks.map(({ clientConfig }) => clientConfig)).toEqual([
       { url: `${url}/default` },
@@ -301,7 +301,7 @@ describe("a bad command line", () => {
     { args: ["--bogus"], says: "Unknown option '--bogus'; usage: npm run -s manifests" },
     { args: ["--cluster", "c", "--notify-token", "0123456789abcdef"], says: "of no use without --notify-url" },
     { args: ["--cluster", "c", "--admission-token", "0123456789abcdef"], says: "of no use without --admission-url" },
-  ])("ends with one sentence and exit code 2: $args", { timeout: 30_000 }, ({ args, says }) => {
+  ])("a bad command line ends with one sentence and exit code 2: $args", { timeout: 30_000 }, ({ args, says }) => {
     const { status, stderr, stdout } = spawnSync(process.execPath, ["infra/manifests.ts", ...args], { encoding: "utf8" });
     expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
     expect(stderr).toContain(says);

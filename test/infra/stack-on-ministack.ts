@@ -15,12 +15,12 @@ import { type MiniStack, startMiniStack } from "../e2e/support/ministack.ts";
 import { eventually } from "../e2e/support/wait.ts";
 
 /**
- * `node test/infra/stack-on-ministack.ts` deploys the synthesised stack of three clusters, one of them in another
- * account, to MiniStack with IAM enforced. The functions only report their events. Prints one line a trigger and "N
- * passed, N failed"; exits 1 when a trigger failed.
+ * Deploys the synthesised stack of three clusters, one of them in another account, to MiniStack, IAM enforced, with
+ * functions that only report what woke them: `node test/infra/stack-on-ministack.ts`. Prints one line a trigger and "N
+ * passed, N failed"; exits 1 when one failed.
  */
 
-/** The report of a function: its name and the event. */
+/** What a function reports: its name and the event. */
 interface Call {
   readonly name: string;
   readonly event: string;
@@ -134,7 +134,7 @@ const inOtherAccount = (ministack: MiniStack): AwsTarget => ({
   credentials: { accessKeyId: OTHER_ACCOUNT, secretAccessKey: "test" },
 });
 
-/** Assumes the role of one function in the other account with the key of the same or another function. */
+/** Takes the role of one function in the other account, in the name of another or the same. */
 async function assume(ministack: MiniStack, by: FunctionName, role: FunctionName, externalId: string): Promise<string> {
   const caller = (await deployedFunctions(ministack)).find(({ name }) => name === `${STACK}-${by}`);
   if (caller === undefined) throw new Error(`there is no function ${by}`);
@@ -232,7 +232,7 @@ async function main(): Promise<void> {
         console.log(`FAIL ${name} wakes ${by}: ${error instanceof Error ? error.message : String(error)}`);
       }
     }
-    // MiniStack knows a function's key only after its first run.
+    // MiniStack knows a function's key once it has run.
     for (const { name, check } of ASSUMED) {
       try {
         await check(ministack);
@@ -246,7 +246,7 @@ async function main(): Promise<void> {
     const before = listener.calls.length;
     const woken = (): number => listener.calls.slice(before).filter((call) => call.name === `${STACK}-audit`).length;
     await log(ministack, { ...unschedulable, verb: "get" });
-    // An event that wakes the function follows, so that a wake-up by the read would have arrived before it.
+    // A write that wakes follows it: by then the wake-ups of the read would have arrived.
     await log(ministack, unschedulable);
     await eventually("audit is woken by what comes after", () => woken() > 0);
     await sleep(1_000);

@@ -58,7 +58,7 @@ const list = <T>(value: T | readonly T[]): readonly T[] => (Array.isArray(value)
 const actionsOf = (name: string): readonly string[] => statementsOf(name).flatMap(({ Action }) => list(Action));
 
 describe("the stack", () => {
-  it("makes every function", () => {
+  it("the stack has every function", () => {
     template.resourceCountIs("AWS::Lambda::Function", FUNCTION_NAMES.length);
     for (const name of FUNCTION_NAMES) {
       template.hasResourceProperties("AWS::Lambda::Function", {
@@ -80,7 +80,7 @@ describe("the stack", () => {
     template.allResourcesProperties("AWS::Logs::LogGroup", { RetentionInDays: 14 });
   });
 
-  it("keeps the record of intent, and forgets what has expired", () => {
+  it("the table is retained, and expired items are deleted", () => {
     template.hasResource("AWS::DynamoDB::Table", {
       DeletionPolicy: "Retain",
       Properties: {
@@ -98,7 +98,7 @@ describe("the stack", () => {
     });
   });
 
-  it("gives up no message unseen: each queue has a dead-letter queue, and each of those an alarm", () => {
+  it("each queue has a dead-letter queue, and each of those an alarm", () => {
     const queues = Object.values(template.findResources("AWS::SQS::Queue")).map(({ Properties }) => Properties);
     const isDead = ({ QueueName }: { QueueName: string }): boolean => /-dead(\.fifo)?$/.test(QueueName);
     expect(queues.filter((queue) => !isDead(queue) && queue.RedrivePolicy === undefined)).toEqual([]);
@@ -109,7 +109,7 @@ describe("the stack", () => {
     });
   });
 
-  it("takes decisions of one cluster one after another, and reports failures message by message", () => {
+  it("decisions of one cluster run one after another, and failures are reported per message", () => {
     template.hasResourceProperties("AWS::SQS::Queue", {
       QueueName: "karpenter-serverless-provision.fifo",
       FifoQueue: true,
@@ -122,7 +122,7 @@ describe("the stack", () => {
     });
   });
 
-  it("sees a message again only after its function has timed out, and long before it expires", () => {
+  it("a message is visible again only after its function has timed out, and long before it expires", () => {
     const queues = Object.values(template.findResources("AWS::SQS::Queue")).map(({ Properties }) => Properties);
     for (const { queue, timeoutSeconds } of Object.values(FUNCTIONS)) {
       if (queue === undefined) continue;
@@ -132,7 +132,7 @@ describe("the stack", () => {
     }
   });
 
-  it("hears of interruptions", () => {
+  it("interruption events reach the queue", () => {
     template.hasResourceProperties("AWS::SQS::Queue", {
       QueueName: "karpenter-serverless-interruption",
       MessageRetentionPeriod: 300,
@@ -152,7 +152,7 @@ describe("the stack", () => {
     });
   });
 
-  it("refuses queue calls without TLS", () => {
+  it("queues refuse calls without TLS", () => {
     template.allResourcesProperties("AWS::SQS::QueuePolicy", {
       PolicyDocument: {
         Statement: Match.arrayWith([Match.objectLike({ Effect: "Deny", Condition: { Bool: { "aws:SecureTransport": "false" } } })]),
@@ -160,7 +160,7 @@ describe("the stack", () => {
     });
   });
 
-  it("sweeps each minute", () => {
+  it("sweeps run each minute", () => {
     const schedules = Object.values(template.findResources("AWS::Scheduler::Schedule")).map(
       ({ Properties }) => `${Properties.Name} ${Properties.ScheduleExpression} ${Properties.Target.Input}`,
     );
@@ -173,7 +173,7 @@ describe("the stack", () => {
     ]);
   });
 
-  it("listens to each cluster's audit log", () => {
+  it("each cluster's audit log has a subscription", () => {
     for (const [name, pattern] of [
       ["c1", "json"],
       ["c2", "text"],
@@ -194,7 +194,7 @@ describe("the stack", () => {
     });
   });
 
-  it.for(["Notify", "Admission"])("answers the clusters' webhooks under a secret path, within a cap: %s", (name) => {
+  it.for(["Notify", "Admission"])("the clusters' webhooks have a secret path and a concurrency limit: %s", (name) => {
     template.hasParameter(`${name}Token`, { NoEcho: true, AllowedPattern: "^[A-Za-z0-9_-]{16,}$" });
     template.hasResourceProperties("AWS::Lambda::Url", {
       AuthType: "NONE",
@@ -208,7 +208,7 @@ describe("the stack", () => {
     template.hasOutput(`${name}Url`, {});
   });
 
-  it("lets each function into each cluster under its own group, and nobody as more", () => {
+  it("each function has access to each cluster as its own group, and no function as more", () => {
     template.resourcePropertiesCountIs("AWS::EKS::AccessEntry", { Type: "STANDARD" }, 10);
     template.resourcePropertiesCountIs("AWS::EKS::AccessEntry", { Type: "EC2_LINUX" }, 2);
     template.hasResourceProperties("AWS::EKS::AccessEntry", {
@@ -222,7 +222,7 @@ describe("the stack", () => {
 });
 
 describe("least privilege", () => {
-  it.for(FUNCTION_NAMES)("%s has no wildcard action, and all resources only for what knows none", (name) => {
+  it.for(FUNCTION_NAMES)("%s has no wildcard action, and all resources only for actions without resources", (name) => {
     expect(statementsOf(name).length).toBeGreaterThan(0);
     for (const { Action, Resource } of statementsOf(name)) {
       for (const action of list(Action)) expect(action).not.toContain("*");
@@ -232,7 +232,7 @@ describe("least privilege", () => {
     }
   });
 
-  it("lets admission do nothing but write its log", () => {
+  it("admission may only write its log", () => {
     expect(actionsOf("admission")).toEqual(["logs:CreateLogStream", "logs:PutLogEvents"]);
   });
 
@@ -243,11 +243,11 @@ describe("least privilege", () => {
     { action: "iam:CreateInstanceProfile", who: ["catalog"] },
     { action: "dynamodb:PutItem", who: ["provision", "lifecycle", "interruption", "disruption", "catalog"] },
     { action: "eks:DescribeCluster", who: ["provision", "lifecycle", "interruption", "disruption", "catalog"] },
-  ])("lets only $who $action", ({ action, who }) => {
+  ])("only $who may $action", ({ action, who }) => {
     expect(FUNCTION_NAMES.filter((name) => actionsOf(name).includes(action))).toEqual(who);
   });
 
-  it("ties all that changes EC2 and IAM to the clusters' tags, roles or path", () => {
+  it("all writes to EC2 and IAM are limited to the clusters' tags, roles or path", () => {
     const changes = [...statementsOf("lifecycle"), ...statementsOf("catalog")].filter(({ Action }) =>
       list(Action).some((action) => /^(ec2:(?!Describe)|iam:(?!Get|List))/.test(action)),
     );
@@ -257,13 +257,13 @@ describe("least privilege", () => {
     expect(JSON.stringify(changes)).toContain('"aws:ResourceTag/eks:eks-cluster-name":["c1","c2"]');
   });
 
-  it("passes no roles but the nodes'", () => {
+  it("only the nodes' roles may be passed", () => {
     const [pass] = statementsOf("lifecycle").filter(({ Action }) => list(Action).includes("iam:PassRole"));
     const roles = list(pass?.Resource).map((resource) => /role\/[\w-]+/.exec(JSON.stringify(resource))?.[0]);
     expect(roles).toEqual(["role/KarpenterNodeRole-c1", "role/KarpenterNodeRole-c2"]);
   });
 
-  it("lets each function send only where it wakes somebody", () => {
+  it("each function may send only to the queues that it wakes", () => {
     for (const name of FUNCTION_NAMES) {
       const wake = statementsOf(name).filter(({ Action }) => list(Action).includes("sqs:SendMessage"));
       const dead = name === "audit" ? 1 : 0;
@@ -273,7 +273,7 @@ describe("least privilege", () => {
 });
 
 describe("settings", () => {
-  it("leave out what no cluster uses, for a trial on another architecture", () => {
+  it("what no cluster uses is left out, on another architecture too", () => {
     const small = synthesize(
       {
         clusters: [{ name: "c1", sources: ["sweep"] }],
@@ -293,7 +293,7 @@ describe("settings", () => {
     expect(small.toJSON()["Parameters"]?.["NotifyToken"]).toBeUndefined();
   });
 
-  it("put what talks to clusters into a VPC, and nothing else", () => {
+  it("only functions that talk to clusters are in the VPC", () => {
     const vpc = { subnetIds: ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"], securityGroupIds: ["sg-0123456789abcdef0"] };
     const inVpc = synthesize({ clusters: [{ name: "c1", sources: all }], vpc }, "vpc");
     const names = Object.values(inVpc.findResources("AWS::Lambda::Function", { Properties: { VpcConfig: { SubnetIds: vpc.subnetIds } } }));
@@ -302,7 +302,7 @@ describe("settings", () => {
     );
   });
 
-  it("name an event bus: those that decide may tell that one, and nobody else", () => {
+  it("only the functions that announce may put events, and only on the configured bus", () => {
     const put = (made: Template) =>
       Object.entries(made.findResources("AWS::IAM::Role")).flatMap(([id, { Properties }]) =>
         ((Properties.Policies ?? []) as readonly { PolicyDocument: { Statement: readonly Statement[] } }[])
@@ -323,7 +323,7 @@ describe("settings", () => {
     expect(JSON.stringify(template.toJSON())).not.toContain("EVENT_BUS_NAME");
   });
 
-  it("come from the CDK's context", () => {
+  it("settings are read from the CDK's context", () => {
     vi.stubEnv("CDK_CONTEXT_JSON", '{"clusters":"a,b"}');
     expect(settingsFrom([]).settings.clusters.map(({ name }) => name)).toEqual(["a", "b"]);
     vi.unstubAllEnvs();
@@ -372,11 +372,11 @@ describe("settings", () => {
     { name: "a missing name", value: { clusters: [{ nam: "a" }] }, says: "test: clusters.0.name is missing; it must be text" },
     { name: "a bad source", value: { clusters: [{ name: "a", sources: ["x"] }] }, says: "sources.0 must be one of audit, notify, sweep" },
     { name: "an unknown key", value: { clusters: [{ name: "a" }], cluster: 1 }, says: "cluster" },
-  ])("refuse $name in one sentence", ({ value, says }) => {
+  ])("$name is refused in one sentence", ({ value, says }) => {
     expect(() => parseSettings(value, "test")).toThrow(says);
   });
 
-  it("give the functions the scheduler's configuration as JSON, though it may be written in YAML", () => {
+  it("the scheduler's configuration may be YAML, and reaches the functions as JSON", () => {
     const SCHEDULER_CONFIG = `
 podTopologySpread:
   defaultConstraints:
@@ -390,7 +390,7 @@ podTopologySpread:
     });
   });
 
-  it("come from the command line", () => {
+  it("settings are read from the command line", () => {
     const { settings, outDir: out } = settingsFrom([
       "--clusters",
       "a,b",
@@ -422,7 +422,7 @@ describe("the SAM template", () => {
     Record<string, { readonly Type: string }>
   >;
 
-  it("has the resources of the CDK's, with functions whose code lies beside it", () => {
+  it("the SAM template has the CDK's resources, with the functions' code next to it", () => {
     expect(sam.Transform).toBe("AWS::Serverless-2016-10-31");
     expect(Object.keys(sam.Parameters)).toEqual(["NotifyToken", "AdmissionToken"]);
     const typeOf = (type: string): string => (type === "AWS::Lambda::Function" ? "AWS::Serverless::Function" : type);

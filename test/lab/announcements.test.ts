@@ -21,7 +21,7 @@ const nameOf = (detail: Announcement["detail"] | undefined): unknown =>
   (detail?.["NodeClaim"] as { readonly name?: string } | undefined)?.name;
 
 describe("what the lab announces", () => {
-  it("a replacement: what goes, what comes instead, and why", async () => {
+  it("a replacement: the removed nodes, their replacements, and the reason", async () => {
     const published = await announced("replace");
     expect(published.map(({ kind }) => kind)).toEqual([...UP, "Nodes Disrupted", ...UP, "NodeClaim Terminated"]);
     const first = one(published, "NodeClaim Launched");
@@ -44,11 +44,11 @@ describe("what the lab announces", () => {
     expect(published.map(({ at }) => at)).toEqual(published.map(({ at }) => at).toSorted((a, b) => a - b));
   });
 
-  it("an interruption: the notice, then the replacement, then the end", async () => {
+  it("an interruption: the notice, the replacement, then the end", async () => {
     const published = await announced("interruption");
     const kinds = published.map(({ kind }) => kind);
     expect(kinds.slice(0, 4)).toEqual([...UP, "Node Interrupted"]);
-    // Two machines of half the size cost the same as one.
+    // Two nodes of half the size cost the same as one.
     expect(kinds.slice(4, -1).sort()).toEqual([...UP, ...UP].sort());
     expect(kinds.at(-1)).toBe("NodeClaim Terminated");
     expect(one(published, "Node Interrupted")).toMatchObject({

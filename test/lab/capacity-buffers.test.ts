@@ -41,14 +41,14 @@ function status(lab: Lab): Record<string, string | number | undefined> {
 const FITS = { replicas: 1, ReadyForProvisioning: "Resolved", Provisioning: "FitsExistingCapacity" };
 
 describe("a CapacityBuffer", () => {
-  it("has its room within a minute of kubectl apply, and says so", async () => {
+  it("has its room within a minute of kubectl apply, and its status shows it", async () => {
     const lab = await withRoom();
     await expectAccountedFor(lab, 1);
     expect(status(lab)).toEqual(FITS);
     lab.close();
   });
 
-  it("is heard of at once", async () => {
+  it("wakes the planner at once", async () => {
     const lab = await ready([NODE_CLASS, POOL, ROOM], GATE);
     lab.world.apply(SPARE);
     expect(await until(lab, () => messages(lab).includes("launched nodeclaim"), MINUTE)).toBeLessThan(5 * SECOND);
@@ -65,7 +65,7 @@ describe("a CapacityBuffer", () => {
     lab.close();
   });
 
-  it("keeps its room, and nothing more, as long as it is there", async () => {
+  it("keeps exactly its room as long as it exists", async () => {
     const lab = await withRoom();
     const [first] = ids(lab);
     const writes = lab.calls.get("kubernetes.updateStatus");
@@ -78,7 +78,7 @@ describe("a CapacityBuffer", () => {
     lab.close();
   });
 
-  it("lets a pod in at once, and makes its room anew", async () => {
+  it("gives its room to a pod at once, and gets new room", async () => {
     const lab = await withRoom();
     const [first] = names(lab, "Node");
     scale(lab, 1);
@@ -93,7 +93,7 @@ describe("a CapacityBuffer", () => {
     lab.close();
   });
 
-  it("shares nodes with pods that come with it", async () => {
+  it("shares new nodes with pods that are created with it", async () => {
     const lab = await ready([NODE_CLASS, POOL, INFLATE, ROOM], GATE);
     scale(lab, 2);
     lab.world.apply({ ...SPARE, spec: { podTemplateRef: { name: "room" }, replicas: 1 } });
@@ -103,7 +103,7 @@ describe("a CapacityBuffer", () => {
     lab.close();
   });
 
-  it("grows with the Deployment that it follows", async () => {
+  it("grows with the Deployment that it references", async () => {
     const lab = await withRoom({ ...SPARE, spec: { scalableRef: { kind: "Deployment", name: "inflate" }, percentage: 50 } });
     await expectAccountedFor(lab, 0);
     expect(status(lab)).toMatchObject({ replicas: 0, Provisioning: "BufferEmpty" });
@@ -113,7 +113,7 @@ describe("a CapacityBuffer", () => {
     lab.close();
   });
 
-  it("says what is wrong, and is looked at again when that is mended", async () => {
+  it("shows what is wrong in its status, and is read again once that is fixed", async () => {
     const lab = await ready([NODE_CLASS, POOL, SPARE], GATE);
     expect(status(lab)).toMatchObject({ ReadyForProvisioning: "PodTemplateNotFound", Provisioning: "NotReadyForProvisioning" });
     lab.world.apply(ROOM);
@@ -121,7 +121,7 @@ describe("a CapacityBuffer", () => {
     lab.close();
   });
 
-  it("is told of as such, and never as pods", async () => {
+  it("is logged as a CapacityBuffer, never as pods", async () => {
     const lab = await withRoom();
     lab.world.apply({
       ...SPARE,

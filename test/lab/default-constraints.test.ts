@@ -7,7 +7,7 @@ const ZONE = { maxSkew: 1, topologyKey: "topology.kubernetes.io/zone", whenUnsat
 it.for([
   { name: "without default constraints, on one node", defaultConstraints: [], zones: 1 },
   { name: "with one on zones, by the selector of their ReplicaSet", defaultConstraints: [ZONE], zones: 3 },
-])("pods that name no spread are planned $name", async ({ defaultConstraints, zones }) => {
+])("pods without spread constraints are planned $name", async ({ defaultConstraints, zones }) => {
   const lab = await ready([NODE_CLASS, POOL, INFLATE], { settings: { defaultConstraints } });
   scale(lab, 3);
   await pass(lab, 10 * SECOND);

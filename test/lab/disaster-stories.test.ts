@@ -19,7 +19,7 @@ import {
   scale,
 } from "../support/lab-story.ts";
 
-/** Somebody takes away NodeClaims, finalizers and all. */
+/** Removes NodeClaims with their finalizers, as a user with too many rights would. */
 function loseClaims(lab: Lab): void {
   for (const name of names(lab, "NodeClaim")) {
     lab.world.store.patch("NodeClaim", name, undefined, { user: "an accident" }, (claim) => {
@@ -30,7 +30,7 @@ function loseClaims(lab: Lab): void {
   }
 }
 
-/** As an API server that was restored from a backup has it: without NodeClaims, and with nodes that remember none. */
+/** Removes NodeClaims as a restore of the API server from a backup does: nodes do not name them either. */
 function forgetClaims(lab: Lab): void {
   for (const name of names(lab, "Node")) {
     lab.world.store.patch("Node", name, undefined, { user: "a backup" }, (node) => {
@@ -41,15 +41,15 @@ function forgetClaims(lab: Lab): void {
   loseClaims(lab);
 }
 
-/** What is left when somebody has deleted the table's items. */
+/** Deletes the items of the table. */
 async function loseTable(lab: Lab): Promise<void> {
   const { store } = lab.deps;
   for (const record of await records(lab)) await store.remove(record);
   for (const command of await store.commands(lab.world.cluster)) await store.removeCommand(command);
 }
 
-describe("when the table is lost", () => {
-  it("no machine is ended: claims are taken into care again, with the machines that they have", async () => {
+describe("a lost table", () => {
+  it("ends no instance: NodeClaims get records again, with the instances that they have", async () => {
     const lab = await running(7);
     const before = ids(lab);
     await pass(lab, 6 * MINUTE);
@@ -64,7 +64,7 @@ describe("when the table is lost", () => {
     lab.close();
   });
 
-  it.for([1, 2, 3, 5, 8, 13, 21])("%i s into a launch, nothing is bought twice", async (seconds) => {
+  it.for([1, 2, 3, 5, 8, 13, 21])("%i s into a launch, nothing is launched twice", async (seconds) => {
     const lab = await ready([NODE_CLASS, POOL, INFLATE]);
     scale(lab, 2);
     await pass(lab, seconds * SECOND);
@@ -77,8 +77,8 @@ describe("when the table is lost", () => {
   });
 });
 
-describe("when NodeClaims vanish without having been deleted", () => {
-  it("all at once, their machines are held, and people are told what to do", async () => {
+describe("NodeClaims that vanish without a deletion", () => {
+  it("all at once, keep their instances, and an event says what to do", async () => {
     const lab = await running(7, [NODE_CLASS, POOL, INFLATE], { sources: [] });
     scale(lab, 14);
     await pass(lab, 3 * MINUTE);
@@ -86,7 +86,8 @@ describe("when NodeClaims vanish without having been deleted", () => {
     expect(before.length).toBeGreaterThan(1);
     loseClaims(lab);
     await pass(lab, 5 * MINUTE);
-    // The cluster's own garbage collector deletes nodes whose owner has gone, so room for their pods is bought; but nobody drains them.
+    // The garbage collector of the cluster deletes nodes whose owner is gone, so nodes are launched for their pods; the
+    // old nodes are not drained.
     expect(ids(lab)).toEqual(expect.arrayContaining([...before]));
     expect(messages(lab).filter((message) => message.includes("npm run cli -- rebuild --cluster lab"))).toHaveLength(1);
     lab.close();
@@ -94,7 +95,7 @@ describe("when NodeClaims vanish without having been deleted", () => {
 });
 
 describe("rebuild", () => {
-  /** Two nodes or more, up and running. */
+  /** Two or more nodes that run. */
   async function several(): Promise<Lab> {
     const lab = await running(7);
     scale(lab, 14);
@@ -103,7 +104,7 @@ describe("rebuild", () => {
     return lab;
   }
 
-  it("finds nothing to do in a cluster that is whole", async () => {
+  it("finds nothing to do in an intact cluster", async () => {
     const lab = await several();
     expect(await rebuild(lab.deps, { apply: true })).toBe("Nothing is missing in cluster lab.\n");
     lab.close();
@@ -119,7 +120,7 @@ describe("rebuild", () => {
         await loseTable(lab);
       },
     },
-  ])("when $name, every machine is kept and none is bought", async ({ lose }) => {
+  ])("when $name, keeps every instance and launches none", async ({ lose }) => {
     const lab = await several();
     const machines = ids(lab);
     const bought = lab.cloud.machines().length;
@@ -130,7 +131,7 @@ describe("rebuild", () => {
     const done = await rebuild(lab.deps, { apply: true });
     expect(done.match(/\[done\]/g)).toHaveLength(machines.length);
     expect(await rebuild(lab.deps, { apply: false })).toBe("Nothing is missing in cluster lab.\n");
-    // Longer than a claim may take to register.
+    // Longer than the registration timeout of a NodeClaim.
     await pass(lab, 20 * MINUTE);
     expect(ids(lab)).toEqual(machines);
     expect(lab.cloud.machines()).toHaveLength(bought);
@@ -142,7 +143,7 @@ describe("rebuild", () => {
     lab.close();
   });
 
-  it("when NodeClaims are lost and their nodes with them, drains what it cannot keep", async () => {
+  it("when NodeClaims are lost with their nodes, drains what it cannot keep", async () => {
     const lab = await several();
     const machines = ids(lab);
     loseClaims(lab);
@@ -155,7 +156,7 @@ describe("rebuild", () => {
     lab.close();
   });
 
-  it.for([1, 2, 3, 5, 8, 13, 21, 34])("%i s into a scale-up, a lost table costs no machine and doubles none", async (seconds) => {
+  it.for([1, 2, 3, 5, 8, 13, 21, 34])("%i s into a scale-up, a lost table loses no instance and doubles none", async (seconds) => {
     const lab = await ready([NODE_CLASS, POOL, INFLATE]);
     scale(lab, 7);
     await pass(lab, seconds * SECOND);

@@ -29,7 +29,7 @@ import {
   start,
 } from "../support/lab-story.ts";
 
-/** A template without user data: what starts from it never joins. */
+/** Makes a launch template without user data: its instances never join. */
 function makeTemplate(lab: Lab, name: string): Promise<void> {
   const metadataOptions = { httpEndpoint: "enabled", httpProtocolIPv6: "disabled", httpPutResponseHopLimit: 1, httpTokens: "required" };
   const nothing = { userData: "", instanceProfile: "", securityGroupIds: [], blockDeviceMappings: [], detailedMonitoring: false, tags: {} };
@@ -48,7 +48,7 @@ function claimSpec(requirements: readonly object[]): object {
   return { requirements, resources: { requests: { cpu: "1" } }, nodeClassRef, expireAfter: "Never" };
 }
 
-describe("what people do to NodeClaims, Nodes and NodePools", () => {
+describe("changes that a user makes to NodeClaims, Nodes and NodePools", () => {
   it.for([
     { name: "with its instance type", claim: BY_HAND, want: "m5.large" },
     {
@@ -66,7 +66,7 @@ describe("what people do to NodeClaims, Nodes and NodePools", () => {
     lab.close();
   });
 
-  it.for(["nodeclaim", "node"])("deleting the %s of one made by hand takes all of it away", async (kind) => {
+  it.for(["nodeclaim", "node"])("deleting the %s of a NodeClaim made by hand removes claim, node and instance", async (kind) => {
     const lab = await ready([NODE_CLASS]);
     lab.world.apply(BY_HAND);
     await pass(lab, 2 * MINUTE);
@@ -78,7 +78,7 @@ describe("what people do to NodeClaims, Nodes and NodePools", () => {
     lab.close();
   });
 
-  it("a deleted NodeClaim's pods get another node, and the old one is drained first", async () => {
+  it("the pods of a deleted NodeClaim get another node, and the old node is drained first", async () => {
     const lab = await running(2);
     const [before] = ids(lab);
     lab.world.delete("NodeClaim", names(lab, "NodeClaim")[0] ?? "");
@@ -90,7 +90,7 @@ describe("what people do to NodeClaims, Nodes and NodePools", () => {
     lab.close();
   });
 
-  it("a deleted Node is drained, its machine ends, and its pods get another", async () => {
+  it("a deleted Node is drained, its instance is terminated, and its pods get another node", async () => {
     const lab = await running(2);
     const [before] = ids(lab);
     lab.world.delete("Node", names(lab, "Node")[0] ?? "");
@@ -112,7 +112,7 @@ describe("what people do to NodeClaims, Nodes and NodePools", () => {
     lab.close();
   });
 
-  it("a node whose machine and claim were taken away by force does not stay behind", async () => {
+  it("a node whose instance and NodeClaim were removed by force is deleted", async () => {
     const lab = await running(2, [NODE_CLASS, POOL, INFLATE], { sources: [] });
     const [claim = ""] = names(lab, "NodeClaim");
     const [machine = ""] = ids(lab);
@@ -129,7 +129,7 @@ describe("what people do to NodeClaims, Nodes and NodePools", () => {
     lab.close();
   });
 
-  it("a deleted NodePool takes its nodes with it, and its pods wait", async () => {
+  it("the nodes of a deleted NodePool are removed, and their pods stay pending", async () => {
     const lab = await running(2);
     lab.world.delete("NodePool", "default");
     await pass(lab, 3 * MINUTE);
@@ -138,7 +138,7 @@ describe("what people do to NodeClaims, Nodes and NodePools", () => {
     lab.close();
   });
 
-  it("a NodeClaim whose finalizers were taken off by force does not leave its machine behind", async () => {
+  it("the instance of a NodeClaim whose finalizers were removed by force is terminated", async () => {
     const lab = await running(2, [NODE_CLASS, POOL, INFLATE], { sources: [] });
     const [name = ""] = names(lab, "NodeClaim");
     const [before] = ids(lab);
@@ -153,7 +153,7 @@ describe("what people do to NodeClaims, Nodes and NodePools", () => {
     lab.close();
   });
 
-  it("somebody else's finalizer on a NodeClaim does not keep the product busy", async () => {
+  it("a foreign finalizer on a NodeClaim causes no further writes or calls", async () => {
     const lab = await running(2);
     const [name = ""] = names(lab, "NodeClaim");
     lab.world.store.patch("NodeClaim", name, undefined, { user: "kubernetes-admin" }, (claim) => {
@@ -173,8 +173,8 @@ describe("what people do to NodeClaims, Nodes and NodePools", () => {
   });
 });
 
-describe("what time does", () => {
-  it("a node expires and another takes its pods", async () => {
+describe("expiry and drift", () => {
+  it("an expired node is replaced, and its pods move", async () => {
     const pool = nodePool([ON_DEMAND, FAMILIES]);
     const spec = pool["spec"] as { template: { spec: object } };
     const short = { ...pool, spec: { ...spec, template: { spec: { ...spec.template.spec, expireAfter: "10m" } } } };
@@ -189,7 +189,7 @@ describe("what time does", () => {
     lab.close();
   });
 
-  it("a NodePool's change makes its nodes drift, and they are replaced one by one", async () => {
+  it("a change of a NodePool makes its nodes drift, and they are replaced one by one", async () => {
     const lab = await running(2);
     const [before] = ids(lab);
     const pool = nodePool([ON_DEMAND, FAMILIES]);
@@ -205,8 +205,8 @@ describe("what time does", () => {
   });
 });
 
-describe("what EC2 does", () => {
-  it("capacity that is missing in one zone or type is found in another", async () => {
+describe("failures of EC2", () => {
+  it("a launch avoids the zone or instance type without capacity", async () => {
     const lab = await ready([NODE_CLASS, POOL, INFLATE]);
     lab.cloud.outages.push({ zone: "us-west-2a" }, { instanceType: "c5.large" }, { instanceType: "c5.xlarge" });
     scale(lab, 2);
@@ -216,7 +216,7 @@ describe("what EC2 does", () => {
     lab.close();
   });
 
-  it("when there is no capacity at all the claim ends with a word, and pods are tried again when there may be some", async () => {
+  it("without any capacity the NodeClaim ends with an event, and its pods are planned again once capacity may be back", async () => {
     const lab = await ready([NODE_CLASS, POOL, INFLATE]);
     lab.cloud.outages.push({ until: lab.world.clock.now() + 2 * MINUTE });
     scale(lab, 2);
@@ -224,7 +224,7 @@ describe("what EC2 does", () => {
     expect(ids(lab)).toEqual([]);
     expect(lab.world.events.map(({ reason }) => reason)).toContain("InsufficientCapacityError");
     expect(await records(lab)).toEqual([]);
-    // Marks last three minutes: nothing is asked of EC2 meanwhile.
+    // An offering without capacity is avoided for three minutes, so EC2 gets few requests.
     expect(lab.calls.get("fleet.launch")).toBeLessThan(12);
     await pass(lab, 4 * MINUTE);
     expect(runningPods(lab)).toBe(2);
@@ -232,7 +232,7 @@ describe("what EC2 does", () => {
     lab.close();
   });
 
-  it("a subnet without addresses is passed over for another in its zone, without a storm of launches", async () => {
+  it("a subnet without free addresses is avoided for another subnet of its zone, without repeated launches", async () => {
     const lab = createLab(OPTIONS);
     const first = [...lab.cloud.subnets];
     const second = first.map((subnet) => ({ ...subnet, id: `${subnet.id}-b`, availableIps: subnet.availableIps - 1 }));
@@ -246,7 +246,7 @@ describe("what EC2 does", () => {
     lab.close();
   });
 
-  it("what EC2 refuses is told on the claim, and tried again when a person has mended it", async () => {
+  it("a launch that EC2 refuses is shown on the NodeClaim, and tried again after a user has fixed its cause", async () => {
     let refused = true;
     const before = ({ method }: { readonly method: string }): undefined => {
       if (refused && method === "ensureLaunchTemplate") throw new RefusedError("UnauthorizedOperation: You are not authorized");
@@ -264,7 +264,7 @@ describe("what EC2 does", () => {
     lab.close();
   });
 
-  it("a claim that cannot be launched ends after five minutes, and another is made for its pods", async () => {
+  it("a NodeClaim that cannot be launched is deleted after five minutes, and another is created for its pods", async () => {
     const before = ({ method }: { readonly method: string }): undefined => {
       if (method === "launch") throw new RefusedError("InternalError: An internal error has occurred");
     };
@@ -279,7 +279,7 @@ describe("what EC2 does", () => {
     lab.close();
   });
 
-  it("a machine that never joins is ended after fifteen minutes, and another is tried", async () => {
+  it("an instance that never registers is terminated after fifteen minutes, and another is launched", async () => {
     let deaf = true;
     const mishear = ({ method, args }: PortCall): undefined => {
       const [request] = args as readonly { launchTemplates: readonly object[] }[];
@@ -302,7 +302,7 @@ describe("what EC2 does", () => {
     lab.close();
   });
 
-  it("a minute of throttling costs time and neither doubles nor loses a machine", async () => {
+  it("a minute of throttling costs time, but no instance is launched twice or lost", async () => {
     const lab = await ready([NODE_CLASS, POOL, INFLATE]);
     const now = lab.world.clock.now();
     lab.cloud.throttled.push({ from: now, until: now + MINUTE });
@@ -314,7 +314,7 @@ describe("what EC2 does", () => {
     lab.close();
   });
 
-  it("a machine that no claim owns is collected", async () => {
+  it("an instance without a NodeClaim is garbage collected", async () => {
     const lab = await running(2);
     const [machine] = alive(lab);
     if (machine === undefined) throw new Error("there is no machine");
@@ -333,7 +333,7 @@ describe("what EC2 does", () => {
     lab.close();
   });
 
-  it("a machine that is to be retired is drained and replaced, one that may soon be taken is left", async () => {
+  it("an instance that will be retired is drained and replaced, but one with a rebalance recommendation stays", async () => {
     const lab = await running(2, [NODE_CLASS, SPOT_POOL, INFLATE]);
     const [before = ""] = ids(lab);
     lab.cloud.recommendRebalance(before);
@@ -350,9 +350,9 @@ describe("what EC2 does", () => {
   });
 
   it.for([
-    { name: "and EventBridge tells", tells: true },
-    { name: "and nobody tells", tells: false },
-  ])("a machine that others end, $name, is replaced", async ({ tells }) => {
+    { name: "with an event from EventBridge", tells: true },
+    { name: "without an event", tells: false },
+  ])("an instance that another user terminates is replaced, $name", async ({ tells }) => {
     const lab = await running(2);
     const [before = ""] = ids(lab);
     if (!tells) lab.wakeUps.interruption.faults.lose = () => true;
@@ -379,8 +379,8 @@ const budget = (maxUnavailable: number): ApiObject => ({
   spec: { maxUnavailable, selector: { matchLabels: { app: "inflate" } } },
 });
 
-describe("what a kill leaves behind", () => {
-  it("a machine whose claim was not told of it yet is not bought a second time", async () => {
+describe("a killed invocation", () => {
+  it("an instance that its record does not name yet is not launched a second time", async () => {
     let killed = false;
     const hooks: LabOptions["hooks"] = {
       after: ({ method, args }) => {
@@ -402,8 +402,8 @@ describe("what a kill leaves behind", () => {
   });
 });
 
-describe("what fails once", () => {
-  it("a notice that could not be handled comes back while there is time to drain", async () => {
+describe("a failed invocation", () => {
+  it("an interruption notice that could not be handled is handled again while there is time to drain", async () => {
     let failures = 0;
     const before = ({ method, invocation }: PortCall): undefined => {
       if (invocation?.name === "interruption" && method === "byInstance" && failures++ === 0) throw new Error("the table did not answer");
@@ -423,8 +423,8 @@ describe("what fails once", () => {
   });
 });
 
-describe("what keeps pods where they are", () => {
-  it("do-not-disrupt holds off consolidation, and no interruption", async () => {
+describe("blocked evictions", () => {
+  it("do-not-disrupt blocks consolidation, but not an interruption", async () => {
     const lab = await running(7, [NODE_CLASS, SPOT_POOL, annotated({ "karpenter.sh/do-not-disrupt": "true" })]);
     const before = ids(lab);
     scale(lab, 1);
@@ -439,7 +439,7 @@ describe("what keeps pods where they are", () => {
     lab.close();
   });
 
-  it("a budget that allows no eviction holds a drain, which goes on when it allows one", async () => {
+  it("a PodDisruptionBudget that allows no eviction blocks a drain until it allows one", async () => {
     const lab = await running(2, [NODE_CLASS, POOL, INFLATE, budget(0)]);
     const [before] = ids(lab);
     lab.world.delete("NodeClaim", names(lab, "NodeClaim")[0] ?? "");
@@ -455,7 +455,7 @@ describe("what keeps pods where they are", () => {
     lab.close();
   });
 
-  it("terminationGracePeriod ends the drain that a budget holds", async () => {
+  it("terminationGracePeriod ends a drain that a PodDisruptionBudget blocks", async () => {
     const pool = nodePool([ON_DEMAND, FAMILIES]);
     const spec = pool["spec"] as { template: { spec: object } };
     const graceful = { ...pool, spec: { ...spec, template: { spec: { ...spec.template.spec, terminationGracePeriod: "2m" } } } };

@@ -4,9 +4,12 @@ import { expect, it } from "vitest";
 const run = (...args: string[]) => spawnSync(process.execPath, ["lab/main.ts", ...args], { encoding: "utf8" });
 
 it.for([
-  { args: ["--bogus"], says: "Unknown option '--bogus'; see npm start -- --help." },
-  { args: ["--seed", "-1"], says: "Option '--seed' argument is ambiguous; see npm start -- --help." },
-  { args: ["--scale", "web=3"], says: "--scale is for your own manifests; name their files or folders too." },
+  { args: ["--bogus"], says: "there is no option --bogus; see npm start -- --help" },
+  { args: ["--seed", "-1"], says: "--seed needs a value, and -1 looks like an option; write --seed=-1 if it is the value" },
+  { args: ["--regoin", "x"], says: "there is no option --regoin; did you mean --region?" },
+  { args: ["--seed", "1", "--seed", "2"], says: "--seed is given twice; leave one of them out" },
+  { args: ["--seed", "0"], says: '--seed takes a whole number above 0, not "0"' },
+  { args: ["--scale", "web=3"], says: "--scale is for your own manifests; name their files or folders too" },
   { args: ["no-such.yaml"], says: "no-such.yaml: there is no such file or folder; check the path" },
 ])("bad input is one sentence and exit code 2: $args", { timeout: 30_000 }, ({ args, says }) => {
   const { status, stderr, stdout } = run(...args);

@@ -11,7 +11,7 @@ function story() {
   return { lines, voice, hear };
 }
 
-it("names pods that wait for one reason together, once", () => {
+it("the narrator names pods that wait for one reason together, once", () => {
   const { lines, voice, hear } = story();
   for (const round of [1, 2]) {
     for (const Pod of ["a/x", "a/y"]) hear("could not schedule pod", { Pod, error: "NodePool arm: wants amd64" });
@@ -28,13 +28,13 @@ it("names pods that wait for one reason together, once", () => {
   expect(voice.waiting.get("a/x")).toBe("another reason");
 });
 
-it("says only what is new of nodes that are not up yet", () => {
+it("the narrator prints a line about nodes that are not ready only when it changes", () => {
   const { lines, hear } = story();
   for (const nodes of [2, 2, 1]) hear("computed unready node(s) will fit pod(s)", { nodes, pods: 3 });
   expect(lines).toHaveLength(2);
 });
 
-it("keeps long messages in their column", () => {
+it("the narrator keeps long messages in their column", () => {
   const { lines, hear } = story();
   hear("computed new nodeclaim(s) to fit pod(s)", { nodeclaims: 1, pods: 5 });
   expect(lines[0]).toContain("+00:00    computed new nodeclaim(s)   to fit pod(s)  nodeclaims: 1, pods: 5");

@@ -27,7 +27,7 @@ const annotations = (lab: Lab) => lab.world.store.list("NodeClaim").map(({ metad
 const ready = (lab: Lab, name: string) =>
   conditionOf((lab.world.store.get("NodeOverlay", name) as NodeOverlay).status?.conditions, "Ready");
 describe("a NodeOverlay's price", () => {
-  it.for([{ pool: POOL }, { pool: SPOT_POOL }])("decides what is planned and what EC2 is asked for first", async ({ pool }) => {
+  it.for([{ pool: POOL }, { pool: SPOT_POOL }])("decides the plan and the first choice in the fleet request", async ({ pool }) => {
     const plain = await running(1, [NODE_CLASS, pool, INFLATE]);
     const overlaid = await running(1, [NODE_CLASS, pool, INFLATE, DEAR_C5], ON);
     expect([types(plain), types(overlaid)]).toEqual([["c5.large"], ["m5.large"]]);
@@ -36,8 +36,8 @@ describe("a NodeOverlay's price", () => {
     expect(ready(overlaid, "dear-c5")?.status).toBe("True");
   });
 
-  it("is EC2's order too, where it would start another type by its own prices", async () => {
-    // Both are open to the claim, and EC2 charges less for the one that the overlay makes dear.
+  it("decides EC2's order too, where EC2's own prices would choose another type", async () => {
+    // Both types are open to the claim, and EC2 charges less for the one that the overlay makes more expensive.
     const lab = await running(1, [NODE_CLASS, POOL, INFLATE, DEAR_C5], ON);
     const [claim] = lab.world.store.list("NodeClaim") as readonly (ApiObject & {
       spec: { requirements: { key: string; values: string[] }[] };
@@ -47,7 +47,7 @@ describe("a NodeOverlay's price", () => {
     expect(types(lab)).toEqual(["m5.large"]);
   });
 
-  it("moves nodes that run by consolidation, and back once it is gone", async () => {
+  it("makes consolidation move running nodes, and back after its deletion", async () => {
     const lab = await running(1, [NODE_CLASS, POOL, INFLATE], ON);
     expect(types(lab)).toEqual(["c5.large"]);
     lab.world.apply(DEAR_C5);
@@ -58,7 +58,7 @@ describe("a NodeOverlay's price", () => {
     expect([types(lab), runningPods(lab)]).toEqual([["c5.large"], 1]);
   });
 
-  it("counts for nothing while the gate is off", async () => {
+  it("has no effect while the gate is off", async () => {
     const lab = await running(1, [NODE_CLASS, POOL, INFLATE, DEAR_C5]);
     expect(types(lab)).toEqual(["c5.large"]);
     expect(ready(lab, "dear-c5")).toBeUndefined();
@@ -69,7 +69,7 @@ describe("a NodeOverlay's capacity", () => {
   const FUSE = overlay("fuse", { requirements: [{ ...FAMILY, values: ["m5"] }], capacity: { "smarter-devices/fuse": 2 } });
   const MOUNTS = deployment(0, { cpu: "100m", "smarter-devices/fuse": 1 });
 
-  it("makes room for pods that ask for it, as much as it promises, and claims of it nothing twice", async () => {
+  it("gives room to pods that request it, as much as it announces, and no room twice", async () => {
     const lab = await running(3, [NODE_CLASS, POOL, MOUNTS, FUSE], ON);
     expect(types(lab)).toEqual(["m5.large", "m5.large"]);
     expect(annotations(lab)).toMatchObject([
@@ -85,7 +85,7 @@ describe("a NodeOverlay's capacity", () => {
     }
   });
 
-  it("serves pods that waited, once it is applied", async () => {
+  it("serves pending pods once it is applied", async () => {
     const lab = await running(0, [NODE_CLASS, POOL, MOUNTS], ON);
     lab.world.scale("Deployment", "default", "inflate", 1);
     await pass(lab, 2 * MINUTE);
@@ -96,7 +96,7 @@ describe("a NodeOverlay's capacity", () => {
   });
 });
 
-it("two that clash: one is applied, the other says why not", async () => {
+it("of two NodeOverlays that conflict one is applied, and the other shows why it is not", async () => {
   const other = overlay("cheap-c5", { requirements: [{ ...FAMILY, values: ["c5"] }], price: "0.01" });
   const lab = await running(1, [NODE_CLASS, POOL, INFLATE, DEAR_C5, other], ON);
   expect(types(lab)).toEqual(["m5.large"]);
@@ -117,11 +117,11 @@ describe("manifests", () => {
       object: { ...DEAR_C5, spec: { requirements: [], price: "1", priceAdjustment: "+1" } },
       says: "exclude each other",
     },
-  ])("$name is told before anything is played", ({ object, says }) => {
+  ])("$name is an error before anything is played", ({ object, says }) => {
     expect(manifestProblems(object).map(({ message }) => message)).toEqual([expect.stringContaining(says)]);
   });
 
-  it("play with overlays, and the summary tells of those without effect", async () => {
+  it("are played with NodeOverlays, and the summary names those without effect", async () => {
     const folder = mkdtempSync(join(tmpdir(), "lab-overlays-"));
     const file = join(folder, "all.json");
     const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "a" }, spec: { containers: [{ name: "c", image: "i" }] } };

@@ -32,12 +32,12 @@ describe("the summary says why pods wait", () => {
     expect(await play(text)).toMatch(/2 pods are pending\. Why:\n {2}default\/a, default\/b: NodePool default: .*team/);
   });
 
-  it("tells of volumes that are not there", async () => {
+  it("names volumes that do not exist", async () => {
     const text = pod("a", "volumes: [{ name: d, persistentVolumeClaim: { claimName: gone } }]");
     expect(await play(text)).toMatch(/default\/a: PersistentVolumeClaim default\/gone does not exist/);
   });
 
-  it("tells of NodePools that cannot be used", async () => {
+  it("names NodePools that cannot be used", async () => {
     const pool = `apiVersion: karpenter.sh/v1
 kind: NodePool
 metadata: { name: lonely }
@@ -48,7 +48,7 @@ spec: { template: { spec: { requirements: [], nodeClassRef: { group: karpenter.k
   });
 });
 
-it("plays CapacityBuffers, whose gate is on for it, and shows what became of them", async () => {
+it("CapacityBuffers are played with their gate on, and the summary shows their status", async () => {
   const template = `apiVersion: v1
 kind: PodTemplate
 metadata: { name: room }
@@ -70,7 +70,7 @@ spec: { podTemplateRef: { name: ${shape} }, replicas: 2 }
   );
 });
 
-it("scales StatefulSets too, and says before it plays when there is nothing of that name", async () => {
+it("--scale takes StatefulSets too, and an unknown name is an error before anything is played", async () => {
   const db = `apiVersion: apps/v1
 kind: StatefulSet
 metadata: { name: db }
@@ -87,7 +87,7 @@ spec:
   );
 });
 
-it("says which manifests have no part in what happens", async () => {
+it("manifests that nothing in the lab reads are marked", async () => {
   const text = "apiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: { name: x }\nspec: {}\n";
   expect(await play(text)).toContain("kubectl apply: Certificate/x (has no part in the lab)");
 });

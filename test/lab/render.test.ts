@@ -5,7 +5,7 @@ import { entryOf } from "../../lab/timeline.ts";
 const START = Date.UTC(2026, 0, 15, 10);
 
 describe("timeline", () => {
-  it("says when, what, which, why and what it costs", () => {
+  it("shows time, event, object, reason and price", () => {
     const entry = {
       at: START + 65_000,
       what: "launched nodeclaim",
@@ -31,7 +31,7 @@ describe("timeline", () => {
     expect(first.endsWith(want)).toBe(true);
   });
 
-  it("wraps what is long and never passes the width", () => {
+  it("wraps long lines within the width", () => {
     const why =
       "via replace, terminating 1 nodes (1 pods) ip-192-168-105-117.ap-northeast-2.compute.internal/c5a.2xlarge/on-demand and replacing with on-demand node from types c5a.large, c7i-flex.large, c5.large, c6i.large, c7i.large and 52 other(s)";
     const lines = renderEntry({ at: START, what: "disrupting nodeclaim(s)", which: "", why, pricePerHour: 12.5 }, { start: START }).split(
@@ -47,7 +47,7 @@ describe("timeline", () => {
     ).toContain("c7i-flex.large, c5.large");
   });
 
-  it("is plain unless colour is asked for", () => {
+  it("is without colour unless it is asked for", () => {
     const entry = { at: START, what: "failed", which: "x", isError: true };
     expect(renderEntry(entry, { start: START })).not.toContain("\u001b");
     expect(renderEntry(entry, { start: START, colour: true })).toContain("\u001b[31mfailed\u001b[0m");
@@ -58,7 +58,7 @@ describe("timeline", () => {
     [59_999, "+00:59"],
     [3_600_000, "+1:00:00"],
     [90_061_000, "+25:01:01"],
-  ] as const)("counts time (%i ms)", ([ms, want]) => {
+  ] as const)("shows the elapsed time (%i ms)", ([ms, want]) => {
     expect(elapsed(ms)).toBe(want);
   });
 
@@ -90,7 +90,7 @@ describe("timeline", () => {
       fields: { Pods: "default/a, default/b" },
       want: { what: "found provisionable pod(s)", which: "default/a, default/b" },
     },
-  ])("words the log: $message", ({ message, fields, want }) => {
+  ])("shortens the log line: $message", ({ message, fields, want }) => {
     expect(entryOf({ at: START, level: "info", message, fields })).toEqual({ at: START, ...want });
   });
 
@@ -124,7 +124,7 @@ default-edcede  c5a.2xlarge  on-demand  ap-northeast-2b  ip-192-168-2-126.ap-nor
     expect(renderNodeClaims([], START)).toBe("No resources found");
   });
 
-  it("show nodes with how full they are", () => {
+  it("show how full nodes are", () => {
     const node = {
       metadata,
       spec: {},
@@ -140,13 +140,13 @@ default-edcede  c5a.2xlarge  on-demand  ap-northeast-2b  ip-192-168-2-126.ap-nor
     );
   });
 
-  it("cut the widest column rather than pass the width", () => {
+  it("cut the widest column where the table would be too wide", () => {
     const table = renderTable(["A", "B"], [["x".repeat(200), "short"]]);
     expect(Math.max(...table.split("\n").map((l) => l.length))).toBe(WIDTH);
     expect(table).toContain("…  short");
   });
 
-  it("sum up what it cost", () => {
+  it("sum up the cost", () => {
     const line = {
       instanceId: "i-1",
       instanceType: "m5.large",

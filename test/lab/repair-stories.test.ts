@@ -8,7 +8,7 @@ import { expectAccountedFor, INFLATE, ids, line, MINUTE, names, POOL, pass, reas
 const OBJECTS: readonly ApiObject[] = [NODE_CLASS, POOL, INFLATE];
 const REPAIR = { settings: { nodeRepair: true } };
 
-/** As the node monitoring agent, or the cluster's node controller, would say it. */
+/** Sets a condition as the node monitoring agent or the node controller would. */
 function accuse(lab: Lab, type: string, status: Condition["status"] = "False"): void {
   const [name = ""] = names(lab, "Node");
   lab.world.store.patch("Node", name, undefined, { user: "node-monitoring-agent", subresource: "status" }, (node) => {
@@ -29,8 +29,8 @@ const budget = (maxUnavailable: number): ApiObject => ({
   spec: { maxUnavailable, selector: { matchLabels: { app: "inflate" } } },
 });
 
-describe("a node that is broken", () => {
-  it("is replaced once that has lasted, by force: no budget holds it", async () => {
+describe("an unhealthy node", () => {
+  it("is replaced by force after its toleration duration, whatever its PodDisruptionBudgets", async () => {
     const lab = await running(2, [...OBJECTS, budget(0)], REPAIR);
     const [before] = ids(lab);
     accuse(lab, "KernelReady");
@@ -45,7 +45,7 @@ describe("a node that is broken", () => {
     lab.close();
   });
 
-  it("that has fallen silent goes once nobody expects it back; its pods have long run elsewhere", async () => {
+  it("that is silent is removed after its toleration duration; its pods run elsewhere by then", async () => {
     const lab = await running(2, OBJECTS, REPAIR);
     const [before = ""] = ids(lab);
     accuse(lab, "Ready", "Unknown");
@@ -58,13 +58,13 @@ describe("a node that is broken", () => {
     lab.close();
   });
 
-  it("is left when more than a fifth of the pool is broken, and people are told", async () => {
+  it("stays when more than a fifth of its NodePool is unhealthy, and an event says so", async () => {
     const still = nodePool([ON_DEMAND, FAMILIES], { disruption: { consolidateAfter: "Never" } });
     const lab = await running(2, [NODE_CLASS, still, INFLATE], REPAIR);
     lab.world.scale("Deployment", "default", "inflate", 14);
     await pass(lab, 3 * MINUTE);
     const before = ids(lab);
-    // Two are more than a fifth of up to five.
+    // Two nodes are more than a fifth of up to five.
     expect([2, 3, 4, 5]).toContain(before.length);
     accuse(lab, "KernelReady");
     lab.world.store.patch("Node", names(lab, "Node")[1] ?? "", undefined, { user: "agent", subresource: "status" }, (node) => {
@@ -88,7 +88,7 @@ describe("a node that is broken", () => {
   });
 });
 
-describe("what EC2's status checks find", () => {
+describe("EC2's status checks", () => {
   it.for([
     { name: "a failing check ends it by force", fault: { instanceFailedSince: 0, events: [] }, kind: "instance_status", held: false },
     { name: "a failing host too", fault: { systemFailedSince: 0, events: [] }, kind: "system_status", held: false },
@@ -110,8 +110,8 @@ describe("what EC2's status checks find", () => {
   });
 });
 
-describe("what is told of nodes", () => {
-  it("that a pool's nodes come up, and that they are what was promised", async () => {
+describe("registration health of a NodePool", () => {
+  it("is True once its nodes register, with the promised resources", async () => {
     const lab = await running(2);
     const published = (kind: string, type: string) => conditions(lab, kind).find((condition) => condition.type === type);
     expect(published("NodePool", "NodeRegistrationHealthy")).toMatchObject({ status: "True" });
@@ -127,7 +127,7 @@ describe("what is told of nodes", () => {
     lab.close();
   });
 
-  it("that a pool's nodes do not come up", async () => {
+  it("is False once its nodes do not register", async () => {
     const before = ({ method }: { readonly method: string }): undefined => {
       if (method === "launch") throw new Error("InternalError: An internal error has occurred");
     };

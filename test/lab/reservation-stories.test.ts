@@ -25,7 +25,7 @@ async function open(...reservations: readonly SimulatedReservation[]): Promise<L
   return lab;
 }
 
-/** Capacity types of what runs, sorted. */
+/** The capacity types of what runs, sorted. */
 const bought = (lab: Lab) =>
   alive(lab)
     .map(({ instance }) => instance.capacityType)
@@ -33,7 +33,7 @@ const bought = (lab: Lab) =>
 const labelsOf = (lab: Lab, kind: string) => lab.world.store.list(kind)[0]?.metadata.labels ?? {};
 
 describe("a capacity reservation", () => {
-  it("is filled before anything is bought, and not overfilled", async () => {
+  it("is filled before any other capacity is launched, and not overfilled", async () => {
     const lab = await open(odcr(2));
     scale(lab, 1);
     await pass(lab, 3 * MINUTE);
@@ -53,7 +53,7 @@ describe("a capacity reservation", () => {
     lab.close();
   });
 
-  it("that others have filled since it was looked up is passed over", async () => {
+  it("that others have filled since the last read is avoided", async () => {
     const lab = await open(odcr(1));
     lab.cloud.reservations.splice(0, 1, odcr(0));
     scale(lab, 1);
@@ -63,7 +63,7 @@ describe("a capacity reservation", () => {
     lab.close();
   });
 
-  it("of the kind capacity block is left before EC2 empties it", async () => {
+  it("of type capacity block is drained before EC2 ends it", async () => {
     const lab = await open(odcr(1, { reservationType: "capacity-block" }));
     const endTime = new Date(lab.world.clock.now() + 60 * MINUTE).toISOString();
     lab.cloud.reservations.splice(0, 1, odcr(1, { reservationType: "capacity-block", endTime }));
@@ -78,7 +78,7 @@ describe("a capacity reservation", () => {
     lab.close();
   });
 
-  it("that is selected no longer makes its nodes drift", async () => {
+  it("that is no longer selected makes its nodes drift", async () => {
     const lab = await open(odcr(1));
     scale(lab, 1);
     await pass(lab, 3 * MINUTE);

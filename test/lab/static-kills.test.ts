@@ -17,7 +17,7 @@ const resize =
   (lab: Lab): void =>
     lab.world.scale("NodePool", undefined, "default", replicas);
 
-/** What becomes of a static pool while functions are killed under it. */
+/** Changes of a static NodePool during which functions are killed. */
 const STORIES: readonly Story[] = [
   {
     name: "static pool grows and shrinks",
@@ -39,11 +39,11 @@ const STORIES: readonly Story[] = [
   },
 ];
 
-/** One kill point in so many, a second each; `EVERY=1 vitest run …` tries them all. */
+/** Every how manyth kill point is tried, at a second each; `EVERY=1 vitest run …` tries all of them. */
 const EVERY = Number(process.env["EVERY"] ?? 400);
 
-describe("killed anywhere", () => {
-  it.for(STORIES)("$name, and it ends the same", { timeout: 600_000 }, async (story) => {
+describe("functions that are killed at any remote call", () => {
+  it.for(STORIES)("$name, with the same end", { timeout: 600_000 }, async (story) => {
     const plain = await unharmed(story, 1);
     expect(plain.ending.nodes.length).toBeGreaterThan(0);
     for (const point of killPoints(plain, EVERY)) {

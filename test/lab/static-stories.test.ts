@@ -26,7 +26,7 @@ import {
 
 const STATIC = { settings: { staticCapacity: true } };
 
-/** A pool that keeps a number of nodes; two may be disrupted at once. */
+/** A static NodePool; two of its nodes may be disrupted at once. */
 function fixed(replicas: number, more: object = {}): ApiObject {
   const pool = nodePool([ON_DEMAND, FAMILIES]);
   const { limits: _, disruption, ...spec } = pool["spec"] as { limits: object; disruption: object; template: object };
@@ -35,7 +35,7 @@ function fixed(replicas: number, more: object = {}): ApiObject {
 
 const resize = (lab: Lab, replicas: number): void => lab.world.scale("NodePool", undefined, "default", replicas);
 
-/** A lab whose static pool has its nodes. */
+/** A lab whose static NodePool has its nodes. */
 async function standing(replicas: number, more: object = {}): Promise<Lab> {
   const lab = await ready([NODE_CLASS, fixed(replicas, more)], STATIC);
   await pass(lab, 3 * MINUTE);
@@ -44,7 +44,7 @@ async function standing(replicas: number, more: object = {}): Promise<Lab> {
 }
 
 describe("a static pool", () => {
-  it("has its nodes without any pod, and nothing consolidates them", async () => {
+  it("has its nodes without any pod, and they are never consolidated", async () => {
     const lab = await standing(3);
     const before = ids(lab);
     await pass(lab, 30 * MINUTE);
@@ -70,7 +70,7 @@ describe("a static pool", () => {
     lab.close();
   });
 
-  it("gives up nodes without pods first", async () => {
+  it("loses nodes without pods first when it shrinks", async () => {
     const lab = await ready([NODE_CLASS, fixed(3), INFLATE], STATIC);
     await pass(lab, 3 * MINUTE);
     scale(lab, 1);
@@ -109,7 +109,7 @@ describe("a static pool", () => {
     lab.close();
   });
 
-  it("stays within limits.nodes, and says so", async () => {
+  it("stays within limits.nodes, and logs it", async () => {
     const lab = await ready([NODE_CLASS, fixed(4, { limits: { nodes: 2 } })], STATIC);
     await pass(lab, 3 * MINUTE);
     await expectAccountedFor(lab, 2);
@@ -128,7 +128,7 @@ describe("a static pool", () => {
     lab.close();
   });
 
-  it("takes its nodes with it when it is deleted", async () => {
+  it("loses its nodes when it is deleted", async () => {
     const lab = await standing(2);
     lab.world.delete("NodePool", "default");
     await pass(lab, 3 * MINUTE);
@@ -136,14 +136,14 @@ describe("a static pool", () => {
     lab.close();
   });
 
-  it("has none where StaticCapacity is off", async () => {
+  it("has no nodes where StaticCapacity is off", async () => {
     const lab = await ready([NODE_CLASS, fixed(2)]);
     await pass(lab, 5 * MINUTE);
     await expectAccountedFor(lab, 0);
     lab.close();
   });
 
-  it("lends its room to pods, and leaves them to dynamic pools beyond it", async () => {
+  it("has room for pods, and pods beyond it get nodes of dynamic pools", async () => {
     const dynamic = { ...nodePool([ON_DEMAND, FAMILIES]), metadata: { name: "dynamic" } };
     const lab = await running(0, [NODE_CLASS, fixed(1), dynamic, INFLATE], STATIC);
     scale(lab, 1);
@@ -158,7 +158,7 @@ describe("a static pool", () => {
   });
 });
 
-it("is played in the lab as any manifest, and scaled by its name", async () => {
+it("a static pool is played from a manifest, and --scale names it", async () => {
   const printed: string[] = [];
   const path = join(mkdtempSync(join(tmpdir(), "static-")), "pool.json");
   writeFileSync(path, JSON.stringify({ apiVersion: "v1", kind: "List", items: [NODE_CLASS, fixed(1)] }));

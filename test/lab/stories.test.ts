@@ -17,7 +17,7 @@ async function played(name: string): Promise<readonly Line[]> {
   return lines;
 }
 
-/** Only the steps in a node's life, in order. */
+/** The log lines of the steps in the life of a node, in order. */
 const STEPS = /^(created|launched|registered|initialized) nodeclaim$|^disrupting|^tainted node$|^deleted node(claim)?$|^initiating delete/;
 const steps = (lines: readonly Line[]): readonly string[] =>
   lines.map(({ message }) => message.replace(/ via .*/, "")).filter((message) => STEPS.test(message));
@@ -28,7 +28,7 @@ const of = (lines: readonly Line[], message: string): Line => {
 };
 
 describe("the lab's stories", () => {
-  it("five pods of 1Gi get one m5.large on-demand, with the seed's allocatable", async () => {
+  it("inflate: five pods of 1Gi get one on-demand m5.large, with the allocatable that Karpenter logs", async () => {
     const lines = await played("inflate");
     expect(steps(lines)).toEqual(["created nodeclaim", "launched nodeclaim", "registered nodeclaim", "initialized nodeclaim"]);
     expect(of(lines, "launched nodeclaim")).toMatchObject({
@@ -41,7 +41,7 @@ describe("the lab's stories", () => {
     expect(String(of(lines, "launched nodeclaim")["zone"])).toMatch(/^us-west-2[a-d]$/);
   });
 
-  it("a large node is replaced by a small one, in the order that people know, then none is left", async () => {
+  it("up-and-down: a large node is replaced by a small one, in the order of Karpenter's log lines, then no node is left", async () => {
     const lines = await played("up-and-down");
     const up = ["created nodeclaim", "launched nodeclaim", "registered nodeclaim", "initialized nodeclaim"];
     const down = ["tainted node", "deleted node", "deleted nodeclaim"];
@@ -52,7 +52,7 @@ describe("the lab's stories", () => {
     );
   });
 
-  it("a spot node that gets its notice is replaced first and gone within two minutes", async () => {
+  it("interruption: a spot node that gets its notice is replaced first and removed within two minutes", async () => {
     const lines = await played("interruption");
     const at = (message: string, last = false): number => {
       const found = lines.filter((line) => line.message === message);
@@ -66,7 +66,7 @@ describe("the lab's stories", () => {
     expect(gone - notice).toBeLessThan(120_000);
   });
 
-  it("a c5a.2xlarge gives way to a c5a.large, in the words of the seed", async () => {
+  it("replace: a c5a.2xlarge is replaced by a c5a.large, with the log lines of Karpenter", async () => {
     const lines = await played("replace");
     const up = ["created nodeclaim", "launched nodeclaim", "registered nodeclaim", "initialized nodeclaim"];
     expect(steps(lines)).toEqual([...up, "disrupting nodeclaim(s)", ...up.slice(1), "tainted node", "deleted node", "deleted nodeclaim"]);
@@ -77,7 +77,7 @@ describe("the lab's stories", () => {
     );
   });
 
-  it("spot gives way to spot, from the fifteen cheapest types and no more", async () => {
+  it("spot-to-spot: a spot node is replaced by one of the fifteen cheapest types and no more", async () => {
     const messages = (await played("spot-to-spot")).map(({ message }) => message).filter((message) => message.startsWith("disrupting"));
     expect(messages).toHaveLength(2);
     expect(messages[0]).toMatch(/^disrupting nodeclaim\(s\) via delete, terminating 1 nodes \(\d pods\) \S+\/spot$/);
@@ -86,13 +86,13 @@ describe("the lab's stories", () => {
     );
   });
 
-  it("are the same however often they are played", async () => {
+  it("each story is the same however often it is played", async () => {
     expect(await played("inflate")).toEqual(await played("inflate"));
   });
 });
 
-describe("a person's own manifests", () => {
-  it("without a NodePool get the default one, and follow a Deployment", async () => {
+describe("manifests of the user", () => {
+  it("manifests without a NodePool get the default one, and follow a Deployment", async () => {
     const printed: string[] = [];
     const options: PlayOptions = { json: false, colour: false, seed: 1, region: "us-west-2", print: (line) => void printed.push(line) };
     const path = new URL("../../lab/stories/inflate-cpu.yaml", import.meta.url).pathname;

@@ -4,7 +4,7 @@ import type { PortCall } from "../../lab/world/intercept.ts";
 import { NODE_CLASS } from "../simulation/story.ts";
 import { expectAccountedFor, INFLATE, ids, MINUTE, POOL, pass, ready, runningPods, SECOND, scale, until } from "../support/lab-story.ts";
 
-/** A lab in which the next runs of a function fail at their first remote call, once `doom` was called. */
+/** A lab in which the next runs of a function fail at their first remote call, after `doom` was called. */
 async function doomed(name: string) {
   const runs = new Set<string>();
   let left = 0;
@@ -24,7 +24,7 @@ async function doomed(name: string) {
   return { lab, doom };
 }
 
-describe("a message that could not be handled delays nothing for longer than the sweep", () => {
+describe("a failed invocation delays nothing beyond the next sweep", () => {
   const scaleUp = async (lab: Lab): Promise<number> => {
     scale(lab, 2);
     return until(lab, () => runningPods(lab) === 2, 10 * MINUTE);
@@ -34,19 +34,19 @@ describe("a message that could not be handled delays nothing for longer than the
     { name: "provision", failures: 1 },
     { name: "lifecycle", failures: 1 },
     { name: "lifecycle", failures: 3 },
-  ])("scaling up, $failures failed run(s) of $name", async ({ name, failures }) => {
+  ])("when scaling up, $failures failed run(s) of $name", async ({ name, failures }) => {
     const well = await doomed(name);
     const usual = await scaleUp(well.lab);
     well.lab.close();
     const { lab, doom } = await doomed(name);
     doom(failures);
-    // Each failure waits for a sweep, which takes up what is five seconds late.
+    // Each failure waits for a sweep, which resumes what is five seconds late.
     expect((await scaleUp(lab)) - usual).toBeLessThanOrEqual(failures * 65 * SECOND);
     await expectAccountedFor(lab, 1);
     lab.close();
   });
 
-  it("scaling down, a failed run of disruption", async () => {
+  it("when scaling down, a failed run of disruption", async () => {
     const scaleDown = async (failures: number): Promise<number> => {
       const { lab, doom } = await doomed("disruption");
       await scaleUp(lab);
@@ -60,7 +60,7 @@ describe("a message that could not be handled delays nothing for longer than the
     expect((await scaleDown(1)) - (await scaleDown(0))).toBeLessThanOrEqual(65 * SECOND);
   });
 
-  it("a machine that is interrupted, a failed run of lifecycle", async () => {
+  it("when an instance is interrupted, a failed run of lifecycle", async () => {
     const { lab, doom } = await doomed("lifecycle");
     await scaleUp(lab);
     const [noticed = ""] = ids(lab);
@@ -77,7 +77,7 @@ describe("a cluster in which nothing happens", () => {
   it.for([
     { name: "without nodes", replicas: 0 },
     { name: "with nodes", replicas: 7 },
-  ])("$name is looked at by the sweeps alone, and nothing is written", async ({ replicas }) => {
+  ])("$name is read by the sweeps alone, and nothing is written", async ({ replicas }) => {
     const lab = await ready([NODE_CLASS, POOL, INFLATE]);
     scale(lab, replicas);
     await pass(lab, 20 * MINUTE);

@@ -1,7 +1,7 @@
 import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
 import type { Lab } from "../../lab/host.ts";
-import type { Machine } from "../../lab/world/cloud.ts";
-import type { Draft } from "../../lab/world/store.ts";
+import type { SimulatedInstance } from "../../lab/world/simulated-instance.ts";
+import type { MutableObject } from "../../lab/world/store.ts";
 import { USER } from "../../lab/world/world.ts";
 import type { Act, Pick } from "./script.ts";
 
@@ -36,7 +36,10 @@ export function perform(act: Act, lab: Lab): void {
       withPicked(lab, "NodeClaim", act.pick, ({ metadata }) => void world.delete("NodeClaim", metadata.name));
       return;
     case "edit pool":
-      world.store.patch("NodePool", act.pool, undefined, { user: USER }, (pool: Draft) => ({ ...pool, spec: merge(pool.spec, act.spec) }));
+      world.store.patch("NodePool", act.pool, undefined, { user: USER }, (pool: MutableObject) => ({
+        ...pool,
+        spec: merge(pool.spec, act.spec),
+      }));
       return;
     case "delete pool":
       world.delete("NodePool", act.pool);
@@ -74,14 +77,14 @@ function withPicked({ world }: Lab, kind: string, pick: Pick, act: (object: ApiO
   if (picked) act(picked);
 }
 
-function withMachine({ cloud }: Lab, pick: Pick, which: (machine: Machine) => boolean, act: (instanceId: string) => void): void {
+function withMachine({ cloud }: Lab, pick: Pick, which: (machine: SimulatedInstance) => boolean, act: (instanceId: string) => void): void {
   const machines = cloud.machines().filter((m) => m.endedAt === undefined && which(m));
   const picked = machines[Math.floor(pick * machines.length)];
   if (picked) act(picked.instance.id);
 }
 
 function holdPod({ world }: Lab, name: string, namespace: string | undefined, value: string | undefined): void {
-  world.store.patch("Pod", name, namespace, { user: USER }, (pod: Draft) => {
+  world.store.patch("Pod", name, namespace, { user: USER }, (pod: MutableObject) => {
     const { "karpenter.sh/do-not-disrupt": _, ...others } = pod.metadata.annotations ?? {};
     pod.metadata.annotations = value === undefined ? others : { ...others, "karpenter.sh/do-not-disrupt": value };
     return pod;
@@ -91,7 +94,7 @@ function holdPod({ world }: Lab, name: string, namespace: string | undefined, va
 /** As `kubectl rollout restart deployment`. */
 function restart({ world }: Lab, workload: string): void {
   const at = new Date(world.clock.now()).toISOString();
-  world.store.patch("Deployment", workload, "default", { user: USER }, (deployment: Draft) => {
+  world.store.patch("Deployment", workload, "default", { user: USER }, (deployment: MutableObject) => {
     const { metadata } = deployment.spec.template;
     deployment.spec.template.metadata = { ...metadata, annotations: { ...metadata?.annotations, "kubectl.kubernetes.io/restartedAt": at } };
     return deployment;
@@ -115,7 +118,7 @@ function job({ name, pods, cpu }: Extract<Act, { what: "run job" }>): ApiObject 
 }
 
 /** As `kubectl patch --type merge`. */
-function merge(into: Draft, change: Draft): Draft {
+function merge(into: MutableObject, change: MutableObject): MutableObject {
   if (typeof change !== "object" || change === null || Array.isArray(change)) return change;
   const result = { ...into };
   for (const [key, value] of Object.entries(change)) result[key] = merge(into?.[key], value);

@@ -1,4 +1,4 @@
-import type { CallHooks, PortCall, Verdict } from "../../lab/world/intercept.ts";
+import type { CallHooks, KillVerdict, PortCall } from "../../lab/world/intercept.ts";
 import { INVARIANTS } from "./invariants/all.ts";
 import { look, type Scene, type Watcher } from "./invariants/invariant.ts";
 
@@ -57,7 +57,7 @@ export function observer(): Observer {
     around: (faults) => ({
       before(call) {
         const verdict = faults.before?.(call);
-        const goOn = (v: Verdict): Promise<Verdict> | Verdict => (v === undefined ? about(call) : v);
+        const goOn = (v: KillVerdict): Promise<KillVerdict> | KillVerdict => (v === undefined ? about(call) : v);
         return verdict instanceof Promise ? verdict.then(goOn) : goOn(verdict);
       },
       after(call, result) {

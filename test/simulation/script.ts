@@ -1,6 +1,6 @@
 import type { Catalogue } from "../../core/offerings/catalogue.ts";
 import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
-import type { Outage } from "../../lab/world/cloud.ts";
+import type { Outage } from "../../lab/world/outages.ts";
 
 /**
  * One run of the simulation: the world, the acts and the faults. It is plain data drawn from a seed, so that shrink.ts

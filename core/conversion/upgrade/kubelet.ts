@@ -1,21 +1,21 @@
 import { equalJson, isJsonObject, type Json, type JsonObject, type Path, textAt } from "../../lib/json.ts";
-import type { Draft } from "../draft.ts";
+import type { ManifestDraft } from "../draft.ts";
 import { NODE_CLASS_KIND } from "../versions.ts";
 
-/** Kubelet settings as an old NodePool or Provisioner had them; in v1 they are EC2NodeClass's. */
+/** Kubelet settings of an old NodePool or Provisioner; in v1 they belong to EC2NodeClass. */
 export interface Kubelet {
   readonly settings: JsonObject;
-  /** Where they stood in the object that was given. */
+  /** Their path in the given object. */
   readonly from: Path;
 }
 
-/** A new object and what it came from. */
+/** A new object and the kubelet settings taken from it. */
 export interface Made {
-  readonly draft: Draft;
+  readonly draft: ManifestDraft;
   readonly kubelet?: Kubelet;
 }
 
-/** v1's kubelet block: amounts are text there, and the runtime is always containerd. */
+/** The kubelet block of v1: amounts are strings there, and the runtime is always containerd. */
 export function kubeletSettings(value: Json): JsonObject | undefined {
   if (!isJsonObject(value)) return undefined;
   const { containerRuntime: _, ...settings } = value;
@@ -32,15 +32,19 @@ const REF_NAME: Path = ["spec", "template", "spec", "nodeClassRef", "name"];
 const KUBELET: Path = ["spec", "kubelet"];
 
 /**
- * Gives each class the kubelet settings of the NodePools that use it. Pools that differ need a class each: those without settings keep the class,
- * else the first pool does, and copies are made for the others. `kept` names classes that NodePools of v1 use, which have no settings of their own.
- * Returns the copies, by the draft that they were made from.
+ * Gives each EC2NodeClass the kubelet settings of the NodePools that use it. NodePools with different settings need
+ * different classes: those without settings keep the class, else the first NodePool does; the others get copies. `kept`
+ * names classes that v1 NodePools use, which have no kubelet settings. Returns the copies by the draft that they were
+ * copied from.
  */
-export function shareOutKubelets(made: readonly Made[], kept: ReadonlySet<string | undefined>): ReadonlyMap<Draft, readonly Draft[]> {
+export function shareOutKubelets(
+  made: readonly Made[],
+  kept: ReadonlySet<string | undefined>,
+): ReadonlyMap<ManifestDraft, readonly ManifestDraft[]> {
   const pools = made.filter(({ draft }) => draft.object["kind"] === "NodePool");
   const classes = made.filter(({ draft }) => draft.object["kind"] === NODE_CLASS_KIND).map(({ draft }) => draft);
   const names = new Set(classes.map(nameOf));
-  const copies = new Map<Draft, readonly Draft[]>();
+  const copies = new Map<ManifestDraft, readonly ManifestDraft[]>();
   for (const name of new Set(pools.map(({ draft }) => textAt(draft.object, REF_NAME)))) {
     const users = pools.filter(({ draft }) => textAt(draft.object, REF_NAME) === name);
     const nodeClass = classes.find((draft) => nameOf(draft) === name);
@@ -51,9 +55,14 @@ export function shareOutKubelets(made: readonly Made[], kept: ReadonlySet<string
   return copies;
 }
 
-const nameOf = (draft: Draft): string | undefined => textAt(draft.object, ["metadata", "name"]);
+const nameOf = (draft: ManifestDraft): string | undefined => textAt(draft.object, ["metadata", "name"]);
 
-function shareOut(nodeClass: Draft, users: readonly Made[], names: Set<string | undefined>, isKept: boolean): readonly Draft[] {
+function shareOut(
+  nodeClass: ManifestDraft,
+  users: readonly Made[],
+  names: Set<string | undefined>,
+  isKept: boolean,
+): readonly ManifestDraft[] {
   const groups: Made[][] = [];
   for (const user of users) {
     const alike = groups.find(([first]) => equalJson(first?.kubelet?.settings, user.kubelet?.settings));
@@ -66,7 +75,7 @@ function shareOut(nodeClass: Draft, users: readonly Made[], names: Set<string | 
   return groups.filter((group) => group !== keeper).map((group) => copyFor(group, nodeClass, plain, names));
 }
 
-function copyFor(group: readonly Made[], nodeClass: Draft, plain: JsonObject, names: Set<string | undefined>): Draft {
+function copyFor(group: readonly Made[], nodeClass: ManifestDraft, plain: JsonObject, names: Set<string | undefined>): ManifestDraft {
   const copy = nodeClass.copy(plain);
   const base = `${nameOf(nodeClass)}-${group[0] === undefined ? "" : nameOf(group[0].draft)}`;
   let name = base;
@@ -75,7 +84,7 @@ function copyFor(group: readonly Made[], nodeClass: Draft, plain: JsonObject, na
   copy.set(["metadata", "name"], name);
   giveKubelet(copy, group[0]);
   copy.note(
-    "told",
+    "info",
     [],
     `a copy of ${nameOf(nodeClass)}: kubelet settings are the class's in v1, and NodePools that share it have different ones`,
   );
@@ -83,13 +92,13 @@ function copyFor(group: readonly Made[], nodeClass: Draft, plain: JsonObject, na
   return copy;
 }
 
-function giveKubelet(nodeClass: Draft, made: Made | undefined): void {
+function giveKubelet(nodeClass: ManifestDraft, made: Made | undefined): void {
   if (made?.kubelet === undefined) return;
   nodeClass.set(KUBELET, made.kubelet.settings);
   nodeClass.origins.push({ to: KUBELET, input: made.draft.input, from: made.kubelet.from });
 }
 
-function noteMissingClass(draft: Draft, kubelet: Kubelet | undefined, name: string): void {
+function noteMissingClass(draft: ManifestDraft, kubelet: Kubelet | undefined, name: string): void {
   if (kubelet === undefined) return;
   const text = `kubelet settings are EC2NodeClass's in v1, and EC2NodeClass ${name} is not among what is converted here: add them to its spec`;
   draft.note("act", REF_NAME.slice(0, -1), text, { kubelet: kubelet.settings });

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject, listAt, mapAt, type Path } from "../../lib/json.ts";
-import type { Draft } from "../draft.ts";
+import type { ManifestDraft } from "../draft.ts";
 
-/** What the API server or a controller writes: none of it belongs in a manifest. */
+/** Fields that the API server or a controller writes; they do not belong in a manifest. */
 const WRITTEN_BY_SERVERS = [
   "uid",
   "resourceVersion",
@@ -11,7 +11,7 @@ const WRITTEN_BY_SERVERS = [
   "deletionGracePeriodSeconds",
   "managedFields",
   "selfLink",
-  // Of Machines and NodeClaims: the owner's kind and UID are others now.
+  // On Machines and NodeClaims: the owner has another kind and UID in v1.
   "ownerReferences",
 ];
 
@@ -29,15 +29,18 @@ const GONE = new Set([
   "karpenter.sh/managed-by",
 ]);
 
-/** Names of labels, annotations and requirements that have changed; what they say has not. */
+/** Renamed labels, annotations and requirement keys; their meaning is unchanged. */
 export const RENAMED: Readonly<Record<string, string>> = {
   "karpenter.sh/provisioner-name": "karpenter.sh/nodepool",
   "karpenter.sh/do-not-consolidate": "karpenter.sh/do-not-disrupt",
   "karpenter.sh/do-not-evict": "karpenter.sh/do-not-disrupt",
 };
 
-/** Leaves what a person writes: no status, nothing that servers set, and today's names for labels and annotations. */
-export function tidyMetadata(draft: Draft): void {
+/**
+ * Keeps what a person writes: removes the status and the fields that servers set, and renames old labels and
+ * annotations.
+ */
+export function tidyMetadata(draft: ManifestDraft): void {
   draft.remove(["status"]);
   for (const field of WRITTEN_BY_SERVERS) draft.remove(["metadata", field]);
   const finalizers = listAt(draft.object, FINALIZERS).filter((name) => !String(name).startsWith("karpenter."));
@@ -47,8 +50,8 @@ export function tidyMetadata(draft: Draft): void {
 
 const FINALIZERS: Path = ["metadata", "finalizers"];
 
-/** Labels and annotations of an object, or of a template, by today's names. */
-export function tidyNames(draft: Draft, metadata: Path): void {
+/** Renames the old labels and annotations of an object or a template. */
+export function tidyNames(draft: ManifestDraft, metadata: Path): void {
   for (const field of ["labels", "annotations"]) {
     const at = [...metadata, field];
     const names = Object.keys(mapAt(draft.object, at));
@@ -63,8 +66,8 @@ export function tidyNames(draft: Draft, metadata: Path): void {
 
 const NO_LABEL = "karpenter.k8s.aws/instance-pods";
 
-/** Requirements by today's names; those on a label that is gone are left out, and told. */
-export function tidyRequirements(draft: Draft, at: Path): void {
+/** Renames the old keys of requirements; removes requirements on a label that no longer exists, with a note. */
+export function tidyRequirements(draft: ManifestDraft, at: Path): void {
   const requirements = draft.get(at);
   if (!Array.isArray(requirements)) return;
   const from = draft.sourceOf(at) ?? at;

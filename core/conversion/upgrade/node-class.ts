@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject, listAt, mapAt, type Path, setAt } from "../../lib/json.ts";
 import { parseQuantity } from "../../model/quantity.ts";
 import { restrictedTags } from "../../model/tags.ts";
-import type { Draft } from "../draft.ts";
+import type { ManifestDraft } from "../draft.ts";
 import { ALIAS_FAMILIES, NO_AMI, raiseNodeClass } from "../node-class.ts";
 import { ALIAS_VERSION_ANNOTATION, UBUNTU_ANNOTATION } from "../versions.ts";
 import type { Remains } from "./remains.ts";
@@ -13,18 +13,21 @@ const DEVICES: Path = ["spec", "blockDeviceMappings"];
 const TAGS: Path = ["spec", "tags"];
 const HOP_LIMIT: Path = ["spec", "metadataOptions", "httpPutResponseHopLimit"];
 
-/** Fields that v1 has as they were. */
+/** Fields that v1 has unchanged. */
 const SAME = ["userData", "tags", "blockDeviceMappings", "metadataOptions", "detailedMonitoring", "context"];
 
-/** Takes the AWS side that stands at `base` (an AWSNodeTemplate's spec, a Provisioner's provider) over into an EC2NodeClass of v1. */
-export function takeNodeTemplate(remains: Remains, base: Path, draft: Draft): void {
+/**
+ * Moves the AWS fields at `base` (the spec of an AWSNodeTemplate, or the provider of a Provisioner) into a v1
+ * EC2NodeClass.
+ */
+export function takeNodeTemplate(remains: Remains, base: Path, draft: ManifestDraft): void {
   for (const field of ["apiVersion", "kind"]) if (base.length > 1) remains.take([...base, field]);
   draft.origins.push({ to: ["spec"], input: draft.input, from: base });
   const launchTemplate = remains.take([...base, "launchTemplate"]);
   takeSelector(remains, [...base, "subnetSelector"], draft, ["spec", "subnetSelectorTerms"]);
   takeSelector(remains, [...base, "securityGroupSelector"], draft, ["spec", "securityGroupSelectorTerms"]);
   takeSelector(remains, [...base, "amiSelector"], draft, TERMS);
-  // AL2 was what counted when nothing was said.
+  // AL2 was the default.
   draft.set(FAMILY, "AL2");
   remains.carry([...base, "amiFamily"], draft, FAMILY);
   remains.carry([...base, "instanceProfile"], draft, ["spec", "instanceProfile"]);
@@ -50,7 +53,7 @@ export function takeNodeTemplate(remains: Remains, base: Path, draft: Draft): vo
   }
 }
 
-/** Images, network and identity before what is said of the machines. */
+/** Images, network and identity precede the other fields. */
 const ORDER = ["amiFamily", "amiSelectorTerms", "subnetSelectorTerms", "securityGroupSelectorTerms", "role", "instanceProfile"];
 
 function inOrder(spec: JsonObject): JsonObject {
@@ -58,13 +61,13 @@ function inOrder(spec: JsonObject): JsonObject {
   return { ...Object.fromEntries(first), ...spec };
 }
 
-/** v1beta1's EC2NodeClass as v1's manifest. */
-export function upgradeNodeClass(draft: Draft): void {
+/** A v1beta1 EC2NodeClass as a v1 manifest. */
+export function upgradeNodeClass(draft: ManifestDraft): void {
   raiseFamily(draft);
   tidySpec(draft);
 }
 
-function takeSelector(remains: Remains, from: Path, draft: Draft, to: Path): void {
+function takeSelector(remains: Remains, from: Path, draft: ManifestDraft, to: Path): void {
   const selector = remains.take(from);
   if (selector === undefined) return;
   const { terms, problems } = selectorTerms(selector);
@@ -73,8 +76,8 @@ function takeSelector(remains: Remains, from: Path, draft: Draft, to: Path): voi
   for (const problem of problems) draft.note("act", to, `${from.at(-1)} ${problem}`);
 }
 
-/** What the webhook does too, told to a reader in place of annotations. */
-function raiseFamily(draft: Draft): void {
+/** The webhook's conversion of the family, with notes for the reader in place of annotations. */
+function raiseFamily(draft: ManifestDraft): void {
   const family = draft.get(FAMILY);
   const hasTerms = listAt(draft.object, TERMS).length > 0;
   const hadDevices = draft.get(DEVICES) !== undefined;
@@ -84,8 +87,8 @@ function raiseFamily(draft: Draft): void {
   draft.remove(["metadata", "annotations", ALIAS_VERSION_ANNOTATION]);
   if (Object.keys(mapAt(draft.object, ["metadata", "annotations"])).length === 0) draft.remove(["metadata", "annotations"]);
   if (family === "Ubuntu") {
-    draft.note("told", FAMILY, "v1 has no family Ubuntu; AL2 writes the same user data");
-    if (!hadDevices) draft.note("told", DEVICES, "the root disk that the family Ubuntu had by default");
+    draft.note("info", FAMILY, "v1 has no family Ubuntu; AL2 writes the same user data");
+    if (!hadDevices) draft.note("info", DEVICES, "the root disk that the family Ubuntu had by default");
     if (!hasTerms)
       draft.note(
         "invalid",
@@ -105,11 +108,11 @@ function raiseFamily(draft: Draft): void {
   }
 }
 
-function tidySpec(draft: Draft): void {
+function tidySpec(draft: ManifestDraft): void {
   if (draft.get(HOP_LIMIT) === undefined) {
     draft.set(HOP_LIMIT, 2);
     draft.note(
-      "told",
+      "info",
       HOP_LIMIT,
       "the default was 2 and is 1 in v1, which keeps pods off the instance's credentials; take it out if none needs them",
     );
@@ -121,23 +124,27 @@ function tidySpec(draft: Draft): void {
   );
   for (const key of ours) {
     draft.remove([...TAGS, key]);
-    draft.note("told", TAGS, `tag ${key} was left out: the system sets it`);
+    draft.note("info", TAGS, `tag ${key} was left out: the system sets it`);
   }
 }
 
-/** Tags that older systems set. */
+/** Tags that older Karpenter versions set. */
 const OLD_TAGS = ["karpenter.sh/provisioner-name", "karpenter.sh/managed-by"];
 
 const GI = 2 ** 30;
-const LARGEST_GI = 64_000;
+/** A number without a unit up to this is taken for Gi; the largest EBS volume has 64 TiB. */
+const MAX_UNITLESS_GI = 64_000;
 
-/** Sizes are whole Gi, G, Ti or T in v1; other amounts are rounded up to Gi. A bare number means bytes, and a small one was meant as Gi. */
-function tidyVolumeSize(draft: Draft, at: Path): void {
+/**
+ * In v1, sizes are whole Gi, G, Ti or T; other amounts are rounded up to Gi. A number without a unit means bytes; a
+ * small one is taken for Gi.
+ */
+function tidyVolumeSize(draft: ManifestDraft, at: Path): void {
   const size = draft.get(at);
   if (size === undefined || isJsonObject(size) || (typeof size === "string" && /^[1-9]\d*(Gi|G|Ti|T)$/.test(size))) return;
   const bytes = bytesOf(size);
   if (bytes === undefined || bytes <= 0) return;
-  if (bytes <= LARGEST_GI) {
+  if (bytes <= MAX_UNITLESS_GI) {
     draft.set(at, `${bytes}Gi`);
     draft.note("act", at, `${JSON.stringify(size)} has no unit, which means bytes; it was taken for Gi: see that this is what was meant`);
   } else draft.set(at, `${Math.ceil(bytes / GI)}Gi`);

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, mapAt, type Path } from "../../lib/json.ts";
-import { Draft } from "../draft.ts";
+import { ManifestDraft } from "../draft.ts";
 import { nodeClassRefToV1 } from "../node-class-ref.ts";
 import { raiseDisruption, TEMPLATE_SPEC } from "../node-pool.ts";
 import { kubeletSettings, type Made } from "./kubelet.ts";
@@ -10,13 +10,14 @@ const REQUIREMENTS: Path = [...TEMPLATE_SPEC, "requirements"];
 const REF: Path = [...TEMPLATE_SPEC, "nodeClassRef"];
 const KUBELET: Path = [...TEMPLATE_SPEC, "kubelet"];
 
-/** v1beta1's NodePool as v1's manifest. */
+/** A v1beta1 NodePool as a v1 manifest. */
 export function upgradeNodePool(object: JsonObject, input: number): Made {
-  const draft = Draft.of(object, input);
+  const draft = ManifestDraft.of(object, input);
   draft.set(["apiVersion"], "karpenter.sh/v1");
   tidyMetadata(draft);
   tidyNames(draft, ["spec", "template", "metadata"]);
-  // Tools wrote null for none. What is not there at all is left so: a patch for kustomize would take the pool's requirements away.
+  // Tools wrote null for an empty list. An absent list stays absent, because in a kustomize patch an empty list would
+  // remove the NodePool's requirements.
   if (mapAt(draft.object, TEMPLATE_SPEC)["requirements"] === null) draft.set(REQUIREMENTS, []);
   tidyRequirements(draft, REQUIREMENTS);
   const isExpiring = draft.get(["spec", "disruption", "expireAfter"]) ?? "Never";

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject, listAt, mapAt, type Path } from "../../lib/json.ts";
-import { Draft } from "../draft.ts";
+import { ManifestDraft } from "../draft.ts";
 import { TEMPLATE_SPEC } from "../node-pool.ts";
 import { AWS, NODE_CLASS_KIND } from "../versions.ts";
 import { kubeletSettings, type Made } from "./kubelet.ts";
@@ -13,11 +13,11 @@ const DISRUPTION: Path = ["spec", "disruption"];
 const POLICY: Path = [...DISRUPTION, "consolidationPolicy"];
 const CONSOLIDATE_AFTER: Path = [...DISRUPTION, "consolidateAfter"];
 
-/** A v1alpha5 Provisioner as a NodePool, and the EC2NodeClass that its `provider` block was. */
+/** A v1alpha5 Provisioner as a NodePool, and its `provider` block as an EC2NodeClass. */
 export function upgradeProvisioner(object: JsonObject, input: number): readonly Made[] {
   const remains = new Remains(object);
   for (const field of ["apiVersion", "kind", "status"]) remains.take([field]);
-  const pool = Draft.empty(input);
+  const pool = ManifestDraft.empty(input);
   pool.set(["apiVersion"], "karpenter.sh/v1");
   pool.set(["kind"], "NodePool");
   remains.carry(["metadata"], pool, ["metadata"]);
@@ -32,8 +32,8 @@ export function upgradeProvisioner(object: JsonObject, input: number): readonly 
   return provided === undefined ? [made] : [made, { draft: provided }];
 }
 
-/** Fills the template; returns the class that was written into the Provisioner. */
-function takeTemplate(remains: Remains, pool: Draft): Draft | undefined {
+/** Fills the template; returns the EC2NodeClass of the Provisioner's `provider` block. */
+function takeTemplate(remains: Remains, pool: ManifestDraft): ManifestDraft | undefined {
   remains.carry(["spec", "labels"], pool, ["spec", "template", "metadata", "labels"]);
   remains.carry(["spec", "annotations"], pool, ["spec", "template", "metadata", "annotations"]);
   tidyNames(pool, ["spec", "template", "metadata"]);
@@ -50,9 +50,9 @@ function takeTemplate(remains: Remains, pool: Draft): Draft | undefined {
   return provided;
 }
 
-function nodeClassOf(remains: Remains, pool: Draft): Draft {
+function nodeClassOf(remains: Remains, pool: ManifestDraft): ManifestDraft {
   const name = pool.get(["metadata", "name"]);
-  const draft = Draft.empty(pool.input);
+  const draft = ManifestDraft.empty(pool.input);
   draft.set(["apiVersion"], `${AWS}/v1`);
   draft.set(["kind"], NODE_CLASS_KIND);
   draft.set(["metadata"], { ...(name !== undefined && { name }) });
@@ -62,7 +62,7 @@ function nodeClassOf(remains: Remains, pool: Draft): Draft {
 
 interface Default {
   readonly requirement: JsonObject;
-  /** Labels of which any, when it is mentioned, stands in for the default. */
+  /** Labels that replace the default: any of them in the requirements or labels suffices. */
   readonly unless: readonly string[];
 }
 
@@ -75,7 +75,7 @@ const TYPE_LABELS = [
 
 const oneOf = (key: string, ...values: readonly string[]): JsonObject => ({ key, operator: "In", values });
 
-/** What v1alpha5's webhook put in, and v1 leaves to whoever writes the pool. */
+/** Requirements that v1alpha5's webhook added, and that v1 does not add. */
 const DEFAULTS: readonly Default[] = [
   { requirement: oneOf("kubernetes.io/os", "linux"), unless: ["kubernetes.io/os"] },
   { requirement: oneOf("kubernetes.io/arch", "amd64"), unless: ["kubernetes.io/arch"] },
@@ -84,7 +84,7 @@ const DEFAULTS: readonly Default[] = [
   { requirement: { key: "karpenter.k8s.aws/instance-generation", operator: "Gt", values: ["2"] }, unless: TYPE_LABELS },
 ];
 
-function addDefaults(pool: Draft): void {
+function addDefaults(pool: ManifestDraft): void {
   const given = listAt(pool.object, REQUIREMENTS);
   const labels = Object.keys(mapAt(pool.object, ["spec", "template", "metadata", "labels"]));
   const keys = new Set<Json | undefined>([...labels, ...given.map((item) => (isJsonObject(item) ? item["key"] : undefined))]);
@@ -92,10 +92,10 @@ function addDefaults(pool: Draft): void {
   if (added.length === 0) return;
   pool.set(REQUIREMENTS, [...given, ...added]);
   const what = added.length === 1 ? "this was a default" : "this and what follows were defaults";
-  pool.note("told", [...REQUIREMENTS, given.length], `${what} of v1alpha5; v1 has none, so without it any kind of machine may be launched`);
+  pool.note("info", [...REQUIREMENTS, given.length], `${what} of v1alpha5; v1 has none, so without it any kind of machine may be launched`);
 }
 
-function takeDisruption(remains: Remains, pool: Draft): void {
+function takeDisruption(remains: Remains, pool: ManifestDraft): void {
   const isConsolidating = remains.get(["spec", "consolidation", "enabled"]);
   const emptyTtl = remains.get(["spec", "ttlSecondsAfterEmpty"]);
   if (isConsolidating === true) {
@@ -103,7 +103,7 @@ function takeDisruption(remains: Remains, pool: Draft): void {
     pool.set(CONSOLIDATE_AFTER, "0s");
     if (emptyTtl !== undefined) {
       pool.note(
-        "told",
+        "info",
         POLICY,
         `ttlSecondsAfterEmpty: ${emptyTtl} excludes consolidation and was left out; consolidation takes empty nodes too`,
       );
@@ -115,7 +115,7 @@ function takeDisruption(remains: Remains, pool: Draft): void {
     pool.set(POLICY, "WhenEmpty", ["spec", "consolidation", "enabled"]);
     pool.set(CONSOLIDATE_AFTER, "Never");
     pool.note(
-      "told",
+      "info",
       CONSOLIDATE_AFTER,
       "the Provisioner neither consolidated nor took empty nodes away; v1 does both unless this says Never",
     );
@@ -126,16 +126,19 @@ function takeDisruption(remains: Remains, pool: Draft): void {
   for (const field of ["consolidation", "ttlSecondsAfterEmpty"]) remains.take(["spec", field]);
 }
 
-/** Of a pool whose nodes expire: what is other than it was. */
-export function noteExpiry(pool: Draft): void {
+/** Notes what changes for a NodePool whose nodes expire. */
+export function noteExpiry(pool: ManifestDraft): void {
   pool.note(
-    "told",
+    "info",
     EXPIRE_AFTER,
     "expiry waits in v1 neither for a replacement nor for budgets; terminationGracePeriod bounds how long it drains",
   );
 }
 
-/** Seconds as a duration, in hours or minutes where they are whole. What is no number (a placeholder) is taken at its word. */
+/**
+ * Seconds as a Go duration, in hours or minutes where they are whole. A value that is not a number (a placeholder) is
+ * kept.
+ */
 function seconds(value: Json): string {
   if (typeof value !== "number" || value === 0) return `${String(value)}s`;
   if (value % 3600 === 0) return `${value / 3600}h`;

@@ -1,7 +1,12 @@
 import { getAt, isJsonObject, type Json, type JsonObject, type Path, setAt } from "../../lib/json.ts";
-import type { Draft } from "../draft.ts";
+import type { ManifestDraft } from "../draft.ts";
 
-/** An old object that is taken apart field by field: what nobody has taken at the end has no place in the new one. */
+/**
+ * An old object whose fields are taken one by one; fields that are left at the end have no place in the new object.
+ * @example
+ * const remains = new Remains(provisioner);
+ * remains.carry(["spec", "weight"], pool, ["spec", "weight"]); // at the end: noteRemains(remains, [], pool)
+ */
 export class Remains {
   private left: JsonObject;
 
@@ -19,13 +24,13 @@ export class Remains {
     return value;
   }
 
-  /** Takes the value at `from` over to `to`, changed by `as`; nothing happens when it is not there. */
-  carry(from: Path, draft: Draft, to: Path, as: (value: Json) => Json | undefined = (value) => value): void {
+  /** Moves the value at `from` to `to` and converts it by `as`; does nothing when the value is absent. */
+  carry(from: Path, draft: ManifestDraft, to: Path, as: (value: Json) => Json | undefined = (value) => value): void {
     const value = this.take(from);
     if (value !== undefined) draft.set(to, as(value), from);
   }
 
-  /** The fields still there under a path: the deepest maps that say something. */
+  /** The paths of all values that are left under a path. */
   fields(path: Path): readonly Path[] {
     const value = this.get(path);
     if (value === undefined) return [];
@@ -34,8 +39,8 @@ export class Remains {
   }
 }
 
-/** Tells of each field that is left under a path: no version since knows it. */
-export function noteRemains(remains: Remains, path: Path, draft: Draft): void {
+/** Notes each field that is left under a path: v1 has no such field. */
+export function noteRemains(remains: Remains, path: Path, draft: ManifestDraft): void {
   for (const field of remains.fields(path)) {
     draft.note(
       "act",

@@ -1,9 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 
-/** The terms that a selector of v1alpha1 means, and why they may not be all of it. */
+/** The selector terms for a v1alpha1 selector, and what they do not cover. */
 export interface Terms {
   readonly terms: readonly JsonObject[];
-  /** Sentences, without the name of the field. */
+  /** Sentences without the name of the field. */
   readonly problems: readonly string[];
 }
 
@@ -15,8 +15,9 @@ const KEYS: Readonly<Record<string, "id" | "name" | "owner">> = {
 };
 
 /**
- * A map of v1alpha1 as a list of terms: all keys must hold, and commas in a value mean "or", so there is a term for each choice of values, owners
- * outermost, tags by key innermost (legacy-apis.md §3). Ids never went with other keys, and v1 refuses a term that has both: they are kept alone.
+ * A v1alpha1 selector (a map) as a list of terms. All keys must match, and commas in a value mean "or", so each
+ * combination of values gives one term: owners outermost, tags by key innermost. Ids never combined with other keys,
+ * and v1 refuses a term with both, so ids are kept alone.
  */
 export function selectorTerms(selector: Json): Terms {
   if (!isJsonObject(selector)) return { terms: [], problems: ["is no map of tags to values"] };

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, mapAt, textAt } from "../../lib/json.ts";
 
-/** Keys of the ConfigMap that configured Karpenter up to 0.32, and what they are called among our settings. */
+/** Keys of the ConfigMap that configured Karpenter up to 0.32, and the names of our settings for them. */
 const SETTINGS: Readonly<Record<string, string>> = {
   batchMaxDuration: "BATCH_MAX_DURATION",
   batchIdleDuration: "BATCH_IDLE_DURATION",
@@ -12,10 +12,13 @@ const SETTINGS: Readonly<Record<string, string>> = {
   "aws.vmMemoryOverheadPercent": "VM_MEMORY_OVERHEAD_PERCENT",
 };
 
-/** Keys that need no successor: drift is always found, and the stack makes a queue of its own. */
+/** Keys that need no setting: drift is always detected, and the stack creates its own queue. */
 const NEEDLESS = new Set(["featureGates.driftEnabled", "aws.interruptionQueueName"]);
 
-/** What to do about Karpenter's ConfigMap of settings, which a stack has in place of it; undefined for any other object. */
+/**
+ * What to do about Karpenter's ConfigMap of settings, which the stack's settings replace; undefined for any other
+ * object.
+ */
 export function settingsAdvice(object: JsonObject): string | undefined {
   if (object["kind"] !== "ConfigMap" || textAt(object, ["metadata", "name"]) !== "karpenter-global-settings") return undefined;
   const data = isJsonObject(object["data"]) ? mapAt(object, ["data"]) : {};

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, textAt } from "../../lib/json.ts";
-import { Draft, type Note, type Origin } from "../draft.ts";
+import { ManifestDraft, type Note, type Origin } from "../draft.ts";
 import { TEMPLATE_SPEC } from "../node-pool.ts";
 import { AWS, KARPENTER, NODE_CLASS_KIND } from "../versions.ts";
 import { type Made, shareOutKubelets } from "./kubelet.ts";
@@ -10,7 +10,7 @@ import { upgradeNodePool } from "./node-pool.ts";
 import { upgradeProvisioner } from "./provisioner.ts";
 import { noteRemains, Remains } from "./remains.ts";
 
-/** An object of v1, where its parts come from, and what a person should know about it. */
+/** A v1 object, the origins of its parts, and notes for its reader. */
 export interface Upgraded {
   readonly object: JsonObject;
   readonly origins: readonly Origin[];
@@ -18,9 +18,12 @@ export interface Upgraded {
 }
 
 /**
- * Old objects of Karpenter's as v1 manifests: v1alpha5 Provisioners and Machines, v1alpha1 AWSNodeTemplates, and v1beta1's NodePools, NodeClaims
- * and EC2NodeClasses. All that belong together are given together, since some settings move from one object to another. Returns for each object
- * what it has become, the main one first; undefined for one that is left as it is. What is upgraded once stays: its objects are left as they are.
+ * Upgrades old objects of Karpenter to v1 manifests: v1alpha5 Provisioners and Machines, v1alpha1 AWSNodeTemplates,
+ * v1beta1 NodePools, NodeClaims and EC2NodeClasses. Objects that belong together must be given together, because some
+ * settings move from one object to another. Returns for each object its new objects, the main one first; undefined for
+ * an object that needs no upgrade. A second upgrade changes nothing.
+ * @example
+ * const [made] = upgrade([provisioner]); // made?.[0]?.object is a v1 NodePool, made?.[0]?.notes say what to check
  */
 export function upgrade(objects: readonly unknown[]): readonly (readonly Upgraded[] | undefined)[] {
   const made = objects.map((object, i) => (isJsonObject(object) ? upgradeOne(object as JsonObject, i) : undefined));
@@ -30,15 +33,15 @@ export function upgrade(objects: readonly unknown[]): readonly (readonly Upgrade
   return withClaims.map((list) => list?.flatMap(({ draft }) => [draft, ...(copies.get(draft) ?? [])]).map(finished));
 }
 
-const finished = ({ object, origins, notes }: Draft): Upgraded => ({ object, origins, notes });
+const finished = ({ object, origins, notes }: ManifestDraft): Upgraded => ({ object, origins, notes });
 
-/** The class that a NodePool of v1 uses. */
+/** The EC2NodeClass that a v1 NodePool uses. */
 const classOfPool = (object: unknown): string | undefined =>
   isJsonObject(object) && object["apiVersion"] === `${KARPENTER}/v1` && object["kind"] === "NodePool"
     ? textAt(object as JsonObject, [...TEMPLATE_SPEC, "nodeClassRef", "name"])
     : undefined;
 
-/** People wrote either group for these. */
+/** Both groups occur in manifests of these kinds. */
 const GROUPS = [KARPENTER, AWS];
 
 function idOf(object: JsonObject): string | undefined {
@@ -61,10 +64,10 @@ function upgradeOne(object: JsonObject, input: number): readonly Made[] | undefi
   }
 }
 
-function nodeTemplate(object: JsonObject, input: number): Draft {
+function nodeTemplate(object: JsonObject, input: number): ManifestDraft {
   const remains = new Remains(object);
   for (const field of ["apiVersion", "kind", "status"]) remains.take([field]);
-  const draft = Draft.empty(input);
+  const draft = ManifestDraft.empty(input);
   draft.set(["apiVersion"], `${AWS}/v1`);
   draft.set(["kind"], NODE_CLASS_KIND);
   remains.carry(["metadata"], draft, ["metadata"]);
@@ -74,8 +77,8 @@ function nodeTemplate(object: JsonObject, input: number): Draft {
   return draft;
 }
 
-function nodeClass(object: JsonObject, input: number): Draft {
-  const draft = Draft.of(object, input);
+function nodeClass(object: JsonObject, input: number): ManifestDraft {
+  const draft = ManifestDraft.of(object, input);
   draft.set(["apiVersion"], `${AWS}/v1`);
   upgradeNodeClass(draft);
   tidyMetadata(draft);

@@ -10,7 +10,7 @@ import type { Blocked, BlockedNode } from "./blocked.ts";
 import { consolidatableFrom } from "./consolidate-after.ts";
 import { NODE_RULES, POD_RULES } from "./rules/all.ts";
 import type { Rule } from "./rules/rule.ts";
-import { type ClusterView, type Machine, pdbsFor } from "./view.ts";
+import { type ClusterView, pdbsFor, type StateNode } from "./view.ts";
 
 /**
  * A node that may be disrupted: its NodeClaim is managed and initialized, and no rule of the cluster (rules/all.ts)
@@ -21,7 +21,7 @@ import { type ClusterView, type Machine, pdbsFor } from "./view.ts";
  *     all.filter(isEmpty).sort(byPricePerDisruptionCost);
  */
 export interface Candidate {
-  readonly machine: Machine;
+  readonly machine: StateNode;
   readonly nodeClaim: string;
   readonly node: string;
   readonly nodePool: NodePool;
@@ -52,7 +52,7 @@ export interface Candidates {
   readonly blocked: readonly BlockedNode[];
 }
 
-function firstOf(rules: readonly Rule[], machine: Machine, view: ClusterView): Blocked | undefined {
+function firstOf(rules: readonly Rule[], machine: StateNode, view: ClusterView): Blocked | undefined {
   for (const rule of rules) {
     const blocked = rule(machine, view);
     if (blocked) return blocked;
@@ -60,7 +60,7 @@ function firstOf(rules: readonly Rule[], machine: Machine, view: ClusterView): B
   return undefined;
 }
 
-function candidateOf(machine: Machine, view: ClusterView): Candidate | Blocked {
+function candidateOf(machine: StateNode, view: ClusterView): Candidate | Blocked {
   const blocked = firstOf(NODE_RULES, machine, view);
   if (blocked) return blocked;
   const poolName = machine.labels[NODE_POOL] ?? "";

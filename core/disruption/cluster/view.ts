@@ -13,7 +13,7 @@ import { type BufferRoom, bufferRoom } from "./buffer-room.ts";
 import type { Simulate } from "./simulation.ts";
 
 /** A NodeClaim that has an instance, with its node if it has joined, and the pods there. */
-export interface Machine extends NodeView {
+export interface StateNode extends NodeView {
   readonly claim: NodeClaim;
   /** Undefined for a snapshot file, which has no records. */
   readonly record: NodeClaimRecord | undefined;
@@ -32,7 +32,7 @@ export interface ClusterView {
   readonly now: number;
   readonly snapshot: Snapshot;
   /** By NodeClaim name, those that have a provider id: without it there is no instance yet. */
-  readonly machines: ReadonlyMap<string, Machine>;
+  readonly machines: ReadonlyMap<string, StateNode>;
   /** By name, also those without an instance. */
   readonly claims: ReadonlyMap<string, NodeClaim>;
   readonly records: ReadonlyMap<string, NodeClaimRecord>;
@@ -78,7 +78,7 @@ export function viewCluster(input: {
   let room: BufferRoom | undefined;
   const recordByName = new Map(records.map((record) => [record.name, record]));
   const podsByNode = groupBy(snapshot.pods, (pod) => pod.spec.nodeName ?? "");
-  const machines = new Map<string, Machine>();
+  const machines = new Map<string, StateNode>();
   for (const view of nodeViews(snapshot)) {
     if (view.claim === undefined) continue;
     const { name } = view.claim.metadata;

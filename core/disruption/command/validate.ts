@@ -5,7 +5,7 @@ import { type Candidate, findCandidates } from "../cluster/candidate.ts";
 import type { Simulate } from "../cluster/simulation.ts";
 import type { ClusterView } from "../cluster/view.ts";
 import { isConsolidationCandidate } from "../consolidation/consolidation.ts";
-import { type Trial, tryRemoval } from "../consolidation/simulate.ts";
+import { type RemovalTrial, tryRemoval } from "../consolidation/simulate.ts";
 import { isDriftCandidate } from "../methods/drift.ts";
 import { isEmptinessCandidate } from "../methods/emptiness.ts";
 
@@ -21,8 +21,10 @@ function filterOf(method: CommandRecord["method"], now: number): (candidate: Can
   return (candidate) => isConsolidationCandidate(candidate, now);
 }
 
-/** Whether the simulation needs as many new nodes as the command, and plans every instance type of the command again. */
-function isAsPlanned(command: CommandRecord, trial: Trial): boolean {
+/**
+ * Whether the simulation needs as many new nodes as the command, and plans every instance type of the command again.
+ */
+function isAsPlanned(command: CommandRecord, trial: RemovalTrial): boolean {
   if (trial.unplaced.length > 0 || trial.newNodeClaims.length !== command.replacements.length) return false;
   return command.replacements.every((planned, i) => {
     const again = new Set(trial.newNodeClaims[i]?.instanceTypes);

@@ -14,7 +14,7 @@ export const MIN_BALANCED_SCORE = 0.5;
  * share of the pool's disruption cost that it causes. A move needs at least MIN_BALANCED_SCORE in every such pool
  * (karpenter: pkg/controllers/disruption/balanced.go, ScoreMove).
  */
-export interface Score {
+export interface BalancedScore {
   readonly nodePool: string;
   readonly score: number;
   /** Share of the pool's price, between 0 and 1. */
@@ -47,7 +47,7 @@ function scoreOf(savings: number, disruption: number): number {
  * Scores of the Balanced pools that have candidates; savings are split among all pools by the price of their
  * candidates.
  */
-export function scores(view: ClusterView, candidates: readonly Candidate[], savingsPerHour: number): readonly Score[] {
+export function scores(view: ClusterView, candidates: readonly Candidate[], savingsPerHour: number): readonly BalancedScore[] {
   const total = candidates.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
   return [...Map.groupBy(candidates, ({ nodePool }) => nodePool)].flatMap(([pool, group]) => {
     if (pool.spec.disruption?.consolidationPolicy !== "Balanced") return [];

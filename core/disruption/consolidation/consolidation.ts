@@ -69,7 +69,7 @@ export interface Move {
  * What the removal of some nodes comes to: "delete" needs no new node, "replace" needs cheaper ones, "none" is not
  * done.
  */
-export type Outcome =
+export type ConsolidationOutcome =
   | ({ readonly decision: "delete" } & Move)
   | ({ readonly decision: "replace" } & Move)
   | { readonly decision: "none"; readonly blocked: Blocked };
@@ -187,8 +187,8 @@ export function consolidate(
   context: ConsolidationContext,
   candidates: readonly Candidate[],
   { narrow = (replacement) => replacement, mostReplacements = 1, effort = "quick" }: ConsolidateOptions = {},
-): Outcome {
-  const none = (blocked: Blocked): Outcome => ({ decision: "none", blocked });
+): ConsolidationOutcome {
+  const none = (blocked: Blocked): ConsolidationOutcome => ({ decision: "none", blocked });
   const refused = (savesPerHour: number): Blocked | undefined =>
     notWorthIt(context.view, candidates, savesPerHour) ?? paybackTooLong(context.settings, candidates, savesPerHour);
   // No result saves more than the price of the candidates: when that is too little, no simulation is needed.

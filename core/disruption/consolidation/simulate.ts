@@ -7,13 +7,13 @@ import { solve } from "../../scheduling/solve.ts";
 import type { Candidate } from "../cluster/candidate.ts";
 import { consolidatableFrom } from "../cluster/consolidate-after.ts";
 import type { Simulate } from "../cluster/simulation.ts";
-import type { ClusterView, Machine } from "../cluster/view.ts";
+import type { ClusterView, StateNode } from "../cluster/view.ts";
 
 /** The product's scheduler as `simulate`, with the quick search unless set; tests may pass a simpler one. */
 export const simulateWithSolve: Simulate = (snapshot, options) => solve(snapshot, { effort: "quick", ...options });
 
 /** The result of a simulated removal. */
-export interface Trial {
+export interface RemovalTrial {
   /** Running pods that would not schedule, with the reason; pods that are pending already do not count. */
   readonly unplaced: readonly (readonly [pod: string, error: string])[];
   readonly newNodeClaims: readonly PlannedNodeClaim[];
@@ -28,7 +28,7 @@ export type Destinations = Readonly<Record<string, string>>;
  * placement may fail. Pods of nodes that are being removed are exempt, because they have to move anyway.
  */
 function unsafePlacements(view: ClusterView, plan: Plan, settling: ReadonlySet<string>): [string, string][] {
-  const machines = new Map<string, Machine>();
+  const machines = new Map<string, StateNode>();
   const leaving = new Set<string>();
   for (const machine of view.machines.values()) {
     machines.set(machine.name, machine);
@@ -78,7 +78,7 @@ export function tryRemoval(
   candidates: readonly Candidate[],
   simulate: Simulate,
   { settle = true, effort = "quick" }: { readonly settle?: boolean; readonly effort?: Effort } = {},
-): Trial {
+): RemovalTrial {
   const settling = settle ? settlingNodes(view) : new Set<string>();
   const { snapshot } = view.bufferRoom();
   const plan = simulate(snapshot, {

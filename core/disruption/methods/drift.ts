@@ -7,7 +7,7 @@ import { allowance, type PoolBudget } from "../cluster/budget.ts";
 import type { Candidate } from "../cluster/candidate.ts";
 import type { ConsolidationContext } from "../consolidation/consolidation.ts";
 import type { Decision } from "../consolidation/decision.ts";
-import { type Trial, tryRemoval } from "../consolidation/simulate.ts";
+import { type RemovalTrial, tryRemoval } from "../consolidation/simulate.ts";
 
 /** When (ms) the claim's condition Drifted turned True; 0 when unknown. */
 function driftedSince({ machine }: Candidate): number {
@@ -37,7 +37,7 @@ export function byUrgency(a: Candidate, b: Candidate): number {
  * The new nodes that the candidate's own pods need. New nodes for other pending pods are left to provisioning, because
  * both would launch nodes for the same pods.
  */
-function replacementsFor({ moving }: Candidate, { newNodeClaims }: Trial): readonly PlannedNodeClaim[] {
+function replacementsFor({ moving }: Candidate, { newNodeClaims }: RemovalTrial): readonly PlannedNodeClaim[] {
   const own = new Set(moving.map(podKey));
   return newNodeClaims.filter(({ pods }) => pods.some((pod) => own.has(pod)));
 }

@@ -4,10 +4,10 @@ import { allowance, type PoolBudget } from "../cluster/budget.ts";
 import { byPricePerDisruptionCost, type Candidate } from "../cluster/candidate.ts";
 import {
   type ConsolidationContext,
+  type ConsolidationOutcome,
   consolidate,
   isConsolidationCandidate,
   type Move,
-  type Outcome,
 } from "../consolidation/consolidation.ts";
 import type { Decision } from "../consolidation/decision.ts";
 import { withoutSameType } from "../consolidation/replacement.ts";
@@ -33,7 +33,7 @@ interface Found extends Move {
  */
 function bestPrefix(
   candidates: readonly Candidate[],
-  attempt: (batch: readonly Candidate[]) => Outcome,
+  attempt: (batch: readonly Candidate[]) => ConsolidationOutcome,
   outOfTime: () => boolean,
 ): Found | undefined {
   const longest = Math.min(MAX_NODES + 1, candidates.length);
@@ -93,7 +93,7 @@ export function multiNode(
     blocked.push({ node, nodeClaim, blocked: { reason: "BudgetSpent", nodePool, disruption: "Underutilized" } });
     return false;
   });
-  const attempt = (batch: readonly Candidate[]): Outcome =>
+  const attempt = (batch: readonly Candidate[]): ConsolidationOutcome =>
     consolidate(context, batch, { narrow: (replacement) => withoutSameType(replacement, batch) });
   const found = bestPrefix(withinBudget, attempt, outOfTime);
   return { ...(found ? { found } : {}), blocked, eligible: eligible.length };

@@ -1,5 +1,5 @@
 import type { ClusterView } from "../cluster/view.ts";
-import type { Score } from "../consolidation/balanced.ts";
+import type { BalancedScore } from "../consolidation/balanced.ts";
 import type { Pass } from "../consolidation/decision.ts";
 import type { Gauge } from "./plan-gauges.ts";
 
@@ -34,7 +34,7 @@ export function consolidationCounts(view: ClusterView, passes: readonly Pass[]):
 }
 
 /** The scores of policy Balanced for the decided command, one observation each. */
-export function consolidationScores(approved: readonly Score[]): readonly Gauge[] {
+export function consolidationScores(approved: readonly BalancedScore[]): readonly Gauge[] {
   return approved.map(({ nodePool, score }) => {
     return { metric: "consolidation_score", labels: { decision: "approved", nodepool: nodePool, policy: "Balanced" }, value: score };
   });

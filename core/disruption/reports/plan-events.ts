@@ -3,7 +3,7 @@ import type { PublishedEvent } from "../../ports/kubernetes.ts";
 import type { BlockedNode } from "../cluster/blocked.ts";
 import type { PoolBudget } from "../cluster/budget.ts";
 import type { ClusterView } from "../cluster/view.ts";
-import { MIN_BALANCED_SCORE, type Score } from "../consolidation/balanced.ts";
+import { type BalancedScore, MIN_BALANCED_SCORE } from "../consolidation/balanced.ts";
 import { formatDollars } from "../prices/money.ts";
 import { commandText, describeBlocked, eventReasonOf } from "./wording.ts";
 
@@ -68,7 +68,7 @@ function percent(share: number): string {
 }
 
 /** Events for the approval by policy Balanced: on node and NodeClaim, or on the NodePool for several nodes. */
-export function approvedEvents(view: ClusterView, command: CommandRecord, scores: readonly Score[]): readonly DedupedEvent[] {
+export function approvedEvents(view: ClusterView, command: CommandRecord, scores: readonly BalancedScore[]): readonly DedupedEvent[] {
   return scores.flatMap(({ nodePool, score, savings, disruption }) => {
     const message = `score ${score.toFixed(2)} >= threshold ${MIN_BALANCED_SCORE.toFixed(2)} (k: 2, savings ${percent(savings)}, disruption ${percent(disruption)})`;
     const event = { type: "Normal" as const, reason: "ConsolidationApproved", message };

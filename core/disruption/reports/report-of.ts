@@ -4,7 +4,7 @@
 import type { CommandRecord } from "../../model/command-record.ts";
 import type { BlockedNode } from "../cluster/blocked.ts";
 import type { ClusterView } from "../cluster/view.ts";
-import { type Score, scores } from "../consolidation/balanced.ts";
+import { type BalancedScore, scores } from "../consolidation/balanced.ts";
 import { type Decision, type Pass, reasonOf } from "../consolidation/decision.ts";
 import { consolidationCounts, consolidationScores } from "./plan-counts.ts";
 import { approvedEvents, blockedEvents, budgetEvents, candidateEvents, type DedupedEvent } from "./plan-events.ts";
@@ -55,7 +55,7 @@ export function reportOf({ view, command, blocked, passes }: Reportable): Disrup
  * The scores of policy Balanced for the decided command; empty for emptiness and drift, which the policy does not
  * score.
  */
-function balancedScores(view: ClusterView, decision: Decision | undefined, command: CommandRecord | undefined): readonly Score[] {
+function balancedScores(view: ClusterView, decision: Decision | undefined, command: CommandRecord | undefined): readonly BalancedScore[] {
   const consolidates = command?.method === "multi" || command?.method === "single";
   return consolidates && decision?.found ? scores(view, decision.found.candidates, command.savingsPerHour) : [];
 }

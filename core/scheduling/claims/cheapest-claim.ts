@@ -7,7 +7,7 @@ import type { TopologyState } from "../problem/topology-state.ts";
 import { ClaimHeap, isBefore, type Quote } from "./claim-heap.ts";
 import { ClaimState } from "./claim-state.ts";
 import type { Evaluation } from "./evaluation.ts";
-import type { Outcome } from "./outcome.ts";
+import type { ClaimOutcome } from "./outcome.ts";
 import type { PlannedClaim } from "./planned-claim.ts";
 
 /**
@@ -22,7 +22,7 @@ const NO_QUOTES: readonly Quote[] = [];
 export interface Placement {
   readonly claim: PlannedClaim;
   /** What the claim becomes with the pod. */
-  readonly outcome: Outcome;
+  readonly outcome: ClaimOutcome;
   /** By how much the pod raises the claim's price, USD per hour. */
   readonly addedPrice: number;
 }

@@ -9,7 +9,7 @@ import { takenPort } from "../rules/host-ports.ts";
 import { type Bitset, hasBit, members } from "../tables/bitset.ts";
 import type { RequirementSet } from "../tables/requirement-sets.ts";
 import { hasRoom } from "../tables/resource-axis.ts";
-import type { Outcome, Refusal } from "./outcome.ts";
+import type { ClaimOutcome, Refusal } from "./outcome.ts";
 import type { PlannedClaim } from "./planned-claim.ts";
 import type { Reservations } from "./reservations.ts";
 
@@ -52,7 +52,7 @@ export class Evaluation {
   /**
    * What the claim would become, or why it refuses the pod. Changes nothing but `minValuesRelaxed` of an empty claim.
    */
-  evaluate(claim: PlannedClaim, podData: PodData): Outcome | Refusal {
+  evaluate(claim: PlannedClaim, podData: PodData): ClaimOutcome | Refusal {
     const joined = this.#joined(claim, podData);
     if (joined === undefined) return "never";
     this.#add(claim, podData);
@@ -113,7 +113,7 @@ export class Evaluation {
   }
 
   /** Adds the reservations that the claim would hold; "reserved" when strict mode has to defer the pod. */
-  #reserving(claim: PlannedClaim, podData: PodData, found: Outcome): Outcome | Refusal {
+  #reserving(claim: PlannedClaim, podData: PodData, found: ClaimOutcome): ClaimOutcome | Refusal {
     const ids = claim.template.table.reservations(found.set, this.#types(claim, podData, found.set));
     const reservations = this.#reservations.reservable(claim, ids);
     const isStrict = this.#problem.reservedMode === "strict" && reservations.length === 0;
@@ -123,7 +123,7 @@ export class Evaluation {
   /**
    * Narrows the claim by one topology group after another, best domain first; backtracks when no instance type is left.
    */
-  #narrow(claim: PlannedClaim, podData: PodData, set: RequirementSet, depth: number): Outcome | undefined {
+  #narrow(claim: PlannedClaim, podData: PodData, set: RequirementSet, depth: number): ClaimOutcome | undefined {
     const price = this.#cheapest(claim, podData, set);
     if (price === Number.POSITIVE_INFINITY) return undefined;
     const group = podData.areas[depth];

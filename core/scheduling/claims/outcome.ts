@@ -1,7 +1,7 @@
 import type { RequirementSet } from "../tables/requirement-sets.ts";
 
 /** What a claim becomes when it takes one more pod. */
-export interface Outcome {
+export interface ClaimOutcome {
   /** Requirements of the claim with the pod. */
   readonly set: RequirementSet;
   /** USD per hour of the cheapest type that is left. */

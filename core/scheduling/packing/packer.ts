@@ -48,7 +48,7 @@ const LOSS_RATIO_TOLERANCE = 1e-12;
 const MIN_RATIO_VALUE = 1e-9;
 
 /** A node option that the packer tries for a kind. */
-interface Candidate {
+interface RankedOption {
   readonly offeringGroup: number;
   readonly option: NodeOption;
   /** Value of the usable room at the kind's shadow prices, per dollar of the node's price. */
@@ -60,7 +60,7 @@ interface Candidate {
 }
 
 /** A filled node option. */
-interface Trial extends Pick<Candidate, "offeringGroup" | "option"> {
+interface FilledOption extends Pick<RankedOption, "offeringGroup" | "option"> {
   readonly contents: Contents;
   /** Value of the pods, USD per hour. */
   readonly podValue: number;
@@ -88,7 +88,7 @@ export class Packer {
   readonly #spreadBonuses: Float64Array;
   /** Kinds in the order of packing: those of later pools first, then those with the fewest offering groups. */
   readonly #order: readonly number[];
-  readonly #candidates: readonly (readonly Candidate[])[];
+  readonly #candidates: readonly (readonly RankedOption[])[];
   /** Items with host rules, and how many pods of each a host may have. */
   readonly #hostRuled: readonly { readonly s: number; readonly each: number }[];
   /** By offering group and text of custom labels: total requests of the pods that the group serves. */
@@ -137,7 +137,7 @@ export class Packer {
     this.#leftValue = pods.reduce((sum, n, s) => sum + n * (this.#values[s] ?? 0), 0);
     const batches: NodeBatch[] = [];
     for (const kind of this.#order) {
-      let held: Trial | undefined;
+      let held: FilledOption | undefined;
       for (let item = knapsack.remaining(kind); item >= 0; item = knapsack.remaining(kind)) {
         let best = held && this.#trial(held, kind, variant);
         if (held === undefined || best === undefined || best.lossRatio > held.lossRatio + REFILL_LOSS_TOLERANCE) {
@@ -152,8 +152,8 @@ export class Packer {
   }
 
   /** The candidate of a kind with the lowest loss ratio, filled. */
-  #best(kind: number, variant: PackingVariant): Trial | undefined {
-    let best: Trial | undefined;
+  #best(kind: number, variant: PackingVariant): FilledOption | undefined {
+    let best: FilledOption | undefined;
     const spreadBonuses = variant.spreadBonus * this.#spreadBonusesLeft();
     for (const candidate of this.#candidates[kind] ?? []) {
       // The value is bounded by that of the room and by that of the pods left, so this loss is a lower bound.
@@ -176,7 +176,7 @@ export class Packer {
   /**
    * Makes as many nodes with these contents as there are pods for, of the cheapest option of the group that holds them.
    */
-  #commit({ offeringGroup, option, contents, podValue }: Trial): NodeBatch {
+  #commit({ offeringGroup, option, contents, podValue }: FilledOption): NodeBatch {
     const { left } = this.#knapsack;
     const nodes = Math.min(...contents.map(([item, pods]) => Math.floor((left[item] ?? 0) / pods)));
     const need = new Float64Array(option.room.length);
@@ -195,10 +195,10 @@ export class Packer {
 
   /** Fills a node option; undefined when no pod of the kind fits. */
   #trial(
-    { offeringGroup, option }: Pick<Candidate, "offeringGroup" | "option">,
+    { offeringGroup, option }: Pick<RankedOption, "offeringGroup" | "option">,
     kind: number,
     { hostRulesFirst, spreadBonus }: PackingVariant,
-  ): Trial | undefined {
+  ): FilledOption | undefined {
     const contents = this.#knapsack.fill(offeringGroup, option.room, kind, hostRulesFirst);
     if (contents.length === 0) return undefined;
     const expectedNodes = this.#leftValue / this.#usualPrice;
@@ -241,7 +241,7 @@ export class Packer {
    * Node options to try for a kind, by falling value per dollar: the best of each price range, and one with room for
    * each item.
    */
-  #candidatesFor(kind: number, width: number): readonly Candidate[] {
+  #candidatesFor(kind: number, width: number): readonly RankedOption[] {
     const requested = new Float64Array(width);
     for (const { kind: own, vector, pods } of this.#items) {
       if (own === kind) for (let r = 0; r < width; r++) requested[r] = (requested[r] ?? 0) + pods * (vector[r] ?? 0);
@@ -249,16 +249,16 @@ export class Packer {
     const prices = this.#shadowPrices.cheapest(kind, requested) ?? requested;
     const all = this.#launchGroups(kind).flatMap((offeringGroup) => {
       const usable = this.#usableRequests(offeringGroup, kind, width);
-      return (this.#offeringGroups[offeringGroup]?.options ?? []).map((option): Candidate => {
+      return (this.#offeringGroups[offeringGroup]?.options ?? []).map((option): RankedOption => {
         const maxValue = dot(this.#shadowPrices.byGroup[offeringGroup] ?? prices, option.room);
         const useful = option.room.map((amount, r) => Math.min(amount, usable[r] ?? 0));
         return { offeringGroup, option, maxValue, valuePerDollar: dot(prices, useful) / (option.price + this.#nodeHour) };
       });
     });
     const highest = all.reduce((high, { valuePerDollar }) => Math.max(high, valuePerDollar), 0);
-    const better = (a: Candidate, b: Candidate): number =>
+    const better = (a: RankedOption, b: RankedOption): number =>
       b.valuePerDollar - a.valuePerDollar || a.offeringGroup - b.offeringGroup || a.option.type - b.option.type;
-    const bySize = new Map<number, Candidate[]>();
+    const bySize = new Map<number, RankedOption[]>();
     for (const candidate of all) {
       if (candidate.valuePerDollar < MIN_OPTION_VALUE_SHARE * highest) continue;
       const size = Math.floor(2 * Math.log2(candidate.option.price));

@@ -44,7 +44,7 @@ function textOf(set: Requirements): string {
 }
 
 /** Why a pool cannot place a pod. */
-interface Verdict {
+interface PoolVerdict {
   /** Index of the check that failed. Of a pod's alternatives, the one that failed last is explained. */
   readonly stage: number;
   readonly text: string;
@@ -119,7 +119,7 @@ export class Explainer {
     return `the capacity reservations that suit the pod (${listed([...new Set(ids)].sort())}) are taken by other nodes of this run; the pod is tried again in the next`;
   }
 
-  #verdict(template: Template, possible: readonly PodData[]): Verdict {
+  #verdict(template: Template, possible: readonly PodData[]): PoolVerdict {
     const verdicts = possible.map((podData) => this.#why(template, podData));
     const furthest = verdicts.reduce((best, verdict) => (verdict.stage > best.stage ? verdict : best));
     if (possible.length === 1) return furthest;
@@ -133,7 +133,7 @@ export class Explainer {
    * The first check that fails, in the order in which a claim checks a pod; what higher limits would not help comes
    * before limits.
    */
-  #why(template: Template, podData: PodData): Verdict {
+  #why(template: Template, podData: PodData): PoolVerdict {
     const stages = [
       () => tolerationText(template, podData),
       () => this.#labels(template, podData),
@@ -264,7 +264,7 @@ export class Explainer {
  * "NodePool a: …", "NodePools b and c: …": pools with the same reason together. Pools whose last check failed latest
  * come first, because events are cut at the end; others keep the order in which they are tried.
  */
-function folded(pools: readonly { readonly name: string; readonly verdict: Verdict }[]): readonly string[] {
+function folded(pools: readonly { readonly name: string; readonly verdict: PoolVerdict }[]): readonly string[] {
   const byText = new Map<string, { readonly stage: number; readonly names: string[] }>();
   for (const { name, verdict } of pools) {
     const known = byText.get(verdict.text);

@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject } from "../../lib/json.ts";
 import { nearest } from "../../lib/nearest.ts";
 import type { TopologySpreadConstraint } from "../../model/pod.ts";
 import { isQualifiedName } from "../../requirements/validation.ts";
@@ -9,8 +10,6 @@ export interface SchedulerConfig {
   /** Topology spread constraints for pods that have none of their own. */
   readonly defaultConstraints: readonly TopologySpreadConstraint[];
 }
-
-type Json = Readonly<Record<string, unknown>>;
 
 const CONSTRAINT_FIELDS = ["maxSkew", "topologyKey", "whenUnsatisfiable", "minDomains", "nodeAffinityPolicy", "nodeTaintsPolicy"];
 
@@ -26,11 +25,11 @@ export function readSchedulerConfig(value: unknown): SchedulerConfig | { readonl
 
 /** The first error; appends the valid constraints before it to `found`. */
 function configProblem(value: unknown, found: TopologySpreadConstraint[]): string | undefined {
-  if (!isMap(value)) return "must be a map with podTopologySpread";
+  if (!isJsonObject(value)) return "must be a map with podTopologySpread";
   const unknown = unknownField(value, ["podTopologySpread"], "");
   if (unknown !== undefined) return unknown;
   const { podTopologySpread: spread = {} } = value;
-  if (!isMap(spread)) return "podTopologySpread must be a map with defaultConstraints";
+  if (!isJsonObject(spread)) return "podTopologySpread must be a map with defaultConstraints";
   const stray = unknownField(spread, ["defaultConstraints"], "podTopologySpread.");
   if (stray !== undefined) return stray;
   const { defaultConstraints: list = [] } = spread;
@@ -50,7 +49,7 @@ function configProblem(value: unknown, found: TopologySpreadConstraint[]): strin
 
 /** The first error of a constraint, as the rest of a sentence that begins with the constraint's path. */
 function constraintProblem(item: unknown): string | undefined {
-  if (!isMap(item)) return " must be a map";
+  if (!isJsonObject(item)) return " must be a map";
   if (item["labelSelector"] !== undefined) return ".labelSelector must be left out: it is deduced for each pod";
   if (item["matchLabelKeys"] !== undefined) return ".matchLabelKeys must be left out: it has no effect on default constraints";
   const unknown = unknownField(item, CONSTRAINT_FIELDS, ".");
@@ -69,15 +68,11 @@ function constraintProblem(item: unknown): string | undefined {
   return undefined;
 }
 
-function unknownField(value: Json, known: readonly string[], path: string): string | undefined {
+function unknownField(value: JsonObject, known: readonly string[], path: string): string | undefined {
   const field = Object.keys(value).find((name) => !known.includes(name));
   if (field === undefined) return undefined;
   const near = nearest(field, known);
   return `${path}${field} is not known${near === undefined ? `; there is ${known.join(", ")}` : `; did you mean ${near}?`}`;
-}
-
-function isMap(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isAboveZero(value: unknown): boolean {

@@ -14,35 +14,37 @@ export type CredentialSource = ConstructorParameters<typeof SignatureV4>[0]["cre
 
 export interface AssumeRoleOptions {
   readonly roleArn: string;
-  /** What the role's trust asks for beside our name. */
+  /** The external ID that the role's trust policy asks for. */
   readonly externalId?: string;
-  /** Who does it, as the other account's CloudTrail shows it. */
+  /** The session's name in the other account's CloudTrail. */
   readonly sessionName: string;
   readonly region: string;
-  /** Of the function's own role. */
+  /** Credentials of the function's own role. */
   readonly credentials: CredentialSource;
-  /** STS of the region when absent. */
+  /** The region's STS endpoint when absent. */
   readonly endpoint?: string;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
-  /** A seam for tests. */
+  /** For tests. */
   readonly requestHandler?: NonNullable<STSClientConfig["requestHandler"]>;
 }
 
-/** STS gives no longer session to a role that was itself assumed, as each function's is. */
+/** STS limits the session of a role that was assumed by another assumed role, such as a function's, to an hour. */
 const SESSION_SECONDS = 3600;
-/** Renewed so long before its end: no call, and no token signed with it, should outlive it. */
+/**
+ * Credentials are renewed this long before they expire, so that no call and no token signed with them outlives them.
+ */
 const RENEW_BEFORE_MS = 5 * 60_000;
-/** `throwOnRequestTimeout`: without it the SDK only warns of an answer that is late. */
+/** Without `throwOnRequestTimeout` the SDK only warns about a late answer. */
 const TIMEOUTS = { connectionTimeout: 2_000, requestTimeout: 5_000, throwOnRequestTimeout: true };
 
 /**
- * Credentials of another account's role, asked for at their first use, shared by all who use them and renewed five minutes before they end. Rejects with
- * a sentence that names the role when STS refuses.
+ * Credentials of another account's role: fetched on first use, shared by all users and renewed five minutes before they
+ * expire. Rejects with a sentence that names the role when STS refuses.
  */
 export function assumedRole(options: AssumeRoleOptions): () => Promise<Credentials> {
   const { now = Date.now } = options;
-  // The SDK's clients remember what a source gives, its signer does not.
+  // The SDK's clients cache what a credential source returns, its signer does not.
   let kept: Credentials | undefined;
   let asking: Promise<Credentials> | undefined;
   return async () => {
@@ -57,7 +59,7 @@ export function assumedRole(options: AssumeRoleOptions): () => Promise<Credentia
 
 async function assume(options: AssumeRoleOptions): Promise<Credentials> {
   const { roleArn, externalId, sessionName, region, credentials, endpoint, requestHandler = TIMEOUTS } = options;
-  // In a file of its own: a cold start without other accounts does not read it.
+  // Imported on use: a cold start without other accounts does not load it.
   const { AssumeRoleCommand, STSClient } = await import("@aws-sdk/client-sts");
   const client = new STSClient({ region, credentials, requestHandler, ...(endpoint !== undefined && { endpoint }) });
   try {
@@ -78,7 +80,7 @@ async function assume(options: AssumeRoleOptions): Promise<Credentials> {
   }
 }
 
-/** What STS answered in a sentence of ours; whatever else went wrong as it is. */
+/** STS's refusal as a sentence of ours; any other error as it is. */
 function refusal(roleArn: string, error: unknown): unknown {
   if (!(error instanceof Error) || !("$fault" in error)) return error;
   return new Error(

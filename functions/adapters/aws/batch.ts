@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * Gathers what is asked for within a moment into one call: claims of one invocation are looked after at the same time, and EC2 counts calls. Each asker gets its own
- * answer. When the common call fails and one bad key may be to `blame`, each key is asked for alone; any other failure is everybody's.
- * @param call answers for the keys that it knows, at most `most` of them.
+ * Combines the requests of a moment into one call, because an invocation reconciles many NodeClaims at once and EC2
+ * throttles by calls (karpenter-provider-aws: pkg/batcher/batcher.go, Batcher.Add). Each caller gets its own answer.
+ * When the common call fails and `blame` says that one bad key may be the cause, each key is requested by itself; any
+ * other failure is thrown to all callers.
+ * @param call returns the answers for the keys that it knows; it gets at most `most` keys
  */
 export function batched<Answer>(
   call: (keys: readonly string[]) => Promise<ReadonlyMap<string, Answer>>,

@@ -14,7 +14,7 @@ import { reservationQueries } from "./selectors.ts";
 
 const ACTIVE = { Name: "state", Values: ["active"] };
 
-/** Active capacity reservations that selector terms find, each once (ec2nodeclass.md §5). */
+/** The active capacity reservations that selector terms match, each once. An unknown id is no error. */
 export async function capacityReservations(
   ec2: EC2Client,
   terms: readonly CapacityReservationSelectorTerm[],
@@ -28,7 +28,8 @@ export async function capacityReservations(
     );
     for (const reservation of page.flatMap(toReservation)) found.set(reservation.id, reservation);
   };
-  // One call an id: an unknown one fails its whole call, and there is no filter by id. EC2 takes no page size with ids.
+  // One call per id: an unknown id fails its whole call, and there is no filter by id. EC2 accepts no page size
+  // together with ids.
   for (const id of new Set(terms.flatMap((term) => term.id ?? []))) {
     try {
       await ask({ CapacityReservationIds: [id], Filters: [ACTIVE] });
@@ -40,7 +41,10 @@ export async function capacityReservations(
   return [...found.values()];
 }
 
-/** Kinds that are not known yet are left out: nothing may be launched into them unknowingly. */
+/**
+ * The reservation in the form of the port; empty for kinds of reservation that are not known yet, so that nothing is
+ * launched into them by mistake.
+ */
 function toReservation(reservation: Ec2CapacityReservation): readonly CapacityReservation[] {
   const { CapacityReservationId: id, InstanceMatchCriteria: criteria, ReservationType: type = "default", EndDate } = reservation;
   if (id === undefined || (criteria !== "open" && criteria !== "targeted")) return [];
@@ -60,7 +64,7 @@ function toReservation(reservation: Ec2CapacityReservation): readonly CapacityRe
   ];
 }
 
-/** The available placement group of a name or id; undefined when there is none. */
+/** The available placement group with a name or id; undefined when there is none. */
 export async function placementGroup(ec2: EC2Client, { id, name }: PlacementGroupSelector): Promise<ResolvedPlacementGroup | undefined> {
   try {
     const { PlacementGroups: [group] = [] } = await ec2.send(

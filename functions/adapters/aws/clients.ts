@@ -1,3 +1,7 @@
+// The ports on AWS: EC2 (fleet, inventory, status), prices, wake-ups on SQS, announcements on EventBridge, roles and
+// zonal shifts. In: SDK clients and credentials. Out: core/model's objects and the port's errors; AWS error codes stay
+// in errors.ts. Nothing here decides what is launched or when.
+
 import { EC2Client } from "@aws-sdk/client-ec2";
 import { IAMClient } from "@aws-sdk/client-iam";
 import { PricingClient } from "@aws-sdk/client-pricing";
@@ -5,13 +9,19 @@ import { SSMClient } from "@aws-sdk/client-ssm";
 
 import type { CredentialSource } from "./assume-role.ts";
 
-/** Clients are made where they are used: a bundle holds only those that it names. Endpoints follow AWS_ENDPOINT_URL_<SERVICE>. */
+/**
+ * Makes AWS clients. Each function makes those that it uses, so that a bundle holds no others. Endpoints follow
+ * AWS_ENDPOINT_URL_<SERVICE>.
+ */
 
-/** Without them an endpoint that is out of reach (no route to IAM or pricing in an isolated VPC) holds a function until its own time-out. */
+/**
+ * Without these, an endpoint that cannot be reached (no route to IAM or pricing in an isolated VPC) would block a
+ * function until its own time-out.
+ */
 const requestHandler = { connectionTimeout: 2_000, requestTimeout: 20_000 };
 
 export function ec2Client(region: string, credentials: CredentialSource): EC2Client {
-  // Adaptive: a throttled account gets fewer calls, not as many again.
+  // Adaptive retries: a throttled account gets fewer calls, not as many again.
   return new EC2Client({ region, credentials, maxAttempts: 5, retryMode: "adaptive", requestHandler });
 }
 
@@ -23,7 +33,10 @@ export function iamClient(region: string, credentials: CredentialSource): IAMCli
   return new IAMClient({ region, credentials, maxAttempts: 5, requestHandler });
 }
 
-/** The Price List API answers in few regions for all others (pricing-offerings.md §1). */
+/**
+ * The Price List API has endpoints in few regions, each of which serves others too
+ * (karpenter-provider-aws: pkg/providers/pricing/pricing.go, NewAPI).
+ */
 export function pricingClient(region: string, credentials: CredentialSource): PricingClient {
   return new PricingClient({ region: pricingRegion(region), credentials, maxAttempts: 3, requestHandler });
 }

@@ -6,7 +6,10 @@ import type { CredentialSource } from "./assume-role.ts";
 
 const TIMEOUTS = { requestHandler: { connectionTimeout: 1_000, requestTimeout: 8_000 } };
 
-/** What nodes need to join, from EKS unless the settings say it. Throws a sentence while EKS has no endpoint. */
+/**
+ * Reads what nodes need to join the cluster: from EKS, unless the settings contain it. Throws a sentence while EKS has
+ * no endpoint.
+ */
 export async function describeCluster(
   { name, endpoint, caBundle }: ClusterConfig,
   credentials: CredentialSource,

@@ -1,6 +1,6 @@
 import { NotFoundError, RefusedError, ThrottledError } from "../../../core/ports/errors.ts";
 
-/** AWS error codes in the words that the core knows. This is the only place that reads them. */
+/** Translates AWS error codes into the port's errors. No other file reads AWS error codes. */
 
 const THROTTLED = new Set([
   "RequestLimitExceeded",
@@ -14,7 +14,7 @@ const THROTTLED = new Set([
   "PriorRequestNotComplete",
 ]);
 
-/** Client faults that pass by themselves: they are not the request's. */
+/** Client faults that pass by themselves, so the request is not to blame. */
 const PASSING = new Set([
   "ExpiredToken",
   "ExpiredTokenException",
@@ -24,7 +24,7 @@ const PASSING = new Set([
   "AuthFailure.Expired",
 ]);
 
-/** EC2's code, "" when the error is none of AWS. */
+/** AWS's error code; "" when the error is not from AWS. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && "$fault" in error ? error.name : "";
 }
@@ -37,7 +37,7 @@ export function isNotFound(error: unknown): boolean {
   );
 }
 
-/** A launch template that a launch names does not exist (any more): it can be made again. */
+/** Whether a launch template that a launch names does not exist (any more); it can be created again. */
 export function isTemplateGone(code: string): boolean {
   return /^InvalidLaunchTemplate(Name|Id)\.NotFound/.test(code);
 }
@@ -46,18 +46,18 @@ export function isThrottled(error: unknown): boolean {
   return THROTTLED.has(codeOf(error));
 }
 
-/** Something of that name exists. */
+/** Whether something of that name exists already. */
 export function isAlreadyThere(error: unknown): boolean {
   return /\.AlreadyExists(Exception)?$|^EntityAlreadyExists/.test(codeOf(error));
 }
 
-/** The request itself is wrong, or not allowed: repeating it changes nothing. */
+/** Whether the request itself is wrong or not allowed, so that repeating it cannot help. */
 export function isRefused(error: unknown): boolean {
   if (codeOf(error) === "" || isNotFound(error) || isThrottled(error) || PASSING.has(codeOf(error))) return false;
   return (error as { readonly $fault?: string }).$fault === "client";
 }
 
-/** The same error in domain words; one that says nothing to the caller is given back as it is. */
+/** The error as the port's; an error that means nothing to the caller is returned as it is. */
 export function toDomainError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const message = `${codeOf(error)}: ${error.message}`;

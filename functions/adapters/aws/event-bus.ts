@@ -5,25 +5,28 @@ import type { PutEvents } from "./event-bus-client.ts";
 
 export const SOURCE = "karpenter-serverless";
 
-/** EventBridge's limits of one PutEvents: entries, and bytes of all of them together. */
+/** EventBridge's limits of one PutEvents: number of entries, and their size in bytes. */
 const MAX_ENTRIES = 10;
 const MAX_BYTES = 256 * 1024;
 
-/** What EventBridge counts for an entry's time. */
+/** How many bytes EventBridge counts for an entry's time. */
 const TIME_BYTES = 14;
 
-/** All that telling may cost the work, ms. */
+/** Announcements delay the work by at most this, ms. */
 const SEND_TIMEOUT_MS = 1_000;
 
 export interface EventBusOptions {
   /** "default", or the name of another bus of the account and region. */
   readonly busName: string;
   readonly log: Log;
-  /** Makes the client, at the first announcement. */
+  /** Makes the client; called at the first announcement. */
   readonly connect?: () => Promise<PutEvents>;
 }
 
-/** Announcements as events of an EventBridge bus, whose rules route them on. What cannot be sent within a second is logged and lost. */
+/**
+ * Sends announcements as events to an EventBridge bus, whose rules route them on. What cannot be sent within a second
+ * is logged and lost.
+ */
 export function eventBus({
   busName,
   log,
@@ -73,18 +76,18 @@ function entryOf(announcement: Announcement, busName: string): PutEventsRequestE
   return sizeOf(entry) <= MAX_BYTES ? entry : { ...entry, Detail: JSON.stringify(shortened(detail)) };
 }
 
-/** Only what is short by itself: a disruption of thousands of pods still says which command it is. */
+/** The short fields only, so that an event about thousands of pods still says which command it is. */
 function shortened(detail: Announcement["detail"]): Announcement["detail"] {
   const short = Object.entries(detail).filter(([, value]) => (JSON.stringify(value) ?? "").length <= 1_024);
   return { ...Object.fromEntries(short), truncated: true };
 }
 
-/** Bytes, as EventBridge counts them. */
+/** Size in bytes, as EventBridge counts it. */
 function sizeOf({ Source = "", DetailType = "", Detail = "", Resources = [] }: PutEventsRequestEntry): number {
   return TIME_BYTES + [Source, DetailType, Detail, ...Resources].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 }
 
-/** As few batches as the limits allow without changing the order. */
+/** Entries in as few batches as the limits allow, in the same order. */
 function batches(entries: readonly PutEventsRequestEntry[]): readonly (readonly PutEventsRequestEntry[])[] {
   const made: PutEventsRequestEntry[][] = [];
   let room = 0;

@@ -3,7 +3,10 @@ import type { FleetRequest, FleetResult } from "../../../core/model/fleet.ts";
 import type { CapacityType } from "../../../core/model/instance-type.ts";
 import { toTags } from "./launch-template-data.ts";
 
-/** One instant fleet for one instance (launch.md §5). */
+/**
+ * The CreateFleet request of type "instant" for one instance
+ * (karpenter-provider-aws: pkg/providers/instance/instance.go, DefaultProvider.launchInstance).
+ */
 export function fleetInput(request: FleetRequest): CreateFleetCommandInput {
   const Tags = toTags(request.tags);
   return {
@@ -33,7 +36,7 @@ function targetOf({ capacityType, launchTemplates }: FleetRequest): DefaultTarge
   return interruptible ? "reserved-capacity" : "on-demand";
 }
 
-/** How EC2 shall choose; into a capacity block there is nothing to choose. */
+/** The allocation strategy; a capacity block offers no choice. */
 function strategyOf(request: FleetRequest): Partial<CreateFleetCommandInput> {
   const { prioritized = false } = request;
   switch (targetOf(request)) {
@@ -48,7 +51,10 @@ function strategyOf(request: FleetRequest): Partial<CreateFleetCommandInput> {
   }
 }
 
-/** What EC2 has answered. It echoes the override that it took; a stand-in may leave parts out, which the request then tells. */
+/**
+ * The result of a CreateFleet. EC2 returns the override that it used; an emulator may leave parts out, which are then
+ * taken from the request.
+ */
 export function resultOf(request: FleetRequest, { Instances = [], Errors = [] }: CreateFleetResult): FleetResult {
   const overrides = request.launchTemplates.flatMap((template) => template.overrides);
   const capacityTypeOf = (lifecycle: string | undefined): CapacityType => {

@@ -24,26 +24,27 @@ import { impairedInstances } from "./instance-status.ts";
 import { launchTemplateData, toTags } from "./launch-template-data.ts";
 import { allPages } from "./pages.ts";
 
-/** EC2 takes at most so many values in one filter. */
+/** EC2's limit of values in one filter. */
 const MAX_FILTER_VALUES = 200;
-/** As many as one TerminateInstances ends well within its time. */
+/** As many instances as one TerminateInstances handles well within its time-out. */
 const MAX_TERMINATIONS_PER_CALL = 500;
-/** So long a single instance is waited for with others of the same moment. */
+/** How long a request for one instance waits for others of the same moment, ms. No benchmark has tuned it. */
 const GATHER_MS = 10;
 
 /**
- * EC2's CreateFleet as the place where machines come from. Instances are found by the cluster's tags alone. What claims of one invocation ask about single instances
- * at the same time is asked in one call.
+ * The port Fleet on EC2: CreateFleet, launch templates, and instances, which are found by the cluster's tags. Requests
+ * for single instances that NodeClaims of one invocation make at the same time are combined into one call.
  */
 export function ec2Fleet(client: EC2Client): Fleet {
-  // Saves the calls for templates that this process has made or seen; a template that was swept shows as NotFoundError and is forgotten.
+  // Templates that this process has created or seen need no call. A template that was garbage-collected shows as
+  // NotFoundError and is forgotten.
   const known = new Map<string, Promise<void>>();
   const describeOne = batched(
     async (ids) => {
       const found = await describeBy(client, [{ Name: "instance-id", Values: [...ids] }]);
       return new Map(found.map((instance) => [instance.id, [instance]]));
     },
-    // An id that EC2 does not know fails nothing here.
+    // An id that EC2 does not know fails no call that filters by it.
     { most: MAX_FILTER_VALUES, waitMs: GATHER_MS, blame: () => false },
   );
   const terminateOne = batched((ids) => terminate(client, ids), {
@@ -54,7 +55,8 @@ export function ec2Fleet(client: EC2Client): Fleet {
 
   return {
     async ensureLaunchTemplate(template: LaunchTemplate) {
-      // Claims of one invocation mostly need the same few: the first makes them, the others wait for that.
+      // NodeClaims of one invocation mostly need the same few templates: the first creates them, the others wait for
+      // that.
       const making = known.get(template.name) ?? makeTemplate(client, template);
       known.set(template.name, making);
       try {
@@ -75,7 +77,7 @@ export function ec2Fleet(client: EC2Client): Fleet {
         return result;
       } catch (error) {
         if (isTemplateGone(codeOf(error))) forget();
-        // A subnet, image or group that has gone is for a person to mend; only a template is made again.
+        // A subnet, image or security group that is gone must be fixed by a user; only a template is created again.
         else if (isNotFound(error) && error instanceof Error)
           throw new RefusedError(`${codeOf(error)}: ${error.message}`, { cause: error });
         throw toDomainError(error);
@@ -87,7 +89,7 @@ export function ec2Fleet(client: EC2Client): Fleet {
       if (only !== undefined && instanceIds.length === 1) return (await describeOne(only)) ?? [];
       const found: Instance[] = [];
       for (let i = 0; i < instanceIds.length; i += MAX_FILTER_VALUES) {
-        // As a filter: an id that EC2 does not know is left out, where InstanceIds would fail the whole call.
+        // Ids as a filter: an unknown id is left out, where the parameter InstanceIds would fail the whole call.
         const Values = instanceIds.slice(i, i + MAX_FILTER_VALUES);
         found.push(...(await describeBy(client, [{ Name: "instance-id", Values }])));
       }
@@ -156,12 +158,15 @@ async function makeTemplate(client: EC2Client, template: LaunchTemplate): Promis
       }),
     );
   } catch (error) {
-    // The name is the content's hash: whoever made it made the same.
+    // The name is the hash of the content, so an existing template is the same.
     if (!isAlreadyThere(error)) throw toDomainError(error);
   }
 }
 
-/** Unknown instances count as gone: alone among those asked for, or the whole call fails, and each is to be asked for by itself. */
+/**
+ * Terminates instances; one that EC2 does not know counts as terminated. An unknown id fails the whole call, so a
+ * NotFoundError for several ids is thrown, and each id is then requested by itself.
+ */
 async function terminate(client: EC2Client, instanceIds: readonly string[]): Promise<ReadonlyMap<string, true>> {
   const gone = new Map(instanceIds.map((id) => [id, true] as const));
   try {
@@ -210,7 +215,10 @@ function capacityTypeOf(instance: Ec2Instance): CapacityType {
   return reservationIdOf(instance) === undefined ? "on-demand" : "reserved";
 }
 
-/** The reservation that it was meant for. An instance that drifted into an open one, made by others, is on-demand still. */
+/**
+ * The capacity reservation that the launch targeted. An instance that EC2 placed into an open reservation of others is
+ * still on-demand.
+ */
 function reservationIdOf({ CapacityReservationId, CapacityReservationSpecification }: Ec2Instance): string | undefined {
   const meant = CapacityReservationSpecification?.CapacityReservationPreference === "capacity-reservations-only";
   return meant ? CapacityReservationId : undefined;

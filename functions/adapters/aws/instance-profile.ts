@@ -12,7 +12,7 @@ import { isAlreadyThere, isNotFound, toDomainError } from "./errors.ts";
 import { toTags } from "./launch-template-data.ts";
 import { allPages } from "./pages.ts";
 
-/** Makes the profile with its role unless it is there; repeatable after any failure. Returns its name. */
+/** Creates the instance profile with its role unless it exists; may be repeated after any failure. Returns its name. */
 export async function ensureInstanceProfile(
   iam: IAMClient,
   profile: Parameters<CloudInventory["ensureInstanceProfile"]>[0],
@@ -25,7 +25,7 @@ export async function ensureInstanceProfile(
     try {
       await iam.send(new AddRoleToInstanceProfileCommand({ InstanceProfileName, RoleName: profile.role }));
     } catch (error) {
-      // A profile holds one role: another invocation may just have put it in.
+      // A profile holds one role, and another invocation may have added it just now.
       if (!(await rolesOf(iam, InstanceProfileName))?.includes(profile.role)) throw error;
     }
     return profile.name;
@@ -34,7 +34,7 @@ export async function ensureInstanceProfile(
   }
 }
 
-/** Names of the roles in it; undefined when there is no such profile. */
+/** Names of the roles in a profile; undefined when there is no such profile. */
 async function rolesOf(iam: IAMClient, InstanceProfileName: string): Promise<readonly string[] | undefined> {
   try {
     const { InstanceProfile } = await iam.send(new GetInstanceProfileCommand({ InstanceProfileName }));
@@ -57,7 +57,7 @@ async function create(
   return [];
 }
 
-/** Removes a profile and what is in it; not found counts as done. */
+/** Removes a profile and the roles in it; a missing profile counts as removed. */
 export async function removeInstanceProfile(iam: IAMClient, InstanceProfileName: string): Promise<void> {
   try {
     const roles = await rolesOf(iam, InstanceProfileName);
@@ -71,7 +71,7 @@ export async function removeInstanceProfile(iam: IAMClient, InstanceProfileName:
   }
 }
 
-/** Profiles whose path begins like this. */
+/** Profiles whose path has this prefix. */
 export async function listInstanceProfiles(iam: IAMClient, PathPrefix: string): Promise<readonly ListedProfile[]> {
   const profiles = await allPages(
     (Marker) => iam.send(new ListInstanceProfilesCommand({ PathPrefix, Marker })),

@@ -9,17 +9,24 @@ import type { InstanceStatus } from "../../../core/ports/fleet.ts";
 import { toDomainError } from "./errors.ts";
 import { allPages } from "./pages.ts";
 
-/** What EC2 may plan for an instance; other codes are of no concern (interruption.md §5). */
+/**
+ * The scheduled events that end an instance
+ * (karpenter-provider-aws: pkg/providers/instancestatus/instancestatus.go, DefaultProvider.List); other codes are
+ * ignored.
+ */
 const EVENT_CODES = ["instance-reboot", "system-reboot", "system-maintenance", "instance-retirement", "instance-stop"];
 
-/** Each narrows all that the others say, so three questions are asked. */
+/** Filters of one call must all match, so each alternative is a call of its own. */
 const FILTERS: readonly Filter[] = [
   { Name: "instance-status.status", Values: ["impaired"] },
   { Name: "system-status.status", Values: ["impaired"] },
   { Name: "event.code", Values: EVENT_CODES },
 ];
 
-/** Instances of the account whose checks fail or that have events to come, each once. EBS checks are left out: volumes are not machines. */
+/**
+ * Instances of the account with failed status checks or scheduled events, each once. EBS checks are left out, because
+ * they concern volumes.
+ */
 export async function impairedInstances(client: EC2Client): Promise<readonly InstanceStatus[]> {
   try {
     const lists = await Promise.all(FILTERS.map((filter) => statuses(client, filter)));
@@ -42,7 +49,7 @@ function toStatus({ InstanceId, InstanceStatus, SystemStatus, Events = [] }: Ec2
   if (InstanceId === undefined) return [];
   const instanceFailedSince = failedSince(InstanceStatus);
   const systemFailedSince = failedSince(SystemStatus);
-  // What is over stays listed for a week, and says so only in its description.
+  // An event that is over stays listed for a week, and only its description shows it.
   const events = Events.filter(({ Description = "" }) => !/^\[(Completed|Canceled)\]/.test(Description)).flatMap(({ Code }) => Code ?? []);
   return [
     {

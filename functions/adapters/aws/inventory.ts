@@ -25,7 +25,10 @@ export interface InventoryClients {
   readonly iam: IAMClient;
 }
 
-/** What the account and region of the clients offer (ec2nodeclass.md §4–5 and §7, instance-types.md §1, pricing-offerings.md §1–2). */
+/**
+ * The port CloudInventory: what the clients' account and region offer (subnets, security groups, images, reservations,
+ * placement groups, instance profiles, instance types, zones and prices).
+ */
 export function awsInventory({ ec2, ssm, pricing, iam }: InventoryClients): CloudInventory {
   const parameter = async (name: string): Promise<string | undefined> => {
     try {

@@ -1,7 +1,7 @@
 import type { RequestLaunchTemplateData, ResourceType } from "@aws-sdk/client-ec2";
 import type { LaunchTemplate } from "../../../core/model/fleet.ts";
 
-/** Regions whose EC2 refuses the field HttpProtocolIpv6 (launch.md §3). */
+/** Regions whose EC2 refuses the field HttpProtocolIpv6. */
 const WITHOUT_IPV6_METADATA = new Set([
   "us-iso-east-1",
   "us-iso-west-1",
@@ -11,7 +11,10 @@ const WITHOUT_IPV6_METADATA = new Set([
   "us-isof-east-1",
 ]);
 
-/** EC2's form of a template (launch.md §3). */
+/**
+ * A launch template in EC2's form
+ * (karpenter-provider-aws: pkg/providers/launchtemplate/launchtemplate.go, DefaultProvider.createLaunchTemplate).
+ */
 export function launchTemplateData(template: LaunchTemplate, region: string): RequestLaunchTemplateData {
   const { metadataOptions, tags } = template;
   const resources: ResourceType[] = [
@@ -40,7 +43,7 @@ export function launchTemplateData(template: LaunchTemplate, region: string): Re
   };
 }
 
-/** Into this reservation and nowhere else, or into none. */
+/** Launches into this capacity reservation only, or into none. */
 function reservationFields({ reservation }: LaunchTemplate): RequestLaunchTemplateData {
   if (reservation === undefined) return {};
   if (reservation === "none") return { CapacityReservationSpecification: { CapacityReservationPreference: "none" } };
@@ -85,7 +88,10 @@ function placementFields({ tenancy, placement }: LaunchTemplate): Pick<RequestLa
 
 const PRIMARY = { card: 0, device: 0, type: "interface" } as const;
 
-/** Always given, since security groups and public addresses can then only be told here. Interfaces of type efa-only have no addresses. */
+/**
+ * Network interfaces are always given, because security groups and public addresses can then only be set here.
+ * Interfaces of type efa-only have no addresses.
+ */
 function networkInterfaces(template: LaunchTemplate): NonNullable<RequestLaunchTemplateData["NetworkInterfaces"]> {
   const { securityGroupIds, connectionTracking, networkInterfaces: listed = [PRIMARY] } = template;
   return listed.map(({ card, device, type }) => ({
@@ -106,9 +112,9 @@ function networkInterfaces(template: LaunchTemplate): NonNullable<RequestLaunchT
   }));
 }
 
-/** What the primary interface is given of addresses. */
+/** The addresses of the primary interface. */
 function addresses({ networkInterfaces = [], associatePublicIPAddress, ipPrefixCount, ipv6 }: LaunchTemplate) {
-  // EC2 gives a machine with several interfaces no public address, and refuses to be told so.
+  // EC2 gives an instance with several interfaces no public address, and refuses the field for it.
   const implied = associatePublicIPAddress === false && networkInterfaces.length > 1;
   return {
     ...(associatePublicIPAddress !== undefined && !implied && { AssociatePublicIpAddress: associatePublicIPAddress }),

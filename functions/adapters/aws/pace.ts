@@ -1,7 +1,7 @@
 import type { EC2Client } from "@aws-sdk/client-ec2";
 import { type Pacemaker, tokenBucket } from "../token-bucket.ts";
 
-/** EC2 throttles each account and region by buckets of tokens, one for each action; these are the sizes that it documents. */
+/** EC2 throttles each account and region by token buckets, one per action; these are the sizes that EC2 documents. */
 const DESCRIBE = { burst: 100, rate: 20 };
 const CHANGE = { burst: 50, rate: 5 };
 const OWN: Readonly<Record<string, typeof DESCRIBE>> = {
@@ -9,12 +9,15 @@ const OWN: Readonly<Record<string, typeof DESCRIBE>> = {
   CreateTags: { burst: 100, rate: 10 },
 };
 
-/** The account has others in it, and functions run beside each other: none may take all there is. The SDK's adaptive retries see to the rest. */
+/**
+ * The share of a bucket that one function uses: other users of the account and other functions need the rest. The SDK's
+ * adaptive retries handle what is still throttled. No benchmark has tuned it.
+ */
 const SHARE_OF_LIMIT = 0.5;
 
 /**
- * Holds each action of a client to a share of its bucket in EC2, retries included, so that a burst of claims does not use up what the rest of the account
- * lives on. Returns the same client.
+ * Limits each action of a client, retries included, to a share of EC2's token bucket for it, so that a burst of
+ * NodeClaims leaves calls for the rest of the account. Returns the same client.
  */
 export function pacedEc2(client: EC2Client, pacemaker?: Pacemaker): EC2Client {
   const turns = new Map<string, () => Promise<void>>();
@@ -32,7 +35,7 @@ export function pacedEc2(client: EC2Client, pacemaker?: Pacemaker): EC2Client {
         await turnOf(commandName.replace(/Command$/, ""))();
         return next(args);
       },
-    // After the middleware that retries, so that each attempt takes its turn.
+    // Behind the retry middleware, so that each attempt takes a token.
     { step: "finalizeRequest", priority: "low", name: "paced" },
   );
   return client;

@@ -1,6 +1,6 @@
 import { toDomainError } from "./errors.ts";
 
-/** All items of a paged answer, in order; errors in domain words. */
+/** All items of a paged answer, in order. Throws the port's errors. */
 export async function allPages<Page, Item>(
   read: (token: string | undefined) => Promise<Page>,
   items: (page: Page) => readonly Item[] | undefined,

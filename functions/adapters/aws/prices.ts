@@ -2,13 +2,19 @@ import { DescribeSpotPriceHistoryCommand, type EC2Client } from "@aws-sdk/client
 import { GetProductsCommand, type PricingClient } from "@aws-sdk/client-pricing";
 import { allPages } from "./pages.ts";
 
-/** The two products that are priced: virtual machines that share a host, and bare metal (pricing-offerings.md §1). */
+/**
+ * The two priced products: virtual machines with shared tenancy, and bare metal
+ * (karpenter-provider-aws: pkg/providers/pricing/pricing.go, DefaultProvider.UpdateOnDemandPricing).
+ */
 const PRODUCTS = [
   { tenancy: "Shared", productFamily: "Compute Instance" },
   { tenancy: "Dedicated", productFamily: "Compute Instance (bare metal)" },
 ];
 
-/** USD per hour by type. Throws when one of the products has no price at all: then the old prices shall stay. */
+/**
+ * On-demand prices in USD per hour by instance type. Throws when one of the products has no price at all, so that the
+ * old prices stay in use.
+ */
 export async function onDemandPrices(pricing: PricingClient, region: string): Promise<Readonly<Record<string, number>>> {
   const prices: Record<string, number> = {};
   await Promise.all(
@@ -58,7 +64,7 @@ interface PriceListEntry {
   };
 }
 
-/** Type and price of one entry of the price list; nothing when the entry cannot be read or costs nothing. */
+/** Instance type and price of one entry of the price list; empty when the entry cannot be read or costs nothing. */
 function priceOf(json: string): readonly (readonly [type: string, price: number])[] {
   let entry: PriceListEntry;
   try {
@@ -72,7 +78,7 @@ function priceOf(json: string): readonly (readonly [type: string, price: number]
   return type === undefined || price === undefined ? [] : [[type, price]];
 }
 
-/** USD per hour by type and zone, as they are now. Throws when there is none. */
+/** Current spot prices in USD per hour by instance type and zone. Throws when there are none. */
 export async function spotPrices(ec2: EC2Client): Promise<Readonly<Record<string, Readonly<Record<string, number>>>>> {
   const StartTime = new Date();
   const history = await allPages(

@@ -6,13 +6,16 @@ import type {
   SubnetSelectorTerm,
 } from "../../../core/model/node-class.ts";
 
-/** One describe call for selector terms: several filters must all hold. */
+/** The filters of one describe call, all of which must match; `owners` is for images. */
 export interface Query {
   readonly filters: readonly Filter[];
   readonly owners?: readonly string[];
 }
 
-/** One query for all ids, one for all names, one for each term of tags; a term is taken by its id first (ec2nodeclass.md §5). */
+/**
+ * Queries of subnet or security group terms: one for all ids, one for all names, one per term of tags. A term with an
+ * id is selected by the id (karpenter-provider-aws: pkg/providers/subnet/subnet.go, getFilterSets).
+ */
 export function queriesFor(
   terms: readonly (SubnetSelectorTerm & Pick<SecurityGroupSelectorTerm, "name">)[],
   filterNames: { readonly id: string; readonly name?: string },
@@ -27,7 +30,10 @@ export function queriesFor(
   ];
 }
 
-/** Queries of AMI terms that name neither alias nor parameter: ids together, each other term alone (ec2nodeclass.md §4). */
+/**
+ * Queries of AMI terms that name neither alias nor SSM parameter: one for all ids, one per other term
+ * (karpenter-provider-aws: pkg/providers/amifamily/ami.go, DefaultProvider.DescribeImageQueries).
+ */
 export function imageQueries(terms: readonly AmiSelectorTerm[], parameterValues: readonly string[] = []): readonly Query[] {
   const ids = [...terms.flatMap(({ id }) => id ?? []), ...parameterValues];
   const others = terms.filter(({ id, alias, ssmParameter }) => id === undefined && alias === undefined && ssmParameter === undefined);
@@ -42,7 +48,10 @@ export function imageQueries(terms: readonly AmiSelectorTerm[], parameterValues:
   ];
 }
 
-/** Queries of reservation terms that name no id: each term alone (ec2nodeclass.md §5). */
+/**
+ * Queries of capacity reservation terms without an id: one per term
+ * (karpenter-provider-aws: pkg/providers/capacityreservation/types.go, QueriesFromSelectorTerms).
+ */
 export function reservationQueries(terms: readonly CapacityReservationSelectorTerm[]): readonly Query[] {
   return terms
     .filter(({ id }) => id === undefined)
@@ -55,7 +64,7 @@ export function reservationQueries(terms: readonly CapacityReservationSelectorTe
     }));
 }
 
-/** "*" asks for the key alone. */
+/** The value "*" selects by the key alone. */
 function tagFilters(tags: Readonly<Record<string, string>> | undefined): Filter[] {
   return Object.entries(tags ?? {}).map(([key, value]) =>
     value === "*" ? { Name: "tag-key", Values: [key] } : { Name: `tag:${key}`, Values: [value] },

@@ -8,11 +8,13 @@ import type { QueueUrls } from "../config.ts";
 
 /** SQS's longest delay of a message, in seconds. */
 const MAX_DELAY_SECONDS = 900;
-const MAX_BATCH = 10;
-const MAX_ROUNDS = 4;
+/** SQS's largest batch. */
+const MAX_MESSAGES_PER_CALL = 10;
+/** Calls for one batch, the first included, until a message that the queue does not take is an error. */
+const MAX_SEND_ROUNDS = 4;
 
 /** The variable that holds a queue's URL, for the error when it is missing. */
-const VARIABLE: Readonly<Record<WakeUp["kind"], string>> = {
+const URL_VARIABLES: Readonly<Record<WakeUp["kind"], string>> = {
   provision: "PROVISION_QUEUE_URL",
   claim: "CLAIM_QUEUE_URL",
   disruption: "DISRUPTION_QUEUE_URL",
@@ -69,7 +71,7 @@ export function sqsWakeUps(options: {
         await sleep(50 * 2 ** round);
       }
       const { Failed: failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl: url, Entries: left }));
-      const hopeless = failed.find(({ SenderFault }) => SenderFault) ?? (round + 1 === MAX_ROUNDS ? failed[0] : undefined);
+      const hopeless = failed.find(({ SenderFault }) => SenderFault) ?? (round + 1 === MAX_SEND_ROUNDS ? failed[0] : undefined);
       if (hopeless !== undefined) {
         throw new Error(`Queue ${url} refused a wake-up: ${hopeless.Code ?? "no code"} ${hopeless.Message ?? ""}`.trimEnd());
       }
@@ -84,10 +86,10 @@ export function sqsWakeUps(options: {
       for (const [kind, ofKind] of Map.groupBy(folded(wakeUps), (wakeUp) => wakeUp.kind)) {
         const url = options.queues[kind];
         if (url === undefined) {
-          throw new Error(`${VARIABLE[kind]}: is missing, so nobody can be woken for ${kind}; set it to the queue's URL.`);
+          throw new Error(`${URL_VARIABLES[kind]}: is missing, so nobody can be woken for ${kind}; set it to the queue's URL.`);
         }
-        for (let start = 0; start < ofKind.length; start += MAX_BATCH) {
-          const batch = ofKind.slice(start, start + MAX_BATCH);
+        for (let start = 0; start < ofKind.length; start += MAX_MESSAGES_PER_CALL) {
+          const batch = ofKind.slice(start, start + MAX_MESSAGES_PER_CALL);
           sends.push(
             send(
               url,

@@ -10,17 +10,20 @@ export interface ArcOptions {
   readonly region: string;
   /** The SDK's credentials or a provider of them. */
   readonly credentials: ConstructorParameters<typeof SignatureV4>[0]["credentials"];
-  /** A seam for tests. */
+  /** For tests. */
   readonly fetch?: typeof globalThis.fetch;
 }
 
-/** The parts of ARC's answer that are read. Times in seconds since the epoch. */
+/** The fields of ARC's answer that are read; times in seconds since the epoch. */
 interface ManagedResource {
   readonly zonalShifts?: readonly { readonly appliedStatus?: string; readonly awayFrom?: string; readonly expiryTime?: number }[];
   readonly autoshifts?: readonly { readonly appliedStatus?: string; readonly awayFrom?: string }[];
 }
 
-/** ARC by its one call that is needed, signed here: its SDK client would be 0.3 MB for a setting that few switch on. */
+/**
+ * The port ZonalShift: the one call to ARC that is needed, signed here, because ARC's SDK client would add 0.3 MB for a
+ * setting that few use.
+ */
 export function arcZonalShift({ region, credentials, fetch = globalThis.fetch }: ArcOptions): ZonalShift {
   const signer = new SignatureV4({ service: "arc-zonal-shift", region, credentials, sha256: Sha256 });
   const hostname = `arc-zonal-shift.${region}.${region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com"}`;
@@ -44,7 +47,7 @@ function shiftedZone(shift: {
   readonly expiryTime?: number;
 }): readonly ShiftedZone[] {
   const { appliedStatus, awayFrom, expiryTime } = shift;
-  // Of a practice run and a shift at the same time, one is not applied.
+  // When a practice run and a shift overlap, one of them is not applied.
   if (appliedStatus !== "APPLIED" || awayFrom === undefined) return [];
   return [{ zone: awayFrom, ...(expiryTime !== undefined && { until: expiryTime * 1_000 }) }];
 }

@@ -7,9 +7,9 @@ import { documentName, unpackCatalogue } from "./document.ts";
 const RECHECK_MS = 60_000;
 
 /**
- * The region's catalogue as a function reads it: the stored one if the catalog function has written it, else the bundled one, else (a region
- * that is not bundled) an empty one. Kept while the function is warm; its version is compared once a minute. A store that cannot be reached
- * then leaves the copy in use.
+ * The region's catalogue as functions read it: the stored one if the catalog function has written it, else the bundled
+ * one, else (for a region that is not bundled) an empty one. It is kept while the function is warm, and its version is
+ * compared once a minute. When the store cannot be reached, the copy stays in use.
  */
 export function catalogueSource(
   store: Pick<NodeClaimStore, "documentVersion" | "getDocument">,
@@ -40,7 +40,7 @@ export function catalogueSource(
 
   return async () => {
     if (kept !== undefined && now() - checkedAt < RECHECK_MS) return kept.catalogue;
-    // Callers at the same time share one reading.
+    // Concurrent callers share one read.
     reading ??= read().finally(() => {
       reading = undefined;
     });

@@ -1,3 +1,7 @@
+// The port Kubernetes over HTTPS: requests, lists that are remembered between calls, watches, and the identity for
+// them. In: a server's address and credentials. Out: objects as the core reads them, and the port's errors. Nothing
+// here knows what a NodeClaim is for.
+
 import { randomBytes } from "node:crypto";
 import type { Kind, Kinds, Kubernetes, PublishedEvent } from "../../../core/ports/kubernetes.ts";
 import type { Log } from "../../../core/ports/log.ts";
@@ -7,17 +11,19 @@ import { pathOf, RESOURCES } from "./kinds.ts";
 import { listPages } from "./pages.ts";
 import { type ApiResponse, httpsTransport, type Transport } from "./transport.ts";
 
-/** The API's limit of an event's message. */
+/** The API's limit of an event's message, characters. */
 const MAX_MESSAGE = 1_024;
 
 const ok = ({ status }: ApiResponse): boolean => status >= 200 && status < 300;
 
-/** True when the API server does not know the kind, rather than the object: it then answers in plain text. */
+/** Whether the API server does not know the kind, rather than the object: it then answers in plain text. */
 const isUnknownKind = ({ status, body }: ApiResponse): boolean => status === 404 && typeof body === "string";
 
 /**
- * One cluster's API server over HTTPS. Lists come in pages and keep what the core reads (pages.ts); objects read one by one are whole
- * but for managedFields. `now` (ms) dates events, `log` hears of those that could not be written.
+ * The port Kubernetes: one cluster's API server over HTTPS. Lists are read in pages and pruned to what the core reads
+ * (pages.ts); an object that is read by name is whole except for managedFields.
+ * @param now dates events, ms since the epoch
+ * @param log gets the events that could not be written
  */
 export function kubernetesClient(
   options: Connection & { readonly log?: Log; readonly now?: () => number; readonly transport?: Transport },
@@ -71,7 +77,7 @@ export function kubernetesClient(
         ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
       };
       const response = await send({ method: "DELETE", path: pathOf(kind, name, namespace), body });
-      // 409 is the precondition: another object bears the name now.
+      // 409 here is a failed precondition: another object has the name now.
       if (response.status === 404 || (response.status === 409 && uid !== undefined)) {
         return false;
       }
@@ -93,11 +99,12 @@ export function kubernetesClient(
       if (ok(response)) {
         return "evicted";
       }
-      // 409 with a UID given: the pod of that name is another one, ours has gone.
+      // 409 with a UID given: the pod of that name is another one, and the wanted pod is gone.
       if (response.status === 404 || (response.status === 409 && uid !== undefined)) {
         return "gone";
       }
-      // Several budgets over one pod are refused with 500: a person must mend that, and until then it blocks like any budget.
+      // Several PodDisruptionBudgets over one pod are refused with 500. A user must fix that; until then it blocks like
+      // any budget.
       if (response.status === 429 || (response.status === 500 && messageOf(response).includes("more than one PodDisruptionBudget"))) {
         return "blocked";
       }
@@ -122,13 +129,16 @@ export function kubernetesClient(
         throw failure(response, "asking for the version");
       }
       const { major, minor } = response.body as { readonly major: string; readonly minor: string };
-      // EKS says "36+".
+      // EKS reports "36+".
       return `${major}.${minor.replace(/\D.*$/, "")}`;
     },
   };
 }
 
-/** A core/v1 Event: `kubectl describe` finds it by the object's UID. Those of cluster-wide objects live in `default`. */
+/**
+ * A core/v1 Event, which `kubectl describe` finds by the object's UID. Events of cluster-scoped objects are in the
+ * namespace `default`.
+ */
 function eventOf({ type, reason, message, about }: PublishedEvent, now: number): { readonly path: string; readonly body: object } {
   const namespace = about.metadata.namespace ?? "default";
   const { name, uid } = about.metadata;

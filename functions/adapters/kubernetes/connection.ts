@@ -1,36 +1,21 @@
-import type { AgentOptions } from "node:https";
+import type { Server } from "./server.ts";
 
-/** How to reach a cluster: what EKS tells about it and a source of tokens, or a kubeconfig file. */
+/** How to reach a cluster: EKS's description with a source of tokens, or a kubeconfig file. */
 export type Connection =
   | {
       /** "https://…". */
       readonly server: string;
-      /** PEM in base64: the only authority that the server's certificate may come from. */
+      /** PEM in base64: the only authority whose server certificate is accepted. */
       readonly caData: string;
-      /** `renew` is asked for once after the server has refused a token. */
+      /** Returns a bearer token; called with `renew` once after the server has refused a token. */
       readonly token: (options?: { readonly renew?: boolean }) => Promise<string>;
     }
   | { readonly kubeconfig: string; readonly context?: string };
 
-/** Who we are to a server, and which certificates we take from it: for one request. */
-export interface Identity {
-  /** The server's, without a slash at its end. */
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** "user:password", where a kubeconfig has them. */
-  readonly auth?: string;
-  /** For the agent. The same each time. */
-  readonly tls: AgentOptions;
-}
-
-/** A server, and who we are to it. */
-export interface Server {
-  /** What to call it in a sentence: its URL, or the file that names it. */
-  readonly name: string;
-  readonly identify: (options?: { readonly renew?: boolean }) => Promise<Identity>;
-}
-
-/** Identity and trust. A kubeconfig, which only people's machines have, is read at the first request: its reader is a third of a function's code. */
+/**
+ * The server of a connection. A kubeconfig, which only users' machines have, is read at the first request, because its
+ * reader is a third of a function's code.
+ */
 export function serverOf(connection: Connection): Server {
   if ("kubeconfig" in connection) {
     let reading: Promise<Server> | undefined;

@@ -3,7 +3,7 @@ import { HttpRequest } from "@smithy/protocol-http";
 import { SignatureV4 } from "@smithy/signature-v4";
 
 export interface EksTokenOptions {
-  /** Name of the EKS cluster: a token is good for no other. */
+  /** Name of the EKS cluster; a token is valid for this cluster only. */
   readonly cluster: string;
   readonly region: string;
   /** The SDK's credentials or a provider of them (`defaultProvider()`). */
@@ -12,16 +12,15 @@ export interface EksTokenOptions {
   readonly now?: () => number;
 }
 
-/** The server takes a token for 15 minutes after its signing. */
+/** A server accepts a token for 15 minutes after it was signed. */
 const RENEW_AFTER_MS = 10 * 60_000;
-/** What the URL says; the server does not look at it. */
+/** The URL's expiry; the server does not check it. */
 const EXPIRES_SECONDS = 60;
 
 /**
- * A source of bearer tokens for an EKS API server: presigned sts:GetCallerIdentity URLs, as
- * aws-iam-authenticator makes them (pkg/token/token.go, GetWithSTS). Nothing is called for them, and
- * no permission is needed. A token is reused for ten minutes; its age is checked at each use, since a frozen function does not age.
- * `renew` makes a new one whatever the age.
+ * A source of bearer tokens for an EKS API server: presigned sts:GetCallerIdentity URLs, as aws-iam-authenticator
+ * creates them. This makes no call and needs no permission. A token is used for ten minutes; its age is checked at each
+ * use, because timers do not run in a frozen function. `renew` makes a new token whatever the age.
  */
 export function eksToken(options: EksTokenOptions): (asked?: { readonly renew?: boolean }) => Promise<string> {
   const now = options.now ?? Date.now;
@@ -37,12 +36,12 @@ export function eksToken(options: EksTokenOptions): (asked?: { readonly renew?: 
     const request = new HttpRequest({
       ...{ method: "GET", protocol: "https:", hostname, path: "/" },
       query: { Action: "GetCallerIdentity", Version: "2011-06-15" },
-      // Not `x-amz-…`, so it stays a header that is signed and does not move to the query.
+      // Not an `x-amz-…` header, so it stays a signed header and does not move to the query.
       headers: { host: hostname, "x-k8s-aws-id": options.cluster },
     });
     const signed = await signer.presign(request, { expiresIn: EXPIRES_SECONDS, signingDate: new Date(signedAt) });
     const query = new URLSearchParams(Object.entries(signed.query ?? {}).map(([name, value]): [string, string] => [name, String(value)]));
-    // RFC 3986, as it was signed: URLSearchParams writes a space as "+".
+    // RFC 3986, as it was signed: URLSearchParams encodes a space as "+".
     const url = `https://${hostname}/?${query.toString().replaceAll("+", "%20")}`;
     const token = `k8s-aws-v1.${Buffer.from(url).toString("base64url")}`;
     kept = { token, signedAt };

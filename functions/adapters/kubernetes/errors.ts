@@ -3,7 +3,7 @@ import type { Kind } from "../../../core/ports/kubernetes.ts";
 import { RESOURCES } from "./kinds.ts";
 import type { ApiResponse } from "./transport.ts";
 
-/** The API server's own sentence about a failure (metav1.Status). */
+/** The API server's message about a failure (metav1.Status). */
 export function messageOf({ status, body }: ApiResponse): string {
   const message = (body as { readonly message?: unknown } | null)?.message;
   return typeof message === "string" && message !== ""
@@ -11,7 +11,10 @@ export function messageOf({ status, body }: ApiResponse): string {
     : `HTTP ${status} ${typeof body === "string" ? body.trim().slice(0, 200) : ""}`.trim();
 }
 
-/** What an answer that is no success means to who asked. `doing` starts the sentence: "creating NodeClaim default-x". */
+/**
+ * The port's error for an answer that is no success.
+ * @param doing the start of the sentence, such as "creating NodeClaim default-x"
+ */
 export function failure(response: ApiResponse, doing: string): Error {
   const text = `${doing}: ${messageOf(response)}`;
   const { status } = response;
@@ -33,9 +36,9 @@ export function failure(response: ApiResponse, doing: string): Error {
   return status >= 400 ? new RefusedError(text) : new Error(text);
 }
 
-/** A list never comes to 404 unless the API server does not know the kind. */
+/** The error for a 404 of a list, which means that the API server does not know the kind. */
 export function unknownKind(kind: Kind): Error {
   const { apiVersion, plural, custom } = RESOURCES[kind];
-  const mend = custom ? "install the custom resource definitions with: kubectl apply -f infra/crds" : "it is too old for this product";
-  return new RefusedError(`The cluster has no ${kind} resources (${plural}, ${apiVersion}); ${mend}.`);
+  const remedy = custom ? "install the custom resource definitions with: kubectl apply -f infra/crds" : "it is too old for this product";
+  return new RefusedError(`The cluster has no ${kind} resources (${plural}, ${apiVersion}); ${remedy}.`);
 }

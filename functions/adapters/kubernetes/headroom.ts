@@ -5,7 +5,10 @@ import type { Kinds, Kubernetes } from "../../../core/ports/kubernetes.ts";
 
 type Reader = Pick<Kubernetes, "get" | "list">;
 
-/** The cluster's CapacityBuffers with the pods that they keep room for. Only what they refer to is read: there are few of them, and many workloads. */
+/**
+ * The cluster's CapacityBuffers with the pods that they reserve room for. Only the workloads that they refer to are
+ * read, because there are few CapacityBuffers and many workloads.
+ */
 export async function readHeadroom(kubernetes: Reader): Promise<readonly Headroom[]> {
   const buffers = await kubernetes.list("CapacityBuffer");
   return headroomOf(buffers, await readReferents(buffers, kubernetes));
@@ -23,7 +26,7 @@ async function readReferents(buffers: readonly CapacityBuffer[], kubernetes: Rea
   return { podTemplates, deployments, statefulSets, replicaSets };
 }
 
-/** Objects of one kind that buffers name, each read once. */
+/** The objects of one kind that CapacityBuffers name, each read once. */
 async function readNamed<K extends "PodTemplate" | "Deployment" | "StatefulSet" | "ReplicaSet">(
   kind: K,
   buffers: readonly CapacityBuffer[],

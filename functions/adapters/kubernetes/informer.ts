@@ -5,14 +5,18 @@ import { type Reach, type Reading, type RememberedList, rememberedList } from ".
 import { isComparable } from "./resource-version.ts";
 import type { ClusterReader } from "./snapshot.ts";
 
-/** Silence after which a watch is taken to have said everything: a server that is quick sends one event right after the other. */
+/**
+ * A watch without an event for this long is assumed to be up to date, ms: a fast server sends one event right after the
+ * other.
+ */
 const QUIET_MS = 50;
 
-/** What one decision reads. */
+/** The lists of one decision. */
 export interface Readings extends ClusterReader {
   /**
-   * Settles once it is certain that every list given out was as new as the moment it was asked for: at once when all were, otherwise within two
-   * seconds. Throws StaleReadingError when one was not: what was decided on it must not be done.
+   * Settles once every list that was returned is known to have been up to date when it was read: at once if all are,
+   * otherwise within two seconds. Throws StaleReadingError when one was not; what was decided on it must then not be
+   * done.
    */
   prove(): Promise<void>;
 }
@@ -21,15 +25,16 @@ export interface InformerOptions extends Omit<Reach, "quietMs"> {
   readonly memory: ListMemory;
   readonly cluster: string;
   readonly quietMs?: number;
-  /** Lists of more objects are remembered. */
+  /** Lists with more objects than this are remembered. */
   readonly longerThan?: number;
 }
 
 /**
- * The informer that sleeps between calls: gives each decision its readings of one cluster. A list of one page is read anew each time: one small
- * request, exact. A longer one is remembered while the function is warm, and only what has changed since is asked for (remembered-list.ts).
- * Memory is all it holds: a function that is killed or started anew reads from the beginning, and so does one that was frozen for so long that
- * the server has forgotten its version.
+ * An informer that sleeps between calls: it gives each decision its lists of one cluster. A list of one page is read
+ * from the API server each time, because one small request is exact. A longer list is remembered while the function is
+ * warm, and only its changes are read (remembered-list.ts). It holds nothing but memory: a function that was killed or
+ * newly started reads from the beginning, and so does one that was frozen for so long that the server has forgotten its
+ * resource version.
  */
 export function informer({ memory, cluster, quietMs = QUIET_MS, longerThan = PAGE, ...reach }: InformerOptions): () => Readings {
   return () => {
@@ -47,7 +52,7 @@ export function informer({ memory, cluster, quietMs = QUIET_MS, longerThan = PAG
         }
         const reading = await known.read();
         readings.push(reading);
-        // It has become short: next time it is read anew.
+        // The list has become short: read it from the API server next time.
         if (reading.items.length <= longerThan / 2) memory.forget(key);
         return reading.items;
       },

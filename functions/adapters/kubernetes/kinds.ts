@@ -1,11 +1,11 @@
 import type { Kind } from "../../../core/ports/kubernetes.ts";
 
-/** Where the API server keeps a kind. */
+/** Where the API server serves a kind. */
 export interface Resource {
   readonly apiVersion: string;
   readonly plural: string;
   readonly namespaced: boolean;
-  /** Its CustomResourceDefinition is ours to install. */
+  /** True when this product installs its CustomResourceDefinition. */
   readonly custom?: true;
 }
 
@@ -33,7 +33,7 @@ export const RESOURCES: Readonly<Record<Kind, Resource>> = {
   Namespace: { apiVersion: "v1", plural: "namespaces", namespaced: false },
 };
 
-/** Path of a kind, or of one object. A namespaced kind without a namespace is meant in all of them. */
+/** Path of a kind, or of one object. A namespaced kind without a namespace means all namespaces. */
 export function pathOf(kind: Kind, name?: string, namespace?: string): string {
   const { apiVersion, plural, namespaced } = RESOURCES[kind];
   const root = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;

@@ -1,9 +1,13 @@
 import type { AgentOptions, RequestOptions } from "node:https";
-// config.js rather than the package: 10 % less to load, and the rest of it (the generated models, undici) can be left out of a bundle.
+// config.js rather than the package: 10 % less to load, and the rest of it (the generated models, undici) can be left
+// out of a bundle.
 import { KubeConfig } from "@kubernetes/client-node/dist/config.js";
-import type { Server } from "./connection.ts";
+import type { Server } from "./server.ts";
 
-/** Identity and trust as @kubernetes/client-node's KubeConfig reads them. Throws a sentence for a kubeconfig without a cluster. */
+/**
+ * The server and identity of a kubeconfig, as @kubernetes/client-node's KubeConfig reads it. Throws a sentence for a
+ * kubeconfig without a cluster.
+ */
 export function readKubeconfig({ kubeconfig, context }: { readonly kubeconfig: string; readonly context?: string }): Server {
   const config = new KubeConfig();
   config.loadFromFile(kubeconfig);
@@ -15,7 +19,7 @@ export function readKubeconfig({ kubeconfig, context }: { readonly kubeconfig: s
   const url = cluster.server.replace(/\/+$/, "");
   return {
     name: url,
-    // A plugin decides by itself when its token is too old.
+    // An exec plugin decides by itself when its token is too old.
     async identify() {
       const options: RequestOptions = { headers: {} };
       await config.applyToHTTPSOptions(options);

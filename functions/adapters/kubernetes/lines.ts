@@ -1,6 +1,9 @@
 const LINE_FEED = 10;
 
-/** Hears each line of UTF-8 text that comes in pieces, without its end. What stands after the last line feed was cut, and is not heard. */
+/**
+ * Calls `onLine` for each line, without its end, of UTF-8 text that arrives in pieces. Text after the last line feed
+ * was cut off and is dropped.
+ */
 export async function eachLine(pieces: AsyncIterable<Uint8Array>, onLine: (line: string) => void): Promise<void> {
   let begun: Uint8Array[] = [];
   for await (const piece of pieces) {

@@ -1,16 +1,19 @@
 import type { Kind } from "../../../core/ports/kubernetes.ts";
 import type { RememberedList } from "./remembered-list.ts";
 
-/** What the informers of a function remember together. */
+/** The lists that the informers of a function remember together. */
 export interface ListMemory {
   get(key: string): RememberedList<Kind> | undefined;
   set(key: string, list: RememberedList<Kind>): void;
   forget(key: string): void;
 }
 
-/** Room for `maxObjects` objects over all clusters: those lists go first that have not been read for longest. The one read last stays, whatever its size. */
+/**
+ * Room for `maxObjects` objects over all clusters: lists that have not been read for longest are dropped first. The
+ * list that was read last stays, whatever its size.
+ */
 export function listMemory(maxObjects: number): ListMemory {
-  // In the order of their last use.
+  // In order of last use.
   const lists = new Map<string, RememberedList<Kind>>();
 
   const touch = (key: string, list: RememberedList<Kind>): void => {

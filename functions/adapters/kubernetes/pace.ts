@@ -3,7 +3,7 @@ import type { httpsTransport } from "./transport.ts";
 
 type Transports = ReturnType<typeof httpsTransport>;
 
-/** Holds requests to one API server to a rate: `burst` at once, `qps` a second in the long run. */
+/** Limits requests to one API server: `burst` at once, `qps` per second on average. */
 export function paced(
   { send, open }: Transports,
   { qps, burst }: { readonly qps: number; readonly burst: number },

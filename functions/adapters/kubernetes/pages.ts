@@ -4,12 +4,12 @@ import { pathOf, RESOURCES } from "./kinds.ts";
 import { pruned } from "./prune.ts";
 import type { Transport } from "./transport.ts";
 
-/** Objects a page: some 5 MB of pods, parsed and pruned before the next page comes. */
+/** Objects per page: about 5 MB of pods, which are parsed and pruned before the next page is read. */
 export const PAGE = 500;
-/** How often a list starts over whose continuation has expired (410). */
+/** How often a list starts over when its continuation token has expired (410). */
 const MAX_RESTARTS = 3;
 
-/** What narrows a list, as the API takes it. */
+/** The selectors of a list, as the API accepts them. */
 export interface Selectors {
   readonly fieldSelector?: string | undefined;
   readonly labelSelector?: string | undefined;
@@ -22,8 +22,8 @@ export interface Listed<K extends Kind> {
 }
 
 /**
- * Reads a list in pages as of now (a consistent read), keeping of each object what the core reads. Throws RefusedError when the API server
- * does not know the kind.
+ * Reads a list in pages as a consistent read, and keeps of each object what the core reads. Throws RefusedError when
+ * the API server does not know the kind.
  */
 export async function listPages<K extends Kind>(send: Transport, kind: K, { fieldSelector, labelSelector }: Selectors): Promise<Listed<K>> {
   for (let restarts = 0; restarts <= MAX_RESTARTS; restarts++) {

@@ -1,6 +1,6 @@
 /**
- * The port with these methods waiting until what has been read is proven (Readings.prove): an effect then never rests on an old reading.
- * When the proof fails, the method throws its error and does nothing.
+ * The port with these methods waiting until what has been read is proven to be up to date (Readings.prove), so that no
+ * effect rests on an old list. When the proof fails, the method throws its error and does nothing.
  */
 export function provenFirst<T extends object>(port: T, methods: readonly (keyof T & string)[], prove: () => Promise<void>): T {
   const waiting = methods.map((method) => {

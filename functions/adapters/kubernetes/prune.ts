@@ -1,6 +1,6 @@
 import type { Kind, Kinds } from "../../../core/ports/kubernetes.ts";
 
-type Json = Readonly<Record<string, unknown>>;
+type ReadonlyFields = Readonly<Record<string, unknown>>;
 
 const POD_METADATA = [
   ...["name", "namespace", "uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"],
@@ -13,16 +13,16 @@ const POD_SPEC = [
 const POD_STATUS = ["phase", "conditions", "nominatedNodeName", "startTime"];
 const CONTAINER = ["name", "image", "resources", "ports", "restartPolicy"];
 const VOLUME = ["name", "persistentVolumeClaim", "ephemeral"];
-/** Whole manifests, in an annotation. */
+/** An annotation that holds the whole manifest. */
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 
-/** These are written back whole, so all that a write would lose must stay. */
+/** Kinds that are written back whole, so everything that a write would lose must stay. */
 const WRITTEN_BACK: ReadonlySet<Kind> = new Set(["Node", "NodeClaim", "NodePool", "EC2NodeClass", "NodeOverlay", "CapacityBuffer"]);
 
-/** Lists of these are asked which pods they select; whoever wants to know more gets the one. */
+/** Kinds whose lists are only read for their selectors; other fields are read by name. */
 const SELECTORS: ReadonlySet<Kind> = new Set(["Service", "ReplicationController", "ReplicaSet", "StatefulSet"]);
 
-function pick(object: Json, keys: readonly string[]): Json {
+function pick(object: ReadonlyFields, keys: readonly string[]): ReadonlyFields {
   const kept: Record<string, unknown> = {};
   for (const key of keys) {
     if (object[key] !== undefined) {
@@ -32,27 +32,28 @@ function pick(object: Json, keys: readonly string[]): Json {
   return kept;
 }
 
-function without(object: Json, key: string): Json {
+function without(object: ReadonlyFields, key: string): ReadonlyFields {
   const { [key]: _, ...rest } = object;
   return rest;
 }
 
-const each = (list: unknown, keys: readonly string[]): readonly Json[] => (list as readonly Json[]).map((item) => pick(item, keys));
+const each = (list: unknown, keys: readonly string[]): readonly ReadonlyFields[] =>
+  (list as readonly ReadonlyFields[]).map((item) => pick(item, keys));
 
-function prunedMetadata(metadata: Json): Json {
-  const annotations = metadata["annotations"] as Json | undefined;
+function prunedMetadata(metadata: ReadonlyFields): ReadonlyFields {
+  const annotations = metadata["annotations"] as ReadonlyFields | undefined;
   return {
     ...without(metadata, "managedFields"),
     ...(annotations && LAST_APPLIED in annotations && { annotations: without(annotations, LAST_APPLIED) }),
   };
 }
 
-function prunedPodSpec(spec: Json): Json {
+function prunedPodSpec(spec: ReadonlyFields): ReadonlyFields {
   return {
     ...pick(spec, POD_SPEC),
     containers: each(spec["containers"] ?? [], CONTAINER),
     ...(spec["initContainers"] !== undefined && { initContainers: each(spec["initContainers"], CONTAINER) }),
-    // Secrets, config maps and projected tokens are most of a pod's volumes, and decide nothing.
+    // Secrets, config maps and projected tokens are most of a pod's volumes, and no decision depends on them.
     ...(spec["volumes"] !== undefined && {
       volumes: each(spec["volumes"], VOLUME).filter((volume) => volume["persistentVolumeClaim"] ?? volume["ephemeral"]),
     }),
@@ -60,31 +61,32 @@ function prunedPodSpec(spec: Json): Json {
 }
 
 /**
- * The object with what the core reads, and for kinds that are written back all that a write must carry: 50,000 pods then fit in a
- * function's memory. A pruned pod must never be put back; pods are only deleted and evicted.
+ * The object with the fields that the core reads and, for kinds that are written back, all that a write must carry, so
+ * that 50,000 pods fit in a function's memory. A pruned pod must never be written back; pods are only deleted and
+ * evicted.
  */
 export function pruned<K extends Kind>(kind: K, object: Kinds[K]): Kinds[K] {
-  const json = object as unknown as Json;
-  const metadata = json["metadata"] as Json;
-  const spec = (json["spec"] ?? {}) as Json;
-  let kept: Json;
+  const json = object as unknown as ReadonlyFields;
+  const metadata = json["metadata"] as ReadonlyFields;
+  const spec = (json["spec"] ?? {}) as ReadonlyFields;
+  let kept: ReadonlyFields;
   if (kind === "Pod") {
     kept = {
       metadata: prunedMetadata(pick(metadata, POD_METADATA)),
       spec: prunedPodSpec(spec),
-      status: pick((json["status"] ?? {}) as Json, POD_STATUS),
+      status: pick((json["status"] ?? {}) as ReadonlyFields, POD_STATUS),
     };
   } else if (kind === "DaemonSet") {
-    const template = spec["template"] as Json;
+    const template = spec["template"] as ReadonlyFields;
     kept = {
       metadata: prunedMetadata(metadata),
-      spec: { selector: spec["selector"], template: { ...template, spec: prunedPodSpec(template["spec"] as Json) } },
+      spec: { selector: spec["selector"], template: { ...template, spec: prunedPodSpec(template["spec"] as ReadonlyFields) } },
     };
   } else if (SELECTORS.has(kind)) {
     kept = { metadata: pick(metadata, ["name", "namespace"]), spec: pick(spec, ["selector"]) };
   } else if (kind === "Node") {
-    // The names of up to fifty images; a node's status is written by its kubelet alone.
-    const status = json["status"] as Json | undefined;
+    // The names of up to fifty images. They are not written back, because only the kubelet writes a node's status.
+    const status = json["status"] as ReadonlyFields | undefined;
     kept = { ...json, metadata: without(metadata, "managedFields"), ...(status && { status: without(status, "images") }) };
   } else {
     kept = { ...json, metadata: WRITTEN_BACK.has(kind) ? without(metadata, "managedFields") : prunedMetadata(metadata) };

@@ -7,57 +7,62 @@ import { isAtLeast, isComparable } from "./resource-version.ts";
 import type { OpenStream, Transport } from "./transport.ts";
 import { BOOKMARK_MS, openWatch, type Watch } from "./watch.ts";
 
-/** A namespace and a name that nothing has. */
+/** A namespace and a name that no object has. */
 const NOWHERE = "karpenter-serverless-nowhere";
 
 /** How to reach the API server. */
 export interface Reach {
   readonly send: Transport;
   readonly open: OpenStream;
-  /** How long a watch must be silent, at least, to be taken for one that has said everything. */
+  /** A watch without an event for at least this long is assumed to be up to date, ms. */
   readonly quietMs: number;
 }
 
-/** A server that is slow to answer may be slow between two events: silence is so many times as long as its answer took. */
+/**
+ * A server that answers slowly may also pause between two events: the silence must last this many times as long as its
+ * answer took. No benchmark has tuned it.
+ */
 const QUIET_PER_ANSWER_TIME = 3;
 
-/** A list that is kept between readings and brought up to date by what has changed. */
+/** A list that is kept between readings and updated with its changes. */
 export interface RememberedList<K extends Kind> {
   readonly size: number;
   read(): Promise<Reading<K>>;
 }
 
-/** A list that was given out. */
+/** One reading of the list. */
 export interface Reading<K extends Kind> {
   readonly items: readonly Kinds[K][];
   /**
-   * Settles once it is certain that the list was as new as the moment it was asked for: at once, or within two seconds. Throws
-   * StaleReadingError when something had changed before that moment which the list does not have.
+   * Settles once the list is known to have been up to date when it was read: at once, or within two seconds. Throws
+   * StaleReadingError when the list lacked an earlier change.
    */
   readonly prove: () => Promise<void>;
 }
 
 /**
- * A list lacked what had changed before it was asked for. No port's error, so that nobody takes it for the answer to the call that it ends: it
- * goes up to the entry, and the message or the next sweep begins anew.
+ * A list lacked a change from before it was read. It is not an error of the port, so that no caller mistakes it for the
+ * answer to the call that it ends: it reaches the entry, and the message or the next sweep starts again.
  */
 export class StaleReadingError extends Error {
   override readonly name = "StaleReadingError";
 }
 
-/** "All changes up to this version are in the list", said on the strength of silence. */
+/** The claim "all changes up to this version are in the list", made because the watch was silent. */
 interface Claim {
   readonly version: string;
   disproven: boolean;
 }
 
 /**
- * Remembers a list that has just been read. A reading asks for the present resource version (a consistent read of nothing) and watches from
- * where the memory stands:
+ * Remembers a list that has just been read. A reading asks for the present resource version (a consistent read of an
+ * empty list) and watches from the version of the memory:
  * - a change or bookmark at or after the present version proves that nothing is missing;
- * - but the API has no sign for "that was all", and a bookmark takes a second or two. So after some silence the list is given out, and the
- *   watch goes on: the reading's `prove` waits for that bookmark. Nothing may be done on the strength of the list before it has settled.
- * When the watch breaks, has expired (410) or ends unproven, all is listed anew. Readings and proofs take turns.
+ * - the API has no event for "that was all", and a bookmark takes a second or two. So after some silence the list is
+ *   returned, and the watch continues: the reading's `prove` waits for that bookmark. No effect may rest on the list
+ *   before `prove` has settled.
+ * When the watch breaks, has expired (410) or ends without a proof, the list is read again. Readings and proofs run one
+ * after the other.
  */
 export function rememberedList<K extends Kind>(
   { send, open, quietMs }: Reach,
@@ -69,7 +74,7 @@ export function rememberedList<K extends Kind>(
   let cache: KindCache<K> = kindCache(kind, listed.items, listed.resourceVersion);
   let watch: Watch | undefined;
   let turn: Promise<unknown> = Promise.resolve();
-  /** Those neither proven nor given up. */
+  /** Claims that are neither proven nor given up. */
   let claims: readonly Claim[] = [];
 
   const disprove = (version: string): void => {
@@ -85,14 +90,17 @@ export function rememberedList<K extends Kind>(
 
   async function listAnew(): Promise<void> {
     const { items, resourceVersion } = await listPages(send, kind, selectors);
-    if (!isComparable(resourceVersion)) throw new Error(`listing ${plural}: the list bears no resource version`);
+    if (!isComparable(resourceVersion)) throw new Error(`listing ${plural}: the list has no resource version`);
     const next = kindCache(kind, items, resourceVersion);
-    // What changed meanwhile cannot be told from what was missing.
+    // A change since then cannot be distinguished from one that was missing.
     if (claims.length > 0 && differ(cache, next)) disprove(cache.version);
     cache = next;
   }
 
-  /** Brings the cache up to the present version, or to silence; says the version that it cannot prove. */
+  /**
+   * Updates the cache to the present version, or until the watch is silent; returns the version that is then not proven
+   * yet.
+   */
   async function refresh(): Promise<string | undefined> {
     close();
     const asked = performance.now();
@@ -116,14 +124,14 @@ export function rememberedList<K extends Kind>(
     if (!isAtLeast(cache.version, claim.version)) {
       const outcome = await watch?.until(claim.version, BOOKMARK_MS);
       close();
-      // No bookmark came: a server need not send any.
+      // No bookmark arrived: a server need not send any.
       if (outcome !== "reached") await listAnew();
       dropReached();
     }
-    if (claim.disproven) throw new StaleReadingError(`${plural} changed while they were being read; the next run decides anew`);
+    if (claim.disproven) throw new StaleReadingError(`${plural} changed while they were being read; the next run decides again`);
   }
 
-  /** After those before it. */
+  /** Runs after all earlier calls. */
   function inTurn<T>(body: () => Promise<T>): Promise<T> {
     const mine = turn.then(body);
     turn = mine.catch(() => {});
@@ -148,8 +156,9 @@ export function rememberedList<K extends Kind>(
 }
 
 /**
- * The resource version that the kind has now: all that was written before is in a list of that version. Asked for where nothing is, so that
- * the answer is 90 bytes: the API server confirms it with etcd as for any list.
+ * The kind's present resource version: a list of that version contains everything that was written before. It is read
+ * from a list that matches nothing, so that the answer has 90 bytes; the API server confirms it with etcd as for any
+ * list.
  */
 async function presentVersion(send: Transport, kind: Kind): Promise<string | undefined> {
   const { namespaced, plural } = RESOURCES[kind];
@@ -162,7 +171,7 @@ async function presentVersion(send: Transport, kind: Kind): Promise<string | und
   return (response.body as { readonly metadata?: { readonly resourceVersion?: string } }).metadata?.resourceVersion;
 }
 
-/** Whether one has an object that the other has not, or has at another version. */
+/** Whether one cache has an object that the other lacks or has at another version. */
 function differ<K extends Kind>(one: KindCache<K>, other: KindCache<K>): boolean {
   const versions = (cache: KindCache<K>) => new Set(cache.items().map(({ metadata }) => `${metadata.uid} ${metadata.resourceVersion}`));
   const known = versions(one);

@@ -1,7 +1,10 @@
 import type { Kubernetes } from "../../../core/ports/kubernetes.ts";
 import type { SelectorSources } from "../../../core/scheduling/rules/default-constraints.ts";
 
-/** What the selectors of default topology spread constraints are deduced from. Asked only of clusters that have such constraints: it is long. */
+/**
+ * The objects that the selectors of default topology spread constraints are derived from. Read only for clusters that
+ * have such constraints, because the lists are long.
+ */
 export async function readSelectorSources(kubernetes: Pick<Kubernetes, "list">): Promise<SelectorSources> {
   const [services, replicationControllers, replicaSets, statefulSets] = await Promise.all([
     kubernetes.list("Service"),

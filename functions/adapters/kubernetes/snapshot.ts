@@ -8,10 +8,10 @@ import type { Kubernetes } from "../../../core/ports/kubernetes.ts";
 import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
 import { onTheirWay } from "../../../core/provisioning/in-flight.ts";
 
-/** What a snapshot needs of a cluster. A reader that remembers (an informer that sleeps between calls) can take the client's place. */
+/** What a snapshot reads of a cluster: the client, or an informer in its place. */
 export type ClusterReader = Pick<Kubernetes, "list">;
 
-/** A snapshot, and the records and classes that it was made with. */
+/** A snapshot, and the records and classes that it was made from. */
 export type ReadSnapshot = Snapshot & {
   readonly records: readonly NodeClaimRecord[];
   readonly commands: readonly CommandRecord[];
@@ -19,9 +19,10 @@ export type ReadSnapshot = Snapshot & {
 };
 
 /**
- * Reads a cluster and its record of intent. Nodes, claims and records come before pods: a pod that is bound meanwhile is then seen on a
- * node that is known, and its room is not counted twice (traps.md 12). All else is read at the same time. Pods that have ended are left
- * out. Throws RefusedError with a sentence when the custom resource definitions are not installed.
+ * Reads a cluster and its records. Nodes, NodeClaims and records are read before pods, so that a pod that is bound
+ * meanwhile is seen on a known node and its room is not counted twice; everything else is read at the same time. Pods
+ * that have ended are left out. Throws RefusedError with a sentence when the CustomResourceDefinitions are not
+ * installed.
  */
 export async function readSnapshot(options: {
   readonly kubernetes: ClusterReader;
@@ -29,7 +30,7 @@ export async function readSnapshot(options: {
   readonly cluster: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** What a pool can buy with its class, given all that was meant to be bought. */
+  /** What a NodePool can launch with its EC2NodeClass, given all records. */
   readonly instanceTypesOf: (nodePool: NodePool, nodeClass: EC2NodeClass, records: readonly NodeClaimRecord[]) => readonly InstanceType[];
 }): Promise<ReadSnapshot> {
   const { kubernetes, store, cluster, now } = options;
@@ -69,7 +70,10 @@ export async function readSnapshot(options: {
   };
 }
 
-/** By NodePool name: what each can buy with its EC2NodeClass. A pool whose class is not there is left out. */
+/**
+ * The instance types that each NodePool can launch with its EC2NodeClass, by NodePool name. A NodePool without its
+ * class is left out.
+ */
 export function instanceTypesByPool(
   nodePools: readonly NodePool[],
   nodeClasses: readonly EC2NodeClass[],
@@ -85,12 +89,15 @@ export function instanceTypesByPool(
   );
 }
 
-/** Pod UID to the claim that was written for it and is on its way. */
+/** The NodeClaim that was planned for a pod, by pod UID, for records that are still on their way. */
 function nominatedBy(waiting: readonly NodeClaimRecord[]): ReadonlyMap<string, string> {
   return new Map(waiting.flatMap(({ podUids, name }) => podUids.map((uid) => [uid, name] as const)));
 }
 
-/** Claims that a command is past asking about: its replacements are being made, or it deletes. */
+/**
+ * NodeClaims of commands that can no longer be given up: their replacements are being launched, or they are being
+ * deleted.
+ */
 function removedBy(commands: readonly CommandRecord[]): ReadonlySet<string> {
   const running = commands.filter(({ phase }) => phase === "Replacing" || phase === "Deleting");
   return new Set(running.flatMap(({ candidates }) => candidates.map(({ nodeClaim }) => nodeClaim)));

@@ -15,39 +15,45 @@ export interface ApiRequest {
 
 export interface ApiResponse {
   readonly status: number;
-  /** Parsed; a text that is not JSON stays text. */
+  /** Parsed JSON; a text that is not JSON stays a string. */
   readonly body: unknown;
 }
 
-/** One request and its whole answer. */
+/** Sends one request and reads its whole answer. */
 export type Transport = (request: ApiRequest) => Promise<ApiResponse>;
 
-/** An answer that goes on: lines come to the listener until it has ended. */
+/** A streaming answer: the listener gets each line until it ends. */
 export interface ApiStream {
   readonly status: number;
-  /** Settles when no more lines come: the server has ended it, it was cut, closed, or has outlived its time. Never rejects. */
+  /**
+   * Settles when no more lines arrive: the server has ended the stream, it broke, was closed, or has outlived its time.
+   * Never rejects.
+   */
   readonly ended: Promise<void>;
-  /** From now on no line is heard. */
+  /** Stops the stream: the listener gets no more lines. */
   close(): void;
 }
 
-/** Opens a stream. Rejects when its head has not come within 2 s; one attempt, so that who asks can do something else instead. */
+/**
+ * Opens a stream. Rejects when its head has not arrived within 2 s; it makes one attempt only, so that the caller can
+ * do something else instead.
+ */
 export type OpenStream = (request: ApiRequest, onLine: (line: string) => void, lifetimeMs: number) => Promise<ApiStream>;
 
 const REQUEST_TIMEOUT_MS = 10_000;
 const HEAD_TIMEOUT_MS = 2_000;
-/** Before each further attempt, ms. Known in advance, so that a function can tell how long a call may last. */
+/** Pauses before each further attempt, ms. They are fixed, so that a function knows how long a call may last. */
 const PAUSES_MS = [100, 300, 900];
 const MAX_RETRY_AFTER_MS = 2_000;
 const unzip = promisify(gunzip);
 
 /**
- * HTTPS to one API server: identity and trust by connection.ts, the bytes by node:https over connections that are kept between calls.
- * @kubernetes/client-node's object model would parse each list twice and hold it three times. Answers of any status are returned; throws
- * only when there is none within 10 s.
+ * HTTPS to one API server: identity and trust by connection.ts, the bytes by node:https over kept connections, because
+ * @kubernetes/client-node's object model would parse each list twice and hold it three times. Answers of any status are
+ * returned; throws only when there is no answer within 10 s.
  *
- * Reads are tried four times on 429, 5xx and broken connections, other calls only on a connection that had died while the function was
- * frozen, before it carried the request.
+ * Reads are tried four times on 429, 5xx and broken connections; other calls only when a kept connection had died,
+ * while the function was frozen, before it carried the request.
  */
 export function httpsTransport(
   connection: Connection,
@@ -58,10 +64,11 @@ export function httpsTransport(
 
   async function once(request: ApiRequest, signal: AbortSignal, renew: boolean): Promise<Answer> {
     const { url: base, headers, auth, tls } = await server.identify({ renew });
-    // Kept connections: each call would cost a TLS handshake.
+    // Kept connections: otherwise each call would cost a TLS handshake.
     agent ??= new Agent({
       keepAlive: true,
-      // An idle one is closed after half a minute: the network between may forget it, and a thawed function's first call would hang on it.
+      // An idle connection is closed after half a minute: the network in between may drop it, and the first call of a
+      // thawed function would hang on it.
       timeout: 30_000,
       maxSockets: 16,
       ...tls,
@@ -91,7 +98,7 @@ export function httpsTransport(
     if (answer.status !== 401) {
       return answer;
     }
-    // Read to its end, so that its connection can be used again.
+    // The body is read to its end, so that the connection can be used again.
     await whole(answer.body);
     return await once(request, signal, true);
   }
@@ -134,7 +141,7 @@ export function httpsTransport(
       timer = setTimeout(() => controller.abort(), lifetimeMs).unref();
       const reading = status >= 200 && status < 300 ? eachLine(body, (line) => !controller.signal.aborted && onLine(line)) : whole(body);
       const over = () => clearTimeout(timer);
-      // However it ends: who listens knows by what was said whether that was all.
+      // The listener knows by the lines whether the stream was complete.
       return { status, ended: reading.then(over, over), close: () => controller.abort() };
     } catch (error) {
       clearTimeout(timer);
@@ -145,19 +152,19 @@ export function httpsTransport(
   return { send, open };
 }
 
-/** The server had closed a kept connection before the request went out on it. */
+/** The server had closed a kept connection before the request was sent on it. */
 export class StaleConnectionError extends Error {
   override readonly name = "StaleConnectionError";
 }
 
-/** The head of an answer; its body comes in pieces. */
+/** The head of an answer; its body arrives in pieces. */
 interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** One request; a seam for tests, which have no certificates. */
+/** Sends one request; replaced in tests, which have no certificates. */
 export type Exchange = (url: string, options: RequestOptions, body: Buffer | undefined) => Promise<Answer>;
 
 export const overHttps: Exchange = async (url, options, body) => {

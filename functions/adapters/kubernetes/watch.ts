@@ -6,28 +6,31 @@ import { isAtLeast } from "./resource-version.ts";
 import type { OpenStream } from "./transport.ts";
 
 /**
- * A watch that shall last T seconds gets a bookmark at T - 2 s, give or take one (Kubernetes storage/cacher: nextBookmarkTime and its buckets), and none
- * when T is 2 or less. Measured with three seconds on 1.36: after 0.3 to 1.9 s, 0.9 s on average.
+ * The time-out of a watch, s. The API server sends a bookmark about 2 s before a watch's time-out, give or take one,
+ * and none for a time-out of 2 s or less
+ * (kubernetes: staging/src/k8s.io/apiserver/pkg/storage/cacher/cache_watcher.go, cacheWatcher.nextBookmarkTime).
+ * Measured with three seconds on Kubernetes 1.36: after 0.3 to 1.9 s, 0.9 s on average.
  */
 const WATCH_SECONDS = 3;
-/** By then a bookmark has come, or none will. */
+/** After this time a bookmark has arrived, or none will. */
 export const BOOKMARK_MS = (WATCH_SECONDS + 1) * 1_000;
-/** What the server has said waits in the socket while a plan is made, which takes its time; a watch that was left behind is closed by then. */
+/** Events wait in the socket while a plan is made; a watch that was abandoned is closed after this time. */
 const LIFETIME_MS = 60_000;
 
-/** A watch that brings one cache forward. */
+/** A watch that updates one cache. */
 export interface Watch {
   /**
-   * Waits until all changes up to `version` are in ("reached"), or, with `quietMs`, until nothing has come for so long ("quiet"). "ended": the
-   * watch is over before that, and what is missing will not come.
+   * Waits until all changes up to `version` are in the cache ("reached") or, with `quietMs`, until no event has arrived
+   * for so long ("quiet"). "ended": the watch is over before that, and what is missing will not arrive.
    */
   until(version: string, quietMs?: number): Promise<"reached" | "quiet" | "ended">;
   close(): void;
 }
 
 /**
- * Watches a list from where its cache stands. `onChange` hears the version of each change once it is in, bookmarks apart. A watch that the server
- * refuses, as it does when it has forgotten that version (410), ends at once. Rejects when the server cannot be reached.
+ * Watches a list from the version of its cache. `onChange` gets the version of each change once it is in the cache,
+ * except for bookmarks. A watch that the server refuses, as it does when it has forgotten that version (410), ends at
+ * once. Rejects when the server cannot be reached.
  */
 export async function openWatch<K extends Kind>(
   open: OpenStream,
@@ -41,7 +44,7 @@ export async function openWatch<K extends Kind>(
   const onLine = (line: string): void => {
     if (over) return;
     const event = JSON.parse(line) as WatchEvent<K> | { readonly type: "ERROR" };
-    // An ERROR, as a 410 that comes late, is the last thing that a server says.
+    // An ERROR, such as a late 410, is the last event that a server sends.
     if (event.type === "ERROR") over = true;
     else if (cache.apply(event) && event.type !== "BOOKMARK") onChange(cache.version);
     collected();

@@ -1,21 +1,22 @@
 import type { KubernetesObject } from "../../../core/model/kubernetes.ts";
 
-/** Any API object; kinds that the core does not know are plain JSON here. */
+/** Any API object; the fields of kinds that the core does not know are plain JSON. */
 export type ApiObject = KubernetesObject & { readonly spec?: unknown; readonly status?: unknown; readonly [field: string]: unknown };
 
+/** How the API serves a kind. */
 export interface KindInfo {
   readonly apiVersion: string;
   readonly namespaced: boolean;
-  /** The API server keeps status apart: a create or an update cannot set it. */
+  /** Whether status is a subresource: a create or an update of the object cannot set it then. */
   readonly status: boolean;
 }
 
 const kind = (apiVersion: string, namespaced: boolean, status = false): KindInfo => ({ apiVersion, namespaced, status });
 
-/** Kinds whose behaviour the world knows. Any other is stored as it comes. */
+/** Kinds of the API that are checked and, in the lab, played. The lab stores other kinds unchanged. */
 export const KINDS: Readonly<Record<string, KindInfo>> = {
   Pod: kind("v1", true, true),
-  // A kubelet registers with its status; the API server keeps it.
+  // A kubelet registers its node with a status, and the API server accepts it.
   Node: kind("v1", false),
   Namespace: kind("v1", false),
   Service: kind("v1", true, true),
@@ -50,10 +51,10 @@ export const isNamespaced = (object: { readonly kind: string; readonly namespace
 /** RFC 3339 in whole seconds, as the API server writes times. */
 export const timestamp = (ms: number): string => new Date(ms).toISOString().replace(/\.\d{3}Z$/, "Z");
 
-/** What `frozen` has made: such parts are taken over as they are, so that a write copies only what it changes. */
+/** Objects that `frozen` made. A later `frozen` keeps them, so that a write copies only what it changes. */
 const made = new WeakSet<object>();
 
-/** A copy of plain JSON that nobody can change, at any depth. */
+/** A deeply frozen copy of plain JSON. */
 export function frozen<T>(value: T): T {
   if (typeof value !== "object" || value === null || made.has(value)) return value;
   const copy = Object.freeze(copied(value, frozen));
@@ -61,7 +62,7 @@ export function frozen<T>(value: T): T {
   return copy;
 }
 
-/** A copy of plain JSON that may be changed, at any depth. */
+/** A deep copy of plain JSON that may be changed. */
 export function thawed<T>(value: T): T {
   return typeof value === "object" && value !== null ? copied(value, thawed) : value;
 }
@@ -73,7 +74,7 @@ function copied<T extends object>(value: T, member: <M>(value: M) => M): T {
   return copy as T;
 }
 
-/** Same JSON value; the order of keys does not count, nor do keys without a value. */
+/** Whether two JSON values are the same. The order of keys and keys without a value do not count. */
 export function same(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
@@ -84,6 +85,6 @@ export function same(a: unknown, b: unknown): boolean {
   return true;
 }
 
-/** "namespace/name", or the name of what lives in none. */
+/** "namespace/name", or the name of a cluster-scoped object. */
 export const nameOf = (object: KubernetesObject): string =>
   object.metadata.namespace === undefined ? object.metadata.name : `${object.metadata.namespace}/${object.metadata.name}`;

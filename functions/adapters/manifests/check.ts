@@ -1,19 +1,24 @@
 import { review } from "../../../core/admission/review.ts";
 import { bufferProblems } from "../../../core/capacity-buffers/validate.ts";
+import type { JsonObject } from "../../../core/lib/json.ts";
 import { nearest } from "../../../core/lib/nearest.ts";
 import type { CapacityBufferSpec } from "../../../core/model/capacity-buffer.ts";
 import type { NodeOverlay } from "../../../core/model/node-overlay.ts";
 import { parseQuantity } from "../../../core/model/quantity.ts";
 import { nodeOverlayProblems } from "../../../core/node-overlay/validate.ts";
 import { type ApiObject, KINDS } from "./api-object.ts";
-import { type Problem, schemaProblems } from "./crd-schema.ts";
+import { schemaProblems } from "./crd-schema.ts";
+import type { Problem } from "./schema.ts";
 import { matchesSelector } from "./selectors.ts";
 
-/** What each old kind of Karpenter's has become. */
+/** The successors of Karpenter's old kinds. */
 const SUCCESSORS: Readonly<Record<string, string>> = { Provisioner: "NodePool", AWSNodeTemplate: "EC2NodeClass", Machine: "NodeClaim" };
 const GROUP_VERSIONS: Readonly<Record<string, string>> = { "karpenter.sh": "karpenter.sh/v1", "karpenter.k8s.aws": "karpenter.k8s.aws/v1" };
 
-/** All that is wrong with an object, each in one sentence; nothing when the lab can play it. */
+/**
+ * Everything that is wrong with a manifest, a sentence each: its version, its name, its schema, and the rules of its
+ * kind.
+ */
 export function manifestProblems(object: unknown): readonly Problem[] {
   const { apiVersion, kind, metadata } = object as Partial<ApiObject>;
   if (typeof kind !== "string" || kind === "")
@@ -49,7 +54,7 @@ function versionProblem(apiVersion: string, kind: string): string | undefined {
   return `${kind} is given as ${apiVersion}, which no present cluster serves; write it as ${known}`;
 }
 
-/** What people have to change by hand on the way from v1beta1. */
+/** What a person has to change when converting from v1beta1. */
 const CHANGES: Readonly<Record<string, string>> = {
   NodePool:
     " (nodeClassRef needs group and kind, expireAfter goes from disruption to template.spec, WhenUnderutilized is now WhenEmptyOrUnderutilized)",
@@ -68,8 +73,8 @@ function nameProblems(metadata: unknown): Problem[] {
   if (name === undefined || name === null || name === "")
     return [{ path: ["metadata", "name"], message: "is missing; every object needs a name" }];
   if (typeof name !== "string" || name.length > 253 || !NAME.test(name)) {
-    const mend = "use lower-case letters, digits, '-' and '.', beginning and ending with a letter or digit";
-    return [{ path: ["metadata", "name"], message: `"${String(name)}" is not a name; ${mend}` }];
+    const fix = "use lower-case letters, digits, '-' and '.', beginning and ending with a letter or digit";
+    return [{ path: ["metadata", "name"], message: `"${String(name)}" is not a name; ${fix}` }];
   }
   if (namespace !== undefined && namespace !== null && typeof namespace !== "string")
     return [{ path: ["metadata", "namespace"], message: `must be text, not ${JSON.stringify(namespace)}; put it in quotes` }];
@@ -123,7 +128,7 @@ function kindProblems(kind: string, object: ApiObject): readonly Problem[] {
 
 /** What the admission function would refuse. */
 function admissionProblems(object: ApiObject): readonly Problem[] {
-  return review(object as unknown as Readonly<Record<string, unknown>>).problems.map((message) => ({ path: ["spec"], message }));
+  return review(object as unknown as JsonObject).problems.map((message) => ({ path: ["spec"], message }));
 }
 
 function workloadProblems(kind: string, spec: Record<string, unknown>): readonly Problem[] {

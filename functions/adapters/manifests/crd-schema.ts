@@ -1,37 +1,11 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
+import type { Path } from "../../../core/lib/json.ts";
 import { nearest } from "../../../core/lib/nearest.ts";
+import type { Problem, Schema } from "./schema.ts";
 import { WORKLOAD_SCHEMAS } from "./workload-schema.ts";
 
-/** The parts of an OpenAPI v3 schema that our CRDs use. CEL rules are not run here. */
-export interface Schema {
-  readonly type?: string;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly additionalProperties?: Schema;
-  readonly required?: readonly string[];
-  readonly items?: Schema;
-  readonly enum?: readonly unknown[];
-  readonly pattern?: string;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly maxProperties?: number;
-  readonly default?: unknown;
-  readonly "x-kubernetes-int-or-string"?: boolean;
-  readonly "x-kubernetes-preserve-unknown-fields"?: boolean;
-}
-
-export type Path = readonly (string | number)[];
-
-/** Something wrong at a place of an object, with the mend in the same sentence. */
-export interface Problem {
-  readonly path: Path;
-  readonly message: string;
-}
-
+/** Files in infra/crds by kind. */
 const FILES: Readonly<Record<string, string>> = {
   NodePool: "karpenter.sh_nodepools.yaml",
   NodeClaim: "karpenter.sh_nodeclaims.yaml",
@@ -55,7 +29,10 @@ function schemaOf(kind: string): Schema | undefined {
   return schema;
 }
 
-/** What the CRD of the kind, or what we know of the workload, finds wrong; nothing for other kinds. */
+/**
+ * What the schema of the kind refuses: the CRD of a kind of ours, WORKLOAD_SCHEMAS for Kubernetes' own. No problem for
+ * other kinds.
+ */
 export function schemaProblems(kind: string, object: unknown): readonly Problem[] {
   const schema = schemaOf(kind);
   const problems: Problem[] = [];
@@ -114,7 +91,7 @@ function checkFields(schema: Schema, value: Readonly<Record<string, unknown>>, p
       });
     }
   }
-  // After the unknown fields: a slip of the pen is told before what is missing because of it.
+  // Unknown fields come first: a misspelt field is the cause of a missing one.
   for (const name of schema.required ?? []) {
     const given = value[name] !== undefined && value[name] !== null;
     if (!given && schema.properties?.[name]?.default === undefined)

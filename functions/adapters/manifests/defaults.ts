@@ -1,6 +1,9 @@
 import type { ApiObject } from "./api-object.ts";
 
-/** What the API server fills in when an object is written: its own defaults, admission's, and those in the CRDs' schemas. */
+/**
+ * Adds what the API server fills in when an object is written: its own defaults, those of admission plugins, and those
+ * of the CRDs. `priorityClass` finds a PriorityClass by its name.
+ */
 export function withDefaults(object: ApiObject, cluster: { readonly priorityClass: (name: string) => ApiObject | undefined }): ApiObject {
   switch (object.kind) {
     case "Pod":
@@ -49,7 +52,7 @@ function podDefaults(pod: ApiObject, priorityClass: (name: string) => ApiObject 
   };
 }
 
-/** A limit without a request is the request. */
+/** A container that has a limit and no request requests its limit. */
 function containersWithRequests(containers: unknown): unknown {
   if (!Array.isArray(containers)) return [];
   return containers.map((container) => {
@@ -59,7 +62,10 @@ function containersWithRequests(containers: unknown): unknown {
   });
 }
 
-/** Admission plugin DefaultTolerationSeconds: a pod stays five minutes on a node that is lost, unless it says otherwise. */
+/**
+ * The admission plugin DefaultTolerationSeconds: a pod stays five minutes on a node that is lost, unless it has a
+ * toleration of its own.
+ */
 function withDefaultTolerations(tolerations: unknown): unknown {
   const given = Array.isArray(tolerations) ? tolerations.map(fields) : [];
   const missing = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"].filter(
@@ -68,7 +74,7 @@ function withDefaultTolerations(tolerations: unknown): unknown {
   return [...given, ...missing.map((key) => ({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 }))];
 }
 
-/** Defaults of nodepool.md §1. */
+/** The defaults of NodePool in our CRD, which are Karpenter's (karpenter: pkg/apis/v1/nodepool.go, NodePoolSpec). */
 function nodePoolDefaults(pool: ApiObject): ApiObject {
   const spec = fields(pool.spec);
   const template = fields(spec["template"]);
@@ -83,7 +89,10 @@ function nodePoolDefaults(pool: ApiObject): ApiObject {
   };
 }
 
-/** Defaults of ec2nodeclass.md §1. */
+/**
+ * The defaults of EC2NodeClass in our CRD, which are Karpenter's (karpenter-provider-aws: pkg/apis/v1/ec2nodeclass.go,
+ * EC2NodeClassSpec).
+ */
 function nodeClassDefaults(nodeClass: ApiObject): ApiObject {
   const spec = fields(nodeClass.spec);
   return {

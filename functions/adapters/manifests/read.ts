@@ -1,11 +1,16 @@
+// Kubernetes manifests: reading, checking and defaulting, for the lab, the command line and tests.
+// In: paths of files and folders. Out: objects with their place in a file, or a ManifestError that names file and line.
+// It imports only core/ and other adapters. It must not know who plays, plans or converts the objects.
+
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseAllDocuments } from "yaml";
+import type { Path } from "../../../core/lib/json.ts";
 import type { ApiObject } from "./api-object.ts";
 import { manifestProblems } from "./check.ts";
-import type { Path } from "./crd-schema.ts";
+import { fieldPath } from "./schema.ts";
 
-/** An object of a manifest and where it stands. */
+/** An object of a manifest, and its place. */
 export interface Manifest {
   readonly object: ApiObject;
   readonly file: string;
@@ -15,10 +20,13 @@ export interface Manifest {
   readonly line: number;
 }
 
-/** Manifests that cannot be played. The message is one sentence: file, document, line, what is wrong and how to mend it. */
+/**
+ * Manifests that cannot be used. The message is one sentence: the file, document and line, what is wrong and how to fix
+ * it.
+ */
 export class ManifestError extends Error {
   override readonly name = "ManifestError";
-  /** A sentence for each thing found wrong, the message's first. */
+  /** A sentence for each problem; the message is the first. */
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
@@ -28,7 +36,7 @@ export class ManifestError extends Error {
   }
 }
 
-/** Placeholders that guides leave to envsubst, and what they stand for in the lab. */
+/** Placeholders that guides leave to envsubst, with their values in the lab. */
 const PLACEHOLDERS: Readonly<Record<string, string>> = {
   CLUSTER_NAME: "lab",
   EKS_CLUSTER_NAME: "lab",
@@ -45,7 +53,7 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   KARPENTER_NAMESPACE: "kube-system",
 };
 
-/** Kinds that others build on come first, whatever the order of the files. */
+/** Kinds that other kinds depend on are returned first, whatever the order of the files. */
 const FIRST = [
   "Namespace",
   "PriorityClass",
@@ -60,9 +68,9 @@ const FIRST = [
 ];
 
 /**
- * Reads manifests from files and folders ("-" is standard input): YAML of many documents, JSON, lists, and kustomize's output; a folder with a plain
- * kustomization.yaml (resources, namespace) is followed. `${NAME}` is taken from `environment`, else from the lab's own values.
- * Throws ManifestError.
+ * Reads manifests from files and folders ("-" is standard input): YAML streams, JSON, lists, and the output of
+ * kustomize. A folder with a plain kustomization.yaml (resources, namespace) is followed. `${NAME}` is replaced from
+ * `environment`, else from the lab's own values. Throws ManifestError.
  */
 export function loadManifests(
   paths: readonly string[],
@@ -114,7 +122,7 @@ interface Kustomization {
   readonly [field: string]: unknown;
 }
 
-/** Only what needs no rewriting; the rest is kustomize's own work. */
+/** Follows a kustomization of resources and a namespace; whatever else rewrites objects needs kustomize itself. */
 function followKustomization(file: string, environment: Environment, problems: string[], above: readonly string[]): readonly Manifest[] {
   const refuse = (problem: string): readonly Manifest[] => {
     problems.push(`${file}: ${problem}`);
@@ -125,7 +133,7 @@ function followKustomization(file: string, environment: Environment, problems: s
   const [document] = parseAllDocuments(readFileSync(file, "utf8"), { lineCounter: lines, prettyErrors: false });
   const error = document && "errors" in document ? document.errors[0] : undefined;
   if (error)
-    return refuse(`line ${lines.linePos(error.pos[0]).line}: this is not valid YAML: ${error.message.replace(/\.$/, "")}; mend the line`);
+    return refuse(`line ${lines.linePos(error.pos[0]).line}: this is not valid YAML: ${error.message.replace(/\.$/, "")}; fix the line`);
   const {
     apiVersion: _,
     kind: __,
@@ -149,7 +157,7 @@ function followKustomization(file: string, environment: Environment, problems: s
 }
 
 function readManifests(file: string, source: string, environment: Environment, problems: string[]): readonly Manifest[] {
-  // Kubernetes objects hold "{{" in scripts and templates of their own; at the start of a line it is Helm's.
+  // Scripts and templates in Kubernetes objects may hold "{{"; at the start of a line it belongs to Helm.
   const helm = source.split("\n").findIndex((line) => /^\s*\{\{-?\s/.test(line));
   if (helm >= 0) {
     problems.push(`${file}, line ${helm + 1}: this is a Helm template; render it with \`helm template\` and give its output instead`);
@@ -176,7 +184,7 @@ function readDocument({ file, document, number, lines, problems }: Source): read
   const [error] = document.errors;
   if (error) {
     problems.push(
-      `${place(lineAt(error.pos[0]))}: this is not valid ${file.endsWith(".json") ? "JSON" : "YAML"}: ${error.message.replace(/\.$/, "")}; mend the line`,
+      `${place(lineAt(error.pos[0]))}: this is not valid ${file.endsWith(".json") ? "JSON" : "YAML"}: ${error.message.replace(/\.$/, "")}; fix the line`,
     );
     return [];
   }
@@ -189,7 +197,7 @@ function readDocument({ file, document, number, lines, problems }: Source): read
     );
     return [];
   }
-  /** The line of the deepest part of the path that is there: of a field's name, not of its value. */
+  /** The line of the deepest field of the path that exists: of its name, not of its value. */
   const lineOf = (path: Path): number => {
     for (let depth = path.length; depth > 0; depth--) {
       const offset = offsetOf(document, path.slice(0, depth));
@@ -216,17 +224,14 @@ function offsetOf(document: Document.Parsed, path: Path): number | undefined {
 }
 
 function sentence(path: Path, message: string): string {
-  const name = path.reduce<string>(
-    (text, step) => (typeof step === "number" ? `${text}[${step}]` : text === "" ? step : `${text}.${step}`),
-    "",
-  );
-  // These sentences name their subject themselves.
+  const name = fieldPath(path);
+  // These messages name the field themselves.
   return name === "" || path[0] === "apiVersion" || path[0] === "kind" || (path.length === 1 && message.startsWith("spec."))
     ? message
     : `${name} ${message}`;
 }
 
-/** Scripts may hold placeholders of their own; anywhere else one that is left over was meant to be filled in. */
+/** Fields that may hold placeholders of their own, such as scripts. In any other field a placeholder is an error. */
 const SCRIPTS = new Set(["userData", "data", "stringData", "args", "command", "env", "annotations"]);
 
 function placeholderProblems(value: unknown, path: Path = []): readonly { path: Path; message: string }[] {

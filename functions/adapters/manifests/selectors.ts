@@ -1,6 +1,6 @@
 import type { KubernetesObject, LabelSelector } from "../../../core/model/kubernetes.ts";
 
-/** Whether labels meet a selector. An absent selector meets nothing, an empty one everything, as in the API. */
+/** Whether labels match a selector. As in the API, an absent selector matches nothing, and an empty one everything. */
 export function matchesSelector(selector: LabelSelector | undefined, labels: Readonly<Record<string, string>> = {}): boolean {
   if (!selector) return false;
   for (const [key, value] of Object.entries(selector.matchLabels ?? {})) if (labels[key] !== value) return false;
@@ -14,7 +14,7 @@ export function matchesSelector(selector: LabelSelector | undefined, labels: Rea
   return true;
 }
 
-/** A label selector in its text form ("a=b,c!=d,e in (f,g),!h") as a test of labels. Throws a sentence when it cannot be read. */
+/** A label selector in its text form ("a=b,c!=d,e in (f,g),!h") as a test of labels. Throws Error with a sentence. */
 export function parseLabelSelector(text: string): (labels: Readonly<Record<string, string>>) => boolean {
   const tests = text
     .split(/,(?![^(]*\))/)
@@ -47,7 +47,10 @@ function labelTest(part: string): (labels: Readonly<Record<string, string>>) => 
   throw new Error(`cannot read the label selector "${part}"; write it as key=value, key!=value, key in (a,b), key or !key`);
 }
 
-/** A field selector ("spec.nodeName=x,status.phase!=Failed") as a test of objects. An absent field counts as empty. */
+/**
+ * A field selector ("spec.nodeName=x,status.phase!=Failed") as a test of objects. An absent field counts as empty.
+ * Throws Error with a sentence.
+ */
 export function parseFieldSelector(text: string): (object: KubernetesObject) => boolean {
   const tests = text
     .split(",")

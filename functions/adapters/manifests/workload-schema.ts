@@ -1,8 +1,9 @@
-import type { Schema } from "./crd-schema.ts";
+import type { Schema } from "./schema.ts";
 
 /**
- * What the Kubernetes API knows of pods and of what makes them (1.35), as far as scheduling looks; other fields by name alone. kubectl refuses
- * unknown fields, so a slip such as `nodeSelecter` must not pass here either: the plan would silently be another.
+ * Schemas of pods and of the kinds that create pods (Kubernetes 1.35). Fields that scheduling reads have a schema; of
+ * other fields only the names are known. Like kubectl, the check refuses unknown fields, because a misspelt
+ * `nodeSelecter` would otherwise change the plan without a word.
  */
 
 const ANY: Schema = {};
@@ -13,7 +14,7 @@ const count = (minimum: number): Schema => ({ type: "integer", minimum });
 const oneOf = (...values: readonly string[]): Schema => ({ type: "string", enum: values });
 const list = (items: Schema): Schema => ({ type: "array", items });
 
-/** An object with these fields, and others of which only the names are known. */
+/** An object with these fields, and with other fields of which only the names are known. */
 function object(fields: Readonly<Record<string, Schema>>, others = "", required: readonly string[] = []): Schema {
   const names = others.split(" ").filter((name) => name !== "");
   return { type: "object", properties: { ...Object.fromEntries(names.map((name) => [name, ANY])), ...fields }, required };
@@ -80,7 +81,7 @@ const SPREAD = object(
   ["maxSkew", "topologyKey", "whenUnsatisfiable"],
 );
 
-// Quantities are looked at elsewhere.
+// check.ts checks quantities.
 const RESOURCES = object({ requests: ANY, limits: ANY, claims: list(object({ name: TEXT, request: TEXT })) });
 
 const CONTAINER = object(
@@ -125,7 +126,7 @@ const TEMPLATE = object({
 const whole = (spec: Schema): Schema => object({ spec }, "apiVersion kind metadata status");
 const workload = (others: string): Schema => whole(object({ selector: SELECTOR, template: TEMPLATE }, others));
 
-/** By kind. */
+/** The schemas by kind. */
 export const WORKLOAD_SCHEMAS: Readonly<Record<string, Schema>> = {
   Pod: whole(POD_SPEC),
   Deployment: workload("replicas strategy minReadySeconds revisionHistoryLimit paused progressDeadlineSeconds"),

@@ -4,16 +4,17 @@ import { GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
 import { calling, fromItem, getAll, queryPrefix, type Table, toItem, writeAll } from "./dynamodb-table.ts";
 
-/** Below the 400 KB that an item may have, keys and names included. */
+/** Below DynamoDB's limit of 400 KB per item, keys and names included. */
 const CHUNK_BYTES = 380 * 1024;
-/** No put takes longer: chunks of that age which no head names were left by one that was killed. */
+/** No put takes longer than this, so older chunks that no head item names were left by a function that was killed. */
 const ABANDONED_MS = 3_600_000;
 
 type Documents = Pick<NodeClaimStore, "putDocument" | "documentVersion" | "getDocument">;
 
 /**
- * Documents of any size, gzipped. A small one is its head item; a large one is cut into chunks of a new generation, then the head is
- * pointed at them, then the former generation is deleted: a reader sees the old or the new one, whole.
+ * Documents of any size, gzipped. A small document is its head item. A large one is cut into chunks of a new
+ * generation, then the head item is pointed at them, then the former generation is deleted, so that a reader always
+ * sees the old or the new document as a whole.
  */
 export function dynamoDocuments(table: Table, clock: () => number): Documents {
   const pk = (name: string) => `document#${name}`;
@@ -34,10 +35,10 @@ export function dynamoDocuments(table: Table, clock: () => number): Documents {
       if (zipped.length <= CHUNK_BYTES) {
         await writeHead({ chunks: 0, bytes: zipped });
       } else {
-        // The time leads the generation, so that a later put can tell what was abandoned.
+        // The generation starts with the time, so that a later put can recognise abandoned chunks.
         const generation = `${String(now).padStart(15, "0")}-${randomUUID()}`;
         const keys = chunkKeys(name, generation, Math.ceil(zipped.length / CHUNK_BYTES));
-        // One by one: a batch of 25 may be 16 MB, and 43 chunks are that.
+        // One chunk per call: a batch of 25 may have 16 MB, which is 43 chunks.
         for (const [i, key] of keys.entries()) {
           const chunk = zipped.subarray(i * CHUNK_BYTES, (i + 1) * CHUNK_BYTES);
           await writeAll(table, [{ PutRequest: { Item: toItem({ ...key, bytes: chunk }) } }]);
@@ -73,7 +74,7 @@ export function dynamoDocuments(table: Table, clock: () => number): Documents {
     },
 
     async getDocument(name) {
-      // A put may delete the chunks between our two reads; the head then names newer ones.
+      // A put may delete the chunks between the two reads; the head item then names newer ones.
       for (let attempt = 0; attempt < 5; attempt++) {
         const head = await readHead(name);
         if (head === undefined) {

@@ -1,3 +1,7 @@
+// The port NodeClaimStore: records of intent, commands, leases, unavailable offerings and documents, on DynamoDB for
+// the functions and on SQLite for the lab and tests. In: records as core/model has them. Out: the same, and
+// ConflictError where another was faster. Nothing here knows what a record means.
+
 import { randomUUID } from "node:crypto";
 import { DeleteItemCommand, GetItemCommand, PutItemCommand, type TransactWriteItem, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import type { CommandRecord } from "../../../core/model/command-record.ts";
@@ -12,11 +16,11 @@ import {
   conditionFailure,
   dynamoClient,
   fromItem,
-  type Item,
   packed,
   queryAll,
   queryPrefix,
   type Table,
+  type TableItem,
   toItem,
   toValues,
   transact,
@@ -31,11 +35,17 @@ const UNAVAILABLE = "unavailable#";
 const LEASE = "lease";
 const partition = (cluster: string) => `cluster#${cluster}`;
 
-/** Compared at each read; TTL only sweeps up, hours later. */
+/**
+ * The TTL attribute, seconds since the epoch. Expiry is compared at each read, because DynamoDB deletes expired items
+ * hours late.
+ */
 const ttlOf = (expiresAt: number): number => Math.ceil(expiresAt / 1_000);
 
-/** `nonce` tells a write that was repeated by the SDK, because its answer was lost, from one that came second. */
-function claimItem(record: NodeClaimRecord, nonce: string): Item {
+/**
+ * The item of a record. `nonce` distinguishes a write that the SDK repeated, because its answer was lost, from a second
+ * write.
+ */
+function claimItem(record: NodeClaimRecord, nonce: string): TableItem {
   const { cluster, name, version, intentId, uid, nodePool, dueAt } = record;
   return {
     ...{ pk: partition(cluster), sk: CLAIM + name, version, intentId, nonce, uid, nodePool, dueAt },
@@ -44,18 +54,19 @@ function claimItem(record: NodeClaimRecord, nonce: string): Item {
   };
 }
 
-const commandItem = (command: CommandRecord, nonce: string): Item => ({
+const commandItem = (command: CommandRecord, nonce: string): TableItem => ({
   ...{ pk: partition(command.cluster), sk: COMMAND + command.id, version: command.version, phase: command.phase, nonce },
   record: packed(command),
 });
 
-const claimOf = (item: Item): NodeClaimRecord => unpacked<NodeClaimRecord>(item["record"]);
-const commandOf = (item: Item): CommandRecord => unpacked<CommandRecord>(item["record"]);
+const claimOf = (item: TableItem): NodeClaimRecord => unpacked<NodeClaimRecord>(item["record"]);
+const commandOf = (item: TableItem): CommandRecord => unpacked<CommandRecord>(item["record"]);
 
 /**
- * The record of intent on one DynamoDB table (pk, sk, index `byInstance` on instanceId, TTL attribute `ttl`). Items of a cluster share the
- * partition `cluster#NAME` under `claim#…`, `command#…`, `unavailable#…` and `lease`; sightings stand in `seen#NAME`, documents in
- * `document#NAME`. `clock` (ms) only dates documents.
+ * The port NodeClaimStore on one DynamoDB table (pk, sk, index `byInstance` on instanceId, TTL attribute `ttl`). The
+ * items of a cluster share the partition `cluster#NAME` with the sort keys `claim#…`, `command#…`, `unavailable#…` and
+ * `lease`; first sightings are in `seen#NAME`, documents in `document#NAME`. `clock` (ms since the epoch) only dates
+ * documents.
  */
 export function dynamoNodeClaimStore(options: {
   readonly tableName: string;
@@ -65,8 +76,8 @@ export function dynamoNodeClaimStore(options: {
   const table: Table = { client: options.client ?? dynamoClient(), name: options.tableName };
   const TableName = table.name;
 
-  /** Puts an item under a condition; false when it is refused. */
-  async function put(item: Item, condition: string, values: Readonly<Record<string, unknown>> = {}): Promise<boolean> {
+  /** Puts an item under a condition; false when the condition is not met. */
+  async function put(item: TableItem, condition: string, values: Readonly<Record<string, unknown>> = {}): Promise<boolean> {
     const input = {
       TableName,
       Item: toItem(item),
@@ -86,7 +97,7 @@ export function dynamoNodeClaimStore(options: {
     }
   }
 
-  /** Deletes an item of this version, or finds it gone; false when it has another one. */
+  /** Deletes an item of this version; true also when it is gone already, false when it has another version. */
   async function removeVersion(pk: string, sk: string, version: number): Promise<boolean> {
     const input = {
       TableName,
@@ -105,7 +116,7 @@ export function dynamoNodeClaimStore(options: {
     }
   }
 
-  /** The fence: nobody has taken the lease since, and its holder has not given it back. */
+  /** The condition that the lease is still held: no other has taken it, and its holder has not released it. */
   const leaseCheck = (lease: Lease): TransactWriteItem => ({
     ConditionCheck: {
       TableName,
@@ -117,7 +128,7 @@ export function dynamoNodeClaimStore(options: {
   });
   const leaseLost = (lease: Lease) => new ConflictError(`The lease of cluster ${lease.cluster} is no longer held by ${lease.holder}.`);
 
-  const transactPut = (item: Item, version: number): TransactWriteItem => ({
+  const transactPut = (item: TableItem, version: number): TransactWriteItem => ({
     Put: {
       TableName,
       Item: toItem(item),
@@ -128,7 +139,7 @@ export function dynamoNodeClaimStore(options: {
     },
   });
 
-  /** One transaction of intents; those that exist already drop out of it. */
+  /** One transaction of intents; those that exist already are left out of it. */
   async function writeBatch(lease: Lease, records: readonly NodeClaimRecord[], command: CommandRecord | undefined): Promise<void> {
     let left = records.map((record) => ({ ...record, version: 1 }));
     let commandLeft = command && { ...command, version: command.version + 1 };
@@ -150,7 +161,7 @@ export function dynamoNodeClaimStore(options: {
       );
       const commandStanding = commandPuts.length > 0 ? standing[1] : undefined;
       if (commandLeft && commandStanding) {
-        // The very same command: this is the second run of a write that was cut short after its first transaction.
+        // The same command: this is the second run of a write that was killed after its first transaction.
         if (commandStanding.item === undefined || JSON.stringify(commandOf(commandStanding.item)) !== JSON.stringify(commandLeft)) {
           throw new ConflictError(`Disruption command ${commandLeft.id} has changed since version ${commandLeft.version - 1} was read.`);
         }
@@ -166,7 +177,7 @@ export function dynamoNodeClaimStore(options: {
         return existing === undefined;
       });
       if (left.length + (commandLeft ? 1 : 0) === before) {
-        throw new Error(`DynamoDB table ${table.name} refused intents without saying what stands in their way.`);
+        throw new Error(`DynamoDB table ${table.name} refused intents without a reason.`);
       }
     }
   }
@@ -217,7 +228,7 @@ export function dynamoNodeClaimStore(options: {
     },
 
     async markUnavailable(cluster, offerings) {
-      // A batch refuses a key twice; the last one said counts, as it would one after the other.
+      // A batch refuses duplicate keys; the last value counts, as in separate writes.
       const bySk = new Map(offerings.map((offering) => [unavailableKey(offering), offering]));
       await writeAll(
         table,
@@ -258,7 +269,7 @@ export function dynamoNodeClaimStore(options: {
       const input = {
         TableName,
         Key: toItem({ pk: partition(lease.cluster), sk: LEASE }),
-        // The item stays: the next token must be greater.
+        // The item stays, because the next token must be greater.
         UpdateExpression: "REMOVE holder SET expiresAt = :zero",
         ConditionExpression: "holder = :holder AND #token = :token",
         ExpressionAttributeNames: { "#token": "token" },

@@ -23,7 +23,7 @@ import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import { ConflictError, RefusedError, ThrottledError } from "../../../core/ports/errors.ts";
 
 /** A plain JavaScript item; keys are `pk` and `sk`. */
-export type Item = Readonly<Record<string, unknown>> & { readonly pk: string; readonly sk: string };
+export type TableItem = Readonly<Record<string, unknown>> & { readonly pk: string; readonly sk: string };
 type Attributes = Record<string, AttributeValue>;
 
 export interface Table {
@@ -31,23 +31,28 @@ export interface Table {
   readonly name: string;
 }
 
-/** A client whose calls end well within a function's time: 1 s to connect, 5 s a request, 4 attempts. */
+/** A client whose calls end well within a function's time-out: 1 s to connect, 5 s per request, 4 attempts. */
 export function dynamoClient(): DynamoDBClient {
   return new DynamoDBClient({ maxAttempts: 4, requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000 } });
 }
 
-/** Records are stored deflated: type names and requirements shrink to a fifth, and a read is paid by its size. */
+/**
+ * Records are stored deflated: instance type names and requirements shrink to a fifth, and reads are priced by size.
+ */
 export const packed = (value: unknown): Uint8Array => deflateRawSync(JSON.stringify(value));
 export const unpacked = <T>(bytes: unknown): T => JSON.parse(inflateRawSync(bytes as Uint8Array).toString("utf8")) as T;
 
-/** An item as the wire has it; undefined fields are left out. */
-export const toItem = (item: Item): Attributes => marshall(item, { removeUndefinedValues: true });
-/** Values of an expression: their names are of no concern, so any object goes. */
+/** An item in DynamoDB's form; undefined fields are left out. */
+export const toItem = (item: TableItem): Attributes => marshall(item, { removeUndefinedValues: true });
+/** The values of an expression. */
 export const toValues = (values: Readonly<Record<string, unknown>>): Attributes => marshall(values);
-export const fromItem = (attributes: Attributes): Item => unmarshall(attributes) as Item;
+export const fromItem = (attributes: Attributes): TableItem => unmarshall(attributes) as TableItem;
 
-/** Whether a conditional write was refused; the item that stood in the way, when it was asked for. */
-export function conditionFailure(error: unknown): { readonly item: Item | undefined } | undefined {
+/**
+ * The failed condition of a write, with the item that was in the way if it was asked for; undefined for any other
+ * error.
+ */
+export function conditionFailure(error: unknown): { readonly item: TableItem | undefined } | undefined {
   return error instanceof ConditionalCheckFailedException ? { item: error.Item && fromItem(error.Item) } : undefined;
 }
 
@@ -55,8 +60,8 @@ const MAX_ROUNDS = 6;
 const pause = (round: number): Promise<void> => sleep(Math.min(25 * 2 ** round, 800));
 
 /**
- * Runs a call, and turns what the SDK gives up on into the port's errors. An item that a transaction is writing just then is tried
- * again here, since the SDK does not.
+ * Runs a call and turns errors of the SDK into the port's. A call that meets an item in a transaction is retried here,
+ * because the SDK does not retry it.
  */
 export async function calling<T>(table: Table, call: () => Promise<T>): Promise<T> {
   for (let round = 0; ; round++) {
@@ -67,7 +72,7 @@ export async function calling<T>(table: Table, call: () => Promise<T>): Promise<
         throw new RefusedError(`There is no DynamoDB table ${table.name} here; set TABLE_NAME to the stack's table.`, { cause: error });
       }
       if (error instanceof Error && /Throttl|ProvisionedThroughputExceeded|RequestLimitExceeded/.test(error.name)) {
-        throw new ThrottledError(`DynamoDB table ${table.name} asks to slow down.`, { cause: error });
+        throw new ThrottledError(`DynamoDB table ${table.name} throttles requests; try again later.`, { cause: error });
       }
       if (!(error instanceof TransactionConflictException) || round === MAX_ROUNDS) {
         throw error;
@@ -77,9 +82,9 @@ export async function calling<T>(table: Table, call: () => Promise<T>): Promise<
   }
 }
 
-/** All pages of a query. */
-export async function queryAll(table: Table, input: Omit<QueryCommandInput, "TableName">): Promise<readonly Item[]> {
-  const items: Item[] = [];
+/** The items of all pages of a query. */
+export async function queryAll(table: Table, input: Omit<QueryCommandInput, "TableName">): Promise<readonly TableItem[]> {
+  const items: TableItem[] = [];
   let startKey: Attributes | undefined;
   do {
     const page = await calling(table, () =>
@@ -91,8 +96,13 @@ export async function queryAll(table: Table, input: Omit<QueryCommandInput, "Tab
   return items;
 }
 
-/** Items of a partition whose sort key starts with a prefix, by sort key, strongly consistent. */
-export const queryPrefix = (table: Table, pk: string, prefix: string, extra: Partial<QueryCommandInput> = {}): Promise<readonly Item[]> =>
+/** The items of a partition whose sort key has a prefix, in order of sort key, strongly consistent. */
+export const queryPrefix = (
+  table: Table,
+  pk: string,
+  prefix: string,
+  extra: Partial<QueryCommandInput> = {},
+): Promise<readonly TableItem[]> =>
   queryAll(table, {
     KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
     ExpressionAttributeValues: toValues({ ":pk": pk, ":prefix": prefix }),
@@ -100,13 +110,13 @@ export const queryPrefix = (table: Table, pk: string, prefix: string, extra: Par
     ...extra,
   });
 
-/** Puts and deletes without conditions, 25 a call; what DynamoDB leaves over is sent again. */
+/** Puts and deletes without conditions, 25 per call; items that DynamoDB leaves unprocessed are sent again. */
 export async function writeAll(table: Table, requests: readonly WriteRequest[]): Promise<void> {
   for (let start = 0; start < requests.length; start += 25) {
     let left: WriteRequest[] = requests.slice(start, start + 25);
     for (let round = 0; left.length > 0; round++) {
       if (round === MAX_ROUNDS) {
-        throw new ThrottledError(`DynamoDB table ${table.name} left ${left.length} writes undone.`);
+        throw new ThrottledError(`DynamoDB table ${table.name} left ${left.length} writes unprocessed.`);
       }
       if (round > 0) {
         await pause(round);
@@ -117,14 +127,17 @@ export async function writeAll(table: Table, requests: readonly WriteRequest[]):
   }
 }
 
-/** Items by key, strongly consistent, in no order; missing ones are left out. At most 40 keys a call, since an answer ends at 16 MB. */
-export async function getAll(table: Table, keys: readonly { readonly pk: string; readonly sk: string }[]): Promise<readonly Item[]> {
-  const items: Item[] = [];
+/**
+ * Items by key, strongly consistent, in no order; missing ones are left out. At most 40 keys per call, because an
+ * answer is limited to 16 MB.
+ */
+export async function getAll(table: Table, keys: readonly { readonly pk: string; readonly sk: string }[]): Promise<readonly TableItem[]> {
+  const items: TableItem[] = [];
   for (let start = 0; start < keys.length; start += 40) {
     let left: KeysAndAttributes | undefined = { Keys: keys.slice(start, start + 40).map((key) => toItem(key)), ConsistentRead: true };
     for (let round = 0; left !== undefined; round++) {
       if (round === MAX_ROUNDS) {
-        throw new ThrottledError(`DynamoDB table ${table.name} left ${left.Keys?.length ?? 0} reads undone.`);
+        throw new ThrottledError(`DynamoDB table ${table.name} left ${left.Keys?.length ?? 0} reads unprocessed.`);
       }
       if (round > 0) {
         await pause(round);
@@ -139,8 +152,8 @@ export async function getAll(table: Table, keys: readonly { readonly pk: string;
 }
 
 /**
- * Writes all or nothing. Undefined when written; else why each item was refused, in the items' order. A transaction that met another
- * one is tried again; ConflictError when that does not end.
+ * Writes all items or none. Returns undefined when written, otherwise the reason of each item's refusal, in the items'
+ * order. A transaction that conflicts with another one is retried; throws ConflictError when the conflicts do not end.
  */
 export async function transact(table: Table, items: TransactWriteItem[]): Promise<readonly CancellationReason[] | undefined> {
   for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -148,7 +161,7 @@ export async function transact(table: Table, items: TransactWriteItem[]): Promis
       await pause(round);
     }
     try {
-      // The SDK adds a ClientRequestToken, so its own repetition of a lost answer writes nothing twice.
+      // The SDK adds a ClientRequestToken, so a retry after a lost answer writes nothing twice.
       await calling(table, () => table.client.send(new TransactWriteItemsCommand({ TransactItems: items })));
       return undefined;
     } catch (error) {

@@ -1,13 +1,13 @@
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import { ConflictError } from "../../../core/ports/errors.ts";
 
-/** A DynamoDB transaction holds 100 items; one is the check of the lease. */
+/** A DynamoDB transaction holds 100 items; one of them is the check of the lease. */
 const MAX_WRITES = 99;
 
 /**
- * Cuts intents into the transactions that they are written in, in order; the first leaves room for the command if there is one. An intent
- * that is given twice is kept once. Always at least one batch, so that the lease is checked and the command written even without intents.
- * Throws ConflictError when two intents claim one name.
+ * Cuts intents into the transactions that write them, in order; the first one leaves room for the command if there is
+ * one. Duplicate intents are written once. There is always at least one batch, so that the lease is checked and the
+ * command is written even without intents. Throws ConflictError when two intents have the same name.
  */
 export function intentBatches(records: readonly NodeClaimRecord[], withCommand: boolean): readonly (readonly NodeClaimRecord[])[] {
   const byName = new Map<string, NodeClaimRecord>();

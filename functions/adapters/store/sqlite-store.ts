@@ -20,8 +20,8 @@ const SCHEMA = `
 `;
 
 /**
- * The record of intent on SQLite, in one file or (by default) in memory: for the lab, the local host and tests. The same contract as
- * the DynamoDB store, checked by the same suite. `close` ends it; a file may be opened by several processes.
+ * The port NodeClaimStore on SQLite, in one file or (by default) in memory, for the lab and tests. It fulfils the same
+ * contract suite as the DynamoDB store. `close` closes it; several processes may open one file.
  */
 export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { close(): void } {
   const db = new DatabaseSync(path, { timeout: 5_000 });
@@ -53,7 +53,7 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
     documentVersion: db.prepare("SELECT version FROM document WHERE name = ?"),
   };
 
-  /** All or nothing, with the write lock held from the start. */
+  /** Runs `act` in one transaction, which holds the write lock from its start. */
   function atomically<T>(act: () => T): T {
     db.exec("BEGIN IMMEDIATE");
     try {
@@ -66,7 +66,7 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
     }
   }
 
-  /** Every method goes through here: a promise in all cases, also for what fails at once. */
+  /** Every write is made through this, so that a failure is always a rejected promise. */
   const write = async <T>(act: () => T): Promise<T> => atomically(act);
 
   function writeClaim(record: NodeClaimRecord, version: number, statement: typeof sql.insertClaim): NodeClaimRecord {
@@ -91,7 +91,7 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
     }
   }
 
-  /** Writes the command over the version it carries (0: there is none yet). The very same write again is fine. */
+  /** Replaces the command of the same version (0: there is none yet). Repeating a write is fine. */
   function replaceCommand(command: CommandRecord): CommandRecord {
     const written = { ...command, version: command.version + 1 };
     const body = JSON.stringify(written);
@@ -109,7 +109,7 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
 
   return {
     async writeIntents(lease, records, command) {
-      // The same transactions as in DynamoDB, so that a clash leaves the same prefix.
+      // The same transactions as in DynamoDB, so that a conflict leaves the same intents written.
       for (const [i, batch] of intentBatches(records, command !== undefined).entries()) {
         atomically(() => {
           requireLease(lease);
@@ -170,7 +170,7 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
         }
         const lease: Lease = { cluster, holder, token: Number(held?.["token"] ?? 0) + 1, expiresAt: now + ttlMs };
         sql.putLease.run(cluster, holder, lease.token, lease.expiresAt);
-        // Nothing else deletes what has expired, and a lease is taken often enough.
+        // Nothing else deletes expired rows, and leases are acquired often enough.
         sql.sweepSightings.run(cluster, now);
         sql.sweepUnavailable.run(cluster, now);
         return lease;
@@ -179,7 +179,7 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
       write(() => {
         const held = sql.lease.get(lease.cluster);
         if (held?.["holder"] === lease.holder && held["token"] === lease.token) {
-          // The row stays: the next token must be greater.
+          // The row stays, because the next token must be greater.
           sql.putLease.run(lease.cluster, null, lease.token, 0);
         }
       }),

@@ -1,3 +1,7 @@
+// The launch of one NodeClaim, in steps that the lifecycle decides: render and store the request, send it, store the
+// result, write it onto the NodeClaim. Each step may be repeated after a kill. core/launch renders requests and reads
+// results; nothing here chooses instance types.
+
 import { logEvent } from "../../../core/announcements/log-events.ts";
 import { failureReason } from "../../../core/launch/failure.ts";
 import { type RenderedLaunch, renderLaunch } from "../../../core/launch/fleet-request.ts";
@@ -20,12 +24,15 @@ import { claimLogFields } from "../log-fields.ts";
 import { countLaunchFailures, reportUserDataSize } from "./metrics.ts";
 import { readLaunchView } from "./view.ts";
 
-/** What a performed action means for the actions after it: "look again" when the next step must be decided from what is stored now. */
+/**
+ * What a performed action means for the rest of its step: "look again" ends the step, and the next one is decided from
+ * what is there now.
+ */
 export type Performed = "done" | "look again";
 
 /**
- * Renders the launch, makes its templates and stores it: the request that was stored is the one that is sent, however often, so that EC2 sees one
- * client token with one set of parameters (traps.md 21).
+ * Renders the launch request, creates its launch templates and stores it. The stored request is the one that is sent,
+ * however often, because EC2 refuses one client token with two sets of parameters.
  */
 export async function prepareLaunch(record: NodeClaimRecord, claim: NodeClaim, deps: LifecycleDeps): Promise<Performed> {
   const { nodeClass, instanceTypes, unavailable, freeIps } = await readLaunchView(claim, deps, { toBuy: record });
@@ -46,7 +53,8 @@ export async function prepareLaunch(record: NodeClaimRecord, claim: NodeClaim, d
   try {
     for (const template of rendered.ok.templates) await deps.fleet.ensureLaunchTemplate(template);
   } catch (error) {
-    // Not allowed, or no such profile: told on the claim, where a person looks, and tried again until the claim times out.
+    // Not allowed, or no such instance profile: written on the NodeClaim, where users look, and tried again until the
+    // NodeClaim times out.
     if (!(error instanceof RefusedError || error instanceof NotFoundError)) throw error;
     return refuse(refusedFor(error), { ...record, uid }, claim, deps);
   }
@@ -60,7 +68,7 @@ export async function prepareLaunch(record: NodeClaimRecord, claim: NodeClaim, d
   return "look again";
 }
 
-/** Sends the stored request and stores what came of it. Repeating it is harmless: EC2 answers with the same instance. */
+/** Sends the stored request and stores the result. Repeating it is harmless: EC2 answers with the same instance. */
 export async function launch(record: NodeClaimRecord, claim: NodeClaim, deps: LifecycleDeps): Promise<Performed> {
   const request = record.launch;
   if (request === undefined) return "look again";
@@ -78,7 +86,8 @@ export async function launch(record: NodeClaimRecord, claim: NodeClaim, deps: Li
       await deps.store.update({ ...rest, instance, launchedAt: deps.now() });
       return "look again";
     }
-    // No capacity where it was tried: the offerings are marked, and the next rendering leaves them out. That ends when none is left.
+    // No capacity in any offering of the request: they are marked unavailable and the next rendering leaves them out.
+    // This ends when no offering is left.
     if (failure?.kind === "InsufficientCapacity" && unavailable.length > 0) {
       await deps.store.update(restedAfterMany(rest, deps.now()));
       return "look again";
@@ -87,7 +96,7 @@ export async function launch(record: NodeClaimRecord, claim: NodeClaim, deps: Li
     const kind = failure?.kind === "InsufficientCapacity" ? "InsufficientCapacity" : "Refused";
     return await refuse({ kind, reason, message: failure?.message ?? "" }, rest, claim, deps);
   } catch (error) {
-    // A template that was swept meanwhile, or parameters that EC2 will never take: render anew under a new token.
+    // A launch template that was garbage-collected meanwhile: render again under a new token.
     if (error instanceof NotFoundError) {
       await deps.store.update(restedAfterMany(rest, deps.now()));
       return "look again";
@@ -97,10 +106,10 @@ export async function launch(record: NodeClaimRecord, claim: NodeClaim, deps: Li
   }
 }
 
-/** Enough to ask for every type of a wide NodePool, sixty at a time. */
+/** Enough attempts to request every instance type of a wide NodePool, sixty at a time. */
 const MAX_ATTEMPTS_WITHOUT_PAUSE = 10;
 
-/** The next rendering follows at once, but a launch that fails again and again is given the pause of any other failure. */
+/** The next rendering follows at once, but a launch that keeps failing gets the pause of any other failure. */
 function restedAfterMany(record: NodeClaimRecord, now: number): NodeClaimRecord {
   return record.launchAttempts < MAX_ATTEMPTS_WITHOUT_PAUSE ? record : { ...record, launchFailedAt: now };
 }
@@ -113,7 +122,10 @@ function refusedFor({ message }: Error): Refusal {
 
 const MAX_MESSAGE_LENGTH = 300;
 
-/** Ends a claim for which there is no machine, so that its pods are planned anew; keeps any other for another try. */
+/**
+ * Terminates a NodeClaim for which there is no capacity, so that its pods are planned again; any other refusal is tried
+ * again later.
+ */
 async function refuse(
   { kind, reason, message }: Refusal,
   record: NodeClaimRecord,
@@ -129,7 +141,8 @@ async function refuse(
     return "look again";
   }
   const terminal = kind === "InsufficientCapacity" ? "insufficient_capacity" : "nodeclass_not_ready";
-  // This very version, without the launch: endClaim would read it again, and termination would look for a machine that never was.
+  // This very version, without the launch: terminateClaim would read the record again, and termination would look for
+  // an instance that never existed.
   await writeTermination(record, terminal, deps);
   await deps.wakeUps.wake([
     { kind: "provision", cluster: deps.cluster.name, cause: "NodeClaimTerminating", detail: `${terminal} ${record.name}` },
@@ -142,7 +155,10 @@ async function refuse(
   return "look again";
 }
 
-/** Writes onto the claim what was launched for it (launch.md §8). */
+/**
+ * Writes onto the NodeClaim what was launched for it: labels, annotations, provider ID, image, capacity, and the
+ * condition Launched.
+ */
 export async function writeLaunched(record: NodeClaimRecord, claim: NodeClaim, deps: LifecycleDeps): Promise<void> {
   if (record.instance === undefined) return;
   const { nodeClass, instanceTypes } = await readLaunchView(claim, deps);
@@ -162,7 +178,10 @@ export async function writeLaunched(record: NodeClaimRecord, claim: NodeClaim, d
   });
 }
 
-/** EC2 chooses the partition of a placement group, and says which only when the instance is described. One that it does not list yet stays without. */
+/**
+ * EC2 chooses the partition of a placement group and reports it only in DescribeInstances. An instance that is not
+ * listed yet stays without one.
+ */
 async function withPartition(
   instance: KnownInstance,
   nodeClass: EC2NodeClass | undefined,
@@ -173,7 +192,7 @@ async function withPartition(
   return found?.partition === undefined ? instance : { ...instance, partition: found.partition };
 }
 
-/** USD per hour of what was bought; undefined when it is not known. */
+/** USD per hour of the launched offering; undefined when it is not known. */
 function priceOf(instance: KnownInstance, types: readonly InstanceType[]) {
   const { instanceType, zone, capacityType, reservationId } = instance;
   const offerings = types.find(({ name }) => name === instanceType)?.offerings ?? [];
@@ -181,7 +200,10 @@ function priceOf(instance: KnownInstance, types: readonly InstanceType[]) {
   return offerings.find(isIt)?.price || undefined;
 }
 
-/** After a kill between a launch and the write of its outcome, for a claim that goes: the instance carries the claim's UID. */
+/**
+ * For a NodeClaim that is terminating after a kill between a launch and the write of its result: finds the instance by
+ * the NodeClaim's UID, which the instance carries as a tag.
+ */
 export async function findInstance(record: NodeClaimRecord, { cluster, fleet, store }: LifecycleDeps): Promise<Performed> {
   const instance = record.uid === undefined ? undefined : await launchedInstance(fleet, cluster.name, record.uid);
   if (instance === undefined) return "done";
@@ -190,13 +212,18 @@ export async function findInstance(record: NodeClaimRecord, { cluster, fleet, st
   return "look again";
 }
 
-/** The instance that was launched for a claim of this UID, as records keep it; undefined when EC2 lists none. */
+/**
+ * The instance that was launched for a NodeClaim of this UID, in the form of records; undefined when EC2 lists none.
+ */
 export async function launchedInstance(fleet: Fleet, cluster: string, uid: string): Promise<NodeClaimRecord["instance"]> {
   const found = launchedFor(uid, await fleet.list(cluster));
   return found && recordedInstance(found);
 }
 
-/** The class went between launch and write; the machine is there all the same, and is described without it. */
+/**
+ * Stands in for an EC2NodeClass that was deleted between launch and write: the instance exists and is described without
+ * it.
+ */
 function unknownClass(claim: NodeClaim): EC2NodeClass {
   return {
     metadata: { name: claim.spec.nodeClassRef.name },

@@ -5,7 +5,10 @@ import type { EC2NodeClass } from "../../../core/model/node-class.ts";
 import type { Metrics } from "../../../core/ports/metrics.ts";
 import type { LifecycleDeps } from "../../shared/cluster-deps.ts";
 
-/** Counts each offering that a launch did not get, whether or not it got another one; the reason is EC2's code (metrics-events.md). */
+/**
+ * Counts each offering that a launch was refused, whether or not another one was launched; the label `reason` is EC2's
+ * error code (karpenter-provider-aws: pkg/providers/instance/metrics.go, InstanceLaunchFailuresTotal).
+ */
 export function countLaunchFailures({ errors }: FleetResult, nodeClass: EC2NodeClass | undefined, metrics: Metrics): void {
   const zoneIds = new Map(nodeClass?.status?.subnets?.map(({ zone, zoneID }) => [zone, zoneID]));
   for (const { code, zone = "", capacityType } of errors) {
@@ -14,10 +17,10 @@ export function countLaunchFailures({ errors }: FleetResult, nodeClass: EC2NodeC
   }
 }
 
-/** From here on a longer node pool name, or one more label, may be too much. */
+/** From this share of EC2's limit on, a longer NodePool name or one more label may exceed it. */
 const WARNING_SHARE = 0.9;
 
-/** Tells how long the longest user data of a NodeClass's templates is, and warns before EC2 refuses it. */
+/** Publishes the size of the longest user data of an EC2NodeClass's templates, and warns before EC2 refuses it. */
 export function reportUserDataSize(
   nodeClass: string,
   templates: readonly LaunchTemplate[],

@@ -13,16 +13,20 @@ import type { LifecycleDeps } from "../../shared/cluster-deps.ts";
 import { instanceTypesFor } from "../../shared/instance-types.ts";
 import { overlaidTypes } from "../../shared/overlaid-types.ts";
 
-/** What a launch is rendered and read from. */
+/** What a launch is rendered from, and its outcome read with. */
 export interface LaunchView {
   readonly nodeClass: EC2NodeClass | undefined;
   readonly instanceTypes: readonly InstanceType[];
   readonly unavailable: readonly UnavailableOffering[];
-  /** By subnet; only where it was asked what can be bought and a zone has a choice. */
+  /** Free addresses by subnet; only with `toBuy`, and only where a zone has a choice of subnets. */
   readonly freeIps: Readonly<Record<string, number>> | undefined;
 }
 
-/** Reads a claim's class and what can be had with it. `toBuy`: the record to launch for, so that what others have taken counts, and what is sold out for a while is left out. */
+/**
+ * Reads a NodeClaim's class and what can be launched with it.
+ * @param toBuy the record to launch for; with it, what other records have taken counts, and unavailable offerings are
+ * left out
+ */
 export async function readLaunchView(
   claim: NodeClaim,
   deps: LifecycleDeps,
@@ -47,8 +51,8 @@ export async function readLaunchView(
 }
 
 /**
- * What a claim may be launched as: `typesOf` its class, with what NodeOverlays change of it. Whether an overlay counts depends on all pools, so all are
- * read; a claim of no pool has none (as Karpenter's).
+ * The instance types of a NodeClaim's class (`typesOf`) as NodeOverlays change them. All NodePools are read, because
+ * conflicts between NodeOverlays depend on them; a NodeClaim without a NodePool has no NodeOverlays, as in Karpenter.
  */
 export async function launchTypes(
   claim: NodeClaim,
@@ -63,11 +67,14 @@ export async function launchTypes(
   if (overlays.length === 0) return own;
   const [nodePools, nodeClasses] = await Promise.all([kubernetes.list("NodePool"), kubernetes.list("EC2NodeClass")]);
   const byPool = instanceTypesByPool(nodePools, nodeClasses, (_nodePool, other) => typesOf(other));
-  // The pool may have another class by now than the claim.
+  // The NodePool may refer to another class by now than the NodeClaim does.
   return overlaidTypes(overlays, nodePools, new Map([...byPool, [pool, own]])).instanceTypes.get(pool) ?? own;
 }
 
-/** Free addresses by subnet, the launches of others counted; undefined where no zone of the class has a choice of subnets, or none were counted. */
+/**
+ * Free addresses by subnet, less those that the launches of others take; undefined where no zone of the class has a
+ * choice of subnets, or where none have been counted.
+ */
 async function freeAddressesFor(
   nodeClass: EC2NodeClass,
   others: () => Promise<readonly NodeClaimRecord[]>,

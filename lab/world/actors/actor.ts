@@ -1,10 +1,14 @@
+// The controllers and kubelets of the simulated cluster, one in each file, as startX(world).
+// In: changes of objects (world.onChange) and time. Out: writes to the object store, as the real controllers make them.
+// An actor knows the world and, of other actors, only the kubelets: no handler of the product, no decision of core.
+
 import type { Condition } from "../../../core/model/kubernetes.ts";
 import type { Node } from "../../../core/model/node.ts";
 import type { Pod } from "../../../core/model/pod.ts";
 import { timestamp } from "../../../functions/adapters/manifests/api-object.ts";
 import type { LabWorld } from "../world.ts";
 
-/** Calls for a run of `fn` after `delayMs`; calls that come before it are the same run. */
+/** Returns a function that schedules a run of `fn` after `delayMs`. Calls before that run join it. */
 export function debounced(world: LabWorld, label: string, delayMs: number, fn: () => void): () => void {
   let waiting = false;
   return () => {
@@ -26,7 +30,7 @@ export const isActive = (pod: Pod): boolean => !isTerminal(pod) && !isTerminatin
 export const isReady = (object: { readonly status?: { readonly conditions?: readonly Condition[] } | undefined }): boolean =>
   object.status?.conditions?.some((c) => c.type === "Ready" && c.status === "True") ?? false;
 
-/** The conditions with one of them set; its transition time moves only when its status does. */
+/** The conditions with one of them set. Its transition time changes only with its status. */
 export function withCondition(
   conditions: readonly Condition[] | undefined,
   condition: Omit<Condition, "lastTransitionTime">,

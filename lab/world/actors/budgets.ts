@@ -3,7 +3,7 @@ import type { Pod } from "../../../core/model/pod.ts";
 import type { PodDisruptionBudget } from "../../../core/model/workloads.ts";
 import { same } from "../../../functions/adapters/manifests/api-object.ts";
 import { matchesSelector } from "../../../functions/adapters/manifests/selectors.ts";
-import type { Draft } from "../store.ts";
+import type { MutableObject } from "../store.ts";
 import type { LabWorld } from "../world.ts";
 import { debounced, isActive, isReady, isTerminal, podsOf } from "./actor.ts";
 
@@ -43,11 +43,11 @@ function settle(world: LabWorld, budget: PodDisruptionBudget): void {
     name,
     namespace,
     { user: "system:serviceaccount:kube-system:disruption-controller", subresource: "status" },
-    (o: Draft) => (same(o.status, status) ? undefined : { ...o, status }),
+    (o: MutableObject) => (same(o.status, status) ? undefined : { ...o, status }),
   );
 }
 
-/** How many the pods' controllers are meant to keep, each counted once. */
+/** How many pods their controllers should keep; each controller counts once. */
 function expectedPods(world: LabWorld, pods: readonly Pod[]): number {
   const owners = new Set(pods.flatMap((p) => p.metadata.ownerReferences?.find((o) => o.controller)?.uid ?? []));
   const lone = pods.filter((p) => !p.metadata.ownerReferences?.some((o) => o.controller)).length;

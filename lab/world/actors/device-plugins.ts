@@ -2,13 +2,14 @@ import { conditionOf } from "../../../core/model/conditions.ts";
 import type { Node } from "../../../core/model/node.ts";
 import type { NodeOverlay } from "../../../core/model/node-overlay.ts";
 import { labelsCompatible, requirementsFrom } from "../../../core/requirements/requirements.ts";
-import type { Draft } from "../store.ts";
+import type { MutableObject } from "../store.ts";
 import type { LabWorld } from "../world.ts";
 import { isReady, nodesOf } from "./actor.ts";
 
 /**
- * Reports the extended resources that NodeOverlays promise, on nodes whose labels meet their requirements: a NodeOverlay only says that somebody will, and
- * manifests do not show which DaemonSet that is. Nobody keeps the promises of an overlay that is refused; what a node reports already is left alone.
+ * Reports the extended resources of NodeOverlays on nodes whose labels meet their requirements. A NodeOverlay announces
+ * resources that a DaemonSet will report, and manifests do not show which DaemonSet does. Resources of an overlay that
+ * is refused are never reported; resources that a node reports already are left alone.
  */
 export function startDevicePlugins(world: LabWorld): void {
   const { clock, store } = world;
@@ -18,7 +19,7 @@ export function startDevicePlugins(world: LabWorld): void {
     const node = store.get("Node", name) as Node | undefined;
     const missing = node && isReady(node) ? unreported(node, store.list("NodeOverlay") as unknown as readonly NodeOverlay[]) : {};
     if (Object.keys(missing).length === 0) return;
-    store.patch("Node", name, undefined, { user: `system:node:${name}`, subresource: "status" }, (o: Draft) => {
+    store.patch("Node", name, undefined, { user: `system:node:${name}`, subresource: "status" }, (o: MutableObject) => {
       for (const list of ["capacity", "allocatable"]) o.status[list] = { ...o.status[list], ...missing };
       return o;
     });

@@ -4,7 +4,10 @@ import type { LabWorld } from "../world.ts";
 const USER = { user: "system:serviceaccount:kube-system:generic-garbage-collector" };
 const DELAY_MS = 200;
 
-/** Background deletion: what has owners, and none of them left, goes too. It also catches what was made under an owner already gone. */
+/**
+ * Background deletion: an object whose owners are all gone is deleted too, also when it was created after its owner was
+ * deleted.
+ */
 export function startGarbageCollector(world: LabWorld): void {
   const { store, clock } = world;
   const check = (object: ApiObject): void => {

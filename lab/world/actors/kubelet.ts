@@ -1,22 +1,25 @@
 import type { Condition } from "../../../core/model/kubernetes.ts";
 import type { Pod } from "../../../core/model/pod.ts";
 import { type ApiObject, timestamp } from "../../../functions/adapters/manifests/api-object.ts";
-import type { Draft } from "../store.ts";
+import type { MutableObject } from "../store.ts";
 import { type LabWorld, USER } from "../world.ts";
 import { isTerminal, isTerminating, podsOf, withCondition } from "./actor.ts";
 
-/** Annotations that steer a pod, the same as those of the end-to-end test's fake kubelet: durations like "90s". */
+/**
+ * Annotations that set the pace of a pod, as durations like "90s"; the fake kubelet of the end-to-end test reads the
+ * same ones.
+ */
 const START_AFTER = "testcluster/start-after";
 const COMPLETE_AFTER = "testcluster/complete-after";
 const STOP_AFTER = "testcluster/stop-after";
-/** How long a Job's pod works when its annotation does not say. */
+/** How long the pod of a Job runs without such an annotation, ms. */
 const JOB_MS = 30_000;
 
 /** The kubelets of all nodes. */
 export interface Kubelets {
-  /** Registers a node and makes it Ready after `readyAfterMs`. A node of that name that exists already is taken over. */
+  /** Registers a node, which becomes Ready after `readyAfterMs`. A node of that name that exists already is kept. */
   join(node: ApiObject, readyAfterMs: number): void;
-  /** The machine is gone: heartbeats and pods are left as they are. */
+  /** Ends a kubelet: its heartbeats stop, and its pods stay as they are. */
   die(nodeName: string): void;
   isAlive(nodeName: string): boolean;
 }
@@ -24,7 +27,7 @@ export interface Kubelets {
 export function startKubelets(world: LabWorld): Kubelets {
   const { clock, store } = world;
   const random = world.random.fork("kubelet");
-  /** What is under way for a pod, so that one change is handled once. */
+  /** The pending timers of pods, so that one change is handled once. */
   const busy = new Set<string>();
   const alive = new Set<string>();
 
@@ -43,7 +46,7 @@ export function startKubelets(world: LabWorld): Kubelets {
 
   const start = (pod: Pod): void => {
     if (isTerminating(pod) || pod.status?.phase !== "Pending") return;
-    store.patch("Pod", pod.metadata.name, pod.metadata.namespace, { user: user(pod), subresource: "status" }, (o: Draft) => {
+    store.patch("Pod", pod.metadata.name, pod.metadata.namespace, { user: user(pod), subresource: "status" }, (o: MutableObject) => {
       o.status = {
         ...o.status,
         phase: "Running",
@@ -58,7 +61,7 @@ export function startKubelets(world: LabWorld): Kubelets {
   };
   const finish = (pod: Pod): void => {
     if (isTerminal(pod)) return;
-    store.patch("Pod", pod.metadata.name, pod.metadata.namespace, { user: user(pod), subresource: "status" }, (o: Draft) => {
+    store.patch("Pod", pod.metadata.name, pod.metadata.namespace, { user: user(pod), subresource: "status" }, (o: MutableObject) => {
       o.status = { ...o.status, phase: "Succeeded", conditions: ready(o.status.conditions, false, clock.now()) };
       return o;
     });
@@ -71,11 +74,11 @@ export function startKubelets(world: LabWorld): Kubelets {
       { user: user(pod) },
     );
   };
-  const attend = (pod: Pod): void => {
+  const handle = (pod: Pod): void => {
     if (!onNode(pod)) return;
     if (isTerminating(pod)) {
       const grace = (pod.metadata.deletionGracePeriodSeconds ?? 0) * 1000;
-      // A program that obeys SIGTERM is gone in a second or two, whatever grace it was given.
+      // A process that obeys SIGTERM ends in a second or two, whatever its grace period.
       const ms = isTerminal(pod) ? 0 : Math.min(grace, duration(pod, STOP_AFTER) ?? random.between(1_000, 2_000));
       later(pod, `stop within ${grace}`, ms, remove);
     } else if (pod.status?.phase === "Pending") {
@@ -87,18 +90,18 @@ export function startKubelets(world: LabWorld): Kubelets {
     alive.add(nodeName);
     clock.after(readyAfterMs, `kubelet ready ${nodeName}`, () => {
       if (!alive.has(nodeName)) return;
-      store.patch("Node", nodeName, undefined, { user: `system:node:${nodeName}`, subresource: "status" }, (o: Draft) => {
+      store.patch("Node", nodeName, undefined, { user: `system:node:${nodeName}`, subresource: "status" }, (o: MutableObject) => {
         const condition = { type: "Ready", status: "True", reason: "KubeletReady", message: "kubelet is posting ready status" } as const;
         o.status = { ...o.status, conditions: withCondition(o.status?.conditions, condition, clock.now()) };
         return o;
       });
     });
-    for (const pod of podsOf(world)) if (pod.spec.nodeName === nodeName) attend(pod);
+    for (const pod of podsOf(world)) if (pod.spec.nodeName === nodeName) handle(pod);
   };
 
   world.onChange(({ kind, type, object, user: who }) => {
-    if (kind === "Pod" && type !== "DELETED") attend(object as unknown as Pod);
-    // A node out of a manifest stands for a machine that somebody else runs.
+    if (kind === "Pod" && type !== "DELETED") handle(object as unknown as Pod);
+    // A node that a manifest creates stands for a machine outside of the lab's cloud.
     if (kind === "Node" && type === "ADDED" && who === USER) run(object.metadata.name, 0);
   });
 
@@ -123,7 +126,7 @@ function ready(conditions: readonly Condition[] | undefined, is: boolean, now: n
   return next ?? [];
 }
 
-/** "1h30m", "90s" or "250ms" of an annotation in ms; undefined when absent or unreadable. */
+/** The duration of an annotation ("1h30m", "90s", "250ms") in ms; undefined when it is absent or unreadable. */
 function duration(pod: Pod, annotation: string): number | undefined {
   const text = pod.metadata.annotations?.[annotation];
   if (text === undefined || !/^(\d+(ms|s|m|h))+$/.test(text)) return undefined;

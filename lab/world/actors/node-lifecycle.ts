@@ -1,26 +1,29 @@
 import type { Node } from "../../../core/model/node.ts";
 import type { Pod } from "../../../core/model/pod.ts";
 import type { Taint } from "../../../core/model/taint.ts";
-import type { Draft } from "../store.ts";
+import type { MutableObject } from "../store.ts";
 import type { LabWorld } from "../world.ts";
 import { debounced, isTerminating, nodesOf, podsOf, withCondition } from "./actor.ts";
 import type { Kubelets } from "./kubelet.ts";
 import { tolerates } from "./placement.ts";
 
 const USER = "system:serviceaccount:kube-system:node-controller";
-/** nodeMonitorGracePeriod: a node that is not heard of for so long is Unknown. */
-const GRACE_MS = 40_000;
-/** Pods of nodes that exist no more: quarantine and check period of the pod garbage collector. */
+/** nodeMonitorGracePeriod: a node without a heartbeat for this long becomes Unknown. */
+const MONITOR_GRACE_MS = 40_000;
+/** Quarantine and check period of the pod garbage collector, for pods whose node does not exist any more. */
 const POD_GC_MS = 40_000;
 const NOT_READY = "node.kubernetes.io/not-ready";
 const UNREACHABLE = "node.kubernetes.io/unreachable";
 const UNSCHEDULABLE = "node.kubernetes.io/unschedulable";
 const KEYS = new Set([NOT_READY, UNREACHABLE, UNSCHEDULABLE]);
 
-/** The node controller: silence becomes Unknown, conditions become taints, NoExecute taints drive pods out, orphaned pods are cleared. */
+/**
+ * The node controller: a silent node becomes Unknown, conditions become taints, NoExecute taints evict pods, and pods
+ * without a node are deleted.
+ */
 export function startNodeLifecycle(world: LabWorld, kubelets: Kubelets): void {
   const { clock, store } = world;
-  /** When a pod was first seen under a NoExecute taint that it tolerates for a while. */
+  /** When a pod was first under a NoExecute taint that it tolerates for some time, ms since the epoch. */
   const since = new Map<string, number>();
 
   const taints = debounced(world, "node controller", 100, () => {
@@ -34,14 +37,14 @@ export function startNodeLifecycle(world: LabWorld, kubelets: Kubelets): void {
       for (const pod of pods) {
         if (pod.spec.nodeName !== node.metadata.name || isTerminating(pod)) continue;
         const uid = pod.metadata.uid ?? "";
-        const patience = noExecute.length === 0 ? undefined : patienceOf(pod, noExecute);
-        if (patience === undefined) {
+        const toleratedMs = noExecute.length === 0 ? undefined : tolerationMsOf(pod, noExecute);
+        if (toleratedMs === undefined) {
           since.delete(uid);
           continue;
         }
         const start = since.get(uid) ?? clock.now();
         since.set(uid, start);
-        const due = start + patience;
+        const due = start + toleratedMs;
         if (due > clock.now()) clock.at(due, "taint eviction", evictByTaint);
         else store.delete("Pod", pod.metadata.name, { namespace: pod.metadata.namespace, uid }, { user: USER });
       }
@@ -56,7 +59,7 @@ export function startNodeLifecycle(world: LabWorld, kubelets: Kubelets): void {
       else if (known?.status !== "Unknown") {
         const first = silent.get(name) ?? clock.now();
         silent.set(name, first);
-        if (clock.now() - first >= GRACE_MS - 5_000) markUnknown(world, name);
+        if (clock.now() - first >= MONITOR_GRACE_MS - 5_000) markUnknown(world, name);
       }
     }
   });
@@ -69,8 +72,8 @@ export function startNodeLifecycle(world: LabWorld, kubelets: Kubelets): void {
   });
 }
 
-/** How long the pod stays under these taints, ms; undefined means for ever. */
-function patienceOf(pod: Pod, taints: readonly Taint[]): number | undefined {
+/** How long the pod tolerates these taints, ms; undefined means for ever. */
+function tolerationMsOf(pod: Pod, taints: readonly Taint[]): number | undefined {
   let least: number | undefined;
   for (const taint of taints) {
     const matching = (pod.spec.tolerations ?? []).filter((t) => tolerates([t], taint));
@@ -91,7 +94,7 @@ function taintByCondition(world: LabWorld, node: Node): void {
   const have = (node.spec.taints ?? []).filter((t) => KEYS.has(t.key));
   const equal = have.length === wanted.length && wanted.every((w) => have.some((h) => h.key === w.key && h.effect === w.effect));
   if (equal) return;
-  world.store.patch("Node", node.metadata.name, undefined, { user: USER }, (o: Draft) => {
+  world.store.patch("Node", node.metadata.name, undefined, { user: USER }, (o: MutableObject) => {
     const kept = (o.spec.taints ?? []).filter((t: Taint) => !KEYS.has(t.key));
     o.spec.taints = [...kept, ...wanted];
     return o;
@@ -101,15 +104,15 @@ function taintByCondition(world: LabWorld, node: Node): void {
 function markUnknown(world: LabWorld, name: string): void {
   const now = world.clock.now();
   const message = "Kubelet stopped posting node status.";
-  world.store.patch("Node", name, undefined, { user: USER, subresource: "status" }, (o: Draft) => {
+  world.store.patch("Node", name, undefined, { user: USER, subresource: "status" }, (o: MutableObject) => {
     const condition = { type: "Ready", status: "Unknown", reason: "NodeStatusUnknown", message } as const;
     o.status = { ...o.status, conditions: withCondition(o.status?.conditions, condition, now) };
     return o;
   });
-  // Budgets must not count pods that nobody can vouch for.
+  // PodDisruptionBudgets must not count pods whose node is silent.
   for (const pod of podsOf(world)) {
     if (pod.spec.nodeName !== name || pod.status?.phase !== "Running") continue;
-    world.store.patch("Pod", pod.metadata.name, pod.metadata.namespace, { user: USER, subresource: "status" }, (o: Draft) => {
+    world.store.patch("Pod", pod.metadata.name, pod.metadata.namespace, { user: USER, subresource: "status" }, (o: MutableObject) => {
       o.status.conditions = withCondition(o.status.conditions, { type: "Ready", status: "False", reason: "NodeNotReady" }, now);
       return o;
     });

@@ -2,7 +2,7 @@ import type { Node } from "../../../core/model/node.ts";
 import type { NodeSelectorRequirement, NodeSelectorTerm, Pod, PodSpec } from "../../../core/model/pod.ts";
 import type { Taint, Toleration } from "../../../core/model/taint.ts";
 
-/** What kube-scheduler and the DaemonSet controller ask of one node alone. */
+/** The rules of kube-scheduler and the DaemonSet controller that look at one node alone. */
 
 export function tolerates(tolerations: readonly Toleration[] | undefined, taint: Taint): boolean {
   return (tolerations ?? []).some((t) => {
@@ -17,7 +17,7 @@ export function tolerates(tolerations: readonly Toleration[] | undefined, taint:
   });
 }
 
-/** The first taint that keeps the pod away; PreferNoSchedule only dissuades. */
+/** The first taint that excludes the pod; PreferNoSchedule never does. */
 export const untolerated = (spec: PodSpec, taints: readonly Taint[] | undefined): Taint | undefined =>
   taints?.find((t) => t.effect !== "PreferNoSchedule" && !tolerates(spec.tolerations, t));
 
@@ -49,7 +49,7 @@ export function meetsTerm(term: NodeSelectorTerm, node: Node): boolean {
   );
 }
 
-/** Node selector and required node affinity. */
+/** Whether a node meets the node selector and the required node affinity. */
 export function selectsNode(spec: PodSpec, node: Node): boolean {
   const labels = node.metadata.labels ?? {};
   for (const [key, value] of Object.entries(spec.nodeSelector ?? {})) if (labels[key] !== value) return false;
@@ -57,7 +57,7 @@ export function selectsNode(spec: PodSpec, node: Node): boolean {
   return required === undefined || required.nodeSelectorTerms.some((term) => meetsTerm(term, node));
 }
 
-/** "address/protocol/port" of each host port; 0.0.0.0 clashes with every address. */
+/** The host ports of a pod; the address 0.0.0.0 clashes with every address. */
 export function hostPorts(pod: Pod): readonly { readonly ip: string; readonly key: string }[] {
   const containers = [...(pod.spec.containers ?? []), ...(pod.spec.initContainers ?? []).filter((c) => c.restartPolicy === "Always")];
   return containers.flatMap((c) =>

@@ -1,7 +1,7 @@
 import type { Node } from "../../../core/model/node.ts";
 import type { Pod } from "../../../core/model/pod.ts";
 import { type Amounts, add, lacking, podRequests, toAmounts } from "../quantity.ts";
-import type { Draft } from "../store.ts";
+import type { MutableObject } from "../store.ts";
 import type { LabWorld } from "../world.ts";
 import { debounced, isTerminal, isTerminating, nodesOf, podsOf, withCondition } from "./actor.ts";
 import { hostPorts, meetsTerm, portsClash, selectsNode, tolerates, untolerated } from "./placement.ts";
@@ -9,8 +9,10 @@ import { topologyRules } from "./topology.ts";
 import { type VolumeRule, volumeRule } from "./volumes.ts";
 
 const USER = "system:kube-scheduler";
-/** From a pod's creation to its Unschedulable condition: about 90 ms on a real API server (traps.md, 35). */
-const DELAY_MS = 50;
+/**
+ * Delay of a scheduling pass. On a real API server a pod has its Unschedulable condition some 90 ms after its creation.
+ */
+const PASS_DELAY_MS = 50;
 
 interface Room {
   readonly node: Node;
@@ -20,20 +22,20 @@ interface Room {
   readonly ports: { ip: string; key: string }[];
 }
 
-/** kube-scheduler: binds pending pods, and says why where it cannot. Preemption is left out. */
+/** kube-scheduler: binds pending pods, and writes why a pod cannot be scheduled. It has no preemption. */
 export function startScheduler(world: LabWorld): void {
-  const schedule = debounced(world, "kube-scheduler", DELAY_MS, () => pass(world));
+  const schedule = debounced(world, "kube-scheduler", PASS_DELAY_MS, () => pass(world));
   world.onChange(({ kind, type, object, old }) => {
     const pod = object as unknown as Pod;
     if (kind === "Pod" && (type === "DELETED" || isTerminal(pod) || !pod.spec.nodeName || isTerminating(pod))) schedule();
-    // Status of a kubelet's heartbeat changes nothing; labels, taints and allocatable do.
+    // The status of a heartbeat changes nothing for the scheduler; labels, taints and allocatable do.
     if (kind === "Node" && (type !== "MODIFIED" || old === undefined || nodeMatters(object, old))) schedule();
     if (kind === "PersistentVolumeClaim" || kind === "PersistentVolume") schedule();
   });
 }
 
 function nodeMatters(now: object, before: object): boolean {
-  const relevant = (o: Draft): string => JSON.stringify([o.metadata.labels, o.spec, o.status?.allocatable]);
+  const relevant = (o: MutableObject): string => JSON.stringify([o.metadata.labels, o.spec, o.status?.allocatable]);
   return relevant(now) !== relevant(before);
 }
 
@@ -49,7 +51,7 @@ function pass(world: LabWorld): void {
     if (room) occupy(room, pod);
     else if (pod.spec.nodeName === undefined && !isTerminating(pod) && isOurs(pod)) pending.push(pod);
   }
-  // A stable sort keeps the order of creation among equals.
+  // A stable sort keeps the order of creation among pods of the same priority.
   pending.sort((a, b) => (b.spec.priority ?? 0) - (a.spec.priority ?? 0));
   for (const pod of pending) place(world, [...rooms.values()], pod);
 }
@@ -114,7 +116,7 @@ function refusals(
   return why === undefined ? [] : [why];
 }
 
-/** Emptier nodes first, as the default profile has it; soft wishes count for more than that. */
+/** Prefers emptier nodes, as the default profile does. Preferences of the pod and soft taints weigh more. */
 function scoreOf({ node, allocatable, used }: Room, pod: Pod, requests: Amounts): number {
   let score = 0;
   for (const name of ["cpu", "memory"]) {
@@ -132,11 +134,17 @@ function scoreOf({ node, allocatable, used }: Room, pod: Pod, requests: Amounts)
 
 function bind(world: LabWorld, room: Room, pod: Pod, volumes: VolumeRule | string): void {
   if (typeof volumes !== "string") volumes.bind(room.node);
-  const bound = world.store.patch("Pod", pod.metadata.name, pod.metadata.namespace, { user: USER, subresource: "binding" }, (o: Draft) => {
-    o.spec.nodeName = room.node.metadata.name;
-    o.status.conditions = withCondition(o.status.conditions, { type: "PodScheduled", status: "True" }, world.clock.now());
-    return o;
-  });
+  const bound = world.store.patch(
+    "Pod",
+    pod.metadata.name,
+    pod.metadata.namespace,
+    { user: USER, subresource: "binding" },
+    (o: MutableObject) => {
+      o.spec.nodeName = room.node.metadata.name;
+      o.status.conditions = withCondition(o.status.conditions, { type: "PodScheduled", status: "True" }, world.clock.now());
+      return o;
+    },
+  );
   occupy(room, (bound ?? pod) as Pod);
 }
 
@@ -146,11 +154,14 @@ function message(nodes: number, reasons: ReadonlyMap<string, number>): string {
   return `0/${nodes} nodes are available: ${parts.join(", ")}.`;
 }
 
-/** Writes the condition only when it says something new: an unchanged pod stays silent for ever (traps.md, 33). */
+/**
+ * Writes the condition only when its text changes: kube-scheduler never repeats it for an unchanged pod, so a lost
+ * event is not sent again.
+ */
 function explain(world: LabWorld, pod: Pod, text: string): void {
   const old = pod.status?.conditions?.find((c) => c.type === "PodScheduled");
   if (old?.status === "False" && old.message === text) return;
-  world.store.patch("Pod", pod.metadata.name, pod.metadata.namespace, { user: USER, subresource: "status" }, (o: Draft) => {
+  world.store.patch("Pod", pod.metadata.name, pod.metadata.namespace, { user: USER, subresource: "status" }, (o: MutableObject) => {
     const condition = { type: "PodScheduled", status: "False", reason: "Unschedulable", message: text } as const;
     o.status.conditions = withCondition(o.status.conditions, condition, world.clock.now());
     return o;

@@ -5,14 +5,17 @@ import { matchesSelector } from "../../../functions/adapters/manifests/selectors
 import { isTerminating } from "./actor.ts";
 import { selectsNode, untolerated } from "./placement.ts";
 
+/** A node with its pods. */
 export interface PlacedPods {
   readonly node: Node;
   readonly pods: readonly Pod[];
 }
 
 /**
- * Rules that look at other nodes' pods, worked out once a pod and then asked node by node: spread constraints that bind, and required
- * affinity and anti-affinity in both directions (kube-scheduler plugins podtopologyspread and interpodaffinity).
+ * The rules that look at the pods of other nodes; they are computed once for a pod and then asked for each node. These
+ * are the binding spread constraints (kubernetes: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go,
+ * PodTopologySpread.Filter) and required affinity and anti-affinity in both directions (kubernetes:
+ * pkg/scheduler/framework/plugins/interpodaffinity/filtering.go, InterPodAffinity.Filter).
  */
 export function topologyRules(
   pod: Pod,
@@ -71,7 +74,8 @@ function affinityRules(pod: Pod, cluster: readonly PlacedPods[], namespaceLabels
   const { podAffinity, podAntiAffinity } = pod.spec.affinity ?? {};
   const required = podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
   const wanted = required.map((term) => ({ term, found: domains(term, pod) }));
-  // The first of a group that wants its own company would wait for ever, so it may start one where the keys exist.
+  // The first pod of a group with affinity to itself would wait for ever, so it may start a domain where the keys
+  // exist.
   const first = wanted.every(({ term, found }) => found.size === 0 && selectsPod(term, pod, pod, namespaceLabels));
   for (const { term, found } of wanted) {
     rules.push((node) => {
@@ -104,7 +108,7 @@ function affinityRules(pod: Pod, cluster: readonly PlacedPods[], namespaceLabels
   return rules;
 }
 
-/** Whether a term of `owner` is about `pod`. */
+/** Whether an affinity term of `owner` selects `pod`. */
 function selectsPod(
   term: PodAffinityTerm,
   owner: Pod,
@@ -118,7 +122,7 @@ function selectsPod(
   return (own || named.includes(namespace) || selected) && matchesSelector(extended(term, owner), pod.metadata.labels);
 }
 
-/** The selector with the owner's own values of `matchLabelKeys` (and not those of `mismatchLabelKeys`). */
+/** The selector with the owner's own values of `matchLabelKeys`, and without those of `mismatchLabelKeys`. */
 function extended(
   term: Pick<TopologySpreadConstraint, "labelSelector" | "matchLabelKeys"> & { readonly mismatchLabelKeys?: readonly string[] },
   owner: Pod,

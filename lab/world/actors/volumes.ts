@@ -2,24 +2,25 @@ import type { Node } from "../../../core/model/node.ts";
 import type { Pod } from "../../../core/model/pod.ts";
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../../core/model/workloads.ts";
 import type { ApiObject } from "../../../functions/adapters/manifests/api-object.ts";
-import type { Draft } from "../store.ts";
+import type { MutableObject } from "../store.ts";
 import type { LabWorld } from "../world.ts";
 import { debounced, isTerminal, podsOf } from "./actor.ts";
 import { meetsTerm } from "./placement.ts";
 
 const ZONE = "topology.kubernetes.io/zone";
 const EBS = "ebs.csi.aws.com";
-/** From the last pod's end to the volume being free again. */
+/** From the end of the last pod to the end of the attachment, ms. */
 const DETACH_MS = 3_000;
 
+/** The volumes of a pod, as kube-scheduler asks about them. */
 export interface VolumeRule {
-  /** Why the node will not do; undefined when it will. */
+  /** Why the node cannot have the pod; undefined when it can. */
   refuses(node: Node): string | undefined;
-  /** Binds what waited for its first consumer. */
+  /** Binds the claims that wait for their first consumer. */
   bind(node: Node): void;
 }
 
-/** What a pod's volumes ask of a node; a sentence when no node would do. */
+/** What the volumes of a pod require of a node; a sentence when no node can have the pod. */
 export function volumeRule(world: LabWorld, pod: Pod): VolumeRule | string {
   const rules: VolumeRule[] = [];
   for (const name of claimNames(pod)) {
@@ -98,7 +99,7 @@ function provision(world: LabWorld, claim: PersistentVolumeClaim, storageClass: 
     } as ApiObject,
     { user },
   );
-  world.store.patch("PersistentVolumeClaim", claim.metadata.name, claim.metadata.namespace, { user }, (o: Draft) => {
+  world.store.patch("PersistentVolumeClaim", claim.metadata.name, claim.metadata.namespace, { user }, (o: MutableObject) => {
     o.spec.volumeName = name;
     o.status = { phase: "Bound" };
     o.metadata.annotations = { ...o.metadata.annotations, "pv.kubernetes.io/bind-completed": "yes" };
@@ -106,7 +107,7 @@ function provision(world: LabWorld, claim: PersistentVolumeClaim, storageClass: 
   });
 }
 
-/** Volumes beside the scheduler: ephemeral claims, immediate binding, attaching and detaching. */
+/** The volume controllers: ephemeral claims, immediate binding, attaching and detaching. */
 export function startVolumes(world: LabWorld, zones: readonly string[]): void {
   const sync = debounced(world, "volume controllers", 100, () => {
     for (const pod of podsOf(world)) ephemeralClaims(world, pod);
@@ -142,7 +143,7 @@ function ephemeralClaims(world: LabWorld, pod: Pod): void {
 
 const AD_CONTROLLER = { user: "system:serviceaccount:kube-system:attachdetach-controller" };
 
-/** Name, node and volume of the attachments that the pods on nodes use. */
+/** The attachments that the pods on nodes use, by name. */
 function attachments(world: LabWorld): ReadonlyMap<string, { readonly node: string; readonly volume: string }> {
   const used = new Map<string, { node: string; volume: string }>();
   for (const pod of podsOf(world)) {

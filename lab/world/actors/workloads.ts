@@ -3,7 +3,7 @@ import type { Node } from "../../../core/model/node.ts";
 import type { PersistentVolumeClaimSpec, Pod, PodSpec, PodTemplate } from "../../../core/model/pod.ts";
 import { type ApiObject, same } from "../../../functions/adapters/manifests/api-object.ts";
 import { hash } from "../random.ts";
-import type { Draft } from "../store.ts";
+import type { MutableObject } from "../store.ts";
 import type { LabWorld } from "../world.ts";
 import { debounced, isActive, isReady, isTerminal, isTerminating, nodesOf, podsOf } from "./actor.ts";
 import { selectsNode, untolerated } from "./placement.ts";
@@ -25,7 +25,10 @@ interface Workload extends KubernetesObject {
   readonly status?: { readonly succeeded?: number };
 }
 
-/** The workload controllers: Deployment, ReplicaSet, StatefulSet, DaemonSet and Job, as far as node scaling notices them. */
+/**
+ * The workload controllers (Deployment, ReplicaSet, StatefulSet, DaemonSet, Job), as far as autoscaling depends on
+ * them.
+ */
 export function startWorkloads(world: LabWorld): void {
   const sync = debounced(world, "workload controllers", DELAY_MS, () => {
     const byOwner = Map.groupBy(podsOf(world), (p) => p.metadata.ownerReferences?.find((o) => o.controller)?.uid ?? "");
@@ -49,7 +52,7 @@ const user = (controller: string): { readonly user: string } => ({ user: `system
 
 function setStatus(world: LabWorld, object: Workload, status: Record<string, unknown>): void {
   const { name, namespace } = object.metadata;
-  world.store.patch(object.kind ?? "", name, namespace, { ...user("controller-manager"), subresource: "status" }, (o: Draft) =>
+  world.store.patch(object.kind ?? "", name, namespace, { ...user("controller-manager"), subresource: "status" }, (o: MutableObject) =>
     same(o.status, status) ? undefined : { ...o, status },
   );
 }
@@ -86,7 +89,10 @@ function deletePod(world: LabWorld, pod: Pod, controller: string): void {
   world.store.delete("Pod", name, { namespace, uid }, user(controller));
 }
 
-/** One ReplicaSet for each template; the old give way as the new become ready, a quarter at a time. */
+/**
+ * One ReplicaSet for each template. A rolling update replaces a quarter of the pods at a time, as the new pods become
+ * ready.
+ */
 function syncDeployment(world: LabWorld, deployment: Workload, owned: (o: KubernetesObject) => readonly Pod[]): void {
   const { name, namespace, uid = "" } = deployment.metadata;
   const { template, selector, replicas = 1 } = deployment.spec;
@@ -118,7 +124,7 @@ function syncDeployment(world: LabWorld, deployment: Workload, owned: (o: Kubern
     return;
   }
   const scaleTo = (set: Workload, count: number): void => {
-    world.store.patch("ReplicaSet", set.metadata.name, namespace, user("deployment-controller"), (o: Draft) =>
+    world.store.patch("ReplicaSet", set.metadata.name, namespace, user("deployment-controller"), (o: MutableObject) =>
       o.spec.replicas === count ? undefined : { ...o, spec: { ...o.spec, replicas: count } },
     );
   };
@@ -146,7 +152,10 @@ function syncReplicaSet(world: LabWorld, set: Workload, pods: readonly Pod[]): v
   setStatus(world, set, { replicas: active.length, readyReplicas: active.filter(isReady).length });
 }
 
-/** Who goes first: unbound, pending, not ready, cheap to delete, crowded on its node, young (Kubernetes pkg/controller/controller_utils.go). */
+/**
+ * The order of deletion: unbound, pending, not ready, cheap to delete, on a crowded node, young (kubernetes:
+ * pkg/controller/controller_utils.go, ActivePodsWithRanks.Less).
+ */
 function toDelete(pods: readonly Pod[]): Pod[] {
   const crowd = new Map<string, number>();
   for (const { spec } of pods) crowd.set(spec.nodeName ?? "", (crowd.get(spec.nodeName ?? "") ?? 0) + 1);
@@ -165,7 +174,7 @@ function toDelete(pods: readonly Pod[]): Pod[] {
   });
 }
 
-/** Ordinals in order, each after the one before is ready (unless Parallel); highest goes first. */
+/** Creates ordinals in order, each after its predecessor is ready (unless Parallel), and deletes the highest first. */
 function syncStatefulSet(world: LabWorld, set: Workload, pods: readonly Pod[]): void {
   const { name, namespace } = set.metadata;
   const wanted = set.spec.replicas ?? 1;
@@ -210,7 +219,7 @@ const DAEMON_TOLERATIONS: NonNullable<PodSpec["tolerations"]> = [
   ),
 ];
 
-/** One pod for each node that the template selects and whose taints it tolerates; gone where that no longer holds. */
+/** Keeps one pod on each node that the template selects and whose taints it tolerates. */
 function syncDaemonSet(world: LabWorld, set: Workload, pods: readonly Pod[]): void {
   const { spec } = set.spec.template;
   const tolerations = [...(spec.tolerations ?? []), ...DAEMON_TOLERATIONS];
@@ -226,7 +235,7 @@ function syncDaemonSet(world: LabWorld, set: Workload, pods: readonly Pod[]): vo
   for (const node of nodesOf(world)) {
     const { name } = node.metadata;
     if (!selectsNode(withTolerations, node)) continue;
-    // A running daemon is only driven out by NoExecute; a new one is kept out by NoSchedule too.
+    // NoExecute evicts a running daemon; NoSchedule only keeps a new one away.
     const taint = untolerated(withTolerations, notYet(node.spec.taints));
     const pod = served.get(name);
     if (taint && (!pod || taint.effect === "NoExecute")) continue;
@@ -237,7 +246,7 @@ function syncDaemonSet(world: LabWorld, set: Workload, pods: readonly Pod[]): vo
   setStatus(world, set, { desiredNumberScheduled: wanted.size, numberReady: pods.filter(isReady).length });
 }
 
-/** A node that is still coming up gets its daemons all the same: they are what makes it ready. */
+/** A node that is not ready gets its daemons, because they make it ready. */
 const notYet = (taints: Node["spec"]["taints"]): Node["spec"]["taints"] => taints?.filter((t) => t.key !== "node.kubernetes.io/not-ready");
 
 function pinnedTo(spec: PodSpec, node: string): NonNullable<PodSpec["affinity"]> {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { consolidate } from "../../../cli/consolidate/consolidate.ts";
 import { explainConsolidation } from "../../../cli/consolidate/explain.ts";
-import { InputError } from "../../../cli/scenario/scenario.ts";
+import { InputError } from "../../../cli/input-error.ts";
 import { instanceType, nodePool, pod, snapshot } from "../../core/disruption/builders.ts";
 import { buffer, podTemplate } from "../../support/buffers.ts";
 
@@ -17,14 +17,14 @@ function scenarioFile(scene: Parameters<typeof snapshot>[0], types = ["small", "
   return file;
 }
 
-it("writes the disruption plan of a scenario", () => {
+it("the plan of a scenario holds its disruption command", () => {
   const file = scenarioFile({ machines: [{ name: "a" }, { name: "b" }], pods: [pod("p", "b")] });
   expect(consolidate(file)).toEqual({
     commands: [{ method: "emptiness", candidates: ["a"], replacements: [], decision: "delete", savings: 0.4 }],
   });
 });
 
-it("moves pods with the real scheduler: two half-empty nodes become one", () => {
+it("two half-empty nodes become one, with pods placed by the real scheduler", () => {
   const file = scenarioFile({ machines: [{ name: "a" }, { name: "b" }], pods: [pod("p", "a"), pod("q", "b")] });
   const { commands } = consolidate(file);
   expect(commands[0]).toMatchObject({ method: "multi", decision: "replace", candidates: ["a", "b"] });
@@ -32,7 +32,7 @@ it("moves pods with the real scheduler: two half-empty nodes become one", () => 
   expect(commands[0]?.replacements[0]?.pods).toEqual(["default/p", "default/q"]);
 });
 
-it("reckons with the scenario's NodeOverlays, and says which of them have no effect", () => {
+it("NodeOverlays of the scenario set prices, and those without effect are named", () => {
   const priced = (name: string, price: string, type: string) => ({
     metadata: { name },
     spec: { price, requirements: [{ key: "node.kubernetes.io/instance-type", operator: "In", values: [type] }] },
@@ -44,7 +44,7 @@ it("reckons with the scenario's NodeOverlays, and says which of them have no eff
   expect(explainConsolidation(plan)).toContain("NodeOverlay slip has no effect");
 });
 
-it("keeps the room that the scenario's CapacityBuffers have", () => {
+it("the room of CapacityBuffers in the scenario is kept", () => {
   const scene = { pools: [nodePool("default", { consolidationPolicy: "WhenEmpty" })], machines: [{ name: "a" }, { name: "b" }] };
   const more = { capacityBuffers: [buffer()], podTemplates: [podTemplate()] };
   const plan = consolidate(scenarioFile(scene, ["small", "large"], more), { explain: true });
@@ -52,7 +52,7 @@ it("keeps the room that the scenario's CapacityBuffers have", () => {
   expect(plan.stays).toMatchObject([{ node: "a", reason: 'Node "a" has buffer pods' }]);
 });
 
-it("explains why nodes stay", () => {
+it("with explain the plan says why nodes stay", () => {
   const file = scenarioFile({
     pools: [nodePool("default", { consolidateAfter: "Never" })],
     machines: [{ name: "a" }],
@@ -67,7 +67,7 @@ it("explains why nodes stay", () => {
   });
 });
 
-it("tells people what goes, what comes and what stays", () => {
+it("the text names removed nodes, their replacements, and nodes that stay", () => {
   const machines = [{ name: "a" }, { name: "b" }, { name: "c", pool: "gone", taints: [{ key: "mine", effect: "NoSchedule" as const }] }];
   const plan = consolidate(scenarioFile({ machines, pods: [pod("p", "a"), pod("q", "b")] }), { explain: true });
   const text = explainConsolidation(plan);
@@ -79,7 +79,7 @@ it("tells people what goes, what comes and what stays", () => {
   expect(explainConsolidation({ commands: [] })).toBe("nothing to disrupt\n");
 });
 
-it("tells what was tried with a node, and what it would have saved", () => {
+it("each node lists the sets that were tried with it, and their savings", () => {
   const big = (name: string, node: string) =>
     pod(name, node, { spec: { nodeName: node, containers: [{ name: "c", resources: { requests: { cpu: "3" } } }] } });
   const machines = [
@@ -97,7 +97,7 @@ it("tells what was tried with a node, and what it would have saved", () => {
   expect(a?.sets).toBeGreaterThan(0);
 });
 
-it("looks past the passes that empty nodes take up", () => {
+it("consolidation is explained although empty nodes take up the first pass", () => {
   const machines = [{ name: "a" }, { name: "b" }, { name: "c" }, { name: "d", annotations: { "karpenter.sh/do-not-disrupt": "true" } }];
   const plan = consolidate(scenarioFile({ machines, pods: [pod("p", "a"), pod("q", "b")] }), { explain: true });
   expect(plan.commands).toMatchObject([{ method: "emptiness", candidates: ["c"] }]);
@@ -109,6 +109,6 @@ it("looks past the passes that empty nodes take up", () => {
   ]);
 });
 
-it("says what is wrong with a file in one sentence", () => {
+it("a file that cannot be read is an InputError", () => {
   expect(() => consolidate("/nowhere/scenario.json")).toThrow(InputError);
 });

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseAllDocuments, stringify } from "yaml";
-import { convertCommand } from "../../../cli/convert/command.ts";
 import { type Conversion, convert } from "../../../cli/convert/convert.ts";
-import { InputError } from "../../../cli/scenario/scenario.ts";
+import { convertFiles } from "../../../cli/convert/files.ts";
+import { InputError } from "../../../cli/input-error.ts";
 import { schemaProblems } from "../../../functions/adapters/manifests/crd-schema.ts";
 import { nodeClaimBeta, nodeClassBeta, nodePoolBeta, shapelessSpec } from "../../core/conversion/arbitraries.ts";
 
@@ -19,7 +19,7 @@ function convertText(text: string, name = "in.yaml"): Conversion & { readonly te
 
 const readInput = (name: string): string => readFileSync(join(folder, `${name}.in.yaml`), "utf8");
 
-/** Each is in the folder, most of them as people once published them; what they become stands beside them. */
+/** The manifests of the folder, most of them as people once published them. Their output stands beside them. */
 const MANIFESTS: readonly { readonly name: string; readonly messages: readonly RegExp[]; readonly isValid: boolean }[] = [
   {
     name: "provisioner-and-template",
@@ -54,7 +54,7 @@ const MANIFESTS: readonly { readonly name: string; readonly messages: readonly R
 ];
 
 describe("manifests", () => {
-  it("of the folder are all in the table", () => {
+  it("in the folder are all in the table of this test", () => {
     const inputs = readdirSync(folder).filter((name) => name.endsWith(".in.yaml"));
     expect(MANIFESTS.map(({ name }) => `${name}.in.yaml`).sort()).toEqual(inputs.sort());
   });
@@ -66,7 +66,7 @@ describe("manifests", () => {
     expect(result.isValid).toBe(isValid);
   });
 
-  it.for(MANIFESTS)("$name, converted again, stays to the letter", ({ name }) => {
+  it.for(MANIFESTS)("$name, converted again, stays the same", ({ name }) => {
     const once = convertText(readInput(name)).text;
     expect(convertText(once).text).toBe(once);
   });
@@ -79,14 +79,14 @@ describe("manifests", () => {
     for (const comment of words(input, /(?<=(^|\s)# ).*/gm)) expect(output).toContain(comment);
   });
 
-  it("that need nothing are given back to the letter, whatever they are", () => {
+  it("that need no conversion are returned unchanged, whatever they are", () => {
     for (const text of [readInput("v1-with-placeholders"), "", "# nothing\n", "{{- if .Values.x }}\nnot: yaml\n{{- end }}\n", "a: [\n"]) {
       expect(convertText(text).text).toBe(text);
     }
   });
 });
 
-/** Braces and dollars at random may look like placeholders that no one can read. */
+/** Random braces and dollars may form placeholders that cannot be read. */
 function textOrSentence(text: string): string {
   try {
     return convertText(text).text;
@@ -96,8 +96,8 @@ function textOrSentence(text: string): string {
   }
 }
 
-describe("what comes out", () => {
-  it("meets our CRDs", () => {
+describe("the output", () => {
+  it("satisfies our CRDs", () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(nodePoolBeta, nodeClassBeta, nodeClaimBeta), { minLength: 1, maxLength: 3 }), (objects) => {
         const { text } = convertText(objects.map((object) => stringify(object, { aliasDuplicateObjects: false })).join("---\n"));
@@ -110,7 +110,7 @@ describe("what comes out", () => {
     );
   });
 
-  it("of objects of any shape is told what is wrong with it, never an exception", () => {
+  it("of objects of any shape is converted or refused in a sentence, never with an exception", () => {
     const kind = fc.constantFrom(
       ["karpenter.sh/v1alpha5", "Provisioner"],
       ["karpenter.sh/v1alpha5", "Machine"],
@@ -140,12 +140,12 @@ describe("what comes out", () => {
     expect(text).toContain("# convert: this and what follows were defaults of v1alpha5");
   });
 
-  it("has the line ends of what came in", () => {
+  it("has the line ends of the input", () => {
     const { text } = convertText(readInput("kustomize-pool").replaceAll("\n", "\r\n"));
     expect(text.replaceAll("\r\n", "")).not.toMatch(/[\r\n]/);
   });
 
-  it("finds the class in another file", () => {
+  it("uses the EC2NodeClass of another file", () => {
     const [pool = "", , nodeClass = ""] = readInput("shared-class").split("---\n");
     const files = [pool, nodeClass].map((text, i) => ({ name: `${i}.yaml`, relativeName: `${i}.yaml`, text }));
     expect(convert(files).files[1]?.text).toContain("maxPods: 20 # per node");
@@ -163,13 +163,13 @@ describe("bad input is one sentence with its place", () => {
     expect(() => convertText(text)).toThrow(says);
   });
 
-  it("settings in a ConfigMap are the stack's now", () => {
+  it("settings in a ConfigMap belong to the stack now", () => {
     const { messages, text } = convertText("kind: ConfigMap\nmetadata: {name: karpenter-global-settings}\ndata: {batchMaxDuration: 9s}\n");
     expect(messages).toEqual([expect.stringContaining('"settings": {"BATCH_MAX_DURATION":"9s"} in infra/clusters.json')]);
     expect(text).toContain("data: {batchMaxDuration: 9s}");
   });
 
-  it("a version that never was", () => {
+  it("a version that never existed", () => {
     const { messages, isValid } = convertText("apiVersion: karpenter.sh/v2\nkind: NodePool\nmetadata:\n  name: a\n");
     expect(messages).toEqual([expect.stringContaining("NodePool is given as karpenter.sh/v2; convert it to karpenter.sh/v1")]);
     expect(isValid).toBe(false);
@@ -189,26 +189,26 @@ describe("files and folders", () => {
     return root;
   }
 
-  it("make one stream of documents", () => {
+  it("become one stream of documents", () => {
     const root = tree();
-    const { output } = convertCommand({ paths: [root, join(root, "pools", "a.yaml")] });
+    const { output } = convertFiles({ paths: [root, join(root, "pools", "a.yaml")] });
     expect(output.split(/^---$/m)).toHaveLength(3);
     expect(output).toContain("apiVersion: karpenter.sh/v1\n");
   });
 
-  it("or a folder like the one that was given, and nothing there is written over", () => {
+  it("become files of the same names in a folder, and no file is overwritten", () => {
     const root = tree();
     const out = join(root, "v1");
     const paths = [join(root, "pools")];
-    expect(convertCommand({ paths, out }).output).toBe(`${join(out, "a.yaml")}\n`);
+    expect(convertFiles({ paths, out }).output).toBe(`${join(out, "a.yaml")}\n`);
     expect(readFileSync(join(out, "a.yaml"), "utf8")).toContain("group: karpenter.k8s.aws");
-    expect(() => convertCommand({ paths, out })).toThrow(/is there already; name an empty folder/);
+    expect(() => convertFiles({ paths, out })).toThrow(/is there already; name an empty folder/);
   });
 
   it.for([
     { name: "no path", paths: [], says: /name the manifests to convert/ },
     { name: "a path that is not there", paths: ["/no/such/file"], says: /there is no file or folder \/no\/such\/file/ },
-  ])("$name: one sentence", ({ paths, says }) => {
-    expect(() => convertCommand({ paths })).toThrow(says);
+  ])("are refused in one sentence: $name", ({ paths, says }) => {
+    expect(() => convertFiles({ paths })).toThrow(says);
   });
 });

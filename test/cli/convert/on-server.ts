@@ -8,9 +8,9 @@ import { removeDir } from "../../e2e/support/child.ts";
 import { startCluster, type TestCluster } from "../../e2e/support/cluster.ts";
 
 /**
- * Shows what convert makes of manifests to a real API server with our CRDs, whose CEL rules nothing else runs: it must take what we call valid, and
- * refuse what we do not. `node test/cli/convert/on-server.ts [PATH...]`, by default the manifests beside this file. Prints one line an
- * object and "N agree, N do not"; exits 1 when one does not.
+ * Applies the output of convert to a real API server with our CRDs, because only a server runs their CEL rules: it must
+ * accept what convert calls valid, and refuse the rest. `node test/cli/convert/on-server.ts [PATH...]`, by default the
+ * manifests beside this file. Prints a line for each object and "N agree, N do not"; exit code 1 when one does not.
  */
 
 const root = join(import.meta.dirname, "..", "..", "..");
@@ -21,7 +21,7 @@ interface Shown {
   readonly metadata?: { readonly name?: string };
 }
 
-/** What a person would put in place of a placeholder. */
+/** The text with values in the place of its placeholders. */
 function filled(text: string): string {
   return text.replaceAll(/\$\{(\w+)\}|<<<([^>]+)>>>|\{\{ *\.?([\w. ]+?) *\}\}/g, (_, ...names: readonly (string | undefined)[]) => {
     const name = names.find((one) => typeof one === "string") ?? "";
@@ -42,10 +42,10 @@ async function refusal(cluster: TestCluster, object: Shown): Promise<string | un
   }
 }
 
-/** What we refuse on our own: no server can know it. */
+/** What convert refuses and no server can know. */
 const STRICTER = /no counterpart|no Ubuntu images/;
 
-/** Objects of Karpenter's in one file's output, each with whether we take it for valid. */
+/** The objects of Karpenter's in the output of one file, each with whether convert calls it valid. */
 function objectsOf(path: string): readonly (readonly [Shown, isValid: boolean])[] {
   const { files, messages } = convert(readSources([path]));
   const invalid = messages.filter((message) => message.includes(") is not usable: ") && !STRICTER.test(message)).map(filled);

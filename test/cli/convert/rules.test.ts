@@ -14,7 +14,7 @@ const nodeClass = (spec: object): JsonObject => ({
   },
 });
 
-describe("what an API server would refuse of an EC2NodeClass", () => {
+describe("an EC2NodeClass that an API server would refuse", () => {
   it.for([
     { name: "nothing", spec: {}, says: [] },
     {
@@ -75,12 +75,12 @@ describe("what an API server would refuse of an EC2NodeClass", () => {
   });
 });
 
-it("of a NodePool: a budget's schedule without a duration", () => {
+it("a NodePool whose budget has a schedule without a duration is refused", () => {
   const pool = { kind: "NodePool", spec: { disruption: { budgets: [{ nodes: "0", schedule: "@daily" }, { nodes: "1" }] } } };
   expect(ruleProblems(pool)).toEqual([expect.stringContaining("spec.disruption.budgets[0]: schedule and duration need each other")]);
 });
 
-it("of a NodeClaim: requirements that no node can meet", () => {
+it("a NodeClaim with requirements that no node can meet is refused", () => {
   const claim = {
     kind: "NodeClaim",
     spec: {

@@ -38,26 +38,26 @@ const cluster = {
   ],
 };
 
-it("tells what it costs, what is bought and why, where pods go and what to mend", async () => {
+it("the explanation has prices, new nodes with why, where pods are placed, and what to fix", async () => {
   await expect(explained(cluster)).toMatchFileSnapshot("explain-plan.golden.txt");
 });
 
-it("stays within 100 columns", () => {
+it("the explanation stays within 100 columns", () => {
   const long = pods(30, `a-name-that-is-rather-long-as-those-of-jobs-made-by-machines-are-${"x".repeat(20)}`, { cpu: "1" });
   for (const line of explained({ ...cluster, pods: [...cluster.pods, ...long] }).split("\n")) {
-    // A name alone may be longer: it cannot be broken.
+    // A single name may be longer, because it cannot be broken.
     if (line.trim().includes(" ")) expect(line.length, line).toBeLessThanOrEqual(100);
   }
 });
 
-it("tells alike nodes together", () => {
+it("the explanation groups nodes of one kind", () => {
   const text = explained({ pods: pods(3, "web", { cpu: "1500m" }, apart, { labels: { app: "web" } }) });
   expect(text).toContain("3 × m.small at $0.0400/h each");
   expect(text).toContain("1 a node: default/web-0, default/web-1 and default/web-2");
   expect(text.match(/NodePool default/g)).toHaveLength(1);
 });
 
-it("names the pods that it leaves alone, and why", () => {
+it("the explanation names the pods that are not planned, and why", () => {
   const going = { ...claim, metadata: { ...claim.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
   const declines = {
     affinity: {
@@ -92,7 +92,7 @@ it("names the pods that it leaves alone, and why", () => {
 `);
 });
 
-it("has something to say about nothing", () => {
+it("the explanation of an empty plan is not empty", () => {
   expect(explained({ nodePools: [] })).toBe(
     "0 new nodes, $0.0000/h (~$0.00 a month); 0 pods placed, 0 left\nthere is no NodePool, so no node can be bought\n",
   );

@@ -1,11 +1,10 @@
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, expect, it } from "vitest";
-import { InputError } from "../../../cli/scenario/scenario.ts";
-import { solveCommand } from "../../../cli/solve/solve.ts";
+import { InputError } from "../../../cli/input-error.ts";
+import { solveScenario } from "../../../cli/solve/solve.ts";
 import { pod, scenario } from "../../support/scheduling/builders.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "solve-"));
@@ -22,31 +21,31 @@ const small = scenario({ pods: [pod("web"), pod("huge", { cpu: "99" })] });
 const overlay = (name: string, spec: object) => ({ metadata: { name }, spec: { requirements: [], ...spec } });
 const only = (key: string, ...values: string[]) => ({ key, operator: "In", values });
 
-it("prints a plan as JSON and nothing else, from gzip too", () => {
+it("the plan is JSON and nothing else, from a gzipped scenario too", () => {
   for (const path of [file(JSON.stringify(small)), file(gzipSync(JSON.stringify(small)), "scenario.json.gz")]) {
-    const plan = JSON.parse(solveCommand(path));
+    const plan = JSON.parse(solveScenario(path));
     expect(Object.keys(plan)).toEqual(["newNodeClaims", "existingNodes", "podErrors", "solveMillis"]);
     expect(plan.newNodeClaims[0].pods).toEqual(["default/web"]);
   }
 });
 
-it("explains a plan to people", () => {
-  const text = solveCommand(file(JSON.stringify(small)), { explain: true });
+it("with explain the plan is text", () => {
+  const text = solveScenario(file(JSON.stringify(small)), { explain: true });
   expect(text).toContain("1 new node, $");
   expect(text).toContain("m.small at $");
   expect(text).toContain("1 pod: default/huge\n    NodePool default: the pod asks for cpu 99");
 });
 
-it("takes null for a field that is not there, as the API does", () => {
+it("a null field counts as absent, as in the API", () => {
   const [web] = [pod("web", { cpu: "1" }, { initContainers: null as never, affinity: { podAntiAffinity: null as never } })];
-  expect(JSON.parse(solveCommand(file(JSON.stringify(scenario({ pods: [web] }))))).podErrors).toEqual({});
+  expect(JSON.parse(solveScenario(file(JSON.stringify(scenario({ pods: [web] }))))).podErrors).toEqual({});
 });
 
-it("says which pods it leaves alone", () => {
+it("pods that are not planned are listed with why", () => {
   const idle = { ...pod("idle"), status: {} };
-  const text = solveCommand(file(JSON.stringify(scenario({ pods: [idle, pod("web")] }))), { explain: true });
+  const text = solveScenario(file(JSON.stringify(scenario({ pods: [idle, pod("web")] }))), { explain: true });
   expect(text).toContain("1 pod not given up by kube-scheduler");
-  expect(solveCommand(file("{}"), { explain: true })).toContain("there is no NodePool");
+  expect(solveScenario(file("{}"), { explain: true })).toContain("there is no NodePool");
 });
 
 const buffer = (spec: object) => ({ metadata: { name: "spare", namespace: "default" }, spec });
@@ -55,10 +54,10 @@ const room = {
   template: { spec: { containers: [{ name: "c", resources: { requests: { cpu: "1" } } }] } },
 };
 
-it("plans room for CapacityBuffers, and says what became of each", () => {
+it("CapacityBuffers get room, and the plan has the status of each", () => {
   const capacityBuffers = [buffer({ podTemplateRef: { name: "room" }, replicas: 2 })];
   const path = file(JSON.stringify(scenario({ pods: [pod("web")], capacityBuffers, podTemplates: [room] })));
-  const plan = JSON.parse(solveCommand(path));
+  const plan = JSON.parse(solveScenario(path));
   expect(plan.newNodeClaims[0].pods).toEqual(["default/capacity-buffer-spare-1", "default/capacity-buffer-spare-2", "default/web"]);
   expect(plan.capacityBuffers).toMatchObject([
     {
@@ -70,23 +69,23 @@ it("plans room for CapacityBuffers, and says what became of each", () => {
       ],
     },
   ]);
-  expect(solveCommand(path, { explain: true })).toContain(
+  expect(solveScenario(path, { explain: true })).toContain(
     "\nCapacityBuffer default/spare: There is room for 0 of 2 pods; nodes for 2 are on their way\n",
   );
 });
 
-it("says of a CapacityBuffer what it is that cannot be found", () => {
+it("a CapacityBuffer names the object that it cannot find", () => {
   const capacityBuffers = [buffer({ scalableRef: { kind: "Deployment", name: "web" }, percentage: 20 })];
-  const text = solveCommand(file(JSON.stringify(scenario({ capacityBuffers }))), { explain: true });
+  const text = solveScenario(file(JSON.stringify(scenario({ capacityBuffers }))), { explain: true });
   expect(text).toContain("CapacityBuffer default/spare: Deployment default/web does not exist; create it");
 });
 
-it("spreads pods as schedulerConfig says", () => {
+it("pods are spread by the default constraints of schedulerConfig", () => {
   const zone = { maxSkew: 1, topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "DoNotSchedule" };
   const services = [{ metadata: { name: "web", namespace: "default" }, spec: { selector: { app: "web" } } }];
   const pods = ["a", "b", "c"].map((name) => pod(name, { cpu: "1" }, {}, { labels: { app: "web" } }));
   const claims = (schedulerConfig: object) =>
-    JSON.parse(solveCommand(file(JSON.stringify(scenario({ pods, services, schedulerConfig }))))).newNodeClaims;
+    JSON.parse(solveScenario(file(JSON.stringify(scenario({ pods, services, schedulerConfig }))))).newNodeClaims;
   expect(claims({})).toHaveLength(1);
   expect(claims({ podTopologySpread: { defaultConstraints: [zone] } })).toHaveLength(3);
 });
@@ -126,12 +125,12 @@ it.for([
   { text: { instanceTypes: [{ name: "x", requirements: "arm64", offerings: [] }] }, says: "requirements must be a list of {key" },
   { text: { persistentVolumeClaims: [{ metadata: { name: "x" } }] }, says: "persistentVolumeClaims[0] (x): spec is missing" },
   { text: { instanceTypes: [{ name: "x", offerings: [{}] }] }, says: "offerings[0] needs a zone, a capacityType and a price" },
-])("refuses what the API would: $says", ({ text, says }) => {
-  expect(() => solveCommand(file(JSON.stringify(text)))).toThrow(InputError);
-  expect(() => solveCommand(file(JSON.stringify(text)))).toThrow(says);
+])("a scenario that the API server would refuse is refused: $says", ({ text, says }) => {
+  expect(() => solveScenario(file(JSON.stringify(text)))).toThrow(InputError);
+  expect(() => solveScenario(file(JSON.stringify(text)))).toThrow(says);
 });
 
-it("buys by the scenario's NodeOverlays, and says which of them have no effect", () => {
+it("NodeOverlays of the scenario set prices and capacity, and those without effect are named", () => {
   const family = "karpenter.k8s.aws/instance-family";
   const nodeOverlays = [
     overlay("cheap-g", { price: "0.001", requirements: [only("kubernetes.io/arch", "arm64")], weight: 2 }),
@@ -140,34 +139,19 @@ it("buys by the scenario's NodeOverlays, and says which of them have no effect",
   ];
   const asks = pod("asks", { cpu: "1", "a.b/device": "1" });
   const path = file(JSON.stringify(scenario({ pods: [pod("web"), asks], nodeOverlays })));
-  const { newNodeClaims, podErrors } = JSON.parse(solveCommand(path));
+  const { newNodeClaims, podErrors } = JSON.parse(solveScenario(path));
   expect(newNodeClaims.map(({ instanceTypes }: { instanceTypes: string[] }) => instanceTypes[0]).sort()).toEqual(["m.large"]);
   expect(podErrors).toEqual({});
-  expect(solveCommand(path, { explain: true })).toContain("NodeOverlay none has no effect: no instance type of any NodePool");
+  expect(solveScenario(path, { explain: true })).toContain("NodeOverlay none has no effect: no instance type of any NodePool");
   const web = file(JSON.stringify(scenario({ pods: [pod("web")], nodeOverlays })));
-  const explained = solveCommand(web, { explain: true });
+  const explained = solveScenario(web, { explain: true });
   expect(explained).toContain("NodeOverlays set the price of 1 of these types");
   expect(explained).toContain("NodeOverlays promise resources of 1 of these types");
   expect(explained).toContain("g.medium at $0.0010/h");
 });
 
-it("sends manifests to the lab", () => {
-  expect(() => solveCommand(file("apiVersion: v1", "pods.yaml"))).toThrow("manifests are played by npm start");
-});
-
-it.for([
-  { args: [], says: "No command specified; see npm run -s cli -- --help\n" },
-  { args: ["solve", "a.json", "--bogus"], says: "there is no option --bogus; see npm run -s cli -- --help\n" },
-])("a bad command line ends with one sentence and exit code 2: $args", { timeout: 30_000 }, ({ args, says }) => {
-  const { status, stderr } = spawnSync(process.execPath, ["cli/main.ts", ...args], { encoding: "utf8" });
-  expect({ status, stderr }).toEqual({ status: 2, stderr: says });
-});
-
-it("never shows a stack trace", { timeout: 30_000 }, () => {
-  const odd = file(JSON.stringify(scenario({ pods: [{ ...pod("web"), status: { conditions: "x" as never } }] })));
-  const { status, stderr } = spawnSync(process.execPath, ["cli/main.ts", "solve", odd], { encoding: "utf8" });
-  expect(status).toBe(2);
-  expect(stderr).toMatch(/^the scenario cannot be planned: .*\n$/);
+it("a YAML manifest is refused with the command that plays it", () => {
+  expect(() => solveScenario(file("apiVersion: v1", "pods.yaml"))).toThrow("manifests are played by npm start");
 });
 
 it.for([
@@ -207,7 +191,7 @@ it.for([
     path: () => file('{"instanceTypes": [{"name": "m5.large"}]}'),
     says: "instanceTypes[0] (m5.large) needs a list of offerings",
   },
-])("says in one sentence what is wrong with $name", ({ path, says }) => {
-  expect(() => solveCommand(path())).toThrow(InputError);
-  expect(() => solveCommand(path())).toThrow(says);
+])("a bad scenario is refused in one sentence: $name", ({ path, says }) => {
+  expect(() => solveScenario(path())).toThrow(InputError);
+  expect(() => solveScenario(path())).toThrow(says);
 });

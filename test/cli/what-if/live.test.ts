@@ -3,16 +3,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { liveSource, NO_STORE, readLiveSource, readOnly } from "../../../cli/what-if/live.ts";
-import { parseWhatIf } from "../../../cli/what-if/options.ts";
+import { WHAT_IF_OPTIONS, WHAT_IF_SOURCE, whatIfOptions } from "../../../cli/what-if/options.ts";
 import { reportTable } from "../../../cli/what-if/report.ts";
 import { savedSource } from "../../../cli/what-if/save.ts";
 import { answer } from "../../../cli/what-if/what-if.ts";
 import type { EC2NodeClass } from "../../../core/model/node-class.ts";
 import { bundledCatalogue } from "../../../functions/adapters/catalogue/bundled.ts";
+import { parseArguments } from "../../../functions/adapters/command-line.ts";
 import { kubernetesClient } from "../../../functions/adapters/kubernetes/client.ts";
 import type { ApiRequest, ApiResponse, Transport } from "../../../functions/adapters/kubernetes/transport.ts";
 import { DEFAULT_SETTINGS } from "../../../functions/wiring/settings.ts";
 import { machine, NOW, nodePool, pod } from "../../core/disruption/builders.ts";
+
+const optionsOf = (args: readonly string[]) =>
+  whatIfOptions(parseArguments({ usage: "what-if", positionals: WHAT_IF_SOURCE, options: WHAT_IF_OPTIONS }, args));
 
 const subnets = ["a", "b"].map((letter) => ({ id: `subnet-${letter}`, zone: `us-west-2${letter}`, zoneID: `usw2-az-${letter}` }));
 const nodeClass: EC2NodeClass = {
@@ -41,7 +45,7 @@ const OBJECTS: Readonly<Record<string, readonly object[]>> = {
   "/apis/karpenter.k8s.aws/v1/ec2nodeclasses": [nodeClass],
 };
 
-/** An API server that writes down what it is asked; it has no NodeOverlays and no CapacityBuffers. */
+/** An API server that records its requests; it has no NodeOverlays and no CapacityBuffers. */
 function server(): { readonly asked: ApiRequest[]; readonly send: Transport } {
   const asked: ApiRequest[] = [];
   const send = async (request: ApiRequest): Promise<ApiResponse> => {
@@ -61,10 +65,10 @@ async function read(send: Transport) {
   });
 }
 
-it("reads a live cluster, answers, and saves it, with nothing but reads", async () => {
+it("a live cluster is read, answered and saved with GET requests only", async () => {
   const { asked, send } = server();
   const source = await read(send);
-  const options = parseWhatIf(["--context", "prod", "--family", "c7g", "--set", "ec2nodeclass/default.spec.kubelet.maxPods=8"]);
+  const options = optionsOf(["--context", "prod", "--family", "c7g", "--set", "ec2nodeclass/default.spec.kubelet.maxPods=8"]);
   const text = reportTable(answer(source, options));
   expect(text).toContain("cluster prod (1 node, prices of us-west-2");
   expect(text).toMatch(/default +m5\.2xlarge +on-demand +1 +0\.384/);
@@ -77,7 +81,7 @@ it("reads a live cluster, answers, and saves it, with nothing but reads", async 
   expect(asked.some(({ path }) => path.includes("secrets") || path.includes("configmaps"))).toBe(false);
 });
 
-it("lets no write through to the cluster", async () => {
+it("every write to a live cluster is refused", async () => {
   const { asked, send } = server();
   const kubernetes = kubernetesClient({ kubeconfig: "none", transport: readOnly(send) });
   await expect(async () => kubernetes.create("NodePool", nodePool())).rejects.toThrow("what-if only reads");
@@ -111,6 +115,6 @@ it.for<{ name: string; args: readonly string[]; says: string }>([
     args: ["--kubeconfig", config, "--region", "eu-west-9"],
     says: "types and prices of eu-west-9 do not come with the code",
   },
-])("$name: one sentence", async ({ args, says }) => {
-  await expect(readLiveSource(parseWhatIf(args))).rejects.toThrow(says);
+])("a live cluster that cannot be read is one sentence: $name", async ({ args, says }) => {
+  await expect(readLiveSource(optionsOf(args))).rejects.toThrow(says);
 });

@@ -11,14 +11,14 @@ import { projectRoot } from "../../e2e/support/paths.ts";
 import { eventually } from "../../e2e/support/wait.ts";
 
 /**
- * Runs `what-if` against a real API server (test/e2e/cluster): its answer, the snapshot that it saves, and, by the server's own audit log, that it asked for
- * nothing but reads. Prints what a user sees. Exit code 1 when something is not so.
+ * Runs `what-if` against a real API server (test/e2e/cluster). Checks its answer, the snapshot that it saves and, by
+ * the audit log of the server, that it only read. Prints what a user sees. Exit code 1 when a check fails.
  */
 const folder = mkdtempSync(join(tmpdir(), "what-if-real-"));
 const run = promisify(execFile);
 
 async function whatIf(...args: readonly string[]): Promise<string> {
-  const { stdout } = await run(process.execPath, [join(projectRoot, "functions", "cli", "main.ts"), "what-if", ...args]);
+  const { stdout } = await run(process.execPath, [join(projectRoot, "cli", "main.ts"), "what-if", ...args]);
   return stdout;
 }
 
@@ -59,7 +59,7 @@ const CLASS_STATUS = {
   conditions: [{ type: "Ready", status: "True", reason: "Ready", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" }],
 };
 
-/** A m5.2xlarge as Karpenter would have made it: a node with a kubelet, and its NodeClaim. */
+/** An m5.2xlarge as Karpenter would have launched it: a node with a kubelet, and its NodeClaim. */
 async function addMachine(name: string, { kubectl, control }: TestCluster): Promise<void> {
   const labels = {
     "karpenter.sh/nodepool": "default",

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { InputError } from "../../../cli/scenario/scenario.ts";
+import { InputError } from "../../../cli/input-error.ts";
+import { whatIfCommand } from "../../../cli/what-if/command.ts";
 import { duration } from "../../../cli/what-if/report.ts";
-import { whatIfCommand } from "../../../cli/what-if/what-if.ts";
 import { instanceType, machine, nodePool, pod, type Scene, snapshot } from "../../core/disruption/builders.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "what-if-"));
@@ -44,10 +44,11 @@ const busy = scenarioFile({
 
 const classed = scenarioFile({ pools: [quiet] }, { nodeClasses: [{ metadata: { name: "big" }, spec: {} }] });
 
-const json = async (...args: string[]) => JSON.parse(await whatIfCommand([...args, "--format", "json"]));
+const whatIf = async (args: readonly string[]) => (await whatIfCommand.run(args)).output;
+const json = async (...args: string[]) => JSON.parse(await whatIf([...args, "--format", "json"]));
 
-it("puts the bills side by side, and says what the change is worth", async () => {
-  const text = await whatIfCommand([busy, "--family", "bbbb", "--capacity-type", "on-demand"]);
+it("the table shows the bills side by side and what the change saves", async () => {
+  const text = await whatIf([busy, "--family", "bbbb", "--capacity-type", "on-demand"]);
   expect(text).toContain("what if NodePool default: only families bbbb, only on-demand (4 of 8 types)");
   expect(text).toMatch(/^default {3}aaaa\.large {2}on-demand {7}2 {2}0\.800 .* 2 {2}0\.800 +- +-$/m);
   expect(text).toMatch(/^default {3}bbbb\.small .* 1 {3}0\.050$/m);
@@ -57,17 +58,17 @@ it("puts the bills side by side, and says what the change is worth", async () =>
   expect(text).toContain("Nothing was changed.");
 });
 
-it("sums pools up, and folds what changes least where the table would be too long", async () => {
+it("the table has sums for NodePools, and one line for the types that change least where it would be too long", async () => {
   const many = Array.from({ length: 40 }, (_, i) => ({ ...(TYPES[0] ?? instanceType("x")), name: `many.${String(i).padStart(2, "0")}` }));
   const machines = [...many.map(({ name }, i) => ({ name: `n${i}`, type: name })), { name: "other", pool: "two", type: "aaaa.large" }];
-  const text = await whatIfCommand([scenarioFile({ pools: [quiet, nodePool("two")], machines }, { instanceTypes: [...TYPES, ...many] })]);
+  const text = await whatIf([scenarioFile({ pools: [quiet, nodePool("two")], machines }, { instanceTypes: [...TYPES, ...many] })]);
   expect(text).toMatch(/^default +\(11 more\) +11 +1\.100 +11 +1\.100$/m);
   expect(text).toMatch(/^default +all +40 +4\.000 +40 +4\.000$/m);
   expect(text).toMatch(/^two +aaaa\.large +on-demand +1 +0\.400 +- +-$/m);
   expect(text).toMatch(/^all +41 +4\.400 +40 +4\.000$/m);
 });
 
-it("gives programs the same facts", async () => {
+it("JSON has the same facts as the table", async () => {
   const answer = await json(busy, "--family", "bbbb");
   expect(answer).toMatchObject({
     now: "2026-01-01T12:00:00Z",
@@ -78,25 +79,25 @@ it("gives programs the same facts", async () => {
   expect(answer.changed.steps[0]).toMatchObject({ at: 0, kind: "disruption", method: "drift", candidates: [{ node: "n1" }] });
 });
 
-it("without a change says what disruption does", async () => {
+it("without a change the answer is what disruption does", async () => {
   const path = scenarioFile({ machines: [{ ...onDemand }, { name: "n2", type: "aaaa.huge" }], pods: [pod("p", "n1")] });
-  const text = await whatIfCommand([path]);
+  const text = await whatIf([path]);
   expect(text).toContain("WHAT DISRUPTION DOES");
   expect(text).toContain("+15s    empty: n2 (aaaa.huge); 0 pods moved, saves $0.8000/h");
   expect(text).not.toContain("CHANGED");
 });
 
-it("stops after as many decisions as are asked for, and says so", async () => {
+it("--decisions ends the look-ahead, and the answer says so", async () => {
   const path = scenarioFile({ pools: [nodePool("default", { budgets: [{ nodes: "1" }] })], machines: [{ name: "n1" }, { name: "n2" }] });
-  expect(await whatIfCommand([path, "--decisions", "1"])).toContain("not settled: there were more decisions than --decisions allows");
+  expect(await whatIf([path, "--decisions", "1"])).toContain("not settled: there were more decisions than --decisions allows");
 });
 
-it("answers alike each time", async () => {
+it("the answer is the same each time", async () => {
   const args = [busy, "--family", "bbbb", "--set", "nodepool/default.spec.disruption.consolidateAfter=30s", "--from-scratch"];
-  expect(await whatIfCommand(args)).toBe(await whatIfCommand(args));
+  expect(await whatIf(args)).toBe(await whatIf(args));
 });
 
-it("takes manifests, fields and budgets, and tells what of them is different", async () => {
+it("manifests, fields and budgets are applied in turn, and the answer lists what they change", async () => {
   const manifest = file(
     `apiVersion: karpenter.sh/v1
 kind: NodePool
@@ -120,22 +121,22 @@ metadata: { name: other }
   expect(answer.change[1]).toBe('NodePool default: spec.limits {"cpu":100} (was not set)');
   expect(answer.change.join()).toContain('spec.disruption.budgets [{"nodes":"1"}]');
   expect(answer.warnings[0]).toContain("1 ConfigMap of the manifests is passed over");
-  // One after the other: the budget lets one go at a time, and the pod of the first finds room on the second.
+  // The budget lets one node go at a time, and the pod of the first node fits on the second.
   expect(answer.changed.steps.map(({ at }: { at: number }) => at)).toEqual([0, 30]);
 });
 
-it("lets a pool go with its nodes", async () => {
+it("--delete removes a NodePool with its nodes", async () => {
   const pools = [quiet, nodePool("other", { consolidateAfter: "Never" })];
   const path = scenarioFile({ pools, machines: [onDemand], pods: [pod("p", "n1")] });
   const answer = await json(path, "--delete", "default");
   expect(answer.changed.bill.rows).toMatchObject([{ nodePool: "other", nodes: 1 }]);
 });
 
-it("says which pods would find no place and why their nodes stay", async () => {
+it("pods that cannot be scheduled after the change are listed, with why their nodes stay", async () => {
   const wants = pod("p", "n1", {
     spec: { nodeName: "n1", nodeSelector: { "node.kubernetes.io/instance-type": "aaaa.large" }, containers: [] },
   });
-  const text = await whatIfCommand([scenarioFile({ pools: [quiet], machines: [onDemand], pods: [wants] }), "--family", "bbbb"]);
+  const text = await whatIf([scenarioFile({ pools: [quiet], machines: [onDemand], pods: [wants] }), "--family", "bbbb"]);
   expect(text).toContain("PODS THAT WOULD FIND NO PLACE ELSEWHERE\n  1 pod: default/p");
   expect(text).toContain("WHY NODES STAY\n  1 node: n1: not all pods would schedule");
 });
@@ -144,12 +145,12 @@ describe("bad input", () => {
   it.for<{ name: string; args: readonly string[]; says: string }>([
     { name: "no source", args: [], says: "name a snapshot file, or a live cluster" },
     { name: "two sources", args: [busy, "--context", "prod"], says: "two sources" },
-    { name: "two files", args: [busy, busy], says: "one source is enough" },
+    { name: "two files", args: [busy, busy], says: "one SOURCE is enough" },
     { name: "no such file", args: ["missing.json"], says: "there is no such file" },
     { name: "an unknown option", args: [busy, "--famly", "m7g"], says: "there is no option --famly; did you mean --family?" },
-    { name: "an option without its value", args: [busy, "--family"], says: "--family" },
+    { name: "an option without its value", args: [busy, "--family"], says: "--family needs a value: --family NAMES" },
     { name: "an option twice", args: [busy, "--format", "json", "--format", "json"], says: "--format is given twice" },
-    { name: "an unknown format", args: [busy, "--format", "xml"], says: "--format is table or json" },
+    { name: "an unknown format", args: [busy, "--format", "xml"], says: '--format is one of table, json, not "xml"' },
     { name: "no time at all", args: [busy, "--days", "0"], says: "--days takes a number above 0" },
     { name: "no decisions", args: [busy, "--decisions", "1.5"], says: "--decisions takes a whole number above 0" },
     { name: "an unknown family", args: [busy, "--family", "aaab"], says: "there is no instance family aaab; did you mean aaaa?" },
@@ -185,8 +186,8 @@ describe("bad input", () => {
       args: [scenarioFile({ pools: [quiet] }, { nodeClasses: [1] }), "--family", "aaaa"],
       says: "nodeClasses must be",
     },
-  ])("$name: one sentence", async ({ args, says }) => {
-    const error = await whatIfCommand(args).catch((thrown: unknown) => thrown);
+  ])("is one sentence: $name", async ({ args, says }) => {
+    const error = await whatIf(args).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(InputError);
     expect((error as Error).message).toContain(says);
     expect((error as Error).message).not.toContain("\n");
@@ -228,9 +229,9 @@ describe("--save", () => {
   const remarks = ["prices are of yesterday"];
   const source = file(JSON.stringify({ ...scene, remarks, now: "2026-01-01T12:00:00Z", instanceTypes: TYPES }), "live.json");
 
-  it("keeps what decisions read and nothing else", async () => {
+  it("keeps the fields that decisions read and nothing else", async () => {
     const path = join(folder, "saved.json.gz");
-    expect(await whatIfCommand([source, "--save", path])).toContain("1 node, 1 pod; without environment");
+    expect(await whatIf([source, "--save", path])).toContain("1 node, 1 pod; without environment");
     const text = gunzipSync(readFileSync(path)).toString("utf8");
     expect(text).not.toContain(secret);
     expect(JSON.parse(text)).toMatchObject({
@@ -244,16 +245,16 @@ describe("--save", () => {
     });
   });
 
-  it("answers from the saved file as from the source", async () => {
+  it("writes a file that gives the same answer as its source", async () => {
     const path = join(folder, "again.json");
-    await whatIfCommand([source, "--save", path]);
+    await whatIf([source, "--save", path]);
     const { source: _, ...before } = await json(source, "--family", "bbbb");
     const { source: __, ...after } = await json(path, "--family", "bbbb");
     expect(after).toEqual(before);
   });
 
-  it("says where it cannot write", async () => {
-    await expect(whatIfCommand([source, "--save", join(folder, "no", "such", "folder.json")])).rejects.toThrow(/^cannot write/);
+  it("names the file that it cannot write", async () => {
+    await expect(whatIf([source, "--save", join(folder, "no", "such", "folder.json")])).rejects.toThrow(/^cannot write/);
   });
 });
 

@@ -2,11 +2,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { withDefaults } from "../../../core/admission/defaults.ts";
 import { additions, type PatchStep } from "../../../core/admission/json-patch.ts";
+import type { JsonObject } from "../../../core/lib/json.ts";
 import { nodeClass, nodePool } from "../../infra/crd-samples.ts";
 
-type Fields = Readonly<Record<string, unknown>>;
-
-/** What a patch does, as the API server does it: a step adds or replaces one field of a map or item of a list. */
+/** Applies a patch as the API server does: a step adds or replaces one field of a map or one item of a list. */
 function patched(object: unknown, steps: readonly PatchStep[]): unknown {
   let result = structuredClone(object);
   for (const { path, value } of steps) {
@@ -26,12 +25,12 @@ function patched(object: unknown, steps: readonly PatchStep[]): unknown {
   return result;
 }
 
-const stepsOf = (object: object) => additions(object, withDefaults(object as Fields)).map(({ path, value }) => [path, value]);
+const stepsOf = (object: object) => additions(object, withDefaults(object as JsonObject)).map(({ path, value }) => [path, value]);
 
-describe("defaults", () => {
+describe("withDefaults", () => {
   it.for([
     {
-      name: "all of a NodePool",
+      name: "all defaults of a NodePool",
       object: nodePool({}),
       want: [
         ["/spec/template/spec/expireAfter", "720h"],
@@ -39,12 +38,12 @@ describe("defaults", () => {
       ],
     },
     {
-      name: "the wait of a disruption block without one",
+      name: "consolidateAfter of a disruption block without it",
       object: nodePool({ template: { expireAfter: "Never" }, spec: { disruption: { consolidationPolicy: "WhenEmpty", budgets: [] } } }),
       want: [["/spec/disruption/consolidateAfter", "0s"]],
     },
     {
-      name: "a budget that names only when",
+      name: "the nodes of a budget that has only a schedule",
       object: nodePool({
         template: { expireAfter: null },
         spec: {
@@ -61,7 +60,7 @@ describe("defaults", () => {
       ],
     },
     {
-      name: "metadata options of an EC2NodeClass, and never what follows from its alias",
+      name: "metadata options of an EC2NodeClass, but not what follows from its alias",
       object: nodeClass({ metadataOptions: { httpTokens: "optional", httpPutResponseHopLimit: null } }),
       want: [
         ["/spec/metadataOptions/httpPutResponseHopLimit", 1],
@@ -69,19 +68,19 @@ describe("defaults", () => {
         ["/spec/metadataOptions/httpProtocolIPv6", "disabled"],
       ],
     },
-    { name: "nothing of what has no spec", object: { kind: "NodePool", spec: "?" }, want: [] },
-    { name: "nothing of strange parts", object: { kind: "NodePool", spec: { template: [], disruption: 3 } }, want: [] },
-    { name: "nothing of other kinds", object: { kind: "NodeClaim", spec: {} }, want: [] },
-  ])("fill in $name", ({ object, want }) => {
+    { name: "nothing in an object without a spec", object: { kind: "NodePool", spec: "?" }, want: [] },
+    { name: "nothing in fields of an unexpected shape", object: { kind: "NodePool", spec: { template: [], disruption: 3 } }, want: [] },
+    { name: "nothing in objects of other kinds", object: { kind: "NodeClaim", spec: {} }, want: [] },
+  ])("withDefaults fills in $name", ({ object, want }) => {
     expect(stepsOf(object)).toEqual(want);
   });
 
-  it("leave what has them all as it is", () => {
-    for (const object of [nodePool({}), nodeClass({})] as readonly Fields[]) expect(stepsOf(withDefaults(object))).toEqual([]);
+  it("withDefaults returns an object that has all defaults unchanged", () => {
+    for (const object of [nodePool({}), nodeClass({})] as readonly JsonObject[]) expect(stepsOf(withDefaults(object))).toEqual([]);
   });
 });
 
-/** The value without the keys that `keeps` lets go. */
+/** The value without the keys that `keeps` rejects. */
 function thinned(value: unknown, keeps: Iterator<boolean>): unknown {
   if (Array.isArray(value)) return value.map((item) => thinned(item, keeps));
   if (typeof value !== "object" || value === null) return value;
@@ -89,7 +88,7 @@ function thinned(value: unknown, keeps: Iterator<boolean>): unknown {
 }
 
 describe("additions", () => {
-  it("lead from what has less to what has more, whatever the keys", () => {
+  it("additions turn an object into one with more fields, whatever the keys", () => {
     const key = fc.string({ unit: fc.constantFrom("a", "b", "/", "~", "0", "1"), maxLength: 4 });
     const { tree } = fc.letrec((tie) => ({
       tree: fc.oneof(

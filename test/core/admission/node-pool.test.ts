@@ -1,29 +1,32 @@
 import { describe, expect, it } from "vitest";
 import { review } from "../../../core/admission/review.ts";
+import type { JsonObject } from "../../../core/lib/json.ts";
 import { nodePool } from "../../infra/crd-samples.ts";
 import { nodeOverlay } from "../../infra/node-overlay-samples.ts";
 
-type Fields = Readonly<Record<string, unknown>>;
 type Parts = Parameters<typeof nodePool>[0];
 
-const of = (parts: Parts) => review(nodePool(parts) as Fields);
-const budget = (fields: Fields) => ({ spec: { disruption: { consolidateAfter: "0s", budgets: [{ nodes: "1", ...fields }] } } });
+const of = (parts: Parts) => review(nodePool(parts) as JsonObject);
+const budget = (fields: JsonObject) => ({ spec: { disruption: { consolidateAfter: "0s", budgets: [{ nodes: "1", ...fields }] } } });
 const item = (key: string, operator: string, ...values: string[]) => ({ key, operator, ...(values.length > 0 && { values }) });
-const requiring = (...requirements: readonly Fields[]) => ({ template: { requirements } });
+const requiring = (...requirements: readonly JsonObject[]) => ({ template: { requirements } });
 const taint = (key: string, effect: string) => ({ key, effect });
 
 describe("a NodePool", () => {
   it.for([
-    { name: "of the smallest kind", parts: {} },
-    { name: "with weekday nights", parts: budget({ schedule: "0 22 * * mon-fri", duration: "8h" }) },
+    { name: "with required fields only", parts: {} },
+    { name: "with a budget for weekday nights", parts: budget({ schedule: "0 22 * * mon-fri", duration: "8h" }) },
     { name: "with a named schedule", parts: budget({ schedule: "@daily", duration: "10m" }) },
-    { name: "that never ends", parts: { template: { expireAfter: "Never" }, spec: { disruption: { consolidateAfter: "Never" } } } },
+    {
+      name: "with nodes that never expire",
+      parts: { template: { expireAfter: "Never" }, spec: { disruption: { consolidateAfter: "Never" } } },
+    },
     {
       name: "with a range",
       parts: requiring(item("karpenter.k8s.aws/instance-cpu", "Gt", "3"), item("karpenter.k8s.aws/instance-cpu", "Lt", "9")),
     },
     { name: "with a label that its requirements allow", parts: { labels: { team: "a" }, ...requiring(item("team", "In", "a", "b")) } },
-  ] satisfies readonly { name: string; parts: Parts }[])("$name passes without a word", ({ parts }) => {
+  ] satisfies readonly { name: string; parts: Parts }[])("a NodePool $name passes without warnings", ({ parts }) => {
     expect(of(parts)).toEqual({ problems: [], warnings: [] });
   });
 
@@ -35,39 +38,47 @@ describe("a NodePool", () => {
     },
     { name: "an unknown weekday", parts: budget({ schedule: "0 0 * * fry", duration: "1h" }), says: /no cron expression/ },
     {
-      name: "a budget longer than time",
+      name: "a budget longer than a Go duration",
       parts: budget({ schedule: "@daily", duration: "9999999h" }),
       says: /budgets\[0\]\.duration: 9999999h is longer/,
     },
     {
-      name: "an age longer than time",
+      name: "an expireAfter longer than a Go duration",
       parts: { template: { expireAfter: "2562048h" } },
       says: /expireAfter: 2562048h is longer .* use Never$/,
     },
-    { name: "a grace longer than time", parts: { template: { terminationGracePeriod: "9999999h" } }, says: /terminationGracePeriod/ },
-    { name: "a wait longer than time", parts: { spec: { disruption: { consolidateAfter: "9999999h" } } }, says: /consolidateAfter/ },
+    {
+      name: "a terminationGracePeriod longer than a Go duration",
+      parts: { template: { terminationGracePeriod: "9999999h" } },
+      says: /terminationGracePeriod/,
+    },
+    {
+      name: "a consolidateAfter longer than a Go duration",
+      parts: { spec: { disruption: { consolidateAfter: "9999999h" } } },
+      says: /consolidateAfter/,
+    },
     {
       name: "one taint in both lists",
       parts: { template: { taints: [taint("a", "NoSchedule")], startupTaints: [taint("a", "NoSchedule")] } },
       says: /taint a:NoSchedule is given twice/,
     },
     {
-      name: "a capacity type that no one sells",
+      name: "an unknown capacity type",
       parts: requiring(item("karpenter.sh/capacity-type", "In", "cheap")),
       says: /none of the values that exist/,
     },
     {
-      name: "more than a claim can ask",
+      name: "more requirements than a NodeClaim can have",
       parts: { labels: { team: "a" }, ...requiring(...Array.from({ length: 100 }, (_, i) => item(`k${i}`, "Exists"))) },
       says: /101 together; a NodeClaim takes 100/,
     },
-  ] satisfies readonly { name: string; parts: Parts; says: RegExp }[])("$name is refused", ({ parts, says }) => {
+  ] satisfies readonly { name: string; parts: Parts; says: RegExp }[])("a NodePool with $name is refused", ({ parts, says }) => {
     const { problems } = of(parts);
     expect(problems).toHaveLength(1);
     expect(problems[0]).toMatch(says);
   });
 
-  it("with a name that no label can hold is refused", () => {
+  it("a NodePool with a name longer than a label value is refused", () => {
     const long = { ...nodePool({}), metadata: { name: "a".repeat(64) } };
     expect(review(long).problems).toEqual([
       expect.stringMatching(/^metadata\.name has 64 characters; .* karpenter\.sh\/nodepool, so use 63/),
@@ -75,49 +86,52 @@ describe("a NodePool", () => {
     expect(review({ ...long, metadata: { name: "a".repeat(63) } }).problems).toEqual([]);
   });
 
-  it("is told all that is wrong at once", () => {
+  it("all problems of a NodePool are reported at once", () => {
     const { problems } = of({ template: { expireAfter: "9999999h" }, ...budget({ schedule: "x x x x x", duration: "1h" }) });
     expect(problems).toHaveLength(2);
   });
 
   it.for([
     {
-      name: "two Ins that share nothing",
+      name: "two In requirements without a common value",
       parts: requiring(item("kubernetes.io/arch", "In", "amd64"), item("kubernetes.io/arch", "In", "arm64")),
     },
     {
-      name: "an old name of the same key",
+      name: "an alias of the same key",
       parts: requiring(item("kubernetes.io/arch", "In", "amd64"), item("beta.kubernetes.io/arch", "NotIn", "amd64")),
     },
     { name: "an empty range", parts: requiring(item("cpu", "Gt", "8"), item("cpu", "Lt", "9")) },
     { name: "a label against a requirement", parts: { labels: { team: "a" }, ...requiring(item("team", "NotIn", "a")) } },
-  ] satisfies readonly { name: string; parts: Parts }[])("that can make no node is let in with a warning: $name", ({ parts }) => {
-    expect(of(parts)).toEqual({ problems: [], warnings: [expect.stringContaining("so no node can be made")] });
-  });
+  ] satisfies readonly { name: string; parts: Parts }[])(
+    "a NodePool that cannot launch a node passes with a warning: $name",
+    ({ parts }) => {
+      expect(of(parts)).toEqual({ problems: [], warnings: [expect.stringContaining("so no node can be made")] });
+    },
+  );
 
   it.for([
     {
-      name: "a class of another cloud",
+      name: "a NodeClass of another provider",
       parts: { template: { nodeClassRef: { group: "x.io", kind: "Foo", name: "a" } } },
       says: "no nodes are made from a Foo of x.io",
     },
-    { name: "a budget for 30 February", parts: budget({ schedule: "0 0 30 2 *", duration: "1h" }), says: "names a day that never comes" },
-  ] satisfies readonly { name: string; parts: Parts; says: string }[])("is warned of $name", ({ parts, says }) => {
+    { name: "a budget for 30 February", parts: budget({ schedule: "0 0 30 2 *", duration: "1h" }), says: "names a day that never occurs" },
+  ] satisfies readonly { name: string; parts: Parts; says: string }[])("a NodePool with $name gets a warning", ({ parts, says }) => {
     expect(of(parts)).toEqual({ problems: [], warnings: [expect.stringContaining(says)] });
   });
 });
 
-describe("a change", () => {
+describe("an update", () => {
   const bad = budget({ schedule: "61 * * * *", duration: "1h" });
-  const changed = (before: Parts, after: Parts) => review(nodePool(after) as Fields, nodePool(before) as Fields);
+  const changed = (before: Parts, after: Parts) => review(nodePool(after) as JsonObject, nodePool(before) as JsonObject);
 
-  it("may leave a fault that was there before, and is told of it", () => {
+  it("an update may keep a problem that the object had before, and gets a warning", () => {
     const { problems, warnings } = changed(bad, { ...bad, template: { expireAfter: "1h" } });
     expect(problems).toEqual([]);
     expect(warnings).toEqual([expect.stringContaining("no cron expression")]);
   });
 
-  it("may not bring a new one in", () => {
+  it("an update may not add a problem", () => {
     expect(changed({}, bad).problems).toHaveLength(1);
     expect(changed(bad, { ...bad, template: { expireAfter: "9999999h" } }).problems).toEqual([expect.stringContaining("expireAfter")]);
   });
@@ -127,8 +141,8 @@ describe("a NodeOverlay", () => {
   const gates = { NodeOverlay: true, StaticCapacity: true };
   const spot = { key: "karpenter.sh/capacity-type", operator: "In", values: ["spot"] };
 
-  it("is judged by itself", () => {
-    const overlay = (spec: Fields) => review(nodeOverlay(spec) as Fields, undefined, gates);
+  it("a NodeOverlay is reviewed without other overlays", () => {
+    const overlay = (spec: JsonObject) => review(nodeOverlay(spec) as JsonObject, undefined, gates);
     expect(overlay({ requirements: [spot], price: "0.1" })).toEqual({ problems: [], warnings: [] });
     expect(overlay({ requirements: [{ ...spot, values: ["cheap"] }], price: "0.1" }).problems).toEqual([
       expect.stringContaining("none of the values that exist"),
@@ -138,13 +152,13 @@ describe("a NodeOverlay", () => {
     ]);
   });
 
-  it("is warned of where the gate is off", () => {
-    const { problems, warnings } = review(nodeOverlay({ price: "0.1" }) as Fields, undefined, { ...gates, NodeOverlay: false });
+  it("a NodeOverlay gets a warning while its feature gate is off", () => {
+    const { problems, warnings } = review(nodeOverlay({ price: "0.1" }) as JsonObject, undefined, { ...gates, NodeOverlay: false });
     expect(problems).toEqual([]);
     expect(warnings).toEqual([expect.stringContaining("feature gate NodeOverlay is off")]);
   });
 });
 
-it("knows nothing of other kinds", () => {
+it("objects of other kinds are accepted", () => {
   expect(review({ kind: "NodeClaim" })).toEqual({ problems: [], warnings: [] });
 });

@@ -17,11 +17,11 @@ describe("announcementOf", () => {
     { message: "tainted node", kind: undefined },
     { message: "created nodeclaim", kind: undefined },
     { message: "constructor", kind: undefined },
-  ])("makes of '$message': $kind", ({ message, kind }) => {
+  ])("the log line '$message' is announced as: $kind", ({ message, kind }) => {
     expect(of(message)?.kind).toBe(kind);
   });
 
-  it("tells what the line tells, without who wrote it", () => {
+  it("an announcement has the fields of its log line except the writer's", () => {
     const fields = {
       controller: "nodeclaim.lifecycle",
       namespace: "",
@@ -44,7 +44,7 @@ describe("announcementOf", () => {
     });
   });
 
-  it("gives one thing one id, however often and however worded it is told", () => {
+  it("an announcement's id is equal for equal occurrences, whatever the other fields say", () => {
     const id = (message: string, fields: LogFields, cluster?: string, at?: number) => of(message, fields, cluster, at)?.detail["id"];
     const claim = { NodeClaim: { name: "a" }, "provider-id": "aws:///us-west-2a/i-1" };
     const first = id("launched nodeclaim", claim);

@@ -58,7 +58,7 @@ const onNew = ({ newNodeClaims }: Plan): readonly string[] => newNodeClaims.flat
 const onExisting = ({ existingNodes }: Plan): readonly string[] => existingNodes.flatMap(({ pods }) => pods);
 const left = ({ podErrors }: Plan): readonly string[] => Object.keys(podErrors);
 
-it("places every pod, virtual or not, once or says why not", () => {
+it("a plan places each pod, virtual or real, once or says why not", () => {
   fc.assert(
     fc.property(clusters, (snapshot) => {
       const plan = solve(snapshot);
@@ -69,7 +69,7 @@ it("places every pod, virtual or not, once or says why not", () => {
   );
 });
 
-it("costs no pod that exists its place, and buys it no machine that it would not need", () => {
+it("virtual pods take no room from real pods and cause no NodeClaim for them", () => {
   fc.assert(
     fc.property(clusters, (snapshot) => {
       const plan = solve(snapshot);
@@ -81,7 +81,7 @@ it("costs no pod that exists its place, and buys it no machine that it would not
   );
 });
 
-it("is the same plan in whatever order buffers and pods are read", () => {
+it("a plan with buffers does not depend on the order of buffers and pods", () => {
   fc.assert(
     fc.property(clusters, (snapshot) => {
       const reversed = { ...snapshot, pods: [...snapshot.pods].reverse(), virtualPods: [...(snapshot.virtualPods ?? [])].reverse() };
@@ -91,7 +91,7 @@ it("is the same plan in whatever order buffers and pods are read", () => {
   );
 });
 
-/** The cluster once the plan's claims are written and none has launched. */
+/** The cluster when the plan's NodeClaims are written and none is launched. */
 function carriedOut(snapshot: Snapshot, plan: Plan): Snapshot {
   const nominees = nomineesOf(snapshot);
   const [pool = nodePool()] = snapshot.nodePools;
@@ -109,7 +109,7 @@ function carriedOut(snapshot: Snapshot, plan: Plan): Snapshot {
   return withInFlight({ ...snapshot, pods: snapshot.pods.map(bound), nominated }, records);
 }
 
-it("buys nothing more once its plan is carried out, when that left nobody out", () => {
+it("a second plan launches nothing when the first plan placed every pod", () => {
   let bought = 0;
   fc.assert(
     fc.property(clusters, (snapshot) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { headroomOf } from "../../../core/capacity-buffers/headroom.ts";
-import { MOST_REPLICAS, replicasOf } from "../../../core/capacity-buffers/replicas.ts";
+import { MAX_REPLICAS, replicasOf } from "../../../core/capacity-buffers/replicas.ts";
 import { type Referents, resolve } from "../../../core/capacity-buffers/resolve.ts";
 import { bufferOf } from "../../../core/capacity-buffers/virtual-pods.ts";
 import type { CapacityBufferSpec } from "../../../core/model/capacity-buffer.ts";
@@ -9,34 +9,34 @@ import { buffer, deployment, podSpec, podTemplate } from "../../support/buffers.
 
 const NOTHING: Referents = { podTemplates: [], deployments: [], statefulSets: [], replicaSets: [] };
 
-describe("how much room", () => {
+describe("replicasOf", () => {
   const pod = parseResources({ cpu: "500m", memory: "1Gi", pods: "1" });
 
   it.for<{ name: string; spec: CapacityBufferSpec; scale?: number; want: number }>([
     { name: "replicas as they are", spec: { replicas: 3 }, want: 3 },
-    { name: "none", spec: { replicas: 0 }, want: 0 },
+    { name: "zero replicas", spec: { replicas: 0 }, want: 0 },
     { name: "a share, rounded up", spec: { percentage: 20 }, scale: 11, want: 3 },
     { name: "a share of at least one pod", spec: { percentage: 1 }, scale: 1, want: 1 },
-    { name: "no share of nothing", spec: { percentage: 50 }, scale: 0, want: 0 },
-    { name: "no share by 0 %", spec: { percentage: 0 }, scale: 10, want: 0 },
+    { name: "a percentage of a workload without replicas", spec: { percentage: 50 }, scale: 0, want: 0 },
+    { name: "a percentage of 0", spec: { percentage: 0 }, scale: 10, want: 0 },
     { name: "the larger of replicas and share", spec: { replicas: 2, percentage: 50 }, scale: 10, want: 5 },
     { name: "replicas where the share is of a workload without pods", spec: { replicas: 2, percentage: 50 }, scale: 0, want: 2 },
     { name: "replicas where there is no workload to take a share of", spec: { replicas: 2, percentage: 50 }, want: 2 },
-    { name: "as many as the limits hold", spec: { limits: { cpu: "2", memory: "3Gi" } }, want: 3 },
-    { name: "no more than the limits hold", spec: { replicas: 10, limits: { cpu: "2" } }, want: 4 },
-    { name: "less than the limits hold", spec: { replicas: 1, limits: { cpu: "2" } }, want: 1 },
+    { name: "limits alone", spec: { limits: { cpu: "2", memory: "3Gi" } }, want: 3 },
+    { name: "replicas above the limits", spec: { replicas: 10, limits: { cpu: "2" } }, want: 4 },
+    { name: "replicas below the limits", spec: { replicas: 1, limits: { cpu: "2" } }, want: 1 },
     { name: "a limit in pods", spec: { replicas: 9, limits: { pods: "4" } }, want: 4 },
     { name: "a limit that is too small for one", spec: { replicas: 9, limits: { cpu: "100m" } }, want: 0 },
-    { name: "limits on what the pods do not ask for do not count", spec: { replicas: 2, limits: { "nvidia.com/gpu": 1 } }, want: 2 },
-    { name: "nor do they make a size", spec: { limits: { "nvidia.com/gpu": 1 } }, want: 0 },
-    { name: "never more than planning can bear", spec: { replicas: 2_000_000_000 }, want: MOST_REPLICAS },
-  ])("is $name", ({ spec, scale, want }) => {
+    { name: "limits of resources that the pods do not request", spec: { replicas: 2, limits: { "nvidia.com/gpu": 1 } }, want: 2 },
+    { name: "only limits of resources that the pods do not request", spec: { limits: { "nvidia.com/gpu": 1 } }, want: 0 },
+    { name: "more replicas than MAX_REPLICAS", spec: { replicas: 2_000_000_000 }, want: MAX_REPLICAS },
+  ])("the number of virtual pods: $name", ({ spec, scale, want }) => {
     expect(replicasOf(spec, scale, pod)).toBe(want);
   });
 });
 
 describe("a buffer", () => {
-  it("takes its shape from a PodTemplate", () => {
+  it("a buffer takes its pod spec from a PodTemplate", () => {
     expect(resolve(buffer(), { ...NOTHING, podTemplates: [podTemplate()] })).toMatchObject({
       ready: true,
       replicas: 2,
@@ -44,7 +44,7 @@ describe("a buffer", () => {
     });
   });
 
-  it("takes shape and scale from a workload, whose replicas are 1 unless it says more", () => {
+  it("a buffer takes pod spec and scale from a workload, whose replicas default to 1", () => {
     const spec = { scalableRef: { kind: "Deployment", name: "web" }, percentage: 100 };
     const of = (replicas?: number) => resolve(buffer(spec), { ...NOTHING, deployments: [deployment(replicas)] });
     expect(of(7)).toMatchObject({ ready: true, replicas: 7 });
@@ -53,70 +53,70 @@ describe("a buffer", () => {
     expect(resolve(buffer({ ...spec, scalableRef: { ...spec.scalableRef, apiGroup: "apps" } }), NOTHING)).toMatchObject({ ready: false });
   });
 
-  it("counts what the API server would fill in from limits", () => {
+  it("a buffer counts requests that the API server would copy from limits", () => {
     const template = podTemplate({}, { containers: [{ name: "main", resources: { limits: { cpu: "2" } } }] });
     const found = resolve(buffer({ podTemplateRef: { name: "room" }, limits: { cpu: "6" } }), { ...NOTHING, podTemplates: [template] });
     expect(found).toMatchObject({ ready: true, replicas: 3 });
   });
 
   it.for<{ name: string; spec: CapacityBufferSpec; reason: string; says: string }>([
-    { name: "names nothing", spec: { replicas: 1 }, reason: "ResolutionFailed", says: "neither podTemplateRef nor scalableRef is set" },
+    { name: "has no reference", spec: { replicas: 1 }, reason: "ResolutionFailed", says: "neither podTemplateRef nor scalableRef is set" },
     {
-      name: "names both",
+      name: "has both references",
       spec: { podTemplateRef: { name: "room" }, scalableRef: { kind: "Deployment", name: "web" }, replicas: 1 },
       reason: "ResolutionFailed",
       says: "spec has both podTemplateRef and scalableRef; leave one of them out",
     },
     {
-      name: "names a template that is not there",
+      name: "references a missing PodTemplate",
       spec: { podTemplateRef: { name: "rooom" }, replicas: 1 },
       reason: "PodTemplateNotFound",
       says: "PodTemplate default/rooom does not exist; create it, or correct spec.podTemplateRef",
     },
     {
-      name: "names a workload of another kind",
+      name: "references a missing workload",
       spec: { scalableRef: { kind: "StatefulSet", name: "web" }, replicas: 1 },
       reason: "ScalableRefNotFound",
       says: "StatefulSet default/web does not exist",
     },
     {
-      name: "follows what cannot be followed",
+      name: "references a DaemonSet",
       spec: { scalableRef: { kind: "DaemonSet", name: "web" }, replicas: 1 },
       reason: "ResolutionFailed",
       says: "names a DaemonSet; only Deployments, StatefulSets and ReplicaSets",
     },
     {
-      name: "follows a kind of another group",
+      name: "references a kind of another group",
       spec: { scalableRef: { apiGroup: "argoproj.io", kind: "Deployment", name: "web" }, replicas: 1 },
       reason: "ResolutionFailed",
       says: "names a argoproj.io/Deployment",
     },
     {
-      name: "wants another strategy",
+      name: "has an unknown strategy",
       spec: { provisioningStrategy: "buffer.gke.io/standby-capacity", podTemplateRef: { name: "room" }, replicas: 1 },
       reason: "ResolutionFailed",
       says: "provisioningStrategy buffer.gke.io/standby-capacity is not known",
     },
     {
-      name: "has a limit that is no quantity",
+      name: "has a limit that is not a quantity",
       spec: { podTemplateRef: { name: "room" }, limits: { cpu: "lots" } },
       reason: "ResolutionFailed",
       says: 'resource cpu: quantity "lots" is not valid',
     },
-  ])("says so when it $name", ({ spec, reason, says }) => {
+  ])("a buffer that $name is not resolved, and says why", ({ spec, reason, says }) => {
     const found = resolve(buffer(spec), { ...NOTHING, podTemplates: [podTemplate()], deployments: [deployment(1)] });
     expect(found).toMatchObject({ ready: false, reason });
     expect(found).toHaveProperty("message", expect.stringContaining(says));
   });
 
-  it("sees only its own namespace", () => {
+  it("a buffer resolves references only in its namespace", () => {
     const found = resolve(buffer(undefined, { namespace: "other" }), { ...NOTHING, podTemplates: [podTemplate()] });
     expect(found).toMatchObject({ ready: false, reason: "PodTemplateNotFound" });
   });
 });
 
 describe("the pods of a buffer", () => {
-  it("have Karpenter's names, UIDs and annotations, and the template's labels", () => {
+  it("virtual pods have Karpenter's names, UIDs and annotations, and the template's labels", () => {
     const [{ pods = [] } = {}] = headroomOf([buffer()], { ...NOTHING, podTemplates: [podTemplate()] });
     expect(pods.map(({ metadata }) => metadata)).toMatchObject([
       {
@@ -136,7 +136,7 @@ describe("the pods of a buffer", () => {
     expect(pods[0]?.spec.priority).toBe(-2_147_483_648);
   });
 
-  it("have no volumes of their own, and no node", () => {
+  it("virtual pods have no volumes that need claims, and no node", () => {
     const volumes = [{ name: "data", persistentVolumeClaim: { claimName: "data" } }, { name: "scratch", ephemeral: {} }, { name: "tmp" }];
     const template = podTemplate({}, { volumes, nodeName: "n1", nodeSelector: { disk: "ssd" } });
     const [{ pods = [] } = {}] = headroomOf([buffer()], { ...NOTHING, podTemplates: [template] });
@@ -144,12 +144,12 @@ describe("the pods of a buffer", () => {
     expect(pods[0]?.spec).not.toHaveProperty("nodeName");
   });
 
-  it("are not thought of for a buffer that is being deleted", () => {
+  it("a buffer that is being deleted has no virtual pods", () => {
     const going = buffer(undefined, { deletionTimestamp: "2026-01-01T00:00:00Z" });
     expect(headroomOf([going], { ...NOTHING, podTemplates: [podTemplate()] })).toEqual([]);
   });
 
-  it("come in the order of their buffers' names, however those are listed", () => {
+  it("virtual pods are ordered by their buffers' names, whatever the order of the list", () => {
     const buffers = ["b", "a"].map((name) => buffer({ podTemplateRef: { name: "room" }, replicas: 1 }, { name }));
     expect(headroomOf(buffers, { ...NOTHING, podTemplates: [podTemplate()] }).map(({ buffer: { metadata } }) => metadata.name)).toEqual([
       "a",
@@ -157,7 +157,7 @@ describe("the pods of a buffer", () => {
     ]);
   });
 
-  it("are none of those that exist", () => {
+  it("a real pod belongs to no buffer", () => {
     expect(bufferOf({ metadata: { name: "p" }, spec: podSpec() })).toBeUndefined();
   });
 });

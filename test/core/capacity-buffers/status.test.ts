@@ -29,30 +29,30 @@ describe("a buffer's conditions", () => {
       want: { ReadyForProvisioning: "True Resolved", Provisioning: "True FitsExistingCapacity" },
     },
     {
-      name: "room on its way",
+      name: "nodes in flight",
       placement: { existing: 1, onTheirWay: 2, errors: [] },
       want: { ReadyForProvisioning: "True Resolved", Provisioning: "False RequiresNewCapacity" },
     },
     {
-      name: "no room to be had",
+      name: "no node can be launched",
       placement: { existing: 2, onTheirWay: 0, errors: ["too large"] },
       want: { ReadyForProvisioning: "True Resolved", Provisioning: "False RequiresNewCapacity" },
     },
     {
-      name: "no room wanted",
+      name: "no virtual pods",
       resolution: { ...RESOLVED, replicas: 0 },
       want: { ReadyForProvisioning: "True Resolved", Provisioning: "False BufferEmpty" },
     },
     {
-      name: "a template that is not there",
+      name: "a missing PodTemplate",
       resolution: GONE,
       want: { ReadyForProvisioning: "False PodTemplateNotFound", Provisioning: "False NotReadyForProvisioning" },
     },
-  ])("tell of $name", ({ resolution = RESOLVED, placement, want }) => {
+  ])("a buffer's conditions say: $name", ({ resolution = RESOLVED, placement, want }) => {
     expect(conditions(resolution, placement)).toEqual(want);
   });
 
-  it("say why room cannot be had", () => {
+  it("a buffer's conditions say why no node can be launched", () => {
     const placement = { existing: 0, onTheirWay: 1, errors: ["no NodePool can launch nodes", "no NodePool can launch nodes"] };
     const { conditions: all = [] } = bufferStatus(buffer(), RESOLVED, placement, NOW);
     expect(all.find(({ type }) => type === "Provisioning")?.message).toBe(
@@ -64,7 +64,7 @@ describe("a buffer's conditions", () => {
 describe("a buffer's status", () => {
   const full = { existing: 3, onTheirWay: 0, errors: [] };
 
-  it("says what was resolved", () => {
+  it("a buffer's status shows the resolved references", () => {
     expect(bufferStatus(buffer(), RESOLVED, full, NOW)).toMatchObject({
       replicas: 3,
       podTemplateRef: { name: "room" },
@@ -73,12 +73,12 @@ describe("a buffer's status", () => {
     });
   });
 
-  it("stays as it is while nothing changes, however late it is", () => {
+  it("a buffer's status is unchanged while nothing but the time changes", () => {
     const status = bufferStatus(buffer(), RESOLVED, full, NOW);
     expect(bufferStatus(buffer(undefined, {}, status), RESOLVED, full, NOW + 60_000)).toEqual(status);
   });
 
-  it("forgets the template when the buffer follows a workload instead", () => {
+  it("a buffer's status drops the PodTemplate when the buffer references a workload", () => {
     const status = bufferStatus(buffer(), RESOLVED, full, NOW);
     const { podTemplate: _, ...followed } = RESOLVED;
     const next = bufferStatus(buffer(undefined, {}, status), followed, full, NOW);
@@ -86,7 +86,7 @@ describe("a buffer's status", () => {
     expect(next).not.toHaveProperty("podTemplateGeneration");
   });
 
-  it("leaves conditions that others write alone", () => {
+  it("a buffer's status keeps conditions of other writers", () => {
     const theirs = {
       type: "LimitedByQuotas",
       status: "False" as const,
@@ -107,7 +107,7 @@ describe("the placement of a buffer's pods", () => {
     replicaSets: [],
   });
 
-  it("is read from the plan, and from claims that were written before", () => {
+  it("the placement of a buffer's pods counts the plan and NodeClaims written before", () => {
     const name = (n: number) => `default/capacity-buffer-spare-${n}`;
     const plan = {
       newNodeClaims: [{ pods: [name(1), "default/web"] }],

@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from "fast-check";
 
-/** Objects of both versions, valid by their schemas, rich in what only one of the versions knows. */
+/** Objects of both versions, valid by their schemas, with many fields that only one of the versions has. */
 
 const name = fc.constantFrom("default", "gpu", "team-a");
 const text = fc.constantFrom("a", "b", "1", "x-1");
@@ -8,7 +8,7 @@ const duration = fc.constantFrom("0s", "30s", "5m", "1h30m", "720h");
 const orNever = fc.oneof(duration, fc.constant("Never"));
 const textMap = fc.dictionary(fc.constantFrom("team", "env", "example.com/x"), text, { maxKeys: 3 });
 
-/** A map of which any field may be missing, save those named. */
+/** A map of which any field may be missing, except the named ones. */
 function some(fields: Readonly<Record<string, Arbitrary<unknown>>>, required: readonly string[] = []): Arbitrary<Record<string, unknown>> {
   return fc.record(fields, { requiredKeys: [...required] });
 }
@@ -242,7 +242,7 @@ export const nodeClassBeta = fc
 
 const anything = fc.jsonValue({ maxDepth: 1 });
 
-/** A spec with fields that the conversions look at, of whatever shape. */
+/** A spec with fields that the conversions read, of any shape. */
 export const shapelessSpec = some({
   template: fc.oneof(
     anything,

@@ -43,7 +43,7 @@ describe("both ways", () => {
     );
   });
 
-  it.for(KINDS)("of the metadata of a $kind only annotations change, which the API server insists on", ({ v1, beta }) => {
+  it.for(KINDS)("a conversion of a $kind changes only annotations of its metadata, as the API server requires", ({ v1, beta }) => {
     fc.assert(
       fc.property(fc.oneof(v1, beta), (object) => {
         const other = to(object.apiVersion.endsWith("v1") ? "v1beta1" : "v1", object);
@@ -54,7 +54,7 @@ describe("both ways", () => {
     );
   });
 
-  it("leaves its input alone", () => {
+  it("a conversion does not change its input", () => {
     fc.assert(
       fc.property(nodePoolV1, (object) => {
         const before = JSON.stringify(object);
@@ -82,14 +82,14 @@ describe("NodePool", () => {
     },
     { name: "the default policy stays the default", was: { expireAfter: "720h" }, is: [undefined, "0s"] },
     { name: "emptiness keeps its wait", was: { consolidationPolicy: "WhenEmpty", consolidateAfter: "30s" }, is: ["WhenEmpty", "30s"] },
-  ])("$name", ({ was, is }) => {
+  ])("a v1beta1 NodePool as v1: $name", ({ was, is }) => {
     const { spec } = to("v1", beta({ disruption: was }));
     const disruption = spec["disruption"] as Record<string, unknown>;
     expect([disruption["consolidationPolicy"], disruption["consolidateAfter"]]).toEqual(is);
     expect(disruption).not.toHaveProperty("expireAfter");
   });
 
-  it("keeps kubelet and the written reference under the names that Karpenter 1.0 gave them", () => {
+  it("a NodePool keeps kubelet and reference in the annotations of Karpenter 1.0", () => {
     const pool = beta({ template: { spec: { requirements: [], nodeClassRef: { name: "default" }, kubelet: { maxPods: 110 } } } });
     const v1 = to("v1", pool);
     expect(v1.metadata?.annotations).toEqual({
@@ -102,7 +102,7 @@ describe("NodePool", () => {
     expect(conversionWarnings(v1)).toEqual([expect.stringContaining("kubelet of v1beta1 has no effect")]);
   });
 
-  it("shows the class of now, when the reference has changed since it was written", () => {
+  it("a NodePool whose reference has changed since shows the current NodeClass", () => {
     const v1 = to("v1", beta({})) as unknown as { readonly [name: string]: Json };
     const ref: Path = ["spec", "template", "spec", "nodeClassRef"];
     expect(getAt(to("v1beta1", v1) as unknown as Json, ref)).toEqual({ name: "default" });
@@ -110,7 +110,7 @@ describe("NodePool", () => {
     expect(getAt(changed as unknown as Json, ref)).toEqual({ apiVersion: "karpenter.k8s.aws/v1beta1", kind: "EC2NodeClass", name: "gpu" });
   });
 
-  it("says at least and at most by the operators that v1beta1 knows", () => {
+  it("Gte and Lte become the operators of v1beta1", () => {
     const cpu = (operator: string, value: string) => ({ key: "karpenter.k8s.aws/instance-cpu", operator, values: [value] });
     const requirements = [cpu("Gte", "4"), cpu("Lte", "16"), cpu("Gte", "0")];
     const nodeClassRef = { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" };
@@ -123,7 +123,7 @@ describe("NodePool", () => {
   });
 });
 
-describe("an edit of the v1beta1 form counts", () => {
+describe("an edit of the v1beta1 form", () => {
   const nodeClassRef = { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" };
   const v1 = {
     apiVersion: "karpenter.sh/v1",
@@ -142,23 +142,23 @@ describe("an edit of the v1beta1 form counts", () => {
     to("v1", setAt(to("v1beta1", v1) as unknown as { readonly [name: string]: Json }, path, value));
   const disruption = ["spec", "disruption"];
 
-  it("over what v1 says that v1beta1 cannot", () => {
+  it("an edit of the v1beta1 form wins over fields that only v1 has", () => {
     const empty = { consolidationPolicy: "WhenEmpty", consolidateAfter: "0s", expireAfter: "720h" };
     expect(getAt(edited(disruption, empty) as Json, disruption)).toEqual({ consolidationPolicy: "WhenEmpty", consolidateAfter: "0s" });
   });
 
-  it("and what it does not touch comes back", () => {
+  it("an edit of the v1beta1 form keeps the fields that it does not touch", () => {
     const pool = edited(["spec", "weight"], 7) as Json;
     expect(pool).toEqual({ ...v1, spec: { ...v1.spec, weight: 7 } });
   });
 
-  it("and items of lists come back wherever they stand now", () => {
+  it("an edit of the v1beta1 form may move items of lists", () => {
     const added = { nodes: "1", schedule: "@daily", duration: "1h" };
     const budgets = edited([...disruption, "budgets"], [added, { nodes: "0" }]) as Json;
     expect(getAt(budgets, [...disruption, "budgets"])).toEqual([added, { nodes: "0", reasons: ["Drifted"] }]);
   });
 
-  it("while terminationGracePeriod, which v1beta1 never shows, stays", () => {
+  it("an edit of the v1beta1 form keeps terminationGracePeriod, which v1beta1 does not have", () => {
     expect(getAt(edited(["spec", "limits"], { cpu: 1 }) as Json, ["spec", "template", "spec", "terminationGracePeriod"])).toBe("1h");
   });
 });
@@ -189,24 +189,24 @@ describe("EC2NodeClass", () => {
         ],
       },
     },
-  ])("$name", ({ was, is }) => {
+  ])("a v1beta1 EC2NodeClass as v1: $name", ({ was, is }) => {
     expect(to("v1", nodeClass("v1beta1", was)).spec).toEqual(nodeClass("v1", is).spec);
   });
 
-  it("warns of a class that finds no image", () => {
+  it("an EC2NodeClass that finds no image gets a warning", () => {
     const v1 = to("v1", nodeClass("v1beta1", { amiFamily: "Ubuntu" }));
     expect(v1.metadata?.annotations?.["compatibility.karpenter.k8s.aws/v1beta1-ubuntu"]).toBe("amiFamily,blockDeviceMappings,incompatible");
     expect(conversionWarnings(v1)).toEqual([expect.stringContaining("finds no image")]);
   });
 
-  it("keeps the version of an alias in the annotation of Karpenter 1.0", () => {
+  it("an EC2NodeClass keeps the version of an alias in the annotation of Karpenter 1.0", () => {
     const old = to("v1beta1", nodeClass("v1", { amiSelectorTerms: [{ alias: "al2023@v20250101" }] }));
     expect(old.spec["amiFamily"]).toBe("AL2023");
     expect(old.spec).not.toHaveProperty("amiSelectorTerms");
     expect(old.metadata?.annotations).toEqual({ "compatibility.karpenter.k8s.aws/v1-alias-version": "v20250101" });
   });
 
-  it("shows v1beta1 no field that it does not know", () => {
+  it("a v1beta1 EC2NodeClass has only fields of v1beta1", () => {
     const old = to("v1beta1", nodeClass("v1", { amiSelectorTerms: [{ alias: "al2@latest" }], kubelet: { maxPods: 10 }, ipPrefixCount: 2 }));
     expect(Object.keys(old.spec).sort()).toEqual(["amiFamily", "role", "securityGroupSelectorTerms", "subnetSelectorTerms"]);
     expect(JSON.parse(old.metadata?.annotations?.[RESIDUE] ?? "")).toEqual([
@@ -226,11 +226,11 @@ describe("what cannot be converted", () => {
       wanted: "karpenter.sh/v1",
       says: "no version karpenter.sh/v1alpha5; use karpenter.sh/v1beta1 or karpenter.sh/v1",
     },
-  ])("$name: one sentence", ({ object, wanted, says }) => {
+  ])("$name cannot be converted, with one sentence why", ({ object, wanted, says }) => {
     expect(convertObject(object, wanted)).toEqual({ error: expect.stringContaining(says) });
   });
 
-  it("an object of the wanted version is itself", () => {
+  it("an object of the desired version is returned unchanged", () => {
     const pool = beta({});
     expect(convertObject(pool, pool.apiVersion)).toEqual({ ok: pool });
   });
@@ -251,7 +251,7 @@ describe("what cannot be converted", () => {
     );
   });
 
-  it("what is parked cannot change an object's identity, whoever wrote it", () => {
+  it("the annotation of differences cannot change an object's identity", () => {
     const parked = [
       { at: ["metadata", "name"], was: "default", is: "other" },
       { at: ["kind"], was: "NodePool", is: "Pod" },
@@ -262,7 +262,7 @@ describe("what cannot be converted", () => {
     expect(v1).toMatchObject({ kind: "NodePool", metadata: { name: "default" }, spec: { replicas: 3 } });
   });
 
-  it("annotations that are no JSON are left alone: one bad object must not make a list unreadable", () => {
+  it("annotations that are not JSON are ignored, because one bad object must not make a list unreadable", () => {
     const annotations = { "compatibility.karpenter.sh/v1beta1-kubelet-conversion": "{", [RESIDUE]: "{" };
     const pool = { ...beta({}, annotations), apiVersion: "karpenter.sh/v1" };
     expect(to("v1beta1", pool).metadata?.annotations).toMatchObject({ "compatibility.karpenter.sh/v1beta1-kubelet-conversion": "{" });

@@ -6,7 +6,7 @@ describe("a selector of v1alpha1 as terms", () => {
     { name: "tags of one map must all hold", selector: { a: "1", b: "2" }, terms: [{ tags: { a: "1", b: "2" } }] },
     { name: "commas mean or", selector: { a: "1, 2" }, terms: [{ tags: { a: "1" } }, { tags: { a: "2" } }] },
     {
-      name: "every choice of values is a term, tags by key",
+      name: "each combination of values is a term, tags by key",
       selector: { b: "x,y", a: "1,2" },
       terms: [
         { a: "1", b: "x" },
@@ -29,17 +29,17 @@ describe("a selector of v1alpha1 as terms", () => {
     },
     { name: "any value is *", selector: { Name: "*" }, terms: [{ tags: { Name: "*" } }] },
     { name: "a number is text in a tag", selector: { team: 7 }, terms: [{ tags: { team: "7" } }] },
-  ])("$name", ({ selector, terms }) => {
+  ])("a v1alpha1 selector as terms: $name", ({ selector, terms }) => {
     expect(selectorTerms(selector)).toEqual({ terms, problems: [] });
   });
 
-  it("tells of ids beside other keys, which v1 refuses, and keeps the ids", () => {
+  it("ids beside other keys, which v1 refuses, are kept alone with a note", () => {
     const { terms, problems } = selectorTerms({ "aws-ids": "ami-1", env: "a" });
     expect(terms).toEqual([{ id: "ami-1" }]);
     expect(problems).toEqual([expect.stringContaining("ids beside tags")]);
   });
 
-  it("tells of more terms than v1 takes", () => {
+  it("more terms than v1 takes get a note", () => {
     const values = Array.from({ length: 6 }, (_, i) => i).join(",");
     expect(selectorTerms({ a: values, b: values }).problems).toEqual([expect.stringContaining("means 36 terms and v1 takes 30")]);
   });

@@ -3,7 +3,7 @@ import { settingsAdvice } from "../../../core/conversion/upgrade/settings.ts";
 
 const configMap = (name: string, data: object) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data: { ...data } });
 
-it("names today's settings and what has none", () => {
+it("the advice names the settings of today and keys without one", () => {
   const data = {
     batchMaxDuration: "10s",
     "aws.clusterName": "prod",
@@ -17,6 +17,6 @@ it("names today's settings and what has none", () => {
   );
 });
 
-it("has nothing to say of other ConfigMaps", () => {
+it("other ConfigMaps get no advice", () => {
   expect(settingsAdvice(configMap("aws-auth", { batchMaxDuration: "10s" }))).toBeUndefined();
 });

@@ -20,7 +20,7 @@ const template = (spec: object) => ({
 });
 const texts = (made: Upgraded | undefined): readonly string[] => (made?.notes ?? []).map(({ level, text }) => `${level}: ${text}`);
 
-/** The one object that comes of one. */
+/** The single new object of an old object. */
 function only(object: object): Upgraded {
   const [made] = upgraded(object);
   if (made === undefined) throw new Error("nothing was upgraded");
@@ -45,7 +45,7 @@ describe("Provisioner", () => {
       after: "0s",
     },
     { name: "a placeholder for a number", spec: { ttlSecondsAfterEmpty: "word" }, policy: "WhenEmpty", after: "words" },
-  ])("$name", ({ spec, policy, after }) => {
+  ])("a Provisioner as a NodePool: $name", ({ spec, policy, after }) => {
     expect(only(provisioner(spec)).object["spec"]).toMatchObject({
       disruption: { consolidationPolicy: policy, consolidateAfter: after },
     });
@@ -60,7 +60,7 @@ describe("Provisioner", () => {
     expect(getAt(only(provisioner({ ttlSecondsUntilExpired: seconds ?? null })).object, [...TEMPLATE, "expireAfter"])).toBe(is);
   });
 
-  it("gets the requirements that its webhook put in", () => {
+  it("a Provisioner gets the requirements that its webhook added", () => {
     const keys = (spec: object): readonly unknown[] =>
       (getAt(only(provisioner(spec)).object, [...TEMPLATE, "requirements"]) as readonly JsonObject[]).map(({ key }) => key);
     expect(keys({})).toEqual([
@@ -75,7 +75,7 @@ describe("Provisioner", () => {
     expect(keys({ requirements: [family], labels: windows })).toEqual([family.key, "kubernetes.io/arch", "karpenter.sh/capacity-type"]);
   });
 
-  it("keeps what has only moved, and today's names", () => {
+  it("a Provisioner's moved fields are kept under their new names", () => {
     const { object } = only(
       provisioner({
         labels: { team: "a" },
@@ -101,7 +101,7 @@ describe("Provisioner", () => {
     });
   });
 
-  it("makes a class of its provider block, of its own name", () => {
+  it("a Provisioner's provider block becomes an EC2NodeClass of its name", () => {
     const [pool, nodeClass] = upgraded(provisioner({ provider: { subnetSelector: { a: "1" }, securityGroupSelector: { a: "1" } } }));
     expect(getAt(pool?.object, [...TEMPLATE, "nodeClassRef", "name"])).toBe("default");
     expect(nodeClass?.object).toMatchObject({
@@ -112,7 +112,7 @@ describe("Provisioner", () => {
     });
   });
 
-  it("tells of requirements on a label that is gone, and of fields that it does not know", () => {
+  it("requirements on a removed label, and unknown fields, get notes", () => {
     const pods = { key: "karpenter.k8s.aws/instance-pods", operator: "Gt", values: ["20"] };
     const made = only(provisioner({ requirements: [pods], labelz: { a: "b" } }));
     expect(JSON.stringify(made.object)).not.toContain("instance-pods");
@@ -131,16 +131,16 @@ describe("NodePool", () => {
   it.for([
     { name: "a patch for kustomize gets no more fields than it had", spec: { limits: { cpu: 9 } }, is: { limits: { cpu: 9 } } },
     {
-      name: "null requirements, as karpenter-convert wrote them, are none",
+      name: "null requirements, as karpenter-convert wrote them, become an empty list",
       spec: { template: { spec: { requirements: null } } },
       is: { template: { spec: { requirements: [] } } },
     },
     {
-      name: "a budget's block alone gets the wait that v1 asks for",
+      name: "a disruption block with only budgets gets the consolidateAfter that v1 requires",
       spec: { disruption: { budgets: [{ nodes: "1" }] } },
       is: { disruption: { budgets: [{ nodes: "1" }], consolidateAfter: "0s" } },
     },
-  ])("$name", ({ spec, is }) => {
+  ])("a v1beta1 NodePool as v1: $name", ({ spec, is }) => {
     expect(only(nodePool(spec)).object["spec"]).toEqual(is);
   });
 });
@@ -169,7 +169,7 @@ describe("AWSNodeTemplate", () => {
       spec: { metadataOptions: { httpPutResponseHopLimit: 3 } },
       is: { metadataOptions: { httpPutResponseHopLimit: 3 } },
     },
-  ])("$name", ({ spec, is }) => {
+  ])("an AWSNodeTemplate as an EC2NodeClass: $name", ({ spec, is }) => {
     expect(only(template(spec)).object["spec"]).toMatchObject(is);
   });
 
@@ -186,19 +186,19 @@ describe("AWSNodeTemplate", () => {
     expect(texts(made).some((text) => text.includes("no unit"))).toBe(says !== undefined);
   });
 
-  it("cannot do without the launch template that it had", () => {
+  it("an AWSNodeTemplate with a launch template gets an invalid note", () => {
     expect(texts(only(template({ launchTemplate: "mine" })))).toContainEqual(
       expect.stringMatching(/^invalid: launchTemplate "mine" has no counterpart/),
     );
   });
 
-  it("leaves out tags that the system sets", () => {
+  it("an AWSNodeTemplate's tags that the system sets are left out", () => {
     const made = only(template({ tags: { team: "a", "karpenter.sh/provisioner-name": "x" } }));
     expect(getAt(made.object, ["spec", "tags"])).toEqual({ team: "a" });
   });
 });
 
-describe("kubelet settings become the class's", () => {
+describe("kubelet settings move to the EC2NodeClass", () => {
   const pool = (name: string, kubelet?: object) => ({
     apiVersion: "karpenter.sh/v1beta1",
     kind: "NodePool",
@@ -218,13 +218,13 @@ describe("kubelet settings become the class's", () => {
   const refsOf = (made: readonly Upgraded[]): readonly unknown[] =>
     made.filter(({ object }) => object["kind"] === "NodePool").map(({ object }) => getAt(object, [...TEMPLATE, "nodeClassRef", "name"]));
 
-  it("once, when all its pools agree", () => {
+  it("equal kubelet settings of all NodePools move to their EC2NodeClass", () => {
     const made = upgraded(pool("a", { maxPods: 20 }), nodeClass, pool("b", { maxPods: 20 }));
     expect(classesOf(made)).toEqual([["shared", { maxPods: 20 }]]);
     expect(refsOf(made)).toEqual(["shared", "shared"]);
   });
 
-  it("of copies, when they differ; pools without settings keep the class", () => {
+  it("different kubelet settings move to copies; NodePools without settings keep the EC2NodeClass", () => {
     const made = upgraded(pool("a", { maxPods: 20 }), pool("b"), pool("c", { maxPods: 30 }), pool("d", { maxPods: 20 }), nodeClass);
     expect(classesOf(made)).toEqual([
       ["shared", undefined],
@@ -234,7 +234,7 @@ describe("kubelet settings become the class's", () => {
     expect(refsOf(made)).toEqual(["shared-a", "shared", "shared-c", "shared-a"]);
   });
 
-  it("of a copy, when a NodePool of v1 uses the class as it is", () => {
+  it("kubelet settings move to a copy when a v1 NodePool uses the EC2NodeClass", () => {
     const ref = { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "shared" };
     const v1 = {
       apiVersion: "karpenter.sh/v1",
@@ -248,7 +248,7 @@ describe("kubelet settings become the class's", () => {
     ]);
   });
 
-  it("or are told, when the class is not at hand", () => {
+  it("kubelet settings get a note when the EC2NodeClass is not given", () => {
     expect(upgraded(pool("a", { maxPods: 20 }))[0]?.notes).toEqual([
       {
         level: "act",
@@ -259,7 +259,7 @@ describe("kubelet settings become the class's", () => {
     ]);
   });
 
-  it("with amounts as text and without a runtime", () => {
+  it("kubelet settings have amounts as strings and no runtime", () => {
     const settings = { containerRuntime: "dockerd", kubeReserved: { cpu: 1, memory: "100Mi" } };
     const made = upgraded(
       provisioner({ kubeletConfiguration: settings, providerRef: { name: "default" } }),
@@ -287,7 +287,7 @@ describe("Machine and NodeClaim", () => {
     status: { providerID: "aws:///a/i-1" },
   };
 
-  it("take the age from their pool, and today's names", () => {
+  it("a Machine takes expireAfter from its NodePool, and the new names", () => {
     const [, claim] = upgraded(provisioner({ ttlSecondsUntilExpired: 3600, providerRef: { name: "t" } }), machine);
     expect(claim?.object).toEqual({
       apiVersion: "karpenter.sh/v1",
@@ -301,7 +301,7 @@ describe("Machine and NodeClaim", () => {
     });
   });
 
-  it("tell when nothing is known of the pool", () => {
+  it("a Machine without a known NodePool gets a note", () => {
     expect(texts(only(machine))).toContainEqual(expect.stringContaining("expireAfter was the NodePool's"));
   });
 });
@@ -309,7 +309,7 @@ describe("Machine and NodeClaim", () => {
 describe("laws", () => {
   const anyBeta = fc.oneof(nodePoolBeta, nodeClassBeta, nodeClaimBeta);
 
-  it("what is upgraded once is left as it is", () => {
+  it("a second upgrade changes nothing", () => {
     fc.assert(
       fc.property(fc.array(anyBeta, { minLength: 1, maxLength: 4 }), (objects) => {
         const once = upgraded(...objects).map(({ object }) => object);
@@ -318,7 +318,7 @@ describe("laws", () => {
     );
   });
 
-  it("a manifest says what the webhook would store", () => {
+  it("an upgraded manifest equals what the webhook would store", () => {
     fc.assert(
       fc.property(fc.oneof(nodePoolBeta, nodeClassBeta), (object) => {
         const [made] = upgraded(object);
@@ -330,7 +330,7 @@ describe("laws", () => {
     );
   });
 
-  it("nobody's input changes", () => {
+  it("an upgrade does not change its input", () => {
     fc.assert(
       fc.property(fc.array(anyBeta, { maxLength: 3 }), (objects) => {
         const before = JSON.stringify(objects);
@@ -340,7 +340,7 @@ describe("laws", () => {
     );
   });
 
-  it("other objects are left as they are", () => {
+  it("an upgrade ignores other objects", () => {
     const deployment = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "d" } };
     const v1 = { apiVersion: "karpenter.sh/v1", kind: "NodePool", metadata: { name: "p" } };
     expect(upgrade([deployment, v1, 7, null])).toEqual([undefined, undefined, undefined, undefined]);

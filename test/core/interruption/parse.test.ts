@@ -30,7 +30,7 @@ describe("interruption messages, as AWS sends them", () => {
     expect(kinds).toEqual(files[name]?.expect?.map(({ kind }) => kind));
   });
 
-  it("gives the time of the event, and none when it cannot be read", () => {
+  it("an interruption has the time of its event, and none when the time cannot be read", () => {
     const event = JSON.parse(read("spot-interruption.json")) as object;
     expect(parseInterruption(JSON.stringify(event)).time).toBe(Date.parse("2026-01-15T10:02:00Z"));
     expect(parseInterruption(JSON.stringify({ ...event, time: "yesterday" }))).toEqual({

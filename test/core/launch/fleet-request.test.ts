@@ -26,7 +26,7 @@ function requirements(...more: NodeClaimSpec["requirements"]): Partial<LaunchInp
 const key = (name: string): string => `karpenter.k8s.aws/instance-${name}`;
 
 describe("renderLaunch", () => {
-  it("makes a template an image and pod limit, and asks for spot in every zone", () => {
+  it("a launch has one template per image and pod limit, and asks for spot in every zone", () => {
     const { request, templates } = launched();
     expect(request).toMatchObject({
       clientToken: "11111111-2222-3333-4444-555555555555-0",
@@ -55,20 +55,20 @@ describe("renderLaunch", () => {
     });
   });
 
-  it("makes a template of its own for another pod limit", () => {
+  it("a launch has a separate template for another pod limit", () => {
     const names = { key: "node.kubernetes.io/instance-type", operator: "In", values: ["m5.large", "m5.xlarge"] } as const;
     const { templates } = launched(requirements(names, { key: "karpenter.sh/capacity-type", operator: "In", values: ["spot"] }));
     expect(templates.map(({ userData }) => /maxPods: (\d+)/.exec(userData)?.[1])).toEqual(["29", "58"]);
   });
 
-  it("gives equal inputs equal requests, and another claim of the same shape the same templates", () => {
+  it("equal inputs give equal requests, and another NodeClaim with equal requirements the same templates", () => {
     expect(launched()).toEqual(launched());
     const other = launched({ claim: claim({ metadata: { name: "default-zzzzz", uid: "other" } }), attempt: 3 });
     expect(other.templates).toEqual(launched().templates);
     expect(other.request.clientToken).toBe("other-3");
   });
 
-  it("renames the template when anything in it changes", () => {
+  it("a template gets another name when its content changes", () => {
     const names = [
       launched(),
       launched({ nodeClass: nodeClass({ spec: { tags: { a: "b" } } }) }),
@@ -77,7 +77,7 @@ describe("renderLaunch", () => {
     expect(new Set(names.map(({ templates }) => templates[0]?.name)).size).toBe(3);
   });
 
-  it("fills in the family's volumes and the default metadata options, and sends whole GiB", () => {
+  it("a template has the family's default volumes and metadata options, and sizes in whole GiB", () => {
     expect(launched().templates[0]).toMatchObject({
       blockDeviceMappings: [{ deviceName: "/dev/xvda", ebs: { encrypted: true, volumeType: "gp3", volumeSize: 20 } }],
       metadataOptions: { httpEndpoint: "enabled", httpProtocolIPv6: "disabled", httpPutResponseHopLimit: 1, httpTokens: "required" },
@@ -91,13 +91,13 @@ describe("renderLaunch", () => {
     ]);
   });
 
-  it("lets EC2 go by the prices of the request when an overlay changed them", () => {
+  it("a request uses its prices as priorities when an overlay changed them", () => {
     const annotated = claim({ metadata: { annotations: { "karpenter.sh/price-overlay-applied": "true" } } });
     expect(launched({ claim: annotated }).request.prioritized).toBe(true);
     expect(launched().request).not.toHaveProperty("prioritized");
   });
 
-  it("takes on-demand when spot is not allowed, or has run out", () => {
+  it("a launch uses on-demand when spot is not allowed or unavailable", () => {
     const onDemand = requirements(
       { key: "node.kubernetes.io/instance-type", operator: "In", values: ["m5.large"] },
       { key: "karpenter.sh/capacity-type", operator: "In", values: ["on-demand"] },
@@ -107,7 +107,7 @@ describe("renderLaunch", () => {
     expect(launched({ instanceTypes: dry }).request.capacityType).toBe("on-demand");
   });
 
-  it("keeps the 60 cheapest types, and neither metal nor GPUs unless nothing else is left", () => {
+  it("a launch asks for the 60 cheapest types, without metal and GPUs unless nothing else is left", () => {
     const types = new Set(
       overridesOf(requirements({ key: "karpenter.sh/capacity-type", operator: "In", values: ["spot"] })).map(
         ({ instanceType }) => instanceType,
@@ -122,14 +122,14 @@ describe("renderLaunch", () => {
     ).toBe(true);
   });
 
-  it("drops spot that is dearer than the cheapest on-demand offering", () => {
+  it("a launch drops spot offerings above the cheapest on-demand price", () => {
     const names = { key: "node.kubernetes.io/instance-type", operator: "In", values: ["t3.medium", "m5.24xlarge"] } as const;
     expect(new Set(overridesOf(requirements(names)).map(({ instanceType }) => instanceType))).toEqual(new Set(["t3.medium"]));
     const spotOnly = requirements(names, { key: "karpenter.sh/capacity-type", operator: "In", values: ["spot"] });
     expect(new Set(overridesOf(spotOnly).map(({ instanceType }) => instanceType)).size).toBe(2);
   });
 
-  it("stays in the zone asked for, in the subnet with most free addresses, past those that are full", () => {
+  it("a launch uses the required zone and its subnet with most free addresses, and skips full subnets", () => {
     const zone = { key: "topology.kubernetes.io/zone", operator: "In", values: ["us-west-2a"] } as const;
     const status = { subnets: ["subnet-1", "subnet-2", "subnet-3"].map((id) => ({ id, zone: "us-west-2a", zoneID: "usw2-az2" })) };
     const where = (more: Partial<LaunchInput>): unknown => [
@@ -142,7 +142,7 @@ describe("renderLaunch", () => {
     expect(new Set(overridesOf(byId).map((override) => override.zone))).toEqual(new Set(["us-west-2b"]));
   });
 
-  it("holds to minValues, unless they were relaxed", () => {
+  it("a launch meets minValues unless they were relaxed", () => {
     const items = [
       { key: "node.kubernetes.io/instance-type", operator: "In", values: ["m5.large", "m5.xlarge"] },
       { key: key("family"), operator: "Exists", minValues: 2 },
@@ -158,7 +158,7 @@ describe("renderLaunch", () => {
     expect(launched({ nodeClass: nodeClass({ spec: { context: "c" } }) }).request.context).toBe("c");
   });
 
-  it("asks for EFA interfaces and dedicated hosts only if the claim does", () => {
+  it("a launch asks for EFA interfaces and dedicated tenancy only if the NodeClaim does", () => {
     const requests = { cpu: "1", "vpc.amazonaws.com/efa": "1" };
     const efa = claim({
       spec: {
@@ -192,7 +192,7 @@ describe("renderLaunch", () => {
       want: { kind: "NodeClassNotReady", reason: "UnhealthyDependents", message: "m" },
     },
     {
-      name: "a NodeClass not looked at",
+      name: "a NodeClass without a status",
       with: { nodeClass: nodeClass({ status: { conditions: [] } }) },
       want: { kind: "Refused", reason: "NodeClassReadinessUnknown" },
     },
@@ -212,15 +212,15 @@ describe("renderLaunch", () => {
       want: { kind: "Refused", reason: "UserDataSizeLimitExceeded", message: expect.stringContaining("16384") },
     },
     {
-      name: "userData that is no TOML",
+      name: "userData that is not TOML",
       with: { nodeClass: nodeClass({ spec: { amiFamily: "Bottlerocket", userData: "a = ?" } }) },
       want: { kind: "Refused", message: "userData is not valid TOML: line 1: a value is missing" },
     },
-  ])("says why there is no launch: $name", ({ with: overrides, want }) => {
+  ])("a launch that cannot be rendered says why: $name", ({ with: overrides, want }) => {
     expect(render(overrides)).toMatchObject({ error: want });
   });
 });
 
-it("keeps client tokens within EC2's 64 characters", () => {
+it("a client token has at most 64 characters", () => {
   expect(clientToken("u".repeat(80), 12)).toMatch(/^[0-9a-f]{16}-12$/);
 });

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { parse } from "yaml";
 import { parseMime, renderMime } from "../../../core/launch/mime.ts";
 import { parseToml, renderToml, type TomlTable } from "../../../core/launch/toml.ts";
-import { type Json, toYaml } from "../../../core/launch/yaml.ts";
+import { toYaml, type YamlValue } from "../../../core/launch/yaml.ts";
 
 const text = fc.oneof(
   fc.string({ maxLength: 12 }),
@@ -11,7 +11,7 @@ const text = fc.oneof(
 );
 const key = text.filter((name) => name !== "__proto__" && name !== "<<");
 
-const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
+const json: fc.Arbitrary<YamlValue> = fc.letrec<{ value: YamlValue }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3 },
     text,
@@ -22,7 +22,7 @@ const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
   ),
 })).value;
 
-it("writes YAML that every reader takes for the same value, by both versions' rules", () => {
+it("rendered YAML parses to the same value by the rules of YAML 1.1 and 1.2", () => {
   fc.assert(
     fc.property(fc.dictionary(key, json, { minKeys: 1, maxKeys: 3, noNullPrototype: true }), (value) => {
       expect(parse(toYaml(value))).toEqual(value);
@@ -48,7 +48,7 @@ const toml: fc.Arbitrary<TomlTable> = fc.letrec<{ table: TomlTable }>((tie) => (
   ),
 })).table;
 
-it("reads back the TOML that it writes", () => {
+it("rendered TOML parses to the same document", () => {
   fc.assert(
     fc.property(toml, (value) => {
       expect(parseToml(renderToml(value))).toEqual(value);
@@ -57,7 +57,7 @@ it("reads back the TOML that it writes", () => {
   );
 });
 
-it("reads back MIME parts, whatever lines they hold", () => {
+it("rendered MIME parses to the same parts, whatever their lines", () => {
   const line = fc.string({ maxLength: 10 }).filter((l) => !l.startsWith("--//") && !/[\r\n]/.test(l));
   const part = fc.record({
     contentType: fc.constantFrom("text/x-shellscript", "text/cloud-config; charset=utf-8"),

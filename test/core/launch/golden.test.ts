@@ -9,7 +9,8 @@ import { parseToml } from "../../../lab/world/toml.ts";
 import { readUserData } from "../../../lab/world/user-data.ts";
 
 /**
- * What instances are told, letter by letter: a change of a file is a new launch template for every cluster, so look at each. To write them anew:
+ * User data of instances, byte by byte: a changed file is a new launch template for every cluster, so review each change.
+ * To write the files again:
  *
  *     npx vitest run test/core/launch/golden.test.ts -u
  */
@@ -115,16 +116,16 @@ function render(name: string): string {
 }
 
 describe("user data", () => {
-  it.for(Object.keys(CASES))("of %s is what it was", async (name) => {
+  it.for(Object.keys(CASES))("user data of %s equals its golden file", async (name) => {
     await expect(render(name)).toMatchFileSnapshot(join(GOLDEN, name));
   });
 
-  it("has no file without a case", () => {
+  it("each golden file of user data has a case", () => {
     expect(readdirSync(GOLDEN).sort()).toEqual(Object.keys(CASES).sort());
   });
 
-  // By readers that were written apart from the writers, of the lab's machines: they boot from it.
-  it.for(Object.keys(CASES).filter((name) => name !== "custom.sh"))("of %s lets a machine join as it should", (name) => {
+  // The readers are the lab's, written independently of the renderers: its simulated instances boot from user data.
+  it.for(Object.keys(CASES).filter((name) => name !== "custom.sh"))("user data of %s lets a simulated instance join correctly", (name) => {
     const read = readUserData(render(name));
     const all = name.includes("all-settings");
     expect(read).toMatchObject({ cluster: "prod", endpoint: cluster.endpoint, maxPods: all ? 42 : name.startsWith("windows") ? 110 : 29 });
@@ -133,7 +134,7 @@ describe("user data", () => {
     expect(read.taints.map(({ key }) => key).sort()).toEqual(["cni.example/not-ready", "dedicated", "karpenter.sh/unregistered"]);
   });
 
-  it("of Bottlerocket keeps what is not ours, and writes over what is", () => {
+  it("user data of Bottlerocket keeps foreign settings and overwrites ours", () => {
     const { settings } = parseToml(render("bottlerocket-settings.toml")) as {
       settings: { kubernetes: Record<string, unknown>; ntp: object };
     };
@@ -146,7 +147,7 @@ describe("user data", () => {
     expect(settings.kubernetes["node-taints"]).not.toHaveProperty("theirs");
   });
 
-  it("of AL2023 gives nodeadm the user's NodeConfig first, so that ours wins", () => {
+  it("user data of AL2023 has the user's NodeConfig first, so that ours wins", () => {
     const documents = render("al2023-node-config.yaml")
       .split(/^--\/\/(?:--)?$/m)
       .filter((part) => part.includes("NodeConfig"));

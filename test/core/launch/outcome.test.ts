@@ -40,7 +40,7 @@ function outcome(result: FleetResult, labels?: Readonly<Record<string, string>>)
 }
 
 describe("readOutcome", () => {
-  it("tells the claim what it has become", () => {
+  it("a launch gives the NodeClaim its providerID, capacity, labels and annotations", () => {
     const { launched, unavailable, failure } = outcome({ instance, errors: [] });
     expect(unavailable).toEqual([]);
     expect(failure).toBeUndefined();
@@ -73,13 +73,13 @@ describe("readOutcome", () => {
     expect(launched?.labels).not.toHaveProperty("karpenter.k8s.aws/instance-gpu-count");
   });
 
-  it("lets the claim's own labels win", () => {
+  it("a NodeClaim's own labels win over the instance's", () => {
     expect(outcome({ instance, errors: [] }, { "karpenter.k8s.aws/instance-category": "x" }).launched?.labels).toMatchObject({
       "karpenter.k8s.aws/instance-category": "x",
     });
   });
 
-  it("marks offerings without capacity for three minutes, even beside a success", () => {
+  it("offerings without capacity are marked for three minutes, also beside a launched instance", () => {
     const mark = { instanceType: "m5.large", zone: "us-west-2b", capacityType: "spot", expiresAt: NOW + 180_000 };
     expect(outcome({ instance, errors: [ice, ice] }).unavailable).toEqual([mark]);
     const bySubnet = {
@@ -103,7 +103,7 @@ describe("readOutcome", () => {
     { errors: [ice], kind: "InsufficientCapacity" },
     { errors: [ice, { code: "UnauthorizedOperation", message: "no", capacityType: "spot" as const }], kind: "CreateError" },
     { errors: [], kind: "CreateError" },
-  ])("calls no instance and $errors a $kind", ({ errors, kind }) => {
+  ])("no instance and $errors are a $kind", ({ errors, kind }) => {
     expect(outcome({ errors }).failure?.kind).toBe(kind);
   });
 });
@@ -113,6 +113,6 @@ it.for([
   ["InvalidAMIID.NotFound: gone", "AMINotFound"],
   ["VcpuLimitExceeded: x; MaxSpotInstanceCountExceeded: y", "SpotQuotaExceeded"],
   ["SomethingElse: x", "LaunchFailed"],
-])("words %s as %s", ([message, reason]) => {
+])("the error %s has the reason %s", ([message, reason]) => {
   expect(failureReason(message ?? "")).toBe(reason);
 });

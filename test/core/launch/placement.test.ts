@@ -31,20 +31,25 @@ function request(made = spread, partition: readonly string[] = []) {
 
 describe("a launch into a placement group", () => {
   it.for<{ name: string; made: typeof spread; partition?: readonly string[]; want: object | undefined }>([
-    { name: "names the group", made: spread, want: { groupId: "pg-1" } },
-    { name: "leaves the partition to EC2", made: parted, want: { groupId: "pg-1" } },
-    { name: "names the partition that the claim must be in", made: parted, partition: ["2"], want: { groupId: "pg-1", partition: 2 } },
-    { name: "leaves a choice of partitions to EC2", made: parted, partition: ["2", "3"], want: { groupId: "pg-1" } },
-    { name: "is none without a group", made: nodeClass(), want: undefined },
+    { name: "a launch names the placement group", made: spread, want: { groupId: "pg-1" } },
+    { name: "a launch leaves the partition to EC2", made: parted, want: { groupId: "pg-1" } },
+    {
+      name: "a launch names the partition that the NodeClaim requires",
+      made: parted,
+      partition: ["2"],
+      want: { groupId: "pg-1", partition: 2 },
+    },
+    { name: "a launch leaves a choice of partitions to EC2", made: parted, partition: ["2", "3"], want: { groupId: "pg-1" } },
+    { name: "a launch without a placement group names none", made: nodeClass(), want: undefined },
   ])("$name", ({ made, partition, want }) => {
     expect(request(made, partition).templates[0]?.placement).toEqual(want);
   });
 
-  it("has no machine for a claim that wants a partition beyond the last", () => {
+  it("a NodeClaim that requires a partition beyond the last has no capacity", () => {
     expect(() => request(parted, ["4"])).toThrow(/no instance type/);
   });
 
-  it("puts the group and the partition on the node's labels", () => {
+  it("a launched NodeClaim has the labels of its group and partition", () => {
     const instance = {
       id: "i-1",
       instanceType: "m5.large",
@@ -60,7 +65,7 @@ describe("a launch into a placement group", () => {
   it.for([
     { name: "of one type", message: "no room", type: "m5.large", others: true },
     { name: "of the whole zone, where a spread group is full there", message: LIMIT, type: ANY, others: false },
-  ])("that fails for want of capacity leaves marks $name, for that group alone", ({ message, type, others }) => {
+  ])("a launch without capacity in a placement group leaves marks $name, only for that group", ({ message, type, others }) => {
     const place = { instanceType: "m5.large", zone: "us-west-2a", capacityType: "on-demand" as const };
     const errors = [{ code: message === LIMIT ? "InstanceLimitExceeded" : "InsufficientInstanceCapacity", message, ...place }];
     const context = { claim: claim(), nodeClass: spread, instanceTypes: typesOf({ nodeClass: spread }) };

@@ -55,12 +55,12 @@ function sent(test: Case) {
 describe("a launch into reserved capacity", () => {
   it.for<{ name: string; test: Case; want: readonly string[] | string }>([
     {
-      name: "goes into what is paid for, before anything is bought",
+      name: "a launch uses reserved capacity before on-demand and spot",
       test: { reservations: [reservation("cr-1")] },
       want: ["reserved", "cr-1: m5.large a"],
     },
     {
-      name: "names each type's and zone's roomiest reservation",
+      name: "a launch names the reservation with most instances left for each type and zone",
       test: {
         reservations: [
           reservation("cr-1"),
@@ -72,17 +72,17 @@ describe("a launch into reserved capacity", () => {
       want: ["reserved", "cr-2: m5.large a", "cr-3: m5.large b", "cr-4: m5.xlarge a"],
     },
     {
-      name: "counts what other claims hold",
+      name: "a launch counts instances that other NodeClaims use in a reservation",
       test: { reservations: [reservation("cr-1"), reservation("cr-2", { usableInstanceCount: 5 })], held: { "cr-2": 4 } },
       want: ["reserved", "cr-1: m5.large a"],
     },
     {
-      name: "does not mix kinds: an interruptible one is taken last",
+      name: "a launch uses one kind of reservation, interruptible ones last",
       test: { reservations: [reservation("cr-1", { interruptible: true }), reservation("cr-2")] },
       want: ["reserved", "cr-2: m5.large a"],
     },
     {
-      name: "takes one capacity block alone",
+      name: "a launch uses a single capacity block",
       test: {
         types: ["p4d.24xlarge"],
         reservations: ["us-west-2a", "us-west-2b"].map((availabilityZone, i) =>
@@ -92,12 +92,12 @@ describe("a launch into reserved capacity", () => {
       want: ["reserved", "cr-0: p4d.24xlarge a"],
     },
     {
-      name: "ends for a claim of reserved capacity alone when all is taken",
+      name: "a NodeClaim for reserved capacity only has no capacity when all of it is used",
       test: { reservations: [reservation("cr-1")], held: { "cr-1": 2 }, capacityTypes: ["reserved"] },
       want: "InsufficientCapacity",
     },
     {
-      name: "passes over one that was found full",
+      name: "a launch skips a reservation that was found full",
       test: {
         reservations: [reservation("cr-1"), reservation("cr-2", { usableInstanceCount: 9 })],
         unavailable: [reservationMark("cr-2", NOW)],
@@ -105,12 +105,12 @@ describe("a launch into reserved capacity", () => {
       want: ["reserved", "cr-1: m5.large a"],
     },
     {
-      name: "passes over a block that runs out",
+      name: "a launch skips an expiring capacity block",
       test: { reservations: [reservation("cr-1", { reservationType: "capacity-block", state: "expiring" })], capacityTypes: ["reserved"] },
       want: "InsufficientCapacity",
     },
     {
-      name: "gives way to minValues, which one reserved type does not meet",
+      name: "a launch meets minValues rather than using a single reserved type",
       test: {
         reservations: [reservation("cr-1")],
         capacityTypes: ["reserved", "on-demand"],
@@ -123,7 +123,7 @@ describe("a launch into reserved capacity", () => {
       ],
     },
     {
-      name: "meets minValues where enough types are reserved",
+      name: "a launch uses reserved capacity when it meets minValues",
       test: {
         reservations: [reservation("cr-1"), reservation("cr-2", { instanceType: "m5.xlarge" })],
         types: ["m5.large", "m5.xlarge"],
@@ -132,7 +132,7 @@ describe("a launch into reserved capacity", () => {
       want: ["reserved", "cr-1: m5.large a", "cr-2: m5.xlarge a"],
     },
     {
-      name: "is no business of a claim that may not have reserved capacity",
+      name: "a NodeClaim that excludes reserved capacity ignores reservations",
       test: { reservations: [reservation("cr-1")], capacityTypes: ["on-demand"], types: ["m5.large"] },
       want: ["on-demand", "undefined: m5.large a, m5.large b, m5.large c, m5.large d"],
     },
@@ -140,7 +140,7 @@ describe("a launch into reserved capacity", () => {
     expect(sent(test)).toEqual(want);
   });
 
-  it("is written into the template, and whatever is bought otherwise stays out of reservations open to all", () => {
+  it("a template names its reservation, and other instances stay out of open reservations", () => {
     const reserved = render({ reservations: [reservation("cr-1")] });
     const bought = render({ reservations: [], capacityTypes: ["on-demand"] });
     expect("ok" in reserved && reserved.ok.templates[0]?.reservation).toEqual({ id: "cr-1", type: "default", interruptible: false });
@@ -148,7 +148,7 @@ describe("a launch into reserved capacity", () => {
   });
 });
 
-describe("what comes of it", () => {
+describe("an instance in reserved capacity", () => {
   const rendered = render({ reservations: [reservation("cr-1")] });
   if ("error" in rendered) throw new Error(rendered.error.message);
   const { request } = rendered.ok as { readonly request: FleetRequest };
@@ -156,7 +156,7 @@ describe("what comes of it", () => {
   const made = nodeClass({ status: { ...nodeClass().status, capacityReservations: [reservation("cr-1")] } });
   const context = { claim: claim(), nodeClass: made, instanceTypes: typesOf({ nodeClass: made }) };
 
-  it("is a machine that says which reservation it stands in", () => {
+  it("a launched NodeClaim has the labels of its reservation", () => {
     const instance = knownInstance(request, { id: "i-1", ...place, capacityType: "on-demand", imageId: "ami-amd" });
     expect(instance).toMatchObject({ capacityType: "reserved", reservationId: "cr-1" });
     expect(launchedAs(instance, context).labels).toMatchObject({
@@ -168,7 +168,7 @@ describe("what comes of it", () => {
   });
 
   it.for(["ReservationCapacityExceeded", "InvalidCapacityReservationId.NotFound", "InsufficientInstanceCapacity"])(
-    "is a mark on the reservation for %s",
+    "the error %s marks the reservation",
     (code) => {
       const errors = [{ code, message: "full", ...place, capacityType: "reserved" as const }];
       const outcome = readOutcome(request, { errors }, NOW, context);

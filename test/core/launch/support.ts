@@ -9,7 +9,7 @@ export const cluster = { name: "prod", endpoint: "https://ABC.eks.example", caBu
 
 const GPU = "karpenter.k8s.aws/instance-gpu-count";
 
-/** A NodeClass that is ready: a subnet in each zone, two architectures, a GPU image. */
+/** A ready NodeClass: a subnet in each zone, images of two architectures, a GPU image. */
 export function nodeClass(
   overrides: { spec?: Partial<EC2NodeClass["spec"]>; status?: EC2NodeClass["status"]; metadata?: Partial<EC2NodeClass["metadata"]> } = {},
 ): EC2NodeClass {

@@ -17,7 +17,7 @@ const taint: fc.Arbitrary<Taint> = fc.record(
 const cluster = { name: "prod", endpoint: "https://ABC.eks.example", caBundle: "Q0E=", serviceCidr: "10.100.0.0/16" };
 
 it.for(["AL2", "AL2023", "Bottlerocket", "Windows2022"] as const)(
-  "tells a %s machine its cluster, labels, taints and pod limit",
+  "user data of %s gives an instance its cluster, labels, taints and pod limit",
   (family) => {
     fc.assert(
       fc.property(

@@ -24,7 +24,7 @@ const LABELS = '--node-labels="karpenter.sh/capacity-type=spot,karpenter.sh/do-n
 const TAINTS = '--register-with-taints="dedicated=gpu:NoSchedule,cni/not-ready:NoExecute,karpenter.sh/unregistered:NoExecute"';
 
 describe("AL2023", () => {
-  it("hands nodeadm a NodeConfig as the last part", () => {
+  it("AL2023's user data has our NodeConfig as the last part", () => {
     const kubelet = {
       clusterDNS: ["10.0.0.10"],
       evictionHard: { "memory.available": "5%" },
@@ -71,17 +71,17 @@ describe("AL2023", () => {
         'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="B"\n\n--B\nContent-Type: text/cloud-config\n\na: 1\n--B\nContent-Type: text/x-shellscript\n\n#!/bin/sh\n\nls\n--B--\n',
       types: ["text/cloud-config", "text/x-shellscript"],
     },
-  ])("puts $name before ours", ({ userData, types }) => {
+  ])("AL2023's user data has $name before our part", ({ userData, types }) => {
     const parts = parseMime(renderUserData(input({ userData })));
     expect(parts.map(({ contentType }) => contentType)).toEqual([...types, "application/node.eks.aws"]);
     if (types.length === 2) expect(parts[1]?.body).toBe("#!/bin/sh\n\nls");
   });
 
-  it("says what is wrong with a MIME document that has no boundary", () => {
+  it("a MIME document without a boundary is refused", () => {
     expect(() => renderUserData(input({ userData: "Content-Type: text/plain\n\nx" }))).toThrow(/without a boundary/);
   });
 
-  it("quotes what YAML would read as something else", () => {
+  it("a NodeConfig quotes strings that YAML would read as another type", () => {
     const [part] = parseMime(
       renderUserData(input({ labels: { a: "true", b: "1" }, taints: [{ key: "k", value: "yes", effect: "NoSchedule" }] })),
     );
@@ -94,7 +94,7 @@ describe("AL2023", () => {
 });
 
 describe("AL2", () => {
-  it("calls bootstrap.sh last, one flag a line", () => {
+  it("AL2's user data calls bootstrap.sh last, one flag per line", () => {
     const kubelet = { podsPerCore: 4, kubeReserved: { memory: "1Gi", cpu: "100m" }, evictionSoft: { "memory.available": "5%" } };
     const parts = parseMime(renderUserData(input({ family: "AL2", userData: "echo hi", kubelet, instanceStorePolicy: "RAID0" })));
     expect(parts.map(({ body }) => body.split("\n")[0])).toEqual(["echo hi", "#!/bin/bash -xe"]);
@@ -104,7 +104,7 @@ describe("AL2", () => {
     );
   });
 
-  it("asks for IPv6 when the cluster's DNS has such an address", () => {
+  it("AL2's user data asks for IPv6 when the cluster's DNS has an IPv6 address", () => {
     expect(renderUserData(input({ family: "AL2", kubelet: { clusterDNS: ["fd00::a"] } }))).toContain(
       "--ip-family ipv6 \\\n--dns-cluster-ip 'fd00::a'",
     );
@@ -125,7 +125,7 @@ team = "b"
 gone = ["x:NoSchedule"]
 `;
 
-  it("writes ours over the user's settings, merges labels, replaces taints whole and keeps the rest", () => {
+  it("Bottlerocket's settings overwrite the user's, merge labels, replace taints and keep the rest", () => {
     const settings = parseToml(renderUserData(input({ family: "Bottlerocket", userData, kubelet: { imageGCHighThresholdPercent: 80 } })));
     expect(settings).toEqual({
       settings: {
@@ -159,7 +159,7 @@ gone = ["x:NoSchedule"]
     { imageVersion: "1.46.0", dirs: false },
     { imageVersion: "v1.45.9", dirs: true },
     { imageVersion: undefined, dirs: true },
-  ])("names the directories to bind for image version $imageVersion: $dirs", ({ imageVersion, dirs }) => {
+  ])("Bottlerocket $imageVersion is given the directories to bind: $dirs", ({ imageVersion, dirs }) => {
     const text = renderUserData(input({ family: "Bottlerocket", instanceStorePolicy: "RAID0", ...(imageVersion && { imageVersion }) }));
     expect(text).toContain("[settings.bootstrap-commands.000-mount-instance-storage]");
     expect(text.includes('"--dirs", "/var/lib/containerd"')).toBe(dirs);
@@ -175,7 +175,7 @@ gone = ["x:NoSchedule"]
     { toml: 'a = "x', message: /line 1: unfinished string$/ },
     { toml: "a = 1 2", message: /line 1: each key-value declaration must be followed by an end-of-line$/ },
     { toml: '[a]\npassword = "hush\\q"', message: /line 2: unrecognised escape sequence$/ },
-  ])("says where $toml is wrong", ({ toml, message }) => {
+  ])("the TOML $toml is refused with its line", ({ toml, message }) => {
     expect(() => renderUserData(input({ family: "Bottlerocket", userData: toml }))).toThrow(message);
   });
 
@@ -193,13 +193,13 @@ gone = ["x:NoSchedule"]
   });
 });
 
-it("pastes the user's PowerShell before the Windows bootstrap", () => {
+it("Windows' user data has the user's PowerShell before the bootstrap", () => {
   const lines = renderUserData(input({ family: "Windows2022", userData: "Write-Host hi" })).split("\n");
   expect([lines[0], lines[1], lines.at(-1)]).toEqual(["<powershell>", "Write-Host hi", "</powershell>"]);
   expect(lines[3]).toContain("-EKSClusterName 'prod'");
   expect(lines[3]).toContain(`-KubeletExtraArgs '${LABELS} ${TAINTS} --max-pods=29'`);
 });
 
-it("leaves a custom image's text alone", () => {
+it("a custom image's user data is unchanged", () => {
   expect(renderUserData(input({ family: "Custom", userData: "anything" }))).toBe("anything");
 });

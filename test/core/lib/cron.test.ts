@@ -26,11 +26,11 @@ it.for([
   expect(next(text, after)).toBe(want);
 });
 
-it.for(["", "* * * *", "60 * * * *", "* * * * 7", "5-1 * * * *", "*/0 * * * *", "a * * * *", "@never"])("refuses %j", (text) => {
+it.for(["", "* * * *", "60 * * * *", "* * * * 7", "5-1 * * * *", "*/0 * * * *", "a * * * *", "@never"])("parseCron refuses %j", (text) => {
   expect(parseCron(text)).toBeUndefined();
 });
 
-it("never skips a hit: nothing between two hits is a hit", () => {
+it("nextHit skips no hit: no minute between two hits is a hit", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 59 }),

@@ -14,11 +14,11 @@ it.for([
   { text: "1d", want: undefined },
   { text: "1h 30m", want: undefined },
   { text: "Never", want: undefined },
-])("reads $text as $want ms", ({ text, want }) => {
+])("parseDuration reads $text as $want ms", ({ text, want }) => {
   expect(parseDuration(text)).toBe(want);
 });
 
-it("takes Never as no end", () => {
+it("parseDurationOrNever reads Never as Infinity", () => {
   expect(parseDurationOrNever("Never")).toBe(Number.POSITIVE_INFINITY);
   expect(parseDurationOrNever("2m")).toBe(120_000);
 });

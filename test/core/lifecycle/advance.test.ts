@@ -10,38 +10,42 @@ const types = (v: ClaimView): readonly string[] => advance(v).actions.map(({ typ
 const messages = (v: ClaimView): readonly string[] =>
   advance(v).actions.flatMap((action) => (action.type === "Log" ? [action.message] : []));
 
-describe("a claim's life takes the first step that is missing", () => {
+describe("advance takes the first step that is missing", () => {
   it.for([
-    { name: "nothing anywhere: nothing to do", v: view(), want: [] },
-    { name: "a claim that a person made is taken into care", v: view({ claim: nodeClaim({ annotations: {} }) }), want: ["Adopt"] },
-    { name: "so is one of ours whose record is lost", v: view({ claim: nodeClaim() }), want: ["Adopt"] },
+    { name: "nothing exists: nothing to do", v: view(), want: [] },
+    { name: "a NodeClaim made by hand is adopted", v: view({ claim: nodeClaim({ annotations: {} }) }), want: ["Adopt"] },
+    { name: "a NodeClaim of ours whose record is lost is adopted", v: view({ claim: nodeClaim() }), want: ["Adopt"] },
     {
-      name: "but not while a launch may be under way that EC2 does not list yet",
+      name: "a NodeClaim of ours is not adopted while EC2 may not list its launch yet",
       v: view({ claim: nodeClaim({ creationTimestamp: at(59) }) }),
       want: [],
     },
     {
-      name: "unless it tells of its machine itself",
+      name: "a young NodeClaim of ours is adopted when its status names its instance",
       v: view({ claim: nodeClaim({ creationTimestamp: at(59), conditions: ["Launched"] }) }),
       want: ["Adopt"],
     },
     {
-      name: "another provider's claim is left alone",
+      name: "a NodeClaim of another provider is ignored",
       v: view({ claim: { ...nodeClaim(), spec: { requirements: [], nodeClassRef: { group: "x.example", kind: "X", name: "x" } } } }),
       want: [],
     },
-    { name: "an intent gets its custom resource", v: view({ record: record() }), want: ["CreateClaim"] },
+    { name: "a record gets its NodeClaim", v: view({ record: record() }), want: ["CreateClaim"] },
     {
-      name: "a stranger of the same name keeps it, our intent goes",
+      name: "a foreign NodeClaim of the same name stays, and our record is removed",
       v: view({ record: record(), claim: nodeClaim({ annotations: {} }) }),
       want: ["Forget"],
     },
     {
-      name: "a claim made by hand gets the label of its class",
+      name: "a NodeClaim made by hand gets the label of its NodeClass",
       v: view({ record: record(), claim: nodeClaim({ labels: {} }) }),
       want: ["WriteClaim"],
     },
-    { name: "no launch without the finalizer", v: view({ record: record(), claim: nodeClaim({ finalizers: [] }) }), want: ["WriteClaim"] },
+    {
+      name: "a NodeClaim gets its finalizer before the launch",
+      v: view({ record: record(), claim: nodeClaim({ finalizers: [] }) }),
+      want: ["WriteClaim"],
+    },
     {
       name: "a launch is rendered and stored before it is sent",
       v: view({ record: record(), claim: nodeClaim() }),
@@ -55,15 +59,23 @@ describe("a claim's life takes the first step that is missing", () => {
       }),
       want: ["Launch"],
     },
-    { name: "a failed launch rests", v: view({ record: record({ launchFailedAt: NOW - 1_000 }), claim: nodeClaim() }), want: [] },
-    { name: "an instance on record is told to its claim", v: view({ record: launched, claim: nodeClaim() }), want: ["TellLaunched"] },
+    {
+      name: "a failed launch is not retried at once",
+      v: view({ record: record({ launchFailedAt: NOW - 1_000 }), claim: nodeClaim() }),
+      want: [],
+    },
+    {
+      name: "an instance on record is written to its NodeClaim",
+      v: view({ record: launched, claim: nodeClaim() }),
+      want: ["WriteLaunched"],
+    },
     {
       name: "a node that has joined is registered",
       v: view({ record: launched, claim: nodeClaim({ conditions: ["Launched"] }), nodes: [node("joined")] }),
       want: ["WriteNode"],
     },
     {
-      name: "a node that joined without its taint is registered with a word about it",
+      name: "a node that joined without its taint is registered with an Event and a log line",
       v: view({
         record: launched,
         claim: nodeClaim({ conditions: ["Launched"] }),
@@ -72,14 +84,14 @@ describe("a claim's life takes the first step that is missing", () => {
       want: ["Log", "Event", "WriteNode"],
     },
     {
-      name: "a claim that others' finalizers hold is not taken into care again",
+      name: "a deleted NodeClaim with only foreign finalizers is not adopted again",
       v: view({ claim: nodeClaim({ deletionTimestamp: at(1), finalizers: ["example.com/other"] }) }),
       want: [],
     },
     {
-      name: "a registered node is told to its claim",
+      name: "a registered node is written to its NodeClaim",
       v: view({ record: launched, claim: nodeClaim({ conditions: ["Launched"] }), nodes: [node()] }),
-      want: ["TellPool", "WriteClaim", "Log", "Count"],
+      want: ["RecordRegistration", "WriteClaim", "Log", "Count"],
     },
     {
       name: "a ready node is labelled initialized",
@@ -87,7 +99,7 @@ describe("a claim's life takes the first step that is missing", () => {
       want: ["WriteNode"],
     },
     {
-      name: "a claim that is up wakes the command that waits for it",
+      name: "an initialized NodeClaim wakes the command that waits for it",
       v: view({
         record: { ...launched, commandId: "c" },
         claim: nodeClaim({ conditions: ["Launched", "Registered", "Initialized"] }),
@@ -95,25 +107,29 @@ describe("a claim's life takes the first step that is missing", () => {
       }),
       want: ["WriteRecord", "Wake"],
     },
-    { name: "a deleted claim ends", v: view({ record: launched, claim: nodeClaim({ deletionTimestamp: at(1) }) }), want: ["WriteRecord"] },
-    { name: "a claim whose object was torn away is left to the sweep", v: view({ record: launched }), want: [] },
     {
-      name: "a claim that was restored from a backup goes on under its new UID",
+      name: "a deleted NodeClaim is marked as terminating",
+      v: view({ record: launched, claim: nodeClaim({ deletionTimestamp: at(1) }) }),
+      want: ["WriteRecord"],
+    },
+    { name: "a NodeClaim that vanished despite its finalizer is left to garbage collection", v: view({ record: launched }), want: [] },
+    {
+      name: "a NodeClaim that was restored from a backup continues under its new UID",
       v: view({ record: launched, claim: nodeClaim({ uid: "uid-2" }) }),
       want: ["WriteRecord"],
     },
     {
-      name: "a claim that was made again for a machine that is there is known by its UID",
+      name: "a NodeClaim that was created again for a running instance is linked by its UID",
       v: view({ record: record({ instance: INSTANCE }), claim: nodeClaim() }),
       want: ["WriteRecord"],
     },
     {
-      name: "a stranger with a UID of its own is no backup",
+      name: "a foreign NodeClaim with another UID is not taken for a backup",
       v: view({ record: launched, claim: nodeClaim({ uid: "uid-2", annotations: {} }) }),
       want: ["Forget"],
     },
     {
-      name: "a registered node that names another claim as its owner is told whose it is",
+      name: "a registered node with another owner gets this NodeClaim as its owner",
       v: view({
         record: launched,
         claim: nodeClaim({ uid: "uid-1", conditions: ["Launched"] }),
@@ -122,7 +138,7 @@ describe("a claim's life takes the first step that is missing", () => {
       want: ["WriteNode"],
     },
     {
-      name: "deleting the node ends the claim",
+      name: "the deletion of the node terminates the NodeClaim",
       v: view({ record: launched, claim: nodeClaim({ conditions: ["Launched", "Registered", "Initialized"] }), nodes: [node("going")] }),
       want: ["WriteRecord"],
     },
@@ -137,22 +153,22 @@ describe("time limits", () => {
 
   it.for([
     {
-      name: "launch: 5 minutes from creation",
+      name: "a launch times out 5 minutes after creation",
       v: view({ record: record({ createdAt: NOW - 300_001 }), claim: nodeClaim() }),
       reason: "launch_timeout",
     },
     {
-      name: "launch: not a moment earlier",
+      name: "a launch does not time out earlier",
       v: view({ record: record({ createdAt: NOW - 300_000 }), claim: nodeClaim() }),
       reason: undefined,
     },
     {
-      name: "registration: 15 minutes from creation",
+      name: "a registration times out 15 minutes after creation",
       v: view({ record: { ...launched, createdAt: NOW - 900_001 }, claim: nodeClaim({ conditions: ["Launched"] }) }),
       reason: "registration_timeout",
     },
     {
-      name: "initialization: none",
+      name: "an initialization has no timeout",
       v: view({
         record: { ...launched, createdAt: NOW - 9_000_000 },
         claim: nodeClaim({ conditions: ["Launched", "Registered"] }),
@@ -161,7 +177,7 @@ describe("time limits", () => {
       reason: undefined,
     },
     {
-      name: "expiry: 720 h unless the claim says otherwise",
+      name: "a NodeClaim expires after 720 h by default",
       v: view({
         record: launched,
         claim: nodeClaim({ conditions: ["Launched", "Registered", "Initialized"], creationTimestamp: at(720 * 3_600) }),
@@ -174,14 +190,14 @@ describe("time limits", () => {
   });
 });
 
-describe("registration (nodeclaim-lifecycle.md §5)", () => {
+describe("registration", () => {
   const registered = (joined: Node, claim = nodeClaim({ conditions: ["Launched"] })): Node => {
     const action = advance(view({ record: launched, claim, nodes: [joined] })).actions[0];
     if (action?.type !== "WriteNode") throw new Error("the node is not written");
     return action.node;
   };
 
-  it("takes the unregistered taint away, and adds finalizer, owner and labels of the claim", () => {
+  it("a registered node loses the unregistered taint and gets finalizer, owner and labels of its NodeClaim", () => {
     const { metadata, spec } = registered(node("joined"));
     expect(spec.taints).not.toContainEqual(UNREGISTERED_TAINT);
     expect(metadata.finalizers).toEqual([TERMINATION_FINALIZER]);
@@ -191,7 +207,7 @@ describe("registration (nodeclaim-lifecycle.md §5)", () => {
     ]);
   });
 
-  it("merges the claim's taints, unless user data has set them", () => {
+  it("a registered node gets its NodeClaim's taints unless user data has set them", () => {
     const claim = nodeClaim({ conditions: ["Launched"] });
     const tainted = { ...claim, spec: { ...claim.spec, taints: [{ key: "gpu", effect: "NoSchedule" as const }] } };
     expect(registered(node("joined"), tainted).spec.taints).toEqual([{ key: "gpu", effect: "NoSchedule" }]);
@@ -201,7 +217,7 @@ describe("registration (nodeclaim-lifecycle.md §5)", () => {
   });
 });
 
-describe("initialization waits, and says for what", () => {
+describe("initialization", () => {
   const reasonOf = (n: Node, requests: Record<string, string> = {}): string | undefined => {
     const claim = nodeClaim({ conditions: ["Launched", "Registered"] });
     const wanting = {
@@ -212,9 +228,9 @@ describe("initialization waits, and says for what", () => {
     return action?.type === "WriteClaim" ? action.claim.status?.conditions?.find(({ type }) => type === "Initialized")?.reason : undefined;
   };
   it.for([
-    { name: "not ready", n: node("registered", { ready: false }), want: "NodeNotReady" },
+    { name: "a node that is not ready", n: node("registered", { ready: false }), want: "NodeNotReady" },
     {
-      name: "a startup taint, whatever its value",
+      name: "a startup taint with any value",
       n: node("registered", { taints: [{ key: "cni", value: "x", effect: "NoSchedule" }] }),
       want: "StartupTaintsExist",
     },
@@ -228,13 +244,13 @@ describe("initialization waits, and says for what", () => {
       n: node("registered", { taints: [{ key: "readiness.k8s.io/net", effect: "NoSchedule" }] }),
       want: "KnownEphemeralTaintsExist",
     },
-    { name: "a device plugin", n: node(), requests: { "nvidia.com/gpu": "1" }, want: "ResourceNotRegistered" },
-    { name: "nothing", n: node(), want: undefined },
-  ])("$name", ({ n, requests, want }) => {
+    { name: "an unregistered extended resource", n: node(), requests: { "nvidia.com/gpu": "1" }, want: "ResourceNotRegistered" },
+    { name: "nothing missing", n: node(), want: undefined },
+  ])("initialization waits for $name", ({ n, requests, want }) => {
     expect(reasonOf(n, requests ?? {})).toBe(want);
   });
 
-  it("and ends in the line that people search for", () => {
+  it("an initialized NodeClaim writes Karpenter's log line", () => {
     const initialized = node();
     const labelled = {
       ...initialized,

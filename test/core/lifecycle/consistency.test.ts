@@ -10,30 +10,30 @@ const issue = (requests: ResourceList, expected: ResourceList, found: ResourceLi
 };
 
 it.for([
-  { name: "all of it", requests: { memory: "1Gi" }, expected: { memory: "8Gi" }, found: { memory: "8Gi" }, want: undefined },
-  { name: "nine tenths", requests: { cpu: "1" }, expected: { cpu: "10" }, found: { cpu: "9" }, want: undefined },
+  { name: "all of its capacity", requests: { memory: "1Gi" }, expected: { memory: "8Gi" }, found: { memory: "8Gi" }, want: undefined },
+  { name: "nine tenths of its capacity", requests: { cpu: "1" }, expected: { cpu: "10" }, found: { cpu: "9" }, want: undefined },
   {
-    name: "a little less",
+    name: "less than nine tenths of its capacity",
     requests: { cpu: "1" },
     expected: { cpu: "10" },
     found: { cpu: "8900m" },
     want: "expected 10 of resource cpu, but found 8900m (89.0% of expected)",
   },
   {
-    name: "none at all",
+    name: "none of a requested resource",
     requests: { "nvidia.com/gpu": "1" },
     expected: { "nvidia.com/gpu": "4" },
     found: {},
     want: "expected 4 of resource nvidia.com/gpu, but found 0 (0.0% of expected)",
   },
   {
-    name: "less of what nobody asked for",
+    name: "less of a resource that is not requested",
     requests: { cpu: "1" },
     expected: { cpu: "2", memory: "8Gi" },
     found: { cpu: "2" },
     want: undefined,
   },
-  { name: "what was never promised", requests: { "example.com/x": "1" }, expected: {}, found: {}, want: undefined },
-])("a node that has $name", ({ requests, expected, found, want }) => {
+  { name: "no resource that its NodeClaim does not promise", requests: { "example.com/x": "1" }, expected: {}, found: {}, want: undefined },
+])("the consistency of a node with $name", ({ requests, expected, found, want }) => {
   expect(issue(requests, expected, found)).toBe(want);
 });

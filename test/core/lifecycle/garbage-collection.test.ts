@@ -28,30 +28,41 @@ const sight = (change: Partial<Inventory>): Inventory => ({
   ...change,
 });
 
-describe("machines without a claim", () => {
+describe("instances without an owner", () => {
   it.for([
-    { name: "neither record nor claim: collected", change: {}, want: ["i-1"] },
-    { name: "its record owns it", change: { records: [up] }, want: [] },
-    { name: "the table is lost, its claim owns it", change: { claims: [REGISTERED_CLAIM] }, want: [] },
-    { name: "the table is lost, its claim has not been told of it yet", change: { claims: [nodeClaim()] }, want: [] },
-    { name: "its launch is not on record yet", change: { records: [record({ uid: "uid-1" })] }, want: [] },
+    { name: "an instance with neither record nor NodeClaim is collected", change: {}, want: ["i-1"] },
+    { name: "an instance with a record is kept", change: { records: [up] }, want: [] },
+    { name: "an instance with a NodeClaim is kept although the table is lost", change: { claims: [REGISTERED_CLAIM] }, want: [] },
     {
-      name: "its claim was given another machine",
+      name: "an instance whose NodeClaim does not name it yet is kept although the table is lost",
+      change: { claims: [nodeClaim()] },
+      want: [],
+    },
+    { name: "an instance whose launch is not on record yet is kept", change: { records: [record({ uid: "uid-1" })] }, want: [] },
+    {
+      name: "an instance whose NodeClaim has another instance is collected",
       change: { records: [record({ uid: "uid-1", instance: { ...INSTANCE, id: "i-2" } })] },
       want: ["i-1"],
     },
-    { name: "too young", change: { instances: [machine({ launchedAt: NOW - 4 * MINUTE })] }, want: [] },
-    { name: "going already", change: { instances: [machine({ state: "shutting-down" })] }, want: [] },
+    { name: "a young instance is kept", change: { instances: [machine({ launchedAt: NOW - 4 * MINUTE })] }, want: [] },
+    { name: "an instance that shuts down is ignored", change: { instances: [machine({ state: "shutting-down" })] }, want: [] },
   ])("$name", ({ change, want }) => {
     expect(orphanInstances(sight(change)).ended.map(({ id }) => id)).toEqual(want);
   });
 
   it.for([
-    { name: "two of two that are nodes: held", ids: ["i-1", "i-2"], owned: [], nodes: ["i-1", "i-2"], ended: 0, held: 2 },
-    { name: "two of four", ids: ["i-1", "i-2", "i-3", "i-4"], owned: ["i-3", "i-4"], nodes: ["i-1", "i-2"], ended: 2, held: 0 },
-    { name: "two of two that never joined", ids: ["i-1", "i-2"], owned: [], nodes: [], ended: 2, held: 0 },
-    { name: "the only one", ids: ["i-1"], owned: [], nodes: ["i-1"], ended: 1, held: 0 },
-  ])("most at once are taken for an accident: $name", ({ ids, owned, nodes, ended, held }) => {
+    { name: "two of two with nodes are held", ids: ["i-1", "i-2"], owned: [], nodes: ["i-1", "i-2"], ended: 0, held: 2 },
+    {
+      name: "two of four are collected",
+      ids: ["i-1", "i-2", "i-3", "i-4"],
+      owned: ["i-3", "i-4"],
+      nodes: ["i-1", "i-2"],
+      ended: 2,
+      held: 0,
+    },
+    { name: "two of two that never joined are collected", ids: ["i-1", "i-2"], owned: [], nodes: [], ended: 2, held: 0 },
+    { name: "a single one is collected", ids: ["i-1"], owned: [], nodes: ["i-1"], ended: 1, held: 0 },
+  ])("a loss of most instances at once is an accident: $name", ({ ids, owned, nodes, ended, held }) => {
     const found = orphanInstances(
       sight({
         instances: ids.map((id) => machine({ id, tags: {} })),
@@ -63,46 +74,56 @@ describe("machines without a claim", () => {
   });
 });
 
-describe("claims without a machine", () => {
+describe("records without an instance", () => {
   const silent = node("registered", { ready: false });
   it.for([
-    { name: "not listed, node silent: suspected", change: { nodes: [silent] }, want: 1 },
-    { name: "not listed, no node: suspected", change: {}, want: 1 },
-    { name: "not listed, but the node is Ready", change: { nodes: [node()] }, want: 0 },
-    { name: "listed", change: { instances: [machine()] }, want: 0 },
-    { name: "shutting down", change: { instances: [machine({ state: "shutting-down" })] }, want: 1 },
-    { name: "never registered: for liveness to judge", change: { claims: [nodeClaim({ conditions: ["Launched"] })] }, want: 0 },
-    { name: "going already", change: { records: [{ ...up, terminating: { reason: "deleted", at: NOW } }] }, want: 0 },
+    { name: "a record whose instance is not listed and whose node is not Ready is suspected", change: { nodes: [silent] }, want: 1 },
+    { name: "a record whose instance is not listed and that has no node is suspected", change: {}, want: 1 },
+    { name: "a record whose node is Ready is kept", change: { nodes: [node()] }, want: 0 },
+    { name: "a record whose instance is listed is kept", change: { instances: [machine()] }, want: 0 },
+    { name: "a record whose instance shuts down is suspected", change: { instances: [machine({ state: "shutting-down" })] }, want: 1 },
+    {
+      name: "a record that never registered is left to the registration timeout",
+      change: { claims: [nodeClaim({ conditions: ["Launched"] })] },
+      want: 0,
+    },
+    { name: "a record that terminates is ignored", change: { records: [{ ...up, terminating: { reason: "deleted", at: NOW } }] }, want: 0 },
   ])("$name", ({ change, want }) => {
     const seen = sight({ records: [up], claims: [REGISTERED_CLAIM], instances: [], ...change });
     expect(withoutMachine(seen)).toHaveLength(want);
   });
 });
 
-describe("nodes without claim and machine", () => {
+describe("nodes without an owner", () => {
   it.for([
-    { name: "silent: deleted", nodes: [node("registered", { ready: false })], change: {}, want: ["delete"] },
-    { name: "Ready: left alone", nodes: [node()], change: {}, want: [] },
-    { name: "being deleted: let go", nodes: [node("going", { ready: false })], change: {}, want: ["free"] },
-    { name: "a machine is there", nodes: [node("going")], change: { instances: [machine()] }, want: [] },
-    { name: "a record is there", nodes: [node("going")], change: { records: [up] }, want: [] },
-    { name: "a claim is there", nodes: [node("going")], change: { claims: [REGISTERED_CLAIM] }, want: [] },
+    { name: "a node that is not Ready is deleted", nodes: [node("registered", { ready: false })], change: {}, want: ["delete"] },
+    { name: "a node that is Ready is kept", nodes: [node()], change: {}, want: [] },
+    { name: "a node that is being deleted loses our finalizer", nodes: [node("going", { ready: false })], change: {}, want: ["free"] },
+    { name: "a node with an instance is kept", nodes: [node("going")], change: { instances: [machine()] }, want: [] },
+    { name: "a node with a record is kept", nodes: [node("going")], change: { records: [up] }, want: [] },
+    { name: "a node with a NodeClaim is kept", nodes: [node("going")], change: { claims: [REGISTERED_CLAIM] }, want: [] },
   ])("$name", ({ nodes, change, want }) => {
     expect(ownerlessNodes(sight({ instances: [], nodes, ...change })).map(({ action }) => action)).toEqual(want);
   });
 });
 
-describe("claims that vanish without having been deleted", () => {
+describe("NodeClaims that vanish without a deletion", () => {
   const claim = (name: string) => nodeClaim({ name });
   const published = (...names: readonly string[]) => names.map((name) => record({ name, uid: `uid-${name}` }));
 
   it.for([
-    { name: "the only one: taken for a wish", records: published("a"), claims: [], ended: 1, held: 0 },
-    { name: "one of two", records: published("a", "b"), claims: [claim("b")], ended: 1, held: 0 },
-    { name: "two of two: held", records: published("a", "b"), claims: [], ended: 0, held: 2 },
-    { name: "two of four", records: published("a", "b", "c", "d"), claims: [claim("a"), claim("b")], ended: 2, held: 0 },
-    { name: "three of four: held", records: published("a", "b", "c", "d"), claims: [claim("a")], ended: 0, held: 3 },
-    { name: "one that never had a claim has not vanished", records: [record({ name: "a" })], claims: [], ended: 0, held: 0 },
+    { name: "a single vanished NodeClaim is terminated", records: published("a"), claims: [], ended: 1, held: 0 },
+    { name: "one of two vanished NodeClaims is terminated", records: published("a", "b"), claims: [claim("b")], ended: 1, held: 0 },
+    { name: "two of two vanished NodeClaims are held", records: published("a", "b"), claims: [], ended: 0, held: 2 },
+    {
+      name: "two of four vanished NodeClaims are terminated",
+      records: published("a", "b", "c", "d"),
+      claims: [claim("a"), claim("b")],
+      ended: 2,
+      held: 0,
+    },
+    { name: "three of four vanished NodeClaims are held", records: published("a", "b", "c", "d"), claims: [claim("a")], ended: 0, held: 3 },
+    { name: "a record that never had a NodeClaim is ignored", records: [record({ name: "a" })], claims: [], ended: 0, held: 0 },
   ])("$name", ({ records, claims, ended, held }) => {
     const vanished = vanishedClaims({ records, claims });
     expect({ ended: vanished.ended.length, held: vanished.held.length }).toEqual({ ended, held });

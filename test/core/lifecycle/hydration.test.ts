@@ -15,25 +15,30 @@ it.for<{ name: string; of: NodeClaimRecord; said: Instance; want: Partial<KnownI
     want: { securityGroupIds: ["sg-1", "sg-2"] },
   },
   {
-    name: "nothing when they are known",
+    name: "nothing when its security groups are on record",
     of: known({ securityGroupIds: ["sg-1", "sg-2"] }),
     said: published({ securityGroupIds: ["sg-2", "sg-1"] }),
     want: undefined,
   },
   {
-    name: "groups that somebody has changed",
+    name: "security groups that were changed",
     of: known({ securityGroupIds: ["sg-1"] }),
     said: published({ securityGroupIds: ["sg-3"] }),
     want: { securityGroupIds: ["sg-3"] },
   },
   { name: "its partition", of: known(), said: published({ partition: "2" }), want: { partition: "2" } },
-  { name: "nothing of one that ends", of: known(), said: published({ partition: "2", state: "shutting-down" }), want: undefined },
   {
-    name: "nothing of a claim that goes",
+    name: "nothing from an instance that shuts down",
+    of: known(),
+    said: published({ partition: "2", state: "shutting-down" }),
+    want: undefined,
+  },
+  {
+    name: "nothing for a NodeClaim that terminates",
     of: { ...known(), terminating: { reason: "deleted", at: 0 } },
     said: published({ partition: "2" }),
     want: undefined,
   },
-])("a record learns of its machine: $name", ({ of, said, want }) => {
+])("hydration adds to a record: $name", ({ of, said, want }) => {
   expect(hydrated(of, said)).toEqual(want && { ...of, instance: { ...of.instance, ...want } });
 });

@@ -15,12 +15,20 @@ const evicted = (actions: readonly Action[]): readonly string[] =>
 const running: Instance = { ...INSTANCE, state: "running", launchedAt: 0, tags: {} };
 const DRAINED = ["Launched", "Registered", "Initialized", "Drained", "VolumesDetached"];
 
-describe("a claim's end takes the first step that is missing", () => {
+describe("terminate takes the first step that is missing", () => {
   it.for([
-    { name: "the claim is deleted", v: view({ record: ending(), claim: nodeClaim({ conditions: ["Launched"] }) }), want: ["DeleteClaim"] },
-    { name: "then the node", v: view({ record: ending(), claim: going(), nodes: [node()] }), want: ["DeleteNode"] },
     {
-      name: "the node is tainted before anything moves",
+      name: "the NodeClaim is deleted",
+      v: view({ record: ending(), claim: nodeClaim({ conditions: ["Launched"] }) }),
+      want: ["DeleteClaim"],
+    },
+    {
+      name: "the node is deleted after the NodeClaim",
+      v: view({ record: ending(), claim: going(), nodes: [node()] }),
+      want: ["DeleteNode"],
+    },
+    {
+      name: "the node is tainted before pods are evicted",
       v: view({
         record: ending(),
         claim: going(),
@@ -35,17 +43,17 @@ describe("a claim's end takes the first step that is missing", () => {
       want: ["WriteClaim", "Evict", "Event"],
     },
     {
-      name: "an empty node is watched for 5 s",
+      name: "an empty node is drained for at least 5 s",
       v: view({ record: ending(), claim: going(), nodes: [node("going")] }),
       want: ["WriteClaim"],
     },
     {
-      name: "a drained node's instance is ended",
+      name: "a drained node's instance is terminated",
       v: view({ record: ending(), claim: going(DRAINED), nodes: [node("going")], instance: running }),
       want: ["TerminateInstance", "WriteClaim"],
     },
     {
-      name: "which is asked for once",
+      name: "an instance that shuts down is not terminated again",
       v: view({
         record: ending(),
         claim: going([...DRAINED, "InstanceTerminating", "Ready"]),
@@ -55,22 +63,22 @@ describe("a claim's end takes the first step that is missing", () => {
       want: [],
     },
     {
-      name: "then the node is let go",
+      name: "the node's finalizer is removed after the instance",
       v: view({ record: ending(), claim: going(DRAINED), nodes: [node("going")], instance: "gone" }),
       want: ["WriteNode", "Log", "Count", "Observe"],
     },
     {
-      name: "then the claim",
+      name: "the NodeClaim's finalizer is removed after the node's",
       v: view({ record: ending(), claim: going(DRAINED), instance: "gone" }),
       want: ["WriteClaim", "Log", "Count", "Observe"],
     },
     {
-      name: "and what others' finalizers hold is left to them",
+      name: "a NodeClaim with only foreign finalizers is left to their owners",
       v: view({ record: ending(), claim: going(DRAINED, { finalizers: ["example.com/other"] }), instance: "gone" }),
       want: ["Wake", "Forget"],
     },
     {
-      name: "a stranger of the same name, and its node, are left alone",
+      name: "a foreign NodeClaim of the same name, and its node, are ignored",
       v: view({
         record: record({ terminating: { reason: "deleted", at: NOW } }),
         claim: nodeClaim({ annotations: {}, uid: "other", conditions: ["Launched", "Registered"] }),
@@ -79,23 +87,23 @@ describe("a claim's end takes the first step that is missing", () => {
       want: ["Wake", "Forget"],
     },
     {
-      name: "an instance that EC2 does not show yet is ended all the same",
+      name: "an instance that EC2 does not show yet is terminated",
       v: view({ record: { ...ending(), launchedAt: NOW - 30_000 }, claim: going(["Launched"]), instance: "gone" }),
       want: ["TerminateInstance", "WriteClaim"],
     },
     {
-      name: "one that EC2 does not show long after its launch has gone",
+      name: "an instance that EC2 does not show long after its launch is gone",
       v: view({ record: { ...ending(), launchedAt: NOW - 90_000 }, claim: going(["Launched"]), instance: "gone" }),
       want: types(view({ record: ending(), claim: going(["Launched"]), instance: "gone" })),
     },
-    { name: "and the record last of all", v: view({ record: ending(), instance: "gone" }), want: ["Wake", "Forget"] },
+    { name: "the record is removed last", v: view({ record: ending(), instance: "gone" }), want: ["Wake", "Forget"] },
     {
-      name: "a machine that is gone is not drained",
+      name: "a node without an instance is not drained",
       v: view({ record: ending(), claim: going(), nodes: [node("going", { ready: false })], pods: [pod("a")], instance: "gone" }),
       want: ["WriteNode", "Log", "Count", "Observe"],
     },
     {
-      name: "a launch whose answer was lost is looked for",
+      name: "a launch whose answer was lost is searched for in EC2",
       v: view({
         record: record({
           uid: "uid-1",
@@ -108,7 +116,7 @@ describe("a claim's end takes the first step that is missing", () => {
       want: ["FindInstance"],
     },
     {
-      name: "also when it was stored long ago: who sends it may not know yet that the claim goes",
+      name: "a launch stored long ago is searched for, because its sender may not know of the termination",
       v: view({
         record: record({
           uid: "uid-1",
@@ -124,18 +132,18 @@ describe("a claim's end takes the first step that is missing", () => {
     expect(types(v)).toEqual(want);
   });
 
-  it("asks EC2 only when the answer decides", () => {
+  it("terminate asks EC2 only when the answer decides", () => {
     expect(advance(view({ record: ending(), claim: going(), nodes: [node("going")], pods: [pod("a")] })).ask).toBeUndefined();
     expect(advance(view({ record: ending(), claim: going(DRAINED), nodes: [node("going")] })).ask).toBe("instance");
   });
 });
 
-describe("drain order (nodeclaim-lifecycle.md §12)", () => {
+describe("drain order", () => {
   const daemon = { ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name: "d", uid: "d" }] };
   const critical = { priorityClassName: "system-node-critical" };
   const drainOf = (pods: ClaimView["pods"]) => advance(view({ record: ending(), claim: going(), nodes: [node("going")], pods })).actions;
 
-  it("goes by groups: plain, daemons, critical, critical daemons", () => {
+  it("a drain evicts groups in order: ordinary pods, DaemonSet pods, critical pods, critical DaemonSet pods", () => {
     const all = [pod("plain"), pod("daemon", {}, daemon), pod("critical", critical), pod("critical-daemon", critical, daemon)];
     expect(evicted(drainOf(all))).toEqual(["plain"]);
     expect(evicted(drainOf(all.slice(1)))).toEqual(["daemon"]);
@@ -148,26 +156,26 @@ describe("drain order (nodeclaim-lifecycle.md §12)", () => {
     { name: "every five after five minutes", secondsAgo: 300, want: 5 },
     { name: "every ten at most", secondsAgo: 86_400, want: 10 },
     { name: "in time for what a deadline forces", secondsAgo: 86_400, deadline: 34, want: 4 },
-  ])("a drain that is held up is looked at $name", ({ secondsAgo, deadline, want }) => {
+  ])("a drain that does not progress is looked at $name", ({ secondsAgo, deadline, want }) => {
     const annotations = deadline === undefined ? {} : { [TERMINATION_TIMESTAMP]: at(-deadline) };
     const claim = going(undefined, { annotations });
     const step = advance(view({ record: ending("deleted", secondsAgo), claim, nodes: [node("going")], pods: [pod("a")] }));
     expect(step.wakeAt).toBe(NOW + want * 1_000);
   });
 
-  it("a pod that must not be disrupted holds its group, and the groups behind it", () => {
+  it("a do-not-disrupt pod blocks its group and later groups of a drain", () => {
     const held = pod("held", {}, { annotations: { "karpenter.sh/do-not-disrupt": "true" } });
     expect(evicted(drainOf([held, pod("daemon", {}, daemon)]))).toEqual([]);
   });
 
-  it("passes over what stays: pods that tolerate the taint, mirrors, finished ones", () => {
+  it("a drain skips pods that tolerate the taint, mirror pods and finished pods", () => {
     const tolerant = pod("tolerant", { tolerations: [{ operator: "Exists" }] });
     const mirror = pod("mirror", {}, { ownerReferences: [{ apiVersion: "v1", kind: "Node", name: "n", uid: "n" }] });
     const done = { ...pod("done"), status: { phase: "Succeeded" as const } };
     expect(drainOf([tolerant, mirror, done]).map(({ type }) => type)).toEqual(["WriteClaim"]);
   });
 
-  it("with a deadline deletes a pod in time for its grace period, whatever protects it", () => {
+  it("a drain with a deadline deletes a pod in time for its grace period, whatever protects it", () => {
     const held = pod("held", { terminationGracePeriodSeconds: 60 }, { annotations: { "karpenter.sh/do-not-disrupt": "true" } });
     const withDeadline = (seconds: number) =>
       advance(
@@ -183,7 +191,7 @@ describe("drain order (nodeclaim-lifecycle.md §12)", () => {
   });
 });
 
-describe("after a spot notice the pods stay until their replacement is up", () => {
+describe("pods after a spot interruption notice", () => {
   const noticed = (secondsAgo: number, replacements: ClaimView["replacements"]) =>
     evicted(
       advance(
@@ -193,11 +201,16 @@ describe("after a spot notice the pods stay until their replacement is up", () =
   const coming = record({ name: "next" });
 
   it.for([
-    { name: "the planner gets 10 s", secondsAgo: 5, replacements: [], want: [] },
-    { name: "nothing was planned: drain", secondsAgo: 11, replacements: [], want: ["a"] },
-    { name: "a replacement is on its way", secondsAgo: 60, replacements: [coming], want: [] },
-    { name: "it is up", secondsAgo: 60, replacements: [{ ...coming, initializedAt: NOW }], want: ["a"] },
-    { name: "it takes too long: 45 s are kept for draining", secondsAgo: 76, replacements: [coming], want: ["a"] },
+    { name: "pods wait 10 s for a plan", secondsAgo: 5, replacements: [], want: [] },
+    { name: "pods without a replacement are evicted after 10 s", secondsAgo: 11, replacements: [], want: ["a"] },
+    { name: "pods wait for a replacement in flight", secondsAgo: 60, replacements: [coming], want: [] },
+    {
+      name: "pods are evicted when the replacement is initialized",
+      secondsAgo: 60,
+      replacements: [{ ...coming, initializedAt: NOW }],
+      want: ["a"],
+    },
+    { name: "pods are evicted with 45 s left when the replacement is late", secondsAgo: 76, replacements: [coming], want: ["a"] },
   ])("$name", ({ secondsAgo, replacements, want }) => {
     expect(noticed(secondsAgo, replacements)).toEqual(want);
   });
@@ -217,7 +230,7 @@ describe("a do-not-disrupt annotation", () => {
       published:
         'Invalid karpenter.sh/do-not-disrupt annotation: "-5m" is neither "true" nor a duration such as "30m", ignoring annotation',
     },
-  ])("of $value", ({ value, published }) => {
+  ])("a do-not-disrupt annotation of $value", ({ value, published }) => {
     const annotated = pod("a", {}, { annotations: { "karpenter.sh/do-not-disrupt": value } });
     const { actions } = advance(view({ record: ending(), claim: going(), nodes: [node("going")], pods: [annotated] }));
     const events = actions.flatMap((a) =>
@@ -244,18 +257,38 @@ describe("the deadline of a drain", () => {
   };
 
   it.for([
-    { name: "follows from terminationGracePeriod", claim: graceful(), deadline: undefined, want: at(20 - 600) },
-    { name: "is sooner when the machine is not fit to wait for", claim: graceful(), deadline: NOW, want: at(0) },
-    { name: "stays once it is written", claim: graceful({ [TERMINATION_TIMESTAMP]: at(-60) }), deadline: undefined, want: undefined },
-    { name: "is brought forward", claim: graceful({ [TERMINATION_TIMESTAMP]: at(-60) }), deadline: NOW, want: at(0) },
-    { name: "is never put off", claim: graceful({ [TERMINATION_TIMESTAMP]: at(-60) }), deadline: NOW + 120_000, want: undefined },
-    { name: "needs no terminationGracePeriod", claim: going() as ReturnType<typeof graceful>, deadline: NOW, want: at(0) },
-    { name: "is none without either", claim: going() as ReturnType<typeof graceful>, deadline: undefined, want: undefined },
+    { name: "a deadline follows from terminationGracePeriod", claim: graceful(), deadline: undefined, want: at(20 - 600) },
+    { name: "a deadline is earlier when the record has one", claim: graceful(), deadline: NOW, want: at(0) },
+    { name: "a written deadline stays", claim: graceful({ [TERMINATION_TIMESTAMP]: at(-60) }), deadline: undefined, want: undefined },
+    {
+      name: "a written deadline is moved to an earlier time",
+      claim: graceful({ [TERMINATION_TIMESTAMP]: at(-60) }),
+      deadline: NOW,
+      want: at(0),
+    },
+    {
+      name: "a written deadline is never moved to a later time",
+      claim: graceful({ [TERMINATION_TIMESTAMP]: at(-60) }),
+      deadline: NOW + 120_000,
+      want: undefined,
+    },
+    {
+      name: "a record's deadline needs no terminationGracePeriod",
+      claim: going() as ReturnType<typeof graceful>,
+      deadline: NOW,
+      want: at(0),
+    },
+    {
+      name: "a NodeClaim without both has no deadline",
+      claim: going() as ReturnType<typeof graceful>,
+      deadline: undefined,
+      want: undefined,
+    },
   ])("$name", ({ claim, deadline, want }) => {
     expect(written(claim, deadline)).toBe(want);
   });
 
-  it("is told on node and claim", () => {
+  it("a deadline is published as Events on node and NodeClaim", () => {
     const { actions } = advance(view({ record: ending(), claim: graceful(), nodes: [node("going")] }));
     const kinds = actions.flatMap((action) => (action.type === "Event" ? [`${action.event.reason} ${action.event.about.kind}`] : []));
     expect(kinds).toEqual(["TerminationGracePeriodExpiring NodeClaim", "TerminationGracePeriodExpiring Node"]);

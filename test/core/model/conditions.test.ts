@@ -4,7 +4,7 @@ import { withCondition, withoutCondition, withReady } from "../../../core/model/
 const at = (now: number) => ({ now, generation: 1 });
 
 describe("conditions", () => {
-  it("move their time with the status only, not with the reason", () => {
+  it("a condition's lastTransitionTime changes with its status, not with its reason", () => {
     const first = withCondition([], { type: "Launched", status: "Unknown", reason: "LaunchFailed", message: "a" }, at(0));
     const second = withCondition(first, { type: "Launched", status: "Unknown", reason: "Other", message: "b" }, at(60_000));
     expect(second[0]).toMatchObject({ reason: "Other", lastTransitionTime: "1970-01-01T00:00:00Z" });
@@ -12,7 +12,7 @@ describe("conditions", () => {
     expect(third[0]).toMatchObject({ status: "True", reason: "Launched", lastTransitionTime: "1970-01-01T00:02:00Z" });
   });
 
-  it("stay the very same list when nothing changes, so that no write is made", () => {
+  it("conditions stay the same array when nothing changes", () => {
     const list = withCondition([], { type: "A", status: "True" }, at(0));
     expect(withCondition(list, { type: "A", status: "True" }, at(99_000))).toBe(list);
     expect(withoutCondition(list, "B")).toBe(list);
@@ -23,7 +23,7 @@ describe("conditions", () => {
     { name: "one unknown", states: ["True", "Unknown"], status: "Unknown", reason: "ReconcilingDependents" },
     { name: "one false", states: ["False", "Unknown"], status: "False", reason: "UnhealthyDependents" },
     { name: "one missing", states: ["True"], status: "Unknown", reason: "ReconcilingDependents" },
-  ] as const)("make Ready: $name", ({ states, status, reason }) => {
+  ] as const)("the Ready condition of its dependents: $name", ({ states, status, reason }) => {
     const list = states.reduce(
       (conditions, state, index) => withCondition(conditions, { type: `D${index}`, status: state }, at(0)),
       [] as ReturnType<typeof withCondition>,

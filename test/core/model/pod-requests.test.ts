@@ -16,7 +16,7 @@ it.for([
     want: { cpu: 1500, pods: 1000 },
   },
   {
-    name: "a large init container counts instead",
+    name: "a large init container counts instead of the containers",
     spec: { containers: [{ name: "a", resources: uses("1") }], initContainers: [{ name: "i", resources: uses("3") }] },
     want: { cpu: 3000, pods: 1000 },
   },
@@ -43,10 +43,10 @@ it.for([
     want: { cpu: 3000, memory: 1_024_000, pods: 1000 },
   },
   {
-    name: "limits do not count: the API server has made them requests where it should",
+    name: "limits do not count, because the API server copies them into requests",
     spec: { containers: [{ name: "a", resources: { limits: { memory: "1Gi" }, requests: { "nvidia.com/gpu": 1 } } }] },
     want: { "nvidia.com/gpu": 1000, pods: 1000 },
   },
-])("$name", ({ spec, want }) => {
+])("the requests of a pod: $name", ({ spec, want }) => {
   expect(podRequests(spec)).toEqual(want);
 });

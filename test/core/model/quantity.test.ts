@@ -29,16 +29,16 @@ it.for([
   expect(parseQuantity(text)).toBe(milli);
 });
 
-it.for(["", "1x", "Gi", "1 Gi", "1e", "--1", "NaN", "0x10"])("refuses %j and names it", (text) => {
+it.for(["", "1x", "Gi", "1 Gi", "1e", "--1", "NaN", "0x10"])("parseQuantity refuses %j and names it", (text) => {
   expect(() => parseQuantity(text)).toThrow(RangeError);
   expect(() => parseQuantity(text)).toThrow(JSON.stringify(text));
 });
 
-it("names the resource of a bad quantity", () => {
+it("parseResources names the resource of an invalid quantity", () => {
   expect(() => parseResources({ cpu: "one" })).toThrow(/resource cpu: quantity "one"/);
 });
 
-it("prints what it reads", () => {
+it("formatQuantity prints what parseQuantity reads", () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 2 ** 50 }), fc.constantFrom("cpu", "memory", "pods"), (milli, resource) => {
       expect(parseQuantity(formatQuantity(milli, resource))).toBe(milli);
@@ -49,7 +49,7 @@ it("prints what it reads", () => {
   expect(formatQuantity(29_000, "pods")).toBe("29");
 });
 
-it("adds, subtracts, takes the larger, and compares by resource", () => {
+it("resources are added, subtracted, maximized and compared by name", () => {
   expect(addResources({ cpu: 1 }, { cpu: 2, gpu: 3 })).toEqual({ cpu: 3, gpu: 3 });
   expect(subtractResources({ cpu: 1 }, { cpu: 2, gpu: 3 })).toEqual({ cpu: -1, gpu: -3 });
   expect(maxResources({ cpu: 1 }, { cpu: 2, gpu: 3 })).toEqual({ cpu: 2, gpu: 3 });

@@ -19,7 +19,7 @@ function names(text: string): readonly string[] {
 }
 
 describe("amiParameters", () => {
-  it("follows each alias to its SSM parameters", () => {
+  it("each alias has its SSM parameters", () => {
     const eks = "/aws/service/eks/optimized-ami/1.36";
     expect(names("al2023@latest")).toEqual([
       `${eks}/amazon-linux-2023/x86_64/standard/recommended/image_id`,
@@ -44,7 +44,7 @@ describe("amiParameters", () => {
     { text: "windows2025@latest", version: "1.34", supported: false },
     { text: "windows2025@latest", version: "1.35", supported: true },
     { text: "al2023@latest", version: "1.36", supported: true },
-  ])("$text on $version: $supported", ({ text, version, supported }) => {
+  ])("the alias $text on Kubernetes $version is supported: $supported", ({ text, version, supported }) => {
     expect(unsupportedAlias(alias(text), version) === undefined).toBe(supported);
   });
 });
@@ -55,7 +55,7 @@ describe("amiFamilyOf", () => {
     { spec: { amiSelectorTerms: [{ alias: "bottlerocket@latest" }], amiFamily: "Custom" as const }, want: "Custom" },
     { spec: { amiSelectorTerms: [{ id: "ami-1" }], amiFamily: "AL2" as const }, want: "AL2" },
     { spec: { amiSelectorTerms: [{ alias: "beos@latest" }] }, want: "Custom" },
-  ])("$spec is $want", ({ spec, want }) => {
+  ])("the family of $spec is $want", ({ spec, want }) => {
     expect(amiFamilyOf(spec)).toBe(want);
   });
 });
@@ -75,13 +75,13 @@ function resolve(...images: readonly Partial<Image>[]): readonly ResolvedAmi[] {
 }
 
 describe("resolveAmis", () => {
-  it("keeps the newest image of each architecture, newest first", () => {
+  it("resolveAmis keeps the newest image of each architecture, newest first", () => {
     const old = { id: "ami-old", creationDate: "2025-01-01T00:00:00.000Z" };
     const arm = { id: "ami-arm", architecture: "arm64", creationDate: "2026-02-01T00:00:00.000Z" };
     expect(resolve(old, {}, arm, { id: "ami-mac", architecture: "x86_64_mac" }).map(({ id }) => id)).toEqual(["ami-arm", "ami-1"]);
   });
 
-  it("prefers an image that is not deprecated, and a greater name among equals", () => {
+  it("resolveAmis prefers an image that is not deprecated, then the greater name", () => {
     const past = { id: "ami-2", creationDate: "2026-09-09T00:00:00.000Z", deprecationTime: "2026-11-20T00:00:00.000Z" };
     expect(resolve(past, {})).toMatchObject([{ id: "ami-1" }]);
     expect(resolve({ ...past, deprecationTime: "2027-01-01T00:00:00Z" }, {})).toMatchObject([{ id: "ami-2" }]);
@@ -89,7 +89,7 @@ describe("resolveAmis", () => {
     expect(resolve({}, { id: "ami-b", name: "b" })).toMatchObject([{ id: "ami-b" }]);
   });
 
-  it("gives an image one entry for each thing it is for", () => {
+  it("resolveAmis gives an image one entry per variant", () => {
     const amis = resolveAmis([{ image: image({}), variants: [PLAIN, GPU] }], NOW);
     expect(amis.map(({ requirements }) => requirements.map(({ key, operator }) => `${key} ${operator}`))).toEqual([
       ["kubernetes.io/arch In", "karpenter.k8s.aws/instance-gpu-count DoesNotExist"],
@@ -97,7 +97,7 @@ describe("resolveAmis", () => {
     ]);
   });
 
-  it("maps a type to the first image whose requirements it meets", () => {
+  it("an instance type boots the first image whose requirements it meets", () => {
     const amis = resolveAmis(
       [
         { image: image({ id: "ami-gpu", creationDate: "2026-03-03T00:00:00.000Z" }), variants: [GPU] },

@@ -18,7 +18,7 @@ function found(id: string, over: Partial<CapacityReservation> = {}): CapacityRes
 const endingIn = (ms: number) => new Date(NOW + ms).toISOString();
 
 describe("resolveReservations", () => {
-  it("lists each once, by id, and none that has ended", () => {
+  it("resolveReservations lists each reservation once, by id, without expired ones", () => {
     const listed = resolveReservations(
       [found("cr-2"), found("cr-1"), found("cr-2"), found("cr-0", { endTime: endingIn(0) })],
       new Map(),
@@ -28,7 +28,7 @@ describe("resolveReservations", () => {
     expect(listed[0]).toMatchObject({ availabilityZone: "us-west-2a", state: "active", usableInstanceCount: 3 });
   });
 
-  it("counts our own machines as usable, so that a launch of ours changes nothing", () => {
+  it("resolveReservations counts our own instances as usable, so that our launches change nothing", () => {
     const usable = (available: number, held: number) =>
       resolveReservations([found("cr-1", { availableInstances: available })], new Map([["cr-1", held]]), NOW)[0]?.usableInstanceCount;
     expect(usable(3, 1)).toBe(4);
@@ -39,14 +39,14 @@ describe("resolveReservations", () => {
     { reservationType: "capacity-block" as const, minutes: 40, want: true },
     { reservationType: "capacity-block" as const, minutes: 41, want: false },
     { reservationType: "default" as const, minutes: 1, want: false },
-  ])("a $reservationType that ends in $minutes minutes is running out: $want", ({ reservationType, minutes, want }) => {
+  ])("a $reservationType reservation that ends in $minutes minutes is expiring: $want", ({ reservationType, minutes, want }) => {
     const endTime = endingIn(minutes * MINUTE);
     expect(isExpiring({ reservationType, endTime }, NOW)).toBe(want);
     expect(resolveReservations([found("cr-1", { reservationType, endTime })], new Map(), NOW)[0]?.state).toBe(want ? "expiring" : "active");
   });
 });
 
-describe("what a cluster holds", () => {
+describe("a cluster's use of reservations", () => {
   const record = (fields: object): NodeClaimRecord =>
     ({ manifest: { metadata: { name: "x" }, spec: { requirements: [] } }, ...fields }) as unknown as NodeClaimRecord;
   const wants = (...values: string[]) => ({
@@ -58,7 +58,7 @@ describe("what a cluster holds", () => {
   });
   const planned = record(wants("cr-2", "cr-3"));
 
-  it("is what stands there, what was asked for, and what is planned", () => {
+  it("a cluster uses reservations for running, requested and planned instances", () => {
     expect(heldReservations([standing, asked, planned, record({})])).toEqual(
       new Map([
         ["cr-1", 2],
@@ -68,13 +68,13 @@ describe("what a cluster holds", () => {
     );
   });
 
-  it("is nothing of a claim that ends before its launch, nor of a machine that was launched elsewhere", () => {
+  it("a NodeClaim that terminates before its launch, or launched elsewhere, uses no reservation", () => {
     expect(heldReservations([record({ ...wants("cr-1"), terminating: {} }), record({ ...wants("cr-1"), instance: {} })])).toEqual(
       new Map(),
     );
   });
 
-  it("stands there only once it was launched", () => {
+  it("an instance counts in standingIn only after its launch", () => {
     expect(standingIn([standing, asked, planned])).toEqual(new Map([["cr-1", 1]]));
   });
 });

@@ -49,7 +49,7 @@ function reasons(made: EC2NodeClass, found: Findings): Readonly<Record<string, s
 }
 
 describe("nodeClassStatus", () => {
-  it("is ready once all is found, subnets by free addresses", () => {
+  it("a NodeClass is Ready when everything is found; subnets are ordered by free addresses", () => {
     const status = nodeClassStatus(nodeClass(), findings, NOW);
     expect(status.subnets?.map(({ id }) => id)).toEqual(["subnet-c", "subnet-a", "subnet-b"]);
     expect(status.securityGroups?.map(({ id }) => id)).toEqual(["sg-1", "sg-2"]);
@@ -59,7 +59,7 @@ describe("nodeClassStatus", () => {
     expect(launchReadiness(nodeClass({}, status))).toBeUndefined();
   });
 
-  it("lists reservations and their condition only while the gate is on", () => {
+  it("a status lists reservations and their condition only while the feature gate is on", () => {
     const status = nodeClassStatus(nodeClass(), findings, NOW);
     expect(status.capacityReservations).toEqual([reservation]);
     const off = nodeClassStatus(nodeClass({}, status), { capacityReservations: "off", serviceCidr: "10.0.0.0/16" }, NOW);
@@ -68,7 +68,7 @@ describe("nodeClassStatus", () => {
     expect(off.conditions?.find(({ type }) => type === "Ready")?.status).toBe("True");
   });
 
-  it("keeps the placement group that is known while it cannot be looked up, and forgets one that is asked for no longer", () => {
+  it("a status keeps its placement group while the lookup fails, and drops it when the spec does", () => {
     const group = { id: "pg-1", strategy: "cluster" } as const;
     const asking = nodeClass({ placementGroupSelector: { id: "pg-1" } });
     const status = nodeClassStatus(asking, { ...findings, placementGroup: group }, NOW);
@@ -78,7 +78,7 @@ describe("nodeClassStatus", () => {
     expect(groupThen("none")).toBeUndefined();
   });
 
-  it("stays as it is when nothing was looked up and nothing has changed", () => {
+  it("a status is unchanged when nothing was looked up and nothing has changed", () => {
     const status = nodeClassStatus(nodeClass(), findings, NOW);
     expect(nodeClassStatus(nodeClass({}, status), { serviceCidr: "10.0.0.0/16" }, NOW + 60_000)).toEqual(status);
   });
@@ -93,7 +93,7 @@ describe("nodeClassStatus", () => {
     { name: "no subnet", found: { subnets: [] }, want: { SubnetsReady: "False SubnetsNotFound" } },
     { name: "no group", found: { securityGroups: [] }, want: { SecurityGroupsReady: "False SecurityGroupsNotFound" } },
     {
-      name: "a profile that could not be made",
+      name: "an instance profile that could not be created",
       found: { instanceProfile: { error: "m" } },
       want: {
         InstanceProfileReady: "Unknown LookupFailed",
@@ -102,33 +102,33 @@ describe("nodeClassStatus", () => {
       },
     },
     {
-      name: "a placement group that is not there",
+      name: "a missing placement group",
       found: { placementGroup: "missing" },
       spec: { placementGroupSelector: { name: "team" } },
       want: { PlacementGroupReady: "False PlacementGroupNotFound", Ready: "False UnhealthyDependents" },
     },
     {
-      name: "no reservation, which is nobody's fault",
+      name: "no reservation, which is valid",
       found: { capacityReservations: [] },
       want: { CapacityReservationsReady: "True CapacityReservationsReady", Ready: "True Ready" },
     },
     {
-      name: "a tag that is ours",
+      name: "a tag that the system sets",
       found: {},
       spec: { tags: { "karpenter.sh/nodepool": "x" } },
       want: { ValidationSucceeded: "False TagValidationFailed" },
     },
-  ])("says what is missing: $name", ({ found, spec, want }) => {
+  ])("a status says what is missing: $name", ({ found, spec, want }) => {
     expect(reasons(nodeClass(spec), { ...findings, ...found })).toMatchObject(want);
   });
 
-  it("wants a service network for AL2023 alone", () => {
+  it("only AL2023 needs a service network", () => {
     const { serviceCidr: _, ...without } = findings;
     expect(reasons(nodeClass(), without)).toMatchObject({ ValidationSucceeded: "False ClusterCIDRResolutionFailed" });
     expect(reasons(nodeClass({ amiSelectorTerms: [{ alias: "bottlerocket@latest" }] }), without)).toMatchObject({ Ready: "True Ready" });
   });
 
-  it("keeps an answer of this generation when a lookup fails, and none of another", () => {
+  it("a status keeps an answer of this generation when a lookup fails, and none of another generation", () => {
     const status = nodeClassStatus(nodeClass(), findings, NOW);
     const failed: Findings = { subnets: { error: "throttled" }, serviceCidr: "10.0.0.0/16" };
     expect(reasons(nodeClass({}, status), failed)).toMatchObject({ SubnetsReady: "True SubnetsReady", Ready: "True Ready" });
@@ -148,11 +148,11 @@ describe("nodeClassHash", () => {
     { name: "selectors", spec: { subnetSelectorTerms: [{ id: "subnet-1" }], amiSelectorTerms: [{ alias: "al2023@v1" }] }, same: true },
     { name: "zero values", spec: { detailedMonitoring: false, tags: {}, blockDeviceMappings: [] }, same: true },
     { name: "the defaults, spelt out", spec: { metadataOptions: { httpTokens: "required" } }, same: true },
-  ])("changes with $name: the same $same", ({ spec, same }) => {
+  ])("the hash of a NodeClass after a change of $name is the same: $same", ({ spec, same }) => {
     expect(hash(spec) === hash()).toBe(same);
   });
 
-  it("takes lists as sets, and follows the cluster's CA", () => {
+  it("the hash of a NodeClass takes lists as sets and includes the cluster's CA", () => {
     const a = { deviceName: "/a", ebs: { volumeSize: "1Gi" } };
     const b = { deviceName: "/b", ebs: { volumeSize: "1Gi" } };
     expect(hash({ blockDeviceMappings: [a, b] })).toBe(hash({ blockDeviceMappings: [b, a] }));
@@ -160,7 +160,7 @@ describe("nodeClassHash", () => {
   });
 });
 
-it("names an instance profile by NodeClass and role", () => {
+it("an instance profile is named by NodeClass and role", () => {
   const profile = instanceProfileOf(nodeClass(), "team/node-role", "prod", "us-west-2");
   expect(profile).toMatchObject({
     name: expect.stringMatching(/^prod_[0-9a-f]{16}$/),

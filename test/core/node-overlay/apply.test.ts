@@ -14,7 +14,7 @@ const ZONE = "topology.kubernetes.io/zone";
 const CAPACITY_TYPE = "karpenter.sh/capacity-type";
 const CPU = "karpenter.k8s.aws/instance-cpu";
 
-/** $1 an hour on demand, $0.40 as spot, in three zones. */
+/** $1 per hour on demand, $0.40 as spot, in three zones. */
 const m = instanceType("m.large", 2, 8, { price: 1 });
 const c = instanceType("c.large", 4, 8, { price: 1 });
 const TYPES = [m, c];
@@ -40,13 +40,13 @@ function apply(overlays: readonly NodeOverlay[], pools: readonly NodePool[] = [n
 
 const pricing = (name: string, spec: Partial<NodeOverlaySpec> = {}) => nodeOverlay(name, { price: "5", ...spec });
 
-describe("what an overlay is about", () => {
+describe("the selection of an overlay", () => {
   it.for<{ name: string; requirements: NodeOverlaySpec["requirements"]; pool?: NodePool; types: string[] }>([
-    { name: "everything without requirements", requirements: [], types: ["c.large", "m.large"] },
+    { name: "no requirements", requirements: [], types: ["c.large", "m.large"] },
     { name: "a family", requirements: [only(FAMILY, "m")], types: ["m.large"] },
     { name: "all but a family", requirements: [{ key: FAMILY, operator: "NotIn", values: ["m"] }], types: ["c.large"] },
     { name: "an order", requirements: [{ key: CPU, operator: "Gte", values: ["4"] }], types: ["c.large"] },
-    { name: "the key of old", requirements: [only("beta.kubernetes.io/instance-type", "c.large")], types: ["c.large"] },
+    { name: "an alias key", requirements: [only("beta.kubernetes.io/instance-type", "c.large")], types: ["c.large"] },
     { name: "a pool by name", requirements: [only("karpenter.sh/nodepool", "default")], types: ["c.large", "m.large"] },
     { name: "another pool", requirements: [only("karpenter.sh/nodepool", "other")], types: [] },
     {
@@ -56,9 +56,9 @@ describe("what an overlay is about", () => {
       types: ["c.large", "m.large"],
     },
     { name: "a label that the pool lacks", requirements: [only("team", "a")], types: [] },
-    { name: "the want of a label", requirements: [{ key: "team", operator: "DoesNotExist" }], types: ["c.large", "m.large"] },
+    { name: "an absent label", requirements: [{ key: "team", operator: "DoesNotExist" }], types: ["c.large", "m.large"] },
     {
-      name: "a label that the pool asks for and does not give",
+      name: "a label that the NodePool requires and does not set",
       requirements: [only("team", "a")],
       pool: nodePool("default", { requirements: [only("team", "a")] }),
       types: [],
@@ -70,18 +70,18 @@ describe("what an overlay is about", () => {
       types: [],
     },
     { name: "a zone that no offering is in", requirements: [only(ZONE, "zone-z")], types: [] },
-  ])("$name", ({ requirements, pool = nodePool(), types }) => {
+  ])("an overlay selects by $name", ({ requirements, pool = nodePool(), types }) => {
     expect(apply([pricing("x", { requirements })], [pool]).verdicts.get("x")).toEqual({ outcome: "Applied", instanceTypes: types });
   });
 
-  it("changes only the offerings that it names", () => {
+  it("an overlay changes only the offerings that it selects", () => {
     const { price } = apply([pricing("x", { requirements: [only(ZONE, "zone-b"), only(CAPACITY_TYPE, "spot")] })]);
     expect(price("m.large", "spot", "zone-b")).toBe(5);
     expect(price("m.large", "spot", "zone-a")).toBeCloseTo(0.4);
     expect(price("m.large", "on-demand", "zone-b")).toBe(1);
   });
 
-  it("tells capacity reservations apart from each other, and from what is not reserved", () => {
+  it("an overlay distinguishes capacity reservations from each other and from other offerings", () => {
     const RESERVATION = "karpenter.k8s.aws/capacity-reservation-id";
     const at = { zone: "zone-a", price: 1, available: true };
     const offerings = [
@@ -98,7 +98,7 @@ describe("what an overlay is about", () => {
     expect(pricesWith({ key: RESERVATION, operator: "NotIn", values: ["cr-2"] })).toEqual([5, 5, 1]);
   });
 
-  it("says so when nothing meets it", () => {
+  it("an overlay that selects nothing says so", () => {
     expect(apply([pricing("x", { requirements: [only(FAMILY, "z")] })]).said("x")).toBe(
       "Applied: no instance type of any NodePool meets spec.requirements",
     );
@@ -106,7 +106,7 @@ describe("what an overlay is about", () => {
 });
 
 describe("several overlays", () => {
-  it("the heavier one decides a price, the lighter one the rest", () => {
+  it("the overlay with the greater weight decides a price, the other one the rest", () => {
     const { price } = apply([
       pricing("broad", { price: "3", weight: 1 }),
       pricing("narrow", { price: "2", weight: 10, requirements: [only(FAMILY, "m")] }),
@@ -114,12 +114,12 @@ describe("several overlays", () => {
     expect([price("m.large"), price("c.large")]).toEqual([2, 3]);
   });
 
-  it("an adjustment is of the cloud's price, not of a lighter overlay's", () => {
+  it("an adjustment applies to the cloud's price, not to another overlay's", () => {
     const { price } = apply([pricing("low", { price: "100" }), nodeOverlay("high", { priceAdjustment: "+10%", weight: 2 })]);
     expect(price("m.large")).toBeCloseTo(1.1);
   });
 
-  it("each resource is decided by itself, and the type's own stay", () => {
+  it("each resource is decided separately, and the type's own resources stay", () => {
     const { capacity } = apply([
       nodeOverlay("low", { capacity: { "a.b/x": "1", "a.b/y": "1" }, weight: 1 }),
       nodeOverlay("high", { capacity: { "a.b/x": "2" }, weight: 2 }),
@@ -127,12 +127,12 @@ describe("several overlays", () => {
     expect(capacity("m.large")).toEqual({ ...m.capacity, "a.b/x": "2", "a.b/y": "1" });
   });
 
-  it("a capacity is the whole type's though one offering only is meant", () => {
+  it("a capacity applies to the whole type although one offering is selected", () => {
     const { capacity } = apply([nodeOverlay("x", { capacity: { "a.b/x": "1" }, requirements: [only(ZONE, "zone-b")] })]);
     expect(capacity("m.large")?.["a.b/x"]).toBe("1");
   });
 
-  it("of equal weight the later name is applied, the other not at all, and it says with whom and over what", () => {
+  it("of two overlays of equal weight the later name is applied; the other one names the conflict", () => {
     const { price, said } = apply([
       pricing("a", { price: "2", weight: 7 }),
       pricing("b", { price: "3", weight: 7, requirements: [only(FAMILY, "m"), only(CAPACITY_TYPE, "spot")] }),
@@ -157,9 +157,9 @@ describe("several overlays", () => {
       b: { requirements: [only(ZONE, "zone-b")] },
       conflict: false,
     },
-    { name: "a weight of none and none", a: {}, b: {}, conflict: true },
-    { name: "a weight of 1 and none", a: { weight: 1 }, b: {}, conflict: false },
-  ])("$name", ({ a, b, conflict }) => {
+    { name: "no weights", a: {}, b: {}, conflict: true },
+    { name: "a weight of 1 and no weight", a: { weight: 1 }, b: {}, conflict: false },
+  ])("two overlays with $name", ({ a, b, conflict }) => {
     expect(apply([pricing("a", a), pricing("b", b)]).verdicts.get("a")?.outcome).toBe(conflict ? "Conflict" : "Applied");
   });
 
@@ -171,7 +171,7 @@ describe("several overlays", () => {
     expect(verdicts.get("a")?.outcome).toBe(conflict ? "Conflict" : "Applied");
   });
 
-  it("a third of the same weight clashes too, whatever came between (Karpenter forgets the first)", () => {
+  it("a third overlay of the same weight conflicts too (Karpenter forgets the first)", () => {
     const { verdicts } = apply([
       nodeOverlay("c", { capacity: { "a.b/x": "1" } }),
       nodeOverlay("b", { capacity: { "a.b/y": "1" } }),
@@ -183,26 +183,26 @@ describe("several overlays", () => {
   it.for<{ name: string; spec: Partial<NodeOverlaySpec> }>([
     { name: "price", spec: { price: "2" } },
     { name: "resource", spec: { capacity: { "a.b/x": "1" } } },
-  ])("two of one weight clash over a $name that a heavier one decides", ({ spec }) => {
+  ])("two overlays of one weight conflict over a $name that a third one of greater weight decides", ({ spec }) => {
     const { verdicts } = apply([nodeOverlay("heavy", { ...spec, weight: 9 }), nodeOverlay("b", spec), nodeOverlay("a", spec)]);
     expect(["heavy", "b", "a"].map((name) => verdicts.get(name)?.outcome)).toEqual(["Applied", "Applied", "Conflict"]);
   });
 
-  it("a clash in one pool keeps an overlay from all of them", () => {
+  it("a conflict in one NodePool keeps an overlay from all NodePools", () => {
     const pools = [nodePool("one"), nodePool("two")];
     const { price } = apply([pricing("a"), pricing("b", { price: "3", requirements: [only("karpenter.sh/nodepool", "two")] })], pools);
     expect(price("m.large", "on-demand", "zone-a", "one")).toBe(1);
     expect(price("m.large", "on-demand", "zone-a", "two")).toBe(3);
   });
 
-  it("one that is not valid changes nothing and stands in nobody's way", () => {
+  it("an invalid overlay changes nothing and conflicts with nothing", () => {
     const { price, said } = apply([pricing("bad", { price: "x" }), pricing("a", { price: "2" })]);
     expect(said("bad")).toContain('RuntimeValidation: spec.price "x" is not a price');
     expect(price("m.large")).toBe(2);
   });
 });
 
-describe("prices that the cloud does not know", () => {
+describe("unknown prices", () => {
   const unpriced = {
     ...m,
     offerings: [{ zone: "zone-a", capacityType: "on-demand" as const, price: 0, available: false, unpriced: true as const }],
@@ -216,12 +216,12 @@ describe("prices that the cloud does not know", () => {
     },
     { name: "a price for a family", spec: { price: "2", requirements: [only(FAMILY, "m")] }, available: false },
     { name: "an adjustment", spec: { priceAdjustment: "+2", requirements: [only(TYPE, "m.large")] }, available: false },
-  ])("$name", ({ spec, available }) => {
+  ])("$name makes an offering without a price available: $available", ({ spec, available }) => {
     const { instanceTypes } = apply([nodeOverlay("x", spec)], [nodePool()], [unpriced]);
     expect(instanceTypes.get("default")?.[0]?.offerings[0]).toMatchObject({ available, price: 2 });
   });
 
-  it("a price makes nothing available that cannot be had for another reason", () => {
+  it("a price makes no offering available that is unavailable for another reason", () => {
     const out = { ...m, offerings: m.offerings.map((offering) => ({ ...offering, available: false })) };
     const { instanceTypes } = apply([pricing("x", { requirements: [only(TYPE, "m.large")] })], [nodePool()], [out]);
     expect(instanceTypes.get("default")?.[0]?.offerings.some(({ available }) => available)).toBe(false);
@@ -229,7 +229,7 @@ describe("prices that the cloud does not know", () => {
 });
 
 describe("what is not changed", () => {
-  it("stays the same object: the list without a match, a type without one, an offering without one", () => {
+  it("a list, a type and an offering without a match stay the same objects", () => {
     const none = apply([pricing("x", { requirements: [only(FAMILY, "z")] })]);
     expect(none.instanceTypes.get("default")).toBe(TYPES);
     const some = apply([pricing("x", { requirements: [only(FAMILY, "m"), only(ZONE, "zone-b")] })]).instanceTypes.get("default");
@@ -238,7 +238,7 @@ describe("what is not changed", () => {
     expect(some?.[0]?.requirements).toBe(m.requirements);
   });
 
-  it("pools that no overlay tells apart share one list", () => {
+  it("NodePools that no overlay treats differently share one list", () => {
     const pools = [nodePool("one", { labels: { team: "a" } }), nodePool("two"), nodePool("three", { labels: { tier: "x" } })];
     const { instanceTypes } = apply(
       [
@@ -299,7 +299,7 @@ describe("laws", () => {
     );
   });
 
-  it("applied overlays alone come to the same as all of them", () => {
+  it("the applied overlays alone give the same result as all overlays", () => {
     fc.assert(
       fc.property(overlays, (list) => {
         const all = apply(list, pools);

@@ -1,18 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { CAPACITY_OVERLAY_APPLIED, overlayAnnotations, PRICE_OVERLAY_APPLIED } from "../../../core/node-overlay/annotations.ts";
 import { nodeOverlayStatus } from "../../../core/node-overlay/status.ts";
-import type { Verdict } from "../../../core/node-overlay/verdict.ts";
+import type { OverlayVerdict } from "../../../core/node-overlay/verdict.ts";
 import { instanceType } from "../../support/scheduling/builders.ts";
 import { nodeOverlay } from "./builders.ts";
 
 const NOW = Date.parse("2026-01-01T00:00:00Z");
-const applied: Verdict = { outcome: "Applied", instanceTypes: ["m5.large"] };
-const clash: Verdict = { outcome: "Conflict", clash: { other: "b", weight: 1, over: "a.b/x of m5.large", nodePool: "default" } };
+const applied: OverlayVerdict = { outcome: "Applied", instanceTypes: ["m5.large"] };
+const clash: OverlayVerdict = { outcome: "Conflict", clash: { other: "b", weight: 1, over: "a.b/x of m5.large", nodePool: "default" } };
 
 describe("the status of an overlay", () => {
-  it.for<{ name: string; verdict: Verdict; want: object[] }>([
+  it.for<{ name: string; verdict: OverlayVerdict; want: object[] }>([
     {
-      name: "that is applied",
+      name: "an applied overlay",
       verdict: applied,
       want: [
         { type: "ValidationSucceeded", status: "True", reason: "ValidationSucceeded", observedGeneration: 1 },
@@ -20,7 +20,7 @@ describe("the status of an overlay", () => {
       ],
     },
     {
-      name: "that clashes",
+      name: "a conflicting overlay",
       verdict: clash,
       want: [
         { type: "ValidationSucceeded", status: "False", reason: "Conflict", message: expect.stringContaining("NodeOverlay b") },
@@ -28,24 +28,24 @@ describe("the status of an overlay", () => {
       ],
     },
     {
-      name: "that is not valid",
+      name: "an invalid overlay",
       verdict: { outcome: "RuntimeValidation", problems: ["one", "two"] },
       want: [
         { type: "ValidationSucceeded", status: "False", reason: "RuntimeValidation", message: "one; two" },
         { type: "Ready", status: "False" },
       ],
     },
-  ])("$name", ({ verdict, want }) => {
+  ])("the status of $name", ({ verdict, want }) => {
     expect(nodeOverlayStatus(nodeOverlay("x", {}), verdict, NOW).conditions).toMatchObject(want);
   });
 
-  it("stays as it is when nothing has changed, and moves when the clash is mended", () => {
+  it("an overlay's status is unchanged when nothing has changed, and changes when the conflict is resolved", () => {
     const overlay = nodeOverlay("x", {});
     const first = nodeOverlayStatus(overlay, clash, NOW);
     const later = NOW + 3_600_000;
     expect(nodeOverlayStatus({ ...overlay, status: first }, clash, later)).toEqual(first);
-    const mended = nodeOverlayStatus({ ...overlay, status: first }, applied, later);
-    expect(mended.conditions?.map(({ status, lastTransitionTime }) => [status, lastTransitionTime])).toEqual([
+    const resolved = nodeOverlayStatus({ ...overlay, status: first }, applied, later);
+    expect(resolved.conditions?.map(({ status, lastTransitionTime }) => [status, lastTransitionTime])).toEqual([
       ["True", "2026-01-01T01:00:00Z"],
       ["True", "2026-01-01T01:00:00Z"],
     ]);
@@ -65,7 +65,7 @@ describe("the annotations of a claim", () => {
     { names: ["plain", "cheap"], want: { [PRICE_OVERLAY_APPLIED]: "true" } },
     { names: ["rich"], want: { [CAPACITY_OVERLAY_APPLIED]: "true" } },
     { names: ["cheap", "rich"], want: { [PRICE_OVERLAY_APPLIED]: "true", [CAPACITY_OVERLAY_APPLIED]: "true" } },
-  ])("for $names", ({ names, want }) => {
+  ])("the annotations of a NodeClaim for $names", ({ names, want }) => {
     expect(overlayAnnotations([plain, cheap, rich], names)).toEqual(want);
   });
 });

@@ -18,35 +18,35 @@ describe("an overlay that can be applied", () => {
     { name: "its pool", spec: { requirements: [only("karpenter.sh/nodepool", "default")] } },
     { name: "an order", spec: { requirements: [{ key: "karpenter.k8s.aws/instance-cpu", operator: "Gt", values: ["4"] }] } },
     { name: "the greatest weight", spec: { weight: 10_000 } },
-  ])("$name", ({ spec }) => {
+  ])("an overlay with $name is valid", ({ spec }) => {
     expect(problems(spec)).toEqual([]);
   });
 });
 
-describe("what is wrong is said in one sentence each", () => {
+describe("an overlay that cannot be applied", () => {
   it.for<{ name: string; spec: Partial<NodeOverlaySpec>; says: string }>([
     { name: "price and adjustment", spec: { price: "1", priceAdjustment: "+1" }, says: "exclude each other" },
     { name: "a signed price", spec: { price: "-1" }, says: 'spec.price "-1" is not a price' },
     { name: "an adjustment without a sign", spec: { priceAdjustment: "10%" }, says: 'spec.priceAdjustment "10%"' },
-    { name: "more than everything off", spec: { priceAdjustment: "-101%" }, says: 'at least "-100%"' },
+    { name: "a reduction of more than 100 %", spec: { priceAdjustment: "-101%" }, says: 'at least "-100%"' },
     { name: "cpu", spec: { capacity: { cpu: "4" } }, says: "only extended resources" },
-    { name: "an amount that is none", spec: { capacity: { "a.b/c": "lots" } }, says: 'a.b/c has "lots"' },
+    { name: "an invalid amount", spec: { capacity: { "a.b/c": "lots" } }, says: 'a.b/c has "lots"' },
     { name: "an amount below 0", spec: { capacity: { "a.b/c": "-1" } }, says: 'a.b/c has "-1"' },
-    { name: "a resource name that is none", spec: { capacity: { "a b": "1" } }, says: '"a b" is not a resource\'s name' },
+    { name: "an invalid resource name", spec: { capacity: { "a b": "1" } }, says: '"a b" is not a resource\'s name' },
     { name: "NotIn of nothing", spec: { requirements: [{ key: "a", operator: "NotIn" }] }, says: "NotIn must list at least one value" },
     { name: "In of nothing", spec: { requirements: [only("a")] }, says: "In must list at least one value" },
     { name: "Gt of a word", spec: { requirements: [{ key: "a", operator: "Gt", values: ["x"] }] }, says: "exactly one integer" },
     { name: "a restricted label", spec: { requirements: [only("kubernetes.io/hostname", "n")] }, says: "is restricted" },
-    { name: "a key that is none", spec: { requirements: [{ key: "a//b", operator: "Exists" }] }, says: '"a//b" is not a label key' },
-    { name: "a value that is none", spec: { requirements: [only("a", "x y")] }, says: '"x y", which is not a label value' },
+    { name: "an invalid key", spec: { requirements: [{ key: "a//b", operator: "Exists" }] }, says: '"a//b" is not a label key' },
+    { name: "an invalid value", spec: { requirements: [only("a", "x y")] }, says: '"x y", which is not a label value' },
     { name: "a weight of 0", spec: { weight: 0 }, says: "a whole number from 1 to 10000" },
-  ])("$name", ({ spec, says }) => {
+  ])("an overlay with $name is refused", ({ spec, says }) => {
     const [first = "", ...others] = problems(spec);
     expect(first).toContain(says);
     expect(others).toEqual([]);
   });
 
-  it("tells of every fault", () => {
+  it("every problem of an overlay is reported", () => {
     expect(problems({ price: "x", weight: -1, capacity: { pods: "1" } })).toHaveLength(3);
   });
 });

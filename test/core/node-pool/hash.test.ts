@@ -34,17 +34,17 @@ it.for<{ name: string; spec?: Partial<Template["spec"]>; metadata?: Template["me
     metadata: { labels: {} },
     want: "5577420543048680613",
   },
-])("hashes as Karpenter does: $name", ({ spec, metadata, want }) => {
+])("a NodePool's hash equals Karpenter's: $name", ({ spec, metadata, want }) => {
   expect(hash(spec ?? {}, metadata)).toBe(want);
 });
 
-it("takes no notice of requirements, nor of the order of taints", () => {
+it("a NodePool's hash ignores requirements and the order of taints", () => {
   const a = { key: "a", effect: "NoSchedule" } as const;
   const b = { key: "b", effect: "NoSchedule" } as const;
   expect(hash({ taints: [a, b] })).toBe(hash({ taints: [b, a], requirements: [{ key: "x", operator: "Exists" }] }));
 });
 
-it("takes an absent expireAfter as the API's default", () => {
+it("a NodePool's hash takes an absent expireAfter as the API's default", () => {
   const spec = { requirements: [], nodeClassRef };
   expect(nodePoolHash({ spec: { template: { spec } } })).toBe("6821555240594823858");
 });

@@ -16,7 +16,7 @@ const POOL: NodePool = {
   status: { nodeClassObservedGeneration: 2 },
 };
 
-/** A pool after outcomes, one letter each: S for a node that was let in, F for one that was given up. */
+/** A NodePool after outcomes, one letter each: S for a registered node, F for a failed registration. */
 const poolAfter = (letters: string, pool = POOL): NodePool =>
   [...letters].reduce((published, letter, i) => withRegistration(published, { claim: `c${i}`, registered: letter === "S" }, NOW), pool);
 const health = (pool: NodePool): string => {
@@ -35,11 +35,11 @@ describe("NodeRegistrationHealthy", () => {
     { outcomes: "FFSSS", want: "True NodeRegistrationHealthy" },
     { outcomes: "SSSSF", want: "True NodeRegistrationHealthy" },
     { outcomes: "SSSSFF", want: "False RegistrationFailed" },
-  ])("is '$want' after '$outcomes'", ({ outcomes, want }) => {
+  ])("NodeRegistrationHealthy is '$want' after '$outcomes'", ({ outcomes, want }) => {
     expect(health(poolAfter(outcomes))).toBe(want);
   });
 
-  it("says why a launch failed", () => {
+  it("NodeRegistrationHealthy says why a launch failed", () => {
     const failed = { registered: false, reason: "Unauthorized", message: "not allowed" };
     const published = withRegistration(withRegistration(POOL, { claim: "a", ...failed }, NOW), { claim: "b", ...failed }, NOW);
     expect(conditionOf(published.status?.conditions, REGISTRATION_HEALTHY)).toMatchObject({
@@ -48,28 +48,28 @@ describe("NodeRegistrationHealthy", () => {
     });
   });
 
-  it("counts a claim once, however often it is told", () => {
+  it("NodeRegistrationHealthy counts a NodeClaim once, however often it is reported", () => {
     const once = poolAfter("F");
     expect(withRegistration(once, { claim: "c0", registered: false }, NOW)).toBe(once);
   });
 
-  it("writes nothing while all goes well", () => {
+  it("repeated successes write nothing", () => {
     const well = poolAfter("SSSS");
     expect(withRegistration(well, { claim: "another", registered: true }, NOW)).toBe(well);
   });
 
-  it("keeps the last four, readable by people", () => {
+  it("the annotation keeps the last four outcomes, readable by people", () => {
     expect(poolAfter("FSSSF").metadata.annotations?.[REGISTRATIONS]).toBe("3/2 c1=registered c2=registered c3=registered c4=failed");
   });
 });
 
-describe("a change of pool or class", () => {
+describe("a change of NodePool or NodeClass", () => {
   it.for([
     { name: "the pool's generation", pool: { ...POOL, metadata: { ...POOL.metadata, generation: 4 } }, nodeClass: 2, want: "Unknown" },
     { name: "the class's generation", pool: POOL, nodeClass: 3, want: "Unknown" },
     { name: "neither", pool: POOL, nodeClass: 2, want: "False" },
-    { name: "a class that cannot be seen", pool: POOL, nodeClass: undefined, want: "False" },
-  ])("$name: $want", ({ pool, nodeClass, want }) => {
+    { name: "an unknown NodeClass", pool: POOL, nodeClass: undefined, want: "False" },
+  ])("NodeRegistrationHealthy after a change of $name: $want", ({ pool, nodeClass, want }) => {
     const failed = poolAfter("FF");
     const changed = { ...failed, metadata: { ...failed.metadata, generation: pool.metadata.generation ?? 0 } };
     const status = withFreshRegistrationHealth(changed, changed.status ?? {}, nodeClass, NOW);

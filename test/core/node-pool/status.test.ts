@@ -41,18 +41,18 @@ const context = { nodeClass: nodeClass("True"), nodeClaims: [], nodes: [], now: 
 describe("nodePoolStatus", () => {
   it.for([
     { name: "no NodeClass", of: undefined, want: "False NodeClassNotFound" },
-    { name: "a deleting one", of: nodeClass("True", "2026-01-01T00:00:00Z"), want: "False NodeClassTerminating" },
-    { name: "one not ready", of: nodeClass("False"), want: "False R" },
-    { name: "one not looked at", of: nodeClass(undefined), want: "False NodeClassReadinessUnknown" },
-    { name: "a ready one", of: nodeClass("True"), want: "True NodeClassReady" },
-  ])("follows its NodeClass: $name", ({ of, want }) => {
+    { name: "a NodeClass that is being deleted", of: nodeClass("True", "2026-01-01T00:00:00Z"), want: "False NodeClassTerminating" },
+    { name: "a NodeClass that is not ready", of: nodeClass("False"), want: "False R" },
+    { name: "a NodeClass without a status", of: nodeClass(undefined), want: "False NodeClassReadinessUnknown" },
+    { name: "a ready NodeClass", of: nodeClass("True"), want: "True NodeClassReady" },
+  ])("a NodePool's status follows its NodeClass: $name", ({ of, want }) => {
     const { conditions = [] } = nodePoolStatus(pool(), { ...context, nodeClass: of });
     const verdicts = Object.fromEntries(conditions.map(({ type, status, reason }) => [type, `${status} ${reason}`]));
     expect(verdicts["NodeClassReady"]).toBe(want);
     expect(verdicts["Ready"]).toBe(want.startsWith("True") ? "True Ready" : "False UnhealthyDependents");
   });
 
-  it("adds up what its claims have, the node's word first, the claim's for what it does not tell yet", () => {
+  it("a NodePool's resources are those of its nodes, and of NodeClaims for what nodes do not report yet", () => {
     const initialized = { conditions: [{ type: "Initialized", status: "True" as const }] };
     const nodeClaims = [claim("a", initialized), claim("b"), claim("c"), claim("gone", {}, "2026-01-01T00:00:00Z")];
     const nodes = [node("a", { cpu: "3", memory: "5Gi" }), node("b", { cpu: "3", memory: "0" }), node("stranger", { cpu: "64" })];
@@ -61,7 +61,7 @@ describe("nodePoolStatus", () => {
     expect(count).toBe(3);
   });
 
-  it("does not change when nothing has", () => {
+  it("a NodePool's status is unchanged when nothing has changed", () => {
     const status = nodePoolStatus(pool(), context);
     expect(nodePoolStatus({ ...pool(), status }, { ...context, now: NOW + 60_000 })).toEqual(status);
   });
@@ -69,7 +69,7 @@ describe("nodePoolStatus", () => {
 
 describe("nodePoolProblems", () => {
   it.for<{ name: string; spec?: Partial<NodeClaimTemplateSpec>; labels?: Record<string, string>; want: RegExp | undefined }>([
-    { name: "nothing", want: undefined },
+    { name: "no problem", want: undefined },
     { name: "a label of its own", labels: { "example.com/team": "a" }, want: undefined },
     { name: "a restricted label", labels: { "karpenter.sh/mine": "a" }, want: /karpenter\.sh\/mine is restricted/ },
     { name: "a bad label value", labels: { a: "not ok" }, want: /a="not ok" is not a label value/ },
@@ -80,12 +80,12 @@ describe("nodePoolProblems", () => {
       want: /a:NoSchedule is given twice/,
     },
     {
-      name: "its own name required",
+      name: "a requirement on its own name",
       spec: { requirements: [{ key: "karpenter.sh/nodepool", operator: "Exists" }] },
       want: /set by the system/,
     },
     { name: "an empty In", spec: { requirements: [{ key: "a", operator: "In", values: [] }] }, want: /at least one value/ },
-  ])("finds $name", ({ spec, labels, want }) => {
+  ])("nodePoolProblems finds $name", ({ spec, labels, want }) => {
     const text = nodePoolProblems(pool(spec, labels)).join("; ");
     if (want === undefined) expect(text).toBe("");
     else expect(text).toMatch(want);

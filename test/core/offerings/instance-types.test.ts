@@ -69,7 +69,7 @@ describe("instanceTypesOf", () => {
       spec: { kubelet: { kubeReserved: { cpu: "1" }, systemReserved: { memory: "1Gi" }, evictionHard: { "memory.available": "100%" } } },
       want: { cpu: "1", memory: "5979Mi" },
     },
-  ])("leaves $want of $name to pods, given $spec", ({ name, spec, want }) => {
+  ])("pods may use $want of $name with $spec", ({ name, spec, want }) => {
     const allocatable = formatResources(allocatableOf(only(name, { nodeClass: nodeClass(spec as Partial<EC2NodeClass["spec"]>) })));
     expect(allocatable).toMatchObject(want);
   });
@@ -85,11 +85,11 @@ describe("instanceTypesOf", () => {
       spec: { amiFamily: "Custom", blockDeviceMappings: [{ deviceName: "/a" }, { deviceName: "/b", ebs: { volumeSize: "9Gi" } }] },
       want: "9Gi",
     },
-  ])("takes $want as the storage of $name, given $spec", ({ name, spec, want }) => {
+  ])("the storage of $name with $spec is $want", ({ name, spec, want }) => {
     expect(only(name, { nodeClass: nodeClass(spec as Partial<EC2NodeClass["spec"]>) }).capacity["ephemeral-storage"]).toBe(want);
   });
 
-  it("offers nothing where the NodeClass has no subnet", () => {
+  it("zones without a subnet of the NodeClass have no available offering", () => {
     const type = only("m5.large", { nodeClass: { ...nodeClass(), status: { subnets: subnets.slice(0, 1) } } });
     expect(type.requirements.find(({ key }) => key === "topology.kubernetes.io/zone")?.values).toEqual(["us-west-2a"]);
     expect(type.offerings.filter(({ available }) => available).map(({ zone }) => zone)).toEqual(["us-west-2a", "us-west-2a"]);
@@ -99,7 +99,7 @@ describe("instanceTypesOf", () => {
     expect(none.offerings.some(({ available }) => available)).toBe(false);
   });
 
-  it("leaves a marked offering alone, and every spot offering when spot as a whole is marked", () => {
+  it("a marked offering is unavailable, and every spot offering when spot as a whole is marked", () => {
     const mark = { instanceType: "m5.large", zone: "us-west-2b", capacityType: "spot", expiresAt: 1 } as const;
     const one = only("m5.large", { unavailable: [mark] }).offerings.filter(({ available }) => !available);
     expect(one).toEqual([expect.objectContaining({ zone: "us-west-2b", capacityType: "spot", price: 0.062198, unavailableUntil: 1 })]);
@@ -109,7 +109,7 @@ describe("instanceTypesOf", () => {
     expect(new Set(all.map(({ capacityType }) => capacityType))).toEqual(new Set(["on-demand"]));
   });
 
-  it("says which offerings want nothing but a price", () => {
+  it("offerings that lack only a price are flagged", () => {
     const { "m5.large": _, ...onDemand } = catalogue.onDemand;
     const [first, ...others] = subnets;
     const without = { ...catalogue, onDemand, types: catalogue.types.filter(({ name }) => name === "m5.large") };
@@ -121,7 +121,7 @@ describe("instanceTypesOf", () => {
     );
   });
 
-  it("lets on-demand prices stand in for spot until spot prices were read", () => {
+  it("on-demand prices replace spot prices until spot prices were read", () => {
     const spot = only("m5.large", { catalogue: { ...bundledCatalogue("us-west-2"), types: catalogue.types } }).offerings;
     expect(spot.every(({ price, available }) => price === 0.096 && available)).toBe(true);
     const read = only("m5.large", { catalogue: { ...catalogue, spot: {} } }).offerings.filter(
@@ -130,7 +130,7 @@ describe("instanceTypesOf", () => {
     expect(read.every(({ price, available }) => price === 0 && !available)).toBe(true);
   });
 
-  it("shares equal requirements between types, and between NodeClasses", () => {
+  it("equal requirements are one object across types and NodeClasses", () => {
     const arch = (name: string) => only(name).requirements.find(({ key }) => key === "kubernetes.io/arch");
     expect(arch("m5.large")).toBe(arch("c5.large"));
     expect(arch("m5.large")).not.toBe(arch("m6g.large"));
@@ -150,7 +150,7 @@ function comparable(type: InstanceType): unknown {
   };
 }
 
-/** How many facts of types are compared: requirements, quantities, and price and availability of offerings. */
+/** Number of compared facts: requirements, quantities, and price and availability of offerings. */
 function valuesOf(types: readonly InstanceType[]): number {
   const sizeOf = (list: object | undefined): number => Object.keys(list ?? {}).length;
   return types.reduce((sum, { requirements, capacity, overhead, offerings }) => {

@@ -52,22 +52,22 @@ const noted = (memory: string, now = START) => nodeClass(seeing(nodeClass(), [{ 
 
 describe("observeMemory", () => {
   it.for<{ name: string; before: EC2NodeClass; machines: readonly Machine[]; want: string | undefined }>([
-    { name: "less than the guess", before: nodeClass(), machines: [{ memory: "7500000Ki" }], want: "7500000Ki" },
-    { name: "more than the guess", before: nodeClass(), machines: [{ memory: "7900000Ki" }], want: "7900000Ki" },
-    { name: "nothing that equals the guess", before: nodeClass(), machines: [{ memory: `${GUESS_KI}Ki` }], want: undefined },
+    { name: "less than the estimate", before: nodeClass(), machines: [{ memory: "7500000Ki" }], want: "7500000Ki" },
+    { name: "more than the estimate", before: nodeClass(), machines: [{ memory: "7900000Ki" }], want: "7900000Ki" },
+    { name: "nothing that equals the estimate", before: nodeClass(), machines: [{ memory: `${GUESS_KI}Ki` }], want: undefined },
     { name: "the least of several", before: nodeClass(), machines: [{ memory: "7900000Ki" }, { memory: "7800000Ki" }], want: "7800000Ki" },
     { name: "less than before", before: noted("7800000Ki"), machines: [{ memory: "7700000Ki" }], want: "7700000Ki" },
-    { name: "what was less before", before: noted("7800000Ki"), machines: [{ memory: "7900000Ki" }], want: "7800000Ki" },
+    { name: "a smaller amount from before", before: noted("7800000Ki"), machines: [{ memory: "7900000Ki" }], want: "7800000Ki" },
     { name: "no node of other images", before: nodeClass(), machines: [{ memory: "1Ki", imageID: "ami-0" }], want: undefined },
     { name: "no node that has not registered", before: nodeClass(), machines: [{ memory: "1Ki", registered: false }], want: undefined },
     { name: "no node of another class", before: nodeClass(), machines: [{ memory: "1Ki", className: "other" }], want: undefined },
-    { name: "none in other words", before: nodeClass(), machines: [{ memory: "7.5Gi" }], want: undefined },
-    { name: "anew over what a person wrote", before: nodeClass("{}"), machines: [{ memory: "7800000Ki" }], want: "7800000Ki" },
-  ])("notes $name", ({ before, machines, want }) => {
+    { name: "no amount in another format", before: nodeClass(), machines: [{ memory: "7.5Gi" }], want: undefined },
+    { name: "an amount over what a person wrote", before: nodeClass("{}"), machines: [{ memory: "7800000Ki" }], want: "7800000Ki" },
+  ])("observeMemory stores $name", ({ before, machines, want }) => {
     expect(amount(seeing(before, machines))).toBe(want);
   });
 
-  it("keeps what it has seen for 60 days after the last time", () => {
+  it("an amount is kept for 60 days after it was last seen", () => {
     const first = noted("7800000Ki");
     const renewed = nodeClass(seeing(first, [{ memory: "7800000Ki" }], START + 30 * DAY));
     expect(amount(seeing(first, [], START + 59 * DAY))).toBe("7800000Ki");
@@ -75,19 +75,19 @@ describe("observeMemory", () => {
     expect(amount(seeing(renewed, [], START + 89 * DAY))).toBe("7800000Ki");
   });
 
-  it("says the same again when nothing new was seen that day", () => {
+  it("the annotation is unchanged when nothing new was seen that day", () => {
     const first = noted("7800000Ki");
     expect(seeing(first, [{ memory: "7800000Ki" }], START + 3_600_000)).toBe(first.metadata.annotations?.[SEEN_MEMORY]);
   });
 });
 
-it("holds for the images that it was seen with alone", () => {
+it("seen memory holds only for the images that it was seen with", () => {
   const note = noted("7800000Ki").metadata.annotations?.[SEEN_MEMORY];
   expect(seenMemory(nodeClass(note)).size).toBe(1);
   expect(seenMemory(nodeClass(note, "ami-2")).size).toBe(0);
 });
 
-it("goes before the guess as capacity, and changes nothing that is reserved", () => {
+it("seen memory replaces the estimated capacity and does not change the overhead", () => {
   const all = bundledCatalogue("us-west-2");
   const catalogue = { ...all, types: all.types.filter(({ name }) => name === "m5.large") };
   const settings = { vmMemoryOverheadPercent: 0.075, reservedEnis: 0 };

@@ -14,7 +14,7 @@ const efa = (networkCardIndex: number, deviceIndex: number) => ({ networkCardInd
 
 describe("suits", () => {
   it.for<{ name: string; of: string; spec?: Partial<EC2NodeClassSpec>; group?: ResolvedPlacementGroup; want: boolean }>([
-    { name: "nothing asked", of: "m5.large", want: true },
+    { name: "no special fields", of: "m5.large", want: true },
     {
       name: "an interface on each of four cards",
       of: "p4d.24xlarge",
@@ -22,7 +22,7 @@ describe("suits", () => {
       want: true,
     },
     {
-      name: "a card that it has not",
+      name: "a network card that it does not have",
       of: "m5.large",
       spec: { networkInterfaces: [primary, { ...primary, networkCardIndex: 1, deviceIndex: 1 }] },
       want: false,
@@ -33,7 +33,7 @@ describe("suits", () => {
       spec: { networkInterfaces: [primary, { ...primary, deviceIndex: 3 }] },
       want: false,
     },
-    { name: "an EFA without having any", of: "m5.large", spec: { networkInterfaces: [primary, efa(0, 1)] }, want: false },
+    { name: "an EFA although it has none", of: "m5.large", spec: { networkInterfaces: [primary, efa(0, 1)] }, want: false },
     { name: "more EFAs than it has", of: "m5.24xlarge", spec: { networkInterfaces: [primary, efa(0, 1), efa(0, 2)] }, want: false },
     {
       name: "as many prefixes as an interface has addresses",
@@ -44,7 +44,7 @@ describe("suits", () => {
     { name: "interfaces of a type without elastic adapter", of: "m3.large", spec: { networkInterfaces: [primary] }, want: false },
     { name: "nested virtualization", of: "m5.large", spec: { cpuOptions: { nestedVirtualization: "enabled" } }, want: false },
     {
-      name: "nested virtualization where there is some",
+      name: "nested virtualization, which it supports",
       of: "m8i.large",
       spec: { cpuOptions: { nestedVirtualization: "enabled" } },
       want: true,
@@ -54,7 +54,7 @@ describe("suits", () => {
     { name: "a cluster placement group", of: "m5.large", group: { id: "pg-1", strategy: "cluster" }, want: true },
     { name: "a cluster placement group, for a burstable type", of: "t3.large", group: { id: "pg-1", strategy: "cluster" }, want: false },
     { name: "a spread placement group, for a burstable type", of: "t3.large", group: { id: "pg-1", strategy: "spread" }, want: true },
-  ])("$of with $name: $want", ({ of, spec = {}, group, want }) => {
+  ])("$of suits a NodeClass with $name: $want", ({ of, spec = {}, group, want }) => {
     const made = nodeClass({ spec, status: { ...nodeClass().status, ...(group && { placementGroup: group }) } });
     expect(suits(type(of), made)).toBe(want);
     const offered = typesOf({ nodeClass: made }).find(({ name }) => name === of)?.offerings ?? [];
@@ -66,7 +66,7 @@ describe("listed interfaces", () => {
   const made = nodeClass({ spec: { networkInterfaces: [primary, efa(0, 1), efa(1, 1)] } });
   const capacityOf = (spec: typeof made) => typesOf({ nodeClass: spec }).find(({ name }) => name === "p4d.24xlarge")?.capacity ?? {};
 
-  it("say how many EFAs a node has, and those on the first card take addresses from pods", () => {
+  it("listed interfaces decide the number of EFAs, and those on the first card take addresses from pods", () => {
     expect(capacityOf(nodeClass())).toMatchObject({ "vpc.amazonaws.com/efa": "4", pods: "737" });
     expect(capacityOf(made)).toMatchObject({ "vpc.amazonaws.com/efa": "2", pods: String(14 * 49 + 2) });
   });

@@ -44,7 +44,7 @@ function pdb(name: string, spec: Partial<PodDisruptionBudget["spec"]> = {}, disr
 const annotated = (value: string, startTime?: string): Pod =>
   pod({ metadata: { annotations: { "karpenter.sh/do-not-disrupt": value } }, ...(startTime ? { status: { startTime } } : {}) });
 
-it("tells whose pod it is", () => {
+it("a pod's owner is recognized", () => {
   expect(isDaemonSetPod(ownedBy("apps/v1", "DaemonSet"))).toBe(true);
   expect(isDaemonSetPod(ownedBy("example.com/v1", "DaemonSet"))).toBe(false);
   expect(isMirror(ownedBy("v1", "Node"))).toBe(true);
@@ -56,19 +56,19 @@ it("tells whose pod it is", () => {
 const unschedulable = [{ type: "PodScheduled", status: "False" as const, reason: "Unschedulable" }];
 
 it.for<{ name: string; part: Parameters<typeof pod>[0]; helped: boolean }>([
-  { name: "waits in vain", part: {}, helped: true },
+  { name: "is unschedulable", part: {}, helped: true },
   { name: "has a node", part: { spec: { nodeName: "n" } }, helped: false },
-  { name: "was not looked at yet", part: { status: { conditions: [] } }, helped: false },
+  { name: "kube-scheduler has not tried yet", part: { status: { conditions: [] } }, helped: false },
   {
     name: "is gated",
     part: { status: { conditions: [{ type: "PodScheduled", status: "False", reason: "SchedulingGated" }] } },
     helped: false,
   },
-  { name: "will have the room of pods that it preempts", part: { status: { nominatedNodeName: "n" } }, helped: false },
+  { name: "preempts other pods", part: { status: { nominatedNodeName: "n" } }, helped: false },
   { name: "has ended", part: { status: { phase: "Failed" } }, helped: false },
-  { name: "goes", part: { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }, helped: false },
+  { name: "is being deleted", part: { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }, helped: false },
   {
-    name: "is a daemon's",
+    name: "belongs to a DaemonSet",
     part: { metadata: { ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name: "d", uid: "d" }] } },
     helped: false,
   },
@@ -81,12 +81,12 @@ it.for<{ name: string; part: Parameters<typeof pod>[0]; helped: boolean }>([
   expect(isProvisionable(waiting)).toBe(helped);
 });
 
-it("knows a pod by its UID, or by its name where it has none", () => {
+it("a pod is identified by its UID, or by its name without a UID", () => {
   expect(podUid(pod({ metadata: { uid: "u" } }))).toBe("u");
   expect(podUid(pod())).toBe("default/p");
 });
 
-it("drains what neither tolerates the taint, is stuck, nor is a mirror", () => {
+it("a drain evicts pods that neither tolerate the taint, nor are stuck, nor are mirrors", () => {
   expect(isDrainable(pod(), NOW)).toBe(true);
   expect(isDrainable(ownedBy("v1", "Node"), NOW)).toBe(false);
   expect(isDrainable(pod({ metadata: { deletionTimestamp: "2025-12-31T23:59:30Z" } }), NOW)).toBe(true);
@@ -101,7 +101,7 @@ it.for([
   { name: "the key by an absent value", tolerations: [{ key: "karpenter.sh/disrupted" }], want: true },
   { name: "another effect", tolerations: [{ operator: "Exists" as const, effect: "NoExecute" }], want: false },
   { name: "another value", tolerations: [{ key: "karpenter.sh/disrupted", value: "x" }], want: false },
-])("tolerating $name: $want", ({ tolerations, want }) => {
+])("a pod that tolerates $name tolerates the disrupted taint: $want", ({ tolerations, want }) => {
   expect(toleratesDisrupted(pod({ spec: { tolerations } }))).toBe(want);
   expect(isEvictable(pod({ spec: { tolerations } }), NOW)).toBe(!want);
 });
@@ -111,14 +111,14 @@ it.for([
   { name: "a duration counts from the start", pod: annotated("1h", "2025-12-31T23:30:00Z"), want: NOW + 1_800_000 },
   { name: "a duration runs out", pod: annotated("1h", "2025-12-31T23:00:00Z"), want: undefined },
   { name: "a pod that has not started keeps all of it", pod: annotated("10m"), want: NOW + 600_000 },
-  { name: "nonsense is ignored", pod: annotated("yes"), want: undefined },
-  { name: "so is a duration of nothing", pod: annotated("0s"), want: undefined },
-  { name: "and false", pod: annotated("false"), want: undefined },
+  { name: "an invalid value is ignored", pod: annotated("yes"), want: undefined },
+  { name: "a duration of zero is ignored", pod: annotated("0s"), want: undefined },
+  { name: "the value false is ignored", pod: annotated("false"), want: undefined },
 ])("do-not-disrupt: $name", ({ pod, want }) => {
   expect(doNotDisruptUntil(pod, NOW)).toBe(want);
 });
 
-it("weighs priority and deletion cost, within bounds", () => {
+it("the eviction cost grows with priority and deletion cost, within bounds", () => {
   const costing = (cost: string, priority = 0): number =>
     evictionCost(pod({ metadata: { annotations: { "controller.kubernetes.io/pod-deletion-cost": cost } }, spec: { priority } }));
   expect(evictionCost(pod())).toBe(1);
@@ -130,8 +130,8 @@ it("weighs priority and deletion cost, within bounds", () => {
 
 it.for([
   { name: "none", pdbs: [], want: undefined },
-  { name: "one with room", pdbs: [pdb("a", {}, 1)], want: undefined },
-  { name: "one without", pdbs: [pdb("a")], want: { kind: "spent", budgets: ["default/a"] } },
+  { name: "one that allows an eviction", pdbs: [pdb("a", {}, 1)], want: undefined },
+  { name: "one that allows none", pdbs: [pdb("a")], want: { kind: "spent", budgets: ["default/a"] } },
   { name: "two", pdbs: [pdb("a", {}, 1), pdb("b", {}, 1)], want: { kind: "multiple", budgets: ["default/a", "default/b"] } },
   { name: "another namespace's", pdbs: [{ ...pdb("a"), metadata: { name: "a", namespace: "x" } }], want: undefined },
   { name: "one for other pods", pdbs: [pdb("a", { selector: { matchLabels: { app: "b" } } })], want: undefined },
@@ -139,13 +139,13 @@ it.for([
   expect(pdbBlocking(pod(), pdbs)).toEqual(want);
 });
 
-it("lets an unready pod go when its budget says so", () => {
+it("an unready pod may be evicted when its budget says so", () => {
   const unready = pod({ status: { conditions: [{ type: "Ready", status: "False" }] } });
   expect(pdbBlocking(unready, [pdb("a", { unhealthyPodEvictionPolicy: "AlwaysAllow" })])).toBeUndefined();
   expect(pdbBlocking(unready, [pdb("a")])).toBeDefined();
 });
 
-it("expects no move from pods that can never be evicted", () => {
+it("a pod that can never be evicted is not reschedulable", () => {
   expect(isCurrentlyReschedulable(pod(), [pdb("a")], NOW)).toBe(true);
   expect(isCurrentlyReschedulable(pod(), [pdb("a", { maxUnavailable: 0 })], NOW)).toBe(false);
   expect(isCurrentlyReschedulable(pod(), [pdb("a", { minAvailable: "100%" })], NOW)).toBe(false);

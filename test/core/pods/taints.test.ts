@@ -18,7 +18,7 @@ describe("a toleration covers a taint", () => {
     { toleration: { key: "dedicated", value: "cpu" }, covers: false },
     { toleration: { key: "other", value: "gpu" }, covers: false },
     { toleration: { value: "gpu" }, covers: false },
-  ])("$toleration: $covers", ({ toleration, covers }) => {
+  ])("$toleration tolerates the taint: $covers", ({ toleration, covers }) => {
     expect(toleratesTaint(toleration, taint)).toBe(covers);
   });
 
@@ -27,12 +27,12 @@ describe("a toleration covers a taint", () => {
     { operator: "Gt", value: "5", covers: false },
     { operator: "Lt", value: "6", covers: true },
     { operator: "Lt", value: "5", covers: false },
-  ])("5 against $operator $value: $covers", ({ operator, value, covers }) => {
+  ])("a taint value of 5 against $operator $value is tolerated: $covers", ({ operator, value, covers }) => {
     expect(toleratesTaint({ key: "gen", operator, value }, { key: "gen", value: "5", effect: "NoSchedule" })).toBe(covers);
   });
 });
 
-it("finds the first taint that nothing covers, soft ones included", () => {
+it("untolerated finds the first taint without a toleration, PreferNoSchedule included", () => {
   const soft: Taint = { key: "spare", effect: "PreferNoSchedule" };
   expect(untolerated([taint, soft], [{ key: "dedicated", operator: "Exists" }])).toBe(soft);
   expect(untolerated([taint, soft], [{ operator: "Exists" }])).toBeUndefined();
@@ -43,6 +43,6 @@ it.for<{ shown: Taint; text: string }>([
   { shown: taint, text: "dedicated=gpu:NoSchedule" },
   { shown: { key: "spare", effect: "NoExecute" }, text: "spare:NoExecute" },
   { shown: { key: "spare", value: "", effect: "NoExecute" }, text: "spare:NoExecute" },
-])("writes $text as kubectl does", ({ shown, text }) => {
+])("describeTaint writes $text as kubectl does", ({ shown, text }) => {
   expect(describeTaint(shown)).toBe(text);
 });

@@ -25,8 +25,8 @@ const snapshot = (change: Partial<Snapshot> = {}): Snapshot => ({
 
 const waiting = record({ instanceTypes: ["small", "large"] });
 
-describe("a claim that has not launched counts as a machine on its way (traps.md 1)", () => {
-  it("with the least room and the most capacity of what it may become", () => {
+describe("a NodeClaim in flight", () => {
+  it("a NodeClaim in flight counts with the smallest allocatable and the largest capacity of its types", () => {
     const [claim] = withInFlight(snapshot(), [waiting]).nodeClaims;
     expect(claim?.status).toMatchObject({
       allocatable: { cpu: "2", memory: "3Gi", pods: "10" },
@@ -36,9 +36,9 @@ describe("a claim that has not launched counts as a machine on its way (traps.md
   });
 
   it.for([
-    { name: "wait", from: {} },
-    { name: "must leave another node", from: { nodeName: "n1" } },
-  ])("less what the pods take that it was made for, once, while they $name", ({ from }) => {
+    { name: "are pending", from: {} },
+    { name: "are bound to another node", from: { nodeName: "n1" } },
+  ])("a NodeClaim in flight has its pods' requests subtracted once, while they $name", ({ from }) => {
     const going = nodeWithClaim("n1");
     const seen = snapshotOf({
       instanceTypes: CATALOGUE.filter(({ name }) => name === "m.medium"),
@@ -52,7 +52,7 @@ describe("a claim that has not launched counts as a machine on its way (traps.md
     expect(plan.newNodeClaims).toMatchObject([{ pods: ["default/does-not"] }]);
   });
 
-  it("as the very machine once it has launched, until its claim tells of it", () => {
+  it("a launched NodeClaim counts as its instance before its status names it", () => {
     const launched = { ...waiting, instance: { ...INSTANCE, instanceType: "large" } };
     const [shown] = withInFlight(snapshot(), [launched]).nodeClaims;
     expect(shown?.status).toMatchObject({ providerID: `aws:///${INSTANCE.zone}/${INSTANCE.id}`, allocatable: { cpu: "4", memory: "3Gi" } });
@@ -65,7 +65,7 @@ describe("a claim that has not launched counts as a machine on its way (traps.md
     expect(withInFlight(snapshot({ nodeClaims: [published] }), [launched]).nodeClaims).toEqual([published]);
   });
 
-  it("and no longer when it shall go", () => {
+  it("a NodeClaim that terminates is no longer in flight", () => {
     const going = { ...waiting, terminating: { reason: "expired", at: NOW } };
     expect(withInFlight(snapshot(), [going]).nodeClaims).toEqual([]);
   });

@@ -38,8 +38,8 @@ const planned: PlannedNodeClaim = {
 
 const intent = intentFor(planned, pool, { cluster: "c1", id: "0123456789abcdef", now: NOW, reason: "provisioned", podUids: ["u"] });
 
-describe("an intent (nodeclaim-lifecycle.md §1)", () => {
-  it("names the claim after its pool, and the same id always the same", () => {
+describe("an intent", () => {
+  it("an intent names its NodeClaim after the NodePool, equally for equal ids", () => {
     expect(intent.name).toMatch(/^default-[0-9a-z]{5}$/);
     expect(intentFor(planned, pool, { cluster: "c1", id: "0123456789abcdef", now: NOW + 1, reason: "empty", podUids: [] }).name).toBe(
       intent.name,
@@ -47,7 +47,7 @@ describe("an intent (nodeclaim-lifecycle.md §1)", () => {
     expect(intentFor(planned, pool, { cluster: "c1", id: "x", name: "given", now: NOW, reason: "empty", podUids: [] }).name).toBe("given");
   });
 
-  it("carries labels, annotations and owner of the pool", () => {
+  it("an intent has labels, annotations and owner of its NodePool", () => {
     const { metadata } = intent.manifest;
     expect(metadata.labels).toEqual({ team: "a", shard: "7", "karpenter.sh/nodepool": "default", "karpenter.k8s.aws/ec2nodeclass": "own" });
     expect(metadata.annotations).toMatchObject({
@@ -60,7 +60,7 @@ describe("an intent (nodeclaim-lifecycle.md §1)", () => {
     ]);
   });
 
-  it("says which overlays its types were planned with, of those that it may become", () => {
+  it("an intent says whether overlays changed its possible types", () => {
     const type = instanceType("m5.large", 2, 8);
     const offerings = type.offerings.map((offering) => ({ ...offering, priceOverlaid: true as const }));
     const facts = { cluster: "c1", id: "x", now: NOW, reason: "provisioned" as const, podUids: [] };
@@ -72,7 +72,7 @@ describe("an intent (nodeclaim-lifecycle.md §1)", () => {
     expect(annotationsWith([type, { ...type, name: "c5.large", offerings }]).filter((key) => key.includes("overlay"))).toEqual([]);
   });
 
-  it("pins the types that were planned, keeps minValues, and copies what the template says of the node's end", () => {
+  it("an intent lists the planned types, keeps minValues, and copies expireAfter and terminationGracePeriod", () => {
     const { spec } = intent.manifest;
     expect(spec.requirements).toEqual([
       { key: "karpenter.sh/capacity-type", operator: "In", values: ["spot"] },

@@ -25,21 +25,31 @@ const plan = (change: Partial<Remains>) =>
     ...change,
   });
 
-it("has nothing to do where nothing is lost", () => {
+it("a rebuild has nothing to do when nothing is lost", () => {
   expect(plan({})).toEqual([]);
 });
 
 describe("the table is lost", () => {
   it.for([
-    { name: "a claim that runs", change: {}, outcome: "it goes on as it is", machine: "i-1" },
-    { name: "a claim that was not told of its machine", change: { claims: [nodeClaim()] }, outcome: "it goes on as it is", machine: "i-1" },
+    { name: "a NodeClaim with an instance", change: {}, outcome: "it goes on as it is", machine: "i-1" },
     {
-      name: "a claim that was not launched",
+      name: "a NodeClaim whose status does not name its instance",
+      change: { claims: [nodeClaim()] },
+      outcome: "it goes on as it is",
+      machine: "i-1",
+    },
+    {
+      name: "a NodeClaim that was not launched",
       change: { claims: [nodeClaim()], instances: [] },
       outcome: "it is launched",
       machine: undefined,
     },
-    { name: "a claim whose machine has gone", change: { instances: [] }, outcome: "it ends, since its machine is no more", machine: "i-1" },
+    {
+      name: "a NodeClaim whose instance is gone",
+      change: { instances: [] },
+      outcome: "it ends, since its machine is no more",
+      machine: "i-1",
+    },
   ])("$name", ({ change, outcome, machine: id }) => {
     const [step, ...others] = plan({ records: [], ...change });
     expect(others).toEqual([]);
@@ -50,7 +60,7 @@ describe("the table is lost", () => {
     expect(step?.write?.record.instance?.id).toBe(id);
   });
 
-  it("claims of other providers, and those that are done with, are left alone", () => {
+  it("NodeClaims of other providers, and those without our finalizer, are ignored", () => {
     const foreign = { ...CLAIM, spec: { ...CLAIM.spec, nodeClassRef: { group: "x.example", kind: "X", name: "x" } } };
     const done = nodeClaim({ deletionTimestamp: new Date(NOW).toISOString(), finalizers: ["example.com/other"] });
     for (const claim of [foreign, done]) expect(plan({ records: [], claims: [claim], instances: [] })).toEqual([]);
@@ -59,23 +69,23 @@ describe("the table is lost", () => {
 
 describe("NodeClaims are lost", () => {
   it.for([
-    { name: "its machine runs", change: {}, outcome: "it is made again", uid: undefined, ends: false },
+    { name: "a NodeClaim whose instance runs", change: {}, outcome: "it is made again", uid: undefined, ends: false },
     {
-      name: "its node is being deleted",
+      name: "a NodeClaim whose node is being deleted",
       change: { nodes: [node("going")] },
       outcome: "it is made again and drained, since its node is being deleted",
       uid: undefined,
       ends: false,
     },
     {
-      name: "its machine has gone",
+      name: "a NodeClaim without a running instance",
       change: { instances: [] },
       outcome: "it is forgotten, since it has no machine",
       uid: "uid-1",
       ends: true,
     },
     {
-      name: "it never had a machine",
+      name: "a NodeClaim that never had an instance",
       change: { records: [record({ uid: "uid-1" })], instances: [] },
       outcome: "it is forgotten, since it has no machine",
       uid: "uid-1",
@@ -90,16 +100,16 @@ describe("NodeClaims are lost", () => {
   });
 
   it.for([
-    { name: "the pool of that name that there is now", pools: [POOL], want: ["pool-uid"] },
-    { name: "nobody when the pool is gone", pools: [], want: [] },
-  ])("a claim that is made again belongs to $name", ({ pools, want }) => {
+    { name: "the current NodePool of that name", pools: [POOL], want: ["pool-uid"] },
+    { name: "no owner when the NodePool is deleted", pools: [], want: [] },
+  ])("a NodeClaim that is created again belongs to $name", ({ pools, want }) => {
     const owner = { apiVersion: "karpenter.sh/v1", kind: "NodePool", name: "default", uid: "old" };
     const owned = { ...UP, manifest: { ...UP.manifest, metadata: { name: UP.name, ownerReferences: [owner] } } };
     const [step] = plan({ records: [owned], claims: [], nodePools: pools });
     expect(step?.write?.record.manifest.metadata.ownerReferences?.map(({ uid }) => uid)).toEqual(want);
   });
 
-  it("those that are going, or were never made, are left to the lifecycle", () => {
+  it("records that terminate, or whose NodeClaim was never created, are left to the lifecycle", () => {
     const going = { ...UP, terminating: { reason: "deleted", at: NOW } };
     for (const known of [going, record()]) expect(plan({ records: [known], claims: [], instances: [] })).toEqual([]);
   });
@@ -108,7 +118,7 @@ describe("NodeClaims are lost", () => {
 describe("both are lost", () => {
   const alone = { records: [], claims: [] };
 
-  it("a machine that is a node gets record and claim from its tags and its pool", () => {
+  it("an instance with a node gets record and NodeClaim from its tags and its NodePool", () => {
     const [step] = plan(alone);
     expect(step).toMatchObject({ what: "instance i-1", outcome: "NodeClaim default-abcde is made for it", write: { type: "create" } });
     const { uid, instance, manifest } = step?.write?.record ?? {};
@@ -118,9 +128,9 @@ describe("both are lost", () => {
   });
 
   it.for([
-    { name: "one that never joined is collected", change: { nodes: [] }, says: "it is collected, since it never became a node" },
+    { name: "an instance that never joined is collected", change: { nodes: [] }, says: "it is collected, since it never became a node" },
     {
-      name: "one whose pool is gone waits for a person",
+      name: "an instance whose NodePool is deleted waits for a person",
       change: { nodePools: [] },
       says: "apply NodePool default first, or it stays as it is",
     },
@@ -131,6 +141,6 @@ describe("both are lost", () => {
   });
 });
 
-it("names pools that machines belong to and that are not there", () => {
+it("a rebuild names missing NodePools that instances belong to", () => {
   expect(plan({ nodePools: [] }).map(({ what, outcome }) => `${what}: ${outcome}`)).toEqual(["NodePool default: apply its manifest"]);
 });

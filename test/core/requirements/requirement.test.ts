@@ -32,7 +32,7 @@ const anyRequirement: fc.Arbitrary<Requirement> = fc
   )
   .map(([operator, list]) => requirement("k", operator, list));
 
-/** What kube-scheduler says of one operator and one value; the judge that the algebra is held against. */
+/** kube-scheduler's rule for one operator and one value; the reference for the algebra. */
 function says(operator: RequirementOperator, list: readonly string[], value: string): boolean {
   const n = /^\d+$/.test(value) ? Number(value) : Number.NaN;
   const limit = Number(list[0]);
@@ -115,7 +115,7 @@ it("overlaps agrees with the intersection", () => {
   );
 });
 
-it("says the same after being written and read", () => {
+it("a requirement is equal after it is serialized and parsed", () => {
   fc.assert(
     fc.property(anyRequirement, anyRequirement, (a, b) => {
       const both = intersect(a, b);
@@ -133,7 +133,7 @@ it.for([
   expect(operatorOf(intersect(a, b))).toBe(want);
 });
 
-it("keeps the larger minValues and both bounds when written", () => {
+it("a serialized requirement keeps the larger minValues and both bounds", () => {
   const both = intersect(requirement("k", "Gt", ["3"], 2), requirement("k", "Lt", ["9"], 5));
   expect(serialize(both)).toEqual([
     { key: "k", operator: "Gte", values: ["4"], minValues: 5 },
@@ -141,7 +141,7 @@ it("keeps the larger minValues and both bounds when written", () => {
   ]);
 });
 
-it("refuses an order operator without one integer", () => {
+it("an order operator without exactly one integer is refused", () => {
   expect(() => requirement("k", "Gt", ["a"])).toThrow(/k Gt takes exactly one integer/);
   expect(() => requirement("k", "Lt", ["1", "2"])).toThrow(RangeError);
 });
@@ -172,7 +172,7 @@ it.for([
   expect(compatible(new Map(), wanted, new Set(["k"]))).toBe(true);
 });
 
-it("reads old keys as the ones they became, and writes in key order", () => {
+it("old keys are normalized, and requirements are serialized in key order", () => {
   const set = requirementsFrom([
     { key: "failure-domain.beta.kubernetes.io/zone", operator: "In", values: ["b", "a"] },
     { key: "topology.ebs.csi.aws.com/zone", operator: "In", values: ["a"] },

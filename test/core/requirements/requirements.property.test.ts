@@ -14,8 +14,8 @@ import {
 fc.configureGlobal({ seed: 20_261_121, numRuns: 300 });
 
 /**
- * Sets of requirements against a judge that tries every value. ABSENT is a node without the label; numbers come in two spellings, since an order
- * operator compares numbers and NotIn compares texts.
+ * Sets of requirements against a judge that tries every value. ABSENT is a node without the label; numbers come in two
+ * spellings, since an order operator compares numbers and NotIn compares texts.
  */
 const ABSENT = Symbol("absent");
 const VALUES = ["0", "1", "2", "3", "4", "5", "00", "01", "02", "03", "04", "05", "x", "y", "neither"];
@@ -49,7 +49,7 @@ function meets({ operator, values = [] }: Item, value: string | typeof ABSENT): 
   }
 }
 
-/** The values that all items of a key allow; undefined when none is about it. */
+/** The values that all items of a key allow; undefined when no item has the key. */
 function allowed(items: readonly Item[], key: string): ReadonlySet<string | typeof ABSENT> | undefined {
   const own = items.filter((item) => item.key === key);
   if (own.length === 0) return undefined;
@@ -61,7 +61,7 @@ const item: fc.Arbitrary<Item> = fc
     fc.constantFrom(...KEYS),
     fc.constantFrom<RequirementOperator>("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Gte", "Lt", "Lte"),
     fc.subarray(["1", "2", "3", "x"], { minLength: 1, maxLength: 3 }),
-    // So that VALUES has what lies beyond every bound.
+    // So that VALUES has values beyond every bound.
     fc.integer({ min: 1, max: 4 }),
     fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined, freq: 4 }),
   )
@@ -75,7 +75,7 @@ const items = fc.array(item, { maxLength: 4 });
 const texts = (set: Requirements): readonly string[] => [...set.values()].map(canonical).sort();
 
 describe("a set", () => {
-  it("reads as all of its items together", () => {
+  it("a set allows what all of its items allow", () => {
     fc.assert(
       fc.property(items, fc.constantFrom(...KEYS), fc.constantFrom(...EVERY), (list, key, value) => {
         const node: Item[] = value === ABSENT ? [] : [{ key, operator: "In", values: [value as string] }];
@@ -85,7 +85,7 @@ describe("a set", () => {
     );
   });
 
-  it("is the same whatever the order and the grouping of its items", () => {
+  it("a set does not depend on the order and the grouping of its items", () => {
     fc.assert(
       fc.property(items, items, items, (a, b, c) => {
         const [x, y, z] = [requirementsFrom(a), requirementsFrom(b), requirementsFrom(c)];
@@ -98,7 +98,7 @@ describe("a set", () => {
     );
   });
 
-  it("keeps the largest minValues of each key", () => {
+  it("a set keeps the largest minValues of each key", () => {
     fc.assert(
       fc.property(items, (list) => {
         for (const [key, { minValues }] of requirementsFrom(list)) {
@@ -109,7 +109,7 @@ describe("a set", () => {
     );
   });
 
-  it("says the same after it was written and read, unless nothing meets it", () => {
+  it("a set is equal after it is serialized and parsed, unless nothing meets it", () => {
     fc.assert(
       fc.property(items, (list) => {
         const set = requirementsFrom(list);
@@ -121,7 +121,7 @@ describe("a set", () => {
 });
 
 describe("two sets", () => {
-  it("agree exactly when each key of both has a value that suits both, or may be absent for both", () => {
+  it("two sets agree exactly when each common key has a common value, or may be absent in both", () => {
     fc.assert(
       fc.property(items, items, (a, b) => {
         const clash = KEYS.some((key) => {
@@ -136,7 +136,7 @@ describe("two sets", () => {
     );
   });
 
-  it("are compatible when they agree and the node has, may leave open, or need not have each label that is wanted", () => {
+  it("two sets are compatible when they agree and the node has, may leave open, or need not have each required label", () => {
     fc.assert(
       fc.property(items, items, fc.subarray(KEYS), (node, wanted, open) => {
         const want = KEYS.every((key) => {
@@ -150,7 +150,7 @@ describe("two sets", () => {
     );
   });
 
-  it("that are compatible make a set that is compatible with both", () => {
+  it("two compatible sets intersect to a set that is compatible with both", () => {
     fc.assert(
       fc.property(items, items, (a, b) => {
         const [x, y] = [requirementsFrom(a), requirementsFrom(b)];

@@ -1,12 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../../core/lib/json.ts";
 import { readAdmissionRequest } from "../../../core/signals/admission-request.ts";
 import { readAuditRecord } from "../../../core/signals/audit-record.ts";
 import { wakeUpsFor } from "../../../core/signals/signal.ts";
 
-const record = (name: string): Record<string, unknown> =>
-  JSON.parse(readFileSync(join(import.meta.dirname, "../../../events/audit", `${name}.json`), "utf8")) as Record<string, unknown>;
+const record = (name: string): JsonObject =>
+  JSON.parse(readFileSync(join(import.meta.dirname, "../../../events/audit", `${name}.json`), "utf8")) as JsonObject;
 
 describe("audit records, as a real API server writes them under EKS's policy", () => {
   it.for([
@@ -28,7 +29,7 @@ describe("audit records, as a real API server writes them under EKS's policy", (
     { name: "node-tainted-or-untainted", kind: undefined },
     { name: "nodepool-created", kind: "pool-or-class-changed" },
     { name: "deployment-scaled", kind: undefined },
-  ])("$name means $kind", ({ name, kind }) => {
+  ])("the audit record $name means $kind", ({ name, kind }) => {
     expect(readAuditRecord(record(name))?.kind).toBe(kind);
   });
 
@@ -58,7 +59,7 @@ describe("audit records, as a real API server writes them under EKS's policy", (
     expect(readAuditRecord(scaled)?.kind).toBe(means);
   });
 
-  it("hears nothing in what our own functions did", () => {
+  it("an audit record of our own functions means nothing", () => {
     const ours = {
       ...record("nodepool-created"),
       user: { username: "arn:aws:sts::1:assumed-role/f/f", groups: ["karpenter-serverless:catalog"] },
@@ -66,7 +67,7 @@ describe("audit records, as a real API server writes them under EKS's policy", (
     expect(readAuditRecord(ours)).toBeUndefined();
   });
 
-  it("leaves pods of DaemonSets and pods that preempt to kube-scheduler", () => {
+  it("audit records of DaemonSet pods and of preempting pods mean nothing", () => {
     const patch = record("pod-unschedulable-first");
     const response = patch["responseObject"] as { metadata: object };
     const daemon = { ...response, metadata: { ...response.metadata, ownerReferences: [{ kind: "DaemonSet" }] } };
@@ -126,13 +127,13 @@ describe("admission requests of the webhook", () => {
       kind: "buffer-changed",
     },
     { what: "something else", request: { resource: { resource: "secrets" }, operation: "UPDATE", object: {} }, kind: undefined },
-  ])("$what means $kind", ({ request, kind }) => {
+  ])("an admission request for $what means $kind", ({ request, kind }) => {
     expect(readAdmissionRequest({ name: "x", namespace: "default", ...request })?.kind).toBe(kind);
   });
 });
 
 describe("wake-ups", () => {
-  it("fold: many pods ring once, a claim once, and pods that moved let disruption look a little later", () => {
+  it("wake-ups are merged: one for many pods, one per NodeClaim, and a delayed one for disruption", () => {
     const signals = [
       ...["a", "b", "a"].map((pod) => ({ kind: "pod-unschedulable", pod }) as const),
       { kind: "pod-moved", pod: "c" } as const,
@@ -148,7 +149,7 @@ describe("wake-ups", () => {
     ]);
   });
 
-  it("let a changed buffer be planned for, with the pods that wait if there are any", () => {
+  it("a changed buffer wakes the planner, together with pending pods", () => {
     const changed = { kind: "buffer-changed", name: "capacitybuffers/default/spare" } as const;
     const provision = { kind: "provision", cluster: "c1" };
     expect(wakeUpsFor("c1", [changed, changed], new Map())).toEqual([
@@ -159,7 +160,7 @@ describe("wake-ups", () => {
     ]);
   });
 
-  it("are none when nothing matters", () => {
+  it("signals without consequence give no wake-ups", () => {
     expect(wakeUpsFor("c1", [], new Map())).toEqual([]);
   });
 });

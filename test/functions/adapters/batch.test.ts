@@ -43,7 +43,7 @@ const ids = (response: { batchItemFailures: { itemIdentifier: string }[] }) =>
   response.batchItemFailures.map((failure) => failure.itemIdentifier);
 
 describe("eachRecord", () => {
-  it("gives back what failed, acknowledges the rest and what cannot be read", async () => {
+  it("failed records return to the queue; the rest and malformed ones are acknowledged", async () => {
     const { seen, handle } = recorder();
     const log = memoryLog();
     const event: SQSEvent = { Records: [record("1", "ok"), record("2", "fails"), record("3", "bad"), record("4", "ok too")] };
@@ -57,11 +57,11 @@ describe("eachRecord", () => {
     );
   });
 
-  it("has nothing to give back for no records", async () => {
+  it("no records, no failures", async () => {
     expect(await eachRecord({ Records: [] }, recorder().handle, memoryLog())).toEqual({ batchItemFailures: [] });
   });
 
-  it("gives back a record whose handler throws at once", async () => {
+  it("a record whose handler throws synchronously returns to the queue", async () => {
     const event: SQSEvent = { Records: [record("1", "x")] };
     const handle = (): Promise<void> => {
       throw new Error("at once");
@@ -71,7 +71,7 @@ describe("eachRecord", () => {
 });
 
 describe("eachRecordInOrder", () => {
-  it("gives back a group's records from its first failure on, untouched, and goes on with other groups", async () => {
+  it("after a group's first failure its records return to the queue untouched, and other groups continue", async () => {
     const { seen, handle } = recorder();
     const event: SQSEvent = {
       Records: [

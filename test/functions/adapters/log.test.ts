@@ -22,7 +22,7 @@ afterEach(() => {
 });
 
 describe("powertoolsLog", () => {
-  it("prints the shape of Karpenter's lines, in its order", () => {
+  it("a line has the keys of Karpenter's lines, in its order", () => {
     const out = printed();
     powertoolsLog({ level: "info", commit: "abc1234", fields: { controller: "provisioner" } })
       .with({ NodePool: { name: "default" } })
@@ -33,7 +33,7 @@ describe("powertoolsLog", () => {
     expect(String(line?.["time"])).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   });
 
-  it("keeps quiet below its level, and one log's fields out of another's", () => {
+  it("lines below the level are dropped, and logs do not share fields", () => {
     const out = printed();
     const log = powertoolsLog({ level: "info" });
     log.with({ a: 1 }).debug("not shown");
@@ -52,7 +52,7 @@ describe("powertoolsLog", () => {
     { name: "in a presigned URL", fields: { url: "https://sts/?X-Amz-Signature=hush&x=1" } },
     { name: "as an EKS token", fields: { header: "k8s-aws-v1.hush" } },
     { name: "as user data", fields: { userData: "hush" } },
-  ])("never prints a secret: $name", ({ fields }) => {
+  ])("a secret is never printed: $name", ({ fields }) => {
     const out = printed();
     powertoolsLog({ level: "debug" }).info("message", fields);
     const text = JSON.stringify(out.lines());
@@ -60,7 +60,7 @@ describe("powertoolsLog", () => {
     expect(text).not.toContain("hush");
   });
 
-  it("survives a field that contains itself", () => {
+  it("a field that contains itself is printed", () => {
     const out = printed();
     const loop: Record<string, unknown> = {};
     loop["self"] = loop;
@@ -70,7 +70,7 @@ describe("powertoolsLog", () => {
 });
 
 describe("memoryLog", () => {
-  it("keeps level, message and all fields", () => {
+  it("memoryLog keeps level, message and all fields", () => {
     const collected: string[] = [];
     const log = memoryLog((record) => collected.push(record.message));
     log.with({ a: 1 }).with({ b: 2 }).info("one", { c: 3 });
@@ -89,7 +89,7 @@ describe("errorText", () => {
     { error: "text", want: "text" },
     { error: { code: 7 }, want: '{"code":7}' },
     { error: undefined, want: "undefined" },
-  ])("tells $want", ({ error, want }) => {
+  ])("the text of an error is $want", ({ error, want }) => {
     expect(errorText(error)).toBe(want);
   });
 });

@@ -17,7 +17,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-it("prints one EMF line a value, with Karpenter's name and labels and no others", () => {
+it("each value is one EMF line with Karpenter's name and labels and no others", () => {
   const lines = emitted((metrics) => {
     metrics.count("nodeclaims_created_total", { reason: "provisioned", nodepool: "default", min_values_relaxed: "" });
     metrics.observe("pods_bound_duration_seconds", {}, 1.5);
@@ -40,7 +40,7 @@ it("prints one EMF line a value, with Karpenter's name and labels and no others"
   ]);
 });
 
-it("makes at most nine labels dimensions, and keeps the rest in the line", () => {
+it("at most nine labels become dimensions, and the rest stay in the line", () => {
   const labels = Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`l${i}`, `v${i}`]));
   const [line] = emitted((metrics) => metrics.gauge("pods_state", labels, 1));
   const aws = line?.["_aws"] as { CloudWatchMetrics: { Dimensions: string[][] }[] };
@@ -48,11 +48,11 @@ it("makes at most nine labels dimensions, and keeps the rest in the line", () =>
   expect(line).toMatchObject(labels);
 });
 
-it("drops what is no number, since one such value spoils a whole EMF line", () => {
+it("a value that is no number is dropped, because it spoils a whole EMF line", () => {
   expect(emitted((metrics) => metrics.gauge("nodepools_limit", {}, Number.POSITIVE_INFINITY))).toEqual([]);
 });
 
-it("sums what memory keeps", () => {
+it("memoryMetrics sums a counter over labels", () => {
   const metrics = memoryMetrics();
   metrics.count("nodes_created_total", { nodepool: "a", zone: "z1" });
   metrics.count("nodes_created_total", { nodepool: "a", zone: "z2" }, 2);

@@ -17,7 +17,10 @@ import { projectRoot } from "../../e2e/support/paths.ts";
 import { eventually } from "../../e2e/support/wait.ts";
 import { informerChecks } from "./kubernetes/informer-checks.ts";
 
-/** Runs the Kubernetes adapter against a real API server (test/e2e/cluster), and prints "N passed, N failed". Exit code 1 when one failed. */
+/**
+ * Runs the Kubernetes adapter against a real API server (test/e2e/cluster), and prints "N passed, N failed". Exit code
+ * 1 when one failed.
+ */
 const CLUSTER = "c1";
 const KEY = { accessKeyId: "AKIAADAPTERTEST00001", secretAccessKey: "adapter-test-secret" };
 const GROUP = "karpenter-serverless:test";

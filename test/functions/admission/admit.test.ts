@@ -27,7 +27,7 @@ async function ask(duty: string, request: Fields) {
 const badBudget = { spec: { disruption: { consolidateAfter: "0s", budgets: [{ nodes: "1", schedule: "61 * * * *", duration: "1h" }] } } };
 
 describe("defaulting", () => {
-  it("answers with a JSON Patch", async () => {
+  it("defaults are returned as a JSON Patch", async () => {
     const response = await ask("default", {
       operation: "CREATE",
       object: nodePool({ spec: { disruption: { consolidationPolicy: "WhenEmpty" } } }),
@@ -40,24 +40,24 @@ describe("defaulting", () => {
     });
   });
 
-  it.for([{ object: { kind: "NodePool", spec: 3 } }, { object: null }, {}])("never refuses: %j", async (request) => {
+  it.for([{ object: { kind: "NodePool", spec: 3 } }, { object: null }, {}])("defaulting never refuses: %j", async (request) => {
     expect(await ask("default", request)).toEqual({ uid: "u-1", allowed: true });
   });
 });
 
 describe("validation", () => {
-  it("lets a good object pass", async () => {
+  it("a valid object is allowed", async () => {
     expect(await ask("validate", { operation: "CREATE", object: nodeClass({}), oldObject: null })).toEqual({ uid: "u-1", allowed: true });
   });
 
-  it("refuses with every reason at once", async () => {
+  it("an invalid object is refused with all reasons at once", async () => {
     const { allowed, status } = await ask("validate", { object: nodePool({ ...badBudget, template: { expireAfter: "9999999h" } }) });
     expect(allowed).toBe(false);
     expect(status).toMatchObject({ code: 422, reason: "Invalid" });
     expect(status.message).toMatch(/expireAfter.*; .*no cron expression/);
   });
 
-  it("warns of what was wrong before, in texts that the API server takes", async () => {
+  it("what was invalid before is a warning, in texts that the API server accepts", async () => {
     const object = nodePool(badBudget);
     const { allowed, warnings } = await ask("validate", { object, oldObject: object });
     expect(allowed).toBe(true);
@@ -67,7 +67,7 @@ describe("validation", () => {
     expect(long.warnings[0]).toHaveLength(256);
   });
 
-  it("says that kubelet settings of a v1beta1 pool do nothing", async () => {
+  it("kubelet settings of a v1beta1 NodePool are warned about, because they have no effect", async () => {
     const annotations = { "compatibility.karpenter.sh/v1beta1-kubelet-conversion": '{"maxPods":20}' };
     const object = { ...nodePool({}), metadata: { name: "sample", annotations } };
     const { allowed, warnings } = await ask("validate", { object });
@@ -75,13 +75,13 @@ describe("validation", () => {
     expect(warnings.join()).toContain("kubelet");
   });
 
-  it("says what the deployment's feature gates leave out", async () => {
+  it("fields behind a feature gate that is off are warned about", async () => {
     const { allowed, warnings } = await ask("validate", { object: nodePool({ spec: { replicas: 3 } }) });
     expect(allowed).toBe(true);
     expect(warnings).toEqual([expect.stringContaining("feature gate StaticCapacity is off")]);
   });
 
-  it("lets a deletion pass", async () => {
+  it("a deletion is allowed", async () => {
     expect(await ask("validate", { operation: "DELETE", object: null, oldObject: nodePool(badBudget) })).toEqual({
       uid: "u-1",
       allowed: true,
@@ -100,7 +100,7 @@ describe("conversion", () => {
     },
   };
 
-  it("converts each object of a list", async () => {
+  it("each object of a conversion review is converted", async () => {
     const { result, convertedObjects } = await ask("convert", { desiredAPIVersion: "karpenter.sh/v1", objects: [old, nodePool({})] });
     expect(result).toEqual({ status: "Success" });
     expect(convertedObjects).toHaveLength(2);
@@ -114,13 +114,13 @@ describe("conversion", () => {
     });
   });
 
-  it("gives back what it was given", async () => {
+  it("objects in the wanted version are returned unchanged", async () => {
     const there = await ask("convert", { desiredAPIVersion: "karpenter.sh/v1", objects: [old] });
     const back = await ask("convert", { desiredAPIVersion: "karpenter.sh/v1beta1", objects: there.convertedObjects });
     expect(back.convertedObjects[0].spec).toEqual(old.spec);
   });
 
-  it("fails whole, with a sentence, when an object cannot be had", async () => {
+  it("a conversion review fails as a whole, with a sentence, when one object cannot be converted", async () => {
     const response = await ask("convert", { desiredAPIVersion: "karpenter.sh/v2", objects: [old] });
     expect(response.convertedObjects).toBeUndefined();
     expect(response.result).toEqual({ status: "Failure", message: expect.stringMatching(/v2/) });
@@ -139,18 +139,18 @@ describe("strangers and strange requests", () => {
     { name: "no JSON", path: `/v1/c1/${TOKEN}/validate`, body: "hello", status: 400 },
     { name: "no request", path: `/v1/c1/${TOKEN}/validate`, body: "{}", status: 400 },
     { name: "a request without a uid", path: `/v1/c1/${TOKEN}/convert`, body: '{"request":{}}', status: 400 },
-  ])("are turned away with a sentence: $name", async ({ path, body, status }) => {
+  ])("a bad request is refused with a sentence: $name", async ({ path, body, status }) => {
     const answer = await post(path, body);
     expect(answer.statusCode).toBe(status);
     expect(answer.body.message).toMatch(/\.$/);
   });
 
-  it("reads a body in base64", async () => {
+  it("a body in base64 is read", async () => {
     const body = Buffer.from(JSON.stringify({ request: { uid: "u-1", object: nodePool(badBudget) } })).toString("base64");
     expect((await post(`/v1/c1/${TOKEN}/validate`, body, true)).body.response.allowed).toBe(false);
   });
 
-  it("leaves to the failure policy what it cannot judge, and logs it", async () => {
+  it("a request that fails is logged and left to the failure policy", async () => {
     const { statusCode, body, errors } = await post(
       `/v1/c1/${TOKEN}/validate`,
       JSON.stringify({ request: { uid: "u-1", object: { kind: "NodePool", metadata: { name: "a" }, spec: {} } } }),

@@ -28,7 +28,7 @@ describe("audit deliveries", () => {
     if (error) expect(errors).toHaveLength(1);
   });
 
-  it("drops a log group of a cluster that is not served, and says so", async () => {
+  it("records of a cluster that is not served are dropped and logged", async () => {
     const { sent, errors } = await deliver("cwl-subscription.json", ["other"]);
     expect(sent).toEqual([]);
     expect(errors[0]).toContain("/aws/eks/demo/cluster is no cluster's of this stack");

@@ -40,7 +40,7 @@ function scene({ isolatedVpc = false } = {}) {
   return { collect, paths, removed };
 }
 
-it("removes what nobody uses once that was seen twice, and asks twice an hour", async () => {
+it("an instance profile that is unused in two rounds is removed, and rounds run twice an hour", async () => {
   const { collect, paths, removed } = scene();
   await collect();
   await collect(60_000);
@@ -53,14 +53,14 @@ it("removes what nobody uses once that was seen twice, and asks twice an hour", 
   expect(removed).toEqual(["of-nobody", "young"]);
 });
 
-it("starts over when one was in use in between", async () => {
+it("a profile that was used in between starts again", async () => {
   const { collect, removed } = scene();
   await collect();
   await collect(2 * ROUND);
   expect(removed).toEqual([]);
 });
 
-it("asks nothing where IAM is out of reach", async () => {
+it("no call is made where IAM cannot be reached", async () => {
   const { collect, paths } = scene({ isolatedVpc: true });
   await collect();
   expect(paths).toEqual([]);

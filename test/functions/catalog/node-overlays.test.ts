@@ -27,8 +27,8 @@ const verdict = (world: TestWorld, name: string) => {
   return { ready: conditionOf(conditions, "Ready")?.status, status, reason, message };
 };
 
-describe("the catalog function tells on each NodeOverlay", () => {
-  it("whether it is applied, and wakes the provisioner", async () => {
+describe("the status of NodeOverlays", () => {
+  it("the status of a NodeOverlay says whether it is applied, and the planner is woken", async () => {
     const world = await refresh(open({ cheap: { price: "0.01", requirements: [only(TYPE, "m5.large")] } }));
     expect(verdict(world, "cheap")).toEqual({ ready: "True", status: "True", reason: "ValidationSucceeded", message: "" });
     expect(world.wakeUps).toContainEqual({ kind: "provision", cluster: "prod", cause: "NodeOverlayChanged", detail: "cheap" });
@@ -55,7 +55,7 @@ describe("the catalog function tells on each NodeOverlay", () => {
     expect(verdict(world, "a")).toMatchObject(want);
   });
 
-  it("nothing new while nothing changes, and that a clash is mended once it is", async () => {
+  it("nothing is written while nothing changes, and a conflict that is resolved is reported as such", async () => {
     const world = await refresh(open({ a: { price: "1" }, b: { price: "2" } }));
     world.writes.length = 0;
     await refresh(world);
@@ -67,7 +67,7 @@ describe("the catalog function tells on each NodeOverlay", () => {
     expect(conditionOf(world.get("NodeOverlay", "b").status?.conditions, "Ready")?.observedGeneration).toBe(2);
   });
 
-  it("and nothing while the gate is off", async () => {
+  it("nothing is written while the feature gate is off", async () => {
     const world = open({ a: { price: "1" } });
     const deps = { ...world.deps, settings: { ...world.deps.settings, nodeOverlay: false } };
     await refreshNodeClasses(deps, world.memory);

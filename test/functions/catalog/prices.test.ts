@@ -15,7 +15,7 @@ function stored(world: TestWorld) {
 }
 
 describe("refreshPrices", () => {
-  it("stores what the account offers, new prices over old ones", async () => {
+  it("the account's offerings are stored, new prices over old ones", async () => {
     const world = new TestWorld();
     await refreshPrices(world.deps);
     const catalogue = stored(world);
@@ -27,7 +27,7 @@ describe("refreshPrices", () => {
     expect(world.documents.get(NAME)?.version).toBe(catalogue.asOf);
   });
 
-  it("keeps what cannot be read", async () => {
+  it("what cannot be read stays as it was", async () => {
     const world = new TestWorld();
     for (const part of ["onDemandPrices", "instanceTypeZones"]) world.broken.add(part);
     await refreshPrices(world.deps);
@@ -38,7 +38,7 @@ describe("refreshPrices", () => {
     expect(world.errors).toHaveLength(2);
   });
 
-  it("stores nothing when nothing could be read", async () => {
+  it("nothing is stored when nothing could be read", async () => {
     const world = new TestWorld();
     for (const part of ["onDemandPrices", "spotPrices", "instanceTypes"]) world.broken.add(part);
     await expect(refreshPrices(world.deps)).rejects.toThrow(/nothing could be read.*us-west-2/);
@@ -59,14 +59,14 @@ describe("refreshPrices of a region that is not bundled", () => {
     return { world, written, refresh };
   };
 
-  it("takes live prices alone", async () => {
+  it("a region that is not bundled uses the prices that were read", async () => {
     const { written, refresh } = elsewhere("eu-central-1");
     await refresh();
     expect(written()).toMatchObject({ region: "eu-central-1", onDemand: { "m5.large": 0.1 } });
     expect(written().standIn).toBeUndefined();
   });
 
-  it("lets prices of us-east-1 stand in until live ones were read, and mixes none of them with these", async () => {
+  it("prices of us-east-1 are used until the region's own were read, and never mixed with them", async () => {
     const { world, written, refresh } = elsewhere("eu-central-1");
     world.broken.add("onDemandPrices");
     await refresh();
@@ -80,7 +80,7 @@ describe("refreshPrices of a region that is not bundled", () => {
   it.for([
     { region: "us-gov-west-1", isolatedVpc: false },
     { region: "eu-central-1", isolatedVpc: true },
-  ])("asks no Price List API in $region, isolated: $isolatedVpc", async ({ region, isolatedVpc }) => {
+  ])("the Price List API is not called in $region, isolated: $isolatedVpc", async ({ region, isolatedVpc }) => {
     const { world, written, refresh } = elsewhere(region);
     await refresh({ isolatedVpc });
     expect(world.calls).not.toContain("onDemandPrices");
@@ -88,7 +88,7 @@ describe("refreshPrices of a region that is not bundled", () => {
     expect(world.errors).toEqual([]);
   });
 
-  it("says that nothing can be launched while no type is known", async () => {
+  it("without a known type it fails with a sentence", async () => {
     const { world, written, refresh } = elsewhere("eu-central-1");
     world.broken.add("instanceTypes");
     await expect(refresh()).rejects.toThrow(/no instance type of region eu-central-1 could be read, and none is bundled/);
@@ -102,7 +102,7 @@ describe("catalogEntry", () => {
     return catalogEntry({ clusters: ["prod"], clusterDeps: async () => deps, log: world.deps.log });
   }
 
-  it("reads offerings when the schedule says so, and on the first sweep of a deployment that has none", async () => {
+  it("offerings are read on schedule, and on the first sweep of a deployment without any", async () => {
     const world = new TestWorld();
     const handle = entryOf(world);
     await handle({ kind: "sweep" });
@@ -114,7 +114,7 @@ describe("catalogEntry", () => {
     expect(world.calls).toContain("spotPrices");
   });
 
-  it("reads offerings once an account, and keeps those of another account apart", async () => {
+  it("offerings are read once per account, and accounts are kept apart", async () => {
     const [own, theirs] = [new TestWorld(), new TestWorld()];
     const depsOf = new Map([
       ["a", { ...own.deps, inventory: own.inventory }],
@@ -129,7 +129,7 @@ describe("catalogEntry", () => {
     expect([...own.documents.keys()].sort()).toEqual(["catalogue/us-west-2", "catalogue/us-west-2/222233334444"]);
   });
 
-  it("asks ARC for zonal shifts on each sweep, if the settings say so", async () => {
+  it("ARC is asked for zonal shifts on each sweep, if the settings say so", async () => {
     for (const zonalShift of [false, true]) {
       const world = new TestWorld();
       const asked: string[] = [];
@@ -152,7 +152,7 @@ describe("catalogEntry", () => {
     }
   });
 
-  it("does not fail a sweep for offerings, and waits before it tries them again", async () => {
+  it("a sweep does not fail for offerings, and waits before it tries them again", async () => {
     const world = new TestWorld();
     for (const part of ["onDemandPrices", "spotPrices", "instanceTypes"]) world.broken.add(part);
     const handle = entryOf(world);

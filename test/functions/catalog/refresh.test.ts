@@ -20,7 +20,7 @@ function open(...kinds: readonly ("EC2NodeClass" | "NodePool")[]): TestWorld {
 }
 
 describe("refreshNodeClasses", () => {
-  it("makes a new NodeClass and its pool ready in one round, and wakes the provisioner", async () => {
+  it("a new EC2NodeClass and its NodePool become ready in one round, and the planner is woken", async () => {
     const world = await refresh(open("EC2NodeClass", "NodePool"));
     const { metadata, status } = world.get("EC2NodeClass", "default");
     expect(metadata.finalizers).toEqual(["karpenter.k8s.aws/termination"]);
@@ -44,7 +44,7 @@ describe("refreshNodeClasses", () => {
     ]);
   });
 
-  it("writes nothing and asks EC2 nothing while nothing is due", async () => {
+  it("nothing is written and no call is made while nothing is due", async () => {
     const world = await refresh(open("EC2NodeClass", "NodePool"));
     world.writes.length = 0;
     world.calls.length = 0;
@@ -59,7 +59,7 @@ describe("refreshNodeClasses", () => {
     expect(world.writes).toEqual([]);
   });
 
-  it("looks again at once when the spec has changed, and when the memory is lost", async () => {
+  it("a changed spec or a lost memory resolves an EC2NodeClass at once", async () => {
     const world = await refresh(open("EC2NodeClass"));
     const changed = world.get("EC2NodeClass", "default");
     world.put("EC2NodeClass", {
@@ -78,7 +78,7 @@ describe("refreshNodeClasses", () => {
     expect(world.calls).toContain("images");
   });
 
-  it("follows a subnet that was lost, and tries again a minute later", async () => {
+  it("without subnets the NodePool is not ready, until they are found a minute later", async () => {
     const world = await refresh(open("EC2NodeClass", "NodePool"));
     const subnets = world.subnets;
     world.subnets = [];
@@ -91,7 +91,7 @@ describe("refreshNodeClasses", () => {
     expect(world.wakeUps).toHaveLength(2);
   });
 
-  it("goes on when a lookup fails, and says what failed", async () => {
+  it("the other parts are resolved when one fails, and the failure is logged", async () => {
     const world = open("EC2NodeClass");
     world.broken.add("parameter");
     await refresh(world);
@@ -107,7 +107,7 @@ describe("refreshNodeClasses", () => {
     expect(isTrue(world.get("EC2NodeClass", "default").status?.conditions, "Ready")).toBe(true);
   });
 
-  it("looks again after a write that was not accepted", async () => {
+  it("a write that met a conflict is tried again in the next round", async () => {
     const world = open("EC2NodeClass");
     const { updateStatus } = world.kubernetes;
     world.kubernetes.updateStatus = async (kind, object) =>
@@ -119,7 +119,7 @@ describe("refreshNodeClasses", () => {
     expect(isTrue(world.get("EC2NodeClass", "default").status?.conditions, "Ready")).toBe(true);
   });
 
-  it("brings claims made under other hash rules over, but leaves the hash of drifted ones", async () => {
+  it("NodeClaims with another hash version are moved, and drifted ones keep their hash", async () => {
     const world = open("EC2NodeClass");
     world.put("NodeClaim", nodeClaim("a", { [HASH]: "1", [VERSION]: "v5" }));
     world.put("NodeClaim", nodeClaim("b", { [HASH]: "2", [VERSION]: "v5" }, true));
@@ -131,7 +131,7 @@ describe("refreshNodeClasses", () => {
     expect(world.get("NodeClaim", "c").metadata.annotations).toEqual({});
   });
 
-  it("keeps a deleted NodeClass until its claims have gone, then removes its profile", async () => {
+  it("a deleted EC2NodeClass stays until its NodeClaims are gone, then its instance profile is removed", async () => {
     const world = await refresh(open("EC2NodeClass", "NodePool"));
     const current = world.get("EC2NodeClass", "default");
     world.put("EC2NodeClass", { ...current, metadata: { ...current.metadata, deletionTimestamp: "2026-11-21T12:00:00Z" } });
@@ -150,7 +150,7 @@ describe("refreshNodeClasses", () => {
     );
   });
 
-  it("takes a user's own profile and images as they are", async () => {
+  it("a user's own instance profile and images are used as they are", async () => {
     const world = new TestWorld();
     const { role: _, ...spec } = nodeClass().spec;
     world.put("EC2NodeClass", {
@@ -167,7 +167,7 @@ describe("refreshNodeClasses", () => {
     expect(world.calls).not.toContain("version");
   });
 
-  it("counts what a pool's nodes add up to", async () => {
+  it("a NodePool's status has the resources of its nodes", async () => {
     const world = await refresh(open("EC2NodeClass", "NodePool"));
     world.put("NodeClaim", nodeClaim("a"));
     await refresh(world, 1_000);

@@ -4,7 +4,7 @@ import { refreshNodeClasses } from "../../../functions/catalog/refresh.ts";
 import { instanceTypesFor } from "../../../functions/shared/instance-types.ts";
 import { nodeClaim, nodeClass, TestWorld } from "./world.ts";
 
-it("notes on the NodeClass what a registered node has of memory, once, and plans by it", async () => {
+it("the memory of a registered node is stored once on the EC2NodeClass, and plans use it", async () => {
   const world = new TestWorld();
   world.put("EC2NodeClass", nodeClass());
   await refreshNodeClasses(world.deps, world.memory);

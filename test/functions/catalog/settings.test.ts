@@ -12,7 +12,7 @@ async function refresh(world: TestWorld, settings: Partial<Settings>, passMs = 0
 
 const MINUTE = 60_000;
 
-it("looks for images and subnets no more often than the settings say", async () => {
+it("images and subnets are resolved no more often than the settings say", async () => {
   const world = new TestWorld();
   world.put("EC2NodeClass", nodeClass());
   const settings = { amiRefreshMs: 60 * MINUTE, subnetRefreshMs: 3 * MINUTE };
@@ -25,7 +25,7 @@ it("looks for images and subnets no more often than the settings say", async () 
   expect(await refresh(world, {}, MINUTE)).not.toContain("images");
 });
 
-it("calls no IAM in an isolated VPC, and says what a NodeClass must name instead", async () => {
+it("IAM is not called in an isolated VPC, and the error names what an EC2NodeClass must set instead", async () => {
   const world = new TestWorld();
   world.put("EC2NodeClass", nodeClass());
   expect(await refresh(world, { isolatedVpc: true })).not.toContain("ensureInstanceProfile");

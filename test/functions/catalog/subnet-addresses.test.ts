@@ -6,7 +6,7 @@ import { nodeClass, TestWorld } from "./world.ts";
 const subnet = (id: string, zone: string, availableIps: number) => ({ id, zone, zoneId: "", availableIps });
 const published = (world: TestWorld) => readAddresses(world.deps.store, { cluster: "prod", nodeClass: "default" });
 
-it("launches hear how many addresses subnets have left, where a zone has a choice of them", async () => {
+it("launches get the free addresses of subnets where a zone has a choice of them", async () => {
   const world = new TestWorld();
   world.put("EC2NodeClass", nodeClass());
   await refreshNodeClasses(world.deps, world.memory);

@@ -22,7 +22,10 @@ const claim: NodeClaim = {
   },
 };
 
-/** An account on the wire, a NodeClass that selects its network, and how a claim is launched by what the catalog function stores. */
+/**
+ * An account behind EC2's wire protocol, an EC2NodeClass that selects its network, and a launch from what the catalog
+ * function stores.
+ */
 async function openAccount() {
   const fake = await fakeAws();
   const config = clientConfig(fake);
@@ -51,7 +54,7 @@ async function openAccount() {
   return { fake, world, deps, launch };
 }
 
-it("goes from selectors to a running instance over EC2's wire protocol", async () => {
+it("selectors lead to a running instance over EC2's wire protocol", async () => {
   const { fake, world, deps, launch } = await openAccount();
   await refreshPrices(deps);
   await refreshNodeClasses(deps, world.memory);
@@ -65,7 +68,7 @@ it("goes from selectors to a running instance over EC2's wire protocol", async (
   expect(running?.tags.get("karpenter-serverless/claim-uid")).toBe("uid-1");
 });
 
-it("reads that a price has risen, and buys elsewhere", async () => {
+it("after a price has risen another offering is launched", async () => {
   const { fake, world, deps, launch } = await openAccount();
   await refreshPrices(deps);
   await refreshNodeClasses(deps, world.memory);

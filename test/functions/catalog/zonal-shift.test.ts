@@ -34,7 +34,7 @@ async function zonesOf(deps: ReturnType<typeof open>["deps"], unavailable: reado
 }
 
 describe("markShiftedZones", () => {
-  it("leaves a zone alone, by its id, for as long as the shift lasts and three minutes after it was last seen", async () => {
+  it("a shifted zone is unavailable, by its id, while the shift lasts and up to three minutes after it was last seen", async () => {
     const { world, state, deps, marks } = open();
     const before = await zonesOf(deps, await marks());
     state.shifted = [{ zone: "usw2-az1", until: world.now + 3_600_000 }];
@@ -50,7 +50,7 @@ describe("markShiftedZones", () => {
     expect(await zonesOf(deps, await marks())).toEqual(before);
   });
 
-  it("marks no longer than the shift lasts, and tells it once", async () => {
+  it("a zone is marked no longer than the shift lasts, and the event is published once", async () => {
     const { world, state, deps, marks } = open();
     state.shifted = [{ zone: "us-west-2b", until: world.now + 61_000 }];
     await markShiftedZones(deps);
@@ -64,7 +64,7 @@ describe("markShiftedZones", () => {
     expect(await marks()).toEqual([]);
   });
 
-  it("says once an hour that ARC does not manage the cluster, and each time that it cannot be asked", async () => {
+  it("an unmanaged cluster is logged once an hour, a failed call each time", async () => {
     const { world, state, deps, marks } = open();
     state.shifted = new NotFoundError("no");
     await markShiftedZones(deps);

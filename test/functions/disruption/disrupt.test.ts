@@ -25,7 +25,7 @@ async function callsWhileTwoDrift(): Promise<readonly PortCall[]> {
   return calls;
 }
 
-it("decides anew only after it has read the replacements that the same pass wrote", async () => {
+it("the next decision of a pass sees the replacements that the same pass wrote", async () => {
   const calls = await callsWhileTwoDrift();
   const passes = [...Map.groupBy(calls, ({ invocation }) => invocation?.id).values()].map((pass) => pass.map(({ method }) => method));
   const both = passes.filter((methods) => methods.includes("writeIntents") && methods.includes("createCommand"));

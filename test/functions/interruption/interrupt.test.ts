@@ -51,7 +51,7 @@ function queued(body: string): SQSEvent {
 }
 
 describe("interruption messages", () => {
-  it("end the claim, mark the offering, and wake lifecycle and planner at once", async () => {
+  it("an interruption terminates the NodeClaim, marks the offering, and wakes lifecycle and planner at once", async () => {
     const { handler, store, wakeUps } = await scene();
     expect(await handler(event("sqs-spot-interruption.json"))).toEqual({ batchItemFailures: [] });
     expect((await store.get("c1", "default-abcde"))?.terminating).toEqual({ reason: "spot_interrupted", at: NOW });
@@ -59,20 +59,20 @@ describe("interruption messages", () => {
     expect(wakeUps.sent.map(({ kind }) => kind)).toEqual(["claim", "provision"]);
   });
 
-  it("that come twice count once", async () => {
+  it("a message that arrives twice counts once", async () => {
     const { handler, disrupted } = await scene();
     await handler(event("sqs-duplicate-delivery.json"));
     expect(disrupted()).toHaveLength(1);
   });
 
-  it("of odd shapes are dropped, and those beside them are handled", async () => {
+  it("malformed messages are dropped, and the others of the batch are handled", async () => {
     const { handler, store, log } = await scene();
     expect(await handler(event("sqs-batch-mixed.json"))).toEqual({ batchItemFailures: [] });
     expect((await store.get("c1", "default-abcde"))?.terminating).toBeDefined();
     expect(log.errors).toHaveLength(1);
   });
 
-  it("about instances that are not ours change nothing", async () => {
+  it("a message about an instance without a NodeClaim changes nothing", async () => {
     const { handler, store, wakeUps } = await scene();
     const { Records } = event("sqs-spot-interruption.json");
     const body = Records[0].body.replaceAll("i-0aaaaaaaaaaaaaaa1", "i-0bbbbbbbbbbbbbbb2");
@@ -95,7 +95,7 @@ describe("interruption messages", () => {
     { file: "state-change-running.json", ends: false, tells: undefined },
     { file: "health-other-service.json", ends: false, tells: undefined },
     { file: "unknown-detail-type.json", ends: false, tells: undefined },
-  ])("of each kind do what is theirs: $file", async ({ file, ends, tells }) => {
+  ])("each kind of message has its own consequence: $file", async ({ file, ends, tells }) => {
     const { handler, store, published } = await scene();
     expect(await handler(queued(JSON.stringify(event(file))))).toEqual({ batchItemFailures: [] });
     expect((await store.get("c1", "default-abcde"))?.terminating !== undefined).toBe(ends);
@@ -107,19 +107,19 @@ describe("interruption messages", () => {
     { file: "spot-interruption.json", marked: ["spot"] },
     { file: "capacity-reservation-interruption.json", marked: ["reserved"] },
     { file: "state-change-terminated.json", marked: [] },
-  ])("mark what EC2 takes back: $file", async ({ file, marked }) => {
+  ])("capacity that EC2 takes back is marked unavailable: $file", async ({ file, marked }) => {
     const { handler, store } = await scene();
     await handler(queued(JSON.stringify(event(file))));
     expect((await store.unavailable("c1", NOW)).map(({ capacityType }) => capacityType)).toEqual(marked);
   });
 
-  it("mark the reservation that EC2 takes back, not all that is reserved of its type", async () => {
+  it("the reservation that EC2 takes back is marked, not all reserved capacity of its type", async () => {
     const { handler, store } = await scene({ capacityType: "reserved", reservationId: "cr-1" });
     await handler(queued(JSON.stringify(event("capacity-reservation-interruption.json"))));
     expect(await store.unavailable("c1", NOW)).toEqual([reservationMark("cr-1", NOW + 180_000)]);
   });
 
-  it("that come late find a claim that goes, or none, and change nothing", async () => {
+  it("a late message finds a terminating NodeClaim, or none, and changes nothing", async () => {
     const { handler, store, disrupted } = await scene();
     const body = JSON.stringify(event("spot-interruption.json"));
     await handler(queued(body));
@@ -132,7 +132,7 @@ describe("interruption messages", () => {
     expect(await store.list("c1")).toEqual([]);
   });
 
-  it("about several instances reach all of them, whatever befalls one", async () => {
+  it("a message about several instances reaches all of them, even if one fails", async () => {
     const { handler, store } = await scene();
     const change = event("health-scheduled-change.json");
     const affectedEntities = ["i-bad", "i-0aaaaaaaaaaaaaaa1", "i-0aaaaaaaaaaaaaaa1"].map((entityValue) => ({ entityValue }));
@@ -147,7 +147,7 @@ describe("interruption messages", () => {
     expect((await store.get("c1", "default-abcde"))?.terminating).toMatchObject({ reason: "scheduled_change" });
   });
 
-  it("come back when the store cannot be reached", async () => {
+  it("a message returns to the queue when the store cannot be reached", async () => {
     const { handler, store } = await scene();
     store.close();
     const { Records } = event("sqs-spot-interruption.json");

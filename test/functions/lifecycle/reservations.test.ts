@@ -41,8 +41,8 @@ async function scene(found: Partial<Instance>) {
   return { reconcile, store, objects };
 }
 
-describe("a machine in a reservation", () => {
-  it("is on-demand once it stands there no longer: its claim, its node and its record say so", async () => {
+describe("an instance in a capacity reservation", () => {
+  it("an instance whose reservation has ended becomes on-demand on its NodeClaim, node and record", async () => {
     const { reconcile, store, objects } = await scene({ capacityType: "on-demand", reservationId: undefined as never });
     await reconcile();
     const want = { "karpenter.sh/capacity-type": "on-demand", team: "a" };
@@ -53,7 +53,7 @@ describe("a machine in a reservation", () => {
     expect((await store.list("c1"))[0]?.version).toBe(kept?.version);
   });
 
-  it("is left alone while it stands there", async () => {
+  it("an instance in an active reservation is left as it is", async () => {
     const { reconcile, store, objects } = await scene({});
     const [before] = await store.list("c1");
     await reconcile();

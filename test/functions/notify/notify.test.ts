@@ -29,15 +29,15 @@ async function post(path: string, body: string, failing = false) {
   return { ...response, body: JSON.parse(response.body), sent: wakeUps.sent, errors: log.errors };
 }
 
-describe("the doorbell", () => {
-  it("allows the request and rings", async () => {
+describe("the notify webhook", () => {
+  it("a request is allowed and sends wake-ups", async () => {
     const { statusCode, body, sent } = await post(`/v1/c1/${TOKEN}`, review(unschedulable));
     expect(statusCode).toBe(200);
     expect(body.response).toEqual({ uid: "u-1", allowed: true });
     expect(sent).toEqual([{ kind: "provision", cluster: "c1", cause: "PodsUnschedulable", detail: "1" }]);
   });
 
-  it("allows the request even when nobody can be woken: the sweep will see what it did", async () => {
+  it("a request is allowed even when no wake-up can be sent, because the sweep will see the change", async () => {
     const { body, errors } = await post(`/v1/c1/${TOKEN}`, review(unschedulable), true);
     expect(body.response.allowed).toBe(true);
     expect(errors).toHaveLength(1);
@@ -64,7 +64,7 @@ describe("the doorbell", () => {
     },
   );
 
-  it("does not ring for a dry run", async () => {
+  it("a dry run sends no wake-up", async () => {
     expect((await post(`/v1/c1/${TOKEN}`, review({ ...unschedulable, dryRun: true }))).sent).toEqual([]);
   });
 
@@ -74,7 +74,7 @@ describe("the doorbell", () => {
     { name: "an unknown cluster", path: `/v1/c2/${TOKEN}`, body: review(unschedulable), status: 404 },
     { name: "no JSON", path: `/v1/c1/${TOKEN}`, body: "hello", status: 400 },
     { name: "no review", path: `/v1/c1/${TOKEN}`, body: "{}", status: 400 },
-  ])("turns $name away with a sentence", async ({ path, body, status }) => {
+  ])("$name is refused with a sentence", async ({ path, body, status }) => {
     const answer = await post(path, body);
     expect(answer.statusCode).toBe(status);
     expect(answer.body.message).toMatch(/\.$/);

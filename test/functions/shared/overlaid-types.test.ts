@@ -8,7 +8,7 @@ const pools = [nodePool("default")];
 const types = new Map([["default", CATALOGUE]]);
 const listOf = (...input: Parameters<typeof overlaidTypes>) => overlaidTypes(...input).instanceTypes.get("default");
 
-it("gives out the same list for as long as nothing that matters changes, so that tables made from it are kept", () => {
+it("the same list is returned while nothing that matters changes, so that callers can cache by it", () => {
   const first = listOf([overlay], pools, types);
   expect(first).not.toBe(CATALOGUE);
   const judged = { ...overlay, metadata: { ...overlay.metadata, resourceVersion: "9" }, status: { conditions: [] } };
@@ -17,7 +17,7 @@ it("gives out the same list for as long as nothing that matters changes, so that
   expect(listOf([judged], [counted], new Map(types))).toBe(first);
 });
 
-it("works out anew what does change", () => {
+it("a change that matters gives a new list", () => {
   const first = listOf([overlay], pools, types);
   expect(listOf([{ ...overlay, spec: { ...overlay.spec, price: "2" } }], pools, types)).not.toBe(first);
   expect(listOf([overlay], [nodePool("default", { labels: { team: "a" } })], types)).not.toBe(first);
@@ -25,7 +25,7 @@ it("works out anew what does change", () => {
   expect(listOf([overlay], pools, new Map([["default", [...CATALOGUE]]]))).not.toBe(first);
 });
 
-it("forgets what was not asked for lately", () => {
+it("results that were not used lately are forgotten", () => {
   const first = listOf([overlay], pools, types);
   for (let weight = 1; weight <= 4; weight++) listOf([{ ...overlay, spec: { ...overlay.spec, weight } }], pools, types);
   expect(listOf([overlay], pools, types)).not.toBe(first);

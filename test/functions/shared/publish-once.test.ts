@@ -36,7 +36,7 @@ function table() {
   return { published, open, asked: () => asked };
 }
 
-it("tells an event once in its window, and asks the table once for that", async () => {
+it("an event is published once in its window, and the store is asked once for that", async () => {
   const { published, open, asked } = table();
   const tell = open();
   for (let minute = 0; minute < 31; minute++) await tell(minute * MINUTE_MS);
@@ -44,7 +44,7 @@ it("tells an event once in its window, and asks the table once for that", async 
   expect(asked()).toBe(3);
 });
 
-it("hears from the table what another process has told, and takes over soon after its window", async () => {
+it("an event that another process has published is not repeated until soon after its window", async () => {
   const { published, open, asked } = table();
   const [first, second] = [open(), open()];
   await first(0);

@@ -15,7 +15,7 @@ const config = parseConfig({
 });
 
 describe("accounts", () => {
-  it("are reached by one set of credentials a role, our own where none is named", () => {
+  it("each role has one set of credentials, and clusters without a role use the functions' own", () => {
     const accountOf = wireAccounts({ config, controller: "lifecycle" });
     const [own, ownToo, theirs, theirsToo, other] = config.clusters.map(accountOf);
     expect(own?.id).toBeUndefined();
@@ -25,7 +25,7 @@ describe("accounts", () => {
     expect(other).not.toBe(theirs);
   });
 
-  it("have one client each", () => {
+  it("each account has one client", () => {
     let made = 0;
     const clientOf = perAccount(wireAccounts({ config, controller: "lifecycle" }), () => ({ number: ++made }));
     expect(config.clusters.map((cluster) => clientOf(cluster).number)).toEqual([1, 1, 2, 2, 3]);

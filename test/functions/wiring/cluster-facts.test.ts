@@ -34,7 +34,7 @@ function world() {
 const c1 = { name: "c1", sources: [] };
 
 describe("clusterFacts", () => {
-  it("asks EKS once for all cold starts of an hour", async () => {
+  it("EKS is asked once for all cold starts of an hour", async () => {
     const { state, coldStart } = world();
     const first = await coldStart()(c1);
     state.now = HOUR - 1;
@@ -46,7 +46,7 @@ describe("clusterFacts", () => {
     expect(state.calls).toBe(2);
   });
 
-  it("keeps clusters apart, and asks anew when the settings have changed", async () => {
+  it("clusters are kept apart, and changed settings ask EKS again", async () => {
     const { state, coldStart } = world();
     await coldStart()(c1);
     expect((await coldStart()({ ...c1, name: "c2" })).name).toBe("c2");
@@ -54,7 +54,7 @@ describe("clusterFacts", () => {
     expect(state.calls).toBe(3);
   });
 
-  it("goes on with what was known while EKS cannot be asked", async () => {
+  it("the old description is used while EKS cannot be reached", async () => {
     const { state, coldStart, log } = world();
     const known = await coldStart()(c1);
     Object.assign(state, { now: 2 * HOUR, eksFails: true });
@@ -63,7 +63,7 @@ describe("clusterFacts", () => {
     await expect(coldStart()({ ...c1, name: "c2" })).rejects.toThrow("out of reach");
   });
 
-  it("needs no table", async () => {
+  it("a failing table only costs a call of EKS", async () => {
     const { state, coldStart } = world();
     state.tableFails = true;
     expect((await coldStart()(c1)).endpoint).toBe("https://a");

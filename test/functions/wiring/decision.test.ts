@@ -19,13 +19,13 @@ function misled() {
   });
   const store = sqliteNodeClaimStore();
   const prove = async (): Promise<void> => {
-    throw new StaleReadingError("pods changed while they were being read; the next run decides anew");
+    throw new StaleReadingError("pods changed while they were being read; the next run decides again");
   };
   const list = async () => [];
   return { asked, store, ports: forDecision({ kubernetes, store }, { list, prove }) };
 }
 
-it("writes nothing on the strength of an old reading, neither to the cluster nor to the record of intent", async () => {
+it("a decision on an old list writes nothing, neither to the cluster nor to the store", async () => {
   const { asked, store, ports } = misled();
   const { kubernetes } = ports;
   const lease = await ports.store.acquireLease("c1", "me", 0, 30_000);
@@ -41,12 +41,12 @@ it("writes nothing on the strength of an old reading, neither to the cluster nor
     () => ports.store.update(record("a")),
     () => ports.store.remove(record("a")),
   ];
-  for (const write of writes) await expect(write()).rejects.toThrow("the next run decides anew");
+  for (const write of writes) await expect(write()).rejects.toThrow("the next run decides again");
   expect([asked, await store.list("c1")]).toEqual([[], []]);
   store.close();
 });
 
-it("reads single objects as ever, and lists through the readings", async () => {
+it("single objects are read from the API server, lists from the informer", async () => {
   const { asked, store, ports } = misled();
   expect(await ports.kubernetes.get("Pod", "p", "ns")).toEqual(POD);
   expect(await ports.kubernetes.list("Pod")).toEqual([]);

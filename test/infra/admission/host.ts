@@ -8,21 +8,21 @@ import type { TestCluster } from "../../e2e/support/cluster.ts";
 
 type Handler = (event: Partial<LambdaFunctionURLEvent>, context: object) => Promise<Exclude<LambdaFunctionURLResult, string>>;
 
-/** Serves the admission function's bundle at an HTTPS address of this machine, as its function URL does. */
+/** The admission function's bundle behind an HTTPS address of this machine, as its function URL would answer. */
 export interface AdmissionHost {
   readonly url: string;
-  /** How often each webhook was called since the last read: "convert", "validate", "default". */
+  /** How often each duty was called since the last look: "convert", "validate", "default". */
   calls(): Readonly<Record<string, number>>;
-  /** Accepts requests and does not answer them, until `up`. */
+  /** Takes requests and does not answer them, until `up`. */
   hang(): void;
-  /** Refuses connections, until `up`. */
+  /** Refuses connections until `up`. */
   down(): Promise<void>;
   up(): Promise<void>;
 }
 
 /**
- * Bundles the function into a folder, loads and serves it. It uses this process's environment, so a process has one
- * host.
+ * Bundles the function into a folder, loads it and serves it. Its environment is this process's own, so there is one
+ * host per process.
  */
 export async function startAdmissionHost(
   cluster: Pick<TestCluster, "tls" | "clusterName">,
@@ -58,7 +58,7 @@ export async function startAdmissionHost(
         resolve();
       });
     });
-  // After `down` the host returns to this port, which no outgoing connection takes meanwhile.
+  // It returns on the same port, one that no outgoing connection takes meanwhile.
   const port = await freePort();
   await listen(port);
   return {

@@ -5,7 +5,7 @@ import { nodePool } from "../crd-samples.ts";
 import { type Bench, type Fields, match, named, OLD, type Step, same, V1 } from "./bench.ts";
 import { NODE_CLAIM, NODE_CLASS, POOL_WITH_KUBELET, PUBLISHED_NODE_POOL } from "./v1beta1-samples.ts";
 
-/** A cluster with objects stored by Karpenter before 1.0. */
+/** A cluster that is migrated from Karpenter before 1.0. */
 export function stored({ kubectl }: Bench): readonly Step[] {
   return [
     [
@@ -29,7 +29,7 @@ export function stored({ kubectl }: Bench): readonly Step[] {
   ];
 }
 
-/** Objects of both versions, written and read. */
+/** Both versions, written and read. */
 export function versions({ kubectl, submit, specOf }: Bench): readonly Step[] {
   return [
     ["the published v1beta1 NodePool is applied", async () => match(await submit(PUBLISHED_NODE_POOL), /created/)],
@@ -142,7 +142,7 @@ export function versions({ kubectl, submit, specOf }: Bench): readonly Step[] {
 
 const NODE_POOL_CRD = join(import.meta.dirname, "..", "..", "..", "infra", "crds", "karpenter.sh_nodepools.yaml");
 
-/** The NodePool CRD of Karpenter before 1.0, with v1beta1 as storage version. */
+/** The CRD as Karpenter before 1.0 had it: v1beta1 is what is stored. */
 export function oldNodePoolCrd(): string {
   const crd = parse(readFileSync(NODE_POOL_CRD, "utf8")) as { readonly spec: Fields };
   const version = parse(readFileSync(NODE_POOL_CRD.replace("crds", "crds-v1beta1"), "utf8")) as Fields;

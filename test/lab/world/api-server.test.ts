@@ -21,7 +21,7 @@ describe("simulated API server", () => {
     await expect(kubernetes.create("NodeClaim", claim("a"))).rejects.toBeInstanceOf(ConflictError);
   });
 
-  it("refuses a stale write, a write to nothing, and a new spec for a claim", async () => {
+  it("refuses a stale write, a write to a missing object, and a new spec for a NodeClaim", async () => {
     const { kubernetes } = lab();
     const made = await kubernetes.create("NodeClaim", claim("a"));
     const labelled = await kubernetes.update("NodeClaim", { ...made, metadata: { ...made.metadata, labels: { x: "y" } } });
@@ -32,7 +32,7 @@ describe("simulated API server", () => {
     await expect(kubernetes.update("NodeClaim", other)).rejects.toBeInstanceOf(RefusedError);
   });
 
-  it("keeps status and the rest apart, and moves the generation with the spec alone", async () => {
+  it("writes status and the rest separately, and increments the generation with the spec alone", async () => {
     const { kubernetes, world } = lab();
     world.apply({
       apiVersion: "karpenter.sh/v1",
@@ -52,7 +52,7 @@ describe("simulated API server", () => {
     expect(heavier).toMatchObject({ status: { nodes: 2 }, metadata: { generation: 2 } });
   });
 
-  it("hands out values that nobody can change", async () => {
+  it("returns frozen objects", async () => {
     const { kubernetes } = lab();
     const made = await kubernetes.create("NodeClaim", claim("a"));
     expect(() => {
@@ -60,7 +60,7 @@ describe("simulated API server", () => {
     }).toThrow(TypeError);
   });
 
-  it("keeps an object with finalizers until the last is taken off", async () => {
+  it("keeps an object until its last finalizer is removed", async () => {
     const { kubernetes, clock } = lab();
     const made = await kubernetes.create("NodeClaim", claim("a", { finalizers: ["karpenter.sh/termination"] }));
     expect(await kubernetes.delete("NodeClaim", "a", { uid: "another" })).toBe(false);
@@ -86,7 +86,7 @@ describe("simulated API server", () => {
     expect(await kubernetes.get("Pod", "bound", "default")).toBeUndefined();
   });
 
-  it("lists by fields and labels", async () => {
+  it("lists objects by fields and labels", async () => {
     const { kubernetes, world, clock } = lab();
     world.apply(node("n1", { cpu: "1" }));
     world.apply(pod("a", {}, { tier: "web" }));
@@ -100,7 +100,7 @@ describe("simulated API server", () => {
     await expect(names({ labelSelector: "((" })).rejects.toThrow("cannot read the label selector");
   });
 
-  it("cascades a deletion to what it owned", async () => {
+  it("deletes the dependents of a deleted owner", async () => {
     const { kubernetes, world, clock } = lab();
     world.apply({ apiVersion: "karpenter.sh/v1", kind: "NodePool", metadata: { name: "p" }, spec: {} } as ApiObject);
     const uid = world.store.get("NodePool", "p")?.metadata.uid ?? "";
@@ -115,7 +115,7 @@ describe("simulated API server", () => {
     expect(await kubernetes.get("NodeClaim", "late")).toBeUndefined();
   });
 
-  it("evicts as far as a budget allows, and again once a replacement is ready", async () => {
+  it("evicts as many pods as a PodDisruptionBudget allows, and more once a replacement is ready", async () => {
     const { kubernetes, world, clock } = lab();
     world.apply(node("n1", { cpu: "8" }));
     world.apply(deployment("web", 3));

@@ -31,7 +31,7 @@ describe("virtual clock", () => {
     expect(seen).toEqual(["start", "end", "next"]);
   });
 
-  it("lets time pass for an event that sleeps, in all its branches", async () => {
+  it("moves time for an event that sleeps, in all its branches", async () => {
     const clock = virtualClock(0);
     const woken: number[] = [];
     clock.after(0, "sleeper", async () => {
@@ -47,7 +47,7 @@ describe("virtual clock", () => {
     expect(woken).toEqual([10, 20, 30, -1]);
   });
 
-  it("does not run what was cancelled", async () => {
+  it("does not run a cancelled event", async () => {
     const clock = virtualClock(0);
     let runs = 0;
     const count = () => {
@@ -60,7 +60,7 @@ describe("virtual clock", () => {
     expect(runs).toBe(3);
   });
 
-  it("stops at a time, at a condition, when idle, and at its latest", async () => {
+  it("stops at a time, at a condition, when idle, and at `latest`", async () => {
     const clock = virtualClock(0);
     let ticks = 0;
     clock.every(10, "tick", () => {
@@ -77,7 +77,7 @@ describe("virtual clock", () => {
     expect(clock.now()).toBe(200);
   });
 
-  it("reports what an event threw", async () => {
+  it("rejects with the error of an event", async () => {
     const clock = virtualClock(0);
     clock.after(1, "broken", async () => {
       throw new Error("broken world");

@@ -51,7 +51,7 @@ async function launched(l: Lab, more: Partial<FleetRequest> = {}, types?: string
   return l.cloud.fleet.launch(await request(l, more, types));
 }
 
-it("bills spot machines at what the market asks while they run, and new ones at what it asks then", async () => {
+it("the bill of a spot instance follows the market while it runs", async () => {
   const l = lab();
   const { cloud } = l;
   await launched(l, { capacityType: "spot" }, ["c5.large"]);
@@ -69,14 +69,14 @@ it("bills spot machines at what the market asks while they run, and new ones at 
 });
 
 describe("simulated fleet", () => {
-  it("takes the cheapest on-demand type, and the cheapest spot zone", async () => {
+  it("launches the cheapest on-demand type, and the cheapest spot zone", async () => {
     const l = lab();
     expect((await launched(l)).instance).toMatchObject({ instanceType: "c5.large", zone: "us-west-2a" });
     const spot = await launched(l, { clientToken: "t2", capacityType: "spot" });
     expect(spot).toMatchObject({ errors: [], instance: { instanceType: "m5.large", zone: "us-west-2b", capacityType: "spot" } });
   });
 
-  it("answers a repeated token with the same instance, and refuses it with other parameters", async () => {
+  it("returns the same instance for a repeated token, and refuses the token with other parameters", async () => {
     const l = lab();
     const first = await launched(l);
     expect(await launched(l)).toEqual(first);
@@ -85,7 +85,7 @@ describe("simulated fleet", () => {
     await expect(launched(l, { tags: {} })).rejects.toThrow("IdempotentParameterMismatch");
   });
 
-  it("tells of each lack of capacity, and takes the next best while it lasts", async () => {
+  it("reports each lack of capacity, and launches the next best type meanwhile", async () => {
     const l = lab();
     l.cloud.outages.push({ instanceType: "c5.large" }, { instanceType: "m5.large", zone: "us-west-2a", until: l.clock.now() + 60_000 });
     const result = await launched(l);
@@ -101,7 +101,7 @@ describe("simulated fleet", () => {
     expect(none.errors).toHaveLength(4);
   });
 
-  it("refuses a template that is not there, and asks for patience when throttled", async () => {
+  it("refuses an unknown launch template, and every call while throttled", async () => {
     const l = lab();
     await expect(l.cloud.fleet.launch(await request(l))).rejects.toThrow(NotFoundError);
     l.cloud.throttled.push({ from: l.clock.now(), until: l.clock.now() + 1_000 });
@@ -118,7 +118,7 @@ describe("simulated fleet", () => {
     expect((await launched(l, { clientToken: "t3" })).errors[0]?.code).toBe("InsufficientFreeAddressesInSubnet");
   });
 
-  it("boots a machine that joins by its user data, becomes ready, and shows its devices last", async () => {
+  it("boots a machine that joins with its user data, becomes ready, and registers its devices last", async () => {
     const l = lab();
     const { instance } = await launched(l, {}, ["m5.large"]);
     const id = instance?.id ?? "";
@@ -150,7 +150,7 @@ describe("simulated fleet", () => {
     });
   });
 
-  it("never joins with wrong user data, and notes why", async () => {
+  it("a machine with wrong user data never joins, and the world notes why", async () => {
     const l = lab();
     await launched(l, {}, undefined, USER_DATA.replace("name: lab", "name: other"));
     await l.clock.run({ until: l.clock.now() + 120_000 });
@@ -158,7 +158,7 @@ describe("simulated fleet", () => {
     expect(l.world.notes).toMatchObject([{ what: "failed to join", why: 'the user data is for cluster "other", not "lab"' }]);
   });
 
-  it("interrupts a spot machine: notice, two minutes, then gone with its node, each state told", async () => {
+  it("interrupts a spot instance: a notice, its end after two minutes with its node, and an event for each state", async () => {
     const l = lab();
     const events: CloudEvent[] = [];
     l.cloud.onEvent((e) => events.push(e));
@@ -183,7 +183,7 @@ describe("simulated fleet", () => {
     expect(() => l.cloud.interruptSpot(id)).toThrow(`there is no running instance "${id}"`);
   });
 
-  it("counts money from launch to the order to end", async () => {
+  it("counts the cost of an instance from its launch to its termination", async () => {
     const l = lab();
     const { instance } = await launched(l, {}, ["m5.large"]);
     await l.clock.run({ until: l.clock.now() + 1_800_000 });
@@ -196,7 +196,7 @@ describe("simulated fleet", () => {
     expect(l.cloud.costs()).toMatchObject([{ instanceType: "m5.large", seconds: 1_800 }]);
   });
 
-  it("lets pods onto a machine only once somebody takes the unregistered taint off", async () => {
+  it("has pods on a machine only after its unregistered taint is removed", async () => {
     const l = lab();
     l.world.apply(pod("p"));
     await launched(l);
@@ -210,14 +210,14 @@ describe("simulated fleet", () => {
 });
 
 describe("simulated inventory", () => {
-  it("gives back the records that the catalogue was cut from", async () => {
+  it("returns the records from which the catalogue was made", async () => {
     for (const type of CATALOGUE.types) {
       const limits = { ...(type.podEni !== undefined && { podEni: type.podEni }) };
       expect(compactRecord(toRecord(type), limits, type.zones)).toEqual(type);
     }
   });
 
-  it("knows the images behind EKS's parameters and none behind others", async () => {
+  it("finds the images of EKS's parameters and of no others", async () => {
     const { cloud } = lab();
     const id = await cloud.inventory.parameter("/aws/service/eks/optimized-ami/1.36/amazon-linux-2023/arm64/standard/recommended/image_id");
     expect(id).toMatch(/^ami-[0-9a-f]{17}$/);
@@ -230,7 +230,7 @@ describe("simulated inventory", () => {
     expect(await cloud.inventory.parameter("/my/parameter")).toBeUndefined();
   });
 
-  it("finds subnets and groups for whatever is asked, and nothing for nothing", async () => {
+  it("finds subnets and security groups for every selector but an empty one", async () => {
     const { cloud } = lab();
     const [first] = cloud.subnets;
     expect(await cloud.inventory.subnets([{ id: first?.id ?? "" }])).toHaveLength(1);

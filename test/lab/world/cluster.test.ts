@@ -34,7 +34,7 @@ describe("scheduler", () => {
       nodes: [node("n")],
       want: '0/1 nodes are available: persistentvolumeclaim "data" not found.',
     },
-  ])("says why: $name", async ({ spec, nodes, want }) => {
+  ])("writes why a pod cannot be scheduled: $name", async ({ spec, nodes, want }) => {
     const l = lab();
     for (const n of nodes) l.world.apply(n);
     l.world.apply(pod("p", spec));
@@ -42,7 +42,7 @@ describe("scheduler", () => {
     expect(why(l, "p")).toBe(want);
   });
 
-  it("marks a pod once, and stays silent while nothing changes", async () => {
+  it("writes the condition of a pod once, and not again while nothing changes", async () => {
     const l = lab();
     let marks = 0;
     l.world.onChange(({ kind, subresource }) => {
@@ -57,7 +57,7 @@ describe("scheduler", () => {
     expect(marks).toBe(3);
   });
 
-  it("binds by tolerations, affinity, free ports and room, and never beyond allocatable", async () => {
+  it("binds pods by tolerations, affinity, free ports and room, never beyond allocatable", async () => {
     const l = lab();
     l.world.apply(node("plain", { cpu: "2" }));
     l.world.apply(node("tainted", { cpu: "2", taints: [{ key: "gpu", effect: "NoSchedule" }], labels: { gen: "5" } }));
@@ -70,7 +70,7 @@ describe("scheduler", () => {
     expect(placed(l)).toEqual({ tolerant: "tainted", "port-1": "plain", "port-2": "-", a: "plain", b: "plain", c: "-" });
   });
 
-  it("spreads over zones within maxSkew", async () => {
+  it("spreads pods over zones within maxSkew", async () => {
     const l = lab();
     l.world.apply(node("a", { cpu: "10", ...zone("z1") }));
     l.world.apply(node("b", { cpu: "2", ...zone("z2") }));
@@ -88,7 +88,7 @@ describe("scheduler", () => {
     expect([counts["a"]?.length, counts["b"]?.length, counts["-"]?.length]).toEqual([3, 2, 1]);
   });
 
-  it("keeps apart what is anti-affine, in both directions, and together what is affine", async () => {
+  it("separates pods by anti-affinity, in both directions, and joins them by affinity", async () => {
     const l = lab();
     for (const name of ["n1", "n2"]) l.world.apply(node(name, { cpu: "8" }));
     const term = (app: string) => [{ topologyKey: "kubernetes.io/hostname", labelSelector: { matchLabels: { app } } }];
@@ -105,7 +105,7 @@ describe("scheduler", () => {
     expect(new Set(nodesOf("friends")).size).toBe(1);
   });
 
-  it("binds a volume where its first consumer lands, and the next pod follows it", async () => {
+  it("binds a volume in the zone of its first consumer, and the next pod follows it", async () => {
     const l = lab();
     l.world.apply(node("a", zone("z1")));
     const sc = {
@@ -133,7 +133,7 @@ describe("scheduler", () => {
 });
 
 describe("workloads", () => {
-  it("keeps a Deployment's replicas, makes up for lost pods, and scales to nothing", async () => {
+  it("keep the replicas of a Deployment, replace lost pods, and scale to zero", async () => {
     const l = lab();
     l.world.apply(node("n", { cpu: "10" }));
     l.world.apply(deployment("web", 3));
@@ -148,7 +148,7 @@ describe("workloads", () => {
     expect(() => l.world.scale("Deployment", "default", "nope", 1)).toThrow('there is no Deployment "nope" in namespace "default"');
   });
 
-  it("rolls a changed template out until only new pods are left", async () => {
+  it("roll out a changed template until only new pods are left", async () => {
     const l = lab();
     l.world.apply(node("n", { cpu: "10" }));
     l.world.apply(deployment("web", 4));
@@ -160,7 +160,7 @@ describe("workloads", () => {
     expect(pods(l).some((p) => before.has(p.metadata.name))).toBe(false);
   });
 
-  it("deletes with a Deployment all that it made", async () => {
+  it("delete the ReplicaSets and pods of a deleted Deployment", async () => {
     const l = lab();
     l.world.apply(node("n", { cpu: "10" }));
     l.world.apply(deployment("web", 2));
@@ -170,7 +170,7 @@ describe("workloads", () => {
     expect([...l.world.store.list("ReplicaSet"), ...pods(l)]).toEqual([]);
   });
 
-  it("puts one daemon on each node that it selects and tolerates", async () => {
+  it("run one pod of a DaemonSet on each node that it selects and tolerates", async () => {
     const l = lab();
     l.world.apply(node("a"));
     l.world.apply(node("b", { taints: [{ key: "x", effect: "NoExecute" }] }));
@@ -190,7 +190,7 @@ describe("workloads", () => {
     expect(Object.values(placed(l)).sort()).toEqual(["a", "a", "b", "c"]);
   });
 
-  it("starts a StatefulSet in order, with its volumes, and a Job to its end", async () => {
+  it("start a StatefulSet in order, with its volumes, and complete a Job", async () => {
     const l = lab();
     l.world.apply(node("n", { cpu: "10", ...zone("us-west-2a") }));
     l.world.apply({
@@ -220,7 +220,7 @@ describe("workloads", () => {
 });
 
 describe("nodes", () => {
-  it("drives out by NoExecute whom nothing makes tolerate it", async () => {
+  it("evict the pods that do not tolerate a NoExecute taint", async () => {
     const l = lab();
     l.world.apply(node("n"));
     l.world.apply(pod("leaves"));
@@ -233,7 +233,7 @@ describe("nodes", () => {
     expect(placed(l)).toEqual({});
   });
 
-  it("calls a silent node Unknown after 40 s, drives its pods out after 300 s, and clears them when it is deleted", async () => {
+  it("become Unknown after 40 s of silence; their pods are evicted after 300 s and removed with the node", async () => {
     const l = lab();
     l.world.apply(node("n"));
     l.world.apply(pod("p"));
@@ -251,7 +251,7 @@ describe("nodes", () => {
     expect(pods(l)).toEqual([]);
   });
 
-  it("counts a budget by its controllers' replicas", async () => {
+  it("count for a PodDisruptionBudget by the replicas of the pods' controllers", async () => {
     const l = lab();
     l.world.apply(node("n", { cpu: "3" }));
     l.world.apply(deployment("web", 4));
@@ -265,7 +265,7 @@ describe("nodes", () => {
     });
   });
 
-  it("is the same world for the same seed", async () => {
+  it("are the same for the same seed", async () => {
     const play = async (seed: number) => {
       const l = lab(seed);
       const seen: string[] = [];

@@ -14,7 +14,7 @@ function counter() {
 }
 
 describe("intercepted port", () => {
-  it("tells the hooks who calls what, and for which time", async () => {
+  it("gives the hooks the invocation, the call and its number", async () => {
     const calls: string[] = [];
     const port = withIntercept(counter(), "counter", {
       before: ({ port: name, method, args, invocation, number }) => {
@@ -49,7 +49,7 @@ describe("intercepted port", () => {
     expect(real.value()).toBe(1);
   });
 
-  it("kills an invocation where it stands: no code of it runs any more, not even a catch", async () => {
+  it("kills an invocation where it is: none of its code runs any more, not even a catch", async () => {
     const real = counter();
     let ran = 0;
     const port = withIntercept(real, "counter", { after: (call) => (call.number === 2 ? "kill" : undefined) });
@@ -69,7 +69,7 @@ describe("intercepted port", () => {
     expect([real.value(), ran]).toEqual([11, 0]);
   });
 
-  it("leaves the world's own calls alone", async () => {
+  it("does not intercept the world's own calls", async () => {
     const port = withIntercept(counter(), "counter", { before: () => "kill" });
     expect(await port.add(1)).toBe(1);
   });

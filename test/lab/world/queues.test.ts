@@ -8,7 +8,7 @@ import { START } from "./support.ts";
 
 const world = () => createLabWorld({ seed: 1, start: START });
 
-it("the lab's queues are set as the stack's are", () => {
+it("the lab's queues have the settings of the stack's queues", () => {
   const deployed = Object.entries(QUEUES).map(([name, { fifo, delaySeconds, retentionSeconds, visibilitySeconds, maxReceives }]) => {
     const ms = { delayMs: delaySeconds * 1_000, retentionMs: retentionSeconds * 1_000, visibilityMs: visibilitySeconds * 1_000 };
     return [name, { fifo, ...ms, maxReceives }];
@@ -47,7 +47,7 @@ describe("simulated queue", () => {
     expect(queue.delivered()).toBe(3);
   });
 
-  it("delivers again what a killed invocation held, though its code hangs for ever", async () => {
+  it("delivers the message of a killed invocation again, although its code never ends", async () => {
     const w = world();
     const queue = simulatedQueue(w, { name: "q", visibilityMs: 30_000 });
     const port = withIntercept(
@@ -70,7 +70,7 @@ describe("simulated queue", () => {
     expect(queue.failures.map((f) => (f.error as Error).name)).toEqual(["KilledError"]);
   });
 
-  it("keeps a FIFO group in order and to one at a time, and folds equal messages", async () => {
+  it("keeps a FIFO group in order, one message at a time, and drops duplicates", async () => {
     const w = world();
     const queue = simulatedQueue(w, { name: "q.fifo", fifo: true, visibilityMs: 10_000 });
     const seen: string[] = [];
@@ -93,7 +93,7 @@ describe("simulated queue", () => {
     expect(seen).toHaveLength(4);
   });
 
-  it("loses, doubles and delays as told", async () => {
+  it("loses, duplicates and delays messages as its faults say", async () => {
     const w = world();
     const queue = simulatedQueue(w, { name: "q" });
     queue.faults = { lose: (b) => b === "lost", duplicate: (b) => (b === "twice" ? 1 : 0), delay: (b) => (b === "late" ? 100 : 0) };
@@ -108,7 +108,7 @@ describe("simulated queue", () => {
 });
 
 describe("wake-ups", () => {
-  it("fold for provisioning and keep their delay for claims", async () => {
+  it("are deduplicated for provisioning and keep their delay for claims", async () => {
     const w = world();
     const wakeUps = simulatedWakeUps(w);
     const seen: string[] = [];

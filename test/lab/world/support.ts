@@ -46,7 +46,7 @@ export function lab(seed = 1) {
   return { world, clock: world.clock, kubelets, cloud, kubernetes: simulatedKubernetes(world) };
 }
 
-/** A node that somebody else runs. */
+/** A node outside of the lab's cloud. */
 export const node = (
   name: string,
   more: { cpu?: string; labels?: Record<string, string>; taints?: readonly object[] } = {},

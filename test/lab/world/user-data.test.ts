@@ -67,7 +67,7 @@ max-pods = 29
       says: 'may not give itself the label "kubernetes.io/role"',
     },
     { name: "no API server", text: '[settings.kubernetes]\ncluster-name = "lab"', says: "settings.kubernetes.api-server" },
-  ])("keeps a machine from joining: $name", ({ text, says }) => {
+  ])("with this fault keeps a machine from joining: $name", ({ text, says }) => {
     expect(() => readUserData(text)).toThrow(says);
   });
 });
@@ -87,7 +87,7 @@ describe("TOML", () => {
     expect("polluted" in {}).toBe(false);
   });
 
-  it("says which line it cannot read", () => {
+  it("names the line that it cannot read", () => {
     expect(() => parseToml("[settings]\nfoo = bar")).toThrow('line 2 of the TOML settings: "bar" is no value; put text in quotes');
   });
 });

@@ -6,11 +6,11 @@ const DEFAULTS = ["test/core/admission/defaults.test.ts"];
 const ANSWERS = ["test/functions/admission/admit.test.ts"];
 const MANIFESTS = ["test/infra/manifests.test.ts"];
 
-/** Rules of admission (nodepool.md, ec2nodeclass.md), each broken in the place that keeps it. */
+/** Rules of admission, each broken in the place that keeps it. */
 export const MUTATIONS: readonly Mutation[] = [
   {
     name: "old-fault",
-    rule: "a fault that was there before does not keep an object from being changed",
+    rule: "a problem that an object had before does not refuse an update",
     file: "core/admission/verdict.ts",
     from: "const known = new Set(before?.problems);",
     to: "const known = new Set<string>();",
@@ -18,7 +18,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "new-fault",
-    rule: "a change brings no new fault in",
+    rule: "an update adds no problem",
     file: "core/admission/verdict.ts",
     from: "filter((problem) => !known.has(problem))",
     to: "filter((problem) => before === undefined && !known.has(problem))",
@@ -42,7 +42,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "labels-count",
-    rule: "labels count among the hundred requirements of a claim",
+    rule: "labels count among the hundred requirements of a NodeClaim",
     file: "core/admission/node-pool.ts",
     from: "Object.keys(labels).length + spec.requirements.length",
     to: "spec.requirements.length",
@@ -50,7 +50,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "gate",
-    rule: "a static pool without its gate is warned of",
+    rule: "a static NodePool gets a warning while its feature gate is off",
     file: "core/admission/node-pool.ts",
     from: "isStatic(pool) && !gates.StaticCapacity",
     to: "isStatic(pool) && gates.StaticCapacity",
@@ -90,7 +90,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "token",
-    rule: "nobody is answered without the token",
+    rule: "a request without the token is refused",
     file: "functions/admission/admit.ts",
     from: "!sameText(given, token) || ",
     to: "",
@@ -98,7 +98,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "whole-conversion",
-    rule: "a conversion fails whole",
+    rule: "a conversion fails as a whole",
     file: "functions/admission/convert-all.ts",
     from: 'if ("error" in converted) return { result: { status: "Failure", message: converted.error } };',
     to: 'if ("error" in converted) continue;',

@@ -6,11 +6,11 @@ const SELECTORS = ["test/core/conversion/selectors.test.ts"];
 const MANIFESTS = ["test/cli/convert/convert.test.ts"];
 const RULES = ["test/cli/convert/rules.test.ts"];
 
-/** Rules of the way from older APIs to v1 (legacy-apis.md), each broken in the place that keeps it. */
+/** Rules of the conversion from older APIs to v1, each broken in the place that keeps it. */
 export const MUTATIONS: readonly Mutation[] = [
   {
     name: "residue",
-    rule: "what the other version cannot hold is parked",
+    rule: "an annotation keeps what the other version cannot express",
     file: "core/conversion/convert.ts",
     from: "return lost.length === 0 ? result :",
     to: "return lost.length >= 0 ? result :",
@@ -18,7 +18,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "edit-wins",
-    rule: "an edit of the other version counts more than what was parked",
+    rule: "an edit of the other version wins over the annotation",
     file: "core/conversion/residue.ts",
     from: ": !stale.has(mapOf(part));",
     to: ": true;",
@@ -26,7 +26,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "moved-item",
-    rule: "an item of a list is known by what it says, not by its place",
+    rule: "an item of a list is identified by its content, not by its index",
     file: "core/conversion/residue.ts",
     from: "items.findIndex((item) => equalJson(item, was))",
     to: "-1",
@@ -34,7 +34,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "identity",
-    rule: "what is parked cannot change other metadata",
+    rule: "the annotation cannot change other metadata",
     file: "core/conversion/residue.ts",
     from: " && isConverted(at);",
     to: ";",
@@ -42,7 +42,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "never",
-    rule: "a pool that never consolidated does not begin to",
+    rule: "a NodePool that never consolidated does not start to",
     file: "core/conversion/node-pool.ts",
     from: " || draft.get(CONSOLIDATE_AFTER) !== undefined;",
     to: ";",
@@ -58,7 +58,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "stale-reference",
-    rule: "a reference is only shown as it was once written while it still means the same",
+    rule: "a reference gets its original form only while it has not changed",
     file: "core/conversion/node-class-ref.ts",
     from: "isJsonObject(written) && equalJson(nodeClassRefToV1(written), ref)",
     to: "isJsonObject(written)",
@@ -66,7 +66,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "defaults",
-    rule: "the defaults that v1alpha5's webhook put in are written out",
+    rule: "the defaults that v1alpha5's webhook added are written",
     file: "core/conversion/upgrade/provisioner.ts",
     from: "if (added.length === 0) return;",
     to: "return;",
@@ -74,7 +74,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "quiet-pool",
-    rule: "a Provisioner that did not consolidate makes a NodePool that does not",
+    rule: "a Provisioner without consolidation becomes a NodePool without consolidation",
     file: "core/conversion/upgrade/provisioner.ts",
     from: 'pool.set(CONSOLIDATE_AFTER, "Never");',
     to: 'pool.set(CONSOLIDATE_AFTER, "0s");',
@@ -82,7 +82,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "shared-class",
-    rule: "NodePools without kubelet settings keep a class that others share",
+    rule: "NodePools without kubelet settings keep an EC2NodeClass that others share",
     file: "core/conversion/upgrade/kubelet.ts",
     from: "groups.find(([first]) => first?.kubelet === undefined) ?? ",
     to: "",
@@ -90,7 +90,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "v1-pool",
-    rule: "a NodePool of v1 keeps the class as it is",
+    rule: "a v1 NodePool keeps its EC2NodeClass unchanged",
     file: "core/conversion/upgrade/kubelet.ts",
     from: "(isKept ? undefined : groups[0])",
     to: "groups[0]",
@@ -98,7 +98,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "hop-limit",
-    rule: "the hop limit that was the default is written out",
+    rule: "the old default of the hop limit is written",
     file: "core/conversion/upgrade/node-class.ts",
     from: "draft.set(HOP_LIMIT, 2);",
     to: "draft.set(HOP_LIMIT, 1);",
@@ -106,7 +106,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "ids-alone",
-    rule: "ids beside other keys are told of, and kept alone",
+    rule: "ids beside other keys get a note and are kept alone",
     file: "core/conversion/upgrade/selectors.ts",
     from: "problems: isAlone ? [] : [mixed]",
     to: "problems: []",
@@ -114,7 +114,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "comments",
-    rule: "comments of fields that have no successor are kept",
+    rule: "comments of fields without a successor are kept",
     file: "cli/convert/convert.ts",
     from: "if (placed.has(placeOf(input, path))) return [];",
     to: "return [];",
@@ -122,7 +122,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "placeholders",
-    rule: "placeholders come back",
+    rule: "placeholders are restored",
     file: "cli/convert/placeholders.ts",
     from: 'placeholders[Number(i)] ?? ""',
     to: '""',
@@ -130,7 +130,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "strict-terms",
-    rule: "for images, one term with more than its id is too many",
+    rule: "for images, a single term with more than its id is refused",
     file: "cli/convert/rules.ts",
     from: "(isStrict || crowded.length === terms.length)",
     to: "crowded.length === terms.length",

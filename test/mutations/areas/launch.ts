@@ -8,11 +8,11 @@ const ADDRESSES = ["test/core/launch/free-addresses.test.ts"];
 const GOLDEN = ["test/core/launch/golden.test.ts"];
 const BATCH = ["test/functions/adapters/aws/batch.test.ts"];
 
-/** Rules of a launch (launch.md, ec2nodeclass.md), each broken in the place that keeps it. */
+/** Rules of a launch, each broken in the place that keeps it. */
 export const MUTATIONS: readonly Mutation[] = [
   {
     name: "reserved-first",
-    rule: "what is paid for is used before anything is bought",
+    rule: "reserved capacity is used before on-demand and spot",
     file: "core/launch/filter.ts",
     from: "let paid = reservedFirst(usable);",
     to: "let paid = unreserved(usable);",
@@ -20,7 +20,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "reserved-min-values",
-    rule: "minValues comes before what is paid for",
+    rule: "minValues is more important than reserved capacity",
     file: "core/launch/filter.ts",
     from: "if (unmet(paid, minValues) !== undefined) paid",
     to: "if (minValues.size > 99) paid",
@@ -28,7 +28,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "reserved-roomiest",
-    rule: "of the reservations of a type in a zone that with most left is taken",
+    rule: "of the reservations of a type in a zone, the one with most instances left is used",
     file: "core/launch/reserved.ts",
     from: "(offering.reservationCapacity ?? 0) > (rival.reservationCapacity ?? 0)",
     to: "(offering.reservationCapacity ?? 0) < (rival.reservationCapacity ?? 0)",
@@ -36,7 +36,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "reserved-held",
-    rule: "what other claims hold of a reservation cannot be had again",
+    rule: "instances of a reservation that other NodeClaims use are not available",
     file: "core/offerings/reservations.ts",
     from: "usableInstanceCount - facts.held",
     to: "usableInstanceCount",
@@ -44,7 +44,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "reserved-opt-out",
-    rule: "machines that are bought stay out of open reservations",
+    rule: "instances that are not reserved stay out of open reservations",
     file: "core/launch/fleet-request.ts",
     from: 'reservation: "none" as const',
     to: "reservation: undefined as never",
@@ -52,7 +52,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "reservation-own",
-    rule: "machines of ours that stand in a reservation count as usable",
+    rule: "our own instances in a reservation count as usable",
     file: "core/node-class/capacity-reservations.ts",
     from: "availableInstances + (held.get(id) ?? 0)",
     to: "availableInstances",
@@ -60,7 +60,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "reservation-default-end",
-    rule: "EC2 empties capacity blocks before their end, and no other reservation",
+    rule: "EC2 terminates the instances of capacity blocks before their end, and of no other reservation",
     file: "core/node-class/capacity-reservations.ts",
     from: 'reservationType === "capacity-block" && endTime',
     to: "endTime",
@@ -68,7 +68,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "group-marks",
-    rule: "what a placement group has no room for is marked for that group alone",
+    rule: "missing capacity in a placement group is marked only for that group",
     file: "core/launch/marks.ts",
     from: "zone: placeIn(where, placementGroup)",
     to: "zone: where",
@@ -76,7 +76,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "group-partition",
-    rule: "a partition is named only where the claim leaves no choice",
+    rule: "a partition is named only when the NodeClaim allows a single one",
     file: "core/launch/fleet-request.ts",
     from: "wanted.values.size !== 1",
     to: "wanted.values.size < 1",
@@ -84,7 +84,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "suits-device",
-    rule: "a card takes so many devices and no more",
+    rule: "a network card takes a limited number of devices",
     file: "core/offerings/suits.ts",
     from: "deviceIndex < (cards",
     to: "deviceIndex <= (cards",
@@ -92,7 +92,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "addresses-in-flight",
-    rule: "launches under way take addresses",
+    rule: "launches in progress use addresses",
     file: "core/launch/free-addresses.ts",
     from: "if (instance !== undefined || launch === undefined) continue;",
     to: "if (instance !== undefined || launch !== undefined) continue;",
@@ -100,7 +100,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "user-data-last",
-    rule: "our part of the user data goes last, so that it wins",
+    rule: "our part of the user data is the last one, so that it wins",
     file: "core/launch/user-data.ts",
     from: "[...userParts(input.userData, looksLikeYamlMap), { contentType: NODE_CONFIG, body: nodeConfig(input) }]",
     to: "[{ contentType: NODE_CONFIG, body: nodeConfig(input) }, ...userParts(input.userData, looksLikeYamlMap)]",
@@ -108,7 +108,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "throttle-storm",
-    rule: "a throttle is not answered with more calls",
+    rule: "a throttled call is not followed by more calls",
     file: "functions/adapters/aws/batch.ts",
     from: "keys.size > 1 && blame(error)",
     to: "keys.size > 1",

@@ -6,12 +6,14 @@ const PRICES = ["test/functions/catalog/prices.test.ts"];
 const WIRE = ["test/functions/adapters/aws/prices.test.ts"];
 const SHIFT = ["test/functions/catalog/zonal-shift.test.ts"];
 const CONFIG = ["test/functions/adapters/config.test.ts"];
+const WINDOW = ["test/functions/provision/batching-window.test.ts"];
+const QUEUE = ["test/functions/adapters/aws/wake-up-queue.test.ts"];
 
-/** Rules of instance types, offerings, prices and settings (instance-types.md, pricing-offerings.md, settings.md), each broken in the place that keeps it. */
+/** Rules of instance types, offerings, prices and settings, each broken in the place that keeps it. */
 export const MUTATIONS: readonly Mutation[] = [
   {
     name: "graviton-memory",
-    rule: "Graviton machines lose 64 MiB more than others",
+    rule: "Graviton instances lose 64 MiB more than others",
     file: "core/offerings/capacity.ts",
     from: 'type.arch === "arm64" ? 64 : 0',
     to: "0",
@@ -19,7 +21,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "cpu-band",
-    rule: "the third and fourth core give half a percent",
+    rule: "half a percent of the third and fourth core is reserved",
     file: "core/offerings/overhead.ts",
     from: "{ upTo: 4000, share: 0.005 }",
     to: "{ upTo: 4000, share: 0.0025 }",
@@ -27,7 +29,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "metal-hypervisor",
-    rule: "bare metal has an empty hypervisor, not none",
+    rule: "bare metal has an empty hypervisor label, not an absent one",
     file: "core/offerings/type-requirements.ts",
     from: 'type.hypervisor ?? ""',
     to: "type.hypervisor",
@@ -35,7 +37,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "shared-requirement",
-    rule: "requirements of the same key and other values are not mixed up",
+    rule: "requirements with equal keys and other values are different objects",
     file: "core/offerings/type-requirements.ts",
     from: 'const text = values.length === 0 ? "," : values.join();',
     to: 'const text = values.length === 0 ? "," : (values[0] ?? "");',
@@ -43,7 +45,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "spot-stand-in",
-    rule: "once spot prices were read, a zone without one sells no spot",
+    rule: "after spot prices were read, a zone without a spot price has no spot offering",
     file: "core/offerings/instance-types.ts",
     from: 'capacityType === "spot" && catalogue.spot ?',
     to: 'capacityType === "spot" && catalogue.spot?.[type.name] ?',
@@ -51,7 +53,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "least-memory",
-    rule: "of memory that was seen the least counts",
+    rule: "the smallest amount of seen memory counts",
     file: "core/offerings/seen-memory.ts",
     from: "bytes <= known",
     to: "bytes >= known",
@@ -59,7 +61,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "other-images",
-    rule: "memory that was seen holds for the images that it was seen with",
+    rule: "seen memory holds for the images that it was seen with",
     file: "core/offerings/seen-memory.ts",
     from: "images === imagesOf(nodeClass) &&",
     to: "images !== undefined &&",
@@ -67,7 +69,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "mixed-prices",
-    rule: "prices of another region never stay beside own ones",
+    rule: "prices of another region are never kept beside those of this region",
     file: "functions/catalog/prices.ts",
     from: "...(!old.standIn && old.onDemand)",
     to: "...old.onDemand",
@@ -75,7 +77,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "isolated-pricing",
-    rule: "an isolated VPC asks no Price List API",
+    rule: "an isolated VPC does not call the Price List API",
     file: "functions/catalog/prices.ts",
     from: "return !isolatedVpc &&",
     to: "return (!isolatedVpc || region !== '') &&",
@@ -83,7 +85,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "one-product",
-    rule: "a product without any price leaves all old prices in place",
+    rule: "a product without a price keeps all old prices",
     file: "functions/adapters/aws/prices.ts",
     from: "if (found.length === 0) throw",
     to: "if (found.length < 0) throw",
@@ -107,7 +109,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "shift-end",
-    rule: "a zone is left alone no longer than its shift lasts",
+    rule: "a zone is unavailable no longer than its zonal shift lasts",
     file: "functions/catalog/zonal-shift.ts",
     from: "Math.min(until, at + RENEWED_FOR_MS)",
     to: "at + RENEWED_FOR_MS",
@@ -123,10 +125,42 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "horizon",
-    rule: "a horizon of no time is refused",
+    rule: "a horizon of zero is refused",
     file: "functions/adapters/variables.ts",
     from: "ms !== undefined && ms > 0 ? { ms } : undefined",
     to: "ms !== undefined ? { ms } : undefined",
     tests: CONFIG,
+  },
+  {
+    name: "window-by-cause",
+    rule: "only wake-ups for unschedulable pods open no second batching window, whatever the names in their text",
+    file: "functions/provision/provision.ts",
+    from: "if (WAKE_UP_CAUSES.provision[cause].isWindowOver) return false;",
+    to: 'if (WAKE_UP_CAUSES.provision[cause].isWindowOver || cause === "NodeClaimTerminating") return false;',
+    tests: WINDOW,
+  },
+  {
+    name: "old-text-as-a-whole",
+    rule: "the text of an older version's wake-up is recognised as a whole",
+    file: "core/ports/wake-up-causes.ts",
+    from: "/^(\\d+) pod\\(s\\) unschedulable$/",
+    to: "/(.*)unschedulable/",
+    tests: WINDOW,
+  },
+  {
+    name: "old-text-beside-the-cause",
+    rule: "a wake-up's message keeps the text that older versions read",
+    file: "functions/adapters/aws/wake-up-queue.ts",
+    from: "{ ...body, reason: reasonText(wakeUp.kind, wakeUp) }",
+    to: "body",
+    tests: QUEUE,
+  },
+  {
+    name: "announced-recurring",
+    rule: "a pod that fits nowhere is announced once an hour",
+    file: "core/announcements/log-events.ts",
+    from: 'identity: ["Pod", "error"], recurring: true',
+    to: 'identity: ["Pod", "error"]',
+    tests: ["test/functions/shared/announce.test.ts"],
   },
 ];

@@ -21,7 +21,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "secrets",
     rule: "annotations that decide nothing are left out of a saved snapshot",
     file: "cli/what-if/save.ts",
-    from: "filter(([key]) => DECISIVE.test(key))",
+    from: "filter(([key]) => READ_ANNOTATIONS.test(key))",
     to: "filter(() => true)",
     tests: FILES,
   },

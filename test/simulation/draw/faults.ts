@@ -44,7 +44,7 @@ const CALLS: Readonly<Record<FunctionName, readonly (readonly [Port, string])[]>
     ["store", "removeCommand"],
     ["store", "update"],
     ["store", "commands"],
-    ["store", "firstSighting"],
+    ["store", "isFirstWithin"],
     ["kubernetes", "update"],
     ["kubernetes", "updateStatus"],
     ["kubernetes", "list"],

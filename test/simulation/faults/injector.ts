@@ -1,6 +1,6 @@
 import { FUNCTIONS } from "../../../infra/functions.ts";
 import type { Lab } from "../../../lab/host.ts";
-import type { CallHooks, PortCall, Verdict } from "../../../lab/world/intercept.ts";
+import type { CallHooks, KillVerdict, PortCall } from "../../../lab/world/intercept.ts";
 import type { Invocation } from "../../../lab/world/invocation.ts";
 import type { Queue } from "../../../lab/world/queues.ts";
 import type { Random } from "../../../lab/world/random.ts";
@@ -71,7 +71,7 @@ export function injector(lab: () => Lab, random: Random): Injector {
         (strike.method ?? call.method) === call.method;
       return matches && strike.left-- <= 0;
     });
-  const inject = (call: PortCall, when: Strike["when"]): Promise<Verdict> | Verdict => {
+  const inject = (call: PortCall, when: Strike["when"]): Promise<KillVerdict> | KillVerdict => {
     if (call.port === "inventory") return undefined;
     const strike = strikes.length > 0 ? struckBy(call, when) : undefined;
     if (strike) {

@@ -2,7 +2,7 @@ import type { Node } from "../../../core/model/node.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { Pod } from "../../../core/model/pod.ts";
 import type { Lab } from "../../../lab/host.ts";
-import type { Machine } from "../../../lab/world/cloud.ts";
+import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts";
 
 /**
  * Facts about the simulated world, computed without the product's predicates, because a shared mistake would stay
@@ -25,7 +25,7 @@ export const is = (object: Conditioned | undefined, type: string): boolean =>
   object?.status?.conditions?.some((c) => c.type === type && c.status === "True") ?? false;
 
 /** The instance exists and costs money. */
-export const isAlive = ({ instance }: Machine): boolean => instance.state !== "terminated" && instance.state !== "shutting-down";
+export const isAlive = ({ instance }: SimulatedInstance): boolean => instance.state !== "terminated" && instance.state !== "shutting-down";
 
 export const instanceIdOf = (providerId: string | undefined): string | undefined => providerId?.split("/").pop();
 

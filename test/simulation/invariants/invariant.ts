@@ -6,8 +6,8 @@ import type { NodePool } from "../../../core/model/node-pool.ts";
 import type { Pod } from "../../../core/model/pod.ts";
 import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
 import type { Lab } from "../../../lab/host.ts";
-import type { Machine } from "../../../lab/world/cloud.ts";
 import type { PortCall } from "../../../lab/world/intercept.ts";
+import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts";
 import type { Change } from "../../../lab/world/store.ts";
 import type { Injector } from "../faults/injector.ts";
 
@@ -30,7 +30,7 @@ export interface Sight {
   readonly pools: readonly NodePool[];
   readonly pods: readonly Pod[];
   /** All instances that EC2 still lists, terminated ones included. */
-  readonly machines: readonly Machine[];
+  readonly machines: readonly SimulatedInstance[];
 }
 
 /** Callbacks of an invariant. Each may call `violated`, then or later. */
@@ -38,7 +38,7 @@ export interface Watcher {
   /** After each write to the API server. */
   onChange?(change: Change): void;
   /** After EC2 has launched an instance. */
-  onLaunch?(machine: Machine): void;
+  onLaunch?(machine: SimulatedInstance): void;
   /** Before the effect of a remote call of the product. */
   onCall?(call: PortCall): void | Promise<void>;
   /** After the effect of a call, whether or not the caller receives the answer. */

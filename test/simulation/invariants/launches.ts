@@ -1,5 +1,5 @@
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
-import type { Machine } from "../../../lab/world/cloud.ts";
+import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts";
 import { CLAIM_NAME, CLAIM_UID, FINALIZER } from "./facts.ts";
 import { type Invariant, SKEW_MS } from "./invariant.ts";
 
@@ -9,7 +9,7 @@ export const launchedOnce: Invariant = {
   watch: (_scene, violated) => {
     const started = new Map<string, string>();
     return {
-      onLaunch: ({ instance }: Machine) => {
+      onLaunch: ({ instance }: SimulatedInstance) => {
         const uid = instance.tags[CLAIM_UID] ?? "";
         const other = started.get(uid);
         if (other !== undefined) violated(`${instance.id} was started for claim ${instance.tags[CLAIM_NAME]}, which has ${other} already`);

@@ -1,5 +1,5 @@
 import type { NodePool } from "../../../core/model/node-pool.ts";
-import type { Machine } from "../../../lab/world/cloud.ts";
+import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts";
 import { CLAIM_NAME, CLAIM_UID, isAlive, POOL } from "./facts.ts";
 import type { Invariant } from "./invariant.ts";
 
@@ -13,7 +13,7 @@ export const limitsKept: Invariant = {
   law: "A pool's machines, without those that are going or being replaced, never add up to more than its limits.",
   watch: ({ lab, table }, violated) => {
     const limits: { readonly at: number; readonly pool: NodePool }[] = [];
-    const measure = ({ type }: Machine, name: string): number => (name === "cpu" ? type.cpu : name === "nodes" ? 1 : 0);
+    const measure = ({ type }: SimulatedInstance, name: string): number => (name === "cpu" ? type.cpu : name === "nodes" ? 1 : 0);
     return {
       onChange: ({ kind, old, object }) => {
         if (kind === "NodePool") limits.push({ at: lab.world.clock.now(), pool: (old ?? object) as unknown as NodePool });

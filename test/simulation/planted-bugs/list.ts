@@ -146,7 +146,11 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: "garbage collection without grace",
     within: 60,
     edits: [
-      { file: "core/lifecycle/garbage-collection.ts", find: "const ORPHAN_AGE_MS = 5 * 60_000;", replace: "const ORPHAN_AGE_MS = -1;" },
+      {
+        file: "core/lifecycle/garbage-collection.ts",
+        find: "const MIN_ORPHAN_AGE_MS = 5 * 60_000;",
+        replace: "const MIN_ORPHAN_AGE_MS = -1;",
+      },
       { file: "core/lifecycle/garbage-collection.ts", find: "&& !isAwaited(instance)", replace: "&& isAwaited !== undefined" },
     ],
   },
@@ -168,7 +172,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
       {
         file: "core/disruption/cluster/budget.ts",
         find: `if (isLeaving || !isTrue(machine.node?.status?.conditions, "Ready")) add(disrupting, pool);`,
-        replace: `if (going && !isTrue(machine.node?.status?.conditions, "Ready")) add(disrupting, pool);`,
+        replace: `if (isLeaving && !isTrue(machine.node?.status?.conditions, "Ready")) add(disrupting, pool);`,
       },
     ],
   },
@@ -213,6 +217,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "a lease that a killed holder keeps for hours",
     within: 20,
-    edits: [{ file: "functions/shared/lease.ts", find: "const TTL_MS = 30_000;", replace: "const TTL_MS = 300 * 60_000;" }],
+    edits: [{ file: "functions/shared/lease.ts", find: "const LEASE_TTL_MS = 30_000;", replace: "const LEASE_TTL_MS = 300 * 60_000;" }],
   },
 ];

@@ -49,7 +49,7 @@ function sts(more: Partial<AssumeRoleOptions> = {}) {
 }
 
 describe("assumedRole", () => {
-  it("asks STS of the region, signed, with the external id", async () => {
+  it("the region's STS gets a signed request with the external id", async () => {
     const { source, asked } = sts({ externalId: "team-a" });
     expect(await source()).toMatchObject({
       ...{ accessKeyId: "ASIA1", secretAccessKey: "s", sessionToken: "t+/=" },
@@ -63,7 +63,7 @@ describe("assumedRole", () => {
     expect(asked[0]?.authorization).toMatch(/^AWS4-HMAC-SHA256 Credential=ASIAOWN\/\d+\/us-west-2\/sts\//);
   });
 
-  it("is asked once by all at the same time, and again five minutes before the end", async () => {
+  it("concurrent callers make one request, and the next follows five minutes before the credentials expire", async () => {
     const { source, asked, clock } = sts();
     const keys = await Promise.all([source(), source(), source()]);
     expect(new Set(keys.map(({ accessKeyId }) => accessKeyId))).toEqual(new Set(["ASIA1"]));
@@ -74,7 +74,7 @@ describe("assumedRole", () => {
     expect(asked).toHaveLength(2);
   });
 
-  it("says which role it may not assume, and tries again the next time", async () => {
+  it("a refusal throws a sentence with the role, and the next call tries again", async () => {
     const { source, refuse, relent } = sts();
     refuse(403, "<ErrorResponse><Error><Code>AccessDenied</Code><Message>no</Message></Error></ErrorResponse>");
     await expect(source()).rejects.toThrow(`STS does not let us act as ${ROLE}: AccessDenied: no.`);

@@ -7,7 +7,7 @@ import { ec2Client, errorOf, fakeAws, fleet as fleetOf, template } from "../../.
 const length = async (keys: readonly string[]) => new Map(keys.map((key) => [key, key.length]));
 
 describe("batched", () => {
-  it("asks once for what is asked for in one moment, and gives each its own answer", async () => {
+  it("requests of one moment become one call, and each caller gets its own answer", async () => {
     const calls: (readonly string[])[] = [];
     const call = async (keys: readonly string[]) => {
       calls.push(keys);
@@ -19,7 +19,7 @@ describe("batched", () => {
     expect(calls).toEqual([["a", "bb", "?"], ["ccc"]]);
   });
 
-  it("starts another call when one is full", async () => {
+  it("a full call is followed by another", async () => {
     const calls: number[] = [];
     const call = async (keys: readonly string[]) => {
       calls.push(keys.length);
@@ -48,7 +48,7 @@ describe("batched", () => {
 });
 
 describe("ec2Fleet", () => {
-  it("describes and ends many instances in one call each, though one of them is unknown", async () => {
+  it("many instances are described and terminated in one call each, though EC2 does not know one of them", async () => {
     const fake = await fakeAws();
     const ec2 = ec2Client(fake);
     await template(fake, ec2);
@@ -63,7 +63,7 @@ describe("ec2Fleet", () => {
     expect([calls("DescribeInstances"), calls("TerminateInstances")]).toEqual([1, 5]);
   });
 
-  it("ends those that EC2 knows in one call", async () => {
+  it("instances that EC2 knows are terminated in one call", async () => {
     const fake = await fakeAws();
     const ec2 = ec2Client(fake);
     await template(fake, ec2);
@@ -73,7 +73,7 @@ describe("ec2Fleet", () => {
     expect(fake.state.calls.filter(({ action }) => action === "TerminateInstances")).toHaveLength(1);
   });
 
-  it("tells each of a throttle, and does not answer it with more calls", async () => {
+  it("a throttled call fails for every caller, without further calls", async () => {
     const fake = await fakeAws();
     fake.faults.add({ action: "TerminateInstances", error: { code: "RequestLimitExceeded", message: "slow down" } });
     const fleet = ec2Fleet(ec2Client(fake));
@@ -83,7 +83,7 @@ describe("ec2Fleet", () => {
 });
 
 describe("pacedEc2", () => {
-  it("holds each action to its own share, every attempt counted", async () => {
+  it("each action is limited to its own share, and every attempt counts", async () => {
     const fake = await fakeAws();
     const waits: number[] = [];
     const pacemaker = { now: () => 0, sleep: async (ms: number) => void waits.push(ms) };
@@ -92,7 +92,8 @@ describe("pacedEc2", () => {
     await template(fake, ec2);
     for (let i = 0; i < 24; i++) await ec2.send(fleetOf(fake, { token: String(i) }));
     expect(waits).toEqual([]);
-    // Half of the bucket is 25. The last fails once, and its second attempt takes a token that is still to come, at 2.5 a second.
+    // Half of the bucket is 25. The last call fails once, and its second attempt takes a token that is not there yet,
+    // at 2.5 per second.
     fake.faults.add({ action: "CreateFleet", times: 1, error: { code: "RequestLimitExceeded", message: "slow down", status: 503 } });
     await ec2.send(fleetOf(fake, { token: "24" }));
     expect(waits.map(Math.round)).toEqual([400]);

@@ -21,7 +21,7 @@ describe("capacityReservations", () => {
     { name: "by tag and owner together", terms: [{ tags: { team: "*" }, ownerID: "111122223333" }], want: ["cr-1", "cr-3"] },
     { name: "by how instances match", terms: [{ instanceMatchCriteria: "open" as const }], want: ["cr-2"] },
     { name: "each once, whatever terms name it", terms: [{ id: "cr-1" }, { tags: { team: "a" } }], want: ["cr-1", "cr-3"] },
-  ])("finds those that are active $name", async ({ terms, want }) => {
+  ])("active capacity reservations are found $name", async ({ terms, want }) => {
     const fake = await fakeAws({
       capacityReservations: [
         reservation("cr-1"),
@@ -34,7 +34,7 @@ describe("capacityReservations", () => {
     expect(found.map(({ id }) => id).sort()).toEqual(want);
   });
 
-  it("tells what the status and launches need", async () => {
+  it("a capacity reservation has what the status and launches need", async () => {
     const block = reservation("cr-3", {
       ReservationType: "capacity-block",
       EndDate: new Date("2026-12-01T00:00:00Z"),
@@ -49,7 +49,7 @@ describe("capacityReservations", () => {
 });
 
 describe("placementGroup", () => {
-  it("is found by name or id, and not when there is none", async () => {
+  it("a placement group is found by name or id; a missing one is undefined", async () => {
     const fake = await fakeAws({
       placementGroups: [{ GroupId: "pg-1", GroupName: "team", Strategy: "partition", PartitionCount: 3, State: "available" }],
     });
@@ -74,7 +74,7 @@ function template(imageId: string, target: LaunchTemplate["reservation"]): Launc
 describe("a launch into a reservation", () => {
   const target: ReservationTarget = { id: "cr-1", type: "default", interruptible: false };
 
-  it("takes its place, says what it is afterwards, and tells when it is full", async () => {
+  it("a launch into a reservation uses its capacity, returns a reserved instance, and fails when the reservation is full", async () => {
     const fake = await fakeAws({ capacityReservations: [reservation("cr-1")] });
     const fleet = ec2Fleet(ec2Client(fake));
     const made = template(imageFor(fake), target);
@@ -114,7 +114,7 @@ describe("a launch into a reservation", () => {
         ReservedCapacityOptions: { ReservationTypes: ["interruptible-capacity-reservation"] },
       },
     },
-  ])("asks for the kind of capacity that it is: $name", async ({ kind, want }) => {
+  ])("CreateFleet requests the kind of capacity of the reservation: $name", async ({ kind, want }) => {
     const fake = await fakeAws({ capacityReservations: [reservation("cr-1")] });
     const fleet = ec2Fleet(ec2Client(fake));
     const made = template(imageFor(fake), { ...target, ...kind });
@@ -151,7 +151,7 @@ describe("a launch into a reservation", () => {
       want: { InstanceMarketOptions: { MarketType: "interruptible-capacity-reservation" } },
     },
     { name: "none", target: "none", want: { CapacityReservationSpecification: { CapacityReservationPreference: "none" } } },
-  ])("is in the template's data: $name", ({ target: reserved, want }) => {
+  ])("the reservation is in the launch template's data: $name", ({ target: reserved, want }) => {
     expect(launchTemplateData(template("ami-1", reserved), "us-west-2")).toMatchObject(want);
   });
 });

@@ -29,7 +29,7 @@ beforeEach(() => {
 });
 
 describe("eventBus", () => {
-  it("sends what was announced, with the instance where there is one", async () => {
+  it("announcements are sent, with the instance where there is one", async () => {
     await bus().bus.announce([announcement("a", { "provider-id": "aws:///us-west-2a/i-0abc" }), announcement("b")]);
     expect(sent()).toEqual([
       [
@@ -46,7 +46,7 @@ describe("eventBus", () => {
     ]);
   });
 
-  it("sends ten at a time, and nothing for nothing", async () => {
+  it("announcements are sent ten at a time, and no announcements make no call", async () => {
     const { bus: own } = bus();
     await own.announce([]);
     expect(sent()).toEqual([]);
@@ -54,7 +54,7 @@ describe("eventBus", () => {
     expect(sent().map(({ length }) => length)).toEqual([10, 10, 3]);
   });
 
-  it("keeps a batch within 256 KB, and shortens what is larger by itself", async () => {
+  it("a batch stays within 256 KB, and a larger announcement is shortened", async () => {
     await bus().bus.announce(many(5, { pods: "é".repeat(50_000) }));
     expect(sent().map(({ length }) => length)).toEqual([2, 2, 1]);
     events.resetHistory();
@@ -68,7 +68,7 @@ describe("eventBus", () => {
     });
   });
 
-  it("logs what the bus refuses or cannot be asked, and never fails", async () => {
+  it("announcements that the bus refuses or that cannot be sent are logged, and the work goes on", async () => {
     events.on(PutEventsCommand).resolvesOnce({ FailedEntryCount: 1, Entries: [{ EventId: "1" }, { ErrorCode: "ThrottlingException" }] });
     const refusing = bus();
     await refusing.bus.announce(many(2));
@@ -79,7 +79,7 @@ describe("eventBus", () => {
     expect(denied.log.errors).toEqual(["announcing failed", "announcing failed"]);
   });
 
-  it("asks for no more than a second", async () => {
+  it("announcing takes no more than a second", async () => {
     const timeout = vi.spyOn(AbortSignal, "timeout").mockReturnValue(AbortSignal.abort(new Error("too late")));
     const log = recordingLog();
     const hanging = (_: unknown, signal: AbortSignal) => new Promise<never>((_resolve, reject) => reject(signal.reason));
@@ -89,7 +89,7 @@ describe("eventBus", () => {
     timeout.mockRestore();
   });
 
-  it("makes its client at the first announcement, once, and again when it could not be made", async () => {
+  it("the client is made once, at the first announcement, and again after a failure", async () => {
     const log = recordingLog();
     const connect = vi.fn(async () => async () => []);
     connect.mockRejectedValueOnce(new Error("no credentials"));
@@ -100,7 +100,7 @@ describe("eventBus", () => {
     expect(log.errors).toEqual(["announcing failed"]);
   });
 
-  it("is there only when a bus is named", () => {
+  it("announcements are sent only when a bus is named", () => {
     const log = recordingLog();
     const config = { clusters: [] } as unknown as Parameters<typeof wireAnnouncements>[0]["config"];
     expect(wireAnnouncements({ config, log })).toBe(noAnnouncements);

@@ -49,7 +49,7 @@ async function open(): Promise<{ fake: FakeAws; fleet: Fleet }> {
 }
 
 describe("ec2Fleet", () => {
-  it.for(["on-demand", "spot"] as const)("goes by what EC2 charges, unless the prices of the request count (%s)", async (capacityType) => {
+  it.for(["on-demand", "spot"] as const)("EC2's own prices decide, unless the request carries prices (%s)", async (capacityType) => {
     const { fake, fleet } = await open();
     const place = { subnetId: subnetIn(fake, "us-west-2a"), zone: "us-west-2a", imageId: imageFor(fake) };
     const overrides = [
@@ -63,7 +63,7 @@ describe("ec2Fleet", () => {
     expect(await typeOf({ clientToken: "uid-1", prioritized: true })).toBe("m5.xlarge");
   });
 
-  it("launches one instance and finds it by id and by its cluster's tags", async () => {
+  it("an instance is launched and found by id and by its cluster's tags", async () => {
     const { fake, fleet } = await open();
     const { instance, errors } = await fleet.launch(request(fake));
     expect(errors).toEqual([]);
@@ -82,14 +82,14 @@ describe("ec2Fleet", () => {
     expect(await fleet.list("other")).toEqual([]);
   });
 
-  it("gets the same instance when the same request is sent again", async () => {
+  it("sending the same request again returns the same instance", async () => {
     const { fake, fleet } = await open();
     const first = await fleet.launch(request(fake));
     expect((await fleet.launch(request(fake))).instance?.id).toBe(first.instance?.id);
     await expect(fleet.launch(request(fake, { tags: { ...tags, a: "b" } }))).rejects.toMatchObject({ name: "RefusedError" });
   });
 
-  it("tells which offerings had no capacity, beside the instance obtained", async () => {
+  it("offerings without capacity are returned beside the launched instance", async () => {
     const { fake, fleet } = await open();
     fake.faults.add({ action: "CreateFleet", ice: { instanceType: "m5.large", zone: "us-west-2a" } });
     const dry = await fleet.launch(request(fake, { capacityType: "spot" }));
@@ -110,7 +110,7 @@ describe("ec2Fleet", () => {
     expect(mixed.instance).toMatchObject({ instanceType: "c5.large", zone: "us-west-2b" });
   });
 
-  it("makes a template once, with the user data encoded, and again after it was swept", async () => {
+  it("a template is created once, with encoded user data, and again after it was garbage-collected", async () => {
     const { fake, fleet } = await open();
     await fleet.ensureLaunchTemplate(template(fake));
     await ec2Fleet(ec2Client(fake)).ensureLaunchTemplate(template(fake));
@@ -130,7 +130,7 @@ describe("ec2Fleet", () => {
     expect(made()).toBe(3);
   });
 
-  it("makes a template once for claims that need it at the same time, and tries again when that has failed", async () => {
+  it("a template that several NodeClaims need at the same time is created once, and again after a failure", async () => {
     const fake = await fakeAws();
     const fleet = ec2Fleet(ec2Client(fake));
     fake.faults.add({ action: "CreateLaunchTemplate", times: 1, error: { code: "InternalError", message: "m", status: 500 } });
@@ -140,7 +140,7 @@ describe("ec2Fleet", () => {
     expect(fake.state.calls.filter(({ action }) => action === "CreateLaunchTemplate")).toHaveLength(2);
   });
 
-  it("removes old templates of its cluster, which a launch then makes anew", async () => {
+  it("old templates of the cluster are removed, and a launch creates them again", async () => {
     const { fake, fleet } = await open();
     fake.advance(60_000);
     await fleet.ensureLaunchTemplate(template(fake, { name: "karpenter.k8s.aws/young" }));
@@ -159,13 +159,13 @@ describe("ec2Fleet", () => {
     { code: "RequestLimitExceeded", name: "ThrottledError" },
     { code: "UnauthorizedOperation", name: "RefusedError" },
     { code: "InvalidAMIID.NotFound", name: "RefusedError" },
-  ])("turns $code into a $name", async ({ code, name }) => {
+  ])("EC2's error $code becomes a $name", async ({ code, name }) => {
     const { fake, fleet } = await open();
     fake.faults.add({ action: "CreateFleet", error: { code, message: "m" } });
     await expect(fleet.launch(request(fake))).rejects.toMatchObject({ name, message: expect.stringContaining(code) });
   });
 
-  it("terminates, where an unknown instance counts as gone, and tags", async () => {
+  it("an unknown instance counts as terminated, and instances are tagged", async () => {
     const { fake, fleet } = await open();
     const { instance } = await fleet.launch(request(fake));
     const id = instance?.id ?? "";

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { impairedInstances } from "../../../../functions/adapters/aws/instance-status.ts";
 import { ec2Client, fakeAws, imageFor, subnetIn } from "../../../fake-aws/support.ts";
 
-it("tells since when checks fail and what is planned, each instance once, healthy ones not at all", async () => {
+it("failed checks and scheduled events are listed with their times, once per instance, and healthy instances are left out", async () => {
   const fake = await fakeAws();
   const client = ec2Client(fake);
   const started = await client.send(

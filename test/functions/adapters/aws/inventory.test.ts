@@ -25,7 +25,7 @@ async function open(options: Partial<FakeAwsOptions> = {}): Promise<{ fake: Fake
 const discovery = { tags: { "karpenter.sh/discovery": "karpenter-test" } };
 
 describe("awsInventory", () => {
-  it("finds subnets and security groups by tag, by tag key and by id, each once", async () => {
+  it("subnets and security groups are found by tag, by tag key and by id, each once", async () => {
     const { fake, inventory } = await open();
     const subnets = await inventory.subnets([discovery, { tags: { "karpenter.sh/discovery": "*" } }]);
     expect(subnets.map(({ zone }) => zone).sort()).toEqual(["us-west-2a", "us-west-2b", "us-west-2c", "us-west-2d"]);
@@ -42,7 +42,7 @@ describe("awsInventory", () => {
     expect(fake.state.calls.filter(({ action }) => action === "DescribeSubnets")).toHaveLength(4);
   });
 
-  it("follows SSM parameters to images", async () => {
+  it("images are found by SSM parameters", async () => {
     const { fake, inventory } = await open({ ownImages: [{ name: "mine-1", architecture: "arm64", tags: { team: "a" } }] });
     const name = `/aws/service/eks/optimized-ami/${fake.cluster.version}/amazon-linux-2023/x86_64/standard/recommended/image_id`;
     const id = (await inventory.parameter(name)) ?? "";
@@ -56,7 +56,7 @@ describe("awsInventory", () => {
     expect((await inventory.images([{ tags: { team: "a" } }]))[0]).toMatchObject({ name: "mine-1" });
   });
 
-  it("makes an instance profile once, and removes it", async () => {
+  it("an instance profile is created once, and removed", async () => {
     const { fake, inventory } = await open();
     const profile = { name: "p", path: "/karpenter/us-west-2/c/u/", role: "KarpenterNodeRole-karpenter-test", tags: { a: "b" } };
     expect(await inventory.ensureInstanceProfile(profile)).toBe("p");
@@ -75,13 +75,13 @@ describe("awsInventory", () => {
     expect(fake.state.calls.at(-1)?.action).toBe("GetInstanceProfile");
   });
 
-  it("makes one profile when two ask at the same time", async () => {
+  it("two concurrent requests create one instance profile", async () => {
     const { inventory } = await open();
     const profile = { name: "p", path: "/karpenter/us-west-2/c/u/", role: "KarpenterNodeRole-karpenter-test", tags: {} };
     expect(await Promise.all([1, 2, 3].map(() => inventory.ensureInstanceProfile(profile)))).toEqual(["p", "p", "p"]);
   });
 
-  it("reads types, their zones and prices", async () => {
+  it("instance types, their zones and prices are read", async () => {
     const { inventory } = await open();
     expect((await inventory.instanceTypes()).map(({ InstanceType }) => InstanceType)).toContain("m5.large");
     expect((await inventory.instanceTypeZones())["g4dn.xlarge"]).toHaveLength(3);
@@ -95,7 +95,7 @@ describe("awsInventory", () => {
     });
   });
 
-  it("says so when it is throttled", async () => {
+  it("a throttled call throws ThrottledError", async () => {
     const { fake, inventory } = await open();
     fake.faults.add({ action: "DescribeSubnets", throttle: true });
     await expect(inventory.subnets([discovery])).rejects.toMatchObject({ name: "ThrottledError" });
@@ -103,7 +103,7 @@ describe("awsInventory", () => {
 });
 
 describe("selector terms", () => {
-  it("are taken by id first, and names and ids together", () => {
+  it("selector terms are selected by id first, and names and ids are combined", () => {
     expect(
       queriesFor([{ id: "sg-1", tags: { a: "b" } }, { name: "n" }, { id: "sg-2" }, { tags: { a: "*", b: "c" } }], {
         id: "group-id",
@@ -121,7 +121,7 @@ describe("selector terms", () => {
     ]);
   });
 
-  it("of images look among one's own and Amazon's when they give a name", () => {
+  it("image terms with a name select images of the account and of Amazon", () => {
     expect(
       imageQueries(
         [{ name: "n" }, { name: "m", owner: "1" }, { tags: { a: "b" } }, { alias: "al2023@latest" }, { id: "ami-1" }],
@@ -141,6 +141,6 @@ it.for([
   ["ap-northeast-2", "ap-south-1"],
   ["eu-west-1", "eu-central-1"],
   ["cn-north-1", "cn-northwest-1"],
-])("asks for prices of %s in %s", ([region = "", want]) => {
+])("prices of %s are read in %s", ([region = "", want]) => {
   expect(pricingRegion(region)).toBe(want);
 });

@@ -53,7 +53,7 @@ it.for<{ name: string; of: Partial<LaunchTemplate>; want: object }>([
     of: { placement: { groupId: "pg-1", partition: 2 }, tenancy: "dedicated" },
     want: { Placement: { GroupId: "pg-1", PartitionNumber: 2, Tenancy: "dedicated" } },
   },
-])("a template tells EC2 of $name", ({ of, want }) => {
+])("a launch template contains $name", ({ of, want }) => {
   expect(launchTemplateData({ ...TEMPLATE, ...of }, "us-west-2")).toMatchObject(want);
   expect(launchTemplateData(TEMPLATE, "us-west-2")).not.toMatchObject(want);
 });

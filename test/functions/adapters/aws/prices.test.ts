@@ -27,7 +27,7 @@ function answering(shared: readonly string[], metal: readonly string[]) {
 }
 
 describe("onDemandPrices", () => {
-  it("takes USD, in China CNY, and passes over what is free or cannot be read", async () => {
+  it("prices are in USD, in China in CNY, and free or unreadable entries are skipped", async () => {
     const shared = [
       entry("m5.large", { CNY: "0.7000000000" }),
       entry("c5.large", { USD: "0.085", CNY: "9" }),
@@ -39,7 +39,7 @@ describe("onDemandPrices", () => {
     expect(first?.args[0].input.Filters).toContainEqual({ Type: "TERM_MATCH", Field: "regionCode", Value: "cn-north-1" });
   });
 
-  it("fails when one of the two products has no prices, so that the old ones stay", async () => {
+  it("on-demand prices fail when one of the two products has none, so that the old ones stay", async () => {
     await expect(answering([entry("m5.large", { USD: "1" })], [])).rejects.toThrow(
       'the Price List API gave no prices for "Compute Instance (bare metal)" in cn-north-1',
     );
@@ -53,7 +53,7 @@ describe("spotPrices", () => {
     ...(Timestamp && { Timestamp }),
   });
 
-  it("takes the newest price of each zone, over all pages", async () => {
+  it("the newest spot price of each zone is used, over all pages", async () => {
     const [old, young] = [new Date("2026-11-21T10:00:00Z"), new Date("2026-11-21T11:00:00Z")];
     ec2
       .on(DescribeSpotPriceHistoryCommand)
@@ -62,7 +62,7 @@ describe("spotPrices", () => {
     expect(await ask()).toEqual({ "m5.large": { a: 0.05, c: 0.03 } });
   });
 
-  it("fails when there is none", async () => {
+  it("spot prices fail when there are none", async () => {
     ec2.on(DescribeSpotPriceHistoryCommand).resolves({ SpotPriceHistory: [] });
     await expect(ask()).rejects.toThrow("DescribeSpotPriceHistory gave no prices");
   });

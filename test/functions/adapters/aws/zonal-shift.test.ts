@@ -14,7 +14,7 @@ function asked(status: number, body: unknown) {
   return { calls, arc: arcZonalShift({ region: "us-west-2", credentials, fetch }) };
 }
 
-it("tells the zones of shifts that are applied", async () => {
+it("the zones of applied shifts are returned", async () => {
   const { calls, arc } = asked(200, {
     arn: ARN,
     zonalShifts: [
@@ -36,7 +36,7 @@ it("tells the zones of shifts that are applied", async () => {
 it.for([
   { status: 404, type: NotFoundError, says: /ARC does not manage arn:aws:eks/ },
   { status: 403, type: Error, says: /GetManagedResource of arn:aws:eks.*: 403 not allowed/ },
-])("makes an error of $status", async ({ status, type, says }) => {
+])("an answer with status $status becomes an error", async ({ status, type, says }) => {
   const { arc } = asked(status, { message: "not allowed" });
   const error = await arc.awayFrom(ARN).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(type);

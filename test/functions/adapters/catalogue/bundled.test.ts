@@ -6,7 +6,7 @@ describe("bundledCatalogue", () => {
     { region: "us-west-2", types: 1345, zones: 4, prices: 1303 },
     { region: "us-east-1", types: 1366, zones: 6, prices: 1334 },
     { region: "ap-northeast-2", types: 754, zones: 4, prices: 742 },
-  ])("has the types and prices of $region that its README tells", ({ region, types, zones, prices }) => {
+  ])("the catalogue of $region has as many types and prices as its README says", ({ region, types, zones, prices }) => {
     const catalogue = bundledCatalogue(region);
     expect(catalogue).toMatchObject({ region, asOf: "2026-10-27" });
     expect([catalogue.types.length, catalogue.zones.length, Object.keys(catalogue.onDemand).length]).toEqual([types, zones, prices]);
@@ -15,7 +15,7 @@ describe("bundledCatalogue", () => {
     expect(catalogue.synthetic).toBeUndefined();
   });
 
-  it("marks invented spot prices as such", () => {
+  it("invented spot prices are marked as synthetic", () => {
     for (const region of BUNDLED_REGIONS) {
       const catalogue = bundledCatalogue(region, { withSyntheticSpot: true });
       expect(catalogue.synthetic).toBe(true);
@@ -24,11 +24,11 @@ describe("bundledCatalogue", () => {
     }
   });
 
-  it("says which regions are bundled when asked for another", () => {
+  it("an unknown region throws a sentence with the bundled regions", () => {
     expect(() => bundledCatalogue("mars-north-1")).toThrow(/"mars-north-1".*us-west-2, us-east-1, ap-northeast-2/);
   });
 
-  it("knows the limits that EC2 does not state", () => {
+  it("limits that EC2 does not return are bundled", () => {
     expect(bundledLimits()["m5.large"]).toEqual({ podEni: 9, ipv4PerEni: 10, networkMbps: 750 });
   });
 });

@@ -27,7 +27,7 @@ function memory() {
 const small: Catalogue = { region: "us-west-2", zones: [], types: [], onDemand: { "m5.large": 1 }, asOf: "2026-11-21" };
 
 describe("catalogueSource", () => {
-  it("serves the bundled catalogue until one is stored, and then that", async () => {
+  it("the bundled catalogue is used until one is stored", async () => {
     const store = memory();
     let now = 0;
     const source = catalogueSource(store, "us-west-2", () => now);
@@ -38,7 +38,7 @@ describe("catalogueSource", () => {
     expect(await source()).toEqual(small);
   });
 
-  it("reads the document once for a version, and gives out the same value", async () => {
+  it("the document is read once per version, and the same object is returned", async () => {
     const store = memory();
     store.put(small, "1");
     let now = 0;
@@ -50,7 +50,7 @@ describe("catalogueSource", () => {
     expect(store.state).toMatchObject({ reads: 1, versions: 2 });
   });
 
-  it("keeps its copy while the store is out of reach, and fails if it has none", async () => {
+  it("while the store cannot be reached the copy is used, and without one the read fails", async () => {
     const store = memory();
     store.put(small, "1");
     let now = 0;
@@ -62,7 +62,7 @@ describe("catalogueSource", () => {
     await expect(catalogueSource(store, "us-west-2", () => 0)()).rejects.toThrow("out of reach");
   });
 
-  it("knows nothing of a region that is neither stored nor bundled", async () => {
+  it("a region that is neither stored nor bundled has an empty catalogue", async () => {
     expect(await catalogueSource(memory(), "mars-north-1", () => 0)()).toMatchObject({ region: "mars-north-1", types: [] });
   });
 });

@@ -4,7 +4,8 @@ import type { Pod } from "../../../../core/model/pod.ts";
 import type { CSINode } from "../../../../core/model/workloads.ts";
 import type { Kubernetes } from "../../../../core/ports/kubernetes.ts";
 
-// Objects as large as a cluster in use has them: what nobody decides by (images, environment, mounts, container states) is most of their bytes.
+// Objects of a realistic size: fields that no decision reads (images, environment, mounts, container states) are most
+// of their bytes.
 
 const AT = "2026-01-02T03:04:05Z";
 const ZONES = ["us-west-2a", "us-west-2b", "us-west-2c"];

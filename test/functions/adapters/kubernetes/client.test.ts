@@ -31,14 +31,14 @@ const node: Node = { metadata: { name: "n1", resourceVersion: "7" }, spec: {} };
 const pod: Pod = { metadata: { name: "p", namespace: "ns", uid: "u" }, spec: {} };
 
 describe("get", () => {
-  it("gives the object, or undefined", async () => {
+  it("get returns the object, or undefined", async () => {
     const { client, asked } = asking({ status: 200, body: node }, status(404));
     expect(await client.get("Node", "n1")).toEqual(node);
     expect(await client.get("Pod", "p", "ns")).toBeUndefined();
     expect(asked.map(({ path }) => path)).toEqual(["/api/v1/nodes/n1", "/api/v1/namespaces/ns/pods/p"]);
   });
 
-  it("tells a missing kind from a missing object", async () => {
+  it("get distinguishes a missing kind from a missing object", async () => {
     await expect(asking(unknown).client.get("NodePool", "x")).rejects.toThrow(
       "The cluster has no NodePool resources (nodepools, karpenter.sh/v1); install the custom resource definitions with: kubectl apply -f infra/crds.",
     );
@@ -51,7 +51,7 @@ describe("list", () => {
     body: { metadata: next === undefined ? {} : { continue: next }, items: names.map((name) => ({ metadata: { name } })) },
   });
 
-  it("follows the pages, with its selectors on each", async () => {
+  it("list reads all pages, with its selectors on each", async () => {
     const { client, asked } = asking(page(["a", "b"], "t1"), page([], "t2"), page(["c"]));
     const namespaces = await client.list("Namespace", { labelSelector: "x=y" });
     expect(namespaces.map(({ metadata }) => metadata.name)).toEqual(["a", "b", "c"]);
@@ -62,23 +62,23 @@ describe("list", () => {
     ]);
   });
 
-  it("starts over when a continuation has expired, and keeps nothing of the first try", async () => {
+  it("list starts over when a continuation has expired, and keeps nothing of the first try", async () => {
     const { client } = asking(page(["a"], "t1"), status(410), page(["b"], "t2"), page(["c"]));
     expect((await client.list("Namespace")).map(({ metadata }) => metadata.name)).toEqual(["b", "c"]);
   });
 
-  it("gives up when that does not end", async () => {
+  it("list gives up when continuations keep expiring", async () => {
     const answers = Array.from({ length: 8 }, (_, i) => (i % 2 === 0 ? page(["a"], "t") : status(410)));
     await expect(asking(...answers).client.list("Namespace")).rejects.toMatchObject({ name: "ThrottledError" });
   });
 
-  it("says what to install when the kind is not known", async () => {
+  it("an unknown kind throws a sentence that names what to install", async () => {
     await expect(asking(unknown).client.list("EC2NodeClass")).rejects.toThrow(
       /^The cluster has no EC2NodeClass resources .* kubectl apply -f infra\/crds\.$/,
     );
   });
 
-  it("says which rights are missing", async () => {
+  it("missing rights throw a sentence that names them", async () => {
     const forbidden = status(403, 'nodes is forbidden: User "x" cannot list resource "nodes"');
     await expect(asking(forbidden).client.list("Node")).rejects.toThrow(/^listing nodes: nodes is forbidden: .*; apply infra\/rbac/);
   });
@@ -95,7 +95,7 @@ describe("writes", () => {
     { code: 422, name: "RefusedError" },
     { code: 401, name: "RefusedError" },
     { code: 403, name: "RefusedError" },
-  ])("turns $code into $name, with the server's sentence", async ({ code, name }) => {
+  ])("status $code becomes a $name with the server's message", async ({ code, name }) => {
     await expect(asking(status(code, "because")).client.update("Node", node)).rejects.toMatchObject({
       name,
       message: expect.stringMatching(/^updating Node n1: because/),
@@ -103,7 +103,7 @@ describe("writes", () => {
     await expect(asking(status(code)).client.create("Node", node)).rejects.toMatchObject({ name });
   });
 
-  it("puts the object with its kind and version, without managedFields", async () => {
+  it("update sends the object with kind and version, without managedFields", async () => {
     const { client, asked } = asking({ status: 200, body: node }, { status: 200, body: node }, { status: 201, body: node });
     const managed = { ...node, metadata: { ...node.metadata, managedFields: [{}] } };
     await client.update("Node", managed);
@@ -117,7 +117,7 @@ describe("writes", () => {
     expect(asked[0]?.body).toEqual({ apiVersion: "v1", kind: "Node", metadata: { name: "n1", resourceVersion: "7" }, spec: {} });
   });
 
-  it("deletes under a precondition; what is not there, or another one, is false", async () => {
+  it("delete has a UID precondition, and returns false for a missing or another object", async () => {
     const { client, asked } = asking({ status: 200, body: {} }, status(404), status(409));
     expect(await client.delete("Pod", "p", { namespace: "ns", uid: "u", gracePeriodSeconds: 0 })).toBe(true);
     expect(await client.delete("Node", "n1")).toBe(false);
@@ -159,7 +159,7 @@ describe("evict", () => {
     ]);
   });
 
-  it("throws for any other failure", async () => {
+  it("evict throws any other failure", async () => {
     await expect(asking(status(500, "etcd is down")).client.evict(pod)).rejects.toMatchObject({
       name: "ThrottledError",
       message: "evicting pod ns/p: etcd is down",
@@ -175,7 +175,7 @@ describe("publish", () => {
     about: { kind: "NodeClaim", metadata: { name: "c", uid: "u" } },
   } as const;
 
-  it("writes an event that kubectl describe finds, cut to the API's limit", async () => {
+  it("publish writes an event that kubectl describe finds, cut to the API's limit", async () => {
     const { client, asked } = asking(status(201));
     await client.publish(event);
     expect(asked[0]).toMatchObject({
@@ -194,7 +194,7 @@ describe("publish", () => {
     expect((asked[0]?.body as { message: string } | undefined)?.message).toHaveLength(1_024);
   });
 
-  it("logs what it could not write, and does not throw", async () => {
+  it("an event that cannot be written is logged, and publish does not throw", async () => {
     const { client, log } = asking(status(403, "forbidden"), new Error("no network"));
     await client.publish(event);
     await client.publish(event);
@@ -205,6 +205,6 @@ describe("publish", () => {
 it.for([
   { major: "1", minor: "36+", want: "1.36" },
   { major: "1", minor: "35", want: "1.35" },
-])("gives the version $want", async ({ major, minor, want }) => {
+])("the server's version is $want", async ({ major, minor, want }) => {
   expect(await asking({ status: 200, body: { major, minor } }).client.version()).toBe(want);
 });

@@ -63,7 +63,7 @@ describe.each<{ name: string; open: () => Open }>([
   const names = async (reader: ClusterReader, options?: Parameters<ClusterReader["list"]>[1]) =>
     (await reader.list("Pod", options)).map(({ metadata }) => metadata.name).sort();
 
-  it("lists what is there, each time as it is then", async () => {
+  it("list returns the present objects each time", async () => {
     const { reader, put, remove } = open();
     for (const name of ["a", "b", "c"]) put(pod(name));
     expect(await names(reader)).toEqual(["a", "b", "c"]);
@@ -74,7 +74,7 @@ describe.each<{ name: string; open: () => Open }>([
     expect(await names(reader)).toEqual(["a", "b", "c", "d"]);
   });
 
-  it("follows what enters and leaves a selection", async () => {
+  it("list follows objects that enter and leave a selection", async () => {
     const { reader, put } = open();
     put(pod("a", { labels: { tier: "web" } }));
     put(pod("b", { labels: { tier: "db" } }));
@@ -86,7 +86,7 @@ describe.each<{ name: string; open: () => Open }>([
     expect([await names(reader, living), await names(reader, web)]).toEqual([["b"], ["b"]]);
   });
 
-  it("leaves alone what it has given out", async () => {
+  it("a list that was returned does not change afterwards", async () => {
     const { reader, put, remove } = open();
     put(pod("a", { node: "n1" }));
     put(pod("b"));

@@ -42,7 +42,7 @@ function expectedSignature(url: URL, cluster: string): string {
 }
 
 describe("eksToken", () => {
-  it("is a presigned GetCallerIdentity with the cluster's name signed in, and nothing that EKS does not admit", async () => {
+  it("a token is a presigned GetCallerIdentity with the cluster's name signed in, and nothing that EKS refuses", async () => {
     const token = await source({ sessionToken: "se/ss+ion==" }).token();
     expect(token).toMatch(/^k8s-aws-v1\.[\w-]+$/);
     const url = urlOf(token);
@@ -61,11 +61,11 @@ describe("eksToken", () => {
     expect(url.searchParams.get("X-Amz-Signature")).not.toBe(expectedSignature(url, "c2"));
   });
 
-  it("speaks to the STS of its partition", async () => {
+  it("a token names the STS of its partition", async () => {
     expect(urlOf(await source({ region: "cn-north-1" }).token()).host).toBe("sts.cn-north-1.amazonaws.com.cn");
   });
 
-  it("is kept for ten minutes by its age, and no longer", async () => {
+  it("a token is used until it is ten minutes old", async () => {
     const { token, wait } = source();
     const first = await token();
     wait(10 * 60_000 - 1);
@@ -76,7 +76,7 @@ describe("eksToken", () => {
     expect(urlOf(second).searchParams.get("X-Amz-Date")).toBe("20261121T121000Z");
   });
 
-  it("is made anew when asked, and when the clock has gone back", async () => {
+  it("a token is replaced when asked, and when the clock was set back", async () => {
     const { token, wait } = source();
     const first = await token();
     wait(1_000);

@@ -17,7 +17,7 @@ export interface FakeOptions {
   readonly bookmarks?: boolean;
 }
 
-/** What befalls the next watch. */
+/** How the next watch fails. */
 export type Fault =
   /** It cannot be opened. */
   | "refused"
@@ -27,9 +27,9 @@ export type Fault =
   | "gone event"
   /** It breaks off after its first event, or at once when there is none. */
   | "cut"
-  /** Every event comes twice. */
+  /** Every event arrives twice. */
   | "twice"
-  /** Nothing comes before `release`, nor a bookmark at its end. */
+  /** No event arrives before `release`, nor a bookmark at its end. */
   | "held";
 
 const now = (): Promise<void> =>
@@ -38,8 +38,9 @@ const now = (): Promise<void> =>
   });
 
 /**
- * An API server of one kind of objects, in this process: consistent lists in pages, watches from a version with bookmarks, versions that are
- * forgotten. It behaves as a real one does (test/functions/adapters/on-real-server.ts compares), and fails when told.
+ * An API server of one kind of objects, in this process: consistent lists in pages, watches from a version with
+ * bookmarks, versions that are forgotten. It behaves as a real one does (test/functions/adapters/on-real-server.ts
+ * compares), and fails as its options say.
  */
 export function fakeApiServer({ lastsMs = 5, bookmarks = true }: FakeOptions = {}) {
   const objects = new Map<string, FakeObject>();

@@ -8,7 +8,8 @@ import { httpsTransport, type OpenStream, type Transport } from "../../../../fun
 import { openWatch } from "../../../../functions/adapters/kubernetes/watch.ts";
 import type { TestCluster } from "../../../e2e/support/cluster.ts";
 
-// What the informer relies on, tried on a real API server. They follow a check that has made more than a page of namespaces.
+// What the informer relies on, tried on a real API server. They follow a check that has created more than a page of
+// namespaces.
 
 const sorted = (items: readonly Namespace[]) => items.map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`).sort();
 
@@ -37,12 +38,12 @@ export const informerChecks: Readonly<Record<string, (client: Kubernetes, cluste
       const made = await client.create("Namespace", { metadata: { name: `watched-${round}` } });
       await client.update("Namespace", { ...made, metadata: { ...made.metadata, labels: { round: "changed" } } });
       await client.delete("Namespace", `many-${round}`);
-      // Something of another kind, after which only a bookmark can tell that the list is whole.
+      // A write of another kind, after which only a bookmark can prove that the list is complete.
       await cluster.kubectl("create", "configmap", `passing-${round}`);
       const readings = begin();
       const read = sorted(await readings.list("Namespace"));
       const whole = sorted(await client.list("Namespace"));
-      // The namespace controller goes on meanwhile with those that were deleted.
+      // The namespace controller meanwhile finishes those that were deleted.
       const same = (names: readonly string[]) => names.filter((name) => !name.startsWith("many-"));
       assert.deepEqual(same(read), same(whole));
       await readings.prove();

@@ -27,7 +27,7 @@ const sorted = (items: readonly { readonly metadata: { readonly name: string; re
 const there = (api: Server) => sorted(api.all());
 
 describe("list", () => {
-  it("asks for a short list anew each time, and watches nothing", async () => {
+  it("a short list is read each time, without a watch", async () => {
     const { api, begin } = open(2);
     for (const want of [2, 1]) {
       expect(await begin().list("Pod")).toHaveLength(want);
@@ -36,7 +36,7 @@ describe("list", () => {
     expect(api.took()).toEqual(["list", "list"]);
   });
 
-  it("asks of a long list only for what has changed", async () => {
+  it("of a long list only the changes are read", async () => {
     const { api, begin } = open(5);
     await begin().list("Pod");
     expect(api.took()).toEqual(["list"]);
@@ -47,13 +47,13 @@ describe("list", () => {
     expect(api.took().sort()).toEqual(["version", "watch"]);
   });
 
-  it("follows the pages of a first reading", async () => {
+  it("the first reading follows all pages", async () => {
     const { api, begin } = open(1_201);
     expect(await begin().list("Pod")).toHaveLength(1_201);
     expect(api.took()).toEqual(["list", "page", "page"]);
   });
 
-  it("sees what was written before it was asked", async () => {
+  it("a reading contains everything that was written before it", async () => {
     const { api, begin } = open(5);
     const { list } = begin();
     for (let i = 0; i < 5; i++) {
@@ -63,7 +63,7 @@ describe("list", () => {
     }
   });
 
-  it("loses a pod that has ended, though it is still there", async () => {
+  it("a pod that has ended leaves the list, though it still exists", async () => {
     const { api, begin } = open(5);
     await begin().list("Pod", FINISHED);
     api.put(pod("p3", "Succeeded"));
@@ -71,7 +71,7 @@ describe("list", () => {
     expect(await begin().list("Pod")).toHaveLength(5);
   });
 
-  it("forgets a list that has become short", async () => {
+  it("a list that has become short is forgotten", async () => {
     const { api, begin } = open(3);
     await begin().list("Pod");
     for (const name of ["p0", "p1"]) api.remove(pod(name));
@@ -81,7 +81,7 @@ describe("list", () => {
     expect(api.took()).toEqual(["list"]);
   });
 
-  it("lets two askers of one invocation each have the state of its own moment", async () => {
+  it("two readings of one invocation each have the state of their own time", async () => {
     const { api, begin } = open(5);
     const { list } = begin();
     await list("Pod");
@@ -113,7 +113,7 @@ describe("list", () => {
     },
   );
 
-  it("reads everything anew after an hour in which the server forgot", async () => {
+  it("everything is read again after an hour in which the server has forgotten the version", async () => {
     const { api, begin } = open(5);
     await begin().list("Pod");
     api.put(pod("missed"));
@@ -121,7 +121,7 @@ describe("list", () => {
     expect(sorted(await begin().list("Pod"))).toEqual(there(api));
   });
 
-  it("takes an event for one that comes twice", async () => {
+  it("an event that arrives twice counts once", async () => {
     const { api, begin } = open(5);
     await begin().list("Pod");
     api.fail("twice");
@@ -130,7 +130,7 @@ describe("list", () => {
     expect(sorted(await begin().list("Pod"))).toEqual(there(api));
   });
 
-  it("keeps clusters apart that take turns", async () => {
+  it("lists of two clusters are kept apart", async () => {
     const memory = listMemory(1_000);
     const [one, two] = [open(5, { memory }), open(7, { memory, cluster: "c2" })];
     for (let i = 0; i < 3; i++) {
@@ -142,7 +142,7 @@ describe("list", () => {
     expect(one.api.took().filter((name) => name === "list")).toHaveLength(1);
   });
 
-  it("forgets what was not read for longest when there is too much", async () => {
+  it("the list that was not read for longest is forgotten when memory is full", async () => {
     const memory = listMemory(10);
     const [one, two, three] = [open(4, { memory }), open(4, { memory, cluster: "c2" }), open(4, { memory, cluster: "c3" })];
     for (const { begin } of [one, two, one, three, one, two]) await begin().list("Pod");
@@ -152,7 +152,7 @@ describe("list", () => {
 });
 
 describe("prove", () => {
-  it("needs nothing when only lists were read, or a change told that all is in", async () => {
+  it("prove settles at once when only short lists were read, or a change has proven the list", async () => {
     const { api, begin } = open(5, { bookmarks: false });
     const readings = begin();
     await readings.list("Pod");
@@ -165,7 +165,7 @@ describe("prove", () => {
     expect(api.took()).toEqual([]);
   });
 
-  it("waits for a bookmark after silence", async () => {
+  it("prove waits for a bookmark after silence", async () => {
     const { api, begin } = open(5, { lastsMs: 60 });
     await begin().list("Pod");
     api.pass();
@@ -176,7 +176,7 @@ describe("prove", () => {
     expect(api.took()).toEqual([]);
   });
 
-  it("fails when something comes after the silence that should have been in", async () => {
+  it("prove fails when a change arrives after the silence that should have been in the list", async () => {
     const { api, begin } = open(5, { lastsMs: 2_000 });
     await begin().list("Pod");
     api.put(pod("held back"));
@@ -186,12 +186,12 @@ describe("prove", () => {
     api.release();
     await expect(readings.prove()).rejects.toMatchObject({
       name: "StaleReadingError",
-      message: "pods changed while they were being read; the next run decides anew",
+      message: "pods changed while they were being read; the next run decides again",
     });
     expect(await begin().list("Pod")).toHaveLength(6);
   });
 
-  it("takes turns with a later reading, so that neither takes the other's watch away", async () => {
+  it("prove and a later reading take turns, so that neither closes the other's watch", async () => {
     const { api, begin } = open(5, { lastsMs: 60 });
     await begin().list("Pod");
     api.pass();
@@ -203,7 +203,7 @@ describe("prove", () => {
     expect(api.took().sort()).toEqual(["version", "watch"]);
   });
 
-  it("does not mind what changes after the list was asked for", async () => {
+  it("prove ignores changes from after the reading", async () => {
     const { api, begin } = open(5, { lastsMs: 300 });
     await begin().list("Pod");
     api.pass();
@@ -230,7 +230,7 @@ describe("prove", () => {
     expect(api.took()).toEqual(["list"]);
   });
 
-  it("fails when a later reading brings what an earlier one should have had", async () => {
+  it("prove fails when a later reading finds what an earlier one should have had", async () => {
     const { api, begin } = open(5, { lastsMs: 2_000 });
     await begin().list("Pod");
     api.put(pod("held back"));
@@ -243,7 +243,7 @@ describe("prove", () => {
     await expect(early.prove()).rejects.toThrow("changed while they were being read");
   });
 
-  it("still fails for a reading whose list was forgotten since", async () => {
+  it("prove still fails for a reading whose list was forgotten since", async () => {
     const memory = listMemory(6);
     const { api, begin } = open(5, { memory, lastsMs: 2_000 });
     await begin().list("Pod");
@@ -280,7 +280,7 @@ function make(api: Server, what: Exclude<Step, { readonly read: "all" }>): void 
   else api[what.change]();
 }
 
-it("gives what a full list gives, whatever changes and whatever fails, or says that it did not", async () => {
+it("a reading equals a full list whatever changes or fails, or prove throws", async () => {
   const server = fc.record({ lastsMs: fc.constantFrom(1, 6), bookmarks: fc.boolean() });
   await fc.assert(
     fc.asyncProperty(server, fc.array(step, { maxLength: 40 }), async (options, steps) => {

@@ -10,7 +10,7 @@ const open = () => kindCache("Namespace", [namespace("a", "5"), namespace("b", "
 const versions = (cache: ReturnType<typeof open>) =>
   Object.fromEntries(cache.items().map(({ metadata }) => [metadata.name, metadata.resourceVersion]));
 
-it("takes in what is new, what has changed and what has gone", () => {
+it("the cache follows added, changed and deleted objects", () => {
   const cache = open();
   expect(cache.apply({ type: "ADDED", object: namespace("c", "10") })).toBe(true);
   expect(cache.apply({ type: "MODIFIED", object: namespace("a", "11") })).toBe(true);
@@ -18,20 +18,20 @@ it("takes in what is new, what has changed and what has gone", () => {
   expect([versions(cache), cache.version, cache.size]).toEqual([{ a: "11", c: "10" }, "12", 2]);
 });
 
-it("moves on with a bookmark, which is no object", () => {
+it("a bookmark advances the version and is no object", () => {
   const cache = open();
   cache.apply({ type: "BOOKMARK", object: namespace("", "20") });
   expect([versions(cache), cache.version]).toEqual([{ a: "5", b: "7" }, "20"]);
 });
 
-it("takes nothing that it has already, nor what is older", () => {
+it("known and older events change nothing", () => {
   const cache = open();
   expect(cache.apply({ type: "DELETED", object: namespace("a", "9") })).toBe(false);
   expect(cache.apply({ type: "MODIFIED", object: namespace("a", "8") })).toBe(false);
   expect([versions(cache), cache.version]).toEqual([{ a: "5", b: "7" }, "9"]);
 });
 
-it("knows an object that was made anew under its name from one of another namespace", () => {
+it("an object that was created again is distinguished from one of another namespace", () => {
   const pod = (ns: string, uid: string, resourceVersion: string) => ({
     metadata: { name: "p", namespace: ns, uid, resourceVersion },
     spec: {},
@@ -42,14 +42,14 @@ it("knows an object that was made anew under its name from one of another namesp
   expect(cache.items().map(({ metadata }) => metadata.uid)).toEqual(["2", "3"]);
 });
 
-it("leaves a list alone that was given out", () => {
+it("a list that was returned does not change afterwards", () => {
   const cache = open();
   const before = cache.items();
   cache.apply({ type: "DELETED", object: namespace("b", "12") });
   expect(before).toHaveLength(2);
 });
 
-it("prunes what a watch brings as lists are pruned", () => {
+it("objects of a watch are pruned like those of lists", () => {
   const cache = kindCache("Namespace", [], "1");
   const managed = { metadata: { ...namespace("a", "2").metadata, managedFields: [{}] } };
   cache.apply({ type: "ADDED", object: managed });

@@ -11,7 +11,7 @@ async function* cut(bytes: Buffer, sizes: readonly number[]): AsyncGenerator<Buf
   yield bytes.subarray(at);
 }
 
-it("gives the same lines however the bytes are cut", async () => {
+it("lines are the same however the bytes are split", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.string({ unit: "grapheme" }).map((text) => text.replaceAll("\n", " "))),
@@ -25,7 +25,7 @@ it("gives the same lines however the bytes are cut", async () => {
   );
 });
 
-it("does not hear a line that was cut off", async () => {
+it("a line that was cut off is dropped", async () => {
   const collected: string[] = [];
   await eachLine(cut(Buffer.from("whole\nhal"), [3]), (line) => collected.push(line));
   expect(collected).toEqual(["whole"]);

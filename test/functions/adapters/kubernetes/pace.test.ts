@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { paced } from "../../../../functions/adapters/kubernetes/pace.ts";
 
-it("lets a burst through, then keeps to the rate, and forgives after a rest", async () => {
+it("a burst passes at once, then the rate holds, and a pause refills the bucket", async () => {
   let now = 0;
   const sentAt: number[] = [];
   const transports = {
@@ -25,7 +25,7 @@ it("lets a burst through, then keeps to the rate, and forgives after a rest", as
   expect(sentAt.map((at) => at - 60_300)).toEqual([0, 0, 0, 100]);
 });
 
-it("hands out turns to those who ask at the same time", async () => {
+it("concurrent requests get their turns in order", async () => {
   const waits: number[] = [];
   const transports = {
     send: async () => ({ status: 200, body: undefined }),

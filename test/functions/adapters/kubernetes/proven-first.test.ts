@@ -10,7 +10,7 @@ function port() {
   return { done, read: body("read"), write: body("write") };
 }
 
-it("lets a write wait for the proof, and a read not", async () => {
+it("a write waits for the proof, a read does not", async () => {
   const inner = port();
   let prove = (): void => {};
   const guarded = provenFirst(inner, ["write"], () => new Promise((done) => (prove = done)));
@@ -22,7 +22,7 @@ it("lets a write wait for the proof, and a read not", async () => {
   expect(inner.done).toEqual(["read b", "write a"]);
 });
 
-it("does nothing when the proof fails", async () => {
+it("a write does nothing when the proof fails", async () => {
   const inner = port();
   const guarded = provenFirst(inner, ["write"], async () => {
     throw new Error("changed");

@@ -6,7 +6,7 @@ const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 const prune = <K extends Kind>(kind: K, object: object) => pruned(kind, object as Kinds[K]);
 
 describe("pruned", () => {
-  it("keeps of a pod what the core reads", () => {
+  it("a pruned pod keeps what the core reads", () => {
     const pod = {
       metadata: {
         name: "p",
@@ -51,7 +51,7 @@ describe("pruned", () => {
     });
   });
 
-  it("keeps of a node all that a write must carry", () => {
+  it("a pruned node keeps all that a write must carry", () => {
     const node = {
       metadata: { name: "n", managedFields: [{}], annotations: { [LAST_APPLIED]: "{}" }, finalizers: ["f"] },
       spec: { providerID: "aws:///z/i-1", podCIDR: "10.0.0.0/24" },
@@ -64,7 +64,7 @@ describe("pruned", () => {
     });
   });
 
-  it("leaves custom resources whole but for managedFields", () => {
+  it("custom resources stay whole except for managedFields", () => {
     const claim = {
       metadata: { name: "c", managedFields: [{}], annotations: { [LAST_APPLIED]: "{}" } },
       spec: { future: 1 },
@@ -73,7 +73,7 @@ describe("pruned", () => {
     expect(prune("NodeClaim", claim)).toEqual({ ...claim, metadata: { name: "c", annotations: { [LAST_APPLIED]: "{}" } } });
   });
 
-  it("prunes a daemon set's template as it does a pod", () => {
+  it("a DaemonSet's template is pruned like a pod", () => {
     const daemonSet = {
       metadata: { name: "d", managedFields: [{}] },
       spec: {
@@ -89,7 +89,7 @@ describe("pruned", () => {
     });
   });
 
-  it("does without what is not there", () => {
+  it("absent fields stay absent", () => {
     expect(prune("Pod", { metadata: { name: "p" } })).toEqual({ metadata: { name: "p" }, spec: { containers: [] }, status: {} });
     expect(prune("Namespace", { metadata: { name: "x" } })).toEqual({ metadata: { name: "x" } });
   });

@@ -40,7 +40,7 @@ function read(objects: Partial<{ [K in Kind]: readonly Kinds[K][] }>, records: N
 }
 
 describe("readSnapshot", () => {
-  it("asks for pods only when it has all nodes and claims, and for all else meanwhile", async () => {
+  it("pods are read after all nodes and NodeClaims, and everything else at the same time", async () => {
     const { order, snapshot } = read({});
     await snapshot;
     expect(order.indexOf("ask Pod")).toBeGreaterThan(order.indexOf("got Node"));
@@ -48,7 +48,7 @@ describe("readSnapshot", () => {
     expect(order.indexOf("ask DaemonSet")).toBeLessThan(order.indexOf("got Node"));
   });
 
-  it("gives each pool the types of its class, and none to a pool without one", async () => {
+  it("each NodePool gets the instance types of its class, and none without a class", async () => {
     const other = pool("foreign", "a");
     const foreign: NodePool = {
       ...other,
@@ -60,7 +60,7 @@ describe("readSnapshot", () => {
     expect([nodeClasses.length, now]).toEqual([1, 5]);
   });
 
-  it("nominates the pods of machines that no claim tells of yet, and that shall not go", async () => {
+  it("pods are nominated to records whose NodeClaim does not show its instance yet, unless they are terminating", async () => {
     const launched = { id: "i-1", instanceType: "t", zone: "z", capacityType: "spot", imageId: "ami" } as const;
     const claim = { metadata: { name: "told" }, status: { providerID: "aws:///z/i-1" } } as NodeClaim;
     const { snapshot } = read({ NodeClaim: [claim] }, [
@@ -76,7 +76,7 @@ describe("readSnapshot", () => {
     ]);
   });
 
-  it("counts as disrupting what a command replaces or deletes, not what it only looks at", async () => {
+  it("NodeClaims that a command replaces or deletes are disrupting, those that it only validates are not", async () => {
     const candidate = (nodeClaim: string) => ({
       ...{ nodeClaim, node: "n", nodePool: "p", instanceType: "t", capacityType: "spot", zone: "z", pricePerHour: 1, pods: [] },
     });

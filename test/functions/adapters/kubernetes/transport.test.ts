@@ -51,7 +51,7 @@ function talking(...answers: readonly Answer[]) {
 const broken = (code: string) => Object.assign(new Error("broken"), { code });
 
 describe("httpsTransport", () => {
-  it("sends a request with its token, query and body", async () => {
+  it("a request has its token, query and body", async () => {
     const { send, seen } = talking(answer(201, { a: 1 }));
     const response = await send({
       method: "POST",
@@ -65,14 +65,14 @@ describe("httpsTransport", () => {
     ]);
   });
 
-  it("unpacks what the server has packed, and leaves text that is no JSON", async () => {
+  it("compressed answers are unpacked, and text that is not JSON stays text", async () => {
     const zipped: Answer = { status: 200, headers: { "content-encoding": "gzip" }, body: pieces(gzipSync('{"z":1}')) };
     const { send } = talking(zipped, answer(404, "404 page not found\n"));
     expect((await send({ method: "GET", path: "/a" })).body).toEqual({ z: 1 });
     expect((await send({ method: "GET", path: "/b" })).body).toBe("404 page not found\n");
   });
 
-  it("renews the token once when the server refuses it", async () => {
+  it("the token is renewed once when the server refuses it", async () => {
     const { send, seen, tokens } = talking(answer(401), answer(200), answer(401), answer(401));
     expect((await send({ method: "GET", path: "/a" })).status).toBe(200);
     expect(seen.map(({ authorization }) => authorization)).toEqual(["Bearer old", "Bearer new"]);
@@ -84,32 +84,32 @@ describe("httpsTransport", () => {
     { name: "429", first: answer(429) },
     { name: "503", first: answer(503) },
     { name: "a broken connection", first: broken("ECONNRESET") },
-  ])("reads again after $name", async ({ first }) => {
+  ])("a read is tried again after $name", async ({ first }) => {
     const { send, seen } = talking(first, answer(200));
     expect((await send({ method: "GET", path: "/a" })).status).toBe(200);
     expect(seen).toHaveLength(2);
   });
 
-  it("gives up reading after four attempts, with the server's last word", async () => {
+  it("a read fails after four attempts with the server's last answer", async () => {
     const { send, seen } = talking(answer(503), answer(503), answer(503), answer(429, { message: "busy" }));
     expect(await send({ method: "GET", path: "/a" })).toMatchObject({ status: 429, body: { message: "busy" } });
     expect(seen).toHaveLength(4);
   });
 
-  it.for(["POST", "PUT", "DELETE"] as const)("does not repeat a %s that may have been done", async (method) => {
+  it.for(["POST", "PUT", "DELETE"] as const)("a %s that may have been done is not repeated", async (method) => {
     const slow = talking(answer(503), answer(200));
     expect((await slow.send({ method, path: "/a" })).status).toBe(503);
     const cut = talking(broken("ECONNRESET"), answer(200));
     await expect(cut.send({ method, path: "/a" })).rejects.toThrow(`${method} https://k8s.example/a: no answer`);
   });
 
-  it("repeats a POST on a connection that had died before", async () => {
+  it("a POST on a connection that had died before is repeated", async () => {
     const { send, seen } = talking(new StaleConnectionError("closed"), answer(201));
     expect((await send({ method: "POST", path: "/a" })).status).toBe(201);
     expect(seen).toHaveLength(2);
   });
 
-  it("says in seconds that a call timed out", async () => {
+  it("a call that timed out throws a sentence with the seconds", async () => {
     const { send } = talking(Object.assign(new Error("aborted"), { name: "AbortError" }));
     await expect(send({ method: "PUT", path: "/a" })).rejects.toThrow("PUT https://k8s.example/a: no answer within 10 s");
   });
@@ -119,7 +119,7 @@ describe("open", () => {
   const stream = (status: number, ...given: readonly (Buffer | Error)[]): Answer => ({ status, headers: {}, body: pieces(...given) });
   const request = { method: "GET", path: "/api/v1/pods", query: { watch: "1" } } as const;
 
-  it("gives each line as it comes, and says when it is over", async () => {
+  it("a stream delivers each line as it arrives, and its end", async () => {
     const { open, seen } = talking(stream(200, Buffer.from('{"a":1}\n{"b"'), Buffer.from(":2}\n")));
     const lines: string[] = [];
     const { status, ended } = await open(request, (line) => lines.push(line), 1_000);
@@ -128,14 +128,14 @@ describe("open", () => {
     expect(seen[0]?.url).toBe("https://k8s.example/api/v1/pods?watch=1");
   });
 
-  it("ends without an error when it is cut, and keeps the half line to itself", async () => {
+  it("a stream that is cut ends without an error and without the half line", async () => {
     const { open } = talking(stream(200, Buffer.from("one\ntw"), broken("ECONNRESET")));
     const lines: string[] = [];
     await (await open(request, (line) => lines.push(line), 1_000)).ended;
     expect(lines).toEqual(["one"]);
   });
 
-  it("says nothing after it was closed", async () => {
+  it("a stream delivers nothing after it was closed", async () => {
     const { open } = talking(stream(200, Buffer.from("one\n")));
     const lines: string[] = [];
     const { close, ended } = await open(request, (line) => lines.push(line), 1_000);
@@ -144,7 +144,7 @@ describe("open", () => {
     expect(lines).toEqual([]);
   });
 
-  it("has no lines when it is refused, and renews a token once", async () => {
+  it("a refused stream has no lines, and renews the token once", async () => {
     const { open, tokens } = talking(stream(401), stream(410, Buffer.from("{}\n")));
     const lines: string[] = [];
     const { status, ended } = await open(request, (line) => lines.push(line), 1_000);
@@ -152,7 +152,7 @@ describe("open", () => {
     expect([status, lines, tokens]).toEqual([410, [], [false, true]]);
   });
 
-  it("is tried once", async () => {
+  it("a stream is tried once", async () => {
     await expect(talking(broken("ECONNRESET"), answer(200)).open(request, () => {}, 1_000)).rejects.toThrow("broken");
   });
 });

@@ -29,7 +29,7 @@ function problems(text: string, environment = {}): readonly string[] {
   return [];
 }
 
-/** The story's pool and class, as the guides have them. */
+/** A NodePool and an EC2NodeClass as in the guides. */
 const STORY = `apiVersion: karpenter.sh/v1
 kind: NodePool
 metadata:
@@ -228,11 +228,11 @@ describe("manifests", () => {
     expect(found[0]).not.toContain("\n");
   });
 
-  it("are refused when a path is not there", () => {
+  it("are refused when a path does not exist", () => {
     expect(() => loadManifests(["no/such/file.yaml"])).toThrow("no/such/file.yaml: there is no such file or folder; check the path");
   });
 
-  it("leave a script's own placeholders alone, and unknown kinds as they are", () => {
+  it("keep the placeholders of scripts, and unknown kinds as they are", () => {
     write("a.yaml", STORY.replace("  role:", `  userData: "echo \${HOME_OF_MINE}"\n  role:`));
     write("b.yaml", "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: web}\nspec: {}\n");
     expect(names([folder])).toEqual(["EC2NodeClass/default", "NodePool/default", "HorizontalPodAutoscaler/web"]);

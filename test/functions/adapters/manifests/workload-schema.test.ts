@@ -12,7 +12,7 @@ const pod = (spec: object, metadata: object = { name: "x" }): object => ({
   spec: { containers: [{ name: "c", image: "i" }], ...spec },
 });
 
-describe("workloads are held to the API's fields", () => {
+describe("workloads may hold only the fields of the API", () => {
   it.for([
     { object: pod({ nodeSelecter: { a: "b" } }), says: 'is no field that is known here; did you mean "nodeSelector"?' },
     { object: pod({ containers: [{ name: "c", resources: { request: { cpu: "1" } } }] }), says: 'did you mean "requests"?' },
@@ -43,7 +43,7 @@ describe("workloads are held to the API's fields", () => {
     }),
     pod({ containers: [{ name: "c", resources: { requests: { cpu: 0.5, "nvidia.com/gpu": 1 } }, env: [{ name: "A", value: "b" }] }] }),
     { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "x" } },
-  ])("passes what is right (%#)", (object) => {
+  ])("a valid object has no problem (%#)", (object) => {
     expect(manifestProblems(object)).toEqual([]);
   });
 });

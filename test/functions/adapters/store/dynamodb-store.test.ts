@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 
 describe("reads", () => {
-  it("follow pages, and are strongly consistent", async () => {
+  it("reads follow all pages and are strongly consistent", async () => {
     dynamo
       .on(QueryCommand)
       .resolvesOnce({ Items: [stored(record("a"))], LastEvaluatedKey: { pk: { S: "x" } } })
@@ -48,7 +48,7 @@ describe("reads", () => {
     ]);
   });
 
-  it("ask again for the keys that were left over", async () => {
+  it("reads ask again for unprocessed keys", async () => {
     const half = (sk: string, bytes: Uint8Array) => toItem({ pk: "document#d", sk, bytes });
     const zipped = gzipSync("a");
     const [zippedA, zippedB] = [zipped.subarray(0, 10), zipped.subarray(10)];
@@ -68,7 +68,7 @@ describe("reads", () => {
 describe("writes", () => {
   const offerings = [1, 2, 3].map((i) => ({ instanceType: `t${i}`, zone: "z", capacityType: "spot", expiresAt: 1_500 }) as const);
 
-  it("send again what was left over, and only that", async () => {
+  it("writes send unprocessed items again, and only those", async () => {
     const sizes: number[] = [];
     dynamo.on(BatchWriteItemCommand).callsFake(({ RequestItems }) => {
       sizes.push(RequestItems.t.length);
@@ -78,7 +78,7 @@ describe("writes", () => {
     expect(sizes).toEqual([3, 2]);
   });
 
-  it("carry the time to live in seconds, rounded up", async () => {
+  it("writes carry the time to live in seconds, rounded up", async () => {
     dynamo.on(BatchWriteItemCommand).resolves({});
     await store.markUnavailable("c1", offerings);
     const [call] = dynamo.commandCalls(BatchWriteItemCommand);
@@ -86,7 +86,7 @@ describe("writes", () => {
     expect(request?.PutRequest?.Item).toMatchObject({ expiresAt: { N: "1500" }, ttl: { N: "2" } });
   });
 
-  it("know their own write when the SDK repeated it because the answer was lost", async () => {
+  it("a write that the SDK repeated after a lost answer succeeds", async () => {
     dynamo.on(PutItemCommand).callsFake((input) => {
       throw new ConditionalCheckFailedException({ ...meta, Item: input.Item });
     });
@@ -94,7 +94,7 @@ describe("writes", () => {
     expect(await store.isFirstWithin("c1", "k", 0, 10)).toBe(true);
   });
 
-  it("do not take another's write of the same content for theirs", async () => {
+  it("a write of the same content by another is a conflict", async () => {
     dynamo.on(PutItemCommand).callsFake((input) => {
       throw new ConditionalCheckFailedException({ ...meta, Item: { ...input.Item, nonce: { S: "other" } } });
     });
@@ -102,14 +102,14 @@ describe("writes", () => {
     expect(await store.isFirstWithin("c1", "k", 0, 10)).toBe(false);
   });
 
-  it("wait for a transaction that holds the item", async () => {
+  it("a write waits for a transaction that holds the item", async () => {
     dynamo.on(PutItemCommand).rejectsOnce(new TransactionConflictException(meta)).resolves({});
     expect((await store.update(record("a", { version: 3 }))).version).toBe(4);
   });
 });
 
 describe("transactions", () => {
-  it("are tried again when they met another, or too much traffic", async () => {
+  it("a transaction that meets another, or throttling, is tried again", async () => {
     dynamo
       .on(TransactWriteItemsCommand)
       .rejectsOnce(cancelled("None", "TransactionConflict"))
@@ -119,12 +119,12 @@ describe("transactions", () => {
     expect(dynamo.commandCalls(TransactWriteItemsCommand)).toHaveLength(3);
   });
 
-  it("end as a conflict when the other does not", async () => {
+  it("a transaction that keeps meeting another throws ConflictError", async () => {
     dynamo.on(TransactWriteItemsCommand).rejects(cancelled("TransactionConflict", "None"));
     await expect(store.createCommand(lease, command("x"))).rejects.toMatchObject({ name: "ConflictError" });
   });
 
-  it("are not tried again for what cannot become right", async () => {
+  it("a transaction that is refused is not tried again", async () => {
     dynamo.on(TransactWriteItemsCommand).rejects(cancelled("None", "ItemCollectionSizeLimitExceeded"));
     await expect(store.writeIntents(lease, [record("a")])).rejects.toBeInstanceOf(TransactionCanceledException);
     expect(dynamo.commandCalls(TransactWriteItemsCommand)).toHaveLength(1);
@@ -132,7 +132,7 @@ describe("transactions", () => {
 });
 
 describe("errors", () => {
-  it("say which setting names a table that is not there", async () => {
+  it("a missing table throws a sentence that names the setting", async () => {
     dynamo.on(GetItemCommand).rejects(new ResourceNotFoundException(meta));
     await expect(store.get("c1", "a")).rejects.toMatchObject({
       name: "RefusedError",
@@ -148,7 +148,7 @@ describe("errors", () => {
     },
   );
 
-  it("let all others through", async () => {
+  it("other errors are thrown as they are", async () => {
     dynamo.on(GetItemCommand).rejects(Object.assign(new Error("no"), { name: "AccessDeniedException" }));
     await expect(store.get("c1", "a")).rejects.toMatchObject({ name: "AccessDeniedException" });
   });

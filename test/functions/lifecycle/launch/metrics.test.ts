@@ -5,7 +5,7 @@ import { countLaunchFailures, reportUserDataSize } from "../../../../functions/l
 import { nodeClass } from "../../../core/launch/support.ts";
 import { recordingLog } from "../../../support/fakes.ts";
 
-it("counts each offering that EC2 did not give, by where it was and why", () => {
+it("each offering that a launch was refused is counted by zone, capacity type and reason", () => {
   const metrics = memoryMetrics();
   const error = { message: "m", capacityType: "spot" as const };
   const errors = [
@@ -25,11 +25,14 @@ const template = (userData: string) => ({ userData }) as LaunchTemplate;
 it.for([
   { bytes: 14_745, warned: 0 },
   { bytes: 14_746, warned: 1 },
-])("tells the longest user data, and warns near EC2's limit: $bytes bytes, $warned warnings", ({ bytes, warned }) => {
-  const metrics = memoryMetrics();
-  const said: string[] = [];
-  const log = { ...recordingLog(), info: (message: string) => void said.push(message) };
-  reportUserDataSize("default", [template("é"), template("x".repeat(bytes))], { metrics, log });
-  expect(metrics.records).toMatchObject([{ name: "ec2nodeclasses_userdata_bytes", labels: { nodeclass: "default" }, value: bytes }]);
-  expect(said).toHaveLength(warned);
-});
+])(
+  "the size of the longest user data is published, with a warning near EC2's limit: $bytes bytes, $warned warnings",
+  ({ bytes, warned }) => {
+    const metrics = memoryMetrics();
+    const said: string[] = [];
+    const log = { ...recordingLog(), info: (message: string) => void said.push(message) };
+    reportUserDataSize("default", [template("é"), template("x".repeat(bytes))], { metrics, log });
+    expect(metrics.records).toMatchObject([{ name: "ec2nodeclasses_userdata_bytes", labels: { nodeclass: "default" }, value: bytes }]);
+    expect(said).toHaveLength(warned);
+  },
+);

@@ -34,11 +34,11 @@ async function priceFor(labels: Record<string, string>, { gate = true, pools = [
 const OVERLAY = nodeOverlay("x", { price: "7", requirements: [only("karpenter.sh/nodepool", "default")] });
 const OWN = { "karpenter.sh/nodepool": "default" };
 
-it("a claim is launched by the overlays of its pool", async () => {
+it("a NodeClaim is launched with the NodeOverlays of its NodePool", async () => {
   expect((await priceFor(OWN)).price).toBe(7);
 });
 
-it("an overlay that clashes in another pool does not count in the claim's either", async () => {
+it("a NodeOverlay that conflicts in another NodePool does not count for the NodeClaim either", async () => {
   const overlays = [OVERLAY, nodeOverlay("y", { price: "8" })];
   expect((await priceFor(OWN, { overlays })).price).toBe(8);
 });
@@ -47,11 +47,11 @@ it.for([
   { name: "without a pool", labels: {}, options: {}, read: [] },
   { name: "while the gate is off", labels: OWN, options: { gate: false }, read: [] },
   { name: "while there are no overlays", labels: OWN, options: { overlays: [] }, read: ["NodeOverlay"] },
-])("a claim $name costs no further reading", async ({ labels, options, read }) => {
+])("a NodeClaim $name costs no further reads", async ({ labels, options, read }) => {
   expect(await priceFor(labels, options)).toEqual({ price: 0.1, read });
 });
 
-it("a claim whose pool has gone has no overlays; one whose pool has another class by now keeps its own class's types", async () => {
+it("a NodeClaim whose NodePool is gone has no NodeOverlays; one whose NodePool changed its class keeps the types of its own", async () => {
   expect((await priceFor(OWN, { pools: [] })).price).toBe(0.1);
   const { spec, ...pool } = nodePool();
   const nodeClassRef = { ...spec.template.spec.nodeClassRef, name: "other" };

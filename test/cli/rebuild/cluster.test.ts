@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { rebuildCommand } from "../../../cli/rebuild/command.ts";
+import { rebuildCluster } from "../../../cli/rebuild/cluster.ts";
 
 const ARGS = { cluster: "c1", table: "karpenter-serverless", region: "us-west-2", apply: false };
 
@@ -8,6 +8,6 @@ it.for([
   { name: "a region that is none", args: { ...ARGS, region: "here" }, says: /^AWS_REGION: set it to an AWS region/ },
   { name: "a table that is none", args: { ...ARGS, table: "a b" }, says: /^TABLE_NAME: is no DynamoDB table name/ },
   { name: "a cluster that is none", args: { ...ARGS, cluster: "a b" }, says: /must be an EKS cluster's name/ },
-])("refuses $name in one sentence", async ({ args, says }) => {
-  await expect(rebuildCommand(args)).rejects.toThrow(says);
+])("rebuild refuses $name in one sentence", async ({ args, says }) => {
+  await expect(rebuildCluster(args)).rejects.toThrow(says);
 });

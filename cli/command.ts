@@ -1,0 +1,65 @@
+import {
+  ArgumentError,
+  argumentLines,
+  type OptionTable,
+  type ParsedArguments,
+  type Positionals,
+  parseArguments,
+  synopsis,
+} from "../functions/adapters/command-line.ts";
+import { WIDTH, wrapped } from "./columns.ts";
+import { InputError } from "./input-error.ts";
+
+/** The program as a person types it in a checkout. */
+export const PROGRAM = "npm run -s cli --";
+
+/** What a command has to say. */
+export interface Answer {
+  /** For standard output. */
+  readonly output: string;
+  /** Lines for standard error. */
+  readonly messages?: readonly string[];
+  /** False where the output needs a person's work before it can be used: exit code 1. */
+  readonly isUsable?: boolean;
+}
+
+interface CommandDefinition<Options extends OptionTable> {
+  readonly name: string;
+  /** One line. */
+  readonly summary: string;
+  readonly positionals?: Positionals;
+  readonly options: Options;
+  /** Throws InputError. */
+  readonly run: (given: ParsedArguments<Options>) => Promise<Answer>;
+}
+
+/** A command of the program; the one shape that cli/NAME/command.ts exports. */
+export interface Command extends Omit<CommandDefinition<OptionTable>, "run"> {
+  /** Runs the command with the words behind its name. Throws InputError. */
+  readonly run: (args: readonly string[]) => Promise<Answer>;
+}
+
+/**
+ * Makes a command of its table of arguments and of what it does with them.  const hello = defineCommand({ name:
+ * "hello", summary: "Greets", options: {}, run: async () => ({ output: "hello\n" }) }); (await hello.run([])).output;
+ * // "hello\n"
+ */
+export function defineCommand<const Options extends OptionTable>({ run, ...shape }: CommandDefinition<Options>): Command {
+  const table = { ...shape, usage: `${PROGRAM} ${shape.name}` };
+  return {
+    ...shape,
+    run: async (args) => {
+      try {
+        return await run(parseArguments(table, args));
+      } catch (error) {
+        throw error instanceof ArgumentError ? new InputError(error.message) : error;
+      }
+    },
+  };
+}
+
+/** The page of `cli NAME --help`. */
+export function commandHelp(command: Command): string {
+  const { name, summary } = command;
+  return [...wrapped(summary), "", `${PROGRAM} ${name} ${synopsis(command)}`, "", ...argumentLines(command, WIDTH), ""].join("\n");
+}

@@ -1,0 +1,42 @@
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Answer } from "../command.ts";
+import { InputError } from "../input-error.ts";
+import { convert } from "./convert.ts";
+import { readSources } from "./input.ts";
+
+/** What `cli convert` is asked for. */
+export interface ConvertOptions {
+  /** Files, folders, and "-" for standard input. */
+  readonly paths: readonly string[];
+  /** The folder to write to, file by file; standard output when absent. */
+  readonly out?: string;
+}
+
+/**
+ * Converts manifests to one stream of documents, or, with `out`, to files of the same names in that folder. The answer
+ * is usable when the API server would accept every object of Karpenter's. Throws InputError.
+ */
+export function convertFiles({ paths, out }: ConvertOptions): Answer {
+  if (paths.length === 0) throw new InputError("name the manifests to convert: files, folders, or - for standard input");
+  const { files, messages, isValid: isUsable } = convert(readSources(paths));
+  if (out === undefined) return { output: joined(files.map(({ text }) => text)), messages, isUsable };
+  const names = files.map(({ relativeName }) => relativeName.replace(/\.json$/, ".yaml"));
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice !== undefined)
+    throw new InputError(`two of the files would be ${join(out, twice)}; convert them one after another, into folders of their own`);
+  const there = names.find((name) => existsSync(join(out, name)));
+  if (there !== undefined) throw new InputError(`${join(out, there)} is there already; name an empty folder with --out`);
+  for (const [i, { text }] of files.entries()) {
+    const path = join(out, names[i] ?? "");
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
+  return { output: names.map((name) => `${join(out, name)}\n`).join(""), messages, isUsable };
+}
+
+/** Several files as one stream of documents. */
+function joined(texts: readonly string[]): string {
+  const ended = texts.filter((text) => text.trim() !== "").map((text) => (text.endsWith("\n") ? text : `${text}\n`));
+  return ended.map((text, i) => (i > 0 && !text.startsWith("---") ? `---\n${text}` : text)).join("");
+}

@@ -1,0 +1,60 @@
+import { nearest } from "../core/lib/nearest.ts";
+import { asksForHelp, twoColumns } from "../functions/adapters/command-line.ts";
+import { WIDTH } from "./columns.ts";
+import { type Answer, type Command, commandHelp, PROGRAM } from "./command.ts";
+import { InputError } from "./input-error.ts";
+
+/** Where the program prints. */
+export interface Streams {
+  readonly stdout: { write(text: string): unknown };
+  readonly stderr: { write(text: string): unknown };
+}
+
+/**
+ * Runs the command that the words name. Returns the exit code: 0; 1 where the answer is not usable yet; 2 with one
+ * sentence on standard error, never a stack trace, where the input or the command line is bad.
+ */
+export async function runCommandLine(commands: readonly Command[], args: readonly string[], { stdout, stderr }: Streams): Promise<number> {
+  const [name, ...rest] = args;
+  try {
+    const { output, messages = [], isUsable = true } = await answerTo(name, rest, commands);
+    stderr.write(messages.map((line) => `${line}\n`).join(""));
+    stdout.write(output);
+    return isUsable ? 0 : 1;
+  } catch (error) {
+    stderr.write(`${sentence(error, name)}\n`);
+    return 2;
+  }
+}
+
+async function answerTo(name: string | undefined, rest: readonly string[], commands: readonly Command[]): Promise<Answer> {
+  const names = commands.map((command) => command.name);
+  if (name === undefined) throw new InputError(`name a command, one of ${names.join(", ")}; see ${PROGRAM} --help`);
+  const command = commands.find((one) => one.name === name);
+  if (asksForHelp([name, ...rest])) return { output: command === undefined ? programHelp(commands) : commandHelp(command) };
+  if (command !== undefined) return await command.run(rest);
+  if (name.startsWith("-")) throw new InputError(`name a command before ${name}, one of ${names.join(", ")}; see ${PROGRAM} --help`);
+  const near = nearest(name, names);
+  throw new InputError(`there is no command ${name}; ${near === undefined ? `there are ${names.join(", ")}` : `did you mean ${near}?`}`);
+}
+
+function programHelp(commands: readonly Command[]): string {
+  return [
+    "karpenter-serverless: a node autoscaler for EKS without controller pods",
+    "",
+    ...twoColumns(
+      commands.map(({ name, summary }) => [name, summary]),
+      WIDTH,
+    ),
+    "",
+    `${PROGRAM} COMMAND --help lists the arguments of a command.`,
+    "",
+  ].join("\n");
+}
+
+/** The checks of an input do not know every field of the API, so that a field of another shape can fail anywhere. */
+function sentence(error: unknown, name: string | undefined): string {
+  const what = error instanceof Error ? error.message : String(error);
+  if (error instanceof InputError) return what;
+  return `${name} failed: ${what}; either a field has a shape that the Kubernetes API refuses, or this is a bug: report it with the input`;
+}

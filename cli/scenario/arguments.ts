@@ -1,0 +1,17 @@
+/** The scenario of `solve` and `consolidate`. */
+export const SCENARIO_FILE = {
+  name: "FILE",
+  description: 'a scenario in JSON, plain or gzipped; "-" is standard input',
+  isRequired: true,
+  isList: false,
+} as const;
+
+export const EXPLAIN = {
+  type: "flag",
+  description: "for people: what is done, at what price, and why the rest is not",
+} as const;
+
+export const SPOT_TO_SPOT = { type: "flag", description: "replace spot nodes by cheaper spot nodes" } as const;
+
+/** The table of the stack where --table is not given. */
+export const DEFAULT_TABLE = "karpenter-serverless";

@@ -1,0 +1,163 @@
+import type { FleetOverride, FleetRequest, FleetResult, LaunchTemplate } from "../../core/model/fleet.ts";
+import type { Instance } from "../../core/model/instance.ts";
+import type { CapacityType } from "../../core/model/instance-type.ts";
+import type { CatalogueType } from "../../core/offerings/catalogue.ts";
+import { NotFoundError, RefusedError, ThrottledError } from "../../core/ports/errors.ts";
+import type { Fleet, InstanceStatus } from "../../core/ports/fleet.ts";
+import { frozen, same } from "../../functions/adapters/manifests/api-object.ts";
+import type { Instances } from "./instances.ts";
+import type { SimulatedSubnet } from "./inventory.ts";
+import type { Market } from "./market.ts";
+import { type Outage, outageCode } from "./outages.ts";
+import { reservationFault, type SimulatedReservation } from "./reservations.ts";
+import type { SimulatedInstance } from "./simulated-instance.ts";
+
+/** [from, until), ms since the epoch. */
+export interface TimeWindow {
+  readonly from: number;
+  readonly until: number;
+}
+
+export interface FleetOptions {
+  readonly now: () => number;
+  readonly instances: Instances;
+  readonly market: Market;
+  readonly types: ReadonlyMap<string, CatalogueType>;
+  readonly subnets: readonly SimulatedSubnet[];
+  readonly reservations: readonly SimulatedReservation[];
+  readonly outages: readonly Outage[];
+  readonly throttled: readonly TimeWindow[];
+  /** Instances whose status checks fail, by id. */
+  readonly faults: ReadonlyMap<string, InstanceStatus>;
+}
+
+/** EC2's API as the functions use it: instant fleets, launch templates, describe, terminate. */
+export function simulatedFleet(options: FleetOptions): Fleet {
+  const { now, instances, faults } = options;
+  const templates = new Map<string, LaunchTemplate>();
+  const launch = launcher(options, templates);
+  const refuseWhenThrottled = (): void => {
+    if (options.throttled.some(({ from, until }) => now() >= from && now() < until))
+      throw new ThrottledError("RequestLimitExceeded: Request limit exceeded.");
+  };
+  return {
+    async ensureLaunchTemplate(template) {
+      refuseWhenThrottled();
+      if (!templates.has(template.name)) templates.set(template.name, frozen(template));
+    },
+    async launch(request) {
+      refuseWhenThrottled();
+      return launch(request);
+    },
+    async describe(ids) {
+      refuseWhenThrottled();
+      return ids
+        .flatMap((id) => instances.get(id) ?? [])
+        .filter(instances.isVisible)
+        .map(({ instance }) => instance);
+    },
+    async list(cluster) {
+      refuseWhenThrottled();
+      return instances
+        .all()
+        .filter((one) => instances.isVisible(one) && one.instance.state !== "terminated" && belongsTo(one.instance, cluster))
+        .map(({ instance }) => instance);
+    },
+    async impaired() {
+      refuseWhenThrottled();
+      return [...faults.values()].filter(({ instanceId }) => instances.get(instanceId)?.instance.state === "running");
+    },
+    async terminate(id) {
+      refuseWhenThrottled();
+      instances.terminate(id);
+    },
+    async tag(id, tags) {
+      refuseWhenThrottled();
+      const found = instances.get(id);
+      if (!found) throw new NotFoundError(`InvalidInstanceID.NotFound: ${id} does not exist`);
+      instances.change(id, { tags: { ...found.instance.tags, ...tags } });
+    },
+  };
+}
+
+const belongsTo = ({ tags }: Instance, cluster: string): boolean =>
+  tags["eks:eks-cluster-name"] === cluster || tags[`kubernetes.io/cluster/${cluster}`] === "owned";
+
+/** CreateFleet: the same client token and request give the result of the first call, whatever has happened since. */
+function launcher(options: FleetOptions, templates: ReadonlyMap<string, LaunchTemplate>): (request: FleetRequest) => FleetResult {
+  const tokens = new Map<string, { readonly request: FleetRequest; readonly result: FleetResult }>();
+  return (request) => {
+    const before = tokens.get(request.clientToken);
+    if (before) {
+      if (same(before.request, request)) return before.result;
+      throw new RefusedError(
+        "IdempotentParameterMismatch: the client token was used with other parameters; repeat the stored request, or use a new token",
+      );
+    }
+    if (request.launchTemplates.length === 0) throw new RefusedError("InvalidParameterValue: a fleet needs at least one launch template");
+    for (const { name } of request.launchTemplates) {
+      if (!templates.has(name)) throw new NotFoundError(`InvalidLaunchTemplateName.NotFoundException: ${name} does not exist`);
+    }
+    const result = launchOne(request, options, templates);
+    tokens.set(request.clientToken, { request: frozen(request), result });
+    return result;
+  };
+}
+
+/** Tries the overrides, the cheapest first or by their priority, until one can be launched. */
+function launchOne(request: FleetRequest, options: FleetOptions, templates: ReadonlyMap<string, LaunchTemplate>): FleetResult {
+  const { market, instances, types } = options;
+  const { capacityType } = request;
+  const rank = ({ override, price }: { readonly override: FleetOverride; readonly price: number | undefined }): number =>
+    (request.prioritized ? override.price : price) ?? Number.POSITIVE_INFINITY;
+  const candidates = request.launchTemplates
+    .flatMap(({ name, overrides, reservation }) => overrides.map((override) => ({ template: templates.get(name), override, reservation })))
+    .map((candidate) => {
+      const { instanceType, zone } = candidate.override;
+      return { ...candidate, price: market.priceOf(instanceType, zone, capacityType) };
+    })
+    .sort((a, b) => rank(a) - rank(b));
+  const errors: FleetResult["errors"][number][] = [];
+  let launched: SimulatedInstance | undefined;
+  for (const { template, override, reservation, price } of candidates) {
+    const type = types.get(override.instanceType);
+    const subnet = options.subnets.find(({ id }) => id === override.subnetId);
+    const full =
+      reservation &&
+      reservationFault(
+        reservation,
+        override,
+        options.reservations,
+        instances.all().map(({ instance }) => instance),
+      );
+    const outage = outageCode(options.outages, override, capacityType, options.now());
+    const code = faultOf(type, subnet, override, capacityType, price) ?? full ?? outage;
+    if (code === undefined && template && type && price !== undefined) {
+      launched = instances.launch({ request, override, template, type, price });
+      break;
+    }
+    const { instanceType, zone, subnetId } = override;
+    const message = `${instanceType} in ${zone}: ${code ?? "InternalError"}`;
+    errors.push({ code: code ?? "InternalError", message, instanceType, zone, subnetId, capacityType });
+  }
+  const { id, instanceType, zone, imageId, subnetId } = launched?.instance ?? {};
+  const instance =
+    id && instanceType && zone && imageId ? { id, instanceType, zone, capacityType, imageId, ...(subnetId && { subnetId }) } : undefined;
+  return frozen({ errors, ...(instance && { instance }) });
+}
+
+/** EC2's code for a request that the region cannot meet, whatever its capacity. */
+function faultOf(
+  type: CatalogueType | undefined,
+  subnet: SimulatedSubnet | undefined,
+  { zone }: FleetOverride,
+  capacityType: CapacityType,
+  price: number | undefined,
+): string | undefined {
+  if (!type) return "InvalidParameterValue";
+  if (!subnet) return "InvalidSubnetID.NotFound";
+  if (subnet.zone !== zone) return "InvalidParameterCombination";
+  if (!type.zones.includes(zone) || price === undefined) return "Unsupported";
+  if (capacityType !== "reserved" && !type.capacityTypes.includes(capacityType)) return "Unsupported";
+  return subnet.availableIps <= 0 ? "InsufficientFreeAddressesInSubnet" : undefined;
+}

@@ -1,0 +1,146 @@
+import type { FleetOverride, FleetRequest, LaunchTemplate } from "../../core/model/fleet.ts";
+import type { Instance } from "../../core/model/instance.ts";
+import type { Catalogue, CatalogueType } from "../../core/offerings/catalogue.ts";
+import { frozen } from "../../functions/adapters/manifests/api-object.ts";
+import type { Kubelets } from "./actors/kubelet.ts";
+import { type CloudEvent, type CloudEventKind, eventOf } from "./cloud-events.ts";
+import type { SimulatedSubnet } from "./inventory.ts";
+import type { NodeResources } from "./machine-facts.ts";
+import { startMachines } from "./machines.ts";
+import type { SimulatedInstance } from "./simulated-instance.ts";
+import type { Bootstrap } from "./user-data.ts";
+import type { LabWorld } from "./world.ts";
+
+const RUNNING_AFTER_MS = 2_000;
+const POWER_OFF_AFTER_MS = 1_000;
+const TERMINATED_AFTER_MS = 5_000;
+/** EC2 reports a terminated instance for about an hour. */
+const FORGOTTEN_AFTER_MS = 3_600_000;
+
+export interface InstancesOptions {
+  readonly kubelets: Kubelets;
+  readonly zones: Catalogue["zones"];
+  readonly subnets: readonly SimulatedSubnet[];
+  /** The resources of a node of the type. */
+  readonly resourcesOf: (type: CatalogueType, bootstrap: Bootstrap) => NodeResources;
+  /** How long a new instance is missing from describe and list, ms. */
+  readonly lagMs: number;
+}
+
+/** An instance to launch: one override of a fleet request, with its instance type and its price (USD per hour). */
+export interface InstanceLaunch {
+  readonly request: FleetRequest;
+  readonly override: FleetOverride;
+  readonly template: LaunchTemplate;
+  readonly type: CatalogueType;
+  readonly price: number;
+}
+
+/**
+ * The instances of the account, from their launch until EC2 forgets them. Each change of state is an EventBridge event.
+ */
+export interface Instances {
+  get(id: string): SimulatedInstance | undefined;
+  all(): readonly SimulatedInstance[];
+  /** Throws a sentence when the instance does not run. */
+  running(id: string): SimulatedInstance;
+  /** Whether describe and list report the instance: EC2 is eventually consistent. */
+  isVisible(simulated: SimulatedInstance): boolean;
+  launch(launch: InstanceLaunch): SimulatedInstance;
+  terminate(id: string): void;
+  change(id: string, change: Partial<Instance>, more?: Partial<SimulatedInstance>): void;
+  publish(kind: CloudEventKind, instance: Instance): void;
+  onEvent(listener: (event: CloudEvent) => void): () => void;
+}
+
+export function simulatedInstances(world: LabWorld, options: InstancesOptions): Instances {
+  const { clock } = world;
+  const { subnets } = options;
+  const random = world.random.fork("cloud");
+  const instances = new Map<string, SimulatedInstance>();
+  const listeners = new Set<(event: CloudEvent) => void>();
+
+  const publish = (kind: CloudEventKind, instance: Instance): void => {
+    const event = eventOf(kind, instance, { region: world.region, id: random.uuid(), now: clock.now() });
+    clock.touch();
+    for (const listener of listeners) listener(event);
+  };
+  const change: Instances["change"] = (id, changed, more = {}) => {
+    const simulated = instances.get(id);
+    if (!simulated) return;
+    const next = { ...simulated, ...more, instance: frozen({ ...simulated.instance, ...changed }) };
+    instances.set(id, next);
+    if (changed.state !== undefined && changed.state !== simulated.instance.state) publish("state", next.instance);
+  };
+  const machines = startMachines(world, options.kubelets, {
+    instance: (id) => instances.get(id),
+    resourcesOf: options.resourcesOf,
+    zoneIds: Object.fromEntries(options.zones.map((zone) => [zone.name, zone.zoneId])),
+    isEnding: (id) => {
+      const state = instances.get(id)?.instance.state;
+      return state === undefined || state === "terminated" || state === "shutting-down";
+    },
+  });
+  const subnetOf = (id: string | undefined): SimulatedSubnet | undefined => subnets.find((subnet) => subnet.id === id);
+
+  return {
+    get: (id) => instances.get(id),
+    all: () => [...instances.values()],
+    running(id) {
+      const simulated = instances.get(id);
+      if (!simulated || simulated.endedAt !== undefined)
+        throw new Error(`there is no running instance "${id}"; take an id from the node table`);
+      return simulated;
+    },
+    isVisible: ({ instance, endedAt = 0 }) =>
+      clock.now() - instance.launchedAt >= options.lagMs &&
+      !(instance.state === "terminated" && clock.now() - endedAt > FORGOTTEN_AFTER_MS),
+    launch({ request, override, template, type, price }) {
+      const { reservation } = template;
+      const id = `i-0${random.hex(16)}`;
+      const subnet = subnetOf(override.subnetId);
+      if (subnet) subnet.availableIps--;
+      const address = `10.0.${random.between(0, 255)}.${random.between(4, 254)}`;
+      const nodeName = `ip-${address.replaceAll(".", "-")}.${world.region}.compute.internal`;
+      const instance: Instance = frozen({
+        id,
+        instanceType: override.instanceType,
+        zone: override.zone,
+        capacityType: request.capacityType,
+        imageId: override.imageId || template.imageId,
+        state: "pending",
+        launchedAt: clock.now(),
+        tags: { ...request.tags },
+        subnetId: override.subnetId,
+        securityGroupIds: [...template.securityGroupIds],
+        privateDnsName: nodeName,
+        ...(reservation && reservation !== "none" && { reservationId: reservation.id }),
+      });
+      const simulated: SimulatedInstance = { instance, userData: template.userData, type, price, nodeName, address };
+      instances.set(id, simulated);
+      publish("state", instance);
+      clock.after(RUNNING_AFTER_MS, `running ${id}`, () => {
+        if (instances.get(id)?.instance.state === "pending") change(id, { state: "running" });
+      });
+      machines.start(simulated);
+      return simulated;
+    },
+    terminate(id) {
+      const simulated = instances.get(id);
+      if (!simulated || simulated.instance.state === "shutting-down" || simulated.instance.state === "terminated") return;
+      change(id, { state: "shutting-down" }, { endedAt: clock.now() });
+      clock.after(POWER_OFF_AFTER_MS, `power off ${id}`, () => machines.stop(simulated));
+      clock.after(TERMINATED_AFTER_MS, `terminated ${id}`, () => {
+        change(id, { state: "terminated" });
+        const subnet = subnetOf(simulated.instance.subnetId);
+        if (subnet) subnet.availableIps++;
+      });
+    },
+    change,
+    publish,
+    onEvent(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}

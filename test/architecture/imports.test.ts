@@ -1,0 +1,149 @@
+import { describe, expect, it } from "vitest";
+import { FUNCTION_NAMES } from "../../infra/functions.ts";
+import { circles, importPairs, importsOf, planted, readTree, type SourceTree, upwardImports } from "./source-tree.ts";
+
+const PRODUCT = readTree(["core", "functions", "cli", "lab", "infra"]);
+
+/** Which places each place may import, beside itself. `functions/NAME` stands for each Lambda function. */
+const FLOORS: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  "functions/adapters": ["core"],
+  "functions/shared": ["core", "functions/adapters"],
+  "functions/wiring": ["core", "functions/adapters", "functions/shared"],
+  ...Object.fromEntries(
+    FUNCTION_NAMES.map((name) => [`functions/${name}`, ["core", "functions/adapters", "functions/shared", "functions/wiring"]]),
+  ),
+  infra: ["core", "functions"],
+  lab: ["core", "functions"],
+  cli: ["core", "functions"],
+};
+
+/** The rooms of core/, the lowest first. */
+const CORE = [
+  "lib",
+  "model",
+  "requirements",
+  "ports",
+  "announcements",
+  "pods",
+  "signals",
+  "interruption",
+  "conversion",
+  "repair",
+  "capacity-buffers",
+  "node-overlay",
+  "node-pool",
+  "node-class",
+  "drift",
+  "offerings",
+  "scheduling",
+  "provisioning",
+  "launch",
+  "lifecycle",
+  "rebuild",
+  "static-capacity",
+  "disruption",
+  "admission",
+  "what-if",
+];
+
+const SCHEDULING = [
+  "tables",
+  "rules",
+  "problem",
+  "claims",
+  "packing",
+  "attempt.ts",
+  "trial-cluster.ts",
+  "make-trial.ts",
+  "search.ts",
+  "headroom.ts",
+  "reasons",
+  "solve.ts",
+];
+
+const DISRUPTION = ["settings.ts", "prices", "cluster", "consolidation", "node-sets", "methods", "reports", "command", "plan.ts"];
+
+/** Imports that leave their floor for one that FLOORS does not list. */
+function strangers(tree: SourceTree): readonly string[] {
+  const places = Object.keys(FLOORS);
+  const placeOf = (file: string): string | undefined => places.find((place) => file.startsWith(`${place}/`));
+  return importPairs(tree).flatMap(([from, to]) => {
+    const place = placeOf(from);
+    if (place === undefined) return [`${from} lies in no place that the test knows`];
+    const isAllowed = [place, ...(FLOORS[place] ?? [])].some((allowed) => to.startsWith(`${allowed}/`));
+    return isAllowed ? [] : [`${from} -> ${to}`];
+  });
+}
+
+/**
+ * Packages that the core may import: pure ones, which docs/decisions/libraries.md names. biome.json holds the same
+ * list.
+ */
+const PURE_PACKAGES = ["smol-toml"];
+
+/** Imports by which the product reaches tests, or the core reaches a package that is not on the list. */
+function outside(tree: SourceTree): readonly string[] {
+  return [...tree.keys()].flatMap((file) =>
+    importsOf(tree, file)
+      .filter(
+        (name) => name.startsWith("test/") || (file.startsWith("core/") && !name.startsWith("core/") && !PURE_PACKAGES.includes(name)),
+      )
+      .map((name) => `${file} -> ${name}`),
+  );
+}
+
+describe("imports of the product", () => {
+  it("the core, adapters, functions, the lab and the command line import only what lies below them", () => {
+    expect(strangers(PRODUCT)).toEqual([]);
+  });
+
+  it("the core imports only packages known to be pure, and the product imports no test", () => {
+    expect(outside(PRODUCT)).toEqual([]);
+  });
+
+  it("no files import each other in a circle, type imports included", () => {
+    expect(circles(PRODUCT)).toEqual([]);
+  });
+
+  it.for([
+    ["core", CORE],
+    ["core/scheduling", SCHEDULING],
+    ["core/disruption", DISRUPTION],
+  ] as const)("rooms of %s import downwards", ([base, order]) => {
+    expect(upwardImports(PRODUCT, base, order)).toEqual([]);
+  });
+});
+
+describe("the checks of imports fail on a planted case", () => {
+  const importing = (path: string): string => `import type { A } from "${path}";\nexport type B = A;\n`;
+
+  it.for([
+    { name: "a function that imports another", file: "functions/audit/x.ts", path: "../provision/provision.ts" },
+    { name: "an adapter that imports what functions share", file: "functions/adapters/x.ts", path: "../shared/lease.ts" },
+    { name: "a command line that imports the lab", file: "cli/x.ts", path: "../lab/host.ts" },
+    { name: "a lab that imports the command line", file: "lab/x.ts", path: "../cli/columns.ts" },
+    { name: "a core that imports the shell", file: "core/model/x.ts", path: "../../functions/shared/lease.ts" },
+  ])("$name is found", ({ file, path }) => {
+    expect(strangers(planted(PRODUCT, { [file]: importing(path) }))).toHaveLength(1);
+  });
+
+  it("a core that imports another package, and a product that imports a test, are found", () => {
+    const tree = planted(PRODUCT, { "core/x.ts": importing("node:fs"), "lab/x.ts": importing("../test/support/fakes.ts") });
+    expect(outside(tree)).toHaveLength(2);
+  });
+
+  it("a circle of type imports is found", () => {
+    const tree = planted(PRODUCT, { "core/model/a.ts": importing("./b.ts"), "core/model/b.ts": importing("./a.ts") });
+    expect(circles(tree)).toEqual([["core/model/a.ts", "core/model/b.ts"]]);
+  });
+
+  it.for([
+    ["core", CORE, "core/model/x.ts", "../scheduling/solve.ts"],
+    ["core/scheduling", SCHEDULING, "core/scheduling/tables/x.ts", "../problem/problem.ts"],
+    ["core/scheduling", SCHEDULING, "core/scheduling/new-room/x.ts", "../solve.ts"],
+    ["core/disruption", DISRUPTION, "core/disruption/cluster/x.ts", "../plan.ts"],
+  ] as const)("an import upwards in %s is found (%3$s)", ([base, order, file, path]) => {
+    expect(upwardImports(planted(PRODUCT, { [file]: importing(path) }), base, order)).toHaveLength(1);
+  });
+});

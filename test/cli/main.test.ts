@@ -1,0 +1,100 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { consolidateCommand } from "../../cli/consolidate/command.ts";
+import { convertCommand } from "../../cli/convert/command.ts";
+import { rebuildCommand } from "../../cli/rebuild/command.ts";
+import { runCommandLine } from "../../cli/run.ts";
+import { solveCommand } from "../../cli/solve/command.ts";
+import { whatIfCommand } from "../../cli/what-if/command.ts";
+import { pod, scenario } from "../support/scheduling/builders.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "cli-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function file(content: string): string {
+  const path = join(folder, "scenario.json");
+  writeFileSync(path, content);
+  return path;
+}
+
+const COMMANDS = [solveCommand, consolidateCommand, whatIfCommand, convertCommand, rebuildCommand];
+
+async function run(...args: readonly string[]) {
+  let stdout = "";
+  let stderr = "";
+  const status = await runCommandLine(COMMANDS, args, {
+    stdout: { write: (text) => (stdout += text) },
+    stderr: { write: (text) => (stderr += text) },
+  });
+  return { status, stdout, stderr };
+}
+
+it.for<{ args: readonly string[]; says: string }>([
+  { args: [], says: "name a command, one of solve, consolidate, what-if, convert, rebuild; see npm run -s cli -- --help" },
+  { args: ["slove", "a.json"], says: "there is no command slove; did you mean solve?" },
+  { args: ["destroy"], says: "there is no command destroy; there are solve, consolidate, what-if, convert, rebuild" },
+  {
+    args: ["--explain", "solve"],
+    says: "name a command before --explain, one of solve, consolidate, what-if, convert, rebuild; see npm run -s cli -- --help",
+  },
+  { args: ["solve"], says: "FILE is missing; see npm run -s cli -- solve --help" },
+  { args: ["solve", "a.json", "--bogus"], says: "there is no option --bogus; see npm run -s cli -- solve --help" },
+  { args: ["solve", "a.json", "--explian"], says: "there is no option --explian; did you mean --explain?" },
+  { args: ["solve", "a.json", "b.json"], says: "one FILE is enough, but there is also b.json; see npm run -s cli -- solve --help" },
+  { args: ["consolidate", "a.json", "--explain", "--explain"], says: "--explain is given twice; leave one of them out" },
+  { args: ["convert"], says: "name the manifests to convert: files, folders, or - for standard input" },
+  { args: ["convert", "a.yaml", "--ouut", "x"], says: "there is no option --ouut; did you mean --out?" },
+  { args: ["rebuild"], says: "--cluster NAME is missing; see npm run -s cli -- rebuild --help" },
+  { args: ["rebuild", "c1"], says: "c1 belongs to no option; see npm run -s cli -- rebuild --help" },
+  {
+    args: ["rebuild", "--cluster", "c1", "--region", ""],
+    says: "say in which region the cluster is: --region us-west-2, or set AWS_REGION",
+  },
+])("a bad command line ends with one sentence and exit code 2: $args", { timeout: 30_000 }, async ({ args, says }) => {
+  expect(await run(...args)).toEqual({ status: 2, stdout: "", stderr: `${says}\n` });
+});
+
+it.for(COMMANDS)("--help of $name lists every argument within 100 columns", async ({ name, summary, positionals, options }) => {
+  const { status, stdout } = await run(name, "--help");
+  expect(status).toBe(0);
+  expect(stdout.replaceAll(/\s+/g, " ")).toContain(summary);
+  expect(stdout).toContain(`npm run -s cli -- ${name} `);
+  if (positionals) expect(stdout).toMatch(new RegExp(`^ {2}${positionals.name} `, "m"));
+  for (const option of Object.keys(options)) expect(stdout).toMatch(new RegExp(`^ {2}--${option} `, "m"));
+  for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(100);
+});
+
+it("--help without a command lists the commands", async () => {
+  const { status, stdout } = await run("--help");
+  expect(status).toBe(0);
+  for (const { name } of COMMANDS) expect(stdout).toMatch(new RegExp(`^ {2}${name} `, "m"));
+});
+
+it("an input that fails anywhere is one sentence, never a stack trace", async () => {
+  const odd = file(JSON.stringify(scenario({ pods: [{ ...pod("web"), status: { conditions: "x" as never } }] })));
+  const { status, stderr } = await run("solve", odd);
+  expect(status).toBe(2);
+  expect(stderr).toMatch(/^solve failed: .*\n$/);
+});
+
+it("manifests that need a person's work are exit code 1, with a sentence for each on standard error", async () => {
+  const { status, stdout, stderr } = await run("convert", "test/cli/convert/cases/v1-spot.in.yaml");
+  expect(status).toBe(1);
+  expect(stdout).toContain("apiVersion: karpenter.k8s.aws/v1\n");
+  expect(stderr.split("\n")).toHaveLength(3);
+});
+
+it("the program prints the plan and ends with exit code 0", { timeout: 30_000 }, () => {
+  const path = file(JSON.stringify(scenario({ pods: [pod("web")] })));
+  const { status, stdout, stderr } = spawnSync(process.execPath, ["cli/main.ts", "solve", path], { encoding: "utf8" });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  expect(JSON.parse(stdout).newNodeClaims[0].pods).toEqual(["default/web"]);
+});
+
+it("the program ends with exit code 2 when the command line is bad", { timeout: 30_000 }, () => {
+  const { status, stderr } = spawnSync(process.execPath, ["cli/main.ts", "slove"], { encoding: "utf8" });
+  expect({ status, stderr }).toEqual({ status: 2, stderr: "there is no command slove; did you mean solve?\n" });
+});
