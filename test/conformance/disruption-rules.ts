@@ -5,8 +5,8 @@ import type { Pod } from "../../core/model/pod.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 
 /*
- * The rules that every disruption command must keep, implemented again from the specification and without the code under
- * test, because shared code would share its mistakes.
+ * The rules that every disruption command must keep, implemented again from the specification and without the code
+ * under test, because shared code would share its mistakes.
  */
 
 const REASON: Readonly<Record<string, "Empty" | "Drifted" | "Underutilized">> = {

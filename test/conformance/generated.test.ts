@@ -7,9 +7,9 @@ import { readScenario, scenarioToSnapshot } from "../support/scheduling/scenario
 import { compareWithKarpenter } from "./verdict.ts";
 
 /*
- * Generated scenarios with the answers of Karpenter v1.14.1 itself, three runs each, written by `differential.ts --keep`.
- * Kept are scenarios that once showed a fault (reduced-… are such scenarios without everything that did not matter), and
- * two of each kind.
+ * Generated scenarios with the answers of Karpenter v1.14.1 itself, three runs each, written by `differential.ts
+ * --keep`. Kept are scenarios that once showed a fault (reduced-… are such scenarios without everything that did not
+ * matter), and two of each kind.
  */
 const FOLDER = join(import.meta.dirname, "generated");
 

@@ -12,8 +12,8 @@ import { wholeLines } from "./support/growing-log.ts";
 import { type E2eWorld, startWorld } from "./world.ts";
 
 /*
- * `npm run e2e [-- STORY…]` plays stories on the deployed stack: real functions, queues, table and control plane on this
- * machine; only EC2 and the kubelets are stand-ins. In: names of stories. Out: one line a check, the figures, and
+ * `npm run e2e [-- STORY…]` plays stories on the deployed stack: real functions, queues, table and control plane on
+ * this machine; only EC2 and the kubelets are stand-ins. In: names of stories. Out: one line a check, the figures, and
  * `N passed, N failed` last. A story (stories/) calls kubectl and AWS and observes; it imports no code of functions/.
  */
 

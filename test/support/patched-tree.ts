@@ -42,7 +42,7 @@ export function edited(text: string, edits: readonly Edit[]): string {
     if (before === undefined || after === undefined || others.length > 0) {
       const times = current.split(find).length - 1;
       throw new Error(
-        `${file}: the text to replace stands there ${times} times, not once; take it from the file anew: ${find.slice(0, 80)}`,
+        `${file}: the text to replace stands there ${times} times, not once; copy it from the file again: ${find.slice(0, 80)}`,
       );
     }
     return `${before}${replace}${after}`;
