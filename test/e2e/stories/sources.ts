@@ -13,7 +13,7 @@ export async function auditStory(world: E2eWorld): Promise<void> {
   await check("the NodePool and EC2NodeClass of inflate become Ready", () => applyPool(world, "inflate"));
   await world.listenToAudit();
   await check("audit log alone: five pods of 1Gi run on one new node", () => timeScaleUp(world, "audit log", "other", "inflate", 5));
-  await check("it is one m5.large, on-demand, with the allocatable and labels that AWS documents", async () => {
+  await check("it is one m5.large, on-demand, with the expected allocatable and labels", async () => {
     const wanted = {
       "karpenter.sh/capacity-type": "on-demand",
       "karpenter.sh/nodepool": "default",
