@@ -4,6 +4,7 @@ import type { KubernetesObject } from "../core/model/kubernetes.ts";
 import type { Node } from "../core/model/node.ts";
 import type { NodeClaim } from "../core/model/node-claim.ts";
 import type { Pod } from "../core/model/pod.ts";
+import { endOf, type Job } from "./world/actors/owned-pods.ts";
 import type { CostLine } from "./world/cost.ts";
 import { podRequests, toNumber } from "./world/quantity.ts";
 
@@ -133,6 +134,18 @@ export function renderNodes(nodes: readonly Node[], pods: readonly Pod[], now: n
     ];
   });
   return renderTable(["NAME", "STATUS", "TYPE", "ZONE", "PODS", "CPU", "MEMORY", "AGE"], rows);
+}
+
+/** `kubectl get jobs`. */
+export function renderJobs(jobs: readonly Job[], now: number): string {
+  const rows = jobs.map((job) => [
+    `${job.metadata.namespace}/${job.metadata.name}`,
+    endOf(job)?.type ?? (job.spec.suspend === true ? "Suspended" : "Running"),
+    `${job.status?.succeeded ?? 0}/${job.spec.completions ?? `1 of ${job.spec.parallelism ?? 1}`}`,
+    String(job.status?.failed ?? 0),
+    age(job.metadata, now),
+  ]);
+  return renderTable(["JOB", "STATUS", "COMPLETIONS", "FAILED", "AGE"], rows);
 }
 
 /** `kubectl get cb`, with the reasons of the conditions in one column each. */

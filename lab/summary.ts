@@ -10,10 +10,12 @@ import { pendingPods } from "../core/scheduling/solve.ts";
 import { andOthers } from "../functions/provision/provision.ts";
 import { readClusterState } from "../functions/shared/cluster-state.ts";
 import type { Lab } from "./host.ts";
-import { renderBuffers, renderNodeClaims, renderNodes } from "./render.ts";
+import { renderBuffers, renderJobs, renderNodeClaims, renderNodes } from "./render.ts";
+import { firstRun } from "./world/actors/cron-jobs.ts";
+import type { CronJob, Job } from "./world/actors/owned-pods.ts";
 
 /**
- * The state of the cluster at the end, in parts: its nodes, CapacityBuffers, NodePools and NodeOverlays that cannot be
+ * The state of the cluster at the end, in parts: its nodes, Jobs, CapacityBuffers, NodePools and NodeOverlays that cannot be
  * used, and why each pending pod waits.
  */
 export async function summary(lab: Lab, waiting: ReadonlyMap<string, string>): Promise<readonly string[]> {
@@ -26,6 +28,8 @@ export async function summary(lab: Lab, waiting: ReadonlyMap<string, string>): P
       ? ["There are no nodes."]
       : [renderNodeClaims(claims, clock.now()), renderNodes(nodes, pods, clock.now())];
   const buffers = store.list("CapacityBuffer") as unknown as readonly CapacityBuffer[];
+  const jobs = store.list("Job") as unknown as readonly Job[];
+  const unrun = (store.list("CronJob") as unknown as readonly CronJob[]).flatMap((cronJob) => nextOf(cronJob, clock.now()));
   const unusable = [
     ...(store.list("NodePool") as readonly NodePool[]).flatMap(poolProblem),
     ...(store.list("NodeOverlay") as readonly NodeOverlay[]).flatMap(overlayProblem),
@@ -35,10 +39,22 @@ export async function summary(lab: Lab, waiting: ReadonlyMap<string, string>): P
   const reasons = pending.length === 0 ? [] : [pendingReasons(pending, await ignoredPods(lab), waiting)];
   return [
     ...tables,
+    ...(jobs.length > 0 ? [renderJobs(jobs, clock.now())] : []),
+    ...(unrun.length > 0 ? [unrun.join("\n")] : []),
     ...(buffers.length > 0 ? [renderBuffers(buffers, clock.now())] : []),
     ...(unusable.length > 0 ? [unusable.join("\n")] : []),
     ...reasons,
   ];
+}
+
+/** When a CronJob that has not run yet would run. */
+function nextOf(cronJob: CronJob, now: number): readonly string[] {
+  const { metadata } = cronJob;
+  const next = firstRun(cronJob, now);
+  if (next === undefined) return [];
+  const minutes = Math.ceil((next - now) / 60_000) + 5;
+  const at = new Date(next).toISOString().slice(0, 16);
+  return [`CronJob ${metadata.namespace}/${metadata.name} has not run: its next run is at ${at}Z; give --minutes ${minutes} to play it`];
 }
 
 function poolProblem({ metadata, status }: NodePool): readonly string[] {

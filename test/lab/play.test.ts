@@ -91,3 +91,58 @@ it("manifests that nothing in the lab reads are marked", async () => {
   const text = "apiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: { name: x }\nspec: {}\n";
   expect(await play(text)).toContain("kubectl apply: Certificate/x (has no part in the lab)");
 });
+
+const jobSpec = `template: { spec: { restartPolicy: Never, containers: [{ name: c, image: i, resources: { requests: { cpu: 1 } } }] } }`;
+
+describe("Jobs end", () => {
+  const job = `apiVersion: batch/v1
+kind: Job
+metadata: { name: once }
+spec: { ${jobSpec} }
+`;
+
+  it("a Job of one pod launches one node, which is removed, and the play ends", async () => {
+    const published = await play(job);
+    expect(published.match(/launched nodeclaim/g)).toHaveLength(1);
+    expect(published).toContain("completed job               default/once  (pods: 1 succeeded)");
+    expect(published).toContain("There are no nodes.");
+    expect(published).toMatch(/default\/once +Complete +1\/1 +0 /);
+    expect(published).not.toContain("The lab stops here");
+  });
+
+  it("the play does not end while a pod of a Job runs, however long it runs", async () => {
+    const annotated = job.replace(
+      "template: {",
+      'template: { metadata: { annotations: { lab.karpenter-serverless/run-seconds: "3600" } },',
+    );
+    expect(await play(annotated)).toMatch(/\+1:\d\d:\d\d +completed job/);
+  });
+
+  const cronJob = (schedule: string): string => `apiVersion: batch/v1
+kind: CronJob
+metadata: { name: tick }
+spec: { schedule: "${schedule}", jobTemplate: { spec: { ${jobSpec} } } }
+`;
+
+  it("a CronJob that never leaves the cluster quiet is played for three hours, and the end says so", { timeout: 60_000 }, async () => {
+    const published = await play(cronJob("*/2 * * * *"));
+    expect(published.match(/started job/g)).toHaveLength(89);
+    expect(published).toContain("The lab stops here, after 3 hours of virtual time: CronJobs run again and again.");
+  });
+
+  it("a CronJob is played once when it leaves the cluster quiet", async () => {
+    const published = await play(cronJob("*/30 * * * *"));
+    expect(published.match(/started job/g)).toHaveLength(1);
+    expect(published).not.toContain("The lab stops here");
+  });
+
+  it("a CronJob whose first run is later than that is named with the --minutes that play it", async () => {
+    expect(await play(cronJob("0 3 * * *"))).toMatch(
+      /CronJob default\/tick has not run: its next run is at 2026-01-02T03:00Z; give --minutes 10\d\d to play it/,
+    );
+  });
+
+  it("a schedule that cannot be read is an error of the manifest", async () => {
+    await expect(play(cronJob("often"))).rejects.toThrow('"often" is not a schedule');
+  });
+});
