@@ -7,8 +7,8 @@ import { createPod, deletePod, endOf, type Job, setStatus, user, workloads } fro
 
 const DELAY_MS = 20;
 /**
- * A finished pod keeps this finalizer until its Job has counted it (kubernetes: staging/src/k8s.io/api/batch/v1/types.go,
- * JobTrackingFinalizer).
+ * A finished pod keeps this finalizer until its Job has counted it
+ * (kubernetes: staging/src/k8s.io/api/batch/v1/types.go, JobTrackingFinalizer).
  */
 const TRACKING = "batch.kubernetes.io/job-tracking";
 const DEFAULT_BACKOFF_LIMIT = 6;
@@ -126,7 +126,9 @@ function writeStatus(world: LabWorld, job: Job, { active, succeeded, failed, end
   });
 }
 
-/** Schedules the deletion of a Job that has ended and has a ttlSecondsAfterFinished. False when nothing is scheduled. */
+/**
+ * Schedules the deletion of a Job that has ended and has a ttlSecondsAfterFinished. False when nothing is scheduled.
+ */
 function expire(world: LabWorld, job: Job): boolean {
   const { ttlSecondsAfterFinished: ttl } = job.spec;
   const end = endOf(job);
