@@ -98,13 +98,13 @@ export function renderTable(header: readonly string[], rows: readonly (readonly 
 
 /** `kubectl get nodeclaims`. */
 export function renderNodeClaims(claims: readonly NodeClaim[], now: number): string {
-  if (claims.length === 0) return "No resources found";
+  if (claims.length === 0) return "No NodeClaims found";
   const rows = claims.map(({ metadata, status }) => [
     metadata.name,
     metadata.labels?.["node.kubernetes.io/instance-type"] ?? "",
     metadata.labels?.["karpenter.sh/capacity-type"] ?? "",
     metadata.labels?.["topology.kubernetes.io/zone"] ?? "",
-    status?.nodeName ?? "",
+    status?.nodeName || (status?.providerID === undefined ? "<not launched>" : "<not registered>"),
     status?.conditions?.find((c) => c.type === "Ready")?.status ?? "Unknown",
     age(metadata, now),
   ]);
@@ -113,7 +113,7 @@ export function renderNodeClaims(claims: readonly NodeClaim[], now: number): str
 
 /** `kubectl get nodes`, with how full each node is. */
 export function renderNodes(nodes: readonly Node[], pods: readonly Pod[], now: number): string {
-  if (nodes.length === 0) return "No resources found";
+  if (nodes.length === 0) return "No Nodes found";
   const rows = nodes.map((node) => {
     const { metadata, status, spec } = node;
     const own = pods.filter((p) => p.spec.nodeName === metadata.name && p.status?.phase !== "Succeeded" && p.status?.phase !== "Failed");

@@ -121,7 +121,7 @@ describe("tables", () => {
 default-edcede  c5a.2xlarge  on-demand  ap-northeast-2b  ip-192-168-2-126.ap-northeast-2.compute.internal  True   8m44s`,
     );
     expect(renderNodeClaims([{ metadata, spec }], START)).toContain("Unknown   0s");
-    expect(renderNodeClaims([], START)).toBe("No resources found");
+    expect(renderNodeClaims([], START)).toBe("No NodeClaims found");
   });
 
   it("show how full nodes are", () => {
