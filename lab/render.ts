@@ -55,14 +55,16 @@ export function renderEntry(
   const first = price === "" ? (lines[0] ?? "") : `${(lines[0] ?? "").padEnd(room)}${price}`;
   const [on, off] = colour ? [isError ? "\u001b[31m" : "\u001b[1m", "\u001b[0m"] : ["", ""];
   const painted = `${on}${head.trimEnd()}${off}${first.slice(head.trimEnd().length)}`;
-  return [`${elapsed(at - start).padEnd(TIME_COLUMNS)}  ${painted}`, ...lines.slice(1).map((line) => `${indent}${line}`)].join("\n");
+  // From ten hours on the time takes one of the two blanks behind it.
+  return [`${elapsed(at - start).padEnd(TIME_COLUMNS + 2)}${painted}`, ...lines.slice(1).map((line) => `${indent}${line}`)].join("\n");
 }
 
-/** "+mm:ss", with hours in front from the first hour on. */
+/** "+mm:ss", with hours in front from the first hour on, and "+100h59m" from a hundred hours on. */
 export function elapsed(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const two = (n: number): string => String(n).padStart(2, "0");
   const hours = Math.floor(seconds / 3600);
+  if (hours >= 100) return `+${hours}h${two(Math.floor(seconds / 60) % 60)}m`;
   return `+${hours > 0 ? `${hours}:` : ""}${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
 }
 
