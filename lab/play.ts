@@ -9,6 +9,7 @@ import { renderCosts, renderNodeClaims } from "./render.ts";
 import type { LabStory } from "./stories.ts";
 import { summary } from "./summary.ts";
 import { firstRun } from "./world/actors/cron-jobs.ts";
+import { isRunSeconds, RUN_SECONDS } from "./world/actors/kubelet.ts";
 import { type CronJob, endOf, type Job } from "./world/actors/owned-pods.ts";
 
 export interface PlayOptions {
@@ -69,6 +70,8 @@ export async function playManifests(
   options: PlayOptions,
 ): Promise<void> {
   const given = loadManifests(paths, process.env);
+  const unreadable = given.flatMap(({ object, file, line }) => runSecondsProblems(object).map((problem) => `${file}:${line}: ${problem}`));
+  if (unreadable.length > 0) throw new ManifestError(unreadable);
   const scaled = scalings.map((scaling) => ({ ...scaling, kind: kindOf(scaling, given) }));
   // A user of these features turns their gates on: without its gate a manifest has no effect.
   const has = (kind: string): boolean => given.some(({ object }) => object.kind === kind);
@@ -94,6 +97,16 @@ export async function playManifests(
   stage.narrator.flush();
   if (!options.json) for (const part of await summary(lab, stage.narrator.waiting)) options.print(`\n${part}`);
   close(stage);
+}
+
+/** What is wrong with the annotations that say how long pods run, wherever in the object they are. */
+function runSecondsProblems(value: unknown): readonly string[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    key === RUN_SECONDS && !isRunSeconds(String(inner))
+      ? [`the annotation ${RUN_SECONDS} is ${JSON.stringify(inner)}; write a number of seconds, as in "300"`]
+      : runSecondsProblems(inner),
+  );
 }
 
 const SCALABLE = ["Deployment", "StatefulSet", "ReplicaSet"];

@@ -16,8 +16,8 @@ import { firstRun } from "./world/actors/cron-jobs.ts";
 import type { CronJob, Job } from "./world/actors/owned-pods.ts";
 
 /**
- * The state of the cluster at the end, in parts: its nodes and those that are missing, Jobs, CapacityBuffers, NodePools and NodeOverlays that cannot
- * be used, and why each pending pod waits.
+ * The state of the cluster at the end, in parts: its nodes and those that are missing, Jobs, CapacityBuffers, NodePools
+ * and NodeOverlays that cannot be used, and why each pending pod waits.
  */
 export async function summary(lab: Lab, waiting: ReadonlyMap<string, string>): Promise<readonly string[]> {
   const { store, clock } = lab.world;

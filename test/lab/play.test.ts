@@ -118,6 +118,13 @@ spec: { ${jobSpec} }
     expect(await play(annotated)).toMatch(/\+1:\d\d:\d\d +completed job/);
   });
 
+  it("an annotation that is no number of seconds is an error of the manifest", async () => {
+    const annotated = job.replace("template: {", 'template: { metadata: { annotations: { lab.karpenter-serverless/run-seconds: "5m" } },');
+    await expect(play(annotated)).rejects.toThrow(
+      /all\.yaml:1: the annotation lab\.karpenter-serverless\/run-seconds is "5m"; write a number of seconds, as in "300"/,
+    );
+  });
+
   const cronJob = (schedule: string): string => `apiVersion: batch/v1
 kind: CronJob
 metadata: { name: tick }

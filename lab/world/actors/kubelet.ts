@@ -19,6 +19,8 @@ const STOP_AFTER = "testcluster/stop-after";
 export const RUN_SECONDS = "lab.karpenter-serverless/run-seconds";
 /** How long the pod of a Job runs without such an annotation. */
 export const DEFAULT_RUN_SECONDS = 60;
+/** Whether a text is a number of seconds as the annotation takes it. */
+export const isRunSeconds = (text: string): boolean => /^\d+(\.\d+)?$/.test(text);
 
 /** The kubelets of all nodes. */
 export interface Kubelets {
@@ -135,7 +137,7 @@ function runMs({ metadata, spec }: Pod): number | undefined {
   const seconds = metadata.annotations?.[RUN_SECONDS];
   const isJob = metadata.ownerReferences?.some((o) => o.kind === "Job") ?? false;
   if (!isJob && (spec as { readonly restartPolicy?: string }).restartPolicy === "Always") return undefined;
-  if (seconds !== undefined && /^\d+(\.\d+)?$/.test(seconds)) return Number(seconds) * 1_000;
+  if (seconds !== undefined && isRunSeconds(seconds)) return Number(seconds) * 1_000;
   return isJob ? DEFAULT_RUN_SECONDS * 1_000 : undefined;
 }
 
