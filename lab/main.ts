@@ -17,6 +17,7 @@ import { ManifestError } from "../functions/adapters/manifests/read.ts";
 import { type PlayOptions, playManifests, playStory, type Scaling } from "./play.ts";
 import { WIDTH } from "./render.ts";
 import { type LabStory, MORE_STORIES, STORIES } from "./stories.ts";
+import { DEFAULT_RUN_SECONDS, RUN_SECONDS } from "./world/actors/kubelet.ts";
 
 /** The region, unless a story or --region names another. */
 const DEFAULT_REGION = "us-west-2";
@@ -53,7 +54,11 @@ function help(): string {
     ["npm start -- STORY", `one of ${[...STORIES, ...MORE_STORIES].map(({ name }) => name).join(", ")}`],
     ["npm start -- FILE|FOLDER...", 'your own manifests ("-" is standard input)'],
   ] as const;
-  return `${[...twoColumns(forms, WIDTH), "", ...argumentLines({ options: ARGUMENTS.options }, WIDTH)].join("\n")}\n`;
+  const jobs = [
+    `The pods of Jobs and CronJobs succeed after ${DEFAULT_RUN_SECONDS} seconds; the annotation ${RUN_SECONDS}: "300" on a pod`,
+    "template sets another time.",
+  ];
+  return `${[...twoColumns(forms, WIDTH), "", ...argumentLines({ options: ARGUMENTS.options }, WIDTH), "", ...jobs].join("\n")}\n`;
 }
 
 async function main(args: readonly string[]): Promise<void> {

@@ -8,6 +8,9 @@ import { type Narrator, narrator } from "./narrator.ts";
 import { renderCosts, renderNodeClaims } from "./render.ts";
 import type { LabStory } from "./stories.ts";
 import { summary } from "./summary.ts";
+import { firstRun } from "./world/actors/cron-jobs.ts";
+import { isRunSeconds, RUN_SECONDS } from "./world/actors/kubelet.ts";
+import { type CronJob, endOf, type Job } from "./world/actors/owned-pods.ts";
 
 export interface PlayOptions {
   /** Print the log as JSON lines, as the Lambda functions write it, in place of the timeline. */
@@ -67,6 +70,8 @@ export async function playManifests(
   options: PlayOptions,
 ): Promise<void> {
   const given = loadManifests(paths, process.env);
+  const unreadable = given.flatMap(({ object, file, line }) => runSecondsProblems(object).map((problem) => `${file}:${line}: ${problem}`));
+  if (unreadable.length > 0) throw new ManifestError(unreadable);
   const scaled = scalings.map((scaling) => ({ ...scaling, kind: kindOf(scaling, given) }));
   // A user of these features turns their gates on: without its gate a manifest has no effect.
   const has = (kind: string): boolean => given.some(({ object }) => object.kind === kind);
@@ -82,16 +87,26 @@ export async function playManifests(
     );
   }
   apply([...needed, ...given], stage);
-  await quiet(minutes, lab);
+  await quiet(minutes, stage);
   for (const { kind, namespace, name, replicas } of scaled) {
     const where = kind === "NodePool" ? "" : `-n ${namespace} `;
     say(`kubectl scale ${where}${kind.toLowerCase()}/${name} --replicas ${replicas}`, stage);
     lab.world.scale(kind, namespace, name, replicas);
-    await quiet(minutes, lab);
+    await quiet(minutes, stage);
   }
   stage.narrator.flush();
   if (!options.json) for (const part of await summary(lab, stage.narrator.waiting)) options.print(`\n${part}`);
   close(stage);
+}
+
+/** What is wrong with the annotations that say how long pods run, wherever in the object they are. */
+function runSecondsProblems(value: unknown): readonly string[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    key === RUN_SECONDS && !isRunSeconds(String(inner))
+      ? [`the annotation ${RUN_SECONDS} is ${JSON.stringify(inner)}; write a number of seconds, as in "300"`]
+      : runSecondsProblems(inner),
+  );
 }
 
 const SCALABLE = ["Deployment", "StatefulSet", "ReplicaSet"];
@@ -141,6 +156,12 @@ function open(options: PlayOptions, settings: LabOptions["settings"] = {}): Stag
     },
     onLog: (record) => (json ? print(jsonLine(record)) : story.hear(record)),
   });
+  if (!json) {
+    lab.world.onChange(({ kind, type, object, old }) => {
+      const line = kind === "Job" && type !== "DELETED" ? jobLine(object as unknown as Job, old as unknown as Job | undefined) : undefined;
+      if (line) story.say({ at: lab.world.clock.now(), pricePerHour: lab.cloud.pricePerHour(), ...line });
+    });
+  }
   return { lab, narrator: story, options };
 }
 
@@ -153,6 +174,19 @@ const eviction = ({ metadata, spec }: Pod, { world, cloud }: Lab) => ({
   pricePerHour: cloud.pricePerHour(),
 });
 
+/** A Job that a CronJob started, or that has ended; undefined for other changes. Karpenter logs neither. */
+function jobLine(job: Job, old: Job | undefined): { readonly what: string; readonly which: string; readonly why: string } | undefined {
+  const { metadata, status } = job;
+  const which = `${metadata.namespace}/${metadata.name}`;
+  if (old === undefined) {
+    const owner = metadata.ownerReferences?.find(({ kind }) => kind === "CronJob");
+    return owner && { what: "started job", which, why: `by the schedule of CronJob ${owner.name}` };
+  }
+  const end = endOf(old) === undefined ? endOf(job) : undefined;
+  const counts = `${status?.succeeded ?? 0} succeeded${status?.failed ? `, ${status.failed} failed` : ""}`;
+  return end && { what: end.type === "Complete" ? "completed job" : "failed job", which, why: `(pods: ${counts})` };
+}
+
 function jsonLine({ at, level, message, fields }: TimedLogRecord): string {
   return JSON.stringify({ level: level.toUpperCase(), time: new Date(at).toISOString(), logger: "controller", message, ...fields });
 }
@@ -161,7 +195,8 @@ function jsonLine({ at, level, message, fields }: TimedLogRecord): string {
 const PLAYED = new Set([
   ...["Namespace", "PriorityClass", "StorageClass", "EC2NodeClass", "NodePool", "NodeClaim", "Node", "PersistentVolume", "CSINode"],
   ...["NodeOverlay", "CapacityBuffer", "PodTemplate"],
-  ...["PersistentVolumeClaim", "Pod", "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "PodDisruptionBudget"],
+  ...["PersistentVolumeClaim", "Pod", "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob"],
+  "PodDisruptionBudget",
 ]);
 
 function apply(manifests: readonly Manifest[], stage: Stage): void {
@@ -191,16 +226,39 @@ async function waitFor(until: (lab: Lab) => boolean, what: string, { lab, narrat
     );
 }
 
-/** Runs until pods, nodes and claims have stayed the same for so many minutes, a day at most. */
-async function quiet(minutes: number, lab: Lab): Promise<void> {
-  const { clock } = lab.world;
+/** How long one step of manifests may be played. No benchmark has tuned it. */
+const MAX_STEP_MINUTES = 24 * 60;
+/** The same when a CronJob may run: its Jobs follow each other without end. */
+const MAX_CRON_STEP_MINUTES = 3 * 60;
+
+/**
+ * Runs until pods, nodes and claims have stayed the same for so many minutes and no Job is at work, or up to the bound,
+ * which is printed then.
+ */
+async function quiet(minutes: number, { lab, narrator: story, options }: Stage): Promise<void> {
+  const { clock, store } = lab.world;
+  const repeats = (store.list("CronJob") as unknown as readonly CronJob[]).some(({ spec }) => spec.suspend !== true);
+  const bound = Math.max(minutes, repeats ? MAX_CRON_STEP_MINUTES : MAX_STEP_MINUTES);
   let before = "";
-  for (let waited = 0; waited < 24 * 60; waited += minutes) {
-    await clock.run({ until: clock.now() + minutes * MINUTE_MS });
+  for (let waited = 0; waited < bound; waited += minutes) {
+    await clock.run({ until: clock.now() + Math.min(minutes, bound - waited) * MINUTE_MS });
     const now = fingerprint(lab);
-    if (now === before) return;
+    if (now === before && !expectsChange(lab, (bound - waited) * MINUTE_MS)) return;
     before = now;
   }
+  story.flush();
+  const why = repeats ? "CronJobs run again and again" : "pods or nodes still change, which should not go on for so long";
+  if (!options.json) options.print(`\nThe lab stops here, after ${bound / 60} hours of virtual time: ${why}.`);
+}
+
+/** Whether the pod of a Job runs, which will end, or a CronJob runs for the first time within so many ms. */
+function expectsChange({ world: { store, clock } }: Lab, withinMs: number): boolean {
+  const working = (store.list("Pod") as readonly Pod[]).some(
+    ({ metadata, status }) => status?.phase === "Running" && metadata.ownerReferences?.some(({ kind }) => kind === "Job"),
+  );
+  const cronJobs = store.list("CronJob") as unknown as readonly CronJob[];
+  const comes = (cronJob: CronJob): boolean => (firstRun(cronJob, clock.now()) ?? Number.POSITIVE_INFINITY) <= clock.now() + withinMs;
+  return working || cronJobs.some(comes);
 }
 
 function fingerprint({ world }: Lab): string {

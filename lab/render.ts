@@ -4,6 +4,7 @@ import type { KubernetesObject } from "../core/model/kubernetes.ts";
 import type { Node } from "../core/model/node.ts";
 import type { NodeClaim } from "../core/model/node-claim.ts";
 import type { Pod } from "../core/model/pod.ts";
+import { endOf, type Job } from "./world/actors/owned-pods.ts";
 import type { CostLine } from "./world/cost.ts";
 import { podRequests, toNumber } from "./world/quantity.ts";
 
@@ -54,14 +55,16 @@ export function renderEntry(
   const first = price === "" ? (lines[0] ?? "") : `${(lines[0] ?? "").padEnd(room)}${price}`;
   const [on, off] = colour ? [isError ? "\u001b[31m" : "\u001b[1m", "\u001b[0m"] : ["", ""];
   const painted = `${on}${head.trimEnd()}${off}${first.slice(head.trimEnd().length)}`;
-  return [`${elapsed(at - start).padEnd(TIME_COLUMNS)}  ${painted}`, ...lines.slice(1).map((line) => `${indent}${line}`)].join("\n");
+  // From ten hours on the time takes one of the two blanks behind it.
+  return [`${elapsed(at - start).padEnd(TIME_COLUMNS + 2)}${painted}`, ...lines.slice(1).map((line) => `${indent}${line}`)].join("\n");
 }
 
-/** "+mm:ss", with hours in front from the first hour on. */
+/** "+mm:ss", with hours in front from the first hour on, and "+100h59m" from a hundred hours on. */
 export function elapsed(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const two = (n: number): string => String(n).padStart(2, "0");
   const hours = Math.floor(seconds / 3600);
+  if (hours >= 100) return `+${hours}h${two(Math.floor(seconds / 60) % 60)}m`;
   return `+${hours > 0 ? `${hours}:` : ""}${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
 }
 
@@ -97,13 +100,13 @@ export function renderTable(header: readonly string[], rows: readonly (readonly 
 
 /** `kubectl get nodeclaims`. */
 export function renderNodeClaims(claims: readonly NodeClaim[], now: number): string {
-  if (claims.length === 0) return "No resources found";
+  if (claims.length === 0) return "No NodeClaims found";
   const rows = claims.map(({ metadata, status }) => [
     metadata.name,
     metadata.labels?.["node.kubernetes.io/instance-type"] ?? "",
     metadata.labels?.["karpenter.sh/capacity-type"] ?? "",
     metadata.labels?.["topology.kubernetes.io/zone"] ?? "",
-    status?.nodeName ?? "",
+    status?.nodeName || (status?.providerID === undefined ? "<not launched>" : "<not registered>"),
     status?.conditions?.find((c) => c.type === "Ready")?.status ?? "Unknown",
     age(metadata, now),
   ]);
@@ -112,7 +115,7 @@ export function renderNodeClaims(claims: readonly NodeClaim[], now: number): str
 
 /** `kubectl get nodes`, with how full each node is. */
 export function renderNodes(nodes: readonly Node[], pods: readonly Pod[], now: number): string {
-  if (nodes.length === 0) return "No resources found";
+  if (nodes.length === 0) return "No Nodes found";
   const rows = nodes.map((node) => {
     const { metadata, status, spec } = node;
     const own = pods.filter((p) => p.spec.nodeName === metadata.name && p.status?.phase !== "Succeeded" && p.status?.phase !== "Failed");
@@ -133,6 +136,18 @@ export function renderNodes(nodes: readonly Node[], pods: readonly Pod[], now: n
     ];
   });
   return renderTable(["NAME", "STATUS", "TYPE", "ZONE", "PODS", "CPU", "MEMORY", "AGE"], rows);
+}
+
+/** `kubectl get jobs`. */
+export function renderJobs(jobs: readonly Job[], now: number): string {
+  const rows = jobs.map((job) => [
+    `${job.metadata.namespace}/${job.metadata.name}`,
+    endOf(job)?.type ?? (job.spec.suspend === true ? "Suspended" : "Running"),
+    `${job.status?.succeeded ?? 0}/${job.spec.completions ?? `1 of ${job.spec.parallelism ?? 1}`}`,
+    String(job.status?.failed ?? 0),
+    age(job.metadata, now),
+  ]);
+  return renderTable(["JOB", "STATUS", "COMPLETIONS", "FAILED", "AGE"], rows);
 }
 
 /** `kubectl get cb`, with the reasons of the conditions in one column each. */

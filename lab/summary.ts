@@ -10,11 +10,14 @@ import { pendingPods } from "../core/scheduling/solve.ts";
 import { andOthers } from "../functions/provision/provision.ts";
 import { readClusterState } from "../functions/shared/cluster-state.ts";
 import type { Lab } from "./host.ts";
-import { renderBuffers, renderNodeClaims, renderNodes } from "./render.ts";
+import { missingNodeProblem, missingNodes } from "./missing-nodes.ts";
+import { renderBuffers, renderJobs, renderNodeClaims, renderNodes } from "./render.ts";
+import { firstRun } from "./world/actors/cron-jobs.ts";
+import type { CronJob, Job } from "./world/actors/owned-pods.ts";
 
 /**
- * The state of the cluster at the end, in parts: its nodes, CapacityBuffers, NodePools and NodeOverlays that cannot be
- * used, and why each pending pod waits.
+ * The state of the cluster at the end, in parts: its nodes and those that are missing, Jobs, CapacityBuffers, NodePools
+ * and NodeOverlays that cannot be used, and why each pending pod waits.
  */
 export async function summary(lab: Lab, waiting: ReadonlyMap<string, string>): Promise<readonly string[]> {
   const { store, clock } = lab.world;
@@ -26,19 +29,35 @@ export async function summary(lab: Lab, waiting: ReadonlyMap<string, string>): P
       ? ["There are no nodes."]
       : [renderNodeClaims(claims, clock.now()), renderNodes(nodes, pods, clock.now())];
   const buffers = store.list("CapacityBuffer") as unknown as readonly CapacityBuffer[];
+  const jobs = store.list("Job") as unknown as readonly Job[];
+  const unrun = (store.list("CronJob") as unknown as readonly CronJob[]).flatMap((cronJob) => nextOf(cronJob, clock.now()));
   const unusable = [
     ...(store.list("NodePool") as readonly NodePool[]).flatMap(poolProblem),
     ...(store.list("NodeOverlay") as readonly NodeOverlay[]).flatMap(overlayProblem),
     ...buffers.flatMap(bufferProblem),
   ];
+  const missing = missingNodes(lab);
   const pending = pods.filter(({ status }) => status?.phase === "Pending");
-  const reasons = pending.length === 0 ? [] : [pendingReasons(pending, await ignoredPods(lab), waiting)];
+  const reasons = pending.length === 0 ? [] : [pendingReasons(pending, await ignoredPods(lab), waiting, missing)];
   return [
     ...tables,
+    ...(jobs.length > 0 ? [renderJobs(jobs, clock.now())] : []),
+    ...(unrun.length > 0 ? [unrun.join("\n")] : []),
     ...(buffers.length > 0 ? [renderBuffers(buffers, clock.now())] : []),
+    ...(missing.length > 0 ? [missing.map((claim) => missingNodeProblem(claim, lab)).join("\n")] : []),
     ...(unusable.length > 0 ? [unusable.join("\n")] : []),
     ...reasons,
   ];
+}
+
+/** When a CronJob that has not run yet would run. */
+function nextOf(cronJob: CronJob, now: number): readonly string[] {
+  const { metadata } = cronJob;
+  const next = firstRun(cronJob, now);
+  if (next === undefined) return [];
+  const minutes = Math.ceil((next - now) / 60_000) + 5;
+  const at = new Date(next).toISOString().slice(0, 16);
+  return [`CronJob ${metadata.namespace}/${metadata.name} has not run: its next run is at ${at}Z; give --minutes ${minutes} to play it`];
 }
 
 function poolProblem({ metadata, status }: NodePool): readonly string[] {
@@ -65,12 +84,19 @@ async function ignoredPods({ deps }: Lab): Promise<ReadonlyMap<string, string>> 
   return new Map(pendingPods(snapshot).ignored.map(({ pod, reason }) => [podKey(pod), reason]));
 }
 
-function pendingReasons(pending: readonly Pod[], ignored: ReadonlyMap<string, string>, waiting: ReadonlyMap<string, string>): string {
+function pendingReasons(
+  pending: readonly Pod[],
+  ignored: ReadonlyMap<string, string>,
+  waiting: ReadonlyMap<string, string>,
+  missing: readonly NodeClaim[],
+): string {
+  const names = missing.map(({ metadata }) => metadata.name);
+  const planned = names.length === 0 ? undefined : `the pods wait for nodes that are missing: ${andOthers(names)}`;
   const reasonOf = (pod: Pod): string => {
     const left = ignored.get(podKey(pod));
     if (left !== undefined) return left === "" ? "it asks not to run on nodes of a NodePool" : left;
     const scheduler = conditionOf(pod.status?.conditions, "PodScheduled")?.message;
-    return waiting.get(podKey(pod)) ?? scheduler ?? "kube-scheduler has not looked at it yet";
+    return waiting.get(podKey(pod)) ?? planned ?? scheduler ?? "kube-scheduler has not looked at it yet";
   };
   const groups = Map.groupBy(pending, reasonOf);
   return [

@@ -20,7 +20,7 @@ export interface CloudOptions {
   readonly catalogue: Catalogue;
   readonly kubelets: Kubelets;
   /** The resources of a node of a type; computed as Amazon's images do when absent (machine-facts.ts). */
-  readonly capacityOf?: (type: CatalogueType, bootstrap: Bootstrap) => NodeResources;
+  readonly capacityOf?: (type: CatalogueType, bootstrap: Bootstrap, disk: number) => NodeResources;
   /** Free addresses in the subnet of each zone; 8,000 when absent. */
   readonly addresses?: number;
   /** How long a new instance is missing from describe and list, ms: EC2 is eventually consistent. 0 when absent. */

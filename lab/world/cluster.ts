@@ -1,6 +1,8 @@
 import { startBudgets } from "./actors/budgets.ts";
+import { startCronJobs } from "./actors/cron-jobs.ts";
 import { startDevicePlugins } from "./actors/device-plugins.ts";
 import { startGarbageCollector } from "./actors/garbage-collector.ts";
+import { startJobs } from "./actors/jobs.ts";
 import { type Kubelets, startKubelets } from "./actors/kubelet.ts";
 import { startNodeLifecycle } from "./actors/node-lifecycle.ts";
 import { startScheduler } from "./actors/scheduler.ts";
@@ -15,6 +17,8 @@ import type { LabWorld } from "./world.ts";
 export function startCluster(world: LabWorld, zones: readonly string[] = ["a", "b", "c"].map((z) => `${world.region}${z}`)): Kubelets {
   const kubelets = startKubelets(world);
   startWorkloads(world);
+  startJobs(world);
+  startCronJobs(world);
   startScheduler(world);
   startVolumes(world, zones);
   startBudgets(world);

@@ -1,9 +1,11 @@
 import type { FleetOverride, FleetRequest, LaunchTemplate } from "../../core/model/fleet.ts";
 import type { Instance } from "../../core/model/instance.ts";
+import type { EC2NodeClassSpec } from "../../core/model/node-class.ts";
 import type { Catalogue, CatalogueType } from "../../core/offerings/catalogue.ts";
 import { frozen } from "../../functions/adapters/manifests/api-object.ts";
 import type { Kubelets } from "./actors/kubelet.ts";
 import { type CloudEvent, type CloudEventKind, eventOf } from "./cloud-events.ts";
+import type { Disks, ImageFacts } from "./disks.ts";
 import type { SimulatedSubnet } from "./inventory.ts";
 import type { NodeResources } from "./machine-facts.ts";
 import { startMachines } from "./machines.ts";
@@ -22,7 +24,7 @@ export interface InstancesOptions {
   readonly zones: Catalogue["zones"];
   readonly subnets: readonly SimulatedSubnet[];
   /** The resources of a node of the type. */
-  readonly resourcesOf: (type: CatalogueType, bootstrap: Bootstrap) => NodeResources;
+  readonly resourcesOf: (type: CatalogueType, bootstrap: Bootstrap, disk: number) => NodeResources;
   /** How long a new instance is missing from describe and list, ms. */
   readonly lagMs: number;
 }
@@ -116,7 +118,8 @@ export function simulatedInstances(world: LabWorld, options: InstancesOptions): 
         privateDnsName: nodeName,
         ...(reservation && reservation !== "none" && { reservationId: reservation.id }),
       });
-      const simulated: SimulatedInstance = { instance, userData: template.userData, type, price, nodeName, address };
+      const disks: Disks = { mappings: template.blockDeviceMappings, ...imageFacts(world, request.tags[NODE_CLASS_TAG]) };
+      const simulated: SimulatedInstance = { instance, userData: template.userData, type, disks, price, nodeName, address };
       instances.set(id, simulated);
       publish("state", instance);
       clock.after(RUNNING_AFTER_MS, `running ${id}`, () => {
@@ -142,5 +145,21 @@ export function simulatedInstances(world: LabWorld, options: InstancesOptions): 
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+  };
+}
+
+const NODE_CLASS_TAG = "karpenter.k8s.aws/ec2nodeclass";
+
+/** What the EC2NodeClass of that name says of its images now. */
+function imageFacts(world: LabWorld, nodeClassName: string | undefined): ImageFacts {
+  const nodeClass = nodeClassName === undefined ? undefined : world.store.get("EC2NodeClass", nodeClassName);
+  if (nodeClass === undefined) return {};
+  const { amiFamily, amiSelectorTerms = [], blockDeviceMappings = [], instanceStorePolicy } = nodeClass.spec as Partial<EC2NodeClassSpec>;
+  const rootDevice = blockDeviceMappings.find(({ rootVolume }) => rootVolume === true)?.deviceName;
+  const isCustom = amiFamily === "Custom" || (amiFamily === undefined && amiSelectorTerms.every(({ alias }) => alias === undefined));
+  return {
+    isCustom,
+    raid0: isCustom && instanceStorePolicy === "RAID0",
+    ...(rootDevice !== undefined && { rootDevice }),
   };
 }

@@ -22,9 +22,10 @@ const VM_OVERHEAD = 0.075;
 /**
  * The resources that a node of a type reports: the kubelet reservations of Amazon's images, unless the user data set
  * others (karpenter-provider-aws: pkg/providers/instancetype/types.go, kubeReservedResources). It does not use the
- * arithmetic of the core, so that each can be checked against the other.
+ * arithmetic of the core, so that each can be checked against the other. `disk` is the size of the disk that pods write
+ * to, in bytes.
  */
-export function nodeResources(type: CatalogueType, bootstrap: Bootstrap): NodeResources {
+export function nodeResources(type: CatalogueType, bootstrap: Bootstrap, disk: number): NodeResources {
   const memory = type.memoryMib - (type.arch === "arm64" ? 64 : 0);
   const memoryMi = memory - Math.ceil(memory * VM_OVERHEAD);
   const pods = bootstrap.maxPods ?? 110;
@@ -32,7 +33,6 @@ export function nodeResources(type: CatalogueType, bootstrap: Bootstrap): NodeRe
     const kube = toNumber(bootstrap.kubeReserved?.[name]) ?? standard;
     return kube + (toNumber(bootstrap.systemReserved?.[name]) ?? 0);
   };
-  const disk = 20 * 2 ** 30;
   const evict = (signal: string, capacity: number, standard: number): number => {
     const value = bootstrap.evictionHard?.[signal];
     if (value === undefined) return standard;
@@ -42,7 +42,12 @@ export function nodeResources(type: CatalogueType, bootstrap: Bootstrap): NodeRe
   const free = memoryMi * MI - reserved("memory", (11 * pods + 255) * MI) - evict("memory.available", memoryMi * MI, 100 * MI);
   const storage = disk - reserved("ephemeral-storage", 2 ** 30) - evict("nodefs.available", disk, disk / 10);
   return {
-    capacity: { cpu: String(type.cpu), memory: `${memoryMi * 1024}Ki`, "ephemeral-storage": `${disk / 1024}Ki`, pods: String(pods) },
+    capacity: {
+      cpu: String(type.cpu),
+      memory: `${memoryMi * 1024}Ki`,
+      "ephemeral-storage": `${Math.floor(disk / 1024)}Ki`,
+      pods: String(pods),
+    },
     allocatable: {
       cpu: `${Math.floor(cpu * 1000 + 1e-6)}m`,
       memory: `${Math.floor(free / 1024)}Ki`,

@@ -2,6 +2,7 @@ import type { CatalogueType } from "../../core/offerings/catalogue.ts";
 import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
 import { withCondition } from "./actors/actor.ts";
 import type { Kubelets } from "./actors/kubelet.ts";
+import { podDiskBytes } from "./disks.ts";
 import type { NodeResources } from "./machine-facts.ts";
 import { hash } from "./random.ts";
 import type { SimulatedInstance } from "./simulated-instance.ts";
@@ -11,7 +12,7 @@ import type { LabWorld } from "./world.ts";
 
 export interface MachinesOptions {
   readonly instance: (id: string) => SimulatedInstance | undefined;
-  readonly resourcesOf: (type: CatalogueType, bootstrap: Bootstrap) => NodeResources;
+  readonly resourcesOf: (type: CatalogueType, bootstrap: Bootstrap, disk: number) => NodeResources;
   /** Zone ids by zone name. */
   readonly zoneIds: Readonly<Record<string, string>>;
   /** Whether the instance is terminated or shutting down. */
@@ -46,7 +47,8 @@ export function startMachines(world: LabWorld, kubelets: Kubelets, options: Mach
       world.note("failed to join", simulated.nodeName, error instanceof Error ? error.message : String(error));
       return;
     }
-    const resources = options.resourcesOf(simulated.type, bootstrap);
+    const disk = podDiskBytes(simulated.type, bootstrap, simulated.userData, simulated.disks);
+    const resources = options.resourcesOf(simulated.type, bootstrap, disk);
     kubelets.join(nodeObject(world, simulated, bootstrap, resources), readyAfterMs);
     // The cloud controller sees a node a moment after its registration.
     clock.after(random.between(800, 1_600), `cloud controller ${simulated.nodeName}`, () => initialise(world, simulated, options.zoneIds));

@@ -1,11 +1,13 @@
 import type { Instance } from "../../core/model/instance.ts";
 import type { CatalogueType } from "../../core/offerings/catalogue.ts";
+import type { Disks } from "./disks.ts";
 
 /** An EC2 instance with what only the simulated cloud knows of it. */
 export interface SimulatedInstance {
   readonly instance: Instance;
   readonly userData: string;
   readonly type: CatalogueType;
+  readonly disks: Disks;
   /** USD per hour, now: the price of a spot instance follows its market. */
   readonly price: number;
   /** What it has cost (USD) up to the last change of its price, and when that was (ms since the epoch). */

@@ -12,6 +12,17 @@ export interface Bootstrap {
   readonly kubeReserved?: Readonly<Record<string, string>>;
   readonly systemReserved?: Readonly<Record<string, string>>;
   readonly evictionHard?: Readonly<Record<string, string>>;
+  /** The image makes one array of the local disks at boot, and pods write to it. */
+  readonly localDisks?: "raid0";
+}
+
+/** The operating systems whose user data differ. */
+export type Image = "linux" | "bottlerocket" | "windows";
+
+/** The image that the user data are for. */
+export function imageOf(userData: string): Image {
+  if (/^\s*(\[|[\w.]+\s*=)/.test(userData.replaceAll(/^\s*#.*$/gm, "").trimStart())) return "bottlerocket";
+  return userData.includes("<powershell>") ? "windows" : "linux";
 }
 
 /**
@@ -20,11 +31,12 @@ export interface Bootstrap {
  */
 export function readUserData(userData: string): Bootstrap {
   if (userData.trim() === "") throw new Error("the user data is empty: the machine cannot know its cluster");
-  const bootstrap = /^\s*(\[|[\w.]+\s*=)/.test(userData.replaceAll(/^\s*#.*$/gm, "").trimStart())
-    ? fromBottlerocket(userData)
-    : userData.includes("<powershell>")
-      ? fromCommand(userData, "-EKSClusterName", "-APIServerEndpoint", "-KubeletExtraArgs")
-      : fromLinux(userData);
+  const read = {
+    bottlerocket: fromBottlerocket,
+    windows: (text: string) => fromCommand(text, "-EKSClusterName", "-APIServerEndpoint", "-KubeletExtraArgs"),
+    linux: fromLinux,
+  };
+  const bootstrap = read[imageOf(userData)](userData);
   if (bootstrap.cluster === "") throw new Error("the user data names no cluster");
   for (const key of Object.keys(bootstrap.labels)) {
     if (!allowedLabel(key)) throw new Error(`a kubelet may not give itself the label "${key}"; leave it out of the user data`);
@@ -53,7 +65,10 @@ function fromLinux(userData: string): Bootstrap {
   const configs = parts.filter((p) => p.type.startsWith("application/node.eks.aws")).map((p) => p.body);
   if (configs.length > 0) return fromNodeConfigs(configs);
   const script = parts.find((p) => p.body.includes("bootstrap.sh"));
-  if (script) return fromCommand(script.body.replaceAll(/\\\n/g, " "), "bootstrap.sh", "--apiserver-endpoint", "--kubelet-extra-args");
+  if (script) {
+    const command = fromCommand(script.body.replaceAll(/\\\n/g, " "), "bootstrap.sh", "--apiserver-endpoint", "--kubelet-extra-args");
+    return { ...command, ...(/--local-disks[ =]+raid0\b/.test(script.body) && { localDisks: "raid0" as const }) };
+  }
   throw new Error("the user data holds neither a NodeConfig nor a bootstrap command: the machine cannot join");
 }
 
@@ -87,6 +102,7 @@ interface NodeConfig {
       readonly certificateAuthority?: string;
       readonly cidr?: string;
     };
+    readonly instance?: { readonly localStorage?: { readonly strategy?: string } };
     readonly kubelet?: {
       readonly flags?: readonly string[];
       readonly config?: {
@@ -105,11 +121,13 @@ function fromNodeConfigs(documents: readonly string[]): Bootstrap {
   let cluster: NonNullable<NonNullable<NodeConfig["spec"]>["cluster"]> = {};
   let config: NonNullable<NonNullable<NonNullable<NodeConfig["spec"]>["kubelet"]>["config"]> = {};
   const flags: string[] = [];
+  let strategy: string | undefined;
   for (const document of documents) {
     const parsed = parse(document) as NodeConfig | null;
     if (parsed?.kind !== "NodeConfig") throw new Error("a part of type application/node.eks.aws is no NodeConfig");
     cluster = { ...cluster, ...parsed.spec?.cluster };
     config = { ...config, ...parsed.spec?.kubelet?.config };
+    strategy = parsed.spec?.instance?.localStorage?.strategy ?? strategy;
     flags.push(...(parsed.spec?.kubelet?.flags ?? []));
   }
   for (const field of ["name", "apiServerEndpoint", "certificateAuthority", "cidr"] as const) {
@@ -127,6 +145,7 @@ function fromNodeConfigs(documents: readonly string[]): Bootstrap {
     ...(kubeReserved && { kubeReserved }),
     ...(systemReserved && { systemReserved }),
     ...(evictionHard && { evictionHard }),
+    ...(strategy === "RAID0" && { localDisks: "raid0" as const }),
   };
 }
 
@@ -196,6 +215,7 @@ function fromBottlerocket(text: string): Bootstrap {
     ...(kubernetes["kube-reserved"] !== undefined && { kubeReserved: strings(kubernetes["kube-reserved"]) }),
     ...(kubernetes["system-reserved"] !== undefined && { systemReserved: strings(kubernetes["system-reserved"]) }),
     ...(kubernetes["eviction-hard"] !== undefined && { evictionHard: strings(kubernetes["eviction-hard"]) }),
+    ...(JSON.stringify(settings["bootstrap-commands"] ?? "").includes('"ephemeral-storage","init"') && { localDisks: "raid0" as const }),
   };
 }
 

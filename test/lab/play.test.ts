@@ -19,10 +19,10 @@ metadata: { name: ${name} }
 spec: { containers: [{ name: c, image: i, resources: { requests: { cpu: 1 } } }], ${spec} }
 `;
 
-async function play(text: string, scalings: Parameters<typeof playManifests>[1] = []): Promise<string> {
+async function play(text: string, scalings: Parameters<typeof playManifests>[1] = [], minutes = 2): Promise<string> {
   const lines: string[] = [];
   const options = { json: false, colour: false, seed: 1, region: "us-west-2", print: (line: string) => void lines.push(line) };
-  await playManifests([file("all.yaml", text)], scalings, 2, options);
+  await playManifests([file("all.yaml", text)], scalings, minutes, options);
   return lines.join("\n");
 }
 
@@ -90,4 +90,109 @@ spec:
 it("manifests that nothing in the lab reads are marked", async () => {
   const text = "apiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: { name: x }\nspec: {}\n";
   expect(await play(text)).toContain("kubectl apply: Certificate/x (has no part in the lab)");
+});
+
+const jobSpec = `template: { spec: { restartPolicy: Never, containers: [{ name: c, image: i, resources: { requests: { cpu: 1 } } }] } }`;
+
+describe("Jobs end", () => {
+  const job = `apiVersion: batch/v1
+kind: Job
+metadata: { name: once }
+spec: { ${jobSpec} }
+`;
+
+  it("a Job of one pod launches one node, which is removed, and the play ends", async () => {
+    const published = await play(job);
+    expect(published.match(/launched nodeclaim/g)).toHaveLength(1);
+    expect(published).toContain("completed job               default/once  (pods: 1 succeeded)");
+    expect(published).toContain("There are no nodes.");
+    expect(published).toMatch(/default\/once +Complete +1\/1 +0 /);
+    expect(published).not.toContain("The lab stops here");
+  });
+
+  it("the play does not end while a pod of a Job runs, however long it runs", async () => {
+    const annotated = job.replace(
+      "template: {",
+      'template: { metadata: { annotations: { lab.karpenter-serverless/run-seconds: "3600" } },',
+    );
+    expect(await play(annotated)).toMatch(/\+1:\d\d:\d\d +completed job/);
+  });
+
+  it("an annotation that is no number of seconds is an error of the manifest", async () => {
+    const annotated = job.replace("template: {", 'template: { metadata: { annotations: { lab.karpenter-serverless/run-seconds: "5m" } },');
+    await expect(play(annotated)).rejects.toThrow(
+      /all\.yaml:1: the annotation lab\.karpenter-serverless\/run-seconds is "5m"; write a number of seconds, as in "300"/,
+    );
+  });
+
+  const cronJob = (schedule: string): string => `apiVersion: batch/v1
+kind: CronJob
+metadata: { name: tick }
+spec: { schedule: "${schedule}", jobTemplate: { spec: { ${jobSpec} } } }
+`;
+
+  it("a CronJob that never leaves the cluster quiet is played for three hours, and the end says so", { timeout: 60_000 }, async () => {
+    const published = await play(cronJob("*/2 * * * *"));
+    expect(published.match(/started job/g)).toHaveLength(89);
+    expect(published).toContain("The lab stops here, after 3 hours of virtual time: CronJobs run again and again.");
+  });
+
+  it("a CronJob is played once when it leaves the cluster quiet", async () => {
+    const published = await play(cronJob("*/30 * * * *"));
+    expect(published.match(/started job/g)).toHaveLength(1);
+    expect(published).not.toContain("The lab stops here");
+  });
+
+  it("a CronJob whose first run is later than that is named with the --minutes that play it", async () => {
+    expect(await play(cronJob("0 3 * * *"))).toMatch(
+      /CronJob default\/tick has not run: its next run is at 2026-01-02T03:00Z; give --minutes 10\d\d to play it/,
+    );
+  });
+
+  it("a schedule that cannot be read is an error of the manifest", async () => {
+    await expect(play(cronJob("often"))).rejects.toThrow('"often" is not a schedule');
+  });
+});
+
+describe("a node that does not register", () => {
+  const madeUp = `apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: { name: made-up }
+spec:
+  role: node
+  subnetSelectorTerms: [{ tags: { a: b } }]
+  securityGroupSelectorTerms: [{ tags: { a: b } }]
+  amiSelectorTerms: [{ id: ami-0123456789abcdef0 }]
+---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: { name: made-up }
+spec:
+  template:
+    spec:
+      nodeClassRef: { group: karpenter.k8s.aws, kind: EC2NodeClass, name: made-up }
+      requirements: [{ key: node.kubernetes.io/instance-type, operator: In, values: [m5.large] }]
+---
+`;
+
+  it("is named with its age, the cause, the fix and what would follow", async () => {
+    const published = await play(madeUp + pod("a", ""));
+    expect(published).toMatch(
+      /node made-up-\w+ was launched 3m58s ago and has not registered: the user data is empty: .*\. EC2NodeClass made-up has amiFamily Custom, .*set spec\.amiFamily .*\. After 15 minutes without a registration it is deleted .*--minutes 16 plays it/,
+    );
+    expect(published).toMatch(/made-up-\w+ +m5\.large +\S+ +\S+ +<not registered> +Unknown/);
+    expect(published).toContain("No Nodes found");
+    expect(published).toMatch(/default\/a: the pods wait for nodes that are missing: made-up-/);
+  });
+
+  it("is launched again for a day at most, and the end says so", { timeout: 60_000 }, async () => {
+    const published = await play(madeUp + pod("a", ""), [], 16);
+    expect(published).toContain("The lab stops here, after 24 hours of virtual time: pods or nodes still change");
+  });
+
+  it("is named when EC2 does not launch it", async () => {
+    const published = await play(madeUp.replace("m5.large", "m6g.large") + pod("a", ""));
+    expect(published).toMatch(/node made-up-\w+ was planned \S+ ago and has not been launched: no AMI and subnet of EC2NodeClass made-up/);
+    expect(published).toMatch(/made-up-\w+ .*<not launched>/);
+  });
 });

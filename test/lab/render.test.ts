@@ -47,6 +47,12 @@ describe("timeline", () => {
     ).toContain("c7i-flex.large, c5.large");
   });
 
+  it.for([10, 24, 99, 100, 999])("keeps its columns after %d hours", (hours) => {
+    const line = renderEntry({ at: START + hours * 3_600_000, what: "launched nodeclaim", which: "x", pricePerHour: 1 }, { start: START });
+    expect(line.indexOf("launched")).toBe(10);
+    expect(line.length).toBe(WIDTH);
+  });
+
   it("is without colour unless it is asked for", () => {
     const entry = { at: START, what: "failed", which: "x", isError: true };
     expect(renderEntry(entry, { start: START })).not.toContain("\u001b");
@@ -58,6 +64,7 @@ describe("timeline", () => {
     [59_999, "+00:59"],
     [3_600_000, "+1:00:00"],
     [90_061_000, "+25:01:01"],
+    [363_540_000, "+100h59m"],
   ] as const)("shows the elapsed time (%i ms)", ([ms, want]) => {
     expect(elapsed(ms)).toBe(want);
   });
@@ -121,7 +128,7 @@ describe("tables", () => {
 default-edcede  c5a.2xlarge  on-demand  ap-northeast-2b  ip-192-168-2-126.ap-northeast-2.compute.internal  True   8m44s`,
     );
     expect(renderNodeClaims([{ metadata, spec }], START)).toContain("Unknown   0s");
-    expect(renderNodeClaims([], START)).toBe("No resources found");
+    expect(renderNodeClaims([], START)).toBe("No NodeClaims found");
   });
 
   it("show how full nodes are", () => {

@@ -1,5 +1,6 @@
 import { review } from "../../../core/admission/review.ts";
 import { bufferProblems } from "../../../core/capacity-buffers/validate.ts";
+import { parseCron } from "../../../core/lib/cron.ts";
 import type { JsonObject } from "../../../core/lib/json.ts";
 import { nearest } from "../../../core/lib/nearest.ts";
 import type { CapacityBufferSpec } from "../../../core/model/capacity-buffer.ts";
@@ -110,6 +111,8 @@ function kindProblems(kind: string, object: ApiObject): readonly Problem[] {
     case "DaemonSet":
     case "Job":
       return workloadProblems(kind, spec);
+    case "CronJob":
+      return cronJobProblems(spec);
     case "PodDisruptionBudget":
       return spec["minAvailable"] !== undefined && spec["maxUnavailable"] !== undefined
         ? [{ path: ["spec"], message: "has both minAvailable and maxUnavailable; leave one of them out" }]
@@ -149,6 +152,29 @@ function workloadProblems(kind: string, spec: Record<string, unknown>): readonly
     }
   }
   return podProblems(template.spec as Record<string, unknown>, ["spec", "template", "spec"]);
+}
+
+function cronJobProblems({ schedule, timeZone, jobTemplate }: Record<string, unknown>): readonly Problem[] {
+  const problems: Problem[] = [];
+  if (typeof schedule !== "string" || (parseCron(schedule) === undefined && !/^@every (\d+)[hms]$/.test(schedule))) {
+    const message = `${JSON.stringify(schedule)} is not a schedule; write minute, hour, day, month and weekday, as in "0 3 * * *"`;
+    problems.push({ path: ["spec", "schedule"], message });
+  }
+  if (timeZone !== undefined && timeZone !== null && !isTimeZone(String(timeZone))) {
+    const message = `${JSON.stringify(timeZone)} is not a time zone; write a name as in "Etc/UTC" or "Europe/Berlin"`;
+    problems.push({ path: ["spec", "timeZone"], message });
+  }
+  const { spec } = (jobTemplate ?? {}) as { readonly spec?: Record<string, unknown> };
+  const inJob = workloadProblems("Job", spec ?? {});
+  return [...problems, ...inJob.map(({ path, message }) => ({ path: ["spec", "jobTemplate", ...path], message }))];
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 function podProblems(spec: Record<string, unknown>, path: readonly string[]): readonly Problem[] {

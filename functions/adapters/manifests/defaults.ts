@@ -19,7 +19,7 @@ export function withDefaults(object: ApiObject, cluster: { readonly priorityClas
     case "ReplicaSet":
       return { ...object, spec: { replicas: 1, ...fields(object.spec) } };
     case "Job":
-      return { ...object, spec: { completions: 1, parallelism: 1, ...fields(object.spec) } };
+      return { ...object, spec: jobDefaults(fields(object.spec)) };
     default:
       return object;
   }
@@ -27,6 +27,11 @@ export function withDefaults(object: ApiObject, cluster: { readonly priorityClas
 
 const fields = (value: unknown): Record<string, unknown> =>
   typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+
+/** A Job with a parallelism and no completions is a work queue, so its completions stay unset. */
+function jobDefaults(spec: Record<string, unknown>): Record<string, unknown> {
+  return { ...(spec["parallelism"] === undefined && { completions: 1 }), parallelism: 1, ...spec };
+}
 
 const SYSTEM_PRIORITIES: Readonly<Record<string, number>> = {
   "system-node-critical": 2_000_001_000,

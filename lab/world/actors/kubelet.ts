@@ -12,8 +12,15 @@ import { isTerminal, isTerminating, podsOf, withCondition } from "./actor.ts";
 const START_AFTER = "testcluster/start-after";
 const COMPLETE_AFTER = "testcluster/complete-after";
 const STOP_AFTER = "testcluster/stop-after";
-/** How long the pod of a Job runs without such an annotation, ms. */
-const JOB_MS = 30_000;
+/**
+ * Annotation of a pod template: how many seconds of virtual time a pod runs until it has Succeeded. A pod with
+ * restartPolicy Always never ends.
+ */
+export const RUN_SECONDS = "lab.karpenter-serverless/run-seconds";
+/** How long the pod of a Job runs without such an annotation. */
+export const DEFAULT_RUN_SECONDS = 60;
+/** Whether a text is a number of seconds as the annotation takes it. */
+export const isRunSeconds = (text: string): boolean => /^\d+(\.\d+)?$/.test(text);
 
 /** The kubelets of all nodes. */
 export interface Kubelets {
@@ -55,8 +62,7 @@ export function startKubelets(world: LabWorld): Kubelets {
       };
       return o;
     });
-    const isJob = pod.metadata.ownerReferences?.some((o) => o.kind === "Job") ?? false;
-    const completes = duration(pod, COMPLETE_AFTER) ?? (isJob ? JOB_MS : undefined);
+    const completes = duration(pod, COMPLETE_AFTER) ?? runMs(pod);
     if (completes !== undefined) later(pod, "finish", completes, finish);
   };
   const finish = (pod: Pod): void => {
@@ -124,6 +130,15 @@ function ready(conditions: readonly Condition[] | undefined, is: boolean, now: n
     next = withCondition(next, { type, status: is || type === "Initialized" ? "True" : "False" }, now);
   }
   return next ?? [];
+}
+
+/** How long the pod runs until it has Succeeded, ms; undefined when it never ends. */
+function runMs({ metadata, spec }: Pod): number | undefined {
+  const seconds = metadata.annotations?.[RUN_SECONDS];
+  const isJob = metadata.ownerReferences?.some((o) => o.kind === "Job") ?? false;
+  if (!isJob && (spec as { readonly restartPolicy?: string }).restartPolicy === "Always") return undefined;
+  if (seconds !== undefined && isRunSeconds(seconds)) return Number(seconds) * 1_000;
+  return isJob ? DEFAULT_RUN_SECONDS * 1_000 : undefined;
 }
 
 /** The duration of an annotation ("1h30m", "90s", "250ms") in ms; undefined when it is absent or unreadable. */

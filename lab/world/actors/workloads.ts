@@ -1,33 +1,18 @@
-import type { KubernetesObject, LabelSelector } from "../../../core/model/kubernetes.ts";
+import type { KubernetesObject } from "../../../core/model/kubernetes.ts";
 import type { Node } from "../../../core/model/node.ts";
-import type { PersistentVolumeClaimSpec, Pod, PodSpec, PodTemplate } from "../../../core/model/pod.ts";
-import { type ApiObject, same } from "../../../functions/adapters/manifests/api-object.ts";
+import type { Pod, PodSpec } from "../../../core/model/pod.ts";
 import { hash } from "../random.ts";
 import type { MutableObject } from "../store.ts";
 import type { LabWorld } from "../world.ts";
 import { debounced, isActive, isReady, isTerminal, isTerminating, nodesOf, podsOf } from "./actor.ts";
+import { createPod, deletePod, setStatus, user, type Workload, workloads } from "./owned-pods.ts";
 import { selectsNode, untolerated } from "./placement.ts";
 
 const DELAY_MS = 20;
 
-interface Workload extends KubernetesObject {
-  readonly spec: {
-    readonly replicas?: number;
-    readonly selector?: LabelSelector;
-    readonly template: PodTemplate;
-    readonly completions?: number;
-    readonly parallelism?: number;
-    readonly volumeClaimTemplates?: readonly (KubernetesObject & { readonly spec: PersistentVolumeClaimSpec })[];
-    readonly podManagementPolicy?: string;
-    readonly suspend?: boolean;
-    readonly strategy?: { readonly type?: string };
-  };
-  readonly status?: { readonly succeeded?: number };
-}
-
 /**
- * The workload controllers (Deployment, ReplicaSet, StatefulSet, DaemonSet, Job), as far as autoscaling depends on
- * them.
+ * The workload controllers (Deployment, ReplicaSet, StatefulSet, DaemonSet), as far as autoscaling depends on them;
+ * jobs.ts has those of Job and CronJob.
  */
 export function startWorkloads(world: LabWorld): void {
   const sync = debounced(world, "workload controllers", DELAY_MS, () => {
@@ -37,56 +22,11 @@ export function startWorkloads(world: LabWorld): void {
     for (const set of workloads(world, "ReplicaSet")) syncReplicaSet(world, set, owned(set));
     for (const set of workloads(world, "StatefulSet")) syncStatefulSet(world, set, owned(set));
     for (const set of workloads(world, "DaemonSet")) syncDaemonSet(world, set, owned(set));
-    for (const job of workloads(world, "Job")) syncJob(world, job, owned(job));
   });
-  const kinds = new Set(["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "Pod", "Node"]);
+  const kinds = new Set(["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Pod", "Node"]);
   world.onChange(({ kind, subresource }) => {
     if (kinds.has(kind) && (subresource !== "status" || kind === "Pod")) sync();
   });
-}
-
-const workloads = (world: LabWorld, kind: string): readonly Workload[] =>
-  (world.store.list(kind) as unknown as readonly Workload[]).filter((w) => w.metadata.deletionTimestamp === undefined);
-
-const user = (controller: string): { readonly user: string } => ({ user: `system:serviceaccount:kube-system:${controller}` });
-
-function setStatus(world: LabWorld, object: Workload, status: Record<string, unknown>): void {
-  const { name, namespace } = object.metadata;
-  world.store.patch(object.kind ?? "", name, namespace, { ...user("controller-manager"), subresource: "status" }, (o: MutableObject) =>
-    same(o.status, status) ? undefined : { ...o, status },
-  );
-}
-
-function createPod(
-  world: LabWorld,
-  owner: Workload,
-  extra: { readonly name?: string; readonly labels?: Record<string, string>; readonly spec?: Partial<PodSpec> },
-): void {
-  const { template } = owner.spec;
-  const { name, namespace = "default", uid = "" } = owner.metadata;
-  world.store.create(
-    {
-      apiVersion: "v1",
-      kind: "Pod",
-      metadata: {
-        ...template.metadata,
-        name: extra.name ?? "",
-        ...(extra.name === undefined && { generateName: `${name}-` }),
-        namespace,
-        labels: { ...template.metadata?.labels, ...extra.labels },
-        ownerReferences: [
-          { apiVersion: owner.apiVersion ?? "apps/v1", kind: owner.kind ?? "", name, uid, controller: true, blockOwnerDeletion: true },
-        ],
-      },
-      spec: { ...template.spec, ...extra.spec },
-    } as ApiObject,
-    user(`${(owner.kind ?? "").toLowerCase()}-controller`),
-  );
-}
-
-function deletePod(world: LabWorld, pod: Pod, controller: string): void {
-  const { name, namespace, uid } = pod.metadata;
-  world.store.delete("Pod", name, { namespace, uid }, user(controller));
 }
 
 /**
@@ -262,14 +202,4 @@ function pinnedTo(spec: PodSpec, node: string): NonNullable<PodSpec["affinity"]>
 function pinnedNode(spec: PodSpec): string | undefined {
   const [term] = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
   return term?.matchFields?.find((f) => f.key === "metadata.name")?.values?.[0];
-}
-
-function syncJob(world: LabWorld, job: Workload, pods: readonly Pod[]): void {
-  const { completions = 1, parallelism = 1, suspend } = job.spec;
-  const succeeded = pods.filter((p) => p.status?.phase === "Succeeded").length;
-  const active = pods.filter(isActive).length;
-  const wanted = suspend ? 0 : Math.min(parallelism, completions - succeeded);
-  for (let i = active; i < wanted; i++)
-    createPod(world, job, { labels: { "job-name": job.metadata.name }, spec: { restartPolicy: "Never" } as Partial<PodSpec> });
-  setStatus(world, job, { active, succeeded, ...(succeeded >= completions && { conditions: [{ type: "Complete", status: "True" }] }) });
 }

@@ -201,7 +201,7 @@ describe("workloads", () => {
     });
     l.world.apply(workload("StatefulSet", "db", { replicas: 2, volumeClaimTemplates: [{ metadata: { name: "data" }, spec: {} }] }));
     l.world.apply(workload("Job", "once", { completions: 2, parallelism: 1 }));
-    await l.clock.run({ until: l.clock.now() + 120_000 });
+    await l.clock.run({ until: l.clock.now() + 180_000 });
     expect(
       pods(l)
         .filter((p) => p.metadata.name.startsWith("db-"))
