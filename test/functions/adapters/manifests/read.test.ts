@@ -228,6 +228,15 @@ describe("manifests", () => {
     expect(found[0]).not.toContain("\n");
   });
 
+  it.for(["Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"])("%s names may hold any character of a path segment", (kind) => {
+    const named = (name: string): string => `apiVersion: rbac.authorization.k8s.io/v1\nkind: ${kind}\nmetadata: {name: "${name}"}\n`;
+    for (const name of ["system:aggregated-metrics-reader", "cert-manager:leaderelection", "Admins_of.Prod@example.com"])
+      expect(problems(named(name))).toEqual([]);
+    const fix = `use text without '/' and '%' other than "." and ".."`;
+    for (const name of ["..", "a/b", "50%"])
+      expect(problems(named(name))).toEqual([`m.yaml, document 1, line 3: metadata.name "${name}" is not a name of a ${kind}; ${fix}`]);
+  });
+
   it("are refused when a path does not exist", () => {
     expect(() => loadManifests(["no/such/file.yaml"])).toThrow("no/such/file.yaml: there is no such file or folder; check the path");
   });
