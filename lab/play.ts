@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { NodeClaim } from "../core/model/node-claim.ts";
 import type { Pod } from "../core/model/pod.ts";
+import { ownerOfGroup } from "../core/node-pool/foreign-class.ts";
 import { isNamespaced } from "../functions/adapters/manifests/api-object.ts";
 import { loadManifests, type Manifest, ManifestError } from "../functions/adapters/manifests/read.ts";
 import { createLab, type Lab, type LabOptions, type TimedLogRecord } from "./host.ts";
@@ -170,8 +171,14 @@ function apply(manifests: readonly Manifest[], stage: Stage): void {
     stage.lab.world.apply(object);
     const namespace =
       isNamespaced({ kind, namespace: metadata.namespace }) && metadata.namespace !== undefined ? ` -n ${metadata.namespace}` : "";
-    say(`kubectl apply${namespace}: ${kind}/${metadata.name}${PLAYED.has(kind) ? "" : " (has no part in the lab)"}`, stage);
+    say(`kubectl apply${namespace}: ${kind}/${metadata.name}${noPart(object)}`, stage);
   }
+}
+
+function noPart({ apiVersion = "", kind = "" }: Manifest["object"]): string {
+  if (PLAYED.has(kind)) return "";
+  const owner = ownerOfGroup(apiVersion.split("/")[0] ?? "");
+  return owner === undefined ? " (has no part in the lab)" : ` (belongs to ${owner}, and has no part in the lab)`;
 }
 
 function say(what: string, { lab: { world, cloud }, narrator: story, options: { json, print } }: Stage): void {

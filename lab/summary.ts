@@ -5,6 +5,7 @@ import type { NodeClaim } from "../core/model/node-claim.ts";
 import type { NodeOverlay } from "../core/model/node-overlay.ts";
 import type { NodePool } from "../core/model/node-pool.ts";
 import type { Pod } from "../core/model/pod.ts";
+import { foreignNodeClass } from "../core/node-pool/foreign-class.ts";
 import { podKey } from "../core/pods/predicates.ts";
 import { pendingPods } from "../core/scheduling/solve.ts";
 import { andOthers } from "../functions/provision/provision.ts";
@@ -41,7 +42,9 @@ export async function summary(lab: Lab, waiting: ReadonlyMap<string, string>): P
   ];
 }
 
-function poolProblem({ metadata, status }: NodePool): readonly string[] {
+function poolProblem({ metadata, spec, status }: NodePool): readonly string[] {
+  const foreign = foreignNodeClass({ spec });
+  if (foreign !== undefined) return [`NodePool ${metadata.name} cannot be used: ${foreign}`];
   const ready = conditionOf(status?.conditions, "Ready");
   if (ready?.status === "True") return [];
   const bad = status?.conditions?.find((condition) => condition.type !== "Ready" && condition.status === "False") ?? ready;
