@@ -48,6 +48,49 @@ spec: { template: { spec: { requirements: [], nodeClassRef: { group: karpenter.k
   });
 });
 
+it("a NodeClass of EKS Auto Mode is reported as not served here", async () => {
+  const auto = `apiVersion: eks.amazonaws.com/v1
+kind: NodeClass
+metadata: { name: neuron }
+spec: {}
+---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: { name: neuron }
+spec: { template: { spec: { requirements: [], nodeClassRef: { group: eks.amazonaws.com, kind: NodeClass, name: neuron } } } }
+---
+`;
+  const played = (await play(auto + pod("a", ""))).replaceAll(/\s+/g, " ");
+  const reason =
+    "its nodeClassRef names a NodeClass of group eks.amazonaws.com, which belongs to EKS Auto Mode and is not served here; use an EC2NodeClass of group karpenter.k8s.aws";
+  expect(played).toContain("kubectl apply: NodeClass/neuron (belongs to EKS Auto Mode, and has no");
+  expect(played).toContain(`NodePool neuron cannot be used: ${reason}`);
+  expect(played).toContain(`default/a: no NodePool can launch nodes: neuron cannot be used: ${reason}`);
+});
+
+it("an EC2NodeClass that is not ready is named with its cause and fix wherever a pod waits for it", async () => {
+  const old = `apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: { name: old }
+spec:
+  role: node
+  amiSelectorTerms: [{ alias: al2@latest }]
+  subnetSelectorTerms: [{ tags: { team: a } }]
+  securityGroupSelectorTerms: [{ tags: { team: a } }]
+---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: { name: limited }
+spec: { template: { spec: { requirements: [], nodeClassRef: { group: karpenter.k8s.aws, kind: EC2NodeClass, name: old } } } }
+---
+`;
+  const played = (await play(old + pod("a", ""))).replaceAll(/\s+/g, " ");
+  const cause =
+    "EC2NodeClass old is not ready (AMIsReady): there are no AL2 images for Kubernetes 1.33 and later, and the cluster runs 1.36; use al2023@latest";
+  expect(played).toContain(`NodePool limited cannot be used: ${cause}`);
+  expect(played).toContain(`limited is not Ready: NodeClassReady: UnhealthyDependents: ${cause}`);
+});
+
 it("CapacityBuffers are played with their gate on, and the summary shows their status", async () => {
   const template = `apiVersion: v1
 kind: PodTemplate
