@@ -3,6 +3,7 @@
 // It imports functions/ and core/, and only tests import it: the functions must not know that they are simulated.
 
 import { existsSync } from "node:fs";
+import { nearest } from "../core/lib/nearest.ts";
 import { BUNDLED_REGIONS } from "../functions/adapters/catalogue/bundled.ts";
 import {
   ArgumentError,
@@ -72,6 +73,7 @@ async function main(args: readonly string[]): Promise<void> {
     print: (line) => void process.stdout.write(`${line}\n`),
   };
   const story = storyOf(positionals);
+  if (story === undefined) refuseMistypedStory(positionals);
   if (positionals.length > 0 && story === undefined) {
     await playManifests(positionals, values.scale.map(scaling), wholeNumber(values.minutes ?? DEFAULT_MINUTES, "--minutes"), options);
     if (!options.json && values.scale.length === 0) options.print("\nTry next: --scale NAME=N to see the cluster follow a Deployment.");
@@ -94,6 +96,16 @@ async function main(args: readonly string[]): Promise<void> {
 function storyOf([name, ...others]: readonly string[]): LabStory | undefined {
   if (name === undefined || others.length > 0 || existsSync(name)) return undefined;
   return [...STORIES, ...MORE_STORIES].find((story) => story.name === name);
+}
+
+/** A word without a path or an ending, where there is no such file, was meant as a story. Throws ArgumentError. */
+function refuseMistypedStory([name, ...others]: readonly string[]): void {
+  if (name === undefined || others.length > 0 || !/^[\w-]+$/.test(name) || name === "-" || existsSync(name)) return;
+  const names = [...STORIES, ...MORE_STORIES].map((story) => story.name);
+  const near = nearest(name, names);
+  throw new ArgumentError(
+    `there is no story, file or folder ${name}; the stories are ${names.join(", ")}${near === undefined ? "" : `; did you mean ${near}?`}`,
+  );
 }
 
 /** The width of a terminal, between 80 and 120 columns; 120 when the output is no terminal. */

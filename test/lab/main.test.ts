@@ -10,6 +10,10 @@ it.for([
   { args: ["--seed", "1", "--seed", "2"], says: "--seed is given twice; leave one of them out" },
   { args: ["--seed", "0"], says: '--seed takes a whole number above 0, not "0"' },
   { args: ["--scale", "web=3"], says: "--scale is for your own manifests; name their files or folders too" },
+  {
+    args: ["inflat"],
+    says: "there is no story, file or folder inflat; the stories are inflate, up-and-down, interruption, replace, spot-to-spot; did you mean inflate?",
+  },
   { args: ["no-such.yaml"], says: "no-such.yaml: there is no such file or folder; check the path" },
 ])("bad input is one sentence and exit code 2: $args", { timeout: 30_000 }, ({ args, says }) => {
   const { status, stderr, stdout } = run(...args);
