@@ -2,7 +2,8 @@
 // In: the name of a story, or manifests of one's own. Out: a timeline for people, or the functions' log as JSON lines.
 // It imports functions/ and core/, and only tests import it: the functions must not know that they are simulated.
 
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { nearest } from "../core/lib/nearest.ts";
 import { BUNDLED_REGIONS } from "../functions/adapters/catalogue/bundled.ts";
 import {
@@ -17,6 +18,8 @@ import {
 import { ManifestError } from "../functions/adapters/manifests/read.ts";
 import { type PlayOptions, playManifests, playStory, type Scaling } from "./play.ts";
 import { WIDTH } from "./render.ts";
+import type { LabReport } from "./report.ts";
+import { settingsOf } from "./settings.ts";
 import { type LabStory, MORE_STORIES, STORIES } from "./stories.ts";
 
 /** The region, unless a story or --region names another. */
@@ -33,6 +36,11 @@ const ARGUMENTS = {
       value: "NAME=N",
       description: "then scale this Deployment, StatefulSet or static NodePool (NAMESPACE/NAME=N; may be given several times)",
     },
+    setting: {
+      type: "list",
+      value: "NAME=VALUE",
+      description: "a setting of docs/settings.md for your own manifests, FEATURE_GATES too (may be given several times)",
+    },
     minutes: {
       type: "text",
       value: "N",
@@ -44,6 +52,7 @@ const ARGUMENTS = {
       description: `${BUNDLED_REGIONS.join(", ")} (${DEFAULT_REGION}; ap-northeast-2 in replace and spot-to-spot)`,
     },
     seed: { type: "text", value: "N", description: `the seed of all random choices (${DEFAULT_SEED})` },
+    report: { type: "text", value: "FILE", description: "write the state at the end of your own manifests to this file as JSON" },
     json: { type: "flag", description: "the functions' log as JSON lines" },
   },
 } as const;
@@ -75,11 +84,20 @@ async function main(args: readonly string[]): Promise<void> {
   const story = storyOf(positionals);
   if (story === undefined) refuseMistypedStory(positionals);
   if (positionals.length > 0 && story === undefined) {
-    await playManifests(positionals, values.scale.map(scaling), wholeNumber(values.minutes ?? DEFAULT_MINUTES, "--minutes"), options);
+    const minutes = wholeNumber(values.minutes ?? DEFAULT_MINUTES, "--minutes");
+    const { settings, unused } = settingsOf(values.setting);
+    const onReport = values.report === undefined ? undefined : reportTo(values.report);
+    if (!options.json) for (const name of unused) options.print(`The setting ${name} has no effect in the lab.`);
+    await playManifests(positionals, values.scale.map(scaling), minutes, { ...options, settings, ...(onReport && { onReport }) });
     if (!options.json && values.scale.length === 0) options.print("\nTry next: --scale NAME=N to see the cluster follow a Deployment.");
     return;
   }
-  const idle = values.scale.length > 0 ? "--scale" : values.minutes !== undefined ? "--minutes" : undefined;
+  const idle = [
+    values.scale.length > 0 ? "--scale" : [],
+    values.minutes !== undefined ? "--minutes" : [],
+    values.setting.length > 0 ? "--setting" : [],
+    values.report !== undefined ? "--report" : [],
+  ].flat()[0];
   if (idle !== undefined) throw new ArgumentError(`${idle} is for your own manifests; name their files or folders too`);
   const stories = (story ? [story] : STORIES).map((each) => ({ ...each, region: region ?? each.region ?? DEFAULT_REGION }));
   if (!options.json) {
@@ -90,6 +108,21 @@ async function main(args: readonly string[]): Promise<void> {
   }
   for (const each of stories) await playStory(each, { ...options, region: each.region });
   if (!options.json) options.print("\nTry next: npm start -- your-manifests/ --scale NAME=10 plays your own cluster's manifests.");
+}
+
+/** Writes a report to a file. Throws ArgumentError before anything is played when the file cannot be meant. */
+function reportTo(file: string): (report: LabReport) => void {
+  if (file === "-")
+    throw new ArgumentError("--report takes a file, because standard output has the story; name one, such as --report report.json");
+  const folder = dirname(file);
+  if (!existsSync(folder)) throw new ArgumentError(`--report: there is no folder ${folder}; create it, or name another file`);
+  return (report) => {
+    try {
+      writeFileSync(file, `${JSON.stringify(report, undefined, 2)}\n`);
+    } catch (error) {
+      throw new ArgumentError(`--report: ${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  };
 }
 
 /** A story by its name. A file or folder of that name comes first. */

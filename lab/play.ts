@@ -7,6 +7,7 @@ import { loadManifests, type Manifest, ManifestError } from "../functions/adapte
 import { createLab, type Lab, type LabOptions, type TimedLogRecord } from "./host.ts";
 import { type Narrator, narrator } from "./narrator.ts";
 import { renderCosts, renderNodeClaims } from "./render.ts";
+import { type LabReport, labReport } from "./report.ts";
 import type { LabStory } from "./stories.ts";
 import { summary } from "./summary.ts";
 
@@ -19,6 +20,10 @@ export interface PlayOptions {
   readonly seed: number;
   readonly region: string;
   readonly print: (line: string) => void;
+  /** Settings for manifests of the user; they precede the gates that the manifests turn on. */
+  readonly settings?: LabOptions["settings"];
+  /** Called with the state at the end of a run of the user's manifests. */
+  readonly onReport?: (report: LabReport) => void;
 }
 
 const START = Date.parse("2026-01-01T09:00:00Z");
@@ -32,6 +37,8 @@ interface Stage {
   readonly lab: Lab;
   readonly narrator: Narrator;
   readonly options: PlayOptions;
+  /** How many pods the functions have evicted so far. */
+  readonly evicted: () => number;
 }
 
 /** Plays a story and prints it. */
@@ -72,7 +79,7 @@ export async function playManifests(
   // A user of these features turns their gates on: without its gate a manifest has no effect.
   const has = (kind: string): boolean => given.some(({ object }) => object.kind === kind);
   const gates = { nodeOverlay: has("NodeOverlay"), capacityBuffer: has("CapacityBuffer"), staticCapacity: given.some(isStaticPool) };
-  const stage = open(options, gates);
+  const stage = open(options, { ...gates, ...options.settings });
   const { lab } = stage;
   const needed = given.some(({ object }) => object.kind === "NodePool")
     ? []
@@ -92,6 +99,10 @@ export async function playManifests(
   }
   stage.narrator.flush();
   if (!options.json) for (const part of await summary(lab, stage.narrator.waiting)) options.print(`\n${part}`);
+  if (options.onReport) {
+    const { waiting } = stage.narrator;
+    options.onReport(await labReport(lab, { waiting, evicted: stage.evicted(), start: START }));
+  }
   close(stage);
 }
 
@@ -124,10 +135,12 @@ function open(options: PlayOptions, settings: LabOptions["settings"] = {}): Stag
   const story = narrator({
     start: START,
     colour,
-    print,
+    // The narrator keeps the reasons of pods with --json too, where it prints nothing.
+    print: json ? () => {} : print,
     ...(width !== undefined && { width }),
     pricePerHour: () => lab.cloud.pricePerHour(),
   });
+  let evicted = 0;
   const lab: Lab = createLab({
     seed: options.seed,
     start: START,
@@ -136,13 +149,18 @@ function open(options: PlayOptions, settings: LabOptions["settings"] = {}): Stag
     settings,
     hooks: {
       after: (call, result) => {
-        if (!json && call.method === "evict" && result === "evicted") story.say(eviction(call.args[0] as Pod, lab));
+        if (call.method !== "evict" || result !== "evicted") return undefined;
+        evicted++;
+        if (!json) story.say(eviction(call.args[0] as Pod, lab));
         return undefined;
       },
     },
-    onLog: (record) => (json ? print(jsonLine(record)) : story.hear(record)),
+    onLog: (record) => {
+      if (json) print(jsonLine(record));
+      story.hear(record);
+    },
   });
-  return { lab, narrator: story, options };
+  return { lab, narrator: story, options, evicted: () => evicted };
 }
 
 /** Karpenter logs no eviction of a single pod, but the story is about pods. */

@@ -33,7 +33,7 @@ export async function summary(lab: Lab, waiting: ReadonlyMap<string, string>): P
     ...buffers.flatMap(bufferProblem),
   ];
   const pending = pods.filter(({ status }) => status?.phase === "Pending");
-  const reasons = pending.length === 0 ? [] : [pendingReasons(pending, await ignoredPods(lab), waiting)];
+  const reasons = pending.length === 0 ? [] : [pendingText(pending, await pendingReasons(lab, waiting))];
   return [
     ...tables,
     ...(buffers.length > 0 ? [renderBuffers(buffers, clock.now())] : []),
@@ -68,14 +68,22 @@ async function ignoredPods({ deps }: Lab): Promise<ReadonlyMap<string, string>> 
   return new Map(pendingPods(snapshot).ignored.map(({ pod, reason }) => [podKey(pod), reason]));
 }
 
-function pendingReasons(pending: readonly Pod[], ignored: ReadonlyMap<string, string>, waiting: ReadonlyMap<string, string>): string {
+/** Why each pending pod waits, by "namespace/name". `waiting` holds the reasons that the functions logged. */
+export async function pendingReasons(lab: Lab, waiting: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string>> {
+  const pending = (lab.world.store.list("Pod") as readonly Pod[]).filter(({ status }) => status?.phase === "Pending");
+  if (pending.length === 0) return new Map();
+  const ignored = await ignoredPods(lab);
   const reasonOf = (pod: Pod): string => {
     const left = ignored.get(podKey(pod));
     if (left !== undefined) return left === "" ? "it asks not to run on nodes of a NodePool" : left;
     const scheduler = conditionOf(pod.status?.conditions, "PodScheduled")?.message;
     return waiting.get(podKey(pod)) ?? scheduler ?? "kube-scheduler has not looked at it yet";
   };
-  const groups = Map.groupBy(pending, reasonOf);
+  return new Map(pending.map((pod) => [podKey(pod), reasonOf(pod)]));
+}
+
+function pendingText(pending: readonly Pod[], reasons: ReadonlyMap<string, string>): string {
+  const groups = Map.groupBy(pending, (pod) => reasons.get(podKey(pod)) ?? "");
   return [
     `${pending.length} ${pending.length === 1 ? "pod is" : "pods are"} pending. Why:`,
     ...[...groups].map(([reason, group]) => `  ${andOthers(group.map(podKey))}: ${reason}`),

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ManifestError } from "../../functions/adapters/manifests/read.ts";
-import { playManifests } from "../../lab/play.ts";
+import { type PlayOptions, playManifests } from "../../lab/play.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "lab-play-"));
 
@@ -19,9 +19,14 @@ metadata: { name: ${name} }
 spec: { containers: [{ name: c, image: i, resources: { requests: { cpu: 1 } } }], ${spec} }
 `;
 
-async function play(text: string, scalings: Parameters<typeof playManifests>[1] = []): Promise<string> {
+async function play(
+  text: string,
+  scalings: Parameters<typeof playManifests>[1] = [],
+  settings: NonNullable<PlayOptions["settings"]> = {},
+): Promise<string> {
   const lines: string[] = [];
-  const options = { json: false, colour: false, seed: 1, region: "us-west-2", print: (line: string) => void lines.push(line) };
+  const print = (line: string): void => void lines.push(line);
+  const options = { json: false, colour: false, seed: 1, region: "us-west-2", print, settings };
   await playManifests([file("all.yaml", text)], scalings, 2, options);
   return lines.join("\n");
 }
@@ -111,6 +116,18 @@ spec: { podTemplateRef: { name: ${shape} }, replicas: 2 }
   await expect(play(buffer("spare", "room").replace(", replicas: 2", ""))).rejects.toThrow(
     "spec has a podTemplateRef and neither replicas nor limits to say how much; add one of them",
   );
+});
+
+it("a setting precedes the gate that a manifest turns on", async () => {
+  const overlay = `apiVersion: karpenter.sh/v1alpha1
+kind: NodeOverlay
+metadata: { name: discount }
+spec: { requirements: [{ key: karpenter.sh/capacity-type, operator: In, values: [on-demand] }], priceAdjustment: "-10%" }
+---
+`;
+  const reviewed = (text: string): boolean => !text.includes("NodeOverlay discount is not applied: it has not been looked at yet");
+  expect(reviewed(await play(overlay + pod("a", "")))).toBe(true);
+  expect(reviewed(await play(overlay + pod("a", ""), [], { nodeOverlay: false }))).toBe(false);
 });
 
 it("--scale takes StatefulSets too, and an unknown name is an error before anything is played", async () => {
