@@ -5,18 +5,10 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { nearest } from "../core/lib/nearest.ts";
-import { BUNDLED_REGIONS } from "../functions/adapters/catalogue/bundled.ts";
-import {
-  ArgumentError,
-  argumentLines,
-  asksForHelp,
-  oneOf,
-  parseArguments,
-  twoColumns,
-  wholeNumber,
-} from "../functions/adapters/command-line.ts";
+import { ArgumentError, argumentLines, asksForHelp, parseArguments, twoColumns, wholeNumber } from "../functions/adapters/command-line.ts";
 import { ManifestError } from "../functions/adapters/manifests/read.ts";
 import { type PlayOptions, playManifests, playStory, type Scaling } from "./play.ts";
+import { labRegion, pricesOf } from "./regions.ts";
 import { WIDTH } from "./render.ts";
 import type { LabReport } from "./report.ts";
 import { settingsOf } from "./settings.ts";
@@ -49,7 +41,7 @@ const ARGUMENTS = {
     region: {
       type: "text",
       value: "NAME",
-      description: `${BUNDLED_REGIONS.join(", ")} (${DEFAULT_REGION}; ap-northeast-2 in replace and spot-to-spot)`,
+      description: `any commercial region (${DEFAULT_REGION}; ap-northeast-2 in replace and spot-to-spot)`,
     },
     seed: { type: "text", value: "N", description: `the seed of all random choices (${DEFAULT_SEED})` },
     report: { type: "text", value: "FILE", description: "write the state at the end of your own manifests to this file as JSON" },
@@ -72,7 +64,7 @@ async function main(args: readonly string[]): Promise<void> {
     return;
   }
   const { values, positionals } = parseArguments(ARGUMENTS, args);
-  const region = values.region === undefined ? undefined : oneOf(values.region, BUNDLED_REGIONS, "--region");
+  const region = values.region === undefined ? undefined : labRegion(values.region);
   const options: PlayOptions = {
     json: values.json,
     colour: process.stdout.isTTY === true && !values.json,
@@ -101,7 +93,7 @@ async function main(args: readonly string[]): Promise<void> {
   if (idle !== undefined) throw new ArgumentError(`${idle} is for your own manifests; name their files or folders too`);
   const stories = (story ? [story] : STORIES).map((each) => ({ ...each, region: region ?? each.region ?? DEFAULT_REGION }));
   if (!options.json) {
-    const where = [...new Set(stories.map((each) => each.region))].join(" and ");
+    const where = [...new Set(stories.map((each) => pricesOf(each.region)))].join(" and ");
     options.print(
       `The real handlers on a virtual clock; EC2 and the cluster are simulated, types and on-demand prices are those of ${where} (spot prices are made up).`,
     );

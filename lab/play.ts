@@ -6,6 +6,7 @@ import { isNamespaced } from "../functions/adapters/manifests/api-object.ts";
 import { loadManifests, type Manifest, ManifestError } from "../functions/adapters/manifests/read.ts";
 import { createLab, type Lab, type LabOptions, type TimedLogRecord } from "./host.ts";
 import { type Narrator, narrator } from "./narrator.ts";
+import { pricesOf } from "./regions.ts";
 import { renderCosts, renderNodeClaims } from "./render.ts";
 import { type LabReport, labReport } from "./report.ts";
 import type { LabStory } from "./stories.ts";
@@ -74,7 +75,9 @@ export async function playManifests(
   minutes: number,
   options: PlayOptions,
 ): Promise<void> {
-  const given = loadManifests(paths, process.env);
+  const { region } = options;
+  // Manifests for several regions name the region by a placeholder.
+  const given = loadManifests(paths, { ...process.env, AWS_REGION: region, AWS_DEFAULT_REGION: region });
   const scaled = scalings.map((scaling) => ({ ...scaling, kind: kindOf(scaling, given) }));
   // A user of these features turns their gates on: without its gate a manifest has no effect.
   const has = (kind: string): boolean => given.some(({ object }) => object.kind === kind);
@@ -89,6 +92,8 @@ export async function playManifests(
       "\nThere is no NodePool among them, so the default one is used: on-demand, categories c, m and r, newer than generation 2.\n",
     );
   }
+  if (pricesOf(region) !== region && !options.json)
+    options.print(`\nInstance types and on-demand prices are those of ${pricesOf(region)}.`);
   apply([...needed, ...given], stage);
   await quiet(minutes, lab);
   for (const { kind, namespace, name, replicas } of scaled) {
