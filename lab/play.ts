@@ -87,13 +87,13 @@ export async function playManifests(
   const needed = given.some(({ object }) => object.kind === "NodePool")
     ? []
     : loadManifests([DEFAULT_POOL], { CLUSTER_NAME: lab.world.cluster });
+  if (pricesOf(region) !== region && !options.json)
+    options.print(`\nInstance types and on-demand prices are those of ${pricesOf(region)}.`);
   if (needed.length > 0 && !options.json) {
     options.print(
       "\nThere is no NodePool among them, so the default one is used: on-demand, categories c, m and r, newer than generation 2.\n",
     );
   }
-  if (pricesOf(region) !== region && !options.json)
-    options.print(`\nInstance types and on-demand prices are those of ${pricesOf(region)}.`);
   apply([...needed, ...given], stage);
   await quiet(minutes, lab);
   for (const { kind, namespace, name, replicas } of scaled) {

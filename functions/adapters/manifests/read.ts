@@ -50,6 +50,7 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   AWS_ACCOUNT_ID: "111122223333",
   ACCOUNT_ID: "111122223333",
   KARPENTER_NODE_ROLE: "KarpenterNodeRole-lab",
+  KARPENTER_NODE_IAM_ROLE_NAME: "KarpenterNodeRole-lab",
   KARPENTER_NAMESPACE: "kube-system",
 };
 
@@ -69,8 +70,8 @@ const FIRST = [
 
 /**
  * Reads manifests from files and folders ("-" is standard input): YAML streams, JSON, lists, and the output of
- * kustomize. A folder with a plain kustomization.yaml (resources, namespace) is followed. `${NAME}` is replaced from
- * `environment`, else from the lab's own values. Throws ManifestError.
+ * kustomize. A folder with a plain kustomization.yaml (resources, namespace) is followed. `${NAME}` and `<<NAME>>` are
+ * replaced from `environment`, else from the lab's own values. Throws ManifestError.
  */
 export function loadManifests(
   paths: readonly string[],
@@ -166,7 +167,8 @@ function readManifests(file: string, source: string, environment: Environment, p
     problems.push(`${file}, line ${statement + 1}: this is a ${isJinja ? JINJA : HELM}`);
     return [];
   }
-  const text = source.replaceAll(/\$\{([A-Za-z_]\w*)\}/g, (whole, name: string) => environment[name] ?? PLACEHOLDERS[name] ?? whole);
+  const filled = (whole: string, name: string): string => environment[name] ?? PLACEHOLDERS[name] ?? whole;
+  const text = source.replaceAll(/\$\{([A-Za-z_]\w*)\}/g, filled).replaceAll(/<<([A-Za-z_]\w*)>>/g, filled);
   const lines = new LineCounter();
   // Warnings of the parser would be printed among our sentences.
   const parsed = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, merge: true, logLevel: "error" });
@@ -290,7 +292,10 @@ function placeholderProblems(value: unknown, path: Path = []): readonly { path: 
     if (name !== undefined)
       return [{ path, message: `holds the placeholder \${${name}}; set the environment variable ${name}, or write the value` }];
     const [bracketed] = BRACKETED.exec(value) ?? [];
-    return bracketed === undefined ? [] : [{ path, message: `holds the placeholder ${bracketed}; write the value in its place` }];
+    if (bracketed === undefined) return [];
+    const [, variable] = /^<<(\w+)>>$/.exec(bracketed) ?? [];
+    const fix = variable === undefined ? "write the value in its place" : `set the environment variable ${variable}, or write the value`;
+    return [{ path, message: `holds the placeholder ${bracketed}; ${fix}` }];
   }
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([key, item]) =>

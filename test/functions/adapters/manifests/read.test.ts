@@ -107,6 +107,8 @@ describe("manifests", () => {
   it("take placeholders from the environment before the lab's own", () => {
     const [nodeClass] = loadManifests([write("a.yaml", STORY)], { CLUSTER_NAME: "prod" });
     expect(nodeClass?.object.spec).toMatchObject({ role: "KarpenterNodeRole-prod" });
+    const [bracketed] = loadManifests([write("b.yaml", STORY.replaceAll(/\$\{CLUSTER_NAME\}/g, "<<CLUSTER_NAME>>"))]);
+    expect(bracketed?.object.spec).toMatchObject({ role: "KarpenterNodeRole-lab" });
   });
 
   it("are read from JSON, lists and folders", () => {
@@ -207,7 +209,13 @@ describe("manifests", () => {
     {
       name: "a placeholder in angle brackets",
       text: STORY.replace("KarpenterNodeRole-", "<<NODE_ROLE>>").replace(/\$\{CLUSTER_NAME\}" # .*/, '"'),
-      want: "m.yaml, document 2, line 31: spec.role holds the placeholder <<NODE_ROLE>>; write the value in its place",
+      want: "m.yaml, document 2, line 31: spec.role holds the placeholder <<NODE_ROLE>>; set the environment variable NODE_ROLE, or write the value",
+      more: 1,
+    },
+    {
+      name: "a placeholder in words",
+      text: STORY.replace("KarpenterNodeRole-", "<<node role>>"),
+      want: "m.yaml, document 2, line 31: spec.role holds the placeholder <<node role>>; write the value in its place",
       more: 1,
     },
     {
