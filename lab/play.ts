@@ -76,8 +76,10 @@ export async function playManifests(
   options: PlayOptions,
 ): Promise<void> {
   const { region } = options;
-  // Manifests for several regions name the region by a placeholder.
-  const given = loadManifests(paths, { ...process.env, AWS_REGION: region, AWS_DEFAULT_REGION: region });
+  // Manifests for several regions name the region and a zone by placeholders.
+  const zone = `${region}a`;
+  const places = { AZ: zone, AVAILABILITY_ZONE: zone, ...process.env, AWS_REGION: region, AWS_DEFAULT_REGION: region };
+  const given = loadManifests(paths, places);
   const scaled = scalings.map((scaling) => ({ ...scaling, kind: kindOf(scaling, given) }));
   // A user of these features turns their gates on: without its gate a manifest has no effect.
   const has = (kind: string): boolean => given.some(({ object }) => object.kind === kind);

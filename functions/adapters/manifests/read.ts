@@ -291,11 +291,11 @@ function placeholderProblems(value: unknown, path: Path = []): readonly { path: 
     const name = /\$\{([A-Za-z_]\w*)\}/.exec(value)?.[1];
     if (name !== undefined)
       return [{ path, message: `holds the placeholder \${${name}}; set the environment variable ${name}, or write the value` }];
-    const [bracketed] = BRACKETED.exec(value) ?? [];
-    if (bracketed === undefined) return [];
-    const [, variable] = /^<<(\w+)>>$/.exec(bracketed) ?? [];
+    const [written] = BRACKETED.exec(value) ?? /^\$[A-Z][A-Z0-9_]*$/.exec(value) ?? [];
+    if (written === undefined) return [];
+    const [, variable] = /^<<(\w+)>>$/.exec(written) ?? [];
     const fix = variable === undefined ? "write the value in its place" : `set the environment variable ${variable}, or write the value`;
-    return [{ path, message: `holds the placeholder ${bracketed}; ${fix}` }];
+    return [{ path, message: `holds the placeholder ${written}; ${fix}` }];
   }
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([key, item]) =>

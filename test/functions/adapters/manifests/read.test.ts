@@ -219,6 +219,12 @@ describe("manifests", () => {
       more: 1,
     },
     {
+      name: "a variable of the shell",
+      text: STORY.replace(/role: .*/, "role: $NODE_ROLE"),
+      want: "m.yaml, document 2, line 31: spec.role holds the placeholder $NODE_ROLE; write the value in its place",
+      more: 1,
+    },
+    {
       name: "a name in capitals",
       text: DEPLOYMENT.replace("name: inflate\nspec", "name: Inflate\nspec"),
       want: "m.yaml, document 1, line 4: metadata.name \"Inflate\" is not a name; use lower-case letters, digits, '-' and '.', beginning and ending with a letter or digit",
