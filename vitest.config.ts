@@ -2,7 +2,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { configDefaults, defineConfig } from "vitest/config";
 
-/** What setup.ts cannot put back after a test file: mocks of SDK clients, fast-check's defaults, modules and time of vitest's own making. */
+/**
+ * What setup.ts cannot put back after a test file: mocks of SDK clients, fast-check's defaults, modules and time of
+ * vitest's own making.
+ */
 const CHANGES_ITS_PROCESS = /\b(?:mockClient|configureGlobal|vi\.(?:mock|doMock|useFakeTimers))\(/;
 
 const TESTS = join(import.meta.dirname, "test");
@@ -22,7 +25,8 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        // Reading the SDKs, the CDK and our own modules anew for each of some 220 files is half of all work: a worker reads them once.
+        // Reading the SDKs, the CDK and our own modules anew for each of some 220 files is half of all work: a worker
+        // reads them once.
         test: { name: "shared", include: ["test/**/*.test.ts"], exclude: [...elsewhere, ...alone], isolate: false },
       },
       {

@@ -27,15 +27,17 @@ export function settingsPage(): string {
 }
 
 const INTRODUCTION = `<!-- Made from infra/setting-notes.ts: edit there, then npx vitest run test/infra/settings-page.test.ts -u -->
-\`"settings"\` in \`infra/clusters.json\` takes Karpenter's settings by the names of their environment variables. A wrong value or an unknown name fails
-the synthesis with one sentence, and so would each function's first start. Durations are Go's (\`1m30s\`), booleans \`true\` or \`false\`. One deployment has
-one set of settings for all its clusters; deploy another stack for clusters that need others.`;
+\`"settings"\` in \`infra/clusters.json\` takes Karpenter's settings by the names of their environment variables. A
+wrong value or an unknown name fails the synthesis with one sentence, and so would each function's first start.
+Durations are Go's (\`1m30s\`), booleans \`true\` or \`false\`. One deployment has one set of settings for all its
+clusters; deploy another stack for clusters that need others.`;
 
 const CHART = `## From Karpenter's Helm chart
 
-\`settings\` of the chart's \`values.yaml\` are the same in camel case: \`batchIdleDuration\` is \`BATCH_IDLE_DURATION\`, \`reservedENIs\` is \`RESERVED_ENIS\`,
-\`isolatedVPC\` is \`ISOLATED_VPC\`, \`featureGates.nodeRepair: true\` is \`FEATURE_GATES=NodeRepair=true\`. Replicas, resources, affinity and ports of the controller
-have no counterpart.`;
+\`settings\` of the chart's \`values.yaml\` are the same in camel case: \`batchIdleDuration\` is
+\`BATCH_IDLE_DURATION\`, \`reservedENIs\` is \`RESERVED_ENIS\`, \`isolatedVPC\` is \`ISOLATED_VPC\`,
+\`featureGates.nodeRepair: true\` is \`FEATURE_GATES=NodeRepair=true\`. Replicas, resources, affinity and ports of the
+controller have no counterpart.`;
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");

@@ -124,9 +124,9 @@ function isReady({ status }: Node): boolean {
 }
 
 /**
- * Records whose NodeClaim vanished: its finalizer was removed by force, so no other event says that the instance must be
- * terminated. When most vanish at once, their instances are held; `karpenter-serverless rebuild` creates the NodeClaims
- * again.
+ * Records whose NodeClaim vanished: its finalizer was removed by force, so no other event says that the instance must
+ * be terminated. When most vanish at once, their instances are held; `karpenter-serverless rebuild` creates the
+ * NodeClaims again.
  */
 export function vanishedClaims({ records, claims }: Pick<Inventory, "records" | "claims">): Lost<NodeClaimRecord> {
   const there = new Set(claims.map(({ metadata }) => metadata.name));

@@ -37,8 +37,8 @@ export interface SolveOptions {
    */
   readonly settling?: ReadonlySet<string>;
   /**
-   * Cost of a new node beside its instance, USD per hour. Default NODE_VOLUME_PRICE. A higher cost makes for fewer, larger
-   * nodes.
+   * Cost of a new node beside its instance, USD per hour. Default NODE_VOLUME_PRICE. A higher cost makes for fewer,
+   * larger nodes.
    */
   readonly nodeHour?: number;
   /** How hard to search for a cheap plan. Default "full". */

@@ -31,7 +31,8 @@ export interface Positionals {
 /**
  * The arguments that a command takes.
  *
- *     const table = { usage: "npm start --", options: { seed: { type: "text", value: "N", description: "…" } } } as const;
+ *     const seed = { type: "text", value: "N", description: "…" } as const;
+ *     const table = { usage: "npm start --", options: { seed } } as const;
  *     parseArguments(table, ["--seed", "7"]).values.seed; // "7"
  */
 export interface ArgumentTable<Options extends OptionTable = OptionTable> {

@@ -76,7 +76,10 @@ function strangers(tree: SourceTree): readonly string[] {
   });
 }
 
-/** Packages that the core may import: pure ones, which docs/decisions/libraries.md names. biome.json holds the same list. */
+/**
+ * Packages that the core may import: pure ones, which docs/decisions/libraries.md names. biome.json holds the same
+ * list.
+ */
 const PURE_PACKAGES = ["smol-toml"];
 
 /** Imports by which the product reaches tests, or the core reaches a package that is not on the list. */

@@ -13,7 +13,9 @@ interface Comment {
   readonly text: string;
 }
 
-/** The comments of a source file; lines of one comment, and line comments that follow each other, are joined by a space. */
+/**
+ * The comments of a source file; lines of one comment, and line comments that follow each other, are joined by a space.
+ */
 export function comments(source: string): readonly Comment[] {
   const found: { line: number; text: string; isOpen: boolean }[] = [];
   let isBlock = false;
@@ -52,7 +54,10 @@ function headingsOf(text: string): readonly string[] {
   return [...text.matchAll(/^#+ +(.+?) *$/gm)].map(([, heading]) => (heading ?? "").replaceAll("`", ""));
 }
 
-/** Names of documents that do not exist, headings that they do not have, and upstream files that are not named in the one form. */
+/**
+ * Names of documents that do not exist, headings that they do not have, and upstream files that are not named in the
+ * one form.
+ */
 export function brokenReferences(tree: SourceTree): readonly string[] {
   return [...tree].flatMap(([file, source]) => {
     const isDocument = file.endsWith(".md");

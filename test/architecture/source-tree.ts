@@ -4,7 +4,9 @@ import { dirname, join, normalize, relative } from "node:path";
 /** The project's root. */
 export const ROOT = join(import.meta.dirname, "../..");
 
-/** Sources by path from the root. A check takes a tree, so that a test can plant a case in it and see the check fail. */
+/**
+ * Sources by path from the root. A check takes a tree, so that a test can plant a case in it and see the check fail.
+ */
 export type SourceTree = ReadonlyMap<string, string>;
 
 const SKIPPED = /(^|\/)(node_modules|dist|cdk\.out|\.cache|\.git)(\/|$)/;
@@ -43,7 +45,9 @@ export function importPairs(tree: SourceTree): readonly (readonly [from: string,
   );
 }
 
-/** Groups of files that import each other in a circle, type imports included (Tarjan's strongly connected components). */
+/**
+ * Groups of files that import each other in a circle, type imports included (Tarjan's strongly connected components).
+ */
 export function circles(tree: SourceTree): readonly (readonly string[])[] {
   const edges = Map.groupBy(importPairs(tree), ([from]) => from);
   const indexes = new Map<string, number>();
@@ -67,8 +71,8 @@ export function circles(tree: SourceTree): readonly (readonly string[])[] {
 }
 
 /**
- * Imports between the rooms of a folder that do not go downwards. `order` names folders and files directly below `base`, the lowest first; a room that
- * it does not name is reported too.
+ * Imports between the rooms of a folder that do not go downwards. `order` names folders and files directly below
+ * `base`, the lowest first; a room that it does not name is reported too.
  */
 export function upwardImports(tree: SourceTree, base: string, order: readonly string[]): readonly string[] {
   const floor = (file: string): number => order.indexOf(relative(base, file).split("/")[0] ?? "");

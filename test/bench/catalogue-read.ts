@@ -1,6 +1,7 @@
 /**
- * What a cold start pays for the catalogue: `node test/bench/catalogue-read.ts [--region us-west-2] [--runs 9]`. Each run is a process of its own that unpacks
- * the stored document and works out the instance types of one NodeClass, once. Fetching the document is left out: it is the store's time.
+ * The cost of the catalogue in a cold start: `node test/bench/catalogue-read.ts [--region us-west-2] [--runs 9]`. Each
+ * run is a new process that unpacks the stored document and computes the instance types of one EC2NodeClass once. The
+ * time to fetch the document is not included.
  */
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
@@ -11,7 +12,7 @@ import { packCatalogue, unpackCatalogue } from "../../functions/adapters/catalog
 interface Run {
   readonly types: number;
   readonly packedBytes: number;
-  /** Of this thread, which the machine's other work does not lengthen; and by the clock, from start to end. */
+  /** CPU time of this thread, which other load of the machine does not lengthen; `wallMs` is from start to end. */
   readonly unpackCpuMs: number;
   readonly typesCpuMs: number;
   readonly wallMs: number;

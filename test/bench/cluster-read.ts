@@ -1,6 +1,7 @@
 /**
- * What reading a large cluster costs, on a real API server: `node test/bench/cluster-read.ts [--nodes 1000] [--pods 10000] [--runs 5]`. Starts test/e2e/cluster and
- * fills it (minutes), or takes a cluster that is filled already: `--kubeconfig FILE`. A JSON line for each case as it is measured, then a table.
+ * The cost of reading a large cluster from a real API server: `node test/bench/cluster-read.ts [--nodes 1000] [--pods
+ * 10000] [--runs 5]`. Starts test/e2e/cluster and fills it, which takes minutes, or reads an existing cluster:
+ * `--kubeconfig FILE`. Prints a JSON line for each case, then a table.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -24,20 +25,20 @@ interface Line {
   readonly nodes: number;
   readonly pods: number;
   readonly runs: number;
-  /** Until a decision can be made, ms: median. */
+  /** Median time until a decision can be made, ms. */
   readonly readMs: number;
-  /** Until it may be carried out. */
+  /** Median time until the decision may be carried out, ms. */
   readonly provenMs: number;
   readonly requests: number;
-  /** Bodies as they came, packed or not. */
+  /** Size of the bodies as received, compressed or not. */
   readonly wireKib: number;
-  /** Of this process. */
+  /** CPU time of this process. */
   readonly cpuMs: number;
-  /** Readings that lacked something, of all runs: what was decided on them would not have been carried out. */
+  /** Incomplete readings of all runs: a decision made on them is not carried out. */
   readonly disproven: number;
-  /** After a collection, with the snapshot and what is remembered; above an empty process. */
+  /** Heap after a garbage collection, with the snapshot and the caches, above that of an empty process. */
   readonly heapMib: number;
-  /** The most that the process has had so far. */
+  /** Maximum resident memory of the process so far. */
   readonly rssMib: number;
 }
 
@@ -47,7 +48,7 @@ const { values } = parseArgs({
     pods: { type: "string", default: "10000" },
     runs: { type: "string", default: "5" },
     kubeconfig: { type: "string" },
-    /** Set by this script for the process that measures. */
+    /** The case to measure: set by this script for the process that measures. */
     only: { type: "string" },
   },
 });
@@ -62,7 +63,7 @@ interface Sample {
   readonly readMs: number;
   readonly provenMs: number;
   readonly cpuMs: number;
-  /** 1 when the reading turned out to lack something: the function would have decided anew. */
+  /** 1 when the reading was incomplete, so that the function would have decided again. */
   readonly disproven: number;
   readonly requests: number;
   readonly bytes: number;
@@ -70,7 +71,7 @@ interface Sample {
 
 const REGISTERED_NODES = `${REGISTERED}=true`;
 
-/** A transport that counts. */
+/** A transport that counts requests and bytes. */
 function counting(kubeconfig: string, packed: boolean) {
   const count = { requests: 0, bytes: 0 };
   const exchange: Exchange = async (url, options, body) => {
@@ -91,7 +92,7 @@ function counting(kubeconfig: string, packed: boolean) {
 const median = (numbers: readonly number[]): number => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
 const round = (value: number): number => Math.round(value * 10) / 10;
 
-/** One way of reading, in a process of its own: what is changed before each reading, and what reads. */
+/** Measures one case in this process: changes the cluster before each reading, and reads it. */
 async function measure(name: string, kubeconfig: string): Promise<void> {
   const way = CASES[name];
   if (way === undefined) throw new Error(`no case is called ${name}`);
@@ -113,7 +114,7 @@ async function measure(name: string, kubeconfig: string): Promise<void> {
   let snapshot = way.warm ? await read(begin()) : undefined;
   const samples: Sample[] = [];
   for (let run = 0; run < (way.once ? 1 : runs); run++) {
-    // In a cluster that lives something always changes, if only a lease: the resource version moves on.
+    // In a live cluster some object always changes, if only a Lease, so that the resource version increases.
     await hands.update("Namespace", await labelled(hands, run));
     const pods = (snapshot?.pods ?? []).slice(0, way.changes ?? 0);
     await inParallel(pods.length, 8, async (index) => {
@@ -161,14 +162,14 @@ async function labelled(hands: ReturnType<typeof kubernetesClient>, run: number)
 
 interface Case {
   readonly informer: boolean;
-  /** The cluster was read before. */
+  /** Whether the cluster was read before. */
   readonly warm: boolean;
-  /** A first reading is one of its kind in a process. */
+  /** Whether a process can measure the case only once, as for a first reading. */
   readonly once?: boolean;
   readonly packed?: boolean;
   /** Pods whose status changes before each reading. */
   readonly changes?: number;
-  /** What the sweep of lifecycle reads, in place of what a decision does. */
+  /** Whether the case reads what the sweep of lifecycle reads, and not what a decision reads. */
   readonly sweep?: boolean;
 }
 
@@ -184,7 +185,7 @@ const CASES: Readonly<Record<string, Case>> = {
   "lifecycle sweep": { informer: true, warm: true, sweep: true },
 };
 
-/** Measures each case in a process of its own, and prints the table. */
+/** Measures each case in a new process, and prints the table. */
 function measureAll(kubeconfig: string): void {
   const lines: Line[] = [];
   for (const name of Object.keys(CASES)) {
@@ -209,7 +210,7 @@ function measureAll(kubeconfig: string): void {
   }
 }
 
-/** Without kubelets nobody tells that the nodes are well: those controllers stay away that would take their pods. */
+/** Without kubelets no node reports its status, so the controllers that would evict its pods are off. */
 const QUIET = ["--scheduler=false", "--controller-manager-arg=--controllers=serviceaccount-controller,namespace-controller"];
 
 async function fillAndMeasure(): Promise<void> {

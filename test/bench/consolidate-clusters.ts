@@ -4,16 +4,16 @@ import { gzipSync } from "node:zlib";
 import { type ClusterRequest, underutilizedCluster } from "../conformance/clusters/cluster.ts";
 import { CLUSTER_KINDS, type ClusterKindName } from "../conformance/clusters/kinds.ts";
 
-/** Where generated clusters and Karpenter's trails are kept; a file that is there is not made anew. */
+/** The folder of generated clusters and Karpenter's trails; existing files are used again. */
 export const CLUSTER_FOLDER = resolve(import.meta.dirname, "../../.cache/clusters");
 const GIVEN = resolve(import.meta.dirname, "../../../shared/conformance/bench");
 
-/** Clusters of so many nodes hold ten pods a node, half as large: 1,000 with 10,000 and 5,000 with 50,000, as the goals name them. */
+/** From this number of nodes on, clusters have ten pods a node of half the size: 10,000 pods on 1,000 nodes. */
 const LARGE = 1000;
 
 export const KIND_NAMES = Object.keys(CLUSTER_KINDS) as ClusterKindName[];
 
-/** The file of a generated cluster, with the whole catalogue for sale. Written when it is not there yet. */
+/** The file of a generated cluster with the whole catalogue on offer. Writes the file when it does not exist. */
 export function clusterFile({ kind, seed, nodes }: Pick<ClusterRequest, "kind" | "seed" | "nodes">): string {
   const path = join(CLUSTER_FOLDER, `${kind}-${nodes}-${seed}.scenario.json.gz`);
   if (existsSync(path)) return path;
@@ -23,7 +23,7 @@ export function clusterFile({ kind, seed, nodes }: Pick<ClusterRequest, "kind" |
   return path;
 }
 
-/** The given clusters of these sizes, where the folder of the conformance inputs lies beside the project. */
+/** The given clusters of these sizes, when the folder of the conformance inputs exists beside the project. */
 export function givenClusters(sizes: readonly number[]): string[] {
   return sizes.map((size) => join(GIVEN, `consolidate-${size}.scenario.json.gz`)).filter((path) => existsSync(path));
 }

@@ -1,6 +1,7 @@
 /**
- * One cluster in a process of its own, for a memory peak of its own: `node test/bench/consolidate-measure.ts SCENARIO TRAIL SECONDS` carries our
- * commands out until nothing more is decided, or deciding has taken so many seconds of CPU time, and writes what happened to the file TRAIL.
+ * Measures one cluster in a process of its own, so that its memory peak is its own: `node
+ * test/bench/consolidate-measure.ts SCENARIO TRAIL SECONDS` carries our commands out until no command follows, or until
+ * decisions have used SECONDS of CPU time, and writes the trail to the file TRAIL.
  */
 import { writeFileSync } from "node:fs";
 import { readScenario, scenarioToSnapshot } from "../../cli/scenario/scenario.ts";

@@ -1,8 +1,10 @@
 /**
- * Our disruption beside Karpenter's on underutilized clusters, each carried on until nothing more is decided:
- * `node test/bench/consolidate.ts [FILE…] [--kinds quarter-full,…] [--sizes 100,1000,5000] [--seeds N] [--oracle] [--limit SECONDS]`.
- * Without FILE: the given clusters of those sizes and generated ones of each kind. --oracle asks Karpenter v1.14.1 itself (needs Go) and keeps
- * what it says in .cache/clusters. --limit bounds the CPU time for deciding on one cluster, ours and theirs. Exits 1 when we break a rule or end dearer.
+ * Compares our disruption with Karpenter's on underutilized clusters, each repeated until no command follows:
+ *
+ * `node test/bench/consolidate.ts [FILE…] [--kinds quarter-full,…] [--sizes 100,1000,5000] [--seeds N] [--oracle]
+ * [--limit SECONDS]`. Without FILE: the given clusters of those sizes and generated ones of each kind. --oracle runs
+ * Karpenter v1.14.1 itself (needs Go) and keeps its trails in .cache/clusters. --limit bounds the CPU time for
+ * decisions on one cluster, for ours and for Karpenter's. Exits 1 when we break a rule or end more expensive.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -15,8 +17,8 @@ import type { Trail } from "../conformance/clusters/trail.ts";
 import { buildCommand } from "../go/build.ts";
 import { CLUSTER_FOLDER, clusterFile, clusterName, givenClusters, KIND_NAMES } from "./consolidate-clusters.ts";
 
-/** USD per hour that are no difference: sums of floats. */
-const SAME = 1e-6;
+/** Prices closer than this are equal (USD per hour), because they are sums of floats. */
+const PRICE_TOLERANCE = 1e-6;
 
 const USAGE = `usage: node test/bench/consolidate.ts [FILE…] [--kinds ${KIND_NAMES.join(",")}] [--sizes 100,1000,5000] [--seeds N] [--oracle] [--limit SECONDS]`;
 
@@ -61,7 +63,7 @@ const files =
         ),
       ];
 
-/** Ours, from a process of its own. */
+/** Our trail, measured in a new process. */
 function measureOurs(file: string): Trail {
   mkdirSync(CLUSTER_FOLDER, { recursive: true });
   const path = join(CLUSTER_FOLDER, `${clusterName(file)}.ours.json`);
@@ -73,7 +75,7 @@ function measureOurs(file: string): Trail {
 
 let oracle: string | undefined;
 
-/** Karpenter's, from the file that a run with the same limit has left, else asked for. */
+/** Karpenter's trail, from the file of an earlier run with the same limit, or from a new run. */
 function askKarpenter(file: string): Trail {
   const path = join(CLUSTER_FOLDER, `${clusterName(file)}.karpenter-${limit}s.json`);
   if (existsSync(path)) return JSON.parse(readFileSync(path, "utf8"));
@@ -149,8 +151,9 @@ for (const file of files) {
   total.compared++;
   total.ours += ours.after;
   total.theirs += theirs.after;
-  if (ours.after > theirs.after + SAME) total.dearer.push(name);
-  if (ours.podsMoved / (ours.before - ours.after) > theirs.podsMoved / (theirs.before - theirs.after) + SAME) total.churns.push(name);
+  if (ours.after > theirs.after + PRICE_TOLERANCE) total.dearer.push(name);
+  if (ours.podsMoved / (ours.before - ours.after) > theirs.podsMoved / (theirs.before - theirs.after) + PRICE_TOLERANCE)
+    total.churns.push(name);
 }
 console.log(
   "\nfirst, idle: deciding in the first pass, and in the one that finds nothing (stopped: the limit came first); all: in all passes; in brackets CPU time of all threads. RSS: peak up to the end of the first pass, input included.",

@@ -9,23 +9,23 @@ import { pendingPods } from "../../core/scheduling/problem/pending-pods.ts";
 import type { PodData } from "../../core/scheduling/problem/pod-class.ts";
 import { problemFor, type SchedulingProblem } from "../../core/scheduling/problem/problem.ts";
 
-/** Prices (USD per hour) that no plan for the pending pods can go below. */
+/** Lower bounds of the price of any plan for the pending pods, USD per hour. */
 export interface LowerBounds {
-  /** Pods and machines divisible at will, rules of company left out: the linear program over pods × types. */
+  /** The linear program over pods × types: pods and nodes are divisible, and rules between pods are ignored. */
   readonly plain: number;
-  /** The same, but a hard spread over zones puts as many pods in each zone as its skew of 1 demands. */
+  /** The same with hard topology spreads over zones: each zone gets as many pods as a skew of 1 demands. */
   readonly spread: number;
 }
 
-// The package's types are those of a CommonJS module that calls its function "default"; the function is the module.
+// The types of the package describe a CommonJS module with a "default" function, but the module is that function.
 const load = createRequire(import.meta.url)("highs") as typeof highsLoader.default;
 
-/** Milli-units are scaled so that coefficients lie close to 1, as solvers like them. */
+/** Scale of milli-units, so that the coefficients are close to 1, where solvers are most precise. */
 const UNIT = 1e6;
 
 /**
- * Lower bounds of what any plan costs: the linear program of covering pods with machines, over the same catalogue, daemons and pools' requirements as the
- * solver's. What each pod would cost in a plan of its own, whole pods and whole machines come on top.
+ * Lower bounds of the price of any plan: the linear program that covers pods with nodes, over the same catalogue,
+ * daemons and NodePool requirements as the solver. A real plan also pays for whole pods and whole nodes.
  */
 export async function lowerBounds(snapshot: Snapshot): Promise<LowerBounds> {
   const { pods } = pendingPods(snapshot);
@@ -41,7 +41,7 @@ export async function lowerBounds(snapshot: Snapshot): Promise<LowerBounds> {
   return { plain: await bound(problem, () => []), spread: await bound(problem, zonesOf) };
 }
 
-/** Zones over which a class must spread evenly; none when it need not. */
+/** The zones over which a pod class must spread evenly; empty without such a constraint. */
 function zonesOf(podData: PodData): readonly string[] {
   const group = podData.areas.find(({ key, kind, maxSkew }) => key === ZONE && kind === "spread" && maxSkew === 1);
   return group !== undefined && podData.hard.has(group) && podData.self.has(group) ? [...group.domains.keys()] : [];
@@ -67,7 +67,7 @@ async function bound(problem: SchedulingProblem, zonesFor: (podData: PodData) =>
     else known.pods += pods;
   };
   for (const { index, pods } of problem.classes) {
-    // The last shape wants least: a plan may come to it.
+    // The last relaxation step has the fewest constraints, and a plan may use it.
     const podData = problem.relaxations[index]?.at(-1);
     if (podData === undefined || podData.contradiction !== undefined) continue;
     const zones = zonesFor(podData);
@@ -78,12 +78,12 @@ async function bound(problem: SchedulingProblem, zonesFor: (podData: PodData) =>
   return cheapestCover(problem, kinds, [...stocks.values()]);
 }
 
-/** Cheapest machines, and parts of machines, that hold the pods, and parts of pods, each only where a whole one would fit: solved by HiGHS. */
+/** The cheapest divisible nodes that hold the divisible pods, each only where a whole pod fits; solved by HiGHS. */
 async function cheapestCover(problem: SchedulingProblem, kinds: readonly PlacementKind[], stocks: readonly Item[]): Promise<number> {
   const machines = offeringGroupsFor(kinds, problem.axis.names.length, problem.templates).flatMap(({ kinds: served, options }) =>
     worthHaving(options).map((option) => ({ ...option, served: new Set(served) })),
   );
-  // By machine and resource: what it brings and pods take.
+  // One row for each node and resource: its capacity and the use of the pods.
   const rows = machines.map(({ room }, m) => Array.from(room, (amount) => (amount > 0 ? [`${amount / UNIT} m${m}`] : [])));
   const demands = stocks.flatMap(({ kind, vector, pods }, s) => {
     const usable = machines.flatMap(({ room, served }, m) =>
@@ -94,7 +94,7 @@ async function cheapestCover(problem: SchedulingProblem, kinds: readonly Placeme
         if (amount > 0) rows[m]?.[r]?.push(`- ${amount / UNIT} p${s}_${m}`);
       });
     }
-    // Pods that fit nowhere cost nothing.
+    // Pods that fit no offering cost nothing.
     return usable.length === 0
       ? []
       : [
@@ -114,7 +114,7 @@ async function cheapestCover(problem: SchedulingProblem, kinds: readonly Placeme
   return solution.ObjectiveValue;
 }
 
-/** Offers without those that another outdoes for each dollar as well as in size. */
+/** The options without those that another option dominates in resources per dollar and in size. */
 function worthHaving(options: readonly NodeOption[]): readonly NodeOption[] {
   const kept: NodeOption[] = [];
   for (const option of [...options].sort((a, b) => b.price - a.price)) {
@@ -126,7 +126,7 @@ function worthHaving(options: readonly NodeOption[]): readonly NodeOption[] {
   return kept;
 }
 
-/** Terms with a line break now and then: a line of the LP format is of limited length. */
+/** Joins terms with line breaks, because a line of the LP format has a limited length. */
 function lines(terms: readonly string[], between: string): string {
   return terms.map((term, i) => (i % 50 === 49 ? `${term}\n` : term)).join(between);
 }

@@ -1,6 +1,7 @@
 /**
- * Solve times over sizes: `npm run -s bench [-- FAMILY|FILE…] [--sizes 10,100,…] [--runs N]`. A JSON line for each size as it is measured, then a table.
- * Families: diverse (Karpenter's mix, 400 types), deployments (the AWS catalogue). FILE: a scenario as in the conformance folder.
+ * Solve times by size: `npm run -s bench [-- FAMILY|FILE…] [--sizes 10,100,…] [--runs N]`. Prints a JSON line for each
+ * size, then a table. Each size is measured in a process of its own (measure.ts); no test asserts a time. Families:
+ * diverse (Karpenter's mix, 400 types), deployments (the AWS catalogue). FILE: a scenario as in the conformance folder.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -8,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { FAMILIES } from "./workloads.ts";
 
-/** Karpenter's own solve times on such a machine, in its production setting; ms by family and number of pods. */
+/** Karpenter's solve times on a machine of this size with its production settings; ms by family and number of pods. */
 const KARPENTER: Readonly<Record<string, Readonly<Record<number, number>>>> = {
   diverse: { 100: 87, 1000: 1050, 5000: 7006, 10000: 27896 },
   deployments: { 100: 414, 1000: 1089, 5000: 23010, 10000: 35553 },
@@ -24,11 +25,11 @@ interface Line {
   readonly claims: number;
   readonly left: number;
   readonly pricePerHour: number;
-  /** Above the linear program over pods × types, without and with the spreads over zones. */
+  /** How much the price is above the linear program (lower-bound.ts), without and with topology spreads over zones. */
   readonly plainGapPercent?: number;
   readonly spreadGapPercent?: number;
   readonly heapMib: number;
-  /** After the first solve, with the input. */
+  /** Resident memory after the first solve, with the input. */
   readonly coldRssMib: number;
   readonly peakRssMib: number;
 }

@@ -1,4 +1,7 @@
-/** One size in a process of its own, for a cold start and a memory peak of its own: `node test/bench/measure.ts FAMILY|FILE PODS RUNS` prints a JSON line. */
+/**
+ * Measures one size in its own process, with its own cold start and memory peak: `node test/bench/measure.ts
+ * FAMILY|FILE PODS RUNS` prints a JSON line.
+ */
 import { existsSync } from "node:fs";
 import { readScenario, scenarioToSnapshot } from "../../cli/scenario/scenario.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
@@ -8,7 +11,7 @@ import { FAMILIES, settingOf, snapshotOf } from "./workloads.ts";
 
 const [source = "diverse", size = "1000", runs = "5"] = process.argv.slice(2);
 
-/** A snapshot that nothing has been remembered about, but for the instance types. */
+/** Makes new snapshots for which no cache has an entry except those of the instance types. */
 function reader(): () => Snapshot {
   const family = FAMILIES.find((name) => name === source);
   if (family !== undefined) {

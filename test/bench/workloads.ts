@@ -9,7 +9,7 @@ import { bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts"
 export const FAMILIES = ["diverse", "deployments"] as const;
 export type Family = (typeof FAMILIES)[number];
 
-/** What does not change between runs: a warm function keeps its instance types. */
+/** The input that stays the same between runs, as a warm function keeps its instance types. */
 export interface Setting {
   readonly nodePools: readonly NodePool[];
   readonly daemonSets: readonly DaemonSet[];
@@ -17,12 +17,18 @@ export interface Setting {
   readonly pods: (count: number) => readonly Pod[];
 }
 
-/** "diverse": Karpenter's own benchmark mix on 400 invented types. "deployments": deployments of uneven size on the AWS catalogue. */
+/**
+ * "diverse": the mix of Karpenter's benchmark on 400 invented types. "deployments": Deployments of uneven size on the
+ * AWS catalogue.
+ */
 export function settingOf(family: Family): Setting {
   return family === "diverse" ? diverse() : deployments();
 }
 
-/** A cluster without nodes in which all pods are pending. Pods are made anew on each call, as every run reads them anew. */
+/**
+ * A cluster without nodes in which all pods are pending. Each call makes new pods, because each run of a function reads
+ * its own.
+ */
 export function snapshotOf({ nodePools, daemonSets, instanceTypes, pods }: Setting, count: number): Snapshot {
   return {
     now: Date.parse("2026-01-01T00:00:00Z"),
@@ -43,7 +49,7 @@ export function snapshotOf({ nodePools, daemonSets, instanceTypes, pods }: Setti
   };
 }
 
-/** Numbers from 0 up to 1, the same in every run (mulberry32). */
+/** Pseudo-random numbers in [0, 1), the same in every run (mulberry32). */
 function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -84,7 +90,9 @@ function diverse(): Setting {
   };
 }
 
-/** A fifth of the pods each: plain ones, spread over zones, over hosts, close to their kind by zone, and each on a host of its own. */
+/**
+ * A fifth of the pods each: no constraints, spread over zones, spread over hosts, zone affinity, host anti-affinity.
+ */
 function diverseSpec(kind: number, pick: ReturnType<typeof picker>): PodSpec & { readonly labels: Record<string, string> } {
   const own = pick(LETTERS);
   const spread = (topologyKey: string): PodSpec & { readonly labels: Record<string, string> } => ({
@@ -110,7 +118,7 @@ function diverseSpec(kind: number, pick: ReturnType<typeof picker>): PodSpec & {
   }
 }
 
-/** i + 1 cpu, 2 GiB and 10 pods for each, at a price that follows from both. */
+/** A type of i + 1 CPUs, with 2 GiB and 10 pods for each CPU; the price follows from CPUs and memory. */
 function inventedType(i: number): InstanceType {
   const n = i + 1;
   const price = n * 0.1 + n * 2 * 0.1 * 1.073741824;
@@ -162,7 +170,7 @@ function deployments(): Setting {
   };
 }
 
-/** Deployments whose sizes fall as 1/rank: one has a sixth of the pods, a third of them have one. */
+/** Deployments whose sizes fall as 1/rank: the largest has a sixth of the pods, and a third of them have one pod. */
 function deploymentPods(count: number, zones: readonly string[]): readonly Pod[] {
   const pick = picker(7);
   const share = Math.max(1, Math.round(count * 0.075));

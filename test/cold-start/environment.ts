@@ -8,15 +8,15 @@ import { startRuntimeApi } from "./runtime-api.ts";
 
 /** One cold start and the first two invocations, in milliseconds. */
 export interface ColdStart {
-  /** From the start of the process until it asks for its first event: what Lambda bills and reports as init. */
+  /** From the start of the process to its first request for an event; Lambda bills and reports it as init. */
   readonly init: number;
-  /** Node's own start, before any of our code or of the interface client. */
+  /** The start of Node, before any of our code or of the interface client's. */
   readonly node: number;
   /** Reading, parsing and compiling the bundle. */
   readonly compile: number;
   /** Running the top level of all modules in it. */
   readonly evaluate: number;
-  /** The handler's own lines: configuration, log, clients. */
+  /** The handler's own statements: configuration, log, clients. */
   readonly wire: number;
   readonly firstInvoke: number;
   readonly secondInvoke: number;
@@ -32,16 +32,16 @@ export interface Environment {
   /** The function's environment variables. */
   readonly variables: Readonly<Record<string, string>>;
   readonly event: unknown;
-  /** For the wrapper and what the function prints. */
+  /** The folder of the wrapper and of the function's output. */
   readonly dir: string;
 }
 
-/** The name under which a marked bundle and its wrapper tell each other times. */
+/** The global name under which a marked bundle leaves its times for the wrapper. */
 export const MARKS = "__coldStart";
 
 /**
- * Lambda's interface client loads this in place of the bundle, and this loads the bundle: in between it looks at the clock. The line goes to the
- * file descriptor itself, since the client takes the console over.
+ * Lambda's interface client loads this wrapper in place of the bundle. The wrapper loads the bundle and records times.
+ * It writes to the file descriptor itself, because the client replaces the console.
  */
 const wrapper = (bundle: string): string => `import { writeSync } from "node:fs";
 const marks = globalThis.${MARKS} = { began: performance.now() };
@@ -57,7 +57,10 @@ export const handler = async (event, context) => {
 };
 `;
 
-/** Starts an execution environment from nothing, invokes it twice with the event, and ends it. Throws when its init or the event failed. */
+/**
+ * Starts a new execution environment, invokes it twice with the event, and ends it. Throws when init or an invocation
+ * fails.
+ */
 export async function coldStart({ interfaceClient, bundle, variables, event, dir }: Environment): Promise<ColdStart> {
   const taskRoot = join(dir, "task");
   mkdirSync(taskRoot, { recursive: true });
@@ -97,7 +100,7 @@ export async function coldStart({ interfaceClient, bundle, variables, event, dir
     };
     const firstInvoke = await invoke();
     const secondInvoke = await invoke();
-    // What was printed comes by another way than the answer, and may come after it.
+    // The printed times and the answer use different channels, so the times may arrive later.
     const marks = await eventually("the environment prints its times", () => {
       const seen = marksIn(printed);
       return "loaded" in seen && "memory" in seen ? seen : undefined;
@@ -113,7 +116,7 @@ export async function coldStart({ interfaceClient, bundle, variables, event, dir
   }
 }
 
-/** A batch without failures, or a request that was answered well. */
+/** Whether the answer is a batch without failures or an HTTP answer without an error. */
 function hasWorked(answer: unknown): boolean {
   const { batchItemFailures = [], statusCode = 200 } = (answer ?? {}) as { batchItemFailures?: readonly unknown[]; statusCode?: number };
   return batchItemFailures.length === 0 && statusCode === 200;

@@ -5,7 +5,7 @@ import { MARKS } from "./environment.ts";
 
 const mark = (name: string): string => `globalThis.${MARKS} && (globalThis.${MARKS}.${name} ??= performance.now());`;
 
-/** Marks where a handler's own lines begin: imports come first, so all its modules have been evaluated by then. */
+/** Records when the handler's own statements begin: imports run first, so all modules are evaluated by then. */
 const markWiring: Plugin = {
   name: "mark-wiring",
   setup(build) {
@@ -16,7 +16,7 @@ const markWiring: Plugin = {
   },
 };
 
-/** The bundle as deployed but for two looks at the clock: when its evaluation begins, and when the handler's own lines do. */
+/** The bundle as deployed, except that it records when its evaluation and the handler's own statements begin. */
 export async function markedBundle(name: string, outDir: string): Promise<BundledCode> {
   return bundleCode(name, outDir, { plugins: [markWiring], banner: mark("evaluate") });
 }

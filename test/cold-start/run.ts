@@ -13,8 +13,9 @@ import { eventFor, variablesFor } from "./scene.ts";
 import { startStandIns } from "./stand-ins.ts";
 
 /**
- * `node test/cold-start/run.ts [NAME…] [--runs 9]`: cold starts of the bundles under AWS's own Lambda interface client, against stand-ins that answer at
- * once and hold nothing. Prints medians. The machine is not Lambda: compare figures with each other, and not with AWS's.
+ * `node test/cold-start/run.ts [NAME…] [--runs 9]` starts the bundles under AWS's own Lambda interface client, against
+ * empty stand-ins that answer at once, and prints medians. The machine is not Lambda: compare the figures with each
+ * other and not with AWS's.
  */
 
 const { values, positionals } = parseArgs({
@@ -45,7 +46,8 @@ try {
   const measured = new Map<string, ColdStart[]>(names.map((name) => [name, []]));
   const bundles = new Map<string, BundledCode>();
   for (const name of names) bundles.set(name, await markedBundle(name, join(dir, "dist")));
-  // In turns, so that a busy minute of the machine falls on all functions alike. The first round warms the disk's cache and does not count.
+  // The functions take turns, so that other load of the machine affects all of them. The first round fills the disk
+  // cache and is not counted.
   for (let round = 0; round <= runs; round++) {
     for (const [name, { file: bundle }] of bundles) {
       const work = join(dir, name);

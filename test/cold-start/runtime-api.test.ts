@@ -15,7 +15,7 @@ async function api() {
 }
 
 describe("the Runtime API", () => {
-  it("is ready when the environment asks, hands out the event, and takes the answer", async () => {
+  it("the Runtime API is ready at the first request, delivers the event and receives the answer", async () => {
     const { ready, invoke, call } = await api();
     const asked = call("invocation/next");
     expect(await ready).toBeGreaterThan(0);
@@ -28,7 +28,7 @@ describe("the Runtime API", () => {
     expect((await invoked).answer).toEqual({ done: true });
   });
 
-  it("says what an invocation failed of, and goes on with the next", async () => {
+  it("an invocation that fails is reported with its error, and the next one succeeds", async () => {
     const { invoke, call } = await api();
     const first = call("invocation/next");
     const failed = invoke({});
@@ -43,7 +43,7 @@ describe("the Runtime API", () => {
     expect((await succeeded).answer).toEqual({});
   });
 
-  it("says what an init failed of", async () => {
+  it("an init that fails is reported with its error", async () => {
     const { ready, call } = await api();
     await call("init/error", { errorType: "ConfigError", errorMessage: "TABLE_NAME: is missing" });
     await expect(ready).rejects.toThrow("init failed: ConfigError: TABLE_NAME: is missing");

@@ -2,13 +2,19 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 
-/** Lambda's side of one execution environment, by the Runtime API (2018-06-01): hands out events one at a time and takes the answers. */
+/**
+ * Lambda's side of one execution environment, by the Runtime API (2018-06-01): delivers events one at a time and
+ * receives the answers.
+ */
 export interface RuntimeApi {
   /** `127.0.0.1:port`, as AWS_LAMBDA_RUNTIME_API has it. */
   readonly address: string;
-  /** When the environment first asked for an event (performance.now()): its init is over. Rejects with what an init that failed says. */
+  /**
+   * The time (performance.now()) of the first request for an event, when init is over. Rejects with the error of a
+   * failed init.
+   */
   readonly ready: Promise<number>;
-  /** Hands out an event; resolves with the answer and when it came, rejects with the function's error. */
+  /** Delivers an event; resolves with the answer and its time, rejects with the function's error. */
   invoke(event: unknown): Promise<{ readonly at: number; readonly answer: unknown }>;
   close(): Promise<void>;
 }
@@ -43,7 +49,7 @@ export async function startRuntimeApi(functionArn: string): Promise<RuntimeApi> 
     serve(request, response).catch((error: unknown) => ready.reject(error));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  // Somebody may look at the one and not at the other.
+  // A caller may await only one of the two promises, so neither may be an unhandled rejection.
   ready.promise.catch(() => {});
   return {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,

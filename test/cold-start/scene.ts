@@ -1,13 +1,13 @@
 import { gzipSync } from "node:zlib";
 import spotInterruption from "../../events/spot-interruption.json" with { type: "json" };
 
-/** What the functions are told and asked in a cold start: one cluster that is empty, and the event that wakes each most often. */
+// The environment and events of a cold start: one empty cluster, and the event that wakes each function most often.
 
 const ACCOUNT = "111122223333";
 const REGION = "us-west-2";
 const TOKEN = "0123456789abcdef";
 
-/** Environment variables of every function; services answer at these addresses. */
+/** Environment variables of every function, with the addresses of the stand-ins. */
 export function variablesFor({ fake, tables }: { readonly fake: string; readonly tables: string }): Readonly<Record<string, string>> {
   const queue = (name: string): string => `${tables}/${ACCOUNT}/${name}`;
   return {
@@ -28,7 +28,7 @@ export function variablesFor({ fake, tables }: { readonly fake: string; readonly
   };
 }
 
-/** A wake-up of the cluster for those that a queue feeds, a pod's trouble for the others. */
+/** The event of a function: a wake-up for functions with a queue, an unschedulable pod for the others. */
 export function eventFor(name: string): unknown {
   switch (name) {
     case "audit":
@@ -46,7 +46,7 @@ export function eventFor(name: string): unknown {
   }
 }
 
-/** The API server's word that a pod fits nowhere, as the webhook and as the audit log bring it. */
+/** The status of an unschedulable pod, as the webhook and the audit log deliver it. */
 const pod = { status: { conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable" }] } };
 const review = {
   apiVersion: "admission.k8s.io/v1",

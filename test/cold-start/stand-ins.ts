@@ -8,13 +8,16 @@ import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 
-/** What a first invocation reaches for, answering at once that there is nothing but where the cluster is: an API server, DynamoDB and SQS. */
+/**
+ * The services that a first invocation calls: an API server, DynamoDB and SQS. They answer at once and are empty except
+ * for the cluster's address.
+ */
 export interface StandIns {
-  /** https. */
+  /** https URL of the API server. */
   readonly apiServer: string;
-  /** PEM in base64. */
+  /** The certificate authority's PEM in base64. */
   readonly caData: string;
-  /** DynamoDB and SQS. */
+  /** URL of DynamoDB and SQS. */
   readonly tables: string;
   close(): Promise<void>;
 }
@@ -24,7 +27,7 @@ export async function startStandIns(dir: string): Promise<StandIns> {
   const { cert, key } = selfSigned(dir);
   const apiServer = createHttpsServer({ cert, key }, (request, response) => {
     const { pathname } = new URL(request.url ?? "/", "https://localhost");
-    // Lists are empty, so nothing has a name that could be asked for.
+    // Lists are empty, so no object can be requested by name.
     const isList = /\/(\w+s|endpoints)$/.test(pathname);
     const answer = pathname.startsWith("/version")
       ? { major: "1", minor: "36", gitVersion: "v1.36.0" }
@@ -37,7 +40,7 @@ export async function startStandIns(dir: string): Promise<StandIns> {
     const { Entries = [], Key } = (await json(request).catch(() => ({}))) as TableRequest;
     const md5 = (text: string): string => createHash("md5").update(text).digest("hex");
     const Successful = Entries.map(({ Id, MessageBody }) => ({ Id, MessageId: Id, MD5OfMessageBody: md5(MessageBody) }));
-    // The lease is always had: its token is what an update gives back.
+    // A lease is always granted: the update returns its token.
     const Item = Key?.pk.S === "document#cluster/c1" && Key.sk.S === "head" ? description(`https://127.0.0.1:${secure}`, cert) : undefined;
     const answer = { Items: [], Count: 0, Attributes: { token: { N: "1" } }, Successful, Item };
     response.writeHead(200, { "content-type": "application/x-amz-json-1.0" }).end(JSON.stringify(answer));
@@ -54,13 +57,13 @@ export async function startStandIns(dir: string): Promise<StandIns> {
   };
 }
 
-/** A request of DynamoDB or of SQS, as far as it matters. */
+/** The parts of a DynamoDB or SQS request that are read. */
 interface TableRequest {
   readonly Entries?: readonly { readonly Id: string; readonly MessageBody: string }[];
   readonly Key?: { readonly pk: { readonly S: string }; readonly sk: { readonly S: string } };
 }
 
-/** What an earlier start has written down of the cluster (functions/wiring/cluster-facts.ts), as the table holds documents. */
+/** What an earlier start has stored about the cluster (functions/wiring/cluster-facts.ts), in the table's format. */
 function description(endpoint: string, cert: string): object {
   const facts = { name: "c1", endpoint, caBundle: Buffer.from(cert).toString("base64"), serviceCidr: "10.96.0.0/16" };
   const bytes = gzipSync(JSON.stringify({ describedAt: Date.now(), config: {}, facts })).toString("base64");

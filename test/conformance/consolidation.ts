@@ -1,7 +1,8 @@
 /**
- * Compares disruption decisions with Karpenter's, scenario by scenario: the whole pass, and each method alone.
- * `node test/conformance/consolidation.ts FOLDER` with NNN.scenario.json beside NNN.karpenter.json. Exits 1 when a rule is broken.
- * With `--converge` each scenario is also carried on until nothing more is decided: passes, $/h before and after, pods moved.
+ * Compares disruption decisions with Karpenter's, scenario by scenario: the whole pass, and each method alone. `node
+ * test/conformance/consolidation.ts FOLDER` with NNN.scenario.json beside NNN.karpenter.json. Exits 1 when a rule is
+ * broken. With `--converge` each scenario is also repeated until no command follows: passes, $/h before and after, pods
+ * moved.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -32,7 +33,7 @@ interface Answer {
   readonly methods?: Readonly<Record<string, { readonly commands: readonly PlannedCommand[] }>>;
 }
 
-/** What one method decides when it is asked alone. */
+/** The decision of one method alone. */
 function runMethod(method: Method, snapshot: Snapshot): PlannedCommand | undefined {
   const view = viewCluster({ snapshot, records: [], commands: [], now: snapshot.now });
   const context: ConsolidationContext = { view, settings: { cluster: "scenario" }, simulate: simulateWithSolve };
@@ -55,7 +56,7 @@ function runMethod(method: Method, snapshot: Snapshot): PlannedCommand | undefin
   };
 }
 
-/** Order of candidates counts for nothing: they go together. */
+/** Whether two commands remove the same nodes; the order of candidates has no meaning. */
 function sameNodes(a: PlannedCommand | undefined, b: PlannedCommand | undefined): boolean {
   return [...(a?.candidates ?? [])].sort().join() === [...(b?.candidates ?? [])].sort().join();
 }

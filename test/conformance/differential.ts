@@ -1,7 +1,8 @@
 /**
- * Solves the scenarios of a folder and asks Karpenter itself about them (test/go/cmd/oracle): `node test/conformance/differential.ts FOLDER
- * [NNN…] [--runs N] [--keep FOLDER]`. Karpenter's answers are kept as FOLDER/NNN.answers.json and read from there the next time. Exits 1
- * when we break a rule, leave a pod or pay more. --keep writes scenarios with their answers as generated.test.ts reads them.
+ * Solves the scenarios of a folder and compares the plans with Karpenter's own (test/go/cmd/oracle): `node
+ * test/conformance/differential.ts FOLDER [NNN…] [--runs N] [--keep FOLDER]`. Karpenter's answers are kept as
+ * FOLDER/NNN.answers.json and read by the next run. Exits 1 when we break a rule, leave a pod or pay more. --keep
+ * writes scenarios with their answers as generated.test.ts reads them.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -15,12 +16,12 @@ import { readScenario, scenarioToSnapshot } from "../support/scheduling/scenario
 import { compareWithKarpenter, type KarpenterComparison } from "./verdict.ts";
 
 const USAGE = "usage: node test/conformance/differential.ts FOLDER [NNN…] [--runs N] [--keep FOLDER]";
-/** Scenarios asked for at once: one process a batch, so that an interrupted run keeps what it has. */
+/** Scenarios of one oracle process: an interrupted run keeps the finished batches. */
 const BATCH = 50;
 
 const answersFile = (file: string): string => file.replace(/\.scenario\.json(\.gz)?$/, ".answers.json");
 
-/** Asks the oracle about the scenarios that have no answers yet. */
+/** Runs the oracle on the scenarios that have no answers yet. */
 function askOracle(runs: string, files: readonly string[]): void {
   const unknown = files.filter((file) => !existsSync(answersFile(file)));
   if (unknown.length === 0) return;
@@ -34,7 +35,7 @@ function askOracle(runs: string, files: readonly string[]): void {
   }
 }
 
-/** One file with a scenario and Karpenter's answers, cut to what the verdict reads. */
+/** Writes one file with a scenario and Karpenter's answers, reduced to what the comparison reads. */
 function keepCase(folder: string, scenario: RawJson, answers: readonly RawJson[]): void {
   const cut = answers.map(({ newNodeClaims, existingNodes, podErrors }) => ({
     newNodeClaims: newNodeClaims.map(({ requests: _, taints: __, ...claim }: RawJson) => claim),

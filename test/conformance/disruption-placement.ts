@@ -8,8 +8,8 @@ import { judge } from "../support/scheduling/check-plan.ts";
 import type { RawJson } from "../support/scheduling/judge-rules.ts";
 
 /**
- * Rules of scheduling that the move of a command's pods would break, by the checker that shares no code with the solver: it is shown
- * the cluster without the nodes that go, with their pods pending.
+ * The rules of scheduling that a command breaks when it moves its pods, found by the judge that shares no code with the
+ * solver. The judge gets the cluster without the removed nodes, with their pods pending.
  */
 export function brokenPlacement(raw: RawJson, snapshot: Snapshot, command: PlannedCommand): readonly string[] {
   const view = viewCluster({ snapshot, records: [], commands: [], now: snapshot.now });

@@ -5,8 +5,8 @@ import type { Pod } from "../../core/model/pod.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 
 /*
- * Rules that every decision must keep, written anew from the specification rather than with the code that is checked: what they share
- * they would get wrong together.
+ * The rules that every disruption command must keep, implemented again from the specification and without the code
+ * under test, because shared code would share its mistakes.
  */
 
 const REASON: Readonly<Record<string, "Empty" | "Drifted" | "Underutilized">> = {
@@ -77,7 +77,7 @@ function brokenBudgets(snapshot: Snapshot, command: PlannedCommand): readonly st
     const going = nodes.filter(({ metadata }) => command.candidates.includes(metadata.name));
     const reason = REASON[command.method] ?? "Underutilized";
     return (pool.spec.disruption?.budgets ?? [{ nodes: "10%" }]).flatMap((budget) => {
-      // Windows are not judged here: the scenarios have none.
+      // Budget windows are not judged, because the scenarios have none.
       if (budget.schedule || (budget.reasons && budget.reasons.length > 0 && !budget.reasons.includes(reason))) return [];
       const most = budget.nodes.endsWith("%") ? Math.ceil((nodes.length * Number.parseInt(budget.nodes, 10)) / 100) : Number(budget.nodes);
       return going.length > 0 && going.length + down.length > most
@@ -96,7 +96,7 @@ function hourlyPrice(snapshot: Snapshot, name: string): number {
   return type?.offerings.find((o) => o.zone === zone && o.capacityType === labels["karpenter.sh/capacity-type"])?.price ?? 0;
 }
 
-/** Every running pod of the nodes that go must be somewhere in the plan's world: at least, replacements must pay for themselves. */
+/** Economic rules that a command breaks: its replacements must cost less than the removed nodes. */
 function brokenEconomy(snapshot: Snapshot, command: PlannedCommand): readonly string[] {
   if (command.method === "drift") return [];
   const before = command.candidates.reduce((sum, name) => sum + hourlyPrice(snapshot, name), 0);
@@ -125,7 +125,7 @@ function brokenEconomy(snapshot: Snapshot, command: PlannedCommand): readonly st
   return broken;
 }
 
-/** Every rule that a decision breaks, one sentence each. */
+/** The rules that a decision breaks, one sentence each. */
 export function brokenRules(snapshot: Snapshot, command: PlannedCommand): readonly string[] {
   return [
     ...command.candidates.flatMap((name) => brokenOnNode(snapshot, name, command.method)),

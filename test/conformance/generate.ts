@@ -1,6 +1,6 @@
 /**
- * Writes scenarios for judges and oracles: `node test/conformance/generate.ts --seed S --count N --out FOLDER` (--from I begins at number I).
- * The same seed and number give the same scenario on every machine.
+ * Writes scenarios for the judges and the oracle: `node test/conformance/generate.ts --seed S --count N --out FOLDER`
+ * (--from I begins at number I). The same seed and number give the same scenario on every machine.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

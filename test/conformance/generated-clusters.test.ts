@@ -8,8 +8,8 @@ import { replay } from "./clusters/replay.ts";
 import { ourTrail } from "./clusters/trail.ts";
 
 /*
- * Underutilized clusters beside what Karpenter v1.14.1 itself came to on them, as `clusters/compare.ts --keep` writes them. Kept are those on which
- * we once ended dearer, and some of each kind.
+ * Underutilized clusters with the result of Karpenter v1.14.1 itself, written by `clusters/compare.ts --keep`. Kept are
+ * clusters on which we once ended more expensive, and some of each kind.
  */
 const FOLDER = join(import.meta.dirname, "generated-clusters");
 
@@ -24,12 +24,13 @@ const clusters = clustersToPlay(files.sort()).map((file) => {
   return { name: file.replace(".json.gz", ""), ours: replay(scenario, ourTrail(scenarioToSnapshot(scenario))), karpenter };
 });
 
-describe.for(clusters)("$name, carried on until nothing more is decided", ({ ours, karpenter }) => {
-  it("breaks no rule in any pass", () => expect(ours.broken).toEqual([]));
-  it("costs no more than with Karpenter", () => expect(ours.after).toBeLessThanOrEqual(karpenter.after + 1e-6));
+describe.for(clusters)("$name, consolidated until no command follows", ({ ours, karpenter }) => {
+  it("consolidation breaks no rule in any pass", () => expect(ours.broken).toEqual([]));
+  it("the cluster costs no more than after Karpenter's consolidation", () =>
+    expect(ours.after).toBeLessThanOrEqual(karpenter.after + 1e-6));
 });
 
-it("moves no more pods for a dollar than Karpenter, all clusters together", () => {
+it("over all clusters, we move no more pods for each dollar saved than Karpenter", () => {
   const perDollar = (list: readonly Pick<Kept["karpenter"], "before" | "after" | "podsMoved">[]): number => {
     const [moved, saved] = list.reduce(([m, s], one) => [m + one.podsMoved, s + one.before - one.after], [0, 0]);
     return moved / saved;

@@ -7,8 +7,9 @@ import { readScenario, scenarioToSnapshot } from "../support/scheduling/scenario
 import { compareWithKarpenter } from "./verdict.ts";
 
 /*
- * Generated scenarios beside what Karpenter v1.14.1 itself answered, three runs each, as `differential.ts --keep` writes them. Kept are those
- * that told us something once (reduced-… are what was left of one when all else had been taken away), and two of each kind of mix.
+ * Generated scenarios with the answers of Karpenter v1.14.1 itself, three runs each, written by `differential.ts
+ * --keep`. Kept are scenarios that once showed a fault (reduced-… are such scenarios without everything that did not
+ * matter), and two of each kind.
  */
 const FOLDER = join(import.meta.dirname, "generated");
 
@@ -16,9 +17,9 @@ describe.for(readdirSync(FOLDER).filter((file) => file.endsWith(".json.gz")))("%
   const { scenario, answers } = readScenario(join(FOLDER, file)) as { readonly scenario: RawJson; readonly answers: readonly RawJson[] };
   const result = compareWithKarpenter(scenario, solve(scenarioToSnapshot(scenario)), answers);
 
-  it("breaks no rule", () => expect(result.broken).toEqual([]));
-  it("leaves no pod that Karpenter always places lawfully", () => expect(result.left).toEqual([]));
-  it("costs no more than Karpenter's best run that places the same pods", () => {
+  it("the plan breaks no rule", () => expect(result.broken).toEqual([]));
+  it("the plan places every pod that Karpenter places in every run without breaking a rule", () => expect(result.left).toEqual([]));
+  it("the plan costs no more than Karpenter's best run that places the same pods", () => {
     expect(result.price).toBeLessThanOrEqual((result.best ?? Number.POSITIVE_INFINITY) + 1e-6);
   });
 });

@@ -1,6 +1,7 @@
 /**
- * Solves every scenario of a folder and asks two judges about the plans: kube-scheduler's own filters (test/go/cmd/kube-filters) and the judge in
- * test/support. `node test/conformance/kube-judge.ts FOLDER [NNN…]`. Prints what they object to and a line of counts; exit code 1 on objections.
+ * Solves every scenario of a folder and has the plans checked by two judges: kube-scheduler's own filters
+ * (test/go/cmd/kube-filters) and the judge in test/support/scheduling. `node test/conformance/kube-judge.ts FOLDER
+ * [NNN…]`. Prints their objections and a line of counts; exits 1 when there are objections.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -24,7 +25,7 @@ interface FilterAnswers {
   readonly error?: string;
 }
 
-/** Objections printed per scenario and judge. */
+/** Maximum number of objections printed for each scenario and judge. */
 const SHOWN = 3;
 
 const [folder, ...chosen] = process.argv.slice(2);

@@ -1,6 +1,8 @@
 /**
- * Solves every scenario of a folder and holds the plans against Karpenter's answers: `node test/conformance/scheduling.ts [FOLDER] [NNN…]`.
- * Per scenario: hard rules broken, pods left that Karpenter placed, price beside Karpenter's best of its runs; then totals.
+ * Solves every scenario of a folder and compares the plans with Karpenter's answers: `node
+ * test/conformance/scheduling.ts [FOLDER] [NNN…]`. In: NNN.scenario.json and NNN.karpenter.json. Out, for each
+ * scenario: broken hard rules, pods that only Karpenter placed, our price and that of Karpenter's best run; then
+ * totals. The judge of test/support/scheduling shares no code with the solver, and must not.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -35,7 +37,7 @@ for (const file of readdirSync(folder)
   const ms = performance.now() - start;
   const placed = new Set([...plan.newNodeClaims, ...plan.existingNodes].flatMap(({ pods }) => pods));
   const theirs: string[] = [...answer.newNodeClaims, ...answer.existingNodes].flatMap(({ pods }: { pods: string[] }) => pods);
-  // Where Karpenter's own placement breaks a rule, kube-scheduler would not have bound the pod: it is no model.
+  // kube-scheduler would not bind a pod where Karpenter's placement breaks a rule, so we need not place that pod.
   const excused = new Set(judge(scenario, answer).flatMap(({ pods }) => pods));
   const left = theirs.filter((pod) => !placed.has(pod) && !excused.has(pod));
   const justified = theirs.filter((pod) => !placed.has(pod) && excused.has(pod)).length;

@@ -8,7 +8,7 @@ const large = instanceType("m5.4xlarge", 16, 64, { price: 0.8 });
 const cluster = scenario({ pods: [pod("a"), pod("b", { cpu: "3" })], instanceTypes: [small, large] });
 const onDemand = [{ key: "karpenter.sh/capacity-type", operator: "In", values: ["on-demand"] }];
 
-/** A plan that gives each type its pods. */
+/** A plan with one NodeClaim for each type and its pods. */
 function plan(...claims: readonly (readonly [type: string, ...pods: string[]])[]): RawJson {
   const placed = new Set(claims.flatMap(([, ...pods]) => pods));
   return {
@@ -50,6 +50,6 @@ it.for([
   }
 });
 
-it("says which rule we break", () => {
+it("the comparison names the rule that our plan breaks", () => {
   expect(compareWithKarpenter(cluster, tooSmall, [together]).broken.join()).toContain("does not fit m5.large: cpu");
 });

@@ -2,34 +2,34 @@ import { brokenRules, judge } from "../support/scheduling/check-plan.ts";
 import { claimPrice } from "../support/scheduling/claim-price.ts";
 import type { RawJson } from "../support/scheduling/judge-rules.ts";
 
-/** Prices closer than this are equal (USD per hour): sums of floats. */
-const SAME = 1e-6;
+/** Prices closer than this are equal (USD per hour), because they are sums of floats. */
+const PRICE_TOLERANCE = 1e-6;
 
-/** What our plan of a scenario is worth beside Karpenter's answers to it, one answer a run. */
+/** Our plan of a scenario compared with Karpenter's answers, one answer a run. */
 export interface KarpenterComparison {
-  /** Hard rules that our plan breaks, one sentence each. */
+  /** The hard rules that our plan breaks, one sentence each. */
   readonly broken: readonly string[];
-  /** Pods that we leave and that Karpenter placed lawfully in every run. */
+  /** Pods that we leave pending and that Karpenter placed in every run without breaking a rule. */
   readonly left: readonly string[];
-  /** Pods that we leave and that Karpenter placed lawfully in some of its runs. */
+  /** Pods that we leave pending and that Karpenter placed in some runs without breaking a rule. */
   readonly leftSometimes: readonly string[];
-  /** Pods that we place and that Karpenter left in some run. */
+  /** Pods that we place and that Karpenter left pending in some run. */
   readonly more: readonly string[];
-  /** USD per hour of our claims. */
+  /** USD per hour of our planned NodeClaims. */
   readonly price: number;
-  /** The cheapest run of Karpenter that placed lawfully just the pods that we place; undefined when no run did. */
+  /** The cheapest run of Karpenter that placed exactly our pods without breaking a rule; undefined when no run did. */
   readonly best: number | undefined;
-  /** The cheapest run of Karpenter whatever it placed, lawful or not. */
+  /** The cheapest run of Karpenter, whatever it placed and whether or not it breaks a rule. */
   readonly cheapest: number;
   readonly isDearer: boolean;
 }
 
-/** Holds a plan against Karpenter's. Answers and plan are in the shape of `solve`'s output. */
+/** Compares a plan with Karpenter's answers. Plan and answers have the shape of `solve`'s output. */
 export function compareWithKarpenter(scenario: RawJson, plan: RawJson, answers: readonly RawJson[]): KarpenterComparison {
   const ours = placedBy(plan);
   const price = priceOf(scenario, plan);
   const runs = answers.map((answer) => {
-    // A placement that kube-scheduler would refuse is no model.
+    // A pod that kube-scheduler would refuse to bind does not count as placed.
     const unlawful = new Set(judge(scenario, answer).flatMap(({ pods }) => pods));
     return { placed: placedBy(answer), unlawful, price: priceOf(scenario, answer) };
   });
@@ -46,7 +46,7 @@ export function compareWithKarpenter(scenario: RawJson, plan: RawJson, answers: 
     price,
     best,
     cheapest: Math.min(...runs.map((run) => run.price)),
-    isDearer: best !== undefined && price > best + SAME,
+    isDearer: best !== undefined && price > best + PRICE_TOLERANCE,
   };
 }
 

@@ -3,16 +3,16 @@ import { join } from "node:path";
 import { gone, LONG } from "./observe.ts";
 import { CLUSTER, type E2eWorld } from "./world.ts";
 
-// What stories set up and clear away.
+// The objects that stories create and remove.
 
 const MANIFESTS = join(import.meta.dirname, "../../lab/stories");
 // biome-ignore lint/suspicious/noTemplateCurlyInString: the manifests carry this placeholder
 const CLUSTER_PLACEHOLDER = "${CLUSTER_NAME}";
 
-/** How long kubectl waits. */
+/** The timeout of kubectl. */
 export const PATIENTLY = `--timeout=${LONG / 1_000}s`;
 
-/** A manifest of the lab's stories. */
+/** The text of a manifest of the lab's stories. */
 export const manifest = (name: string): string =>
   readFileSync(join(MANIFESTS, `${name}.yaml`), "utf8").replaceAll(CLUSTER_PLACEHOLDER, CLUSTER);
 
@@ -24,7 +24,7 @@ export async function apply(world: E2eWorld, ...objects: readonly (object | stri
 
 type Patch = (text: string) => string;
 
-/** Makes the pool of a manifest, changed by `patches`, and waits until it is ready. */
+/** Applies the NodePool of a manifest, changed by `patches`, and waits until it is ready. */
 export async function applyPool(world: E2eWorld, name: string, ...patches: readonly Patch[]): Promise<void> {
   await apply(
     world,
@@ -34,21 +34,24 @@ export async function applyPool(world: E2eWorld, name: string, ...patches: reado
 }
 
 export const quickly: Patch = (text) => text.replace("consolidateAfter: 1m", "consolidateAfter: 5s");
-/** Each claim counts, until it has launched, as the largest machine that it may become: a few use up the manifests' limit. */
+/**
+ * Raises the CPU limit: before its launch a NodeClaim counts as the largest type that it may become, so a few reach the
+ * limit.
+ */
 export const unlimited: Patch = (text) => text.replace("cpu: 1000", "cpu: 100000");
 export const neverConsolidated: Patch = (text) => text.replace("consolidateAfter: 1m", "consolidateAfter: Never");
 
 export const scale = (world: E2eWorld, deployment: string, replicas: number): Promise<string> =>
   world.cluster.kubectl("scale", `deployment/${deployment}`, `--replicas=${replicas}`);
 
-/** Takes away what stories of the default namespace made. */
+/** Removes the objects that stories have created in the default namespace. */
 export async function reset(world: E2eWorld): Promise<void> {
   await world.cluster.kubectl("delete", "deployments,pdb", "--all", "-n", "default", "--ignore-not-found", PATIENTLY);
   await world.cluster.kubectl("delete", "nodepools", "--all", PATIENTLY);
   await gone(world);
 }
 
-/** Lets at most so many of an app's pods be missing, or demands so many. */
+/** A PodDisruptionBudget of an app. */
 export const pdb = (app: string, spec: { readonly minAvailable: number } | { readonly maxUnavailable: number }): object => ({
   apiVersion: "policy/v1",
   kind: "PodDisruptionBudget",
@@ -56,7 +59,7 @@ export const pdb = (app: string, spec: { readonly minAvailable: number } | { rea
   spec: { ...spec, selector: { matchLabels: { app } } },
 });
 
-/** A Deployment of pods that ask for one CPU. */
+/** A Deployment of pods that request one CPU. */
 export function deployment(
   app: string,
   replicas: number,
@@ -84,7 +87,7 @@ export function deployment(
   };
 }
 
-/** An EC2NodeClass of the cluster's own network and role, with what else it says. */
+/** An EC2NodeClass of the cluster's network and role, with further fields of its spec. */
 export const nodeClass = (name: string, spec: object): object => ({
   apiVersion: "karpenter.k8s.aws/v1",
   kind: "EC2NodeClass",
@@ -97,7 +100,7 @@ export const nodeClass = (name: string, spec: object): object => ({
   },
 });
 
-/** An on-demand machine of a class, made by hand: each requirement is given as its allowed values. */
+/** A NodeClaim without a NodePool, on demand, of an EC2NodeClass; each requirement is a list of allowed values. */
 export function nodeClaim(name: string, ofClass: string, requirements: Readonly<Record<string, readonly string[]>>): object {
   const wanted = { "karpenter.sh/capacity-type": ["on-demand"], "node.kubernetes.io/instance-type": ["m5.large"], ...requirements };
   return {

@@ -6,11 +6,14 @@ import { type GrowingLog, growingLog } from "./support/growing-log.ts";
 import { eventually } from "./support/wait.ts";
 import type { E2eWorld } from "./world.ts";
 
-// What stories look at: objects of the API server, machines, the audit log.
+// What stories observe: objects of the API server, instances, the audit log.
 
 export const MINUTE = 60_000;
 
-/** A bound for all that shall come, on a machine that does much else: it tells what never comes from what is late. How long it took is printed. */
+/**
+ * The limit for every wait, ms. It is far above the usual times, because it must distinguish what never happens from
+ * what is late on a busy machine. The time that a wait took is printed.
+ */
 export const LONG = 15 * MINUTE;
 
 export interface Thing {
@@ -42,7 +45,7 @@ export async function list({ cluster }: E2eWorld, resource: keyof typeof PATHS):
   return (await cluster.get<{ items: readonly Thing[] }>(PATHS[resource])).items;
 }
 
-/** Those that nobody has asked to go. */
+/** Pods of a namespace that are not being deleted. */
 export async function pods({ cluster }: E2eWorld, namespace = "default"): Promise<readonly Thing[]> {
   const { items } = await cluster.get<{ items: readonly Thing[] }>(`/api/v1/namespaces/${namespace}/pods`);
   return items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
@@ -64,16 +67,16 @@ export async function running(world: E2eWorld, namespace: string, wanted: number
   );
 }
 
-/** The machines that EC2 has and is not ending. */
+/** Instances that are pending or running. */
 export function alive(world: E2eWorld) {
   return [...world.fake.state.instances.values()].filter(({ state }) => state !== "terminated" && state !== "shutting-down");
 }
 
-/** The machines that carry a claim's name, and are not ending. */
+/** Pending or running instances that are tagged with the name of a NodeClaim. */
 export const machinesOf = (world: E2eWorld, claim: string): readonly FakeInstance[] =>
   alive(world).filter(({ tags }) => tags.get(NODE_CLAIM_TAG) === claim);
 
-/** Waits until a condition of a claim is true. */
+/** Waits until a condition of a NodeClaim is True. */
 export async function hasCondition(world: E2eWorld, claim: string, condition: string): Promise<void> {
   await eventually(
     `NodeClaim ${claim} has the condition ${condition}`,
@@ -86,7 +89,7 @@ export async function hasCondition(world: E2eWorld, claim: string, condition: st
   );
 }
 
-/** Waits until a claim's node is initialized; gives its one machine. */
+/** Waits until a NodeClaim is Initialized; returns its one instance. */
 export async function initialized(world: E2eWorld, claim: string): Promise<FakeInstance> {
   await hasCondition(world, claim, "Initialized");
   const [machine, ...others] = machinesOf(world, claim);
@@ -95,14 +98,14 @@ export async function initialized(world: E2eWorld, claim: string): Promise<FakeI
   return machine;
 }
 
-/** Calls of an action whose number is higher. */
+/** Calls of an action with a number above `after`. */
 export const callsSince = ({ fake }: E2eWorld, after: number, action: string) =>
   fake.state.calls.filter((call) => call.number > after && call.action === action);
 
 /** The number of the newest call. */
 export const lastCall = ({ fake }: E2eWorld): number => fake.state.calls.at(-1)?.number ?? 0;
 
-/** No node, no claim, no intent, no machine. */
+/** Waits until no node, no NodeClaim, no intent and no instance exists. */
 export async function gone(world: E2eWorld): Promise<void> {
   await eventually(
     "nothing is left in EC2, the table or the API server",
@@ -117,13 +120,13 @@ export async function gone(world: E2eWorld): Promise<void> {
   );
 }
 
-/** The least number of ready pods that was seen while `during` ran. */
+/** The smallest number of ready pods while `during` ran. */
 export async function leastReady(world: E2eWorld, during: () => Promise<void>): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   let watching = true;
   const watch = (async () => {
     while (watching) {
-      // A look that the API server is too busy for tells nothing of the pods.
+      // A read that the API server is too busy for says nothing about the pods.
       const found = await pods(world).catch(() => undefined);
       if (found !== undefined) least = Math.min(least, found.filter((pod) => conditionTrue(pod, "Ready")).length);
       await sleep(20);
@@ -138,7 +141,7 @@ export async function leastReady(world: E2eWorld, during: () => Promise<void>): 
   return least;
 }
 
-/** The parts of an audit record that stories look at. */
+/** The parts of an audit record that stories read. */
 export interface AuditRecord {
   readonly stageTimestamp: string;
   readonly requestReceivedTimestamp: string;
@@ -158,8 +161,8 @@ function linesSince(path: string, from: number): readonly string[] {
 }
 
 /**
- * Records since a moment, oldest first; `matches` sees the text, since parsing all of it would take seconds. The API server writes a record once it has
- * answered, so what a story has just seen may come a little later: wait for it.
+ * Records since a moment, oldest first; `matches` gets the text of a line, because parsing all lines would take
+ * seconds. The API server writes a record after its answer, so a story must wait for the record of what it has seen.
  */
 export function auditRecords(world: E2eWorld, from: number, matches: (line: string) => boolean): readonly AuditRecord[] {
   return linesSince(world.cluster.auditLog, from)
@@ -168,14 +171,14 @@ export function auditRecords(world: E2eWorld, from: number, matches: (line: stri
     .filter(({ stageTimestamp }) => Date.parse(stageTimestamp) >= from);
 }
 
-/** Evictions that were asked for since then, with what the API server answered: 201, or 429 when a budget holds. */
+/** Evictions since a moment with this answer of the API server: 201, or 429 when a PodDisruptionBudget blocks. */
 export function evictions(world: E2eWorld, from: number, code: 201 | 429): readonly AuditRecord[] {
   return auditRecords(world, from, (line) => line.includes('"subresource":"eviction"')).filter(
     ({ responseStatus }) => responseStatus?.code === code,
   );
 }
 
-/** When the first TerminateInstances after the call of this number came, ms since the epoch. */
+/** Time of the first TerminateInstances after the call of this number, ms since the epoch. */
 export const firstTermination = (world: E2eWorld, after: number): number | undefined =>
   callsSince(world, after, "TerminateInstances")[0]?.time;
 
@@ -185,7 +188,10 @@ export interface LoggedLine {
   readonly message: string;
 }
 
-/** Lines of the functions since a moment whose message begins so, oldest first. What a function does may show before what it says of it: wait for it. */
+/**
+ * Log lines of the functions since a moment whose message begins with `beginning`, oldest first. An effect may show
+ * before its line, so a story must wait for the line.
+ */
 export function functionLines({ dataDir }: E2eWorld, from: number, beginning: string): readonly LoggedLine[] {
   return linesSince(join(dataDir, "ministack.log"), from)
     .filter((line) => line.includes(`"message":${JSON.stringify(beginning).slice(0, -1)}`))

@@ -8,12 +8,12 @@ export function startReport(world: E2eWorld): void {
   console.log(`control plane ${world.cluster.server}, account on ${world.ministack.url}, EC2 on ${world.fake.url}`);
 }
 
-/** A check did not hold, and has been reported; what comes after it in its story would rest on sand. */
+/** A check failed and has been reported; the later checks of its story depend on it and are skipped. */
 export class CheckFailed extends Error {
   override readonly name = "CheckFailed";
 }
 
-/** One line a check. Throws CheckFailed when it does not hold. */
+/** Runs a check and prints one line. Throws CheckFailed when it fails. */
 export async function check(what: string, body: () => Promise<void>): Promise<void> {
   const began = performance.now();
   try {
@@ -26,18 +26,18 @@ export async function check(what: string, body: () => Promise<void>): Promise<vo
   }
 }
 
-/** Counts and tells a failure. */
+/** Counts and prints a failure. */
 export function failing(what: string, error: unknown): void {
   failed++;
   console.log(`FAIL ${what}\n     ${error instanceof Error ? error.message : String(error)}`);
 }
 
-/** A measured time, for the table at the end. */
+/** Adds a measured time to the table at the end. */
 export function figure(what: string, milliseconds: number): void {
   figures.push([what, `${(milliseconds / 1_000).toFixed(2)} s`]);
 }
 
-/** A number of things, for the same table. */
+/** Adds a count to the same table. */
 export function count(what: string, number: number): void {
   figures.push([what, String(number)]);
 }
@@ -46,7 +46,7 @@ export function expect(holds: boolean, found: () => string): void {
   if (!holds) throw new Error(`found ${found()}`);
 }
 
-/** Prints the figures once, when given how long it all took. */
+/** Prints the figures once, when `tookMs` is given. */
 export function report(tookMs?: number): { readonly passed: number; readonly failed: number } {
   if (tookMs !== undefined) {
     console.log("");

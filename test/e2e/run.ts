@@ -11,7 +11,11 @@ import { auditStory, notifyStory, sweepStory } from "./stories/sources.ts";
 import { wholeLines } from "./support/growing-log.ts";
 import { type E2eWorld, startWorld } from "./world.ts";
 
-// `npm run e2e [STORY…]`: nothing simulated but the machines. Prints a line a check, the figures, and `N passed, N failed` last.
+/*
+ * `npm run e2e [-- STORY…]` plays stories on the deployed stack: real functions, queues, table and control plane on
+ * this machine; only EC2 and the kubelets are stand-ins. In: names of stories. Out: one line a check, the figures, and
+ * `N passed, N failed` last. A story (stories/) calls kubectl and AWS and observes; it imports no code of functions/.
+ */
 
 const STORIES = {
   ...{ audit: auditStory, notify: notifyStory, sweep: sweepStory, interruption: interruptionStory },
@@ -54,7 +58,9 @@ try {
   process.exitCode = failures > 0 ? 1 : 0;
 }
 
-/** Holds what the functions asked of AWS against what their roles allow, also after a story that failed: a refusal may be why. */
+/**
+ * Compares the functions' AWS calls with their roles, even after a failed story, because a refusal may be the cause.
+ */
 async function checkPermissions({ permissions, ministack }: E2eWorld, allPlayed: boolean): Promise<void> {
   const found = permissionReport(permissions, ministack.authorizations());
   printPermissions(permissions, found, allPlayed);

@@ -35,7 +35,7 @@ export const STACK = "karpenter-serverless";
 const ACCOUNT = "111122223333";
 const NOTIFY_TOKEN = "0123456789abcdef0123456789abcdef";
 
-/** What AWS would put on the bus. */
+/** An event of AWS for the default event bus. */
 export interface BusEvent {
   readonly source: string;
   readonly "detail-type": string;
@@ -43,24 +43,26 @@ export interface BusEvent {
   readonly resources: readonly string[];
 }
 
-/** Everything real but the machines: the API server, the deployed functions, their queues and table; EC2 is the fake. */
+/** What a story uses: the API server, the deployed functions with their queues and table, and the fake EC2. */
 export interface E2eWorld {
   readonly cluster: TestCluster;
   readonly fake: FakeAws;
   readonly ministack: MiniStack;
   readonly dataDir: string;
   readonly outputs: Readonly<Record<string, string>>;
-  /** What the functions asked of AWS, judged by their roles' policies: refused at once, and counted. */
+  /**
+   * The functions' AWS calls, authorized by their roles' policies: a call without permission is refused and recorded.
+   */
   readonly permissions: Ledger;
-  /** What could not boot, by its id, and why: wrong user data shows here. */
+  /** Instance id → why the instance could not boot, for example wrong user data. */
   readonly bootFailures: ReadonlyMap<string, string>;
-  /** Sources of wake-ups beside the sweep, each switched by itself. */
+  /** Sources of wake-ups besides the sweep, each switched on separately. */
   listenToAudit(): Promise<void>;
   stopListening(): Promise<void>;
   registerWebhook(): Promise<void>;
   removeWebhook(): Promise<void>;
   putEvents(events: readonly BusEvent[]): Promise<void>;
-  /** Items of the table whose sort key begins so. */
+  /** The number of items of the table whose sort key begins with `prefix`. */
   items(prefix: string): Promise<number>;
   stop(): Promise<void>;
 }
@@ -76,7 +78,7 @@ export async function startWorld(): Promise<E2eWorld> {
     cluster: { name: CLUSTER, version: "1.36", serviceCidr: "10.96.0.0/16" },
     bootDelayMs: 1_000,
     terminateDelayMs: 1_000,
-    // EC2 gives two minutes. A busy machine may need more; the story prints how many it took.
+    // EC2 gives two minutes. A busy machine may need more; the story prints the time that it took.
     noticeMs: 15 * 60_000,
     identify: (accessKey) => permissions.nameOf(accessKey) ?? accessKey,
     authorize(call, world) {
@@ -104,7 +106,7 @@ export async function startWorld(): Promise<E2eWorld> {
   cluster = await startCluster({ dataDir: join(dataDir, "cluster"), clusterName: CLUSTER });
   const { server, caData } = cluster;
   Object.assign(fake.cluster, { endpoint: server, caData });
-  // The log group must be there before the subscription is made; EKS makes it when logging is switched on.
+  // The log group must exist before the subscription; EKS creates it when logging is enabled.
   let shipper: AuditShipper | undefined = await startAuditShipper({
     target: ministack,
     auditLog: cluster.auditLog,
@@ -139,7 +141,7 @@ export async function startWorld(): Promise<E2eWorld> {
     ...{ cluster: running, fake, ministack, dataDir, outputs, permissions, bootFailures },
     async listenToAudit() {
       const began = new Date().toISOString();
-      // A new listener hears of what happens from now on.
+      // A new listener receives only events from now on.
       const drop = (line: string): boolean => (JSON.parse(line) as { stageTimestamp: string }).stageTimestamp < began;
       shipper = await startAuditShipper({ target: ministack, auditLog: running.auditLog, clusterName: CLUSTER, drop });
     },
@@ -155,7 +157,7 @@ export async function startWorld(): Promise<E2eWorld> {
     },
     putEvents: (events) => putEvents(ministack, events),
     async items(prefix) {
-      // The catalogue alone may fill a page.
+      // The catalogue alone may fill a page, so all pages are read.
       let found = 0;
       for await (const { Items = [] } of paginateScan({ client: table }, { TableName: STACK, ProjectionExpression: "sk" })) {
         found += Items.filter(({ sk }) => sk?.S?.startsWith(prefix)).length;
@@ -163,7 +165,8 @@ export async function startWorld(): Promise<E2eWorld> {
       return found;
     },
     async stop() {
-      // One that does not stop must not keep the others: the first failure is told when all have been asked.
+      // A part that fails to stop must not keep the others running; the first failure is thrown after all have been
+      // stopped.
       const stopped = await Promise.allSettled([stopShipper(), gateway?.stop()]);
       stopped.push(...(await Promise.allSettled([running.stop(), ministack.stop(), gate.stop(), dynamodb.stop(), fake.close()])));
       removeDir(dataDir);
@@ -172,7 +175,7 @@ export async function startWorld(): Promise<E2eWorld> {
   };
 }
 
-/** A machine that turns running reads its user data and joins by it, with what its type has. */
+/** Boots an instance that becomes running: it reads its user data and joins with the resources of its type. */
 function bootstrap(failures: Map<string, string>, clusterNow: () => TestCluster | undefined) {
   const catalogue = bundledCatalogue(REGION);
   const zones = catalogue.zones.map(({ name, zoneId }) => ({ id: name, zone: name, zoneID: zoneId }));
@@ -207,7 +210,8 @@ function bootstrap(failures: Map<string, string>, clusterNow: () => TestCluster 
         userData: instance.userData,
         readyAfter: "1s",
       });
-    // A kubelet tries again for as long as its machine runs: its name may still belong to the Node of a machine that had its address before.
+    // A kubelet retries while its instance runs, because its name may still belong to the Node of an instance with the
+    // same address.
     while (instance.state === "running") {
       try {
         await tryToJoin();
@@ -225,7 +229,7 @@ function withoutZeros(list: Readonly<Record<string, string | number>>): Record<s
   return Object.fromEntries(Object.entries(list).flatMap(([name, value]) => (String(value) === "0" ? [] : [[name, String(value)]])));
 }
 
-/** Puts events on the account's bus as AWS does, all at once: ten a call is what PutEvents takes. */
+/** Sends events to the account's default bus as AWS does; PutEvents accepts ten a call. */
 async function putEvents(target: MiniStack, events: readonly BusEvent[]): Promise<void> {
   const entries = events.map((event) => ({
     Source: event.source,

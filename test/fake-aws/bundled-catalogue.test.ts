@@ -6,7 +6,7 @@ import { regionCatalogue } from "../e2e/fake-aws/bundled-catalogue.ts";
 import { ec2Client, fakeAws } from "./support.ts";
 
 describe("the catalogue that the product carries", () => {
-  it.for(BUNDLED_REGIONS)("comes over the wire in %s and reads back as it was", async (region) => {
+  it.for(BUNDLED_REGIONS)("the bundled catalogue of %s is unchanged after a round trip over the wire", async (region) => {
     const catalogue = regionCatalogue(region);
     const ec2 = ec2Client(await fakeAws({ catalogue }));
     const zones = new Map<string, string[]>();

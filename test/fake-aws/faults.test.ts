@@ -6,7 +6,7 @@ import { clientConfig, ec2Client, errorOf, fakeAws, fleet, outcome, subnetIn, te
 const zones = ["us-west-2a", "us-west-2b", "us-west-2c"] as const;
 
 describe("capacity", () => {
-  it("an empty pool is an entry in the error set and the next pool serves", async () => {
+  it("an empty pool adds an entry to the error set, and the next pool launches", async () => {
     const fake = await fakeAws();
     const ec2 = ec2Client(fake);
     await template(fake, ec2);
@@ -40,7 +40,7 @@ describe("capacity", () => {
     expect(outcome(await ec2.send(fleet(fake))).errors).toEqual([]);
   });
 
-  it("a partial fleet has some of what was asked and says why", async () => {
+  it("a partial fleet launches some of the requested instances and says why", async () => {
     const fake = await fakeAws();
     const ec2 = ec2Client(fake);
     await template(fake, ec2);
@@ -54,7 +54,7 @@ describe("capacity", () => {
 });
 
 describe("refusals", () => {
-  it("begin after some calls and end after some", async () => {
+  it("an error fault begins after some calls and ends after some", async () => {
     const fake = await fakeAws();
     const ec2 = ec2Client(fake);
     fake.faults.add({ action: "ec2:DescribeSubnets", after: 1, times: 2, error: { code: "InternalError", status: 500 } });
@@ -63,7 +63,7 @@ describe("refusals", () => {
     expect(outcomes).toEqual(["ok", "InternalError", "InternalError", "ok"]);
   });
 
-  it("meet one role only, or one set of parameters", async () => {
+  it("an error fault can hit one role only, or one set of parameters", async () => {
     const fake = await fakeAws({ identify: (key) => (key === "AKIALAUNCH" ? "launcher" : "planner") });
     fake.faults.add({ action: "ec2:*", match: { role: "planner" }, error: { code: "UnauthorizedOperation", status: 403 } });
     expect(await errorOf(ec2Client(fake, "AKIAPLAN").send(new DescribeSubnetsCommand({})))).toBe("UnauthorizedOperation");
@@ -81,7 +81,7 @@ describe("refusals", () => {
     expect(await errorOf(ec2.send(new DescribeSubnetsCommand({})))).toBe("ok");
   });
 
-  it("throttle each service in its own words; the SDK retries both", async () => {
+  it("a throttle has the words of each service, and the SDK retries it", async () => {
     const fake = await fakeAws();
     const ssm = new SSMClient(clientConfig(fake));
     const ask = new GetParameterCommand({ Name: "/aws/service/none" });
@@ -92,7 +92,7 @@ describe("refusals", () => {
     expect(await errorOf(ec2Client(fake, "AKIATEST", 3).send(new DescribeSubnetsCommand({})))).toBe("ok");
   });
 
-  it("come from an empty token bucket until it refills", async () => {
+  it("an empty token bucket throttles calls until it refills", async () => {
     const fake = await fakeAws({ ec2Bucket: { capacity: 2, refillPerSecond: 1 } });
     const ec2 = ec2Client(fake);
     const ask = () => errorOf(ec2.send(new DescribeSubnetsCommand({})));
@@ -103,7 +103,7 @@ describe("refusals", () => {
 });
 
 describe("connections", () => {
-  it("a cut after the effect leaves an instance that the caller does not know; the same token finds it", async () => {
+  it("a connection closed after the effect leaves an instance that the same client token finds", async () => {
     const fake = await fakeAws();
     await template(fake, ec2Client(fake));
     fake.faults.add({ action: "CreateFleet", times: 1, dropConnectionAfterEffect: true });
@@ -119,7 +119,7 @@ describe("connections", () => {
     ]);
   });
 
-  it("the SDK's own retry after a cut launches nothing twice", async () => {
+  it("the SDK's retry after a closed connection launches nothing twice", async () => {
     const fake = await fakeAws();
     await template(fake, ec2Client(fake));
     fake.faults.add({ action: "CreateFleet", times: 1, dropConnectionAfterEffect: true });
@@ -127,7 +127,7 @@ describe("connections", () => {
     expect(fake.state.instances.size).toBe(1);
   });
 
-  it("a cut before the effect does nothing", async () => {
+  it("a connection closed before the effect launches nothing", async () => {
     const fake = await fakeAws();
     await template(fake, ec2Client(fake));
     fake.faults.add({ action: "CreateFleet", times: 1, dropConnection: true });
@@ -135,7 +135,7 @@ describe("connections", () => {
     expect(fake.state.instances.size).toBe(0);
   });
 
-  it("a delay holds the answer back", async () => {
+  it("a delay postpones the answer", async () => {
     const fake = await fakeAws();
     fake.faults.add({ action: "DescribeSubnets", delayMs: 120 });
     const before = performance.now();

@@ -67,7 +67,7 @@ describe("allocation", () => {
     expect(outcome((await launched(pools, ask)).answer)).toEqual({ instances: want, errors: [] });
   });
 
-  it("lists each pool that could not be tried, and still launches", async () => {
+  it("a fleet lists each pool that cannot launch, and still launches", async () => {
     const { answer } = await launched([
       ["g4dn.xlarge", "us-west-2d"],
       ["m5.large", ZONE_A],
@@ -77,7 +77,7 @@ describe("allocation", () => {
     expect(outcome(second)).toEqual({ instances: [], errors: ["InvalidFleetConfiguration"] });
   });
 
-  it("launches nothing when fewer than the minimum can be had", async () => {
+  it("a fleet launches nothing when fewer than the minimum are available", async () => {
     const { fake, answer } = await launched(
       [["m5.large", ZONE_A]],
       { count: 3, more: { OnDemandOptions: { MinTargetCapacity: 3 } } },
@@ -103,7 +103,7 @@ describe("what a launch needs", () => {
     expect(outcome(await ec2.send(fleet(fake)))).toEqual({ instances: [], errors: [want] });
   });
 
-  it("refuses an image of another architecture", async () => {
+  it("a launch with an image of another architecture is refused", async () => {
     const fake = await fakeAws();
     const ec2 = ec2Client(fake);
     await template(fake, ec2, "arm", { ImageId: imageFor(fake, "arm64") });
@@ -112,7 +112,7 @@ describe("what a launch needs", () => {
     expect(outcome(await ec2.send(fleet(fake, { template: "arm", overrides: onArm }))).instances).toEqual(["1 c6g.large us-west-2a"]);
   });
 
-  it("gives no more instances than the subnet has addresses, and gives addresses back", async () => {
+  it("a fleet launches no more instances than the subnet has addresses, and a termination frees the address", async () => {
     const fake = await fakeAws({ subnets: [{ zone: ZONE_A, freeAddresses: 2 }], forgetAfterMs: 1000 });
     const ec2 = ec2Client(fake);
     await template(fake, ec2);
@@ -125,7 +125,7 @@ describe("what a launch needs", () => {
     expect(outcome(await ec2.send(fleet(fake, { count: 2 }))).instances).toEqual(["2 m5.large us-west-2a"]);
   });
 
-  it("takes the next pool when a subnet is full", async () => {
+  it("a fleet uses the next pool when a subnet is full", async () => {
     const fake = await fakeAws({ subnets: [{ zone: ZONE_A, freeAddresses: 0 }, { zone: "us-west-2b" }] });
     const ec2 = ec2Client(fake);
     await template(fake, ec2);
@@ -136,7 +136,7 @@ describe("what a launch needs", () => {
     });
   });
 
-  it("refuses more than fifty launch template configs, and fleets that are not instant", async () => {
+  it("more than fifty launch template configs, and fleets that are not instant, are refused", async () => {
     const fake = await fakeAws();
     const ec2 = ec2Client(fake);
     await template(fake, ec2);
@@ -148,7 +148,7 @@ describe("what a launch needs", () => {
 });
 
 describe("client tokens", () => {
-  it("gives the same instances again, also when the first answer was a shortage", async () => {
+  it("the same client token returns the same instances, even when the first answer was a shortage", async () => {
     const fake = await fakeAws();
     const ec2 = ec2Client(fake);
     await template(fake, ec2);
@@ -161,7 +161,7 @@ describe("client tokens", () => {
     expect(outcome(await ec2.send(fleet(fake, { token: "claim-2" }))).instances).toHaveLength(1);
   });
 
-  it("counts a changed priority as other parameters", async () => {
+  it("a client token with a changed priority is refused", async () => {
     const fake = await fakeAws();
     const ec2 = ec2Client(fake);
     await template(fake, ec2);
@@ -171,12 +171,12 @@ describe("client tokens", () => {
     expect(fake.state.instances.size).toBe(1);
   });
 
-  it("has at most 64 characters", async () => {
+  it("a client token has at most 64 characters", async () => {
     const fake = await fakeAws();
     expect(await errorOf(ec2Client(fake).send(fleet(fake, { token: "x".repeat(65) })))).toBe("InvalidParameterValue");
   });
 
-  it("is free again after a refusal", async () => {
+  it("a client token can be used again after a refusal", async () => {
     const fake = await fakeAws();
     const ec2 = ec2Client(fake);
     expect(await errorOf(ec2.send(fleet(fake, { token: "claim-1" })))).toBe("InvalidLaunchTemplateName.NotFoundException");
@@ -195,7 +195,7 @@ describe("capacity reservations", () => {
     TotalInstanceCount: 1,
   } as const;
 
-  it("do not help when the subnet is full", async () => {
+  it("a capacity reservation does not help when the subnet is full", async () => {
     const fake = await fakeAws({ capacityReservations: [reservation], subnets: [{ zone: ZONE_A, freeAddresses: 0 }] });
     const ec2 = ec2Client(fake);
     await template(fake, ec2, "reserved", {
@@ -204,7 +204,7 @@ describe("capacity reservations", () => {
     expect(outcome(await ec2.send(fleet(fake, { template: "reserved" }))).errors).toEqual(["InsufficientFreeAddressesInSubnet"]);
   });
 
-  it("are used up by a targeted launch and given back by its end", async () => {
+  it("a targeted launch uses a capacity reservation, and its termination returns it", async () => {
     const fake = await fakeAws({ capacityReservations: [reservation] });
     const ec2 = ec2Client(fake);
     await template(fake, ec2, "reserved", {

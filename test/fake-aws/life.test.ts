@@ -16,7 +16,7 @@ async function oneInstance(options: Parameters<typeof fakeAws>[0] = {}, capacity
 const detail = (events: readonly AwsEvent[]) => events.map((event) => event.detail["state"] ?? event["detail-type"]);
 
 describe("an instance's life", () => {
-  it("pending, running, shutting-down, terminated, forgotten", async () => {
+  it("an instance is pending, running, shutting-down, terminated, and then unknown", async () => {
     const { fake, ec2, id, state } = await oneInstance({ bootDelayMs: 3000, terminateDelayMs: 2000, forgetAfterMs: 60_000 });
     expect(state()).toBe("pending");
     fake.advance(2999);
@@ -31,7 +31,7 @@ describe("an instance's life", () => {
     expect(await errorOf(ec2.send(new DescribeInstancesCommand({ InstanceIds: [id] })))).toBe("InvalidInstanceID.NotFound");
   });
 
-  it("ends once, however often it is terminated", async () => {
+  it("an instance ends once, however often it is terminated", async () => {
     const onTerminated = vi.fn();
     const { fake, ec2, id } = await oneInstance({ onTerminated, subnets: [{ zone: "us-west-2a", freeAddresses: 5 }] });
     fake.advance(5000);
@@ -43,7 +43,7 @@ describe("an instance's life", () => {
     expect([...fake.state.subnets.values()][0]?.freeAddresses).toBe(5);
   });
 
-  it("calls onRunning once, with the decoded user data and the name of the host", async () => {
+  it("onRunning is called once, with the decoded user data and the host name", async () => {
     const onRunning = vi.fn<(instance: FakeInstance) => void>();
     const { fake } = await oneInstance({ onRunning });
     fake.advance(10_000);
@@ -58,7 +58,7 @@ describe("an instance's life", () => {
     });
   });
 
-  it("does not boot what was terminated while pending", async () => {
+  it("an instance that is terminated while pending does not boot", async () => {
     const onRunning = vi.fn();
     const { fake, ec2, id, state } = await oneInstance({ onRunning, bootDelayMs: 3000, terminateDelayMs: 10_000 });
     await ec2.send(new TerminateInstancesCommand({ InstanceIds: [id] }));
@@ -67,21 +67,21 @@ describe("an instance's life", () => {
     expect(onRunning).not.toHaveBeenCalled();
   });
 
-  it("keeps what a hook throws, and goes on", async () => {
+  it("the error of a hook is kept, and the fake continues", async () => {
     const { fake, state } = await oneInstance({ onRunning: () => Promise.reject(new Error("no cluster")) });
     fake.advance(5000);
     await vi.waitFor(() => expect(fake.state.hookErrors.map(String)).toEqual(["Error: no cluster"]));
     expect(state()).toBe("running");
   });
 
-  it("boots by itself as real time passes", async () => {
+  it("an instance boots as real time passes", async () => {
     const { state } = await oneInstance({ bootDelayMs: 30, now: Date.now });
     await vi.waitFor(() => expect(state()).toBe("running"));
   });
 });
 
 describe("events", () => {
-  it("tell every change of state", async () => {
+  it("every change of state sends an event", async () => {
     const { fake, ec2, id } = await oneInstance();
     fake.advance(5000);
     await ec2.send(new TerminateInstancesCommand({ InstanceIds: [id] }));
@@ -96,7 +96,7 @@ describe("events", () => {
     });
   });
 
-  it("a spot interruption gives notice two minutes ahead", async () => {
+  it("a spot interruption sends a notice two minutes before the end", async () => {
     const { fake, id, state } = await oneInstance({}, "spot");
     fake.advance(5000);
     expect(fake.interrupt(id)).toMatchObject({
@@ -120,7 +120,7 @@ describe("events", () => {
 });
 
 describe("scheduled maintenance", () => {
-  it("shows in the status and comes as a health event", async () => {
+  it("scheduled maintenance shows in the status and sends a health event", async () => {
     const { fake, ec2, id } = await oneInstance();
     fake.advance(5000);
     expect(fake.scheduleMaintenance(id, "instance-retirement")).toMatchObject({
@@ -136,7 +136,7 @@ describe("scheduled maintenance", () => {
 });
 
 describe("failed checks", () => {
-  it("show as impaired since their time", async () => {
+  it("a failed check shows as impaired since its time", async () => {
     const { fake, ec2, id } = await oneInstance();
     fake.advance(5000);
     fake.impair(id, "system", 180_000);

@@ -15,7 +15,7 @@ afterEach(() => {
 });
 
 describe("the fake as a process", () => {
-  it("prints one line, answers, and ends with its parent's pipe", async () => {
+  it("the process prints one line, answers, and ends with its parent's pipe", async () => {
     child = spawn(process.execPath, [MAIN, "--cluster", "demo", "--stop-with-stdin"], { stdio: ["pipe", "pipe", "inherit"] });
     if (!child.stdout || !child.stdin) throw new Error("no pipes");
     const [line] = (await once(createInterface(child.stdout), "line")) as [string];
@@ -48,7 +48,7 @@ describe("its control interface", () => {
     return [response.status, (await response.json()) as Record<string, unknown>] as const;
   };
 
-  it("adds faults, moves time, interrupts, shows state and events, and resets", async () => {
+  it("the control interface adds faults, advances time, interrupts, shows state and events, and resets", async () => {
     const fake = await fakeAws();
     const ec2 = ec2Client(fake);
     expect(await post(fake.url, "faults", { action: "DescribeSubnets", times: 1, throttle: true })).toEqual([200, { id: 1 }]);
@@ -70,7 +70,7 @@ describe("its control interface", () => {
     expect(fake.cluster.endpoint).toBe("https://127.0.0.1:7443");
   });
 
-  it("answers bad orders with a sentence", async () => {
+  it("the control interface answers a wrong order with a sentence", async () => {
     const fake = await fakeAws();
     expect(await post(fake.url, "interrupt", { instanceId: "i-0123456789abcdef0" })).toEqual([
       400,

@@ -32,7 +32,7 @@ describe("SSM and images", () => {
     expect(Images).toHaveLength(1);
   });
 
-  it("knows AL2 images up to Kubernetes 1.32 only", async () => {
+  it("AL2 images exist up to Kubernetes 1.32 only", async () => {
     const of = (version: string) => `/aws/service/eks/optimized-ami/${version}/amazon-linux-2/recommended/image_id`;
     const old = await fakeAws({ cluster: { version: "1.32" } });
     expect(old.state.parameters.has(of("1.32"))).toBe(true);
@@ -40,7 +40,7 @@ describe("SSM and images", () => {
     expect(current.state.parameters.has(of("1.36"))).toBe(false);
   });
 
-  it("recommends the newest release, and a newer one once it is out", async () => {
+  it("the newest release is recommended, and a later one after its publication", async () => {
     const fake = await fakeAws();
     const before = imageFor(fake);
     expect(fake.state.images.get(before)?.name).toBe("amazon-eks-node-al2023-x86_64-standard-1.36-v20261105");
@@ -50,8 +50,8 @@ describe("SSM and images", () => {
   });
 });
 
-describe("images of one's own", () => {
-  it("are found by owner and tag, and need IncludeDeprecated once deprecated", async () => {
+describe("images of the account", () => {
+  it("images of the account are found by owner and tag, and need IncludeDeprecated when deprecated", async () => {
     const fake = await fakeAws({
       ownImages: [
         { name: "ours-new", architecture: "x86_64", tags: { team: "a" } },
@@ -68,7 +68,7 @@ describe("images of one's own", () => {
 });
 
 describe("instance types", () => {
-  it("come in pages that may be empty and still have a next one", async () => {
+  it("a page of instance types may be empty and still have a next page", async () => {
     const fake = await fakeAws();
     const pages: number[] = [];
     const arm = [{ Name: "processor-info.supported-architecture", Values: ["arm64"] }];
@@ -81,7 +81,7 @@ describe("instance types", () => {
     expect([InstanceTypes, NextToken === undefined]).toEqual([[], false]);
   });
 
-  it("cannot be filtered by a name that no record has", async () => {
+  it("a filter with a name that no record has is refused", async () => {
     const fake = await fakeAws();
     const ask = new DescribeInstanceTypesCommand({ Filters: [{ Name: "colour", Values: ["red"] }] });
     expect(await errorOf(ec2Client(fake).send(ask))).toBe("InvalidParameterValue");
@@ -89,7 +89,7 @@ describe("instance types", () => {
 });
 
 describe("filters", () => {
-  it("have two hundred values at most, all together", async () => {
+  it("all filters of a request together have at most two hundred values", async () => {
     const fake = await fakeAws();
     const ask = (count: number) =>
       errorOf(
@@ -102,7 +102,7 @@ describe("filters", () => {
 });
 
 describe("IAM and EC2 together", () => {
-  it("EC2 accepts a new profile only after a while, and only with its role", async () => {
+  it("EC2 accepts a new instance profile only after a delay, and only with its role", async () => {
     const fake = await fakeAws({ profileVisibleAfterMs: 5000 });
     const iam = new IAMClient(clientConfig(fake));
     const dryRun = (Name: string) =>
@@ -129,7 +129,7 @@ describe("IAM and EC2 together", () => {
 });
 
 describe("the call log", () => {
-  it("says who called what, when and how it ended, with long texts cut", async () => {
+  it("the call log has the caller, action, time and result of each call, with long texts cut", async () => {
     const fake = await fakeAws({ identify: (key) => `role-of-${key}` });
     await errorOf(ec2Client(fake, "AKIAONE").send(new DescribeSubnetsCommand({ SubnetIds: ["subnet-0", "x".repeat(500)] })));
     expect(fake.state.calls).toMatchObject([
@@ -145,7 +145,7 @@ describe("the call log", () => {
     expect(JSON.stringify(fake.state.calls[0]?.params).length).toBeLessThan(300);
   });
 
-  it("knows the caller of a presigned STS request", async () => {
+  it("the call log has the caller of a presigned STS request", async () => {
     const fake = await fakeAws({ identify: () => "provisioner" });
     const url = `${fake.url}/?Action=GetCallerIdentity&Version=2011-06-15&X-Amz-Credential=AKIAX%2F20261121%2Fus-west-2%2Fsts%2Faws4_request`;
     expect(await (await fetch(url)).text()).toContain("<Arn>arn:aws:sts::111122223333:assumed-role/provisioner/fake</Arn>");
@@ -153,7 +153,7 @@ describe("the call log", () => {
     expect(json).toMatchObject({ GetCallerIdentityResponse: { GetCallerIdentityResult: { Account: "111122223333" } } });
   });
 
-  it("answers InvalidAction to an action that it does not know, and says what it could not read", async () => {
+  it("an unknown action is answered with InvalidAction, and an unreadable request with what is wrong", async () => {
     const fake = await fakeAws();
     const body = new URLSearchParams({ Action: "DescribeVolumes", Version: "2016-11-15" });
     const unknown = await fetch(fake.url, { method: "POST", body });
@@ -168,13 +168,13 @@ describe("the call log", () => {
 });
 
 describe("spot prices", () => {
-  it("end with an empty token, as EC2 has it", async () => {
+  it("the last page of spot prices has an empty token, as in EC2", async () => {
     const fake = await fakeAws();
     const { NextToken } = await ec2Client(fake).send(new DescribeSpotPriceHistoryCommand({ StartTime: new Date() }));
     expect(NextToken).toBe("");
   });
 
-  it("change in one zone alone, go, and are bought at", async () => {
+  it("a spot price can change in one zone, be removed, and apply to later launches", async () => {
     const fake = await fakeAws();
     const asked = async () => {
       const { SpotPriceHistory = [] } = await ec2Client(fake).send(new DescribeSpotPriceHistoryCommand({ InstanceTypes: ["m5.large"] }));
@@ -199,7 +199,7 @@ describe("a catalogue from files", () => {
     await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true })));
   });
 
-  it("reads raw records and prices, packed or not, and misses a region with a sentence", async () => {
+  it("raw records and prices are read, compressed or not, and a missing region is an error with a sentence", async () => {
     const folder = await mkdtemp(join(tmpdir(), "fake-aws-"));
     folders.push(folder);
     const { onDemandPrices, spotPrices, ...base } = smallCatalogue;

@@ -18,14 +18,14 @@ afterEach(async () => {
   await Promise.all(started.splice(0).map((fake) => fake.close()));
 });
 
-/** A fake that ends with the test; its clock only moves by `advance`. */
+/** A fake that ends with the test; its clock moves only by `advance`. */
 export async function fakeAws(options: Partial<FakeAwsOptions> = {}): Promise<FakeAws> {
   const fake = await startFakeAws({ catalogue: smallCatalogue, now: () => Date.UTC(2026, 10, 21, 12), ...options });
   started.push(fake);
   return fake;
 }
 
-/** Settings of an SDK client that calls the fake; one attempt, so that a test sees each outcome. */
+/** Settings of an SDK client that calls the fake, with one attempt, so that a test sees each result. */
 export const clientConfig = ({ url }: FakeAws, accessKeyId = "AKIATEST", maxAttempts = 1) => ({
   region: "us-west-2",
   endpoint: url,
@@ -93,7 +93,7 @@ export const outcome = ({ Instances = [], Errors = [] }: CreateFleetCommandOutpu
   errors: Errors.map(({ ErrorCode }) => ErrorCode),
 });
 
-/** The name of the error that a call ends with, or "ok". */
+/** The name of a call's error, or "ok". */
 export const errorOf = async (call: Promise<unknown>): Promise<string> =>
   call.then(
     () => "ok",

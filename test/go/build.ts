@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-/** Builds a command of this module and returns its path; seconds once its modules have been built on this machine, else some minutes. */
+/** Builds a command of the Go module and returns its path; takes some minutes the first time, then seconds. */
 export function buildCommand(name: "oracle" | "kube-filters"): string {
   const folder = resolve(import.meta.dirname, "../../.cache");
   const binary = join(folder, name);

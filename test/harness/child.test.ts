@@ -9,7 +9,7 @@ const dir = mkdtempSync(join(tmpdir(), "child-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 describe("a child", () => {
-  it("that is never ready is ended, and told with the end of its log", async () => {
+  it("a child that is never ready is ended, and the error has the end of its log", async () => {
     const started = startChild({
       ...{ name: "The sleeper", command: "sh", args: ["-c", "echo still dreaming; echo $$ > pid; sleep 60"], cwd: dir },
       ...{ logFile: join(dir, "sleeper.log"), isReady: async () => false, readyTimeoutMs: 3_000 },
@@ -19,7 +19,7 @@ describe("a child", () => {
     expect(() => process.kill(pid, 0)).toThrow("ESRCH");
   });
 
-  it("that ends before it is ready is told at once", async () => {
+  it("a child that ends before it is ready is reported at once", async () => {
     const started = startChild({
       ...{ name: "The quitter", command: "sh", args: ["-c", "echo no port; exit 3"] },
       ...{ logFile: join(dir, "quitter.log"), isReady: async () => false },
@@ -29,7 +29,7 @@ describe("a child", () => {
 });
 
 describe("a free port", () => {
-  it("can be bound, is none that the system gives to outgoing connections, and is given once", async () => {
+  it("a free port can be bound, is none that the system assigns to outgoing connections, and is returned once", async () => {
     const ports = await Promise.all(Array.from({ length: 50 }, freePort));
     expect(new Set(ports).size).toBe(ports.length);
     expect(Math.max(...ports)).toBeLessThan(32_768);
@@ -43,7 +43,7 @@ describe("a free port", () => {
 });
 
 describe("removing a folder", () => {
-  it("takes what is in it, and does not mind that it is gone", () => {
+  it("removing a folder removes its content, and succeeds when the folder does not exist", () => {
     const folder = join(dir, "data", "deep");
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "file"), "");

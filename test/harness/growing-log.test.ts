@@ -15,14 +15,14 @@ beforeEach(() => {
 });
 
 describe("a growing log", () => {
-  it("is empty until there is a file", () => {
+  it("a growing log is empty until the file exists", () => {
     const log = growingLog(path);
     expect(log.linesSince(0)).toEqual([]);
     writeFileSync(path, "one\n");
     expect(log.linesSince(0)).toEqual(["one"]);
   });
 
-  it("leaves a line that is half written for the next look, letters of several bytes too", () => {
+  it("an incomplete line is left for the next read, also within a character of several bytes", () => {
     const log = growingLog(path);
     const line = Buffer.from("zwölf\n");
     writeFileSync(path, Buffer.concat([Buffer.from("elf\n"), line.subarray(0, 3)]));
@@ -31,7 +31,7 @@ describe("a growing log", () => {
     expect(log.linesSince(0)).toEqual(["elf", "zwölf"]);
   });
 
-  it("gives what was written since a moment however often it is asked, and little of what was written before", async () => {
+  it("repeated reads since a moment return all lines since then, and few older lines", async () => {
     const log = growingLog(path);
     writeFileSync(path, "before\nhalf");
     expect(log.linesSince(0)).toEqual(["before"]);
@@ -42,7 +42,7 @@ describe("a growing log", () => {
     expect(log.linesSince(from)).toEqual(["half a line", "after"]);
   });
 
-  it("does not lose what is written in the millisecond of a look", () => {
+  it("lines written in the millisecond of a read are not lost", () => {
     const log = growingLog(path);
     for (let i = 0; i < 200; i++) {
       const from = Date.now();
@@ -53,7 +53,7 @@ describe("a growing log", () => {
 });
 
 describe("whole lines", () => {
-  it("are those that end", () => {
+  it("whole lines are those that end with a line break", () => {
     expect(wholeLines(path)).toEqual([]);
     writeFileSync(path, '{"a":1}\n\n{"b":');
     expect(wholeLines(path)).toEqual(['{"a":1}']);

@@ -9,11 +9,11 @@ const question = (context: Readonly<Record<string, string | readonly string[]>> 
 });
 
 describe("evaluate", () => {
-  it("refuses what nobody allows, and says so", () => {
+  it("a call that no statement allows is denied, with the reason", () => {
     expect(evaluate([], question())).toEqual({ allowed: false, because: "no statement allows it" });
   });
 
-  it("says which grant allows", () => {
+  it("the decision names the grant that allows the call", () => {
     const { Action, Resource } = statement();
     expect(evaluate([statement()], question())).toEqual({
       allowed: true,
@@ -21,7 +21,7 @@ describe("evaluate", () => {
     });
   });
 
-  it("lets a Deny stand over any Allow", () => {
+  it("a Deny overrides any Allow", () => {
     expect(evaluate([statement(), statement({ Effect: "Deny", Sid: "Two" })], question())).toEqual({
       allowed: false,
       because: "Two denies it",
@@ -36,17 +36,17 @@ describe("evaluate", () => {
     expect(evaluate([statement()], question({}, more)).allowed).toBe(false);
   });
 
-  it("takes an action's name in any case, a resource's only as written", () => {
+  it("action names match in any case, resource names only exactly", () => {
     expect(evaluate([statement({ Action: ["EC2:createfleet"] })], question()).allowed).toBe(true);
     expect(evaluate([statement({ Resource: ["arn:aws:ec2:us-west-2:*:FLEET/*"] })], question()).allowed).toBe(false);
   });
 
-  it("names the statement whose condition does not hold", () => {
+  it("the decision names the statement whose condition does not hold", () => {
     const tied = statement({ Condition: { StringEquals: { "aws:RequestTag/a": "b" } } });
     expect(evaluate([tied], question())).toEqual({ allowed: false, because: "the conditions of One do not hold" });
   });
 
-  it("refuses to guess at an operator that it does not know", () => {
+  it("an unknown condition operator is an error", () => {
     const odd = statement({ Condition: { DateLessThan: { "aws:CurrentTime": "2030-01-01" } } });
     expect(() => evaluate([odd], question())).toThrow(/DateLessThan/);
   });
@@ -81,7 +81,7 @@ describe("conditions", () => {
     expect(evaluate([tied], question(found === undefined ? {} : { [KEY]: found })).allowed).toBe(holds);
   });
 
-  it("must all hold", () => {
+  it("all conditions of a statement must hold", () => {
     const tied = statement({ Condition: { StringEquals: { [KEY]: "a" }, StringLike: { "aws:RequestTag/pool": "*" } } });
     expect(evaluate([tied], question({ [KEY]: "a" })).allowed).toBe(false);
     expect(evaluate([tied], question({ [KEY]: "a", "AWS:requesttag/pool": "p" })).allowed).toBe(true);

@@ -27,7 +27,7 @@ const { app, stack, access } = makeApp({
   outDir,
   code: () => Code.fromInline("exports.handler = async () => {};"),
 });
-// cdk-nag looks at both stacks here.
+// cdk-nag checks both stacks here.
 app.synth();
 const template = CdkTemplate.fromStack(stack);
 const inTheirs = CdkTemplate.fromStack(access[0] ?? stack);
@@ -36,7 +36,7 @@ const inClusters = FUNCTION_NAMES.filter((name) => FUNCTIONS[name].inClusters);
 const roleOf = (name: string): string => `arn:aws:iam::${THEIRS}:role/karpenter-serverless-theirs-${name}`;
 
 describe("a cluster of another account", () => {
-  it.for(inClusters)("lets %s act there as its own role, and as no other", (name) => {
+  it.for(inClusters)("%s can assume its own role in the other account, and no other role", (name) => {
     const assume = (policies.get(`karpenter-serverless-${name}`) ?? []).filter(({ Action }) => Action.includes("sts:AssumeRole"));
     expect(assume.map(({ Resource }) => Resource)).toEqual([[roleOf(name)]]);
     inTheirs.hasResourceProperties("AWS::IAM::Role", {
@@ -60,20 +60,20 @@ describe("a cluster of another account", () => {
     inTheirs.hasResourceProperties("AWS::EKS::AccessEntry", { ClusterName: "theirs", KubernetesGroups: [`karpenter-serverless:${name}`] });
   });
 
-  it("is in no permission of the functions' own account", () => {
+  it("no permission of the functions' own account names the other account's cluster", () => {
     const own = [...policies.values()].flat().filter(({ Action }) => !Action.includes("sts:AssumeRole"));
     expect(JSON.stringify(own)).not.toContain("theirs");
     expect(template.findResources("AWS::EKS::AccessEntry", { Properties: { ClusterName: "theirs" } })).toEqual({});
   });
 
-  it("has only that cluster in what the roles there may do", () => {
+  it("the roles of the other account have permissions for its cluster only", () => {
     const roles = JSON.stringify(inTheirs.findResources("AWS::IAM::Role"));
     expect(roles).toContain('"aws:ResourceTag/eks:eks-cluster-name":["theirs"]');
     expect(roles).not.toContain(":cluster/own");
     expect(roles).toContain(":role/KarpenterNodeRole-theirs");
   });
 
-  it("sends EC2's notices to our queue, which takes them from that one role", () => {
+  it("the other account sends EC2's notices to our queue, which accepts them from that one role", () => {
     inTheirs.resourcePropertiesCountIs("AWS::Events::Rule", { Targets: [Match.objectLike({ RoleArn: Match.anyValue() })] }, 5);
     template.hasResourceProperties("AWS::SQS::QueuePolicy", {
       PolicyDocument: {
@@ -91,7 +91,7 @@ describe("a cluster of another account", () => {
     });
   });
 
-  it("is reached by the session of its role, the others by our own", async () => {
+  it("calls to the other account use the session of its role, and other calls our own", async () => {
     vi.stubEnv("AWS_ACCESS_KEY_ID", "ASIAOWN");
     vi.stubEnv("AWS_SECRET_ACCESS_KEY", "secret");
     const permissions = ledger();

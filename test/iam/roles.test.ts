@@ -23,7 +23,8 @@ import { policiesByFunction } from "../e2e/iam/template-policies.ts";
 import type { Template } from "../e2e/support/deploy.ts";
 import { clientConfig, fakeAws, imageFor, subnetIn } from "../fake-aws/support.ts";
 
-// The product's own adapters call the fake as the product's own roles; then a statement is taken away, and each must miss it.
+// The product's adapters call the fake with the product's roles. Then each statement is removed in turn, and a call
+// must fail.
 
 const CLUSTER = "karpenter-test";
 const outDir = mkdtempSync(join(tmpdir(), "roles-"));
@@ -57,7 +58,7 @@ beforeEach(async () => {
   });
 });
 
-/** A key of a function whose role has these statements. */
+/** The access key of a function whose role has these statements. */
 function callAs(name: string, statements: readonly Statement[]) {
   permissions.know([{ name, accessKey: name, statements }]);
   return clientConfig(fake, name);
@@ -92,7 +93,7 @@ const request = (more: Partial<FleetRequest> = {}): FleetRequest => ({
   ...more,
 });
 
-/** A machine's whole life, as lifecycle leads it. */
+/** The calls of lifecycle from a launch to a termination. */
 async function liveAndDie(statements: readonly Statement[]): Promise<void> {
   const fleet = ec2Fleet(new EC2Client(callAs("lifecycle", statements)));
   await fleet.ensureLaunchTemplate(template());
@@ -104,7 +105,7 @@ async function liveAndDie(statements: readonly Statement[]): Promise<void> {
   await fleet.removeLaunchTemplates?.(CLUSTER, Number.MAX_SAFE_INTEGER);
 }
 
-/** What catalog asks for one NodeClass and for prices. */
+/** The calls of catalog for one EC2NodeClass and for prices. */
 async function resolve(statements: readonly Statement[]): Promise<void> {
   const config = callAs("catalog", statements);
   const inventory = awsInventory({
@@ -124,7 +125,7 @@ const LIVES = { lifecycle: liveAndDie, catalog: resolve } as const;
 describe.for(["lifecycle", "catalog"] as const)("the role of %s", (name) => {
   const play = LIVES[name];
 
-  it("allows all that the function asks of EC2, IAM, SSM and Pricing", async () => {
+  it("the role allows every call of the function to EC2, IAM, SSM and Pricing", async () => {
     await play(statementsOf(name));
     expect(permissions.refusals()).toEqual([]);
   });
@@ -136,22 +137,22 @@ describe.for(["lifecycle", "catalog"] as const)("the role of %s", (name) => {
   });
 });
 
-describe("lifecycle may not", () => {
+describe("the limits of the role of lifecycle", () => {
   const fleetOf = () => ec2Fleet(new EC2Client(callAs("lifecycle", statementsOf("lifecycle"))));
 
-  it("launch or make templates under the name of a cluster that the stack does not serve", async () => {
+  it("lifecycle may not launch or make templates for a cluster that the stack does not serve", async () => {
     const foreign = { ...tags, "eks:eks-cluster-name": "somebody-elses" };
     await expect(fleetOf().ensureLaunchTemplate(template({ tags: foreign }))).rejects.toThrow(/not authorized.*CreateLaunchTemplate/s);
     await fleetOf().ensureLaunchTemplate(template());
     await expect(fleetOf().launch(request({ tags: foreign }))).rejects.toThrow(/not authorized.*CreateFleet/s);
   });
 
-  it("launch without tags", async () => {
+  it("lifecycle may not launch without tags", async () => {
     await fleetOf().ensureLaunchTemplate(template());
     await expect(fleetOf().launch(request({ tags: {} }))).rejects.toThrow(/not authorized/);
   });
 
-  it("end a machine that is not a node of these clusters", async () => {
+  it("lifecycle may not terminate an instance that is not a node of these clusters", async () => {
     const fleet = fleetOf();
     await fleet.ensureLaunchTemplate(template());
     const { instance } = await fleet.launch(request());
@@ -159,14 +160,14 @@ describe("lifecycle may not", () => {
     await expect(fleet.terminate(instance?.id ?? "")).rejects.toThrow(/not authorized.*TerminateInstances/s);
   });
 
-  it("write tags on a machine after its launch", async () => {
+  it("lifecycle may not tag an instance after its launch", async () => {
     const fleet = fleetOf();
     await fleet.ensureLaunchTemplate(template());
     const { instance } = await fleet.launch(request());
     await expect(fleet.tag(instance?.id ?? "", { "karpenter.sh/nodepool": "other" })).rejects.toThrow(/not authorized.*CreateTags/s);
   });
 
-  it("give a machine a role that is not the nodes'", async () => {
+  it("lifecycle may not give an instance a role that is not the nodes'", async () => {
     fake.state.instanceProfiles.set("admin", { name: "admin", id: "AIPA1", path: "/", createdAt: 0, tags: new Map(), role: "Admin" });
     const fleet = fleetOf();
     await fleet.ensureLaunchTemplate(template({ instanceProfile: "admin" }));

@@ -16,7 +16,7 @@ describe("bundles", () => {
   });
 
   it("every folder with a handler is a function, and no other", () => {
-    for (const name of ["adapters", "hosts", "cli"]) {
+    for (const name of ["adapters", "shared", "wiring"]) {
       expect(functionNames()).not.toContain(name);
     }
   });

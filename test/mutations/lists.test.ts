@@ -15,9 +15,9 @@ it.for([
   expect(mutated(content, { from, to })).toBe(want);
 });
 
-/** So that a list does not fall behind the code unnoticed between two runs of test/mutations/run.ts. */
+/** Between two runs of test/mutations/run.ts this test shows a mutation whose text has left the code. */
 describe.for(AREAS)("areas/%s", (file) => {
-  it("names texts that stand once in the code, and tests that exist", async () => {
+  it("each mutation quotes a text that stands once in the code, and its tests exist", async () => {
     const { MUTATIONS } = (await import(`./areas/${file}`)) as { readonly MUTATIONS: readonly Mutation[] };
     expect(new Set(MUTATIONS.map(({ name }) => name)).size).toBe(MUTATIONS.length);
     for (const { name, file: path, from, to, tests } of MUTATIONS) {

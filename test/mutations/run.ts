@@ -5,8 +5,10 @@ import type { Mutation, MutationResult } from "./mutation.ts";
 import { Copy } from "./trial.ts";
 
 /**
- * Breaks rules one at a time in a copy of the project and says which tests notice: `node test/mutations/run.ts [--area scheduling] [--only NAME]`.
- * Exit 1 when a broken rule is noticed by none of the tests that should, or cannot be broken any more; 2 when the tests fail as it is.
+ * Mutation tests: `node test/mutations/run.ts [--area scheduling] [--only NAME]` breaks the rules of areas/*.ts one at
+ * a time in a copy of the project, runs the tests that each rule names, and prints which of them fail. Exits 1 when no
+ * test fails or when a text no longer stands in the code, 2 when the tests fail without a mutation. The project itself
+ * is never changed.
  */
 const AREAS = join(import.meta.dirname, "areas");
 

@@ -5,7 +5,7 @@ import { patchedTree } from "../support/patched-tree.ts";
 import { type Mutation, type MutationResult, mutated } from "./mutation.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-/** What tests read; everything else of the project is left behind. */
+/** The folders and files that tests read; the copy contains nothing else. */
 const PARTS = [
   "core",
   "functions",
@@ -20,7 +20,7 @@ const PARTS = [
   "biome.json",
   "vitest.config.ts",
 ];
-/** A broken rule may send the solver round for ever. */
+/** Limit of one run of vitest, because a broken rule may make the solver loop for ever. */
 const LIMIT_MS = 180_000;
 
 /** The part of vitest's JSON report that is read here. */
@@ -32,11 +32,11 @@ interface Report {
   }[];
 }
 
-/** A copy of the project in which rules may be broken. Nothing is ever changed in the project itself. */
+/** A copy of the project in which rules are broken. The project itself is never changed. */
 export class Copy {
   readonly #tree = patchedTree(PARTS.filter((part) => existsSync(join(ROOT, part))));
 
-  /** Breaks one rule, runs its tests and mends it again. */
+  /** Breaks one rule, runs its tests and restores the file. */
   try(mutation: Mutation): MutationResult {
     const { file, from, to, tests } = mutation;
     const path = join(this.#tree.root, file);
@@ -57,7 +57,7 @@ export class Copy {
     const vitest = join(ROOT, "node_modules/vitest/vitest.mjs");
     const { error } = spawnSync(process.execPath, [vitest, "run", "--bail=1", "--reporter=json", `--outputFile=${output}`, ...tests], {
       cwd: this.#tree.root,
-      // Golden files are compared and never written; a rule may be one that only a whole test notices.
+      // CI: golden files are compared and never written. FULL: some rules are covered only by the full tests.
       env: { ...process.env, CI: "1", FULL: "1" },
       timeout: LIMIT_MS,
       stdio: "ignore",

@@ -7,7 +7,7 @@ import type { Act, Pick } from "./script.ts";
 
 const MINUTE_MS = 60_000;
 
-/** Does one act. What it is about may not be there any more: then nothing happens, as with a person who comes too late. */
+/** Performs one act. When its object no longer exists nothing happens, as for a user who is too late. */
 export function perform(act: Act, lab: Lab): void {
   const { world, cloud } = lab;
   switch (act.what) {

@@ -1,7 +1,8 @@
 import type { Lab } from "../../lab/host.ts";
 import { deployment, NODE_CLASS, nodePool, openLab } from "./story.ts";
 
-// `node test/simulation/idle.ts`: what a cluster costs when nothing happens, counted over one virtual hour, with no node and with some.
+// `node test/simulation/idle.ts` prints the invocations, calls and cost of one virtual hour of an idle cluster, with no
+// node and with some nodes.
 
 const HOUR = 3_600_000;
 

@@ -5,7 +5,7 @@ import { killedAt, killPoints, unharmed } from "./kill-everywhere.ts";
 import { play, STORIES } from "./story.ts";
 
 describe.for(STORIES)("$name", (story) => {
-  it("ends the same wherever a handler is killed", async () => {
+  it("the story ends in the same state wherever a handler is killed", async () => {
     const plain = await unharmed(story, 1);
     const points = killPoints(plain, KILLS_EVERY);
     expect(points.length).toBeGreaterThan(5);
@@ -16,7 +16,7 @@ describe.for(STORIES)("$name", (story) => {
   }, 60_000);
 });
 
-/** The first time that this call has had its effect, its invocation dies. */
+/** Kills the invocation of the first such call, after its effect. */
 function killAfter(port: string, method: string): CallHooks {
   let done = false;
   return {
@@ -52,7 +52,7 @@ describe("the simulation can see", () => {
     lab.close();
   });
 
-  it("wake-ups that are lost cost time, not nodes: the sweep finds what is overdue", async () => {
+  it("lost wake-ups cost time and no nodes, because the sweep finds overdue work", async () => {
     const { lab, ending } = await play(scaleUp, 1, {
       before: (call) => {
         const lost = call.method === "wake" && call.invocation?.name === "provision";

@@ -1,7 +1,7 @@
 import type { PortCall } from "../../lab/world/intercept.ts";
 import { type Ending, play, STORIES, type Story } from "./story.ts";
 
-/** One place to be killed at: before or after the n-th remote call that any handler of the story makes. */
+/** A kill point: before or after the n-th remote call of all handlers of a story. */
 export interface KillPoint {
   readonly call: number;
   readonly when: "before" | "after";
@@ -14,11 +14,11 @@ export interface Killed extends KillPoint {
   readonly same: boolean;
 }
 
-/** Calls that change nothing: killed there, a handler leaves what the call before it left. */
+/** Calls without an effect: a kill there leaves the same state as a kill after the call before. */
 const READS =
   /^(get|list|describe|commands|unavailable|byInstance|documentVersion|getDocument|version|subnets|securityGroups|images|parameter)/;
 
-/** Plays a story once unharmed; returns how it ends, how many remote calls its handlers make, and which of them have an effect. */
+/** Plays a story without a kill; returns its end, the number of remote calls, and which of them have an effect. */
 export async function unharmed(
   story: Story,
   seed: number,
@@ -52,7 +52,7 @@ export async function killedAt(story: Story, seed: number, point: KillPoint, wan
   return { ...point, at, ending, same: JSON.stringify(ending) === JSON.stringify(wanted) };
 }
 
-/** Every place of a story at which a kill makes a difference, and a few of those where it should not. */
+/** The kill points of a story where a kill may make a difference, and a few where it must not. */
 export function killPoints(
   { calls, effects }: { readonly calls: number; readonly effects: readonly number[] },
   every: number,
@@ -68,7 +68,10 @@ export function killPoints(
   return [...atEffects, ...atReads];
 }
 
-/** Kills the stories ("all" of them, or one by name) at every `every`-th place, prints what each ends in, and returns how many ended otherwise. */
+/**
+ * Kills the stories ("all" or one name) at every `every`-th kill point and prints each end; returns how many ended
+ * differently.
+ */
 export async function killEverywhere(only: string, every: number): Promise<number> {
   let failures = 0;
   for (const story of STORIES.filter(({ name }) => only === "all" || name === only)) {
@@ -90,7 +93,7 @@ export async function killEverywhere(only: string, every: number): Promise<numbe
   return failures;
 }
 
-// `node test/simulation/kill-everywhere.ts [STORY|all] [EVERY]` exits 1 when one of them ends otherwise.
+// `node test/simulation/kill-everywhere.ts [STORY|all] [EVERY]` exits 1 when a story ends differently.
 if (process.argv[1] === import.meta.filename) {
   const [only = "all", every = "1"] = process.argv.slice(2);
   process.exitCode = (await killEverywhere(only, Number(every))) > 0 ? 1 : 0;

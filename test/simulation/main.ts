@@ -1,3 +1,9 @@
+/*
+ * The simulation: the product's handlers on the lab's virtual world, under acts and faults drawn from a seed.
+ * In: seeds and limits (USAGE). Out: each broken invariant with the command that plays it again, and totals. draw/
+ * makes scripts, faults/ injects failures, invariants/ judges. An invariant reads EC2, the API server and the table
+ * themselves; it must not use the product's own predicates, because a shared mistake would stay hidden.
+ */
 import { parseArgs } from "node:util";
 import { drawScript } from "./draw/script.ts";
 import { LAWS } from "./invariants/all.ts";
@@ -17,7 +23,7 @@ const USAGE = `node test/simulation/main.ts [options]
   --brief       stop at the first seed that breaks a law without cutting it down
   --keep-going  name all seeds that break a law, instead of stopping at the first and cutting it down`;
 
-/** A whole number of at least `least`, or a sentence on what is wrong with it. */
+/** The text as a whole number of at least `least`. Throws a sentence when it is not one. */
 function whole(name: string, text: string, least: number): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < least) throw new Error(`--${name} must be a whole number of at least ${least}, not "${text}"`);
@@ -53,7 +59,7 @@ function options() {
   };
 }
 
-/** Plays seeds one after the other; prints what was broken, how to see it again, and in the last line what was played. */
+/** Plays the seeds in turn. Prints each broken invariant with the command that plays it again, and the totals last. */
 async function main(): Promise<void> {
   const { seed, runs, hours, minutes, kills, every, laws, brief, keepGoing, help } = options();
   if (help) return console.log(USAGE);

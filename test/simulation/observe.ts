@@ -2,7 +2,7 @@ import type { CallHooks, KillVerdict, PortCall } from "../../lab/world/intercept
 import { INVARIANTS } from "./invariants/all.ts";
 import { look, type Scene, type Watcher } from "./invariants/invariant.ts";
 
-/** A law that was broken. */
+/** A broken invariant. */
 export interface Violation {
   /** Name of the invariant. */
   readonly invariant: string;
@@ -13,19 +13,19 @@ export interface Violation {
 
 export interface Observer {
   readonly violations: readonly Violation[];
-  /** Starts watching the scene; to be called once, before anything happens. */
+  /** Starts watching the scene; to be called once, at the start of the run. */
   watch(scene: Scene): void;
-  /** Hooks that let the faults have their way first: invariants hear only of calls that have an effect. */
+  /** Hooks that apply the faults first, so that invariants see only calls that have an effect. */
   around(faults: CallHooks): CallHooks;
-  /** Looks at everything there is. */
+  /** Checks the whole state. */
   check(): Promise<void>;
-  /** Looks at everything there is for the last time. */
+  /** Checks the whole state for the last time. */
   finish(): Promise<void>;
-  /** Notes a violation that no invariant of its own stands for. */
+  /** Reports a violation that no invariant module covers. */
   report(invariant: string, detail: string): void;
 }
 
-/** Holds a run to its invariants. */
+/** Checks all invariants during a run. */
 export function observer(): Observer {
   const violations: Violation[] = [];
   const watchers: Watcher[] = [];

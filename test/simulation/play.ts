@@ -12,13 +12,13 @@ import { observer, type Violation } from "./observe.ts";
 import { isFault, type Script } from "./script.ts";
 import { START } from "./story.ts";
 
-/** What came of a run. */
+/** The result of a run. */
 export interface RunResult {
-  /** Empty, or the laws that were broken first; the run ends there. */
+  /** The first broken invariants, with which the run ended; empty when no invariant was broken. */
   readonly violations: readonly Violation[];
-  /** Virtual hours, the time to come to rest included. */
+  /** Virtual hours, including the time to come to rest. */
   readonly hours: number;
-  /** Faults that had their way, by kind. */
+  /** Faults that took effect, by kind. */
   readonly faults: ReadonlyMap<string, number>;
   readonly machines: number;
   /** Remote calls of all handlers, by port and method. */
@@ -26,29 +26,29 @@ export interface RunResult {
 }
 
 const HOUR_MS = 3_600_000;
-/** How long the world may take to come to rest once nothing goes wrong any more: a command may wait an hour for a replacement. */
+/** How long the world may take to come to rest after the last fault: a command may wait an hour for a replacement. */
 const REST_MS = 3 * HOUR_MS;
 
-/** Enough to choose from, and few enough for thousands of hours. */
+/** Enough types for a choice, and few enough for thousands of virtual hours. */
 const CATALOGUE: Catalogue = (() => {
   const all = bundledCatalogue("us-west-2", { withSyntheticSpot: true });
   return { ...all, types: all.types.filter(({ name }) => /^[cm]5\.(large|xlarge|2xlarge)$/.test(name)) };
 })();
 
 export interface PlayOptions {
-  /** What can be bought; a few types when absent. */
+  /** The instance types on offer; a few types by default. */
   readonly catalogue?: Catalogue;
-  /** Beside the lab's own. */
+  /** Settings on top of the lab's own. */
   readonly settings?: LabOptions["settings"];
-  /** Sees the world before anything is in it. */
+  /** Called before the world contains any object. */
   readonly onStart?: (lab: Lab) => void;
-  /** Hears each log line of the product. */
+  /** Called for each log line of the product. */
   readonly onLog?: (record: TimedLogRecord) => void;
-  /** Sees the world as the run leaves it. */
+  /** Called at the end of the run. */
   readonly onEnd?: (lab: Lab) => void;
 }
 
-/** Plays a script from its start to its rest, or to the first law that it breaks. The same script comes to the same end. */
+/** Plays a script until the world is at rest or an invariant is broken. Equal scripts have equal results. */
 export async function play(script: Script, options: PlayOptions = {}): Promise<RunResult> {
   const { catalogue = CATALOGUE, settings, onStart, onLog, onEnd } = options;
   const random = seeded(script.chance).fork("simulation");
@@ -106,8 +106,11 @@ export async function play(script: Script, options: PlayOptions = {}): Promise<R
   return outcome;
 }
 
-/** At the end EC2 has room again, and people take away what keeps nodes from being drained: else they would be kept for ever, and rightly. */
-function takeAwayWhatBlocks(lab: Lab): void {
+/**
+ * At the end EC2 has capacity again, and users remove what blocks drains, because otherwise those nodes would stay for
+ * ever.
+ */
+function removeDrainBlockers(lab: Lab): void {
   const { world, cloud } = lab;
   cloud.outages.length = 0;
   for (const { metadata } of world.store.list("PodDisruptionBudget"))
@@ -119,14 +122,14 @@ function takeAwayWhatBlocks(lab: Lab): void {
   });
 }
 
-/** Lets time pass until all is as it should be; says what is not when it never comes to that. */
+/** Passes time until the world is at rest; reports what is not at rest when `REST_MS` are over. */
 async function comeToRest(scene: Scene, broken: () => boolean, failed: (detail: string) => void): Promise<void> {
   const { clock } = scene.lab.world;
   const latest = clock.now() + REST_MS;
   let left: readonly string[] = [];
   while (clock.now() < latest) {
-    // Workloads make their pods as their templates say, protected ones again.
-    takeAwayWhatBlocks(scene.lab);
+    // Workloads create pods from their templates, and with them protected pods again.
+    removeDrainBlockers(scene.lab);
     await clock.run({ until: broken, latest: clock.now() + CHECK_MS });
     if (broken()) return;
     left = unrest(await look(scene));

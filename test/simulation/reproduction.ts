@@ -4,17 +4,19 @@ import { describeEvent, type Script } from "./script.ts";
 import { shrink } from "./shrink.ts";
 import { START } from "./story.ts";
 
-/** A run takes about a second: a minute or two is spent on making a failure short. */
+/** Maximum number of runs for shrinking a failure; a run takes about one second. */
 const TRIES = 80;
 
-/** What was broken, and when. */
+/** The broken invariant and its time. */
 export function headline({ seed }: Script, { violations: [violation] }: RunResult): string {
   if (violation === undefined) return `seed ${seed} breaks nothing`;
   const minutes = ((violation.at - START) / 60_000).toFixed(1);
   return `seed ${seed} breaks "${violation.invariant}" after ${minutes} minutes: ${violation.detail}`;
 }
 
-/** What was broken, the shortest list of events that still breaks it, and the command that plays the seed again. */
+/**
+ * The broken invariant, the shortest list of events that still breaks it, and the command that plays the seed again.
+ */
 export async function reproduce(script: Script, outcome: RunResult): Promise<string> {
   const [violation] = outcome.violations;
   if (violation === undefined) return "";

@@ -3,33 +3,36 @@ import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts
 import type { Outage } from "../../lab/world/outages.ts";
 
 /**
- * One run of the simulation, all of it: the world, what happens in it, and what goes wrong. Plain data, drawn from a seed, so that it can be cut down
- * (shrink.ts) and played again to the letter.
+ * One run of the simulation: the world, the acts and the faults. It is plain data drawn from a seed, so that shrink.ts
+ * can shorten it and the same run can be played again.
  */
 export interface Script {
-  /** What it was drawn from. */
+  /** The seed that the script was drawn from. */
   readonly seed: number;
-  /** Seed of the world's own chance: names, delays, the order of interleaved calls. */
+  /** Seed of the world's random choices: names, delays, the order of interleaved calls. */
   readonly chance: number;
-  /** Virtual minutes before the faults end and the world is left to converge. */
+  /** Virtual minutes until the faults end and the world may come to rest. */
   readonly minutes: number;
   readonly sources: readonly ("audit" | "notify")[];
-  /** Every remote call is a place where another invocation may come first. */
+  /** Whether another invocation may run at each remote call. */
   readonly interleaved: boolean;
-  /** For so long EC2 does not show a new instance, ms. */
+  /** How long EC2 does not list a new instance, ms. */
   readonly cloudLagMs: number;
   readonly objects: readonly ApiObject[];
-  /** In the order of their time. */
+  /** In order of time. */
   readonly events: readonly ScriptEvent[];
 }
 
 /** `at`: seconds after the start. */
 export type ScriptEvent = { readonly at: number } & (Act | Fault);
 
-/** In [0, 1): names one of the things that are there when the act is done, so that it still means something in a cut-down script. */
+/**
+ * In [0, 1): selects one of the objects that exist at the time of the act, so that it stays valid in a shortened
+ * script.
+ */
 export type Pick = number;
 
-/** What people, workloads and EC2 do of their own accord. */
+/** What users, workloads and EC2 do. */
 export type Act =
   | { readonly what: "scale"; readonly workload: string; readonly replicas: number }
   | { readonly what: "run job"; readonly name: string; readonly pods: number; readonly cpu: string }
@@ -54,7 +57,7 @@ type WithoutTime<T> = Omit<T, "from" | "until">;
 
 export type Failure = "conflict" | "throttled" | "server" | "expired";
 
-/** What goes wrong between the product and the world. */
+/** A fault between the product and the world. */
 export type Fault =
   | Strike
   | { readonly what: "storm"; readonly port: Port; readonly rate: number; readonly minutes: number; readonly failure: Failure }
@@ -68,18 +71,18 @@ export type Fault =
     }
   | { readonly what: "skew"; readonly fn: FunctionName; readonly ms: number; readonly minutes: number };
 
-/** One remote call that does not come back as it should: the first that matches after so many others have been let through. */
+/** A fault of one remote call: the first matching call after `skip` others. */
 export interface Strike {
   readonly what: "strike";
   readonly how: "kill" | "fail" | "slow";
-  /** Before the call has its effect, or between the effect and its answer. */
+  /** Before the effect of the call, or between the effect and the answer. */
   readonly when: "before" | "after";
   readonly fn?: FunctionName;
   readonly port?: Port;
   readonly method?: string;
   readonly skip: number;
   readonly failure: Failure;
-  /** Of a slow one. */
+  /** Delay of a slow call. */
   readonly ms: number;
 }
 
@@ -93,7 +96,7 @@ export function isFault(event: Act | Fault): event is Fault {
   return FAULTS.has(event.what);
 }
 
-/** One line a person can read: "+12m05s strike: kill before lifecycle's store.update (after 3 others)". */
+/** One readable line: "+12m05s strike: kill before lifecycle's store.update (after 3 others)". */
 export function describeEvent(event: ScriptEvent): string {
   const minutes = Math.floor(event.at / 60);
   const time = `+${minutes}m${String(Math.round(event.at % 60)).padStart(2, "0")}s`;

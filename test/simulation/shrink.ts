@@ -1,6 +1,7 @@
 /**
- * Delta debugging (Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", 2002): the shortest list it can find, by taking out
- * ever smaller parts, for which `fails` still holds. `fails(items)` must hold; at most `tries` lists are tried.
+ * Delta debugging (Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", 2002): removes smaller
+ * and smaller parts of the list while `fails` still holds, and returns the shortest list found. `fails(items)` must
+ * hold; at most `tries` lists are tried.
  */
 export async function shrink<T>(
   items: readonly T[],

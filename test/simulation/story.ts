@@ -7,13 +7,13 @@ import type { CallHooks } from "../../lab/world/intercept.ts";
 
 export const START = Date.parse("2026-01-01T00:00:00Z");
 
-/** A short course of events with one thing to observe at its end: what nodes and pods there are. */
+/** A short sequence of acts; its end is described by the nodes and pods that exist. */
 export interface Story {
   readonly name: string;
   readonly objects: readonly ApiObject[];
-  /** Beside the lab's own. */
+  /** Settings on top of the lab's own. */
   readonly settings?: LabOptions["settings"];
-  /** What people do, and how long (ms) the world is then left to itself. */
+  /** What users do, and how long (ms) the world then runs. */
   readonly acts: readonly { readonly what: string; readonly wait: number; readonly act: (lab: Lab) => void }[];
 }
 
@@ -85,7 +85,7 @@ const scale =
 
 const MINUTE = 60_000;
 
-/** The stories whose every remote call is a place to be killed at. */
+/** The stories that are killed at each of their remote calls. */
 export const STORIES: readonly Story[] = [
   {
     name: "scale-up",
@@ -135,7 +135,7 @@ export const STORIES: readonly Story[] = [
   },
 ];
 
-/** What a story left behind, in terms that do not depend on names and times. */
+/** The state at the end of a story, in terms that do not depend on names and times. */
 export interface Ending {
   readonly nodes: readonly string[];
   readonly runningPods: number;
@@ -152,7 +152,7 @@ interface Running {
   readonly ending: Ending;
 }
 
-/** Two families are enough to choose from, and a story takes a tenth of the time. */
+/** Two families: enough for a choice, and a story takes a tenth of the time. */
 export const CATALOGUE: Catalogue = (() => {
   const all = bundledCatalogue("us-west-2", { withSyntheticSpot: true });
   return { ...all, types: all.types.filter(({ name }) => /^(c5|m5)\./.test(name)) };

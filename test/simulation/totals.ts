@@ -1,6 +1,6 @@
 import type { RunResult } from "./play.ts";
 
-/** What a series of runs has seen. */
+/** The sums of a series of runs. */
 export interface Total {
   runs: number;
   hours: number;
@@ -16,7 +16,7 @@ export function total(): Total {
   return { runs: 0, hours: 0, violations: 0, machines: 0, faults: new Map(), calls: new Map() };
 }
 
-/** What was done in all runs: faults by kind, what a machine's life cost with its share of the sweeps, and last the sums. */
+/** The report of all runs: faults by kind, calls per machine with its share of the sweeps, and the sums last. */
 export function report({ runs, hours, violations, machines, faults, calls }: Total): readonly string[] {
   const sumOf = (counts: ReadonlyMap<string, number>, which: (name: string) => boolean): number =>
     [...counts].reduce((sum, [name, n]) => (which(name) ? sum + n : sum), 0);

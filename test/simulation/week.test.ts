@@ -24,12 +24,12 @@ describe("the load", () => {
     expect(replicasAt(OFFICE, START + day * DAY_MS + hour * HOUR_MS)).toBe(want);
   });
 
-  it("is followed by steps of more than the autoscaler's tolerance, within the noise of the curve", () => {
+  it("the replicas follow the load in steps above the autoscaler's tolerance, within the noise of the curve", () => {
     const steps = scalings(OFFICE, START, DAY_MS, seeded(1));
     let before = replicasAt(OFFICE, START);
     for (const { at, replicas } of steps) {
       expect(Math.abs(replicas - before)).toBeGreaterThan(0.1 * before);
-      // A step is taken up to ten minutes after it was worked out.
+      // A step is applied up to ten minutes after it was computed.
       const close = [0, 5, 10].some((late) => Math.abs(replicas / replicasAt(OFFICE, START + at * 1_000 - late * 60_000) - 1) < 0.13);
       expect(close, `${replicas} at ${at} s`).toBe(true);
       before = replicas;
@@ -41,7 +41,7 @@ describe("the load", () => {
 describe("the market", () => {
   const walk = spotWalk(CATALOGUE, 48, seeded(2));
 
-  it("moves each hour, never above what on demand costs", () => {
+  it("spot prices change each hour and never exceed the on-demand price", () => {
     expect(walk).toHaveLength(48);
     const isFair = (type: string, price: number): boolean => price > 0 && price < (CATALOGUE.onDemand[type] ?? 0);
     const unfair = walk.flatMap((spot) =>
@@ -51,7 +51,7 @@ describe("the market", () => {
     expect(walk[1]).not.toEqual(walk[0]);
   });
 
-  it("stays about where it was", () => {
+  it("spot prices stay near the first price", () => {
     const ratios = Object.entries(walk.at(-1) ?? {}).flatMap(([type, zones]) =>
       Object.entries(zones).map(([zone, price]) => price / (CATALOGUE.spot?.[type]?.[zone] ?? 0)),
     );
@@ -61,7 +61,7 @@ describe("the market", () => {
   });
 });
 
-it("is the same week for a policy and for another: load, market and accidents", () => {
+it("load, market and interruptions of a week are the same for every policy", () => {
   const [off, on] = (["WhenEmpty", "WhenEmptyOrUnderutilized"] as const).map((policy) =>
     weekScript({ seed: 3, days: 2, size: 1, policy, faults: true }),
   );
@@ -69,7 +69,7 @@ it("is the same week for a policy and for another: load, market and accidents", 
   expect(on?.objects).not.toEqual(off?.objects);
 });
 
-it("a small cluster's first hour breaks no law, and every machine is on the bill", { timeout: 180_000 }, async () => {
+it("the first hour of a small cluster breaks no invariant, and every instance is on the bill", { timeout: 180_000 }, async () => {
   const book = ledger(1);
   const script = weekScript({ seed: 1, days: 1, size: 0.1, policy: "WhenEmptyOrUnderutilized", faults: false });
   let cost = 0;
@@ -94,7 +94,7 @@ it("a small cluster's first hour breaks no law, and every machine is on the bill
   expect((day?.emptied ?? 0) + (day?.removed ?? 0) + (day?.replaced ?? 0)).toBeGreaterThan(0);
 });
 
-it("tells what was saved against the same days without consolidation", () => {
+it("the table shows the savings against the same days without consolidation", () => {
   const day = (more: Partial<Day>): Day => ({
     ...{ moved: 0, movedOtherwise: 0, emptied: 0, removed: 0, replaced: 0, launched: 0, fewestNodes: 5, mostNodes: 9, spent: 0 },
     ...more,

@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import { parseDuration } from "../../core/lib/duration.ts";
 import type { Course, CourseOptions } from "./week/course.ts";
 import { renderCourse } from "./week/table.ts";
-import type { Told } from "./week/worker.ts";
+import type { CourseMessage } from "./week/worker.ts";
 
 const USAGE = `node test/simulation/week.ts [options]
   --seed S           of load, market and accidents (1)
@@ -26,7 +26,7 @@ function atLeast(name: string, text: string, least: number, isWhole: boolean): n
   throw new Error(`--${name} must be a ${isWhole ? "whole " : ""}number of at least ${least}, not "${text}"`);
 }
 
-/** Undefined when help is asked for. */
+/** The options of the command line; undefined for --help. */
 function options(): Options | undefined {
   const { values } = parseArgs({
     options: {
@@ -53,12 +53,12 @@ function options(): Options | undefined {
   };
 }
 
-/** Plays a course in a thread of its own; who waits sees each day on standard error. */
+/** Plays a course in its own thread; prints each finished day to standard error. */
 function inThread(course: CourseOptions): Promise<Course> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL("./week/worker.ts", import.meta.url), { workerData: course });
     let day = 0;
-    worker.on("message", (published: Told) => {
+    worker.on("message", (published: CourseMessage) => {
       if ("course" in published) return resolve(published.course);
       const { moved, spent } = published.day;
       console.error(`… ${course.name}, day ${++day} of ${course.days}: ${moved} pods moved, $${spent.toFixed(2)}`);

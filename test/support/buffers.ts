@@ -2,7 +2,7 @@ import type { CapacityBuffer, CapacityBufferSpec, PodTemplateObject } from "../.
 import type { PodSpec } from "../../core/model/pod.ts";
 import type { Workload } from "../../core/model/workloads.ts";
 
-/** Two pods of the PodTemplate "room", unless the spec says otherwise. */
+/** A CapacityBuffer: by default two pods of the PodTemplate "room". */
 export function buffer(
   spec: Partial<CapacityBufferSpec> = { podTemplateRef: { name: "room" }, replicas: 2 },
   metadata: Partial<CapacityBuffer["metadata"]> = {},

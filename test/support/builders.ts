@@ -1,4 +1,4 @@
-/* Presets of support/objects.ts for one NodeClaim: its record, its custom resource, its node, and what reconciles it. */
+/* Presets of support/objects.ts for one NodeClaim: its record, its custom resource, its node, and the view of it. */
 import type { ClaimView } from "../../core/lifecycle/action.ts";
 import {
   DISRUPTED_TAINT,

@@ -4,7 +4,10 @@
  */
 export const FULL = process.env["FULL"] === "1";
 
-/** Each story is killed at one remote call in so many; each kill is a run of its own. `npm run sim -- --kills` tries all. */
+/**
+ * Each story is killed at one remote call in so many; each kill is a run of its own. `npm run sim -- --kills` tries
+ * all.
+ */
 export const KILLS_EVERY = FULL ? 60 : 90;
 
 /** Seeds of the random simulations; `npm run sim` plays thousands. */
@@ -14,8 +17,8 @@ export const SEEDS: readonly number[] = FULL ? [1, 2, 3, 4, 5, 6] : [1, 2, 3];
 export const PRICED_PODS = FULL ? 200 : 50;
 
 /**
- * The functions that are bundled and started: all of them, or only `lifecycle`, which has the most kinds of dependencies.
- * `npm run build` bundles all of them too.
+ * The functions that are bundled and started: all of them, or only `lifecycle`, which has the most kinds of
+ * dependencies. `npm run build` bundles all of them too.
  */
 export const functionsToBundle = (names: readonly string[]): readonly string[] =>
   FULL ? names : names.filter((name) => name === "lifecycle");

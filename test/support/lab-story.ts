@@ -3,7 +3,7 @@ import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts
 import { createLab, type Lab, type LabOptions } from "../../lab/host.ts";
 import { CATALOGUE, deployment, FAMILIES, NODE_CLASS, nodePool, ON_DEMAND, SPOT, START } from "../simulation/story.ts";
 
-/** What stories told in the lab have in common: objects to begin with, ways to pass time, and questions about what is there. */
+/** What the stories of the lab share: initial objects, ways to pass virtual time, and questions about the state. */
 
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
@@ -13,7 +13,7 @@ export const INFLATE = deployment(0, { cpu: "1" });
 
 export const OPTIONS: LabOptions = { seed: 1, start: START, region: "us-west-2", sources: ["notify"], catalogue: CATALOGUE };
 
-/** A lab that has looked at its NodeClass and NodePool and found them ready. */
+/** A lab whose EC2NodeClass and NodePool are Ready. */
 export async function ready(objects: readonly ApiObject[], options: Partial<LabOptions> = {}): Promise<Lab> {
   return start(createLab({ ...OPTIONS, ...options }), objects);
 }
@@ -27,7 +27,7 @@ export async function start(lab: Lab, objects: readonly ApiObject[]): Promise<La
 
 export const pass = (lab: Lab, ms: number): Promise<unknown> => lab.world.clock.run({ until: lab.world.clock.now() + ms });
 
-/** Passes time until something holds, a second at a time; fails when it does not within `ms`. Returns the ms that it took. */
+/** Passes time, one second at a time, until `holds()`; fails when that takes more than `ms`. Returns the ms it took. */
 export async function until(lab: Lab, holds: () => boolean, ms: number): Promise<number> {
   const began = lab.world.clock.now();
   while (!holds() && lab.world.clock.now() - began < ms) await pass(lab, SECOND);
@@ -37,7 +37,7 @@ export async function until(lab: Lab, holds: () => boolean, ms: number): Promise
 
 export const scale = (lab: Lab, replicas: number): void => lab.world.scale("Deployment", "default", "inflate", replicas);
 
-/** A lab in which this many pods run. */
+/** A lab in which this number of pods runs. */
 export async function running(
   replicas: number,
   objects: readonly ApiObject[] = [NODE_CLASS, POOL, INFLATE],
@@ -50,7 +50,7 @@ export async function running(
   return lab;
 }
 
-/** Machines that are up. */
+/** Instances that are not terminated. */
 export const alive = (lab: Lab) => lab.cloud.machines().filter(({ instance }) => !["terminated", "shutting-down"].includes(instance.state));
 export const ids = (lab: Lab): readonly string[] => alive(lab).map(({ instance }) => instance.id);
 export const names = (lab: Lab, kind: string): readonly string[] => lab.world.store.list(kind).map(({ metadata }) => metadata.name);
@@ -63,7 +63,7 @@ export const podsOf = (lab: Lab) =>
   lab.world.store.list("Pod") as readonly (ApiObject & { readonly status?: { phase?: string }; readonly spec?: { nodeName?: string } })[];
 export const runningPods = (lab: Lab): number => podsOf(lab).filter(({ status }) => status?.phase === "Running").length;
 
-/** No machine without a claim, no claim without a machine, and no record of what is no more. */
+/** Instances, NodeClaims and records agree one to one, and their number is `machines`. */
 export async function expectAccountedFor(lab: Lab, machines: number): Promise<void> {
   expect(ids(lab)).toHaveLength(machines);
   expect(names(lab, "Node")).toHaveLength(machines);

@@ -1,8 +1,8 @@
 /*
- * The one module that states the shape of each noun in tests. A builder takes a name and an options object and returns a
- * valid object of `core/model`; what the options leave out gets the plainest value. Presets for one area (the claim of a
- * lifecycle test, the catalogue of a scheduling test) stand in the `builders.ts` of that area. Scenarios, plans and
- * expected answers do not belong here.
+ * The one module that states the shape of each noun in tests. A builder takes a name and an options object and returns
+ * a valid object of `core/model`; a field that the options leave out gets the plainest value. Presets for one area (the
+ * claim of a lifecycle test, the catalogue of a scheduling test) stand in the `builders.ts` of that area. Scenarios,
+ * plans and expected answers do not belong here.
  */
 import type { InstanceType, Offering } from "../../core/model/instance-type.ts";
 import type { Condition, ResourceList } from "../../core/model/kubernetes.ts";

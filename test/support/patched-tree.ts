@@ -12,7 +12,7 @@ export interface Edit {
 
 const ROOT = resolve(import.meta.dirname, "../..");
 
-/** What is copied when nothing else is asked for: enough to run the simulation. */
+/** The folders and files that are copied by default: enough to run the simulation. */
 const SOURCES: readonly string[] = [
   "core",
   "functions",
@@ -25,10 +25,12 @@ const SOURCES: readonly string[] = [
   "tsconfig.json",
 ];
 
-/** A copy of the sources in a folder of its own, where they may be broken: the project's own files are never touched. */
+/**
+ * A copy of the sources in a folder of its own, where they may be broken: the project's own files are never touched.
+ */
 export interface PatchedTree {
   readonly root: string;
-  /** Puts the edits in place of those that were there before. Throws a sentence when an edit does not fit its file. */
+  /** Reverts the earlier edits and makes these. Throws a sentence when an edit does not fit its file. */
   apply(edits: readonly Edit[]): void;
   [Symbol.dispose](): void;
 }
@@ -40,7 +42,7 @@ export function edited(text: string, edits: readonly Edit[]): string {
     if (before === undefined || after === undefined || others.length > 0) {
       const times = current.split(find).length - 1;
       throw new Error(
-        `${file}: the text to replace stands there ${times} times, not once; take it from the file anew: ${find.slice(0, 80)}`,
+        `${file}: the text to replace stands there ${times} times, not once; copy it from the file again: ${find.slice(0, 80)}`,
       );
     }
     return `${before}${replace}${after}`;
@@ -60,7 +62,7 @@ export function patchedTree(sources: readonly string[] = SOURCES): PatchedTree {
     cpSync(join(ROOT, source), join(root, source), { recursive: true, filter: (path) => !relative(ROOT, path).includes("node_modules") });
   }
   symlinkSync(join(ROOT, "node_modules"), join(root, "node_modules"), "dir");
-  /** What was copied, of files that have been edited: others may change the project meanwhile. */
+  /** The text of each edited file as it was copied, because the project may change meanwhile. */
   const originals = new Map<string, string>();
   return {
     root,

@@ -1,6 +1,6 @@
 import { afterAll, vi } from "vitest";
 
-// Test files share a process (vitest.config.ts): what one sets or stubs there is put back before the next.
+// Test files share a process (vitest.config.ts): what one file sets or stubs is restored before the next file.
 const environment = { ...process.env };
 
 afterAll(() => {

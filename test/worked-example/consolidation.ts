@@ -17,7 +17,9 @@ const HOUR_MS = 3_600_000;
 const namesOf = (candidates: readonly Candidate[]): string => candidates.map(({ node }) => node).join(" + ");
 const podsOf = ({ moving }: Candidate): string => moving.map(({ metadata }) => metadata.name).join(", ");
 
-/** The worked example of a consolidation, from `consolidation.json`: each step of core/disruption with what it comes to. */
+/**
+ * The worked example of a consolidation, from `consolidation.json`: each step of core/disruption with what it comes to.
+ */
 export function consolidationExample(): string {
   const snapshot = scenarioToSnapshot(readScenario(join(import.meta.dirname, "consolidation.json")));
   const view = viewCluster({ snapshot, records: [], commands: [], now: snapshot.now });

@@ -21,7 +21,9 @@ function filterOf(method: CommandRecord["method"], now: number): (candidate: Can
   return (candidate) => isConsolidationCandidate(candidate, now);
 }
 
-/** Whether the simulation needs as many new nodes as the command, and plans every instance type of the command again. */
+/**
+ * Whether the simulation needs as many new nodes as the command, and plans every instance type of the command again.
+ */
 function isAsPlanned(command: CommandRecord, trial: RemovalTrial): boolean {
   if (trial.unplaced.length > 0 || trial.newNodeClaims.length !== command.replacements.length) return false;
   return command.replacements.every((planned, i) => {

@@ -5,7 +5,7 @@ import type { Random } from "../generate/random.ts";
 
 let all: readonly InstanceType[] | undefined;
 
-/** All 1,345 types of us-west-2 as AL2023 nodes see them, with the catalogue's invented spot prices. */
+/** All 1,345 types of us-west-2 as AL2023 nodes have them, with the synthetic spot prices of the catalogue. */
 export function catalogueTypes(): readonly InstanceType[] {
   if (all !== undefined) return all;
   const catalogue = bundledCatalogue("us-west-2", { withSyntheticSpot: true });
@@ -28,7 +28,7 @@ export function singleValue({ requirements }: InstanceType, key: string): string
 
 const EVERYDAY = ["c", "m", "r", "t"];
 
-/** Types of `families` families of the everyday categories, so that small scenarios are small files. */
+/** The types of `families` families of the general categories, so that small scenarios are small files. */
 export function someFamilies(random: Random, families: number): readonly InstanceType[] {
   const everyday = catalogueTypes().filter((type) => EVERYDAY.includes(singleValue(type, "karpenter.k8s.aws/instance-category")));
   const names = [...new Set(everyday.map((type) => singleValue(type, "karpenter.k8s.aws/instance-family")))];

@@ -9,7 +9,7 @@ const KINDS = Object.keys(CLUSTER_KINDS) as ClusterKindName[];
 const cluster = (kind: ClusterKindName, seed = 1): ClusterScenario => underutilizedCluster({ kind, seed, nodes: 30, families: 8 });
 const textOf = (kind: ClusterKindName): string => JSON.stringify([1, 2, 3].map((seed) => cluster(kind, seed)));
 
-/** The checker's view of pods where they are: as if they had just been placed there. */
+/** The broken rules of the running pods, checked as if a plan had just placed them. */
 function unlawful({ pods, ...rest }: ClusterScenario): readonly string[] {
   const daemons = pods.filter(({ metadata }) => metadata.namespace === "kube-system");
   const workers = pods.filter(({ metadata }) => metadata.namespace !== "kube-system");
@@ -24,24 +24,24 @@ function unlawful({ pods, ...rest }: ClusterScenario): readonly string[] {
 describe.for(KINDS)("underutilizedCluster of kind %s", (kind) => {
   const scenario = cluster(kind);
 
-  it("is the same for the same request, and another for another seed", () => {
+  it("equal requests give equal clusters, and another seed gives another cluster", () => {
     expect(cluster(kind)).toEqual(scenario);
     expect(cluster(kind, 2)).not.toEqual(scenario);
   });
 
-  it("is a scenario that the CLI takes", () => expect(() => checkScenario(scenario)).not.toThrow());
+  it("the generated cluster is a valid scenario file", () => expect(() => checkScenario(scenario)).not.toThrow());
 
-  it("has the nodes that were asked for, and names nothing twice", () => {
+  it("the cluster has the requested number of nodes, and all names are unique", () => {
     expect(scenario.nodes).toHaveLength(30);
     for (const list of [scenario.nodes, scenario.nodeClaims, scenario.pods, scenario.nodePools]) {
       expect(new Set(list.map(nameOf)).size).toBe(list.length);
     }
   });
 
-  it("has its pods where they may be", () => expect(unlawful(scenario)).toEqual([]));
+  it("no pod of the cluster breaks a rule of its node", () => expect(unlawful(scenario)).toEqual([]));
 });
 
-it("stops at the number of pods that was asked for", () => {
+it("a generated cluster has at most the requested number of pods", () => {
   const { pods } = underutilizedCluster({ kind: "quarter-full", seed: 1, nodes: 30, families: 8, pods: 25 });
   expect(pods).toHaveLength(25);
 });

@@ -15,15 +15,15 @@ export interface ClusterRequest {
   readonly kind: ClusterKindName;
   readonly seed: number;
   readonly nodes: number;
-  /** Stop at so many pods of workloads; as many as fill the nodes when missing. */
+  /** Maximum number of workload pods; by default pods are added until the nodes are full. */
   readonly pods?: number;
-  /** What pods ask for, as a multiple of what the kind says (1). */
+  /** Multiple of the requests that the kind states; default 1. */
   readonly podSize?: number;
-  /** How many families of everyday types are for sale; the whole catalogue when missing. */
+  /** Number of general instance families on offer; by default the whole catalogue. */
   readonly families?: number;
 }
 
-/** A scenario (FORMAT.md) of a cluster that pays for more than it uses. */
+/** A scenario (docs/scenario-format.md) of an underutilized cluster. */
 export interface ClusterScenario {
   readonly name: string;
   readonly now: string;
@@ -36,7 +36,7 @@ export interface ClusterScenario {
   readonly instanceTypes: readonly InstanceType[];
 }
 
-/** Workloads one after another that find no room at all: the cluster is as full as it shall be. */
+/** The cluster is full after this number of consecutive workloads that fit on no node. */
 const FULL_AFTER = 40;
 
 /** An underutilized cluster. Equal requests give equal scenarios on every machine. */

@@ -1,8 +1,11 @@
 /**
- * Small underutilized clusters of all kinds, each carried on until nothing more is decided, ours beside Karpenter's own (test/go/cmd/oracle):
- * `node test/conformance/clusters/compare.ts [--seed S] [--count N] [--from I] [--keep FOLDER NAME…]`. Prints those where we break a rule, end
- * dearer, or move more pods for each dollar saved; then totals. Karpenter's trails stay in .cache/clusters/small. Exits 1 when we break a rule or
- * end dearer. --keep writes the clusters of these names with Karpenter's figures, as generated-clusters.test.ts reads them.
+ * Compares our consolidation with Karpenter's (test/go/cmd/oracle) on small underutilized clusters of all kinds, each
+ * repeated until no command follows:
+ *
+ * `node test/conformance/clusters/compare.ts [--seed S] [--count N] [--from I] [--keep FOLDER NAME…]`. Prints the
+ * clusters where we break a rule, end more expensive, or move more pods for each dollar saved; then totals. Karpenter's
+ * trails are kept in .cache/clusters/small. Exits 1 when we break a rule or end more expensive. --keep writes the
+ * clusters of these names with Karpenter's figures, as generated-clusters.test.ts reads them.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -19,14 +22,14 @@ import { ourTrail, type Trail } from "./trail.ts";
 const USAGE =
   "usage: node test/conformance/clusters/compare.ts [--seed S] [--count N] [--from I] [--keep FOLDER NAME…] (S, N and I whole numbers)";
 const CACHE = resolve(import.meta.dirname, "../../../.cache/clusters/small");
-/** Clusters asked for at once: one process a batch, so that an interrupted run keeps what it has. */
+/** Clusters of one oracle process: an interrupted run keeps the finished batches. */
 const BATCH = 20;
-/** Seconds of CPU time for deciding; such clusters need a few. */
+/** Limit of the CPU time for decisions on one cluster, s; such clusters need a few seconds. */
 const LIMIT = 120;
-/** USD per hour that are no difference: sums of floats. */
-const SAME = 1e-6;
+/** Prices closer than this are equal (USD per hour), because they are sums of floats. */
+const PRICE_TOLERANCE = 1e-6;
 
-/** Cluster `i` of a seed: kinds take turns, 10 to 40 nodes, 4 to 16 families for sale. */
+/** Cluster `i` of a seed: the kinds take turns; 10 to 40 nodes, 4 to 16 families on offer. */
 function smallCluster(seed: number, i: number): ClusterScenario {
   const kinds = Object.keys(CLUSTER_KINDS) as ClusterKindName[];
   const kind = kinds[i % kinds.length] ?? "mixed";
@@ -51,7 +54,7 @@ function askKarpenter(clusters: readonly ClusterScenario[]): void {
   }
 }
 
-/** A cluster with what Karpenter came to on it. */
+/** A cluster with Karpenter's result on it. */
 function keep(folder: string, scenario: ClusterScenario, { after, podsMoved, passes, before }: Account): void {
   mkdirSync(folder, { recursive: true });
   const kept = { scenario, karpenter: { before, after, podsMoved, passes } };
@@ -73,8 +76,8 @@ function main(seed: number, from: number, count: number, keepIn: string | undefi
     const ours = replay(cluster, trail);
     const theirs = replay(cluster, JSON.parse(readFileSync(trailFile(cluster), "utf8")) as Trail);
     if (keepIn !== undefined) keep(keepIn, cluster, theirs);
-    const isDearer = ours.after > theirs.after + SAME;
-    const churns = perDollar(ours) > perDollar(theirs) + SAME;
+    const isDearer = ours.after > theirs.after + PRICE_TOLERANCE;
+    const churns = perDollar(ours) > perDollar(theirs) + PRICE_TOLERANCE;
     total.ours += ours.after;
     total.theirs += theirs.after;
     total.before += ours.before;
@@ -83,7 +86,7 @@ function main(seed: number, from: number, count: number, keepIn: string | undefi
     total.broken += ours.broken.length > 0 || trail.idleMs === undefined ? 1 : 0;
     total.theyBreak += theirs.broken.length > 0 ? 1 : 0;
     total.dearer += isDearer ? 1 : 0;
-    total.cheaper += ours.after < theirs.after - SAME ? 1 : 0;
+    total.cheaper += ours.after < theirs.after - PRICE_TOLERANCE ? 1 : 0;
     total.churns += churns ? 1 : 0;
     const marks = [
       ours.broken.length > 0 ? "BROKEN" : "",

@@ -8,16 +8,19 @@ interface Slot {
   readonly machine: PoolMachine;
   readonly name: string;
   readonly zone: string;
-  /** Cores, bytes and pods that may be used yet, of what the node shall be filled to. */
+  /** Free cores, bytes and pods up to the share to which the node is filled. */
   cpu: number;
   memory: number;
   pods: number;
 }
 
-/** Places looked at for a replica before it is given up. */
+/** Nodes tried for a replica before it is dropped. */
 const TRIES = 24;
 
-/** Fills nodes at random, each up to a share that it draws, as pods lie after a scale-down: lawfully, and on too many nodes. */
+/**
+ * Fills nodes at random, each up to a drawn share, as after a scale-down: no rule is broken, and too many nodes are
+ * used.
+ */
 export class Filling {
   readonly #random: Random;
   readonly #slots: readonly Slot[];
@@ -43,7 +46,7 @@ export class Filling {
     }
   }
 
-  /** The node of each replica that has found one, at most `most` of them. */
+  /** The node of each placed replica, at most `most` replicas. */
   place(workload: Workload, most: number): string[] {
     const perZone = new Map([...this.#byZone.keys()].sort().map((zone) => [zone, 0]));
     const taken = new Set<Slot>();

@@ -1,40 +1,40 @@
 import type { Budget } from "../../../core/model/node-pool.ts";
 
-/** What a cluster of one kind looks like before consolidation; shares are 0 … 1. */
+/** The shape of a cluster before consolidation; shares are 0 … 1. */
 export interface ClusterKind {
-  /** Most NodePools. */
+  /** Maximum number of NodePools. */
   readonly pools: number;
-  /** Sizes that its nodes had been bought in. */
+  /** Instance sizes of its nodes. */
   readonly sizes: readonly string[];
-  /** What pods ask for: millicores, and MiB. */
+  /** Requests of pods: millicores, and MiB. */
   readonly cpu: readonly number[];
   readonly memory: readonly number[];
-  /** Most replicas of a workload in a hundred nodes; it grows with them. */
+  /** Maximum replicas of a workload for each hundred nodes. */
   readonly replicas: number;
-  /** How full nodes are, from … to; each draws its own. */
+  /** Range of the share to which each node is filled. */
   readonly fill: readonly [number, number];
   /** Share of pools that may buy spot, alone or beside on-demand. */
   readonly spot: number;
   /** Share of workloads that are spread over zones or hosts. */
   readonly spread: number;
-  /** Share of workloads that keep together or apart. */
+  /** Share of workloads with pod affinity or anti-affinity. */
   readonly affinity: number;
   /** Share of workloads that ask for a zone, an architecture or a capacity type. */
   readonly selectors: number;
-  /** Share of workloads that a PodDisruptionBudget covers; half of those let no pod go. */
+  /** Share of workloads with a PodDisruptionBudget; half of those allow no disruption. */
   readonly budgetsOfPods: number;
   /** Share of pods, and of nodes, with karpenter.sh/do-not-disrupt. */
   readonly doNotDisrupt: number;
   readonly daemons: number;
   /** Share of nodes without any pod of a workload. */
   readonly empty: number;
-  /** Disruption budgets of the pools; each pool draws one list. */
+  /** Lists of disruption budgets; each NodePool draws one list. */
   readonly budgets: readonly (readonly Budget[])[];
 }
 
 const OPEN: readonly Budget[] = [{ nodes: "100%" }];
 
-/** The shape of the benchmark's given clusters: one pool, on-demand, each node about a quarter full. */
+/** The shape of the given clusters of the benchmark: one on-demand NodePool, each node about a quarter full. */
 const QUARTER_FULL: ClusterKind = {
   pools: 1,
   sizes: ["xlarge", "2xlarge", "3xlarge", "4xlarge"],

@@ -10,7 +10,10 @@ type Requirement = NodeSelectorRequirementWithMinValues;
 const INSTANCE_SIZE = "karpenter.k8s.aws/instance-size";
 const CAPACITY_TYPE = "karpenter.sh/capacity-type";
 
-/** One to `kind.pools` pools. The first takes any pod; of the others some are for a team, with a label and a taint, some for one architecture or generation. */
+/**
+ * One to `kind.pools` NodePools. The first accepts any pod; others are for a team, with a label and a taint, or for one
+ * architecture or generation.
+ */
 export function clusterPools(random: Random, kind: ClusterKind): NodePool[] {
   const count = kind.pools === 1 ? 1 : random.int(2, kind.pools);
   return Array.from({ length: count }, (_, i) => pool(random, kind, i));
@@ -56,7 +59,7 @@ interface Way {
   readonly offering: Offering;
 }
 
-/** Ways to buy a node of the pool in one of the kind's sizes. */
+/** The offerings of the NodePool in the sizes of the kind. */
 function waysOf({ spec }: NodePool, kind: ClusterKind, types: readonly InstanceType[]): readonly Way[] {
   const wanted = spec.template.spec.requirements ?? [];
   const admits = (key: string, value: string): boolean =>
@@ -71,12 +74,14 @@ function waysOf({ spec }: NodePool, kind: ClusterKind, types: readonly InstanceT
   });
 }
 
-/** A machine of the cluster, and the pool that bought it. */
+/** A machine of the cluster and its NodePool. */
 export interface PoolMachine extends UpMachine {
   readonly pool: NodePool;
 }
 
-/** `count` machines, up and consolidatable; pools have uneven shares, the first the largest. */
+/**
+ * `count` machines that are up and consolidatable; the shares of the NodePools are uneven, the first is the largest.
+ */
 export function poolMachines(
   random: Random,
   kind: ClusterKind,
@@ -94,7 +99,7 @@ export function poolMachines(
   });
 }
 
-/** UIDs and kinds as the API server gives them; a few nodes are not to be touched. */
+/** Adds UIDs and kinds as the API server does; some nodes get karpenter.sh/do-not-disrupt. */
 function withIds({ node, claim }: UpMachine, { doNotDisrupt }: ClusterKind, random: Random): UpMachine {
   const annotations = random.chance(doNotDisrupt) ? { annotations: { "karpenter.sh/do-not-disrupt": "true" } } : {};
   return {

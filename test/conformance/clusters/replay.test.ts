@@ -8,13 +8,13 @@ import { ourTrail, type Pass, type Trail } from "./trail.ts";
 const scenario = underutilizedCluster({ kind: "daemons", seed: 3, nodes: 12, families: 6 });
 const trail = ourTrail(scenarioToSnapshot(scenario));
 
-/** The trail with one pass changed: the first that moves pods, so that there is something to get wrong. */
+/** The trail with one pass changed: the first pass that moves pods. */
 function altered(change: (pass: Pass) => Partial<Pass>): Trail {
   const which = trail.passes.findIndex(({ landed }) => Object.keys(landed).length > 0);
   return { ...trail, passes: trail.passes.slice(0, which + 1).map((pass, i) => (i === which ? { ...pass, ...change(pass) } : pass)) };
 }
 
-it("finds nothing wrong with our trail, and counts what it did", () => {
+it("a replay of our trail finds no broken rule, and counts nodes, pods and cost", () => {
   const account = replay(scenario, trail);
   expect(account.broken).toEqual([]);
   expect(account.after).toBeLessThan(account.before);
@@ -26,12 +26,12 @@ it("finds nothing wrong with our trail, and counts what it did", () => {
   );
 });
 
-it("tells of a pod that has no place any more", () => {
+it("a replay reports a pod that fits no node any more", () => {
   const lost = altered(({ landed }) => ({ landed: Object.fromEntries(Object.entries(landed).slice(1)) }));
   expect(replay(scenario, lost).broken.join()).toContain("has no place any more");
 });
 
-it("tells of a node that takes more than it holds", () => {
+it("a replay reports a node whose pods exceed its allocatable", () => {
   const gone = new Set(trail.passes.flatMap(({ candidates }) => candidates));
   const smallest = scenario.nodes.filter(({ metadata }) => !gone.has(metadata.name)).map(nameOf)[0] ?? "";
   const name = smallest.replace(/^.*\//, "");
@@ -39,7 +39,7 @@ it("tells of a node that takes more than it holds", () => {
   expect(replay({ ...scenario, ...shrunk(name) }, crowded).broken.join()).toContain(`node ${name} has too little`);
 });
 
-/** The cluster with a node that has room for nothing. */
+/** The cluster with a node that has no free room. */
 function shrunk(name: string): object {
   const tiny = (one: { readonly status?: object }) => ({
     ...one,
@@ -51,7 +51,7 @@ function shrunk(name: string): object {
   };
 }
 
-it("tells of a node that may not go", () => {
+it("a replay reports a removed node that may not be disrupted", () => {
   const name = trail.passes[0]?.candidates[0];
   const guarded = scenario.nodes.map((node) =>
     node.metadata.name === name

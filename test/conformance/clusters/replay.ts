@@ -6,14 +6,14 @@ import { nameOf, type RawJson } from "../../support/scheduling/judge-rules.ts";
 import { brokenRules } from "../disruption-rules.ts";
 import type { Pass, Trail } from "./trail.ts";
 
-/** What a trail came to, counted the same way whoever made it. */
+/** The result of a trail, counted in the same way for ours and for Karpenter's. */
 export interface Account {
   /** USD per hour of all nodes. */
   readonly before: number;
   readonly after: number;
   readonly nodesBefore: number;
   readonly nodesAfter: number;
-  /** Nodes taken away and nodes bought. */
+  /** Nodes removed and nodes launched. */
   readonly nodesGone: number;
   readonly nodesBought: number;
   /** Moves of pods that no DaemonSet owns; a pod that moves twice counts twice. */
@@ -23,7 +23,7 @@ export interface Account {
   readonly broken: readonly string[];
 }
 
-/** USD that a node costs an hour, looked up anew rather than with the code that is judged; 0 where its offering is not known. */
+/** Price of a node in USD per hour, without the code that is judged; 0 when its offering is not known. */
 function priceTable(scenario: RawJson): (node: RawJson) => number {
   const prices = new Map<string, number>();
   for (const { name, offerings } of scenario.instanceTypes) {
@@ -96,7 +96,7 @@ function played(scenario: RawJson, frame: Snapshot, cluster: RawJson, pass: Pass
   return { cluster: { ...up, pods: [...left.pods.slice(0, left.pods.length - waiting.length), ...landed] }, moved: leaving.length, broken };
 }
 
-/** The plan before anything was bought: whatever type comes up for a replacement must hold what was planned for it. */
+/** The plan before the launch: every type that a replacement may become must hold the pods planned for it. */
 function asPlanned({ replacements, landed, nodes }: Pass): RawJson {
   const planned = new Set(replacements.flatMap(({ pods }) => pods));
   const bought = new Set(nodes.map(({ metadata }) => metadata.name));
@@ -116,7 +116,7 @@ function byNode(landed: Readonly<Record<string, string>>): { readonly name: stri
 
 function brokenPlan(scenario: RawJson, plan: Pick<RawJson, "newNodeClaims" | "existingNodes">): readonly string[] {
   const placed = new Set([...plan.newNodeClaims, ...plan.existingNodes].flatMap(({ pods }) => pods));
-  // Pods that wait are provisioning's business; pods that came to wait have been told already.
+  // Pending pods are the subject of provisioning; pods that became pending are reported above.
   const waiting = scenario.pods
     .filter((pod: RawJson) => !pod.spec.nodeName && !placed.has(nameOf(pod)))
     .map((pod: RawJson) => [nameOf(pod), "waits"]);

@@ -9,26 +9,26 @@ import { disruptionSettings } from "../../../functions/disruption/settings.ts";
 import { DEFAULT_SETTINGS } from "../../../functions/wiring/settings.ts";
 import { carriedOut } from "../../support/disruption/carry-out.ts";
 
-/** A command with what came of it, ours or Karpenter's (test/go/cmd/oracle/converge.go writes the same). */
+/** A command with its result, ours or Karpenter's (test/go/cmd/oracle/converge.go writes the same format). */
 export interface Pass extends PlannedCommand {
-  /** Machines that were bought, and their claims. */
+  /** Nodes that were launched, and their NodeClaims. */
   readonly nodes: readonly Node[];
   readonly nodeClaims: readonly NodeClaim[];
-  /** "namespace/name" of each pod that moved, to its node; a pod that is missing found no place. */
+  /** "namespace/name" of each pod that moved, to its node; a pod that fits no node is absent. */
   readonly landed: Readonly<Record<string, string>>;
-  /** How long it took to decide; carrying out is not counted. */
+  /** Wall time of the decision, ms; carrying the command out is not counted. */
   readonly millis: number;
-  /** The same in CPU time of all threads, which a busy machine does not stretch. */
+  /** CPU time of the decision, all threads, ms; other load of the machine does not lengthen it. */
   readonly cpuMillis: number;
 }
 
-/** What happens when command after command is carried out until nothing more is decided. */
+/** The commands that are decided and carried out until no command follows. */
 export interface Trail {
   readonly passes: readonly Pass[];
-  /** How long the pass took that found nothing; missing when time ran out before. */
+  /** Wall time of the last pass, which found no command, ms; undefined when the time limit came first. */
   readonly idleMs?: number;
   readonly idleCpuMs?: number;
-  /** Most memory up to the end of the first pass, input included. */
+  /** Peak memory up to the end of the first pass, input included. */
   readonly firstRssMib: number;
 }
 
@@ -37,8 +37,8 @@ function plannedCommand({ method, candidates, replacements, decision, savingsPer
 }
 
 /**
- * Our own trail: each launch comes up as its cheapest offering with the pods that were planned for it, and the other pods land where a fresh
- * solve puts them. Ends when nothing more is decided, or deciding has taken `limitMs` of CPU time in all.
+ * Our own trail: each replacement becomes its cheapest offering with the pods that were planned for it, and a new solve
+ * places the other pods. Ends when no command follows, or when the decisions have used `limitMs` of CPU time.
  */
 export function ourTrail(start: Snapshot, limitMs = Number.POSITIVE_INFINITY): Trail {
   const passes: Pass[] = [];

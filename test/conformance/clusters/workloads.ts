@@ -8,17 +8,17 @@ export const ZONE = "topology.kubernetes.io/zone";
 export const HOSTNAME = "kubernetes.io/hostname";
 const MIB = 2 ** 20;
 
-/** Pods that are alike, and how the first of them had to be placed. */
+/** Identical pods, and the constraints of their placement. */
 export interface Workload {
   readonly app: string;
   readonly replicas: number;
-  /** Millicores and bytes. */
+  /** Requests in millicores and bytes. */
   readonly cpu: number;
   readonly memory: number;
   readonly spec: PodSpec;
   /** Replicas share no host. */
   readonly apart: boolean;
-  /** Replicas go to the zone with the fewest of them; or all to one zone. */
+  /** Replicas are placed in the zone with the fewest replicas, or all in one zone. */
   readonly zones: "any" | "even" | "one";
   readonly isBudgeted: boolean;
 }
@@ -61,7 +61,7 @@ function oneSelector(random: Random): PodSpec {
   };
 }
 
-/** How replicas stand to each other. */
+/** Topology constraints between the replicas. */
 function topology(random: Random, kind: ClusterKind, app: string): Pick<Workload, "spec" | "apart" | "zones"> {
   const labelSelector = { matchLabels: { app } };
   const spread = (topologyKey: string, whenUnsatisfiable: "DoNotSchedule" | "ScheduleAnyway", maxSkew = 1): PodSpec => ({
@@ -104,7 +104,7 @@ function pod(namespace: string, name: string, metadata: Partial<Pod["metadata"]>
   };
 }
 
-/** Small agents for every node. */
+/** DaemonSets of small agents for every node. */
 export function clusterDaemons(random: Random, { daemons }: ClusterKind): DaemonSet[] {
   return Array.from({ length: daemons === 0 ? 0 : random.int(1, daemons) }, (_, i): DaemonSet => {
     const name = `agent-${i}`;
@@ -125,13 +125,13 @@ export function clusterDaemons(random: Random, { daemons }: ClusterKind): Daemon
   });
 }
 
-/** The daemonset's pod on a node. */
+/** The pod of a DaemonSet on a node. */
 export function daemonPod({ metadata: { name }, spec: { template } }: DaemonSet, nodeName: string): Pod {
   const metadata = { labels: template.metadata?.labels ?? {}, ownerReferences: [owner("DaemonSet", name)] };
   return pod("kube-system", `${name}-${nodeName}`, metadata, { ...template.spec, nodeName });
 }
 
-/** A PodDisruptionBudget over a workload; every second one lets no pod go just now. */
+/** A PodDisruptionBudget of a workload; every second one allows no disruption. */
 export function podBudget({ app }: Workload, isSpent: boolean): PodDisruptionBudget {
   return {
     apiVersion: "policy/v1",

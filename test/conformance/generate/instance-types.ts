@@ -9,7 +9,7 @@ interface Family {
   readonly memoryGiPerCpu: number;
   /** USD per hour, on demand. */
   readonly pricePerCpu: number;
-  /** Name of its GPUs: one a machine, and one per 12 CPUs on larger ones. */
+  /** Name of its GPUs: one on each machine, and one for each 12 CPUs on larger machines. */
   readonly gpu?: string;
 }
 
@@ -39,7 +39,7 @@ const SIZES: readonly (readonly [size: string, cpus: number, pods: number])[] = 
   ["24xlarge", 96, 737],
 ];
 
-/** `count` types of AWS's shape (prices are near the real ones), each with zones and capacity types that are had or not just now. */
+/** `count` types in the shape of AWS's, with similar prices; some zones and capacity types of each are unavailable. */
 export function instanceTypes(random: Random, count: number, reservations: number): InstanceType[] {
   const all = FAMILIES.flatMap((family) => SIZES.map((size) => ({ family, size })));
   const chosen = random.some(all, count, count);

@@ -1,8 +1,8 @@
-/** How often a feature is met in a scenario of one kind: shares are 0 … 1. */
+/** How often each feature occurs in a scenario of one kind; shares are 0 … 1. */
 export interface Mix {
-  /** Most existing nodes. */
+  /** Maximum number of existing nodes. */
   readonly nodes: number;
-  /** Most workloads, and most pods of each. */
+  /** Maximum number of workloads, and of pods of each. */
   readonly workloads: number;
   readonly replicas: number;
   readonly taints: number;
@@ -16,7 +16,7 @@ export interface Mix {
   readonly preferences: number;
   readonly volumes: number;
   readonly hostPorts: number;
-  /** Domains that only NodePools know, and pod features of the API that few use. */
+  /** Topology keys that only NodePools define, and rare pod features of the API. */
   readonly rareKeys: number;
 }
 
@@ -53,7 +53,9 @@ const EVERYTHING: Mix = {
   rareKeys: 0.4,
 };
 
-/** The kinds of the given scenarios (their names begin with them), and four that press on what those rarely have. */
+/**
+ * The kinds of the given scenarios (their names begin with the kind), and four kinds of features that are rare there.
+ */
 export const MIXES: Readonly<Record<string, Mix>> = {
   basic: BASIC,
   mixed: EVERYTHING,

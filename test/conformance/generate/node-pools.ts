@@ -11,7 +11,7 @@ export const RACKS: readonly string[] = ["rack-1", "rack-2", "rack-3"];
 
 type Requirement = NodeSelectorRequirementWithMinValues;
 
-/** NodePools of a scenario: what they may buy, what their nodes carry, how they rank and how far they may grow. */
+/** NodePools of a scenario, with drawn requirements, labels, taints, weights and limits. */
 export function nodePools(random: Random, mix: Mix, types: readonly InstanceType[]): NodePool[] {
   return Array.from({ length: random.int(1, 4) }, (_, i) => nodePool(random, mix, types, `pool-${i}`));
 }

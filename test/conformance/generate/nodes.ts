@@ -6,7 +6,7 @@ import type { Taint } from "../../../core/model/taint.ts";
 import { amounts, type Labels, valueAllowed } from "../../support/scheduling/judge-rules.ts";
 import type { Random } from "./random.ts";
 
-/** A machine that is there: a Node, its NodeClaim, or (on its way) the NodeClaim alone. */
+/** An existing machine: a Node, a Node with its NodeClaim, or, before it joins, the NodeClaim alone. */
 export interface GeneratedMachine {
   readonly name: string;
   readonly labels: Labels;
@@ -29,7 +29,7 @@ const STATES: readonly State[] = [
   "unmanaged",
 ];
 
-/** Up to `most` machines of the pools, in every stage of their lives. */
+/** Up to `most` machines of the NodePools, in every stage of the lifecycle. */
 export function machines(random: Random, most: number, pools: readonly NodePool[], types: readonly InstanceType[]): GeneratedMachine[] {
   if (most === 0 || random.chance(0.25)) return [];
   return Array.from({ length: random.int(1, most) }, (_, i) => machine(random, i, random.pick(pools), types)).filter(

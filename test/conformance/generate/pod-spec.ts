@@ -11,7 +11,7 @@ import type { Random } from "./random.ts";
 const CPUS = ["50m", "100m", "250m", "500m", "1", "1500m", "2", "4"];
 const MEMORIES = ["64Mi", "128Mi", "256Mi", "512Mi", "1Gi", "2Gi", "4Gi", "8Gi"];
 
-/** What the pods of one workload ask for, volumes apart. */
+/** The pod spec of one workload, without volumes. */
 export function podSpec(random: Random, mix: Mix, app: string, types: readonly InstanceType[], nodeNames: readonly string[]): PodSpec {
   const maybe = <T>(share: number, make: () => T): T | undefined => (random.chance(share) ? make() : undefined);
   const spec: { -readonly [K in keyof PodSpec]: PodSpec[K] | undefined } = {
@@ -87,7 +87,7 @@ function nodeSelector(random: Random, mix: Mix, types: readonly InstanceType[], 
   return { ...other, [key]: random.pick(values) };
 }
 
-/** A label that nodes may have, with values some of which they have. */
+/** A requirement on a label that nodes may have, with values that some nodes have. */
 function place(random: Random, mix: Mix, types: readonly InstanceType[]): NodeSelectorRequirement & { readonly values: readonly string[] } {
   const of = (key: string, ...values: string[]) => ({ key, operator: "In" as const, values });
   const type = random.pick(types).name;

@@ -8,7 +8,7 @@ export const NAMESPACES = ["default", "other"];
 const ZONE = "topology.kubernetes.io/zone";
 const HOST = "kubernetes.io/hostname";
 
-/** Spread constraints of a workload, nearly always over its own pods. */
+/** Topology spread constraints of a workload, nearly always over its own pods. */
 export function spreads(random: Random, mix: Mix, app: string): TopologySpreadConstraint[] {
   const keys = [ZONE, ZONE, HOST, "karpenter.sh/capacity-type", "kubernetes.io/arch"];
   if (random.chance(mix.rareKeys)) keys.push("example.com/rack", "example.com/tier", "node.kubernetes.io/instance-type");
@@ -37,13 +37,13 @@ function selector(random: Random, app: string): LabelSelector {
     : {
         matchExpressions: [
           { key: "app", operator: "Exists" },
-          // Daemons are no neighbours that planning could keep apart from.
+          // Plans do not consider anti-affinity to pods of DaemonSets.
           { key: "app", operator: "NotIn", values: [anyApp(random), "agent-0", "agent-1", "agent-2"] },
         ],
       };
 }
 
-/** Pods to be near (`with`) or `apart` from. Workloads like their own kind more than strangers. */
+/** Pod affinity (`with`) or anti-affinity (`apart`), mostly to pods of the same workload. */
 export function podAffinity(random: Random, mix: Mix, app: string, side: "with" | "apart") {
   const required = random.chance(mix.affinity * 0.45);
   const preferred = random.chance(mix.preferences * 0.35);

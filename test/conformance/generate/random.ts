@@ -1,15 +1,15 @@
-/** Choices that follow from a seed alone. */
+/** Random choices that depend only on a seed. */
 export interface Random {
-  /** A whole number from `least` to `most`, both included. */
+  /** An integer from `least` to `most`, inclusive. */
   int(least: number, most: number): number;
-  /** True in `share` of the cases (0 … 1). */
+  /** True with probability `share` (0 … 1). */
   chance(share: number): boolean;
   pick<T>(list: readonly T[]): T;
-  /** Between `least` and all (or `most`) of the items, in random order. */
+  /** At least `least` and at most `most` (or all) of the items, in random order. */
   some<T>(list: readonly T[], least?: number, most?: number): T[];
 }
 
-/** Mulberry32 over an FNV-1a hash of the seed's text: 32 bits of state are plenty for scenarios. */
+/** Mulberry32 over an FNV-1a hash of the seed's text; 32 bits of state are enough for scenarios. */
 export function random(seed: string): Random {
   let state = 0x811c9dc5;
   for (const char of seed) state = Math.imul(state ^ (char.codePointAt(0) ?? 0), 0x01000193);

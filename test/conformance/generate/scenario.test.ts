@@ -7,16 +7,16 @@ const some = Array.from({ length: 4 * Object.keys(MIXES).length }, (_, i) => gen
 const text = JSON.stringify(some);
 
 describe("generateScenario", () => {
-  it("gives the same scenario for the same seed and number, and others for others", () => {
+  it("equal seeds and numbers give equal scenarios, and others give others", () => {
     expect(generateScenario(7, 3)).toEqual(some[3]);
     expect(new Set([...some, generateScenario(8, 3)].map((one) => JSON.stringify(one))).size).toBe(some.length + 1);
   });
 
-  it("gives scenarios that the CLI takes", () => {
+  it("the generated scenarios are valid scenario files", () => {
     for (const scenario of some) expect(() => checkScenario(scenario)).not.toThrow();
   });
 
-  it("never names two things of a kind alike", () => {
+  it("no two objects of a kind have the same name", () => {
     for (const scenario of some) {
       for (const [kind, objects] of Object.entries(scenario)) {
         if (!Array.isArray(objects)) continue;

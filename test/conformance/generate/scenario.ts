@@ -6,7 +6,10 @@ import { random as randomOf } from "./random.ts";
 import { csiNodes, STORAGE_CLASSES, type Storage } from "./volumes.ts";
 import { daemonPods, daemonSets, disruptionBudgets, Room, workload } from "./workloads.ts";
 
-/** The scenario of number `index` of a seed, as FORMAT.md describes it; kinds take turns. Equal arguments give equal scenarios. */
+/**
+ * Scenario number `index` of a seed (docs/scenario-format.md); the kinds take turns. Equal arguments give equal
+ * scenarios.
+ */
 export function generateScenario(seed: number, index: number): Record<string, unknown> {
   const kinds = Object.keys(MIXES);
   const kind = kinds[index % kinds.length] ?? "basic";

@@ -29,13 +29,13 @@ export const STORAGE_CLASSES: readonly StorageClass[] = [
   ...rest,
 }));
 
-/** Objects behind the volumes of pods; filled pod by pod. */
+/** The storage objects of the volumes of pods, added pod by pod. */
 export interface Storage {
   readonly persistentVolumeClaims: PersistentVolumeClaim[];
   readonly persistentVolumes: PersistentVolume[];
 }
 
-/** How the pods of a workload keep their data: all in one way, each with a claim of its own (or all with one). */
+/** The storage of a workload: each pod has its own PersistentVolumeClaim, or all pods share one. */
 export interface StorageHabit {
   readonly className: string;
   readonly bound: boolean;
@@ -50,21 +50,21 @@ export function storageHabit(random: Random): StorageHabit {
   return {
     className,
     bound,
-    // Nobody plans that the first pod decides the zone for others whose common volume is not made yet.
+    // Plans do not consider that the first pod decides the zone of a shared volume that does not exist yet.
     shared: random.chance(0.1) && bound,
     ephemeral: random.chance(0.15),
     count: random.chance(0.85) ? 1 : 2,
   };
 }
 
-/** Gives a pod its volumes. A running pod's are bound, in the zone of its node. */
+/** Adds volumes to a pod. The volumes of a running pod are bound in the zone of its node. */
 export function withVolumes(random: Random, storage: Storage, habit: StorageHabit, pod: Pod, app: string, machine?: GeneratedMachine): Pod {
   const { namespace = "default", name } = pod.metadata;
   const volumes = Array.from({ length: habit.count }, (_, i): Volume => {
     const volumeName = `data-${i}`;
     const claimName = habit.ephemeral ? `${name}-${volumeName}` : `data-${i}-${habit.shared ? app : name}`;
     const known = storage.persistentVolumeClaims.some(({ metadata }) => metadata.name === claimName && metadata.namespace === namespace);
-    // A volume that several pods share keeps the place that it was given first.
+    // A volume that several pods share keeps its first zone.
     if (!known) addClaim(random, storage, habit, claimName, namespace, machine, habit.ephemeral ? pod : undefined);
     return habit.ephemeral
       ? { name: volumeName, ephemeral: { volumeClaimTemplate: { spec: claimSpec(habit) } } }
@@ -89,7 +89,7 @@ function addClaim(
   machine?: GeneratedMachine,
   owner?: Pod,
 ) {
-  if (machine === undefined && random.chance(0.02)) return; // the claim was forgotten
+  if (machine === undefined && random.chance(0.02)) return; // the PersistentVolumeClaim is missing
   const bound = machine !== undefined || habit.bound;
   storage.persistentVolumeClaims.push({
     apiVersion: "v1",
@@ -131,7 +131,7 @@ function addClaim(
   });
 }
 
-/** How many volumes each Node may attach; some have no driver yet. */
+/** How many volumes each Node may attach; some Nodes have no CSI driver yet. */
 export function csiNodes(random: Random, machines: readonly GeneratedMachine[]): CSINode[] {
   return machines.flatMap(({ node }) =>
     node === undefined || random.chance(0.15)

@@ -19,7 +19,7 @@ import { NAMESPACES } from "./pod-topology.ts";
 import type { Random } from "./random.ts";
 import { type Storage, storageHabit, withVolumes } from "./volumes.ts";
 
-/** Room that is left on the machines that take pods. */
+/** Free resources of the machines that accept pods. */
 export class Room {
   readonly #left = new Map<GeneratedMachine, { used: Amounts; ports: ReturnType<typeof portsOf> }>();
   readonly #machines: readonly GeneratedMachine[];
@@ -29,7 +29,7 @@ export class Room {
     for (const machine of this.#machines) this.#left.set(machine, { used: {}, ports: [] });
   }
 
-  /** Machines that would take such a pod, hard rules about other pods apart. */
+  /** Machines that accept such a pod, except for hard rules about other pods. */
   for(spec: PodSpec): readonly GeneratedMachine[] {
     return this.#machines.filter((machine) => this.takes(machine, spec));
   }
@@ -95,7 +95,7 @@ export function daemonSets(random: Random, mix: Mix): DaemonSet[] {
   });
 }
 
-/** Pods of daemonsets on the machines that are there; now and then one is still missing. */
+/** Pods of DaemonSets on the existing machines; some pods are missing. */
 export function daemonPods(random: Random, sets: readonly DaemonSet[], machines: readonly GeneratedMachine[], room: Room): Pod[] {
   return machines.flatMap((machine) =>
     sets.flatMap(({ metadata, spec: { template } }): Pod[] => {
@@ -136,7 +136,7 @@ const complete = ({ metadata, spec }: Pod, status: NonNullable<Pod["status"]>): 
   status,
 });
 
-/** Pods of one workload: some run, the others wait for a machine. */
+/** Pods of one workload: some run, the others are pending. */
 export function workload(
   random: Random,
   mix: Mix,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-/** That a call is refused with this error name; the message is the target's own affair. */
+/** Asserts that a call is refused with this error name; the message may differ between targets. */
 export async function refused(call: Promise<unknown>, name: string | readonly string[]): Promise<void> {
   const names = [name].flat();
   const outcome = await call.then(
@@ -10,7 +10,7 @@ export async function refused(call: Promise<unknown>, name: string | readonly st
   assert.ok(names.includes(outcome), `expected ${names.join(" or ")}, got ${outcome}`);
 }
 
-/** The value, which must be there. */
+/** The value; throws when it is missing. */
 export function present<T>(value: T | undefined | null, what: string): T {
   assert.ok(value !== undefined && value !== null, `${what} is missing`);
   return value;

@@ -1,6 +1,7 @@
 /**
- * What EC2 and its neighbours do, as far as this project relies on it, written with the SDK's own clients. It runs on our fake and on moto:
- * a fake that only its author's tests judge would agree with its author's mistakes.
+ * The contract of EC2, SSM, IAM, Pricing, EKS and STS, as far as this project relies on it, written with the SDK's own
+ * clients. It runs on our fake and on moto, because tests by the author of the fake alone would repeat the author's
+ * mistakes. A check knows no target; what a target cannot do is one of its known gaps.
  */
 import { fleetChecks } from "./fleet-checks.ts";
 import { instanceChecks } from "./instance-checks.ts";
@@ -9,7 +10,7 @@ import { neighbourChecks } from "./neighbour-checks.ts";
 import { templateChecks } from "./template-checks.ts";
 import { type ContractWorld, connect, type Target } from "./world.ts";
 
-/** One promise of AWS: a sentence and a proof that throws when it is broken. */
+/** One promise of AWS: a sentence, and a function that throws when the target breaks it. */
 export type Check = { readonly name: string; readonly run: (world: ContractWorld) => Promise<void> };
 
 /** A check for one target; `gap` says why it is expected to fail there. */
@@ -17,14 +18,14 @@ export type ContractCase = { readonly name: string; readonly gap?: string; reado
 
 export type Contract = { readonly name: string; readonly cases: readonly ContractCase[]; readonly close: () => Promise<void> };
 
-/** Name of a check → why the target cannot keep it. */
+/** Name of a check → why the target cannot pass it. */
 export type KnownGaps = Readonly<Record<string, string>>;
 
 export const CHECKS: readonly Check[] = [...fleetChecks, ...instanceChecks, ...templateChecks, ...lookupChecks, ...neighbourChecks];
 
 /**
- * The suite bound to one target, which is opened by the first case that runs. Throws when a known gap names no check, so that the list
- * of gaps cannot outlive the checks.
+ * The suite for one target, which the first case opens. Throws when a known gap names no check, so that outdated gaps
+ * are found.
  */
 export function ec2Contract(
   name: string,

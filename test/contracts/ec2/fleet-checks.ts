@@ -19,7 +19,7 @@ type Ask = {
   readonly overrides?: FleetLaunchTemplateOverridesRequest[];
 };
 
-/** A CreateFleet as the product sends it. */
+/** A CreateFleet request as the product sends it. */
 async function request(world: ContractWorld, ask: Ask = {}): Promise<CreateFleetCommandInput> {
   const [subnet] = world.subnets;
   const where = present(subnet, "a subnet");

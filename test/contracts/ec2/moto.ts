@@ -1,6 +1,7 @@
 /**
- * The contract on moto, a second opinion on shapes: `node test/contracts/ec2/moto.ts`. Installs `moto[server]` under `.cache/moto` when it
- * is missing, prints one line per check, and exits 1 when a check fails that is not a known gap, or when a known gap has closed.
+ * Runs the contract on moto, which checks the contract's own assumptions: `node test/contracts/ec2/moto.ts`. Installs
+ * `moto[server]` under `.cache/moto` when it is missing, prints one line for each check, and exits 1 when a check fails
+ * that is not a known gap, or when a known gap passes.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -16,7 +17,7 @@ const MOTO = "moto[server]==5.2.5";
 const HOME = resolve(import.meta.dirname, "../../../.cache/moto");
 const READY_WITHIN_MS = 300_000;
 
-/** Differences of moto 5.2.5 from what AWS documents. A later moto may close some: the run then says which. */
+/** Differences of moto 5.2.5 from AWS's documentation. When a later version closes a gap, the run reports it. */
 const KNOWN_GAPS: KnownGaps = {
   "a fleet's instance has the template's security groups": "a fleet ignores the groups of the template's network interfaces",
   "a fleet's instance has the template's metadata options": "a fleet loses HttpTokens",

@@ -16,20 +16,20 @@ import { AddRoleToInstanceProfileCommand, CreateInstanceProfileCommand, IAMClien
 import { PricingClient } from "@aws-sdk/client-pricing";
 import { SSMClient } from "@aws-sdk/client-ssm";
 
-/** Where a target listens and what it needs before the suite can begin. */
+/** The address of a target, and how to prepare it for the suite. */
 export type Target = {
   readonly url: string;
-  /** Makes things that only some targets lack, such as the role or the cluster. */
+  /** Creates what this target lacks, such as the role or the cluster. */
   readonly prepare?: (world: ContractWorld) => Promise<void>;
   readonly roleName: string;
   readonly clusterName: string;
   readonly kubernetesVersion: string;
-  /** Makes time pass; default: waits. */
+  /** Passes time; the default waits. */
   readonly pass?: (ms: number) => Promise<void> | void;
   readonly close: () => Promise<void>;
 };
 
-/** Clients and things found in the target, which every check may use. */
+/** The clients and existing resources of a target, which every check may use. */
 export type ContractWorld = {
   readonly target: Target;
   readonly ec2: EC2Client;
@@ -42,13 +42,13 @@ export type ContractWorld = {
   /** An x86_64 image. */
   readonly imageId: string;
   readonly profile: string;
-  /** A name that no other check uses. */
+  /** A name that is unique within the run. */
   unique(stem: string): string;
 };
 
 export const REGION = "us-west-2";
 
-/** Connects to a target with one try per call: a contract must see the error, not the SDK's second attempt. */
+/** Connects to a target with one attempt per call, so that a check sees the error and not the SDK's retry. */
 export async function connect(target: Target): Promise<ContractWorld> {
   const config = {
     region: REGION,
@@ -105,7 +105,7 @@ export async function connect(target: Target): Promise<ContractWorld> {
   };
 }
 
-/** A launch template as the product makes them. */
+/** Creates a launch template as the product does. */
 export async function makeTemplate(world: ContractWorld, data: RequestLaunchTemplateData = {}): Promise<string> {
   const name = world.unique("karpenter.k8s.aws/contract");
   await world.ec2.send(
@@ -134,7 +134,7 @@ export async function instanceOf(world: ContractWorld, id: string): Promise<Inst
   return instance;
 }
 
-/** Lets time pass until the instance is in this state; fails after ten seconds of the target's time. */
+/** Passes time until the instance is in this state; fails after ten seconds of the target's time. */
 export async function until(world: ContractWorld, id: string, state: InstanceStateName): Promise<Instance> {
   for (let i = 0; i < 40; i += 1) {
     const instance = await instanceOf(world, id);

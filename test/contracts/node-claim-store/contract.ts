@@ -3,10 +3,10 @@ import type { CommandRecord } from "../../../core/model/command-record.ts";
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
 
-/** A store of its own for one case, empty. */
+/** Opens an empty store for one case. */
 export type OpenStore = () => Promise<{ readonly store: NodeClaimStore; readonly close: () => Promise<void> }>;
 
-/** One thing that every store must do: `run` throws when it does not. */
+/** One rule of every store; `run` throws when the store breaks it. */
 export interface ContractCase {
   readonly name: string;
   run(): Promise<void>;
@@ -63,7 +63,7 @@ export function command(id: string, fields: Partial<CommandRecord> = {}): Comman
   };
 }
 
-/** A linear congruential generator's bytes: noise that no compressor shrinks. */
+/** Bytes of a linear congruential generator, which no compression makes smaller. */
 function noise(seed: number, length: number): Uint8Array {
   let state = seed;
   return Uint8Array.from({ length }, () => {
@@ -75,7 +75,10 @@ function noise(seed: number, length: number): Uint8Array {
 const conflicts = (act: Promise<unknown>): Promise<void> => assert.rejects(act, { name: "ConflictError" });
 const names = (records: readonly NodeClaimRecord[]): string[] => records.map(({ name }) => name);
 
-/** Runs an act twenty times at once; how each ended, and how many did not throw. */
+/**
+ * Runs an act twenty times concurrently; returns the results of those that succeeded and the errors of those that
+ * threw.
+ */
 async function race<T>(act: (i: number) => Promise<T>): Promise<{ readonly won: readonly T[]; readonly lost: readonly unknown[] }> {
   const settled = await Promise.allSettled(Array.from({ length: 20 }, async (_, i) => act(i)));
   return {
@@ -162,7 +165,8 @@ const CASES: Readonly<Record<string, (store: NodeClaimStore) => Promise<void>>> 
   },
   "a long list comes whole and in the order of names": async (store) => {
     const held = await lease(store);
-    // Beyond one megabyte, which is DynamoDB's page: noise, so that packing does not make it small.
+    // More than one megabyte, which is the page size of DynamoDB; the bytes are noise, so that compression does not
+    // help.
     const many = Array.from({ length: 900 }, (_, i) =>
       record(`n${String(i).padStart(4, "0")}`, { podsDigest: Buffer.from(noise(i, 1_500)).toString("base64") }),
     );
@@ -247,7 +251,7 @@ const CASES: Readonly<Record<string, (store: NodeClaimStore) => Promise<void>>> 
     const next = { ...made, phase: "Replacing" as const, replacementClaims: ["a"] };
     await store.writeIntents(held, [record("a", { commandId: "x" })], next);
     assert.deepEqual(await store.commands(CLUSTER), [{ ...next, version: 2 }]);
-    // The same call again, as after an answer that got lost.
+    // The same call again, as after a lost answer.
     await store.writeIntents(held, [record("a", { commandId: "x" })], next);
     assert.deepEqual(await store.commands(CLUSTER), [{ ...next, version: 2 }]);
     await conflicts(store.writeIntents(held, [record("b", { commandId: "x" })], { ...made, phase: "Deleting" }));
@@ -270,7 +274,7 @@ const CASES: Readonly<Record<string, (store: NodeClaimStore) => Promise<void>>> 
     const many = Array.from({ length: 205 }, (_, i) => record(`n${String(i).padStart(3, "0")}`));
     await store.create(record("n150", { intentId: "other" }));
     await conflicts(store.writeIntents(held, many, command("x")));
-    // The first transaction holds the command and 98 intents, the one that clashes is not there at all.
+    // The first transaction contains the command and 98 intents; nothing of the conflicting transaction is stored.
     assert.deepEqual(names(await store.list(CLUSTER)), [...names(many.slice(0, 98)), "n150"]);
     assert.equal((await store.commands(CLUSTER)).length, 1);
     await store.remove({ ...record("n150"), version: 1 });
@@ -292,7 +296,7 @@ const CASES: Readonly<Record<string, (store: NodeClaimStore) => Promise<void>>> 
     await store.releaseLease(first);
     const second = await store.acquireLease(CLUSTER, "h2", 1, 50);
     assert.equal(second?.token, 2);
-    // Not ours any more: no harm done.
+    // The lease belongs to another holder: releasing it has no effect.
     await store.releaseLease(first);
     assert.equal(await store.acquireLease(CLUSTER, "h3", 2, 50), undefined);
   },
@@ -376,7 +380,7 @@ const CASES: Readonly<Record<string, (store: NodeClaimStore) => Promise<void>>> 
   },
   "race: twenty update one version, one succeeds": async (store) => {
     const made = await store.create(record("a"));
-    // The same content: to have written what another wrote is not to have written it.
+    // Equal content is no excuse: only one of two writers of the same version may succeed.
     const { won, lost } = await race(() => store.update({ ...made, launchAttempts: 1 }));
     assert.equal(won.length, 1);
     allConflicts(lost);
@@ -446,7 +450,10 @@ const CASES: Readonly<Record<string, (store: NodeClaimStore) => Promise<void>>> 
   },
 };
 
-/** What every NodeClaimStore must do. Free of a test runner: vitest makes each case a test, a script runs them in turn. */
+/**
+ * The contract of every NodeClaimStore. It uses no test runner: vitest makes each case a test, and a script runs them
+ * in turn.
+ */
 export function nodeClaimStoreContract(name: string, open: OpenStore): readonly ContractCase[] {
   return Object.entries(CASES).map(([title, run]) => ({
     name: `${name}: ${title}`,
@@ -464,7 +471,7 @@ export function nodeClaimStoreContract(name: string, open: OpenStore): readonly 
 const plain = (document: { readonly bytes: Uint8Array; readonly version: string } | undefined) =>
   document && { ...document, bytes: [...document.bytes] };
 
-/** Reads again for up to two seconds until the answer is the one wanted: an index may lag. */
+/** Reads again for up to two seconds until the answer is the expected one, because an index may lag. */
 async function eventually<T>(read: () => Promise<T>, wanted: T): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     const got = await read();

@@ -7,7 +7,10 @@ import { removeDir } from "../../e2e/support/child.ts";
 import { startDynamoDbLocal } from "../../e2e/support/dynamodb-local.ts";
 import { nodeClaimStoreContract } from "./contract.ts";
 
-/** Runs the store's contract on DynamoDB Local, and prints "N passed, N failed". Exit code 1 when one failed. An argument picks cases by name. */
+/**
+ * Runs the store's contract on DynamoDB Local and prints "N passed, N failed"; exits 1 when a case failed. An argument
+ * selects cases by name.
+ */
 const dataDir = mkdtempSync(join(tmpdir(), "dynamodb-"));
 const dynamoDb = await startDynamoDbLocal({ dataDir });
 const client = new DynamoDBClient({

@@ -15,7 +15,7 @@ describe("the contract of NodeClaimStore", () => {
   }
 });
 
-it("keeps its state in a file, and two openings of it see one state", async () => {
+it("a SQLite store keeps its state in a file, and two connections to the file see one state", async () => {
   const folder = mkdtempSync(join(tmpdir(), "claims-"));
   const file = join(folder, "state.sqlite");
   const [one, two] = [sqliteNodeClaimStore(file), sqliteNodeClaimStore(file)];

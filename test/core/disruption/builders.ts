@@ -1,4 +1,6 @@
-/* Presets of support/objects.ts for disruption: NodePools that permit all, machines with their claims, simulated plans. */
+/*
+ * Presets of support/objects.ts for disruption: NodePools that permit all, machines with their claims, simulated plans.
+ */
 import type { SimulateOptions } from "../../../core/disruption/cluster/simulation.ts";
 import type { InstanceType } from "../../../core/model/instance-type.ts";
 import type { Condition } from "../../../core/model/kubernetes.ts";

@@ -9,8 +9,8 @@ import { parseToml } from "../../../lab/world/toml.ts";
 import { readUserData } from "../../../lab/world/user-data.ts";
 
 /**
- * User data of instances, byte by byte: a changed file is a new launch template for every cluster, so review each change.
- * To write the files again:
+ * User data of instances, byte by byte: a changed file means a new launch template for every cluster, so review each
+ * change. To write the files again:
  *
  *     npx vitest run test/core/launch/golden.test.ts -u
  */

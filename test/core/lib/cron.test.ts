@@ -51,7 +51,8 @@ it("nextHit skips no hit: no minute between two hits is a hit", () => {
 /** What robfig/cron takes, for the worse, and the CRD's pattern or a reader would not. */
 const REFUSED_HERE = ["@every 1h", "1,,2 * * * *", ", * * * *", "*-5 * * * *", "+5 * * * *"];
 
-// Answers of robfig/cron 3.0.1, which Karpenter asks: odd spellings first, then random ones. Made by `go run ./cmd/cron` in test/go.
+// Answers of robfig/cron 3.0.1, which Karpenter uses: unusual spellings first, then random schedules.
+// `go run ./cmd/cron` in test/go writes them.
 it.for(robfig.map(([text, after, hits]) => ({ text, after, hits }) as RobfigCase))(
   "hits when robfig/cron does: $text",
   ({ text, after, hits }) => {

@@ -134,7 +134,7 @@ func (b *bootstrap) node(m machine) (*corev1.Node, error) {
 	return n, nil
 }
 
-// leadsHere tells whether a kubelet with this configuration would reach this cluster and trust it.
+// leadsHere reports whether a kubelet with this configuration would reach this cluster and trust it.
 func (b *bootstrap) leadsHere(c userdata.Config) error {
 	if c.ClusterName != b.clusterName {
 		return fmt.Errorf("its user data names the cluster %q, this is %q", c.ClusterName, b.clusterName)
@@ -170,7 +170,8 @@ func selfSet(label string) error {
 	return nil
 }
 
-// allocatable is capacity less what the user data reserves; what it does not name is reserved as EKS's AMIs do by default.
+// allocatable is capacity less what the user data reserves; what it does not name is reserved as EKS's AMIs do by
+// default.
 func allocatable(capacity corev1.ResourceList, c userdata.Config) (corev1.ResourceList, error) {
 	kube := map[string]string{
 		"cpu":               fmt.Sprintf("%dm", reservedMilliCPU(capacity.Cpu().MilliValue())),
@@ -222,7 +223,8 @@ func allocatable(capacity corev1.ResourceList, c userdata.Config) (corev1.Resour
 	return out, nil
 }
 
-// reservedMilliCPU is the EKS AMIs' share of CPU for the kubelet: 6 % of the first core, 1 % of the second, 0.5 % of the next two, 0.25 % of the rest.
+// reservedMilliCPU is the EKS AMIs' share of CPU for the kubelet: 6 % of the first core, 1 % of the second, 0.5 % of
+// the next two, 0.25 % of the rest.
 func reservedMilliCPU(milli int64) int64 {
 	tenThousandths, from := int64(0), int64(0)
 	for _, step := range []struct{ to, share int64 }{{1000, 600}, {2000, 100}, {4000, 50}, {1 << 40, 25}} {

@@ -340,8 +340,9 @@ func joinHandler(w http.ResponseWriter, r *http.Request, client kubernetes.Inter
 	_ = json.NewEncoder(w).Encode(made)
 }
 
-// freePort gives a port of 127.0.0.1 that was free a moment ago and that is not in given, and adds it there. It lies below those
-// that the system gives to outgoing connections (Linux: from 32768 on): one of those may be taken before it is bound.
+// freePort gives a port of 127.0.0.1 that was free a moment ago and that is not in given, and adds it there. It lies
+// below those that the system gives to outgoing connections (Linux: from 32768 on): one of those may be taken before it
+// is bound.
 func freePort(given map[int]bool) (int, error) {
 	const lowest, systems = 16384, 32768
 	var last error

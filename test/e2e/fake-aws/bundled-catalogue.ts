@@ -5,8 +5,8 @@ import { bundledCatalogue } from "../../../functions/adapters/catalogue/bundled.
 import type { FakeCatalogue } from "./catalogue.ts";
 
 /**
- * A whole region out of the catalogue that the product carries, so that a checkout needs nothing else. The records hold the facts that the
- * catalogue kept and no others; spot prices are the synthetic ones. Throws for a region that is not bundled.
+ * A whole region from the product's bundled catalogue, so that a checkout needs no other data. The records contain only
+ * the fields that the catalogue keeps; spot prices are synthetic. Throws for a region that is not bundled.
  */
 export function regionCatalogue(region: string): FakeCatalogue {
   const bundled = bundledCatalogue(region, { withSyntheticSpot: true });
@@ -20,7 +20,7 @@ export function regionCatalogue(region: string): FakeCatalogue {
   };
 }
 
-/** The catalogue's facts back in the shape of DescribeInstanceTypes; the inverse of `compactRecord`. */
+/** A catalogue entry in the shape of DescribeInstanceTypes; the inverse of `compactRecord`. */
 export function expandType(type: CatalogueType): InstanceTypeInfo {
   const facts = rawLaunchFacts(type, type.enis);
   const storage = type.storageGb !== undefined || type.nvme !== undefined;

@@ -4,7 +4,9 @@ import type { InstanceTypeInfo } from "@aws-sdk/client-ec2";
 
 export type FakeZone = { readonly name: string; readonly zoneId: string };
 
-/** What the fake sells: one region's instance types as DescribeInstanceTypes gives them, where they are offered, and at what price. */
+/**
+ * What the fake offers: the instance types of one region as DescribeInstanceTypes returns them, their zones and prices.
+ */
 export type FakeCatalogue = {
   readonly region: string;
   readonly zones: readonly FakeZone[];
@@ -17,16 +19,22 @@ export type FakeCatalogue = {
   readonly spotPrices: Readonly<Record<string, Readonly<Record<string, number>>>>;
 };
 
-/** JSON from a file, unpacked when its name ends in `.gz`. */
+/** Reads JSON from a file; decompresses it when the name ends in `.gz`. */
 export function readJson<T>(path: string): T {
   const bytes = readFileSync(path);
   return JSON.parse((path.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8")) as T;
 }
 
-/** Files of raw records and prices, as `{region, zones, offerings, instanceTypes}`, `{onDemand: {region: …}}` and `{spot: {region: …}}`. */
+/**
+ * Files of raw records and prices, as `{region, zones, offerings, instanceTypes}`, `{onDemand: {region: …}}` and
+ * `{spot: {region: …}}`.
+ */
 export type CatalogueFiles = { readonly instanceTypes: string; readonly prices: string; readonly spotPrices: string };
 
-/** A whole region from files; every path may be `.json` or `.json.gz`. Throws a sentence when the price files lack the region. */
+/**
+ * A whole region from files; every path may be `.json` or `.json.gz`. Throws a sentence when the price files lack the
+ * region.
+ */
 export function loadCatalogue(files: CatalogueFiles): FakeCatalogue {
   const base = readJson<Pick<FakeCatalogue, "region" | "zones" | "offerings" | "instanceTypes">>(files.instanceTypes);
   const onDemandPrices = readJson<{ onDemand: Record<string, FakeCatalogue["onDemandPrices"]> }>(files.prices).onDemand[base.region];

@@ -1,18 +1,18 @@
-/** A clock that runs by itself and can be pushed forward: what is due then happens at once, in order. */
+/** A clock that runs in real time and can be advanced: tasks that become due run at once, in order. */
 export type Clock = {
   /** Epoch milliseconds. */
   now(): number;
   /** Runs `task` when the clock shows `now() + delayMs`. A delay of zero still waits for the caller to finish. */
   after(delayMs: number, task: () => void): void;
-  /** Moves the clock and runs everything that became due. */
+  /** Advances the clock and runs the tasks that are due. */
   advance(ms: number): void;
-  /** Forgets all tasks. */
+  /** Removes all tasks. */
   clear(): void;
 };
 
 type Task = { readonly at: number; readonly order: number; readonly run: () => void };
 
-/** Timers are unreferenced: a waiting boot keeps no process alive. */
+/** The timers are unreferenced, so that a pending boot keeps no process alive. */
 export function runningClock(realNow: () => number = Date.now): Clock {
   let offset = 0;
   let order = 0;
@@ -33,7 +33,7 @@ export function runningClock(realNow: () => number = Date.now): Clock {
     after(delayMs, run) {
       order += 1;
       tasks.push({ at: now() + delayMs, order, run });
-      // Node clips longer delays to 1 ms; whoever waits for weeks advances the clock.
+      // Node reduces longer delays to 1 ms; for such tasks a test advances the clock.
       if (delayMs < 2 ** 31) setTimeout(runDue, delayMs + 1).unref();
     },
     advance(ms) {

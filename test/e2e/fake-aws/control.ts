@@ -9,7 +9,7 @@ import type { FakeAwsState } from "./world.ts";
 
 type Order = Readonly<Record<string, unknown>>;
 
-/** The fake's own interface under `/_fake/`, for a fake that runs as a process of its own. JSON in, JSON out. */
+/** The control interface of the fake under `/_fake/`, for a fake in a process of its own. JSON in, JSON out. */
 export function control(fake: FakeAws, request: IncomingMessage, body: string): Reply {
   const url = new URL(request.url ?? "/", "http://localhost");
   const name = `${request.method} ${url.pathname.slice("/_fake/".length)}`;
@@ -62,7 +62,7 @@ const ORDERS: Readonly<Record<string, (fake: FakeAws, order: Order) => unknown>>
   "POST cluster": (fake, order) => Object.assign(fake.cluster, order as Partial<FakeCluster>),
 };
 
-/** What a test wants to look at; user data is decoded, tags are objects. */
+/** The state for tests; user data is decoded, and tags are objects. */
 function stateOf(world: FakeAwsState): unknown {
   return {
     now: world.clock.now(),

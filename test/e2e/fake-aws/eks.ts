@@ -1,7 +1,7 @@
 import { AwsError } from "./errors.ts";
 import { type FakeAwsState, VPC } from "./world.ts";
 
-/** The one cluster, as EKS describes it; what `FakeAws.cluster` holds now. */
+/** The one cluster as EKS describes it: the current `FakeAws.cluster`. */
 export function describeCluster(world: FakeAwsState, name: string): unknown {
   const { cluster, region, account } = world;
   if (name !== cluster.name) throw new AwsError("ResourceNotFoundException", `No cluster found for name: ${name}.`, 404);

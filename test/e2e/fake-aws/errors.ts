@@ -1,4 +1,4 @@
-/** A refusal as an AWS service words it. */
+/** A refusal in the words of an AWS service. */
 export class AwsError extends Error {
   readonly code: string;
   /** HTTP status: 400 for most client errors, 412 for DryRunOperation, 503 for EC2's throttle. */

@@ -16,27 +16,27 @@ export type FakeAws = {
   /** `http://127.0.0.1:<port>`: the endpoint of every service. */
   readonly url: string;
   readonly port: number;
-  /** All that the region holds now; after `reset` a new object. */
+  /** The state of the region; `reset` makes a new object. */
   readonly state: FakeAwsState;
   readonly faults: FaultBook;
-  /** What DescribeCluster tells; change it when the API server has started. */
+  /** The answer of DescribeCluster; set it when the API server has started. */
   readonly cluster: FakeCluster;
-  /** Moves the fake's clock; what is due happens now. */
+  /** Advances the fake's clock; tasks that are due run at once. */
   advance(ms: number): void;
-  /** Sends the spot notice of an instance and ends it two minutes later. Throws when the id is unknown. */
+  /** Sends the spot notice of an instance and terminates it two minutes later. Throws when the id is unknown. */
   interrupt(instanceId: string): AwsEvent;
   rebalance(instanceId: string): AwsEvent;
-  /** The instance dies by itself, without notice. */
+  /** The instance ends without notice. */
   crash(instanceId: string): void;
-  /** Makes DescribeInstanceStatus report a failed check since `sinceMs` ago. */
+  /** Makes DescribeInstanceStatus report a check that has failed for `sinceMs`. */
   impair(instanceId: string, check: "instance" | "system", sinceMs?: number): void;
   /** Plans maintenance, such as `instance-retirement`, two weeks ahead, and sends the AWS Health event. */
   scheduleMaintenance(instanceId: string, code: EventCode): AwsEvent;
-  /** Changes what a type costs. Throws when the type has no such price. */
+  /** Changes the price of a type. Throws when the type has no such price. */
   changePrice(change: PriceChange): void;
   /** Publishes newer machine images. */
   release(release: ImageRelease): void;
-  /** Back to the first moment: same options, no instances, no faults, no calls. */
+  /** Restores the initial state: same options, no instances, no faults, no calls. */
   reset(): void;
   close(): Promise<void>;
 };
@@ -49,7 +49,7 @@ export async function startFakeAws(options: FakeAwsOptions): Promise<FakeAws> {
   let mayPass = bucketOf(world);
   const server = createServer((request, response) => {
     serve(fake, () => mayPass(world.clock.now()), request, response).catch((error: unknown) => {
-      // A bug of the fake itself: say so plainly, so that nobody takes it for AWS.
+      // A bug of the fake itself: the text says so, because it must not be mistaken for an answer of AWS.
       response.writeHead(500, { "content-type": "text/plain" });
       response.end(`The fake failed: ${error instanceof Error ? error.stack : String(error)}`);
     });

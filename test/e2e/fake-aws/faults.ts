@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { AwsError } from "./errors.ts";
 
-/** One request as the fake saw it. */
+/** One request that the fake received. */
 export type Call = {
   readonly number: number;
   /** Epoch milliseconds. */
@@ -9,7 +9,7 @@ export type Call = {
   readonly service: string;
   readonly action: string;
   readonly accessKey: string;
-  /** Who that key belongs to, as the option `identify` says. */
+  /** The owner of that key, from the option `identify`. */
   readonly role: string;
   /** Decoded parameters; strings over 200 characters are cut. */
   readonly params: Readonly<Record<string, unknown>>;
@@ -25,49 +25,49 @@ export type CallMatch = {
   readonly params?: Readonly<Record<string, unknown>>;
 };
 
-/** A pool that has run dry: what is absent matches all. */
+/** Pools without capacity; an absent field matches all pools. */
 export type EmptyPool = {
   readonly instanceType?: string;
   readonly zone?: string;
   readonly capacityType?: "on-demand" | "spot";
-  /** Instances still to be had, over all pools that match. Default 0. */
+  /** Instances that all matching pools together can still launch. Default 0. */
   readonly available?: number;
   /** Default InsufficientInstanceCapacity. */
   readonly code?: string;
   readonly message?: string;
 };
 
-/** One way of going wrong. Exactly one of `error` … `partial` is meant; `delayMs` combines with any. */
+/** A fault. Exactly one of `error` … `partial` is set; `delayMs` combines with any of them. */
 export type Fault = {
   /** `CreateFleet`, `ec2:CreateFleet`, `ec2:*` or `*`. */
   readonly action: string;
   readonly match?: CallMatch | ((call: Call) => boolean);
-  /** How many calls it hits; default: all until removed. */
+  /** How many calls the fault hits; default: all calls until the fault is removed. */
   readonly times?: number;
-  /** Calls that pass before it begins. */
+  /** Number of calls that pass before the fault begins. */
   readonly after?: number;
   readonly error?: { readonly code: string; readonly message?: string; readonly status?: number };
   readonly throttle?: true;
   readonly delayMs?: number;
-  /** Cuts the connection before anything is done. */
+  /** Closes the connection before the effect of the call. */
   readonly dropConnection?: true;
-  /** Does the work, then cuts the connection: the caller cannot know. */
+  /** Closes the connection after the effect of the call, so that the caller cannot know the result. */
   readonly dropConnectionAfterEffect?: true;
   /** CreateFleet and RunInstances: these pools have no capacity. */
   readonly ice?: EmptyPool;
-  /** CreateFleet: at most so many instances, whatever is asked. */
+  /** CreateFleet: the maximum number of instances, whatever is requested. */
   readonly partial?: number;
 };
 
 export type ActiveFault = Fault & { readonly id: number; hits: number; skipped: number; taken: number };
 
 export type FaultBook = {
-  /** Adds a fault and gives its id. */
+  /** Adds a fault and returns its id. */
   add(fault: Fault): number;
   remove(id: number): void;
   clear(): void;
   list(): readonly ActiveFault[];
-  /** The faults that this call meets. Counts a hit for each but `ice`, whose hits CreateFleet counts by `hit`. */
+  /** The faults that hit this call. Counts a hit for each except `ice`, whose hits CreateFleet counts with `hit`. */
   meet(call: Call): readonly ActiveFault[];
   hit(fault: ActiveFault): void;
 };
@@ -132,10 +132,10 @@ function contains(whole: unknown, part: unknown): boolean {
   return isDeepStrictEqual(whole, part);
 }
 
-/** EC2's request quota: a bucket that each call takes one token from. */
+/** EC2's request quota: a token bucket; each call takes one token. */
 export type TokenBucket = { readonly capacity: number; readonly refillPerSecond: number };
 
-/** Says whether the call at `now` (epoch ms) may pass. */
+/** Whether the call at `now` (epoch ms) may pass. */
 export function tokenBucket({ capacity, refillPerSecond }: TokenBucket, startedAt: number): (now: number) => boolean {
   let tokens = capacity;
   let at = startedAt;
@@ -148,7 +148,7 @@ export function tokenBucket({ capacity, refillPerSecond }: TokenBucket, startedA
   };
 }
 
-/** How each service words its throttle. */
+/** The throttling error of each service. */
 export function throttled(service: string): AwsError {
   if (service === "ec2") return new AwsError("RequestLimitExceeded", "Request limit exceeded.", 503);
   return new AwsError(service === "iam" || service === "sts" ? "Throttling" : "ThrottlingException", "Rate exceeded");

@@ -47,7 +47,9 @@ const describe = (world: FakeAwsState, profile: FakeInstanceProfile): sdk.Instan
   Tags: tagList(profile.tags),
 });
 
-/** IAM's instance profiles: at most one role each, a role only by its bare name, no deletion while a role is attached. */
+/**
+ * IAM's instance profiles: at most one role each, a role only by its bare name, no deletion while a role is attached.
+ */
 export const IAM_ACTIONS: Readonly<Record<string, IamAction>> = {
   CreateInstanceProfile: action<sdk.CreateInstanceProfileRequest>(sdk.CreateInstanceProfile$, (world, request) => {
     const name = request.InstanceProfileName ?? "";

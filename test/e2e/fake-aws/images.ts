@@ -19,14 +19,14 @@ type Published = { readonly image: FakeImage; readonly parameters: readonly stri
 
 const ARCHES = ["x86_64", "arm64"] as const;
 const VARIANTS = { x86_64: ["standard", "nvidia", "neuron"], arm64: ["standard", "nvidia"] } as const;
-/** AL2 images ended with this minor version. */
+/** The last Kubernetes minor version with AL2 images. */
 const LAST_AL2_MINOR = 32;
 const KEPT_MINORS = 4;
 const TWO_YEARS_MS = 2 * 365 * 24 * 3_600_000;
 
 /**
- * The images of one release for a Kubernetes version and the three before it, with the SSM parameters that point to each. Names and paths
- * follow the ones that AWS documents for its EKS images; the ids are hashes of the names.
+ * The images of one release for a Kubernetes version and the three before it, with the SSM parameters that point to
+ * each. Names and paths are those that AWS documents for its EKS images; the ids are hashes of the names.
  */
 export function imagesOf(release: ImageRelease, kubernetesVersion: string): readonly Published[] {
   const newest = Number(kubernetesVersion.split(".")[1]);

@@ -1,6 +1,7 @@
 /**
- * The fake as a process: `node test/e2e/fake-aws/main.ts --port 4600`. Prints one JSON line when it listens. Control: `/_fake/*`, see
- * control.ts. It ends with SIGTERM, SIGINT, or, with `--stop-with-stdin`, when its parent goes away.
+ * The fake as a process: `node test/e2e/fake-aws/main.ts --port 4600`. Prints one JSON line when it listens. control.ts
+ * serves its control interface under `/_fake/`. It ends on SIGTERM, on SIGINT, or, with `--stop-with-stdin`, when its
+ * parent ends.
  */
 import { parseArgs } from "node:util";
 import { BUNDLED_REGIONS } from "../../../functions/adapters/catalogue/bundled.ts";
@@ -66,7 +67,7 @@ function catalogue(): FakeCatalogue {
 const bootDelayMs = number("boot-ms");
 const terminateDelayMs = number("terminate-ms");
 const sold = catalogue();
-// Only now: the SDK takes a second to load, and a wrong argument should not wait for it.
+// Imported late, because the SDK takes a second to load and a wrong argument should fail at once.
 const { startFakeAws } = await import("./fake-aws.ts");
 const fake = await startFakeAws({
   catalogue: sold,

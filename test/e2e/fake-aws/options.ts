@@ -8,7 +8,7 @@ export type FakeSubnetOptions = {
   readonly zone: string;
   readonly cidr?: string;
   readonly tags?: Readonly<Record<string, string>>;
-  /** Addresses left; default: what the CIDR holds, minus the five that AWS keeps. */
+  /** Free addresses; default: the size of the CIDR minus the five addresses that AWS reserves. */
   readonly freeAddresses?: number;
   readonly vpcId?: string;
 };
@@ -20,7 +20,10 @@ export type FakeGroupOptions = {
   readonly vpcId?: string;
 };
 
-/** The cluster as EKS describes it. `endpoint` and `caData` may be set later, once an API server runs: see `FakeAws.cluster`. */
+/**
+ * The cluster as EKS describes it. `endpoint` and `caData` may be set later, once an API server runs: see
+ * `FakeAws.cluster`.
+ */
 export type FakeCluster = {
   name: string;
   /** Kubernetes version, `1.36`. */
@@ -44,7 +47,7 @@ export type AwsEvent = {
   readonly detail: Readonly<Record<string, unknown>>;
 };
 
-/** A machine image of the account's own, for selectors by name, tag or id. */
+/** A machine image of the account, for selectors by name, tag or id. */
 export type OwnImage = {
   readonly name: string;
   readonly architecture: "x86_64" | "arm64";
@@ -55,7 +58,7 @@ export type OwnImage = {
   readonly deprecationTime?: string;
 };
 
-/** One set of machine images that came out together; the newest is `recommended` and `latest`. */
+/** A release of machine images; the newest release is `recommended` and `latest`. */
 export type ImageRelease = {
   /** Amazon Linux release, `v20261105`; its digits are the creation date. */
   readonly date: string;
@@ -88,7 +91,9 @@ export type FakeAwsOptions = {
   readonly terminateDelayMs?: number;
   /** From `terminated` until the id is unknown. Default one hour, as in EC2. */
   readonly forgetAfterMs?: number;
-  /** From launch until Describe, Terminate and CreateTags know the id: EC2 is eventually consistent. Default 0. */
+  /**
+   * From launch until Describe, Terminate and CreateTags find the id, because EC2 is eventually consistent. Default 0.
+   */
   readonly visibleAfterMs?: number;
   /** From CreateInstanceProfile until EC2 accepts the name. Default 0. */
   readonly profileVisibleAfterMs?: number;
@@ -97,7 +102,7 @@ export type FakeAwsOptions = {
   readonly ec2Bucket?: TokenBucket;
   /** Role behind an access key, for the call log and for faults; default: the key itself. */
   readonly identify?: (accessKey: string) => string;
-  /** Why IAM refuses a call, or undefined when it may pass; default: everything may. */
+  /** Why IAM refuses a call; undefined when the call is allowed. Default: every call is allowed. */
   readonly authorize?: (call: Call, world: FakeAwsState) => string | undefined;
   /** Called once as each instance turns `running`. */
   readonly onRunning?: (instance: FakeInstance) => void | Promise<void>;
@@ -107,6 +112,6 @@ export type FakeAwsOptions = {
   readonly onEvent?: (event: AwsEvent) => void | Promise<void>;
   /** Wall clock, epoch ms; default Date.now. */
   readonly now?: () => number;
-  /** Makes ids; the same seed and calls give the same ids. */
+  /** Seed of the ids; equal seeds and calls give equal ids. */
   readonly seed?: string;
 };

@@ -1,14 +1,14 @@
 import type { FakeCatalogue } from "./catalogue.ts";
 import { AwsError } from "./errors.ts";
 
-/** What the region asks: by type, and for spot by type and zone. */
+/** USD per hour by type, and for spot by type and zone. */
 export type Prices = { readonly onDemand: Map<string, number>; readonly spot: Map<string, Map<string, number>> };
 
 export type PriceChange = {
   readonly instanceType: string;
-  /** Of its spot price; absent, the on-demand price changes. */
+  /** The zone of the spot price; when absent, the on-demand price changes. */
   readonly zone?: string;
-  /** USD per hour; 0 takes the price away. */
+  /** USD per hour; 0 removes the price. */
   readonly price: number;
 };
 
@@ -17,7 +17,10 @@ export function pricesOf({ onDemandPrices, spotPrices }: FakeCatalogue): Prices 
   return { onDemand: new Map(Object.entries(onDemandPrices)), spot: new Map(byZone) };
 }
 
-/** What comes next is bought, and what is asked is answered, at the new price. Throws when there is no such price to change, or the new one is none. */
+/**
+ * Changes a price for later launches and answers. Throws when the type has no such price, or when the new price is
+ * negative or not a number.
+ */
 export function changePrice({ onDemand, spot }: Prices, { instanceType, zone, price }: PriceChange): void {
   const [prices, key] = zone === undefined ? [onDemand, instanceType] : [spot.get(instanceType), zone];
   if (!prices?.has(key)) {

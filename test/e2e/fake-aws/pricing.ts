@@ -6,7 +6,7 @@ type PricingFilter = { readonly Type?: string; readonly Field?: string; readonly
 
 const isMetal = (type: string): boolean => /[.-]metal(?:-|$)/.test(type);
 
-/** The attributes that a price list entry carries and that filters look at. */
+/** The attributes of a price list entry, which filters read. */
 function attributesOf(world: FakeAwsState, type: string): Readonly<Record<string, string>> {
   const info = world.types.get(type);
   return {
@@ -28,7 +28,7 @@ function attributesOf(world: FakeAwsState, type: string): Readonly<Record<string
   };
 }
 
-/** One entry of the price list, as the JSON text that the service sends. */
+/** One entry of the price list as the JSON text that the service returns. */
 function entry(world: FakeAwsState, type: string, price: number): string {
   const sku = hexOf(type, 16).toUpperCase();
   const term = `${sku}.JRTCKXETXF`;
@@ -65,7 +65,7 @@ function entry(world: FakeAwsState, type: string, price: number): string {
   });
 }
 
-/** On-demand Linux prices of the one region that the fake has; an attribute that is not modelled matches nothing. */
+/** On-demand Linux prices of the fake's region; a filter on an attribute that is not modelled matches nothing. */
 export function getProducts(world: FakeAwsState, request: Record<string, unknown>): unknown {
   if (request["ServiceCode"] !== "AmazonEC2") {
     throw new AwsError("InvalidParameterException", `The service ${String(request["ServiceCode"])} is not found.`);

@@ -11,7 +11,7 @@ import { SSM_ACTIONS } from "./ssm.ts";
 import { decodeQuery, encodeXml, escapeXml, inputOf, outputOf } from "./wire/schema.ts";
 import type { FakeAwsState } from "./world.ts";
 
-/** A request that was understood: how to perform it, and how to word its outcome. */
+/** A decoded request: how to perform it, and how to encode its result or refusal. */
 export type Understood = {
   readonly call: Call;
   readonly perform: (world: FakeAwsState, faults: readonly ActiveFault[]) => Reply;
@@ -29,7 +29,10 @@ const EC2_VERSION = "2016-11-15";
 const STS = "https://sts.amazonaws.com/doc/2011-06-15/";
 const MAX_LOGGED_TEXT = 200;
 
-/** Finds out which service and action a request is for. Signatures are not checked: the access key only says who calls. */
+/**
+ * Determines the service and action of a request. Signatures are not checked: the access key only identifies the
+ * caller.
+ */
 export function understand(world: FakeAwsState, request: IncomingMessage, body: string): Understood {
   const url = new URL(request.url ?? "/", "http://localhost");
   const credential = /Credential=([^/,\s]+)\/[^/]*\/[^/]*\/([^/]+)\//.exec(
@@ -136,7 +139,7 @@ function sts(caller: Caller, action: string, params: Readonly<Record<string, str
   };
 }
 
-/** Credentials of a role, by whose key later calls can be told: the same at each time. */
+/** Credentials of a role, always the same, whose key identifies later calls. */
 function sessionOf(world: FakeAwsState, roleArn: string): string {
   const expiration = new Date(world.clock.now() + 3_600_000).toISOString();
   const key = `<AccessKeyId>${accessKeyOfRole(roleArn)}</AccessKeyId><SecretAccessKey>secret</SecretAccessKey>`;

@@ -12,7 +12,7 @@ type Row = {
   readonly ebs: readonly [number, number];
   readonly gbps: number;
   readonly price: number;
-  /** Spot USD per hour in us-west-2a, b, c and d; an absent one is a zone without the type. */
+  /** Spot USD per hour in us-west-2a, b, c and d; a zone without a price does not offer the type. */
   readonly spot: readonly number[];
   readonly arch?: ArchitectureType;
   readonly current?: boolean;
@@ -27,7 +27,7 @@ const ZONES = [
   { name: "us-west-2d", zoneId: "usw2-az4" },
 ];
 
-// biome-ignore format: a table reads best as a table
+// biome-ignore format: aligned columns are easier to read
 const ROWS: readonly Row[] = [
   { name: "c5.large", vcpu: 2, memoryMib: 4096, interfaces: 3, addresses: 10, ghz: 3.4, ebs: [650, 4750], gbps: 0.75, price: 0.085, spot: [0.054281, 0.039516, 0.050141, 0.055794] },
   { name: "m5.large", vcpu: 2, memoryMib: 8192, interfaces: 3, addresses: 10, ghz: 3.1, ebs: [650, 4750], gbps: 0.75, price: 0.096, spot: [0.051542, 0.062198, 0.052732, 0.044832] },
@@ -98,7 +98,7 @@ function record(row: Row): InstanceTypeInfo {
 
 const zonesOf = (row: Row): readonly string[] => ZONES.slice(0, row.spot.length).map(({ name }) => name);
 
-/** Nine types of us-west-2 with their true sizes; enough for tests, small enough to reason about. */
+/** Nine types of us-west-2 with their real sizes: enough for tests, and few enough to reason about. */
 export const smallCatalogue: FakeCatalogue = {
   region: "us-west-2",
   zones: ZONES,

@@ -9,7 +9,7 @@ const parameterOf = (world: FakeAwsState, name: string): Parameter | undefined =
   return { Name: name, Type: "String", Value, Version: world.releases.length, ARN: `arn:aws:ssm:${world.region}::parameter${name}` };
 };
 
-/** The public image parameters of EKS, Bottlerocket and Windows; SSM's own names for what goes wrong. */
+/** The public image parameters of EKS, Bottlerocket and Windows, with SSM's own error names. */
 export const SSM_ACTIONS: Readonly<Record<string, (world: FakeAwsState, request: Record<string, unknown>) => unknown>> = {
   GetParameter(world, { Name }) {
     if (typeof Name !== "string") throw missing("Name");

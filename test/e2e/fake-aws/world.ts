@@ -36,12 +36,12 @@ export type FakeInstance = {
   readonly instanceProfile?: string;
   /** The launch template's user data, decoded from base64. */
   readonly userData: string;
-  /** All that the launch was asked for, after merging template and overrides. */
+  /** The launch parameters after merging the template and its overrides. */
   readonly launch: RequestLaunchTemplateData;
   readonly launchTemplateId?: string;
   readonly fleetId?: string;
   readonly clientToken?: string;
-  /** Role that launched it. */
+  /** The role that launched the instance. */
   readonly launchedBy: string;
   /** Epoch ms. */
   readonly launchTime: number;
@@ -95,7 +95,7 @@ export type FakeInstanceProfile = {
   role?: string;
 };
 
-/** Everything the fake knows. Mutable by nature: it stands for a region of AWS. */
+/** The state of the fake, mutable because it stands for a region of AWS. */
 export type FakeAwsState = {
   readonly options: FakeAwsOptions;
   readonly region: string;
@@ -103,7 +103,7 @@ export type FakeAwsState = {
   readonly clock: Clock;
   readonly cluster: FakeCluster;
   readonly types: ReadonlyMap<string, InstanceTypeInfo>;
-  /** USD per hour, as they are now (prices.ts). */
+  /** Current prices, USD per hour (prices.ts). */
   readonly prices: Prices;
   readonly subnets: Map<string, FakeSubnet>;
   readonly securityGroups: Map<string, FakeSecurityGroup>;
@@ -117,14 +117,14 @@ export type FakeAwsState = {
   readonly images: Map<string, FakeImage>;
   /** SSM parameter → value, of the releases. */
   readonly parameters: Map<string, string>;
-  /** `action token` → what was asked and answered. */
+  /** `action token` → parameters and answer of the first call. */
   readonly tokens: Map<string, { readonly params: unknown; readonly answer: unknown }>;
   readonly calls: Call[];
   readonly events: AwsEvent[];
-  /** What the hooks threw; a test asserts that it is empty. */
+  /** Errors of hooks; a test asserts that the list is empty. */
   readonly hookErrors: unknown[];
   readonly faults: FaultBook;
-  /** A fresh id such as `i-0123456789abcdef0`. */
+  /** A new id such as `i-0123456789abcdef0`. */
   id(prefix: string, length?: number): string;
 };
 
@@ -134,7 +134,7 @@ const FIRST_RELEASES: readonly ImageRelease[] = [
   { date: "v20261105", bottlerocket: "1.50.0" },
 ];
 
-/** A region as it is before anyone calls. */
+/** The state of a region before the first call. */
 export function makeFakeAwsState(options: FakeAwsOptions): FakeAwsState {
   const { catalogue } = options;
   const cluster: FakeCluster = {
@@ -149,7 +149,7 @@ export function makeFakeAwsState(options: FakeAwsOptions): FakeAwsState {
   let ids = 0;
   const id = (prefix: string, length = 17) => {
     ids += 1;
-    // Today's 17-digit ids all begin with a zero.
+    // Current ids of 17 digits begin with a zero.
     const digits = hexOf(`${options.seed ?? "fake"}/${prefix}/${ids}`, length);
     return `${prefix}-${length === 17 ? `0${digits.slice(1)}` : digits}`;
   };
@@ -172,7 +172,7 @@ export function makeFakeAwsState(options: FakeAwsOptions): FakeAwsState {
       vpcId: subnet.vpcId ?? VPC,
       cidr,
       tags: new Map(Object.entries(subnet.tags ?? discovery)),
-      // AWS keeps the first four and the last address of each subnet.
+      // AWS reserves the first four addresses and the last address of each subnet.
       freeAddresses: subnet.freeAddresses ?? 2 ** (32 - Number(cidr.split("/")[1])) - 5,
       used: new Set(),
     };
@@ -237,7 +237,7 @@ export function makeFakeAwsState(options: FakeAwsOptions): FakeAwsState {
   return world;
 }
 
-/** Publishes newer machine images: `recommended` and `latest` now mean them. */
+/** Publishes newer machine images, which become `recommended` and `latest`. */
 export function releaseImages(world: FakeAwsState, release: ImageRelease): void {
   world.releases.push(release);
   for (const { image, parameters } of imagesOf(release, world.cluster.version)) {
@@ -246,5 +246,5 @@ export function releaseImages(world: FakeAwsState, release: ImageRelease): void 
   }
 }
 
-/** Tags as the API lists them. */
+/** Tags as the list of the API. */
 export const tagList = (tags: Tags): { Key: string; Value: string }[] => [...tags].map(([Key, Value]) => ({ Key, Value }));

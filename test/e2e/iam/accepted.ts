@@ -1,19 +1,19 @@
 import type { FunctionName } from "../../../infra/functions.ts";
 
-/** What a role allows though no end-to-end story makes use of it, and why it is given. */
+/** A permission that a role has although no end-to-end story uses it, and the reason. */
 export interface Accepted {
   readonly functions: readonly FunctionName[] | "all";
   readonly sid: string;
-  /** A pattern of actions; all when absent. */
+  /** A pattern of actions; when absent, all actions. */
   readonly action?: string;
-  /** A pattern of resource patterns; all when absent. */
+  /** A pattern of resource patterns; when absent, all resources. */
   readonly resource?: string;
   readonly reason: string;
 }
 
 const BY_NODE_CLASS = "an EC2NodeClass may ask for it, the stories' do not";
 
-/** The first that fits gives the reason. */
+/** The first matching entry gives the reason. */
 export const NEVER_USED: readonly Accepted[] = [
   { functions: "all", sid: "WriteOwnLog", reason: "Lambda writes the log with the function's role; MiniStack writes it as itself" },
   { functions: "all", sid: "BeWoken", reason: "Lambda reads the queue with the function's role; MiniStack reads it as itself" },

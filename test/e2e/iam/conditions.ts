@@ -1,16 +1,19 @@
 import { matchesPattern } from "./pattern.ts";
 
-/** Operator → key → values, as a policy writes them. */
+/** Operator → key → values, as in a policy. */
 export type Condition = Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
 
-/** What a request says of itself and of its resource: condition key → value, or values of a key that has many (aws:TagKeys). */
+/** The context of a request: condition key → value, or the values of a multivalued key (aws:TagKeys). */
 export type RequestContext = Readonly<Record<string, string | readonly string[]>>;
 
 type Compare = (wanted: string, found: string) => boolean;
 
 const equal: Compare = (wanted, found) => wanted === found;
 
-/** Of operators that compare a key's value with each of the policy's; the negated hold when none compares. */
+/**
+ * Operators that compare the value of a key with each value of the policy; a negated operator holds when no value
+ * matches.
+ */
 const COMPARISONS: Readonly<Record<string, { readonly compare: Compare; readonly negated?: true }>> = {
   StringEquals: { compare: equal },
   StringNotEquals: { compare: equal, negated: true },
@@ -22,8 +25,8 @@ const COMPARISONS: Readonly<Record<string, { readonly compare: Compare; readonly
 };
 
 /**
- * Whether every operator and key of a condition holds. Throws on an operator that is not known here: a guess would make the whole proof worthless.
- * Keys are compared without regard to case, as IAM does; tag keys are part of the condition key.
+ * Whether every operator and key of a condition holds. Throws on an unknown operator, because a guess would make the
+ * whole proof worthless. As in IAM, keys are compared without regard to case; tag keys are part of the condition key.
  */
 export function holds(condition: Condition | undefined, context: RequestContext): boolean {
   const byKey = new Map(Object.entries(context).map(([key, value]) => [key.toLowerCase(), list(value)]));
@@ -32,7 +35,7 @@ export function holds(condition: Condition | undefined, context: RequestContext)
   );
 }
 
-/** Condition keys that a statement asks for. */
+/** The condition keys of a statement. */
 export function keysOf(condition: Condition | undefined): readonly string[] {
   return [...new Set(Object.values(condition ?? {}).flatMap((keys) => Object.keys(keys)))].sort();
 }

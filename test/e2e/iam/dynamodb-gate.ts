@@ -4,13 +4,13 @@ import { dynamodbQuestions } from "./dynamodb-questions.ts";
 import { type Ledger, wordRefusal } from "./ledger.ts";
 import type { Place } from "./template-policies.ts";
 
-/** DynamoDB Local knows no IAM: this stands before it, and lets through what the callers' roles allow. */
+/** A proxy before DynamoDB Local, which has no IAM: it forwards the requests that the callers' roles allow. */
 export interface DynamoDbGate {
   readonly url: string;
   readonly stop: () => Promise<void>;
 }
 
-/** Starts a gate on 127.0.0.1 before the database at `target`. */
+/** Starts a gate on 127.0.0.1 for the database at `target`. */
 export async function startDynamoDbGate(options: {
   readonly target: string;
   readonly ledger: Ledger;
@@ -43,7 +43,7 @@ export async function startDynamoDbGate(options: {
       answer.pipe(response);
     });
     onward.on("error", () => response.destroy());
-    // A function that was killed takes its request with it.
+    // When a function is killed, its request is cancelled.
     response.on("close", () => onward.destroy());
     onward.end(body);
   }

@@ -1,10 +1,10 @@
 import type { Question } from "./policy.ts";
 import type { Place } from "./template-policies.ts";
 
-/** Parts of a transaction, and the action that IAM asks for each. */
+/** The parts of a transaction, and the action that IAM checks for each. */
 const PARTS = { Put: "PutItem", Update: "UpdateItem", Delete: "DeleteItem", ConditionCheck: "ConditionCheckItem", Get: "GetItem" } as const;
 
-/** What IAM is asked about a DynamoDB request: a transaction is asked part by part, a batch and a query by table and index. */
+/** What IAM checks for a DynamoDB request: each part of a transaction; the table or index of a batch or query. */
 export function dynamodbQuestions(
   action: string,
   body: Readonly<Record<string, unknown>>,

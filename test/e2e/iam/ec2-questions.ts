@@ -6,9 +6,9 @@ import type { RequestContext } from "./conditions.ts";
 import type { Question } from "./policy.ts";
 
 /**
- * What IAM is asked about EC2's calls, by the Service Authorization Reference: each action on every resource that the call names or makes. What is made
- * brings the tags of its own TagSpecification (aws:RequestTag), what is there its own (aws:ResourceTag). A fleet that is answered at once (`instant`)
- * launches in the caller's name, so RunInstances is asked too.
+ * What IAM checks for EC2's calls, by the Service Authorization Reference: the action on every resource that the call
+ * names or creates. A new resource has the tags of its TagSpecification (aws:RequestTag), an existing resource its own
+ * tags (aws:ResourceTag). An instant fleet launches in the caller's name, so RunInstances is checked too.
  */
 export function ec2Questions(world: FakeAwsState, action: string, params: Readonly<Record<string, unknown>>): readonly Question[] {
   const ask = asker(world);
@@ -35,7 +35,7 @@ export function ec2Questions(world: FakeAwsState, action: string, params: Readon
         ask(action, resourceOf(id), { ...existing(world.instances.get(id)?.tags), ...requested(tagMap(params["Tags"])) }),
       );
     default:
-      // Describe actions know no resources. Whatever else comes must be taught here first.
+      // Describe actions have no resources. Other actions must be added above.
       if (!action.startsWith("Describe")) throw new Error(`test/e2e/iam/ec2-questions.ts does not know what IAM asks about ec2:${action}.`);
       return [{ action: `ec2:${action}`, resource: "*", context: { "aws:RequestedRegion": world.region } }];
   }
@@ -62,7 +62,7 @@ function fleetQuestions(world: FakeAwsState, ask: Ask, params: Readonly<Record<s
   }
   for (const config of (params["LaunchTemplateConfigs"] ?? []) as readonly FleetConfig[]) {
     const template = named(world, config.LaunchTemplateSpecification ?? {});
-    // EC2 asks about what it finds; a template that is gone is refused as such.
+    // EC2 authorizes existing resources; for a missing template the call fails with NotFound.
     const data = template?.versions.at(-1);
     if (template === undefined || data === undefined) continue;
     const tags = [...fleetTags, ...((data.TagSpecifications ?? []) as readonly TagSpecification[])];
@@ -86,7 +86,7 @@ interface FleetConfig {
   readonly Overrides?: readonly { readonly SubnetId?: string; readonly ImageId?: string }[];
 }
 
-/** What a launch only points to: images, snapshots, subnets, groups, reservations, placement groups. */
+/** Existing resources that a launch refers to: images, snapshots, subnets, groups, reservations, placement groups. */
 function pointedTo(data: RequestLaunchTemplateData, { Overrides = [] }: FleetConfig): readonly string[] {
   const interfaces = data.NetworkInterfaces ?? [];
   const reservation = data.CapacityReservationSpecification?.CapacityReservationTarget?.CapacityReservationId;
@@ -102,14 +102,14 @@ function pointedTo(data: RequestLaunchTemplateData, { Overrides = [] }: FleetCon
   return [...new Set(found.flatMap((resource) => resource || []))];
 }
 
-/** Whoever launches with an instance profile passes its role to EC2. */
+/** A launch with an instance profile passes the profile's role to EC2. */
 function passing({ instanceProfiles, account }: FakeAwsState, { IamInstanceProfile }: RequestLaunchTemplateData): readonly Question[] {
   const name = IamInstanceProfile?.Name ?? IamInstanceProfile?.Arn?.split("/").at(-1);
   const role = name === undefined ? undefined : instanceProfiles.get(name)?.role;
   return role === undefined ? [] : [passRole(account, role)];
 }
 
-/** Asked by whoever gives a role to an instance, or puts it into a profile. */
+/** iam:PassRole, checked when a role is given to an instance or added to a profile. */
 export function passRole(account: string, role: string): Question {
   return {
     action: "iam:PassRole",
@@ -118,12 +118,12 @@ export function passRole(account: string, role: string): Question {
   };
 }
 
-/** Tags that a request brings, as condition keys. */
+/** The tags of a request as condition keys. */
 export function requested(tags: Tags): RequestContext {
   return { ...keyed("aws:RequestTag", tags), ...(tags.size > 0 && { "aws:TagKeys": [...tags.keys()] }) };
 }
 
-/** Tags that a resource has, as condition keys. */
+/** The tags of a resource as condition keys. */
 export function existing(tags: FakeInstanceProfile["tags"] | undefined): RequestContext {
   return keyed("aws:ResourceTag", tags ?? new Map());
 }

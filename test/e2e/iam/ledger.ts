@@ -1,30 +1,32 @@
 import { keysOf } from "./conditions.ts";
 import { type Decision, evaluate, type Grant, grantsOf, type Question, type Statement } from "./policy.ts";
 
-/** A question that a role's policies answer with no. */
+/** A question that the policies of a role deny. */
 export interface Refusal {
   readonly function: string;
   readonly question: Question;
   readonly because: string;
 }
 
-/** A grant of a function's role, and how often it was what allowed a call. */
+/** A grant of a function's role, and how many calls it allowed. */
 export interface Use extends Grant {
   readonly function: string;
   readonly times: number;
-  /** Condition keys that the statement ties it to. */
+  /** The condition keys of its statement. */
   readonly keys: readonly string[];
 }
 
-/** Judges the calls of functions by the policies of their roles, and keeps count. */
+/** Authorizes the calls of functions by the policies of their roles, and counts the uses of each grant. */
 export interface Ledger {
-  /** Says which function calls with which key, and what each may do. Calls of other keys are nobody's: the harness and AWS itself. */
+  /**
+   * Registers the functions with their access keys and policies. Other keys belong to the harness and to AWS itself.
+   */
   know(functions: readonly KnownFunction[]): void;
   /** The function behind an access key. */
   nameOf(accessKey: string): string | undefined;
-  /** The first refusal that a call meets; undefined when all it asks is allowed, or when the key is nobody's. */
+  /** The first refusal of a call; undefined when all questions are allowed, or when the key belongs to no function. */
   judge(accessKey: string, questions: readonly Question[]): Refusal | undefined;
-  /** Distinct refusals in the order in which they came. */
+  /** Distinct refusals in order of time. */
   refusals(): readonly Refusal[];
   /** Every grant of every function, used or not. */
   uses(): readonly Use[];
@@ -40,7 +42,7 @@ export function ledger(): Ledger {
   const byKey = new Map<string, KnownFunction>();
   const counts = new Map<string, number>();
   const refused = new Map<string, Refusal>();
-  // A sweep asks the same again and again: what was decided once holds as long as the policies do.
+  // A sweep repeats the same questions, so decisions are cached as long as the policies do not change.
   const decided = new Map<string, Decision>();
 
   const decide = ({ name, statements }: KnownFunction, question: Question): Decision => {
@@ -88,7 +90,7 @@ export function ledger(): Ledger {
 
 const grantKey = (name: string, { sid, action, resource }: Grant): string => `${name} ${sid} ${action} ${resource}`;
 
-/** A refusal in AWS's words, with what would have to be allowed. */
+/** A refusal in AWS's words, with the action and the resource that would have to be allowed. */
 export function wordRefusal({ function: name, question, because }: Refusal): string {
   const context = Object.entries(question.context).map(([key, value]) => `${key}=${String(value)}`);
   return `${name} is not authorized to perform: ${question.action} on resource: ${question.resource} because ${because} (${context.join(", ") || "no condition keys"})`;

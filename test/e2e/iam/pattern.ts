@@ -1,4 +1,4 @@
-/** `*` stands for any characters, `?` for one, as in actions, resources and the Like operators. */
+/** Matches `*` with any characters and `?` with one, as in actions, resources and the Like operators. */
 export function matchesPattern(pattern: string, text: string): boolean {
   const source = pattern
     .replaceAll(/[.+^${}()|[\]\\]/g, "\\$&")

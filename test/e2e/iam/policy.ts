@@ -1,7 +1,10 @@
 import { type Condition, holds, type RequestContext } from "./conditions.ts";
 import { matchesPattern } from "./pattern.ts";
 
-/** A statement of an identity policy. `Resource` holds whole ARNs: what CloudFormation leaves to fill in is filled in (template-policies.ts). */
+/**
+ * A statement of an identity policy. `Resource` has whole ARNs: template-policies.ts has resolved CloudFormation's
+ * functions.
+ */
 export interface Statement {
   readonly Sid?: string;
   readonly Effect: "Allow" | "Deny";
@@ -10,7 +13,7 @@ export interface Statement {
   readonly Condition?: Condition;
 }
 
-/** One thing that IAM is asked about a call: an action on one resource, with what the request and the resource say. A call may ask several. */
+/** One authorization check of a call: an action on one resource with its request context. A call may need several. */
 export interface Question {
   /** `ec2:CreateFleet`. */
   readonly action: string;
@@ -18,7 +21,7 @@ export interface Question {
   readonly context: RequestContext;
 }
 
-/** The grain in which permissions are given and used: one action and one resource pattern of one statement. */
+/** The smallest unit of a permission: one action and one resource pattern of one statement. */
 export interface Grant {
   readonly sid: string;
   readonly action: string;
@@ -28,8 +31,8 @@ export interface Grant {
 export type Decision = { readonly allowed: true; readonly by: readonly Grant[] } | { readonly allowed: false; readonly because: string };
 
 /**
- * What IAM decides within one account, where only the caller's own policies count: refused by default, allowed by any Allow, whatever a Deny says
- * stands. `by` are the grants that allow it, more than one when policies overlap.
+ * The decision of IAM within one account, where only the caller's policies count: denied by default, allowed by any
+ * Allow, denied by any Deny. `by` lists the grants that allow it; policies that overlap give several.
  */
 export function evaluate(statements: readonly Statement[], question: Question): Decision {
   const meant = statements.filter((statement) => matchingGrants(statement, question).length > 0);
@@ -42,7 +45,7 @@ export function evaluate(statements: readonly Statement[], question: Question): 
   return { allowed: false, because: near.length === 0 ? "no statement allows it" : `the conditions of ${near.join(" and ")} do not hold` };
 }
 
-/** Everything that a statement gives, one grant each. */
+/** The grants of a statement. */
 export function grantsOf({ Effect, Sid = "", Action, Resource }: Statement): readonly Grant[] {
   if (Effect === "Deny") return [];
   return Action.flatMap((action) => Resource.map((resource) => ({ sid: Sid, action, resource })));

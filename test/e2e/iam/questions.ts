@@ -3,7 +3,7 @@ import type { FakeAwsState } from "../fake-aws/world.ts";
 import { ec2Questions, existing, passRole, requested, tagMap } from "./ec2-questions.ts";
 import type { Question } from "./policy.ts";
 
-/** What IAM is asked about a call that the fake AWS got. Throws on an action that is not known here. */
+/** What IAM checks for a call to the fake AWS. Throws on an unknown action. */
 export function questionsOf(
   world: FakeAwsState,
   { service, action, params }: Pick<Call, "service" | "action" | "params">,
@@ -29,7 +29,7 @@ export function questionsOf(
 
 const plain = (action: string, resource: string): Question => ({ action, resource, context: {} });
 
-/** AWS's own parameters belong to no account. */
+/** The ARN of a parameter; AWS's public parameters belong to no account. */
 function parameterArn({ region, account }: FakeAwsState, name: string): string {
   return `arn:aws:ssm:${region}:${name.startsWith("/aws/") ? "" : account}:parameter${name.startsWith("/") ? "" : "/"}${name}`;
 }

@@ -6,18 +6,21 @@ import { type Accepted, NEVER_USED } from "./accepted.ts";
 import { type Ledger, type Refusal, type Use, wordRefusal } from "./ledger.ts";
 import { matchesPattern } from "./pattern.ts";
 
-/** What the roles allow, held against what the functions did. */
+/** The permissions of the roles, compared with the calls of the functions. */
 export interface PermissionReport {
   readonly refusals: readonly string[];
-  /** Grants that were used. */
+  /** Number of grants that were used. */
   readonly used: number;
-  /** Grants that nothing used, with the reason why they are given, where there is one. */
+  /** Grants without a use, with the reason from accepted.ts where it has one. */
   readonly neverUsed: readonly (Use & { readonly reason?: string })[];
-  /** Entries of accepted.ts for what was used all the same, or what no role has: they are to be taken out. */
+  /** Entries of accepted.ts for grants that were used or that no role has: they must be removed. */
   readonly stale: readonly Accepted[];
 }
 
-/** Draws it up. What MiniStack authorised (queues, events, logs) is added to the ledger here, by the questions that MiniStack asked itself. */
+/**
+ * Makes the report. The authorizations of MiniStack (queues, events, logs) are added to the ledger here, from
+ * MiniStack's own checks.
+ */
 export function permissionReport(ledger: Ledger, authorizations: readonly Authorization[]): PermissionReport {
   const denied: Refusal[] = [];
   for (const { accessKey, action, resource, denied: refused } of authorizations) {
@@ -44,7 +47,10 @@ export function permissionReport(ledger: Ledger, authorizations: readonly Author
   };
 }
 
-/** Prints it, and writes every grant with its use to .cache/e2e/permissions.json. `complete`: all stories were played, so what was not used is not needed. */
+/**
+ * Prints the report, and writes every grant with its use to .cache/e2e/permissions.json. `complete`: all stories were
+ * played, so an unused grant is not needed.
+ */
 export function printPermissions(ledger: Ledger, { refusals, used, neverUsed, stale }: PermissionReport, complete: boolean): void {
   const file = join(cacheDir("e2e"), "permissions.json");
   mkdirSync(join(file, ".."), { recursive: true });
@@ -64,7 +70,7 @@ export function printPermissions(ledger: Ledger, { refusals, used, neverUsed, st
     console.log(`used, or not allowed at all: ${sid} of ${String(functions)}; take it out of test/e2e/iam/accepted.ts`);
 }
 
-/** One line for a function, statement and reason; actions that lack the same resources stand together. */
+/** One line for each function, statement and reason; actions on the same resources share a line. */
 function folded(grants: PermissionReport["neverUsed"]): readonly (readonly [string, string | undefined])[] {
   const byStatement = Map.groupBy(grants, (use) => `${use.function} ${use.sid} ${use.reason ?? ""}`);
   return [...byStatement.values()].map((uses) => {

@@ -7,7 +7,7 @@ export interface Place {
   readonly region: string;
 }
 
-/** What the roles of a template's functions may do, by function name. Throws on a part of a policy that it cannot fill in. */
+/** The policies of a template's functions by function name. Throws on a part of a policy that cannot be resolved. */
 export function policiesByFunction({ Resources }: Template, place: Place): ReadonlyMap<string, readonly Statement[]> {
   const functions = Object.values(Resources).filter(({ Type }) => Type === "AWS::Lambda::Function");
   return new Map(
@@ -37,7 +37,7 @@ function filled(statement: Readonly<Record<string, unknown>>, resources: Templat
   };
 }
 
-/** Puts values in place of CloudFormation's functions: Ref of a pseudo parameter, Fn::Join, and Fn::GetAtt of an ARN. */
+/** Resolves CloudFormation's functions: Ref of a pseudo parameter, Fn::Join, and Fn::GetAtt of an ARN. */
 function fill(value: unknown, resources: Template["Resources"], place: Place): unknown {
   if (Array.isArray(value)) return value.map((item) => fill(item, resources, place));
   if (typeof value !== "object" || value === null) return value;

@@ -7,9 +7,10 @@ import { eventually } from "../support/wait.ts";
 import { CLUSTER, type E2eWorld, REGION, STACK } from "../world.ts";
 import { launchEachFamily, makeClasses, removeClasses } from "./families.ts";
 
-// What EC2 and IAM do to a launch, played on NodeClaims made by hand: each says itself which machine it wants, and nobody consolidates it.
+// Failures of EC2 and IAM during a launch. The NodeClaims have no NodePool: each names its own machine and is not
+// consolidated.
 
-/** EC2 and IAM at their worst, and every family of images. */
+/** Empty pools, throttles, full subnets, lost answers and orphans, and then every AMI family. */
 export async function awsStory(world: E2eWorld): Promise<void> {
   await world.registerWebhook();
   await check("EC2NodeClasses of five AMI families become Ready, each with an instance profile for its role", () => makeClasses(world));
@@ -31,7 +32,7 @@ export async function awsStory(world: E2eWorld): Promise<void> {
   });
 }
 
-/** No other story buys types of this family: the marks outlast the check. */
+/** No other story launches types of this family, because the marks of the empty pools outlast the check. */
 async function passOverEmptyPools(world: E2eWorld): Promise<void> {
   const { faults, fleets } = world.fake.state;
   const zones = ["a", "b", "c"].map((letter) => `${REGION}${letter}`);
@@ -39,7 +40,8 @@ async function passOverEmptyPools(world: E2eWorld): Promise<void> {
   const wanted = { "node.kubernetes.io/instance-type": ["t3.large", "t3.xlarge"], "topology.kubernetes.io/zone": zones };
   const before = fleets.size;
   await apply(world, nodeClaim("scarce", "al2023", wanted));
-  // The marks fade after three minutes: the next launch comes as soon as they are there, not when the machine has joined.
+  // The marks expire after three minutes, so the next launch starts as soon as they exist and not when the node has
+  // joined.
   await hasCondition(world, "scarce", "Launched");
   const refused = [...fleets.values()].slice(before).flatMap(({ answer }) => answer.Errors ?? []);
   const codes = refused.map(({ ErrorCode }) => ErrorCode);
@@ -56,7 +58,7 @@ async function passOverEmptyPools(world: E2eWorld): Promise<void> {
   expect(asked.includes('"t3.xlarge"') && !asked.includes('"t3.large"'), () => asked);
 }
 
-/** More than the SDK's five attempts: whole invocations fail. */
+/** More than the SDK's five attempts, so that whole invocations fail. */
 const BEYOND_RETRIES = 6;
 
 async function outlastThrottles(world: E2eWorld): Promise<void> {
@@ -77,7 +79,7 @@ async function outlastThrottles(world: E2eWorld): Promise<void> {
 const TAGS = { "e2e/subnets": "two of one zone" };
 const ZONE = `${REGION}a`;
 
-/** Two subnets in one zone, told apart by how many addresses they have. */
+/** Adds two subnets in one zone with different numbers of free addresses. */
 function addSubnets({ fake }: E2eWorld): readonly [FakeSubnet, FakeSubnet] {
   const subnet = (id: string, cidr: string, freeAddresses: number): FakeSubnet => {
     const zoneId = fake.state.options.catalogue.zones.find(({ name }) => name === ZONE)?.zoneId ?? "";
@@ -94,7 +96,8 @@ async function passOverFullSubnet(world: E2eWorld): Promise<void> {
   const [roomy, small] = addSubnets(world);
   await apply(world, nodeClass("subnets", { amiSelectorTerms: [{ alias: "al2023@latest" }], subnetSelectorTerms: [{ tags: TAGS }] }));
   await world.cluster.kubectl("wait", "--for=condition=Ready", "ec2nodeclass/subnets", PATIENTLY);
-  // Others take the last addresses between the choice of the subnet and the launch, so that no look at it could have told.
+  // Others take the last addresses between the choice of the subnet and the launch, so that no earlier read could show
+  // it.
   const takeAll = faults.add({
     action: "CreateFleet",
     match: () => {
@@ -130,7 +133,10 @@ async function adoptLostLaunch(world: E2eWorld): Promise<void> {
   expect(ever.length === 1, () => `${ever.length} machines were launched`);
 }
 
-/** Both are twins of a machine of ours but for the address, and older than any launch may take to be told of. */
+/**
+ * Both instances equal one of ours except for the address, and are older than the time after which an orphan is
+ * collected.
+ */
 async function collectStranger(world: E2eWorld): Promise<void> {
   const { instances, id: fresh } = world.fake.state;
   const [ours] = machinesOf(world, "lost");

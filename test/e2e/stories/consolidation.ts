@@ -4,9 +4,9 @@ import { check, expect, figure } from "../report.ts";
 import { eventually } from "../support/wait.ts";
 import type { E2eWorld } from "../world.ts";
 
-// The seeds' workshops, with what their readers search the log for.
+// The consolidation workshops of EKS, with the log lines that their readers search for.
 
-/** Seoul, where they played, sells no c6a: without it a c5a is the cheapest in Oregon too. */
+/** The workshops ran in Seoul, which has no c6a. Without c6a, a c5a is the cheapest type in Oregon too. */
 const asInSeoul = (text: string): string =>
   text.replace(
     "        - key: karpenter.k8s.aws/instance-generation",
@@ -16,7 +16,7 @@ const asInSeoul = (text: string): string =>
         - key: karpenter.k8s.aws/instance-generation`,
   );
 
-/** Waits until the machines that are left have these types (joined by blanks, in order) and the pods run on them. */
+/** Waits until the remaining instances have these types (sorted, separated by blanks) and the pods run on them. */
 async function leftWith(world: E2eWorld, types: RegExp, replicas: number): Promise<void> {
   await eventually(
     `the machines that are left are ${types.source}`,
@@ -30,7 +30,7 @@ async function leftWith(world: E2eWorld, types: RegExp, replicas: number): Promi
   await running(world, "default", replicas);
 }
 
-/** The last command since then, word for word. */
+/** Checks the log line of the last command since a moment, word for word. */
 async function expectLine(world: E2eWorld, from: number, line: RegExp): Promise<void> {
   await eventually("the last command is so worded", () => {
     const found = functionLines(world, from, "disrupting nodeclaim(s)").map(({ message }) => message);
@@ -39,7 +39,7 @@ async function expectLine(world: E2eWorld, from: number, line: RegExp): Promise<
   });
 }
 
-/** A c5a.2xlarge whose pods have gone but for one gives way to a c5a.large. */
+/** A c5a.2xlarge with one remaining pod is replaced by a c5a.large. */
 export async function replaceStory(world: E2eWorld): Promise<void> {
   await world.registerWebhook();
   await check("the seed's default NodePool becomes Ready", () => applyPool(world, "default", quickly, asInSeoul));
@@ -65,7 +65,10 @@ export async function replaceStory(world: E2eWorld): Promise<void> {
   await check("all pods gone, all machines gone", () => clear(world));
 }
 
-/** Spot for spot under the gate SpotToSpotConsolidation: a second node comes and goes with its pods, then a smaller one takes over. */
+/**
+ * Spot replaces spot under the gate SpotToSpotConsolidation: a second node is launched and removed with its pods, then
+ * a smaller node replaces the first.
+ */
 export async function spotToSpotStory(world: E2eWorld): Promise<void> {
   await world.registerWebhook();
   await check("a spot NodePool becomes Ready", () => applyPool(world, "spot", quickly));
@@ -78,10 +81,11 @@ export async function spotToSpotStory(world: E2eWorld): Promise<void> {
   await check("scaled to ten a second one comes; back to five, no more is left than there was", async () => {
     await scale(world, "inflate", 10);
     await running(world, "default", 10);
-    // Pods that are told of apart may get a machine each.
+    // Pods whose wake-ups arrive separately may get one node each.
     expect(alive(world).length >= 2, () => `${alive(world).length} machines`);
     await scale(world, "inflate", 5);
-    // Which pods the ReplicaSet ends decides which machine is emptier: the large one goes, or is replaced by half of it.
+    // The ReplicaSet decides which pods end, and so which node is emptier: the large node is removed, or replaced by
+    // half of it.
     await leftWith(world, /^(\S+\.2xlarge|\S+\.xlarge \S+\.xlarge)$/, 5);
   });
   const from = Date.now();

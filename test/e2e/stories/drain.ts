@@ -20,7 +20,7 @@ import type { E2eWorld } from "../world.ts";
 
 const isTainted = ({ spec }: Thing): boolean => spec.taints?.some(({ key }) => key === "karpenter.sh/disrupted") === true;
 
-/** `kubectl delete nodeclaims --all` and what follows, until so many evictions have been refused. */
+/** Runs `kubectl delete nodeclaims --all` and waits until `refusals` evictions have been refused. */
 async function blockDrain(world: E2eWorld, refusals: number): Promise<void> {
   const from = Date.now();
   const before = (await pods(world)).map(({ metadata }) => metadata.name).sort();
@@ -41,7 +41,7 @@ async function blockDrain(world: E2eWorld, refusals: number): Promise<void> {
   expect((await list(world, "nodes")).some(isTainted), () => "no node that is tainted");
 }
 
-/** Does what frees a drain, and waits for the end of all machines that are there now, but those that came in the place of others. */
+/** Unblocks a drain with `free`, and waits for the end of the instances that were being drained. */
 async function freeDrain(world: E2eWorld, what: string, least: number, free: () => Promise<unknown>): Promise<void> {
   const draining = new Set((await list(world, "nodeclaims")).filter(isGoing).map(({ status }) => status?.providerID?.split("/").at(-1)));
   const victims = alive(world).filter(({ id }) => draining.has(id));
@@ -59,7 +59,7 @@ async function freeDrain(world: E2eWorld, what: string, least: number, free: () 
 
 const isGoing = ({ metadata }: Thing): boolean => metadata.deletionTimestamp !== undefined;
 
-/** A drain that a PodDisruptionBudget blocks waits for as long as it must, and goes on by itself when the budget has room. */
+/** A drain that a PodDisruptionBudget blocks waits without a limit, and continues when the budget allows it. */
 export async function blockedDrainStory(world: E2eWorld): Promise<void> {
   await world.registerWebhook();
   await check("the default NodePool becomes Ready", () => applyPool(world, "default", neverConsolidated));
@@ -87,11 +87,14 @@ export async function blockedDrainStory(world: E2eWorld): Promise<void> {
   });
 }
 
-/** Of the pool; and of the pods on it, which use up all that they are given. */
+/** terminationGracePeriod of the NodePool, s; and of its pods, which use all of the time that they get. */
 const PERIOD_SECONDS = 45;
 const POD_GRACE_SECONDS = 20;
 
-/** A terminationGracePeriod ends a drain that a PodDisruptionBudget and do-not-disrupt would block for ever: each pod has its own grace period, and then the machine goes. */
+/**
+ * A terminationGracePeriod ends a drain that a PodDisruptionBudget and do-not-disrupt block: each pod gets its own
+ * grace period, and then the instance is terminated.
+ */
 export async function deadlineStory(world: E2eWorld): Promise<void> {
   await world.registerWebhook();
   await check("a NodePool with a terminationGracePeriod becomes Ready", () =>
@@ -149,14 +152,14 @@ export async function deadlineStory(world: E2eWorld): Promise<void> {
   });
 }
 
-/** What a busy machine may put between the choice of a grace period and the API server's stamp on it. */
+/** Maximum delay between the choice of a grace period and the API server's timestamp, on a busy machine. */
 const SLOWEST_CALL_MS = 10_000;
 
 async function expectTimelyDeletions(world: E2eWorld, held: readonly Thing[], from: number, deadline: number): Promise<void> {
   const names = held.map(({ metadata }) => metadata.name);
   const ours = await everyStep<Readonly<Record<string, AuditRecord>>>("each pod's deletion is in the audit log", () => {
     const deletions = auditRecords(world, from, (line) => line.includes('"verb":"delete"') && line.includes('"resource":"pods"'));
-    // The kubelet deletes too, at the end of the grace period.
+    // The kubelet also deletes pods, at the end of their grace period.
     const asked = deletions.filter(({ user }) => !user.username.startsWith("system:node:"));
     return Object.fromEntries(names.map((name) => [name, asked.find(({ objectRef }) => objectRef?.name === name)]));
   });
@@ -167,7 +170,7 @@ async function expectTimelyDeletions(world: E2eWorld, held: readonly Thing[], fr
     const app = metadata.labels?.["app"];
     figure(`terminationGracePeriod ${PERIOD_SECONDS} s: from the last moment for the grace period of ${app} to its deletion`, asked - due);
     expect(asked >= due, () => `${metadata.name} deleted ${(due - asked) / 1_000} s too early`);
-    // Whoever comes late grants less; a second is the least that can be granted.
+    // A later deletion grants less time; the minimum is one second.
     const goneBy = Date.parse(responseObject?.metadata.deletionTimestamp ?? "");
     const latest = Math.max(deadline, asked + 1_000) + SLOWEST_CALL_MS;
     figure(`terminationGracePeriod ${PERIOD_SECONDS} s: from its end to the last moment that is left to ${app}`, goneBy - deadline);

@@ -6,7 +6,7 @@ import { expect } from "../report.ts";
 import { eventually } from "../support/wait.ts";
 import { CLUSTER, type E2eWorld, REGION } from "../world.ts";
 
-// Every family of images, each with an EC2NodeClass of its own.
+// Every AMI family, each with its own EC2NodeClass.
 
 const TEAM = { team: "e2e" };
 const AL2_IMAGE = ownImage({ name: "our-al2", architecture: "x86_64" }, "111122223333");
@@ -17,11 +17,14 @@ interface Family {
   readonly os?: "windows";
   readonly image: RegExp;
   readonly userData: RegExp;
-  /** Devices of the family's own disks. */
+  /** Device names of the family's volumes. */
   readonly disks: string;
 }
 
-/** By the name of their NodeClass. AL2 has no alias for this Kubernetes version; its image is named by id, the custom one by a tag. */
+/**
+ * The families by the name of their EC2NodeClass. AL2 has no alias for this Kubernetes version, so its image is
+ * selected by id; the custom image by a tag.
+ */
 const FAMILIES: Readonly<Record<string, Family>> = {
   al2: {
     spec: { amiFamily: "AL2", amiSelectorTerms: [{ id: AL2_IMAGE.id }] },
@@ -56,7 +59,7 @@ const FAMILIES: Readonly<Record<string, Family>> = {
   },
 };
 
-/** With Custom all of it is the user's, also the taint that tells a node that has not been let in yet. */
+/** With Custom the user writes all user data, including the taint of an unregistered node. */
 const ownUserData = ({ cluster }: E2eWorld): string => `apiVersion: node.eks.aws/v1alpha1
 kind: NodeConfig
 # written by hand
@@ -73,11 +76,11 @@ spec:
 
 const CLASSES = Object.keys(FAMILIES);
 
-/** The profiles that were made for this story's classes. */
+/** The instance profiles of this story's EC2NodeClasses. */
 const profiles = ({ fake }: E2eWorld) =>
   [...fake.state.instanceProfiles.values()].filter(({ tags }) => CLASSES.includes(tags.get(NODE_CLASS) ?? ""));
 
-/** Waits until they are ready. */
+/** Creates the EC2NodeClasses and waits until they are ready. */
 export async function makeClasses(world: E2eWorld): Promise<void> {
   const { images } = world.fake.state;
   for (const image of [AL2_IMAGE, CUSTOM_IMAGE]) images.set(image.id, image);
@@ -91,7 +94,7 @@ export async function makeClasses(world: E2eWorld): Promise<void> {
   expect(made.sort().join() === wanted.sort().join(), () => made.join() || "no instance profile");
 }
 
-/** By a NodeClaim that has the name of its class. */
+/** Launches each family with a NodeClaim that has the name of its EC2NodeClass. */
 export async function launchEachFamily(world: E2eWorld): Promise<void> {
   const claims = Object.entries(FAMILIES).map(([name, { os = "linux" }]) => nodeClaim(name, name, { "kubernetes.io/os": [os] }));
   await apply(world, ...claims);
@@ -109,7 +112,7 @@ export async function launchEachFamily(world: E2eWorld): Promise<void> {
   }
 }
 
-/** Deletes them, and all claims after them. */
+/** Deletes the EC2NodeClasses and their NodeClaims. */
 export async function removeClasses(world: E2eWorld): Promise<void> {
   expect(profiles(world).length === CLASSES.length, () => `${profiles(world).length} instance profiles`);
   await world.cluster.kubectl("delete", "ec2nodeclass", ...CLASSES, "--wait=false");

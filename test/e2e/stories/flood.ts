@@ -8,7 +8,7 @@ import { type BusEvent, type E2eWorld, REGION, STACK } from "../world.ts";
 
 const MESSAGES = 500;
 const MACHINES = 8;
-/** Machines that get a single notice: nothing makes up for its loss. */
+/** Instances that get a single notice, so that a lost notice would show. */
 const NOTICED_ONCE = 3;
 const NOTICED_OFTEN = 3;
 const COPIES = 20;
@@ -31,7 +31,10 @@ const retirement = (id: string): BusEvent => ({
   detail: { service: "EC2", eventTypeCategory: "scheduledChange", affectedEntities: [{ entityValue: id }] },
 });
 
-/** Five hundred messages at once: notices for our machines, some once and some over and over, lost in those for others, and what nobody can read. */
+/**
+ * Five hundred messages at once: notices for our instances, some once and some repeated, among notices for other
+ * instances and malformed messages.
+ */
 export async function floodStory(world: E2eWorld): Promise<void> {
   await world.registerWebhook();
   await check("a spot NodePool becomes Ready", () => applyPool(world, "spot", neverConsolidated, unlimited));
@@ -85,7 +88,7 @@ export async function floodStory(world: E2eWorld): Promise<void> {
   });
 }
 
-/** In an order that follows from a seed. */
+/** The list in an order that depends only on the seed. */
 function flood(victims: readonly string[], spared: readonly string[]): readonly BusEvent[] {
   const source = random("five hundred messages");
   const once = victims.slice(0, NOTICED_ONCE);
@@ -102,14 +105,14 @@ function flood(victims: readonly string[], spared: readonly string[]): readonly 
   return source.some(all, all.length);
 }
 
-/** What does not come from the bus, and is no event. */
+/** Malformed messages, sent to the queue directly. */
 async function sendUnreadable(world: E2eWorld): Promise<void> {
   const QueueUrl = world.outputs["InterruptionQueueUrl"];
   const bodies = Array.from({ length: UNREADABLE }, (_, i) => ["{", "[]", '"notice"', '{"version":"0","resources":"i-1"}'][i % 4]);
   await Promise.all(bodies.map((MessageBody) => awsJson(world.ministack, "sqs", "AmazonSQS.SendMessage", { QueueUrl, MessageBody })));
 }
 
-/** Messages of a queue that wait or are being handled. */
+/** The number of messages of a queue that wait or are being handled. */
 async function waiting(world: E2eWorld, queue: string): Promise<number> {
   const input = { QueueName: `${STACK}-${queue}` };
   const { QueueUrl } = await awsJson<{ QueueUrl: string }>(world.ministack, "sqs", "AmazonSQS.GetQueueUrl", input);

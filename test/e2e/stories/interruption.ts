@@ -5,7 +5,7 @@ import { eventually } from "../support/wait.ts";
 import type { E2eWorld } from "../world.ts";
 import { timeScaleUp } from "./timing.ts";
 
-/** A spot notice on the real bus and queue; the PodDisruptionBudget holds through the eviction API. */
+/** A spot notice through the bus and the queue; the eviction API enforces the PodDisruptionBudget. */
 export async function interruptionStory(world: E2eWorld): Promise<void> {
   await world.registerWebhook();
   await check("a spot NodePool becomes Ready", () => applyPool(world, "spot", neverConsolidated));

@@ -10,14 +10,20 @@ import { eventually } from "../support/wait.ts";
 import { type E2eWorld, STACK } from "../world.ts";
 
 const KILLS = 50;
-/** In one scale-up or scale-down. */
+/** Maximum kills in one scale-up or scale-down. */
 const MOST_AT_ONCE = 25;
 const MACHINES = 8;
 
-/** What was killed leaves its work to the next sweep. On AWS that is a minute away; here seconds, or fifty recoveries would take an hour. */
+/**
+ * The next sweep continues the work of a killed function. On AWS sweeps run each minute; here they run every few
+ * seconds, because fifty recoveries would take an hour.
+ */
 const SWEEP_EVERY_MS = 5_000;
 
-/** Functions are killed in mid-work, fifty times, while machines are bought and given back: the end is the same as without. */
+/**
+ * Functions are killed fifty times in the middle of invocations while nodes are launched and removed; the end is the
+ * same as without kills.
+ */
 export async function killStory(world: E2eWorld): Promise<void> {
   const source = random("fifty kills");
   const before = new Set(world.fake.state.instances.keys());
@@ -62,7 +68,7 @@ export async function killStory(world: E2eWorld): Promise<void> {
 
 const END = { up: "all pods run, one claim, record and node for each machine", down: "nothing is left" } as const;
 
-/** Every pod runs, and machines, records, claims and nodes are one to one, and up. */
+/** Waits until every pod runs, and instances, records, NodeClaims and nodes agree one to one. */
 async function allUp(world: E2eWorld, machines: number): Promise<void> {
   await running(world, "default", machines);
   await eventually(
@@ -81,18 +87,21 @@ async function allUp(world: E2eWorld, machines: number): Promise<void> {
   );
 }
 
-/** Deaths of one function in one transition, but of the one that launches and ends machines. A planner that dies blocks its cluster for half a minute. */
-const MOST_OF_ONE = 4;
+/**
+ * Maximum deaths of one function in one transition, except of lifecycle. A planner that dies blocks its cluster for
+ * half a minute.
+ */
+const MAX_DEATHS_OF_ONE = 4;
 
-/** Kills and sweeps until `transition` is done; gives the functions that died. */
+/** Kills functions and runs sweeps until `transition` is done; returns the functions that died. */
 async function whileKilling(world: E2eWorld, source: Random, most: number, transition: () => Promise<void>): Promise<readonly string[]> {
   let done = false;
   const enough = (): boolean => done;
-  // While there is no claim the lifecycle has nothing to lose.
+  // Without a NodeClaim, a kill of lifecycle has no effect.
   const mayDie = async (name: string, dead: readonly string[]): Promise<boolean> =>
-    name === `${STACK}-lifecycle` ? (await world.items("claim#")) > 0 : dead.filter((other) => other === name).length < MOST_OF_ONE;
+    name === `${STACK}-lifecycle` ? (await world.items("claim#")) > 0 : dead.filter((other) => other === name).length < MAX_DEATHS_OF_ONE;
   const killing = killInvocations(world.ministack, { random: source, most, enough, mayDie });
-  // What goes wrong with it is told once the transition is over.
+  // An error of the killer is thrown after the transition.
   killing.catch(() => {});
   const sweeping = ["provision", "lifecycle", "disruption"].map((name) => sweepOften(world, name, enough));
   try {
@@ -106,7 +115,7 @@ async function whileKilling(world: E2eWorld, source: Random, most: number, trans
 
 async function sweepOften(world: E2eWorld, name: string, enough: () => boolean): Promise<void> {
   while (!enough()) {
-    // It may be killed as any other.
+    // A sweep may be killed like any other invocation.
     await invokeFunction(world.ministack, `${STACK}-${name}`, { kind: "sweep" }).catch(() => {});
     for (let waited = 0; waited < SWEEP_EVERY_MS && !enough(); waited += 250) await sleep(250);
   }

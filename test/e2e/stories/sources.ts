@@ -5,15 +5,15 @@ import { eventually } from "../support/wait.ts";
 import type { E2eWorld } from "../world.ts";
 import { timeScaleDown, timeScaleUp } from "./timing.ts";
 
-// The seeds' labs, heard of through each source of wake-ups by itself.
+// Scale-up and scale-down with one source of wake-ups alone.
 
-/** The seed's lab, heard of through the audit log alone. */
+/** The inflate story with wake-ups from the audit log alone. */
 export async function auditStory(world: E2eWorld): Promise<void> {
   await world.cluster.kubectl("create", "namespace", "other");
-  await check("the seed's NodePool and EC2NodeClass become Ready", () => applyPool(world, "inflate"));
+  await check("the NodePool and EC2NodeClass of inflate become Ready", () => applyPool(world, "inflate"));
   await world.listenToAudit();
   await check("audit log alone: five pods of 1Gi run on one new node", () => timeScaleUp(world, "audit log", "other", "inflate", 5));
-  await check("it is one m5.large, on-demand, with the allocatable and labels of the seed", async () => {
+  await check("it is one m5.large, on-demand, with the expected allocatable and labels", async () => {
     const wanted = {
       "karpenter.sh/capacity-type": "on-demand",
       "karpenter.sh/nodepool": "default",
@@ -59,7 +59,7 @@ export async function auditStory(world: E2eWorld): Promise<void> {
   await check("a deleted NodePool goes", () => reset(world));
 }
 
-/** The default pool, heard of through the webhook alone. */
+/** The default NodePool with wake-ups from the webhook alone. */
 export async function notifyStory(world: E2eWorld): Promise<void> {
   await check("the webhook is registered", () => world.registerWebhook());
   await check("the default NodePool becomes Ready", () => applyPool(world, "default", quickly));
@@ -83,7 +83,7 @@ export async function notifyStory(world: E2eWorld): Promise<void> {
   await check("a deleted NodePool goes", () => reset(world));
 }
 
-/** With both event sources off the sweep still finds the pods. */
+/** With both event sources off, the sweep finds the pods. */
 export async function sweepStory(world: E2eWorld): Promise<void> {
   await check("the default NodePool becomes Ready, by the sweep", () => applyPool(world, "default", quickly));
   await apply(world, manifest("inflate-cpu"));

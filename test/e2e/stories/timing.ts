@@ -3,7 +3,10 @@ import { figure } from "../report.ts";
 import { everyStep } from "../support/wait.ts";
 import type { E2eWorld } from "../world.ts";
 
-/** Watches from the moment of scaling: first Unschedulable, CreateFleet, node Ready, all Running. Seconds as the API server stamps them are too coarse: its audit log has microseconds. */
+/**
+ * Measures the steps after a scale-up: first Unschedulable, CreateFleet, node Ready, all Running. Times are from the
+ * audit log, which has microseconds; timestamps of objects have only seconds.
+ */
 export async function timeScaleUp(world: E2eWorld, source: string, namespace: string, deployment: string, replicas: number): Promise<void> {
   const after = lastCall(world);
   const from = Date.now();
@@ -21,12 +24,12 @@ export async function timeScaleUp(world: E2eWorld, source: string, namespace: st
   figure(`${source}: from Unschedulable to the last pod Running`, found["each pod Running in the audit log"] - unschedulable);
 }
 
-/** When each was first seen, ms since the epoch. */
+/** Time of the first occurrence of each step, ms since the epoch. */
 interface Steps {
   readonly "an Unschedulable pod in the audit log": number;
   readonly "CreateFleet in EC2's call log": number;
   readonly "a Ready node in the audit log": number;
-  /** The last of them. */
+  /** When the last pod runs. */
   readonly "each pod Running in the audit log": number;
 }
 
@@ -49,7 +52,7 @@ function stepsIn(world: E2eWorld, from: number, after: number, pods: readonly st
 
 const timeOf = (record: AuditRecord | undefined): number | undefined => record && Date.parse(record.stageTimestamp);
 
-/** From a scale-down to the end of the machine. */
+/** Measures the time from a scale-down to the end of the instance. */
 export async function timeScaleDown(world: E2eWorld, source: string, namespace: string, deployment: string): Promise<void> {
   const from = Date.now();
   const after = lastCall(world);

@@ -4,11 +4,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type AwsTarget, awsJson } from "./aws-call.ts";
 import { eventually } from "./wait.ts";
 
-/** EKS's part in audit logging: it carries the API server's audit events to CloudWatch Logs. */
+/** Stands for EKS's control plane logging: copies the API server's audit events to CloudWatch Logs. */
 export type AuditShipper = {
-  /** How many events were put so far. */
+  /** The number of events sent so far. */
   readonly shipped: () => number;
-  /** Puts what is left, and ends. Throws when putting failed on the way. */
+  /** Sends the remaining events and ends. Throws when an earlier call failed. */
   readonly stop: () => Promise<void>;
 };
 
@@ -17,8 +17,9 @@ const maxEvents = 10_000;
 const maxBytes = 1_000_000;
 
 /**
- * Follows the audit log and puts its events into `/aws/eks/NAME/cluster`, every `everyMs` at most, as EKS does but within
- * milliseconds instead of minutes. `drop` may lose events, as EKS may: it gets each line.
+ * Follows the audit log and sends its events to `/aws/eks/NAME/cluster`, at most every `everyMs`, as EKS does but
+ * within milliseconds instead of minutes. `drop` gets each line and decides whether the event is lost, because EKS may
+ * lose events.
  */
 export async function startAuditShipper(options: {
   readonly target: AwsTarget;
@@ -39,7 +40,7 @@ export async function startAuditShipper(options: {
   const ship = async (): Promise<void> => {
     for (const batch of batches(lines.read().filter((line) => !drop(line)))) {
       const logEvents = batch.map((message) => ({ timestamp: Date.now(), message }));
-      // Events that were read are not read again, so a call that fails is repeated: this once, EKS does not lose them.
+      // Events are read only once, so a failed call is repeated.
       await eventually("audit events are put", async () => {
         await awsJson(target, "logs", "Logs_20140328.PutLogEvents", { logGroupName, logStreamName, logEvents });
         return true;
@@ -65,7 +66,7 @@ export async function startAuditShipper(options: {
   };
 }
 
-/** Reads a growing file; each read gives the whole lines that are new. */
+/** Reads a growing file; each read returns the new complete lines. */
 function followLines(path: string): { readonly read: () => string[]; readonly close: () => void } {
   let file: number | undefined;
   let rest = "";

@@ -2,14 +2,17 @@ import { Sha256 } from "@smithy/core/checksum";
 import { HttpRequest } from "@smithy/protocol-http";
 import { SignatureV4 } from "@smithy/signature-v4";
 
-/** Where to send AWS calls, and as whom. */
+/** The endpoint and the credentials of AWS calls. */
 export type AwsTarget = {
   readonly url: string;
   readonly region: string;
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string; readonly sessionToken?: string };
 };
 
-/** A signed request: for the few services whose SDK client the product does not need. Throws with the body of a failed answer. */
+/**
+ * Sends a signed request, for services whose SDK client the product does not need. Throws with the body of a failed
+ * answer.
+ */
 export async function awsRequest(
   target: AwsTarget,
   service: string,

@@ -6,28 +6,31 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { supportDir } from "./paths.ts";
 
-/** What to start, and how to know that it is up. */
+/** The command of a child process, and how to know that it is ready. */
 export type ChildOptions = {
-  /** What to call it in an error: "DynamoDB Local". */
+  /** Its name in error messages: "DynamoDB Local". */
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
-  /** Gets standard output and error, from the beginning. */
+  /** The log file of standard output and standard error. */
   readonly logFile: string;
-  /** Asked every 50 ms until it answers true. */
+  /** Called every 50 ms until it returns true. */
   readonly isReady: () => Promise<boolean>;
   readonly readyTimeoutMs?: number;
 };
 
-/** A running child: it and its descendants end with `stop`, or with this process however that ends. */
+/** A running child process. It and its descendants end with `stop`, or when this process ends for any reason. */
 export type Child = {
   readonly pid: number;
   readonly stop: () => Promise<void>;
 };
 
-/** Starts a server under tether.sh and waits until it is ready. Throws one sentence with the log's end when it does not get there. */
+/**
+ * Starts a server under tether.sh and waits until it is ready. Throws one sentence with the end of the log when it
+ * never is.
+ */
 export async function startChild(options: ChildOptions): Promise<Child> {
   const { name, command, args, logFile, isReady, readyTimeoutMs = 300_000 } = options;
   const log = openSync(logFile, "w");
@@ -42,8 +45,8 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     child.once("error", (cause) => reject(new Error(`${name} could not be started: ${cause.message}`, { cause })));
     child.once("exit", (code) => reject(new Error(`${name} ended with status ${code} before it was ready: ${logEnd(logFile)}`)));
   });
-  failed.catch(() => {}); // it also fires at an ordinary stop, when nobody waits any more
-  child.stdin?.on("error", () => {}); // EPIPE when the child is gone already
+  failed.catch(() => {}); // it also rejects at an ordinary stop, when no caller awaits it
+  child.stdin?.on("error", () => {}); // EPIPE when the child has ended
   const deadline = Date.now() + readyTimeoutMs;
   let over = false;
   const ready = async (): Promise<void> => {
@@ -75,15 +78,15 @@ async function stopChild(child: ChildProcess): Promise<void> {
   child.stdin?.end();
   if (!(await Promise.race([exited, sleep(STOP_MS, false, { ref: false })]))) {
     try {
-      process.kill(-child.pid, "SIGKILL"); // it leads a process group of its own
+      process.kill(-child.pid, "SIGKILL"); // the child leads its own process group
     } catch {
-      // it has ended meanwhile
+      // The child has ended meanwhile.
     }
     await exited;
   }
 }
 
-/** Removes a folder in which a process that is ending may still write. */
+/** Removes a folder that an ending process may still write to. */
 export function removeDir(dir: string): void {
   rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 }
@@ -92,14 +95,15 @@ function logEnd(logFile: string): string {
   return `…${readFileSync(logFile, "utf8").trim().slice(-800)} (all of it: ${logFile})`;
 }
 
-/** Ports from here on are the system's: it gives them to outgoing connections (Linux: 32768 to 60999). */
+/** From this port on, the system assigns ports to outgoing connections (Linux: 32768 to 60999). */
 const SYSTEMS_PORTS = 32_768;
 const LOWEST_PORT = 16_384;
 const given = new Set<number>();
 
 /**
- * A TCP port of 127.0.0.1 for a process that cannot choose its own. It was free a moment ago, and no outgoing connection takes it meanwhile, as may
- * happen to one of the system's choice; another process that looks for a port at the same time hardly ever draws the same.
+ * A free TCP port of 127.0.0.1 for a process that cannot choose its own. No outgoing connection takes it before the
+ * process starts, as could happen to a port that the system chooses. Another process that looks for a port at the same
+ * time is unlikely to draw the same one.
  */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < 100; tries++) {
@@ -119,7 +123,7 @@ async function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** Runs a command to its end and gives its standard output; a failure is one error with what it said. */
+/** Runs a command to its end and returns its standard output. Throws one error with the command's output. */
 export async function run(
   command: string,
   args: readonly string[],
@@ -138,7 +142,7 @@ export async function run(
         }
       },
     );
-    child.stdin?.on("error", () => {}); // a command that does not read its input closes it
+    child.stdin?.on("error", () => {}); // EPIPE when the command does not read its input
     child.stdin?.end(options.input ?? "");
   });
 }

@@ -21,15 +21,17 @@ export type TestCluster = {
   readonly auditLog: string;
   /** Base URL of /boot, /halt, /join and /iam-identities. */
   readonly control: string;
-  /** A serving certificate for 127.0.0.1 that `caData` vouches for: for webhooks that the API server shall call. */
+  /** A serving certificate for 127.0.0.1, signed by `caData`, for webhooks that the API server calls. */
   readonly tls: { readonly cert: string; readonly key: string };
-  /** Runs kubectl as an administrator and gives what it printed. */
+  /** Runs kubectl as an administrator and returns its output. */
   readonly kubectl: (...call: KubectlCall) => Promise<string>;
-  /** What the API server gives an administrator for a path, parsed. A hundredth of what a kubectl costs: for looking again and again. */
+  /**
+   * GETs a path of the API server as an administrator, parsed. It costs a hundredth of a kubectl, so it is for polling.
+   */
   readonly get: <T>(path: string) => Promise<T>;
-  /** Boots a fake instance from its user data. Throws with the bootstrap's own sentence when it would not join. */
+  /** Boots a fake instance from its user data. Throws the sentence of the bootstrap when the instance cannot join. */
   readonly boot: (machine: BootRequest) => Promise<BootedNode>;
-  /** Takes the machine away: its kubelet stops reporting. The Node object stays, as it would. */
+  /** Ends the machine: its kubelet stops reporting, and the Node object stays, as on AWS. */
   readonly halt: (machine: { readonly providerID: string } | { readonly nodeName: string }) => Promise<void>;
   /** Replaces the IAM principals that EKS tokens may name: the cluster's access entries. */
   readonly setIdentities: (identities: readonly ClusterIdentity[]) => Promise<void>;
@@ -38,7 +40,7 @@ export type TestCluster = {
 
 type KubectlCall = readonly [...args: string[]] | readonly [...args: string[], options: { readonly input: string }];
 
-/** What `POST /boot` takes; see the README of test/e2e/cluster. */
+/** The body of `POST /boot`; see test/e2e/cluster/README.md. */
 export type BootRequest = {
   readonly instanceId: string;
   readonly zone: string;
@@ -54,10 +56,10 @@ export type BootRequest = {
   readonly readyAfter?: string;
 };
 
-/** What a boot leads to. */
+/** The result of a boot. */
 export type BootedNode = { readonly name: string; readonly providerID: string; readonly created: boolean };
 
-/** An IAM principal, its key, and who it is in the cluster. */
+/** An IAM principal, its key, and its user and groups in the cluster. */
 export type ClusterIdentity = {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -66,7 +68,10 @@ export type ClusterIdentity = {
   readonly groups: readonly string[];
 };
 
-/** Builds the cluster's binary when a source is newer, and gives its path. The first time takes about ten CPU minutes. */
+/**
+ * Builds the cluster's binary when a source is newer, and returns its path. The first build takes about ten CPU
+ * minutes.
+ */
 export async function buildCluster(): Promise<string> {
   const sources = readdirSync(sourceDir, { recursive: true, encoding: "utf8" }).filter(
     (name) => /\.(go|yaml|sh)$|^go\.(mod|sum)$/.test(name) && !/_test\.go$|^smoke\.sh$/.test(name),
@@ -134,7 +139,7 @@ export async function startCluster(options: {
   };
 }
 
-/** Reads with the administrator's own certificate, over connections that are kept. */
+/** Reads with the administrator's certificate over persistent connections. */
 function reader({ server, kubeconfig }: Ready): TestCluster["get"] {
   const config = parse(readFileSync(kubeconfig, "utf8")) as Kubeconfig;
   const decoded = (base64: string | undefined): Buffer => Buffer.from(base64 ?? "", "base64");

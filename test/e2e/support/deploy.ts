@@ -6,7 +6,7 @@ import { functionCredentials, type MiniStack } from "./ministack.ts";
 import { eventually } from "./wait.ts";
 import { zipPath } from "./zip.ts";
 
-/** A file for a bucket: what a template's `S3Bucket` and `S3Key` point to. */
+/** A file for a bucket, to which a template's `S3Bucket` and `S3Key` refer. */
 export type Asset = { readonly bucket: string; readonly key: string; readonly body: Uint8Array };
 
 /** A CloudFormation template, parsed. */
@@ -18,7 +18,10 @@ export type Template = {
 
 const cloudFormation = "2010-05-15";
 
-/** Uploads the assets, creates the stack or updates it, waits for the end, and gives the outputs. Throws with the resource that failed. */
+/**
+ * Uploads the assets, creates or updates the stack, waits for the end, and returns the outputs. Throws with the failed
+ * resource.
+ */
 export async function deployTemplate(options: {
   readonly target: AwsTarget;
   readonly stackName: string;
@@ -68,7 +71,10 @@ export async function deployTemplate(options: {
   );
 }
 
-/** The template and the assets of a stack that CDK synthesized into a folder. Bucket names are resolved for the target's account. */
+/**
+ * The template and the assets of a stack that CDK synthesized into a folder. Bucket names are resolved for the target's
+ * account.
+ */
 export function readSynthesized(
   cdkOut: string,
   stackName: string,
@@ -99,7 +105,7 @@ type AssetManifest = {
   >;
 };
 
-/** A deployed function, with the key it calls as when IAM is enforced. */
+/** A deployed function, with its access key when IAM is enforced. */
 export type DeployedFunction = {
   readonly name: string;
   readonly arn: string;
@@ -119,7 +125,7 @@ export async function deployedFunctions(target: AwsTarget): Promise<readonly Dep
   }));
 }
 
-/** Who the functions are in the cluster, by the access entries of the template: what `cluster.setIdentities` takes. */
+/** The functions' identities in the cluster, from the access entries of the template, for `cluster.setIdentities`. */
 export async function clusterIdentities(ministack: MiniStack, clusterName: string): Promise<readonly ClusterIdentity[]> {
   const entries = ministack.accessEntries().filter((entry) => entry.clusterName === clusterName);
   return (await deployedFunctions(ministack)).flatMap(({ name, roleArn, credentials }) =>
@@ -138,7 +144,7 @@ export async function clusterIdentities(ministack: MiniStack, clusterName: strin
   );
 }
 
-/** Invokes a function and waits: gives its answer, or throws with its error. */
+/** Invokes a function and waits; returns its answer, or throws with its error. */
 export async function invokeFunction<T = unknown>(target: AwsTarget, name: string, event: unknown): Promise<T> {
   const text = await awsRequest(target, "lambda", {
     method: "POST",
@@ -166,7 +172,7 @@ async function makeBucket(target: AwsTarget, bucket: string): Promise<void> {
   }
 }
 
-/** A body within CloudFormation's 51,200 bytes, or the URL of an object. */
+/** The template as a body when it has at most CloudFormation's 51,200 bytes, else as the URL of an S3 object. */
 async function templateInput(target: AwsTarget, template: Template): Promise<Record<string, string>> {
   const body = JSON.stringify(template);
   if (Buffer.byteLength(body) <= 51_200) {

@@ -7,7 +7,7 @@ import { cacheDir, supportDir } from "./paths.ts";
 /** A running DynamoDB Local: in memory, one database for every key and region. */
 export type DynamoDbLocal = { readonly url: string; readonly stop: () => Promise<void> };
 
-/** Fetches the jars once (50 MB), compiles the launcher, and gives the class path. */
+/** Downloads the jars once (50 MB), compiles the launcher, and returns the class path. */
 export async function installDynamoDbLocal(): Promise<{ readonly classPath: string; readonly lib: string }> {
   const dir = cacheDir("dynamodb-local");
   const lib = join(dir, "lib");
@@ -23,7 +23,9 @@ export async function installDynamoDbLocal(): Promise<{ readonly classPath: stri
   return { classPath, lib };
 }
 
-/** Starts DynamoDB Local on a free port of 127.0.0.1 (about 1.5 s). Needs Java 17 or later, and Maven the first time. */
+/**
+ * Starts DynamoDB Local on a free port of 127.0.0.1 (about 1.5 s). Needs Java 17 or later, and Maven the first time.
+ */
 export async function startDynamoDbLocal(options: { readonly dataDir: string }): Promise<DynamoDbLocal> {
   const { classPath, lib } = await installDynamoDbLocal();
   const port = await freePort();
@@ -36,15 +38,15 @@ export async function startDynamoDbLocal(options: { readonly dataDir: string }):
       ...["Launcher", "-inMemory", "-sharedDb", "-port", String(port), "-disableTelemetry"],
     ],
     logFile: join(options.dataDir, "dynamodb-local.log"),
-    // It answers 400 to a request without a signature: then it is up.
+    // A 400 to a request without a signature shows that the server is ready.
     isReady: async () => (await fetch(url)).status === 400,
   });
   return { url, stop: child.stop };
 }
 
 /**
- * Makes the tables that a stack made in MiniStack in DynamoDB Local as well: keys, indexes and streams, no items.
- * A table that is there already stays as it is.
+ * Creates the tables of a stack in MiniStack also in DynamoDB Local: keys, indexes and streams, no items. An existing
+ * table is not changed.
  */
 export async function copyTables(options: { readonly from: AwsTarget; readonly dynamodb: DynamoDbLocal }): Promise<readonly string[]> {
   const { from, dynamodb } = options;

@@ -2,12 +2,14 @@ import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { TestCluster } from "./cluster.ts";
 
-/** A function URL that the API server can call: `https://127.0.0.1:port`, vouched for by the cluster's certificate authority. */
+/**
+ * A function URL that the API server can call: `https://127.0.0.1:port`, with a certificate of the cluster's authority.
+ */
 export type FunctionUrlGateway = { readonly url: string; readonly caBundle: string; readonly stop: () => Promise<void> };
 
 /**
- * Stands for the public name of a function URL: `https://ID.lambda-url.REGION.on.aws/` as the stack's output gives it cannot be
- * resolved here. Requests go on to MiniStack, path, query and body as they came.
+ * A gateway for a function URL: `https://ID.lambda-url.REGION.on.aws/` as in the stack's output cannot be resolved
+ * here. Requests are forwarded to MiniStack with path, query and body unchanged.
  */
 export async function startFunctionUrlGateway(options: {
   readonly ministackUrl: string;
@@ -25,7 +27,8 @@ export async function startFunctionUrlGateway(options: {
         headers: { "content-type": request.headers["content-type"] ?? "application/json" },
         ...(chunks.length > 0 ? { body: Buffer.concat(chunks) } : {}),
       }).then(async (answer) => {
-        // First the body: a function that is killed may cut it short, and what has begun as 200 cannot become 502.
+        // Reads the whole body first, because a killed function may cut it short, and an answer begun as 200 cannot
+        // become 502.
         const body = Buffer.from(await answer.arrayBuffer());
         response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "application/json" });
         response.end(body);

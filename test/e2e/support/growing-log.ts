@@ -1,16 +1,16 @@
 import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
 
-/** A log of one record a line that another process is writing. */
+/** A log with one record a line, which another process writes. */
 export interface GrowingLog {
-  /** Lines that were written since a moment (ms since the epoch), oldest first, after some that are older. */
+  /** Lines written since a moment (ms since the epoch), oldest first; some older lines may precede them. */
   readonly linesSince: (from: number) => readonly string[];
 }
 
 const NEWLINE = "\n".charCodeAt(0);
 
 /**
- * Reads from where the file ended at the last reading before the moment: all of the log takes longer with every story, and who looks again and again
- * would keep this process, which is EC2 as well, from answering.
+ * Reads from where the file ended at the last reading before the moment. Reading the whole log would take longer with
+ * every story, and polling it would block this process, which also serves the fake EC2.
  */
 export function growingLog(path: string): GrowingLog {
   const readings: { readonly at: number; readonly end: number }[] = [];
@@ -19,14 +19,14 @@ export function growingLog(path: string): GrowingLog {
       const start = readings.findLast(({ at }) => at <= from)?.end ?? 0;
       const bytes = bytesFrom(path, start);
       const whole = bytes.subarray(0, bytes.lastIndexOf(NEWLINE) + 1);
-      // What bears this moment's time or a later one has not been written yet, but for the rest of a millisecond.
+      // Records of later times are not written yet; records of the current millisecond may be.
       readings.push({ at: Date.now() + 1, end: start + whole.length });
       return linesOf(whole.toString("utf8"));
     },
   };
 }
 
-/** The lines of a file that others write, without a last one that is half written; none when there is no file yet. */
+/** The complete lines of a file that another process writes; empty when the file does not exist yet. */
 export function wholeLines(path: string): readonly string[] {
   const text = existsSync(path) ? readFileSync(path, "utf8") : "";
   return linesOf(text.slice(0, text.lastIndexOf("\n") + 1));

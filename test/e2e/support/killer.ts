@@ -2,23 +2,23 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Random } from "../../conformance/generate/random.ts";
 import type { BusyFunction, MiniStack } from "./ministack.ts";
 
-/** Between two kills; long enough that something gets done in between. */
+/** Pause between two kills, ms; long enough for some progress. */
 const LONGEST_PAUSE_MS = 2_000;
-/** Between two looks for somebody at work. */
+/** Pause between two reads of the busy functions, ms. */
 const LONGEST_LOOK_MS = 100;
 
 export interface Killing {
   readonly random: Random;
-  /** So many deaths are enough. */
+  /** Maximum number of deaths. */
   readonly most: number;
   readonly enough: () => boolean;
-  /** Whether a function may be struck now, after these deaths. */
+  /** Whether a function may be killed now, after these deaths. */
   readonly mayDie: (name: string, dead: readonly string[]) => boolean | Promise<boolean>;
 }
 
 /**
- * Kills function processes (SIGKILL) in the middle of invocations until `enough`, or `most` have died of it. Pauses and choices follow from the random
- * source. Gives the names of those that died.
+ * Kills function processes (SIGKILL) in the middle of invocations until `enough()`, or until `most` have died. Pauses
+ * and choices depend only on the random source. Returns the names of the functions that died.
  */
 export async function killInvocations(ministack: MiniStack, { random, most, enough, mayDie }: Killing): Promise<readonly string[]> {
   const before = ministack.died().length;
@@ -27,7 +27,7 @@ export async function killInvocations(ministack: MiniStack, { random, most, enou
     await sleep(random.int(0, LONGEST_PAUSE_MS));
     const choose = async (): Promise<BusyFunction | undefined> => {
       const name = await chosen(ministack, random, (other) => mayDie(other, died()));
-      // Those that are at it now: time has passed.
+      // Reads the busy functions again, because time has passed.
       const busy = ministack.busy().filter((one) => one.name === name);
       return busy.length === 0 ? undefined : random.pick(busy);
     };
@@ -41,7 +41,9 @@ export async function killInvocations(ministack: MiniStack, { random, most, enou
   return died();
 }
 
-/** Each function that is at work is as likely as the next: the many short calls of one must not shield the others. */
+/**
+ * Chooses each busy function with the same probability, because the many short calls of one must not shield the others.
+ */
 async function chosen(
   ministack: MiniStack,
   random: Random,
@@ -53,13 +55,13 @@ async function chosen(
   return victims.length === 0 ? undefined : random.pick(victims);
 }
 
-/** Kills, and waits a moment for the death to be told. An invocation that has ended meanwhile dies of nothing. */
+/** Kills a process and waits until its death is reported. An invocation that has ended meanwhile does not count. */
 async function kill({ pid }: BusyFunction, deaths: () => number): Promise<void> {
   const before = deaths();
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    return; // it has ended by itself
+    return; // the process has already ended
   }
   for (let i = 0; i < 40 && deaths() === before; i++) await sleep(25);
 }

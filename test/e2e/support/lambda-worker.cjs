@@ -1,7 +1,7 @@
-// Loaded into every Lambda worker that MiniStack starts, before its own script. That script replaces https.request: calls to 127.0.0.1
-// leave as plain HTTP, calls to *.amazonaws.com go to MiniStack. Neither holds here: kube-apiserver speaks TLS on 127.0.0.1, and a
-// function that reaches for the real AWS should fail. What stays is the answer of a custom resource, which CDK sends to
-// https://127.0.0.1 without a port.
+// Loaded into every Lambda worker that MiniStack starts, before its own script. That script replaces https.request:
+// calls to 127.0.0.1 leave as plain HTTP, calls to *.amazonaws.com go to MiniStack. Neither holds here: kube-apiserver
+// speaks TLS on 127.0.0.1, and a function that reaches for the real AWS should fail. What stays is the answer of a
+// custom resource, which CDK sends to https://127.0.0.1 without a port.
 const https = require("node:https");
 
 for (const name of ["request", "get"]) {

@@ -6,21 +6,21 @@ import { freePort, run, startChild } from "./child.ts";
 import { wholeLines } from "./growing-log.ts";
 import { cacheDir, projectRoot, supportDir } from "./paths.ts";
 
-/** Pinned together: aws-sam-translator is what MiniStack imports for templates with a SAM transform. */
+/** Versions that belong together: MiniStack imports aws-sam-translator for templates with a SAM transform. */
 const packages = ["ministack==1.5.33", "aws-sam-translator==1.115.0"];
 
 /** A running MiniStack: SQS, events, Scheduler, Logs, Lambda, IAM, S3, CloudFormation on one port. */
 export type MiniStack = AwsTarget & {
   readonly accountId: string;
-  /** What MiniStack wrote so far; the output of failed functions is in it. */
+  /** The output of MiniStack so far, including that of failed functions. */
   readonly logs: () => string;
-  /** The access entries that templates asked for so far. */
+  /** The EKS access entries of the deployed templates. */
   readonly accessEntries: () => readonly AccessEntry[];
-  /** What MiniStack has asked its IAM so far, in order: every call of its services. */
+  /** The authorizations of MiniStack's own IAM so far, in order: every call of its services. */
   readonly authorizations: () => readonly Authorization[];
-  /** The function processes that are at an invocation at this moment. */
+  /** The function processes that are in an invocation now. */
   readonly busy: () => readonly BusyFunction[];
-  /** Names of the functions whose process died in the middle of an invocation, one for each time. */
+  /** Names of the functions whose process died in an invocation, one entry for each death. */
   readonly died: () => readonly string[];
   readonly stop: () => Promise<void>;
 };
@@ -28,19 +28,19 @@ export type MiniStack = AwsTarget & {
 /** An action on a resource that MiniStack's IAM allowed or denied to a key. */
 export type Authorization = { readonly accessKey: string; readonly action: string; readonly resource: string; readonly denied: boolean };
 
-/** A function at work: `invocation` tells one invocation of a process from the next. */
+/** A busy function; `invocation` differs between the invocations of a process. */
 export type BusyFunction = { readonly pid: number; readonly invocation: string; readonly name: string };
 
-/** An EKS access entry of a deployed template: who a role is in a cluster. */
+/** An EKS access entry of a deployed template: the user and groups of a role in a cluster. */
 export type AccessEntry = {
   readonly clusterName: string;
   readonly principalArn: string;
-  /** Null when EKS makes it up: `arn:aws:sts::A:assumed-role/ROLE/SESSION`. */
+  /** Null when EKS derives it: `arn:aws:sts::A:assumed-role/ROLE/SESSION`. */
   readonly username: string | null;
   readonly groups: readonly string[];
 };
 
-/** Makes the Python environment once, and gives the path of its `python`. */
+/** Creates the Python environment once, and returns the path of its `python`. */
 export async function installMiniStack(): Promise<string> {
   const venv = cacheDir("ministack");
   const stamp = join(venv, "installed.txt");
@@ -54,9 +54,9 @@ export async function installMiniStack(): Promise<string> {
 }
 
 /**
- * Starts MiniStack on a free port of 127.0.0.1 (0.3 to 0.5 s).
- * `env` reaches every function as it is: `AWS_ENDPOINT_URL_EC2` and its like need no place in the product's template.
- * With `enforceIam` (the default) each function has its role's own key and MiniStack denies what the role's policies do not allow.
+ * Starts MiniStack on a free port of 127.0.0.1 (0.3 to 0.5 s). `env` is passed to every function unchanged, so that
+ * `AWS_ENDPOINT_URL_EC2` and the like are not in the product's template. With `enforceIam` (the default) each function
+ * has its role's own key and MiniStack denies what the role's policies do not allow.
  */
 export async function startMiniStack(options: {
   readonly dataDir: string;
@@ -64,7 +64,7 @@ export async function startMiniStack(options: {
   readonly region?: string;
   readonly accountId?: string;
   readonly enforceIam?: boolean;
-  /** How much faster than written a `rate(…)` schedule fires: 12 makes `rate(1 minute)` every 5 s. */
+  /** Factor by which `rate(…)` schedules fire faster: 12 makes `rate(1 minute)` fire every 5 s. */
   readonly timeScale?: number;
 }): Promise<MiniStack> {
   const { dataDir, env = {}, region = "us-west-2", accountId = "111122223333", enforceIam = true, timeScale = 1 } = options;
@@ -77,7 +77,8 @@ export async function startMiniStack(options: {
   mkdirSync(tmp, { recursive: true });
   const busyDir = join(dataDir, "busy");
   mkdirSync(busyDir, { recursive: true });
-  // Functions are unpacked below: a package.json further up must not decide how Node reads their .js files.
+  // Functions are unpacked below this folder, where a package.json of a parent folder must not change how Node reads
+  // .js files.
   writeFileSync(join(tmp, "package.json"), '{"type":"commonjs"}');
   const url = `http://127.0.0.1:${port}`;
   const child = await startChild({
@@ -125,7 +126,10 @@ export async function startMiniStack(options: {
   };
 }
 
-/** Makes a folder whose `node` is the project's own with lambda-worker.cjs loaded first; MiniStack starts workers as `node` from PATH. */
+/**
+ * Creates a folder whose `node` is the project's Node with lambda-worker.cjs preloaded; MiniStack starts workers as
+ * `node` from PATH.
+ */
 function nodeForWorkers(dir: string): string {
   mkdirSync(dir, { recursive: true });
   const node = join(projectRoot, "node_modules", ".bin", "node");
@@ -136,7 +140,7 @@ function nodeForWorkers(dir: string): string {
 
 /**
  * The credentials that a function sees when IAM is enforced: MiniStack derives them from the function and its role
- * (`execution_credentials` in its core/lambda_runtime.py), so that other stand-ins can tell who calls.
+ * (`execution_credentials` in its core/lambda_runtime.py), so that other stand-ins can identify the caller.
  */
 export function functionCredentials(functionArn: string, roleArn: string): FunctionCredentials {
   const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");

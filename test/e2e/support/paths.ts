@@ -15,7 +15,7 @@ export function cacheDir(name: string): string {
   return dir;
 }
 
-/** The environment that puts the project's own Node first on PATH, for whatever starts `node` by name. */
+/** An environment with the project's own Node first on PATH, for programs that start `node` by name. */
 export function withProjectNode(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   return { ...env, PATH: `${join(projectRoot, "node_modules", ".bin")}:${env["PATH"] ?? ""}` };
 }

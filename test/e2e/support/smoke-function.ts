@@ -7,8 +7,8 @@ import { HttpRequest } from "@smithy/protocol-http";
 import { SignatureV4 } from "@smithy/signature-v4";
 
 /**
- * The toy function of smoke.ts. It notes each event in a table, so that the smoke test sees what arrived, how, and as whom;
- * `{"cluster": …}` makes it list the namespaces of the cluster, `{"send": url}` send a message.
+ * The function of smoke.ts. It stores each event in a table, so that the smoke test sees the event, its source and its
+ * caller. `{"cluster": …}` makes it list the namespaces of the cluster, `{"send": url}` send a message.
  */
 export async function handler(event: SmokeEvent): Promise<unknown> {
   console.log(JSON.stringify({ kind: kindOf(event) }));

@@ -27,7 +27,7 @@ const lambda = (roleId: string): { Type: string; Properties: Record<string, unkn
 
 const arn = (id: string): object => ({ "Fn::GetAtt": [id, "Arn"] });
 
-/** One function woken in each way that the product's are: queues, schedules, a rule, log events, a URL. */
+/** A function with all event sources of the product: queues, schedules, a rule, log events, a URL. */
 export const smokeTemplate: Template = {
   Parameters: { CodeKey: { Type: "String" }, ClusterName: { Type: "String" } },
   Resources: {

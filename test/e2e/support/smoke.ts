@@ -16,13 +16,13 @@ import { smokeTemplate } from "./smoke-template.ts";
 import { eventually } from "./wait.ts";
 import { zip } from "./zip.ts";
 
-// Shows that the harness does what the stories rely on, without the product: a toy function in place of its functions.
+// Tests the harness that the stories rely on, with one small function in place of the product.
 
 const clusterName = "smoke";
 let passed = 0;
 let failed = 0;
 
-/** One step: its line says what holds and how long it took. A failed step does not stop the next. */
+/** Runs a step and prints one line with its time. A failed step does not stop the next. */
 async function check(what: string, step: () => Promise<void>): Promise<void> {
   const began = performance.now();
   try {
@@ -127,7 +127,7 @@ try {
       format: "esm",
       mainFields: ["module", "main"],
     });
-    const body = zip({ "index.mjs": `await undefined;${bundle.outputFiles[0]?.text}` }); // top-level await loads too
+    const body = zip({ "index.mjs": `await undefined;${bundle.outputFiles[0]?.text}` }); // also tests top-level await
     outputs = await deployTemplate({
       target: ministack,
       stackName: "smoke",
@@ -290,7 +290,7 @@ try {
   });
   await check("a halted machine's kubelet stops", async () => {
     await cluster.halt({ providerID: `aws:///${machine.zone}/${machine.instanceId}` });
-    await sleep(2_000); // the kubelet hears of it by a watch, and nothing tells that it has
+    await sleep(2_000); // the kubelet gets the change by a watch, and no state shows when
     await cluster.kubectl("delete", "pod", "web", "--wait=false");
     await sleep(2_000);
     const stamp = await cluster.kubectl("get", "pod", "web", "-o", "jsonpath={.metadata.deletionTimestamp}");

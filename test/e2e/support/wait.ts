@@ -1,18 +1,21 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How long to wait, and how often to look. The bound is for what never comes: nothing that comes costs more for a longer one. */
+/**
+ * The limit and the interval of a wait. The limit is for what never happens; a longer limit does not slow down a
+ * success.
+ */
 export type Patience = {
   readonly timeoutMs?: number;
   readonly everyMs?: number;
-  /** What a look may take even when the time is nearly up: on a busy machine one request takes seconds. */
+  /** Minimum time for one check, even near the limit, because on a busy machine one request takes seconds. */
   readonly slowestLookMs?: number;
 };
 
 /**
- * Asks `check` again and again until it gives a value that is not false or undefined, and returns that value.
- * A check may throw: it counts as "not yet", and the last error is part of the failure. One that never ends fails too.
+ * Calls `check` repeatedly until it returns a value that is not false or undefined, and returns that value. A check
+ * that throws counts as "not yet", and the last error is part of the failure. A check that never ends fails too.
  *
- * @param what how the sentence goes on: "a node joins" fails as "a node joins: not within 120 s (…)"
+ * @param what the subject of the failure's sentence: "a node joins" fails as "a node joins: not within 120 s (…)"
  */
 export async function eventually<T>(
   what: string,
@@ -39,8 +42,8 @@ export async function eventually<T>(
 }
 
 /**
- * Looks again and again until no step is undefined, and returns them all: for what several parts write down on their own, some of them late.
- * Fails with the names of the steps that have not come.
+ * Calls `look` repeatedly until no step is undefined, and returns all steps: for steps that several processes log
+ * independently, some of them late. Fails with the names of the missing steps.
  */
 export async function everyStep<Steps extends object>(
   what: string,

@@ -2,14 +2,14 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { strToU8, zipSync } from "fflate";
 
-/** Of every entry: fflate writes a local time, and the format knows none before. */
+/** The date of every entry: the first that the ZIP format can express; fflate writes it as local time. */
 const FIRST_DAY = new Date(1980, 0, 1);
-/** What `attrs` belongs to. */
+/** The operating system of `attrs`. */
 const UNIX = 3;
-/** A plain file that all may read, in the upper half as Unix has it. */
+/** A regular file with mode 644; Unix modes are in the upper half. */
 const READABLE = 0o100644 * 0x10000;
 
-/** A ZIP archive of the given files, by path in the archive. Always the same bytes for the same files. */
+/** A ZIP archive of files by their path in the archive. Equal files give equal bytes. */
 export function zip(files: Readonly<Record<string, string | Uint8Array>>): Buffer {
   const sorted = Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1));
   const bytes = sorted.map(([path, content]): [string, Uint8Array] => [path, typeof content === "string" ? strToU8(content) : content]);

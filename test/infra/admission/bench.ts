@@ -5,7 +5,7 @@ import type { AdmissionHost } from "./host.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Undefined when all is well, else what is wrong. */
+/** A step; `act` returns undefined on success, else what is wrong. */
 export type Step = readonly [name: string, act: () => Promise<string | undefined>];
 
 export const CLUSTER = "c1";
@@ -22,7 +22,7 @@ export const NODE_CLAIM_V1 = {
   spec: { requirements: [], nodeClassRef: { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" } },
 };
 
-/** What the steps work with. */
+/** The parts that the steps use. */
 export interface Bench {
   readonly host: AdmissionHost;
   readonly kubectl: TestCluster["kubectl"];
@@ -48,7 +48,7 @@ export function named(object: object, name: string): object {
   return { ...object, metadata: { name } };
 }
 
-/** What a call says as soon as it succeeds. */
+/** Calls repeatedly until a call succeeds; returns its output. */
 export async function eventually(call: () => Promise<string>): Promise<string> {
   const { said } = await wait("a call succeeds", async () => ({ said: await call() }), { everyMs: 500 });
   return said;

@@ -56,7 +56,7 @@ export function outage({ host, kubectl, submit }: Bench): readonly Step[] {
   ];
 }
 
-/** The function takes calls and never answers. */
+/** The function accepts calls and never answers. */
 export function noAnnouncements({ host, kubectl, submit }: Bench): readonly Step[] {
   return [
     [
@@ -96,7 +96,7 @@ export function noAnnouncements({ host, kubectl, submit }: Bench): readonly Step
   ];
 }
 
-/** Admission is taken away for good. */
+/** Admission is removed for good. */
 export function retreat({ host, kubectl, submit }: Bench): readonly Step[] {
   return [
     [
@@ -116,7 +116,7 @@ export function retreat({ host, kubectl, submit }: Bench): readonly Step[] {
       "and are changed, applied by the server and deleted",
       async () => {
         await kubectl("patch", V1, "default", "--type=merge", "-p", '{"spec":{"weight":8}}');
-        // Until they are forgotten, the API server wants the fields of v1beta1's managers converted.
+        // Until they are removed, the API server wants to convert the managed fields of v1beta1.
         await kubectl("patch", V1, "sided", "--type=json", "-p", '[{"op":"replace","path":"/metadata/managedFields","value":[{}]}]');
         await submit(named(nodePool({ spec: { weight: 9 } }), "sided"), "--server-side", "--force-conflicts");
         await kubectl("delete", V1, "sided", "dense");

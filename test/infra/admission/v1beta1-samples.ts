@@ -1,4 +1,4 @@
-/** Manifests of v1beta1 as people have them in their repositories. */
+// Manifests of v1beta1 as users have them in their repositories.
 
 /** From a public kustomization for EKS, as published. */
 export const PUBLISHED_NODE_POOL = `
@@ -42,7 +42,7 @@ spec:
   weight: 10
 `;
 
-/** The class that it names, as that pool's authors would have written it then. */
+/** The EC2NodeClass that this NodePool names, in the style of its time. */
 export const NODE_CLASS = `
 apiVersion: karpenter.k8s.aws/v1beta1
 kind: EC2NodeClass
@@ -59,7 +59,7 @@ spec:
         karpenter.sh/discovery: lyon-cluster
 `;
 
-/** With kubelet settings, which v1 has on the EC2NodeClass. */
+/** A NodePool with kubelet settings, which v1 has on the EC2NodeClass. */
 export const POOL_WITH_KUBELET = `
 apiVersion: karpenter.sh/v1beta1
 kind: NodePool

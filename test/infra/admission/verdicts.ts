@@ -4,7 +4,7 @@ import { nodeOverlay } from "../node-overlay-samples.ts";
 import { type Bench, match, NODE_CLAIM_V1, named, type Step, same, V1 } from "./bench.ts";
 import { PUBLISHED_NODE_POOL } from "./v1beta1-samples.ts";
 
-/** What is completed, refused, and not even asked. */
+/** Objects that admission completes or refuses, and objects for which it is not called. */
 export function verdicts({ host, kubectl, submit }: Bench): readonly Step[] {
   return [
     [
@@ -64,7 +64,7 @@ export function verdicts({ host, kubectl, submit }: Bench): readonly Step[] {
 
 const badBudget = { disruption: { consolidateAfter: "0s", budgets: [{ nodes: "1", schedule: "61 * * * *", duration: "1h" }] } };
 
-/** Objects that no schema can refuse, and part of what is said of them. */
+/** Objects that no schema can refuse, and a part of the refusal. */
 const REFUSED: readonly (readonly [name: string, object: object | string, says: RegExp])[] = [
   ["a schedule that is none", nodePool({ spec: badBudget }), /budgets\[0\]\.schedule: "61 \* \* \* \*" is no cron expression/],
   [

@@ -6,6 +6,8 @@ const PRICES = ["test/functions/catalog/prices.test.ts"];
 const WIRE = ["test/functions/adapters/aws/prices.test.ts"];
 const SHIFT = ["test/functions/catalog/zonal-shift.test.ts"];
 const CONFIG = ["test/functions/adapters/config.test.ts"];
+const WINDOW = ["test/functions/provision/batching-window.test.ts"];
+const QUEUE = ["test/functions/adapters/aws/wake-up-queue.test.ts"];
 
 /** Rules of instance types, offerings, prices and settings, each broken in the place that keeps it. */
 export const MUTATIONS: readonly Mutation[] = [
@@ -128,5 +130,37 @@ export const MUTATIONS: readonly Mutation[] = [
     from: "ms !== undefined && ms > 0 ? { ms } : undefined",
     to: "ms !== undefined ? { ms } : undefined",
     tests: CONFIG,
+  },
+  {
+    name: "window-by-cause",
+    rule: "only wake-ups for unschedulable pods open no second batching window, whatever the names in their text",
+    file: "functions/provision/provision.ts",
+    from: "if (WAKE_UP_CAUSES.provision[cause].isWindowOver) return false;",
+    to: 'if (WAKE_UP_CAUSES.provision[cause].isWindowOver || cause === "NodeClaimTerminating") return false;',
+    tests: WINDOW,
+  },
+  {
+    name: "old-text-as-a-whole",
+    rule: "the text of an older version's wake-up is recognised as a whole",
+    file: "core/ports/wake-up-causes.ts",
+    from: "/^(\\d+) pod\\(s\\) unschedulable$/",
+    to: "/(.*)unschedulable/",
+    tests: WINDOW,
+  },
+  {
+    name: "old-text-beside-the-cause",
+    rule: "a wake-up's message keeps the text that older versions read",
+    file: "functions/adapters/aws/wake-up-queue.ts",
+    from: "{ ...body, reason: reasonText(wakeUp.kind, wakeUp) }",
+    to: "body",
+    tests: QUEUE,
+  },
+  {
+    name: "announced-recurring",
+    rule: "a pod that fits nowhere is announced once an hour",
+    file: "core/announcements/log-events.ts",
+    from: 'identity: ["Pod", "error"], recurring: true',
+    to: 'identity: ["Pod", "error"]',
+    tests: ["test/functions/shared/announce.test.ts"],
   },
 ];

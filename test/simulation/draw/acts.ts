@@ -3,7 +3,7 @@ import type { Random } from "../../../lab/world/random.ts";
 import type { Act, ScriptEvent } from "../script.ts";
 import { chance, type DrawnWorld, drawBudgets, drawLimits } from "./world.ts";
 
-/** Changes of a NodePool: some drift its nodes, others change what may be done to them. */
+/** A change of a NodePool: some changes drift its nodes, others change its disruption settings. */
 function poolEdit(random: Random): Readonly<Record<string, unknown>> {
   const budgets = drawBudgets(random);
   const limits = drawLimits(random);
@@ -31,7 +31,7 @@ function outage(random: Random): Act {
   return { what: "outage", of, minutes: random.pick([2, 5, 15]) };
 }
 
-/** A NodeClaim that a person makes: no pool, no finalizer, a type and a capacity type that can be had. */
+/** A NodeClaim that a user creates: no NodePool, no finalizer, an available type and capacity type. */
 function handMadeClaim(index: number, random: Random): ApiObject {
   return {
     apiVersion: "karpenter.sh/v1",
@@ -48,7 +48,7 @@ function handMadeClaim(index: number, random: Random): ApiObject {
   };
 }
 
-/** Somebody deletes a NodePool, all its nodes with it, and applies its manifest again some minutes later. */
+/** A user deletes a NodePool, and all its nodes with it, and applies its manifest again some minutes later. */
 function poolGone({ objects, pools }: DrawnWorld, at: number, random: Random): readonly ScriptEvent[] {
   const pool = random.pick(pools as unknown as [string, ...string[]]);
   const object = objects.find(({ kind, metadata }) => kind === "NodePool" && metadata.name === pool);
@@ -93,7 +93,10 @@ function drawAct({ pools, workloads }: DrawnWorld, random: Random, index: number
   ]);
 }
 
-/** What happens in a run of so many minutes: bursts of a few acts, so that one meets the other half done, with time between to settle. */
+/**
+ * The acts of a run of `minutes`: bursts of a few acts, so that one interrupts another, with pauses in which the
+ * cluster settles.
+ */
 export function drawActs(world: DrawnWorld, minutes: number, random: Random): readonly ScriptEvent[] {
   const acts: ScriptEvent[] = [];
   let index = 0;

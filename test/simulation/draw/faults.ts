@@ -2,7 +2,7 @@ import type { Random } from "../../../lab/world/random.ts";
 import type { Failure, Fault, FunctionName, Port, QueueName, ScriptEvent, Strike } from "../script.ts";
 import { chance } from "./world.ts";
 
-/** Calls worth meeting: those with an effect, and the reads on which decisions rest. */
+/** Calls that faults hit: writes, and the reads that decisions depend on. */
 const CALLS: Readonly<Record<FunctionName, readonly (readonly [Port, string])[]>> = {
   lifecycle: [
     ["fleet", "launch"],
@@ -108,7 +108,8 @@ function drawSpell(random: Random): Fault {
       what: "messages",
       queue: random.pick(QUEUES),
       how,
-      // The net under lost wake-ups, the sweep, sends wake-ups itself: a queue that loses all of them for long ends everything.
+      // The sweep, which repairs lost wake-ups, sends wake-ups itself: a queue that loses all of them would stop
+      // everything.
       rate: how === "lose" ? random.pick([0.1, 0.3, 0.5]) : random.pick([0.2, 0.5, 1]),
       minutes: random.pick([1, 5, 15]),
       delayMs: random.pick([2_000, 20_000, 90_000]),
@@ -122,7 +123,7 @@ function drawSpell(random: Random): Fault {
   ]);
 }
 
-/** Faults for a run: most of them close behind an act, where something is under way. `perHour` is how many strikes to expect. */
+/** The faults of a run, most of them shortly after an act, while work is in progress. `perHour`: expected strikes. */
 export function drawFaults(acts: readonly ScriptEvent[], minutes: number, perHour: number, random: Random): readonly ScriptEvent[] {
   const anytime = (): number => random.between(30, minutes * 60);
   const [first, ...others] = acts;

@@ -4,12 +4,12 @@ import { drawActs } from "./acts.ts";
 import { drawFaults } from "./faults.ts";
 import { chance, drawWorld } from "./world.ts";
 
-/** How many strikes an hour sees: some runs are calm, so that what acts alone do is seen without noise. */
+/** Strikes per hour: some runs have none, so that the effects of the acts show without faults. */
 const STRIKES_PER_HOUR: readonly [number, ...number[]] = [0, 10, 30, 60, 120];
 
-/** The script of a seed: the same for the same seed, on every machine. */
+/** The script of a seed; equal seeds give equal scripts on every machine. */
 export function drawScript(seed: number, minutes: number): Script {
-  // Neighbours must not resemble each other.
+  // Adjacent seeds must not give similar scripts.
   const spread = hash(`seed ${seed}`);
   const random = seeded(spread).fork("script");
   const world = drawWorld(random.fork("world"));

@@ -2,10 +2,10 @@ import type { ApiObject } from "../../../functions/adapters/manifests/api-object
 import type { Random } from "../../../lab/world/random.ts";
 import { NODE_CLASS } from "../story.ts";
 
-/** A workload whose pods come, go and must be kept: what acts may do to it. */
+/** A drawn workload, with what the acts need to scale and restart it. */
 export interface DrawnWorkload {
   readonly name: string;
-  /** Most replicas that it is ever given. */
+  /** Upper bound of its replicas. */
   readonly most: number;
 }
 
@@ -15,7 +15,7 @@ export interface DrawnWorld {
   readonly workloads: readonly DrawnWorkload[];
 }
 
-/** A share of the runs that have something: `chance(random, 0.3)` is true in three of ten. */
+/** True with this probability: `chance(random, 0.3)` is true in three of ten runs. */
 export const chance = (random: Random, share: number): boolean => random.next() < share;
 
 const CAPACITY: readonly [readonly string[], ...(readonly string[])[]] = [["on-demand"], ["spot"], ["spot", "on-demand"]];
@@ -23,7 +23,7 @@ const CAPACITY: readonly [readonly string[], ...(readonly string[])[]] = [["on-d
 const POOLS: readonly [string, ...string[]] = ["general", "batch", "spare"];
 const DURATIONS: readonly [string, ...string[]] = ["0s", "30s", "2m", "10m"];
 
-/** A budget as people write them: counts, shares, and windows in which nothing may move. */
+/** Disruption budgets as users write them: counts, percentages, and windows in which no node may be disrupted. */
 export function drawBudgets(random: Random): readonly object[] | undefined {
   return random.pick<readonly object[] | undefined>([
     undefined,
@@ -133,7 +133,7 @@ const DAEMON_SET: ApiObject = {
   },
 };
 
-/** Volumes are made where their first pod is. */
+/** Binds volumes in the zone of their first pod. */
 export const STORAGE_CLASS: ApiObject = {
   apiVersion: "storage.k8s.io/v1",
   kind: "StorageClass",
@@ -165,7 +165,10 @@ const STATEFUL_SET: ApiObject = {
   },
 };
 
-/** One to three NodePools and one to four workloads, each with the settings that decide what may be done to its nodes and pods. */
+/**
+ * One to three NodePools and one to four workloads, each with the settings that decide what may be done to its nodes
+ * and pods.
+ */
 export function drawWorld(random: Random): DrawnWorld {
   const pools = POOLS.slice(0, random.between(1, 3));
   const names = Array.from({ length: random.between(1, 4) }, (_, i) => `app-${i}`);

@@ -20,8 +20,9 @@ const CONFLICTING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What a call can really come to: only writes conflict, only lists expire. Anything else fails as a server that is down does. An answer that is lost
- * is lost to the connection, except that DynamoDB's client repeats a write whose answer was lost, and then finds its own version there.
+ * The failure that this call can really have: only writes conflict, and only lists expire. For other calls the failure
+ * becomes that of an unreachable server. A lost answer is a broken connection, except that DynamoDB's client repeats a
+ * write whose answer was lost, and then finds its own version.
  */
 export function fitting(failure: Failure, port: string, method: string, when: "before" | "after"): Failure {
   if (failure === "conflict" && (!CONFLICTING.has(method) || (when === "after" && port !== "store"))) return "server";

@@ -7,20 +7,20 @@ import type { Random } from "../../../lab/world/random.ts";
 import type { Fault, FunctionName, QueueName, Strike } from "../script.ts";
 import { errorOf, fitting } from "./failure.ts";
 
-/** Makes calls, messages and clocks go wrong, as the script's faults say. */
+/** Applies the script's faults to calls, messages and clocks. */
 export interface Injector {
   readonly hooks: CallHooks;
   readonly skewMs: (invocation: Invocation | undefined) => number;
-  /** How many faults had their way, by kind: "kill", "fail throttled", "lose message"… */
+  /** How many faults took effect, by kind: "kill", "fail throttled", "lose message"… */
   readonly counts: ReadonlyMap<string, number>;
-  /** In the order of time: invariants that promise a time are lenient about functions that were hit. */
+  /** In order of time. Invariants with a time limit excuse functions that were hit. */
   readonly hits: readonly Hit[];
   begin(fault: Fault): void;
-  /** From now on nothing goes wrong any more. */
+  /** Ends all faults. */
   stop(): void;
 }
 
-/** One fault that had its way. */
+/** One fault that took effect. */
 export interface Hit {
   /** ms since the epoch. */
   readonly at: number;
@@ -35,7 +35,7 @@ interface Armed extends Strike {
 
 const MINUTE_MS = 60_000;
 
-/** `lab` is asked for once the first call comes: it is made with these hooks. */
+/** `lab` is a function because the lab is constructed with these hooks; it is first called at the first remote call. */
 export function injector(lab: () => Lab, random: Random): Injector {
   const counts = new Map<string, number>();
   const hits: Hit[] = [];
@@ -55,7 +55,7 @@ export function injector(lab: () => Lab, random: Random): Injector {
     hit(`fail ${actual}${when === "after" ? ", effect done" : ""}`, invocation?.name ?? "");
     throw errorOf(actual);
   };
-  /** A held-up call takes real time of its function, which Lambda ends at its timeout. */
+  /** A slow call uses up the time of its function, which Lambda ends at its timeout. */
   const limit = (invocation: Invocation | undefined): void => {
     if (invocation === undefined || timed.has(invocation)) return;
     timed.add(invocation);

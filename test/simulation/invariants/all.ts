@@ -9,7 +9,7 @@ import { commandsEnd, deadlinesHold, endingsEnd, ghostsEnd, launchesEnd, taintsH
 import { callsBounded } from "./thrift.ts";
 import { factsStay, oneDecider } from "./writes.ts";
 
-/** Every law that is watched all the time. */
+/** The invariants that hold at every moment of a run. */
 export const INVARIANTS: readonly Invariant[] = [
   ...[launchedOnce, intentFirst, finalizerFirst, boughtOnce, exhaustedLeftAlone, limitsKept],
   ...[taintedFirst, budgetsAsked, heldPodsStay, drainedFirst, finalizerLast, livingKeepTheirMachines],
@@ -18,7 +18,7 @@ export const INVARIANTS: readonly Invariant[] = [
   ...[factsStay, oneDecider, callsBounded],
 ];
 
-/** What play.ts itself watches over. */
+/** The invariant that play.ts checks itself. */
 export const COMES_TO_REST: Law = {
   name: "comes to rest",
   law: "Once the faults end, every pod that can run runs, and claims, records, machines and nodes agree: nothing is left over.",

@@ -8,7 +8,7 @@ import { type Invariant, type Scene, SKEW_MS } from "./invariant.ts";
 const reasonOf = (claim: NodeClaim): string | undefined =>
   claim.status?.conditions?.find(({ type, status }) => type === "DisruptionReason" && status === "True")?.reason;
 
-/** Tells when a voluntary disruption of a claim begins: its condition says the reason from then on. */
+/** The NodeClaim whose voluntary disruption begins with this change, and the reason from its condition. */
 function begun(change: Change): { readonly claim: NodeClaim; readonly reason: string } | undefined {
   if (change.kind !== "NodeClaim" || change.type !== "MODIFIED") return undefined;
   const claim = change.object as unknown as NodeClaim;
@@ -16,10 +16,13 @@ function begun(change: Change): { readonly claim: NodeClaim; readonly reason: st
   return reason !== undefined && reasonOf(change.old as unknown as NodeClaim) === undefined ? { claim, reason } : undefined;
 }
 
-/** A decision, its 15 s of validation, retries of a killed pass: what was true so long ago may still be acted on. */
+/** A decision, its 15 s of validation and retries of a killed pass may act on a state of this age, ms. */
 const STALE_MS = 3 * 60_000;
 
-/** Budgets that may have been read since `STALE_MS` ago: the widest counts. Windows are those of draw/world.ts, the first minutes of each hour. */
+/**
+ * The most permissive budget that may have been read within `STALE_MS`. Windows are those of draw/world.ts: the first
+ * minutes of each hour.
+ */
 function widest(pool: NodePool, reason: string, total: number, now: number): number {
   const at = (time: number): number => {
     const limits = (pool.spec.disruption?.budgets ?? [{ nodes: "10%" }])
@@ -81,7 +84,7 @@ export const holdersLeftAlone: Invariant = {
     return {
       onChange(change) {
         const now = lab.world.clock.now();
-        // What was bound or annotated within the last moments could not be seen by a pass that was under way.
+        // A running pass cannot see a pod that was bound or annotated after it read the cluster.
         if (change.kind === "Pod" && change.verb !== "delete" && change.subresource !== "status")
           changed.set(change.object.metadata.uid ?? "", now);
         const start = begun(change);

@@ -47,7 +47,7 @@ export const livingKeepTheirMachines: Invariant = {
   }),
 };
 
-/** Age at which an orphan is taken (5 min), a sweep, EC2's lag, and spells in which EC2 answers nobody. */
+/** Age at which an orphan is collected (5 min), a sweep, EC2's lag, and periods in which EC2 does not answer. */
 const ORPHAN_MS = 15 * 60_000;
 
 export const noOrphans: Invariant = {

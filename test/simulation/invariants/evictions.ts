@@ -3,7 +3,7 @@ import { PRODUCT } from "../../../lab/world/api-server.ts";
 import { claimOfNode, deadlineOf, instanceIdOf, is, isActive, isDisrupted, isHeld, nameOf, nodeOf } from "./facts.ts";
 import { type Invariant, type Scene, SKEW_MS } from "./invariant.ts";
 
-/** The product's own deletions of pods that ran: by the eviction API, which asks the budgets, or past it. */
+/** A running pod that the product deletes, by the eviction API, which respects PodDisruptionBudgets, or directly. */
 function ofProduct(
   { lab }: Scene,
   published: (pod: Pod, how: "evicted" | "deleted") => void,
@@ -15,7 +15,7 @@ function ofProduct(
   };
 }
 
-/** Whether the node's end is near enough that a pod may be deleted whatever protects it. */
+/** Whether the node's deadline is so near that a protected pod may be deleted. */
 function isForced(pod: Pod, { lab }: Scene): boolean {
   const deadline = deadlineOf(claimOfNode(nodeOf(pod, lab), lab));
   const grace = (pod.spec.terminationGracePeriodSeconds ?? 30) * 1_000;
@@ -58,7 +58,7 @@ export const taintedFirst: Invariant = {
   }),
 };
 
-/** Past the end of its grace period by this much, nobody waits for a pod (nodeclaim-lifecycle.md §12: stuck). */
+/** A pod this long after the end of its grace period is stuck: a drain no longer waits for it. */
 const STUCK_MS = 60_000;
 
 export const drainedFirst: Invariant = {

@@ -4,7 +4,10 @@ import type { Pod } from "../../../core/model/pod.ts";
 import type { Lab } from "../../../lab/host.ts";
 import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts";
 
-/** Plain facts about the world, worked out here and not with the product's own predicates: a mistake shared by both would not be seen. */
+/**
+ * Facts about the simulated world, computed without the product's predicates, because a shared mistake would stay
+ * hidden.
+ */
 
 export const FINALIZER = "karpenter.sh/termination";
 export const CLAIM_UID = "karpenter-serverless/claim-uid";
@@ -21,7 +24,7 @@ type Conditioned = {
 export const is = (object: Conditioned | undefined, type: string): boolean =>
   object?.status?.conditions?.some((c) => c.type === type && c.status === "True") ?? false;
 
-/** It exists and costs money. */
+/** The instance exists and costs money. */
 export const isAlive = ({ instance }: SimulatedInstance): boolean => instance.state !== "terminated" && instance.state !== "shutting-down";
 
 export const instanceIdOf = (providerId: string | undefined): string | undefined => providerId?.split("/").pop();
@@ -43,13 +46,13 @@ export function claimOfNode(node: Node | undefined, lab: Lab): NodeClaim | undef
   return id === undefined ? undefined : claimOfInstance(id, lab);
 }
 
-/** By when a claim's pods must have gone, ms; undefined while nothing says so. */
+/** When the pods of a NodeClaim must have ended, ms since the epoch; undefined without a deadline. */
 export function deadlineOf(claim: NodeClaim | undefined): number | undefined {
   const text = claim?.metadata.annotations?.[DEADLINE];
   return text === undefined ? undefined : Date.parse(text);
 }
 
-/** Whether a pod's annotation protects it at this time: "true", or a duration ("10m") counted from its start. */
+/** Whether karpenter.sh/do-not-disrupt protects a pod now: "true", or a duration ("10m") counted from its start. */
 export function isHeld(pod: Pod, now: number): boolean {
   const value = pod.metadata.annotations?.[HOLD];
   if (value === undefined) return false;
@@ -60,7 +63,7 @@ export function isHeld(pod: Pod, now: number): boolean {
   );
 }
 
-/** Active: neither finished nor asked to go. */
+/** A pod that is neither finished nor being deleted. */
 export const isActive = ({ metadata, status }: Pod): boolean =>
   metadata.deletionTimestamp === undefined && status?.phase !== "Succeeded" && status?.phase !== "Failed";
 

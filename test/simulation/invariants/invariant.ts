@@ -11,15 +11,15 @@ import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts
 import type { Change } from "../../../lab/world/store.ts";
 import type { Injector } from "../faults/injector.ts";
 
-/** Where invariants look: at EC2, at the API server and at the table themselves, never through the product. */
+/** What invariants read: EC2, the API server and the table themselves, never through the product. */
 export interface Scene {
   readonly lab: Lab;
-  /** The table as it is, past all hooks. */
+  /** The table without the hooks of the faults. */
   readonly table: NodeClaimStore;
   readonly faults: Pick<Injector, "hits" | "counts">;
 }
 
-/** Everything there is, read at one moment. */
+/** The whole state, read at one moment. */
 export interface Sight {
   /** ms since the epoch. */
   readonly now: number;
@@ -29,27 +29,27 @@ export interface Sight {
   readonly nodes: readonly Node[];
   readonly pools: readonly NodePool[];
   readonly pods: readonly Pod[];
-  /** All that EC2 remembers, those that have ended too. */
+  /** All instances that EC2 still lists, terminated ones included. */
   readonly machines: readonly SimulatedInstance[];
 }
 
-/** What an invariant listens to. Each may call `violated`, then or later. */
+/** Callbacks of an invariant. Each may call `violated`, then or later. */
 export interface Watcher {
   /** After each write to the API server. */
   onChange?(change: Change): void;
-  /** After EC2 has started a machine. */
+  /** After EC2 has launched an instance. */
   onLaunch?(machine: SimulatedInstance): void;
-  /** A call of the product's that is about to have its effect. */
+  /** Before the effect of a remote call of the product. */
   onCall?(call: PortCall): void | Promise<void>;
-  /** After a call's effect, whether or not its caller will hear of it. */
+  /** After the effect of a call, whether or not the caller receives the answer. */
   onResult?(call: PortCall, result: unknown): void;
-  /** Each half minute of virtual time. */
+  /** Every `CHECK_MS` of virtual time. */
   check?(sight: Sight): void;
-  /** Once the faults are over and the world has come to rest, or has not. */
+  /** Once, after the faults have ended and the world is at rest or has failed to come to rest. */
   atEnd?(sight: Sight): void;
 }
 
-/** A law of the world that no fault may break. */
+/** A rule that no fault may break. */
 export interface Law {
   readonly name: string;
   /** One sentence. */
@@ -60,13 +60,13 @@ export interface Invariant extends Law {
   watch(scene: Scene, violated: (detail: string) => void): Watcher;
 }
 
-/** Everything is looked at once in so much virtual time, ms. */
+/** Virtual time between two checks of the whole state, ms. */
 export const CHECK_MS = 30_000;
 
-/** How far clocks may be apart at most, ms (draw/faults.ts). */
+/** Maximum difference between two clocks, ms (draw/faults.ts). */
 export const SKEW_MS = 6_500;
 
-/** Reads everything at one moment: nothing is awaited between the reads of the API server and EC2. */
+/** Reads the whole state at one moment: nothing is awaited between the reads of the API server and of EC2. */
 export async function look({ lab, table }: Scene): Promise<Sight> {
   const { world, cloud } = lab;
   const listed = <T>(kind: string): readonly T[] => world.store.list(kind) as unknown as readonly T[];

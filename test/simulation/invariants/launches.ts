@@ -78,7 +78,7 @@ export const boughtOnce: Invariant = {
   },
 };
 
-/** An offering that has run out is left alone for so long; less a minute for calls under way. */
+/** How long an offering without capacity is not tried again, ms: 3 minutes, less 10 s for calls in progress. */
 const MARKED_MS = 170_000;
 
 interface Asked {

@@ -3,7 +3,9 @@ import type { SimulatedInstance } from "../../../lab/world/simulated-instance.ts
 import { CLAIM_NAME, CLAIM_UID, isAlive, POOL } from "./facts.ts";
 import type { Invariant } from "./invariant.ts";
 
-/** A claim planned under older limits may be launched so much later: the planner's window, retries, the launch timeout. */
+/**
+ * A NodeClaim planned under older limits may be launched this much later, ms: batching window, retries, launch timeout.
+ */
 const STALE_MS = 8 * 60_000;
 
 export const limitsKept: Invariant = {
@@ -18,7 +20,7 @@ export const limitsKept: Invariant = {
       },
       onLaunch: (machine) => {
         const name = machine.instance.tags[POOL] ?? "";
-        if (name === "") return; // Made by hand: it is of no pool.
+        if (name === "") return; // A NodeClaim without a NodePool has no limit.
         const now = lab.world.clock.now();
         const current = lab.world.store.get("NodePool", name) as unknown as NodePool | undefined;
         const recent = [

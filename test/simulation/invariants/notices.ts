@@ -2,7 +2,7 @@ import type { CloudEvent } from "../../../lab/world/cloud-events.ts";
 import { CLAIM_UID } from "./facts.ts";
 import type { Invariant } from "./invariant.ts";
 
-/** A failed try comes back after the queue's 40 s: two tries and their work. */
+/** A failed message returns after the queue's 40 s; this allows two attempts and their work, ms. */
 const ACT_WITHIN_MS = 100_000;
 
 export const noticesHeeded: Invariant = {
@@ -15,7 +15,7 @@ export const noticesHeeded: Invariant = {
       if (event["detail-type"] === "EC2 Spot Instance Interruption Warning")
         open.push({ id: String(event.detail["instance-id"]), at: world.clock.now() });
     });
-    /** The function and its queue share their name. A notice that is lost, or late, cannot be heeded in time. */
+    /** The function and its queue share a name. A notice that is lost or delayed cannot be handled in time. */
     const isExcused = (from: number): boolean => {
       const hits = faults.hits.filter(({ at, fn }) => at >= from && fn === "interruption");
       return hits.length > 1 || hits.some(({ what }) => what.endsWith("message"));
@@ -29,7 +29,7 @@ export const noticesHeeded: Invariant = {
           const machine = machines.find(({ instance }) => instance.id === notice.id);
           const claim = claims.find(({ metadata }) => metadata.uid === machine?.instance.tags[CLAIM_UID]);
           const record = records.find(({ instance }) => instance?.id === notice.id);
-          // A machine whose launch was not on record yet is nobody's when its notice comes.
+          // An instance whose launch is not recorded yet belongs to no NodeClaim when its notice arrives.
           if (
             claim === undefined ||
             record === undefined ||

@@ -3,12 +3,12 @@ import { deadlineOf, instanceIdOf, is, isAlive, isDaemon, isDisrupted, isHeld } 
 import type { Invariant, Sight } from "./invariant.ts";
 
 const MINUTE_MS = 60_000;
-/** Retries, sweeps and spells of trouble on top of any time that the specification gives. */
-const PATIENCE_MS = 20 * MINUTE_MS;
+/** Extra time for retries, sweeps and periods of faults on top of each limit of the product, ms. */
+const RECOVERY_MS = 20 * MINUTE_MS;
 
 const ageOf = (claim: NodeClaim, now: number): number => now - Date.parse(claim.metadata.creationTimestamp ?? "");
 
-/** Calls `late` for each thing that has stayed in a state for longer than that state may last. */
+/** Calls `late` for each object that has been in a state for longer than `limitMs`. */
 function timed(limitMs: number, inState: (sight: Sight) => ReadonlyMap<string, string>, late: (what: string, minutes: number) => void) {
   const since = new Map<string, number>();
   return (sight: Sight): void => {
@@ -30,14 +30,14 @@ export const launchesEnd: Invariant = {
       for (const claim of claims) {
         if (claim.metadata.deletionTimestamp !== undefined || is(claim, "Registered")) continue;
         const minutes = ageOf(claim, now) / MINUTE_MS;
-        if (minutes > (is(claim, "Launched") ? 15 : 5) + PATIENCE_MS / MINUTE_MS)
+        if (minutes > (is(claim, "Launched") ? 15 : 5) + RECOVERY_MS / MINUTE_MS)
           violated(`claim ${claim.metadata.name} has not come up for ${Math.round(minutes)} minutes and stays`);
       }
     },
   }),
 };
 
-/** Claims that go although nothing holds them: no pod is left that a drain would have to wait for. */
+/** NodeClaims that are being deleted and whose nodes run no pod that a drain would have to wait for. */
 function freeToGo({ claims, nodes, pods, now }: Sight): ReadonlyMap<string, string> {
   return new Map(
     claims.flatMap((claim) => {
@@ -58,7 +58,7 @@ export const endingsEnd: Invariant = {
   name: "endings end",
   law: "A claim that is asked to go, and that nothing holds any more, goes.",
   watch: (_scene, violated) => ({
-    check: timed(PATIENCE_MS, freeToGo, (claim, minutes) =>
+    check: timed(RECOVERY_MS, freeToGo, (claim, minutes) =>
       violated(`claim ${claim} is going for ${minutes} minutes although nothing holds it`),
     ),
   }),
@@ -71,15 +71,15 @@ export const deadlinesHold: Invariant = {
     check: ({ claims, now }) => {
       for (const claim of claims) {
         const deadline = deadlineOf(claim);
-        if (deadline !== undefined && now > deadline + PATIENCE_MS)
+        if (deadline !== undefined && now > deadline + RECOVERY_MS)
           violated(`claim ${claim.metadata.name} is there ${Math.round((now - deadline) / MINUTE_MS)} minutes after its deadline`);
       }
     },
   }),
 };
 
-/** Longest patience with a replacement: an hour (core/disruption/command/advance-command.ts), and then the way back. */
-const COMMAND_MS = 60 * MINUTE_MS + PATIENCE_MS;
+/** Longest wait for a replacement: one hour (core/disruption/command/advance-command.ts), and then the rollback, ms. */
+const COMMAND_MS = 60 * MINUTE_MS + RECOVERY_MS;
 
 export const commandsEnd: Invariant = {
   name: "commands end",
@@ -97,7 +97,7 @@ export const taintsHaveReason: Invariant = {
   law: "No node keeps the disrupted taint when neither a command nor its own end explains it.",
   watch: (_scene, violated) => ({
     check: timed(
-      PATIENCE_MS,
+      RECOVERY_MS,
       ({ nodes, commands, claims }) => {
         const meant = new Set(commands.flatMap(({ candidates }) => candidates.map(({ node }) => node)));
         const going = new Set(claims.flatMap(({ metadata, status }) => (metadata.deletionTimestamp ? [status?.providerID] : [])));
@@ -117,7 +117,7 @@ export const ghostsEnd: Invariant = {
   law: "A registered claim whose machine has ended is asked to go.",
   watch: (_scene, violated) => ({
     check: timed(
-      PATIENCE_MS,
+      RECOVERY_MS,
       ({ claims, machines }) => {
         const alive = new Set(machines.filter(isAlive).map(({ instance }) => instance.id));
         const ghosts = claims.filter(

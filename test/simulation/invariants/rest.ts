@@ -4,20 +4,20 @@ import { CLAIM_UID, FINALIZER, instanceIdOf, is, isActive, isAlive, isDaemon, is
 import type { Sight } from "./invariant.ts";
 
 /** The largest machine of the simulation's catalogue, in vCPUs. */
-const LARGEST = 8;
+const MAX_VCPUS_OF_TYPE = 8;
 
-/** Whether a pod may wait for ever because the limits of each pool that it could use are all but spent. */
+/** Whether a pod may stay pending because the limits of each NodePool that it can use are nearly reached. */
 function isOutOfLimits(wanted: string | undefined, { pools, machines }: Sight): boolean {
   const open = pools.filter(({ metadata }) => wanted === undefined || wanted === metadata.name);
   return open.every(({ metadata, spec }: NodePool) => {
     const own = machines.filter((m) => isAlive(m) && m.instance.tags[POOL] === metadata.name);
     const cpu = Number(spec.limits?.["cpu"] ?? Number.POSITIVE_INFINITY) - own.reduce((sum, { type }) => sum + type.cpu, 0);
     const nodes = Number(spec.limits?.["nodes"] ?? Number.POSITIVE_INFINITY) - own.length;
-    return cpu < LARGEST || nodes < 1;
+    return cpu < MAX_VCPUS_OF_TYPE || nodes < 1;
   });
 }
 
-/** Why a claim, its record, its machine and its node do not all say the same; nothing when they do. */
+/** Sentences about NodeClaims, records, instances and nodes that disagree; empty when they agree. */
 function disagreements({ records, claims, nodes, machines, commands }: Sight): string[] {
   const alive = machines.filter(isAlive);
   const meant = new Set(commands.flatMap(({ candidates }) => candidates.map(({ node }) => node)));
@@ -54,9 +54,9 @@ function disagreements({ records, claims, nodes, machines, commands }: Sight): s
   ];
 }
 
-/** What keeps the world from being at rest, one sentence each; nothing when all is as it should be. */
+/** Why the world is not at rest, one sentence a reason; empty when it is. */
 export function unrest(sight: Sight): readonly string[] {
-  // No machine is bought for a daemon's pod: where pods that were not planned for a node took its room, it waits.
+  // No node is launched for a DaemonSet's pod: it stays pending where other pods took its room.
   const pending = sight.pods.filter(
     (pod) => isActive(pod) && !isDaemon(pod) && pod.status?.phase !== "Running" && !isOutOfLimits(pod.spec.nodeSelector?.[POOL], sight),
   );

@@ -2,8 +2,8 @@ import { START } from "../story.ts";
 import { CHECK_MS, type Invariant } from "./invariant.ts";
 
 /**
- * Remote calls of one kind that a run may make: for each minute of the cluster's life, for each claim that was ever made, for each minute in
- * which a claim is going, and for each fault.
+ * How many remote calls of one kind a run may make: per minute of the run, per NodeClaim that existed, per minute in
+ * which a NodeClaim is being deleted, and per fault.
  */
 interface Bound {
   readonly name: string;
@@ -15,9 +15,10 @@ interface Bound {
 }
 
 /**
- * Measured over 14 seeds of 46 minutes without faults: 12 table reads and 12 writes a minute for the sweeps, then 60 to 190 of each for a machine's
- * life (launch and registration are looked at every few seconds), 2 calls of EC2 a minute and 5 to 20 for a machine. A drain that a budget blocks asks
- * for each of its pods each second at first, each ten seconds later, and every refusal asks the table whether it has been told already.
+ * Measured over 14 seeds of 46 minutes without faults: the sweeps make 12 table reads and 12 writes a minute. The life
+ * of one NodeClaim makes 60 to 190 of each, because launch and registration are checked every few seconds. EC2 gets 2
+ * calls a minute and 5 to 20 for each NodeClaim. A drain that a PodDisruptionBudget blocks asks to evict each pod every
+ * second at first and every ten seconds later, and each refusal reads from the table whether its event was published.
  */
 const BOUNDS: readonly Bound[] = [
   {

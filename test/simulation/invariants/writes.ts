@@ -2,7 +2,7 @@ import type { Lease } from "../../../core/model/lease.ts";
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import type { Invariant } from "./invariant.ts";
 
-/** Facts that a record gains once and keeps for as long as it lives. */
+/** Fields that a record gains once and keeps until its end. */
 const FACTS = ["uid", "instance", "terminating", "initializedAt"] as const;
 
 export const factsStay: Invariant = {

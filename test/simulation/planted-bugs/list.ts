@@ -1,6 +1,6 @@
 import type { Edit } from "../../support/patched-tree.ts";
 
-/** A defect that the simulation must see, and within how many seeds from the first. */
+/** A defect that the simulation must find, and within how many seeds from the first. */
 export interface PlantedBug {
   readonly name: string;
   readonly within: number;
@@ -12,7 +12,7 @@ const LAUNCH = "functions/lifecycle/launch/launch.ts";
 const PERFORM = "functions/lifecycle/perform.ts";
 const TERMINATION = "core/lifecycle/termination.ts";
 
-/** Each takes away one of the rules that the design rests on, as a hurried change might. */
+/** Each bug removes one rule of the design, as a careless change might. */
 export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "missing client token: each CreateFleet is a new one",

@@ -8,13 +8,13 @@ interface Found {
   readonly law: string;
 }
 
-/** Plays seeds on a tree with the bug in it, up to the bug's bound; undefined when none of them breaks a law. */
+/** Plays seeds on a tree with the bug, up to the bug's bound; undefined when no seed breaks an invariant. */
 async function hunt({ within, edits }: PlantedBug, tree: PatchedTree): Promise<Found | undefined> {
   tree.apply(edits);
   const output = await stdoutOf(["test/simulation/main.ts", "--seed", "1", "--runs", String(within), "--brief"], tree.root);
   const found = /^seed (\d+) breaks "([^"]+)"/m.exec(output);
   if (found?.[1] !== undefined && found[2] !== undefined) return { seed: Number(found[1]), law: found[2] };
-  // A tree that does not run at all must not pass for one without faults.
+  // A tree that does not run must not count as one without violations.
   if (!/violations 0$/m.test(output)) throw new Error(`the simulation did not run to its end: ${output.slice(-400)}`);
   return undefined;
 }
@@ -34,7 +34,10 @@ function stdoutOf(args: readonly string[], cwd: string): Promise<string> {
   });
 }
 
-/** `node test/simulation/planted-bugs/run.ts [WORDS]`: the bugs whose name holds the words, or all; exits 1 when one of them is not found. */
+/**
+ * `node test/simulation/planted-bugs/run.ts [WORDS]` plays the bugs whose name contains the words, or all; exits 1 when
+ * a bug is not found.
+ */
 async function main(words: string): Promise<void> {
   const bugs = PLANTED_BUGS.filter(({ name }) => name.includes(words));
   if (bugs.length === 0) {

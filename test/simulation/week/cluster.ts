@@ -5,7 +5,7 @@ import { STORAGE_CLASS } from "../draw/world.ts";
 import { NODE_CLASS } from "../story.ts";
 import { type Curve, replicasAt, sized } from "./load.ts";
 
-/** What consolidation may do in all pools of the week. */
+/** The consolidation policy of all NodePools of the week. */
 export type Policy = "WhenEmpty" | "WhenEmptyOrUnderutilized";
 
 /** A Deployment of the week. */
@@ -18,11 +18,14 @@ export interface Service {
   /** maxUnavailable of its PodDisruptionBudget; none when absent. */
   readonly maxUnavailable?: number | string;
   readonly spread?: boolean;
-  /** Its pods are not to be disrupted. */
+  /** Whether its pods have karpenter.sh/do-not-disrupt. */
   readonly held?: boolean;
 }
 
-/** A shop: what users wait for runs on demand, what can be repeated on spot; about 200 vCPUs are asked for at noon, 50 at night. */
+/**
+ * A shop: interactive services run on demand, repeatable work on spot. They request about 200 vCPUs at noon, 50 at
+ * night.
+ */
 export const SERVICES: readonly Service[] = [
   {
     ...{ name: "web", pool: "elastic", cpu: "500m", memory: "512Mi", maxUnavailable: "10%", spread: true },
@@ -52,7 +55,9 @@ export const SERVICES: readonly Service[] = [
   },
 ];
 
-/** General purpose types of 2 to 8 vCPUs, as most clusters allow: enough to choose from for spot to spot, which asks for 15 cheaper ones. */
+/**
+ * General purpose types of 2 to 8 vCPUs, as most clusters allow; enough for spot-to-spot, which needs 15 cheaper types.
+ */
 export const CATALOGUE: Catalogue = (() => {
   const all = bundledCatalogue("us-west-2", { withSyntheticSpot: true });
   return { ...all, types: all.types.filter(({ name }) => /^[cmr](5|5a|5n|6a|6i|7a|7i)\.(large|xlarge|2xlarge)$/.test(name)) };
@@ -146,7 +151,7 @@ const DATABASE: ApiObject = {
   },
 };
 
-/** The night's batch: 40 pods of 2 vCPUs, half of them at a time, that work for half an hour each; so many times as many. */
+/** The batch Job of a night: 40 × `size` pods of 2 vCPUs that run for half an hour each, half of them at a time. */
 export function batchJob(name: string, size: number): ApiObject {
   return {
     apiVersion: "batch/v1",
@@ -166,7 +171,7 @@ export function batchJob(name: string, size: number): ApiObject {
   };
 }
 
-/** All that is there at `start` (ms since the epoch), for so many times the replicas. */
+/** The objects of the cluster at `start` (ms since the epoch), with `size` times the replicas. */
 export function weekObjects(policy: Policy, size: number, start: number): readonly ApiObject[] {
   return [
     ...[NODE_CLASS, pool("stable", ["on-demand"], policy), pool("elastic", ["spot", "on-demand"], policy)],

@@ -5,7 +5,7 @@ import { CATALOGUE, type Policy } from "./cluster.ts";
 import { type Day, ledger } from "./ledger.ts";
 import { weekScript } from "./script.ts";
 
-/** One way to play the week. Plain data: courses are played side by side, each in a thread of its own. */
+/** One variant of the week. It is plain data because each course is played in its own thread. */
 export interface CourseOptions {
   readonly name: string;
   readonly seed: number;
@@ -13,24 +13,24 @@ export interface CourseOptions {
   readonly size: number;
   readonly faults: boolean;
   readonly policy: Policy;
-  /** Within this a saving must repay its disruption: a Go duration, or "none". */
+  /** The time in which savings must repay the disruption: a Go duration, or "none". */
   readonly horizon: string;
   /** USD. */
   readonly podMoveCost: number;
 }
 
-/** What came of it. */
+/** The result of a course. */
 export interface Course {
   readonly name: string;
   readonly days: readonly Day[];
-  /** What was broken, in a sentence each. */
+  /** The broken invariants, one sentence each. */
   readonly violations: readonly string[];
-  /** Faults that had their way, and kills among them. */
+  /** Faults that took effect, and kills among them. */
   readonly faults: number;
   readonly kills: number;
 }
 
-/** Plays a course to its rest, or to the first law that it breaks; `onDay` hears of each day when it is over. */
+/** Plays a course until the world is at rest or an invariant is broken; calls `onDay` after each day. */
 export async function playCourse(options: CourseOptions, onDay: (day: Day) => void): Promise<Course> {
   const { name, horizon, podMoveCost } = options;
   const book = ledger(options.days, onDay);

@@ -6,30 +6,33 @@ import { PRODUCT } from "../../../lab/world/api-server.ts";
 import { claimOfNode, isDaemon, nodeOf } from "../invariants/facts.ts";
 import { START } from "../story.ts";
 
-/** What one day brought. */
+/** The figures of one day. */
 export interface Day {
-  /** Pods that the product evicted from nodes under consolidation; pods of daemons end with their node and are not counted. */
+  /**
+   * Pods that the product evicted from nodes under consolidation; pods of daemons end with their node and are not
+   * counted.
+   */
   moved: number;
-  /** Pods that it evicted for another reason: drift, an interruption, the end of a node that somebody deleted. */
+  /** Pods that the product evicted for another reason: drift, an interruption, a node that a user deleted. */
   movedOtherwise: number;
-  /** Nodes that consolidation took away: empty ones, others that nothing took the place of, and those that were replaced. */
+  /** Nodes that consolidation removed: empty nodes, nodes removed without a replacement, and replaced nodes. */
   emptied: number;
   removed: number;
   replaced: number;
   launched: number;
   fewestNodes: number;
   mostNodes: number;
-  /** USD for all machines. */
+  /** USD for all instances. */
   spent: number;
 }
 
 export interface Ledger {
-  /** One for each day that has begun; the last may not be over. */
+  /** One entry for each day that has begun; the last day may be incomplete. */
   readonly days: readonly Day[];
-  /** Starts counting; to be called once. */
+  /** Starts to count; to be called once. */
   open(lab: Lab): void;
   hear(record: TimedLogRecord): void;
-  /** Takes the bill of the day that is not over. */
+  /** Adds up the incomplete day. */
   close(lab: Lab): void;
 }
 
@@ -42,7 +45,9 @@ function reasonOf(claim: NodeClaim | undefined): string | undefined {
   return claim?.status?.conditions?.find(({ type, status }) => type === "DisruptionReason" && status === "True")?.reason;
 }
 
-/** Counts by day what a run's disruption did and what its machines cost. What comes after the last day (the way to rest) is not counted. */
+/**
+ * Counts disruptions and cost by day. The time after the last day, until the world is at rest, is not counted.
+ */
 export function ledger(count: number, onDay: (day: Day) => void = () => {}): Ledger {
   const days: Day[] = [];
   let billed = 0;
@@ -76,7 +81,7 @@ export function ledger(count: number, onDay: (day: Day) => void = () => {}): Led
         const day = dayAt(clock.now());
         if (day === undefined) return;
         const nodes = world.store.list("Node").length;
-        // The cluster comes up in the first minutes.
+        // The first sample is taken while the cluster starts, so it is not counted.
         if (clock.now() - START > SAMPLE_MS) day.fewestNodes = Math.min(day.fewestNodes, nodes);
         day.mostNodes = Math.max(day.mostNodes, nodes);
       });

@@ -3,19 +3,21 @@ import type { Random } from "../../../lab/world/random.ts";
 
 type Spot = NonNullable<Catalogue["spot"]>;
 
-/** Standard deviation of an hour's change, and the pull back to where the price began: a week's prices then lie within about a fifth of it. */
-const HOURLY = 0.05;
-const PULL = 0.05;
-/** A pool of machines runs short, or empties, this often; its price then jumps by up to so much. */
-const JUMP_CHANCE = 1 / 100;
-const JUMP = 0.5;
+/**
+ * Standard deviation of an hour's change, and the pull towards the first price: prices stay within about a fifth of it.
+ */
+const HOURLY_DEVIATION = 0.05;
+const MEAN_REVERSION_PER_HOUR = 0.05;
+/** Probability per hour that the capacity of an offering changes, and the largest jump of its price then. */
+const JUMPS_PER_HOUR = 1 / 100;
+const MAX_LOG_JUMP = 0.5;
 /** AWS caps spot at the on-demand price. */
-const CAP = 0.95;
+const MAX_SHARE_OF_ON_DEMAND = 0.95;
 
-/** Gaussian by the central limit: twelve uniform draws. */
+/** A Gaussian sample by the central limit theorem: the sum of twelve uniform draws. */
 const gauss = (random: Random): number => Array.from({ length: 12 }, () => random.next()).reduce((sum, x) => sum + x, -6);
 
-/** The spot prices of each hour, as a walk that is drawn back to where it began. */
+/** The spot prices of each hour: a random walk that reverts to the first price. */
 export function spotWalk({ spot = {}, onDemand, types }: Catalogue, hours: number, random: Random): readonly Spot[] {
   const logs = new Map<string, number>();
   const walk: Spot[] = [];
@@ -26,10 +28,10 @@ export function spotWalk({ spot = {}, onDemand, types }: Catalogue, hours: numbe
       for (const [zone, start] of Object.entries(spot[name] ?? {})) {
         const key = `${name} ${zone}`;
         const before = logs.get(key) ?? 0;
-        const jump = random.next() < JUMP_CHANCE ? JUMP * (2 * random.next() - 1) : 0;
-        const log = before * (1 - PULL) + HOURLY * gauss(random) + jump;
+        const jump = random.next() < JUMPS_PER_HOUR ? MAX_LOG_JUMP * (2 * random.next() - 1) : 0;
+        const log = before * (1 - MEAN_REVERSION_PER_HOUR) + HOURLY_DEVIATION * gauss(random) + jump;
         logs.set(key, log);
-        zones[zone] = Number(Math.min(start * Math.exp(log), CAP * (onDemand[name] ?? start)).toFixed(6));
+        zones[zone] = Number(Math.min(start * Math.exp(log), MAX_SHARE_OF_ON_DEMAND * (onDemand[name] ?? start)).toFixed(6));
       }
       prices[name] = zones;
     }

@@ -9,17 +9,17 @@ import { spotWalk } from "./market.ts";
 export interface WeekOptions {
   readonly seed: number;
   readonly days: number;
-  /** Times the cluster of 12 to 60 nodes. */
+  /** Multiple of the cluster of 12 to 60 nodes. */
   readonly size: number;
   readonly policy: Policy;
-  /** Whether calls, messages and clocks go wrong. */
+  /** Whether calls, messages and clocks have faults. */
   readonly faults: boolean;
 }
 
 const DAY_MS = 86_400_000;
 const HOUR = 3_600;
 const INTERRUPTIONS_A_DAY = 4;
-/** The product reads spot prices twice a day (infra/functions.ts); in between the market goes its own way. */
+/** The product reads spot prices twice a day (infra/functions.ts), while the market changes each hour. */
 const READ_HOURS = 12;
 const STRIKES_PER_HOUR = 10;
 
@@ -30,7 +30,7 @@ function marketEvents(hours: number, random: Random): readonly ScriptEvent[] {
   });
 }
 
-/** What happens each day beside the load: a batch at night, releases on working days, machines that EC2 takes back. */
+/** The daily events besides the load: a batch at night, releases on working days, spot interruptions. */
 function dayEvents(day: number, size: number, random: Random): readonly ScriptEvent[] {
   const from = (day * DAY_MS) / 1_000;
   const weekday = new Date(START + day * DAY_MS).getUTCDay();
@@ -52,7 +52,7 @@ function dayEvents(day: number, size: number, random: Random): readonly ScriptEv
   ];
 }
 
-/** A week (or other days) of a cluster's life: the same load, market and accidents for the same seed, whatever the policy. */
+/** A week (or `days`) of a cluster: equal seeds give equal load, market and interruptions, whatever the policy. */
 export function weekScript({ seed, days, size, policy, faults }: WeekOptions): Script {
   const chance = hash(`week ${seed}`);
   const random = seeded(chance).fork("week");
@@ -62,7 +62,7 @@ export function weekScript({ seed, days, size, policy, faults }: WeekOptions): S
     ),
   );
   const daily = Array.from({ length: days }, (_, day) => dayEvents(day, size, random.fork(`day ${day}`))).flat();
-  // On the fifth day the spot pool's template changes: all its nodes drift.
+  // On the fifth day the template of the spot NodePool changes, so that all its nodes drift.
   const drift: readonly ScriptEvent[] =
     days < 5
       ? []

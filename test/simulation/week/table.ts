@@ -19,7 +19,7 @@ const HEADER = [
   "$ a move",
 ];
 
-/** Columns aligned to the right, but for the first. */
+/** Rows with all columns aligned to the right except the first. */
 function aligned(rows: readonly (readonly string[])[]): readonly string[] {
   const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
   return rows.map((row) => row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join("  "));
@@ -31,7 +31,7 @@ interface Cells {
   readonly name: string;
   readonly nodes: string;
   readonly days: readonly Day[];
-  /** Of the same days without consolidation. */
+  /** USD of the same days without consolidation. */
   readonly unsaved: number | undefined;
 }
 
@@ -46,7 +46,7 @@ function row({ name, nodes, days, unsaved }: Cells): readonly string[] {
   ];
 }
 
-/** A table with a line a day and one for all of them; what is saved is told against the same days of `baseline`. */
+/** A table with one line a day and one line for the sum; savings are relative to the same days of `baseline`. */
 export function renderCourse({ name, days, violations, faults, kills }: Course, baseline: Course | undefined): readonly string[] {
   const spentOn = (day: number): number | undefined => baseline?.days[day]?.spent;
   const each = days.map((day, i) =>

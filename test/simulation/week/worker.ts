@@ -2,9 +2,9 @@ import { parentPort, workerData } from "node:worker_threads";
 import { type Course, type CourseOptions, playCourse } from "./course.ts";
 import type { Day } from "./ledger.ts";
 
-/** What a thread tells of its course. */
-export type Told = { readonly day: Day } | { readonly course: Course };
+/** A message of the thread that plays a course. */
+export type CourseMessage = { readonly day: Day } | { readonly course: Course };
 
-const tell = (published: Told): void => parentPort?.postMessage(published);
+const post = (message: CourseMessage): void => parentPort?.postMessage(message);
 
-tell({ course: await playCourse(workerData as CourseOptions, (day) => tell({ day })) });
+post({ course: await playCourse(workerData as CourseOptions, (day) => post({ day })) });

@@ -45,7 +45,7 @@ const spread = fc.record(
   { requiredKeys: ["maxSkew", "topologyKey", "whenUnsatisfiable", "labelSelector"] },
 );
 
-/** What one pod asks for, of everything that decides where it may go. */
+/** A pod spec that draws on every field that restricts the node of a pod. */
 const podSpec: fc.Arbitrary<PodSpec> = fc
   .record({
     nodeSelector: optional(fc.constantFrom<Record<string, string>>({ [ZONE]: "zone-a" }, { [CAPACITY]: "on-demand" }, { team: "red" }), 6),
@@ -118,7 +118,7 @@ const VOLUMES = {
   ],
 };
 
-/** Groups of alike pods, as controllers make them. */
+/** Groups of identical pods, as controllers make them. */
 const podGroups: fc.Arbitrary<Pod[]> = fc
   .array(fc.record({ spec: podSpec, app, version: fc.constantFrom("1", "2"), count: fc.integer({ min: 1, max: 4 }) }), {
     minLength: 1,
@@ -159,7 +159,7 @@ const pools: fc.Arbitrary<NodePool[]> = fc
     ),
   );
 
-/** The small catalogue, perhaps with a type that is dear, and with offerings that are gone. */
+/** The small catalogue, in some cases with an expensive type, and with offerings that are not available. */
 const catalogues: fc.Arbitrary<readonly InstanceType[]> = fc
   .record({ dear: fc.boolean(), gone: fc.subarray(ZONES, { maxLength: 1 }) })
   .map(({ dear, gone }) =>
@@ -178,13 +178,13 @@ const daemons = fc.subarray([
   daemonSet("exporter", {}, { containers: [{ name: "main", ports: [{ hostPort: 9100 }] }], tolerations: [{ operator: "Exists" }] }),
 ]);
 
-/** Nodes that are there: up, tainted, starting, or launched and not yet joined. */
+/** Existing machines: nodes that are up, tainted or starting, and NodeClaims that are launched and have no node yet. */
 const machines = fc.array(
   fc.record({ zone: fc.constantFrom(...ZONES), state: fc.constantFrom("up", "up", "tainted", "starting", "launched") }),
   { maxLength: 3 },
 );
 
-/** Small clusters of everything that the scheduler knows, with pods that wait, pods that run, and room that is there. */
+/** Small clusters that use every feature of the scheduler: pending pods, running pods, and nodes with free room. */
 export const clusters: fc.Arbitrary<Scenario> = fc
   .record({
     pods: podGroups,
@@ -232,8 +232,9 @@ export const clusters: fc.Arbitrary<Scenario> = fc
   });
 
 /**
- * The same cluster as another read of it may tell it: every list whose order means nothing, and the fields of every map, in another order. Fields
- * are moved alike in all objects: one server writes alike objects alike.
+ * The same cluster as another read could return it: lists whose order has no meaning, and the fields of all maps, are
+ * in another order. The fields move in the same way in all objects, because one server writes equal objects in the same
+ * way.
  */
 export function shuffled(cluster: Scenario, seed: number): Scenario {
   let state = seed;

@@ -1,4 +1,4 @@
-/* Presets of support/objects.ts for scheduling: a small catalogue, pending pods, nodes with their claims, and whole scenarios. */
+/* Presets of support/objects.ts for scheduling: a small catalogue, pending pods, nodes with NodeClaims, scenarios. */
 import type { InstanceType, Offering } from "../../../core/model/instance-type.ts";
 import type { Node } from "../../../core/model/node.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
@@ -37,7 +37,9 @@ export function planFor(parts: Partial<Scenario>, options: SolveOptions = {}): P
 
 export const ZONES = ["zone-a", "zone-b", "zone-c"];
 
-/** A type with 1 cpu = `price` per cpu, on demand and (at 40 %) spot in every zone, unless offerings say otherwise. */
+/**
+ * An instance type of family and size "FAMILY.SIZE"; `price` (USD per hour) is on demand, 0.05 for each CPU by default.
+ */
 export function instanceType(
   name: string,
   cpu: number,
@@ -89,7 +91,7 @@ export function nodePool(
   return { apiVersion: "karpenter.sh/v1", kind: "NodePool", ...pool };
 }
 
-/** A pending pod that kube-scheduler gave up on. */
+/** A pending pod that kube-scheduler has marked Unschedulable. */
 export function pod(
   name: string,
   requests: Record<string, string> = { cpu: "1" },
@@ -110,7 +112,7 @@ export function boundPod(
   return { ...pod(name, requests, { ...spec, nodeName }, metadata), status: { phase: "Running" } };
 }
 
-/** `count` pods that are alike but for their names. */
+/** `count` pods that differ only in their names. */
 export function pods(
   count: number,
   prefix: string,
@@ -121,7 +123,7 @@ export function pods(
   return Array.from({ length: count }, (_, i) => pod(`${prefix}-${i}`, requests, spec, metadata));
 }
 
-/** An initialized node of a pool with its claim. */
+/** A node of a NodePool with its NodeClaim; it is initialized unless `initialized` is false. */
 export function nodeWithClaim(
   name: string,
   more: {

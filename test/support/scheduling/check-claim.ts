@@ -16,7 +16,7 @@ import {
 } from "./judge-rules.ts";
 import { possibleNodes } from "./machines.ts";
 
-/** Reports what is wrong with a planned claim by itself; gives the machine that it becomes at its cheapest. */
+/** Reports what is wrong with one planned NodeClaim; returns the node that its cheapest offering makes. */
 export function checkClaim(scenario: RawJson, claim: RawJson, pods: RawJson[], name: string, report: Report): JudgedMachine | undefined {
   const names = pods.map(nameOf);
   const pool = scenario.nodePools.find((p: RawJson) => p.metadata.name === claim.nodePool);

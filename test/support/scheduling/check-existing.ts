@@ -15,7 +15,7 @@ import {
   requestsOf,
 } from "./judge-rules.ts";
 
-/** Reports what is wrong with pods that a plan adds to a machine that is there. */
+/** Reports what is wrong with the pods that a plan adds to an existing machine. */
 export function checkExisting(scenario: RawJson, machine: JudgedMachine, added: RawJson[], report: Report): void {
   const node = scenario.nodes.find((n: RawJson) => n.metadata.name === machine.name);
   const claim = scenario.nodeClaims.find((c: RawJson) =>
@@ -42,7 +42,7 @@ function nonZero(list: Amounts): Amounts {
   return Object.fromEntries(Object.entries(list).filter(([, n]) => n !== 0));
 }
 
-/** Pods of daemonsets that the machine should run and does not yet: they are bound before any other. */
+/** Pods of DaemonSets that the machine should run and does not run yet: they are bound before all other pods. */
 function daemonsToCome(scenario: RawJson, machine: JudgedMachine): RawJson[] {
   const owners = new Set(machine.pods.flatMap((pod) => (pod.metadata.ownerReferences ?? []).map((owner: RawJson) => owner.uid)));
   return (scenario.daemonSets ?? []).flatMap(({ metadata, spec: { template } }: RawJson) =>

@@ -6,13 +6,13 @@ import { hasVolumeTrouble } from "./check-volumes.ts";
 import { nameOf, type RawJson } from "./judge-rules.ts";
 import { existingMachines } from "./machines.ts";
 
-/** A rule that a plan breaks, and the pods concerned (none: the whole plan). */
+/** A rule that a plan breaks, and the pods concerned; no pods means the whole plan. */
 export interface Finding {
   readonly text: string;
   readonly pods: readonly string[];
 }
 
-/** Hard rules that a plan breaks. Judges the scenario's raw JSON; shares no code with the solver. */
+/** The hard rules that a plan breaks, judged on the scenario's raw JSON without any code of the solver. */
 export function judge(scenario: RawJson, plan: RawJson): readonly Finding[] {
   const findings: Finding[] = [];
   const report = (text: string, ...pods: string[]): void => void findings.push({ text, pods });
@@ -55,7 +55,7 @@ export function brokenRules(scenario: RawJson, plan: RawJson): readonly string[]
   return judge(scenario, plan).map(({ text, pods }) => `${text}${pods.length > 0 ? `: ${pods.slice(0, 3).join(", ")}` : ""}`);
 }
 
-/** Whether a plan must speak of a pod: kube-scheduler gave up on it, and nothing but a machine is missing. */
+/** Whether a plan must place or report a pod: it is Unschedulable, and it lacks nothing except a node. */
 function isWaiting(scenario: RawJson, pod: RawJson): boolean {
   const gaveUp = (pod.status?.conditions ?? []).some((c: RawJson) => c.type === "PodScheduled" && c.reason === "Unschedulable");
   const owners = (pod.metadata.ownerReferences ?? []).map((owner: RawJson) => owner.kind);

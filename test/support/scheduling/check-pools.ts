@@ -1,7 +1,7 @@
 import { type Amounts, amounts, plus, type RawJson, type Report } from "./judge-rules.ts";
 import { possibleNodes } from "./machines.ts";
 
-/** Reports reservations that have fewer instances than claims that may take them. */
+/** Reports capacity reservations that have fewer instances than planned NodeClaims may take. */
 export function checkReservations(scenario: RawJson, plan: RawJson, report: Report): void {
   const left = new Map<string, number>();
   for (const type of scenario.instanceTypes)
@@ -17,7 +17,7 @@ export function checkReservations(scenario: RawJson, plan: RawJson, report: Repo
   }
 }
 
-/** Reports limits that a plan might exceed if its claims became the largest of their types. */
+/** Reports NodePool limits that a plan exceeds when each NodeClaim becomes the largest of its instance types. */
 export function checkLimits(scenario: RawJson, plan: RawJson, report: Report): void {
   for (const pool of scenario.nodePools) {
     const limits = amounts(pool.spec.limits);

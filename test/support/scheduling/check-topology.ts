@@ -1,6 +1,6 @@
 import { hardTaint, type JudgedMachine, likesNode, nameOf, type RawJson, selectorMatches } from "./judge-rules.ts";
 
-/** Whether a term of `owner` is about `pod`. */
+/** Whether an affinity term of `owner` selects `pod`. */
 function isAbout(scenario: RawJson, owner: RawJson, term: RawJson, pod: RawJson): boolean {
   const namespace = pod.metadata.namespace ?? "default";
   const own = owner.metadata.namespace ?? "default";
@@ -22,7 +22,7 @@ function isAbout(scenario: RawJson, owner: RawJson, term: RawJson, pod: RawJson)
 
 const required = (pod: RawJson, side: string): RawJson[] => pod.spec.affinity?.[side]?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
 
-/** Required affinity, anti-affinity (both ways) and DoNotSchedule spreads, on the machines as they end up. */
+/** Checks required affinity, anti-affinity (in both directions) and DoNotSchedule spreads after all pods are placed. */
 export function checkTopology(
   scenario: RawJson,
   machines: readonly JudgedMachine[],
@@ -46,7 +46,7 @@ export function checkTopology(
       }
     }
     if (!isPlaced) continue;
-    // Company is who satisfies all terms at once.
+    // A pod satisfies required affinity only when it matches all terms at once.
     const terms = required(pod, "podAffinity");
     const isCompany = (other: RawJson): boolean => terms.every((term) => isAbout(scenario, pod, term, other));
     const matching = terms.length === 0 ? [] : all.filter((other) => other.pod !== pod && isCompany(other.pod));
@@ -84,7 +84,7 @@ function checkSpread(
     s.whenUnsatisfiable === "DoNotSchedule" ? [s.topologyKey] : [],
   );
   for (const other of machines) {
-    // Machines that lack a label of any of the pod's hard constraints are not looked at.
+    // A machine that lacks the topology key of any hard constraint of the pod does not count.
     const value = other.labels[spread.topologyKey];
     if (value === undefined || keys.some((key) => other.labels[key] === undefined)) continue;
     if (spread.nodeAffinityPolicy !== "Ignore" && !likesNode(pod.spec, other.labels)) continue;
@@ -95,7 +95,7 @@ function checkSpread(
     counts.set(value, (counts.get(value) ?? 0) + matching.length);
     if (value === domain) here.push(...matching);
   }
-  // Pods that match without declaring the constraint may have come later: they are not held against it.
+  // Pods that match and do not declare the constraint may have been placed later, so they are not counted.
   const declares = (p: RawJson): boolean =>
     (p.spec.topologySpreadConstraints ?? []).some((s: RawJson) => JSON.stringify(s) === JSON.stringify(spread));
   const bystanders = here.filter((p) => placed.has(nameOf(p)) && !declares(p)).length;

@@ -1,6 +1,6 @@
 import { anyTermHolds, type Labels, nameOf, type RawJson, type Report, valueAllowed } from "./judge-rules.ts";
 
-/** The claims of a pod that exist. */
+/** The existing PersistentVolumeClaims of a pod. */
 function volumeClaimsOf(scenario: RawJson, pod: RawJson): RawJson[] {
   return (pod.spec.volumes ?? []).flatMap((v: RawJson) => {
     const name = v.persistentVolumeClaim?.claimName ?? (v.ephemeral ? `${pod.metadata.name}-${v.name}` : undefined);
@@ -11,7 +11,7 @@ function volumeClaimsOf(scenario: RawJson, pod: RawJson): RawJson[] {
   });
 }
 
-/** Whether every volume of a pod can be used on a machine with these labels. */
+/** Whether every volume of a pod can be attached to a machine with these labels. */
 export function volumesReach(scenario: RawJson, pod: RawJson, labels: Labels): boolean {
   return volumeClaimsOf(scenario, pod).every((claim) => {
     const volume = (scenario.persistentVolumes ?? []).find((v: RawJson) => v.metadata.name === claim.spec.volumeName);
@@ -28,7 +28,7 @@ export function volumesReach(scenario: RawJson, pod: RawJson, labels: Labels): b
   });
 }
 
-/** Reports when a node would attach more volumes than its driver allows. */
+/** Reports a node that would attach more volumes than its CSI driver allows. */
 export function checkVolumeLimit(scenario: RawJson, name: string, pods: RawJson[], added: RawJson[], report: Report): void {
   const drivers = (scenario.csiNodes ?? []).find((c: RawJson) => c.metadata.name === name)?.spec.drivers ?? [];
   const limit = drivers.find((d: RawJson) => d.name === "ebs.csi.aws.com")?.allocatable?.count;
@@ -37,7 +37,7 @@ export function checkVolumeLimit(scenario: RawJson, name: string, pods: RawJson[
   if (attached.size > limit) report(`node ${name} would attach ${attached.size} volumes of ${limit}`, ...added.map(nameOf));
 }
 
-/** Whether a pod waits for its volumes rather than for a machine. */
+/** Whether a pod waits for its volumes and not for a node. */
 export function hasVolumeTrouble(scenario: RawJson, pod: RawJson): boolean {
   const wanted = (pod.spec.volumes ?? []).filter((v: RawJson) => v.persistentVolumeClaim ?? v.ephemeral).length;
   const claims = volumeClaimsOf(scenario, pod);

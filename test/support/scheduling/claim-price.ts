@@ -1,6 +1,6 @@
 import { valueAllowed } from "./judge-rules.ts";
 
-/** The price of a planned claim worked out from the scenario alone: cheapest available offering that its requirements admit. */
+// The price of a planned NodeClaim, computed from the scenario alone: the cheapest available offering that it admits.
 interface Requirement {
   readonly key: string;
   readonly operator: string;

@@ -56,7 +56,7 @@ const boundVolume = (zone: string) => ({
   ],
 });
 const withVolume: PodSpec = { volumes: [{ name: "data", persistentVolumeClaim: { claimName: "data" } }] };
-/** The catalogue's first type and another that no one can launch now. */
+/** The first type of the catalogue and one type whose offerings are all unavailable. */
 const gone = (until?: number): InstanceType =>
   instanceType("m.small", 2, 8, {
     offerings: ["zone-a", "zone-b"].map((zone) => ({
@@ -73,13 +73,13 @@ const small = nodeWithClaim("n1");
 const elsewhere = nodeWithClaim("n2", { labels: { [ZONE]: "zone-d" } });
 const node1 = { nodes: [small.node], nodeClaims: [small.claim] };
 
-/** A cluster in which pods are left, and what about it is worth telling. */
+/** A cluster in which pods stay pending, and what the explanation must say. */
 export interface Case {
   readonly name: string;
   readonly scene: Partial<Scenario>;
 }
 
-/** What goes wrong in real clusters, by what it is about. */
+/** Reasons why pods stay pending in real clusters, grouped by topic. */
 export const FAILING_PODS: readonly (readonly [string, readonly Case[]])[] = [
   [
     "labels",

@@ -1,6 +1,6 @@
 /**
- * Kubernetes' rules written down once more for the judge, straight from the API's documentation and without a line of the solver: quantities,
- * selectors, tolerations, requests. Slow and plain on purpose.
+ * The rules of Kubernetes, implemented again for the judge from the API's documentation and without any code of the
+ * solver: quantities, selectors, tolerations, requests. The code is slow and plain on purpose.
  */
 
 // biome-ignore lint/suspicious/noExplicitAny: the judge reads raw API JSON as it is
@@ -23,7 +23,7 @@ const SUFFIX: Record<string, number> = {
   Pi: 1024 ** 5,
 };
 
-/** Plain units. */
+/** A quantity in base units (cores, bytes). */
 export function amount(quantity: string | number | undefined): number {
   if (quantity === undefined) return 0;
   if (typeof quantity === "number") return quantity;
@@ -129,7 +129,7 @@ export function tolerates(tolerations: readonly RawJson[] | undefined, taint: Ra
   });
 }
 
-/** First taint that keeps the pod off; PreferNoSchedule never does. */
+/** The first taint that repels the pod; PreferNoSchedule never repels. */
 export function hardTaint(taints: readonly RawJson[] | undefined, tolerations: readonly RawJson[] | undefined): RawJson {
   return (taints ?? []).find((taint) => taint.effect !== "PreferNoSchedule" && !tolerates(tolerations, taint));
 }
@@ -156,7 +156,7 @@ export function portsClash(a: ReturnType<typeof portsOf>, b: ReturnType<typeof p
   return a.some((x) => b.some((y) => x.port === y.port && x.protocol === y.protocol && (x.ip === y.ip || any(x.ip) || any(y.ip))));
 }
 
-/** A machine as the judge imagines it when the plan is carried out. */
+/** A node as the judge expects it after the plan is carried out. */
 export interface JudgedMachine {
   readonly name: string;
   readonly labels: Labels;
@@ -167,10 +167,10 @@ export interface JudgedMachine {
 
 export const nameOf = (pod: RawJson): string => `${pod.metadata.namespace ?? "default"}/${pod.metadata.name}`;
 
-/** Notes a rule that is broken, and the pods concerned. */
+/** Reports a broken rule and the pods concerned. */
 export type Report = (text: string, ...pods: string[]) => void;
 
-/** The resource of which more is used than there is, rounding apart. */
+/** A resource whose use exceeds the room, except by rounding; undefined when all fit. */
 export function exceeds(used: Amounts, room: Amounts): string | undefined {
   return Object.entries(used).find(([name, n]) => n > (room[name] ?? 0) * (1 + 1e-12) + 1e-9)?.[0];
 }

@@ -7,7 +7,9 @@ const TRANSIENT = [
   "karpenter.sh/unregistered",
 ];
 
-/** Nodes and launched claims as they will be when they have started, by the name that plans call them; those that are going are left out. */
+/**
+ * Nodes and launched NodeClaims as they are after their start, by their name in plans. Those being deleted are absent.
+ */
 export function existingMachines(scenario: RawJson): Map<string, JudgedMachine> {
   const machines = new Map<string, JudgedMachine>();
   const claims = new Map<string, RawJson>((scenario.nodeClaims ?? []).map((claim: RawJson) => [claim.status?.providerID, claim]));
@@ -50,7 +52,7 @@ const ZONE = "topology.kubernetes.io/zone";
 const CAPACITY_TYPE = "karpenter.sh/capacity-type";
 const RESERVATION = "karpenter.k8s.aws/capacity-reservation-id";
 
-/** Nodes that a claim may become: every listed type with every offering that its requirements admit, dearest possibilities included. */
+/** Every node that a planned NodeClaim may become: each listed type with each available offering that it admits. */
 export function possibleNodes(scenario: RawJson, claim: RawJson): { type: RawJson; labels: Labels; price: number }[] {
   const pool = scenario.nodePools.find((p: RawJson) => p.metadata.name === claim.nodePool);
   const { metadata, spec } = pool.spec.template;
@@ -85,7 +87,7 @@ export function possibleNodes(scenario: RawJson, claim: RawJson): { type: RawJso
   });
 }
 
-/** Labels that requirements ask for and leave open: the least of the values; none where the label may as well be missing. */
+/** Values for labels that requirements leave open: the smallest allowed value, or no label where it may be absent. */
 function drawnLabels(requirements: readonly RawJson[]): Labels {
   const labels: Labels = {};
   for (const { key } of requirements) {

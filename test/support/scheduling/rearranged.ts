@@ -4,7 +4,7 @@ import { isReschedulable } from "../../../core/pods/predicates.ts";
 import { makeConsolidationTrial } from "../../../core/scheduling/make-trial.ts";
 import type { TrialCluster } from "../../../core/scheduling/trial-cluster.ts";
 
-/** Pods that run on a node, by its name; nodes without any are among them. */
+/** The reschedulable pods of each node by its name; empty nodes are included. */
 function homesIn(snapshot: Snapshot): ReadonlyMap<string, readonly Pod[]> {
   return new Map(
     snapshot.nodes.map(({ metadata: { name } }) => [
@@ -14,7 +14,7 @@ function homesIn(snapshot: Snapshot): ReadonlyMap<string, readonly Pod[]> {
   );
 }
 
-/** The cluster laid out, with all nodes free to go but those that stay; nothing may be moved to those that are closed. */
+/** A trial cluster that may remove all nodes except `staying`, and that moves no pods to the nodes of `closed`. */
 export function rearranged(snapshot: Snapshot, closed: readonly string[] = [], staying: readonly string[] = []): TrialCluster {
   const podsByNode = new Map([...homesIn(snapshot)].filter(([name]) => !staying.includes(name)));
   return makeConsolidationTrial(snapshot, { podsByNode, closed: new Set(closed) }).trialCluster;

@@ -7,7 +7,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// readNodeConfigs merges NodeConfig documents in order, as nodeadm does: maps deeply, the later value wins, kubelet flags add up.
+// readNodeConfigs merges NodeConfig documents in order, as nodeadm does: maps deeply, the later value wins, kubelet
+// flags add up.
 func readNodeConfigs(documents []string) (Config, error) {
 	c := Config{Family: "AL2023"}
 	merged := map[string]any{}

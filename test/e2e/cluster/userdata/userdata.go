@@ -1,5 +1,5 @@
-// Package userdata reads an instance's user data as the bootstrap of its AMI would: nodeadm on AL2023, bootstrap.sh on AL2,
-// Bottlerocket's settings, the EKS script on Windows.
+// Package userdata reads an instance's user data as the bootstrap of its AMI would: nodeadm on AL2023, bootstrap.sh on
+// AL2, Bottlerocket's settings, the EKS script on Windows.
 package userdata
 
 import (
@@ -28,7 +28,8 @@ type Config struct {
 	KubeReserved, SystemReserved, EvictionHard map[string]string
 }
 
-// Read gives the configuration in decoded user data, or an error with one sentence that says what no node can start from.
+// Read gives the configuration in decoded user data, or an error with one sentence that says what no node can start
+// from.
 func Read(text string) (Config, error) {
 	trimmed := strings.TrimSpace(text)
 	var c Config

@@ -20,13 +20,13 @@ export type Ec2Action = {
 
 const MAX_TOKEN = 64;
 
-// The decoder gives each handler its own request type; only here is that taken on trust.
+// The decoder gives each handler its own request type; this cast is the only place that assumes it.
 const action = <I>(operation: unknown, handle: (world: FakeAwsState, request: I, context: CallContext) => unknown): Ec2Action => ({
   operation: operation as OperationSchema,
   handle: (world, request, context) => handle(world, request as I, context),
 });
 
-/** Every EC2 action that the fake knows. Others are answered by InvalidAction. */
+/** Every EC2 action that the fake implements. Other actions are answered with InvalidAction. */
 export const EC2_ACTIONS: Readonly<Record<string, Ec2Action>> = {
   CreateFleet: action(sdk.CreateFleet$, once("CreateFleet", createFleet)),
   RunInstances: action(sdk.RunInstances$, once("RunInstances", runInstances)),
@@ -51,8 +51,8 @@ export const EC2_ACTIONS: Readonly<Record<string, Ec2Action>> = {
 };
 
 /**
- * A client token makes a call repeatable: the same token and parameters give the first answer again and do nothing; the same token
- * with other parameters is refused. A refused call leaves no mark, so that it can be tried again.
+ * A client token makes a call idempotent: the same token and parameters return the first answer and do nothing; the
+ * same token with other parameters is refused. A refused call is not remembered, so that it can be tried again.
  */
 function once<I extends { readonly ClientToken?: string | undefined }>(
   name: string,

@@ -2,15 +2,18 @@ import type { ActiveFault, Call, EmptyPool } from "../faults.ts";
 import type { FakeAwsState } from "../world.ts";
 import type { LaunchPlan } from "./launch-data.ts";
 
-/** What a handler learns of its call besides the parameters. */
+/** What a handler gets besides the parameters of its call. */
 export type CallContext = { readonly call: Call; readonly faults: readonly ActiveFault[] };
 
 export type CapacityType = "on-demand" | "spot";
 
-/** Why a pool gives fewer than it was asked for. */
+/** Why a pool launches fewer instances than requested. */
 export type Shortage = { readonly code: string; readonly message: string };
 
-/** How many of `wanted` a pool can give now, and why not all. `taken` addresses of its subnet are spoken for by this same fleet. */
+/**
+ * How many of `wanted` instances a pool can launch, and why not all. This fleet already uses `taken` addresses of its
+ * subnet.
+ */
 export function roomIn(
   world: FakeAwsState,
   plan: LaunchPlan,
@@ -61,7 +64,7 @@ function roomInReservation(world: FakeAwsState, id: string, instanceType: string
   return { count, reservation: id, shortage: { code: "ReservationCapacityExceeded", message } };
 }
 
-/** Undoes the taking from a reservation when the fleet launches nothing after all. */
+/** Returns instances to a reservation when the fleet launches nothing. */
 export function giveBack(world: FakeAwsState, id: string | undefined, count: number): void {
   const reservation = world.capacityReservations.find(({ CapacityReservationId }) => id !== undefined && CapacityReservationId === id);
   if (reservation) reservation.AvailableInstanceCount = (reservation.AvailableInstanceCount ?? 0) + count;

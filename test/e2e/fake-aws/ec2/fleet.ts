@@ -25,9 +25,9 @@ type Pool = {
 const MAX_CONFIGS = 50;
 
 /**
- * An instant fleet. Every template × override is a pool; pools are tried in the order of the allocation strategy until the target is
- * met, and each one that refuses leaves an entry in the error set, whether or not the target was met in the end.
- * `price-capacity-optimized` is taken as cheapest first: capacity here is yes or no, so price decides among the pools that have some.
+ * An instant fleet. Every template × override is a pool. Pools are tried in the order of the allocation strategy until
+ * the target is met, and each pool that refuses adds an entry to the error set, whether or not the target is met.
+ * `price-capacity-optimized` means cheapest first: a pool has capacity or has none here, so the price decides.
  */
 export function createFleet(world: FakeAwsState, request: CreateFleetRequest, context: CallContext): CreateFleetResult {
   const configs = checkRequest(request);
@@ -86,7 +86,7 @@ function poolsOf(world: FakeAwsState, config: FleetLaunchTemplateConfigRequest):
 const capacityTypeOf = (request: CreateFleetRequest): CapacityType =>
   request.TargetCapacitySpecification?.DefaultTargetCapacityType === "spot" ? "spot" : "on-demand";
 
-/** How many of each capacity type, after a fault that cuts the whole. */
+/** The target of each capacity type, after a fault that reduces the total. */
 function targetsOf(request: CreateFleetRequest, { faults }: CallContext): readonly (readonly [CapacityType, number])[] {
   const asked = request.TargetCapacitySpecification;
   const total = asked?.TotalTargetCapacity ?? 0;
@@ -154,7 +154,7 @@ function fill(world: FakeAwsState, request: CreateFleetRequest, context: CallCon
         ]),
         launchTemplateId: pool.template.id,
         fleetId,
-        // The fleet's own token is not its instances': nobody can find them by it.
+        // The fleet's client token is not that of its instances, so they cannot be found by it.
         clientToken: `${fleetId}-${instances.length}`,
         role: context.call.role,
         ...(reservation === undefined ? {} : { capacityReservationId: reservation }),

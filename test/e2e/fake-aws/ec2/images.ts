@@ -18,7 +18,7 @@ const FACETS: Facets<FakeImage> = {
   platform: ({ platform }) => platform,
 };
 
-/** An id in ImageIds that nobody knows is an error; the same id in a filter merely finds nothing. */
+/** An unknown id in ImageIds is an error; the same id in a filter finds nothing. */
 export function describeImages(world: FakeAwsState, request: DescribeImagesRequest): DescribeImagesResult {
   const ids = request.ImageIds ?? [];
   const unknown = ids.filter((id) => !world.images.has(id));

@@ -21,7 +21,7 @@ const DEFAULT_FORGET_MS = 3_600_000;
 const DEFAULT_NOTICE_MS = 120_000;
 const MAX_TAGS = 50;
 
-/** Starts one instance; it runs after the boot delay. The caller has checked capacity and addresses. */
+/** Launches one instance; it is running after the boot delay. The caller has checked capacity and addresses. */
 export function launch(world: FakeAwsState, plan: LaunchPlan, context: LaunchContext): FakeInstance {
   const { subnet, data } = plan;
   const address = takeAddress(subnet);
@@ -71,7 +71,7 @@ export function launch(world: FakeAwsState, plan: LaunchPlan, context: LaunchCon
   return instance;
 }
 
-/** Begins the end of an instance; one that is already ending is left alone. */
+/** Terminates an instance; has no effect when it is already shutting down. */
 export function terminate(world: FakeAwsState, instance: FakeInstance, reason: { readonly code: string; readonly message: string }): void {
   if (instance.state === "shutting-down" || instance.state === "terminated") return;
   instance.stateReason = reason;
@@ -91,7 +91,7 @@ export function terminate(world: FakeAwsState, instance: FakeInstance, reason: {
   });
 }
 
-/** Gives the two-minute notice of a spot interruption, and ends the instance when they are over. */
+/** Sends the two-minute notice of a spot interruption, and terminates the instance after it. */
 export function interrupt(world: FakeAwsState, instance: FakeInstance): AwsEvent {
   const event = emit(world, {
     source: "aws.ec2",
@@ -116,12 +116,12 @@ export const rebalance = (world: FakeAwsState, instance: FakeInstance): AwsEvent
     detail: { "instance-id": instance.id },
   });
 
-/** In the spot service's events the place of the region holds the zone, and the account is left out. */
+/** In the events of the spot service the ARN has the zone in place of the region, and no account. */
 const spotArn = ({ zone, id }: FakeInstance): string => `arn:aws:ec2:${zone}:instance/${id}`;
 
 const TWO_WEEKS_MS = 14 * 24 * 3_600_000;
 
-/** Plans maintenance of an instance two weeks ahead: DescribeInstanceStatus lists it, AWS Health tells of it. */
+/** Plans maintenance of an instance two weeks ahead: DescribeInstanceStatus lists it, and AWS Health sends an event. */
 export function scheduleMaintenance(world: FakeAwsState, instance: FakeInstance, code: EventCode): AwsEvent {
   const NotBefore = new Date(world.clock.now() + TWO_WEEKS_MS);
   instance.scheduledEvents.push({
@@ -174,7 +174,7 @@ function emit(world: FakeAwsState, what: Pick<AwsEvent, "source" | "detail-type"
   return event;
 }
 
-/** A hook's failure must not break the fake's clock; it is kept for the test to see. */
+/** A hook that throws must not break the fake's clock, so its error is kept for the test. */
 function callHook(world: FakeAwsState, hook: () => void | Promise<void> | undefined): void {
   const run = async () => hook();
   run().catch((error: unknown) => world.hookErrors.push(error));
@@ -199,7 +199,9 @@ function giveAddress(world: FakeAwsState, instance: FakeInstance): void {
   subnet.freeAddresses += 1;
 }
 
-/** The tags that specifications give to one kind of resource; later ones win. Refuses reserved keys and more than fifty. */
+/**
+ * The tags that specifications give to one kind of resource; later ones win. Refuses reserved keys and more than fifty.
+ */
 export function tagsFor(resource: string, specifications: readonly TagSpecification[]): Tags {
   const tags: Tags = new Map();
   for (const { ResourceType, Tags: list } of specifications) {

@@ -41,7 +41,10 @@ const FACETS: Facets<FakeInstance> = {
 const visible = (world: FakeAwsState): FakeInstance[] =>
   [...world.instances.values()].filter(({ visibleAt }) => visibleAt <= world.clock.now());
 
-/** The instances of these ids; throws Malformed or NotFound when any one is wrong, as EC2 refuses the whole call. */
+/**
+ * The instances of these ids; throws Malformed or NotFound when one of them is wrong, because EC2 refuses the whole
+ * call.
+ */
 export function byIds(world: FakeAwsState, ids: readonly string[]): FakeInstance[] {
   const known = new Map(visible(world).map((instance) => [instance.id, instance]));
   for (const id of ids) {
@@ -106,7 +109,7 @@ function describe(world: FakeAwsState, instance: FakeInstance): Instance {
       ...(data.Placement?.PartitionNumber === undefined ? {} : { PartitionNumber: data.Placement.PartitionNumber }),
     },
     Monitoring: { State: data.Monitoring?.Enabled ? "enabled" : "disabled" },
-    // A terminated instance has lost its network, as EC2 shows it.
+    // As in EC2, a terminated instance has no network any more.
     ...(gone
       ? { SecurityGroups: [], NetworkInterfaces: [] }
       : {
@@ -183,7 +186,10 @@ export function terminateInstances(world: FakeAwsState, request: TerminateInstan
   };
 }
 
-/** One pool, all or (down to MinCount) fewer; its refusals fail the call instead of filling an error set. */
+/**
+ * Launches from one pool between MinCount and MaxCount instances; a refusal is an error of the call, not of an error
+ * set.
+ */
 export function runInstances(world: FakeAwsState, request: RunInstancesRequest, context: CallContext): Reservation {
   if (request.MinCount === undefined) throw missing("MinCount");
   const data = runData(world, request);

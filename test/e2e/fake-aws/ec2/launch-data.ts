@@ -4,7 +4,7 @@ import type { FakeAwsState, FakeLaunchTemplate, FakeSubnet } from "../world.ts";
 
 const MAX_USER_DATA_BYTES = 16_384;
 
-/** What one pool would be launched with, after merging. */
+/** The merged launch parameters of one pool. */
 export type LaunchPlan = {
   readonly data: RequestLaunchTemplateData;
   readonly instanceType: string;
@@ -30,7 +30,7 @@ export function templateOf(
         )
       : new AwsError("InvalidLaunchTemplateId.NotFound", `The specified launch template, with template ID ${id}, does not exist.`);
   }
-  // Default means the first version here: nothing modifies a template's default.
+  // Default means the first version, because no action here changes a template's default.
   const wanted = spec.Version ?? "$Default";
   const version = wanted === "$Latest" ? template.versions.length : wanted === "$Default" ? 1 : Number(wanted);
   const data = template.versions[version - 1];
@@ -54,7 +54,7 @@ export function decodeUserData(encoded: string | undefined): string {
   return bytes.toString("utf8");
 }
 
-/** A template's data under an override's. */
+/** A template's data with an override on top. */
 export function withOverride(data: RequestLaunchTemplateData, override: FleetLaunchTemplateOverridesRequest): RequestLaunchTemplateData {
   return {
     ...data,
@@ -82,7 +82,9 @@ export function runData(world: FakeAwsState, request: RunInstancesRequest): Requ
   };
 }
 
-/** Checks that EC2 could launch this, apart from capacity; the error is what RunInstances says, or what a fleet puts into its error set. */
+/**
+ * Checks that EC2 can launch this, except for capacity; the error is that of RunInstances or of a fleet's error set.
+ */
 export function planLaunch(
   world: FakeAwsState,
   data: RequestLaunchTemplateData,

@@ -34,7 +34,7 @@ const described = (template: FakeLaunchTemplate): LaunchTemplate => ({
   Tags: tagList(template.tags),
 });
 
-/** What the template points to is not checked here; EC2 looks at it when something is launched. User data is measured at once. */
+/** As in EC2, references of the template are checked at launch and not here; the size of user data is checked here. */
 export function createLaunchTemplate(
   world: FakeAwsState,
   request: CreateLaunchTemplateRequest,
@@ -113,7 +113,7 @@ export function describeLaunchTemplateVersions(
         CreateTime: template.createTime,
         CreatedBy: template.createdBy,
         DefaultVersion: number === 1,
-        // The request's shape and the answer's differ in names of types only.
+        // The shapes of the request and of the answer differ only in the names of their types.
         LaunchTemplateData: data as ResponseLaunchTemplateData,
       };
     }),

@@ -14,7 +14,10 @@ import { AwsError } from "../errors.ts";
 import type { FakeAwsState } from "../world.ts";
 import { page, select, wildcard } from "./select.ts";
 
-/** Filter names that the record spells otherwise. Others follow the record: `a-b.c-d` is AB.CD, with or without a plural s. */
+/**
+ * Filter names that differ from the record's. Other names follow the record: `a-b.c-d` is AB.CD, with or without a
+ * plural s.
+ */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   "memory-info.size-in-mib": "MemoryInfo.SizeInMiB",
   "vcpu-info.default-vcpus": "VCpuInfo.DefaultVCpus",
@@ -24,8 +27,8 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 };
 
 /**
- * A page is a stretch of the whole list, filtered afterwards: as with EC2, a page may hold fewer than MaxResults, or nothing, and still
- * have a next one.
+ * Filters apply to each page of the whole list: as with EC2, a page may have fewer items than MaxResults, or none, and
+ * still a next page.
  */
 export function describeInstanceTypes(world: FakeAwsState, request: DescribeInstanceTypesRequest): DescribeInstanceTypesResult {
   const names: readonly string[] = request.InstanceTypes ?? [];
@@ -51,7 +54,7 @@ function fits(type: InstanceTypeInfo, { Name = "", Values = [] }: Filter): boole
   return Values.map(wildcard).some((test) => found.some(test));
 }
 
-/** Top-level fields of the records; a filter on anything else is a mistake. */
+/** Top-level fields of the records; a filter on another field is an error. */
 const ROOTS = new Set(
   "InstanceType CurrentGeneration FreeTierEligible SupportedUsageClasses SupportedRootDeviceTypes SupportedVirtualizationTypes BareMetal Hypervisor ProcessorInfo VCpuInfo MemoryInfo InstanceStorageSupported InstanceStorageInfo EbsInfo NetworkInfo GpuInfo FpgaInfo PlacementGroupInfo InferenceAcceleratorInfo NeuronInfo HibernationSupported BurstablePerformanceSupported DedicatedHostsSupported AutoRecoverySupported SupportedBootModes NitroEnclavesSupport NitroTpmSupport".split(
     " ",
@@ -95,8 +98,8 @@ const LINUX = "Linux/UNIX";
 const HOUR_MS = 3_600_000;
 
 /**
- * The current price of each type and zone, as for a start time of now; older prices are not kept. EC2 answers for `Linux/UNIX` also when
- * `Linux/UNIX (Amazon VPC)` is asked. The last page's token is empty, not absent, as EC2 has it.
+ * The current price of each type and zone, as for a start time of now; older prices are not kept. As in EC2, a request
+ * for `Linux/UNIX (Amazon VPC)` gets the answers of `Linux/UNIX`, and the last page's token is empty and not absent.
  */
 export function describeSpotPriceHistory(world: FakeAwsState, request: DescribeSpotPriceHistoryRequest): DescribeSpotPriceHistoryResult {
   const Timestamp = new Date(world.clock.now() - HOUR_MS);
@@ -123,7 +126,7 @@ export function describeSpotPriceHistory(world: FakeAwsState, request: DescribeS
     "product-description": ({ ProductDescription }) => [ProductDescription, `${LINUX} (Amazon VPC)`],
     "spot-price": (price) => price.SpotPrice,
   });
-  // EC2 takes any size here and gives at most a thousand.
+  // EC2 accepts any page size here and returns at most 1,000 entries.
   const size = Math.min(request.MaxResults ?? 1000, 1000);
   const { items, next } = page(chosen, { NextToken: request.NextToken, MaxResults: size }, { min: 1, max: 1000 });
   return { SpotPriceHistory: [...items], NextToken: next ?? "" };

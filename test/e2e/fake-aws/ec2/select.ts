@@ -2,12 +2,12 @@ import type { Filter } from "@aws-sdk/client-ec2";
 import { AwsError } from "../errors.ts";
 import type { Tags } from "../world.ts";
 
-/** What a record offers to each filter name. */
+/** The values of a record for each filter name. */
 export type Facets<T> = Readonly<Record<string, (record: T) => string | undefined | readonly (string | undefined)[]>>;
 
 const MAX_FILTER_VALUES = 200;
 
-/** EC2's wildcards: `*` for any run, `?` for one character, backslash to mean them literally. */
+/** EC2's wildcards: `*` for any characters, `?` for one character, a backslash before a literal `*` or `?`. */
 export function wildcard(pattern: string): (value: string) => boolean {
   if (!/[*?\\]/.test(pattern)) return (value) => value === pattern;
   const source = pattern.replace(/\\([*?\\])|[.+^${}()|[\]\\]|\*|\?/g, (match, literal?: string) => {
@@ -19,7 +19,7 @@ export function wildcard(pattern: string): (value: string) => boolean {
   return (value) => expression.test(value);
 }
 
-/** Keeps the records that satisfy every filter by some value. A name that nobody knows is refused, as EC2 does. */
+/** The records that match some value of every filter. As in EC2, an unknown filter name is refused. */
 export function select<T extends { readonly tags?: Tags }>(
   records: Iterable<T>,
   filters: readonly Filter[] | undefined,
@@ -48,7 +48,10 @@ function facetOf<T extends { readonly tags?: Tags }>(name: string, facets: Facet
 
 export type PageRequest = { readonly MaxResults?: number | undefined; readonly NextToken?: string | undefined };
 
-/** One page and the token of the next. `limits` are the API's smallest and greatest MaxResults; `whole` is its page size when none is given. */
+/**
+ * One page and the token of the next. `limits` are the API's smallest and greatest MaxResults; `whole` is its page size
+ * when none is given.
+ */
 export function page<T>(
   items: readonly T[],
   { MaxResults, NextToken }: PageRequest,

@@ -24,13 +24,13 @@ export function createTags(world: FakeAwsState, request: CreateTagsRequest): Rec
   if (!request.Tags?.length) throw missing("Tag");
   const all = request.Resources.map((id) => tagsOf(world, id));
   if (request.DryRun) throw dryRunPassed();
-  // Tried on copies first: a refusal leaves every resource as it was.
+  // The tags are added to copies first, so that a refusal changes no resource.
   for (const tags of all) addTags(new Map(tags), request.Tags);
   for (const tags of all) addTags(tags, request.Tags);
   return { Return: true };
 }
 
-/** A tag with a value goes only when the value is the same; without Tags all of the user's tags go. */
+/** A tag with a value is removed only when the value is equal; without Tags all tags of the user are removed. */
 export function deleteTags(world: FakeAwsState, request: DeleteTagsRequest): Record<string, unknown> {
   if (!request.Resources?.length) throw missing("ResourceId");
   const all = request.Resources.map((id) => tagsOf(world, id));

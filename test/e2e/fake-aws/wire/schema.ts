@@ -1,6 +1,6 @@
 /**
- * The shapes of the query protocols, taken from the schemas that the AWS SDK carries: they are the service models themselves, so that every
- * field is read and written under its true wire name, also those that no code of the fake mentions.
+ * The shapes of the query protocols, from the schemas of the AWS SDK. These are the service models, so every field is
+ * read and written under its wire name, even fields that no code of the fake mentions.
  */
 import { NormalizedSchema } from "@smithy/core/schema";
 
@@ -17,7 +17,10 @@ type Tree = { [key: string]: string | Tree };
 export const inputOf = (operation: OperationSchema): NormalizedSchema => NormalizedSchema.of(operation[4] as SchemaRef);
 export const outputOf = (operation: OperationSchema): NormalizedSchema => NormalizedSchema.of(operation[5] as SchemaRef);
 
-/** Request parameters (`A.1.B=c`) as the object that an SDK user wrote, with lists, numbers, booleans and dates. */
+/**
+ * Decodes request parameters (`A.1.B=c`) to the object that the SDK's caller wrote, with lists, numbers, booleans and
+ * dates.
+ */
 export function decodeQuery(form: URLSearchParams, schema: NormalizedSchema, dialect: QueryDialect): Record<string, unknown> {
   const tree: Tree = {};
   for (const [key, value] of form) {
@@ -68,14 +71,14 @@ function decodeScalar(value: string, schema: NormalizedSchema): unknown {
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are exactly what XML 1.0 cannot hold
+// biome-ignore lint/suspicious/noControlCharactersInRegex: XML 1.0 cannot contain control characters
 const UNSAFE = /[&<>"]|[\u0000-\u0008\u000b-\u001f]/g;
 export const escapeXml = (text: string): string => text.replace(UNSAFE, (c) => ESCAPES[c] ?? `&#x${c.charCodeAt(0).toString(16)};`);
 
 type Member = { readonly name: string; readonly member: NormalizedSchema; readonly element: string };
 const known = new WeakMap<object, readonly Member[]>();
 
-/** A structure's members; kept, since working out the traits costs far more than writing the text. */
+/** The members of a structure; cached, because computing the traits costs far more than writing the text. */
 function membersOf(schema: NormalizedSchema): readonly Member[] {
   const key = schema.getSchema() as object;
   const found = known.get(key);
@@ -89,7 +92,7 @@ function membersOf(schema: NormalizedSchema): readonly Member[] {
   return members;
 }
 
-/** The members of a structure as XML elements, in the order of the schema. Absent members leave nothing behind. */
+/** The members of a structure as XML elements, in the order of the schema. Absent members have no element. */
 export function encodeXml(value: unknown, schema: NormalizedSchema): string {
   if (value === undefined || value === null) return "";
   if (schema.isListSchema()) {

@@ -14,13 +14,13 @@ from ministack.services.cloudformation import provisioners
 # CloudWatch Logs: MiniStack knows bare terms only; a subscription filter may also be a JSON pattern.
 cloudwatch_logs._subscription_pattern_matches = lambda pattern, message: matches(pattern or "", message or "")
 
-# EventBridge: only AWS may put events whose source begins with "aws.". The stories play AWS's part (an interruption notice),
-# with the account's root key; the functions' own keys stay refused unless their role has events:PutEvents.
+# EventBridge: only AWS may put events whose source begins with "aws.". The stories play AWS's part (an interruption
+# notice), with the account's root key; the functions' own keys stay refused unless their role has events:PutEvents.
 _put_events = eventbridge._put_events
 eventbridge._put_events = lambda data, allow_aws_source=False: _put_events(data, allow_aws_source=True)
 
-# Schedules: MiniStack looks every 10 s. Here every second, and a rate runs HARNESS_TIME_SCALE times as fast: with 12, what
-# is due each minute fires every 5 s. cron() and at() keep the clock's time.
+# Schedules: MiniStack looks every 10 s. Here every second, and a rate runs HARNESS_TIME_SCALE times as fast: with 12,
+# what is due each minute fires every 5 s. cron() and at() keep the clock's time.
 _scale = float(os.environ.get("HARNESS_TIME_SCALE", "1"))
 _parse_rate_seconds = eventbridge._parse_rate_seconds
 
@@ -34,13 +34,14 @@ eventbridge._parse_rate_seconds = _scaled_rate_seconds
 eventbridge._SCHEDULER_TICK_INTERVAL = 1
 scheduler._SCHEDULE_TICK_INTERVAL = 1
 
-# SQS FIFO -> Lambda: MiniStack has one batch in flight for a queue; AWS has one for each message group, so a slow group delays
-# no other. Receiving already leaves out the groups that are in flight, so several batches keep each group's order.
+# SQS FIFO -> Lambda: MiniStack has one batch in flight for a queue; AWS has one for each message group, so a slow group
+# delays no other. Receiving already leaves out the groups that are in flight, so several batches keep each group's
+# order.
 _sqs_esm_concurrency = lambda_svc._sqs_esm_concurrency
 lambda_svc._sqs_esm_concurrency = lambda esm, func_rec, config, queue=None: _sqs_esm_concurrency(esm, func_rec, config)
 
-# CloudFormation: EKS access entries are a type that MiniStack does not know. They are kept in a file, from which the harness
-# tells the cluster which function is whom.
+# CloudFormation: EKS access entries are a type that MiniStack does not know. They are kept in a file, from which the
+# harness tells the cluster which function is whom.
 _entries_file = os.environ.get("HARNESS_ACCESS_ENTRIES")
 _entries = {}
 
@@ -78,7 +79,8 @@ def _entry_delete(physical_id, props):
 provisioners._RESOURCE_HANDLERS["AWS::EKS::AccessEntry"] = {
     "create": _entry_create, "update": _entry_update, "delete": _entry_delete}
 
-# Batch calls of SQS are authorized as their single form: IAM has no sqs:SendMessageBatch. MiniStack asks for the batch's own name.
+# Batch calls of SQS are authorized as their single form: IAM has no sqs:SendMessageBatch. MiniStack asks for the
+# batch's own name.
 _extract_iam_action = iam_actions.extract_iam_action
 
 
@@ -102,7 +104,8 @@ def _role_as_principal(key, ctx):
 
 iam_evaluator._resolve_condition_key = _role_as_principal
 
-# Every question that is asked of IAM, with its answer, goes to HARNESS_IAM_LOG as a line of JSON: what functions may do is compared with what they do.
+# Every question that is asked of IAM, with its answer, goes to HARNESS_IAM_LOG as a line of JSON: what functions may do
+# is compared with what they do.
 _iam_log = os.environ.get("HARNESS_IAM_LOG")
 _enforce = iam_evaluator.enforce
 
@@ -118,8 +121,9 @@ def _logged_enforce(access_key_id, iam_action, service, region, resource_arn="*"
 if _iam_log:
     iam_evaluator.enforce = _logged_enforce
 
-# For stories that kill functions in mid-work: while a worker process is at an invocation an empty file PID.NUMBER.FUNCTION lies in
-# HARNESS_BUSY_DIR, and each invocation that died with its process adds the function's name to the file `died`.
+# For stories that kill functions in mid-work: while a worker process is at an invocation an empty file
+# PID.NUMBER.FUNCTION lies in HARNESS_BUSY_DIR, and each invocation that died with its process adds the function's name
+# to the file `died`.
 _busy_dir = os.environ.get("HARNESS_BUSY_DIR")
 _numbers = itertools.count(1)
 

@@ -1,5 +1,6 @@
-// Says when budgets' schedules hit by robfig/cron, as Karpenter asks it (pkg/apis/v1/nodepool.go, Budget.IsActive): standard parser, UTC.
-// Reads [[text, [ms since the epoch...]]...] from stdin and writes [[text, [ms...], [next ms or null...] or null when it does not parse]...].
+// Says when budgets' schedules hit by robfig/cron, as Karpenter uses it (karpenter: pkg/apis/v1/nodepool.go,
+// Budget.IsActive): standard parser, UTC. Reads [[text, [ms since the epoch...]]...] from stdin and writes [[text,
+// [ms...], [next ms or null...] or null when it does not parse]...].
 package main
 
 import (

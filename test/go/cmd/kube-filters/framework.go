@@ -24,14 +24,15 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 )
 
-// judging are the plugins that may refuse a node, in kube-scheduler's default order. Left out: gates and gangs (such pods are not
-// planned for), resource claims (not decided here), declared features (they compare versions of kubelets).
+// judging are the plugins that may refuse a node, in kube-scheduler's default order. Left out: gates and gangs (such
+// pods are not planned for), resource claims (not decided here), declared features (they compare versions of kubelets).
 var judging = []string{
 	names.NodeUnschedulable, names.NodeName, names.TaintToleration, names.NodeAffinity, names.NodePorts, names.NodeResourcesFit,
 	names.VolumeRestrictions, names.NodeVolumeLimits, names.VolumeBinding, names.VolumeZone, names.PodTopologySpread, names.InterPodAffinity,
 }
 
-// newFramework builds kube-scheduler's framework with its own filters over the objects of a scenario and the nodes of a cluster.
+// newFramework builds kube-scheduler's framework with its own filters over the objects of a scenario and the nodes of a
+// cluster.
 func newFramework(ctx context.Context, objects []runtime.Object, nodes *cluster) (framework.Framework, error) {
 	defaults, err := latest.Default()
 	if err != nil {

@@ -16,7 +16,8 @@ import (
 	"karpenter-serverless/test/go/internal/scenario"
 )
 
-// A violation is a pod that kube-scheduler would not bind to the machine that the plan means it for, in any order that was tried.
+// A violation is a pod that kube-scheduler would not bind to the machine that the plan means it for, in any order that
+// was tried.
 type violation struct {
 	Launch string `json:"launch"`
 	Pod    string `json:"pod"`
@@ -113,8 +114,8 @@ func claimsOf(pod *corev1.Pod) []string {
 	return names
 }
 
-// mergeLabelKeys does what the API server does to pod (anti-)affinity at creation: matchLabelKeys and mismatchLabelKeys become part of the
-// selector. (Those of spread constraints are read by the plugin.)
+// mergeLabelKeys does what the API server does to pod (anti-)affinity at creation: matchLabelKeys and mismatchLabelKeys
+// become part of the selector. (Those of spread constraints are read by the plugin.)
 func mergeLabelKeys(pod *corev1.Pod) {
 	if pod.Spec.Affinity == nil {
 		return
@@ -162,8 +163,8 @@ func (j *judged) judge(ctx context.Context) ([]violation, error) {
 	return violations, nil
 }
 
-// withLaunch tries worlds and orders until one works. Machines that are being deleted are still there at first and gone in the end: a plan is
-// right when it works in one of the two.
+// withLaunch tries worlds and orders until one works. Machines that are being deleted are still there at first and gone
+// in the end: a plan is right when it works in one of the two.
 func (j *judged) withLaunch(ctx context.Context, launch string) ([]violation, error) {
 	var least []violation
 	for _, leaving := range []bool{true, false} {
@@ -253,7 +254,8 @@ func (j *judged) elsewhere(pod *corev1.Pod, info *framework.NodeInfo, zones map[
 	return ""
 }
 
-// lay puts the machines up with the pods that are there before any of the plan. Gives the pods to place and the type of each claim.
+// lay puts the machines up with the pods that are there before any of the plan. Gives the pods to place and the type of
+// each claim.
 func (j *judged) lay(nodes *cluster, launch string, leaving bool) ([]string, map[string]string, error) {
 	draw := rand.New(rand.NewPCG(1, uint64(slices.Index(launches, launch))))
 	nodes.infos, nodes.byName = nil, map[string]*framework.NodeInfo{}

@@ -29,8 +29,8 @@ var starting = []corev1.Taint{
 	{Key: "karpenter.sh/unregistered"},
 }
 
-// existingMachines are the nodes and launched claims of a scenario as they will be when they have started: by the name that plans call
-// them, with their Node. Machines that are being deleted are left out unless `leaving`.
+// existingMachines are the nodes and launched claims of a scenario as they will be when they have started: by the name
+// that plans call them, with their Node. Machines that are being deleted are left out unless `leaving`.
 func existingMachines(s *scenario.Scenario, leaving bool) map[string]*corev1.Node {
 	machines := map[string]*corev1.Node{}
 	claims := map[string]*v1.NodeClaim{}
@@ -175,8 +175,8 @@ func allows(r scenario.Requirement, value string) bool {
 	return false
 }
 
-// plannedMachine is the node that a claim becomes when it is launched in one way. Where the claim leaves a label open, as Karpenter does
-// when it draws one, `draw` decides.
+// plannedMachine is the node that a claim becomes when it is launched in one way. Where the claim leaves a label open,
+// as Karpenter does when it draws one, `draw` decides.
 func plannedMachine(s *scenario.Scenario, claim *scenario.PlannedClaim, name string, one choice, draw *rand.Rand) (*corev1.Node, error) {
 	at := slices.IndexFunc(s.NodePools, func(pool v1.NodePool) bool { return pool.Name == claim.NodePool })
 	if at < 0 {

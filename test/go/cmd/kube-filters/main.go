@@ -1,10 +1,11 @@
-// Command kube-filters asks kube-scheduler's own filters whether the pods of a plan would be bound where the plan means them to be.
+// Command kube-filters asks kube-scheduler's own filters whether the pods of a plan would be bound where the plan means
+// them to be.
 //
 //	kube-filters SCENARIOS PLANS
 //
-// In come NNN.plan.json (scenario.Plan) of the second folder, each with NNN.scenario.json (scenario.Scenario) of the first. Out goes one line
-// of JSON a plan, {"file", "violations"}: the pods that no order tried could place, each with the filter's reason. A pair that cannot be read
-// or played has "error" instead.
+// In come NNN.plan.json (scenario.Plan) of the second folder, each with NNN.scenario.json (scenario.Scenario) of the
+// first. Out goes one line of JSON a plan, {"file", "violations"}: the pods that no order tried could place, each with
+// the filter's reason. A pair that cannot be read or played has "error" instead.
 package main
 
 import (
@@ -70,7 +71,7 @@ func main() {
 	}
 }
 
-// judgeFile never fails: what goes wrong is told in the verdict.
+// judgeFile never fails: the verdict has the error.
 func judgeFile(name, scenarioPath, planPath string) verdict {
 	s, err := scenario.Read[scenario.Scenario](scenarioPath)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
-// Orders in which pods are tried. Filters look at what is there already, so a plan may work in one order and not in another.
+// Orders in which pods are tried. Filters look at what is there already, so a plan may work in one order and not in
+// another.
 const (
 	polite    = iota          // those that mind others first
 	lastTurn  = polite + 4    // kinds of pods in a random order
@@ -106,8 +107,8 @@ func (l *levels) add(pod *corev1.Pod, node *corev1.Node) {
 	}
 }
 
-// height is by how much the domain of a pod stands above the lowest, in the spread where that is worst: twice that, and one more for a pod
-// that need not care, since the spread is not its own.
+// height is by how much the domain of a pod stands above the lowest, in the spread where that is worst: twice that, and
+// one more for a pod that need not care, since the spread is not its own.
 func (l *levels) height(pod *corev1.Pod, node *corev1.Node) int {
 	worst := -1
 	for i, spread := range l.spreads {
@@ -148,8 +149,8 @@ func kindOf(pod *corev1.Pod) string {
 	return string(alike)
 }
 
-// politely sorts kinds so that those which count others in a spread or want to start an affinity come before those others, as far as that
-// can be had: again and again the kind whom the fewest of the remaining ones want to precede.
+// politely sorts kinds so that those which count others in a spread or want to start an affinity come before those
+// others, as far as possible: it repeatedly takes the kind that the fewest of the remaining kinds must precede.
 func politely(keys []string, kinds map[string][]*corev1.Pod) []string {
 	var sorted []string
 	left := slices.Clone(keys)
@@ -179,7 +180,8 @@ func spreadsOver(pod *corev1.Pod, key string) bool {
 	})
 }
 
-// minds says whether a pod counts another, which does not care, in a hard spread, or in an affinity that it could start alone.
+// minds says whether a pod counts another, which does not care, in a hard spread, or in an affinity that it could start
+// alone.
 func minds(pod, other *corev1.Pod) bool {
 	for i := range pod.Spec.TopologySpreadConstraints {
 		spread := &pod.Spec.TopologySpreadConstraints[i]

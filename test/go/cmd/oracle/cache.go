@@ -13,8 +13,9 @@ import (
 	"karpenter-serverless/test/go/internal/scenario"
 )
 
-// cache answers reads of pods and nodes from indexes, as the informers of a real controller do. The fake client behind it goes through every
-// object, by way of JSON, for each read: with thousands of nodes that, and not Karpenter, would be measured.
+// cache answers reads of pods and nodes from indexes, as the informers of a real controller do. The fake client behind
+// it goes through every object, by way of JSON, for each read: with thousands of nodes that, and not Karpenter, would
+// be measured.
 type cache struct {
 	client.Client
 	pods   map[client.ObjectKey]*corev1.Pod

@@ -37,7 +37,7 @@ type namedMethod struct {
 	method disruption.Method
 }
 
-// methods makes Karpenter's methods anew, in its order: none remembers what it found before.
+// methods makes new instances of Karpenter's methods, in its order, without the memory of earlier passes.
 func (w *world) methods() ([]namedMethod, *disruption.Queue) {
 	queue := disruption.NewQueue(w.client, w.recorder, w.cluster, w.clock, w.provisioner)
 	base := disruption.MakeConsolidation(w.clock, w.cluster, w.client, w.provisioner, w.cloud, w.recorder, queue)

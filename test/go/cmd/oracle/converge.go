@@ -41,8 +41,8 @@ type Pass struct {
 	CPUMillis float64 `json:"cpuMillis"`
 }
 
-// converge carries out what each pass decides, as if every launch came up as its cheapest offering and every pod landed where Karpenter's
-// simulation put it, until a pass finds nothing or the CPU time for deciding has been used up.
+// converge carries out what each pass decides, as if every launch came up as its cheapest offering and every pod landed
+// where Karpenter's simulation put it, until a pass finds nothing or the CPU time for deciding has been used up.
 func (w *world) converge(limit time.Duration) (*Trail, error) {
 	trail := &Trail{Passes: []Pass{}}
 	var spent time.Duration

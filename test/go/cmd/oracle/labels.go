@@ -10,7 +10,8 @@ const reservationID = domain + "/capacity-reservation-id"
 
 const domain = "karpenter.k8s.aws"
 
-// What the AWS provider tells Karpenter about labels: its own domain is reserved, save for those that its types and offerings define.
+// What the AWS provider registers in Karpenter about labels: its own domain is reserved, except for labels that its
+// types and offerings define.
 func init() {
 	v1.RestrictedLabelDomains.Insert(domain)
 	for _, name := range []string{

@@ -1,10 +1,11 @@
-// Command oracle asks Karpenter what it would do: its own provisioner and disruption methods, run on scenarios instead of a cluster.
+// Command oracle asks Karpenter what it would do: its own provisioner and disruption methods, run on scenarios instead
+// of a cluster.
 //
 //	oracle [-runs N] [-consolidate | -converge LIMIT] SCENARIO.json[.gz]...
 //
-// In come files of scenarios (scenario.Scenario). Out goes one line of JSON a scenario, {"file": "…", "plans": [PLAN, …]}, with one plan a
-// run, since Karpenter packs in parallel and its maps have no order. A plan is a scenario.Plan; with -consolidate a DisruptionPlan, with
-// -converge a Trail.
+// In come files of scenarios (scenario.Scenario). Out goes one line of JSON a scenario, {"file": "…", "plans": [PLAN,
+// …]}, with one plan a run, since Karpenter packs in parallel and its maps have no order. A plan is a scenario.Plan;
+// with -consolidate a DisruptionPlan, with -converge a Trail.
 package main
 
 import (

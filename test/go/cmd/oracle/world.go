@@ -103,7 +103,7 @@ func copies[T any, P interface {
 	return objects
 }
 
-// fillCluster tells the cluster's state what its informers would have seen.
+// fillCluster updates the cluster state as its informers would.
 func (w *world) fillCluster(from *scenario.Scenario) error {
 	for i := range from.NodeClaims {
 		w.cluster.UpdateNodeClaim(from.NodeClaims[i].DeepCopy())

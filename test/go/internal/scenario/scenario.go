@@ -1,4 +1,5 @@
-// Package scenario declares what the commands of this module read, and reads it: what an autoscaler sees at one instant, and what it decides.
+// Package scenario declares what the commands of this module read, and reads it: what an autoscaler sees at one
+// instant, and what it decides.
 package scenario
 
 import (
