@@ -2,7 +2,6 @@ import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import type { Catalogue } from "../core/offerings/catalogue.ts";
 import type { Announcement } from "../core/ports/announcements.ts";
 import type { NodeClaimStore } from "../core/ports/node-claim-store.ts";
-import { bundledCatalogue } from "../functions/adapters/catalogue/bundled.ts";
 import { type LogRecord, memoryLog } from "../functions/adapters/log.ts";
 import { memoryMetrics } from "../functions/adapters/metrics.ts";
 import { sqliteNodeClaimStore } from "../functions/adapters/store/sqlite-store.ts";
@@ -14,6 +13,7 @@ import { provisionEntry } from "../functions/provision/entry.ts";
 import type { LifecycleDeps, Settings } from "../functions/shared/cluster-deps.ts";
 import { DEFAULT_SETTINGS } from "../functions/wiring/settings.ts";
 import { ringFromChanges } from "./doorbells.ts";
+import { labCatalogue } from "./regions.ts";
 import { simulatedKubernetes } from "./world/api-server.ts";
 import { type SimulatedCloud, simulatedCloud } from "./world/cloud.ts";
 import { startCluster } from "./world/cluster.ts";
@@ -31,7 +31,7 @@ export interface LabOptions {
   /** The sources of wake-ups beside the sweep, which is always on. */
   readonly sources: readonly ("audit" | "notify")[];
   readonly settings?: Partial<Settings>;
-  /** Instance types and prices; the bundled catalogue of the region with synthetic spot prices when absent. */
+  /** Instance types and prices; `labCatalogue` of the region when absent. */
   readonly catalogue?: Catalogue;
   /** Called before and after each remote call of a handler, so that a fault simulation can fail or kill it. */
   readonly hooks?: CallHooks;
@@ -82,7 +82,7 @@ const SWEEP_MS = 60_000;
 export function createLab(options: LabOptions): Lab {
   const world = createLabWorld({ seed: options.seed, start: options.start, region: options.region });
   const { clock } = world;
-  const catalogue = options.catalogue ?? bundledCatalogue(options.region, { withSyntheticSpot: true });
+  const catalogue = options.catalogue ?? labCatalogue(options.region);
   const kubelets = startCluster(
     world,
     catalogue.zones.map(({ name }) => name),

@@ -2,20 +2,16 @@
 // In: the name of a story, or manifests of one's own. Out: a timeline for people, or the functions' log as JSON lines.
 // It imports functions/ and core/, and only tests import it: the functions must not know that they are simulated.
 
-import { existsSync } from "node:fs";
-import { BUNDLED_REGIONS } from "../functions/adapters/catalogue/bundled.ts";
-import {
-  ArgumentError,
-  argumentLines,
-  asksForHelp,
-  oneOf,
-  parseArguments,
-  twoColumns,
-  wholeNumber,
-} from "../functions/adapters/command-line.ts";
+import { existsSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { nearest } from "../core/lib/nearest.ts";
+import { ArgumentError, argumentLines, asksForHelp, parseArguments, twoColumns, wholeNumber } from "../functions/adapters/command-line.ts";
 import { ManifestError } from "../functions/adapters/manifests/read.ts";
 import { type PlayOptions, playManifests, playStory, type Scaling } from "./play.ts";
+import { labRegion, pricesOf } from "./regions.ts";
 import { WIDTH } from "./render.ts";
+import type { LabReport } from "./report.ts";
+import { settingsOf } from "./settings.ts";
 import { type LabStory, MORE_STORIES, STORIES } from "./stories.ts";
 import { DEFAULT_RUN_SECONDS, RUN_SECONDS } from "./world/actors/kubelet.ts";
 
@@ -33,6 +29,11 @@ const ARGUMENTS = {
       value: "NAME=N",
       description: "then scale this Deployment, StatefulSet or static NodePool (NAMESPACE/NAME=N; may be given several times)",
     },
+    setting: {
+      type: "list",
+      value: "NAME=VALUE",
+      description: "a setting of docs/settings.md for your own manifests, FEATURE_GATES too (may be given several times)",
+    },
     minutes: {
       type: "text",
       value: "N",
@@ -41,9 +42,10 @@ const ARGUMENTS = {
     region: {
       type: "text",
       value: "NAME",
-      description: `${BUNDLED_REGIONS.join(", ")} (${DEFAULT_REGION}; ap-northeast-2 in replace and spot-to-spot)`,
+      description: `any commercial region (${DEFAULT_REGION}; ap-northeast-2 in replace and spot-to-spot)`,
     },
     seed: { type: "text", value: "N", description: `the seed of all random choices (${DEFAULT_SEED})` },
+    report: { type: "text", value: "FILE", description: "write the state at the end of your own manifests to this file as JSON" },
     json: { type: "flag", description: "the functions' log as JSON lines" },
   },
 } as const;
@@ -67,7 +69,7 @@ async function main(args: readonly string[]): Promise<void> {
     return;
   }
   const { values, positionals } = parseArguments(ARGUMENTS, args);
-  const region = values.region === undefined ? undefined : oneOf(values.region, BUNDLED_REGIONS, "--region");
+  const region = values.region === undefined ? undefined : labRegion(values.region);
   const options: PlayOptions = {
     json: values.json,
     colour: process.stdout.isTTY === true && !values.json,
@@ -77,16 +79,26 @@ async function main(args: readonly string[]): Promise<void> {
     print: (line) => void process.stdout.write(`${line}\n`),
   };
   const story = storyOf(positionals);
+  if (story === undefined) refuseMistypedStory(positionals);
   if (positionals.length > 0 && story === undefined) {
-    await playManifests(positionals, values.scale.map(scaling), wholeNumber(values.minutes ?? DEFAULT_MINUTES, "--minutes"), options);
+    const minutes = wholeNumber(values.minutes ?? DEFAULT_MINUTES, "--minutes");
+    const { settings, unused } = settingsOf(values.setting);
+    const onReport = values.report === undefined ? undefined : reportTo(values.report);
+    if (!options.json) for (const name of unused) options.print(`The setting ${name} has no effect in the lab.`);
+    await playManifests(positionals, values.scale.map(scaling), minutes, { ...options, settings, ...(onReport && { onReport }) });
     if (!options.json && values.scale.length === 0) options.print("\nTry next: --scale NAME=N to see the cluster follow a Deployment.");
     return;
   }
-  const idle = values.scale.length > 0 ? "--scale" : values.minutes !== undefined ? "--minutes" : undefined;
+  const idle = [
+    values.scale.length > 0 ? "--scale" : [],
+    values.minutes !== undefined ? "--minutes" : [],
+    values.setting.length > 0 ? "--setting" : [],
+    values.report !== undefined ? "--report" : [],
+  ].flat()[0];
   if (idle !== undefined) throw new ArgumentError(`${idle} is for your own manifests; name their files or folders too`);
   const stories = (story ? [story] : STORIES).map((each) => ({ ...each, region: region ?? each.region ?? DEFAULT_REGION }));
   if (!options.json) {
-    const where = [...new Set(stories.map((each) => each.region))].join(" and ");
+    const where = [...new Set(stories.map((each) => pricesOf(each.region)))].join(" and ");
     options.print(
       `The real handlers on a virtual clock; EC2 and the cluster are simulated, types and on-demand prices are those of ${where} (spot prices are made up).`,
     );
@@ -95,10 +107,35 @@ async function main(args: readonly string[]): Promise<void> {
   if (!options.json) options.print("\nTry next: npm start -- your-manifests/ --scale NAME=10 plays your own cluster's manifests.");
 }
 
+/** Writes a report to a file. Throws ArgumentError before anything is played when the file cannot be meant. */
+function reportTo(file: string): (report: LabReport) => void {
+  if (file === "-")
+    throw new ArgumentError("--report takes a file, because standard output has the story; name one, such as --report report.json");
+  const folder = dirname(file);
+  if (!existsSync(folder)) throw new ArgumentError(`--report: there is no folder ${folder}; create it, or name another file`);
+  return (report) => {
+    try {
+      writeFileSync(file, `${JSON.stringify(report, undefined, 2)}\n`);
+    } catch (error) {
+      throw new ArgumentError(`--report: ${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  };
+}
+
 /** A story by its name. A file or folder of that name comes first. */
 function storyOf([name, ...others]: readonly string[]): LabStory | undefined {
   if (name === undefined || others.length > 0 || existsSync(name)) return undefined;
   return [...STORIES, ...MORE_STORIES].find((story) => story.name === name);
+}
+
+/** A word without a path or an ending, where there is no such file, was meant as a story. Throws ArgumentError. */
+function refuseMistypedStory([name, ...others]: readonly string[]): void {
+  if (name === undefined || others.length > 0 || !/^[\w-]+$/.test(name) || name === "-" || existsSync(name)) return;
+  const names = [...STORIES, ...MORE_STORIES].map((story) => story.name);
+  const near = nearest(name, names);
+  throw new ArgumentError(
+    `there is no story, file or folder ${name}; the stories are ${names.join(", ")}${near === undefined ? "" : `; did you mean ${near}?`}`,
+  );
 }
 
 /** The width of a terminal, between 80 and 120 columns; 120 when the output is no terminal. */

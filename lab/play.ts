@@ -1,11 +1,14 @@
 import { fileURLToPath } from "node:url";
 import type { NodeClaim } from "../core/model/node-claim.ts";
 import type { Pod } from "../core/model/pod.ts";
+import { ownerOfGroup } from "../core/node-pool/foreign-class.ts";
 import { isNamespaced } from "../functions/adapters/manifests/api-object.ts";
 import { loadManifests, type Manifest, ManifestError } from "../functions/adapters/manifests/read.ts";
 import { createLab, type Lab, type LabOptions, type TimedLogRecord } from "./host.ts";
 import { type Narrator, narrator } from "./narrator.ts";
+import { pricesOf } from "./regions.ts";
 import { renderCosts, renderNodeClaims } from "./render.ts";
+import { type LabReport, labReport } from "./report.ts";
 import type { LabStory } from "./stories.ts";
 import { summary } from "./summary.ts";
 import { firstRun } from "./world/actors/cron-jobs.ts";
@@ -21,6 +24,10 @@ export interface PlayOptions {
   readonly seed: number;
   readonly region: string;
   readonly print: (line: string) => void;
+  /** Settings for manifests of the user; they precede the gates that the manifests turn on. */
+  readonly settings?: LabOptions["settings"];
+  /** Called with the state at the end of a run of the user's manifests. */
+  readonly onReport?: (report: LabReport) => void;
 }
 
 const START = Date.parse("2026-01-01T09:00:00Z");
@@ -34,6 +41,8 @@ interface Stage {
   readonly lab: Lab;
   readonly narrator: Narrator;
   readonly options: PlayOptions;
+  /** How many pods the functions have evicted so far. */
+  readonly evicted: () => number;
 }
 
 /** Plays a story and prints it. */
@@ -69,18 +78,24 @@ export async function playManifests(
   minutes: number,
   options: PlayOptions,
 ): Promise<void> {
-  const given = loadManifests(paths, process.env);
+  const { region } = options;
+  // Manifests for several regions name the region and a zone by placeholders.
+  const zone = `${region}a`;
+  const places = { AZ: zone, AVAILABILITY_ZONE: zone, ...process.env, AWS_REGION: region, AWS_DEFAULT_REGION: region };
+  const given = loadManifests(paths, places);
   const unreadable = given.flatMap(({ object, file, line }) => runSecondsProblems(object).map((problem) => `${file}:${line}: ${problem}`));
   if (unreadable.length > 0) throw new ManifestError(unreadable);
   const scaled = scalings.map((scaling) => ({ ...scaling, kind: kindOf(scaling, given) }));
   // A user of these features turns their gates on: without its gate a manifest has no effect.
   const has = (kind: string): boolean => given.some(({ object }) => object.kind === kind);
   const gates = { nodeOverlay: has("NodeOverlay"), capacityBuffer: has("CapacityBuffer"), staticCapacity: given.some(isStaticPool) };
-  const stage = open(options, gates);
+  const stage = open(options, { ...gates, ...options.settings });
   const { lab } = stage;
   const needed = given.some(({ object }) => object.kind === "NodePool")
     ? []
     : loadManifests([DEFAULT_POOL], { CLUSTER_NAME: lab.world.cluster });
+  if (pricesOf(region) !== region && !options.json)
+    options.print(`\nInstance types and on-demand prices are those of ${pricesOf(region)}.`);
   if (needed.length > 0 && !options.json) {
     options.print(
       "\nThere is no NodePool among them, so the default one is used: on-demand, categories c, m and r, newer than generation 2.\n",
@@ -96,6 +111,10 @@ export async function playManifests(
   }
   stage.narrator.flush();
   if (!options.json) for (const part of await summary(lab, stage.narrator.waiting)) options.print(`\n${part}`);
+  if (options.onReport) {
+    const { waiting } = stage.narrator;
+    options.onReport(await labReport(lab, { waiting, evicted: stage.evicted(), start: START }));
+  }
   close(stage);
 }
 
@@ -138,10 +157,12 @@ function open(options: PlayOptions, settings: LabOptions["settings"] = {}): Stag
   const story = narrator({
     start: START,
     colour,
-    print,
+    // The narrator keeps the reasons of pods with --json too, where it prints nothing.
+    print: json ? () => {} : print,
     ...(width !== undefined && { width }),
     pricePerHour: () => lab.cloud.pricePerHour(),
   });
+  let evicted = 0;
   const lab: Lab = createLab({
     seed: options.seed,
     start: START,
@@ -150,11 +171,16 @@ function open(options: PlayOptions, settings: LabOptions["settings"] = {}): Stag
     settings,
     hooks: {
       after: (call, result) => {
-        if (!json && call.method === "evict" && result === "evicted") story.say(eviction(call.args[0] as Pod, lab));
+        if (call.method !== "evict" || result !== "evicted") return undefined;
+        evicted++;
+        if (!json) story.say(eviction(call.args[0] as Pod, lab));
         return undefined;
       },
     },
-    onLog: (record) => (json ? print(jsonLine(record)) : story.hear(record)),
+    onLog: (record) => {
+      if (json) print(jsonLine(record));
+      story.hear(record);
+    },
   });
   if (!json) {
     lab.world.onChange(({ kind, type, object, old }) => {
@@ -162,7 +188,7 @@ function open(options: PlayOptions, settings: LabOptions["settings"] = {}): Stag
       if (line) story.say({ at: lab.world.clock.now(), pricePerHour: lab.cloud.pricePerHour(), ...line });
     });
   }
-  return { lab, narrator: story, options };
+  return { lab, narrator: story, options, evicted: () => evicted };
 }
 
 /** Karpenter logs no eviction of a single pod, but the story is about pods. */
@@ -205,8 +231,14 @@ function apply(manifests: readonly Manifest[], stage: Stage): void {
     stage.lab.world.apply(object);
     const namespace =
       isNamespaced({ kind, namespace: metadata.namespace }) && metadata.namespace !== undefined ? ` -n ${metadata.namespace}` : "";
-    say(`kubectl apply${namespace}: ${kind}/${metadata.name}${PLAYED.has(kind) ? "" : " (has no part in the lab)"}`, stage);
+    say(`kubectl apply${namespace}: ${kind}/${metadata.name}${noPart(object)}`, stage);
   }
+}
+
+function noPart({ apiVersion = "", kind = "" }: Manifest["object"]): string {
+  if (PLAYED.has(kind)) return "";
+  const owner = ownerOfGroup(apiVersion.split("/")[0] ?? "");
+  return owner === undefined ? " (has no part in the lab)" : ` (belongs to ${owner}, and has no part in the lab)`;
 }
 
 function say(what: string, { lab: { world, cloud }, narrator: story, options: { json, print } }: Stage): void {

@@ -5,6 +5,7 @@ import type { NodeClaim } from "../core/model/node-claim.ts";
 import type { NodeOverlay } from "../core/model/node-overlay.ts";
 import type { NodePool } from "../core/model/node-pool.ts";
 import type { Pod } from "../core/model/pod.ts";
+import { foreignNodeClass } from "../core/node-pool/foreign-class.ts";
 import { podKey } from "../core/pods/predicates.ts";
 import { pendingPods } from "../core/scheduling/solve.ts";
 import { andOthers } from "../functions/provision/provision.ts";
@@ -38,7 +39,7 @@ export async function summary(lab: Lab, waiting: ReadonlyMap<string, string>): P
   ];
   const missing = missingNodes(lab);
   const pending = pods.filter(({ status }) => status?.phase === "Pending");
-  const reasons = pending.length === 0 ? [] : [pendingReasons(pending, await ignoredPods(lab), waiting, missing)];
+  const reasons = pending.length === 0 ? [] : [pendingText(pending, await pendingReasons(lab, waiting))];
   return [
     ...tables,
     ...(jobs.length > 0 ? [renderJobs(jobs, clock.now())] : []),
@@ -60,7 +61,9 @@ function nextOf(cronJob: CronJob, now: number): readonly string[] {
   return [`CronJob ${metadata.namespace}/${metadata.name} has not run: its next run is at ${at}Z; give --minutes ${minutes} to play it`];
 }
 
-function poolProblem({ metadata, status }: NodePool): readonly string[] {
+function poolProblem({ metadata, spec, status }: NodePool): readonly string[] {
+  const foreign = foreignNodeClass({ spec });
+  if (foreign !== undefined) return [`NodePool ${metadata.name} cannot be used: ${foreign}`];
   const ready = conditionOf(status?.conditions, "Ready");
   if (ready?.status === "True") return [];
   const bad = status?.conditions?.find((condition) => condition.type !== "Ready" && condition.status === "False") ?? ready;
@@ -84,13 +87,12 @@ async function ignoredPods({ deps }: Lab): Promise<ReadonlyMap<string, string>> 
   return new Map(pendingPods(snapshot).ignored.map(({ pod, reason }) => [podKey(pod), reason]));
 }
 
-function pendingReasons(
-  pending: readonly Pod[],
-  ignored: ReadonlyMap<string, string>,
-  waiting: ReadonlyMap<string, string>,
-  missing: readonly NodeClaim[],
-): string {
-  const names = missing.map(({ metadata }) => metadata.name);
+/** Why each pending pod waits, by "namespace/name". `waiting` holds the reasons that the functions logged. */
+export async function pendingReasons(lab: Lab, waiting: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string>> {
+  const pending = (lab.world.store.list("Pod") as readonly Pod[]).filter(({ status }) => status?.phase === "Pending");
+  if (pending.length === 0) return new Map();
+  const ignored = await ignoredPods(lab);
+  const names = missingNodes(lab).map(({ metadata }) => metadata.name);
   const planned = names.length === 0 ? undefined : `the pods wait for nodes that are missing: ${andOthers(names)}`;
   const reasonOf = (pod: Pod): string => {
     const left = ignored.get(podKey(pod));
@@ -98,7 +100,11 @@ function pendingReasons(
     const scheduler = conditionOf(pod.status?.conditions, "PodScheduled")?.message;
     return waiting.get(podKey(pod)) ?? planned ?? scheduler ?? "kube-scheduler has not looked at it yet";
   };
-  const groups = Map.groupBy(pending, reasonOf);
+  return new Map(pending.map((pod) => [podKey(pod), reasonOf(pod)]));
+}
+
+function pendingText(pending: readonly Pod[], reasons: ReadonlyMap<string, string>): string {
+  const groups = Map.groupBy(pending, (pod) => reasons.get(podKey(pod)) ?? "");
   return [
     `${pending.length} ${pending.length === 1 ? "pod is" : "pods are"} pending. Why:`,
     ...[...groups].map(([reason, group]) => `  ${andOthers(group.map(podKey))}: ${reason}`),

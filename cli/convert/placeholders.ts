@@ -4,8 +4,8 @@ export interface Masked {
   readonly unmask: (text: string) => string;
 }
 
-/** The placeholders of guides and templates: ${NAME}, $(NAME), $NAME, {{ expression }} and <<<name>>>. */
-const PLACEHOLDER = /\$\{[^}\n]*\}|\$\([A-Za-z_][^)\n]*\)|\$[A-Za-z_]\w*|\{\{[^\n]*?\}\}|<<<[^>\n]+>>>/g;
+/** The placeholders of guides and templates: ${NAME}, $(NAME), $NAME, {{ expression }}, <<name>> and <<<name>>>. */
+const PLACEHOLDER = /\$\{[^}\n]*\}|\$\([A-Za-z_][^)\n]*\)|\$[A-Za-z_]\w*|\{\{[^\n]*?\}\}|<<<[^>\n]+>>>|<<[A-Za-z_][\w.-]*(?: [\w.-]+)*>>/g;
 
 const WORD = /zqplaceholder(\d+)qz/g;
 

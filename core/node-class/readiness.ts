@@ -1,4 +1,5 @@
 import { conditionOf } from "../model/conditions.ts";
+import type { Condition } from "../model/kubernetes.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
 
 export interface NotReady {
@@ -37,7 +38,7 @@ export function launchReadiness(nodeClass: EC2NodeClass | undefined): NotReady |
     return {
       kind: "NodeClassNotReady",
       reason: ready.reason ?? "NodeClassNotReady",
-      message: ready.message ?? `EC2NodeClass ${name} is not ready`,
+      message: notReadyMessage(nodeClass),
     };
   }
   if (generation !== undefined && ready.observedGeneration !== undefined && ready.observedGeneration !== generation) {
@@ -45,4 +46,21 @@ export function launchReadiness(nodeClass: EC2NodeClass | undefined): NotReady |
     return { kind: "NodeClassNotReady", reason: "NodeClassNotReady", message };
   }
   return undefined;
+}
+
+/**
+ * Why an EC2NodeClass is not ready, in one sentence for its NodePools, NodeClaims and pods: its name, the condition at
+ * fault, and that condition's message, which says what to do.
+ */
+export function notReadyMessage({ metadata, status }: EC2NodeClass): string {
+  const { type, reason, message } = conditionAtFault(status?.conditions ?? []) ?? {};
+  const which = type === undefined || type === "Ready" ? "" : ` (${type})`;
+  return `EC2NodeClass ${metadata.name} is not ready${which}: ${message || reason || "see its status"}`;
+}
+
+/** A False condition comes before an Unknown one, and ValidationSucceeded, which repeats the others, comes last. */
+function conditionAtFault(conditions: readonly Condition[]): Condition | undefined {
+  const causes = conditions.filter(({ type, status }) => status !== "True" && type !== "Ready");
+  const first = causes.filter(({ type }) => type !== "ValidationSucceeded");
+  return [...first, ...causes].find(({ status }) => status === "False") ?? first[0] ?? causes[0] ?? conditionOf(conditions, "Ready");
 }

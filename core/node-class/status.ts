@@ -65,7 +65,7 @@ export function nodeClassStatus(nodeClass: EC2NodeClass, findings: Findings, now
       set({ type: "AMIsReady", status: "False", reason: "UnsupportedAlias", message: amis.unsupported });
     } else {
       status = { ...status, amis };
-      set(verdict("AMIsReady", amis.length, "AMINotFound", "no AMI matches spec.amiSelectorTerms"));
+      set(verdict("AMIsReady", amis.length, "AMINotFound", "no AMI matches spec.amiSelectorTerms; correct the terms"));
     }
   }
   if (capacityReservations === "off") {
@@ -87,7 +87,7 @@ export function nodeClassStatus(nodeClass: EC2NodeClass, findings: Findings, now
       const missing = {
         status: "False",
         reason: "PlacementGroupNotFound",
-        message: `there is no available placement group ${name ?? id}`,
+        message: `there is no available placement group ${name ?? id}; create it, or correct spec.placementGroupSelector`,
       } as const;
       set({ type: "PlacementGroupReady", ...(placementGroup === "none" ? { status: "True" } : missing) });
     } else if (!("error" in placementGroup)) {
@@ -100,14 +100,21 @@ export function nodeClassStatus(nodeClass: EC2NodeClass, findings: Findings, now
     else {
       const sorted = [...subnets].sort((a, b) => b.availableIps - a.availableIps || (a.id < b.id ? -1 : 1));
       status = { ...status, subnets: sorted.map(({ id, zone, zoneId }) => ({ id, zone, zoneID: zoneId })) };
-      set(verdict("SubnetsReady", subnets.length, "SubnetsNotFound", "no subnet matches spec.subnetSelectorTerms"));
+      set(
+        verdict(
+          "SubnetsReady",
+          subnets.length,
+          "SubnetsNotFound",
+          "no subnet matches spec.subnetSelectorTerms; correct the terms, or tag the subnets",
+        ),
+      );
     }
   }
   if (securityGroups !== undefined) {
     if ("error" in securityGroups) failed("SecurityGroupsReady", securityGroups);
     else {
       status = { ...status, securityGroups: [...securityGroups].sort((a, b) => (a.id < b.id ? -1 : 1)) };
-      const none = "no security group matches spec.securityGroupSelectorTerms";
+      const none = "no security group matches spec.securityGroupSelectorTerms; correct the terms, or tag the groups";
       set(verdict("SecurityGroupsReady", securityGroups.length, "SecurityGroupsNotFound", none));
     }
   }
@@ -142,6 +149,6 @@ function validation(nodeClass: EC2NodeClass, conditions: readonly Condition[], s
   if (statuses.includes("False")) return bad("DependenciesNotReady", `not ready: ${open}`);
   if (open !== "") return { type, status: "Unknown", reason: "DependenciesNotReady", message: `not known yet: ${open}` };
   const [tag] = restrictedTags(nodeClass.spec.tags);
-  if (tag !== undefined) return bad("TagValidationFailed", `spec.tags may not set "${tag}": it is set for every instance`);
+  if (tag !== undefined) return bad("TagValidationFailed", `spec.tags may not set "${tag}", which is set for every instance; take it out`);
   return { type, status: "True" };
 }

@@ -10,6 +10,7 @@ import type { NodeClaim } from "../model/node-claim.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
 import type { NodePool, NodePoolStatus } from "../model/node-pool.ts";
 import { addResources, formatResources, parseResources, type Resources } from "../model/quantity.ts";
+import { notReadyMessage } from "../node-class/readiness.ts";
 import { withFreshRegistrationHealth } from "./registration-health.ts";
 import { nodePoolProblems } from "./validate.ts";
 
@@ -52,7 +53,7 @@ function classVerdict(pool: NodePool, nodeClass: EC2NodeClass | undefined): Cond
   const ready = conditionOf(nodeClass.status?.conditions, "Ready");
   if (ready?.status === "True") return { type, status: "True" };
   if (ready?.status === "False") {
-    return { type, status: "False", reason: ready.reason ?? "NodeClassNotReady", message: ready.message ?? "" };
+    return { type, status: "False", reason: ready.reason ?? "NodeClassNotReady", message: notReadyMessage(nodeClass) };
   }
   return { type, status: "False", reason: "NodeClassReadinessUnknown", message: `EC2NodeClass ${name} was not looked at yet` };
 }

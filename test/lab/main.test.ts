@@ -10,6 +10,24 @@ it.for([
   { args: ["--seed", "1", "--seed", "2"], says: "--seed is given twice; leave one of them out" },
   { args: ["--seed", "0"], says: '--seed takes a whole number above 0, not "0"' },
   { args: ["--scale", "web=3"], says: "--scale is for your own manifests; name their files or folders too" },
+  {
+    args: ["inflat"],
+    says: "there is no story, file or folder inflat; the stories are inflate, up-and-down, interruption, replace, spot-to-spot; did you mean inflate?",
+  },
+  { args: ["--setting", "RESERVED_ENIS=1"], says: "--setting is for your own manifests; name their files or folders too" },
+  {
+    args: ["lab/stories/spot.yaml", "--setting", "PREFERENCE_POLICY=x"],
+    says: '--setting PREFERENCE_POLICY: set it to Respect or Ignore, not "x"',
+  },
+  { args: ["--report", "r.json"], says: "--report is for your own manifests; name their files or folders too" },
+  {
+    args: ["lab/stories/spot.yaml", "--report", "-"],
+    says: "--report takes a file, because standard output has the story; name one, such as --report report.json",
+  },
+  {
+    args: ["lab/stories/spot.yaml", "--report", "no-such/r.json"],
+    says: "--report: there is no folder no-such; create it, or name another file",
+  },
   { args: ["no-such.yaml"], says: "no-such.yaml: there is no such file or folder; check the path" },
 ])("bad input is one sentence and exit code 2: $args", { timeout: 30_000 }, ({ args, says }) => {
   const { status, stderr, stdout } = run(...args);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ManifestError } from "../../functions/adapters/manifests/read.ts";
-import { playManifests } from "../../lab/play.ts";
+import { type PlayOptions, playManifests } from "../../lab/play.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "lab-play-"));
 
@@ -19,9 +19,14 @@ metadata: { name: ${name} }
 spec: { containers: [{ name: c, image: i, resources: { requests: { cpu: 1 } } }], ${spec} }
 `;
 
-async function play(text: string, scalings: Parameters<typeof playManifests>[1] = [], minutes = 2): Promise<string> {
+async function play(
+  text: string,
+  scalings: Parameters<typeof playManifests>[1] = [],
+  { minutes = 2, settings = {} }: { readonly minutes?: number; readonly settings?: NonNullable<PlayOptions["settings"]> } = {},
+): Promise<string> {
   const lines: string[] = [];
-  const options = { json: false, colour: false, seed: 1, region: "us-west-2", print: (line: string) => void lines.push(line) };
+  const print = (line: string): void => void lines.push(line);
+  const options = { json: false, colour: false, seed: 1, region: "us-west-2", print, settings };
   await playManifests([file("all.yaml", text)], scalings, minutes, options);
   return lines.join("\n");
 }
@@ -48,6 +53,49 @@ spec: { template: { spec: { requirements: [], nodeClassRef: { group: karpenter.k
   });
 });
 
+it("a NodeClass of EKS Auto Mode is reported as not served here", async () => {
+  const auto = `apiVersion: eks.amazonaws.com/v1
+kind: NodeClass
+metadata: { name: neuron }
+spec: {}
+---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: { name: neuron }
+spec: { template: { spec: { requirements: [], nodeClassRef: { group: eks.amazonaws.com, kind: NodeClass, name: neuron } } } }
+---
+`;
+  const played = (await play(auto + pod("a", ""))).replaceAll(/\s+/g, " ");
+  const reason =
+    "its nodeClassRef names a NodeClass of group eks.amazonaws.com, which belongs to EKS Auto Mode and is not served here; use an EC2NodeClass of group karpenter.k8s.aws";
+  expect(played).toContain("kubectl apply: NodeClass/neuron (belongs to EKS Auto Mode, and has no");
+  expect(played).toContain(`NodePool neuron cannot be used: ${reason}`);
+  expect(played).toContain(`default/a: no NodePool can launch nodes: neuron cannot be used: ${reason}`);
+});
+
+it("an EC2NodeClass that is not ready is named with its cause and fix wherever a pod waits for it", async () => {
+  const old = `apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: { name: old }
+spec:
+  role: node
+  amiSelectorTerms: [{ alias: al2@latest }]
+  subnetSelectorTerms: [{ tags: { team: a } }]
+  securityGroupSelectorTerms: [{ tags: { team: a } }]
+---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: { name: limited }
+spec: { template: { spec: { requirements: [], nodeClassRef: { group: karpenter.k8s.aws, kind: EC2NodeClass, name: old } } } }
+---
+`;
+  const played = (await play(old + pod("a", ""))).replaceAll(/\s+/g, " ");
+  const cause =
+    "EC2NodeClass old is not ready (AMIsReady): there are no AL2 images for Kubernetes 1.33 and later, and the cluster runs 1.36; use al2023@latest";
+  expect(played).toContain(`NodePool limited cannot be used: ${cause}`);
+  expect(played).toContain(`limited is not Ready: NodeClassReady: UnhealthyDependents: ${cause}`);
+});
+
 it("CapacityBuffers are played with their gate on, and the summary shows their status", async () => {
   const template = `apiVersion: v1
 kind: PodTemplate
@@ -68,6 +116,18 @@ spec: { podTemplateRef: { name: ${shape} }, replicas: 2 }
   await expect(play(buffer("spare", "room").replace(", replicas: 2", ""))).rejects.toThrow(
     "spec has a podTemplateRef and neither replicas nor limits to say how much; add one of them",
   );
+});
+
+it("a setting precedes the gate that a manifest turns on", async () => {
+  const overlay = `apiVersion: karpenter.sh/v1alpha1
+kind: NodeOverlay
+metadata: { name: discount }
+spec: { requirements: [{ key: karpenter.sh/capacity-type, operator: In, values: [on-demand] }], priceAdjustment: "-10%" }
+---
+`;
+  const reviewed = (text: string): boolean => !text.includes("NodeOverlay discount is not applied: it has not been looked at yet");
+  expect(reviewed(await play(overlay + pod("a", "")))).toBe(true);
+  expect(reviewed(await play(overlay + pod("a", ""), [], { settings: { nodeOverlay: false } }))).toBe(false);
 });
 
 it("--scale takes StatefulSets too, and an unknown name is an error before anything is played", async () => {
@@ -186,7 +246,7 @@ spec:
   });
 
   it("is launched again for a day at most, and the end says so", { timeout: 60_000 }, async () => {
-    const published = await play(madeUp + pod("a", ""), [], 16);
+    const published = await play(madeUp + pod("a", ""), [], { minutes: 16 });
     expect(published).toContain("The lab stops here, after 24 hours of virtual time: pods or nodes still change");
   });
 

@@ -61,6 +61,8 @@ export class Explainer {
   readonly #attempt: Attempt;
   readonly #room: RoomReasons;
   readonly #topology: TopologyReasons;
+  /** Templates of the other pools. */
+  readonly #templates: readonly Template[];
   /** Pools that cannot launch nodes for pods, each with the reason. */
   readonly #unusable: readonly (readonly [string, string])[];
   /** Labels that pools give their nodes. */
@@ -76,13 +78,17 @@ export class Explainer {
     this.#attempt = attempt;
     this.#room = new RoomReasons(attempt.problem);
     this.#topology = new TopologyReasons(attempt.topology, attempt.nodes, attempt.problem.axis);
+    const { templates } = attempt.problem;
+    const withTypes = new Set(templates.flatMap(({ name, table }) => (table.types.length > 0 ? [name] : [])));
     this.#unusable = nodePools
       .flatMap((pool) => {
-        const reason = unusablePool(pool);
+        const reason = unusablePool(pool, withTypes.has(pool.metadata.name));
         return reason === undefined ? [] : [[pool.metadata.name, reason] as const];
       })
       .sort(([a], [b]) => (a < b ? -1 : 1));
-    this.#defined = new Set(attempt.problem.templates.flatMap(({ set }) => [...set.requirements.keys()]));
+    const unusable = new Set(this.#unusable.map(([name]) => name));
+    this.#templates = templates.filter(({ name }) => !unusable.has(name));
+    this.#defined = new Set(templates.flatMap(({ set }) => [...set.requirements.keys()]));
   }
 
   /** Why the unplaced pods of a class were not placed. */
@@ -94,7 +100,7 @@ export class Explainer {
     const possible = alternatives(relaxations).filter(({ contradiction }) => contradiction === undefined);
     if (possible.length === 0) return contradictionText(last.class.example, last.contradiction ?? "");
     if (this.#attempt.deferred.has(classIndex)) return this.#reserved(possible);
-    const { templates } = this.#attempt.problem;
+    const templates = this.#templates;
     if (templates.length === 0) {
       if (this.#unusable.length === 0) return "there is no NodePool, so no node can be bought; create one";
       return `no NodePool can launch nodes: ${this.#unusable.map(([name, reason]) => `${name} ${reason}`).join("; ")}`;

@@ -1,9 +1,15 @@
 import type { Condition } from "../../model/kubernetes.ts";
 import type { NodePool } from "../../model/node-pool.ts";
+import { foreignNodeClass } from "../../node-pool/foreign-class.ts";
 
-/** Why a pool launches no nodes for any pending pod; undefined when it does. */
-export function unusablePool({ metadata, spec, status }: NodePool): string | undefined {
+/**
+ * Why a pool launches no nodes for any pending pod; undefined when it does. `hasTypes` says whether instance types are
+ * known for the pool: a pool without types whose class is not an EC2NodeClass belongs to another controller.
+ */
+export function unusablePool({ metadata, spec, status }: NodePool, hasTypes: boolean): string | undefined {
   if (metadata.deletionTimestamp) return "is being deleted";
+  const foreign = hasTypes ? undefined : foreignNodeClass({ spec });
+  if (foreign !== undefined) return `cannot be used: ${foreign}`;
   if (spec.replicas !== undefined && spec.replicas !== null) {
     return `is static (spec.replicas is ${spec.replicas}): it keeps its number of nodes and adds none for pods; raise spec.replicas, or make a pool without it`;
   }

@@ -30,7 +30,7 @@ export function manifestProblems(object: unknown): readonly Problem[] {
   }
   const version = versionProblem(apiVersion, kind);
   if (version !== undefined) return [{ path: ["apiVersion"], message: version }];
-  const names = nameProblems(metadata);
+  const names = nameProblems(kind, metadata);
   if (names.length > 0) return names;
   const problems = schemaProblems(kind, object);
   return problems.length > 0 ? problems : kindProblems(kind, object as ApiObject);
@@ -66,17 +66,31 @@ const kindsOf = (apiVersion: string): readonly string[] => Object.keys(KINDS).fi
 
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-function nameProblems(metadata: unknown): Problem[] {
+/**
+ * Kinds whose names are any path segment, upper case and ':' included
+ * (kubernetes: pkg/apis/rbac/validation/validation.go, ValidateRBACName).
+ */
+const PATH_SEGMENT_NAMES = new Set(["Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"]);
+
+/** What is wrong with a name of that kind, and how to fix it; undefined when the name is valid. */
+function nameProblem(kind: string, name: unknown): string | undefined {
+  if (PATH_SEGMENT_NAMES.has(kind)) {
+    const isSegment = typeof name === "string" && name !== "." && name !== ".." && !/[/%]/.test(name);
+    return isSegment ? undefined : `"${String(name)}" is not a name of a ${kind}; use text without '/' and '%' other than "." and ".."`;
+  }
+  if (typeof name === "string" && name.length <= 253 && NAME.test(name)) return undefined;
+  return `"${String(name)}" is not a name; use lower-case letters, digits, '-' and '.', beginning and ending with a letter or digit`;
+}
+
+function nameProblems(kind: string, metadata: unknown): Problem[] {
   const { name, namespace, labels, annotations } = (typeof metadata === "object" && metadata !== null ? metadata : {}) as Record<
     string,
     unknown
   >;
   if (name === undefined || name === null || name === "")
     return [{ path: ["metadata", "name"], message: "is missing; every object needs a name" }];
-  if (typeof name !== "string" || name.length > 253 || !NAME.test(name)) {
-    const fix = "use lower-case letters, digits, '-' and '.', beginning and ending with a letter or digit";
-    return [{ path: ["metadata", "name"], message: `"${String(name)}" is not a name; ${fix}` }];
-  }
+  const problem = nameProblem(kind, name);
+  if (problem !== undefined) return [{ path: ["metadata", "name"], message: problem }];
   if (namespace !== undefined && namespace !== null && typeof namespace !== "string")
     return [{ path: ["metadata", "namespace"], message: `must be text, not ${JSON.stringify(namespace)}; put it in quotes` }];
   return Object.entries({ labels, annotations }).flatMap(([field, map]) =>

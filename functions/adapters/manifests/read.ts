@@ -4,7 +4,7 @@
 
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseAllDocuments } from "yaml";
+import { type Document, isCollection, isMap, isNode, isScalar, isSeq, LineCounter, parseAllDocuments, visit } from "yaml";
 import type { Path } from "../../../core/lib/json.ts";
 import type { ApiObject } from "./api-object.ts";
 import { manifestProblems } from "./check.ts";
@@ -50,6 +50,7 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   AWS_ACCOUNT_ID: "111122223333",
   ACCOUNT_ID: "111122223333",
   KARPENTER_NODE_ROLE: "KarpenterNodeRole-lab",
+  KARPENTER_NODE_IAM_ROLE_NAME: "KarpenterNodeRole-lab",
   KARPENTER_NAMESPACE: "kube-system",
 };
 
@@ -69,8 +70,8 @@ const FIRST = [
 
 /**
  * Reads manifests from files and folders ("-" is standard input): YAML streams, JSON, lists, and the output of
- * kustomize. A folder with a plain kustomization.yaml (resources, namespace) is followed. `${NAME}` is replaced from
- * `environment`, else from the lab's own values. Throws ManifestError.
+ * kustomize. A folder with a plain kustomization.yaml (resources, namespace) is followed. `${NAME}` and `<<NAME>>` are
+ * replaced from `environment`, else from the lab's own values. Throws ManifestError.
  */
 export function loadManifests(
   paths: readonly string[],
@@ -81,7 +82,7 @@ export function loadManifests(
   if (problems.length > 0) throw new ManifestError(problems);
   if (manifests.length === 0)
     throw new ManifestError([
-      `${paths.map((path) => (path === "-" ? "standard input" : path)).join(", ")}: no Kubernetes object was found; give manifests (of a folder, files that end in .yaml, .yml or .json are read)`,
+      `${paths.map((path) => (path === "-" ? STANDARD_INPUT : path)).join(", ")}: no Kubernetes object was found; give manifests (of a folder, files that end in .yaml, .yml or .json are read)`,
     ]);
   const rank = ({ object }: Manifest): number => {
     const index = FIRST.indexOf(object.kind ?? "");
@@ -93,10 +94,12 @@ export function loadManifests(
     .map(([m]) => m);
 }
 
+const STANDARD_INPUT = "standard input";
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 function readPath(path: string, environment: Environment, problems: string[], above: readonly string[] = []): readonly Manifest[] {
-  if (path === "-") return readManifests("standard input", readFileSync(0, "utf8"), environment, problems);
+  if (path === "-") return readManifests(STANDARD_INPUT, readFileSync(0, "utf8"), environment, problems);
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat) {
     problems.push(`${path}: there is no such file or folder; check the path`);
@@ -158,16 +161,50 @@ function followKustomization(file: string, environment: Environment, problems: s
 
 function readManifests(file: string, source: string, environment: Environment, problems: string[]): readonly Manifest[] {
   // Scripts and templates in Kubernetes objects may hold "{{"; at the start of a line it belongs to Helm.
-  const helm = source.split("\n").findIndex((line) => /^\s*\{\{-?\s/.test(line));
-  if (helm >= 0) {
-    problems.push(`${file}, line ${helm + 1}: this is a Helm template; render it with \`helm template\` and give its output instead`);
+  const statement = source.split("\n").findIndex((line) => /^\s*(\{\{-?\s|\{%)/.test(line));
+  if (statement >= 0) {
+    const isJinja = source.split("\n")[statement]?.trimStart().startsWith("{%") === true;
+    problems.push(`${file}, line ${statement + 1}: this is a ${isJinja ? JINJA : HELM}`);
     return [];
   }
-  const text = source.replaceAll(/\$\{([A-Za-z_]\w*)\}/g, (whole, name: string) => environment[name] ?? PLACEHOLDERS[name] ?? whole);
+  const filled = (whole: string, name: string): string => environment[name] ?? PLACEHOLDERS[name] ?? whole;
+  const text = source.replaceAll(/\$\{([A-Za-z_]\w*)\}/g, filled).replaceAll(/<<([A-Za-z_]\w*)>>/g, filled);
   const lines = new LineCounter();
-  const parsed = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, merge: true });
+  // Warnings of the parser would be printed among our sentences.
+  const parsed = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, merge: true, logLevel: "error" });
   if (!Array.isArray(parsed)) return [];
+  const expression = parsed.flatMap((document) => templateExpression(document, text) ?? [])[0];
+  if (expression !== undefined) {
+    const line = Math.max(1, lines.linePos(expression).line);
+    problems.push(`${file}, line ${line}: this is a template with expressions in {{ }}; render it and give its output instead`);
+    return [];
+  }
   return parsed.flatMap((document, i) => readDocument({ file, document, number: i + 1, lines, problems }));
+}
+
+const HELM = "Helm template; render it with `helm template` and give its output instead";
+const JINJA = "Jinja template; render it and give its output instead";
+
+/**
+ * The offset of the first `{{ expression }}` of a template: YAML reads it as a map with a map for a key, or refuses the
+ * line. Undefined without one.
+ */
+function templateExpression(document: Document.Parsed, text: string): number | undefined {
+  const at = document.errors[0]?.pos[0];
+  if (at !== undefined) {
+    const start = text.lastIndexOf("\n", at - 1) + 1;
+    const [line = ""] = text.slice(start).split("\n");
+    return /\{\{.*\}\}/.test(line) ? start : undefined;
+  }
+  let found: number | undefined;
+  visit(document, {
+    Pair(_, { key }) {
+      if (!isCollection(key)) return undefined;
+      found = key.range?.[0];
+      return visit.BREAK;
+    },
+  });
+  return found;
 }
 
 interface Source {
@@ -210,9 +247,21 @@ function readDocument({ file, document, number, lines, problems }: Source): read
   const objects: readonly (readonly [unknown, Path])[] = isList ? items.map((item, i) => [item, ["items", i]] as const) : [[value, []]];
   return objects.flatMap(([object, base]) => {
     const found = [...placeholderProblems(object), ...manifestProblems(object)];
-    for (const { path, message } of found) problems.push(`${place(lineOf([...base, ...path]))}: ${sentence(path, message)}`);
+    const { apiVersion = "" } = object as Partial<ApiObject>;
+    for (const { path, message } of found) {
+      const how = path[0] === "apiVersion" && OLD_API.test(apiVersion) ? `; \`${convertCommand(file)}\` does it` : "";
+      problems.push(`${place(lineOf([...base, ...path]))}: ${sentence(path, message)}${how}`);
+    }
     return found.length > 0 ? [] : [{ object: object as ApiObject, file, document: number, line: lineOf(base) }];
   });
+}
+
+/** The versions that `convert` reads. */
+const OLD_API = /^karpenter\.(sh|k8s\.aws)\/v1(alpha|beta)\d+$/;
+
+function convertCommand(file: string): string {
+  const path = file === STANDARD_INPUT ? "-" : /^[\w./@+-]+$/.test(file) ? file : `'${file.replaceAll("'", `'\\''`)}'`;
+  return `npm run -s cli -- convert ${path}`;
 }
 
 function offsetOf(document: Document.Parsed, path: Path): number | undefined {
@@ -234,12 +283,19 @@ function sentence(path: Path, message: string): string {
 /** Fields that may hold placeholders of their own, such as scripts. In any other field a placeholder is an error. */
 const SCRIPTS = new Set(["userData", "data", "stringData", "args", "command", "env", "annotations"]);
 
+/** `<<NAME>>` and `<<<NAME>>>`, but not the `<<EOF >>file` of a script. */
+const BRACKETED = /<<<?[A-Za-z_][\w.-]*(?: [\w.-]+)*>>>?/;
+
 function placeholderProblems(value: unknown, path: Path = []): readonly { path: Path; message: string }[] {
   if (typeof value === "string") {
     const name = /\$\{([A-Za-z_]\w*)\}/.exec(value)?.[1];
-    return name === undefined
-      ? []
-      : [{ path, message: `holds the placeholder \${${name}}; set the environment variable ${name}, or write the value` }];
+    if (name !== undefined)
+      return [{ path, message: `holds the placeholder \${${name}}; set the environment variable ${name}, or write the value` }];
+    const [written] = BRACKETED.exec(value) ?? /^\$[A-Z][A-Z0-9_]*$/.exec(value) ?? [];
+    if (written === undefined) return [];
+    const [, variable] = /^<<(\w+)>>$/.exec(written) ?? [];
+    const fix = variable === undefined ? "write the value in its place" : `set the environment variable ${variable}, or write the value`;
+    return [{ path, message: `holds the placeholder ${written}; ${fix}` }];
   }
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([key, item]) =>

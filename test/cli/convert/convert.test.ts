@@ -54,6 +54,14 @@ const MANIFESTS: readonly { readonly name: string; readonly messages: readonly R
 ];
 
 describe("manifests", () => {
+  it("a placeholder in angle brackets is kept as it is, and not judged", () => {
+    const text = readInput("v1-with-placeholders").replace(/role: .*/, "role: <<NODE_ROLE>>");
+    expect(text).toContain("<<NODE_ROLE>>");
+    const converted = convertText(text);
+    expect(converted.text).toContain("role: <<NODE_ROLE>>");
+    expect(converted.messages).toEqual([]);
+  });
+
   it("in the folder are all in the table of this test", () => {
     const inputs = readdirSync(folder).filter((name) => name.endsWith(".in.yaml"));
     expect(MANIFESTS.map(({ name }) => `${name}.in.yaml`).sort()).toEqual(inputs.sort());

@@ -189,7 +189,7 @@ describe("renderLaunch", () => {
       with: {
         nodeClass: nodeClass({ status: { conditions: [{ type: "Ready", status: "False", reason: "UnhealthyDependents", message: "m" }] } }),
       },
-      want: { kind: "NodeClassNotReady", reason: "UnhealthyDependents", message: "m" },
+      want: { kind: "NodeClassNotReady", reason: "UnhealthyDependents", message: "EC2NodeClass default is not ready: m" },
     },
     {
       name: "a NodeClass without a status",

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { EC2NodeClass, ResolvedReservation } from "../../../core/model/node-class.ts";
 import { nodeClassHash } from "../../../core/node-class/hash.ts";
 import { instanceProfileOf } from "../../../core/node-class/instance-profile.ts";
-import { launchReadiness } from "../../../core/node-class/readiness.ts";
+import { launchReadiness, notReadyMessage } from "../../../core/node-class/readiness.ts";
 import { type Findings, nodeClassStatus } from "../../../core/node-class/status.ts";
 
 const NOW = Date.parse("2026-11-21T00:00:00Z");
@@ -120,6 +120,23 @@ describe("nodeClassStatus", () => {
     },
   ])("a status says what is missing: $name", ({ found, spec, want }) => {
     expect(reasons(nodeClass(spec), { ...findings, ...found })).toMatchObject(want);
+  });
+
+  it.for<{ name: string; found: Findings; want: string }>([
+    {
+      name: "a cause",
+      found: { subnets: [] },
+      want: "(SubnetsReady): no subnet matches spec.subnetSelectorTerms; correct the terms, or tag the subnets",
+    },
+    {
+      name: "a False cause before one that is not known",
+      found: { subnets: { error: "throttled" }, amis: { unsupported: "there are no such images; use others" } },
+      want: "(AMIsReady): there are no such images; use others",
+    },
+  ])("an EC2NodeClass that is not ready is named with its cause and fix: $name", ({ found, want }) => {
+    const made = nodeClass();
+    const message = notReadyMessage({ ...made, status: nodeClassStatus(made, { ...findings, ...found }, NOW) });
+    expect(message).toBe(`EC2NodeClass default is not ready ${want}`);
   });
 
   it("only AL2023 needs a service network", () => {

@@ -52,6 +52,18 @@ describe("nodePoolStatus", () => {
     expect(verdicts["Ready"]).toBe(want.startsWith("True") ? "True Ready" : "False UnhealthyDependents");
   });
 
+  it("a NodePool names the EC2NodeClass that is not ready, the condition at fault and its message", () => {
+    const message = "there are no AL2 images for Kubernetes 1.33 and later, and the cluster runs 1.36; use al2023@latest";
+    const amis = { type: "AMIsReady", status: "False" as const, reason: "UnsupportedAlias", message };
+    const old = nodeClass("False");
+    const of = { ...old, status: { conditions: [amis, ...(old.status?.conditions ?? [])] } };
+    const { conditions } = nodePoolStatus(pool(), { ...context, nodeClass: of });
+    expect(conditions?.find(({ type }) => type === "NodeClassReady")).toMatchObject({
+      reason: "R",
+      message: `EC2NodeClass default is not ready (AMIsReady): ${message}`,
+    });
+  });
+
   it("a NodePool's resources are those of its nodes, and of NodeClaims for what nodes do not report yet", () => {
     const initialized = { conditions: [{ type: "Initialized", status: "True" as const }] };
     const nodeClaims = [claim("a", initialized), claim("b"), claim("c"), claim("gone", {}, "2026-01-01T00:00:00Z")];

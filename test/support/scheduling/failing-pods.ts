@@ -35,6 +35,12 @@ const inCondition = (pool: NodePool, ...conditions: NonNullable<NonNullable<Node
   ...pool,
   status: { conditions },
 });
+/** A pool of EKS Auto Mode. */
+const foreign = (pool: NodePool): NodePool => {
+  const { template } = pool.spec;
+  const nodeClassRef = { group: "eks.amazonaws.com", kind: "NodeClass", name: "default" };
+  return { ...pool, spec: { ...pool.spec, template: { ...template, spec: { ...template.spec, nodeClassRef } } } };
+};
 const boundVolume = (zone: string) => ({
   persistentVolumeClaims: [
     {
@@ -241,6 +247,7 @@ export const FAILING_PODS: readonly (readonly [string, readonly Case[]])[] = [
           ],
         },
       },
+      { name: "one of another controller", scene: { pods: [pod("web")], nodePools: [foreign(nodePool("auto"))], instanceTypes: [] } },
       {
         name: "one that would do if it were Ready",
         scene: {

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { loadManifests, ManifestError } from "../../../../functions/adapters/manifests/read.ts";
 
 let folder = "";
@@ -23,7 +23,7 @@ function problems(text: string, environment = {}): readonly string[] {
   try {
     loadManifests([write("m.yaml", text)], environment);
   } catch (error) {
-    if (error instanceof ManifestError) return error.problems.map((p) => p.replace(`${folder}/`, ""));
+    if (error instanceof ManifestError) return error.problems.map((p) => p.replaceAll(`${folder}/`, ""));
     throw error;
   }
   return [];
@@ -107,6 +107,8 @@ describe("manifests", () => {
   it("take placeholders from the environment before the lab's own", () => {
     const [nodeClass] = loadManifests([write("a.yaml", STORY)], { CLUSTER_NAME: "prod" });
     expect(nodeClass?.object.spec).toMatchObject({ role: "KarpenterNodeRole-prod" });
+    const [bracketed] = loadManifests([write("b.yaml", STORY.replaceAll(/\$\{CLUSTER_NAME\}/g, "<<CLUSTER_NAME>>"))]);
+    expect(bracketed?.object.spec).toMatchObject({ role: "KarpenterNodeRole-lab" });
   });
 
   it("are read from JSON, lists and folders", () => {
@@ -149,12 +151,12 @@ describe("manifests", () => {
     {
       name: "a beta",
       text: `${DEPLOYMENT}---\napiVersion: karpenter.sh/v1beta1\nkind: NodePool\nmetadata: {name: a}`,
-      want: "m.yaml, document 2, line 22: NodePool is given as karpenter.sh/v1beta1; convert it to karpenter.sh/v1: only v1 is understood",
+      want: "m.yaml, document 2, line 22: NodePool is given as karpenter.sh/v1beta1; convert it to karpenter.sh/v1: only v1 is understood (nodeClassRef needs group and kind, expireAfter goes from disruption to template.spec, WhenUnderutilized is now WhenEmptyOrUnderutilized); `npm run -s cli -- convert m.yaml` does it",
     },
     {
       name: "an alpha",
       text: "apiVersion: karpenter.sh/v1alpha5\nkind: Provisioner\nmetadata: {name: a}",
-      want: "m.yaml, document 1, line 1: Provisioner (karpenter.sh/v1alpha5) is an old API of Karpenter's; convert it to NodePool (karpenter.sh/v1): only v1 is understood",
+      want: "m.yaml, document 1, line 1: Provisioner (karpenter.sh/v1alpha5) is an old API of Karpenter's; convert it to NodePool (karpenter.sh/v1): only v1 is understood; `npm run -s cli -- convert m.yaml` does it",
     },
     {
       name: "a version that is gone",
@@ -205,6 +207,24 @@ describe("manifests", () => {
       more: 1,
     },
     {
+      name: "a placeholder in angle brackets",
+      text: STORY.replace("KarpenterNodeRole-", "<<NODE_ROLE>>").replace(/\$\{CLUSTER_NAME\}" # .*/, '"'),
+      want: "m.yaml, document 2, line 31: spec.role holds the placeholder <<NODE_ROLE>>; set the environment variable NODE_ROLE, or write the value",
+      more: 1,
+    },
+    {
+      name: "a placeholder in words",
+      text: STORY.replace("KarpenterNodeRole-", "<<node role>>"),
+      want: "m.yaml, document 2, line 31: spec.role holds the placeholder <<node role>>; write the value in its place",
+      more: 1,
+    },
+    {
+      name: "a variable of the shell",
+      text: STORY.replace(/role: .*/, "role: $NODE_ROLE"),
+      want: "m.yaml, document 2, line 31: spec.role holds the placeholder $NODE_ROLE; write the value in its place",
+      more: 1,
+    },
+    {
       name: "a name in capitals",
       text: DEPLOYMENT.replace("name: inflate\nspec", "name: Inflate\nspec"),
       want: "m.yaml, document 1, line 4: metadata.name \"Inflate\" is not a name; use lower-case letters, digits, '-' and '.', beginning and ending with a letter or digit",
@@ -220,12 +240,44 @@ describe("manifests", () => {
       text: "{{- if .Values.x }}\nkind: Pod\n{{- end }}",
       want: "m.yaml, line 1: this is a Helm template; render it with `helm template` and give its output instead",
     },
+    {
+      name: "a Jinja template",
+      text: "kind: Pod\n{% if x %}\n",
+      want: "m.yaml, line 2: this is a Jinja template; render it and give its output instead",
+    },
+    {
+      name: "an expression of a template in place of a value",
+      text: DEPLOYMENT.replace("replicas: 5", "replicas: {{ replicas }}"),
+      want: "m.yaml, line 6: this is a template with expressions in {{ }}; render it and give its output instead",
+    },
+    {
+      name: "an expression of a template within a value",
+      text: DEPLOYMENT.replace("name: inflate\nspec", "name: {{ name }}-web\nspec"),
+      want: "m.yaml, line 4: this is a template with expressions in {{ }}; render it and give its output instead",
+    },
     { name: "nothing", text: "# empty\n", want: "m.yaml: no Kubernetes object was found; give manifests" },
   ])("are refused in one sentence: $name", ({ text, want, more = 0 }) => {
     const found = problems(text);
     expect(found[0]?.slice(0, want.length)).toBe(want);
     expect(found).toHaveLength(1 + more);
     expect(found[0]).not.toContain("\n");
+  });
+
+  it.for(["Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"])("%s names may hold any character of a path segment", (kind) => {
+    const named = (name: string): string => `apiVersion: rbac.authorization.k8s.io/v1\nkind: ${kind}\nmetadata: {name: "${name}"}\n`;
+    for (const name of ["system:aggregated-metrics-reader", "cert-manager:leaderelection", "Admins_of.Prod@example.com"])
+      expect(problems(named(name))).toEqual([]);
+    const fix = `use text without '/' and '%' other than "." and ".."`;
+    for (const name of ["..", "a/b", "50%"])
+      expect(problems(named(name))).toEqual([`m.yaml, document 1, line 3: metadata.name "${name}" is not a name of a ${kind}; ${fix}`]);
+  });
+
+  it("a template makes no warning of the parser", () => {
+    const warnings: string[] = [];
+    const emit = vi.spyOn(process, "emitWarning").mockImplementation((warning) => void warnings.push(String(warning)));
+    problems("kind: Pod\nspec: { a: {{ x }}, b: {{ y }} }\n");
+    emit.mockRestore();
+    expect(warnings).toEqual([]);
   });
 
   it("are refused when a path does not exist", () => {

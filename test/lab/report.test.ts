@@ -1,0 +1,52 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { playManifests } from "../../lab/play.ts";
+import type { LabReport } from "../../lab/report.ts";
+
+const MANIFESTS = `apiVersion: apps/v1
+kind: Deployment
+metadata: { name: web }
+spec:
+  replicas: 2
+  selector: { matchLabels: { app: web } }
+  template: { metadata: { labels: { app: web } }, spec: { containers: [{ name: c, image: i, resources: { requests: { cpu: 1 } } }] } }
+---
+apiVersion: v1
+kind: Pod
+metadata: { name: lost }
+spec: { nodeSelector: { team: blue }, containers: [{ name: c, image: i, resources: { requests: { cpu: 1 } } }] }
+`;
+
+const path = join(mkdtempSync(join(tmpdir(), "lab-report-")), "all.yaml");
+writeFileSync(path, MANIFESTS);
+
+async function reportOf(json: boolean): Promise<LabReport> {
+  const reports: LabReport[] = [];
+  const options = { json, colour: false, seed: 1, region: "us-west-2", print: () => {} };
+  const down = [{ namespace: "default", name: "web", replicas: 1 }];
+  await playManifests([path], down, 2, { ...options, onReport: (made) => void reports.push(made) });
+  const [report] = reports;
+  if (report === undefined) throw new Error("there is no report");
+  return report;
+}
+
+it("a report has the pods with their nodes or reasons, the nodes with their prices, and what happened", async () => {
+  const report = await reportOf(false);
+  const [lost, web, ...others] = report.pods;
+  expect(others).toEqual([]);
+  expect(lost).toMatchObject({ namespace: "default", name: "lost", phase: "Pending", node: null });
+  expect(lost?.reason).toMatch(/^NodePool default: .*team/);
+  expect(web).toMatchObject({ phase: "Running", reason: null });
+  const [node] = report.nodes;
+  expect(node).toMatchObject({ name: web?.node, nodePool: "default", capacityType: "on-demand", pods: 1 });
+  expect(node?.pricePerHour).toBeGreaterThan(0);
+  expect(report.launched - report.terminated).toBe(report.nodes.length);
+  expect(report.seconds).toBeGreaterThanOrEqual(4 * 60);
+  expect(report.dollars).toBeGreaterThan(0);
+});
+
+it("a seed always gives the same report, with the log as JSON too", async () => {
+  expect(await reportOf(true)).toEqual(await reportOf(false));
+});
