@@ -1,5 +1,7 @@
+import { capacityTypeOfPlanned } from "../../core/disruption/consolidation/replacement.ts";
 import { counted, listed } from "../../core/scheduling/reasons/words.ts";
 import { perHour, wrapped } from "../columns.ts";
+import type { WrittenClaim } from "../scenario/planned-claim.ts";
 import type { ConsolidationPlan } from "./consolidate.ts";
 import type { Attempt, ExplainedNode } from "./nodes.ts";
 
@@ -10,16 +12,24 @@ import type { Attempt, ExplainedNode } from "./nodes.ts";
 export function explainConsolidation({ commands, nodes = [], idleOverlays: idle = [] }: ConsolidationPlan): string {
   const lines = commands.flatMap(({ method, decision, candidates, replacements, savings }) => [
     ...wrapped(`${method}: ${decision} ${counted(candidates.length, "node")} (${listed(candidates, 12)}), ${moneyText(savings)}`),
-    ...replacements.flatMap(({ nodePool, instanceTypes, pods }) => {
-      const [first, ...others] = instanceTypes;
-      const more = others.length > 0 ? ` or any of ${counted(others.length, "more type")}` : "";
-      return wrapped(`in their place: ${first}${more} in ${nodePool}, for ${counted(pods.length, "pod")}`, 2);
-    }),
+    ...replacements.flatMap((claim) => wrapped(`in their place: ${replacementText(claim)}`, 2)),
   ]);
   if (commands.length === 0) lines.push("nothing to disrupt");
   const rows = [...nodes].sort((a, b) => ORDER[a.verdict] - ORDER[b.verdict]).flatMap(nodeLines);
   const sections = [lines, ...(rows.length > 0 ? [["NODES", ...rows]] : []), ...(idle.length > 0 ? [idle] : [])];
   return `${sections.map((section) => section.join("\n")).join("\n\n")}\n`;
+}
+
+/** Instance types named for each replacement. */
+const MAX_TYPES_SHOWN = 3;
+
+/** "spot c7a.large, c6a.large, m6a.large or any of 2 more types in default, for 1 pod". */
+function replacementText(claim: WrittenClaim): string {
+  const { nodePool, instanceTypes, pods } = claim;
+  const others = instanceTypes.length - MAX_TYPES_SHOWN;
+  const more = others > 0 ? ` or any of ${counted(others, "more type")}` : "";
+  const types = instanceTypes.slice(0, MAX_TYPES_SHOWN).join(", ");
+  return `${capacityTypeOfPlanned(claim)} ${types}${more} in ${nodePool}, for ${counted(pods.length, "pod")}`;
 }
 
 const ORDER: Readonly<Record<ExplainedNode["verdict"], number>> = { goes: 0, next: 1, unseen: 2, stays: 3 };

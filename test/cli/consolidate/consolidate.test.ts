@@ -72,11 +72,24 @@ it("the text names removed nodes, their replacements, and nodes that stay", () =
   const plan = consolidate(scenarioFile({ machines, pods: [pod("p", "a"), pod("q", "b")] }), { explain: true });
   const text = explainConsolidation(plan);
   expect(text).toContain(
-    "multi: replace 2 nodes (a and b), saving $0.7600/h\n  in their place: small or any of 1 more type in default, for 2 pods\n",
+    "multi: replace 2 nodes (a and b), saving $0.7600/h\n  in their place: spot small, large in default, for 2 pods\n",
   );
   expect(text).toMatch(/^ {2}a \(large on-demand, \$0\.4000\/h, 1 pod\) goes: multi$/m);
   expect(text).toContain("c (large on-demand, 0 pods) stays: NodePool not found (NodePool=gone)");
   expect(explainConsolidation({ commands: [] })).toBe("nothing to disrupt\n");
+});
+
+it("each of several replacements is named with its capacity type and cheapest types", () => {
+  const claim = (values: readonly string[], instanceTypes: readonly string[]) => ({
+    ...{ nodePool: "default", taints: [], requests: {}, pods: ["default/p"], instanceTypes },
+    requirements: [{ key: "karpenter.sh/capacity-type", operator: "In" as const, values }],
+  });
+  const replacements = [claim(["spot"], ["t1", "t2", "t3", "t4"]), claim(["on-demand"], ["t9"])];
+  const text = explainConsolidation({
+    commands: [{ method: "multi", decision: "replace", candidates: ["a", "b"], savings: 0.5, replacements }],
+  });
+  expect(text).toContain("in their place: spot t1, t2, t3 or any of 1 more type in default, for 1 pod\n");
+  expect(text).toContain("in their place: on-demand t9 in default, for 1 pod\n");
 });
 
 it("each node lists the sets that were tried with it, and their savings", () => {
