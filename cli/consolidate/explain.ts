@@ -3,6 +3,7 @@ import { counted, listed } from "../../core/scheduling/reasons/words.ts";
 import { perHour, wrapped } from "../columns.ts";
 import type { WrittenClaim } from "../scenario/planned-claim.ts";
 import type { ConsolidationPlan } from "./consolidate.ts";
+import type { BindingBudget, HeldBack } from "./held-back.ts";
 import type { Attempt, ExplainedNode } from "./nodes.ts";
 
 /**
@@ -48,7 +49,8 @@ function nodeLines(node: ExplainedNode): readonly string[] {
   ];
 }
 
-function verdictText({ verdict, reason }: ExplainedNode): string {
+function verdictText({ name, verdict, reason, heldBack }: ExplainedNode): string {
+  if (heldBack) return `stays: ${heldBackText(name, heldBack)}`;
   switch (verdict) {
     case "goes":
       return `goes: ${reason}`;
@@ -59,6 +61,18 @@ function verdictText({ verdict, reason }: ExplainedNode): string {
     case "unseen":
       return "stays for now: other nodes go first";
   }
+}
+
+/** "n0 and n1 together would save $0.0261/h, but NodePool default's default budget {nodes: 10%} lets …". */
+function heldBackText(name: string, { nodes, savesPerHour, budgets }: HeldBack): string {
+  const what = nodes.length === 1 ? `removing ${name}` : `${listed(nodes, 4)} together`;
+  return `${what} would save ${perHour(savesPerHour)}, but ${budgets.map(budgetText).join(", and ")}`;
+}
+
+function budgetText({ nodePool, budget, total, allowed }: BindingBudget): string {
+  const fields = Object.entries(budget ?? {}).map(([key, value]) => `${key}: ${Array.isArray(value) ? value.join("/") : value}`);
+  const entry = budget === undefined ? "default budget {nodes: 10%}" : `budget {${fields.join(", ")}}`;
+  return `NodePool ${nodePool}'s ${entry} lets ${allowed} of its ${counted(total, "node")} be disrupted now`;
 }
 
 function attemptText({ savesPerHour, podsMoved, replacements, chosen, why }: Attempt): string {

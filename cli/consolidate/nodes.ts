@@ -7,6 +7,7 @@ import { CAPACITY_TYPE, INSTANCE_TYPE } from "../../core/model/labels.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { isReschedulable } from "../../core/pods/predicates.ts";
 import { carryOut } from "../../core/what-if/carry-out.ts";
+import { type HeldBack, heldBack } from "./held-back.ts";
 
 /** A set of nodes that was tried, as one of its nodes sees it. */
 export interface Attempt {
@@ -41,6 +42,8 @@ export interface ExplainedNode {
   readonly alone?: Attempt;
   /** The best set with others: the chosen one, or the one that saves most. */
   readonly best?: Attempt;
+  /** The saving with this node that budgets hold back; only for a node that no pass removes. */
+  readonly heldBack?: HeldBack;
 }
 
 /** How many passes are planned one after another; no benchmark has tuned it. */
@@ -63,18 +66,23 @@ export function explainNodes(
     last = decide(current);
     plans.push(last);
   }
+  const last = plans.at(-1) ?? first;
+  const held = heldBack(current, last, decide);
   const view = viewCluster({ snapshot, records: [], commands: [], now: snapshot.now });
   return [...view.machines.values()].map(({ claim, name, node, labels, nodePool, pods }) => {
     const nodeClaim = claim.metadata.name;
     const instanceType = labels[INSTANCE_TYPE] ?? "";
+    const verdict = verdictOf(nodeClaim, plans);
+    const heldHere = verdict.verdict === "stays" || verdict.verdict === "unseen" ? held.get(nodeClaim) : undefined;
     return {
       name: node ? name : nodeClaim,
       instanceType,
       capacityType: labels[CAPACITY_TYPE] ?? "",
       pricePerHour: nodePrice(labels, snapshot.instanceTypes.get(nodePool ?? "") ?? []),
       pods: pods.filter(isReschedulable).length,
-      ...verdictOf(nodeClaim, plans),
+      ...verdict,
       ...attemptsOf(name, plans),
+      ...(heldHere && { heldBack: heldHere }),
     };
   });
 }

@@ -110,6 +110,54 @@ it("each node lists the sets that were tried with it, and their savings", () => 
   expect(a?.sets).toBeGreaterThan(0);
 });
 
+const pair = (pool: ReturnType<typeof nodePool>) => ({
+  pools: [pool],
+  machines: [
+    { name: "n0", type: "small" },
+    { name: "n1", type: "small" },
+  ],
+  pods: ["n0", "n1"].map((node) =>
+    pod(`p-${node}`, node, { spec: { nodeName: node, containers: [{ name: "c", resources: { requests: { cpu: "1900m" } } }] } }),
+  ),
+});
+
+it("a saving that a budget holds back is named with its NodePool, its budget and what the set would save", () => {
+  const prices = ["small", "small-spot"];
+  const budgets = [{ nodes: "100%" }, { nodes: "50%", reasons: ["Underutilized" as const] }, { nodes: "0", reasons: ["Drifted" as const] }];
+  const scene = pair(nodePool("default", { budgets }));
+  const free = consolidate(scenarioFile(pair(nodePool()), prices), { explain: true });
+  expect(free.commands).toMatchObject([{ candidates: ["n0", "n1"] }]);
+  expect(free.nodes?.some(({ heldBack }) => heldBack)).toBe(false);
+  const saves = free.commands[0]?.savings ?? 0;
+
+  const plan = consolidate(scenarioFile(scene, prices), { explain: true });
+  const left = plan.nodes?.filter(({ verdict }) => verdict !== "goes") ?? [];
+  expect(left.length).toBeGreaterThan(0);
+  const budget = { nodePool: "default", budget: budgets[1], total: 2, allowed: 1 };
+  for (const { heldBack } of left) expect(heldBack).toEqual({ nodes: ["n0", "n1"], savesPerHour: saves, budgets: [budget] });
+  expect(explainConsolidation(plan).replaceAll(/\s+/g, " ")).toContain(
+    `stays: n0 and n1 together would save $${saves.toFixed(4)}/h, but NodePool default's budget {nodes: 50%, reasons: Underutilized} lets 1 of its 2 nodes be disrupted now`,
+  );
+});
+
+it("the default budget is named as such", () => {
+  const pool = nodePool();
+  const { nodes } = consolidate(
+    scenarioFile(pair({ ...pool, spec: { ...pool.spec, disruption: { consolidateAfter: "0s" } } }), ["small", "small-spot"]),
+    { explain: true },
+  );
+  const text = explainConsolidation({ commands: [], ...(nodes && { nodes }) }).replaceAll(/\s+/g, " ");
+  expect(text).toContain("but NodePool default's default budget {nodes: 10%} lets 1 of its 2 nodes be disrupted now");
+});
+
+it("an empty node that a budget holds back is named with what its removal would save", () => {
+  const pools = [nodePool("default", { budgets: [{ nodes: "0" }] })];
+  const plan = consolidate(scenarioFile({ pools, machines: [{ name: "a" }] }), { explain: true });
+  expect(explainConsolidation(plan).replaceAll(/\s+/g, " ")).toContain(
+    "a (large on-demand, $0.4000/h, 0 pods) stays: removing a would save $0.4000/h, but NodePool default's budget {nodes: 0} lets 0 of its 1 node be disrupted now",
+  );
+});
+
 it("consolidation is explained although empty nodes take up the first pass", () => {
   const machines = [{ name: "a" }, { name: "b" }, { name: "c" }, { name: "d", annotations: { "karpenter.sh/do-not-disrupt": "true" } }];
   const plan = consolidate(scenarioFile({ machines, pods: [pod("p", "a"), pod("q", "b")] }), { explain: true });
