@@ -11,8 +11,10 @@ import type { Attempt, ExplainedNode } from "./nodes.ts";
  * which sets with it were tried, and what they would have saved.
  */
 export function explainConsolidation({ commands, nodes = [], idleOverlays: idle = [] }: ConsolidationPlan): string {
-  const lines = commands.flatMap(({ method, decision, candidates, replacements, savings }) => [
-    ...wrapped(`${method}: ${decision} ${counted(candidates.length, "node")} (${listed(candidates, 12)}), ${moneyText(savings)}`),
+  const lines = commands.flatMap(({ method, decision, candidates, replacements, savings, podsMoved = 0 }) => [
+    ...wrapped(
+      `${method}: ${decision} ${counted(candidates.length, "node")} (${listed(candidates, 12)}), ${moneyText(savings)}${moves(podsMoved)}`,
+    ),
     ...replacements.flatMap((claim) => wrapped(`in their place: ${replacementText(claim)}`, 2)),
   ]);
   if (commands.length === 0) lines.push("nothing to disrupt");
@@ -36,6 +38,8 @@ function replacementText(claim: WrittenClaim): string {
 const ORDER: Readonly<Record<ExplainedNode["verdict"], number>> = { goes: 0, next: 1, unseen: 2, stays: 3 };
 
 const moneyText = (amount: number): string => `${amount < 0 ? "costing" : "saving"} ${perHour(Math.abs(amount))}`;
+
+const moves = (pods: number): string => (pods === 0 ? "" : `, moves ${counted(pods, "pod")}`);
 
 function nodeLines(node: ExplainedNode): readonly string[] {
   const { name, instanceType, capacityType, pricePerHour, pods, alone, best } = node;

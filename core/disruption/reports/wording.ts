@@ -146,7 +146,8 @@ function replacementText(replacements: readonly PlannedNodeClaim[]): string {
   return ` and replacing with ${groups.join("; ")}`;
 }
 
-function podCount({ candidates }: CommandRecord): number {
+/** The pods that a command moves to other nodes. */
+export function podCount({ candidates }: Pick<CommandRecord, "candidates">): number {
   return candidates.reduce((sum, { pods }) => sum + pods.length, 0);
 }
 

@@ -20,7 +20,7 @@ function scenarioFile(scene: Parameters<typeof snapshot>[0], types = ["small", "
 it("the plan of a scenario holds its disruption command", () => {
   const file = scenarioFile({ machines: [{ name: "a" }, { name: "b" }], pods: [pod("p", "b")] });
   expect(consolidate(file)).toEqual({
-    commands: [{ method: "emptiness", candidates: ["a"], replacements: [], decision: "delete", savings: 0.4 }],
+    commands: [{ method: "emptiness", candidates: ["a"], replacements: [], decision: "delete", savings: 0.4, podsMoved: 0 }],
   });
 });
 
@@ -29,6 +29,7 @@ it("two half-empty nodes become one, with pods placed by the real scheduler", ()
   const { commands } = consolidate(file);
   expect(commands[0]).toMatchObject({ method: "multi", decision: "replace", candidates: ["a", "b"] });
   expect(commands[0]?.savings).toBeCloseTo(0.8 - 0.1 * 0.4);
+  expect(commands[0]?.podsMoved).toBe(2);
   expect(commands[0]?.replacements[0]?.pods).toEqual(["default/p", "default/q"]);
 });
 
@@ -72,7 +73,7 @@ it("the text names removed nodes, their replacements, and nodes that stay", () =
   const plan = consolidate(scenarioFile({ machines, pods: [pod("p", "a"), pod("q", "b")] }), { explain: true });
   const text = explainConsolidation(plan);
   expect(text).toContain(
-    "multi: replace 2 nodes (a and b), saving $0.7600/h\n  in their place: spot small, large in default, for 2 pods\n",
+    "multi: replace 2 nodes (a and b), saving $0.7600/h, moves 2 pods\n  in their place: spot small, large in default, for 2 pods\n",
   );
   expect(text).toMatch(/^ {2}a \(large on-demand, \$0\.4000\/h, 1 pod\) goes: multi$/m);
   expect(text).toContain("c (large on-demand, 0 pods) stays: NodePool not found (NodePool=gone)");
