@@ -5,7 +5,10 @@ import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { InputError } from "../../../cli/input-error.ts";
 import { whatIfCommand } from "../../../cli/what-if/command.ts";
+import { WHAT_IF_OPTIONS, WHAT_IF_SOURCE, whatIfOptions } from "../../../cli/what-if/options.ts";
+import { progressOf } from "../../../cli/what-if/progress.ts";
 import { duration } from "../../../cli/what-if/report.ts";
+import { parseArguments } from "../../../functions/adapters/command-line.ts";
 import { instanceType, machine, nodePool, pod, type Scene, snapshot } from "../../core/disruption/builders.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "what-if-"));
@@ -46,6 +49,13 @@ const classed = scenarioFile({ pools: [quiet] }, { nodeClasses: [{ metadata: { n
 
 const whatIf = async (args: readonly string[]) => (await whatIfCommand.run(args)).output;
 const json = async (...args: string[]) => JSON.parse(await whatIf([...args, "--format", "json"]));
+
+it("--quiet shows no progress", () => {
+  const options = (args: readonly string[]) =>
+    whatIfOptions(parseArguments({ usage: "what-if", positionals: WHAT_IF_SOURCE, options: WHAT_IF_OPTIONS }, args));
+  expect(progressOf(options([busy, "--quiet"]), { write: () => undefined }, 0)).toEqual({});
+  expect(Object.keys(progressOf(options([busy]), { write: () => undefined }, 0))).toEqual(["onProgress"]);
+});
 
 it("the table shows the bills side by side and what the change saves", async () => {
   const text = await whatIf([busy, "--family", "bbbb", "--capacity-type", "on-demand"]);
