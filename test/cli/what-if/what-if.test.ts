@@ -165,6 +165,11 @@ describe("bad input", () => {
     { name: "no decisions", args: [busy, "--decisions", "1.5"], says: "--decisions takes a whole number above 0" },
     { name: "an unknown family", args: [busy, "--family", "aaab"], says: "there is no instance family aaab; did you mean aaaa?" },
     { name: "an unknown pool", args: [busy, "--budget", "defualt=1"], says: "there is no NodePool defualt; did you mean default?" },
+    {
+      name: "a budget above 100%",
+      args: [busy, "--budget", "default=200%"],
+      says: "--budget default=200%: spec.disruption.budgets.0.nodes ",
+    },
     { name: "a budget that is none", args: [busy, "--budget", "default=some"], says: "write POOL=NODES" },
     { name: "an unknown capacity type", args: [busy, "--capacity-type", "spott"], says: "did you mean spot?" },
     { name: "--pool alone", args: [busy, "--pool", "default"], says: "--pool says which pools" },
