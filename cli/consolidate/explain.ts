@@ -69,7 +69,8 @@ function verdictText({ name, verdict, reason, heldBack }: ExplainedNode): string
 
 /** "n0 and n1 together would save $0.0261/h, but NodePool default's default budget {nodes: 10%} lets …". */
 function heldBackText(name: string, { nodes, savesPerHour, budgets }: HeldBack): string {
-  const what = nodes.length === 1 ? `removing ${name}` : `${listed(nodes, 4)} together`;
+  const others = nodes.filter((node) => node !== name);
+  const what = others.length === 0 ? `removing ${name}` : `${listed([name, ...others], 4)} together`;
   return `${what} would save ${perHour(savesPerHour)}, but ${budgets.map(budgetText).join(", and ")}`;
 }
 

@@ -49,14 +49,21 @@ export function heldBack(
     if (command === undefined) break;
     const budgets = bindingBudgets(command, last);
     const { candidates, savingsPerHour: savesPerHour } = command;
-    if (budgets.length > 0 && savesPerHour >= MIN_SAVINGS) {
+    // A search with budgets may find another set that saves as much: then the budgets hold nothing back.
+    const saved = last.command && consolidates(last.command) && consolidates(command) ? last.command.savingsPerHour : 0;
+    if (budgets.length > 0 && savesPerHour >= saved + MIN_SAVINGS) {
       const nodes = candidates.map(({ node }) => node);
       for (const { nodeClaim } of candidates) found.set(nodeClaim, { nodes, savesPerHour, budgets });
     }
-    if (command.method === "multi" || command.method === "single") break;
+    if (consolidates(command)) break;
     current = carryOut(current, command);
   }
   return found;
+}
+
+/** Whether consolidation, and neither Emptiness nor drift, has decided on the command. */
+export function consolidates({ method }: CommandRecord): boolean {
+  return method === "multi" || method === "single";
 }
 
 function withoutBudgets(pool: NodePool): NodePool {

@@ -7,7 +7,7 @@ import { CAPACITY_TYPE, INSTANCE_TYPE } from "../../core/model/labels.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { isReschedulable } from "../../core/pods/predicates.ts";
 import { carryOut } from "../../core/what-if/carry-out.ts";
-import { type HeldBack, heldBack } from "./held-back.ts";
+import { consolidates, type HeldBack, heldBack } from "./held-back.ts";
 
 /** A set of nodes that was tried, as one of its nodes sees it. */
 export interface Attempt {
@@ -73,7 +73,8 @@ export function explainNodes(
     const nodeClaim = claim.metadata.name;
     const instanceType = labels[INSTANCE_TYPE] ?? "";
     const verdict = verdictOf(nodeClaim, plans);
-    const heldHere = verdict.verdict === "stays" || verdict.verdict === "unseen" ? held.get(nodeClaim) : undefined;
+    const isLeft = verdict.verdict === "stays" || verdict.verdict === "unseen";
+    const heldHere = isLeft ? heldBy(nodeClaim, nodePool, held, last) : undefined;
     return {
       name: node ? name : nodeClaim,
       instanceType,
@@ -87,7 +88,22 @@ export function explainNodes(
   });
 }
 
-const isConsolidation = ({ command }: DisruptionPlan): boolean => command?.method === "multi" || command?.method === "single";
+/**
+ * The saving that budgets hold back; none where the budget of the node's own NodePool is spent and would let the set
+ * be disrupted otherwise.
+ */
+function heldBy(
+  nodeClaim: string,
+  nodePool: string | undefined,
+  held: ReadonlyMap<string, HeldBack>,
+  { blocked }: DisruptionPlan,
+): HeldBack | undefined {
+  const found = held.get(nodeClaim);
+  const isSpent = blocked.some((one) => one.nodeClaim === nodeClaim && one.blocked.reason === "BudgetSpent");
+  return isSpent && !found?.budgets.some((budget) => budget.nodePool === nodePool) ? undefined : found;
+}
+
+const isConsolidation = ({ command }: DisruptionPlan): boolean => command !== undefined && consolidates(command);
 
 function verdictOf(nodeClaim: string, plans: readonly DisruptionPlan[]): Pick<ExplainedNode, "verdict" | "reason"> {
   const pass = plans.findIndex(({ command }) => command?.candidates.some((candidate) => candidate.nodeClaim === nodeClaim));

@@ -136,9 +136,21 @@ it("a saving that a budget holds back is named with its NodePool, its budget and
   expect(left.length).toBeGreaterThan(0);
   const budget = { nodePool: "default", budget: budgets[1], total: 2, allowed: 1 };
   for (const { heldBack } of left) expect(heldBack).toEqual({ nodes: ["n0", "n1"], savesPerHour: saves, budgets: [budget] });
+  const name = left[0]?.name;
+  const other = name === "n0" ? "n1" : "n0";
   expect(explainConsolidation(plan).replaceAll(/\s+/g, " ")).toContain(
-    `stays: n0 and n1 together would save $${saves.toFixed(4)}/h, but NodePool default's budget {nodes: 50%, reasons: Underutilized} lets 1 of its 2 nodes be disrupted now`,
+    `stays: ${name} and ${other} together would save $${saves.toFixed(4)}/h, but NodePool default's budget {nodes: 50%, reasons: Underutilized} lets 1 of its 2 nodes be disrupted now`,
   );
+});
+
+it("a set over two NodePools is held back by the one whose budget it exceeds", () => {
+  const { machines, pods, pools } = pair(nodePool());
+  const none = nodePool("none", { budgets: [{ nodes: "0" }] });
+  const scene = { pools: [...pools, none], machines: machines.map((one, i) => (i === 0 ? one : { ...one, pool: "none" })), pods };
+  const { nodes = [] } = consolidate(scenarioFile(scene, ["small", "small-spot"]), { explain: true });
+  const left = nodes.filter(({ verdict }) => verdict !== "goes");
+  expect(left.map(({ name }) => name)).toContain("n1");
+  for (const { heldBack } of left) expect(heldBack?.budgets).toMatchObject([{ nodePool: "none", total: 1, allowed: 0 }]);
 });
 
 it("the default budget is named as such", () => {
