@@ -43,12 +43,14 @@ export function heldBack(
 ): ReadonlyMap<string, HeldBack> {
   const found = new Map<string, HeldBack>();
   if (!SAVING.some((reason) => [...poolBudgets(last.view, reason).values()].some(({ allowed, total }) => allowed < total))) return found;
+  // A command that is carried out forgets the conditions of the claims, and with them which nodes are still settling.
+  const settling = new Set(last.blocked.flatMap((one) => (one.blocked.reason === "NotConsolidatable" ? [one.nodeClaim] : [])));
   let current: Snapshot = { ...snapshot, nodePools: snapshot.nodePools.map(withoutBudgets) };
   for (let pass = 0; pass < MAX_PASSES; pass++) {
     const { command } = decide(current);
     if (command === undefined) break;
-    const budgets = bindingBudgets(command, last);
     const { candidates, savingsPerHour: savesPerHour } = command;
+    const budgets = candidates.some(({ nodeClaim }) => settling.has(nodeClaim)) ? [] : bindingBudgets(command, last);
     // A search with budgets may find another set that saves as much: then the budgets hold nothing back.
     const saved = last.command && consolidates(last.command) && consolidates(command) ? last.command.savingsPerHour : 0;
     if (budgets.length > 0 && savesPerHour >= saved + MIN_SAVINGS) {
