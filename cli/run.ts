@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { nearest } from "../core/lib/nearest.ts";
 import { asksForHelp, twoColumns } from "../functions/adapters/command-line.ts";
 import { WIDTH } from "./columns.ts";
@@ -29,6 +30,7 @@ export async function runCommandLine(commands: readonly Command[], args: readonl
 
 async function answerTo(name: string | undefined, rest: readonly string[], commands: readonly Command[]): Promise<Answer> {
   const names = commands.map((command) => command.name);
+  if (name === "--version") return { output: `karpenter-serverless ${version()}\n` };
   if (name === undefined) throw new InputError(`name a command, one of ${names.join(", ")}; see ${PROGRAM} --help`);
   const command = commands.find((one) => one.name === name);
   if (asksForHelp([name, ...rest])) return { output: command === undefined ? programHelp(commands) : commandHelp(command) };
@@ -47,9 +49,15 @@ function programHelp(commands: readonly Command[]): string {
       WIDTH,
     ),
     "",
-    `${PROGRAM} COMMAND --help lists the arguments of a command.`,
+    `${PROGRAM} COMMAND --help lists the arguments of a command, --version prints the version.`,
     "",
   ].join("\n");
+}
+
+/** The version of the package. */
+function version(): string {
+  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { readonly version: string }).version;
 }
 
 /** The checks of an input do not know every field of the API, so that a field of another shape can fail anywhere. */

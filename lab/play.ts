@@ -9,6 +9,7 @@ import { type Narrator, narrator } from "./narrator.ts";
 import { pricesOf } from "./regions.ts";
 import { renderCosts, renderNodeClaims } from "./render.ts";
 import { type LabReport, labReport } from "./report.ts";
+import { runnerUp } from "./runner-up.ts";
 import type { LabStory } from "./stories.ts";
 import { summary } from "./summary.ts";
 import { firstRun } from "./world/actors/cron-jobs.ts";
@@ -53,11 +54,14 @@ export async function playStory(story: LabStory, options: PlayOptions): Promise<
   const { lab } = stage;
   apply(loadManifests(story.manifests, { ...process.env, CLUSTER_NAME: lab.world.cluster }), stage);
   await lab.world.clock.run({ until: lab.world.clock.now() + MINUTE_MS + 5_000 });
-  for (const { what, act, until } of story.acts) {
+  for (const { what, act, until, explainsNodes } of story.acts) {
     say(what, stage);
+    const since = lab.world.clock.now();
     act(lab);
     await waitFor(until, what, stage);
     if (!options.json) print(`\n${renderNodeClaims(lab.world.store.list("NodeClaim") as readonly NodeClaim[], lab.world.clock.now())}\n`);
+    const why = explainsNodes && !options.json ? await runnerUp(lab, since) : undefined;
+    if (why !== undefined) print(`${why}\n`);
   }
   close(stage);
 }

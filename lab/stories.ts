@@ -8,6 +8,8 @@ export interface Act {
   readonly act: (lab: Lab) => void;
   /** Holds once the effect is there; the next act follows. */
   readonly until: (lab: Lab) => boolean;
+  /** Set where the nodes that the act leads to need a reason: what another plan would have cost is then printed. */
+  readonly explainsNodes?: true;
 }
 
 /** A story: manifests, then acts. */
@@ -95,7 +97,10 @@ export const STORIES: readonly LabStory[] = [
     name: "interruption",
     title: "A spot node gets its two-minute notice: the replacement comes first, then it drains",
     manifests: [file("spot"), file("inflate-cpu")],
-    acts: [scaleTo(2, settled(2, 1)), { what: "EC2 takes the machine back in two minutes", act: interrupt, until: interrupted(2) }],
+    acts: [
+      scaleTo(2, settled(2, 1)),
+      { what: "EC2 takes the machine back in two minutes", act: interrupt, until: interrupted(2), explainsNodes: true },
+    ],
   },
 ];
 

@@ -1,5 +1,6 @@
 import { eventOf, LOG_EVENTS, type LogEvents, type LogMessage } from "../core/announcements/log-events.ts";
 import type { LogFields } from "../core/ports/log.ts";
+import { counted } from "../core/scheduling/reasons/words.ts";
 import type { TimelineEntry } from "./render.ts";
 
 /** A log line of a handler, with its virtual time. */
@@ -63,9 +64,12 @@ const replicas: Words<"provisioning nodeclaims to satisfy replica count" | "depr
 
 /** Events whose fields deserve words of their own. */
 const WORDS: { readonly [M in LogMessage]?: Words<M> } = {
-  "disrupting nodeclaim(s)"({ reason }, message) {
+  "disrupting nodeclaim(s)"({ reason, "pod-count": pods = 0, "savings-per-hour": saves = 0 }, message) {
     const [, what = message, via = ""] = /^(disrupting \S+) (via .*)$/.exec(message) ?? [];
-    return { what, why: join(via, bracketed(reason)) };
+    const how = join(via, bracketed(reason));
+    if (pods === 0) return { what, why: how };
+    const money = saves > 0 ? ` to save $${saves.toFixed(4)}/h` : "";
+    return { what, why: `${how}; moves ${counted(pods, "pod")}${money}` };
   },
   "created nodeclaim": ({ NodePool, requests, "instance-types": types }) => ({
     why: join(`for ${named(NodePool)}`, bracketed(amounts(requests)), text(types)),

@@ -1,6 +1,7 @@
 import type { Tried } from "../../core/disruption/consolidation/decision.ts";
 import { simulateWithSolve } from "../../core/disruption/consolidation/simulate.ts";
 import { type DisruptionPlan, planDisruption } from "../../core/disruption/plan.ts";
+import { podCount } from "../../core/disruption/reports/wording.ts";
 import type { CommandRecord } from "../../core/model/command-record.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { disruptionSettings } from "../../functions/disruption/settings.ts";
@@ -20,6 +21,8 @@ export interface PlannedCommand {
   readonly decision: string;
   /** USD per hour. */
   readonly savings: number;
+  /** Pods that the command moves to other nodes; absent in the answers of Karpenter that the conformance tests keep. */
+  readonly podsMoved?: number;
 }
 
 /** The result of `cli consolidate`. */
@@ -67,6 +70,7 @@ function plannedCommand({ method, candidates, replacements, decision, savingsPer
     replacements: replacements.map(writtenClaim),
     decision,
     savings: savingsPerHour,
+    podsMoved: podCount({ candidates }),
   };
 }
 

@@ -1,6 +1,9 @@
+import { capacityTypeOfPlanned } from "../../core/disruption/consolidation/replacement.ts";
 import { counted, listed } from "../../core/scheduling/reasons/words.ts";
 import { perHour, wrapped } from "../columns.ts";
+import type { WrittenClaim } from "../scenario/planned-claim.ts";
 import type { ConsolidationPlan } from "./consolidate.ts";
+import type { BindingBudget, HeldBack } from "./held-back.ts";
 import type { Attempt, ExplainedNode } from "./nodes.ts";
 
 /**
@@ -8,13 +11,11 @@ import type { Attempt, ExplainedNode } from "./nodes.ts";
  * which sets with it were tried, and what they would have saved.
  */
 export function explainConsolidation({ commands, nodes = [], idleOverlays: idle = [] }: ConsolidationPlan): string {
-  const lines = commands.flatMap(({ method, decision, candidates, replacements, savings }) => [
-    ...wrapped(`${method}: ${decision} ${counted(candidates.length, "node")} (${listed(candidates, 12)}), ${moneyText(savings)}`),
-    ...replacements.flatMap(({ nodePool, instanceTypes, pods }) => {
-      const [first, ...others] = instanceTypes;
-      const more = others.length > 0 ? ` or any of ${counted(others.length, "more type")}` : "";
-      return wrapped(`in their place: ${first}${more} in ${nodePool}, for ${counted(pods.length, "pod")}`, 2);
-    }),
+  const lines = commands.flatMap(({ method, decision, candidates, replacements, savings, podsMoved = 0 }) => [
+    ...wrapped(
+      `${method}: ${decision} ${counted(candidates.length, "node")} (${listed(candidates, 12)}), ${moneyText(savings)}${moves(podsMoved)}`,
+    ),
+    ...replacements.flatMap((claim) => wrapped(`in their place: ${replacementText(claim)}`, 2)),
   ]);
   if (commands.length === 0) lines.push("nothing to disrupt");
   const rows = [...nodes].sort((a, b) => ORDER[a.verdict] - ORDER[b.verdict]).flatMap(nodeLines);
@@ -22,9 +23,23 @@ export function explainConsolidation({ commands, nodes = [], idleOverlays: idle 
   return `${sections.map((section) => section.join("\n")).join("\n\n")}\n`;
 }
 
+/** Instance types named for each replacement. */
+const MAX_TYPES_SHOWN = 3;
+
+/** "spot c7a.large, c6a.large, m6a.large or any of 2 more types in default, for 1 pod". */
+function replacementText(claim: WrittenClaim): string {
+  const { nodePool, instanceTypes, pods } = claim;
+  const others = instanceTypes.length - MAX_TYPES_SHOWN;
+  const more = others > 0 ? ` or any of ${counted(others, "more type")}` : "";
+  const types = instanceTypes.slice(0, MAX_TYPES_SHOWN).join(", ");
+  return `${capacityTypeOfPlanned(claim)} ${types}${more} in ${nodePool}, for ${counted(pods.length, "pod")}`;
+}
+
 const ORDER: Readonly<Record<ExplainedNode["verdict"], number>> = { goes: 0, next: 1, unseen: 2, stays: 3 };
 
 const moneyText = (amount: number): string => `${amount < 0 ? "costing" : "saving"} ${perHour(Math.abs(amount))}`;
+
+const moves = (pods: number): string => (pods === 0 ? "" : `, moves ${counted(pods, "pod")}`);
 
 function nodeLines(node: ExplainedNode): readonly string[] {
   const { name, instanceType, capacityType, pricePerHour, pods, alone, best } = node;
@@ -38,7 +53,8 @@ function nodeLines(node: ExplainedNode): readonly string[] {
   ];
 }
 
-function verdictText({ verdict, reason }: ExplainedNode): string {
+function verdictText({ name, verdict, reason, heldBack }: ExplainedNode): string {
+  if (heldBack) return `stays: ${heldBackText(name, heldBack)}`;
   switch (verdict) {
     case "goes":
       return `goes: ${reason}`;
@@ -49,6 +65,19 @@ function verdictText({ verdict, reason }: ExplainedNode): string {
     case "unseen":
       return "stays for now: other nodes go first";
   }
+}
+
+/** "n0 and n1 together would save $0.0261/h, but NodePool default's default budget {nodes: 10%} lets …". */
+function heldBackText(name: string, { nodes, savesPerHour, budgets }: HeldBack): string {
+  const others = nodes.filter((node) => node !== name);
+  const what = others.length === 0 ? `removing ${name}` : `${listed([name, ...others], 4)} together`;
+  return `${what} would save ${perHour(savesPerHour)}, but ${budgets.map(budgetText).join(", and ")}`;
+}
+
+function budgetText({ nodePool, budget, total, allowed }: BindingBudget): string {
+  const fields = Object.entries(budget ?? {}).map(([key, value]) => `${key}: ${Array.isArray(value) ? value.join("/") : value}`);
+  const entry = budget === undefined ? "default budget {nodes: 10%}" : `budget {${fields.join(", ")}}`;
+  return `NodePool ${nodePool}'s ${entry} lets ${allowed} of its ${counted(total, "node")} be disrupted now`;
 }
 
 function attemptText({ savesPerHour, podsMoved, replacements, chosen, why }: Attempt): string {

@@ -7,6 +7,7 @@ import { CAPACITY_TYPE, INSTANCE_TYPE } from "../../core/model/labels.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { isReschedulable } from "../../core/pods/predicates.ts";
 import { carryOut } from "../../core/what-if/carry-out.ts";
+import { consolidates, type HeldBack, heldBack } from "./held-back.ts";
 
 /** A set of nodes that was tried, as one of its nodes sees it. */
 export interface Attempt {
@@ -41,6 +42,8 @@ export interface ExplainedNode {
   readonly alone?: Attempt;
   /** The best set with others: the chosen one, or the one that saves most. */
   readonly best?: Attempt;
+  /** The saving with this node that budgets hold back; only for a node that no pass removes. */
+  readonly heldBack?: HeldBack;
 }
 
 /** How many passes are planned one after another; no benchmark has tuned it. */
@@ -63,23 +66,44 @@ export function explainNodes(
     last = decide(current);
     plans.push(last);
   }
+  const last = plans.at(-1) ?? first;
+  const held = heldBack(current, last, decide);
   const view = viewCluster({ snapshot, records: [], commands: [], now: snapshot.now });
   return [...view.machines.values()].map(({ claim, name, node, labels, nodePool, pods }) => {
     const nodeClaim = claim.metadata.name;
     const instanceType = labels[INSTANCE_TYPE] ?? "";
+    const verdict = verdictOf(nodeClaim, plans);
+    const isLeft = verdict.verdict === "stays" || verdict.verdict === "unseen";
+    const heldHere = isLeft ? heldBy(nodeClaim, nodePool, held, last) : undefined;
     return {
       name: node ? name : nodeClaim,
       instanceType,
       capacityType: labels[CAPACITY_TYPE] ?? "",
       pricePerHour: nodePrice(labels, snapshot.instanceTypes.get(nodePool ?? "") ?? []),
       pods: pods.filter(isReschedulable).length,
-      ...verdictOf(nodeClaim, plans),
+      ...verdict,
       ...attemptsOf(name, plans),
+      ...(heldHere && { heldBack: heldHere }),
     };
   });
 }
 
-const isConsolidation = ({ command }: DisruptionPlan): boolean => command?.method === "multi" || command?.method === "single";
+/**
+ * The saving that budgets hold back; none where the budget of the node's own NodePool is spent and would let the set
+ * be disrupted otherwise.
+ */
+function heldBy(
+  nodeClaim: string,
+  nodePool: string | undefined,
+  held: ReadonlyMap<string, HeldBack>,
+  { blocked }: DisruptionPlan,
+): HeldBack | undefined {
+  const found = held.get(nodeClaim);
+  const isSpent = blocked.some((one) => one.nodeClaim === nodeClaim && one.blocked.reason === "BudgetSpent");
+  return isSpent && !found?.budgets.some((budget) => budget.nodePool === nodePool) ? undefined : found;
+}
+
+const isConsolidation = ({ command }: DisruptionPlan): boolean => command !== undefined && consolidates(command);
 
 function verdictOf(nodeClaim: string, plans: readonly DisruptionPlan[]): Pick<ExplainedNode, "verdict" | "reason"> {
   const pass = plans.findIndex(({ command }) => command?.candidates.some((candidate) => candidate.nodeClaim === nodeClaim));

@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { listed } from "../../core/scheduling/reasons/words.ts";
 import type { Answer } from "../command.ts";
 import { InputError } from "../input-error.ts";
 import { convert } from "./convert.ts";
@@ -25,14 +26,22 @@ export function convertFiles({ paths, out }: ConvertOptions): Answer {
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice !== undefined)
     throw new InputError(`two of the files would be ${join(out, twice)}; convert them one after another, into folders of their own`);
-  const there = names.find((name) => existsSync(join(out, name)));
-  if (there !== undefined) throw new InputError(`${join(out, there)} is there already; name an empty folder with --out`);
+  checkEmpty(out);
   for (const [i, { text }] of files.entries()) {
     const path = join(out, names[i] ?? "");
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
   }
   return { output: names.map((name) => `${join(out, name)}\n`).join(""), messages, isUsable };
+}
+
+/** Old files beside the converted ones would be applied with them. Throws InputError. */
+function checkEmpty(folder: string): void {
+  if (!existsSync(folder)) return;
+  if (!statSync(folder).isDirectory()) throw new InputError(`${folder} is a file; name an empty or a new folder with --out`);
+  const names = readdirSync(folder).sort();
+  if (names.length > 0)
+    throw new InputError(`${folder} is not empty, it holds ${listed(names, 3)}; name an empty or a new folder with --out`);
 }
 
 /** Several files as one stream of documents. */

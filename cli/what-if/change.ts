@@ -3,6 +3,7 @@ import { CAPACITY_TYPE, INSTANCE_TYPE } from "../../core/model/labels.ts";
 import type { NodePool, NodeSelectorRequirementWithMinValues } from "../../core/model/node-pool.ts";
 import { counted, listed } from "../../core/scheduling/reasons/words.ts";
 import type { Change } from "../../core/what-if/change.ts";
+import { manifestProblems } from "../../functions/adapters/manifests/check.ts";
 import { InputError } from "../input-error.ts";
 import { type ChangeDraft, poolNamed, put, unknown } from "./change-draft.ts";
 import { setField } from "./field.ts";
@@ -83,7 +84,11 @@ function setBudget(text: string, draft: ChangeDraft): void {
   const pools = name === undefined ? [...draft.pools.values()] : [poolNamed(name, draft)];
   for (const pool of pools) {
     const disruption = { consolidateAfter: "0s", ...pool.spec.disruption, budgets: [{ nodes }] };
-    put(draft.pools, { ...pool, spec: { ...pool.spec, disruption } }, "NodePool", draft);
+    const changed = { ...pool, spec: { ...pool.spec, disruption } };
+    const problems = manifestProblems({ ...changed, apiVersion: "karpenter.sh/v1", kind: "NodePool" });
+    const problem = problems.find(({ path }) => path.join(".").startsWith("spec.disruption.budgets"));
+    if (problem !== undefined) throw new InputError(`--budget ${text}: ${problem.path.join(".")} ${problem.message}`);
+    put(draft.pools, changed, "NodePool", draft);
   }
 }
 

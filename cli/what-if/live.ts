@@ -1,5 +1,3 @@
-import { homedir } from "node:os";
-import { join } from "node:path";
 import { REGION, ZONE } from "../../core/model/labels.ts";
 import type { Node } from "../../core/model/node.ts";
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
@@ -17,6 +15,7 @@ import { type ClusterStateDeps, readClusterState } from "../../functions/shared/
 import { instanceTypesFor } from "../../functions/shared/instance-types.ts";
 import { DEFAULT_SETTINGS } from "../../functions/wiring/settings.ts";
 import { InputError } from "../input-error.ts";
+import { explained, kubeconfigCluster } from "./kubeconfig.ts";
 import type { WhatIfOptions } from "./options.ts";
 import type { Source } from "./source.ts";
 
@@ -92,9 +91,9 @@ export const NO_STORE: ClusterStateDeps["store"] = {
 };
 
 async function throughKubeconfig({ kubeconfig, context, region }: WhatIfOptions): Promise<ClusterStateDeps> {
-  const file = kubeconfig ?? process.env["KUBECONFIG"] ?? join(homedir(), ".kube", "config");
-  const connection = { kubeconfig: file, ...(context !== undefined && { context }) };
-  const kubernetes = kubernetesClient({ ...connection, transport: readOnly(httpsTransport(connection).send) });
+  const found = await kubeconfigCluster({ ...(kubeconfig !== undefined && { kubeconfig }), ...(context !== undefined && { context }) });
+  const connection = { kubeconfig: found.kubeconfig, context: found.context };
+  const kubernetes = kubernetesClient({ ...connection, transport: explained(readOnly(httpsTransport(connection).send), found) });
   const own = region ?? process.env["AWS_REGION"] ?? regionOf(await kubernetes.list("Node"));
   const catalogue = catalogueOf(own);
   return {

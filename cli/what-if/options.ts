@@ -34,6 +34,7 @@ export const WHAT_IF_OPTIONS = {
   "spot-to-spot": SPOT_TO_SPOT,
   days: text("N", `how far ahead to look (${DEFAULT_DAYS})`),
   decisions: text("N", "stop after so many decisions of disruption (100, and 4 for each node)"),
+  quiet: { type: "flag", description: "no progress on standard error" },
   format: text("FORMAT", "table or json (table)"),
 } as const;
 
@@ -55,6 +56,8 @@ export interface WhatIfOptions {
   readonly days: number;
   /** Most decisions of disruption. */
   readonly decisions?: number;
+  /** No progress is shown. */
+  readonly quiet: boolean;
   readonly format: "table" | "json";
 }
 
@@ -103,6 +106,7 @@ export function whatIfOptions({ values, positionals: [file] }: ParsedArguments<t
     fromScratch: values["from-scratch"],
     spotToSpot: values["spot-to-spot"],
     days,
+    quiet: values.quiet,
     format: oneOf(values.format ?? "table", ["table", "json"], "--format"),
   };
 }

@@ -1,4 +1,3 @@
-import { counted } from "../../core/scheduling/reasons/words.ts";
 import { applyChange } from "../../core/what-if/change.ts";
 import { fromScratch, whatIf } from "../../core/what-if/what-if.ts";
 import { disruptionSettings } from "../../functions/disruption/settings.ts";
@@ -7,7 +6,8 @@ import { InputError } from "../input-error.ts";
 import { requestedChange } from "./change.ts";
 import { reportJson } from "./json.ts";
 import type { WhatIfOptions } from "./options.ts";
-import { duration, type Report, reportTable } from "./report.ts";
+import { type ProgressReport, progressOf } from "./progress.ts";
+import { type Report, reportTable } from "./report.ts";
 import { readSourceFile, type Source } from "./source.ts";
 
 const DAY_MS = 86_400_000;
@@ -22,13 +22,8 @@ export async function answerWhatIf(options: WhatIfOptions): Promise<string> {
     const { saveSource } = await import("./save.ts");
     return saveSource(source, options.save);
   }
-  const report = answer(source, options, process.stderr.isTTY ? showProgress(source) : undefined);
+  const report = answer(source, options, progressOf(options, process.stderr, source.snapshot.now));
   return options.format === "json" ? reportJson(report) : reportTable(report);
-}
-
-/** A large cluster takes minutes, so that a terminal shows the progress, on a line that is overwritten. */
-function showProgress({ snapshot }: Source): (count: number, at: number) => void {
-  return (count, at) => process.stderr.write(`\rrehearsing: ${counted(count, "decision")}, +${duration(at - snapshot.now)}   \r`);
 }
 
 async function readSource(options: WhatIfOptions): Promise<Source> {
@@ -38,14 +33,11 @@ async function readSource(options: WhatIfOptions): Promise<Source> {
   return await readLiveSource(options);
 }
 
-/**
- * Computes the answer. `onDecision` is called after each decision of disruption with the number of decisions so far and
- * the virtual time (ms). Throws InputError for a change that the cluster cannot take.
- */
+/** Computes the answer and calls `progress` meanwhile. Throws InputError for a change that the cluster cannot take. */
 export function answer(
   source: Source,
   options: Pick<WhatIfOptions, "request" | "fromScratch" | "spotToSpot" | "days" | "decisions">,
-  onDecision: (count: number, at: number) => void = () => {},
+  progress: ProgressReport = {},
 ): Report {
   const { snapshot, nodeClasses, intents } = source;
   if (snapshot.nodePools.length === 0) throw new InputError(`${source.name} has no NodePool, so none of its nodes is ours to change`);
@@ -53,7 +45,7 @@ export function answer(
   const gates = { spotToSpotConsolidation: options.spotToSpot, staticCapacity: true };
   const settings = disruptionSettings("what-if", { ...DEFAULT_SETTINGS, ...gates });
   const most = options.decisions === undefined ? {} : { mostDecisions: options.decisions };
-  const rehearsal = { ...intents, settings, lookAheadMs: options.days * DAY_MS, onDecision, ...most };
+  const rehearsal = { ...intents, settings, lookAheadMs: options.days * DAY_MS, ...progress, ...most };
   const changed = asked ? applyChange(snapshot, nodeClasses, asked.change).snapshot : snapshot;
   return {
     source: source.name,

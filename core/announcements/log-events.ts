@@ -41,8 +41,8 @@ interface DisruptedNode {
 
 interface ReplacementNode {
   readonly "capacity-type": string;
-  /** Their names, of a command with one replacement. */
-  readonly "instance-types"?: string;
+  /** The first of their names; fewer of each where there are several replacements. */
+  readonly "instance-types": string;
 }
 
 /** Fields of a command's line. */

@@ -29,6 +29,18 @@ export interface RehearsalOptions extends Intents {
   readonly mostDecisions?: number;
   /** Called at each decision with the number of decisions so far and its time (ms since the epoch, virtual time). */
   readonly onDecision?: (count: number, at: number) => void;
+  /** Called at each pass and, in a long one, between its simulations. */
+  readonly onProgress?: (progress: Progress) => void;
+}
+
+/** How far a rehearsal is. */
+export interface Progress {
+  /** The pass of disruption that runs, from 1. */
+  readonly pass: number;
+  /** The cluster that the pass decides on. */
+  readonly snapshot: Snapshot;
+  /** The cluster with the change is rehearsed, after the one without it. */
+  readonly isChanged?: true;
 }
 
 /** One step of a course: a command that was started, or NodeClaims that were created. */
@@ -95,7 +107,7 @@ export function rehearse(start: Snapshot, options: RehearsalOptions): Course {
     abandoned += advanced.abandoned;
     stage = advanced.stage;
 
-    const plan = decide(stage, `what-if-${passes++}`, options);
+    const plan = decide(stage, passes++, options);
     if (plan.command && decisions++ < mostDecisions) {
       stage = { ...stage, commands: [...stage.commands, plan.command] };
       options.onDecision?.(decisions, now);
@@ -119,11 +131,19 @@ function isUnchanged({ snapshot: a, commands }: Stage, { snapshot: b, commands: 
 }
 
 /** One pass of disruption. */
-function decide(stage: Stage, id: string, options: RehearsalOptions): DisruptionPlan {
-  const { settings, simulate = simulateWithSolve } = options;
+function decide(stage: Stage, passes: number, { settings, simulate = simulateWithSolve, onProgress }: RehearsalOptions): DisruptionPlan {
   const { commands, nominatedUntil } = stage;
   const snapshot = seenBy(stage);
-  return planDisruption({ snapshot, records: [], commands, settings, now: snapshot.now, simulate, newId: () => id, nominatedUntil });
+  const { now } = snapshot;
+  const newId = (): string => `what-if-${passes}`;
+  const report = (): void => onProgress?.({ pass: passes + 1, snapshot: stage.snapshot });
+  report();
+  // A rehearsal has time without end; the method asks between its simulations, which is when progress can be reported.
+  const outOfTime = (): boolean => {
+    report();
+    return false;
+  };
+  return planDisruption({ snapshot, records: [], commands, settings, now, simulate, newId, nominatedUntil, outOfTime });
 }
 
 interface Advanced {

@@ -10,7 +10,7 @@ import { podKey } from "../pods/predicates.ts";
 import { solve } from "../scheduling/solve.ts";
 import { type Bill, billOf } from "./bill.ts";
 import { applyChange, type Change, type Changed, type DriftedNode } from "./change.ts";
-import { type Course, type RehearsalOptions, rehearse } from "./rehearse.ts";
+import { type Course, type Progress, type RehearsalOptions, rehearse } from "./rehearse.ts";
 
 /** The simulated end state of a cluster, and its bill. */
 export interface WhatIfOutcome {
@@ -55,7 +55,9 @@ export function whatIf(
   if (change === undefined) return { today, unchanged };
   const changed = applyChange(before, nodeClasses, change);
   const stranded = strandedPods(changed, change.deletedPools ?? [], options.provision ?? solve);
-  return { today, unchanged, changed: { ...outcomeOf(changed.snapshot, options), drifted: changed.drifted, stranded } };
+  const { onProgress } = options;
+  const ofChanged = { ...options, ...(onProgress && { onProgress: (progress: Progress) => onProgress({ ...progress, isChanged: true }) }) };
+  return { today, unchanged, changed: { ...outcomeOf(changed.snapshot, ofChanged), drifted: changed.drifted, stranded } };
 }
 
 function outcomeOf(start: Snapshot, options: RehearsalOptions): WhatIfOutcome {

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
@@ -71,6 +71,18 @@ it("--help without a command lists the commands", async () => {
   const { status, stdout } = await run("--help");
   expect(status).toBe(0);
   for (const { name } of COMMANDS) expect(stdout).toMatch(new RegExp(`^ {2}${name} `, "m"));
+});
+
+it("--version prints the version of the package", async () => {
+  const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly version: string };
+  expect(await run("--version")).toEqual({ status: 0, stdout: `karpenter-serverless ${version}\n`, stderr: "" });
+});
+
+it.for([[], ["what-if"]])("--help in a pipe has no colours: %s", { timeout: 30_000 }, (words) => {
+  const env = { ...process.env, FORCE_COLOR: "1" };
+  const { status, stdout } = spawnSync(process.execPath, ["cli/main.ts", ...words, "--help"], { encoding: "utf8", env });
+  expect(status).toBe(0);
+  expect(stdout).not.toContain("\u001b");
 });
 
 it("an input that fails anywhere is one sentence, never a stack trace", async () => {

@@ -91,6 +91,15 @@ describe("timeline", () => {
       fields: { reason: "empty" },
       want: { what: "disrupting nodeclaim(s)", which: "", why: "via delete, terminating 1 nodes (0 pods) n/m5.large/spot (empty)" },
     },
+    {
+      message: "disrupting nodeclaim(s) via delete, terminating 1 nodes (3 pods) n/m5.large/spot",
+      fields: { reason: "underutilized", "pod-count": 3, "savings-per-hour": 0.03841 },
+      want: {
+        what: "disrupting nodeclaim(s)",
+        which: "",
+        why: "via delete, terminating 1 nodes (3 pods) n/m5.large/spot (underutilized); moves 3 pods to save $0.0384/h",
+      },
+    },
     { message: "deleted node", fields: { Node: { name: "n" } }, want: { what: "deleted node", which: "n" } },
     {
       message: "found provisionable pod(s)",

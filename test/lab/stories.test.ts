@@ -66,6 +66,24 @@ describe("the lab's stories", () => {
     expect(gone - notice).toBeLessThan(120_000);
   });
 
+  it("interruption: the story ends with what the plan with another number of nodes would have cost", async () => {
+    const printed: string[] = [];
+    const story = [...STORIES, ...MORE_STORIES].find(({ name }) => name === "interruption");
+    if (story === undefined) throw new Error("there is no story interruption");
+    await playStory(story, { json: false, colour: false, seed: 1, region: "us-west-2", print: (line) => void printed.push(line) });
+    const text = printed.join("\n").replaceAll(/\s+/g, " ");
+    const [, chosen = "", other = ""] =
+      /Why 2 nodes and not 1: .* is not bought for now, and (.*) cost less than (.*) an hour\./.exec(text) ?? [];
+    const [paid, refused] = [chosen, other].map((plan) => {
+      const [, count, type, price, volume, sum] = /^(\d) × \(spot (\S+) \$([\d.]+) \+ volume \$([\d.]+)\) = \$([\d.]+)$/.exec(plan) ?? [];
+      expect(Number(count) * (Number(price) + Number(volume))).toBeCloseTo(Number(sum), 3);
+      return { type, sum: Number(sum) };
+    });
+    expect(text).toMatch(new RegExp(`launched nodeclaim \\S+ ${paid?.type} spot`));
+    expect(refused?.type).not.toBe(paid?.type);
+    expect(paid?.sum).toBeLessThan(refused?.sum ?? 0);
+  });
+
   it("replace: a c5a.2xlarge is replaced by a c5a.large, with the log lines of Karpenter", async () => {
     const lines = await played("replace");
     const up = ["created nodeclaim", "launched nodeclaim", "registered nodeclaim", "initialized nodeclaim"];

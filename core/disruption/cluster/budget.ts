@@ -55,6 +55,17 @@ export function budgetLimit(pool: NodePool, reason: DisruptionReason, total: num
   return limit;
 }
 
+/** The first budget of the pool that by itself gives `budgetLimit`; undefined where nothing limits the reason. */
+export function strictestBudget(pool: NodePool, reason: DisruptionReason, total: number, now: number): Budget | undefined {
+  const limit = budgetLimit(pool, reason, total, now);
+  if (limit === Number.POSITIVE_INFINITY) return undefined;
+  const { consolidateAfter = "0s" } = pool.spec.disruption ?? {};
+  return budgetsOf(pool).find((budget) => {
+    const alone = { ...pool, spec: { ...pool.spec, disruption: { ...pool.spec.disruption, consolidateAfter, budgets: [budget] } } };
+    return budgetLimit(alone, reason, total, now) === limit;
+  });
+}
+
 /** When (ms) the next budget of the pool becomes active or inactive; undefined without schedules. */
 export function nextBudgetChange(pool: NodePool, now: number): number | undefined {
   const times: number[] = [];

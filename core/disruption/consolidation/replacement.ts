@@ -86,7 +86,7 @@ export function plannedFrom({ planned, requirements, types }: Replacement): Plan
 }
 
 /** The capacity type that a launch of the planned claim tries first: reserved, spot or on-demand. */
-export function capacityTypeOfPlanned({ requirements }: PlannedNodeClaim): "reserved" | "spot" | "on-demand" {
+export function capacityTypeOfPlanned({ requirements }: Pick<PlannedNodeClaim, "requirements">): "reserved" | "spot" | "on-demand" {
   const values = requirements.find(({ key, operator }) => key === CAPACITY_TYPE && operator === "In")?.values ?? ["spot"];
   return (["reserved", "spot"] as const).find((type) => values.includes(type)) ?? "on-demand";
 }

@@ -7,10 +7,12 @@ import { formatDollars } from "../prices/money.ts";
 
 /** Names listed in one message; further names are counted. Karpenter lists five, too. */
 const MAX_LISTED = 5;
+/** Instance types listed for each of several replacements, so that the line stays short. */
+const MAX_LISTED_OF_SEVERAL = 3;
 
-function listed(names: readonly string[]): string {
-  const others = names.length - MAX_LISTED;
-  return others > 0 ? `${names.slice(0, MAX_LISTED).join(", ")} and ${others} other(s)` : names.join(", ");
+function listed(names: readonly string[], max = MAX_LISTED): string {
+  const others = names.length - max;
+  return others > 0 ? `${names.slice(0, max).join(", ")} and ${others} other(s)` : names.join(", ");
 }
 
 /** The reason as a message, in the words of Karpenter's events, with the objects concerned in brackets. */
@@ -118,21 +120,34 @@ export function eventReasonOf({ reason }: Blocked): "DisruptionBlocked" | "Uncon
   }
 }
 
+function typesOf({ instanceTypes }: PlannedNodeClaim, { length }: readonly PlannedNodeClaim[]): string {
+  return listed(instanceTypes, length === 1 ? MAX_LISTED : MAX_LISTED_OF_SEVERAL);
+}
+
+/** Replacements that `textOf` names alike, counted, in the order of the plan. */
+function groupsOf(replacements: readonly PlannedNodeClaim[], textOf: (planned: PlannedNodeClaim, count: number) => string): string[] {
+  const groups = [...Map.groupBy(replacements, (planned) => textOf(planned, 1)).values()];
+  const shown = groups.slice(0, MAX_LISTED);
+  const others = groups.slice(MAX_LISTED).flat().length;
+  const texts = shown.flatMap((group) => (group[0] ? [`${group.length} ${textOf(group[0], group.length)}`] : []));
+  return others > 0 ? [...texts, `${others} other(s)`] : texts;
+}
+
+/** Karpenter's words for one replacement; of several, each with its capacity type and its types. */
 function replacementText(replacements: readonly PlannedNodeClaim[]): string {
   const [first] = replacements;
   if (!first) return "";
-  const types = listed(first.instanceTypes);
-  if (replacements.length === 1) return ` and replacing with ${capacityTypeOfPlanned(first)} node from types ${types}`;
-  const counts = new Map<string, number>();
-  for (const planned of replacements) {
-    const type = capacityTypeOfPlanned(planned);
-    counts.set(type, (counts.get(type) ?? 0) + 1);
-  }
-  const each = [...counts].sort().map(([type, count]) => `${count} ${type}`);
-  return ` and replacing with ${each.join(" and ")} nodes from types ${types}`;
+  if (replacements.length === 1)
+    return ` and replacing with ${capacityTypeOfPlanned(first)} node from types ${typesOf(first, replacements)}`;
+  const groups = groupsOf(
+    replacements,
+    (planned, count) => `${capacityTypeOfPlanned(planned)} node${count === 1 ? "" : "s"} from types ${typesOf(planned, replacements)}`,
+  );
+  return ` and replacing with ${groups.join("; ")}`;
 }
 
-function podCount({ candidates }: CommandRecord): number {
+/** The pods that a command moves to other nodes. */
+export function podCount({ candidates }: Pick<CommandRecord, "candidates">): number {
   return candidates.reduce((sum, { pods }) => sum + pods.length, 0);
 }
 
@@ -143,10 +158,13 @@ export function disruptingVia(command: CommandRecord): string {
   return `${command.decision}, ${terminating}${replacementText(command.replacements)}`;
 }
 
+/** Karpenter's words; of several replacements also the capacity type and cheapest type of each. */
 function commandBody({ decision, candidates, replacements }: CommandRecord): string {
   const pools = [...new Set(candidates.map(({ nodePool }) => nodePool))].sort();
   const nodes = candidates.map(({ node }) => node);
-  return `${decision}: nodepools=[${pools.join(",")}]: [${nodes.join(", ")}] -> [${replacements.length} replacement${replacements.length === 1 ? "" : "s"}]`;
+  const kinds = groupsOf(replacements, (planned) => `${capacityTypeOfPlanned(planned)} ${planned.instanceTypes[0] ?? ""}`);
+  const count = replacements.length === 1 ? "1 replacement" : `${replacements.length} replacements`;
+  return `${decision}: nodepools=[${pools.join(",")}]: [${nodes.join(", ")}] -> [${count}${replacements.length > 1 ? `: ${kinds.join(", ")}` : ""}]`;
 }
 
 /** The command in events, without its id, so that the same decision made again gives an equal event. */
@@ -182,7 +200,7 @@ export function commandFields(command: CommandRecord): CommandFields {
     })),
     "replacement-nodes": replacements.map((planned) => ({
       "capacity-type": capacityTypeOfPlanned(planned),
-      ...(replacements.length === 1 ? { "instance-types": listed(planned.instanceTypes) } : {}),
+      "instance-types": typesOf(planned, replacements),
     })),
   };
 }

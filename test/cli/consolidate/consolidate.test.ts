@@ -20,7 +20,7 @@ function scenarioFile(scene: Parameters<typeof snapshot>[0], types = ["small", "
 it("the plan of a scenario holds its disruption command", () => {
   const file = scenarioFile({ machines: [{ name: "a" }, { name: "b" }], pods: [pod("p", "b")] });
   expect(consolidate(file)).toEqual({
-    commands: [{ method: "emptiness", candidates: ["a"], replacements: [], decision: "delete", savings: 0.4 }],
+    commands: [{ method: "emptiness", candidates: ["a"], replacements: [], decision: "delete", savings: 0.4, podsMoved: 0 }],
   });
 });
 
@@ -29,6 +29,7 @@ it("two half-empty nodes become one, with pods placed by the real scheduler", ()
   const { commands } = consolidate(file);
   expect(commands[0]).toMatchObject({ method: "multi", decision: "replace", candidates: ["a", "b"] });
   expect(commands[0]?.savings).toBeCloseTo(0.8 - 0.1 * 0.4);
+  expect(commands[0]?.podsMoved).toBe(2);
   expect(commands[0]?.replacements[0]?.pods).toEqual(["default/p", "default/q"]);
 });
 
@@ -72,11 +73,24 @@ it("the text names removed nodes, their replacements, and nodes that stay", () =
   const plan = consolidate(scenarioFile({ machines, pods: [pod("p", "a"), pod("q", "b")] }), { explain: true });
   const text = explainConsolidation(plan);
   expect(text).toContain(
-    "multi: replace 2 nodes (a and b), saving $0.7600/h\n  in their place: small or any of 1 more type in default, for 2 pods\n",
+    "multi: replace 2 nodes (a and b), saving $0.7600/h, moves 2 pods\n  in their place: spot small, large in default, for 2 pods\n",
   );
   expect(text).toMatch(/^ {2}a \(large on-demand, \$0\.4000\/h, 1 pod\) goes: multi$/m);
   expect(text).toContain("c (large on-demand, 0 pods) stays: NodePool not found (NodePool=gone)");
   expect(explainConsolidation({ commands: [] })).toBe("nothing to disrupt\n");
+});
+
+it("each of several replacements is named with its capacity type and cheapest types", () => {
+  const claim = (values: readonly string[], instanceTypes: readonly string[]) => ({
+    ...{ nodePool: "default", taints: [], requests: {}, pods: ["default/p"], instanceTypes },
+    requirements: [{ key: "karpenter.sh/capacity-type", operator: "In" as const, values }],
+  });
+  const replacements = [claim(["spot"], ["t1", "t2", "t3", "t4"]), claim(["on-demand"], ["t9"])];
+  const text = explainConsolidation({
+    commands: [{ method: "multi", decision: "replace", candidates: ["a", "b"], savings: 0.5, replacements }],
+  });
+  expect(text).toContain("in their place: spot t1, t2, t3 or any of 1 more type in default, for 1 pod\n");
+  expect(text).toContain("in their place: on-demand t9 in default, for 1 pod\n");
 });
 
 it("each node lists the sets that were tried with it, and their savings", () => {
@@ -95,6 +109,66 @@ it("each node lists the sets that were tried with it, and their savings", () => 
   expect(attempts).toHaveLength(1);
   expect(attempts[0]).toMatchObject({ with: ["a"], replacements: ["small", "small"], savesPerHour: expect.closeTo(0.82) });
   expect(a?.sets).toBeGreaterThan(0);
+});
+
+const pair = (pool: ReturnType<typeof nodePool>) => ({
+  pools: [pool],
+  machines: [
+    { name: "n0", type: "small" },
+    { name: "n1", type: "small" },
+  ],
+  pods: ["n0", "n1"].map((node) =>
+    pod(`p-${node}`, node, { spec: { nodeName: node, containers: [{ name: "c", resources: { requests: { cpu: "1900m" } } }] } }),
+  ),
+});
+
+it("a saving that a budget holds back is named with its NodePool, its budget and what the set would save", () => {
+  const prices = ["small", "small-spot"];
+  const budgets = [{ nodes: "100%" }, { nodes: "50%", reasons: ["Underutilized" as const] }, { nodes: "0", reasons: ["Drifted" as const] }];
+  const scene = pair(nodePool("default", { budgets }));
+  const free = consolidate(scenarioFile(pair(nodePool()), prices), { explain: true });
+  expect(free.commands).toMatchObject([{ candidates: ["n0", "n1"] }]);
+  expect(free.nodes?.some(({ heldBack }) => heldBack)).toBe(false);
+  const saves = free.commands[0]?.savings ?? 0;
+
+  const plan = consolidate(scenarioFile(scene, prices), { explain: true });
+  const left = plan.nodes?.filter(({ verdict }) => verdict !== "goes") ?? [];
+  expect(left.length).toBeGreaterThan(0);
+  const budget = { nodePool: "default", budget: budgets[1], total: 2, allowed: 1 };
+  for (const { heldBack } of left) expect(heldBack).toEqual({ nodes: ["n0", "n1"], savesPerHour: saves, budgets: [budget] });
+  const name = left[0]?.name;
+  const other = name === "n0" ? "n1" : "n0";
+  expect(explainConsolidation(plan).replaceAll(/\s+/g, " ")).toContain(
+    `stays: ${name} and ${other} together would save $${saves.toFixed(4)}/h, but NodePool default's budget {nodes: 50%, reasons: Underutilized} lets 1 of its 2 nodes be disrupted now`,
+  );
+});
+
+it("a set over two NodePools is held back by the one whose budget it exceeds", () => {
+  const { machines, pods, pools } = pair(nodePool());
+  const none = nodePool("none", { budgets: [{ nodes: "0" }] });
+  const scene = { pools: [...pools, none], machines: machines.map((one, i) => (i === 0 ? one : { ...one, pool: "none" })), pods };
+  const { nodes = [] } = consolidate(scenarioFile(scene, ["small", "small-spot"]), { explain: true });
+  const left = nodes.filter(({ verdict }) => verdict !== "goes");
+  expect(left.map(({ name }) => name)).toContain("n1");
+  for (const { heldBack } of left) expect(heldBack?.budgets).toMatchObject([{ nodePool: "none", total: 1, allowed: 0 }]);
+});
+
+it("the default budget is named as such", () => {
+  const pool = nodePool();
+  const { nodes } = consolidate(
+    scenarioFile(pair({ ...pool, spec: { ...pool.spec, disruption: { consolidateAfter: "0s" } } }), ["small", "small-spot"]),
+    { explain: true },
+  );
+  const text = explainConsolidation({ commands: [], ...(nodes && { nodes }) }).replaceAll(/\s+/g, " ");
+  expect(text).toContain("but NodePool default's default budget {nodes: 10%} lets 1 of its 2 nodes be disrupted now");
+});
+
+it("an empty node that a budget holds back is named with what its removal would save", () => {
+  const pools = [nodePool("default", { budgets: [{ nodes: "0" }] })];
+  const plan = consolidate(scenarioFile({ pools, machines: [{ name: "a" }] }), { explain: true });
+  expect(explainConsolidation(plan).replaceAll(/\s+/g, " ")).toContain(
+    "a (large on-demand, $0.4000/h, 0 pods) stays: removing a would save $0.4000/h, but NodePool default's budget {nodes: 0} lets 0 of its 1 node be disrupted now",
+  );
 });
 
 it("consolidation is explained although empty nodes take up the first pass", () => {

@@ -210,7 +210,7 @@ describe("files and folders", () => {
     const paths = [join(root, "pools")];
     expect(convertFiles({ paths, out }).output).toBe(`${join(out, "a.yaml")}\n`);
     expect(readFileSync(join(out, "a.yaml"), "utf8")).toContain("group: karpenter.k8s.aws");
-    expect(() => convertFiles({ paths, out })).toThrow(/is there already; name an empty folder/);
+    expect(() => convertFiles({ paths, out })).toThrow(/v1 is not empty, it holds a.yaml; name an empty or a new folder with --out$/);
   });
 
   it.for([

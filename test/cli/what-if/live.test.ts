@@ -2,6 +2,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { explained } from "../../../cli/what-if/kubeconfig.ts";
 import { liveSource, NO_STORE, readLiveSource, readOnly } from "../../../cli/what-if/live.ts";
 import { WHAT_IF_OPTIONS, WHAT_IF_SOURCE, whatIfOptions } from "../../../cli/what-if/options.ts";
 import { reportTable } from "../../../cli/what-if/report.ts";
@@ -99,22 +100,91 @@ writeFileSync(
     ...{ apiVersion: "v1", kind: "Config", "current-context": "prod" },
     clusters: [{ name: "prod", cluster: { server: "https://127.0.0.1:1" } }],
     users: [{ name: "me", user: { token: "t" } }],
-    contexts: [{ name: "prod", context: { cluster: "prod", user: "me" } }],
+    contexts: [
+      { name: "prod", context: { cluster: "prod", user: "me" } },
+      { name: "stage", context: { cluster: "stage", user: "me" } },
+    ],
   }),
 );
+
+const empty = join(mkdtempSync(join(tmpdir(), "what-if-live-")), "empty");
+writeFileSync(empty, JSON.stringify({ apiVersion: "v1", kind: "Config" }));
 
 it.for<{ name: string; args: readonly string[]; says: string }>([
   {
     name: "a kubeconfig that is not there",
     args: ["--kubeconfig", "/no/such/config"],
-    says: "cluster of the current context cannot be read: ",
+    says: "there is no kubeconfig /no/such/config; write one with aws eks update-kubeconfig --name CLUSTER, or name another file with --kubeconfig",
   },
-  { name: "a context that is not there", args: ["--kubeconfig", config, "--context", "prd"], says: "cluster prd cannot be read: " },
+  {
+    name: "a context that is not there",
+    args: ["--kubeconfig", config, "--context", "prd"],
+    says: `there is no context prd in ${config}; it has prod and stage: name one of these with --context`,
+  },
+  {
+    name: "a kubeconfig without contexts",
+    args: ["--kubeconfig", empty],
+    says: `${empty} has no current context; it has no context: name one with --context`,
+  },
+  {
+    name: "a context whose cluster is missing",
+    args: ["--kubeconfig", config, "--context", "stage"],
+    says: `context stage in ${config} names a cluster that is not in the file; `,
+  },
+  {
+    name: "a server that refuses the connection",
+    args: ["--kubeconfig", config],
+    says: `https://127.0.0.1:1 refuses the connection; start that cluster, or correct the server of context prod in ${config}`,
+  },
   {
     name: "a region without prices",
     args: ["--kubeconfig", config, "--region", "eu-west-9"],
     says: "types and prices of eu-west-9 do not come with the code",
   },
-])("a live cluster that cannot be read is one sentence: $name", async ({ args, says }) => {
+])("a live cluster that cannot be read is one sentence: $name", { timeout: 30_000 }, async ({ args, says }) => {
   await expect(readLiveSource(optionsOf(args))).rejects.toThrow(says);
+});
+
+const CLUSTER = { kubeconfig: "/kube/config", context: "prod", server: "https://k8s.example" };
+const noAnswer = (cause: object): Transport => {
+  const error = new Error("GET /kube/config/api/v1/nodes: no answer", { cause: Object.assign(new Error("cause"), cause) });
+  return async () => Promise.reject(error);
+};
+const answers =
+  (status: number, message: string): Transport =>
+  async () => ({ status, body: { message } });
+
+it.for<{ name: string; send: Transport; says: string }>([
+  {
+    name: "a host without an address",
+    send: noAnswer({ code: "ENOTFOUND" }),
+    says: "the host of https://k8s.example is not known (ENOTFOUND); connect to the cluster's network or VPN, or correct the server of context prod in /kube/config",
+  },
+  {
+    name: "a timeout",
+    send: noAnswer({ name: "AbortError" }),
+    says: "https://k8s.example does not answer within 10 s; connect to the cluster's network or VPN, or let its public endpoint accept this address",
+  },
+  {
+    name: "an untrusted certificate",
+    send: noAnswer({ code: "DEPTH_ZERO_SELF_SIGNED_CERT" }),
+    says: "the certificate of https://k8s.example is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT); correct certificate-authority-data",
+  },
+  {
+    name: "a login that fails",
+    send: noAnswer({ message: "spawn aws ENOENT" }),
+    says: "https://k8s.example cannot be asked: spawn aws ENOENT; check the user of context prod in /kube/config with kubectl auth whoami",
+  },
+  {
+    name: "401",
+    send: answers(401, "Unauthorized"),
+    says: "https://k8s.example does not accept the credentials of context prod (401); log in again, or renew them with aws eks update-kubeconfig",
+  },
+  {
+    name: "403",
+    send: answers(403, "nodes is forbidden"),
+    says: "https://k8s.example does not let the user of context prod in /kube/config read /api/v1/nodes (403: nodes is forbidden); give this user a ClusterRole with get and list",
+  },
+])("a request that a kubeconfig's server does not answer says the cause and the fix: $name", async ({ send, says }) => {
+  await expect(explained(send, CLUSTER)({ method: "GET", path: "/api/v1/nodes" })).rejects.toThrow(says);
 });

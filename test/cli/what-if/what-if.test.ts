@@ -5,7 +5,10 @@ import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { InputError } from "../../../cli/input-error.ts";
 import { whatIfCommand } from "../../../cli/what-if/command.ts";
+import { WHAT_IF_OPTIONS, WHAT_IF_SOURCE, whatIfOptions } from "../../../cli/what-if/options.ts";
+import { progressOf } from "../../../cli/what-if/progress.ts";
 import { duration } from "../../../cli/what-if/report.ts";
+import { parseArguments } from "../../../functions/adapters/command-line.ts";
 import { instanceType, machine, nodePool, pod, type Scene, snapshot } from "../../core/disruption/builders.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "what-if-"));
@@ -46,6 +49,13 @@ const classed = scenarioFile({ pools: [quiet] }, { nodeClasses: [{ metadata: { n
 
 const whatIf = async (args: readonly string[]) => (await whatIfCommand.run(args)).output;
 const json = async (...args: string[]) => JSON.parse(await whatIf([...args, "--format", "json"]));
+
+it("--quiet shows no progress", () => {
+  const options = (args: readonly string[]) =>
+    whatIfOptions(parseArguments({ usage: "what-if", positionals: WHAT_IF_SOURCE, options: WHAT_IF_OPTIONS }, args));
+  expect(progressOf(options([busy, "--quiet"]), { write: () => undefined }, 0)).toEqual({});
+  expect(Object.keys(progressOf(options([busy]), { write: () => undefined }, 0))).toEqual(["onProgress"]);
+});
 
 it("the table shows the bills side by side and what the change saves", async () => {
   const text = await whatIf([busy, "--family", "bbbb", "--capacity-type", "on-demand"]);
@@ -155,6 +165,11 @@ describe("bad input", () => {
     { name: "no decisions", args: [busy, "--decisions", "1.5"], says: "--decisions takes a whole number above 0" },
     { name: "an unknown family", args: [busy, "--family", "aaab"], says: "there is no instance family aaab; did you mean aaaa?" },
     { name: "an unknown pool", args: [busy, "--budget", "defualt=1"], says: "there is no NodePool defualt; did you mean default?" },
+    {
+      name: "a budget above 100%",
+      args: [busy, "--budget", "default=200%"],
+      says: "--budget default=200%: spec.disruption.budgets.0.nodes ",
+    },
     { name: "a budget that is none", args: [busy, "--budget", "default=some"], says: "write POOL=NODES" },
     { name: "an unknown capacity type", args: [busy, "--capacity-type", "spott"], says: "did you mean spot?" },
     { name: "--pool alone", args: [busy, "--pool", "default"], says: "--pool says which pools" },

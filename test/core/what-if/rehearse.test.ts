@@ -137,6 +137,17 @@ it("a rehearsal calls onDecision for each decision", () => {
   ]);
 });
 
+it("a rehearsal reports progress at each pass and between the simulations of a pass", () => {
+  const passes: number[] = [];
+  const machines = [{ name: "a" }, { name: "b" }];
+  const scene = snapshot({ machines, pods: [pod("p", "a"), pod("q", "b")] });
+  const course = rehearse(scene, { settings, onProgress: ({ pass }) => void passes.push(pass) });
+  expect(new Set(passes)).toEqual(new Set(Array.from({ length: course.passes }, (_, i) => i + 1)));
+  expect(passes.filter((pass) => pass === 1).length).toBeGreaterThan(2);
+  const { steps, end } = rehearse(scene, { settings });
+  expect({ steps, end }).toEqual({ steps: course.steps, end: course.end });
+});
+
 it("a rehearsal stops at mostDecisions", () => {
   const course = rehearse(snapshot({ machines: [{ name: "a" }, { name: "b" }] }), { settings, mostDecisions: 0 });
   expect(course).toMatchObject({ outcome: "unsettled", steps: [] });

@@ -1,5 +1,12 @@
 import { expect, it } from "vitest";
-import { allowance, budgetLimit, isActiveBudget, nextBudgetChange, poolBudgets } from "../../../../core/disruption/cluster/budget.ts";
+import {
+  allowance,
+  budgetLimit,
+  isActiveBudget,
+  nextBudgetChange,
+  poolBudgets,
+  strictestBudget,
+} from "../../../../core/disruption/cluster/budget.ts";
 import { viewCluster } from "../../../../core/disruption/cluster/view.ts";
 import type { CommandRecord } from "../../../../core/model/command-record.ts";
 import type { Budget } from "../../../../core/model/node-pool.ts";
@@ -39,6 +46,16 @@ it.for<{ name: string; budgets: Budget[]; total: number; want: number }>([
 it("a NodePool without budgets has 10%", () => {
   const { disruption: _, ...spec } = nodePool().spec;
   expect(budgetLimit({ metadata: { name: "p" }, spec }, "Empty", 15, NOW)).toBe(2);
+});
+
+it("the strictest budget is the active one for the reason that allows least", () => {
+  const drifted = { nodes: "0", reasons: ["Drifted" as const] };
+  const [wide, narrow] = [{ nodes: "50%" }, { nodes: "2" }];
+  const pool = nodePool("p", { budgets: [drifted, wide, narrow] });
+  expect(strictestBudget(pool, "Empty", 10, NOW)).toEqual(narrow);
+  expect(strictestBudget(pool, "Empty", 2, NOW)).toEqual(wide);
+  expect(strictestBudget(pool, "Drifted", 10, NOW)).toEqual(drifted);
+  expect(strictestBudget(nodePool("p", { budgets: [drifted] }), "Empty", 10, NOW)).toBeUndefined();
 });
 
 it("a budget is active from a hit of its schedule until its duration has passed", () => {
