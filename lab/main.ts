@@ -57,8 +57,8 @@ function help(): string {
     ["npm start -- FILE|FOLDER...", 'your own manifests ("-" is standard input)'],
   ] as const;
   const jobs = [
-    `The pods of Jobs and CronJobs succeed after ${DEFAULT_RUN_SECONDS} seconds; the annotation ${RUN_SECONDS}: "300" on a pod`,
-    "template sets another time.",
+    `The pods of Jobs and CronJobs succeed after ${DEFAULT_RUN_SECONDS} seconds; the annotation ${RUN_SECONDS}: "300"`,
+    "on a pod template sets another time.",
   ];
   return `${[...twoColumns(forms, WIDTH), "", ...argumentLines({ options: ARGUMENTS.options }, WIDTH), "", ...jobs].join("\n")}\n`;
 }
