@@ -21,9 +21,9 @@ const ZONES: Readonly<Record<string, string>> = { "ap-northeast-1": "acd", "ca-c
 
 /**
  * The other commercial regions. The base is the bundled region that has the most instance types in common with the
- * region (Jaccard index of the lists of moto 5.2.5: 0.89 for us-east-2, 0.86 for eu-central-1, 0.81 for ap-south-1, 0.74
- * for us-west-1, 0.32 for me-south-1). moto does not list ap-east-2, ap-southeast-6, ap-southeast-7 and mx-central-1,
- * which are small too.
+ * region (Jaccard index of the lists of moto 5.2.5: 0.89 for us-east-2, 0.86 for eu-central-1, 0.81 for ap-south-1,
+ * 0.74 for us-west-1, 0.32 for me-south-1). moto does not list ap-east-2, ap-southeast-6, ap-southeast-7 and
+ * mx-central-1, which are small too.
  */
 const STAND_INS: readonly StandIn[] = [
   ...standIns("us-west-2", "us-east-2 eu-central-1 eu-west-1 eu-south-2 ap-northeast-1"),
