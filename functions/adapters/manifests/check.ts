@@ -68,7 +68,7 @@ const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 
 /**
  * Kinds whose names are any path segment, upper case and ':' included
- * (kubernetes: pkg/apis/rbac/validation/validation.go, ValidateRBACName).
+ * (kubernetes: pkg/apis/rbac/validation/validation.go, ValidateRole).
  */
 const PATH_SEGMENT_NAMES = new Set(["Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"]);
 
