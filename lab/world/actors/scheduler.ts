@@ -1,10 +1,15 @@
+import type { LabelSelector } from "../../../core/model/kubernetes.ts";
 import type { Node } from "../../../core/model/node.ts";
 import type { Pod } from "../../../core/model/pod.ts";
-import { type Amounts, add, lacking, podRequests, toAmounts } from "../quantity.ts";
+import { matchesSelector } from "../../../functions/adapters/manifests/selectors.ts";
+import { type Amounts, lacking, podRequests } from "../quantity.ts";
+import { hash } from "../random.ts";
 import type { MutableObject } from "../store.ts";
 import type { LabWorld } from "../world.ts";
 import { debounced, isTerminal, isTerminating, nodesOf, podsOf, withCondition } from "./actor.ts";
-import { hostPorts, meetsTerm, portsClash, selectsNode, tolerates, untolerated } from "./placement.ts";
+import { hostPorts, portsClash, selectsNode, tolerates, untolerated } from "./placement.ts";
+import { type Room, roomWith, withPod } from "./rooms.ts";
+import { scores } from "./scores.ts";
 import { topologyRules } from "./topology.ts";
 import { type VolumeRule, volumeRule } from "./volumes.ts";
 
@@ -14,13 +19,8 @@ const USER = "system:kube-scheduler";
  */
 const PASS_DELAY_MS = 50;
 
-interface Room {
-  readonly node: Node;
-  readonly pods: Pod[];
-  readonly allocatable: Amounts;
-  readonly used: Amounts;
-  readonly ports: { ip: string; key: string }[];
-}
+/** The nodes of one pass by name. A pod that is bound replaces the room of its node. */
+type Rooms = Map<string, Room>;
 
 /** kube-scheduler: binds pending pods, and writes why a pod cannot be scheduled. It has no preemption. */
 export function startScheduler(world: LabWorld): void {
@@ -40,20 +40,20 @@ function nodeMatters(now: object, before: object): boolean {
 }
 
 function pass(world: LabWorld): void {
-  const rooms = new Map<string, Room>();
-  for (const node of nodesOf(world)) {
-    rooms.set(node.metadata.name, { node, pods: [], allocatable: toAmounts(node.status?.allocatable), used: new Map(), ports: [] });
-  }
+  const nodes = nodesOf(world);
+  const bound = new Map<string, Pod[]>(nodes.map((node) => [node.metadata.name, []]));
   const pending: Pod[] = [];
   for (const pod of podsOf(world)) {
     if (isTerminal(pod)) continue;
-    const room = pod.spec.nodeName === undefined ? undefined : rooms.get(pod.spec.nodeName);
-    if (room) occupy(room, pod);
-    else if (pod.spec.nodeName === undefined && !isTerminating(pod) && isOurs(pod)) pending.push(pod);
+    const { nodeName } = pod.spec;
+    if (nodeName === undefined) {
+      if (!isTerminating(pod) && isOurs(pod)) pending.push(pod);
+    } else bound.get(nodeName)?.push(pod);
   }
+  const rooms: Rooms = new Map(nodes.map((node) => [node.metadata.name, roomWith(node, bound.get(node.metadata.name) ?? [])]));
   // A stable sort keeps the order of creation among pods of the same priority.
   pending.sort((a, b) => (b.spec.priority ?? 0) - (a.spec.priority ?? 0));
-  for (const pod of pending) place(world, [...rooms.values()], pod);
+  for (const pod of pending) place(world, rooms, pod);
 }
 
 function isOurs(pod: Pod): boolean {
@@ -61,35 +61,56 @@ function isOurs(pod: Pod): boolean {
   return (schedulerName ?? "default-scheduler") === "default-scheduler" && (schedulingGates ?? []).length === 0;
 }
 
-function occupy(room: Room, pod: Pod): void {
-  room.pods.push(pod);
-  add(room.used, podRequests(pod.spec));
-  room.ports.push(...hostPorts(pod));
-}
-
-function place(world: LabWorld, rooms: readonly Room[], pod: Pod): void {
+function place(world: LabWorld, byName: Rooms, pod: Pod): void {
+  const rooms = [...byName.values()];
   const requests = podRequests(pod.spec);
   const ports = hostPorts(pod);
   const volumes = volumeRule(world, pod);
   const labelsOf = (namespace: string) => world.store.get("Namespace", namespace)?.metadata.labels ?? {};
   const topology = topologyRules(pod, rooms, labelsOf);
   const reasons = new Map<string, number>();
-  let best: { readonly room: Room; readonly score: number } | undefined;
+  const fitting: Room[] = [];
   for (const room of rooms) {
     const why = refusals(room, pod, requests, ports, volumes, topology);
     for (const reason of why) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
-    if (why.length > 0) continue;
-    const score = scoreOf(room, pod, requests);
-    if (!best || score > best.score || (score === best.score && room.node.metadata.name < best.room.node.metadata.name))
-      best = { room, score };
+    if (why.length === 0) fitting.push(room);
   }
-  if (best) bind(world, best.room, pod, volumes);
+  const best = bestOf(
+    fitting,
+    () => scores(pod, fitting, rooms, { namespaceLabels: labelsOf, ownSelectors: selectorsOf(world, pod) }),
+    pod,
+  );
+  if (best) bind(world, byName, best, pod, volumes);
   else
     explain(
       world,
       pod,
       typeof volumes === "string" ? `0/${rooms.length} nodes are available: ${volumes}.` : message(rooms.length, reasons),
     );
+}
+
+/**
+ * The room with the highest score. kube-scheduler draws one of several rooms with the same score; here the uid of the
+ * pod draws, so that the draw depends on the seed alone and not on the pods before.
+ */
+function bestOf(fitting: readonly Room[], score: () => readonly number[], { metadata: { uid } }: Pod): Room | undefined {
+  if (fitting.length < 2) return fitting[0];
+  const of = score();
+  const highest = Math.max(...of);
+  const ties = fitting.filter((_, i) => of[i] === highest).sort((a, b) => (a.node.metadata.name < b.node.metadata.name ? -1 : 1));
+  return ties[hash(uid ?? "") % ties.length];
+}
+
+/** The selectors of the Services that select the pod, and of the ReplicaSet, StatefulSet or the like that owns it. */
+function selectorsOf(world: LabWorld, { metadata: { labels = {}, namespace, ownerReferences } }: Pod): readonly LabelSelector[] {
+  const services = world.store.list("Service").flatMap((service): LabelSelector[] => {
+    const selector = (service.spec as { readonly selector?: Readonly<Record<string, string>> } | undefined)?.selector;
+    if (service.metadata.namespace !== namespace || !selector || Object.keys(selector).length === 0) return [];
+    return matchesSelector({ matchLabels: selector }, labels) ? [{ matchLabels: selector }] : [];
+  });
+  const owner = ownerReferences?.find((o) => o.controller && (o.kind === "ReplicaSet" || o.kind === "StatefulSet"));
+  const spec = world.store.get(owner?.kind ?? "", owner?.name ?? "", namespace)?.spec as { readonly selector?: LabelSelector } | undefined;
+  return spec?.selector ? [...services, spec.selector] : services;
 }
 
 function refusals(
@@ -116,23 +137,7 @@ function refusals(
   return why === undefined ? [] : [why];
 }
 
-/** Prefers emptier nodes, as the default profile does. Preferences of the pod and soft taints weigh more. */
-function scoreOf({ node, allocatable, used }: Room, pod: Pod, requests: Amounts): number {
-  let score = 0;
-  for (const name of ["cpu", "memory"]) {
-    const all = allocatable.get(name) ?? 0;
-    if (all > 0) score += (all - (used.get(name) ?? 0) - (requests.get(name) ?? 0)) / all / 2;
-  }
-  for (const taint of node.spec.taints ?? []) {
-    if (taint.effect === "PreferNoSchedule" && !tolerates(pod.spec.tolerations, taint)) score -= 3;
-  }
-  for (const { weight, preference } of pod.spec.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []) {
-    if (meetsTerm(preference, node)) score += weight / 50;
-  }
-  return score;
-}
-
-function bind(world: LabWorld, room: Room, pod: Pod, volumes: VolumeRule | string): void {
+function bind(world: LabWorld, rooms: Rooms, room: Room, pod: Pod, volumes: VolumeRule | string): void {
   if (typeof volumes !== "string") volumes.bind(room.node);
   const bound = world.store.patch(
     "Pod",
@@ -145,7 +150,7 @@ function bind(world: LabWorld, room: Room, pod: Pod, volumes: VolumeRule | strin
       return o;
     },
   );
-  occupy(room, (bound ?? pod) as Pod);
+  rooms.set(room.node.metadata.name, withPod(room, (bound ?? pod) as Pod));
 }
 
 function message(nodes: number, reasons: ReadonlyMap<string, number>): string {

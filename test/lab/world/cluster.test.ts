@@ -132,6 +132,145 @@ describe("scheduler", () => {
   });
 });
 
+describe("scores of the scheduler", () => {
+  const big = (name: string, labels: Record<string, string> = {}) => node(name, { cpu: "16", labels });
+  const small = (name: string, labels: Record<string, string> = {}) => node(name, { cpu: "4", labels });
+  const zoned = (z: string, more: Record<string, string> = {}) => ({ ...zone(z).labels, ...more });
+  const onNodes = (l: Lab, app: string): string[] =>
+    pods(l)
+      .filter((p) => p.metadata.labels?.["app"] === app)
+      .map((p) => p.spec.nodeName ?? "-")
+      .sort();
+  const selector = (app: string) => ({ labelSelector: { matchLabels: { app } } });
+  const weighted = (weight: number, app: string, topologyKey = "topology.kubernetes.io/zone") => ({
+    weight,
+    podAffinityTerm: { topologyKey, ...selector(app) },
+  });
+  const prefer = (weight: number, key: string) => ({ weight, preference: { matchExpressions: [{ key, operator: "Exists" }] } });
+  const nodeAffinity = (...terms: object[]) => ({ affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: terms } } });
+
+  it.for([
+    { rule: "the emptier of two nodes", nodes: [small("full"), big("empty")], spec: {}, want: "empty" },
+    {
+      rule: "a node that a PreferNoSchedule taint does not mark, although it is fuller",
+      nodes: [small("plain"), node("soft", { cpu: "16", taints: [{ key: "old", effect: "PreferNoSchedule" }] })],
+      spec: {},
+      want: "plain",
+    },
+    {
+      rule: "the emptier node when it tolerates the PreferNoSchedule taint",
+      nodes: [small("plain"), node("soft", { cpu: "16", taints: [{ key: "old", effect: "PreferNoSchedule" }] })],
+      spec: { tolerations: [{ key: "old", operator: "Exists" }] },
+      want: "soft",
+    },
+    {
+      rule: "the node with the higher sum of the weights of preferred node affinity",
+      nodes: [big("a", { x: "1", y: "1" }), small("b", { z: "1" })],
+      spec: nodeAffinity(prefer(30, "x"), prefer(30, "y"), prefer(100, "z")),
+      want: "b",
+    },
+    {
+      rule: "an unmarked node over a preferred one with a soft taint, because taints weigh 3 and node affinity 2",
+      nodes: [small("plain"), node("soft", { cpu: "4", labels: { x: "1" }, taints: [{ key: "old", effect: "PreferNoSchedule" }] })],
+      spec: nodeAffinity(prefer(100, "x")),
+      want: "plain",
+    },
+  ])("choose $rule", async ({ nodes, spec, want }) => {
+    const l = lab();
+    for (const n of nodes) l.world.apply(n);
+    l.world.apply(pod("p", spec));
+    await settle(l);
+    expect(placed(l)).toEqual({ p: want });
+  });
+
+  it("spread pods softly over zones, beyond maxSkew when one zone is full", async () => {
+    const l = lab();
+    l.world.apply(big("a", zoned("z1")));
+    l.world.apply(small("b", zoned("z2")));
+    const soft = { maxSkew: 1, topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "ScheduleAnyway", ...selector("web") };
+    l.world.apply(deployment("web", 6, { topologySpreadConstraints: [soft] }));
+    await settle(l);
+    expect(onNodes(l, "web")).toEqual(["a", "a", "a", "b", "b", "b"]);
+    l.world.scale("Deployment", "default", "web", 10);
+    await settle(l);
+    expect(onNodes(l, "web")).toEqual([...Array(6).fill("a"), ...Array(4).fill("b")]);
+  });
+
+  it("spread the pods of a ReplicaSet over nodes and zones by default, and those without an owner not", async () => {
+    const l = lab();
+    l.world.apply(big("a", zoned("z1")));
+    l.world.apply(small("b", zoned("z2")));
+    l.world.apply(deployment("web", 4));
+    await settle(l);
+    expect(onNodes(l, "web")).toEqual(["a", "a", "b", "b"]);
+    const m = lab();
+    m.world.apply(big("a", zoned("z1")));
+    m.world.apply(small("b", zoned("z2")));
+    for (const name of ["p", "q", "r", "s"]) m.world.apply(pod(name, {}, { app: "web" }));
+    await settle(m);
+    expect(onNodes(m, "web")).toEqual(["a", "a", "a", "a"]);
+  });
+
+  it("spread the pods that a Service selects by default", async () => {
+    const l = lab();
+    l.world.apply(big("a", zoned("z1")));
+    l.world.apply(small("b", zoned("z2")));
+    l.world.apply({ apiVersion: "v1", kind: "Service", metadata: { name: "web" }, spec: { selector: { app: "web" } } });
+    for (const name of ["p", "q"]) l.world.apply(pod(name, {}, { app: "web" }));
+    await settle(l);
+    expect(onNodes(l, "web")).toEqual(["a", "b"]);
+  });
+
+  it("join and separate pods by preferred affinity between pods, by its weight and in both directions", async () => {
+    const l = lab();
+    l.world.apply(big("a", zoned("z1")));
+    l.world.apply(small("b", zoned("z2")));
+    l.world.apply(pod("cache", { nodeSelector: { "kubernetes.io/hostname": "b" } }, { app: "cache" }));
+    await settle(l);
+    const affinity = (towards: object[], away: object[] = []) => ({
+      affinity: {
+        podAffinity: { preferredDuringSchedulingIgnoredDuringExecution: towards },
+        podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: away },
+      },
+    });
+    l.world.apply(pod("friend", affinity([weighted(10, "cache")])));
+    l.world.apply(pod("torn", affinity([weighted(10, "cache")], [weighted(20, "cache")])));
+    l.world.apply(pod("shy", { ...affinity([], [weighted(50, "loud")]), nodeSelector: { "kubernetes.io/hostname": "a" } }));
+    await settle(l);
+    l.world.apply(pod("loud", {}, { app: "loud" }));
+    await settle(l);
+    expect(placed(l)).toEqual({ cache: "b", friend: "b", torn: "a", shy: "a", loud: "b" });
+  });
+
+  it("prefer the node whose cpu and memory the pod balances when their free shares are equal", async () => {
+    const l = lab();
+    for (const name of ["cpu-used", "memory-used"]) l.world.apply(node(name, { cpu: "16" }));
+    const uses = (cpu: string, memory: string, name: string) => ({
+      nodeSelector: name === "" ? {} : { "kubernetes.io/hostname": name },
+      containers: [{ name: "c", resources: { requests: { cpu, memory } } }],
+    });
+    l.world.apply(pod("x", uses("8", "1Gi", "cpu-used")));
+    l.world.apply(pod("y", uses("1", "8Gi", "memory-used")));
+    await settle(l);
+    l.world.apply(pod("p", uses("4", "1Gi", "")));
+    await settle(l);
+    expect(placed(l)["p"]).toBe("memory-used");
+  });
+
+  it("break ties by the seed, the same way for the same seed", async () => {
+    const play = async (seed: number) => {
+      const l = lab(seed);
+      for (const name of ["a", "b", "c"]) l.world.apply(node(name));
+      l.world.apply(pod("p"));
+      await settle(l);
+      return placed(l)["p"];
+    };
+    const seen = await Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map(play));
+    expect(await Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map(play))).toEqual(seen);
+    expect(new Set(seen).size).toBeGreaterThan(1);
+  });
+});
+
 describe("workloads", () => {
   it("keep the replicas of a Deployment, replace lost pods, and scale to zero", async () => {
     const l = lab();
