@@ -271,6 +271,186 @@ describe("scores of the scheduler", () => {
   });
 });
 
+describe("preemption", () => {
+  const priority = (name: string, value: number, more: object = {}) => ({
+    apiVersion: "scheduling.k8s.io/v1",
+    kind: "PriorityClass",
+    metadata: { name },
+    value,
+    ...more,
+  });
+  const classes = (l: Lab) => {
+    for (const [name, value] of Object.entries({ high: 1_000, low: -10, lower: -20 })) l.world.apply(priority(name, value));
+  };
+  const cpu = (amount: string) => ({ containers: [{ name: "c", resources: { requests: { cpu: amount } } }] });
+  const as = (priorityClassName: string, more: object = {}) => ({ priorityClassName, ...more });
+  const on = (name: string, more: object = {}) => ({ nodeSelector: { "kubernetes.io/hostname": name }, ...more });
+  const status = (l: Lab, name: string) => pods(l).find((p) => p.metadata.name === name)?.status;
+  const names = (l: Lab) =>
+    pods(l)
+      .map((p) => p.metadata.name)
+      .sort();
+
+  it("deletes pods of lower priority with grace, and the pod waits on its nominated node until they are gone", async () => {
+    const l = lab();
+    classes(l);
+    l.world.apply(node("n", { cpu: "2" }));
+    l.world.apply(deployment("paused", 2, as("low")));
+    await settle(l);
+    l.world.apply(pod("web", as("high")));
+    await l.clock.run({ until: l.clock.now() + 500 });
+    const leaving = pods(l).filter((p) => p.metadata.deletionTimestamp !== undefined);
+    expect(leaving.map((p) => p.status?.conditions?.find((c) => c.type === "DisruptionTarget")?.reason)).toEqual(["PreemptionByScheduler"]);
+    expect(leaving[0]?.metadata.deletionGracePeriodSeconds).toBe(30);
+    expect(status(l, "web")?.nominatedNodeName).toBe("n");
+    expect(placed(l)["web"]).toBe("-");
+    await settle(l);
+    expect(placed(l)["web"]).toBe("n");
+    expect(status(l, "web")?.nominatedNodeName).toBeUndefined();
+    const paused = pods(l).filter((p) => p.metadata.labels?.["app"] === "paused");
+    expect(paused.map((p) => p.spec.nodeName ?? "-").sort()).toEqual(["-", "n"]);
+  });
+
+  it("keeps the freed room for the nominated pod against pods of lower priority", async () => {
+    const l = lab();
+    classes(l);
+    l.world.apply(node("n", { cpu: "2" }));
+    l.world.apply(pod("old", as("lower", cpu("2"))));
+    await settle(l);
+    l.world.apply(pod("web", as("high", cpu("2"))));
+    await l.clock.run({ until: l.clock.now() + 500 });
+    l.world.apply(pod("late", as("low", cpu("1"))));
+    await settle(l);
+    expect(placed(l)).toEqual({ web: "n", late: "-" });
+  });
+
+  it.for([
+    { rule: "preemptionPolicy Never", of: priority("polite", 1_000, { preemptionPolicy: "Never" }) },
+    { rule: "the same priority", of: priority("polite", -10) },
+  ])("is not for a pod with $rule", async ({ of }) => {
+    const l = lab();
+    classes(l);
+    l.world.apply(of);
+    l.world.apply(node("n", { cpu: "1" }));
+    l.world.apply(pod("first", as("low")));
+    await settle(l);
+    l.world.apply(pod("second", as("polite")));
+    await settle(l);
+    expect(placed(l)).toEqual({ first: "n", second: "-" });
+    expect(status(l, "second")?.nominatedNodeName).toBeUndefined();
+  });
+
+  it("is not for a pod that no node fits even when it is empty", async () => {
+    const l = lab();
+    classes(l);
+    l.world.apply(node("n", { cpu: "1" }));
+    l.world.apply(pod("first", as("low")));
+    await settle(l);
+    l.world.apply(pod("huge", as("high", cpu("2"))));
+    l.world.apply(pod("elsewhere", as("high", { nodeSelector: { disk: "ssd" } })));
+    await settle(l);
+    expect(placed(l)).toEqual({ first: "n", huge: "-", elsewhere: "-" });
+  });
+
+  it("takes the priority of the global default class for pods that name no class", async () => {
+    const l = lab();
+    l.world.apply(priority("usual", 500, { globalDefault: true }));
+    l.world.apply(priority("low", 100));
+    l.world.apply(node("n", { cpu: "1" }));
+    l.world.apply(pod("first", as("low")));
+    await settle(l);
+    l.world.apply(pod("second"));
+    await settle(l);
+    expect(placed(l)).toEqual({ second: "n" });
+    expect(pods(l)[0]?.spec).toMatchObject({ priority: 500, priorityClassName: "usual" });
+  });
+
+  it.for([
+    {
+      rule: "whose victims no PodDisruptionBudget protects, although their priority is higher",
+      a: [["a1", "lower", "1", { app: "guarded" }]],
+      b: [["b1", "low", "1"]],
+      gone: ["b1"],
+    },
+    { rule: "whose most important victim is less important", a: [["a1", "low", "1"]], b: [["b1", "lower", "1"]], gone: ["b1"] },
+    {
+      rule: "with the smaller sum of priorities, which negative priorities do not turn around",
+      a: [
+        ["a1", "low", "500m"],
+        ["a2", "low", "500m"],
+      ],
+      b: [
+        ["b1", "low", "500m"],
+        ["b2", "lower", "500m"],
+      ],
+      gone: ["b1", "b2"],
+    },
+    {
+      rule: "with fewer victims",
+      a: [
+        ["a1", "low", "500m"],
+        ["a2", "low", "500m"],
+      ],
+      b: [["b1", "low", "1"]],
+      gone: ["b1"],
+    },
+  ] as const)("chooses the node $rule", async ({ a, b, gone }) => {
+    const l = lab();
+    classes(l);
+    for (const name of ["a", "b"]) l.world.apply(node(name, { cpu: "1" }));
+    l.world.apply(budget("guard", "guarded", { maxUnavailable: 0 }));
+    const all = [...a.map((p) => ["a", ...p] as const), ...b.map((p) => ["b", ...p] as const)];
+    for (const [host, name, of, amount, labels] of all) l.world.apply(pod(name, as(of, on(host, cpu(amount))), labels));
+    await settle(l);
+    const before = names(l);
+    l.world.apply(pod("web", as("high", cpu("1"))));
+    await settle(l);
+    expect(before.filter((name) => !names(l).includes(name))).toEqual(gone);
+  });
+
+  it("chooses the node whose victims started last", async () => {
+    const l = lab();
+    classes(l);
+    for (const [name, host] of [
+      ["early", "b"],
+      ["late", "a"],
+    ] as const) {
+      l.world.apply(node(host, { cpu: "1" }));
+      l.world.apply(pod(name, as("low", on(host))));
+      await settle(l);
+      await l.clock.run({ until: l.clock.now() + 60_000 });
+    }
+    l.world.apply(pod("web", as("high")));
+    await settle(l);
+    expect(placed(l)).toEqual({ early: "b", web: "a" });
+  });
+
+  it("spares the more important pods of a node when the others make room enough", async () => {
+    const l = lab();
+    classes(l);
+    l.world.apply(node("n", { cpu: "3" }));
+    for (const [name, of] of Object.entries({ a: "low", b: "lower", c: "low" })) l.world.apply(pod(name, as(of)));
+    await settle(l);
+    l.world.apply(pod("web", as("high")));
+    await settle(l);
+    expect(names(l)).toEqual(["a", "c", "web"]);
+  });
+
+  it("resolves the anti-affinity of a victim", async () => {
+    const l = lab();
+    classes(l);
+    l.world.apply(node("n", { cpu: "4" }));
+    const term = { topologyKey: "kubernetes.io/hostname", labelSelector: { matchLabels: { app: "web" } } };
+    const alone = { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } } };
+    l.world.apply(pod("shy", as("low", alone)));
+    l.world.apply(pod("other", as("low")));
+    await settle(l);
+    l.world.apply(pod("web", as("high"), { app: "web" }));
+    await settle(l);
+    expect(placed(l)).toEqual({ other: "n", web: "n" });
+  });
+});
+
 describe("workloads", () => {
   it("keep the replicas of a Deployment, replace lost pods, and scale to zero", async () => {
     const l = lab();
