@@ -18,6 +18,10 @@ export interface Preemption {
 
 export const priorityOf = ({ spec }: Pod): number => spec.priority ?? 0;
 
+/** Whether kube-scheduler has chosen the pod as a victim. */
+export const isPreempted = ({ status }: Pod): boolean =>
+  status?.conditions?.some(({ type, reason }) => type === "DisruptionTarget" && reason === PREEMPTED) ?? false;
+
 /** Whether the room fits the pod in a cluster where the room stands for its node. */
 export type Fits = (room: Room) => boolean;
 
@@ -28,9 +32,7 @@ export type Fits = (room: Room) => boolean;
  */
 export function mayPreempt(pod: Pod, nominated: Room | undefined): "yes" | "never" | "waits" {
   if ((pod.spec as { readonly preemptionPolicy?: string }).preemptionPolicy === "Never") return "never";
-  const leaves = ({ status }: Pod): boolean =>
-    status?.conditions?.some((c) => c.type === "DisruptionTarget" && c.reason === PREEMPTED) ?? false;
-  const waits = nominated?.pods.some((p) => priorityOf(p) < priorityOf(pod) && isTerminating(p) && leaves(p)) ?? false;
+  const waits = nominated?.pods.some((p) => priorityOf(p) < priorityOf(pod) && isTerminating(p) && isPreempted(p)) ?? false;
   return waits ? "waits" : "yes";
 }
 

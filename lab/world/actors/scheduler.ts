@@ -130,7 +130,7 @@ function preempt(world: LabWorld, state: Pass, pod: Pod, fits: Fits): string | u
   if (!chosen) return undefined;
   const { node } = chosen.room;
   const { name } = node.metadata;
-  for (const victim of chosen.victims) if (!isTerminating(victim)) remove(world, victim, pod, name);
+  for (const victim of chosen.victims) if (!isTerminating(victim)) remove(world, victim);
   const left = chosen.room.pods.flatMap((p) => (world.store.byUid(p.metadata.uid ?? "") as unknown as Pod | undefined) ?? []);
   state.rooms.set(name, roomWith(node, left));
   // A pod of lower priority that was nominated to the node looks for another one.
@@ -144,7 +144,7 @@ function preempt(world: LabWorld, state: Pass, pod: Pod, fits: Fits): string | u
   return name;
 }
 
-function remove(world: LabWorld, victim: Pod, pod: Pod, node: string): void {
+function remove(world: LabWorld, victim: Pod): void {
   const { name, namespace, uid } = victim.metadata;
   const text = "default-scheduler: preempting to accommodate a higher priority pod";
   const condition = { type: "DisruptionTarget", status: "True", reason: PREEMPTED, message: text } as const;
@@ -152,7 +152,6 @@ function remove(world: LabWorld, victim: Pod, pod: Pod, node: string): void {
     status.conditions = withCondition(status.conditions, condition, world.clock.now());
   });
   world.store.delete("Pod", name, { namespace, uid }, { user: USER });
-  world.note("preempted pod", `${namespace}/${name}`, `by ${pod.metadata.namespace}/${pod.metadata.name} on ${node}`);
 }
 
 function writeStatus(world: LabWorld, { metadata: { name, namespace } }: Pod, change: (status: MutableObject) => void): void {
