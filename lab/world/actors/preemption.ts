@@ -27,14 +27,21 @@ export type Fits = (room: Room) => boolean;
 
 /**
  * Whether the pod may preempt: its policy is not Never, and no victim of an earlier preemption still terminates on its
- * nominated node (kubernetes: pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go,
- * DefaultPreemption.PodEligibleToPreemptOthers).
+ * nominated node. A nominated node that does not fit the pod even without its victims is given up, as in kube-scheduler
+ * (kubernetes: pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go, PodEligibleToPreemptOthers).
  */
-export function mayPreempt(pod: Pod, nominated: Room | undefined): "yes" | "never" | "waits" {
+export function mayPreempt(pod: Pod, nominated: Room | undefined, fits: Fits): "yes" | "never" | "waits" {
   if ((pod.spec as { readonly preemptionPolicy?: string }).preemptionPolicy === "Never") return "never";
-  const waits = nominated?.pods.some((p) => priorityOf(p) < priorityOf(pod) && isTerminating(p) && isPreempted(p)) ?? false;
-  return waits ? "waits" : "yes";
+  const isLower = (p: Pod): boolean => priorityOf(p) < priorityOf(pod);
+  if (!nominated?.pods.some((p) => isLower(p) && isTerminating(p) && isPreempted(p))) return "yes";
+  return fits(without(nominated, isLower)) ? "waits" : "yes";
 }
+
+const without = ({ node, pods }: Room, isRemoved: (pod: Pod) => boolean): Room =>
+  roomWith(
+    node,
+    pods.filter((pod) => !isRemoved(pod)),
+  );
 
 /**
  * The node whose pods of lower priority give way to the pod; undefined when no node fits the pod even without them. The
@@ -78,10 +85,7 @@ function compared(a: readonly number[], b: readonly number[]): number {
 function candidateOf(pod: Pod, room: Room, budgets: readonly PodDisruptionBudget[], now: number, fits: Fits): Candidate | undefined {
   const lower = room.pods.filter((p) => priorityOf(p) < priorityOf(pod)).sort((a, b) => importance(a, b, now));
   if (lower.length === 0) return undefined;
-  let left = roomWith(
-    room.node,
-    room.pods.filter((p) => !lower.includes(p)),
-  );
+  let left = without(room, (p) => lower.includes(p));
   if (!fits(left)) return undefined;
   const guarded = violations(lower, budgets);
   const victims = new Set<Pod>();

@@ -121,7 +121,7 @@ function place(world: LabWorld, state: Pass, pod: Pod): void {
  */
 function preempt(world: LabWorld, state: Pass, pod: Pod, fits: Fits): string | undefined {
   const nominated = state.nominated.get(pod.metadata.uid ?? "")?.node;
-  const may = mayPreempt(pod, state.rooms.get(nominated ?? ""));
+  const may = mayPreempt(pod, state.rooms.get(nominated ?? ""), fits);
   if (may !== "yes") return may === "waits" ? nominated : undefined;
   const budgets = world.store.list("PodDisruptionBudget") as unknown as readonly PodDisruptionBudget[];
   const chosen = preemption(pod, [...state.rooms.values()], budgets, world.clock.now(), fits, (ties) =>
@@ -276,8 +276,9 @@ function message(nodes: number, reasons: ReadonlyMap<string, number>): string {
  * pod, so a lost event is not sent again.
  */
 function explain(world: LabWorld, pod: Pod, text: string, nominatedNodeName: string | undefined): void {
-  const old = pod.status?.conditions?.find((c) => c.type === "PodScheduled");
-  if (old?.status === "False" && old.message === text && pod.status?.nominatedNodeName === nominatedNodeName) return;
+  const { status: written } = (world.store.byUid(pod.metadata.uid ?? "") ?? pod) as Pod;
+  const old = written?.conditions?.find((c) => c.type === "PodScheduled");
+  if (old?.status === "False" && old.message === text && written?.nominatedNodeName === nominatedNodeName) return;
   writeStatus(world, pod, (status) => {
     const condition = { type: "PodScheduled", status: "False", reason: "Unschedulable", message: text } as const;
     status.conditions = withCondition(status.conditions, condition, world.clock.now());

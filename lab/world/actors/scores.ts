@@ -11,7 +11,9 @@ import { extended, isCounted, selectsPod } from "./topology.ts";
 /** Each plugin scores a node from 0 to this. */
 const MAX_SCORE = 100;
 
-/** The weights of the default profile (kubernetes: pkg/scheduler/apis/config/v1/default_plugins.go, getDefaultPlugins). */
+/**
+ * The weights of the default profile (kubernetes: pkg/scheduler/apis/config/v1/default_plugins.go, getDefaultPlugins).
+ */
 const WEIGHTS = { taints: 3, nodeAffinity: 2, spread: 2, podAffinity: 2, leastAllocated: 1, balanced: 1 } as const;
 
 const HOSTNAME = "kubernetes.io/hostname";
@@ -29,7 +31,7 @@ const SYSTEM_DEFAULTS = [
 /** What the scores of a pod need besides the nodes. */
 export interface ScoreContext {
   readonly namespaceLabels: (namespace: string) => Readonly<Record<string, string>>;
-  /** The selectors of the Services and of the controller of the pod: a default spread counts the pods of all of them. */
+  /** The selectors of the pod's Services and controller: a default spread counts the pods that all of them select. */
   readonly ownSelectors: readonly LabelSelector[];
 }
 

@@ -425,6 +425,22 @@ describe("preemption", () => {
     expect(placed(l)).toEqual({ early: "b", web: "a" });
   });
 
+  it("gives up a nominated node that is tainted before the victims are gone, and preempts on another one", async () => {
+    const l = lab();
+    classes(l);
+    for (const name of ["n", "m"]) l.world.apply(node(name, { cpu: "1" }));
+    const slow = pod("slow", as("lower", on("n")));
+    l.world.apply({ ...slow, metadata: { ...slow.metadata, annotations: { "testcluster/stop-after": "60s" } } });
+    l.world.apply(pod("other", as("low", on("m"))));
+    await settle(l);
+    l.world.apply(pod("web", as("high")));
+    await l.clock.run({ until: l.clock.now() + 500 });
+    expect(status(l, "web")?.nominatedNodeName).toBe("n");
+    l.world.apply(node("n", { cpu: "1", taints: [{ key: "closed", effect: "NoSchedule" }] }));
+    await l.clock.run({ until: l.clock.now() + 5_000 });
+    expect(placed(l)).toEqual({ slow: "n", web: "m" });
+  });
+
   it("spares the more important pods of a node when the others make room enough", async () => {
     const l = lab();
     classes(l);
