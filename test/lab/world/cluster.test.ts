@@ -257,6 +257,20 @@ describe("scores of the scheduler", () => {
     expect(placed(l)["p"]).toBe("memory-used");
   });
 
+  it.for([
+    ["a", "b"],
+    ["b", "a"],
+  ] as const)("count a pod without requests as 100m of cpu: with one on %s, the next one is placed on %s", async ([taken, want]) => {
+    const l = lab();
+    for (const name of ["a", "b"]) l.world.apply(node(name, { cpu: "1" }));
+    const nothing = { containers: [{ name: "c" }] };
+    l.world.apply(pod("first", { ...nothing, nodeSelector: { "kubernetes.io/hostname": taken } }));
+    await settle(l);
+    l.world.apply(pod("p", nothing));
+    await settle(l);
+    expect(placed(l)["p"]).toBe(want);
+  });
+
   it("break ties by the seed, the same way for the same seed", async () => {
     const play = async (seed: number) => {
       const l = lab(seed);
