@@ -15,6 +15,7 @@ import { summary } from "./summary.ts";
 import { firstRun } from "./world/actors/cron-jobs.ts";
 import { isRunSeconds, RUN_SECONDS } from "./world/actors/kubelet.ts";
 import { type CronJob, endOf, type Job } from "./world/actors/owned-pods.ts";
+import { isPreempted } from "./world/actors/preemption.ts";
 
 export interface PlayOptions {
   /** Print the log as JSON lines, as the Lambda functions write it, in place of the timeline. */
@@ -188,7 +189,14 @@ function open(options: PlayOptions, settings: LabOptions["settings"] = {}): Stag
   });
   if (!json) {
     lab.world.onChange(({ kind, type, object, old }) => {
-      const line = kind === "Job" && type !== "DELETED" ? jobLine(object as unknown as Job, old as unknown as Job | undefined) : undefined;
+      const line =
+        type === "DELETED"
+          ? undefined
+          : kind === "Job"
+            ? jobLine(object as unknown as Job, old as unknown as Job | undefined)
+            : kind === "Pod"
+              ? preemptionLine(object as unknown as Pod, old as unknown as Pod | undefined)
+              : undefined;
       if (line) story.say({ at: lab.world.clock.now(), pricePerHour: lab.cloud.pricePerHour(), ...line });
     });
   }
@@ -215,6 +223,20 @@ function jobLine(job: Job, old: Job | undefined): { readonly what: string; reado
   const end = endOf(old) === undefined ? endOf(job) : undefined;
   const counts = `${status?.succeeded ?? 0} succeeded${status?.failed ? `, ${status.failed} failed` : ""}`;
   return end && { what: end.type === "Complete" ? "completed job" : "failed job", which, why: `(pods: ${counts})` };
+}
+
+/** A pod that gives way to one of higher priority. Karpenter does not log this, because kube-scheduler does it. */
+function preemptionLine(
+  pod: Pod,
+  old: Pod | undefined,
+): { readonly what: string; readonly which: string; readonly why: string } | undefined {
+  const { metadata, spec } = pod;
+  if (!isPreempted(pod) || (old && isPreempted(old))) return undefined;
+  return {
+    what: "preempted pod",
+    which: `${metadata.namespace}/${metadata.name}`,
+    why: `from ${spec.nodeName}, for a pod of higher priority`,
+  };
 }
 
 function jsonLine({ at, level, message, fields }: TimedLogRecord): string {

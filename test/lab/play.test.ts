@@ -256,3 +256,20 @@ spec:
     expect(published).toMatch(/made-up-\w+ .*<not launched>/);
   });
 });
+
+it("the timeline shows the pods that give way to pods of higher priority", async () => {
+  const priority = "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: { name: low }\nvalue: -10\n";
+  const deployment = (name: string, replicas: number, spec: string) => `apiVersion: apps/v1
+kind: Deployment
+metadata: { name: ${name} }
+spec:
+  replicas: ${replicas}
+  selector: { matchLabels: { app: ${name} } }
+  template:
+    metadata: { labels: { app: ${name} } }
+    spec: { containers: [{ name: c, image: i, resources: { requests: { cpu: 1500m } } }], ${spec} }
+`;
+  const text = [priority, deployment("paused", 1, "priorityClassName: low"), deployment("web", 0, "")].join("---\n");
+  const shown = await play(text, [{ namespace: "default", name: "web", replicas: 1 }]);
+  expect(shown).toMatch(/preempted pod +default\/paused-\S+ +from\s/);
+});

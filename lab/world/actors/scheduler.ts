@@ -1,10 +1,17 @@
+import type { LabelSelector } from "../../../core/model/kubernetes.ts";
 import type { Node } from "../../../core/model/node.ts";
 import type { Pod } from "../../../core/model/pod.ts";
-import { type Amounts, add, lacking, podRequests, toAmounts } from "../quantity.ts";
+import type { PodDisruptionBudget } from "../../../core/model/workloads.ts";
+import { matchesSelector } from "../../../functions/adapters/manifests/selectors.ts";
+import { type Amounts, lacking, podRequests } from "../quantity.ts";
+import { hash } from "../random.ts";
 import type { MutableObject } from "../store.ts";
 import type { LabWorld } from "../world.ts";
 import { debounced, isTerminal, isTerminating, nodesOf, podsOf, withCondition } from "./actor.ts";
-import { hostPorts, meetsTerm, portsClash, selectsNode, tolerates, untolerated } from "./placement.ts";
+import { hostPorts, portsClash, selectsNode, tolerates, untolerated } from "./placement.ts";
+import { type Fits, mayPreempt, PREEMPTED, preemption, priorityOf } from "./preemption.ts";
+import { type Room, roomWith, withPod } from "./rooms.ts";
+import { scores } from "./scores.ts";
 import { topologyRules } from "./topology.ts";
 import { type VolumeRule, volumeRule } from "./volumes.ts";
 
@@ -14,15 +21,22 @@ const USER = "system:kube-scheduler";
  */
 const PASS_DELAY_MS = 50;
 
-interface Room {
-  readonly node: Node;
-  readonly pods: Pod[];
-  readonly allocatable: Amounts;
-  readonly used: Amounts;
-  readonly ports: { ip: string; key: string }[];
+/** The state of one pass. */
+interface Pass {
+  /** The nodes by name. A pod that is bound or removed replaces the room of its node. */
+  readonly rooms: Map<string, Room>;
+  /** The pending pods that wait for room on a node, by uid. */
+  readonly nominated: Map<string, Nominated>;
 }
 
-/** kube-scheduler: binds pending pods, and writes why a pod cannot be scheduled. It has no preemption. */
+interface Nominated {
+  readonly pod: Pod;
+  readonly node: string;
+}
+
+/**
+ * kube-scheduler: binds pending pods, writes why a pod cannot be scheduled, and preempts pods of lower priority.
+ */
 export function startScheduler(world: LabWorld): void {
   const schedule = debounced(world, "kube-scheduler", PASS_DELAY_MS, () => pass(world));
   world.onChange(({ kind, type, object, old }) => {
@@ -40,20 +54,25 @@ function nodeMatters(now: object, before: object): boolean {
 }
 
 function pass(world: LabWorld): void {
-  const rooms = new Map<string, Room>();
-  for (const node of nodesOf(world)) {
-    rooms.set(node.metadata.name, { node, pods: [], allocatable: toAmounts(node.status?.allocatable), used: new Map(), ports: [] });
-  }
+  const nodes = nodesOf(world);
+  const bound = new Map<string, Pod[]>(nodes.map((node) => [node.metadata.name, []]));
   const pending: Pod[] = [];
   for (const pod of podsOf(world)) {
     if (isTerminal(pod)) continue;
-    const room = pod.spec.nodeName === undefined ? undefined : rooms.get(pod.spec.nodeName);
-    if (room) occupy(room, pod);
-    else if (pod.spec.nodeName === undefined && !isTerminating(pod) && isOurs(pod)) pending.push(pod);
+    const { nodeName } = pod.spec;
+    if (nodeName === undefined) {
+      if (!isTerminating(pod) && isOurs(pod)) pending.push(pod);
+    } else bound.get(nodeName)?.push(pod);
   }
+  const rooms = new Map(nodes.map((node) => [node.metadata.name, roomWith(node, bound.get(node.metadata.name) ?? [])]));
   // A stable sort keeps the order of creation among pods of the same priority.
-  pending.sort((a, b) => (b.spec.priority ?? 0) - (a.spec.priority ?? 0));
-  for (const pod of pending) place(world, [...rooms.values()], pod);
+  pending.sort((a, b) => priorityOf(b) - priorityOf(a));
+  const nominated = new Map<string, Nominated>();
+  for (const pod of pending) {
+    const node = pod.status?.nominatedNodeName;
+    if (node) nominated.set(pod.metadata.uid ?? "", { pod, node });
+  }
+  for (const pod of pending) place(world, { rooms, nominated }, pod);
 }
 
 function isOurs(pod: Pod): boolean {
@@ -61,35 +80,147 @@ function isOurs(pod: Pod): boolean {
   return (schedulerName ?? "default-scheduler") === "default-scheduler" && (schedulingGates ?? []).length === 0;
 }
 
-function occupy(room: Room, pod: Pod): void {
-  room.pods.push(pod);
-  add(room.used, podRequests(pod.spec));
-  room.ports.push(...hostPorts(pod));
-}
-
-function place(world: LabWorld, rooms: readonly Room[], pod: Pod): void {
-  const requests = podRequests(pod.spec);
-  const ports = hostPorts(pod);
+function place(world: LabWorld, state: Pass, pod: Pod): void {
+  const { uid = "" } = pod.metadata;
+  const rooms = [...state.rooms.values()];
   const volumes = volumeRule(world, pod);
   const labelsOf = (namespace: string) => world.store.get("Namespace", namespace)?.metadata.labels ?? {};
-  const topology = topologyRules(pod, rooms, labelsOf);
-  const reasons = new Map<string, number>();
-  let best: { readonly room: Room; readonly score: number } | undefined;
-  for (const room of rooms) {
-    const why = refusals(room, pod, requests, ports, volumes, topology);
-    for (const reason of why) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
-    if (why.length > 0) continue;
-    const score = scoreOf(room, pod, requests);
-    if (!best || score > best.score || (score === best.score && room.node.metadata.name < best.room.node.metadata.name))
-      best = { room, score };
+  const filter = filterOf(state, pod, volumes, labelsOf);
+  const room = state.rooms.get(state.nominated.get(uid)?.node ?? "");
+  // A nominated node that fits the pod is taken without a look at the others.
+  if (room && filter(room).length === 0) {
+    bind(world, state, room, pod, volumes);
+    return;
   }
-  if (best) bind(world, best.room, pod, volumes);
-  else
-    explain(
-      world,
-      pod,
-      typeof volumes === "string" ? `0/${rooms.length} nodes are available: ${volumes}.` : message(rooms.length, reasons),
+  const reasons = new Map<string, number>();
+  const fitting: Room[] = [];
+  for (const room of rooms) {
+    const why = filter(room);
+    for (const reason of why) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+    if (why.length === 0) fitting.push(room);
+  }
+  const best = bestOf(
+    fitting,
+    () => scores(pod, fitting, rooms, { namespaceLabels: labelsOf, ownSelectors: selectorsOf(world, pod) }),
+    pod,
+  );
+  if (best) {
+    bind(world, state, best, pod, volumes);
+    return;
+  }
+  const text = typeof volumes === "string" ? `0/${rooms.length} nodes are available: ${volumes}.` : message(rooms.length, reasons);
+  const node = preempt(world, state, pod, (tried) => filter(tried).length === 0);
+  if (node === undefined) state.nominated.delete(uid);
+  else state.nominated.set(uid, { pod, node });
+  explain(world, pod, text, node);
+}
+
+/**
+ * Makes room for the pod on one node, and returns its name; undefined when no node can have the pod. The victims stay
+ * on the node until their grace period is over, and the pod waits for them.
+ */
+function preempt(world: LabWorld, state: Pass, pod: Pod, fits: Fits): string | undefined {
+  const nominated = state.nominated.get(pod.metadata.uid ?? "")?.node;
+  const may = mayPreempt(pod, state.rooms.get(nominated ?? ""), fits);
+  if (may !== "yes") return may === "waits" ? nominated : undefined;
+  const budgets = world.store.list("PodDisruptionBudget") as unknown as readonly PodDisruptionBudget[];
+  const chosen = preemption(pod, [...state.rooms.values()], budgets, world.clock.now(), fits, (ties) =>
+    drawn(ties, ({ room }) => room.node.metadata.name, pod),
+  );
+  if (!chosen) return undefined;
+  const { node } = chosen.room;
+  const { name } = node.metadata;
+  for (const victim of chosen.victims) if (!isTerminating(victim)) remove(world, victim);
+  const left = chosen.room.pods.flatMap((p) => (world.store.byUid(p.metadata.uid ?? "") as unknown as Pod | undefined) ?? []);
+  state.rooms.set(name, roomWith(node, left));
+  // A pod of lower priority that was nominated to the node looks for another one.
+  for (const [uid, other] of state.nominated) {
+    if (other.node !== name || priorityOf(other.pod) >= priorityOf(pod)) continue;
+    state.nominated.delete(uid);
+    writeStatus(world, other.pod, (status) => {
+      delete status.nominatedNodeName;
+    });
+  }
+  return name;
+}
+
+function remove(world: LabWorld, victim: Pod): void {
+  const { name, namespace, uid } = victim.metadata;
+  const text = "default-scheduler: preempting to accommodate a higher priority pod";
+  const condition = { type: "DisruptionTarget", status: "True", reason: PREEMPTED, message: text } as const;
+  writeStatus(world, victim, (status) => {
+    status.conditions = withCondition(status.conditions, condition, world.clock.now());
+  });
+  world.store.delete("Pod", name, { namespace, uid }, { user: USER });
+}
+
+function writeStatus(world: LabWorld, { metadata: { name, namespace } }: Pod, change: (status: MutableObject) => void): void {
+  world.store.patch("Pod", name, namespace, { user: USER, subresource: "status" }, (o: MutableObject) => {
+    change(o.status);
+    return o;
+  });
+}
+
+/**
+ * Why a room refuses the pod, as a function of the room; empty when it fits. A node must fit the pod both with and
+ * without the pods of the same or a higher priority that are nominated to it, because those may yet end elsewhere
+ * (kubernetes: pkg/scheduler/framework/runtime/framework.go, frameworkImpl.RunFilterPluginsWithNominatedPods).
+ */
+function filterOf(
+  state: Pass,
+  pod: Pod,
+  volumes: VolumeRule | string,
+  labelsOf: (namespace: string) => Readonly<Record<string, string>>,
+): (room: Room) => readonly string[] {
+  const requests = podRequests(pod.spec);
+  const ports = hostPorts(pod);
+  const cluster = [...state.rooms.values()];
+  let usual: ReturnType<typeof topologyRules> | undefined;
+  const topologyWith = (room: Room) => (node: Node) => {
+    if (state.rooms.get(node.metadata.name) === room) {
+      usual ??= topologyRules(pod, cluster, labelsOf);
+      return usual(node);
+    }
+    const changed = cluster.map((other) => (other.node.metadata.name === node.metadata.name ? room : other));
+    return topologyRules(pod, changed, labelsOf)(node);
+  };
+  const why = (room: Room): readonly string[] => refusals(room, pod, requests, ports, volumes, topologyWith(room));
+  return (room) => {
+    const expected = [...state.nominated.values()].filter(
+      (other) =>
+        other.node === room.node.metadata.name && other.pod.metadata.uid !== pod.metadata.uid && priorityOf(other.pod) >= priorityOf(pod),
     );
+    const refused = expected.length === 0 ? [] : why(expected.reduce((sum, other) => withPod(sum, other.pod), room));
+    return refused.length > 0 ? refused : why(room);
+  };
+}
+
+/**
+ * The room with the highest score. kube-scheduler draws one of several rooms with the same score; here the uid of the
+ * pod draws, so that the draw depends on the seed alone and not on the pods before.
+ */
+function bestOf(fitting: readonly Room[], score: () => readonly number[], pod: Pod): Room | undefined {
+  if (fitting.length < 2) return fitting[0];
+  const of = score();
+  const highest = Math.max(...of);
+  const ties = fitting.filter((_, i) => of[i] === highest);
+  return drawn(ties, (room) => room.node.metadata.name, pod);
+}
+
+function drawn<T>(ties: readonly T[], nameOf: (one: T) => string, { metadata: { uid = "" } }: Pod): T | undefined {
+  return [...ties].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))[hash(uid) % Math.max(1, ties.length)];
+}
+
+/** The selectors of the Services that select the pod, and of the ReplicaSet, StatefulSet or the like that owns it. */
+function selectorsOf(world: LabWorld, { metadata: { labels = {}, namespace, ownerReferences } }: Pod): readonly LabelSelector[] {
+  const services = world.store.list("Service").flatMap((service): LabelSelector[] => {
+    const selector = (service.spec as { readonly selector?: Readonly<Record<string, string>> } | undefined)?.selector;
+    if (service.metadata.namespace !== namespace || !selector || Object.keys(selector).length === 0) return [];
+    return matchesSelector({ matchLabels: selector }, labels) ? [{ matchLabels: selector }] : [];
+  });
+  const owner = ownerReferences?.find((o) => o.controller && (o.kind === "ReplicaSet" || o.kind === "StatefulSet"));
+  const spec = world.store.get(owner?.kind ?? "", owner?.name ?? "", namespace)?.spec as { readonly selector?: LabelSelector } | undefined;
+  return spec?.selector ? [...services, spec.selector] : services;
 }
 
 function refusals(
@@ -116,23 +247,7 @@ function refusals(
   return why === undefined ? [] : [why];
 }
 
-/** Prefers emptier nodes, as the default profile does. Preferences of the pod and soft taints weigh more. */
-function scoreOf({ node, allocatable, used }: Room, pod: Pod, requests: Amounts): number {
-  let score = 0;
-  for (const name of ["cpu", "memory"]) {
-    const all = allocatable.get(name) ?? 0;
-    if (all > 0) score += (all - (used.get(name) ?? 0) - (requests.get(name) ?? 0)) / all / 2;
-  }
-  for (const taint of node.spec.taints ?? []) {
-    if (taint.effect === "PreferNoSchedule" && !tolerates(pod.spec.tolerations, taint)) score -= 3;
-  }
-  for (const { weight, preference } of pod.spec.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []) {
-    if (meetsTerm(preference, node)) score += weight / 50;
-  }
-  return score;
-}
-
-function bind(world: LabWorld, room: Room, pod: Pod, volumes: VolumeRule | string): void {
+function bind(world: LabWorld, { rooms, nominated }: Pass, room: Room, pod: Pod, volumes: VolumeRule | string): void {
   if (typeof volumes !== "string") volumes.bind(room.node);
   const bound = world.store.patch(
     "Pod",
@@ -141,11 +256,13 @@ function bind(world: LabWorld, room: Room, pod: Pod, volumes: VolumeRule | strin
     { user: USER, subresource: "binding" },
     (o: MutableObject) => {
       o.spec.nodeName = room.node.metadata.name;
+      delete o.status.nominatedNodeName;
       o.status.conditions = withCondition(o.status.conditions, { type: "PodScheduled", status: "True" }, world.clock.now());
       return o;
     },
   );
-  occupy(room, (bound ?? pod) as Pod);
+  rooms.set(room.node.metadata.name, withPod(room, (bound ?? pod) as Pod));
+  nominated.delete(pod.metadata.uid ?? "");
 }
 
 function message(nodes: number, reasons: ReadonlyMap<string, number>): string {
@@ -155,15 +272,17 @@ function message(nodes: number, reasons: ReadonlyMap<string, number>): string {
 }
 
 /**
- * Writes the condition only when its text changes: kube-scheduler never repeats it for an unchanged pod, so a lost
- * event is not sent again.
+ * Writes the condition and the nominated node only when they change: kube-scheduler never repeats them for an unchanged
+ * pod, so a lost event is not sent again.
  */
-function explain(world: LabWorld, pod: Pod, text: string): void {
-  const old = pod.status?.conditions?.find((c) => c.type === "PodScheduled");
-  if (old?.status === "False" && old.message === text) return;
-  world.store.patch("Pod", pod.metadata.name, pod.metadata.namespace, { user: USER, subresource: "status" }, (o: MutableObject) => {
+function explain(world: LabWorld, pod: Pod, text: string, nominatedNodeName: string | undefined): void {
+  const { status: written } = (world.store.byUid(pod.metadata.uid ?? "") ?? pod) as Pod;
+  const old = written?.conditions?.find((c) => c.type === "PodScheduled");
+  if (old?.status === "False" && old.message === text && written?.nominatedNodeName === nominatedNodeName) return;
+  writeStatus(world, pod, (status) => {
     const condition = { type: "PodScheduled", status: "False", reason: "Unschedulable", message: text } as const;
-    o.status.conditions = withCondition(o.status.conditions, condition, world.clock.now());
-    return o;
+    status.conditions = withCondition(status.conditions, condition, world.clock.now());
+    if (nominatedNodeName === undefined) delete status.nominatedNodeName;
+    else status.nominatedNodeName = nominatedNodeName;
   });
 }

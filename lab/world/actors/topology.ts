@@ -43,8 +43,7 @@ function spreadRules(pod: Pod, cluster: readonly PlacedPods[]): Rule[] {
     for (const { node, pods } of cluster) {
       const domain = node.metadata.labels?.[constraint.topologyKey];
       if (domain === undefined || keys.some((key) => node.metadata.labels?.[key] === undefined)) continue;
-      if (constraint.nodeAffinityPolicy !== "Ignore" && !selectsNode(pod.spec, node)) continue;
-      if (constraint.nodeTaintsPolicy === "Honor" && untolerated(pod.spec, node.spec.taints)) continue;
+      if (!isCounted(constraint, pod, node)) continue;
       const matching = pods.filter(
         (p) => p.metadata.namespace === pod.metadata.namespace && !isTerminating(p) && matchesSelector(selector, p.metadata.labels),
       );
@@ -59,6 +58,16 @@ function spreadRules(pod: Pod, cluster: readonly PlacedPods[]): Rule[] {
       return skew > constraint.maxSkew ? "node(s) didn't match pod topology spread constraints" : undefined;
     };
   });
+}
+
+/** Whether the inclusion policies of the constraint count the pods of the node. */
+export function isCounted(
+  { nodeAffinityPolicy, nodeTaintsPolicy }: Pick<TopologySpreadConstraint, "nodeAffinityPolicy" | "nodeTaintsPolicy">,
+  { spec }: Pod,
+  node: Node,
+): boolean {
+  if (nodeAffinityPolicy !== "Ignore" && !selectsNode(spec, node)) return false;
+  return nodeTaintsPolicy !== "Honor" || untolerated(spec, node.spec.taints) === undefined;
 }
 
 function affinityRules(pod: Pod, cluster: readonly PlacedPods[], namespaceLabels: (n: string) => Readonly<Record<string, string>>): Rule[] {
@@ -109,7 +118,7 @@ function affinityRules(pod: Pod, cluster: readonly PlacedPods[], namespaceLabels
 }
 
 /** Whether an affinity term of `owner` selects `pod`. */
-function selectsPod(
+export function selectsPod(
   term: PodAffinityTerm,
   owner: Pod,
   pod: Pod,
@@ -123,7 +132,7 @@ function selectsPod(
 }
 
 /** The selector with the owner's own values of `matchLabelKeys`, and without those of `mismatchLabelKeys`. */
-function extended(
+export function extended(
   term: Pick<TopologySpreadConstraint, "labelSelector" | "matchLabelKeys"> & { readonly mismatchLabelKeys?: readonly string[] },
   owner: Pod,
 ): LabelSelector | undefined {

@@ -132,6 +132,355 @@ describe("scheduler", () => {
   });
 });
 
+describe("scores of the scheduler", () => {
+  const big = (name: string, labels: Record<string, string> = {}) => node(name, { cpu: "16", labels });
+  const small = (name: string, labels: Record<string, string> = {}) => node(name, { cpu: "4", labels });
+  const zoned = (z: string, more: Record<string, string> = {}) => ({ ...zone(z).labels, ...more });
+  const onNodes = (l: Lab, app: string): string[] =>
+    pods(l)
+      .filter((p) => p.metadata.labels?.["app"] === app)
+      .map((p) => p.spec.nodeName ?? "-")
+      .sort();
+  const selector = (app: string) => ({ labelSelector: { matchLabels: { app } } });
+  const weighted = (weight: number, app: string, topologyKey = "topology.kubernetes.io/zone") => ({
+    weight,
+    podAffinityTerm: { topologyKey, ...selector(app) },
+  });
+  const prefer = (weight: number, key: string) => ({ weight, preference: { matchExpressions: [{ key, operator: "Exists" }] } });
+  const nodeAffinity = (...terms: object[]) => ({ affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: terms } } });
+
+  it.for([
+    { rule: "the emptier of two nodes", nodes: [small("full"), big("empty")], spec: {}, want: "empty" },
+    {
+      rule: "a node that a PreferNoSchedule taint does not mark, although it is fuller",
+      nodes: [small("plain"), node("soft", { cpu: "16", taints: [{ key: "old", effect: "PreferNoSchedule" }] })],
+      spec: {},
+      want: "plain",
+    },
+    {
+      rule: "the emptier node when it tolerates the PreferNoSchedule taint",
+      nodes: [small("plain"), node("soft", { cpu: "16", taints: [{ key: "old", effect: "PreferNoSchedule" }] })],
+      spec: { tolerations: [{ key: "old", operator: "Exists" }] },
+      want: "soft",
+    },
+    {
+      rule: "the node with the higher sum of the weights of preferred node affinity",
+      nodes: [big("a", { x: "1", y: "1" }), small("b", { z: "1" })],
+      spec: nodeAffinity(prefer(30, "x"), prefer(30, "y"), prefer(100, "z")),
+      want: "b",
+    },
+    {
+      rule: "an unmarked node over a preferred one with a soft taint, because taints weigh 3 and node affinity 2",
+      nodes: [small("plain"), node("soft", { cpu: "4", labels: { x: "1" }, taints: [{ key: "old", effect: "PreferNoSchedule" }] })],
+      spec: nodeAffinity(prefer(100, "x")),
+      want: "plain",
+    },
+  ])("choose $rule", async ({ nodes, spec, want }) => {
+    const l = lab();
+    for (const n of nodes) l.world.apply(n);
+    l.world.apply(pod("p", spec));
+    await settle(l);
+    expect(placed(l)).toEqual({ p: want });
+  });
+
+  it("spread pods softly over zones, beyond maxSkew when one zone is full", async () => {
+    const l = lab();
+    l.world.apply(big("a", zoned("z1")));
+    l.world.apply(small("b", zoned("z2")));
+    const soft = { maxSkew: 1, topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "ScheduleAnyway", ...selector("web") };
+    l.world.apply(deployment("web", 6, { topologySpreadConstraints: [soft] }));
+    await settle(l);
+    expect(onNodes(l, "web")).toEqual(["a", "a", "a", "b", "b", "b"]);
+    l.world.scale("Deployment", "default", "web", 10);
+    await settle(l);
+    expect(onNodes(l, "web")).toEqual([...Array(6).fill("a"), ...Array(4).fill("b")]);
+  });
+
+  it("spread the pods of a ReplicaSet over nodes and zones by default, and those without an owner not", async () => {
+    const l = lab();
+    l.world.apply(big("a", zoned("z1")));
+    l.world.apply(small("b", zoned("z2")));
+    l.world.apply(deployment("web", 4));
+    await settle(l);
+    expect(onNodes(l, "web")).toEqual(["a", "a", "b", "b"]);
+    const m = lab();
+    m.world.apply(big("a", zoned("z1")));
+    m.world.apply(small("b", zoned("z2")));
+    for (const name of ["p", "q", "r", "s"]) m.world.apply(pod(name, {}, { app: "web" }));
+    await settle(m);
+    expect(onNodes(m, "web")).toEqual(["a", "a", "a", "a"]);
+  });
+
+  it("spread the pods that a Service selects by default", async () => {
+    const l = lab();
+    l.world.apply(big("a", zoned("z1")));
+    l.world.apply(small("b", zoned("z2")));
+    l.world.apply({ apiVersion: "v1", kind: "Service", metadata: { name: "web" }, spec: { selector: { app: "web" } } });
+    for (const name of ["p", "q"]) l.world.apply(pod(name, {}, { app: "web" }));
+    await settle(l);
+    expect(onNodes(l, "web")).toEqual(["a", "b"]);
+  });
+
+  it("join and separate pods by preferred affinity between pods, by its weight and in both directions", async () => {
+    const l = lab();
+    l.world.apply(big("a", zoned("z1")));
+    l.world.apply(small("b", zoned("z2")));
+    l.world.apply(pod("cache", { nodeSelector: { "kubernetes.io/hostname": "b" } }, { app: "cache" }));
+    await settle(l);
+    const affinity = (towards: object[], away: object[] = []) => ({
+      affinity: {
+        podAffinity: { preferredDuringSchedulingIgnoredDuringExecution: towards },
+        podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: away },
+      },
+    });
+    l.world.apply(pod("friend", affinity([weighted(10, "cache")])));
+    l.world.apply(pod("torn", affinity([weighted(10, "cache")], [weighted(20, "cache")])));
+    l.world.apply(pod("shy", { ...affinity([], [weighted(50, "loud")]), nodeSelector: { "kubernetes.io/hostname": "a" } }));
+    await settle(l);
+    l.world.apply(pod("loud", {}, { app: "loud" }));
+    await settle(l);
+    expect(placed(l)).toEqual({ cache: "b", friend: "b", torn: "a", shy: "a", loud: "b" });
+  });
+
+  it("prefer the node whose cpu and memory the pod balances when their free shares are equal", async () => {
+    const l = lab();
+    for (const name of ["cpu-used", "memory-used"]) l.world.apply(node(name, { cpu: "16" }));
+    const uses = (cpu: string, memory: string, name: string) => ({
+      nodeSelector: name === "" ? {} : { "kubernetes.io/hostname": name },
+      containers: [{ name: "c", resources: { requests: { cpu, memory } } }],
+    });
+    l.world.apply(pod("x", uses("8", "1Gi", "cpu-used")));
+    l.world.apply(pod("y", uses("1", "8Gi", "memory-used")));
+    await settle(l);
+    l.world.apply(pod("p", uses("4", "1Gi", "")));
+    await settle(l);
+    expect(placed(l)["p"]).toBe("memory-used");
+  });
+
+  it.for([
+    ["a", "b"],
+    ["b", "a"],
+  ] as const)("count a pod without requests as 100m of cpu: with one on %s, the next one is placed on %s", async ([taken, want]) => {
+    const l = lab();
+    for (const name of ["a", "b"]) l.world.apply(node(name, { cpu: "1" }));
+    const nothing = { containers: [{ name: "c" }] };
+    l.world.apply(pod("first", { ...nothing, nodeSelector: { "kubernetes.io/hostname": taken } }));
+    await settle(l);
+    l.world.apply(pod("p", nothing));
+    await settle(l);
+    expect(placed(l)["p"]).toBe(want);
+  });
+
+  it("break ties by the seed, the same way for the same seed", async () => {
+    const play = async (seed: number) => {
+      const l = lab(seed);
+      for (const name of ["a", "b", "c"]) l.world.apply(node(name));
+      l.world.apply(pod("p"));
+      await settle(l);
+      return placed(l)["p"];
+    };
+    const seen = await Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map(play));
+    expect(await Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map(play))).toEqual(seen);
+    expect(new Set(seen).size).toBeGreaterThan(1);
+  });
+});
+
+describe("preemption", () => {
+  const priority = (name: string, value: number, more: object = {}) => ({
+    apiVersion: "scheduling.k8s.io/v1",
+    kind: "PriorityClass",
+    metadata: { name },
+    value,
+    ...more,
+  });
+  const classes = (l: Lab) => {
+    for (const [name, value] of Object.entries({ high: 1_000, low: -10, lower: -20 })) l.world.apply(priority(name, value));
+  };
+  const cpu = (amount: string) => ({ containers: [{ name: "c", resources: { requests: { cpu: amount } } }] });
+  const as = (priorityClassName: string, more: object = {}) => ({ priorityClassName, ...more });
+  const on = (name: string, more: object = {}) => ({ nodeSelector: { "kubernetes.io/hostname": name }, ...more });
+  const status = (l: Lab, name: string) => pods(l).find((p) => p.metadata.name === name)?.status;
+  const names = (l: Lab) =>
+    pods(l)
+      .map((p) => p.metadata.name)
+      .sort();
+
+  it("deletes pods of lower priority with grace, and the pod waits on its nominated node until they are gone", async () => {
+    const l = lab();
+    classes(l);
+    l.world.apply(node("n", { cpu: "2" }));
+    l.world.apply(deployment("paused", 2, as("low")));
+    await settle(l);
+    l.world.apply(pod("web", as("high")));
+    await l.clock.run({ until: l.clock.now() + 500 });
+    const leaving = pods(l).filter((p) => p.metadata.deletionTimestamp !== undefined);
+    expect(leaving.map((p) => p.status?.conditions?.find((c) => c.type === "DisruptionTarget")?.reason)).toEqual(["PreemptionByScheduler"]);
+    expect(leaving[0]?.metadata.deletionGracePeriodSeconds).toBe(30);
+    expect(status(l, "web")?.nominatedNodeName).toBe("n");
+    expect(placed(l)["web"]).toBe("-");
+    await settle(l);
+    expect(placed(l)["web"]).toBe("n");
+    expect(status(l, "web")?.nominatedNodeName).toBeUndefined();
+    const paused = pods(l).filter((p) => p.metadata.labels?.["app"] === "paused");
+    expect(paused.map((p) => p.spec.nodeName ?? "-").sort()).toEqual(["-", "n"]);
+  });
+
+  it("keeps the freed room for the nominated pod against pods of lower priority", async () => {
+    const l = lab();
+    classes(l);
+    l.world.apply(node("n", { cpu: "2" }));
+    l.world.apply(pod("old", as("lower", cpu("2"))));
+    await settle(l);
+    l.world.apply(pod("web", as("high", cpu("2"))));
+    await l.clock.run({ until: l.clock.now() + 500 });
+    l.world.apply(pod("late", as("low", cpu("1"))));
+    await settle(l);
+    expect(placed(l)).toEqual({ web: "n", late: "-" });
+  });
+
+  it.for([
+    { rule: "preemptionPolicy Never", of: priority("polite", 1_000, { preemptionPolicy: "Never" }) },
+    { rule: "the same priority", of: priority("polite", -10) },
+  ])("is not for a pod with $rule", async ({ of }) => {
+    const l = lab();
+    classes(l);
+    l.world.apply(of);
+    l.world.apply(node("n", { cpu: "1" }));
+    l.world.apply(pod("first", as("low")));
+    await settle(l);
+    l.world.apply(pod("second", as("polite")));
+    await settle(l);
+    expect(placed(l)).toEqual({ first: "n", second: "-" });
+    expect(status(l, "second")?.nominatedNodeName).toBeUndefined();
+  });
+
+  it("is not for a pod that no node fits even when it is empty", async () => {
+    const l = lab();
+    classes(l);
+    l.world.apply(node("n", { cpu: "1" }));
+    l.world.apply(pod("first", as("low")));
+    await settle(l);
+    l.world.apply(pod("huge", as("high", cpu("2"))));
+    l.world.apply(pod("elsewhere", as("high", { nodeSelector: { disk: "ssd" } })));
+    await settle(l);
+    expect(placed(l)).toEqual({ first: "n", huge: "-", elsewhere: "-" });
+  });
+
+  it("takes the priority of the global default class for pods that name no class", async () => {
+    const l = lab();
+    l.world.apply(priority("usual", 500, { globalDefault: true }));
+    l.world.apply(priority("low", 100));
+    l.world.apply(node("n", { cpu: "1" }));
+    l.world.apply(pod("first", as("low")));
+    await settle(l);
+    l.world.apply(pod("second"));
+    await settle(l);
+    expect(placed(l)).toEqual({ second: "n" });
+    expect(pods(l)[0]?.spec).toMatchObject({ priority: 500, priorityClassName: "usual" });
+  });
+
+  it.for([
+    {
+      rule: "whose victims no PodDisruptionBudget protects, although their priority is higher",
+      a: [["a1", "lower", "1", { app: "guarded" }]],
+      b: [["b1", "low", "1"]],
+      gone: ["b1"],
+    },
+    { rule: "whose most important victim is less important", a: [["a1", "low", "1"]], b: [["b1", "lower", "1"]], gone: ["b1"] },
+    {
+      rule: "with the smaller sum of priorities, which negative priorities do not turn around",
+      a: [
+        ["a1", "low", "500m"],
+        ["a2", "low", "500m"],
+      ],
+      b: [
+        ["b1", "low", "500m"],
+        ["b2", "lower", "500m"],
+      ],
+      gone: ["b1", "b2"],
+    },
+    {
+      rule: "with fewer victims",
+      a: [
+        ["a1", "low", "500m"],
+        ["a2", "low", "500m"],
+      ],
+      b: [["b1", "low", "1"]],
+      gone: ["b1"],
+    },
+  ] as const)("chooses the node $rule", async ({ a, b, gone }) => {
+    const l = lab();
+    classes(l);
+    for (const name of ["a", "b"]) l.world.apply(node(name, { cpu: "1" }));
+    l.world.apply(budget("guard", "guarded", { maxUnavailable: 0 }));
+    const all = [...a.map((p) => ["a", ...p] as const), ...b.map((p) => ["b", ...p] as const)];
+    for (const [host, name, of, amount, labels] of all) l.world.apply(pod(name, as(of, on(host, cpu(amount))), labels));
+    await settle(l);
+    const before = names(l);
+    l.world.apply(pod("web", as("high", cpu("1"))));
+    await settle(l);
+    expect(before.filter((name) => !names(l).includes(name))).toEqual(gone);
+  });
+
+  it("chooses the node whose victims started last", async () => {
+    const l = lab();
+    classes(l);
+    for (const [name, host] of [
+      ["early", "b"],
+      ["late", "a"],
+    ] as const) {
+      l.world.apply(node(host, { cpu: "1" }));
+      l.world.apply(pod(name, as("low", on(host))));
+      await settle(l);
+      await l.clock.run({ until: l.clock.now() + 60_000 });
+    }
+    l.world.apply(pod("web", as("high")));
+    await settle(l);
+    expect(placed(l)).toEqual({ early: "b", web: "a" });
+  });
+
+  it("gives up a nominated node that is tainted before the victims are gone, and preempts on another one", async () => {
+    const l = lab();
+    classes(l);
+    for (const name of ["n", "m"]) l.world.apply(node(name, { cpu: "1" }));
+    const slow = pod("slow", as("lower", on("n")));
+    l.world.apply({ ...slow, metadata: { ...slow.metadata, annotations: { "testcluster/stop-after": "60s" } } });
+    l.world.apply(pod("other", as("low", on("m"))));
+    await settle(l);
+    l.world.apply(pod("web", as("high")));
+    await l.clock.run({ until: l.clock.now() + 500 });
+    expect(status(l, "web")?.nominatedNodeName).toBe("n");
+    l.world.apply(node("n", { cpu: "1", taints: [{ key: "closed", effect: "NoSchedule" }] }));
+    await l.clock.run({ until: l.clock.now() + 5_000 });
+    expect(placed(l)).toEqual({ slow: "n", web: "m" });
+  });
+
+  it("spares the more important pods of a node when the others make room enough", async () => {
+    const l = lab();
+    classes(l);
+    l.world.apply(node("n", { cpu: "3" }));
+    for (const [name, of] of Object.entries({ a: "low", b: "lower", c: "low" })) l.world.apply(pod(name, as(of)));
+    await settle(l);
+    l.world.apply(pod("web", as("high")));
+    await settle(l);
+    expect(names(l)).toEqual(["a", "c", "web"]);
+  });
+
+  it("resolves the anti-affinity of a victim", async () => {
+    const l = lab();
+    classes(l);
+    l.world.apply(node("n", { cpu: "4" }));
+    const term = { topologyKey: "kubernetes.io/hostname", labelSelector: { matchLabels: { app: "web" } } };
+    const alone = { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } } };
+    l.world.apply(pod("shy", as("low", alone)));
+    l.world.apply(pod("other", as("low")));
+    await settle(l);
+    l.world.apply(pod("web", as("high"), { app: "web" }));
+    await settle(l);
+    expect(placed(l)).toEqual({ other: "n", web: "n" });
+  });
+});
+
 describe("workloads", () => {
   it("keep the replicas of a Deployment, replace lost pods, and scale to zero", async () => {
     const l = lab();
