@@ -55,9 +55,9 @@ export function preemption(
   budgets: readonly PodDisruptionBudget[],
   now: number,
   fits: Fits,
-  draw: (ties: readonly Candidate[]) => Candidate | undefined,
+  draw: (ties: readonly PreemptionCandidate[]) => PreemptionCandidate | undefined,
 ): Preemption | undefined {
-  let best: Candidate[] = [];
+  let best: PreemptionCandidate[] = [];
   for (const room of rooms) {
     const candidate = candidateOf(pod, room, budgets, now, fits);
     if (!candidate) continue;
@@ -68,7 +68,7 @@ export function preemption(
   return draw(best);
 }
 
-export interface Candidate extends Preemption {
+export interface PreemptionCandidate extends Preemption {
   /** The criteria in their order; less is better. */
   readonly cost: readonly number[];
 }
@@ -82,7 +82,13 @@ function compared(a: readonly number[], b: readonly number[]): number {
  * Takes all pods of lower priority from the node, then gives back those that fit beside the pod: first the pods that a
  * budget protects, then the others, the most important first.
  */
-function candidateOf(pod: Pod, room: Room, budgets: readonly PodDisruptionBudget[], now: number, fits: Fits): Candidate | undefined {
+function candidateOf(
+  pod: Pod,
+  room: Room,
+  budgets: readonly PodDisruptionBudget[],
+  now: number,
+  fits: Fits,
+): PreemptionCandidate | undefined {
   const lower = room.pods.filter((p) => priorityOf(p) < priorityOf(pod)).sort((a, b) => importance(a, b, now));
   if (lower.length === 0) return undefined;
   let left = without(room, (p) => lower.includes(p));
