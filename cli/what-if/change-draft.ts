@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { isJsonObject } from "../../core/lib/json.ts";
 import { nearest } from "../../core/lib/nearest.ts";
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
 import type { NodeOverlay } from "../../core/model/node-overlay.ts";
@@ -42,9 +43,8 @@ function differences(old: unknown, given: unknown): string {
   const found: string[] = [];
   const compare = (a: unknown, b: unknown, path: string): void => {
     if (isDeepStrictEqual(a, b)) return;
-    const isMap = (value: unknown): value is Record<string, unknown> =>
-      typeof value === "object" && value !== null && !Array.isArray(value);
-    if (isMap(a) && isMap(b)) for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) compare(a[key], b[key], `${path}.${key}`);
+    if (isJsonObject(a) && isJsonObject(b))
+      for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) compare(a[key], b[key], `${path}.${key}`);
     else found.push(`${path} ${shown(b)} (was ${shown(a)})`);
   };
   compare(plain(old), plain(given), "spec");

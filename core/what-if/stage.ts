@@ -1,3 +1,4 @@
+import { NOMINATION_MS } from "../disruption/cluster/rules/nominated.ts";
 import type { CommandRecord } from "../model/command-record.ts";
 import { rfc3339 } from "../model/conditions.ts";
 import { INSTANCE_TYPE, NODE_POOL } from "../model/labels.ts";
@@ -16,12 +17,6 @@ import { newMachine, purchaseOf, upAndRunning } from "./machine.ts";
 
 /** From the decision for a node until it is initialized, ms. An assumption for a typical EC2 instance. */
 export const UP_MS = 60_000;
-
-/**
- * How long a new node stays nominated for the pods that it was launched for, ms; functions/disruption/disrupt.ts does
- * the same.
- */
-const NOMINATION_MS = 20_000;
 
 /** The launch of a NodeClaim that is under way. */
 export interface Coming {

@@ -1,3 +1,4 @@
+import { NOMINATION_MS } from "../../core/disruption/cluster/rules/nominated.ts";
 import type { Simulate } from "../../core/disruption/cluster/simulation.ts";
 import { advanceCommand } from "../../core/disruption/command/advance-command.ts";
 import type { CommandStep } from "../../core/disruption/command/command-action.ts";
@@ -148,8 +149,6 @@ async function performStep(
   if (step.actions.some(({ type }) => type === "WriteReplacements")) return step.next;
   return deps.store.updateCommand(step.next);
 }
-
-const NOMINATION_MS = 20_000;
 
 /**
  * Until when (ms since the epoch) a node that has just been initialized is kept for the pods that it was launched for

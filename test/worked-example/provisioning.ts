@@ -10,26 +10,14 @@ import { offeringGroupsFor } from "../../core/scheduling/packing/offering-groups
 import { type NodeBatch, Packer } from "../../core/scheduling/packing/packer.ts";
 import { dualRounds, priceOf, ruinAndRecreate, single, VARIANTS } from "../../core/scheduling/packing/packing.ts";
 import { ShadowPrices } from "../../core/scheduling/packing/shadow-prices.ts";
-import { nodeViews } from "../../core/scheduling/problem/node-view.ts";
-import { pendingPods } from "../../core/scheduling/problem/pending-pods.ts";
-import { problemFor, type SchedulingProblem } from "../../core/scheduling/problem/problem.ts";
+import type { SchedulingProblem } from "../../core/scheduling/problem/problem.ts";
 import type { Strategy } from "../../core/scheduling/problem/strategy.ts";
 import { TopologyState } from "../../core/scheduling/problem/topology-state.ts";
 import { solve } from "../../core/scheduling/solve.ts";
+import { problemFromSnapshot } from "../core/scheduling/packing/packing-builders.ts";
 import { dollars, plural, table } from "./words.ts";
 
 const GIB = 2 ** 30;
-
-function problemOf(snapshot: Snapshot): SchedulingProblem {
-  return problemFor(snapshot, nodeViews(snapshot), pendingPods(snapshot).pods, {
-    policy: "Respect",
-    minValuesPolicy: "Strict",
-    reservedMode: "strict",
-    excludeNodes: new Set(),
-    settling: new Set(),
-    moved: new Set(),
-  });
-}
 
 /** "3 api + 2 web" of names such as api-0. */
 function counted(pods: readonly string[]): string {
@@ -40,7 +28,7 @@ function counted(pods: readonly string[]): string {
 /** The worked example of a plan, from `provisioning.json`: each step of core/scheduling with what it comes to. */
 export function provisioningExample(): string {
   const snapshot = scenarioToSnapshot(readScenario(join(import.meta.dirname, "provisioning.json")));
-  const problem = problemOf(snapshot);
+  const problem = problemFromSnapshot(snapshot);
   const topology = new TopologyState(problem.groups);
   const width = problem.axis.names.length;
   const [cpu, memory] = [problem.axis.names.indexOf("cpu"), problem.axis.names.indexOf("memory")];

@@ -1,3 +1,4 @@
+import type { DisruptionReason } from "../../model/command-record.ts";
 import type { InstanceType } from "../../model/instance-type.ts";
 import { CAPACITY_TYPE, INSTANCE_TYPE, NODE_POOL, ZONE } from "../../model/labels.ts";
 import type { NodePool } from "../../model/node-pool.ts";
@@ -119,6 +120,11 @@ export function hasNothingToMove({ disruptionCost: cost }: Candidate): boolean {
  */
 export function byPricePerDisruptionCost(a: Candidate, b: Candidate): number {
   return b.pricePerHour / b.disruptionCost - a.pricePerHour / a.disruptionCost || (a.node < b.node ? -1 : 1);
+}
+
+/** Why a candidate stays: the budget of its NodePool is used up. */
+export function budgetSpent({ node, nodeClaim, nodePool }: Candidate, disruption: DisruptionReason): BlockedNode {
+  return { node, nodeClaim, blocked: { reason: "BudgetSpent", nodePool: nodePool.metadata.name, disruption } };
 }
 
 /** How many pods would move if these nodes were removed. */

@@ -4,15 +4,12 @@
 
 import { lineOf } from "../../announcements/log-events.ts";
 import type { CommandRecord } from "../../model/command-record.ts";
-import type { NodeClaimRecord } from "../../model/node-claim-record.ts";
-import type { Snapshot } from "../../model/snapshot.ts";
-import type { Simulate } from "../cluster/simulation.ts";
 import { type ClusterView, viewCluster } from "../cluster/view.ts";
+import type { DecisionInput } from "../consolidation/input.ts";
 import { formatDollars } from "../prices/money.ts";
 import { savingsOf } from "../prices/savings.ts";
 import { onBoth } from "../reports/plan-events.ts";
 import { commandFields, commandName, commandText, disruptingVia } from "../reports/wording.ts";
-import type { DisruptionSettings } from "../settings.ts";
 import { commandCandidate, consolidationTypeOf } from "./command.ts";
 import type { CommandAction, CommandStep } from "./command-action.ts";
 import { isUp, mark, stateOf, unmark } from "./marking.ts";
@@ -29,20 +26,11 @@ const WAIT_PER_NODE_MS = 80;
 const MIN_WAIT_MS = 10 * 60_000;
 const MAX_WAIT_MS = 60 * 60_000;
 
-/** What one step of a command is decided from. */
-export interface CommandInput {
-  readonly snapshot: Snapshot;
-  /** Read after the commands, so that the replacement claims of a command are among them. */
-  readonly records: readonly NodeClaimRecord[];
-  /** All commands under way, this one included. */
-  readonly commands: readonly CommandRecord[];
-  readonly settings: DisruptionSettings;
-  /** Milliseconds since the epoch. */
-  readonly now: number;
-  readonly simulate: Simulate;
-  /** Node name to the time (ms since the epoch) until which pods are expected there. */
-  readonly nominatedUntil?: ReadonlyMap<string, number>;
-}
+/**
+ * What one step of a command is decided from. The records are read after the commands, so that the replacement claims
+ * of a command are among them; `commands` holds this command too.
+ */
+export type CommandInput = DecisionInput;
 
 /** What the step of each phase works with. */
 interface StepContext extends CommandInput {

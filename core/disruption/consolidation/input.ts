@@ -6,13 +6,8 @@ import type { Simulate } from "../cluster/simulation.ts";
 import type { DisruptionSettings } from "../settings.ts";
 import type { Method } from "./decision.ts";
 
-/**
- * What one pass of disruption is decided from. Snapshot, records and commands are read together, because a snapshot
- * older than the commands could show their candidates as free.
- *
- *     planDisruption({ snapshot, records, commands, settings, now, simulate: simulateWithSolve, newId: randomUUID });
- */
-export interface DisruptionInput {
+/** What a pass of disruption, and a step of a command, are decided from. */
+export interface DecisionInput {
   readonly snapshot: Snapshot;
   readonly records: readonly NodeClaimRecord[];
   /** All commands under way. */
@@ -21,6 +16,17 @@ export interface DisruptionInput {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly simulate: Simulate;
+  /** Node name to the time (ms since the epoch) until which pods are expected there: 20 s from its initialization. */
+  readonly nominatedUntil?: ReadonlyMap<string, number>;
+}
+
+/**
+ * What one pass of disruption is decided from. Snapshot, records and commands are read together, because a snapshot
+ * older than the commands could show their candidates as free.
+ *
+ *     planDisruption({ snapshot, records, commands, settings, now, simulate: simulateWithSolve, newId: randomUUID });
+ */
+export interface DisruptionInput extends DecisionInput {
   /**
    * Makes the trial cluster on which sets of nodes are searched; without it, nodes are chosen in Karpenter's way. Where
    * `simulate` is simulateWithSolve, makeConsolidationTrial unless set.
@@ -28,8 +34,6 @@ export interface DisruptionInput {
   readonly makeTrial?: MakeTrial;
   /** Id of a new command. */
   readonly newId: () => string;
-  /** Node name to the time (ms since the epoch) until which pods are expected there: 20 s from its initialization. */
-  readonly nominatedUntil?: ReadonlyMap<string, number>;
   /** Asked between simulations: true ends the method's search with the best set so far. */
   readonly outOfTime?: (method: Method) => boolean;
   /** NodePools that SingleNodeConsolidation had no time for in the last pass (DisruptionPlan.unseenPools). */

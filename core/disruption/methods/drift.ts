@@ -4,7 +4,7 @@ import { podKey } from "../../pods/predicates.ts";
 import { isStatic } from "../../static-capacity/claim.ts";
 import type { BlockedNode } from "../cluster/blocked.ts";
 import { allowance, type PoolBudget } from "../cluster/budget.ts";
-import type { Candidate } from "../cluster/candidate.ts";
+import { budgetSpent, type Candidate } from "../cluster/candidate.ts";
 import type { ConsolidationContext } from "../consolidation/consolidation.ts";
 import type { Decision } from "../consolidation/decision.ts";
 import { type RemovalTrial, tryRemoval } from "../consolidation/simulate.ts";
@@ -61,7 +61,7 @@ export function drift(
     const { node, nodeClaim } = candidate;
     const nodePool = candidate.nodePool.metadata.name;
     if (!budget.take(nodePool)) {
-      blocked.push({ node, nodeClaim, blocked: { reason: "BudgetSpent", nodePool, disruption: "Drifted" } });
+      blocked.push(budgetSpent(candidate, "Drifted"));
       continue;
     }
     const trial = tryRemoval(view, [candidate], simulate, { settle: false });

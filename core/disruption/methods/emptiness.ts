@@ -4,7 +4,7 @@
 
 import type { Blocked, BlockedNode } from "../cluster/blocked.ts";
 import { allowance, type PoolBudget } from "../cluster/budget.ts";
-import { byPricePerDisruptionCost, type Candidate, isEmpty } from "../cluster/candidate.ts";
+import { budgetSpent, byPricePerDisruptionCost, type Candidate, isEmpty } from "../cluster/candidate.ts";
 import { consolidateAfterMs } from "../cluster/consolidate-after.ts";
 import type { Decision } from "../consolidation/decision.ts";
 
@@ -38,12 +38,8 @@ export function emptiness(candidates: readonly Candidate[], budgets: ReadonlyMap
   const chosen = eligible.filter((candidate) => {
     const nodePool = candidate.nodePool.metadata.name;
     if (budget.take(nodePool)) return true;
-    blocked.push({ ...namesOf(candidate), blocked: { reason: "BudgetSpent", nodePool, disruption: "Empty" } });
+    blocked.push(budgetSpent(candidate, "Empty"));
     return false;
   });
   return { ...(chosen.length > 0 ? { found: { candidates: chosen, replacements: [] } } : {}), blocked, eligible: eligible.length };
-}
-
-function namesOf({ node, nodeClaim }: Candidate): { readonly node: string; readonly nodeClaim: string } {
-  return { node, nodeClaim };
 }

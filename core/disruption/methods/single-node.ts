@@ -2,7 +2,7 @@ import { podKey } from "../../pods/predicates.ts";
 import type { ConsolidationTrial } from "../../scheduling/make-trial.ts";
 import type { Blocked, BlockedNode } from "../cluster/blocked.ts";
 import { allowance, type PoolBudget } from "../cluster/budget.ts";
-import { byPricePerDisruptionCost, type Candidate } from "../cluster/candidate.ts";
+import { budgetSpent, byPricePerDisruptionCost, type Candidate } from "../cluster/candidate.ts";
 import { type ConsolidationContext, consolidate, isConsolidationCandidate } from "../consolidation/consolidation.ts";
 import type { Decision } from "../consolidation/decision.ts";
 import { MAX_REPLACEMENTS } from "../node-sets/set-trials.ts";
@@ -62,7 +62,7 @@ export function singleNode(
     const nodePool = candidate.nodePool.metadata.name;
     unseen.delete(nodePool);
     if (budget.left(nodePool) <= 0) {
-      blocked.push({ node, nodeClaim, blocked: { reason: "BudgetSpent", nodePool, disruption: "Underutilized" } });
+      blocked.push(budgetSpent(candidate, "Underutilized"));
       continue;
     }
     const ruledOut = context.trial && ruledOutBy(candidate, context.trial());

@@ -3,7 +3,7 @@ import { countReplicas, type ReplicaCount } from "../../static-capacity/count.ts
 import { nodeLimit } from "../../static-capacity/plan.ts";
 import type { BlockedNode } from "../cluster/blocked.ts";
 import { allowance, type PoolBudget } from "../cluster/budget.ts";
-import type { Candidate } from "../cluster/candidate.ts";
+import { budgetSpent, type Candidate } from "../cluster/candidate.ts";
 import type { ClusterView } from "../cluster/view.ts";
 import type { Decision } from "../consolidation/decision.ts";
 import type { DisruptionInput } from "../consolidation/input.ts";
@@ -27,11 +27,11 @@ export function staticDrift(
   const budget = allowance(budgets);
   const blocked: BlockedNode[] = [];
   for (const candidate of eligible) {
-    const { node, nodeClaim, nodePool } = candidate;
+    const { nodePool } = candidate;
     const { name } = nodePool.metadata;
     if (!hasRoom(candidate, counts.get(name))) continue;
     if (!budget.take(name)) {
-      blocked.push({ node, nodeClaim, blocked: { reason: "BudgetSpent", nodePool: name, disruption: "Drifted" } });
+      blocked.push(budgetSpent(candidate, "Drifted"));
       continue;
     }
     const replacement = staticClaim(nodePool, view.snapshot.instanceTypes.get(name) ?? []);

@@ -1,7 +1,7 @@
 import { PRICE_TOLERANCE } from "../../model/prices.ts";
 import type { BlockedNode } from "../cluster/blocked.ts";
 import { allowance, type PoolBudget } from "../cluster/budget.ts";
-import { byPricePerDisruptionCost, type Candidate } from "../cluster/candidate.ts";
+import { budgetSpent, byPricePerDisruptionCost, type Candidate } from "../cluster/candidate.ts";
 import {
   type ConsolidationContext,
   type ConsolidationOutcome,
@@ -89,8 +89,7 @@ export function multiNode(
   const withinBudget = eligible.filter((candidate) => {
     const nodePool = candidate.nodePool.metadata.name;
     if (budget.take(nodePool)) return true;
-    const { node, nodeClaim } = candidate;
-    blocked.push({ node, nodeClaim, blocked: { reason: "BudgetSpent", nodePool, disruption: "Underutilized" } });
+    blocked.push(budgetSpent(candidate, "Underutilized"));
     return false;
   });
   const attempt = (batch: readonly Candidate[]): ConsolidationOutcome =>

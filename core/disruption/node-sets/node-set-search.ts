@@ -6,7 +6,7 @@ import type { PlannedNodeClaim } from "../../model/plan.ts";
 import { MIN_SAVINGS } from "../../model/prices.ts";
 import type { Blocked, BlockedNode } from "../cluster/blocked.ts";
 import { allowance, type PoolBudget } from "../cluster/budget.ts";
-import { byPricePerDisruptionCost, type Candidate, capacityTypeOf, instanceTypeNameOf } from "../cluster/candidate.ts";
+import { budgetSpent, byPricePerDisruptionCost, type Candidate, capacityTypeOf, instanceTypeNameOf } from "../cluster/candidate.ts";
 import { type ConsolidationContext, isConsolidationCandidate } from "../consolidation/consolidation.ts";
 import type { Decision } from "../consolidation/decision.ts";
 import { capacityTypeOfPlanned } from "../consolidation/replacement.ts";
@@ -169,8 +169,6 @@ function blockedByBudget(
   return eligible.flatMap((candidate): BlockedNode[] => {
     const nodePool = candidate.nodePool.metadata.name;
     if (chosen.has(candidate) || budget.left(nodePool) > 0) return [];
-    return [
-      { node: candidate.node, nodeClaim: candidate.nodeClaim, blocked: { reason: "BudgetSpent", nodePool, disruption: "Underutilized" } },
-    ];
+    return [budgetSpent(candidate, "Underutilized")];
   });
 }

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import type { Offering } from "../../../../core/model/instance-type.ts";
+import type { Snapshot } from "../../../../core/model/snapshot.ts";
 import { type Demand, demandOf } from "../../../../core/scheduling/packing/demand.ts";
 import { type OfferingGroup, offeringGroupsFor } from "../../../../core/scheduling/packing/offering-groups.ts";
 import { ShadowPrices } from "../../../../core/scheduling/packing/shadow-prices.ts";
@@ -13,8 +14,10 @@ export const ZONE = "topology.kubernetes.io/zone";
 export const HOST = "kubernetes.io/hostname";
 
 /** The scheduling problem of a scenario's pending pods. */
-export function problemFromParts(parts: Partial<Scenario>): SchedulingProblem {
-  const snapshot = snapshotOf(parts);
+export const problemFromParts = (parts: Partial<Scenario>): SchedulingProblem => problemFromSnapshot(snapshotOf(parts));
+
+/** The scheduling problem of a snapshot's pending pods, as provisioning has it. */
+export function problemFromSnapshot(snapshot: Snapshot): SchedulingProblem {
   return problemFor(snapshot, nodeViews(snapshot), pendingPods(snapshot).pods, {
     policy: "Respect",
     minValuesPolicy: "Strict",
