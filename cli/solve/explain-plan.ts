@@ -192,7 +192,7 @@ function existingNodes({ existingNodes: present }: Plan, filled: Snapshot): read
   for (const pod of filled.pods) {
     const name = pod.spec.nodeName ?? "";
     if (name !== "" && pod.status?.phase !== "Succeeded" && pod.status?.phase !== "Failed") {
-      requests.set(name, addResources(requests.get(name) ?? {}, podRequests(pod.spec)));
+      requests.set(name, addResources(requests.get(name) ?? {}, podRequests(pod)));
     }
   }
   return present.flatMap(({ name, pods }) => {

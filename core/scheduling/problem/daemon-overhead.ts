@@ -49,18 +49,19 @@ export const daemonsOf: (snapshot: Snapshot) => readonly Daemon[] = oncePer((sna
     .sort((a, b) => (`${a.metadata.namespace}/${a.metadata.name}` < `${b.metadata.namespace}/${b.metadata.name}` ? -1 : 1))
     .flatMap((daemonSet) => {
       const uid = daemonSet.metadata.uid ?? `${daemonSet.metadata.namespace}/${daemonSet.metadata.name}`;
-      const template = daemonSet.spec.template.spec;
-      const spec = newest.get(uid)?.spec ?? template;
+      const { template } = daemonSet.spec;
+      const example = newest.get(uid) ?? template;
+      const { spec } = example;
       // Dynamic Resource Allocation is not supported on new nodes, so a DaemonSet with device claims does not run
       // there.
       if (hasDeviceClaims(spec)) return [];
       return {
         uid,
         name: `${daemonSet.metadata.namespace ?? "default"}/${daemonSet.metadata.name}`,
-        requests: podRequests(spec),
+        requests: podRequests(example),
         ports: hostPorts(spec),
         tolerations: spec.tolerations ?? [],
-        alternatives: alternativesOf(spec.nodeSelector, template),
+        alternatives: alternativesOf(spec.nodeSelector, template.spec),
       };
     });
 });

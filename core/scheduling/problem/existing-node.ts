@@ -50,7 +50,7 @@ export function existingNodes(
   const ordered = [...views].sort((a, b) => Number(b.initialized) - Number(a.initialized) || (a.name < b.name ? -1 : 1));
   return ordered.map((view) => {
     const pods = podsByNode.get(view.node?.metadata.name ?? view.name) ?? [];
-    const requests = pods.map((pod) => podRequests(pod.spec));
+    const requests = pods.map(podRequests);
     const requested = addResources(...requests);
     const daemonsHere = addResources(...requests.filter((_, i) => isDaemonSetPod(pods[i] as Pod)));
     const due = expectedDaemons(daemons, view.labels, view.taints);

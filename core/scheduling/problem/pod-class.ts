@@ -1,6 +1,6 @@
 import { HOSTNAME } from "../../model/labels.ts";
 import type { Pod } from "../../model/pod.ts";
-import { podRequests } from "../../model/pod-requests.ts";
+import { countedSpec, podRequests } from "../../model/pod-requests.ts";
 import type { Resources } from "../../model/quantity.ts";
 import { keysOf } from "../../pods/label-selector.ts";
 import { podUid } from "../../pods/predicates.ts";
@@ -105,8 +105,8 @@ export function classesOf(
   const labelKeys = labelKeysRead(pods, readByOthers);
   const requestMemo = new Map<string, Resources>();
   const queued = pods.map((pod) => {
-    const text = requestsText(pod.spec);
-    const requests = requestMemo.get(text) ?? podRequests(pod.spec);
+    const text = requestsText(countedSpec(pod));
+    const requests = requestMemo.get(text) ?? podRequests(pod);
     requestMemo.set(text, requests);
     const { cpu = 0, memory = 0 } = requests;
     return {
@@ -162,7 +162,7 @@ type Container = NonNullable<Pod["spec"]["containers"]>[number];
 function requestsText({ containers, initContainers, overhead, resources }: Pod["spec"]): string {
   let text = containersText(containers);
   if (initContainers !== undefined && initContainers.length > 0) text += `/${containersText(initContainers)}`;
-  if (overhead !== undefined || resources !== undefined) text += `/${JSON.stringify([overhead, resources?.requests])}`;
+  if (overhead !== undefined || resources !== undefined) text += `/${JSON.stringify([overhead, resources])}`;
   return text;
 }
 

@@ -239,6 +239,22 @@ export const MUTATIONS: readonly Mutation[] = [
     tests: ["test/core/model/pod-requests.test.ts"],
   },
   {
+    name: "resize-in-place",
+    rule: "a pod that is resized in place holds what its containers still run with",
+    file: "core/model/pod-requests.ts",
+    from: "state?.resources === undefined ? wanted :",
+    to: "state?.resources === undefined || true ? wanted :",
+    tests: ["test/core/model/pod-requests.test.ts", "test/core/scheduling/kube-scheduler.test.ts"],
+  },
+  {
+    name: "limits-as-requests",
+    rule: "a limit in the template of a DaemonSet stands for a missing request",
+    file: "core/model/pod-requests.ts",
+    from: "held(withLimits(requests, limits), state)",
+    to: "held(requests, state)",
+    tests: ["test/core/scheduling/kube-scheduler.test.ts"],
+  },
+  {
     name: "namespaces",
     rule: "affinity terms select only pods of their namespaces",
     file: "core/scheduling/rules/topology-group.ts",
