@@ -91,7 +91,8 @@ function attached(pods: readonly Pod[], volumes: Volumes): ReadonlyMap<string, R
 /** Whether a pod may run on a node by the node's labels and taints, which do not change during a run. */
 export function suitsNode(podData: PodData, { labels, taints }: NodeView): boolean {
   if (untolerated(taints, podData.tolerations) !== undefined || !labelsCompatible(labels, podData.requirements)) return false;
-  return podData.volumeSets.length === 0 || podData.class.volumeAlternatives.some((set) => labelsCompatible(labels, set));
+  const { volumeAlternatives } = podData.class;
+  return volumeAlternatives.length === 0 || volumeAlternatives.some((set) => labelsCompatible(labels, set));
 }
 
 /**

@@ -57,9 +57,9 @@ export interface PodData extends RelaxationStep {
   readonly vector: Float64Array;
   /** Requirements on a new claim: all but that on the hostname, which a claim does not have yet. */
   readonly set: RequirementSet;
-  /** False when the pod requires an existing host by name. */
+  /** False when the pod, or each place of its volumes, requires an existing host by name. */
   readonly acceptsNewHost: boolean;
-  /** Requirements of the volumes, of which one must hold too; empty when the volumes can be used everywhere. */
+  /** Requirements of the volumes on a new node, of which one must hold too; empty when there are none. */
   readonly volumeSets: readonly RequirementSet[];
   /** Topology groups that decide where the pod may go. */
   readonly deciding: readonly TopologyGroup[];
@@ -286,9 +286,14 @@ export function placementSteps(
   }));
 }
 
-/** Where the volumes of a class can be used, as requirements on new nodes. */
-export function volumeSetsOf({ volumeAlternatives }: PodClass, sets: RequirementSets): readonly RequirementSet[] {
-  return volumeAlternatives.map((set) => sets.intern(withoutHost(set)));
+/**
+ * Where the volumes of a class can be used, as requirements on new nodes. Undefined when they are tied to hosts by name
+ * (a CSI driver of local disks does so), which no new node can be.
+ */
+export function volumeSetsOf({ volumeAlternatives }: PodClass, sets: RequirementSets): readonly RequirementSet[] | undefined {
+  const reachable = volumeAlternatives.filter((set) => acceptsNewHost(set.get(HOSTNAME)));
+  if (volumeAlternatives.length > 0 && reachable.length === 0) return undefined;
+  return reachable.map((set) => sets.intern(withoutHost(set)));
 }
 
 function withoutHost(set: Requirements): Requirements {

@@ -2,10 +2,10 @@
 // text for each class of unplaced pods, for `podErrors`, events and the CLI. The texts are golden
 // (test/core/scheduling/reasons/explain.golden.txt). Must not know: how the search went; nothing here changes a plan.
 
-import { HOSTNAME, NODE_POOL, WELL_KNOWN_LABELS } from "../../model/labels.ts";
+import { NODE_POOL, WELL_KNOWN_LABELS } from "../../model/labels.ts";
 import type { NodePool } from "../../model/node-pool.ts";
 import { hasDeviceClaims } from "../../pods/device-claims.ts";
-import { canonical, requirement } from "../../requirements/requirement.ts";
+import { canonical } from "../../requirements/requirement.ts";
 import { incompatibility, type Requirements } from "../../requirements/requirements.ts";
 import type { Attempt } from "../attempt.ts";
 import { keepsFree } from "../problem/open-types.ts";
@@ -24,8 +24,8 @@ import { RoomReasons } from "./room.ts";
 import { tolerationText } from "./tolerations.ts";
 import { allowedDomains, NEW_HOST, TopologyReasons } from "./topology.ts";
 import { unusablePool } from "./unusable-pool.ts";
-import { volumeText } from "./volumes.ts";
-import { listed, requirementText } from "./words.ts";
+import { hostText, volumeText } from "./volumes.ts";
+import { listed } from "./words.ts";
 
 /** Karpenter's sentence, which users search for, and the fix. */
 const DEVICES =
@@ -162,8 +162,7 @@ export class Explainer {
   }
 
   #labels(template: Template, podData: PodData): string | undefined {
-    if (!podData.acceptsNewHost)
-      return `the pod wants the host ${requirementText(podData.strict.get(HOSTNAME) ?? NO_HOST)}, which a new node cannot be`;
+    if (!podData.acceptsNewHost) return hostText(podData);
     const conflict = incompatibility(template.set.requirements, podData.set.requirements, WELL_KNOWN_LABELS);
     return conflict === undefined ? undefined : conflictText(conflict, (key) => this.#likelyKey(key));
   }
@@ -282,4 +281,3 @@ function folded(pools: readonly { readonly name: string; readonly verdict: PoolV
     .map(([text, { names }]) => `NodePool${names.length === 1 ? "" : "s"} ${listed(names)}: ${text}`);
 }
 
-const NO_HOST = requirement(HOSTNAME, "DoesNotExist");

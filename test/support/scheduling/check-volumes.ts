@@ -1,5 +1,7 @@
 import { anyTermHolds, type Labels, nameOf, type RawJson, type Report, valueAllowed } from "./judge-rules.ts";
 
+const HOSTNAME = "kubernetes.io/hostname";
+
 /** The existing PersistentVolumeClaims of a pod. */
 function volumeClaimsOf(scenario: RawJson, pod: RawJson): RawJson[] {
   return (pod.spec.volumes ?? []).flatMap((v: RawJson) => {
@@ -11,13 +13,21 @@ function volumeClaimsOf(scenario: RawJson, pod: RawJson): RawJson[] {
   });
 }
 
-/** Whether every volume of a pod can be attached to a machine with these labels. */
+/**
+ * Whether every volume of a pod can be attached to a machine with these labels. A machine that does not exist yet has no
+ * hostname; it may take the pod of a local volume, because that volume is gone with its host and the pod must go on.
+ */
 export function volumesReach(scenario: RawJson, pod: RawJson, labels: Labels): boolean {
   return volumeClaimsOf(scenario, pod).every((claim) => {
     const volume = (scenario.persistentVolumes ?? []).find((v: RawJson) => v.metadata.name === claim.spec.volumeName);
     if (volume) {
       const terms = volume.spec.nodeAffinity?.required?.nodeSelectorTerms;
-      return terms === undefined || anyTermHolds(terms, labels);
+      const isGone = labels[HOSTNAME] === undefined && (volume.spec.local ?? volume.spec.hostPath) !== undefined;
+      const kept = (term: RawJson): RawJson => ({
+        ...term,
+        matchExpressions: (term.matchExpressions ?? []).filter((e: RawJson) => !isGone || e.key !== HOSTNAME),
+      });
+      return terms === undefined || anyTermHolds(terms.map(kept), labels);
     }
     const storage = (scenario.storageClasses ?? []).find((s: RawJson) => s.metadata.name === claim.spec.storageClassName);
     const allowed = storage?.allowedTopologies ?? [];
