@@ -5,6 +5,7 @@
 import { NODE_POOL, WELL_KNOWN_LABELS } from "../../model/labels.ts";
 import type { NodePool } from "../../model/node-pool.ts";
 import { hasDeviceClaims } from "../../pods/device-claims.ts";
+import { OFFERING_KEYS } from "../../requirements/offerings.ts";
 import { canonical } from "../../requirements/requirement.ts";
 import { incompatibility, type Requirements } from "../../requirements/requirements.ts";
 import type { Attempt } from "../attempt.ts";
@@ -13,7 +14,6 @@ import type { PodData } from "../problem/pod-class.ts";
 import type { Template } from "../problem/template.ts";
 import { takenPort } from "../rules/host-ports.ts";
 import { type Bitset, fullBitset, intersection, isEmpty } from "../tables/bitset.ts";
-import { OFFERING_KEYS } from "../tables/offering-table.ts";
 import type { RequirementSet } from "../tables/requirement-sets.ts";
 import { contradictionText } from "./contradiction.ts";
 import { conflictText, likelyKey, noSuchPoolText, noTypeText } from "./labels.ts";
@@ -280,4 +280,3 @@ function folded(pools: readonly { readonly name: string; readonly verdict: PoolV
     .sort(([, a], [, b]) => b.stage - a.stage)
     .map(([text, { names }]) => `NodePool${names.length === 1 ? "" : "s"} ${listed(names)}: ${text}`);
 }
-

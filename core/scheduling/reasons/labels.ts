@@ -2,11 +2,12 @@ import { nearest } from "../../lib/nearest.ts";
 import { rfc3339 } from "../../model/conditions.ts";
 import type { Offering } from "../../model/instance-type.ts";
 import { ARCH, CAPACITY_TYPE, INSTANCE_TYPE, NODE_POOL, WELL_KNOWN_LABELS, ZONE } from "../../model/labels.ts";
+import { OFFERING_KEYS } from "../../requirements/offerings.ts";
 import { has, type Requirement } from "../../requirements/requirement.ts";
 import type { Conflict, Requirements } from "../../requirements/requirements.ts";
 import type { Template } from "../problem/template.ts";
 import { type Bitset, fullBitset, hasBit, intersection, isEmpty, members, overlap } from "../tables/bitset.ts";
-import { admits, OFFERING_KEYS } from "../tables/offering-table.ts";
+import { admits } from "../tables/offering-table.ts";
 import { inOrder, listed, requirementText } from "./words.ts";
 
 /**

@@ -287,6 +287,14 @@ export const MUTATIONS: readonly Mutation[] = [
     tests: SOLVE,
   },
   {
+    name: "type-of-a-reservation",
+    rule: "a pod that selects a type of capacity reservation gets no other capacity",
+    file: "core/requirements/offerings.ts",
+    from: "    allows(reservationType, offering.reservationType) &&",
+    to: "",
+    tests: ["test/core/scheduling/reserved-capacity.test.ts"],
+  },
+  {
     name: "lowered-min-values",
     rule: "under BestEffort a NodeClaim asks for no more values than its types have",
     file: "core/scheduling/claims/assemble.ts",

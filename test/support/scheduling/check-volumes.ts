@@ -14,8 +14,8 @@ function volumeClaimsOf(scenario: RawJson, pod: RawJson): RawJson[] {
 }
 
 /**
- * Whether every volume of a pod can be attached to a machine with these labels. A machine that does not exist yet has no
- * hostname; it may take the pod of a local volume, because that volume is gone with its host and the pod must go on.
+ * Whether every volume of a pod can be attached to a machine with these labels. A machine that does not exist yet has
+ * no hostname; it may take the pod of a local volume, because that volume is gone with its host.
  */
 export function volumesReach(scenario: RawJson, pod: RawJson, labels: Labels): boolean {
   return volumeClaimsOf(scenario, pod).every((claim) => {
