@@ -148,5 +148,5 @@ function whyNot(offerings: readonly Offering[]): string {
   const back = Math.min(...offerings.map(({ unavailableUntil }) => unavailableUntil ?? Number.POSITIVE_INFINITY));
   return Number.isFinite(back)
     ? `launches have just failed for want of capacity, and they are tried again from ${rfc3339(back)}; allow more types, zones or capacity types to be served sooner`
-    : "no capacity, no price or no subnet there; allow more types, zones or capacity types";
+    : "no capacity, no price or no subnet there, or no AMI of the EC2NodeClass boots it; allow more types, zones or capacity types";
 }
