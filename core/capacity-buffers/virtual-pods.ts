@@ -1,5 +1,6 @@
 import type { CapacityBuffer } from "../model/capacity-buffer.ts";
 import type { Pod, PodSpec, PodTemplate } from "../model/pod.ts";
+import { admittedSpec } from "../model/pod-requests.ts";
 
 /**
  * Karpenter's annotations of virtual pods (karpenter: pkg/apis/autoscaling/v1beta1/constants.go, FakePodAnnotationKey).
@@ -49,7 +50,7 @@ export function bufferOf({ metadata }: Pod): string | undefined {
  * for it.
  */
 export function placeholderSpec(template: PodSpec): PodSpec {
-  const { nodeName: _, volumes, ...spec } = template;
+  const { nodeName: _, volumes, ...spec } = admittedSpec(template);
   const kept = volumes?.filter((volume) => volume.persistentVolumeClaim === undefined && volume.ephemeral === undefined) ?? [];
   return {
     ...spec,

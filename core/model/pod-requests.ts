@@ -3,7 +3,7 @@ import type { ResourceList } from "./kubernetes.ts";
 import type { Container, ContainerStatus, Pod, PodSpec } from "./pod.ts";
 import { addResources, formatResources, maxResources, parseResources, type Resources } from "./quantity.ts";
 
-/** A pod, or a pod template, which is a pod without a status. */
+/** What is counted of a pod. A template is counted by its `admittedSpec`. */
 export type PodWithRequests = Pick<Pod, "spec" | "status">;
 
 function isSidecar(container: Container): boolean {
@@ -11,10 +11,9 @@ function isSidecar(container: Container): boolean {
 }
 
 /**
- * The spec with the requests that count. Limits fill missing requests, because the API server does so in pods and not
- * in the templates of DaemonSets (kubernetes: pkg/apis/core/v1/defaults.go, SetDefaults_Pod). A pod that is resized in
- * place holds the most of what it asks for, of what is allocated and of what its containers run with; an infeasible
- * resize will not happen, so that what it asks for does not count
+ * The spec with the requests that count. A pod that is resized in place holds the most of what it asks for, of what is
+ * allocated and of what its containers run with; an infeasible resize will not happen, so that what it asks for does
+ * not count. Limits do not count, because the API server has already copied them into missing requests
  * (kubernetes: staging/src/k8s.io/component-helpers/resource/helpers.go, determineEffectiveRequests).
  * The same object where nothing differs.
  */
@@ -25,8 +24,8 @@ export const countedSpec: (pod: PodWithRequests) => PodSpec = oncePer(({ spec, s
   const held = (wanted: ResourceList | undefined, state: Omit<ContainerStatus, "name"> | undefined): ResourceList | undefined =>
     state?.resources === undefined ? wanted : largest(wanted, state.resources.requests, state.allocatedResources, isInfeasible);
   const counted = (container: Container, state: ContainerStatus | undefined): Container => {
-    const { requests, limits } = container.resources ?? {};
-    const most = held(withLimits(requests, limits), state);
+    const { requests } = container.resources ?? {};
+    const most = held(requests, state);
     return most === requests ? container : { ...container, resources: { ...container.resources, ...(most && { requests: most }) } };
   };
   const containers = changed(spec.containers, (one) => counted(one, statuses.get(one.name)));
@@ -48,9 +47,27 @@ function changed<T>(list: readonly T[] | undefined, change: (item: T) => T): rea
   return after?.every((item, i) => item === list?.[i]) ? list : after;
 }
 
-/** Requests, with limits where a request is missing; the same object where none is. */
-function withLimits(requests: ResourceList | undefined, limits: ResourceList | undefined): ResourceList | undefined {
-  return Object.keys(limits ?? {}).every((name) => requests?.[name] !== undefined) ? requests : { ...limits, ...requests };
+/**
+ * The spec of a template as it is in its pods: the API server fills missing requests from limits when it admits a pod,
+ * and a template is never admitted. A pod-level limit fills a missing request where the containers request nothing of
+ * the resource, and always for huge pages, which cannot be overcommitted
+ * (kubernetes: pkg/apis/core/v1/defaults.go, SetDefaults_Pod).
+ */
+export function admittedSpec({ containers, initContainers, ...rest }: PodSpec): PodSpec {
+  const own = {
+    ...(containers && { containers: containers.map(withRequests) }),
+    ...(initContainers && { initContainers: initContainers.map(withRequests) }),
+  };
+  const { resources } = rest;
+  if (resources?.limits === undefined) return { ...rest, ...own };
+  const requested = specRequests(own);
+  const missing = Object.entries(resources.limits).filter(([name]) => requested[name] === undefined || name.startsWith("hugepages-"));
+  return { ...rest, ...own, resources: { ...resources, requests: { ...Object.fromEntries(missing), ...resources.requests } } };
+}
+
+function withRequests(container: Container): Container {
+  const { requests, limits } = container.resources ?? {};
+  return limits === undefined ? container : { ...container, resources: { ...container.resources, requests: { ...limits, ...requests } } };
 }
 
 function largest(
@@ -77,7 +94,7 @@ function isSame(a: ResourceList = {}, b: ResourceList = {}): boolean {
  * Requests of zero are left out. Whatever counts pods counts them with this function.
  *
  *     podRequests(pod).cpu; // 1500: with what a resize has not given back yet
- *     podRequests(daemonSet.spec.template); // as the API server will fill in its pods
+ *     podRequests({ spec: admittedSpec(daemonSet.spec.template.spec) }); // of the pods that it will have
  */
 export function podRequests(pod: PodWithRequests): Resources {
   return specRequests(countedSpec(pod));
@@ -98,20 +115,8 @@ const specRequests: (spec: PodSpec) => Resources = oncePer((spec) => {
   const running = addResources(sidecars, ...(spec.containers ?? []).map(({ resources }) => parseResources(resources?.requests)));
   const most = maxResources(running, initPeak);
   const total: Record<string, number> = {
-    ...addResources({ ...most, ...podLevelRequests(spec, most) }, parseResources(spec.overhead)),
+    ...addResources({ ...most, ...parseResources(spec.resources?.requests) }, parseResources(spec.overhead)),
   };
   for (const name in total) if (total[name] === 0) delete total[name];
   return { ...total, pods: 1000 };
 });
-
-/**
- * Pod-level requests. A pod-level limit fills a missing request where the containers request nothing of the resource,
- * and always for huge pages, which cannot be overcommitted
- * (kubernetes: pkg/apis/core/v1/defaults.go, defaultPodRequests).
- */
-function podLevelRequests({ resources }: PodSpec, containers: Resources): Resources {
-  if (resources === undefined) return {};
-  const limits = Object.entries(parseResources(resources.limits));
-  const missing = limits.filter(([name]) => containers[name] === undefined || name.startsWith("hugepages-"));
-  return { ...Object.fromEntries(missing), ...parseResources(resources.requests) };
-}

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { countedSpec, podRequests } from "../../../core/model/pod-requests.ts";
+import { admittedSpec, countedSpec, podRequests } from "../../../core/model/pod-requests.ts";
 
 const uses = (cpu: string, memory?: string) => ({ requests: { cpu, ...(memory ? { memory } : {}) } });
 
@@ -43,6 +43,16 @@ it.for([
     want: { cpu: 3000, memory: 1_024_000, pods: 1000 },
   },
   {
+    name: "limits do not count, because the API server copies them into requests",
+    spec: { containers: [{ name: "a", resources: { limits: { memory: "1Gi" }, requests: { "nvidia.com/gpu": 1 } } }] },
+    want: { "nvidia.com/gpu": 1000, pods: 1000 },
+  },
+])("the requests of a pod: $name", ({ spec, want }) => {
+  expect(podRequests({ spec })).toEqual(want);
+});
+
+it.for([
+  {
     name: "a limit stands for a missing request, as the API server fills it in",
     spec: {
       containers: [{ name: "a", resources: { limits: { cpu: "1", memory: "1Ki" }, requests: { cpu: "500m" } } }],
@@ -63,8 +73,8 @@ it.for([
     },
     want: { "hugepages-2Mi": 4000, pods: 1000 },
   },
-])("the requests of a pod: $name", ({ spec, want }) => {
-  expect(podRequests({ spec })).toEqual(want);
+])("in the pods of a template, $name", ({ spec, want }) => {
+  expect(podRequests({ spec: admittedSpec(spec) })).toEqual(want);
 });
 
 const resized = (wanted: string, allocated: string, actual: string) => ({

@@ -249,9 +249,9 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "limits-as-requests",
     rule: "a limit in the template of a DaemonSet stands for a missing request",
-    file: "core/model/pod-requests.ts",
-    from: "held(withLimits(requests, limits), state)",
-    to: "held(requests, state)",
+    file: "core/scheduling/problem/daemon-overhead.ts",
+    from: "{ spec: admittedSpec(template.spec) }",
+    to: "template",
     tests: ["test/core/scheduling/kube-scheduler.test.ts"],
   },
   {

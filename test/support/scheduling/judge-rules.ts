@@ -54,8 +54,8 @@ export function amounts(list: RawJson): Amounts {
 }
 
 /**
- * What a pod takes from a node. Limits stand for missing requests, as in a pod that the API server has filled in. A
- * running container that is resized in place takes the most of what it wants, was promised and has (KEP 1287).
+ * What a pod takes from a node. A running container that is resized in place takes the most of what it wants, was
+ * promised and has (KEP 1287).
  */
 export function requestsOf({ spec, status }: RawJson): Amounts {
   const isRefused = (status?.conditions ?? []).some((c: RawJson) => c.type === "PodResizePending" && c.reason === "Infeasible");
@@ -65,7 +65,7 @@ export function requestsOf({ spec, status }: RawJson): Amounts {
       : most(most(isRefused ? {} : wanted, amounts(state.resources.requests)), amounts(state.allocatedResources));
   const states = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
   const of = (c: RawJson): Amounts => {
-    const wanted = amounts({ ...c.resources?.limits, ...c.resources?.requests });
+    const wanted = amounts(c.resources?.requests);
     const isStep = (spec.initContainers ?? []).includes(c) && c.restartPolicy !== "Always";
     return held(wanted, isStep ? undefined : states.find((s: RawJson) => s.name === c.name));
   };
@@ -77,11 +77,8 @@ export function requestsOf({ spec, status }: RawJson): Amounts {
   }
   const running = (spec.containers ?? []).reduce((sum: Amounts, c: RawJson) => plus(sum, of(c)), sidecars);
   const all = most(running, peak);
-  const limits = Object.entries(amounts(spec.resources?.limits)).filter(
-    ([name]) => all[name] === undefined || name.startsWith("hugepages-"),
-  );
   const pod = spec.resources?.requests ? held(amounts(spec.resources.requests), status) : {};
-  return plus(plus({ ...all, ...Object.fromEntries(limits), ...pod }, amounts(spec.overhead)), { pods: 1 });
+  return plus(plus({ ...all, ...pod }, amounts(spec.overhead)), { pods: 1 });
 }
 
 export function valueAllowed(operator: string, values: readonly string[], value: string | undefined): boolean {
@@ -154,7 +151,10 @@ export function daemonsOf(scenario: RawJson): JudgedDaemon[] {
     const own = scenario.pods.filter((p: RawJson) => (p.metadata.ownerReferences ?? []).some((o: RawJson) => o.uid === metadata.uid));
     const age = (p: RawJson): string => `${p.metadata.creationTimestamp ?? ""} ${p.metadata.name}`;
     const newest = own.reduce((a: RawJson, b: RawJson) => (a === undefined || age(b) > age(a) ? b : a), undefined);
-    const pod = newest ?? template;
+    // The API server fills requests from limits in pods, and not in templates.
+    const filled = (c: RawJson): RawJson => ({ ...c, resources: { requests: { ...c.resources?.limits, ...c.resources?.requests } } });
+    const spec = { ...template.spec, containers: template.spec.containers.map(filled) };
+    const pod = newest ?? { ...template, spec };
     return { uid: metadata.uid, pod, placement: { ...template.spec, nodeSelector: pod.spec.nodeSelector } };
   });
 }
