@@ -17,6 +17,8 @@ export const PROGRAM = "npm run -s cli --";
 export interface Answer {
   /** For standard output. */
   readonly output: string;
+  /** What follows the output, printed as it is made; false at the end is exit code 2. */
+  readonly parts?: Generator<string, boolean>;
   /** Lines for standard error. */
   readonly messages?: readonly string[];
   /** False where the output needs a person's work before it can be used: exit code 1. */

@@ -3,7 +3,7 @@ import { nearest } from "../core/lib/nearest.ts";
 import { asksForHelp, twoColumns } from "../functions/adapters/command-line.ts";
 import { WIDTH } from "./columns.ts";
 import { type Answer, type Command, commandHelp, PROGRAM } from "./command.ts";
-import { InputError } from "./input-error.ts";
+import { InputError, sentenceOf } from "./input-error.ts";
 
 /** Where the program prints. */
 export interface Streams {
@@ -13,19 +13,28 @@ export interface Streams {
 
 /**
  * Runs the command that the words name. Returns the exit code: 0; 1 where the answer is not usable yet; 2 with one
- * sentence on standard error, never a stack trace, where the input or the command line is bad.
+ * sentence on standard error, never a stack trace, where the input or the command line is bad, or where the output
+ * holds such a sentence for one of several inputs.
  */
 export async function runCommandLine(commands: readonly Command[], args: readonly string[], { stdout, stderr }: Streams): Promise<number> {
   const [name, ...rest] = args;
   try {
-    const { output, messages = [], isUsable = true } = await answerTo(name, rest, commands);
+    const { output, parts, messages = [], isUsable = true } = await answerTo(name, rest, commands);
     stderr.write(messages.map((line) => `${line}\n`).join(""));
     stdout.write(output);
+    if (parts !== undefined && !printed(parts, stdout)) return 2;
     return isUsable ? 0 : 1;
   } catch (error) {
-    stderr.write(`${sentence(error, name)}\n`);
+    stderr.write(`${sentenceOf(error, name)}\n`);
     return 2;
   }
+}
+
+/** Prints the parts; false where some of their inputs could not be read. */
+function printed(parts: Generator<string, boolean>, stdout: Streams["stdout"]): boolean {
+  let part = parts.next();
+  for (; !part.done; part = parts.next()) stdout.write(part.value);
+  return part.value;
 }
 
 async function answerTo(name: string | undefined, rest: readonly string[], commands: readonly Command[]): Promise<Answer> {
@@ -58,11 +67,4 @@ function programHelp(commands: readonly Command[]): string {
 function version(): string {
   const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
   return (JSON.parse(text) as { readonly version: string }).version;
-}
-
-/** The checks of an input do not know every field of the API, so that a field of another shape can fail anywhere. */
-function sentence(error: unknown, name: string | undefined): string {
-  const what = error instanceof Error ? error.message : String(error);
-  if (error instanceof InputError) return what;
-  return `${name} failed: ${what}; either a field has a shape that the Kubernetes API refuses, or this is a bug: report it with the input`;
 }

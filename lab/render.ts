@@ -119,7 +119,7 @@ export function renderNodes(nodes: readonly Node[], pods: readonly Pod[], now: n
   const rows = nodes.map((node) => {
     const { metadata, status, spec } = node;
     const own = pods.filter((p) => p.spec.nodeName === metadata.name && p.status?.phase !== "Succeeded" && p.status?.phase !== "Failed");
-    const requests = own.map((p) => podRequests(p.spec));
+    const requests = own.map((p) => podRequests(p));
     const used = (name: string): number => requests.reduce((sum, r) => sum + (r.get(name) ?? 0), 0);
     const free = (name: string): number => toNumber(status?.allocatable?.[name]) ?? 0;
     const gib = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(1)}Gi`;

@@ -1,9 +1,10 @@
-/** The scenario of `solve` and `consolidate`. */
-export const SCENARIO_FILE = {
+/** The scenarios of `solve` and `consolidate`. */
+export const SCENARIO_FILES = {
   name: "FILE",
-  description: 'a scenario in JSON, plain or gzipped; "-" is standard input',
+  description:
+    'a scenario in JSON, plain or gzipped; "-" is standard input. Of several files each gives one line of JSON, {"file", "plan"} or {"file", "error"}',
   isRequired: true,
-  isList: false,
+  isList: true,
 } as const;
 
 export const EXPLAIN = {

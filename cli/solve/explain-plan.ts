@@ -4,10 +4,11 @@ import type { Plan, PlannedNodeClaim } from "../../core/model/plan.ts";
 import { podRequests } from "../../core/model/pod-requests.ts";
 import { addResources, parseResources, type Resources } from "../../core/model/quantity.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
+import { OFFERING_KEYS, offeringRequirementsOf } from "../../core/requirements/offerings.ts";
 import { requirementsFrom } from "../../core/requirements/requirements.ts";
 import { nodeViews } from "../../core/scheduling/problem/node-view.ts";
 import { amountText, counted, listed } from "../../core/scheduling/reasons/words.ts";
-import { admits, OFFERING_KEYS } from "../../core/scheduling/tables/offering-table.ts";
+import { admits } from "../../core/scheduling/tables/offering-table.ts";
 import { typeTable } from "../../core/scheduling/tables/type-table.ts";
 import { labelled, perHour, wrapped } from "../columns.ts";
 import { overlaidNotes } from "../scenario/overlays.ts";
@@ -126,7 +127,7 @@ interface PricedType {
 /** Types of a claim with their cheapest offerings, cheapest first. */
 function pricedTypes(claim: PlannedNodeClaim, { instanceTypes }: Snapshot): readonly PricedType[] {
   const requirements = requirementsFrom(claim.requirements);
-  const wanted = OFFERING_KEYS.map((key) => requirements.get(key));
+  const wanted = offeringRequirementsOf(requirements);
   const byName = new Map((instanceTypes.get(claim.nodePool) ?? []).map((type) => [type.name, type]));
   return claim.instanceTypes.flatMap((name) => {
     const type = byName.get(name);
@@ -192,7 +193,7 @@ function existingNodes({ existingNodes: present }: Plan, filled: Snapshot): read
   for (const pod of filled.pods) {
     const name = pod.spec.nodeName ?? "";
     if (name !== "" && pod.status?.phase !== "Succeeded" && pod.status?.phase !== "Failed") {
-      requests.set(name, addResources(requests.get(name) ?? {}, podRequests(pod.spec)));
+      requests.set(name, addResources(requests.get(name) ?? {}, podRequests(pod)));
     }
   }
   return present.flatMap(({ name, pods }) => {

@@ -2,6 +2,7 @@ import type { Plan } from "../../core/model/plan.ts";
 import { solve } from "../../core/scheduling/solve.ts";
 import { InputError } from "../input-error.ts";
 import { checkScenario } from "../scenario/check.ts";
+import type { FileAnswer } from "../scenario/each-file.ts";
 import { bufferOutcomes, explainBuffers, scenarioHeadroom } from "../scenario/headroom.ts";
 import { idleOverlays } from "../scenario/overlays.ts";
 import { writtenClaim } from "../scenario/planned-claim.ts";
@@ -18,8 +19,8 @@ export function planToJson(plan: Plan, solveMillis: number): Record<string, unkn
   };
 }
 
-/** The plan for a scenario file ("-" for standard input): JSON, or text with `explain`. Throws InputError. */
-export function solveScenario(path: string, options: { readonly explain?: boolean } = {}): string {
+/** The plan for a scenario file ("-" for standard input). Throws InputError. */
+export function solveScenario(path: string): FileAnswer {
   const scenario = checkScenario(readScenario(path));
   const snapshot = scenarioToSnapshot(scenario);
   const start = performance.now();
@@ -33,10 +34,11 @@ export function solveScenario(path: string, options: { readonly explain?: boolea
   const solveMillis = Math.round((performance.now() - start) * 1000) / 1000;
   const parts = scenarioParts(scenario);
   const capacityBuffers = bufferOutcomes(scenarioHeadroom(parts), plan, snapshot);
-  if (options.explain !== true) {
-    const json = { ...planToJson(plan, solveMillis), ...(capacityBuffers.length > 0 && { capacityBuffers }) };
-    return `${JSON.stringify(json, null, 2)}\n`;
-  }
-  const more = [...explainBuffers(capacityBuffers), ...idleOverlays(parts)].map((line) => `${line}\n`);
-  return [explainPlan(plan, snapshot), ...(more.length > 0 ? ["\n", ...more] : [])].join("");
+  return {
+    plan: { ...planToJson(plan, solveMillis), ...(capacityBuffers.length > 0 && { capacityBuffers }) },
+    text: () => {
+      const more = [...explainBuffers(capacityBuffers), ...idleOverlays(parts)].map((line) => `${line}\n`);
+      return [explainPlan(plan, snapshot), ...(more.length > 0 ? ["\n", ...more] : [])].join("");
+    },
+  };
 }

@@ -93,7 +93,7 @@ function fromScalable(buffer: CapacityBuffer, ref: NonNullable<CapacityBuffer["s
 }
 
 function sized({ spec }: CapacityBuffer, template: PodTemplate, scale: number | undefined): number {
-  return replicasOf(spec, scale, podRequests(placeholderSpec(template.spec)));
+  return replicasOf(spec, scale, podRequests({ spec: placeholderSpec(template.spec) }));
 }
 
 function named<T extends { readonly metadata: CapacityBuffer["metadata"] }>(

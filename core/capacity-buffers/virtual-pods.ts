@@ -1,5 +1,6 @@
 import type { CapacityBuffer } from "../model/capacity-buffer.ts";
-import type { Container, Pod, PodSpec, PodTemplate } from "../model/pod.ts";
+import type { Pod, PodSpec, PodTemplate } from "../model/pod.ts";
+import { admittedSpec } from "../model/pod-requests.ts";
 
 /**
  * Karpenter's annotations of virtual pods (karpenter: pkg/apis/autoscaling/v1beta1/constants.go, FakePodAnnotationKey).
@@ -46,22 +47,14 @@ export function bufferOf({ metadata }: Pod): string | undefined {
 
 /**
  * The spec of a virtual pod for this template. It has no volumes that need a claim, because no claim is ever created
- * for it. Missing requests are taken from limits: the API server does so when it admits a pod, and a template is never
- * admitted.
+ * for it.
  */
 export function placeholderSpec(template: PodSpec): PodSpec {
-  const { nodeName: _, volumes, containers, initContainers, ...spec } = template;
+  const { nodeName: _, volumes, ...spec } = admittedSpec(template);
   const kept = volumes?.filter((volume) => volume.persistentVolumeClaim === undefined && volume.ephemeral === undefined) ?? [];
   return {
     ...spec,
     priority: MIN_PRIORITY,
-    ...(containers !== undefined && { containers: containers.map(withRequests) }),
-    ...(initContainers !== undefined && { initContainers: initContainers.map(withRequests) }),
     ...(kept.length > 0 && { volumes: kept }),
   };
-}
-
-function withRequests(container: Container): Container {
-  const { requests, limits } = container.resources ?? {};
-  return limits === undefined ? container : { ...container, resources: { ...container.resources, requests: { ...limits, ...requests } } };
 }

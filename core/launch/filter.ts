@@ -1,17 +1,9 @@
 import type { CapacityType, InstanceType, Offering } from "../model/instance-type.ts";
-import {
-  CAPACITY_RESERVATION_ID,
-  CAPACITY_RESERVATION_INTERRUPTIBLE,
-  CAPACITY_RESERVATION_TYPE,
-  CAPACITY_TYPE,
-  INSTANCE_TYPE,
-  WELL_KNOWN_LABELS,
-  ZONE,
-  ZONE_ID,
-} from "../model/labels.ts";
+import { CAPACITY_TYPE, INSTANCE_TYPE, WELL_KNOWN_LABELS } from "../model/labels.ts";
 import { fits, type Resources } from "../model/quantity.ts";
 import { allocatableOf } from "../offerings/overhead.ts";
-import { allowsAbsent, has } from "../requirements/requirement.ts";
+import { admitsOffering, offeringRequirementsOf } from "../requirements/offerings.ts";
+import { has } from "../requirements/requirement.ts";
 import { compatible, type Requirements, requirementsFrom } from "../requirements/requirements.ts";
 import type { LaunchCandidate } from "./launch-candidate.ts";
 import { reservedFirst, unreserved } from "./reserved.ts";
@@ -59,36 +51,16 @@ export function filterForLaunch(
 function compatibleAvailable(types: readonly InstanceType[], requirements: Requirements, requests: Resources): readonly LaunchCandidate[] {
   const candidates: LaunchCandidate[] = [];
   const names = requirements.get(INSTANCE_TYPE);
+  const onOfferings = offeringRequirementsOf(requirements);
   for (const type of types) {
     // A NodeClaim lists its instance types: most types drop out here, before any set is built.
     if (names !== undefined && !has(names, type.name)) continue;
-    const offerings = type.offerings.filter((offering) => offering.available && admits(requirements, offering));
+    const offerings = type.offerings.filter((offering) => offering.available && admitsOffering(onOfferings, offering));
     if (offerings.length === 0) continue;
     if (!compatible(requirements, requirementsFrom(type.requirements), WELL_KNOWN_LABELS)) continue;
     if (fits(requests, allocatableOf(type))) candidates.push({ type, offerings });
   }
   return candidates;
-}
-
-/** Whether the NodeClaim may run on an offering. */
-export function admits(requirements: Requirements, offering: Offering): boolean {
-  const { zone, zoneId, capacityType, reservationId, reservationType, reservationInterruptible } = offering;
-  const allows = (key: string, value: string | undefined): boolean => {
-    const wanted = requirements.get(key);
-    return wanted === undefined || (value !== undefined && has(wanted, value));
-  };
-  const allowsLabel = (key: string, value: string | undefined): boolean => {
-    const wanted = requirements.get(key);
-    return wanted === undefined || (value === undefined ? allowsAbsent(wanted) : has(wanted, value));
-  };
-  return (
-    allows(CAPACITY_TYPE, capacityType) &&
-    allows(ZONE, zone) &&
-    allows(ZONE_ID, zoneId) &&
-    allowsLabel(CAPACITY_RESERVATION_ID, reservationId) &&
-    allowsLabel(CAPACITY_RESERVATION_TYPE, reservationType) &&
-    allowsLabel(CAPACITY_RESERVATION_INTERRUPTIBLE, reservationInterruptible?.toString())
-  );
 }
 
 const ACCELERATORS = ["nvidia.com/gpu", "amd.com/gpu", "habana.ai/gaudi", "aws.amazon.com/neuron"];

@@ -8,10 +8,11 @@ import type { CapacityType, InstanceType } from "../model/instance-type.ts";
 import { MIN_VALUES_RELAXED, NODE_POOL, PLACEMENT_GROUP_PARTITION } from "../model/labels.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
-import type { EC2NodeClass } from "../model/node-class.ts";
+import type { EC2NodeClass, ResolvedSubnet } from "../model/node-class.ts";
 import { parseResources } from "../model/quantity.ts";
 import { CLAIM_UID_TAG, NODE_CLAIM_TAG, ownershipTags } from "../model/tags.ts";
 import type { UnavailableOffering } from "../model/unavailable-offering.ts";
+import { amiFor } from "../node-class/ami.ts";
 import { aliasOf, amiFamilyOf } from "../node-class/family.ts";
 import { launchReadiness } from "../node-class/readiness.ts";
 import { PRICE_OVERLAY_APPLIED } from "../node-overlay/annotations.ts";
@@ -89,12 +90,23 @@ export function renderLaunch(input: LaunchInput): RenderedLaunch {
   const requirements = requirementsFrom(claim.spec.requirements);
   const relaxed = claim.metadata.annotations?.[MIN_VALUES_RELAXED] === "true";
   const requests = parseResources(claim.spec.resources?.requests);
-  const filtered = filterForLaunch(input.instanceTypes, requirements, requests, { relaxMinValues: relaxed });
-  if ("none" in filtered) return refuse("InsufficientCapacity", "InsufficientCapacity", filtered.none);
+  const subnets = subnetByZone(nodeClass.status?.subnets ?? [], input.freeIps, fullSubnets(input.unavailable ?? []));
+  const filter = (types: readonly InstanceType[]) => filterForLaunch(types, requirements, requests, { relaxMinValues: relaxed });
+  // The filter chooses among what can be launched: otherwise a type without an image decides the capacity type.
+  const filtered = filter(launchableTypes(input.instanceTypes, nodeClass, subnets));
+  if ("none" in filtered) {
+    if ("none" in filter(input.instanceTypes)) return refuse("InsufficientCapacity", "InsufficientCapacity", filtered.none);
+    // The next plan leaves out types without an image, but not before any image is known.
+    const kind = (nodeClass.status?.amis ?? []).length > 0 ? "InsufficientCapacity" : "Refused";
+    return refuse(
+      kind,
+      "LaunchFailed",
+      `no AMI and subnet of EC2NodeClass ${nodeClass.metadata.name} fit any instance type of the NodeClaim`,
+    );
+  }
 
   const { candidates, capacityType } = filtered.ok;
   const tags = ownershipTags(cluster.name, nodeClass, claim.metadata.labels?.[NODE_POOL] ?? "");
-  const subnets = subnetByZone(nodeClass.status?.subnets ?? [], input.freeIps, fullSubnets(input.unavailable ?? []));
   const launchTemplates: FleetRequest["launchTemplates"][number][] = [];
   const templates: LaunchTemplate[] = [];
   try {
@@ -118,13 +130,6 @@ export function renderLaunch(input: LaunchInput): RenderedLaunch {
     if (error instanceof RangeError) return refuse("Refused", "LaunchFailed", error.message);
     throw error;
   }
-  if (launchTemplates.length === 0) {
-    return refuse(
-      "Refused",
-      "LaunchFailed",
-      `no AMI and subnet of EC2NodeClass ${nodeClass.metadata.name} fit any of ${candidates.length} instance types`,
-    );
-  }
   const request: FleetRequest = {
     clientToken: clientToken(uid, input.attempt),
     capacityType,
@@ -134,6 +139,18 @@ export function renderLaunch(input: LaunchInput): RenderedLaunch {
     ...(nodeClass.spec.context !== undefined && !relaxed && { context: nodeClass.spec.context }),
   };
   return { ok: { request, templates } };
+}
+
+/** Types with an image that they boot, with their offerings in zones that have a subnet. */
+function launchableTypes(
+  types: readonly InstanceType[],
+  nodeClass: EC2NodeClass,
+  subnets: ReadonlyMap<string, ResolvedSubnet>,
+): readonly InstanceType[] {
+  return types.flatMap((type) => {
+    const offerings = type.offerings.filter(({ zone }) => subnets.has(zone));
+    return offerings.length === 0 || amiFor(type, nodeClass) === undefined ? [] : [{ ...type, offerings }];
+  });
 }
 
 /** EC2 takes at most 64 characters; a longer UID is replaced by its hash. */

@@ -2,7 +2,7 @@
  * Memoizes a function per object. The core never changes its inputs, so that the memo saves only time: a consolidation
  * pass solves one snapshot hundreds of times. An entry is collected with its object.
  * @example
- * const podRequests = oncePer((spec: PodSpec) => sumOf(spec)); // sums each PodSpec once
+ * const requestsOf = oncePer((spec: PodSpec) => sumOf(spec)); // sums each PodSpec once
  */
 export function oncePer<K extends object, V>(work: (key: K) => V): (key: K) => V {
   const known = new WeakMap<K, { readonly value: V }>();

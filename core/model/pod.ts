@@ -104,11 +104,25 @@ export interface PodSpec {
   readonly schedulerName?: string;
 }
 
+/** What a container holds while its requests are changed in place (KEP 1287). */
+export interface ContainerStatus {
+  readonly name: string;
+  /** Requests that the kubelet has promised. */
+  readonly allocatedResources?: ResourceList;
+  /** Requests that the container runs with. */
+  readonly resources?: ResourceRequirements;
+}
+
 export interface PodStatus {
   readonly phase?: "Pending" | "Running" | "Succeeded" | "Failed" | "Unknown";
   readonly conditions?: readonly Condition[];
   readonly nominatedNodeName?: string;
   readonly startTime?: string;
+  readonly containerStatuses?: readonly ContainerStatus[];
+  readonly initContainerStatuses?: readonly ContainerStatus[];
+  /** The same of pod-level resources. */
+  readonly allocatedResources?: ResourceList;
+  readonly resources?: ResourceRequirements;
 }
 
 /** v1 Pod. */

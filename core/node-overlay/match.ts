@@ -1,7 +1,7 @@
 import type { InstanceType, Offering } from "../model/instance-type.ts";
-import { CAPACITY_TYPE, NODE_POOL, ZONE, ZONE_ID } from "../model/labels.ts";
+import { NODE_POOL } from "../model/labels.ts";
 import type { NodePool } from "../model/node-pool.ts";
-import { allowsAbsent, has, type Requirement } from "../requirements/requirement.ts";
+import { admitsOffering, offeringRequirementsOf } from "../requirements/offerings.ts";
 import {
   compatible,
   intersectAll,
@@ -10,8 +10,6 @@ import {
   requirementsFrom,
   requirementsFromLabels,
 } from "../requirements/requirements.ts";
-
-const RESERVATION_ID = "karpenter.k8s.aws/capacity-reservation-id";
 
 /**
  * Labels that all nodes of a NodePool have. The template's requirements are not among them, because they say what nodes
@@ -35,19 +33,6 @@ export function typeFacts(type: InstanceType, keys: ReadonlySet<string>): Requir
  * (karpenter: pkg/controllers/nodeoverlay/controller.go, getOverlaidOfferings).
  */
 export function matchingOfferings(facts: Requirements, type: InstanceType, wanted: Requirements): readonly Offering[] {
-  return compatible(facts, wanted) ? type.offerings.filter((offering) => admits(wanted, offering)) : [];
-}
-
-function admits(wanted: Requirements, { capacityType, zone, zoneId, reservationId }: Offering): boolean {
-  const allows = (key: string, value: string | undefined, absent: (item: Requirement) => boolean): boolean => {
-    const item = wanted.get(key);
-    return item === undefined || (value === undefined ? absent(item) : has(item, value));
-  };
-  // The id of a zone without a subnet is unknown; that an offering has no reservation is known.
-  return (
-    allows(CAPACITY_TYPE, capacityType, () => true) &&
-    allows(ZONE, zone, () => true) &&
-    allows(ZONE_ID, zoneId, () => true) &&
-    allows(RESERVATION_ID, reservationId, allowsAbsent)
-  );
+  const onOfferings = offeringRequirementsOf(wanted);
+  return compatible(facts, wanted) ? type.offerings.filter((offering) => admitsOffering(onOfferings, offering)) : [];
 }

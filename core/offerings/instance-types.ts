@@ -6,6 +6,7 @@ import type { InstanceType, Offering } from "../model/instance-type.ts";
 import type { EC2NodeClass, ResolvedReservation } from "../model/node-class.ts";
 import type { NodeSelectorRequirementWithMinValues } from "../model/node-pool.ts";
 import type { UnavailableOffering } from "../model/unavailable-offering.ts";
+import { amiFor } from "../node-class/ami.ts";
 import { amiFamilyOf, FAMILIES } from "../node-class/family.ts";
 import { capacityOf, ephemeralStorage, podLimit, usableMemoryMib } from "./capacity.ts";
 import type { Catalogue, CatalogueType } from "./catalogue.ts";
@@ -91,29 +92,35 @@ function instanceTypeOf(type: CatalogueType, context: Context): InstanceType {
   const pods = podLimit(type, spec, family, context.settings.reservedEnis);
   const usable = context.zones.filter((zone) => zone.hasSubnet && type.zones.includes(zone.name));
   const requirements = typeRequirements(type, context.catalogue.region, family, usable, context.reservations.get(type.name));
+  // Until images are known, nothing is launched, and what the types offer is shown as if each had one.
+  const boots = (context.nodeClass.status?.amis ?? []).length === 0 || amiFor({ requirements }, context.nodeClass) !== undefined;
+  const fits = boots && suits(type, context.nodeClass);
   return {
     name: type.name,
     requirements: context.placement.length === 0 ? requirements : [...requirements, ...context.placement],
     // The overhead is computed from the estimated memory, as in Karpenter.
     capacity: capacityOf(type, spec, family, context.seen.get(type.name) ?? `${memoryMib}Mi`, pods),
     overhead: overheadOf(type, spec.kubelet, family, { memoryMib, storage: ephemeralStorage(type, spec, family), pods }),
-    offerings: [...offeringsOf(type, context), ...reservedOfferings(type, context)],
+    offerings: [...offeringsOf(type, fits, context), ...reservedOfferings(type, fits, context)],
   };
 }
 
 /**
  * One offering for each zone of the region and each capacity type of the instance type; unreachable offerings are kept
- * as unavailable
+ * as unavailable. `fits`: whether the NodeClass can launch the type, and has an image that it boots
  * (karpenter-provider-aws: pkg/providers/instancetype/offering/offering.go, DefaultProvider.InjectOfferings).
  */
-function offeringsOf(type: CatalogueType, { catalogue, nodeClass, zones, markedUntil, groupMarkedUntil }: Context): readonly Offering[] {
-  const compatible = suits(type, nodeClass);
+function offeringsOf(
+  type: CatalogueType,
+  fits: boolean,
+  { catalogue, zones, markedUntil, groupMarkedUntil }: Context,
+): readonly Offering[] {
   const offerings: Offering[] = [];
   for (const zone of zones) {
     for (const capacityType of type.capacityTypes) {
       const price = capacityType === "spot" && catalogue.spot ? catalogue.spot[type.name]?.[zone.name] : catalogue.onDemand[type.name];
       const unavailableUntil = markedUntil(type.name, zone.name, capacityType) ?? groupMarkedUntil(type.name, zone.name, capacityType);
-      const inReach = compatible && zone.hasAddresses && type.zones.includes(zone.name);
+      const inReach = fits && zone.hasAddresses && type.zones.includes(zone.name);
       const launchable = inReach && unavailableUntil === undefined;
       offerings.push({
         zone: zone.name,
@@ -130,8 +137,7 @@ function offeringsOf(type: CatalogueType, { catalogue, nodeClass, zones, markedU
 }
 
 /** One offering for each reservation of the type in a zone of the NodeClass. */
-function reservedOfferings(type: CatalogueType, context: Context): readonly Offering[] {
-  const compatible = suits(type, context.nodeClass);
+function reservedOfferings(type: CatalogueType, fits: boolean, context: Context): readonly Offering[] {
   return (context.reservations.get(type.name) ?? []).flatMap((reservation) => {
     const zone = context.zones.find(({ name }) => name === reservation.availabilityZone);
     if (zone === undefined) return [];
@@ -139,7 +145,7 @@ function reservedOfferings(type: CatalogueType, context: Context): readonly Offe
     return reservedOffering(reservation, {
       onDemand: context.catalogue.onDemand[type.name],
       held: context.held?.get(reservation.id) ?? 0,
-      usable: compatible && zone.hasAddresses && !marked,
+      usable: fits && zone.hasAddresses && !marked,
       zoneId: zone.hasSubnet ? zone.zoneId : undefined,
     });
   });

@@ -2,7 +2,7 @@ import type { Pod } from "../model/pod.ts";
 import type { PodDisruptionBudget } from "../model/workloads.ts";
 import { doNotDisruptUntil } from "./do-not-disrupt.ts";
 import { selects } from "./label-selector.ts";
-import { isReschedulable } from "./predicates.ts";
+import { isEvictable, isReschedulable } from "./predicates.ts";
 
 /**
  * The PodDisruptionBudgets that block a pod's eviction, as "namespace/name". With two or more ("multiple"), the API
@@ -27,13 +27,25 @@ function budgetKey(pdb: PodDisruptionBudget): string {
  * (karpenter: pkg/utils/pdb/pdb.go, Limits.CanEvictPods).
  */
 export function pdbBlocking(pod: Pod, pdbs: readonly PodDisruptionBudget[]): PdbBlock | undefined {
+  return blockOf(pod, pdbs, isSpent);
+}
+
+function blockOf(pod: Pod, pdbs: readonly PodDisruptionBudget[], blocks: (pdb: PodDisruptionBudget) => boolean): PdbBlock | undefined {
   const found = matching(pod, pdbs);
   if (found.length > 1) return { kind: "multiple", budgets: found.map(budgetKey) };
-  const pdb = found[0];
-  if (!pdb) return undefined;
-  const ready = (pod.status?.conditions ?? []).find(({ type }) => type === "Ready");
-  if (pdb.spec.unhealthyPodEvictionPolicy === "AlwaysAllow" && ready?.status === "False") return undefined;
-  return (pdb.status?.disruptionsAllowed ?? 0) === 0 ? { kind: "spent", budgets: [budgetKey(pdb)] } : undefined;
+  const [pdb] = found;
+  if (!pdb || isUnhealthyAndFree(pod, pdb) || !blocks(pdb)) return undefined;
+  return { kind: "spent", budgets: [budgetKey(pdb)] };
+}
+
+/** Whether the pod is not ready, and the budget lets such pods go whatever it allows. */
+function isUnhealthyAndFree({ status }: Pod, { spec }: PodDisruptionBudget): boolean {
+  const ready = (status?.conditions ?? []).find(({ type }) => type === "Ready");
+  return spec.unhealthyPodEvictionPolicy === "AlwaysAllow" && ready?.status === "False";
+}
+
+function isSpent({ status }: PodDisruptionBudget): boolean {
+  return (status?.disruptionsAllowed ?? 0) === 0;
 }
 
 /** Whether the budget can never allow an eviction, whatever its status says now. */
@@ -42,11 +54,10 @@ function blocksForever({ spec }: PodDisruptionBudget): boolean {
 }
 
 /**
- * Whether a bound pod will really leave its node in a drain, so that it needs room elsewhere
- * (karpenter: pkg/utils/pod/scheduling.go, IsReschedulable). `now` in ms.
+ * Whether a bound pod will really leave its node in a drain, so that it needs room elsewhere. Budgets hold only pods
+ * that a drain evicts (karpenter: pkg/utils/pdb/pdb.go, Limits.IsCurrentlyReschedulable). `now` in ms.
  */
 export function isCurrentlyReschedulable(pod: Pod, pdbs: readonly PodDisruptionBudget[], now: number): boolean {
   if (!isReschedulable(pod) || doNotDisruptUntil(pod, now) !== undefined) return false;
-  const found = matching(pod, pdbs);
-  return found.length === 0 || (found.length === 1 && !found.some(blocksForever));
+  return !isEvictable(pod, now) || blockOf(pod, pdbs, blocksForever) === undefined;
 }

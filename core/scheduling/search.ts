@@ -167,7 +167,7 @@ function bySize({ classes, relaxations, axis }: SchedulingProblem, constrainedFi
     .map(({ index, requests }) => {
       const podData = relaxations[index]?.[0];
       const isConstrained =
-        podData !== undefined && (podData.hasTopology || podData.set.requirements.size > 0 || podData.volumeSets.length > 0);
+        podData !== undefined && (podData.hasTopology || podData.set.requirements.size > 0 || podData.class.volumeAlternatives.length > 0);
       const share = axis.names.reduce((sum, name, r) => sum + ((sizes[r] ?? 0) > 0 ? (requests[name] ?? 0) / (sizes[r] ?? 1) : 0), 0);
       return { index, first: constrainedFirst && isConstrained ? 1 : 0, share };
     })

@@ -229,10 +229,10 @@ export class TrialCluster {
   #suitsFor(podData: PodData): Uint8Array {
     const known = this.#suitsOf[podData.id];
     if (known !== undefined) return known;
-    const { set, tolerations, requirements, volumeSets, class: podClass } = podData;
+    const { set, tolerations, requirements, class: podClass } = podData;
     const host = requirements.get(HOSTNAME);
     const text = `${set.id} ${JSON.stringify(tolerations)} ${host === undefined ? "" : JSON.stringify([...host.values])}${host?.complement ?? ""} ${
-      volumeSets.length > 0 ? podClass.index : ""
+      podClass.volumeAlternatives.length > 0 ? podClass.index : ""
     }`;
     const suits =
       this.#suits.get(text) ??

@@ -1,5 +1,5 @@
 import type { ResourceList } from "../../core/model/kubernetes.ts";
-import type { Container, PodSpec } from "../../core/model/pod.ts";
+import type { Container, ContainerStatus, Pod } from "../../core/model/pod.ts";
 
 /**
  * The arithmetic of quantities of the simulated cluster. It does not use the core's on purpose: a world with the same
@@ -48,9 +48,20 @@ export function add(into: Amounts, more: Amounts): void {
 
 /**
  * What kube-scheduler reserves for a pod: the sum of containers and sidecars, or the largest init step when that is
- * more, plus overhead. Pod-level requests replace the sum where they are given (KEP 753, KEP 2837).
+ * more, plus overhead. Pod-level requests replace the sum where they are given (KEP 753, KEP 2837). A container whose
+ * requests are changed in place counts with the most that it asks for, was promised or runs with (KEP 1287). `assumed`
+ * are requests of containers that name none.
  */
-export function podRequests(spec: PodSpec): Amounts {
+export function podRequests({ spec, status = {} }: Pick<Pod, "spec" | "status">, assumed: ResourceList = {}): Amounts {
+  const refused = (status.conditions ?? []).some(({ type, reason }) => type === "PodResizePending" && reason === "Infeasible");
+  const states = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])];
+  const requestsOf = (container: Container): Amounts => {
+    // The API server fills requests from limits where they are absent.
+    const wanted = { ...container.resources?.limits, ...container.resources?.requests };
+    const isRunning = container.restartPolicy === "Always" || spec.containers?.includes(container) === true;
+    const held = heldAmounts(wanted, isRunning ? states.find(({ name }) => name === container.name) : undefined, refused);
+    return new Map([...toAmounts(assumed), ...held]);
+  };
   const running: Amounts = new Map();
   for (const container of spec.containers ?? []) add(running, requestsOf(container));
   const sidecars: Amounts = new Map();
@@ -67,15 +78,21 @@ export function podRequests(spec: PodSpec): Amounts {
   }
   add(running, sidecars);
   raise(running, peak);
-  for (const [name, amount] of toAmounts(spec.resources?.requests)) running.set(name, amount);
+  const { requests: podLevel } = spec.resources ?? {};
+  for (const [name, amount] of podLevel ? heldAmounts(podLevel, status, refused) : []) running.set(name, amount);
   add(running, toAmounts(spec.overhead));
   running.set("pods", 1);
   return running;
 }
 
-function requestsOf(container: Container): Amounts {
-  // The API server fills requests from limits where they are absent.
-  return toAmounts({ ...container.resources?.limits, ...container.resources?.requests });
+/** What is held during a resize; a resize that was refused does not count. */
+function heldAmounts(wanted: ResourceList, state: Omit<ContainerStatus, "name"> | undefined, refused: boolean): Amounts {
+  const amounts = toAmounts(wanted);
+  if (state?.resources === undefined) return amounts;
+  if (refused) amounts.clear();
+  raise(amounts, toAmounts(state.resources.requests));
+  raise(amounts, toAmounts(state.allocatedResources));
+  return amounts;
 }
 
 function raise(into: Amounts, other: Amounts): void {

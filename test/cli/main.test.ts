@@ -14,8 +14,8 @@ import { pod, scenario } from "../support/scheduling/builders.ts";
 const folder = mkdtempSync(join(tmpdir(), "cli-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-function file(content: string): string {
-  const path = join(folder, "scenario.json");
+function file(content: string, name = "scenario.json"): string {
+  const path = join(folder, name);
   writeFileSync(path, content);
   return path;
 }
@@ -43,7 +43,7 @@ it.for<{ args: readonly string[]; says: string }>([
   { args: ["solve"], says: "FILE is missing; see npm run -s cli -- solve --help" },
   { args: ["solve", "a.json", "--bogus"], says: "there is no option --bogus; see npm run -s cli -- solve --help" },
   { args: ["solve", "a.json", "--explian"], says: "there is no option --explian; did you mean --explain?" },
-  { args: ["solve", "a.json", "b.json"], says: "one FILE is enough, but there is also b.json; see npm run -s cli -- solve --help" },
+  { args: ["rebuild", "a", "b"], says: "a belongs to no option; see npm run -s cli -- rebuild --help" },
   { args: ["consolidate", "a.json", "--explain", "--explain"], says: "--explain is given twice; leave one of them out" },
   { args: ["convert"], says: "name the manifests to convert: files, folders, or - for standard input" },
   { args: ["convert", "a.yaml", "--ouut", "x"], says: "there is no option --ouut; did you mean --out?" },
@@ -84,6 +84,30 @@ it.for([[], ["what-if"]])("--help in a pipe has no colours: %s", { timeout: 30_0
   expect(status).toBe(0);
   expect(stdout).not.toContain("\u001b");
 });
+
+it.for([{ command: "solve" }, { command: "consolidate" }])(
+  "$command prints one line for each of several files; a file that cannot be read gives its error, and exit code 2 at the end",
+  async ({ command }) => {
+    const good = file(JSON.stringify(scenario({ pods: [pod("web")] })), "good.json");
+    const bad = file("{", "bad.json");
+    const odd = file(JSON.stringify(scenario({ pods: [{ ...pod("web"), spec: { nodeName: 7 } as never }] })), "odd.json");
+    const { status, stdout, stderr } = await run(command, good, bad, odd, good);
+    expect({ status, stderr }).toEqual({ status: 2, stderr: "" });
+    const lines = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as object);
+    expect(lines).toMatchObject([
+      { file: good, plan: {} },
+      { file: bad, error: expect.stringContaining("is not a scenario") },
+      { file: odd, error: expect.stringContaining("pods[0] (web)") },
+      { file: good, plan: {} },
+    ]);
+    expect(await run(command, good, good)).toMatchObject({ status: 0 });
+    expect((await run(command, good, "--explain")).stdout).not.toContain("good.json");
+    expect((await run(command, good, bad, "--explain")).stdout).toMatch(/^.*good\.json:\n\n.*\n.*bad\.json:\n\n.* is not a scenario/s);
+  },
+);
 
 it("an input that fails anywhere is one sentence, never a stack trace", async () => {
   const odd = file(JSON.stringify(scenario({ pods: [{ ...pod("web"), status: { conditions: "x" as never } }] })));

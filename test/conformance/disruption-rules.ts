@@ -40,6 +40,8 @@ function condition(snapshot: Snapshot, node: Node, type: string): string | undef
 function spentPdbOf(snapshot: Snapshot, pod: Pod): string | undefined {
   return snapshot.podDisruptionBudgets.find(({ metadata, spec, status }) => {
     const wanted = Object.entries(spec.selector?.matchLabels ?? {});
+    const isUnready = pod.status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "False");
+    if (isUnready && spec.unhealthyPodEvictionPolicy === "AlwaysAllow") return false;
     const covers = metadata.namespace === pod.metadata.namespace && wanted.every(([key, value]) => pod.metadata.labels?.[key] === value);
     return covers && (spec.selector?.matchExpressions ?? []).length === 0 && (status?.disruptionsAllowed ?? 0) === 0;
   })?.metadata.name;
@@ -55,7 +57,10 @@ function brokenOnNode(snapshot: Snapshot, name: string, method: string): readonl
   if (node.metadata.deletionTimestamp) broken.push(`${name} is being deleted already`);
   if (method !== "drift" && condition(snapshot, node, "Consolidatable") !== "True") broken.push(`${name} is not Consolidatable`);
   if (method === "drift" && condition(snapshot, node, "Drifted") !== "True") broken.push(`${name} has not drifted`);
-  for (const pod of pods) {
+  // A grace period of the NodeClaim ends the stay of its pods, whatever holds them, so that drift need not wait.
+  const claim = snapshot.nodeClaims.find(({ status }) => status?.providerID === node.spec.providerID);
+  const isTimed = method === "drift" && claim?.spec.terminationGracePeriod !== undefined;
+  for (const pod of isTimed ? [] : pods) {
     if (pod.metadata.annotations?.["karpenter.sh/do-not-disrupt"] === "true")
       broken.push(`${name} has pod ${pod.metadata.name}, do-not-disrupt`);
     const pdb = toleratesAll(pod) ? undefined : spentPdbOf(snapshot, pod);
@@ -87,7 +92,8 @@ function brokenBudgets(snapshot: Snapshot, command: PlannedCommand): readonly st
   });
 }
 
-function hourlyPrice(snapshot: Snapshot, name: string): number {
+/** USD per hour of a node by its labels; 0 when its offering is not known. */
+export function hourlyPrice(snapshot: Snapshot, name: string): number {
   const labels = snapshot.nodes.find(({ metadata }) => metadata.name === name)?.metadata.labels ?? {};
   const type = snapshot.instanceTypes
     .get(labels["karpenter.sh/nodepool"] ?? "")

@@ -251,9 +251,17 @@ spec:
   });
 
   it("is named when EC2 does not launch it", async () => {
-    const published = await play(madeUp.replace("m5.large", "m6g.large") + pod("a", ""));
-    expect(published).toMatch(/node made-up-\w+ was planned \S+ ago and has not been launched: no AMI and subnet of EC2NodeClass made-up/);
+    const tooLong = madeUp.replace("role: node", `role: node\n  amiFamily: AL2023\n  userData: "${"x".repeat(16_000)}"`);
+    const published = await play(tooLong + pod("a", ""));
+    expect(published).toMatch(/node made-up-\w+ was planned \S+ ago and has not been launched: userData is \d+ bytes/);
     expect(published).toMatch(/made-up-\w+ .*<not launched>/);
+  });
+
+  it("is not planned where no AMI boots its type, and a type that an AMI boots is launched beside it", async () => {
+    const published = await play(madeUp.replace("m5.large", "m6g.large") + pod("a", ""));
+    expect(published).toMatch(/default\/a: .*m6g\.large,? cannot be had.* no AMI of the EC2NodeClass boots it/s);
+    const both = await play(madeUp.replace("[m5.large]", "[m6gd.large, m5d.xlarge]") + pod("a", ""));
+    expect(both).toMatch(/made-up-\w+ +m5d\.xlarge/);
   });
 });
 

@@ -17,12 +17,22 @@ export function consolidateAfterMs(pool: NodePool): number {
  */
 export function consolidatableFrom(claim: NodeClaim, pool: NodePool, record: NodeClaimRecord | undefined): number {
   const conditions = claim.status?.conditions;
-  const after = consolidateAfterMs(pool);
-  if (!isTrue(conditions, "Initialized") || pool.spec.replicas != null || after === Number.POSITIVE_INFINITY)
-    return Number.POSITIVE_INFINITY;
+  const from = settledFrom(claim, pool, record);
+  if (from === Number.POSITIVE_INFINITY) return from;
   if (record === undefined && conditionOf(conditions, "Consolidatable")) {
     return isTrue(conditions, "Consolidatable") ? 0 : Number.POSITIVE_INFINITY;
   }
-  const lastPodEvent = record?.lastPodEventAt ?? (claim.status?.lastPodEventTime ? fromRfc3339(claim.status.lastPodEventTime) : undefined);
-  return (lastPodEvent ?? fromRfc3339(conditionOf(conditions, "Initialized")?.lastTransitionTime)) + after;
+  return from;
+}
+
+/**
+ * When the consolidateAfter window of a claim's node ends, by the times alone, ms since the epoch. No pod is moved there
+ * before. Infinity where there is no window that ends, as in `consolidatableFrom`
+ * (karpenter: pkg/utils/disruption/disruption.go, IsUnderConsolidateAfter).
+ */
+export function settledFrom({ status }: NodeClaim, pool: NodePool, record: NodeClaimRecord | undefined): number {
+  const after = consolidateAfterMs(pool);
+  if (!isTrue(status?.conditions, "Initialized") || pool.spec.replicas != null) return Number.POSITIVE_INFINITY;
+  const lastPodEvent = record?.lastPodEventAt ?? (status?.lastPodEventTime ? fromRfc3339(status.lastPodEventTime) : undefined);
+  return (lastPodEvent ?? fromRfc3339(conditionOf(status?.conditions, "Initialized")?.lastTransitionTime)) + after;
 }

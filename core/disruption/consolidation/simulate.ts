@@ -5,7 +5,7 @@ import type { ConsolidationTrial, MakeTrial } from "../../scheduling/make-trial.
 import type { Effort } from "../../scheduling/search.ts";
 import { solve } from "../../scheduling/solve.ts";
 import type { Candidate } from "../cluster/candidate.ts";
-import { consolidatableFrom } from "../cluster/consolidate-after.ts";
+import { settledFrom } from "../cluster/consolidate-after.ts";
 import type { Simulate } from "../cluster/simulation.ts";
 import type { ClusterView, StateNode } from "../cluster/view.ts";
 
@@ -51,7 +51,7 @@ function settlingNodes(view: ClusterView): ReadonlySet<string> {
   const settling = new Set<string>();
   for (const { name, nodePool, claim, record, initialized } of view.machines.values()) {
     const pool = view.nodePools.get(nodePool ?? "");
-    const from = pool && initialized ? consolidatableFrom(claim, pool, record) : 0;
+    const from = pool && initialized ? settledFrom(claim, pool, record) : 0;
     // Infinity (consolidateAfter Never, or a static pool) is no window.
     if (from > view.now && from !== Number.POSITIVE_INFINITY) settling.add(name);
   }

@@ -2,11 +2,9 @@
 // Nothing here knows candidates or commands.
 
 import type { InstanceType, Offering } from "../../model/instance-type.ts";
-import { CAPACITY_TYPE, INSTANCE_TYPE, ZONE, ZONE_ID } from "../../model/labels.ts";
-import { has } from "../../requirements/requirement.ts";
+import { CAPACITY_RESERVATION_ID, CAPACITY_TYPE, INSTANCE_TYPE, ZONE } from "../../model/labels.ts";
+import { admitsOffering, offeringRequirementsOf } from "../../requirements/offerings.ts";
 import type { Requirements } from "../../requirements/requirements.ts";
-
-const RESERVATION_ID = "karpenter.k8s.aws/capacity-reservation-id";
 
 /**
  * USD per hour of a node with these labels: the price of its own offering, available or not; 0 when the offering is
@@ -18,26 +16,15 @@ export function nodePrice(labels: Readonly<Record<string, string>>, instanceType
     ({ zone, capacityType, reservationId }) =>
       zone === labels[ZONE] &&
       capacityType === labels[CAPACITY_TYPE] &&
-      (capacityType !== "reserved" || reservationId === labels[RESERVATION_ID]),
+      (capacityType !== "reserved" || reservationId === labels[CAPACITY_RESERVATION_ID]),
   );
   return offering?.price ?? 0;
 }
 
-function admits(requirements: Requirements, key: string, value: string | undefined): boolean {
-  const wanted = requirements.get(key);
-  return wanted === undefined || value === undefined || has(wanted, value);
-}
-
 /** The available offerings of a type that a NodeClaim with these requirements may be launched as. */
 export function launchOfferings(type: InstanceType, requirements: Requirements): readonly Offering[] {
-  return type.offerings.filter(
-    ({ available, zone, capacityType, zoneId, reservationId }) =>
-      available &&
-      admits(requirements, ZONE, zone) &&
-      admits(requirements, CAPACITY_TYPE, capacityType) &&
-      admits(requirements, ZONE_ID, zoneId) &&
-      (capacityType !== "reserved" || admits(requirements, RESERVATION_ID, reservationId)),
-  );
+  const onOfferings = offeringRequirementsOf(requirements);
+  return type.offerings.filter((offering) => offering.available && admitsOffering(onOfferings, offering));
 }
 
 /** USD per hour of the cheapest available offering that the requirements admit; Infinity without one. */

@@ -70,14 +70,15 @@ export function priceOf(claim: PlannedClaim, sets: RequirementSets): number {
 export function assembleClaim(claim: PlannedClaim, { axis, sets }: Pick<SchedulingProblem, "axis" | "sets">): PlannedNodeClaim {
   const { template } = claim;
   const set = withCapacityTypes(withReservations(claim, sets), claim, sets);
+  const types = typesByPrice(claim, set);
   const requests = Float64Array.from(claim.used);
   addTo(requests, leastDaemons(claim, axis));
   return {
     nodePool: template.name,
-    requirements: serialized(set.requirements),
+    requirements: claim.minValuesRelaxed ? serializeAll(loweredMinValues(claim, set, types)) : serialized(set.requirements),
     taints: template.taints,
     labels: pinnedLabels(claim.set.requirements),
-    instanceTypes: typesByPrice(claim, set).map((t) => template.table.types[t]?.name ?? ""),
+    instanceTypes: types.map((t) => template.table.types[t]?.name ?? ""),
     requests: formatResources(axis.resources(requests)),
     pods: claim.pods.map(podKey).sort(),
     pricePerHour: priceOf(claim, sets),
@@ -86,6 +87,21 @@ export function assembleClaim(claim: PlannedClaim, { axis, sets }: Pick<Scheduli
 }
 
 const serialized: typeof serializeAll = oncePer(serializeAll);
+
+/**
+ * The requirements with each minValues lowered to what the types have, because the API server refuses a NodeClaim that
+ * asks for more values than it lists
+ * (karpenter: pkg/controllers/provisioning/scheduling/nodeclaim.go, NodeClaim.tryVolumeAlternative).
+ */
+function loweredMinValues({ template }: PlannedClaim, { requirements }: RequirementSet, types: readonly number[]): Requirements {
+  const lowered = [...requirements].map(([key, item]): readonly [string, Requirement] => {
+    const { minValues, ...rest } = item;
+    if (minValues === undefined) return [key, item];
+    const { size } = new Set(types.flatMap((t) => template.table.valuesOf(t, key).filter((value) => has(item, value))));
+    return [key, size === 0 ? rest : { ...rest, minValues: Math.min(minValues, size) }];
+  });
+  return new Map(lowered);
+}
 
 /** By resource, the lowest overhead of DaemonSet pods on any of the claim's types, in milli-units. */
 function leastDaemons({ template, types }: PlannedClaim, axis: ResourceAxis): Float64Array {

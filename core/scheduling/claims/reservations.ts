@@ -1,7 +1,6 @@
-import { CAPACITY_TYPE } from "../../model/labels.ts";
+import { CAPACITY_RESERVATION_ID, CAPACITY_TYPE } from "../../model/labels.ts";
 import { type Requirement, requirement } from "../../requirements/requirement.ts";
 import { hasBit } from "../tables/bitset.ts";
-import { RESERVATION_ID } from "../tables/offering-table.ts";
 import type { RequirementSet, RequirementSets } from "../tables/requirement-sets.ts";
 import type { PlannedClaim } from "./planned-claim.ts";
 
@@ -42,10 +41,10 @@ export function withReservations(claim: PlannedClaim, sets: RequirementSets): Re
     sets.join(set, sets.intern(new Map(items.map((item) => [item.key, item])))) ?? set;
   const compatible = template.table.reservations(set, claim.types);
   if (reservations.length === 0) return compatible.length === 0 ? set : joined(requirement(CAPACITY_TYPE, "NotIn", ["reserved"]));
-  const pinned = joined(requirement(CAPACITY_TYPE, "In", ["reserved"]), requirement(RESERVATION_ID, "In", reservations));
+  const pinned = joined(requirement(CAPACITY_TYPE, "In", ["reserved"]), requirement(CAPACITY_RESERVATION_ID, "In", reservations));
   if (claim.minValuesRelaxed || hasMinValues(claim, pinned)) return pinned;
   const others = compatible.filter((id) => !reservations.includes(id));
-  return others.length === 0 ? set : joined(requirement(RESERVATION_ID, "NotIn", others));
+  return others.length === 0 ? set : joined(requirement(CAPACITY_RESERVATION_ID, "NotIn", others));
 }
 
 /**

@@ -1,6 +1,7 @@
+import { offeringRequirementsOf } from "../../requirements/offerings.ts";
 import type { Template } from "../problem/template.ts";
 import { type Bitset, hasBit } from "../tables/bitset.ts";
-import { admits, offeringRequirementsOf } from "../tables/offering-table.ts";
+import { admits } from "../tables/offering-table.ts";
 import type { PlacementKind } from "./demand.ts";
 
 /** A node that can be launched: an instance type at its lowest price in an offering group. */

@@ -1,7 +1,7 @@
 import { oncePer } from "../../lib/once-per.ts";
 import { INITIALIZED, REGISTERED, WELL_KNOWN_LABELS } from "../../model/labels.ts";
 import type { Pod, PodSpec } from "../../model/pod.ts";
-import { podRequests } from "../../model/pod-requests.ts";
+import { admittedSpec, podRequests } from "../../model/pod-requests.ts";
 import { addResources, type Resources } from "../../model/quantity.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
 import type { Taint, Toleration } from "../../model/taint.ts";
@@ -49,18 +49,19 @@ export const daemonsOf: (snapshot: Snapshot) => readonly Daemon[] = oncePer((sna
     .sort((a, b) => (`${a.metadata.namespace}/${a.metadata.name}` < `${b.metadata.namespace}/${b.metadata.name}` ? -1 : 1))
     .flatMap((daemonSet) => {
       const uid = daemonSet.metadata.uid ?? `${daemonSet.metadata.namespace}/${daemonSet.metadata.name}`;
-      const template = daemonSet.spec.template.spec;
-      const spec = newest.get(uid)?.spec ?? template;
+      const { template } = daemonSet.spec;
+      const example = newest.get(uid) ?? { spec: admittedSpec(template.spec) };
+      const { spec } = example;
       // Dynamic Resource Allocation is not supported on new nodes, so a DaemonSet with device claims does not run
       // there.
       if (hasDeviceClaims(spec)) return [];
       return {
         uid,
         name: `${daemonSet.metadata.namespace ?? "default"}/${daemonSet.metadata.name}`,
-        requests: podRequests(spec),
+        requests: podRequests(example),
         ports: hostPorts(spec),
         tolerations: spec.tolerations ?? [],
-        alternatives: alternativesOf(spec.nodeSelector, template),
+        alternatives: alternativesOf(spec.nodeSelector, template.spec),
       };
     });
 });

@@ -50,7 +50,7 @@ export function existingNodes(
   const ordered = [...views].sort((a, b) => Number(b.initialized) - Number(a.initialized) || (a.name < b.name ? -1 : 1));
   return ordered.map((view) => {
     const pods = podsByNode.get(view.node?.metadata.name ?? view.name) ?? [];
-    const requests = pods.map((pod) => podRequests(pod.spec));
+    const requests = pods.map(podRequests);
     const requested = addResources(...requests);
     const daemonsHere = addResources(...requests.filter((_, i) => isDaemonSetPod(pods[i] as Pod)));
     const due = expectedDaemons(daemons, view.labels, view.taints);
@@ -91,7 +91,8 @@ function attached(pods: readonly Pod[], volumes: Volumes): ReadonlyMap<string, R
 /** Whether a pod may run on a node by the node's labels and taints, which do not change during a run. */
 export function suitsNode(podData: PodData, { labels, taints }: NodeView): boolean {
   if (untolerated(taints, podData.tolerations) !== undefined || !labelsCompatible(labels, podData.requirements)) return false;
-  return podData.volumeSets.length === 0 || podData.class.volumeAlternatives.some((set) => labelsCompatible(labels, set));
+  const { volumeAlternatives } = podData.class;
+  return volumeAlternatives.length === 0 || volumeAlternatives.some((set) => labelsCompatible(labels, set));
 }
 
 /**

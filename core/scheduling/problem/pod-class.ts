@@ -1,6 +1,6 @@
 import { HOSTNAME } from "../../model/labels.ts";
 import type { Pod } from "../../model/pod.ts";
-import { podRequests } from "../../model/pod-requests.ts";
+import { countedSpec, podRequests } from "../../model/pod-requests.ts";
 import type { Resources } from "../../model/quantity.ts";
 import { keysOf } from "../../pods/label-selector.ts";
 import { podUid } from "../../pods/predicates.ts";
@@ -57,9 +57,9 @@ export interface PodData extends RelaxationStep {
   readonly vector: Float64Array;
   /** Requirements on a new claim: all but that on the hostname, which a claim does not have yet. */
   readonly set: RequirementSet;
-  /** False when the pod requires an existing host by name. */
+  /** False when the pod, or each place of its volumes, requires an existing host by name. */
   readonly acceptsNewHost: boolean;
-  /** Requirements of the volumes, of which one must hold too; empty when the volumes can be used everywhere. */
+  /** Requirements of the volumes on a new node, of which one must hold too; empty when there are none. */
   readonly volumeSets: readonly RequirementSet[];
   /** Topology groups that decide where the pod may go. */
   readonly deciding: readonly TopologyGroup[];
@@ -105,8 +105,8 @@ export function classesOf(
   const labelKeys = labelKeysRead(pods, readByOthers);
   const requestMemo = new Map<string, Resources>();
   const queued = pods.map((pod) => {
-    const text = requestsText(pod.spec);
-    const requests = requestMemo.get(text) ?? podRequests(pod.spec);
+    const text = requestsText(countedSpec(pod));
+    const requests = requestMemo.get(text) ?? podRequests(pod);
     requestMemo.set(text, requests);
     const { cpu = 0, memory = 0 } = requests;
     return {
@@ -162,7 +162,7 @@ type Container = NonNullable<Pod["spec"]["containers"]>[number];
 function requestsText({ containers, initContainers, overhead, resources }: Pod["spec"]): string {
   let text = containersText(containers);
   if (initContainers !== undefined && initContainers.length > 0) text += `/${containersText(initContainers)}`;
-  if (overhead !== undefined || resources !== undefined) text += `/${JSON.stringify([overhead, resources?.requests])}`;
+  if (overhead !== undefined || resources !== undefined) text += `/${JSON.stringify([overhead, resources])}`;
   return text;
 }
 
@@ -286,9 +286,14 @@ export function placementSteps(
   }));
 }
 
-/** Where the volumes of a class can be used, as requirements on new nodes. */
-export function volumeSetsOf({ volumeAlternatives }: PodClass, sets: RequirementSets): readonly RequirementSet[] {
-  return volumeAlternatives.map((set) => sets.intern(withoutHost(set)));
+/**
+ * Where the volumes of a class can be used, as requirements on new nodes. Undefined when they are tied to hosts by name
+ * (a CSI driver of local disks does so), which no new node can be.
+ */
+export function volumeSetsOf({ volumeAlternatives }: PodClass, sets: RequirementSets): readonly RequirementSet[] | undefined {
+  const reachable = volumeAlternatives.filter((set) => acceptsNewHost(set.get(HOSTNAME)));
+  if (volumeAlternatives.length > 0 && reachable.length === 0) return undefined;
+  return reachable.map((set) => sets.intern(withoutHost(set)));
 }
 
 function withoutHost(set: Requirements): Requirements {

@@ -141,11 +141,12 @@ export function problemFor(
       const tolerations = step.tolerations.length > 0 ? JSON.stringify(step.tolerations) : "";
       const podData = {
         ...step,
+        acceptsNewHost: step.acceptsNewHost && volumeSets !== undefined,
         id: id++,
         class: podClass,
         vector,
-        volumeSets,
-        fitKey: numbered(fitKeys, `${step.set.id} ${ownText} ${step.acceptsNewHost} ${tolerations}`),
+        volumeSets: volumeSets ?? [],
+        fitKey: numbered(fitKeys, `${step.set.id} ${ownText} ${step.acceptsNewHost && volumeSets !== undefined} ${tolerations}`),
         deciding,
         hosts: deciding.filter(({ key }) => key === HOSTNAME),
         areas: [...deciding.filter(({ key }) => key !== HOSTNAME), ...watching],

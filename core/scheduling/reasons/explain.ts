@@ -2,10 +2,11 @@
 // text for each class of unplaced pods, for `podErrors`, events and the CLI. The texts are golden
 // (test/core/scheduling/reasons/explain.golden.txt). Must not know: how the search went; nothing here changes a plan.
 
-import { HOSTNAME, NODE_POOL, WELL_KNOWN_LABELS } from "../../model/labels.ts";
+import { NODE_POOL, WELL_KNOWN_LABELS } from "../../model/labels.ts";
 import type { NodePool } from "../../model/node-pool.ts";
 import { hasDeviceClaims } from "../../pods/device-claims.ts";
-import { canonical, requirement } from "../../requirements/requirement.ts";
+import { OFFERING_KEYS } from "../../requirements/offerings.ts";
+import { canonical } from "../../requirements/requirement.ts";
 import { incompatibility, type Requirements } from "../../requirements/requirements.ts";
 import type { Attempt } from "../attempt.ts";
 import { keepsFree } from "../problem/open-types.ts";
@@ -13,7 +14,6 @@ import type { PodData } from "../problem/pod-class.ts";
 import type { Template } from "../problem/template.ts";
 import { takenPort } from "../rules/host-ports.ts";
 import { type Bitset, fullBitset, intersection, isEmpty } from "../tables/bitset.ts";
-import { OFFERING_KEYS } from "../tables/offering-table.ts";
 import type { RequirementSet } from "../tables/requirement-sets.ts";
 import { contradictionText } from "./contradiction.ts";
 import { conflictText, likelyKey, noSuchPoolText, noTypeText } from "./labels.ts";
@@ -24,8 +24,8 @@ import { RoomReasons } from "./room.ts";
 import { tolerationText } from "./tolerations.ts";
 import { allowedDomains, NEW_HOST, TopologyReasons } from "./topology.ts";
 import { unusablePool } from "./unusable-pool.ts";
-import { volumeText } from "./volumes.ts";
-import { listed, requirementText } from "./words.ts";
+import { hostText, volumeText } from "./volumes.ts";
+import { listed } from "./words.ts";
 
 /** Karpenter's sentence, which users search for, and the fix. */
 const DEVICES =
@@ -162,8 +162,7 @@ export class Explainer {
   }
 
   #labels(template: Template, podData: PodData): string | undefined {
-    if (!podData.acceptsNewHost)
-      return `the pod wants the host ${requirementText(podData.strict.get(HOSTNAME) ?? NO_HOST)}, which a new node cannot be`;
+    if (!podData.acceptsNewHost) return hostText(podData);
     const conflict = incompatibility(template.set.requirements, podData.set.requirements, WELL_KNOWN_LABELS);
     return conflict === undefined ? undefined : conflictText(conflict, (key) => this.#likelyKey(key));
   }
@@ -281,5 +280,3 @@ function folded(pools: readonly { readonly name: string; readonly verdict: PoolV
     .sort(([, a], [, b]) => b.stage - a.stage)
     .map(([text, { names }]) => `NodePool${names.length === 1 ? "" : "s"} ${listed(names)}: ${text}`);
 }
-
-const NO_HOST = requirement(HOSTNAME, "DoesNotExist");

@@ -2,11 +2,12 @@ import { nearest } from "../../lib/nearest.ts";
 import { rfc3339 } from "../../model/conditions.ts";
 import type { Offering } from "../../model/instance-type.ts";
 import { ARCH, CAPACITY_TYPE, INSTANCE_TYPE, NODE_POOL, WELL_KNOWN_LABELS, ZONE } from "../../model/labels.ts";
+import { OFFERING_KEYS } from "../../requirements/offerings.ts";
 import { has, type Requirement } from "../../requirements/requirement.ts";
 import type { Conflict, Requirements } from "../../requirements/requirements.ts";
 import type { Template } from "../problem/template.ts";
 import { type Bitset, fullBitset, hasBit, intersection, isEmpty, members, overlap } from "../tables/bitset.ts";
-import { admits, OFFERING_KEYS } from "../tables/offering-table.ts";
+import { admits } from "../tables/offering-table.ts";
 import { inOrder, listed, requirementText } from "./words.ts";
 
 /**
@@ -147,5 +148,5 @@ function whyNot(offerings: readonly Offering[]): string {
   const back = Math.min(...offerings.map(({ unavailableUntil }) => unavailableUntil ?? Number.POSITIVE_INFINITY));
   return Number.isFinite(back)
     ? `launches have just failed for want of capacity, and they are tried again from ${rfc3339(back)}; allow more types, zones or capacity types to be served sooner`
-    : "no capacity, no price or no subnet there; allow more types, zones or capacity types";
+    : "no capacity, no price or no subnet there, or no AMI of the EC2NodeClass boots it; allow more types, zones or capacity types";
 }

@@ -1,20 +1,6 @@
 import type { InstanceType, Offering } from "../../model/instance-type.ts";
-import { CAPACITY_TYPE, ZONE, ZONE_ID } from "../../model/labels.ts";
-import { allowsAbsent, has, type Requirement } from "../../requirements/requirement.ts";
-import type { Requirements } from "../../requirements/requirements.ts";
+import { admitsOffering, type OfferingRequirements } from "../../requirements/offerings.ts";
 import { type Bitset, emptyBitset, setBit } from "./bitset.ts";
-
-export const RESERVATION_ID = "karpenter.k8s.aws/capacity-reservation-id";
-/** Labels that distinguish the offerings of an instance type. */
-export const OFFERING_KEYS = [ZONE, CAPACITY_TYPE, ZONE_ID, RESERVATION_ID];
-
-/** The requirement on each of OFFERING_KEYS, in their order; undefined without one. */
-export type OfferingRequirements = readonly (Requirement | undefined)[];
-
-/** The part of some requirements that is about offerings. */
-export function offeringRequirementsOf(requirements: Requirements): OfferingRequirements {
-  return OFFERING_KEYS.map((key) => requirements.get(key));
-}
 
 /** Prices of the offerings that a requirement set allows. */
 export interface Prices {
@@ -26,15 +12,9 @@ export interface Prices {
   readonly byCapacityType: readonly (readonly [string, Bitset])[];
 }
 
-/** Whether requirements allow an offering. Availability is not checked, except that of used-up reservations. */
-export function admits([zone, capacityType, zoneId, reservation]: OfferingRequirements, offering: Offering): boolean {
-  if (zone !== undefined && !has(zone, offering.zone)) return false;
-  if (capacityType !== undefined && !has(capacityType, offering.capacityType)) return false;
-  if (zoneId !== undefined && offering.zoneId !== undefined && !has(zoneId, offering.zoneId)) return false;
-  if (isUsedUp(offering)) return false;
-  if (reservation === undefined) return true;
-  // An offering outside any reservation has no reservation id.
-  return offering.reservationId === undefined ? allowsAbsent(reservation) : has(reservation, offering.reservationId);
+/** Whether requirements allow an offering of which there is something left. Availability is not checked. */
+export function admits(requirements: OfferingRequirements, offering: Offering): boolean {
+  return !isUsedUp(offering) && admitsOffering(requirements, offering);
 }
 
 function isUsedUp({ capacityType, reservationCapacity }: Offering): boolean {
@@ -57,8 +37,8 @@ export class OfferingTable {
     types.forEach(({ offerings }, t) => {
       for (const offering of offerings) {
         if (!offering.available || isUsedUp(offering)) continue;
-        const { zone, capacityType, zoneId, reservationId, price } = offering;
-        const text = `${zone} ${capacityType} ${zoneId} ${reservationId}`;
+        const { zone, capacityType, zoneId, reservationId, reservationType, reservationInterruptible, price } = offering;
+        const text = `${zone} ${capacityType} ${zoneId} ${reservationId} ${reservationType} ${reservationInterruptible}`;
         let column = byText.get(text);
         if (column === undefined) {
           column = this.#columns.push(offering) - 1;

@@ -5,9 +5,10 @@
 import { oncePer } from "../../lib/once-per.ts";
 import type { InstanceType } from "../../model/instance-type.ts";
 import { parseResources, type Resources } from "../../model/quantity.ts";
+import { offeringRequirementsOf } from "../../requirements/offerings.ts";
 import { canonical, type Requirement } from "../../requirements/requirement.ts";
 import { type Bitset, emptyBitset, hasBit, overlap, setBit } from "./bitset.ts";
-import { admits, OfferingTable, offeringRequirementsOf, type Prices } from "./offering-table.ts";
+import { admits, OfferingTable, type Prices } from "./offering-table.ts";
 import { RequirementColumns } from "./requirement-columns.ts";
 import type { RequirementSet } from "./requirement-sets.ts";
 

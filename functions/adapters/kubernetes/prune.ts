@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Container, ContainerStatus } from "../../../core/model/pod.ts";
 import type { Kind, Kinds } from "../../../core/ports/kubernetes.ts";
 
 type ReadonlyFields = Readonly<Record<string, unknown>>;
@@ -10,7 +12,7 @@ const POD_SPEC = [
   ...["nodeName", "nodeSelector", "affinity", "tolerations", "topologySpreadConstraints", "overhead", "resources", "resourceClaims"],
   ...["priority", "priorityClassName", "terminationGracePeriodSeconds", "schedulerName"],
 ];
-const POD_STATUS = ["phase", "conditions", "nominatedNodeName", "startTime"];
+const POD_STATUS = ["phase", "conditions", "nominatedNodeName", "startTime", "allocatedResources", "resources"];
 const CONTAINER = ["name", "image", "resources", "ports", "restartPolicy"];
 const VOLUME = ["name", "persistentVolumeClaim", "ephemeral"];
 /** An annotation that holds the whole manifest. */
@@ -60,6 +62,27 @@ function prunedPodSpec(spec: ReadonlyFields): ReadonlyFields {
   };
 }
 
+/** What containers hold, where it is not what they request: only a resize in place makes the two differ. */
+function heldResources(statuses: unknown, containers: unknown): readonly ContainerStatus[] {
+  const wanted = new Map(((containers ?? []) as readonly Container[]).map(({ name, resources }) => [name, resources?.requests ?? {}]));
+  return ((statuses ?? []) as readonly ContainerStatus[]).flatMap(({ name, allocatedResources, resources }) => {
+    const own = wanted.get(name) ?? {};
+    const { requests = {} } = resources ?? { requests: own };
+    const isSettled = isDeepStrictEqual([requests, allocatedResources ?? own], [own, own]);
+    return isSettled ? [] : [{ name, ...(allocatedResources && { allocatedResources }), resources: { requests } }];
+  });
+}
+
+function prunedPodStatus(status: ReadonlyFields, spec: ReadonlyFields): ReadonlyFields {
+  const containerStatuses = heldResources(status["containerStatuses"], spec["containers"]);
+  const initContainerStatuses = heldResources(status["initContainerStatuses"], spec["initContainers"]);
+  return {
+    ...pick(status, POD_STATUS),
+    ...(containerStatuses.length > 0 && { containerStatuses }),
+    ...(initContainerStatuses.length > 0 && { initContainerStatuses }),
+  };
+}
+
 /**
  * The object with the fields that the core reads and, for kinds that are written back, all that a write must carry, so
  * that 50,000 pods fit in a function's memory. A pruned pod must never be written back; pods are only deleted and
@@ -74,7 +97,7 @@ export function pruned<K extends Kind>(kind: K, object: Kinds[K]): Kinds[K] {
     kept = {
       metadata: prunedMetadata(pick(metadata, POD_METADATA)),
       spec: prunedPodSpec(spec),
-      status: pick((json["status"] ?? {}) as ReadonlyFields, POD_STATUS),
+      status: prunedPodStatus((json["status"] ?? {}) as ReadonlyFields, spec),
     };
   } else if (kind === "DaemonSet") {
     const template = spec["template"] as ReadonlyFields;

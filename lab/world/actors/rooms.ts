@@ -1,5 +1,5 @@
 import type { Node } from "../../../core/model/node.ts";
-import type { Container, Pod, PodSpec } from "../../../core/model/pod.ts";
+import type { Pod } from "../../../core/model/pod.ts";
 import { type Amounts, add, podRequests, toAmounts } from "../quantity.ts";
 import { hostPorts } from "./placement.ts";
 
@@ -18,9 +18,9 @@ export interface Room {
 export function roomWith(node: Node, pods: readonly Pod[]): Room {
   const used: Amounts = new Map();
   const scored: Amounts = new Map();
-  for (const { spec } of pods) {
-    add(used, podRequests(spec));
-    add(scored, scoredRequests(spec));
+  for (const pod of pods) {
+    add(used, podRequests(pod));
+    add(scored, scoredRequests(pod));
   }
   return { node, pods, allocatable: toAmounts(node.status?.allocatable), used, scored, ports: pods.flatMap(hostPorts) };
 }
@@ -28,28 +28,23 @@ export function roomWith(node: Node, pods: readonly Pod[]): Room {
 /** The room with one more pod. */
 export function withPod(room: Room, pod: Pod): Room {
   const [used, scored] = [new Map(room.used), new Map(room.scored)];
-  add(used, podRequests(pod.spec));
-  add(scored, scoredRequests(pod.spec));
+  add(used, podRequests(pod));
+  add(scored, scoredRequests(pod));
   return { ...room, pods: [...room.pods, pod], used, scored, ports: [...room.ports, ...hostPorts(pod)] };
 }
 
 /** Every pass asks again for the pods of all nodes, and the store's objects never change. */
-const scoredBySpec = new WeakMap<PodSpec, Amounts>();
+const scoredByPod = new WeakMap<Pod, Amounts>();
 
 /**
  * The requests of a pod as the scoring of free resources assumes them: a container that requests no cpu counts with
  * 100m, and a container that requests no memory counts with 200Mi (kubernetes: pkg/scheduler/util/pod_resources.go,
  * DefaultMemoryRequest).
  */
-export function scoredRequests(spec: PodSpec): Amounts {
-  const found = scoredBySpec.get(spec);
+export function scoredRequests(pod: Pod): Amounts {
+  const found = scoredByPod.get(pod);
   if (found) return found;
-  const assumed = (containers: readonly Container[] = []): readonly Container[] =>
-    containers.map((container) => ({
-      ...container,
-      resources: { requests: { cpu: "100m", memory: "200Mi", ...container.resources?.limits, ...container.resources?.requests } },
-    }));
-  const requests = podRequests({ ...spec, containers: assumed(spec.containers), initContainers: assumed(spec.initContainers) });
-  scoredBySpec.set(spec, requests);
+  const requests = podRequests(pod, { cpu: "100m", memory: "200Mi" });
+  scoredByPod.set(pod, requests);
   return requests;
 }

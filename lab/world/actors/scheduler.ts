@@ -172,7 +172,7 @@ function filterOf(
   volumes: VolumeRule | string,
   labelsOf: (namespace: string) => Readonly<Record<string, string>>,
 ): (room: Room) => readonly string[] {
-  const requests = podRequests(pod.spec);
+  const requests = podRequests(pod);
   const ports = hostPorts(pod);
   const cluster = [...state.rooms.values()];
   let usual: ReturnType<typeof topologyRules> | undefined;

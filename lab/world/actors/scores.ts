@@ -184,7 +184,7 @@ const units = (amounts: Amounts, name: (typeof RESOURCES)[number]): number =>
 
 /** NodeResourcesFit with the strategy LeastAllocated: the mean of the free shares of cpu and memory. */
 function leastAllocated(pod: Pod, fitting: readonly Room[]): readonly number[] {
-  const requests = scoredRequests(pod.spec);
+  const requests = scoredRequests(pod);
   return fitting.map(({ allocatable, scored }) => {
     const free = RESOURCES.flatMap((name) => {
       const all = units(allocatable, name);
@@ -201,7 +201,7 @@ function leastAllocated(pod: Pod, fitting: readonly Room[]): readonly number[] {
  * pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go, balancedResourceScorer).
  */
 function balancedAllocation(pod: Pod, fitting: readonly Room[]): readonly number[] {
-  const requests = podRequests(pod.spec);
+  const requests = podRequests(pod);
   if (RESOURCES.every((name) => units(requests, name) === 0)) return fitting.map(() => 0);
   return fitting.map(({ allocatable, used }) => {
     const balance = (extra: Amounts): number => {

@@ -6,6 +6,7 @@ import { afterAll, expect, it } from "vitest";
 import { InputError } from "../../../cli/input-error.ts";
 import { solveScenario } from "../../../cli/solve/solve.ts";
 import { pod, scenario } from "../../support/scheduling/builders.ts";
+import type { RawJson } from "../../support/scheduling/judge-rules.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "solve-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -16,6 +17,9 @@ function file(content: string | Uint8Array, name = "scenario.json"): string {
   return path;
 }
 
+const planOf = (path: string) => solveScenario(path).plan as RawJson;
+const textOf = (path: string) => solveScenario(path).text();
+
 const small = scenario({ pods: [pod("web"), pod("huge", { cpu: "99" })] });
 
 const overlay = (name: string, spec: object) => ({ metadata: { name }, spec: { requirements: [], ...spec } });
@@ -23,14 +27,14 @@ const only = (key: string, ...values: string[]) => ({ key, operator: "In", value
 
 it("the plan is JSON and nothing else, from a gzipped scenario too", () => {
   for (const path of [file(JSON.stringify(small)), file(gzipSync(JSON.stringify(small)), "scenario.json.gz")]) {
-    const plan = JSON.parse(solveScenario(path));
+    const plan = planOf(path);
     expect(Object.keys(plan)).toEqual(["newNodeClaims", "existingNodes", "podErrors", "solveMillis"]);
     expect(plan.newNodeClaims[0].pods).toEqual(["default/web"]);
   }
 });
 
 it("with explain the plan is text", () => {
-  const text = solveScenario(file(JSON.stringify(small)), { explain: true });
+  const text = textOf(file(JSON.stringify(small)));
   expect(text).toContain("1 new node, $");
   expect(text).toContain("m.small at $");
   expect(text).toContain("1 pod: default/huge\n    NodePool default: the pod asks for cpu 99");
@@ -38,14 +42,14 @@ it("with explain the plan is text", () => {
 
 it("a null field counts as absent, as in the API", () => {
   const [web] = [pod("web", { cpu: "1" }, { initContainers: null as never, affinity: { podAntiAffinity: null as never } })];
-  expect(JSON.parse(solveScenario(file(JSON.stringify(scenario({ pods: [web] }))))).podErrors).toEqual({});
+  expect(planOf(file(JSON.stringify(scenario({ pods: [web] })))).podErrors).toEqual({});
 });
 
 it("pods that are not planned are listed with why", () => {
   const idle = { ...pod("idle"), status: {} };
-  const text = solveScenario(file(JSON.stringify(scenario({ pods: [idle, pod("web")] }))), { explain: true });
+  const text = textOf(file(JSON.stringify(scenario({ pods: [idle, pod("web")] }))));
   expect(text).toContain("1 pod not given up by kube-scheduler");
-  expect(solveScenario(file("{}"), { explain: true })).toContain("there is no NodePool");
+  expect(textOf(file("{}"))).toContain("there is no NodePool");
 });
 
 const buffer = (spec: object) => ({ metadata: { name: "spare", namespace: "default" }, spec });
@@ -57,7 +61,7 @@ const room = {
 it("CapacityBuffers get room, and the plan has the status of each", () => {
   const capacityBuffers = [buffer({ podTemplateRef: { name: "room" }, replicas: 2 })];
   const path = file(JSON.stringify(scenario({ pods: [pod("web")], capacityBuffers, podTemplates: [room] })));
-  const plan = JSON.parse(solveScenario(path));
+  const plan = planOf(path);
   expect(plan.newNodeClaims[0].pods).toEqual(["default/capacity-buffer-spare-1", "default/capacity-buffer-spare-2", "default/web"]);
   expect(plan.capacityBuffers).toMatchObject([
     {
@@ -69,14 +73,12 @@ it("CapacityBuffers get room, and the plan has the status of each", () => {
       ],
     },
   ]);
-  expect(solveScenario(path, { explain: true })).toContain(
-    "\nCapacityBuffer default/spare: There is room for 0 of 2 pods; nodes for 2 are on their way\n",
-  );
+  expect(textOf(path)).toContain("\nCapacityBuffer default/spare: There is room for 0 of 2 pods; nodes for 2 are on their way\n");
 });
 
 it("a CapacityBuffer names the object that it cannot find", () => {
   const capacityBuffers = [buffer({ scalableRef: { kind: "Deployment", name: "web" }, percentage: 20 })];
-  const text = solveScenario(file(JSON.stringify(scenario({ capacityBuffers }))), { explain: true });
+  const text = textOf(file(JSON.stringify(scenario({ capacityBuffers }))));
   expect(text).toContain("CapacityBuffer default/spare: Deployment default/web does not exist; create it");
 });
 
@@ -84,8 +86,7 @@ it("pods are spread by the default constraints of schedulerConfig", () => {
   const zone = { maxSkew: 1, topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "DoNotSchedule" };
   const services = [{ metadata: { name: "web", namespace: "default" }, spec: { selector: { app: "web" } } }];
   const pods = ["a", "b", "c"].map((name) => pod(name, { cpu: "1" }, {}, { labels: { app: "web" } }));
-  const claims = (schedulerConfig: object) =>
-    JSON.parse(solveScenario(file(JSON.stringify(scenario({ pods, services, schedulerConfig }))))).newNodeClaims;
+  const claims = (schedulerConfig: object) => planOf(file(JSON.stringify(scenario({ pods, services, schedulerConfig })))).newNodeClaims;
   expect(claims({})).toHaveLength(1);
   expect(claims({ podTopologySpread: { defaultConstraints: [zone] } })).toHaveLength(3);
 });
@@ -139,12 +140,12 @@ it("NodeOverlays of the scenario set prices and capacity, and those without effe
   ];
   const asks = pod("asks", { cpu: "1", "a.b/device": "1" });
   const path = file(JSON.stringify(scenario({ pods: [pod("web"), asks], nodeOverlays })));
-  const { newNodeClaims, podErrors } = JSON.parse(solveScenario(path));
+  const { newNodeClaims, podErrors } = planOf(path);
   expect(newNodeClaims.map(({ instanceTypes }: { instanceTypes: string[] }) => instanceTypes[0]).sort()).toEqual(["m.large"]);
   expect(podErrors).toEqual({});
-  expect(solveScenario(path, { explain: true })).toContain("NodeOverlay none has no effect: no instance type of any NodePool");
+  expect(textOf(path)).toContain("NodeOverlay none has no effect: no instance type of any NodePool");
   const web = file(JSON.stringify(scenario({ pods: [pod("web")], nodeOverlays })));
-  const explained = solveScenario(web, { explain: true });
+  const explained = textOf(web);
   expect(explained).toContain("NodeOverlays set the price of 1 of these types");
   expect(explained).toContain("NodeOverlays promise resources of 1 of these types");
   expect(explained).toContain("g.medium at $0.0010/h");

@@ -37,7 +37,7 @@ export class Room {
   takes(machine: GeneratedMachine, spec: PodSpec): boolean {
     const state = this.#left.get(machine);
     if (state === undefined || hardTaint(machine.taints, spec.tolerations) || !likesNode(spec, machine.labels)) return false;
-    const total = plus(state.used, requestsOf(spec));
+    const total = plus(state.used, requestsOf({ spec }));
     const room = amounts(machine.allocatable);
     return Object.entries(total).every(([name, n]) => n <= (room[name] ?? 0)) && !portsClash(portsOf(spec), state.ports);
   }
@@ -45,7 +45,7 @@ export class Room {
   take(machine: GeneratedMachine, spec: PodSpec): void {
     const state = this.#left.get(machine);
     if (state === undefined) throw new RangeError(`${machine.name} has no room of its own`);
-    state.used = plus(state.used, requestsOf(spec));
+    state.used = plus(state.used, requestsOf({ spec }));
     state.ports = [...state.ports, ...portsOf(spec)];
   }
 }

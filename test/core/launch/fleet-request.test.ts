@@ -23,6 +23,7 @@ function requirements(...more: NodeClaimSpec["requirements"]): Partial<LaunchInp
   return { claim: claim({ spec: { requirements: more } }) };
 }
 
+const amdOnly = () => nodeClass({ status: { amis: nodeClass().status?.amis?.filter(({ id }) => id === "ami-amd") ?? [] } });
 const key = (name: string): string => `karpenter.k8s.aws/instance-${name}`;
 
 describe("renderLaunch", () => {
@@ -122,6 +123,12 @@ describe("renderLaunch", () => {
     ).toBe(true);
   });
 
+  it("a launch asks for the types that an image boots, in the capacity type that these have", () => {
+    const types = requirements({ key: "node.kubernetes.io/instance-type", operator: "In", values: ["m6gd.large", "m5d.xlarge"] });
+    const found = overridesOf({ ...types, nodeClass: amdOnly() });
+    expect(new Set(found.map(({ instanceType }) => instanceType))).toEqual(new Set(["m5d.xlarge"]));
+  });
+
   it("a launch drops spot offerings above the cheapest on-demand price", () => {
     const names = { key: "node.kubernetes.io/instance-type", operator: "In", values: ["t3.medium", "m5.24xlarge"] } as const;
     expect(new Set(overridesOf(requirements(names)).map(({ instanceType }) => instanceType))).toEqual(new Set(["t3.medium"]));
@@ -205,6 +212,11 @@ describe("renderLaunch", () => {
       name: "no image",
       with: { nodeClass: nodeClass({ status: { amis: [] } }) },
       want: { kind: "Refused", message: expect.stringContaining("no AMI") },
+    },
+    {
+      name: "images of another architecture",
+      with: { ...requirements({ key: "kubernetes.io/arch", operator: "In", values: ["arm64"] }), nodeClass: amdOnly() },
+      want: { kind: "InsufficientCapacity", reason: "LaunchFailed", message: expect.stringContaining("no AMI") },
     },
     {
       name: "userData over EC2's limit",

@@ -71,3 +71,13 @@ describe("listed interfaces", () => {
     expect(capacityOf(made)).toMatchObject({ "vpc.amazonaws.com/efa": "2", pods: String(14 * 49 + 2) });
   });
 });
+
+it.for([
+  { name: "a type that an image boots is for sale", type: "m5.large", amis: ["ami-amd"], want: true },
+  { name: "a type that no image boots is not for sale", type: "m6g.large", amis: ["ami-amd"], want: false },
+  { name: "until images are known, all types are for sale", type: "m6g.large", amis: [], want: true },
+])("$name", ({ type: name, amis, want }) => {
+  const known = nodeClass().status?.amis?.filter(({ id }) => amis.includes(id)) ?? [];
+  const found = typesOf({ nodeClass: nodeClass({ status: { amis: known } }) }).find((one) => one.name === name);
+  expect(found?.offerings.some(({ available }) => available)).toBe(want);
+});

@@ -152,3 +152,22 @@ it("a pod that can never be evicted is not reschedulable", () => {
   expect(isCurrentlyReschedulable(pod(), [pdb("a"), pdb("b")], NOW)).toBe(false);
   expect(isCurrentlyReschedulable(annotated("true"), [], NOW)).toBe(false);
 });
+
+it.for([
+  { name: "that is not ready leaves its node when the budget lets unhealthy pods go", policy: "AlwaysAllow", ready: "False", want: true },
+  { name: "that is ready is held by such a budget", policy: "AlwaysAllow", ready: "True", want: false },
+  { name: "that is not ready is held by another budget", policy: "IfHealthyBudget", ready: "False", want: false },
+] as const)("a pod of a blocking budget $name", ({ policy, ready, want }) => {
+  const held = pod({ status: { conditions: [{ type: "Ready", status: ready }] } });
+  expect(isCurrentlyReschedulable(held, [pdb("a", { maxUnavailable: 0, unhealthyPodEvictionPolicy: policy })], NOW)).toBe(want);
+});
+
+it("a terminating pod of a StatefulSet leaves its node whatever its budget says, because nobody evicts it", () => {
+  const leaving = pod({
+    metadata: {
+      deletionTimestamp: "2026-01-01T00:00:00Z",
+      ownerReferences: [{ apiVersion: "apps/v1", kind: "StatefulSet", name: "db", uid: "db" }],
+    },
+  });
+  expect(isCurrentlyReschedulable(leaving, [pdb("a", { maxUnavailable: 0 })], NOW)).toBe(true);
+});

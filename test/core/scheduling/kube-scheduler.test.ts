@@ -220,3 +220,35 @@ describe("minValues and reserved capacity", () => {
     expect(plan.newNodeClaims[0]?.pricePerHour).toBe(1e-8);
   });
 });
+
+describe("requests that differ from those of the spec", () => {
+  const shrinking = (cpu: string) => ({
+    ...boundPod("shrinking", "node-1", { cpu: "100m" }),
+    status: {
+      phase: "Running" as const,
+      containerStatuses: [{ name: "main", allocatedResources: { cpu }, resources: { requests: { cpu } } }],
+    },
+  });
+
+  it.for([
+    { name: "a node is full while a pod that shrinks still holds its cpu", held: "1500m", want: "new" },
+    { name: "a node has room once a pod that shrank has given its cpu back", held: "100m", want: "existing" },
+  ])("$name", ({ held, want }) => {
+    const { node, claim } = nodeWithClaim("node-1", { cpu: "2" });
+    const plan = planFor({ nodes: [node], nodeClaims: [claim], pods: [shrinking(held), pod("new")] });
+    expect([plan.newNodeClaims.length, plan.existingNodes.length]).toEqual(want === "new" ? [1, 0] : [0, 1]);
+  });
+
+  it("a pod that disruption moves keeps the room that it holds", () => {
+    const { node, claim } = nodeWithClaim("node-1", { cpu: "16" });
+    const moved = shrinking("3");
+    const plan = planFor({ nodes: [node], nodeClaims: [claim], pods: [moved] }, { excludeNodes: new Set(["node-1"]), extraPods: [moved] });
+    expect(plan.newNodeClaims.map(({ requests }) => requests["cpu"])).toEqual(["3"]);
+  });
+
+  it("a DaemonSet's template with a limit and no request keeps room for the limit", () => {
+    const agent = daemonSet("agent", {}, { containers: [{ name: "main", resources: { limits: { memory: "4Gi" } } }] });
+    const plan = planFor({ daemonSets: [agent], pods: [pod("app", { memory: "6Gi" })] });
+    expect(plan.newNodeClaims.map(({ instanceTypes }) => instanceTypes.includes("m.small"))).toEqual([false]);
+  });
+});

@@ -241,6 +241,18 @@ describe("taints and limits", () => {
   });
 
   it.for([
+    { name: "to the families that its types have", key: "karpenter.k8s.aws/instance-family", operator: "Exists", min: 3, want: 2 },
+    { name: "to the types that it lists", key: "node.kubernetes.io/instance-type", operator: "Exists", min: 9, want: 4 },
+    { name: "not below what the pool asks for", key: "karpenter.k8s.aws/instance-family", operator: "Exists", min: 2, want: 2 },
+    { name: "and drops it where its types have no value", key: "example.com/rack", operator: "Exists", min: 2, want: undefined },
+  ] as const)("under BestEffort a claim lowers minValues $name", ({ key, operator, min, want }) => {
+    const nodePools = [nodePool("default", { requirements: [{ key, operator, minValues: min }] })];
+    const plan = planFor({ pods: pods(1, "web"), nodePools }, { minValuesPolicy: "BestEffort" });
+    expect(requirementOf(plan, key)?.minValues).toBe(want);
+    expect(plan.newNodeClaims[0]?.minValuesRelaxed ?? false).toBe(min !== 2 || want === undefined);
+  });
+
+  it.for([
     { name: "static", pool: nodePool("default", { replicas: 3 }) },
     { name: "unready", pool: { ...nodePool(), status: { conditions: [{ type: "Ready", status: "False" as const }] } } },
     { name: "deleting", pool: { ...nodePool(), metadata: { name: "default", deletionTimestamp: "2026-01-01T00:00:00Z" } } },
@@ -428,23 +440,45 @@ describe("topology", () => {
     expect(plan.newNodeClaims).toHaveLength(2);
   });
 
+  /** A pod with a volume that can be used where one of the terms holds. */
+  const withVolume = (...terms: readonly (readonly ReturnType<typeof only>[])[]) => ({
+    pods: [pod("db", { cpu: "1" }, { volumes: [{ name: "data", persistentVolumeClaim: { claimName: "data" } }] })],
+    persistentVolumeClaims: [
+      {
+        metadata: { name: "data", namespace: "default", annotations: { "pv.kubernetes.io/bind-completed": "yes" } },
+        spec: { volumeName: "pv" },
+      },
+    ],
+    persistentVolumes: [
+      {
+        metadata: { name: "pv" },
+        spec: {
+          csi: { driver: "disks.example.com" },
+          nodeAffinity: { required: { nodeSelectorTerms: terms.map((matchExpressions) => ({ matchExpressions })) } },
+        },
+      },
+    ],
+  });
+
   it("a pod is placed in the zone of its volume", () => {
-    const plan = planFor({
-      pods: [pod("db", { cpu: "1" }, { volumes: [{ name: "data", persistentVolumeClaim: { claimName: "data" } }] })],
-      persistentVolumeClaims: [
-        {
-          metadata: { name: "data", namespace: "default", annotations: { "pv.kubernetes.io/bind-completed": "yes" } },
-          spec: { volumeName: "pv" },
-        },
-      ],
-      persistentVolumes: [
-        {
-          metadata: { name: "pv" },
-          spec: { nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [only(ZONE, "zone-c")] }] } } },
-        },
-      ],
-    });
-    expect(requirementOf(plan, ZONE)?.values).toEqual(["zone-c"]);
+    expect(requirementOf(planFor(withVolume([only(ZONE, "zone-c")])), ZONE)?.values).toEqual(["zone-c"]);
+  });
+
+  it("a pod whose volume is tied to a host that is gone gets no new node, and the reason names the volume and the host", () => {
+    const plan = planFor(withVolume([only("kubernetes.io/hostname", "gone")]));
+    expect(plan.newNodeClaims).toEqual([]);
+    expect(plan.podErrors["default/db"]).toMatch(/PersistentVolumeClaim default\/data can only be used with .*gone.*bring that node back/);
+  });
+
+  it("a pod whose volume is tied to a host that is there runs on that host", () => {
+    const { node, claim } = nodeWithClaim("there");
+    const plan = planFor({ ...withVolume([only("kubernetes.io/hostname", "there")]), nodes: [node], nodeClaims: [claim] });
+    expect(plan.existingNodes).toEqual([{ name: "there", pods: ["default/db"] }]);
+  });
+
+  it("of the places of a volume, a new node can only be one that is no host", () => {
+    const plan = planFor(withVolume([only("kubernetes.io/hostname", "gone")], [only(ZONE, "zone-b")]));
+    expect(requirementOf(plan, ZONE)?.values).toEqual(["zone-b"]);
   });
 });
 

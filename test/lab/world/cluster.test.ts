@@ -57,6 +57,23 @@ describe("scheduler", () => {
     expect(marks).toBe(3);
   });
 
+  it.for([
+    { name: "does not bind a pod to room that a shrinking pod still holds", held: "1500m", want: "-" },
+    { name: "binds a pod to room that a shrunken pod has given back", held: "100m", want: "n" },
+  ])("$name", async ({ held, want }) => {
+    const l = lab();
+    const small = { containers: [{ name: "main", resources: { requests: { cpu: "100m" } } }], nodeName: "n" };
+    l.world.apply(node("n", { cpu: "2" }));
+    l.world.apply(pod("shrinking", small));
+    l.world.store.patch("Pod", "shrinking", "default", { user: "kubelet", subresource: "status" }, (object) => ({
+      ...object,
+      status: { ...object.status, containerStatuses: [{ name: "main", resources: { requests: { cpu: held } } }] },
+    }));
+    l.world.apply(pod("p", { containers: [{ name: "main", resources: { requests: { cpu: "1" } } }] }));
+    await settle(l);
+    expect(placed(l)["p"]).toBe(want);
+  });
+
   it("binds pods by tolerations, affinity, free ports and room, never beyond allocatable", async () => {
     const l = lab();
     l.world.apply(node("plain", { cpu: "2" }));

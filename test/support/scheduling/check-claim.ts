@@ -2,6 +2,7 @@ import { volumesReach } from "./check-volumes.ts";
 import {
   type Amounts,
   amounts,
+  daemonsOf,
   exceeds,
   hardTaint,
   type JudgedMachine,
@@ -13,6 +14,7 @@ import {
   type RawJson,
   type Report,
   requestsOf,
+  typesOf,
 } from "./judge-rules.ts";
 import { possibleNodes } from "./machines.ts";
 
@@ -26,16 +28,14 @@ export function checkClaim(scenario: RawJson, claim: RawJson, pods: RawJson[], n
     if (!nodes.some(({ type }) => type.name === typeName)) report(`${name} lists ${typeName}, which it cannot be launched as`, ...names);
   }
   const taints = pool.spec.template.spec.taints ?? [];
-  const used = pods.reduce((sum: Amounts, pod) => plus(sum, requestsOf(pod.spec)), {});
+  const used = pods.reduce((sum: Amounts, pod) => plus(sum, requestsOf(pod)), {});
   for (const { type, labels } of nodes) {
-    const daemons = (scenario.daemonSets ?? [])
-      .map((d: RawJson) => d.spec.template)
-      .filter(
-        (t: RawJson) =>
-          !hardTaint(taints, t.spec.tolerations) &&
-          likesNode(t.spec, { ...labels, "karpenter.sh/initialized": "true", "karpenter.sh/registered": "true" }),
-      );
-    const total = daemons.reduce((sum: Amounts, t: RawJson) => plus(sum, requestsOf(t.spec)), used);
+    const daemons = daemonsOf(scenario).filter(
+      ({ pod, placement }) =>
+        !hardTaint(taints, pod.spec.tolerations) &&
+        likesNode(placement, { ...labels, "karpenter.sh/initialized": "true", "karpenter.sh/registered": "true" }),
+    );
+    const total = daemons.reduce((sum: Amounts, { pod }) => plus(sum, requestsOf(pod)), used);
     const over = exceeds(total, allocatable(type));
     if (over !== undefined) report(`${name} does not fit ${type.name}: ${over}`, ...names);
     for (const pod of pods) {
@@ -45,7 +45,7 @@ export function checkClaim(scenario: RawJson, claim: RawJson, pods: RawJson[], n
           nameOf(pod),
         );
       if (!volumesReach(scenario, pod, labels)) report(`a volume cannot be used on ${name}`, nameOf(pod));
-      if (daemons.some((t: RawJson) => portsClash(portsOf(pod.spec), portsOf(t.spec))))
+      if (daemons.some((daemon) => portsClash(portsOf(pod.spec), portsOf(daemon.pod.spec))))
         report(`${name}: host port of a daemonset`, nameOf(pod));
     }
   }
@@ -59,7 +59,7 @@ export function checkClaim(scenario: RawJson, claim: RawJson, pods: RawJson[], n
     if (r.minValues === undefined) continue;
     const values = new Set(
       claim.instanceTypes.flatMap((t: string) =>
-        scenario.instanceTypes
+        typesOf(scenario, claim.nodePool)
           .find((x: RawJson) => x.name === t)
           .requirements.filter((q: RawJson) => q.key === r.key)
           .flatMap((q: RawJson) => q.values ?? []),

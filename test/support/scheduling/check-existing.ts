@@ -2,6 +2,7 @@ import { checkVolumeLimit, volumesReach } from "./check-volumes.ts";
 import {
   type Amounts,
   amounts,
+  daemonsOf,
   exceeds,
   hardTaint,
   type JudgedMachine,
@@ -22,7 +23,7 @@ export function checkExisting(scenario: RawJson, machine: JudgedMachine, added: 
     node ? c.status?.providerID === node.spec.providerID : c.metadata.name === machine.name,
   );
   const room = { ...amounts(claim?.status?.allocatable), ...nonZero(amounts(node?.status?.allocatable)) };
-  const used = [...machine.pods, ...added].reduce((sum: Amounts, pod) => plus(sum, requestsOf(pod.spec)), {});
+  const used = [...machine.pods, ...added].reduce((sum: Amounts, pod) => plus(sum, requestsOf(pod)), {});
   const over = exceeds(used, room);
   if (over !== undefined) report(`node ${machine.name} has too little ${over}`, ...added.map(nameOf));
   const present = [...machine.pods, ...daemonsToCome(scenario, machine)];
@@ -45,9 +46,7 @@ function nonZero(list: Amounts): Amounts {
 /** Pods of DaemonSets that the machine should run and does not run yet: they are bound before all other pods. */
 function daemonsToCome(scenario: RawJson, machine: JudgedMachine): RawJson[] {
   const owners = new Set(machine.pods.flatMap((pod) => (pod.metadata.ownerReferences ?? []).map((owner: RawJson) => owner.uid)));
-  return (scenario.daemonSets ?? []).flatMap(({ metadata, spec: { template } }: RawJson) =>
-    owners.has(metadata.uid) || hardTaint(machine.taints, template.spec.tolerations) || !likesNode(template.spec, machine.labels)
-      ? []
-      : [{ metadata, spec: template.spec }],
+  return daemonsOf(scenario).flatMap(({ uid, pod, placement }) =>
+    owners.has(uid) || hardTaint(machine.taints, pod.spec.tolerations) || !likesNode(placement, machine.labels) ? [] : [pod],
   );
 }

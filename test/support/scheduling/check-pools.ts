@@ -1,10 +1,10 @@
-import { type Amounts, amounts, plus, type RawJson, type Report } from "./judge-rules.ts";
+import { type Amounts, amounts, plus, type RawJson, type Report, typesOf } from "./judge-rules.ts";
 import { possibleNodes } from "./machines.ts";
 
 /** Reports capacity reservations that have fewer instances than planned NodeClaims may take. */
 export function checkReservations(scenario: RawJson, plan: RawJson, report: Report): void {
   const left = new Map<string, number>();
-  for (const type of scenario.instanceTypes)
+  for (const type of [...scenario.instanceTypes, ...Object.values(scenario.typesOfPool ?? {}).flat()] as RawJson[])
     for (const o of type.offerings) if (o.reservationId) left.set(o.reservationId, o.reservationCapacity ?? 0);
   if (left.size === 0) return;
   for (const claim of plan.newNodeClaims) {
@@ -32,7 +32,7 @@ export function checkLimits(scenario: RawJson, plan: RawJson, report: Report): v
     let used: Amounts = nodes.reduce((sum: Amounts, n: RawJson) => plus(plus(sum, amounts(n.status.capacity)), { nodes: 1 }), {});
     for (const claim of claims) {
       const capacities = claim.instanceTypes.map((t: string) =>
-        amounts(scenario.instanceTypes.find((x: RawJson) => x.name === t).capacity),
+        amounts(typesOf(scenario, claim.nodePool).find((x: RawJson) => x.name === t).capacity),
       );
       used = plus(used, {
         ...Object.fromEntries(Object.keys(limits).map((k) => [k, Math.max(0, ...capacities.map((c: Amounts) => c[k] ?? 0))])),

@@ -1,4 +1,4 @@
-import { valueAllowed } from "./judge-rules.ts";
+import { typesOf, valueAllowed } from "./judge-rules.ts";
 
 // The price of a planned NodeClaim, computed from the scenario alone: the cheapest available offering that it admits.
 interface Requirement {
@@ -16,11 +16,11 @@ interface Scenario {
 
 export function claimPrice(
   scenario: Scenario,
-  claim: { readonly requirements: readonly Requirement[]; readonly instanceTypes: readonly string[] },
+  claim: { readonly nodePool?: string; readonly requirements: readonly Requirement[]; readonly instanceTypes: readonly string[] },
 ): number {
   const named = new Set(claim.instanceTypes);
   let least = Number.POSITIVE_INFINITY;
-  for (const { name, offerings } of scenario.instanceTypes) {
+  for (const { name, offerings } of typesOf(scenario, claim.nodePool)) {
     if (!named.has(name)) continue;
     for (const offering of offerings) {
       if (!offering.available || offering.price >= least) continue;

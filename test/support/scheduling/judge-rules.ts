@@ -53,8 +53,22 @@ export function amounts(list: RawJson): Amounts {
   return Object.fromEntries(Object.entries(list ?? {}).map(([name, q]) => [name, amount(q as string)]));
 }
 
-export function requestsOf(spec: RawJson): Amounts {
-  const of = (c: RawJson): Amounts => amounts(c.resources?.requests);
+/**
+ * What a pod takes from a node. A running container that is resized in place takes the most of what it wants, was
+ * promised and has (KEP 1287).
+ */
+export function requestsOf({ spec, status }: RawJson): Amounts {
+  const isRefused = (status?.conditions ?? []).some((c: RawJson) => c.type === "PodResizePending" && c.reason === "Infeasible");
+  const held = (wanted: Amounts, state: RawJson): Amounts =>
+    state?.resources === undefined
+      ? wanted
+      : most(most(isRefused ? {} : wanted, amounts(state.resources.requests)), amounts(state.allocatedResources));
+  const states = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
+  const of = (c: RawJson): Amounts => {
+    const wanted = amounts(c.resources?.requests);
+    const isStep = (spec.initContainers ?? []).includes(c) && c.restartPolicy !== "Always";
+    return held(wanted, isStep ? undefined : states.find((s: RawJson) => s.name === c.name));
+  };
   let sidecars: Amounts = {};
   let peak: Amounts = {};
   for (const c of spec.initContainers ?? []) {
@@ -62,8 +76,9 @@ export function requestsOf(spec: RawJson): Amounts {
     peak = most(peak, c.restartPolicy === "Always" ? sidecars : plus(sidecars, of(c)));
   }
   const running = (spec.containers ?? []).reduce((sum: Amounts, c: RawJson) => plus(sum, of(c)), sidecars);
-  const pod = spec.resources ? of(spec) : {};
-  return plus(plus({ ...most(running, peak), ...pod }, amounts(spec.overhead)), { pods: 1 });
+  const all = most(running, peak);
+  const pod = spec.resources?.requests ? held(amounts(spec.resources.requests), status) : {};
+  return plus(plus({ ...all, ...pod }, amounts(spec.overhead)), { pods: 1 });
 }
 
 export function valueAllowed(operator: string, values: readonly string[], value: string | undefined): boolean {
@@ -115,6 +130,33 @@ export function likesNode(spec: RawJson, labels: Labels): boolean {
   if (!Object.entries(spec.nodeSelector ?? {}).every(([key, value]) => labelOf(labels, key) === value)) return false;
   const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
   return terms === undefined || terms.some((term: RawJson) => termHolds(term, labels));
+}
+
+/** The instance types of a NodePool; `typesOfPool` names those of pools that see other types than the scenario's. */
+export function typesOf(scenario: RawJson, nodePool: string | undefined): RawJson[] {
+  return scenario.typesOfPool?.[nodePool ?? ""] ?? scenario.instanceTypes;
+}
+
+/** A DaemonSet as the pods that it runs: its newest pod, because webhooks may have changed it, else its template. */
+export interface JudgedDaemon {
+  readonly uid: string;
+  /** For requests, host ports and tolerations. */
+  readonly pod: RawJson;
+  /** For selectors and affinity: a pod of a DaemonSet is pinned to its own node. */
+  readonly placement: RawJson;
+}
+
+export function daemonsOf(scenario: RawJson): JudgedDaemon[] {
+  return (scenario.daemonSets ?? []).map(({ metadata, spec: { template } }: RawJson) => {
+    const own = scenario.pods.filter((p: RawJson) => (p.metadata.ownerReferences ?? []).some((o: RawJson) => o.uid === metadata.uid));
+    const age = (p: RawJson): string => `${p.metadata.creationTimestamp ?? ""} ${p.metadata.name}`;
+    const newest = own.reduce((a: RawJson, b: RawJson) => (a === undefined || age(b) > age(a) ? b : a), undefined);
+    // The API server fills requests from limits in pods, and not in templates.
+    const filled = (c: RawJson): RawJson => ({ ...c, resources: { requests: { ...c.resources?.limits, ...c.resources?.requests } } });
+    const spec = { ...template.spec, containers: template.spec.containers.map(filled) };
+    const pod = newest ?? { ...template, spec };
+    return { uid: metadata.uid, pod, placement: { ...template.spec, nodeSelector: pod.spec.nodeSelector } };
+  });
 }
 
 export function anyTermHolds(terms: readonly RawJson[], labels: Labels): boolean {

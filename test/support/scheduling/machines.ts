@@ -1,4 +1,4 @@
-import { type JudgedMachine, type Labels, type RawJson, valueAllowed } from "./judge-rules.ts";
+import { type JudgedMachine, type Labels, type RawJson, typesOf, valueAllowed } from "./judge-rules.ts";
 
 const TRANSIENT = [
   "node.kubernetes.io/not-ready",
@@ -51,6 +51,19 @@ export function existingMachines(scenario: RawJson): Map<string, JudgedMachine> 
 const ZONE = "topology.kubernetes.io/zone";
 const CAPACITY_TYPE = "karpenter.sh/capacity-type";
 const RESERVATION = "karpenter.k8s.aws/capacity-reservation-id";
+const RESERVATION_TYPE = "karpenter.k8s.aws/capacity-reservation-type";
+const RESERVATION_INTERRUPTIBLE = "karpenter.k8s.aws/capacity-reservation-interruptible";
+
+/** Labels that the node gets from its offering; undefined means that the node does not have the label. */
+function offeringLabels(o: RawJson): Readonly<Record<string, string | undefined>> {
+  return {
+    [ZONE]: o.zone,
+    [CAPACITY_TYPE]: o.capacityType,
+    [RESERVATION]: o.reservationId,
+    [RESERVATION_TYPE]: o.reservationType,
+    [RESERVATION_INTERRUPTIBLE]: o.reservationInterruptible?.toString(),
+  };
+}
 
 /** Every node that a planned NodeClaim may become: each listed type with each available offering that it admits. */
 export function possibleNodes(scenario: RawJson, claim: RawJson): { type: RawJson; labels: Labels; price: number }[] {
@@ -66,19 +79,20 @@ export function possibleNodes(scenario: RawJson, claim: RawJson): { type: RawJso
   const allows = (key: string, value: string | undefined): boolean =>
     claim.requirements.every((r: RawJson) => r.key !== key || valueAllowed(r.operator, r.values ?? [], value));
   return claim.instanceTypes.flatMap((name: string) => {
-    const type = scenario.instanceTypes.find((t: RawJson) => t.name === name);
+    const type = typesOf(scenario, claim.nodePool).find((t: RawJson) => t.name === name);
     return type.offerings.flatMap((o: RawJson) => {
       const labels: Labels = { ...base };
-      const decided = new Set([ZONE, CAPACITY_TYPE, RESERVATION]);
+      const offered = offeringLabels(o);
+      const decided = new Set(Object.keys(offered));
       for (const { key, operator, values } of type.requirements) {
         decided.add(key);
         delete labels[key];
         if (operator === "In") labels[key] = values.find((v: string) => allows(key, v)) ?? values[0];
       }
-      labels[ZONE] = o.zone;
-      labels[CAPACITY_TYPE] = o.capacityType;
-      delete labels[RESERVATION];
-      if (o.reservationId) labels[RESERVATION] = o.reservationId;
+      for (const [key, value] of Object.entries(offered)) {
+        delete labels[key];
+        if (value !== undefined) labels[key] = value;
+      }
       const region = /^([a-z]+-[a-z]+-\d)[a-z]$/.exec(o.zone)?.[1];
       if (region !== undefined) labels["topology.kubernetes.io/region"] = region;
       const admitted = claim.requirements.every((r: RawJson) => !decided.has(r.key) || allows(r.key, labels[r.key]));

@@ -51,6 +51,32 @@ describe("pruned", () => {
     });
   });
 
+  it("a pruned pod keeps what a container holds only where a resize in place makes it differ from its requests", () => {
+    const container = (name: string) => ({ name, resources: { requests: { cpu: "1" }, limits: { cpu: "2" } } });
+    const held = (name: string, cpu: string) => ({
+      name,
+      ready: true,
+      allocatedResources: { cpu },
+      resources: { requests: { cpu }, limits: { cpu: "9" } },
+    });
+    const pod = {
+      metadata: { name: "p" },
+      spec: { containers: ["same", "shrinking", "starting"].map(container), initContainers: [container("sidecar")] },
+      status: {
+        containerStatuses: [held("same", "1"), held("shrinking", "2"), { name: "starting", ready: false }],
+        initContainerStatuses: [held("sidecar", "3")],
+        allocatedResources: { cpu: "4" },
+        resources: { requests: { cpu: "4" } },
+      },
+    };
+    expect(prune("Pod", pod).status).toEqual({
+      containerStatuses: [{ name: "shrinking", allocatedResources: { cpu: "2" }, resources: { requests: { cpu: "2" } } }],
+      initContainerStatuses: [{ name: "sidecar", allocatedResources: { cpu: "3" }, resources: { requests: { cpu: "3" } } }],
+      allocatedResources: { cpu: "4" },
+      resources: { requests: { cpu: "4" } },
+    });
+  });
+
   it("a pruned node keeps all that a write must carry", () => {
     const node = {
       metadata: { name: "n", managedFields: [{}], annotations: { [LAST_APPLIED]: "{}" }, finalizers: ["f"] },
