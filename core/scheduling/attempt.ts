@@ -2,31 +2,30 @@ import { HOSTNAME } from "../model/labels.ts";
 import type { Pod } from "../model/pod.ts";
 import { PRICE_TOLERANCE } from "../model/prices.ts";
 import { CheapestClaim } from "./claims/cheapest-claim.ts";
+import { ClaimQueue } from "./claims/claim-queue.ts";
 import { Evaluation } from "./claims/evaluation.ts";
 import { Limits } from "./claims/limits.ts";
+import { type ClaimMaker, type ClaimWithPod, likelyPriceFor, newClaimFor } from "./claims/new-claim.ts";
 import type { ClaimOutcome } from "./claims/outcome.ts";
 import { PlannedClaim } from "./claims/planned-claim.ts";
 import { Reservations } from "./claims/reservations.ts";
-import { type ProposedNode, proposeNodes } from "./packing/packing.ts";
+import { type NodeProposals, type ProposedNode, proposeNodes } from "./packing/packing.ts";
 import { NodeState } from "./problem/existing-node.ts";
+import { heaviestPoolsFor } from "./problem/heaviest-pools.ts";
 import type { PodClass, PodData } from "./problem/pod-class.ts";
 import type { SchedulingProblem } from "./problem/problem.ts";
 import type { Strategy } from "./problem/strategy.ts";
+import { byRank, type Template } from "./problem/template.ts";
 import { TopologyState } from "./problem/topology-state.ts";
 import { filterAdmitsNode } from "./rules/topology-group.ts";
-import { isEmpty } from "./tables/bitset.ts";
 
 const REFUSED = 1;
-
-/** A claim for one pod that is not part of the plan yet, and what it becomes with that pod. */
-interface NewClaim {
-  readonly claim: PlannedClaim;
-  readonly outcome: ClaimOutcome;
-}
+/** Rounds of packing in one attempt: one more each time that limits refuse nodes. No benchmark has tuned it. */
+const MAX_PACKING_ROUNDS = 4;
 
 /**
  * One greedy pass over all pods. Each pod goes to the first existing node that takes it, else to a claim planned so
- * far, else to a new claim of the first pool that can make one
+ * far or a new one, of the heaviest pools that can take it
  * (karpenter: pkg/controllers/provisioning/scheduling/scheduler.go, Scheduler.add).
  *
  *     const { claims, nodes, failed } = new Attempt(problem, { claims: "fewest-pods", seed: 0 }).run();
@@ -39,16 +38,18 @@ export class Attempt {
   /** Pods that fit nowhere, by class. */
   readonly failed = new Map<number, readonly Pod[]>();
   readonly #strategy: Strategy;
-  /** Planned claims in the order in which they are tried. */
-  #queue: PlannedClaim[] = [];
+  /** Whether pools and limits are used in Karpenter's way (Strategy.isKarpenters). */
+  #isKarpenters: boolean;
+  /** For strategies that do not choose claims by added price. */
+  readonly #queue: ClaimQueue;
   /** By PodData.id and node: nodes that will not take such a pod in this attempt. */
   readonly #nodeRefusals: (Uint8Array | undefined)[] = [];
-  /** For the strategy "least-added-price", and for the pods that "packed" proposals leave. */
-  readonly #cheapestClaim: CheapestClaim;
+  /** By rank of the pool. For the strategy "least-added-price", and for the pods that "packed" proposals leave. */
+  readonly #cheapestClaims: readonly CheapestClaim[];
+  /** Pools by rank, the heaviest first; all pools in one list as long as they are used in Karpenter's way. */
+  #ranks: readonly (readonly Template[])[];
   /** Whether claims are chosen by added price; otherwise by the order of the queue. */
   #isByAddedPrice: boolean;
-  /** By PodData.quoteKey and claim: claims that will never take such a pod. */
-  readonly #claimRefusals: (Uint8Array | undefined)[] = [];
   /** By PodData.id, for pods without topology rules that fitted nowhere: the number of claims then. */
   readonly #failedAt: number[] = [];
   readonly #reservations: Reservations;
@@ -59,6 +60,7 @@ export class Attempt {
   readonly deferred = new Set<number>();
   readonly limits: Limits;
   readonly #evaluation: Evaluation;
+  readonly #maker: ClaimMaker;
 
   constructor(problem: SchedulingProblem, strategy: Strategy) {
     this.problem = problem;
@@ -66,15 +68,19 @@ export class Attempt {
     this.nodes = problem.nodes.map((node) => new NodeState(node));
     this.topology = new TopologyState(problem.groups);
     this.#reservations = new Reservations(problem.reservations);
-    this.limits = new Limits(problem.templates);
-    this.#evaluation = new Evaluation(problem, this.topology, this.#reservations, strategy.seed);
-    this.#cheapestClaim = new CheapestClaim(problem, this.#evaluation, this.topology);
+    this.#isKarpenters = strategy.isKarpenters ?? false;
+    this.limits = new Limits(problem.templates, strategy.isKarpenters ? "largest" : "cheapest");
+    this.#evaluation = new Evaluation(problem, this.topology, this.#reservations, this.limits, strategy.seed);
+    this.#maker = { evaluation: this.#evaluation, limits: this.limits, width: problem.axis.names.length };
+    this.#ranks = strategy.isKarpenters ? [problem.templates] : byRank(problem.templates);
+    this.#cheapestClaims = this.#ranks.map(() => new CheapestClaim(problem, this.#evaluation, this.topology));
+    this.#queue = new ClaimQueue(this.#evaluation, strategy.claims === "fewest-pods");
     this.#isByAddedPrice = strategy.claims === "least-added-price";
   }
 
   /**
    * Places pods class by class, and repeats while some pod was placed, because a pod may have affinity for one placed
-   * after it.
+   * after it. Karpenter's strategy goes on in our way with the pods that Karpenter's way leaves.
    */
   run(): this {
     const { classes, virtual } = this.problem;
@@ -84,6 +90,24 @@ export class Attempt {
     const waiting = classes.map(({ pods }) => pods);
     if (this.#strategy.claims === "packed") this.#followProposals(order, waiting);
     const next = classes.map(() => 0);
+    this.#placeAll(order, waiting, next);
+    if (this.#isKarpenters) {
+      // The limits may have room for more pods when claims are cut to their cheapest types.
+      this.limits.chargeCheapest();
+      this.#isKarpenters = false;
+      this.#ranks = byRank(this.problem.templates);
+      this.#failedAt.length = 0;
+      this.#placeAll(order, waiting, next);
+    }
+    for (const { index } of classes) {
+      const left = (waiting[index] ?? []).slice(next[index] ?? 0);
+      if (left.length > 0) this.failed.set(index, left);
+    }
+    return this;
+  }
+
+  /** Places pods class by class as long as some pod is placed; `next` counts those of each class. */
+  #placeAll(order: readonly PodClass[], waiting: readonly (readonly Pod[])[], next: number[]): void {
     for (let progress = true; progress; ) {
       progress = false;
       for (const { index } of order) {
@@ -96,17 +120,12 @@ export class Attempt {
         next[index] = at;
       }
     }
-    for (const { index } of classes) {
-      const left = (waiting[index] ?? []).slice(next[index] ?? 0);
-      if (left.length > 0) this.failed.set(index, left);
-    }
-    return this;
   }
 
   /**
-   * Puts pods on existing nodes, asks packing for new nodes for the others, and fills those. A pod that its proposed
-   * node does not take stays in `waiting` (by class index) and is placed alone later. So are virtual pods, which come
-   * after real ones.
+   * Puts pods on existing nodes, asks packing for new nodes for the others, and fills those; when limits refuse nodes,
+   * packing is asked again without those pools. A pod that its proposed node does not take stays in `waiting` (by class
+   * index) and is placed alone later. So are virtual pods, which come after real ones.
    */
   #followProposals(order: readonly PodClass[], waiting: (readonly Pod[])[]): void {
     const { virtual } = this.problem;
@@ -115,21 +134,51 @@ export class Attempt {
       const podData = this.problem.relaxations[index]?.[0];
       if (podData !== undefined && podData.contradiction === undefined) waiting[index] = pods.filter((pod) => !this.#onNode(podData, pod));
     }
-    const left = this.problem.classes.map(({ index, example }) => (virtual.has(example) ? 0 : (waiting[index]?.length ?? 0)));
-    const proposals = proposeNodes(this.problem, left, this.topology);
+    const isReal = new Set(real.map(({ index }) => index));
+    const spent = new Set<Template>();
+    for (let round = 0; round < MAX_PACKING_ROUNDS; round++) {
+      const left = waiting.map((pods, index) => (isReal.has(index) ? pods.length : 0));
+      const proposals = proposeNodes(this.problem, left, this.topology, spent);
+      if (proposals === undefined || !this.#followRound(real, waiting, proposals, spent)) break;
+    }
+    this.#isByAddedPrice = true;
+  }
+
+  /**
+   * One round of `#followProposals`: false when no further round is worth it, because the limits leave room for all
+   * proposed nodes. Adds the pools of the others to `spent`. What such a pool's limits still leave is filled pod by
+   * pod, if the pods would go on to a lighter pool otherwise.
+   */
+  #followRound(real: readonly PodClass[], waiting: (readonly Pod[])[], proposals: NodeProposals, spent: Set<Template>): boolean {
+    const nodes = this.limits.affordable(proposals.nodes);
     const claims: (PlannedClaim | undefined)[] = [];
+    const refused: { readonly podData: PodData; readonly pod: Pod; readonly rank: number }[] = [];
+    this.#isByAddedPrice = false;
     for (const { index } of real) {
       const podData = this.problem.relaxations[index]?.[0];
-      const targets = proposals?.targets[index];
-      if (proposals === undefined || podData === undefined || targets === undefined) continue;
+      const targets = proposals.targets[index];
+      if (podData === undefined || targets === undefined) continue;
       waiting[index] = (waiting[index] ?? []).filter((pod, i) => {
-        const proposed = proposals.nodes[targets[i] ?? -1];
-        return proposed === undefined || !this.#onProposedNode(proposed, claims, targets[i] ?? -1, podData, pod);
+        const at = targets[i] ?? -1;
+        const [node, proposed] = [nodes[at], proposals.nodes[at]];
+        if (node !== undefined) return !this.#onProposedNode(node, claims, at, podData, pod);
+        if (proposed !== undefined) {
+          refused.push({ podData, pod, rank: proposed.template.rank });
+          spent.add(proposed.template);
+        }
+        return true;
       });
     }
     // The pods still waiting may join any of the claims.
-    for (const claim of this.claims) this.#cheapestClaim.enter(claim);
+    for (const claim of claims) if (claim !== undefined) this.#cheapestClaims[claim.template.rank]?.enter(claim);
     this.#isByAddedPrice = true;
+    const placed = new Set<Pod>();
+    for (const { podData, pod, rank } of refused) {
+      if (heaviestPoolsFor(this.problem, podData, spent)?.pools[0]?.rank === rank) continue;
+      if (this.#onClaimOf(rank, this.#ranks[rank] ?? [], podData, pod) === true) placed.add(pod);
+    }
+    for (const { index } of placed.size > 0 ? real : []) waiting[index] = (waiting[index] ?? []).filter((pod) => !placed.has(pod));
+    return refused.length > placed.size;
   }
 
   /**
@@ -138,8 +187,7 @@ export class Attempt {
    */
   #onProposedNode({ template, set }: ProposedNode, claims: (PlannedClaim | undefined)[], at: number, podData: PodData, pod: Pod): boolean {
     const known = claims[at];
-    const claim =
-      known ?? new PlannedClaim(this.claims.length, template, this.limits.typesWithin(template), this.problem.axis.names.length);
+    const claim = known ?? new PlannedClaim(this.claims.length, template, this.limits.base(template), this.problem.axis.names.length);
     if (known === undefined) claim.set = set;
     const outcome = this.#evaluation.evaluate(claim, podData);
     if (typeof outcome !== "object") return false;
@@ -196,122 +244,76 @@ export class Attempt {
     return false;
   }
 
-  /** Puts a pod on a planned claim or on a new one. */
-  #onClaim(podData: PodData, pod: Pod): boolean {
-    if (!this.#isByAddedPrice) return this.#onPlanned(podData, pod) || this.#onNew(podData, pod, this.#newClaim(podData));
-    let best = this.#cheapestClaim.best(podData, () => this.#likelyPrice(podData));
-    if (best !== undefined && best.addedPrice < PRICE_TOLERANCE) return this.#join(best.claim.index, podData, pod, best.outcome);
-    const opened = this.#newClaim(podData);
-    const price = opened === undefined ? Number.POSITIVE_INFINITY : this.problem.nodeHour + opened.outcome.price;
-    if (price > this.#cheapestClaim.limitOf(podData)) best = this.#cheapestClaim.bestOfAll(podData);
-    if (best !== undefined && best.addedPrice <= price + PRICE_TOLERANCE) return this.#join(best.claim.index, podData, pod, best.outcome);
-    return this.#onNew(podData, pod, opened);
-  }
-
   /**
-   * An estimate of a new claim's price for the pod, USD per hour: the highest over the domains that a topology rule may
-   * narrow the claim to. Infinity without a claim.
+   * Puts a pod on a planned claim or on a new one: of the heaviest pools that can take the pod. When reservations that
+   * suit the pod are taken, the pod waits for them, unless a planned claim of a lighter pool takes it.
    */
-  #likelyPrice(podData: PodData): number {
-    for (const template of this.problem.templates) {
-      const claim = new PlannedClaim(this.claims.length, template, template.types, this.problem.axis.names.length);
-      const [area] = podData.areas;
-      const domains = area === undefined ? [] : this.#cheapestClaim.domainsOf(area.key);
-      const prices = (domains.length === 0 ? [undefined] : domains).flatMap(
-        (domain) => this.#evaluation.leastAddedPrice(claim, podData, domain) ?? [],
-      );
-      if (prices.length > 0) return this.problem.nodeHour + Math.max(...prices);
+  #onClaim(podData: PodData, pod: Pod): boolean {
+    let waits = false;
+    for (const [rank, templates] of this.#ranks.entries()) {
+      const result = this.#onClaimOf(rank, waits ? [] : templates, podData, pod);
+      if (result === true) return true;
+      waits ||= result === "reserved";
     }
-    return Number.POSITIVE_INFINITY;
-  }
-
-  /** Refusals by claim for pods of a quoteKey; long enough for all claims. */
-  #refusalsOf(podData: PodData): Uint8Array {
-    let refusals = this.#claimRefusals[podData.quoteKey];
-    if (refusals === undefined || refusals.length < this.claims.length) {
-      const grown = new Uint8Array(Math.max(64, this.claims.length * 2));
-      if (refusals !== undefined) grown.set(refusals);
-      refusals = grown;
-      this.#claimRefusals[podData.quoteKey] = grown;
-    }
-    return refusals;
-  }
-
-  /** Puts a pod on the first claim of the queue that takes it. */
-  #onPlanned(podData: PodData, pod: Pod): boolean {
-    const refusals = this.#refusalsOf(podData);
-    for (let at = 0; at < this.#queue.length; at++) {
-      const claim = this.#queue[at];
-      if (claim === undefined || refusals[claim.index] === REFUSED) continue;
-      const outcome = this.#evaluation.evaluate(claim, podData);
-      if (outcome === "never") refusals[claim.index] = REFUSED;
-      else if (typeof outcome === "object") return this.#join(at, podData, pod, outcome);
-    }
+    if (waits) this.deferred.add(podData.class.index);
     return false;
   }
 
-  /** Adds a pod to the claim at a place of the queue. */
-  #join(at: number, podData: PodData, pod: Pod, outcome: ClaimOutcome): true {
-    const claim = this.#queue[at];
-    if (claim !== undefined) this.#commit(claim, podData, pod, outcome);
-    this.#settle(at);
-    return true;
+  /** `#onClaim` for the planned claims of one rank, and for new ones of some pools. */
+  #onClaimOf(rank: number, templates: readonly Template[], podData: PodData, pod: Pod): boolean | "reserved" {
+    const cheapestClaim = this.#cheapestClaims[rank];
+    if (!this.#isByAddedPrice || cheapestClaim === undefined) {
+      const planned = this.#queue.first(podData, this.#isKarpenters ? undefined : rank);
+      return planned === undefined ? this.#onNew(podData, pod, this.#newClaim(templates, podData)) : this.#join(planned, podData, pod);
+    }
+    let best = cheapestClaim.best(podData, () => this.#likelyPrice(templates, cheapestClaim, podData));
+    if (best !== undefined && best.addedPrice < PRICE_TOLERANCE) return this.#join(best, podData, pod);
+    const opened = this.#newClaim(templates, podData);
+    const price = typeof opened === "object" ? this.problem.nodeHour + opened.outcome.price : Number.POSITIVE_INFINITY;
+    if (price > cheapestClaim.limitOf(podData)) best = cheapestClaim.bestOfAll(podData);
+    if (best !== undefined && best.addedPrice <= price + PRICE_TOLERANCE) return this.#join(best, podData, pod);
+    return this.#onNew(podData, pod, opened);
+  }
+
+  /** An estimate of a new claim's price for the pod in some pools, USD per hour; Infinity without a claim. */
+  #likelyPrice(templates: readonly Template[], cheapestClaim: CheapestClaim, podData: PodData): number {
+    const [area] = podData.areas;
+    const domains = area === undefined ? [] : cheapestClaim.domainsOf(area.key);
+    return this.problem.nodeHour + likelyPriceFor(podData, templates, domains, this.#maker);
   }
 
   /**
-   * A claim of the first pool, by weight, that can make a node for the pod; prices of pools are not compared
+   * A new claim for the pod in one of some pools; in Karpenter's strategy, in the first that can make a node
    * (karpenter: pkg/controllers/provisioning/scheduling/scheduler.go, Scheduler.addToNewNodeClaim).
    */
-  #newClaim(podData: PodData): NewClaim | undefined {
-    for (const template of this.problem.templates) {
-      const types = this.limits.typesWithin(template);
-      if (isEmpty(types)) continue;
-      const claim = new PlannedClaim(this.claims.length, template, types, this.problem.axis.names.length);
-      const outcome = this.#evaluation.evaluate(claim, podData);
-      if (typeof outcome === "object") return { claim, outcome };
-      if (outcome === "reserved") {
-        this.deferred.add(podData.class.index);
-        return undefined;
-      }
-    }
-    return undefined;
+  #newClaim(templates: readonly Template[], podData: PodData): ReturnType<typeof newClaimFor> {
+    return newClaimFor(podData, templates, this.claims.length, this.#maker, this.#isKarpenters);
   }
 
-  /** Adds a new claim with its first pod to the plan. */
-  #onNew(podData: PodData, pod: Pod, opened: NewClaim | undefined): boolean {
-    if (opened === undefined) return false;
+  /** Adds a pod to a planned claim. */
+  #join({ claim, outcome }: ClaimWithPod, podData: PodData, pod: Pod): true {
+    this.#commit(claim, podData, pod, outcome);
+    this.#queue.moved(claim);
+    return true;
+  }
+
+  /** Adds a new claim with its first pod to the plan; without one, returns why. */
+  #onNew(podData: PodData, pod: Pod, opened: ReturnType<typeof newClaimFor>): boolean | "reserved" {
+    if (typeof opened !== "object") return opened ?? false;
     const { claim, outcome } = opened;
     this.claims.push(claim);
-    this.#queue.push(claim);
     this.#commit(claim, podData, pod, outcome);
-    this.limits.open(claim);
-    this.#settle(this.#queue.length - 1);
+    this.#queue.add(claim);
     return true;
   }
 
   /** Adds a pod to a claim, with all that is counted beside: reservations, limits, topology, prices. */
   #commit(claim: PlannedClaim, podData: PodData, pod: Pod, { set, price, reservations }: ClaimOutcome): void {
     if (reservations.length > 0 || claim.reservations.length > 0) this.#reservations.hold(claim, reservations);
-    const charged = claim.pods.length > 0 ? this.limits.chargedFor(claim) : undefined;
     claim.price = price;
     claim.take(podData, pod, set, this.topology);
     this.#evaluation.settle(claim);
-    if (this.#isByAddedPrice) this.#cheapestClaim.enter(claim);
-    this.limits.narrowed(claim, charged);
-  }
-
-  /** Sorts the queue by number of pods again after its claim at `at` took a pod. */
-  #settle(at: number): void {
-    if (this.#strategy.claims !== "fewest-pods") return;
-    const queue = this.#queue;
-    const claim = queue[at];
-    if (claim === undefined) return;
-    let to = at;
-    // A new claim is last and moves forward; a claim with one pod more moves back.
-    for (let before = queue[to - 1]; before !== undefined && before.pods.length > claim.pods.length; before = queue[to - 1])
-      queue[to--] = before;
-    for (let after = queue[to + 1]; after !== undefined && after.pods.length < claim.pods.length; after = queue[to + 1])
-      queue[to++] = after;
-    queue[to] = claim;
+    if (this.#isByAddedPrice) this.#cheapestClaims[claim.template.rank]?.enter(claim);
+    this.limits.settle(claim);
   }
 }

@@ -1,16 +1,23 @@
 import { hashedNumber } from "../lib/pseudo-random.ts";
+import type { Pod } from "../model/pod.ts";
 import { PRICE_TOLERANCE } from "../model/prices.ts";
 import { Attempt } from "./attempt.ts";
 import { priceOf } from "./claims/assemble.ts";
+import { heaviestPoolsFor } from "./problem/heaviest-pools.ts";
 import type { SchedulingProblem } from "./problem/problem.ts";
 import type { Strategy } from "./problem/strategy.ts";
 import type { TopologyGroup } from "./rules/topology-group.ts";
 
-/** How good an attempt is: fewer unplaced pods first, then the lower price. */
+/** How good an attempt is: fewer unplaced pods first, then fewer pods in lighter pools, then the lower price. */
 interface AttemptScore {
   readonly attempt: Attempt;
   /** Number of pods that the attempt does not place. */
   readonly left: number;
+  /**
+   * By rank of pools (Template.rank): number of pods on claims of this rank or lighter ones that a heavier pool than
+   * this rank could have, if it were for the pod alone.
+   */
+  readonly behind: readonly number[];
   /** USD per hour of all planned claims, each with its node's own cost (NODE_VOLUME_PRICE). */
   readonly price: number;
 }
@@ -35,14 +42,22 @@ const MIN_PODS_FOR_PACKING = 6;
 
 /**
  * The best of several attempts. One greedy attempt is quick and gives one plan of many, so the search tries several
- * strategies and keeps the plan that leaves the fewest pods and, among those, the cheapest. The number of attempts
- * follows from the size of the problem, never from a clock, so that the same input always gives the same plan.
+ * strategies and keeps the plan that leaves the fewest pods, of those the plan with the fewest pods in lighter pools,
+ * and of those the cheapest. The number of attempts follows from the size of the problem, never from a clock, so that
+ * the same input always gives the same plan.
  *
  * A better total must not cost a class its pods: every pod that Karpenter's strategy places stays placed, counted by
  * class. Large pods are therefore not left for more small ones, and no cluster places fewer pods of a class than with
  * Karpenter.
  */
 export function bestAttempt(problem: SchedulingProblem, effort: Effort): Attempt {
+  const attempt = searched(problem, effort);
+  attempt.limits.widen();
+  return attempt;
+}
+
+/** The best attempt; its claims hold no more types than they are charged for. */
+function searched(problem: SchedulingProblem, effort: Effort): Attempt {
   const pods = problem.classes.reduce((sum, { pods: alike }) => sum + alike.length, 0);
   const types = problem.templates.reduce((highest, { table }) => Math.max(highest, table.types.length), 0);
   const search = new Search(problem);
@@ -91,22 +106,24 @@ function minClaimsByAntiAffinity({ classes, relaxations }: SchedulingProblem): n
  * Karpenter's choice: the planned claim with the fewest pods that takes the pod
  * (karpenter: pkg/controllers/provisioning/scheduling/scheduler.go, Scheduler.add).
  */
-const KARPENTERS_STRATEGY: Strategy = { claims: "fewest-pods", seed: 0 };
+const KARPENTERS_STRATEGY: Strategy = { claims: "fewest-pods", seed: 0, isKarpenters: true };
 
 /** The attempts made so far, and the best of them. */
 class Search {
   readonly #problem: SchedulingProblem;
+  readonly #heaviestRanks: HeaviestRanks | undefined;
   readonly #scores: AttemptScore[] = [];
   #karpenters: AttemptScore | undefined;
   #best: AttemptScore | undefined;
 
   constructor(problem: SchedulingProblem) {
     this.#problem = problem;
+    this.#heaviestRanks = heaviestRanksOf(problem);
   }
 
   try(strategy: Strategy): void {
     if (strategy === KARPENTERS_STRATEGY && this.#karpenters !== undefined) return;
-    const score = scored(this.#problem, strategy);
+    const score = scored(this.#problem, strategy, this.#heaviestRanks);
     this.#scores.push(score);
     if (strategy === KARPENTERS_STRATEGY) this.#karpenters = score;
     this.#best = undefined;
@@ -129,15 +146,47 @@ class Search {
   }
 }
 
-function scored(problem: SchedulingProblem, strategy: Strategy): AttemptScore {
+function scored(problem: SchedulingProblem, strategy: Strategy, heaviestRanks: HeaviestRanks | undefined): AttemptScore {
   const attempt = new Attempt(problem, strategy).run();
   let left = 0;
   for (const pods of attempt.failed.values()) left += pods.length;
-  return { attempt, left, price: attempt.claims.reduce((sum, claim) => sum + priceOf(claim, problem.sets) + problem.nodeHour, 0) };
+  const behind = heaviestRanks === undefined ? [] : podsBehind(attempt, heaviestRanks);
+  const price = attempt.claims.reduce((sum, claim) => sum + priceOf(claim, problem.sets) + problem.nodeHour, 0);
+  return { attempt, left, behind, price };
 }
 
+/** By pod: the rank of the heaviest pools that can launch a node for it. */
+type HeaviestRanks = ReadonlyMap<Pod, number>;
+
+/** Undefined when all pools have one weight, so that ranks do not matter. */
+function heaviestRanksOf(problem: SchedulingProblem): HeaviestRanks | undefined {
+  if ((problem.templates.at(-1)?.rank ?? 0) === 0) return undefined;
+  const ranks = problem.classes.map(({ index }) => {
+    const podData = problem.relaxations[index]?.[0];
+    return podData === undefined ? undefined : heaviestPoolsFor(problem, podData)?.pools[0]?.rank;
+  });
+  return new Map(problem.classes.flatMap(({ pods, index }) => pods.map((pod) => [pod, ranks[index] ?? Number.POSITIVE_INFINITY] as const)));
+}
+
+/** AttemptScore.behind. */
+function podsBehind({ claims, problem }: Attempt, heaviestRanks: HeaviestRanks): readonly number[] {
+  const behind = Array.from({ length: 1 + (problem.templates.at(-1)?.rank ?? 0) }, () => 0);
+  for (const { template, pods } of claims) {
+    for (const pod of pods) {
+      for (let rank = 1 + (heaviestRanks.get(pod) ?? 0); rank <= template.rank; rank++) behind[rank] = (behind[rank] ?? 0) + 1;
+    }
+  }
+  return behind;
+}
+
+/** The better of two attempts; the first of equal ones. A pool's weight decides before the price. */
 function better(a: AttemptScore, b: AttemptScore): AttemptScore {
-  return b.left < a.left || (b.left === a.left && b.price < a.price - PRICE_TOLERANCE) ? b : a;
+  if (b.left !== a.left) return b.left < a.left ? b : a;
+  for (let rank = 1; rank < a.behind.length; rank++) {
+    const [ours, theirs] = [a.behind[rank] ?? 0, b.behind[rank] ?? 0];
+    if (ours !== theirs) return theirs < ours ? b : a;
+  }
+  return b.price < a.price - PRICE_TOLERANCE ? b : a;
 }
 
 /** The strategies after the first, up to a number of attempts: five fixed ones, then shuffled orders. */

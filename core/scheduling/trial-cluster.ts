@@ -2,16 +2,16 @@ import { HOSTNAME } from "../model/labels.ts";
 import type { Pod } from "../model/pod.ts";
 import { Evaluation } from "./claims/evaluation.ts";
 import { Limits } from "./claims/limits.ts";
-import type { ClaimOutcome } from "./claims/outcome.ts";
-import { PlannedClaim } from "./claims/planned-claim.ts";
+import { type ClaimMaker, type ClaimWithPod, newClaimFor } from "./claims/new-claim.ts";
+import type { PlannedClaim } from "./claims/planned-claim.ts";
 import { Reservations } from "./claims/reservations.ts";
 import { attachesBeside, suitsNode } from "./problem/existing-node.ts";
 import type { PodData } from "./problem/pod-class.ts";
 import type { SchedulingProblem } from "./problem/problem.ts";
+import { byRank, type Template } from "./problem/template.ts";
 import { TopologyState } from "./problem/topology-state.ts";
 import { type HostPort, takenPort } from "./rules/host-ports.ts";
 import { filterAdmitsNode } from "./rules/topology-group.ts";
-import { isEmpty } from "./tables/bitset.ts";
 import { hasRoom } from "./tables/resource-axis.ts";
 
 /** A pod and its relaxation steps, strictest first. */
@@ -51,7 +51,9 @@ export class TrialCluster {
   readonly #problem: SchedulingProblem;
   readonly #topology: TopologyState;
   readonly #evaluation: Evaluation;
-  readonly #limits: Limits;
+  readonly #maker: ClaimMaker;
+  /** Pools by rank, the heaviest first. */
+  readonly #ranks: readonly (readonly Template[])[];
   readonly #width: number;
   /** Rows of `#width` amounts by node: room left, in milli-units. */
   readonly #rooms: Float64Array;
@@ -79,8 +81,10 @@ export class TrialCluster {
     this.#problem = problem;
     this.#width = problem.axis.names.length;
     this.#topology = new TopologyState(problem.groups, true);
-    this.#evaluation = new Evaluation(problem, this.#topology, new Reservations(problem.reservations), 0);
-    this.#limits = new Limits(problem.templates);
+    this.#ranks = byRank(problem.templates);
+    const limits = new Limits(problem.templates, "nothing");
+    this.#evaluation = new Evaluation(problem, this.#topology, new Reservations(problem.reservations), limits, 0);
+    this.#maker = { evaluation: this.#evaluation, limits, width: this.#width };
     const { nodes } = problem;
     this.#rooms = new Float64Array(nodes.length * this.#width);
     nodes.forEach(({ room }, n) => {
@@ -204,7 +208,7 @@ export class TrialCluster {
         this.#put(node, placedPod, podData);
         return true;
       }
-      if (placedPod.relaxations.length > 1 && this.#newClaim(podData, 0) !== undefined) return false;
+      if (placedPod.relaxations.length > 1 && this.#newClaim(this.#problem.templates, podData, 0) !== undefined) return false;
     }
     return false;
   }
@@ -295,40 +299,36 @@ export class TrialCluster {
   }
 
   /**
-   * Puts a pod on a new node: one of `claims` if that adds less to the price than another new node, which joins
-   * `claims`.
+   * Puts a pod on a new node, of the heaviest pools that can take it: one of `claims` if that adds less to the price
+   * than another new node, which joins `claims`.
    */
   #placeOnNewNode({ pod, relaxations }: PlacedPod, claims: PlannedClaim[]): boolean {
     for (const podData of relaxations) {
-      let best: { readonly claim: PlannedClaim; readonly outcome: ClaimOutcome } | undefined;
-      let lowest = Number.POSITIVE_INFINITY;
-      for (const claim of claims) {
-        const outcome = this.#evaluation.evaluate(claim, podData);
-        if (typeof outcome !== "object" || outcome.price - claim.price >= lowest) continue;
-        [best, lowest] = [{ claim, outcome }, outcome.price - claim.price];
+      for (const templates of this.#ranks) {
+        let best: ClaimWithPod | undefined;
+        let lowest = Number.POSITIVE_INFINITY;
+        for (const claim of claims) {
+          if (claim.template.rank !== templates[0]?.rank) continue;
+          const outcome = this.#evaluation.evaluate(claim, podData);
+          if (typeof outcome !== "object" || outcome.price - claim.price >= lowest) continue;
+          [best, lowest] = [{ claim, outcome }, outcome.price - claim.price];
+        }
+        const opened = this.#newClaim(templates, podData, claims.length);
+        if (opened !== undefined && opened.outcome.price + this.#problem.nodeHour < lowest) best = opened;
+        if (best === undefined) continue;
+        const { claim, outcome } = best;
+        if (best === opened) claims.push(claim);
+        claim.price = outcome.price;
+        claim.take(podData, pod, outcome.set, this.#topology);
+        this.#evaluation.settle(claim);
+        return true;
       }
-      const opened = this.#newClaim(podData, claims.length);
-      if (opened !== undefined && opened.outcome.price + this.#problem.nodeHour < lowest) best = opened;
-      if (best === undefined) continue;
-      const { claim, outcome } = best;
-      if (best === opened) claims.push(claim);
-      claim.price = outcome.price;
-      claim.take(podData, pod, outcome.set, this.#topology);
-      this.#evaluation.settle(claim);
-      return true;
     }
     return false;
   }
 
-  /** A claim of the first pool, by weight, that can make a node for the pod. */
-  #newClaim(podData: PodData, index: number): { readonly claim: PlannedClaim; readonly outcome: ClaimOutcome } | undefined {
-    for (const template of this.#problem.templates) {
-      const types = this.#limits.typesWithin(template);
-      if (isEmpty(types)) continue;
-      const claim = new PlannedClaim(index, template, types, this.#width);
-      const outcome = this.#evaluation.evaluate(claim, podData);
-      if (typeof outcome === "object") return { claim, outcome };
-    }
-    return undefined;
+  #newClaim(templates: readonly Template[], podData: PodData, index: number): ClaimWithPod | undefined {
+    const opened = newClaimFor(podData, templates, index, this.#maker);
+    return opened === "reserved" ? undefined : opened;
   }
 }

@@ -59,7 +59,7 @@ async function bound(problem: SchedulingProblem, zonesFor: (podData: PodData) =>
     if (firstPool === undefined) return;
     const needs = rareResources(problem.axis, podData.vector);
     const text = `${set.id} ${needs.join()}`;
-    const kind = kindIds.get(text) ?? kinds.push({ sets, firstPool, needs, custom: "" }) - 1;
+    const kind = kindIds.get(text) ?? kinds.push({ sets, pools: [firstPool], needs, custom: "" }) - 1;
     kindIds.set(text, kind);
     const key = `${kind}/${podData.vector.join()}`;
     const known = stocks.get(key);

@@ -46,12 +46,13 @@ function keepCase(folder: string, scenario: RawJson, answers: readonly RawJson[]
   writeFileSync(join(folder, `${scenario.name}.json.gz`), gzipSync(JSON.stringify({ scenario, answers: cut }), { level: 9 }));
 }
 
-function marksOf({ broken, left, leftSometimes, isDearer, more }: KarpenterComparison): string {
+function marksOf({ broken, left, leftSometimes, isDearer, more, lighter }: KarpenterComparison): string {
   return [
     broken.length > 0 ? "BROKEN" : "",
     left.length > 0 ? `LEFT ${left.length}` : "",
     leftSometimes.length > 0 ? `left in some runs ${leftSometimes.length}` : "",
     isDearer ? "DEARER" : "",
+    lighter.length > 0 ? `LIGHTER ${lighter.length}` : "",
     more.length > 0 ? `+${more.length}` : "",
   ]
     .filter((mark) => mark !== "")
@@ -64,7 +65,7 @@ function main(folder: string, chosen: readonly string[], runs: string, keep: str
     .sort()
     .map((name) => join(folder, name));
   askOracle(runs, files);
-  const totals = { broken: 0, left: 0, leftSometimes: 0, more: 0, dearer: 0, comparable: 0, ours: 0, theirs: 0 };
+  const totals = { broken: 0, left: 0, leftSometimes: 0, more: 0, lighter: 0, dearer: 0, comparable: 0, ours: 0, theirs: 0 };
   for (const file of files) {
     const scenario = readScenario(file);
     const answers = JSON.parse(readFileSync(answersFile(file), "utf8"));
@@ -76,6 +77,7 @@ function main(folder: string, chosen: readonly string[], runs: string, keep: str
     totals.leftSometimes += result.leftSometimes.length;
     totals.more += result.more.length;
     totals.dearer += result.isDearer ? 1 : 0;
+    totals.lighter += result.lighter.length;
     if (result.best !== undefined) {
       totals.comparable++;
       totals.ours += result.price;
@@ -85,16 +87,16 @@ function main(folder: string, chosen: readonly string[], runs: string, keep: str
     if (marks === "" && chosen.length === 0) continue;
     const name = (scenario as { readonly name?: string }).name ?? "";
     console.log(`${basename(file).split(".")[0]} ${name} ${marks}: ${result.price.toFixed(4)} / ${result.best?.toFixed(4) ?? "-"} $/h`);
-    for (const rule of result.broken.slice(0, 3)) console.log(`      ${rule}`);
+    for (const rule of [...result.broken, ...result.lighter].slice(0, 3)) console.log(`      ${rule}`);
     for (const pod of [...result.left, ...result.leftSometimes].slice(0, 2))
       console.log(`      left: ${pod}: ${plan.podErrors[pod] ?? "(no error)"}`);
   }
   const { ours, theirs } = totals;
   console.log(
     `${files.length} scenarios: ${totals.broken} break a rule, ${totals.left} pods left that Karpenter always places (${totals.leftSometimes} that it sometimes does), ` +
-      `${totals.more} placed that it leaves; of ${totals.comparable} comparable, ${totals.dearer} dearer; ${ours.toFixed(3)} / ${theirs.toFixed(3)} $/h (${(100 * (ours / theirs - 1)).toFixed(2)} %)`,
+      `${totals.more} placed that it leaves, ${totals.lighter} in a lighter pool than one that could take them; of ${totals.comparable} comparable, ${totals.dearer} dearer; ${ours.toFixed(3)} / ${theirs.toFixed(3)} $/h (${(100 * (ours / theirs - 1)).toFixed(2)} %)`,
   );
-  return totals.broken + totals.left + totals.dearer === 0;
+  return totals.broken + totals.left + totals.lighter + totals.dearer === 0;
 }
 
 try {

@@ -1,13 +1,15 @@
 /**
  * Solves every scenario of a folder and compares the plans with Karpenter's answers: `node
  * test/conformance/scheduling.ts [FOLDER] [NNN…]`. In: NNN.scenario.json and NNN.karpenter.json. Out, for each
- * scenario: broken hard rules, pods that only Karpenter placed, our price and that of Karpenter's best run; then
- * totals. The judge of test/support/scheduling shares no code with the solver, and must not.
+ * scenario: broken hard rules, pods that only Karpenter placed, pods in a lighter NodePool than one that could take
+ * them, our price and that of Karpenter's best run; then totals. The judge of test/support/scheduling shares no code
+ * with the solver, and must not.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { solve } from "../../core/scheduling/solve.ts";
 import { brokenRules, judge } from "../support/scheduling/check-plan.ts";
+import { isHeavier, lighterThanNeeded } from "../support/scheduling/check-weights.ts";
 import { claimPrice } from "../support/scheduling/claim-price.ts";
 import { readScenario, scenarioToSnapshot } from "../support/scheduling/scenario.ts";
 
@@ -25,7 +27,21 @@ if (existsSync(stabilityFile)) {
   }
 }
 
-const totals = { scenarios: 0, broken: 0, left: 0, justified: 0, more: 0, dearer: 0, ours: 0, theirs: 0, comparable: 0, ms: 0 };
+const totals = {
+  scenarios: 0,
+  broken: 0,
+  left: 0,
+  justified: 0,
+  more: 0,
+  lighter: 0,
+  theirsLighter: 0,
+  dearer: 0,
+  dearerByWeight: 0,
+  ours: 0,
+  theirs: 0,
+  comparable: 0,
+  ms: 0,
+};
 for (const file of readdirSync(folder)
   .filter((name) => name.endsWith(".scenario.json"))
   .sort()) {
@@ -50,22 +66,27 @@ for (const file of readdirSync(folder)
   );
   const theirPrice = Math.min(answerPrice, stability.get(file)?.price[0] ?? answerPrice);
   const broken = brokenRules(scenario, plan);
+  const lighter = lighterThanNeeded(scenario, plan);
   totals.scenarios++;
   totals.ms += ms;
   if (broken.length > 0) totals.broken++;
   totals.left += left.length;
   totals.more += more.length;
+  totals.lighter += lighter.length;
+  totals.theirsLighter += lighterThanNeeded(scenario, answer).length;
   const isDearer = ourPrice > theirPrice + 1e-6;
   if (more.length === 0 && justified === 0) {
     totals.comparable++;
     totals.ours += ourPrice;
     totals.theirs += theirPrice;
-    if (isDearer) totals.dearer++;
+    if (isDearer && isHeavier(scenario, plan, answer)) totals.dearerByWeight++;
+    else if (isDearer) totals.dearer++;
   }
   const marks = [
     broken.length > 0 ? "BROKEN" : "",
     left.length > 0 ? "LEFT" : "",
-    isDearer && more.length === 0 && justified === 0 ? "DEARER" : "",
+    lighter.length > 0 ? "LIGHTER" : "",
+    isDearer && more.length === 0 && justified === 0 ? (isHeavier(scenario, plan, answer) ? "dearer by weight" : "DEARER") : "",
     more.length > 0 ? `+${more.length}` : "",
   ];
   if (chosen.length > 0 || marks.some((mark) => mark !== "")) {
@@ -79,10 +100,12 @@ for (const file of readdirSync(folder)
     );
   }
   for (const rule of broken.slice(0, 3)) console.log(`      ${rule}`);
+  for (const { text, pods } of lighter.slice(0, 2)) console.log(`      lighter: ${pods.join()}: ${text}`);
   for (const pod of left.slice(0, 2)) console.log(`      left: ${pod}: ${plan.podErrors[pod] ?? "(no error)"}`);
 }
 const { ours, theirs } = totals;
 console.log(
-  `${totals.scenarios} scenarios: ${totals.broken} with a hard rule broken, ${totals.left} pods left that Karpenter placed (and ${totals.justified} that it placed against a rule), ${totals.more} placed that it left; ` +
-    `of ${totals.comparable} comparable, ${totals.dearer} dearer; total ${ours.toFixed(3)} / ${theirs.toFixed(3)} $/h (${(100 * (ours / theirs - 1)).toFixed(2)} %); ${totals.ms.toFixed(0)} ms`,
+  `${totals.scenarios} scenarios: ${totals.broken} with a hard rule broken, ${totals.left} pods left that Karpenter placed (and ${totals.justified} that it placed against a rule), ${totals.more} placed that it left, ` +
+    `${totals.lighter} in a lighter pool than one that could take them (Karpenter: ${totals.theirsLighter}); ` +
+    `of ${totals.comparable} comparable, ${totals.dearer} dearer, and ${totals.dearerByWeight} because more pods are in heavier pools; total ${ours.toFixed(3)} / ${theirs.toFixed(3)} $/h (${(100 * (ours / theirs - 1)).toFixed(2)} %); ${totals.ms.toFixed(0)} ms`,
 );

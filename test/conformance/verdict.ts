@@ -1,4 +1,5 @@
 import { brokenRules, judge } from "../support/scheduling/check-plan.ts";
+import { isHeavier, lighterThanNeeded } from "../support/scheduling/check-weights.ts";
 import { claimPrice } from "../support/scheduling/claim-price.ts";
 import type { RawJson } from "../support/scheduling/judge-rules.ts";
 
@@ -17,11 +18,16 @@ export interface KarpenterComparison {
   readonly more: readonly string[];
   /** USD per hour of our planned NodeClaims. */
   readonly price: number;
-  /** The cheapest run of Karpenter that placed exactly our pods without breaking a rule; undefined when no run did. */
+  /**
+   * The cheapest run of Karpenter that placed exactly our pods, broke no rule and has as many pods as our plan in
+   * heavier NodePools; undefined when no run did.
+   */
   readonly best: number | undefined;
   /** The cheapest run of Karpenter, whatever it placed and whether or not it breaks a rule. */
   readonly cheapest: number;
   readonly isDearer: boolean;
+  /** Pods that we put into a lighter NodePool although a heavier one could take them, one sentence each. */
+  readonly lighter: readonly string[];
 }
 
 /** Compares a plan with Karpenter's answers. Plan and answers have the shape of `solve`'s output. */
@@ -31,12 +37,15 @@ export function compareWithKarpenter(scenario: RawJson, plan: RawJson, answers: 
   const runs = answers.map((answer) => {
     // A pod that kube-scheduler would refuse to bind does not count as placed.
     const unlawful = new Set(judge(scenario, answer).flatMap(({ pods }) => pods));
-    return { placed: placedBy(answer), unlawful, price: priceOf(scenario, answer) };
+    const keepsWeights = !isHeavier(scenario, plan, answer);
+    return { placed: placedBy(answer), unlawful, keepsWeights, price: priceOf(scenario, answer) };
   });
   const everPlaced = new Set(runs.flatMap(({ placed, unlawful }) => [...placed].filter((pod) => !unlawful.has(pod))));
   const leftSometimes = [...everPlaced].filter((pod) => !ours.has(pod));
   const left = leftSometimes.filter((pod) => runs.every(({ placed, unlawful }) => placed.has(pod) && !unlawful.has(pod)));
-  const comparable = runs.filter(({ placed, unlawful }) => unlawful.size === 0 && placed.symmetricDifference(ours).size === 0);
+  const comparable = runs.filter(
+    ({ placed, unlawful, keepsWeights }) => keepsWeights && unlawful.size === 0 && placed.symmetricDifference(ours).size === 0,
+  );
   const best = comparable.length === 0 ? undefined : Math.min(...comparable.map((run) => run.price));
   return {
     broken: brokenRules(scenario, plan),
@@ -46,6 +55,7 @@ export function compareWithKarpenter(scenario: RawJson, plan: RawJson, answers: 
     price,
     best,
     cheapest: Math.min(...runs.map((run) => run.price)),
+    lighter: lighterThanNeeded(scenario, plan).map(({ text, pods }) => `${text}: ${pods.join()}`),
     isDearer: best !== undefined && price > best + PRICE_TOLERANCE,
   };
 }

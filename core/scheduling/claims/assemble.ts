@@ -8,10 +8,10 @@ import { allowsAbsent, has, type Requirement, requirement } from "../../requirem
 import { type Requirements, serializeAll } from "../../requirements/requirements.ts";
 import { isRestrictedLabel } from "../../requirements/validation.ts";
 import type { SchedulingProblem } from "../problem/problem.ts";
-import type { Template } from "../problem/template.ts";
 import { hasBit, overlap } from "../tables/bitset.ts";
 import type { RequirementSet, RequirementSets } from "../tables/requirement-sets.ts";
 import { addTo, type ResourceAxis } from "../tables/resource-axis.ts";
+import { neededForMinValues } from "./min-values.ts";
 import type { PlannedClaim } from "./planned-claim.ts";
 import { withReservations } from "./reservations.ts";
 
@@ -36,18 +36,6 @@ function typesByPrice({ template, types }: PlannedClaim, set: RequirementSet): r
     kept.add(t);
   }
   return all.filter((t) => kept.has(t));
-}
-
-/** The cheapest types that together have as many values as minValues requires: the cut list must keep them. */
-function neededForMinValues(template: Template, types: readonly number[]): readonly number[] {
-  return template.minValues.flatMap(({ key, min }) => {
-    const values = new Set<string>();
-    return types.filter((t) => {
-      const before = values.size;
-      if (before < min) for (const value of template.table.valuesOf(t, key)) values.add(value);
-      return values.size > before;
-    });
-  });
 }
 
 /** Adds the capacity types that are available now, because the launch takes them from the claim and does not guess. */

@@ -85,8 +85,11 @@ export class CheapestClaim {
   /** Puts a claim into the state of its present contents. Call it after each change of a claim. */
   enter(claim: PlannedClaim): void {
     const { template, set, used, index } = claim;
+    // Which types a claim holds for minValues depends on what the limits left when it took its last pod.
+    const isCounted = template.remaining !== undefined && template.minValues.length > 0;
     // Limits, host ports, reservations or relaxed minValues make a claim differ from others with the same contents.
-    const isPlain = claim.base === template.types && claim.ports.length + claim.reservations.length === 0 && !claim.minValuesRelaxed;
+    const isPlain =
+      claim.frontier !== undefined && claim.ports.length + claim.reservations.length === 0 && !claim.minValuesRelaxed && !isCounted;
     const text = `${template.index} ${set.id} ${used.join()}${isPlain ? "" : ` ${index}`}`;
     const state = this.#states.get(text) ?? new ClaimState(this.#states.size, claim.pods.length);
     this.#states.set(text, state);

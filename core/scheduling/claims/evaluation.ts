@@ -5,10 +5,12 @@ import type { PodData } from "../problem/pod-class.ts";
 import type { SchedulingProblem } from "../problem/problem.ts";
 import type { Template } from "../problem/template.ts";
 import type { TopologyState } from "../problem/topology-state.ts";
-import { takenPort } from "../rules/host-ports.ts";
+import { type HostPort, takenPort } from "../rules/host-ports.ts";
 import { type Bitset, hasBit, members } from "../tables/bitset.ts";
+import type { Frontier } from "../tables/frontier.ts";
 import type { RequirementSet } from "../tables/requirement-sets.ts";
 import { hasRoom } from "../tables/resource-axis.ts";
+import type { Limits } from "./limits.ts";
 import type { ClaimOutcome, Refusal } from "./outcome.ts";
 import type { PlannedClaim } from "./planned-claim.ts";
 import type { Reservations } from "./reservations.ts";
@@ -24,6 +26,7 @@ export class Evaluation {
   readonly #problem: SchedulingProblem;
   readonly #topology: TopologyState;
   readonly #reservations: Reservations;
+  readonly #limits: Limits;
   readonly #seed: number;
   readonly #tolerated: (boolean | undefined)[] = [];
   /**
@@ -32,10 +35,11 @@ export class Evaluation {
    */
   readonly #need: Float64Array;
 
-  constructor(problem: SchedulingProblem, topology: TopologyState, reservations: Reservations, seed: number) {
+  constructor(problem: SchedulingProblem, topology: TopologyState, reservations: Reservations, limits: Limits, seed: number) {
     this.#problem = problem;
     this.#topology = topology;
     this.#reservations = reservations;
+    this.#limits = limits;
     this.#seed = seed;
     this.#need = new Float64Array(problem.axis.names.length);
   }
@@ -144,27 +148,30 @@ export class Evaluation {
     return undefined;
   }
 
-  /** USD per hour of the cheapest type that agrees with the set and has room for `#need`; Infinity without one. */
+  /** USD per hour of the cheapest type that the claim could be with the pod under a set; Infinity without one. */
   #cheapest(claim: PlannedClaim, podData: PodData, set: RequirementSet): number {
-    const { template } = claim;
-    if (claim.base !== template.types || (template.hasDaemonPorts && claim.ports.length + podData.class.ports.length > 0)) {
-      return this.#cheapestOf(claim, podData, set);
-    }
-    const frontier = template.frontier(set);
-    const place = frontier.first(this.#need, claim.frontier === frontier ? claim.place : 0);
-    return place < 0 ? Number.POSITIVE_INFINITY : frontier.priceAt(place);
+    const { ports } = podData.class;
+    const type = this.#cheapestType(claim, this.#need, ports.length === 0 ? claim.ports : [...claim.ports, ...ports], set);
+    return type < 0 ? Number.POSITIVE_INFINITY : (claim.template.table.prices(set).byType[type] ?? Number.POSITIVE_INFINITY);
   }
 
-  /** `#cheapest` type by type, for claims whose types are restricted by limits or by host ports of DaemonSets. */
-  #cheapestOf({ template, base, ports }: PlannedClaim, podData: PodData, set: RequirementSet): number {
+  /** The cheapest type that agrees with a set, has room for `need` and is within the limits; -1 without one. */
+  #cheapestType(claim: PlannedClaim, need: Float64Array, ports: readonly HostPort[], set: RequirementSet): number {
+    const frontier = this.#frontierOf(claim, ports, set);
+    if (frontier === undefined) return this.#cheapestOf(claim, need, ports, set);
+    const type = frontier.typeAt(frontier.first(need, claim.frontier === frontier ? claim.place : 0));
+    return type < 0 || this.#limits.allows(claim, type) ? type : this.#cheapestOf(claim, need, ports, set);
+  }
+
+  /** `#cheapestType` type by type, because the frontier leaves out smaller types that are no cheaper. */
+  #cheapestOf(claim: PlannedClaim, need: Float64Array, ports: readonly HostPort[], set: RequirementSet): number {
+    const { template, base } = claim;
     const admitted = template.table.admitted(set);
-    const { order, byType } = template.table.prices(set);
-    const taken = [...ports, ...podData.class.ports];
-    for (const t of order) {
-      if (!hasBit(base, t) || !hasBit(admitted, t) || !keepsFree(template, t, taken)) continue;
-      if (hasRoom(template.room, t * this.#need.length, this.#need)) return byType[t] ?? Number.POSITIVE_INFINITY;
+    for (const t of template.table.prices(set).order) {
+      if (!hasBit(base, t) || !hasBit(admitted, t) || !keepsFree(template, t, ports)) continue;
+      if (hasRoom(template.room, t * need.length, need) && this.#limits.allows(claim, t)) return t;
     }
-    return Number.POSITIVE_INFINITY;
+    return -1;
   }
 
   /** Types that the claim could still be launched as with the pod. */
@@ -179,7 +186,7 @@ export class Evaluation {
   #hasMinValues(claim: PlannedClaim, podData: PodData, set: RequirementSet): boolean {
     const { template } = claim;
     if (template.minValues.length === 0) return true;
-    const types = members(this.#types(claim, podData, set));
+    const types = members(this.#types(claim, podData, set)).filter((t) => this.#limits.allows(claim, t));
     for (const { key, min } of template.minValues) {
       const values = new Set<string>();
       for (const t of types) for (const value of template.table.valuesOf(t, key)) values.add(value);
@@ -191,16 +198,22 @@ export class Evaluation {
   }
 
   /**
-   * Remembers on a claim that took a pod the place of its cheapest type on the frontier, where the next search starts.
+   * Remembers on a claim that took a pod its cheapest type, and the place of that type on the frontier, where the next
+   * search starts.
    */
   settle(claim: PlannedClaim): void {
-    const { template } = claim;
-    if (claim.base !== template.types || (template.hasDaemonPorts && claim.ports.length > 0)) {
-      claim.frontier = undefined;
-      return;
-    }
-    const frontier = template.frontier(claim.set);
-    claim.place = Math.max(0, frontier.first(claim.used, claim.frontier === frontier ? claim.place : 0));
-    claim.frontier = frontier;
+    const { set, used, ports } = claim;
+    const frontier = this.#frontierOf(claim, ports, set);
+    const place = frontier === undefined ? -1 : frontier.first(used, claim.frontier === frontier ? claim.place : 0);
+    const type = frontier === undefined ? -1 : frontier.typeAt(place);
+    const isOnFrontier = type >= 0 && this.#limits.allows(claim, type);
+    claim.cheapest = isOnFrontier ? type : this.#cheapestOf(claim, used, ports, set);
+    claim.frontier = isOnFrontier ? frontier : undefined;
+    claim.place = isOnFrontier ? place : 0;
+  }
+
+  /** The frontier of a claim's types under a set; undefined when host ports of DaemonSets or limits restrict them. */
+  #frontierOf({ template, base }: PlannedClaim, ports: readonly HostPort[], set: RequirementSet): Frontier | undefined {
+    return base !== template.types || (template.hasDaemonPorts && ports.length > 0) ? undefined : template.frontier(set);
   }
 }

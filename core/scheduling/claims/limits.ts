@@ -1,119 +1,220 @@
+import { oncePer } from "../../lib/once-per.ts";
 import type { Resources } from "../../model/quantity.ts";
 import type { Template } from "../problem/template.ts";
-import { type Bitset, members } from "../tables/bitset.ts";
+import { type Bitset, hasBit, members, setBit } from "../tables/bitset.ts";
+import { neededForMinValues } from "./min-values.ts";
 import type { PlannedClaim } from "./planned-claim.ts";
 
-/** What is left of one pool's limits. */
+/**
+ * What a claim uses of its pool's limits while claims are planned:
+ * - "cheapest": the cheapest type that holds its pods, with the types that minValues needs besides. `widen` then lets
+ *   claims keep as many other types as the limits allow. Pools with reserved offerings use "largest" in its place.
+ * - "largest": resource by resource, the largest type that holds its pods
+ *   (karpenter: pkg/controllers/provisioning/scheduling/scheduler.go, subtractMax).
+ * - "nothing": claims of a trial that nobody launches.
+ */
+export type Charge = "cheapest" | "largest" | "nothing";
+
+/** What is left of one pool's limits; amounts in milli-units, in the order of `names`. */
 interface Account {
-  /** Milli-units by resource. */
-  readonly left: Record<string, number>;
-  /** The highest charge of one claim, in milli-units by resource. */
-  readonly maxCharge: Resources;
+  readonly template: Template;
+  readonly names: readonly string[];
+  /** Rows of `names.length` amounts by type. */
+  readonly capacity: Float64Array;
+  readonly left: Float64Array;
+  charge: Charge;
   /** Claims of the pool in this run. */
-  readonly claims: PlannedClaim[];
-  /** False while no limit can be reached even at the highest charge for each claim; `left` is not updated then. */
-  isExact: boolean;
+  readonly claims: Set<PlannedClaim>;
   /** The last answer of `typesWithin`; undefined after a change. Pods that fit nowhere need it again and again. */
   within: Bitset | undefined;
 }
 
 /**
- * What NodePool limits leave while claims are planned. A claim is charged, resource by resource, for the largest type
- * that it may still be launched as (karpenter: pkg/controllers/provisioning/scheduling/scheduler.go, subtractMax).
+ * Share of what is left of a limit, after each claim is charged, that claims may use for further types. The rest stays
+ * free, so that pods that arrive before the claims are launched still find room within the limits.
+ */
+const MAX_SHARE_FOR_FURTHER_TYPES = 0.5;
+
+/**
+ * What NodePool limits leave while claims are planned. Whatever types the claims of a finished attempt are launched as,
+ * their sum is within the limits.
+ *
+ *     if (limits.allows(claim, type)) claim.cheapest = type; // the claim may be launched as this type
+ *     limits.settle(claim); // after each change of a claim
+ *     limits.widen(); // when the attempt has ended: each claim keeps the types that the limits leave it
  */
 export class Limits {
   readonly #accounts: readonly (Account | undefined)[];
 
-  constructor(templates: readonly Template[]) {
+  constructor(templates: readonly Template[], charge: Charge) {
     this.#accounts = templates.map((template) => {
       if (template.remaining === undefined) return undefined;
-      const maxCharge = Object.keys(template.remaining).map((name) => [name, largest(template, template.types, name)]);
-      return { left: { ...template.remaining }, maxCharge: Object.fromEntries(maxCharge), claims: [], isExact: false, within: undefined };
+      const names = Object.keys(template.remaining);
+      return {
+        template,
+        names,
+        capacity: limitedCapacity(template),
+        left: Float64Array.from(names, (name) => template.remaining?.[name] ?? 0),
+        charge: charge === "cheapest" ? leastCharge(template) : charge,
+        claims: new Set(),
+        within: undefined,
+      };
     });
   }
 
   /** What is left of a pool's limits, in milli-units by resource; undefined without limits. */
   left({ index }: Template): Resources | undefined {
     const account = this.#accounts[index];
-    if (account !== undefined) countExactly(account);
-    return account?.left;
+    return account && Object.fromEntries(account.names.map((name, r) => [name, account.left[r] ?? 0]));
   }
 
-  /** Charges a new claim, which has its first pod, to its pool. */
-  open(claim: PlannedClaim): void {
-    const account = this.#accounts[claim.template.index];
-    account?.claims.push(claim);
-    if (account?.isExact) charge(account, claim.template, claim.types, 1);
-  }
-
-  /**
-   * Types that a claim is charged for, for `narrowed` after the claim took a pod; undefined while charges are not
-   * counted.
-   */
-  chargedFor(claim: PlannedClaim): Bitset | undefined {
-    return this.#accounts[claim.template.index]?.isExact ? claim.types : undefined;
-  }
-
-  /** Charges a claim that took a pod for its present types instead of those before. */
-  narrowed(claim: PlannedClaim, before: Bitset | undefined): void {
-    const account = this.#accounts[claim.template.index];
-    if (account === undefined || before === undefined) return;
-    charge(account, claim.template, before, -1);
-    charge(account, claim.template, claim.types, 1);
+  /** Types that a new claim of the pool may start from. */
+  base(template: Template): Bitset {
+    return this.#accounts[template.index]?.charge === "cheapest" ? template.types : this.typesWithin(template);
   }
 
   /** Types of a pool that do not exceed what is left; the pool's own list when no type does. */
   typesWithin(template: Template): Bitset {
     const account = this.#accounts[template.index];
-    if (account === undefined || isFarFromLimits(account)) return template.types;
-    countExactly(account);
-    account.within ??= withinLeft(template, account);
+    if (account === undefined) return template.types;
+    account.within ??= typesWithinLeft(account);
     return account.within;
   }
+
+  /** Whether the limits leave room for a claim to become a type, in place of what the claim is charged for now. */
+  allows({ template, charge }: PlannedClaim, type: number): boolean {
+    const account = this.#accounts[template.index];
+    return account === undefined || account.charge !== "cheapest" || isWithin(account, type, charge);
+  }
+
+  /** Charges a claim that took a pod for what it is now instead of before. */
+  settle(claim: PlannedClaim): void {
+    const account = this.#accounts[claim.template.index];
+    if (account === undefined || account.charge === "nothing") return;
+    const types = account.charge === "largest" ? members(claim.types) : this.#leastTypes(claim);
+    const charge = largest(account, types);
+    for (let r = 0; r < charge.length; r++) account.left[r] = (account.left[r] ?? 0) + (claim.charge?.[r] ?? 0) - (charge[r] ?? 0);
+    claim.charge = charge;
+    account.claims.add(claim);
+    account.within = undefined;
+  }
+
+  /** Charges each claim for its cheapest type from now on. */
+  chargeCheapest(): void {
+    for (const account of this.#accounts) {
+      if (account === undefined) continue;
+      account.charge = leastCharge(account.template);
+      for (const claim of account.claims) this.settle(claim);
+    }
+  }
+
+  /** The fewest types that a claim can do with: the cheapest, and those that minValues needs. */
+  #leastTypes(claim: PlannedClaim): readonly number[] {
+    const { template, cheapest, minValuesRelaxed, types, set } = claim;
+    if (template.minValues.length === 0 || minValuesRelaxed) return [cheapest];
+    const possible = template.table.prices(set).order.filter((t) => hasBit(types, t) && this.allows(claim, t));
+    return [cheapest, ...neededForMinValues(template, possible)];
+  }
+
+  /**
+   * Of some proposed nodes, each with the type that it will most likely be, those that the limits leave room for
+   * together, in their order.
+   */
+  affordable<N extends { readonly template: Template; readonly type: number }>(nodes: readonly (N | undefined)[]): (N | undefined)[] {
+    const left = this.#accounts.map((account) => account?.left.slice());
+    return nodes.map((node) => {
+      const account = node && this.#accounts[node.template.index];
+      const mine = node && left[node.template.index];
+      if (node === undefined || account === undefined || mine === undefined) return node;
+      const row = node.type * account.names.length;
+      if (mine.some((amount, r) => (account.capacity[row + r] ?? 0) > amount)) return undefined;
+      for (let r = 0; r < mine.length; r++) mine[r] = (mine[r] ?? 0) - (account.capacity[row + r] ?? 0);
+      return node;
+    });
+  }
+
+  /**
+   * Lets each claim of a finished attempt keep all types that hold its pods, as long as the limits are far. When they
+   * are near, the widest lists are cut first: of each resource, all claims may have up to one amount, the highest at
+   * which the sum of their largest types takes no more than MAX_SHARE_FOR_FURTHER_TYPES of what is left. A claim always
+   * keeps the types that it is charged for.
+   */
+  widen(): void {
+    for (const account of this.#accounts) if (account?.charge === "cheapest") widenClaims(account);
+  }
+}
+
+/** Which offering a claim with reservations is launched as, and so its cheapest type, is known only when it is full. */
+const leastCharge = ({ table }: Template): Charge => (table.hasReserved ? "largest" : "cheapest");
+
+/** Capacity of the limited resources: rows by type, in the order of `remaining`. One node counts 1000 "nodes". */
+const limitedCapacity: (template: Template) => Float64Array = oncePer(({ remaining, table }) => {
+  const names = Object.keys(remaining ?? {});
+  return Float64Array.from(table.capacity.flatMap((capacity) => names.map((name) => (name === "nodes" ? 1000 : (capacity[name] ?? 0)))));
+});
+
+/** Whether a type is within what is left and what is charged already. */
+function isWithin({ capacity, left }: Account, type: number, charge?: Float64Array): boolean {
+  const row = type * left.length;
+  for (let r = 0; r < left.length; r++) if ((capacity[row + r] ?? 0) > (left[r] ?? 0) + (charge?.[r] ?? 0)) return false;
+  return true;
 }
 
 /**
  * Types that fit into what is left
  * (karpenter: pkg/controllers/provisioning/scheduling/scheduler.go, filterByRemainingResources).
  */
-function withinLeft(template: Template, { left, maxCharge }: Account): Bitset {
-  if (Object.keys(left).every((name) => (maxCharge[name] ?? 0) <= (left[name] ?? 0))) return template.types;
-  const within = Uint32Array.from(template.types);
-  if ((left["nodes"] ?? 1000) < 1000) return within.fill(0);
+function typesWithinLeft(account: Account): Bitset {
+  const { types } = account.template;
+  const within = new Uint32Array(types.length);
   let isCut = false;
-  for (const t of members(template.types)) {
-    const capacity = template.table.capacity[t] ?? {};
-    for (const name in left) {
-      if (name === "nodes" || (capacity[name] ?? 0) <= (left[name] ?? 0)) continue;
-      within[t >>> 5] = (within[t >>> 5] ?? 0) & ~(1 << (t & 31));
-      isCut = true;
+  for (const t of members(types)) {
+    if (isWithin(account, t)) setBit(within, t);
+    else isCut = true;
+  }
+  return isCut ? within : types;
+}
+
+/** By limited resource, the largest amount that one of the types has. */
+function largest({ capacity, names }: Account, types: readonly number[]): Float64Array {
+  const amounts = new Float64Array(names.length);
+  for (const t of types) {
+    const row = t * amounts.length;
+    for (let r = 0; r < amounts.length; r++) amounts[r] = Math.max(amounts[r] ?? 0, capacity[row + r] ?? 0);
+  }
+  return amounts;
+}
+
+/** Limits.widen for one pool: one resource after another, so that what one cuts is not cut again for the next. */
+function widenClaims(account: Account): void {
+  const { names, capacity, left, claims } = account;
+  const width = names.length;
+  const lists = [...claims].map((claim) => ({ claim, charge: claim.charge ?? left, types: members(claim.types), isCut: false }));
+  for (let r = 0; r < width; r++) {
+    const amountOf = (t: number): number => capacity[t * width + r] ?? 0;
+    const wanted = lists.map(({ types }) => types.reduce((most, t) => Math.max(most, amountOf(t)), 0));
+    const spare = Math.max(0, left[r] ?? 0) * MAX_SHARE_FOR_FURTHER_TYPES;
+    const most = highestLevel(
+      [...new Set(lists.flatMap(({ types }) => types.map(amountOf)))],
+      (level) => lists.reduce((sum, { charge }, i) => sum + Math.max(0, Math.min(level, wanted[i] ?? 0) - (charge[r] ?? 0)), 0) <= spare,
+    );
+    for (const list of lists) {
+      const kept = list.types.filter((t) => amountOf(t) <= Math.max(most, list.charge[r] ?? 0));
+      list.isCut ||= kept.length < list.types.length;
+      list.types = kept;
     }
   }
-  return isCut ? within : template.types;
+  for (const { claim, types, isCut } of lists) if (isCut) claim.keepTypes(types);
 }
 
-/** Whether one more claim is within the limits even at the highest charge for each claim. */
-function isFarFromLimits({ left, maxCharge, claims, isExact }: Account): boolean {
-  if (isExact) return false;
-  for (const name in left) if ((claims.length + 1) * (maxCharge[name] ?? 0) > (left[name] ?? 0)) return false;
-  return true;
-}
-
-/** Starts to count: charges all claims of the pool for their present types. */
-function countExactly(account: Account): void {
-  if (account.isExact) return;
-  account.isExact = true;
-  for (const claim of account.claims) charge(account, claim.template, claim.types, 1);
-}
-
-/** Charges types to an account, or gives their charge back with sign -1. */
-function charge(account: Account, template: Template, types: Bitset, sign: 1 | -1): void {
-  const { left } = account;
-  account.within = undefined;
-  for (const name in left) left[name] = (left[name] ?? 0) - sign * largest(template, types, name);
-}
-
-/** The largest amount of a resource that one of the types has, in milli-units; one node counts 1000 "nodes". */
-function largest(template: Template, types: Bitset, name: string): number {
-  return name === "nodes" ? 1000 : template.table.largest(types, name);
+/** The highest of some levels that is affordable, where each level below it is affordable too; 0 without one. */
+function highestLevel(levels: readonly number[], isAffordable: (level: number) => boolean): number {
+  const rising = [...levels].sort((a, b) => a - b);
+  let [low, high] = [0, rising.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isAffordable(rising[middle] ?? 0)) low = middle + 1;
+    else high = middle;
+  }
+  return rising[low - 1] ?? 0;
 }

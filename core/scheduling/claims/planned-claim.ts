@@ -13,7 +13,7 @@ import type { TopologyState } from "../problem/topology-state.ts";
 import type { HostPort } from "../rules/host-ports.ts";
 import type { TopologyGroup } from "../rules/topology-group.ts";
 import { filterAdmitsClaim } from "../rules/topology-group.ts";
-import type { Bitset } from "../tables/bitset.ts";
+import { type Bitset, setBit } from "../tables/bitset.ts";
 import type { Frontier } from "../tables/frontier.ts";
 import type { RequirementSet } from "../tables/requirement-sets.ts";
 import { addTo } from "../tables/resource-axis.ts";
@@ -41,7 +41,7 @@ export interface SharedState {
  * A new NodeClaim that an attempt fills with pods. It starts with its pool's requirements and types, and each pod
  * narrows it.
  *
- *     const claim = new PlannedClaim(0, template, limits.typesWithin(template), axis.names.length);
+ *     const claim = new PlannedClaim(0, template, limits.base(template), axis.names.length);
  *     const outcome = evaluation.evaluate(claim, podData);
  *     if (typeof outcome === "object") claim.take(podData, pod, outcome.set, topology);
  */
@@ -52,8 +52,8 @@ export class PlannedClaim {
   readonly hostname: string;
   /** The pool's requirements joined with those of the pods. */
   set: RequirementSet;
-  /** Types to start from: those of the pool that its limits leave. */
-  readonly base: Bitset;
+  /** Types to start from: those of the pool, or those of them that its limits leave. */
+  base: Bitset;
   /** Requests of its pods, in milli-units by resource. */
   readonly used: Float64Array;
   readonly pods: Pod[] = [];
@@ -62,6 +62,10 @@ export class PlannedClaim {
   minValuesRelaxed = false;
   /** USD per hour of the cheapest type that is left. */
   price = 0;
+  /** That type, as its index in the pool's table; -1 while the claim has no pods. */
+  cheapest = -1;
+  /** What it uses of its pool's limits (limits.ts); undefined before that is counted. */
+  charge: Float64Array | undefined;
   /**
    * The state that it shares with claims of the same contents; undefined in attempts that do not compare added prices.
    */
@@ -95,6 +99,15 @@ export class PlannedClaim {
       this.#types = { types: openTypes(this.template, this.base, this.set, this.used, this.ports), pods: this.pods.length };
     }
     return this.#types.types;
+  }
+
+  /** Leaves the claim only some of its types. Its pods must be complete. */
+  keepTypes(types: readonly number[]): void {
+    const kept = new Uint32Array(this.base.length);
+    for (const t of types) setBit(kept, t);
+    this.base = kept;
+    this.state = undefined;
+    this.#types = { types: kept, pods: this.pods.length };
   }
 
   /** Takes a pod, narrows the claim to `set` (Outcome.set), and counts the pod in its topology groups. */

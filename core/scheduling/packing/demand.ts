@@ -1,28 +1,24 @@
 import { HOSTNAME, WELL_KNOWN_LABELS, ZONE } from "../../model/labels.ts";
-import { untolerated } from "../../pods/taints.ts";
 import { canonical, type Requirement } from "../../requirements/requirement.ts";
 import type { Requirements } from "../../requirements/requirements.ts";
+import { heaviestPoolsFor } from "../problem/heaviest-pools.ts";
 import type { PodData } from "../problem/pod-class.ts";
 import type { SchedulingProblem } from "../problem/problem.ts";
 import type { Template } from "../problem/template.ts";
 import type { TopologyState } from "../problem/topology-state.ts";
 import type { TopologyGroup } from "../rules/topology-group.ts";
-import { isEmpty } from "../tables/bitset.ts";
 import type { RequirementSet, RequirementSets } from "../tables/requirement-sets.ts";
 import type { ResourceAxis } from "../tables/resource-axis.ts";
 
 /** Which nodes a pod may use: pods of one kind may use the same nodes. */
 export interface PlacementKind {
   /**
-   * By template index: the requirements that pods of this kind add to a node of that pool; undefined where it refuses
-   * them.
+   * By template index: the requirements that pods of this kind add to a node of that pool; undefined for pools that
+   * are not in `pools`.
    */
   readonly sets: readonly (RequirementSet | undefined)[];
-  /**
-   * The first pool, by weight, that can launch a node for the pods. Nodes of other pools are not launched for them, but
-   * may have room.
-   */
-  readonly firstPool: Template;
+  /** The heaviest pools that can launch a node for the pods; they have one weight. The pods use no other pools. */
+  readonly pools: readonly Template[];
   /** Indexes of requested resources that only few instance types have, such as GPUs. */
   readonly needs: readonly number[];
   /**
@@ -80,20 +76,26 @@ export interface Demand {
 /**
  * Sorts the pods of each class that have no node yet into items; `left` has their number by class index. Pods that must
  * spread over zones are divided among the zones beforehand, the cheapest first; pods that must share a zone get the
- * cheapest one. This is a forecast: placing the pods decides whether the zones really suit.
+ * cheapest one. This is a forecast: placing the pods decides whether the zones really suit. Pools of `without` launch
+ * no nodes.
  */
-export function demandOf(problem: SchedulingProblem, left: readonly number[], topology: TopologyState): Demand {
+export function demandOf(
+  problem: SchedulingProblem,
+  left: readonly number[],
+  topology: TopologyState,
+  without?: ReadonlySet<Template>,
+): Demand {
   const kinds: PlacementKind[] = [];
   const items: (Item & { pods: number })[] = [];
   const kindIds = new Map<string, number>();
   const itemIds = new Map<string, number>();
-  const itemOf = (firstPool: Template, set: RequirementSet, podData: PodData): number => {
+  const itemOf = (pools: readonly Template[], set: RequirementSet, podData: PodData): number => {
     const tolerations = podData.tolerations.length > 0 ? JSON.stringify(podData.tolerations) : "";
     const needs = rareResources(problem.axis, podData.vector);
-    const kindText = `${firstPool.index} ${set.id} ${needs.join()} ${tolerations}`;
+    const kindText = `${pools.map(({ index }) => index).join()} ${set.id} ${needs.join()} ${tolerations}`;
     const kind =
       kindIds.get(kindText) ??
-      kinds.push({ sets: setsOf(problem, set, podData), firstPool, needs, custom: customLabels(set.requirements, firstPool) }) - 1;
+      kinds.push({ sets: setsOf(problem, pools, set), pools, needs, custom: customLabels(set.requirements, pools) }) - 1;
     kindIds.set(kindText, kind);
     const rules = podData.hosts.map((group) => ({
       group: group.index,
@@ -108,18 +110,18 @@ export function demandOf(problem: SchedulingProblem, left: readonly number[], to
   const itemOfPod = problem.classes.map(({ index }) => {
     const pods = left[index] ?? 0;
     const podData = problem.relaxations[index]?.[0];
-    const start = pods > 0 && podData !== undefined && isForeseeable(podData) ? firstPoolFor(problem, podData) : undefined;
+    const start = pods > 0 && podData !== undefined && isForeseeable(podData) ? heaviestPoolsFor(problem, podData, without) : undefined;
     if (podData === undefined || start === undefined) return undefined;
-    const { firstPool, set } = start;
+    const { pools, set } = start;
     const itemIndexes = new Int32Array(pods);
     const group = podData.areas.find((area) => podData.self.has(area));
-    if (group === undefined) itemIndexes.fill(itemOf(firstPool, set, podData));
+    if (group === undefined) itemIndexes.fill(itemOf(pools, set, podData));
     else {
-      const zones = zonesFor(problem.sets, firstPool, set, podData, topology.counts[group.index] ?? new Map());
+      const zones = zonesFor(problem.sets, pools, set, podData, topology.counts[group.index] ?? new Map());
       if (zones.length === 0) return undefined;
       const bySet = new Map<RequirementSet, number>();
       assignZones(zones, group, itemIndexes, (zone) => {
-        const item = bySet.get(zone.set) ?? itemOf(firstPool, zone.set, podData);
+        const item = bySet.get(zone.set) ?? itemOf(pools, zone.set, podData);
         bySet.set(zone.set, item);
         return item;
       });
@@ -146,25 +148,8 @@ function isForeseeable(podData: PodData): boolean {
   return own.length <= 1 && podData.areas.every(({ key, kind }) => key === ZONE && (kind === "spread" || kind === "affinity"));
 }
 
-/** The first pool that can launch a node for the pod, and the requirements of the pod with those of its volumes. */
-function firstPoolFor(
-  { templates, sets }: SchedulingProblem,
-  podData: PodData,
-): { readonly firstPool: Template; readonly set: RequirementSet } | undefined {
-  const [volumes] = podData.volumeSets;
-  const set = volumes === undefined ? podData.set : sets.join(podData.set, volumes);
-  if (set === undefined) return undefined;
-  for (const template of templates) {
-    const joined = untolerated(template.taints, podData.tolerations) === undefined ? sets.join(template.set, set) : undefined;
-    if (joined !== undefined && template.frontier(joined).first(podData.vector, 0) >= 0) return { firstPool: template, set };
-  }
-  return undefined;
-}
-
-function setsOf({ templates, sets }: SchedulingProblem, set: RequirementSet, podData: PodData): PlacementKind["sets"] {
-  return templates.map((template) =>
-    untolerated(template.taints, podData.tolerations) === undefined ? sets.join(template.set, set) : undefined,
-  );
+function setsOf({ templates, sets }: SchedulingProblem, pools: readonly Template[], set: RequirementSet): PlacementKind["sets"] {
+  return templates.map((template) => (pools.includes(template) ? sets.join(template.set, set) : undefined));
 }
 
 function maxPresentOnHost(group: TopologyGroup, podData: PodData): number {
@@ -182,7 +167,7 @@ interface Zone {
 /** Zones in which some instance type has room for the pod, by rising price of the pod's share of it. */
 function zonesFor(
   sets: RequirementSets,
-  firstPool: Template,
+  pools: readonly Template[],
   set: RequirementSet,
   podData: PodData,
   counts: ReadonlyMap<string, number>,
@@ -190,9 +175,12 @@ function zonesFor(
   return [...counts]
     .flatMap(([name, pods]) => {
       const there = sets.join(set, sets.oneOf(ZONE, [name]));
-      const joined = there && sets.join(firstPool.set, there);
-      if (there === undefined || joined === undefined || isEmpty(firstPool.table.admitted(joined))) return [];
-      const price = firstPool.frontier(joined).share(podData.vector);
+      if (there === undefined) return [];
+      const shares = pools.flatMap((pool) => {
+        const joined = sets.join(pool.set, there);
+        return joined === undefined ? [] : [pool.frontier(joined).share(podData.vector)];
+      });
+      const price = Math.min(...shares);
       return price === Number.POSITIVE_INFINITY ? [] : [{ name, set: there, price, pods }];
     })
     .sort((a, b) => a.price - b.price || (a.name < b.name ? -1 : 1));
@@ -227,10 +215,11 @@ export function rareResources(axis: ResourceAxis, vector: Float64Array): readonl
   return axis.names.flatMap((name, r) => ((vector[r] ?? 0) > 0 && !COMMON_RESOURCES.has(name) ? [r] : []));
 }
 
-/** Requirements on labels that neither instance types bring nor the pool pins to one value, as a text. */
-function customLabels(wanted: Requirements, { set }: Template): string {
+/** Requirements on labels that neither instance types bring nor each pool pins to one value, as a text. */
+function customLabels(wanted: Requirements, pools: readonly Template[]): string {
+  const areKnown = (key: string): boolean => WELL_KNOWN_LABELS.has(key) || pools.every(({ set }) => isPinned(set.requirements.get(key)));
   return [...wanted.values()]
-    .flatMap((item) => (WELL_KNOWN_LABELS.has(item.key) || isPinned(set.requirements.get(item.key)) ? [] : [canonical(item)]))
+    .flatMap((item) => (areKnown(item.key) ? [] : [canonical(item)]))
     .sort()
     .join("\u0003");
 }

@@ -29,13 +29,13 @@ export interface OfferingGroup {
 
 /**
  * All node options for some kinds of pods, grouped by pool and by the kinds that they serve. `templates` are the pools
- * to look at, by default the first pool of each kind. Free offerings are left out, because the shadow prices of their
+ * to look at, by default those of all kinds. Free offerings are left out, because the shadow prices of their
  * room would be 0.
  */
 export function offeringGroupsFor(
   kinds: readonly PlacementKind[],
   width: number,
-  templates: Iterable<Template> = new Set(kinds.map(({ firstPool }) => firstPool)),
+  templates: Iterable<Template> = new Set(kinds.flatMap(({ pools }) => pools)),
 ): readonly OfferingGroup[] {
   const byText = new Map<
     string,

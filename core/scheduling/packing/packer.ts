@@ -13,6 +13,8 @@ export interface NodeBatch {
   readonly contents: Contents;
   /** Number of nodes. */
   readonly nodes: number;
+  /** Index of the cheapest instance type of the group that holds the contents. */
+  readonly type: number;
   /** USD per hour of one node: its instance and the node's own cost (NODE_VOLUME_PRICE). */
   readonly price: number;
   /** Price of one node less the value of its pods at shadow prices, USD per hour. Lower is better. */
@@ -86,7 +88,7 @@ export class Packer {
   readonly #values: Float64Array;
   /** By item with host rules: how much more a node of its own would cost than the pod's value, USD per hour; else 0. */
   readonly #spreadBonuses: Float64Array;
-  /** Kinds in the order of packing: those of later pools first, then those with the fewest offering groups. */
+  /** Kinds in the order of packing: those with the fewest offering groups first. */
   readonly #order: readonly number[];
   readonly #candidates: readonly (readonly RankedOption[])[];
   /** Items with host rules, and how many pods of each a host may have. */
@@ -119,12 +121,9 @@ export class Packer {
     this.#hostRuled = items.flatMap(({ rules }, s) =>
       rules.length === 0 ? [] : [{ s, each: 1 + Math.min(...rules.map(({ maxPresent }) => maxPresent)) }],
     );
-    const groupCounts = kinds.map((_, kind) => this.#launchGroups(kind).length);
+    const groupCounts = kinds.map((_, kind) => shadowPrices.groupsServing(kind).length);
     this.#knapsack = new GreedyKnapsack(kinds, items, offeringGroups, shadowPrices, groupCounts, width);
-    this.#order = kinds
-      .map(({ firstPool }, kind) => ({ kind, pool: firstPool.index }))
-      .sort((a, b) => b.pool - a.pool || (groupCounts[a.kind] ?? 0) - (groupCounts[b.kind] ?? 0) || a.kind - b.kind)
-      .map(({ kind }) => kind);
+    this.#order = kinds.map((_, kind) => kind).sort((a, b) => (groupCounts[a] ?? 0) - (groupCounts[b] ?? 0) || a - b);
     this.#requested = offeringGroups.map((offeringGroup) => requestedByCustom(offeringGroup, kinds, items, width));
     this.#candidates = kinds.map((_, kind) => this.#candidatesFor(kind, width));
     this.#usualPrice = this.#candidates[this.#largestKind()]?.[0]?.option.price ?? 1;
@@ -190,7 +189,7 @@ export class Packer {
     // A cheaper option of the group may have enough room, because the knapsack did not fill this one.
     const smallest = this.#offeringGroups[offeringGroup]?.options.find(({ room }) => hasRoom(room, 0, need)) ?? option;
     const price = smallest.price + this.#nodeHour;
-    return { offeringGroup, contents, nodes, price, loss: price - podValue };
+    return { offeringGroup, contents, nodes, type: smallest.type, price, loss: price - podValue };
   }
 
   /** Fills a node option; undefined when no pod of the kind fits. */
@@ -230,13 +229,6 @@ export class Packer {
     return requested.indexOf(Math.max(...requested));
   }
 
-  /** Offering groups of the kind's first pool: nodes are launched for the kind from these alone. */
-  #launchGroups(kind: number): readonly number[] {
-    return this.#shadowPrices
-      .groupsServing(kind)
-      .filter((offeringGroup) => this.#offeringGroups[offeringGroup]?.template === this.#kinds[kind]?.firstPool);
-  }
-
   /**
    * Node options to try for a kind, by falling value per dollar: the best of each price range, and one with room for
    * each item.
@@ -247,7 +239,7 @@ export class Packer {
       if (own === kind) for (let r = 0; r < width; r++) requested[r] = (requested[r] ?? 0) + pods * (vector[r] ?? 0);
     }
     const prices = this.#shadowPrices.cheapest(kind, requested) ?? requested;
-    const all = this.#launchGroups(kind).flatMap((offeringGroup) => {
+    const all = this.#shadowPrices.groupsServing(kind).flatMap((offeringGroup) => {
       const usable = this.#usableRequests(offeringGroup, kind, width);
       return (this.#offeringGroups[offeringGroup]?.options ?? []).map((option): RankedOption => {
         const maxValue = dot(this.#shadowPrices.byGroup[offeringGroup] ?? prices, option.room);

@@ -17,6 +17,8 @@ import { ShadowPrices } from "./shadow-prices.ts";
 /** A new node that packing proposes. */
 export interface ProposedNode {
   readonly template: Template;
+  /** Index of the cheapest instance type that holds the node's pods. */
+  readonly type: number;
   /** The pool's requirements joined with those of all pods that the proposal puts on the node. */
   readonly set: RequirementSet;
 }
@@ -74,10 +76,16 @@ const MAX_NODES_SCANNED = 240_000;
 /**
  * Proposes new nodes for the pods of each class that have no node yet (`left`: their number by class index), at the
  * lowest price that the search finds: packs with several variants, keeps the cheapest result, and improves it by ruin
- * and recreate. The amount of work is bounded by counts, never by time. Undefined when packing leaves out every class.
+ * and recreate. Limits are not looked at; pools of `without` launch no nodes. The amount of work is bounded by counts,
+ * never by time. Undefined when packing leaves out every class.
  */
-export function proposeNodes(problem: SchedulingProblem, left: readonly number[], topology: TopologyState): NodeProposals | undefined {
-  const demand = demandOf(problem, left, topology);
+export function proposeNodes(
+  problem: SchedulingProblem,
+  left: readonly number[],
+  topology: TopologyState,
+  without?: ReadonlySet<Template>,
+): NodeProposals | undefined {
+  const demand = demandOf(problem, left, topology, without);
   if (demand.items.length === 0) return undefined;
   const width = problem.axis.names.length;
   const offeringGroups = offeringGroupsFor(demand.kinds, width);
@@ -93,7 +101,7 @@ export function proposeNodes(problem: SchedulingProblem, left: readonly number[]
   }
   const nodes = ruinAndRecreate(best.flatMap(single), packer, demand.items.length);
   return {
-    nodes: nodes.map(({ offeringGroup, contents }) => nodeFor(offeringGroups[offeringGroup], contents, demand, problem.sets)),
+    nodes: nodes.map((batch) => nodeFor(batch, offeringGroups[batch.offeringGroup], demand, problem.sets)),
     targets: targetsOf(demand, nodes),
   };
 }
@@ -105,8 +113,8 @@ export function dualRounds({ items }: Demand): number {
 
 /** The proposed node of a batch; undefined when its pods' requirements exclude each other. */
 function nodeFor(
+  { contents, type }: NodeBatch,
   offeringGroup: OfferingGroup | undefined,
-  contents: NodeBatch["contents"],
   { kinds, items }: Demand,
   sets: RequirementSets,
 ): ProposedNode | undefined {
@@ -117,7 +125,7 @@ function nodeFor(
     const own = kinds[kind]?.sets[template.index];
     set = set && own && sets.join(set, own);
   }
-  return set && { template, set };
+  return set && { template, type, set };
 }
 
 /** USD per hour of all nodes. */

@@ -1,6 +1,7 @@
 /**
  * How one attempt decides where several decisions are valid. Every strategy gives a valid plan; the plans differ in
- * price, so search.ts tries several. Karpenter's own strategy is `{ claims: "fewest-pods", seed: 0 }`.
+ * price, so search.ts tries several. Karpenter's own strategy is
+ * `{ claims: "fewest-pods", seed: 0, isKarpenters: true }`.
  */
 export interface Strategy {
   /**
@@ -11,6 +12,12 @@ export interface Strategy {
    * - "packed": the node that packing proposes for the pod; pods that it leaves go by "least-added-price".
    */
   readonly claims: "fewest-pods" | "oldest" | "least-added-price" | "packed";
+  /**
+   * Whether pools and limits are used as in Karpenter: a pod joins a planned claim of any pool before a new one is
+   * opened, pools of one weight are tried by name, and a claim is charged for its largest type. Pods that are left then
+   * are tried once more in our way.
+   */
+  readonly isKarpenters?: boolean;
   /** Class indexes in the order of placing. Default: the order of the queue. */
   readonly classes?: readonly number[];
   /** Order of equally good topology domains: 0 for the cheapest first, other seeds for a pseudo-random order. */

@@ -19,6 +19,8 @@ import type { NodeView } from "./node-view.ts";
 export interface Template {
   /** Place in the order in which pools are tried. */
   readonly index: number;
+  /** Place of its weight among the weights of all pools: 0 for the heaviest. Pools of one weight have one rank. */
+  readonly rank: number;
   readonly name: string;
   readonly pool: NodePool;
   /** Requirements and labels of the pool's nodes. */
@@ -54,6 +56,9 @@ export function isUsable(pool: NodePool): boolean {
   return ready === undefined || ready.status === "True";
 }
 
+/** A pool's weight; without one, the lowest (karpenter: pkg/utils/nodepool/nodepool.go, OrderByWeight). */
+const weightOf = ({ spec }: NodePool): number => spec.weight ?? 0;
+
 /** The usable pools in the order in which they are tried: weight descending, then name descending, as in Karpenter. */
 export function templatesOf(
   snapshot: Snapshot,
@@ -63,7 +68,8 @@ export function templatesOf(
   axis: ResourceAxis,
 ): readonly Template[] {
   const pools = snapshot.nodePools.filter(isUsable);
-  pools.sort((a, b) => (b.spec.weight ?? 0) - (a.spec.weight ?? 0) || (a.metadata.name < b.metadata.name ? 1 : -1));
+  pools.sort((a, b) => weightOf(b) - weightOf(a) || (a.metadata.name < b.metadata.name ? 1 : -1));
+  const weights = [...new Set(pools.map(weightOf))];
   return pools.map((pool, index) => {
     const types = snapshot.instanceTypes.get(pool.metadata.name) ?? NO_TYPES;
     const table = typeTable(types);
@@ -82,6 +88,7 @@ export function templatesOf(
     const own = contradictionIn(set.requirements) === undefined ? table.admitted(set) : emptyBitset(types.length);
     return {
       index,
+      rank: weights.indexOf(weightOf(pool)),
       name: pool.metadata.name,
       pool,
       set,
@@ -97,6 +104,11 @@ export function templatesOf(
       minValues: [...set.requirements.values()].flatMap(({ key, minValues }) => (minValues === undefined ? [] : [{ key, min: minValues }])),
     };
   });
+}
+
+/** Pools in lists of one rank, the heaviest first. */
+export function byRank(templates: readonly Template[]): readonly (readonly Template[])[] {
+  return [...Map.groupBy(templates, ({ rank }) => rank).values()];
 }
 
 /** The frontiers of a pool, made once for each set. */

@@ -16,12 +16,16 @@ export function byShareOfLimits({ table, pool }: Template, types: Bitset): reado
 
 /**
  * How far a pool's limits must be raised that exclude every type with room for a pod. `left` is what the limits leave
- * now, in milli-units; `smallest` returns, of the types with room, the one with the smallest share of the limits.
+ * beside the pool's nodes and the nodes of the plan, in milli-units; `smallest` returns, of the types with room, the
+ * one with the smallest share of the limits.
  */
 export function limitText(template: Template, left: Resources, smallest: () => number | undefined): string {
   const limits = parseResources(template.pool.spec.limits);
   if ((left["nodes"] ?? 1000) < 1000) {
-    return `its limit of ${counted((limits["nodes"] ?? 0) / 1000, "node")} is reached; raise spec.limits.nodes`;
+    const nodes = (limits["nodes"] ?? 0) / 1000;
+    return `its limit of ${counted(nodes, "node")} is reached${besideText(template, left, "nodes", " (", ")")}; raise spec.limits.nodes to ${
+      nodes + 1 - (left["nodes"] ?? 0) / 1000
+    } or more`;
   }
   const t = smallest() ?? 0;
   const capacity = template.table.capacity[t] ?? {};
@@ -29,11 +33,24 @@ export function limitText(template: Template, left: Resources, smallest: () => n
     .filter((name) => name !== "nodes" && (capacity[name] ?? 0) > (left[name] ?? 0))
     .sort();
   const leaves = over.map(
-    (name) => `its limit ${name} ${amountText(limits[name] ?? 0, name)} leaves ${amountText(Math.max(0, left[name] ?? 0), name)}`,
+    (name) =>
+      `its limit ${name} ${amountText(limits[name] ?? 0, name)} leaves ${amountText(Math.max(0, left[name] ?? 0), name)}${besideText(template, left, name, " beside ")}`,
   );
   const has = over.map((name) => `${name} ${amountText(capacity[name] ?? 0, name)}`);
   const used = (name: string): number => (limits[name] ?? 0) - (left[name] ?? 0);
   const raise = over.map((name) => `spec.limits.${name} to ${amountText(used(name) + (capacity[name] ?? 0), name, "up")} or more`);
   const type = `the smallest instance type that holds the pod, ${template.table.types[t]?.name}`;
   return `${leaves.join(" and ")}, and ${type}, has ${has.join(" and ")}; raise ${raise.join(" and ")}`;
+}
+
+/** What takes a limit, between two texts: "4 in use and 2 for new nodes of this run"; empty when nothing takes it. */
+function besideText({ pool, remaining }: Template, left: Resources, name: string, before: string, after = ""): string {
+  const limit = parseResources(pool.spec.limits)[name] ?? 0;
+  const inUse = limit - (remaining?.[name] ?? limit);
+  const planned = limit - inUse - (left[name] ?? 0);
+  const parts = [
+    ...(inUse > 0 ? [`${amountText(inUse, name)} in use`] : []),
+    ...(planned > 0 ? [`${amountText(planned, name)} for new nodes of this run`] : []),
+  ];
+  return parts.length === 0 ? "" : `${before}${parts.join(" and ")}${after}`;
 }

@@ -22,6 +22,7 @@ export interface FrontierSource {
  */
 export class Frontier {
   readonly #source: FrontierSource;
+  readonly #types: number[] = [];
   readonly #prices: number[] = [];
   /** Rows of `width` amounts, by place. */
   readonly #room: number[] = [];
@@ -68,12 +69,18 @@ export class Frontier {
     return this.#prices[place] ?? Number.POSITIVE_INFINITY;
   }
 
+  /** The type at a place, as its index in the table; -1 beyond the frontier. */
+  typeAt(place: number): number {
+    return this.#types[place] ?? -1;
+  }
+
   /** Adds the next type of the source that belongs to the frontier; false when no type is left. */
   #extend(): boolean {
     const { prices, types, room, width } = this.#source;
     while (this.#seen < prices.order.length) {
       const t = prices.order[this.#seen++] ?? 0;
       if (!hasBit(types, t) || this.#isDominated(t * width)) continue;
+      this.#types.push(t);
       this.#prices.push(prices.byType[t] ?? Number.POSITIVE_INFINITY);
       for (let r = 0; r < width; r++) this.#room.push(room[t * width + r] ?? 0);
       return true;

@@ -43,7 +43,7 @@ describe("new claims", () => {
     expect(plan.newNodeClaims.map((claim) => claim.nodePool)).toEqual(["heavy"]);
   });
 
-  it("of pools with equal weight, the last by name is tried first, as in Karpenter", () => {
+  it("of pools with one weight and one price, the last by name takes the pod", () => {
     expect(planFor({ pods: pods(1, "web"), nodePools: [nodePool("a"), nodePool("b")] }).newNodeClaims[0]?.nodePool).toBe("b");
   });
 

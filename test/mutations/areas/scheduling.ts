@@ -1,6 +1,7 @@
 import type { Mutation } from "../mutation.ts";
 
 const SOLVE = ["test/core/scheduling/solve.test.ts"];
+const WEIGHTS_AND_LIMITS = ["test/core/scheduling/weights-and-limits.test.ts"];
 const TOPOLOGY = ["test/core/scheduling/problem/topology.test.ts"];
 const REQUIREMENTS = ["test/core/requirements/requirement.test.ts", "test/core/requirements/requirements.property.test.ts"];
 
@@ -146,9 +147,33 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "limits",
     rule: "a type larger than what the limits leave is not used",
     file: "core/scheduling/claims/limits.ts",
-    from: "(capacity[name] ?? 0) <= (left[name] ?? 0)) continue;",
-    to: "(capacity[name] ?? 0) >= 0) continue;",
+    from: "> (left[r] ?? 0) + (charge?.[r] ?? 0)) return false;",
+    to: "< 0) return false;",
     tests: SOLVE,
+  },
+  {
+    name: "limits-of-claims",
+    rule: "whatever types the claims of a plan become, their sum is within the limits",
+    file: "core/scheduling/claims/limits.ts",
+    from: "if (isCut) claim.keepTypes(types);",
+    to: "if (isCut && types.length < 0) claim.keepTypes(types);",
+    tests: WEIGHTS_AND_LIMITS,
+  },
+  {
+    name: "limits-for-the-next-run",
+    rule: "further types take no more than half of what is left",
+    file: "core/scheduling/claims/limits.ts",
+    from: "MAX_SHARE_FOR_FURTHER_TYPES = 0.5",
+    to: "MAX_SHARE_FOR_FURTHER_TYPES = 1",
+    tests: WEIGHTS_AND_LIMITS,
+  },
+  {
+    name: "limits-keep-min-values",
+    rule: "minValues hold when claims are cut",
+    file: "core/scheduling/claims/limits.ts",
+    from: "return [cheapest, ...neededForMinValues(template, possible)];",
+    to: "return [cheapest, ...neededForMinValues(template, possible.slice(0, 0))];",
+    tests: WEIGHTS_AND_LIMITS,
   },
   {
     name: "limits-in-flight",
@@ -162,9 +187,33 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "weights",
     rule: "the pool of the highest weight is tried first",
     file: "core/scheduling/problem/template.ts",
-    from: "(b.spec.weight ?? 0) - (a.spec.weight ?? 0)",
-    to: "(a.spec.weight ?? 0) - (b.spec.weight ?? 0)",
+    from: "weightOf(b) - weightOf(a)",
+    to: "weightOf(a) - weightOf(b)",
     tests: SOLVE,
+  },
+  {
+    name: "weight-before-planned-claims",
+    rule: "room on a planned node of a lighter pool does not draw a pod from a heavier pool",
+    file: "core/scheduling/problem/template.ts",
+    from: "return [...Map.groupBy(templates, ({ rank }) => rank).values()];",
+    to: "return [templates];",
+    tests: WEIGHTS_AND_LIMITS,
+  },
+  {
+    name: "weight-before-price",
+    rule: "of two plans, the one with fewer pods in lighter pools is better, whatever it costs",
+    file: "core/scheduling/search.ts",
+    from: "if (ours !== theirs) return theirs < ours ? b : a;",
+    to: "if (ours + theirs < 0) return a;",
+    tests: WEIGHTS_AND_LIMITS,
+  },
+  {
+    name: "price-within-a-weight",
+    rule: "of pools with one weight, the cheapest takes the pod",
+    file: "core/scheduling/claims/new-claim.ts",
+    from: "if (takesFirst) return best;",
+    to: "if (takesFirst || best !== undefined) return best;",
+    tests: WEIGHTS_AND_LIMITS,
   },
   {
     name: "min-values",

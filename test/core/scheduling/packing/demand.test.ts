@@ -220,7 +220,7 @@ function apartIn(topologyKey: string): PodSpec {
   return { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ labelSelector, topologyKey }] } } };
 }
 
-describe("the first pool of a kind", () => {
+describe("the heaviest pools of a kind", () => {
   const taints = [{ key: "dedicated", effect: "NoSchedule" as const }];
   it.for([
     { name: "the pool of the highest weight", more: {}, spec: {}, want: "heavy" },
@@ -238,10 +238,16 @@ describe("the first pool of a kind", () => {
       spec: { nodeSelector: { "kubernetes.io/arch": "amd64" } },
       want: "light",
     },
-  ])("the first pool of a kind is $name", ({ more, spec, want }) => {
+  ])("the heaviest pool of a kind is $name", ({ more, spec, want }) => {
     const nodePools = [nodePool("light", { weight: 1, labels: { team: "red" } }), nodePool("heavy", { weight: 9, ...more })];
     const { demand } = packingProblemFor({ nodePools, instanceTypes: CATALOGUE, pods: [pod("p", {}, spec)] });
-    expect(demand.kinds.map(({ firstPool }) => firstPool.name)).toEqual([want]);
+    expect(demand.kinds.map(({ pools }) => pools.map(({ name }) => name))).toEqual([[want]]);
+  });
+
+  it("pools of one weight are all pools of a kind, except those that refuse its pods", () => {
+    const nodePools = [nodePool("a", { weight: 5 }), nodePool("b", { weight: 5 }), nodePool("tainted", { weight: 5, taints })];
+    const { demand } = packingProblemFor({ nodePools, pods: [pod("p")] });
+    expect(demand.kinds.map(({ pools }) => pools.map(({ name }) => name))).toEqual([["b", "a"]]);
   });
 });
 

@@ -8,15 +8,15 @@ import { onDemand, type PackingProblem, packingProblemFor, packingScenarios, ZON
 
 const CAPACITY_TYPE = "karpenter.sh/capacity-type";
 
-/** Offerings that a kind may use in its first pool, derived from the catalogue alone; prices in USD per hour. */
+/** Offerings that a kind may use in its only pool, derived from the catalogue alone; prices in USD per hour. */
 function usableOfferings({ demand, width }: PackingProblem, kind: number): { readonly type: number; readonly price: number }[] {
-  const { firstPool, sets, needs } = demand.kinds[kind] ?? {};
-  const set = sets?.[firstPool?.index ?? -1];
-  if (firstPool === undefined || set === undefined) return [];
-  const admitted = firstPool.table.admitted(set);
-  return firstPool.table.types.flatMap(({ offerings }, type) => {
-    if (!hasBit(admitted, type) || !hasBit(firstPool.types, type)) return [];
-    if (needs?.some((r) => (firstPool.room[type * width + r] ?? 0) <= 0)) return [];
+  const { pools: [pool] = [], sets, needs } = demand.kinds[kind] ?? {};
+  const set = sets?.[pool?.index ?? -1];
+  if (pool === undefined || set === undefined) return [];
+  const admitted = pool.table.admitted(set);
+  return pool.table.types.flatMap(({ offerings }, type) => {
+    if (!hasBit(admitted, type) || !hasBit(pool.types, type)) return [];
+    if (needs?.some((r) => (pool.room[type * width + r] ?? 0) <= 0)) return [];
     return offerings.flatMap(({ zone, capacityType, price, available }) => {
       const isAllowed = [
         [ZONE, zone],
@@ -35,10 +35,10 @@ it("the groups of a kind have only options that it may use, and the cheapest one
     fc.property(packingScenarios, (cluster) => {
       const packing = packingProblemFor(cluster);
       const { demand, offeringGroups } = packing;
-      demand.kinds.forEach(({ firstPool }, kind) => {
+      demand.kinds.forEach(({ pools: [pool] }, kind) => {
         const wanted = usableOfferings(packing, kind);
         const options = offeringGroups
-          .filter(({ template, kinds }) => template === firstPool && kinds.includes(kind))
+          .filter(({ template, kinds }) => template === pool && kinds.includes(kind))
           .flatMap((offeringGroup) => offeringGroup.options);
         for (const { type, price } of options) expect(wanted).toContainEqual({ type, price });
         for (const { vector, kind: own } of demand.items) {
@@ -46,7 +46,7 @@ it("the groups of a kind have only options that it may use, and the cheapest one
           const cheapest = (list: readonly { readonly type: number; readonly price: number }[]): number =>
             Math.min(
               ...list.flatMap(({ type, price }) =>
-                vector.every((amount, r) => amount <= (firstPool.room[type * packing.width + r] ?? 0)) ? [price] : [],
+                vector.every((amount, r) => amount <= (pool?.room[type * packing.width + r] ?? 0)) ? [price] : [],
               ),
             );
           expect(cheapest(options)).toBe(cheapest(wanted));
@@ -93,13 +93,12 @@ it("pods that need a GPU are served only by groups of types with one", () => {
   expect(offeringGroups.some(({ kinds }) => !kinds.includes(kindWithNeed))).toBe(true);
 });
 
-it("groups are made for the first pools of the kinds, or for the pools that are named", () => {
-  const nodePools = [nodePool("first", { weight: 2 }), nodePool("second")];
+it("groups are made for the heaviest pools of the kinds, or for those of them that are named", () => {
+  const nodePools = [nodePool("heavy-a", { weight: 2 }), nodePool("heavy-b", { weight: 2 }), nodePool("light")];
   const { offeringGroups, demand, width, problem } = packingProblemFor({ nodePools, pods: pods(2, "p") });
-  expect(new Set(offeringGroups.map(({ template }) => template.name))).toEqual(new Set(["first"]));
-  expect(new Set(offeringGroupsFor(demand.kinds, width, problem.templates).map(({ template }) => template.name))).toEqual(
-    new Set(["first", "second"]),
-  );
+  expect(new Set(offeringGroups.map(({ template }) => template.name))).toEqual(new Set(["heavy-a", "heavy-b"]));
+  const named = problem.templates.filter(({ name }) => name !== "heavy-a");
+  expect(new Set(offeringGroupsFor(demand.kinds, width, named).map(({ template }) => template.name))).toEqual(new Set(["heavy-b"]));
 });
 
 it("free and unavailable offerings are left out", () => {

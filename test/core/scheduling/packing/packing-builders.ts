@@ -64,7 +64,7 @@ export function packingProblemFor(parts: Partial<Scenario>): PackingProblem {
 /** Zones that an item's pods are restricted to; empty when they may go to any. */
 export function zonesOf({ kinds, items }: Demand, item: number): readonly string[] {
   const kind = kinds[items[item]?.kind ?? -1];
-  return [...(kind?.sets[kind.firstPool.index]?.requirements.get(ZONE)?.values ?? [])].sort();
+  return [...(kind?.sets[kind.pools[0]?.index ?? -1]?.requirements.get(ZONE)?.values ?? [])].sort();
 }
 
 const sizes = fc.record({ cpu: fc.constantFrom("0", "100m", "700m", "1", "2500m"), memory: fc.constantFrom("64Mi", "1Gi", "3Gi", "9Gi") });
