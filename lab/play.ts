@@ -4,6 +4,7 @@ import type { Pod } from "../core/model/pod.ts";
 import { ownerOfGroup } from "../core/node-pool/foreign-class.ts";
 import { isNamespaced } from "../functions/adapters/manifests/api-object.ts";
 import { loadManifests, type Manifest, ManifestError } from "../functions/adapters/manifests/read.ts";
+import { eksDaemons } from "./eks-daemons.ts";
 import { createLab, type Lab, type LabOptions, type TimedLogRecord } from "./host.ts";
 import { type Narrator, narrator } from "./narrator.ts";
 import { pricesOf } from "./regions.ts";
@@ -26,6 +27,8 @@ export interface PlayOptions {
   readonly seed: number;
   readonly region: string;
   readonly print: (line: string) => void;
+  /** Leaves out the DaemonSets that EKS runs on each node. */
+  readonly withoutEksDaemons?: boolean;
   /** Settings for manifests of the user; they precede the gates that the manifests turn on. */
   readonly settings?: LabOptions["settings"];
   /** Called with the state at the end of a run of the user's manifests. */
@@ -251,7 +254,12 @@ const PLAYED = new Set([
   "PodDisruptionBudget",
 ]);
 
+/** Applies the manifests to a new cluster of EKS. */
 function apply(manifests: readonly Manifest[], stage: Stage): void {
+  const daemons = stage.options.withoutEksDaemons ? [] : eksDaemons(manifests);
+  for (const { object } of daemons) stage.lab.world.apply(object);
+  if (daemons.length > 0)
+    say(`each node runs DaemonSets of EKS: ${daemons.map(({ object }) => object.metadata.name).join(", ")}`, stage, "EKS");
   for (const { object } of manifests) {
     const { kind = "", metadata } = object;
     stage.lab.world.apply(object);
@@ -267,8 +275,8 @@ function noPart({ apiVersion = "", kind = "" }: Manifest["object"]): string {
   return owner === undefined ? " (has no part in the lab)" : ` (belongs to ${owner}, and has no part in the lab)`;
 }
 
-function say(what: string, { lab: { world, cloud }, narrator: story, options: { json, print } }: Stage): void {
-  const entry = { at: world.clock.now(), what: "you", which: what, pricePerHour: cloud.pricePerHour() };
+function say(what: string, { lab: { world, cloud }, narrator: story, options: { json, print } }: Stage, who = "you"): void {
+  const entry = { at: world.clock.now(), what: who, which: what, pricePerHour: cloud.pricePerHour() };
   if (json) print(JSON.stringify({ level: "INFO", time: new Date(entry.at).toISOString(), logger: "lab", message: what }));
   else story.say(entry);
 }

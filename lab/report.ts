@@ -9,6 +9,8 @@ export interface LabReport {
   readonly pods: readonly {
     readonly namespace: string;
     readonly name: string;
+    /** The kind of its controller: ReplicaSet, DaemonSet, Job and so on. Null for a pod without one. */
+    readonly owner: string | null;
     readonly phase: string;
     /** The node that the pod is bound to. */
     readonly node: string | null;
@@ -58,6 +60,7 @@ export async function labReport(lab: Lab, { waiting, evicted, start }: RunFacts)
     pods: pods.map((pod) => ({
       namespace: pod.metadata.namespace ?? "default",
       name: pod.metadata.name,
+      owner: pod.metadata.ownerReferences?.find(({ controller }) => controller)?.kind ?? null,
       phase: pod.status?.phase ?? "Pending",
       node: pod.spec.nodeName ?? null,
       reason: reasons.get(podKey(pod)) ?? null,

@@ -35,12 +35,13 @@ async function reportOf(json: boolean): Promise<LabReport> {
 it("a report has the pods with their nodes or reasons, the nodes with their prices, and what happened", async () => {
   const report = await reportOf(false);
   const [lost, web, ...others] = report.pods;
-  expect(others).toEqual([]);
+  expect(others.map(({ owner }) => owner)).toEqual(["DaemonSet", "DaemonSet", "DaemonSet", "DaemonSet"]);
+  expect([lost?.owner, web?.owner]).toEqual([null, "ReplicaSet"]);
   expect(lost).toMatchObject({ namespace: "default", name: "lost", phase: "Pending", node: null });
   expect(lost?.reason).toMatch(/^NodePool default: .*team/);
   expect(web).toMatchObject({ phase: "Running", reason: null });
   const [node] = report.nodes;
-  expect(node).toMatchObject({ name: web?.node, nodePool: "default", capacityType: "on-demand", pods: 1 });
+  expect(node).toMatchObject({ name: web?.node, nodePool: "default", capacityType: "on-demand", pods: 5 });
   expect(node?.pricePerHour).toBeGreaterThan(0);
   expect(report.launched - report.terminated).toBe(report.nodes.length);
   expect(report.seconds).toBeGreaterThanOrEqual(4 * 60);

@@ -8,6 +8,8 @@ export function withDefaults(object: ApiObject, cluster: { readonly priorityClas
   switch (object.kind) {
     case "Pod":
       return podDefaults(object, cluster.priorityClass);
+    case "Node":
+      return { ...object, spec: fields(object.spec) };
     case "NodePool":
       return nodePoolDefaults(object);
     case "NodeClaim":
