@@ -4,6 +4,7 @@ import type { Pod } from "../core/model/pod.ts";
 import { ownerOfGroup } from "../core/node-pool/foreign-class.ts";
 import { isNamespaced } from "../functions/adapters/manifests/api-object.ts";
 import { loadManifests, type Manifest, ManifestError } from "../functions/adapters/manifests/read.ts";
+import { changeLine } from "./change-lines.ts";
 import { eksDaemons } from "./eks-daemons.ts";
 import { createLab, type Lab, type LabOptions, type TimedLogRecord } from "./host.ts";
 import { type Narrator, narrator } from "./narrator.ts";
@@ -15,8 +16,7 @@ import type { LabStory } from "./stories.ts";
 import { summary } from "./summary.ts";
 import { firstRun } from "./world/actors/cron-jobs.ts";
 import { isRunSeconds, RUN_SECONDS } from "./world/actors/kubelet.ts";
-import { type CronJob, endOf, type Job } from "./world/actors/owned-pods.ts";
-import { isPreempted } from "./world/actors/preemption.ts";
+import type { CronJob } from "./world/actors/owned-pods.ts";
 
 export interface PlayOptions {
   /** Print the log as JSON lines, as the Lambda functions write it, in place of the timeline. */
@@ -191,15 +191,8 @@ function open(options: PlayOptions, settings: LabOptions["settings"] = {}): Stag
     },
   });
   if (!json) {
-    lab.world.onChange(({ kind, type, object, old }) => {
-      const line =
-        type === "DELETED"
-          ? undefined
-          : kind === "Job"
-            ? jobLine(object as unknown as Job, old as unknown as Job | undefined)
-            : kind === "Pod"
-              ? preemptionLine(object as unknown as Pod, old as unknown as Pod | undefined)
-              : undefined;
+    lab.world.onChange((change) => {
+      const line = changeLine(change);
       if (line) story.say({ at: lab.world.clock.now(), pricePerHour: lab.cloud.pricePerHour(), ...line });
     });
   }
@@ -214,33 +207,6 @@ const eviction = ({ metadata, spec }: Pod, { world, cloud }: Lab) => ({
   why: `from ${spec.nodeName}`,
   pricePerHour: cloud.pricePerHour(),
 });
-
-/** A Job that a CronJob started, or that has ended; undefined for other changes. Karpenter logs neither. */
-function jobLine(job: Job, old: Job | undefined): { readonly what: string; readonly which: string; readonly why: string } | undefined {
-  const { metadata, status } = job;
-  const which = `${metadata.namespace}/${metadata.name}`;
-  if (old === undefined) {
-    const owner = metadata.ownerReferences?.find(({ kind }) => kind === "CronJob");
-    return owner && { what: "started job", which, why: `by the schedule of CronJob ${owner.name}` };
-  }
-  const end = endOf(old) === undefined ? endOf(job) : undefined;
-  const counts = `${status?.succeeded ?? 0} succeeded${status?.failed ? `, ${status.failed} failed` : ""}`;
-  return end && { what: end.type === "Complete" ? "completed job" : "failed job", which, why: `(pods: ${counts})` };
-}
-
-/** A pod that gives way to one of higher priority. Karpenter does not log this, because kube-scheduler does it. */
-function preemptionLine(
-  pod: Pod,
-  old: Pod | undefined,
-): { readonly what: string; readonly which: string; readonly why: string } | undefined {
-  const { metadata, spec } = pod;
-  if (!isPreempted(pod) || (old && isPreempted(old))) return undefined;
-  return {
-    what: "preempted pod",
-    which: `${metadata.namespace}/${metadata.name}`,
-    why: `from ${spec.nodeName}, for a pod of higher priority`,
-  };
-}
 
 function jsonLine({ at, level, message, fields }: TimedLogRecord): string {
   return JSON.stringify({ level: level.toUpperCase(), time: new Date(at).toISOString(), logger: "controller", message, ...fields });
