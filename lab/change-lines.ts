@@ -1,5 +1,5 @@
 import type { Pod } from "../core/model/pod.ts";
-import { endOf, type Job } from "./world/actors/owned-pods.ts";
+import { endOf, FAILED_CREATE, type Job, type OwnerEvent } from "./world/actors/owned-pods.ts";
 import { isPreempted } from "./world/actors/preemption.ts";
 import type { Change } from "./world/store.ts";
 
@@ -16,7 +16,13 @@ export function changeLine({ type, kind, object, old }: Pick<Change, "type" | "k
   if (type === "DELETED") return undefined;
   if (kind === "Job") return jobLine(object as unknown as Job, old as unknown as Job | undefined);
   if (kind === "Pod") return preemptionLine(object as unknown as Pod, old as unknown as Pod | undefined);
+  if (kind === "Event") return refusalLine(object as unknown as OwnerEvent);
   return undefined;
+}
+
+/** Pods that the API server refuses. */
+function refusalLine({ involvedObject: { namespace, name }, reason, message }: OwnerEvent): ChangeLine | undefined {
+  return reason === FAILED_CREATE ? { what: "failed to create pods", which: `${namespace}/${name}`, why: message } : undefined;
 }
 
 /** A Job that a CronJob started, or that has ended. */

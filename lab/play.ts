@@ -1,13 +1,12 @@
 import { fileURLToPath } from "node:url";
 import type { NodeClaim } from "../core/model/node-claim.ts";
 import type { Pod } from "../core/model/pod.ts";
-import { ownerOfGroup } from "../core/node-pool/foreign-class.ts";
-import { isNamespaced } from "../functions/adapters/manifests/api-object.ts";
 import { loadManifests, type Manifest, ManifestError } from "../functions/adapters/manifests/read.ts";
+import { applyManifests } from "./apply.ts";
 import { changeLine } from "./change-lines.ts";
-import { eksDaemons } from "./eks-daemons.ts";
 import { createLab, type Lab, type LabOptions, type TimedLogRecord } from "./host.ts";
 import { type Narrator, narrator } from "./narrator.ts";
+import { type RefusedPods, withoutPods } from "./refused-pods.ts";
 import { pricesOf } from "./regions.ts";
 import { renderCosts, renderNodeClaims } from "./render.ts";
 import { type LabReport, labReport } from "./report.ts";
@@ -109,7 +108,7 @@ export async function playManifests(
       "\nThere is no NodePool among them, so the default one is used: on-demand, categories c, m and r, newer than generation 2.\n",
     );
   }
-  apply([...needed, ...given], stage);
+  const refused = apply([...needed, ...given], stage);
   await quiet(minutes, stage);
   for (const { kind, namespace, name, replicas } of scaled) {
     const where = kind === "NodePool" ? "" : `-n ${namespace} `;
@@ -118,11 +117,10 @@ export async function playManifests(
     await quiet(minutes, stage);
   }
   stage.narrator.flush();
-  if (!options.json) for (const part of await summary(lab, stage.narrator.waiting)) options.print(`\n${part}`);
-  if (options.onReport) {
-    const { waiting } = stage.narrator;
-    options.onReport(await labReport(lab, { waiting, evicted: stage.evicted(), start: START }));
-  }
+  const { waiting } = stage.narrator;
+  const allRefused = [...refused, ...withoutPods(lab.world)];
+  if (!options.json) for (const part of await summary(lab, waiting, allRefused)) options.print(`\n${part}`);
+  if (options.onReport) options.onReport(await labReport(lab, { waiting, refused: allRefused, evicted: stage.evicted(), start: START }));
   close(stage);
 }
 
@@ -212,34 +210,11 @@ function jsonLine({ at, level, message, fields }: TimedLogRecord): string {
   return JSON.stringify({ level: level.toUpperCase(), time: new Date(at).toISOString(), logger: "controller", message, ...fields });
 }
 
-/** Kinds that the actors of the lab or the functions read. The lab stores other kinds unchanged. */
-const PLAYED = new Set([
-  ...["Namespace", "PriorityClass", "StorageClass", "EC2NodeClass", "NodePool", "NodeClaim", "Node", "PersistentVolume", "CSINode"],
-  ...["NodeOverlay", "CapacityBuffer", "PodTemplate"],
-  ...["PersistentVolumeClaim", "Pod", "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob"],
-  "PodDisruptionBudget",
-]);
-
-/** Applies the manifests to a new cluster of EKS. */
-function apply(manifests: readonly Manifest[], stage: Stage): void {
-  const daemons = stage.options.withoutEksDaemons ? [] : eksDaemons(manifests);
-  for (const { object } of daemons) stage.lab.world.apply(object);
-  if (daemons.length > 0)
-    say(`each node runs DaemonSets of EKS: ${daemons.map(({ object }) => object.metadata.name).join(", ")}`, stage, "EKS");
-  for (const { object } of manifests) {
-    const { kind = "", metadata } = object;
-    stage.lab.world.apply(object);
-    const namespace =
-      isNamespaced({ kind, namespace: metadata.namespace }) && metadata.namespace !== undefined ? ` -n ${metadata.namespace}` : "";
-    say(`kubectl apply${namespace}: ${kind}/${metadata.name}${noPart(object)}`, stage);
-  }
-}
-
-function noPart({ apiVersion = "", kind = "" }: Manifest["object"]): string {
-  if (PLAYED.has(kind)) return "";
-  const owner = ownerOfGroup(apiVersion.split("/")[0] ?? "");
-  return owner === undefined ? " (has no part in the lab)" : ` (belongs to ${owner}, and has no part in the lab)`;
-}
+const apply = (manifests: readonly Manifest[], stage: Stage): readonly RefusedPods[] =>
+  applyManifests(stage.lab.world, manifests, {
+    withoutEksDaemons: stage.options.withoutEksDaemons,
+    say: (what, who) => say(what, stage, who),
+  });
 
 function say(what: string, { lab: { world, cloud }, narrator: story, options: { json, print } }: Stage, who = "you"): void {
   const entry = { at: world.clock.now(), what: who, which: what, pricePerHour: cloud.pricePerHour() };

@@ -2,6 +2,7 @@ import type { Node } from "../core/model/node.ts";
 import type { Pod } from "../core/model/pod.ts";
 import { podKey } from "../core/pods/predicates.ts";
 import type { Lab } from "./host.ts";
+import type { RefusedPods } from "./refused-pods.ts";
 import { pendingReasons } from "./summary.ts";
 
 /** The state at the end of a run, for tests of manifests; docs/lab-report.md describes the fields. */
@@ -29,6 +30,8 @@ export interface LabReport {
     /** Pods that are bound to the node and have not ended. */
     readonly pods: number;
   }[];
+  /** Workloads and pods of which the API server refuses to create pods, and why. */
+  readonly refused: readonly RefusedPods[];
   /** Instances since the start, and those of them that have ended. */
   readonly launched: number;
   readonly terminated: number;
@@ -43,13 +46,14 @@ export interface LabReport {
 export interface RunFacts {
   /** Why each pod could not be scheduled when it was last tried, by "namespace/name". */
   readonly waiting: ReadonlyMap<string, string>;
+  readonly refused: readonly RefusedPods[];
   readonly evicted: number;
   /** ms since the epoch. */
   readonly start: number;
 }
 
 /** The report of a lab as it is now. Lists are in the order of names, so that a seed always gives the same text. */
-export async function labReport(lab: Lab, { waiting, evicted, start }: RunFacts): Promise<LabReport> {
+export async function labReport(lab: Lab, { waiting, refused, evicted, start }: RunFacts): Promise<LabReport> {
   const { store, clock } = lab.world;
   const pods = byName(store.list("Pod") as readonly Pod[]);
   const reasons = await pendingReasons(lab, waiting);
@@ -74,6 +78,7 @@ export async function labReport(lab: Lab, { waiting, evicted, start }: RunFacts)
       pricePerHour: prices.get(spec.providerID?.split("/").at(-1) ?? "") ?? null,
       pods: pods.filter((pod) => pod.spec.nodeName === metadata.name && isActive(pod)).length,
     })),
+    refused,
     launched: machines.length,
     terminated: machines.filter(({ endedAt }) => endedAt !== undefined).length,
     evicted,

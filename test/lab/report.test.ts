@@ -19,6 +19,20 @@ metadata: { name: lost }
 spec: { nodeSelector: { team: blue }, containers: [{ name: c, image: i, resources: { requests: { cpu: 1 } } }] }
 `;
 
+const REFUSED = `apiVersion: v1
+kind: Pod
+metadata: { name: alone }
+spec: { priorityClassName: higher, containers: [{ name: c, image: i }] }
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: web }
+spec:
+  replicas: 2
+  selector: { matchLabels: { app: web } }
+  template: { metadata: { labels: { app: web } }, spec: { priorityClassName: high, containers: [{ name: c, image: i }] } }
+`;
+
 const path = join(mkdtempSync(join(tmpdir(), "lab-report-")), "all.yaml");
 writeFileSync(path, MANIFESTS);
 
@@ -50,4 +64,23 @@ it("a report has the pods with their nodes or reasons, the nodes with their pric
 
 it("a seed always gives the same report, with the log as JSON too", async () => {
   expect(await reportOf(true)).toEqual(await reportOf(false));
+});
+
+it("pods that the API server refuses are told in the story and in the report, and others are played", async () => {
+  const lines: string[] = [];
+  const reports: LabReport[] = [];
+  const file = join(mkdtempSync(join(tmpdir(), "lab-refused-")), "all.yaml");
+  writeFileSync(file, REFUSED);
+  const print = (line: string): void => void lines.push(line);
+  const onReport = (made: LabReport): void => void reports.push(made);
+  await playManifests([file], [], 2, { json: false, colour: false, seed: 1, region: "us-west-2", print, onReport });
+  expect(reports[0]?.pods).toEqual([]);
+  expect(reports[0]?.refused).toMatchObject([
+    { kind: "Pod", name: "alone", message: 'pods "alone" is forbidden: no PriorityClass with name higher was found' },
+    { kind: "Deployment", namespace: "default", name: "web" },
+  ]);
+  const text = lines.join("\n").replaceAll(/\s+/g, " ");
+  expect(text).toMatch(/failed to create pods default\/web-\w+ Error creating: .* no PriorityClass with name high was found/);
+  expect(text).toMatch(/Deployment default\/web has no pods: .*; apply that PriorityClass, or correct priorityClassName/);
+  expect(text).toContain("Pod default/alone was not created: ");
 });

@@ -35,7 +35,8 @@ function jobDefaults(spec: Record<string, unknown>): Record<string, unknown> {
   return { ...(spec["parallelism"] === undefined && { completions: 1 }), parallelism: 1, ...spec };
 }
 
-const SYSTEM_PRIORITIES: Readonly<Record<string, number>> = {
+/** The PriorityClasses that each cluster has. */
+export const SYSTEM_PRIORITIES: Readonly<Record<string, number>> = {
   "system-node-critical": 2_000_001_000,
   "system-cluster-critical": 2_000_000_000,
 };

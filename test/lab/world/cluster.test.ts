@@ -366,6 +366,31 @@ describe("preemption", () => {
     expect(placed(l)).toEqual({ first: "n", huge: "-", elsewhere: "-" });
   });
 
+  it("a workload whose PriorityClass does not exist has no pods but an Event, until the class is created", async () => {
+    const l = lab();
+    l.world.apply(node("n", { cpu: "4" }));
+    l.world.apply(deployment("web", 2, as("high")));
+    await settle(l);
+    expect(pods(l)).toEqual([]);
+    expect(l.world.store.list("Event")).toMatchObject([
+      {
+        reason: "FailedCreate",
+        involvedObject: { kind: "ReplicaSet" },
+        message: expect.stringMatching(/^Error creating: pods "web-\w+-" is forbidden: no PriorityClass with name high was found$/),
+      },
+    ]);
+    classes(l);
+    await settle(l);
+    expect(pods(l).map(({ spec }) => spec.priority)).toEqual([1_000, 1_000]);
+  });
+
+  it("a pod whose PriorityClass does not exist is refused, and the classes of the system exist", () => {
+    const l = lab();
+    expect(() => l.world.apply(pod("web", as("high")))).toThrow('pods "web" is forbidden: no PriorityClass with name high was found');
+    l.world.apply(pod("agent", as("system-node-critical")));
+    expect(pods(l).map(({ spec }) => spec.priority)).toEqual([2_000_001_000]);
+  });
+
   it("takes the priority of the global default class for pods that name no class", async () => {
     const l = lab();
     l.world.apply(priority("usual", 500, { globalDefault: true }));
