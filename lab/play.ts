@@ -89,7 +89,8 @@ export async function playManifests(
   // Manifests for several regions name the region and a zone by placeholders.
   const zone = `${region}a`;
   const places = { AZ: zone, AVAILABILITY_ZONE: zone, ...process.env, AWS_REGION: region, AWS_DEFAULT_REGION: region };
-  const given = loadManifests(paths, places);
+  const leftOut: string[] = [];
+  const given = loadManifests(paths, places, (sentence) => void leftOut.push(sentence));
   const unreadable = given.flatMap(({ object, file, line }) => runSecondsProblems(object).map((problem) => `${file}:${line}: ${problem}`));
   if (unreadable.length > 0) throw new ManifestError(unreadable);
   const scaled = scalings.map((scaling) => ({ ...scaling, kind: kindOf(scaling, given) }));
@@ -101,6 +102,7 @@ export async function playManifests(
   const needed = given.some(({ object }) => object.kind === "NodePool")
     ? []
     : loadManifests([DEFAULT_POOL], { CLUSTER_NAME: lab.world.cluster });
+  if (!options.json) for (const sentence of leftOut) options.print(`\n${sentence}.`);
   if (pricesOf(region) !== region && !options.json)
     options.print(`\nInstance types and on-demand prices are those of ${pricesOf(region)}.`);
   if (needed.length > 0 && !options.json) {
