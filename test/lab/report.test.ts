@@ -33,6 +33,26 @@ spec:
   template: { metadata: { labels: { app: web } }, spec: { priorityClassName: high, containers: [{ name: c, image: i }] } }
 `;
 
+/** The user data of a Custom image are used as they are, and these are empty. */
+const MADE_UP = `apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: { name: made-up }
+spec:
+  role: node
+  subnetSelectorTerms: [{ tags: { a: b } }]
+  securityGroupSelectorTerms: [{ tags: { a: b } }]
+  amiSelectorTerms: [{ id: ami-0123456789abcdef0 }]
+---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: { name: made-up }
+spec:
+  template:
+    spec:
+      nodeClassRef: { group: karpenter.k8s.aws, kind: EC2NodeClass, name: made-up }
+      requirements: [{ key: node.kubernetes.io/instance-type, operator: In, values: [m5.large] }]
+`;
+
 const path = join(mkdtempSync(join(tmpdir(), "lab-report-")), "all.yaml");
 writeFileSync(path, MANIFESTS);
 
@@ -55,7 +75,7 @@ it("a report has the pods with their nodes or reasons, the nodes with their pric
   expect(lost?.reason).toMatch(/^NodePool default: .*team/);
   expect(web).toMatchObject({ phase: "Running", reason: null });
   const [node] = report.nodes;
-  expect(node).toMatchObject({ name: web?.node, nodePool: "default", capacityType: "on-demand", pods: 5 });
+  expect(node).toMatchObject({ name: web?.node, nodePool: "default", state: "Ready", capacityType: "on-demand", pods: 5 });
   expect(node?.pricePerHour).toBeGreaterThan(0);
   expect(report.launched - report.terminated).toBe(report.nodes.length);
   expect(report.seconds).toBeGreaterThanOrEqual(4 * 60);
@@ -83,4 +103,19 @@ it("pods that the API server refuses are told in the story and in the report, an
   expect(text).toMatch(/failed to create pods default\/web-\w+ Error creating: .* no PriorityClass with name high was found/);
   expect(text).toMatch(/Deployment default\/web has no pods: .*; apply that PriorityClass, or correct priorityClassName/);
   expect(text).toContain("Pod default/alone was not created: ");
+});
+
+it("a node that was launched and has not registered is in the report with its state, its price and the reason", async () => {
+  const reports: LabReport[] = [];
+  const file = join(mkdtempSync(join(tmpdir(), "lab-unregistered-")), "all.yaml");
+  writeFileSync(file, `${MADE_UP}---\n${MANIFESTS}`);
+  const onReport = (made: LabReport): void => void reports.push(made);
+  await playManifests([file], [], 2, { json: true, colour: false, seed: 1, region: "us-west-2", print: () => {}, onReport });
+  const [report] = reports;
+  expect(report?.nodes).toMatchObject([
+    { nodePool: "made-up", state: "NotRegistered", instanceType: "m5.large", pricePerHour: expect.any(Number), pods: 0 },
+    { nodePool: "made-up", state: "NotRegistered" },
+  ]);
+  expect(report?.nodes[0]?.reason).toMatch(/^node made-up-\w+ was launched \S+ ago and has not registered: the user data is empty/);
+  expect(report?.nodes.length).toBe(report?.launched);
 });
