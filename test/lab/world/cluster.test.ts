@@ -15,24 +15,35 @@ const zone = (z: string) => ({ labels: { "topology.kubernetes.io/zone": z } });
 describe("scheduler", () => {
   it.for([
     { name: "no node", spec: {}, nodes: [], want: "no nodes available to schedule pods" },
-    { name: "too little cpu", spec: {}, nodes: [node("n", { cpu: "500m" })], want: "0/1 nodes are available: 1 Insufficient cpu." },
+    {
+      name: "too little cpu",
+      spec: {},
+      nodes: [node("n", { cpu: "500m" })],
+      want: "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.",
+    },
     {
       name: "a taint",
       spec: {},
       nodes: [node("n", { taints: [{ key: "team", value: "a", effect: "NoSchedule" }] })],
-      want: "0/1 nodes are available: 1 node(s) had untolerated taint {team: a}.",
+      want:
+        "0/1 nodes are available: 1 node(s) had untolerated taint {team: a}. " +
+        "preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.",
     },
     {
       name: "a selector",
       spec: { nodeSelector: { disk: "ssd" } },
       nodes: [node("n"), node("m", { labels: { disk: "hdd" } })],
-      want: "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector.",
+      want:
+        "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector. " +
+        "preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.",
     },
     {
       name: "a missing claim",
       spec: { volumes: [{ name: "v", persistentVolumeClaim: { claimName: "data" } }] },
       nodes: [node("n")],
-      want: '0/1 nodes are available: persistentvolumeclaim "data" not found.',
+      want:
+        '0/1 nodes are available: persistentvolumeclaim "data" not found. ' +
+        "preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.",
     },
   ])("writes why a pod cannot be scheduled: $name", async ({ spec, nodes, want }) => {
     const l = lab();
@@ -40,6 +51,32 @@ describe("scheduler", () => {
     l.world.apply(pod("p", spec));
     await settle(l);
     expect(why(l, "p")).toBe(want);
+  });
+
+  it("writes why no other pod is preempted, for each node", async () => {
+    const l = lab();
+    const priority = { apiVersion: "scheduling.k8s.io/v1", kind: "PriorityClass" };
+    l.world.apply({ ...priority, metadata: { name: "low" }, value: -10 });
+    l.world.apply({ ...priority, metadata: { name: "polite" }, value: 10, preemptionPolicy: "Never" });
+    for (const name of ["full", "half"]) l.world.apply(node(name, { cpu: "4", labels: { name } }));
+    l.world.apply(node("small", { cpu: "1" }));
+    const on = (name: string, cpu: string, more: object = {}) => ({
+      ...more,
+      nodeSelector: { name },
+      containers: [{ name: "c", resources: { requests: { cpu } } }],
+    });
+    l.world.apply(pod("usual", on("full", "4")));
+    l.world.apply(pod("keeps", on("half", "3")));
+    l.world.apply(pod("lower", on("half", "1", { priorityClassName: "low" })));
+    await settle(l);
+    l.world.apply(pod("waits", { containers: [{ name: "c", resources: { requests: { cpu: "2" } } }] }));
+    l.world.apply(pod("polite", { priorityClassName: "polite", containers: [{ name: "c", resources: { requests: { cpu: "2" } } }] }));
+    await settle(l);
+    expect(why(l, "waits")).toBe(
+      "0/3 nodes are available: 3 Insufficient cpu. preemption: 0/3 nodes are available: 1 Insufficient cpu, " +
+        "1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.",
+    );
+    expect(why(l, "polite")).toBe("0/3 nodes are available: 3 Insufficient cpu. preemption: not eligible due to preemptionPolicy=Never.");
   });
 
   it("writes the condition of a pod once, and not again while nothing changes", async () => {
