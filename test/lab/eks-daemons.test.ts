@@ -87,6 +87,7 @@ spec:
   const { daemons, text } = await play([MEDIUM, own, web(1)]);
   expect(daemons.map(nameOf)).toEqual(NAMES);
   expect(text).toContain("for default (cpu 390m, memory 104Mi, pods 5)");
+  expect(text).toContain("each node runs DaemonSets of EKS: aws-node, ebs-csi-node,");
 });
 
 it("nodes of Windows and of Fargate run none of them", async () => {

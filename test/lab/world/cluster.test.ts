@@ -107,6 +107,18 @@ describe("scheduler", () => {
     expect(placed(l)).toEqual({ tolerant: "tainted", "port-1": "plain", "port-2": "-", a: "plain", b: "plain", c: "-" });
   });
 
+  it("a pod on the host network takes its container ports of the node", async () => {
+    const l = lab();
+    l.world.apply(node("n"));
+    l.world.apply(pod("agent", { hostNetwork: true, containers: [{ name: "c", ports: [{ containerPort: 80 }] }] }));
+    await settle(l);
+    l.world.apply(pod("web", { containers: [{ name: "c", ports: [{ containerPort: 8080, hostPort: 80 }] }] }));
+    await settle(l);
+    l.world.apply(pod("other", { containers: [{ name: "c", ports: [{ containerPort: 80 }] }] }));
+    await settle(l);
+    expect(placed(l)).toEqual({ agent: "n", web: "-", other: "n" });
+  });
+
   it("spreads pods over zones within maxSkew", async () => {
     const l = lab();
     l.world.apply(node("a", { cpu: "10", ...zone("z1") }));
