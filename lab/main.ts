@@ -45,6 +45,10 @@ const ARGUMENTS = {
       description: `any commercial region (${DEFAULT_REGION}; ap-northeast-2 in replace and spot-to-spot)`,
     },
     seed: { type: "text", value: "N", description: `the seed of all random choices (${DEFAULT_SEED})` },
+    "no-eks-daemons": {
+      type: "flag",
+      description: "leave out the DaemonSets that EKS runs on each node: aws-node, kube-proxy, ebs-csi-node, eks-pod-identity-agent",
+    },
     report: { type: "text", value: "FILE", description: "write the state at the end of your own manifests to this file as JSON" },
     json: { type: "flag", description: "the functions' log as JSON lines" },
   },
@@ -77,6 +81,7 @@ async function main(args: readonly string[]): Promise<void> {
     region: region ?? DEFAULT_REGION,
     width: columns(process.stdout),
     print: (line) => void process.stdout.write(`${line}\n`),
+    withoutEksDaemons: values["no-eks-daemons"],
   };
   const story = storyOf(positionals);
   if (story === undefined) refuseMistypedStory(positionals);

@@ -10,14 +10,15 @@ const MINUTE_MS = 60_000;
 /** A machine of the lab joins within half a minute of its launch, so until then nothing is wrong. */
 const USUAL_MS = MINUTE_MS;
 
-/** The NodeClaims whose node is missing and should be there by now. */
-export const missingNodes = ({ world: { store, clock } }: Lab): readonly NodeClaim[] =>
+/** The NodeClaims whose node has not registered. */
+export const unregistered = ({ world: { store } }: Lab): readonly NodeClaim[] =>
   (store.list("NodeClaim") as readonly NodeClaim[]).filter(
-    ({ metadata, status }) =>
-      metadata.deletionTimestamp === undefined &&
-      conditionOf(status?.conditions, "Registered")?.status !== "True" &&
-      clock.now() - Date.parse(metadata.creationTimestamp ?? "") > USUAL_MS,
+    ({ metadata, status }) => metadata.deletionTimestamp === undefined && conditionOf(status?.conditions, "Registered")?.status !== "True",
   );
+
+/** The NodeClaims whose node is missing and should be there by now. */
+export const missingNodes = (lab: Lab): readonly NodeClaim[] =>
+  unregistered(lab).filter(({ metadata }) => lab.world.clock.now() - Date.parse(metadata.creationTimestamp ?? "") > USUAL_MS);
 
 /** Why the node of a NodeClaim is missing, how to fix that, and what would follow. */
 export function missingNodeProblem(claim: NodeClaim, lab: Lab): string {

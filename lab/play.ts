@@ -1,11 +1,12 @@
 import { fileURLToPath } from "node:url";
 import type { NodeClaim } from "../core/model/node-claim.ts";
 import type { Pod } from "../core/model/pod.ts";
-import { ownerOfGroup } from "../core/node-pool/foreign-class.ts";
-import { isNamespaced } from "../functions/adapters/manifests/api-object.ts";
 import { loadManifests, type Manifest, ManifestError } from "../functions/adapters/manifests/read.ts";
+import { applyManifests } from "./apply.ts";
+import { changeLine } from "./change-lines.ts";
 import { createLab, type Lab, type LabOptions, type TimedLogRecord } from "./host.ts";
 import { type Narrator, narrator } from "./narrator.ts";
+import { type RefusedPods, withoutPods } from "./refused-pods.ts";
 import { pricesOf } from "./regions.ts";
 import { renderCosts, renderNodeClaims } from "./render.ts";
 import { type LabReport, labReport } from "./report.ts";
@@ -14,8 +15,7 @@ import type { LabStory } from "./stories.ts";
 import { summary } from "./summary.ts";
 import { firstRun } from "./world/actors/cron-jobs.ts";
 import { isRunSeconds, RUN_SECONDS } from "./world/actors/kubelet.ts";
-import { type CronJob, endOf, type Job } from "./world/actors/owned-pods.ts";
-import { isPreempted } from "./world/actors/preemption.ts";
+import type { CronJob } from "./world/actors/owned-pods.ts";
 
 export interface PlayOptions {
   /** Print the log as JSON lines, as the Lambda functions write it, in place of the timeline. */
@@ -26,6 +26,8 @@ export interface PlayOptions {
   readonly seed: number;
   readonly region: string;
   readonly print: (line: string) => void;
+  /** Leaves out the DaemonSets that EKS runs on each node. */
+  readonly withoutEksDaemons?: boolean;
   /** Settings for manifests of the user; they precede the gates that the manifests turn on. */
   readonly settings?: LabOptions["settings"];
   /** Called with the state at the end of a run of the user's manifests. */
@@ -87,7 +89,8 @@ export async function playManifests(
   // Manifests for several regions name the region and a zone by placeholders.
   const zone = `${region}a`;
   const places = { AZ: zone, AVAILABILITY_ZONE: zone, ...process.env, AWS_REGION: region, AWS_DEFAULT_REGION: region };
-  const given = loadManifests(paths, places);
+  const leftOut: string[] = [];
+  const given = loadManifests(paths, places, (sentence) => void leftOut.push(sentence));
   const unreadable = given.flatMap(({ object, file, line }) => runSecondsProblems(object).map((problem) => `${file}:${line}: ${problem}`));
   if (unreadable.length > 0) throw new ManifestError(unreadable);
   const scaled = scalings.map((scaling) => ({ ...scaling, kind: kindOf(scaling, given) }));
@@ -99,6 +102,7 @@ export async function playManifests(
   const needed = given.some(({ object }) => object.kind === "NodePool")
     ? []
     : loadManifests([DEFAULT_POOL], { CLUSTER_NAME: lab.world.cluster });
+  if (!options.json) for (const sentence of leftOut) options.print(`\n${sentence}.`);
   if (pricesOf(region) !== region && !options.json)
     options.print(`\nInstance types and on-demand prices are those of ${pricesOf(region)}.`);
   if (needed.length > 0 && !options.json) {
@@ -106,7 +110,7 @@ export async function playManifests(
       "\nThere is no NodePool among them, so the default one is used: on-demand, categories c, m and r, newer than generation 2.\n",
     );
   }
-  apply([...needed, ...given], stage);
+  const refused = apply([...needed, ...given], stage);
   await quiet(minutes, stage);
   for (const { kind, namespace, name, replicas } of scaled) {
     const where = kind === "NodePool" ? "" : `-n ${namespace} `;
@@ -115,11 +119,10 @@ export async function playManifests(
     await quiet(minutes, stage);
   }
   stage.narrator.flush();
-  if (!options.json) for (const part of await summary(lab, stage.narrator.waiting)) options.print(`\n${part}`);
-  if (options.onReport) {
-    const { waiting } = stage.narrator;
-    options.onReport(await labReport(lab, { waiting, evicted: stage.evicted(), start: START }));
-  }
+  const { waiting } = stage.narrator;
+  const allRefused = [...refused, ...withoutPods(lab.world)];
+  if (!options.json) for (const part of await summary(lab, waiting, allRefused)) options.print(`\n${part}`);
+  if (options.onReport) options.onReport(await labReport(lab, { waiting, refused: allRefused, evicted: stage.evicted(), start: START }));
   close(stage);
 }
 
@@ -188,15 +191,8 @@ function open(options: PlayOptions, settings: LabOptions["settings"] = {}): Stag
     },
   });
   if (!json) {
-    lab.world.onChange(({ kind, type, object, old }) => {
-      const line =
-        type === "DELETED"
-          ? undefined
-          : kind === "Job"
-            ? jobLine(object as unknown as Job, old as unknown as Job | undefined)
-            : kind === "Pod"
-              ? preemptionLine(object as unknown as Pod, old as unknown as Pod | undefined)
-              : undefined;
+    lab.world.onChange((change) => {
+      const line = changeLine(change);
       if (line) story.say({ at: lab.world.clock.now(), pricePerHour: lab.cloud.pricePerHour(), ...line });
     });
   }
@@ -212,63 +208,18 @@ const eviction = ({ metadata, spec }: Pod, { world, cloud }: Lab) => ({
   pricePerHour: cloud.pricePerHour(),
 });
 
-/** A Job that a CronJob started, or that has ended; undefined for other changes. Karpenter logs neither. */
-function jobLine(job: Job, old: Job | undefined): { readonly what: string; readonly which: string; readonly why: string } | undefined {
-  const { metadata, status } = job;
-  const which = `${metadata.namespace}/${metadata.name}`;
-  if (old === undefined) {
-    const owner = metadata.ownerReferences?.find(({ kind }) => kind === "CronJob");
-    return owner && { what: "started job", which, why: `by the schedule of CronJob ${owner.name}` };
-  }
-  const end = endOf(old) === undefined ? endOf(job) : undefined;
-  const counts = `${status?.succeeded ?? 0} succeeded${status?.failed ? `, ${status.failed} failed` : ""}`;
-  return end && { what: end.type === "Complete" ? "completed job" : "failed job", which, why: `(pods: ${counts})` };
-}
-
-/** A pod that gives way to one of higher priority. Karpenter does not log this, because kube-scheduler does it. */
-function preemptionLine(
-  pod: Pod,
-  old: Pod | undefined,
-): { readonly what: string; readonly which: string; readonly why: string } | undefined {
-  const { metadata, spec } = pod;
-  if (!isPreempted(pod) || (old && isPreempted(old))) return undefined;
-  return {
-    what: "preempted pod",
-    which: `${metadata.namespace}/${metadata.name}`,
-    why: `from ${spec.nodeName}, for a pod of higher priority`,
-  };
-}
-
 function jsonLine({ at, level, message, fields }: TimedLogRecord): string {
   return JSON.stringify({ level: level.toUpperCase(), time: new Date(at).toISOString(), logger: "controller", message, ...fields });
 }
 
-/** Kinds that the actors of the lab or the functions read. The lab stores other kinds unchanged. */
-const PLAYED = new Set([
-  ...["Namespace", "PriorityClass", "StorageClass", "EC2NodeClass", "NodePool", "NodeClaim", "Node", "PersistentVolume", "CSINode"],
-  ...["NodeOverlay", "CapacityBuffer", "PodTemplate"],
-  ...["PersistentVolumeClaim", "Pod", "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob"],
-  "PodDisruptionBudget",
-]);
+const apply = (manifests: readonly Manifest[], stage: Stage): readonly RefusedPods[] =>
+  applyManifests(stage.lab.world, manifests, {
+    withoutEksDaemons: stage.options.withoutEksDaemons,
+    say: (what, who) => say(what, stage, who),
+  });
 
-function apply(manifests: readonly Manifest[], stage: Stage): void {
-  for (const { object } of manifests) {
-    const { kind = "", metadata } = object;
-    stage.lab.world.apply(object);
-    const namespace =
-      isNamespaced({ kind, namespace: metadata.namespace }) && metadata.namespace !== undefined ? ` -n ${metadata.namespace}` : "";
-    say(`kubectl apply${namespace}: ${kind}/${metadata.name}${noPart(object)}`, stage);
-  }
-}
-
-function noPart({ apiVersion = "", kind = "" }: Manifest["object"]): string {
-  if (PLAYED.has(kind)) return "";
-  const owner = ownerOfGroup(apiVersion.split("/")[0] ?? "");
-  return owner === undefined ? " (has no part in the lab)" : ` (belongs to ${owner}, and has no part in the lab)`;
-}
-
-function say(what: string, { lab: { world, cloud }, narrator: story, options: { json, print } }: Stage): void {
-  const entry = { at: world.clock.now(), what: "you", which: what, pricePerHour: cloud.pricePerHour() };
+function say(what: string, { lab: { world, cloud }, narrator: story, options: { json, print } }: Stage, who = "you"): void {
+  const entry = { at: world.clock.now(), what: who, which: what, pricePerHour: cloud.pricePerHour() };
   if (json) print(JSON.stringify({ level: "INFO", time: new Date(entry.at).toISOString(), logger: "lab", message: what }));
   else story.say(entry);
 }

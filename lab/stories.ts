@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import type { Pod } from "../core/model/pod.ts";
+import { isDaemonSetPod } from "../core/pods/predicates.ts";
 import type { Lab, LabOptions } from "./host.ts";
 
 /** Something that a person or EC2 does, and how the story waits for its effect. */
@@ -27,16 +29,12 @@ export interface LabStory {
 
 const file = (name: string): string => join(import.meta.dirname, "stories", `${name}.yaml`);
 
-interface PodLike {
-  readonly metadata: { readonly deletionTimestamp?: string };
-  readonly status?: { readonly phase?: string };
+/** The pods of the manifests, without the daemons of nodes. */
+function pods({ world }: Lab): readonly Pod[] {
+  return (world.store.list("Pod") as readonly Pod[]).filter((pod) => !isDaemonSetPod(pod));
 }
 
-function pods({ world }: Lab): readonly PodLike[] {
-  return world.store.list("Pod") as readonly PodLike[];
-}
-
-/** Holds when that many pods run, none is pending, and every claim is initialized. */
+/** Holds when that many pods run, none is pending, and every claim is initialized; DaemonSets are not counted. */
 export function settled(replicas: number, nodes?: number): (lab: Lab) => boolean {
   return (lab) => {
     const all = pods(lab);

@@ -12,15 +12,16 @@ import { andOthers } from "../functions/provision/provision.ts";
 import { readClusterState } from "../functions/shared/cluster-state.ts";
 import type { Lab } from "./host.ts";
 import { missingNodeProblem, missingNodes } from "./missing-nodes.ts";
+import { type RefusedPods, refusedText } from "./refused-pods.ts";
 import { renderBuffers, renderJobs, renderNodeClaims, renderNodes } from "./render.ts";
 import { firstRun } from "./world/actors/cron-jobs.ts";
 import type { CronJob, Job } from "./world/actors/owned-pods.ts";
 
 /**
  * The state of the cluster at the end, in parts: its nodes and those that are missing, Jobs, CapacityBuffers, NodePools
- * and NodeOverlays that cannot be used, and why each pending pod waits.
+ * and NodeOverlays that cannot be used, pods that were refused, and why each pending pod waits.
  */
-export async function summary(lab: Lab, waiting: ReadonlyMap<string, string>): Promise<readonly string[]> {
+export async function summary(lab: Lab, waiting: ReadonlyMap<string, string>, refused: readonly RefusedPods[]): Promise<readonly string[]> {
   const { store, clock } = lab.world;
   const pods = store.list("Pod") as readonly Pod[];
   const claims = store.list("NodeClaim") as readonly NodeClaim[];
@@ -47,6 +48,7 @@ export async function summary(lab: Lab, waiting: ReadonlyMap<string, string>): P
     ...(buffers.length > 0 ? [renderBuffers(buffers, clock.now())] : []),
     ...(missing.length > 0 ? [missing.map((claim) => missingNodeProblem(claim, lab)).join("\n")] : []),
     ...(unusable.length > 0 ? [unusable.join("\n")] : []),
+    ...(refused.length > 0 ? [refused.map(refusedText).join("\n")] : []),
     ...reasons,
   ];
 }

@@ -15,7 +15,7 @@ const KINDS = ["NodePool", "EC2NodeClass", "NodeOverlay", "PodDisruptionBudget"]
 export function applyManifests(paths: readonly string[], draft: ChangeDraft, source: Source): void {
   if (paths.length === 0) return;
   const ignoredKinds = new Map<string, number>();
-  for (const { object } of manifestsIn(paths)) {
+  for (const { object } of manifestsIn(paths, draft)) {
     const { kind = "", metadata } = object;
     if (!KINDS.includes(kind)) {
       ignoredKinds.set(kind, (ignoredKinds.get(kind) ?? 0) + 1);
@@ -38,9 +38,9 @@ export function applyManifests(paths: readonly string[], draft: ChangeDraft, sou
     );
 }
 
-function manifestsIn(paths: readonly string[]) {
+function manifestsIn(paths: readonly string[], { warnings }: ChangeDraft) {
   try {
-    return loadManifests(paths, process.env);
+    return loadManifests(paths, process.env, (sentence) => void warnings.push(sentence));
   } catch (error) {
     if (error instanceof ManifestError) throw new InputError(error.message);
     throw error;

@@ -25,7 +25,7 @@ const CONTAINERS: Fields = { name: true, ...RESOURCES, ports: all("containerPort
 const CLAIM_SPEC = all("storageClassName", "volumeName", "accessModes");
 const POD_SPEC: Fields = {
   ...all("nodeName", "nodeSelector", "affinity", "tolerations", "topologySpreadConstraints", "overhead", "resourceClaims"),
-  ...all("priority", "priorityClassName", "terminationGracePeriodSeconds", "schedulerName"),
+  ...all("priority", "priorityClassName", "terminationGracePeriodSeconds", "schedulerName", "hostNetwork"),
   ...RESOURCES,
   ...{ containers: CONTAINERS, initContainers: CONTAINERS },
   volumes: { name: true, persistentVolumeClaim: all("claimName"), ephemeral: { volumeClaimTemplate: { spec: CLAIM_SPEC } } },

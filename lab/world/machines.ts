@@ -7,7 +7,7 @@ import type { NodeResources } from "./machine-facts.ts";
 import { hash } from "./random.ts";
 import type { SimulatedInstance } from "./simulated-instance.ts";
 import type { MutableObject } from "./store.ts";
-import { type Bootstrap, readUserData } from "./user-data.ts";
+import { type Bootstrap, imageOf, readUserData } from "./user-data.ts";
 import type { LabWorld } from "./world.ts";
 
 export interface MachinesOptions {
@@ -82,10 +82,11 @@ export function startMachines(world: LabWorld, kubelets: Kubelets, options: Mach
 /** The node that a kubelet registers. */
 function nodeObject(
   world: LabWorld,
-  { instance, nodeName, type, address }: SimulatedInstance,
+  { instance, nodeName, type, address, userData }: SimulatedInstance,
   bootstrap: Bootstrap,
   resources: NodeResources,
 ): ApiObject {
+  const operatingSystem = imageOf(userData) === "windows" ? "windows" : "linux";
   const conditions = ["MemoryPressure", "DiskPressure", "PIDPressure"].reduce(
     (all, kind) => withCondition(all, { type: kind, status: "False" }, world.clock.now()),
     withCondition(
@@ -101,10 +102,10 @@ function nodeObject(
       name: nodeName,
       labels: {
         "beta.kubernetes.io/arch": type.arch,
-        "beta.kubernetes.io/os": "linux",
+        "beta.kubernetes.io/os": operatingSystem,
         "kubernetes.io/arch": type.arch,
         "kubernetes.io/hostname": nodeName,
-        "kubernetes.io/os": "linux",
+        "kubernetes.io/os": operatingSystem,
         ...bootstrap.labels,
       },
     },
@@ -124,7 +125,7 @@ function nodeObject(
         { type: "InternalIP", address },
         { type: "Hostname", address: nodeName },
       ],
-      nodeInfo: { kubeletVersion: `v${world.version}.0-eks-lab`, architecture: type.arch, operatingSystem: "linux", osImage: "lab" },
+      nodeInfo: { kubeletVersion: `v${world.version}.0-eks-lab`, architecture: type.arch, operatingSystem, osImage: "lab" },
     },
   };
 }

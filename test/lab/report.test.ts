@@ -19,6 +19,40 @@ metadata: { name: lost }
 spec: { nodeSelector: { team: blue }, containers: [{ name: c, image: i, resources: { requests: { cpu: 1 } } }] }
 `;
 
+const REFUSED = `apiVersion: v1
+kind: Pod
+metadata: { name: alone }
+spec: { priorityClassName: higher, containers: [{ name: c, image: i }] }
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: web }
+spec:
+  replicas: 2
+  selector: { matchLabels: { app: web } }
+  template: { metadata: { labels: { app: web } }, spec: { priorityClassName: high, containers: [{ name: c, image: i }] } }
+`;
+
+/** The user data of a Custom image are used as they are, and these are empty. */
+const MADE_UP = `apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: { name: made-up }
+spec:
+  role: node
+  subnetSelectorTerms: [{ tags: { a: b } }]
+  securityGroupSelectorTerms: [{ tags: { a: b } }]
+  amiSelectorTerms: [{ id: ami-0123456789abcdef0 }]
+---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: { name: made-up }
+spec:
+  template:
+    spec:
+      nodeClassRef: { group: karpenter.k8s.aws, kind: EC2NodeClass, name: made-up }
+      requirements: [{ key: node.kubernetes.io/instance-type, operator: In, values: [m5.large] }]
+`;
+
 const path = join(mkdtempSync(join(tmpdir(), "lab-report-")), "all.yaml");
 writeFileSync(path, MANIFESTS);
 
@@ -35,12 +69,13 @@ async function reportOf(json: boolean): Promise<LabReport> {
 it("a report has the pods with their nodes or reasons, the nodes with their prices, and what happened", async () => {
   const report = await reportOf(false);
   const [lost, web, ...others] = report.pods;
-  expect(others).toEqual([]);
+  expect(others.map(({ owner }) => owner)).toEqual(["DaemonSet", "DaemonSet", "DaemonSet", "DaemonSet"]);
+  expect([lost?.owner, web?.owner]).toEqual([null, "ReplicaSet"]);
   expect(lost).toMatchObject({ namespace: "default", name: "lost", phase: "Pending", node: null });
   expect(lost?.reason).toMatch(/^NodePool default: .*team/);
   expect(web).toMatchObject({ phase: "Running", reason: null });
   const [node] = report.nodes;
-  expect(node).toMatchObject({ name: web?.node, nodePool: "default", capacityType: "on-demand", pods: 1 });
+  expect(node).toMatchObject({ name: web?.node, nodePool: "default", state: "Ready", capacityType: "on-demand", pods: 5 });
   expect(node?.pricePerHour).toBeGreaterThan(0);
   expect(report.launched - report.terminated).toBe(report.nodes.length);
   expect(report.seconds).toBeGreaterThanOrEqual(4 * 60);
@@ -49,4 +84,38 @@ it("a report has the pods with their nodes or reasons, the nodes with their pric
 
 it("a seed always gives the same report, with the log as JSON too", async () => {
   expect(await reportOf(true)).toEqual(await reportOf(false));
+});
+
+it("pods that the API server refuses are told in the story and in the report, and others are played", async () => {
+  const lines: string[] = [];
+  const reports: LabReport[] = [];
+  const file = join(mkdtempSync(join(tmpdir(), "lab-refused-")), "all.yaml");
+  writeFileSync(file, REFUSED);
+  const print = (line: string): void => void lines.push(line);
+  const onReport = (made: LabReport): void => void reports.push(made);
+  await playManifests([file], [], 2, { json: false, colour: false, seed: 1, region: "us-west-2", print, onReport });
+  expect(reports[0]?.pods).toEqual([]);
+  expect(reports[0]?.refused).toMatchObject([
+    { kind: "Pod", name: "alone", message: 'pods "alone" is forbidden: no PriorityClass with name higher was found' },
+    { kind: "Deployment", namespace: "default", name: "web" },
+  ]);
+  const text = lines.join("\n").replaceAll(/\s+/g, " ");
+  expect(text).toMatch(/failed to create pods default\/web-\w+ Error creating: .* no PriorityClass with name high was found/);
+  expect(text).toMatch(/Deployment default\/web has no pods: .*; apply that PriorityClass, or correct priorityClassName/);
+  expect(text).toContain("Pod default/alone was not created: ");
+});
+
+it("a node that was launched and has not registered is in the report with its state, its price and the reason", async () => {
+  const reports: LabReport[] = [];
+  const file = join(mkdtempSync(join(tmpdir(), "lab-unregistered-")), "all.yaml");
+  writeFileSync(file, `${MADE_UP}---\n${MANIFESTS}`);
+  const onReport = (made: LabReport): void => void reports.push(made);
+  await playManifests([file], [], 2, { json: true, colour: false, seed: 1, region: "us-west-2", print: () => {}, onReport });
+  const [report] = reports;
+  expect(report?.nodes).toMatchObject([
+    { nodePool: "made-up", state: "NotRegistered", instanceType: "m5.large", pricePerHour: expect.any(Number), pods: 0 },
+    { nodePool: "made-up", state: "NotRegistered" },
+  ]);
+  expect(report?.nodes[0]?.reason).toMatch(/^node made-up-\w+ was launched \S+ ago and has not registered: the user data is empty/);
+  expect(report?.nodes.length).toBe(report?.launched);
 });

@@ -1,7 +1,9 @@
+import type { Pod } from "../../core/model/pod.ts";
 import type { Catalogue } from "../../core/offerings/catalogue.ts";
 import { bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts";
 import { sqliteNodeClaimStore } from "../../functions/adapters/store/sqlite-store.ts";
 import { createLab, type Lab, type LabOptions, type TimedLogRecord } from "../../lab/host.ts";
+import { isPreempted } from "../../lab/world/actors/preemption.ts";
 import { seeded } from "../../lab/world/random.ts";
 import { perform } from "./act.ts";
 import { injector } from "./faults/injector.ts";
@@ -21,6 +23,8 @@ export interface RunResult {
   /** Faults that took effect, by kind. */
   readonly faults: ReadonlyMap<string, number>;
   readonly machines: number;
+  /** Pods that gave way to a pod of higher priority. */
+  readonly preempted: number;
   /** Remote calls of all handlers, by port and method. */
   readonly calls: ReadonlyMap<string, number>;
 }
@@ -71,6 +75,10 @@ export async function play(script: Script, options: PlayOptions = {}): Promise<R
   const { clock } = lab.world;
   const scene: Scene = { lab, table, faults };
   watching.watch(scene);
+  let preempted = 0;
+  lab.world.onChange(({ kind, type, object, old }) => {
+    if (kind === "Pod" && type === "MODIFIED" && isPreempted(object as Pod) && !isPreempted(old as Pod)) preempted++;
+  });
   onStart?.(lab);
   if (script.interleaved) {
     const order = random.fork("order");
@@ -99,6 +107,7 @@ export async function play(script: Script, options: PlayOptions = {}): Promise<R
     hours: (clock.now() - START) / HOUR_MS,
     faults: faults.counts,
     machines: lab.cloud.machines().length,
+    preempted,
     calls: lab.calls,
   };
   onEnd?.(lab);

@@ -6,6 +6,7 @@ export interface Total {
   hours: number;
   violations: number;
   machines: number;
+  preempted: number;
   readonly faults: Map<string, number>;
   readonly calls: Map<string, number>;
 }
@@ -13,11 +14,11 @@ export interface Total {
 const READS = /^store\.(get|list|commands|unavailable|byInstance|documentVersion|getDocument)/;
 
 export function total(): Total {
-  return { runs: 0, hours: 0, violations: 0, machines: 0, faults: new Map(), calls: new Map() };
+  return { runs: 0, hours: 0, violations: 0, machines: 0, preempted: 0, faults: new Map(), calls: new Map() };
 }
 
 /** The report of all runs: faults by kind, calls per machine with its share of the sweeps, and the sums last. */
-export function report({ runs, hours, violations, machines, faults, calls }: Total): readonly string[] {
+export function report({ runs, hours, violations, machines, preempted, faults, calls }: Total): readonly string[] {
   const sumOf = (counts: ReadonlyMap<string, number>, which: (name: string) => boolean): number =>
     [...counts].reduce((sum, [name, n]) => (which(name) ? sum + n : sum), 0);
   const perMachine = (which: (name: string) => boolean): string => (sumOf(calls, which) / Math.max(machines, 1)).toFixed(0);
@@ -27,6 +28,7 @@ export function report({ runs, hours, violations, machines, faults, calls }: Tot
   return [
     `by kind: ${byKind.length > 0 ? byKind.join(", ") : "none"}`,
     `machines ${machines}; for each, sweeps included: ${perMachine((c) => READS.test(c))} reads of the table, ${perMachine(isWrite)} writes, ${perMachine((c) => c.startsWith("fleet."))} calls of EC2`,
+    `pods preempted ${preempted}`,
     `runs ${runs}, cluster-hours ${hours.toFixed(1)}, kills ${kills}, faults ${sumOf(faults, () => true) - kills}, violations ${violations}`,
   ];
 }
@@ -36,6 +38,7 @@ export function addUp(sum: Total, outcome: RunResult): void {
   sum.hours += outcome.hours;
   sum.violations += outcome.violations.length > 0 ? 1 : 0;
   sum.machines += outcome.machines;
+  sum.preempted += outcome.preempted;
   for (const [kind, n] of outcome.faults) sum.faults.set(kind, (sum.faults.get(kind) ?? 0) + n);
   for (const [call, n] of outcome.calls) sum.calls.set(call, (sum.calls.get(call) ?? 0) + n);
 }

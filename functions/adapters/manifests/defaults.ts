@@ -8,6 +8,8 @@ export function withDefaults(object: ApiObject, cluster: { readonly priorityClas
   switch (object.kind) {
     case "Pod":
       return podDefaults(object, cluster.priorityClass);
+    case "Node":
+      return { ...object, spec: fields(object.spec) };
     case "NodePool":
       return nodePoolDefaults(object);
     case "NodeClaim":
@@ -33,7 +35,8 @@ function jobDefaults(spec: Record<string, unknown>): Record<string, unknown> {
   return { ...(spec["parallelism"] === undefined && { completions: 1 }), parallelism: 1, ...spec };
 }
 
-const SYSTEM_PRIORITIES: Readonly<Record<string, number>> = {
+/** The PriorityClasses that each cluster has. */
+export const SYSTEM_PRIORITIES: Readonly<Record<string, number>> = {
   "system-node-critical": 2_000_001_000,
   "system-cluster-critical": 2_000_000_000,
 };
@@ -50,21 +53,31 @@ function podDefaults(pod: ApiObject, priorityClass: (name: string) => ApiObject 
       terminationGracePeriodSeconds: 30,
       priority: value,
       ...spec,
-      containers: containersWithRequests(spec["containers"]),
+      containers: containersWithDefaults(spec["containers"], spec["hostNetwork"] === true),
       tolerations: withDefaultTolerations(spec["tolerations"]),
     },
     status: fields(pod["status"])["phase"] === undefined ? { phase: "Pending" } : pod["status"],
   };
 }
 
-/** A container that has a limit and no request requests its limit. */
-function containersWithRequests(containers: unknown): unknown {
+/** A container that has a limit and no request requests its limit; on the host network its ports are host ports. */
+function containersWithDefaults(containers: unknown, hostNetwork: boolean): unknown {
   if (!Array.isArray(containers)) return [];
   return containers.map((container) => {
+    const { ports } = fields(container);
     const resources = fields(fields(container)["resources"]);
-    if (resources["limits"] === undefined) return container;
-    return { ...container, resources: { ...resources, requests: { ...fields(resources["limits"]), ...fields(resources["requests"]) } } };
+    const requests = { ...fields(resources["limits"]), ...fields(resources["requests"]) };
+    return {
+      ...container,
+      ...(resources["limits"] !== undefined && { resources: { ...resources, requests } }),
+      ...(hostNetwork && Array.isArray(ports) && { ports: ports.map(onHost) }),
+    };
   });
+}
+
+function onHost(port: unknown): unknown {
+  const { containerPort, hostPort } = fields(port);
+  return { ...fields(port), hostPort: hostPort || containerPort };
 }
 
 /**

@@ -71,14 +71,16 @@ const FIRST = [
 /**
  * Reads manifests from files and folders ("-" is standard input): YAML streams, JSON, lists, and the output of
  * kustomize. A folder with a plain kustomization.yaml (resources, namespace) is followed. `${NAME}` and `<<NAME>>` are
- * replaced from `environment`, else from the lab's own values. Throws ManifestError.
+ * replaced from `environment`, else from the lab's own values. A file of a folder that holds something else, such as an
+ * IAM policy, is left out when `onLeftOut` takes a sentence about it. Throws ManifestError.
  */
 export function loadManifests(
   paths: readonly string[],
-  environment: Readonly<Record<string, string | undefined>> = {},
+  environment: Environment = {},
+  onLeftOut?: (sentence: string) => void,
 ): readonly Manifest[] {
   const problems: string[] = [];
-  const manifests = paths.flatMap((path) => readPath(path, environment, problems));
+  const manifests = paths.flatMap((path) => readPath(path, { environment, problems, onLeftOut }));
   if (problems.length > 0) throw new ManifestError(problems);
   if (manifests.length === 0)
     throw new ManifestError([
@@ -98,23 +100,32 @@ const STANDARD_INPUT = "standard input";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-function readPath(path: string, environment: Environment, problems: string[], above: readonly string[] = []): readonly Manifest[] {
-  if (path === "-") return readManifests(STANDARD_INPUT, readFileSync(0, "utf8"), environment, problems);
+/** What is the same for all files. */
+interface Reading {
+  readonly environment: Environment;
+  readonly problems: string[];
+  readonly onLeftOut: ((sentence: string) => void) | undefined;
+}
+
+/** `isNamed` is false for a file that was only found in a folder. */
+function readPath(path: string, reading: Reading, above: readonly string[] = [], isNamed = true): readonly Manifest[] {
+  const { problems } = reading;
+  if (path === "-") return readManifests(STANDARD_INPUT, readFileSync(0, "utf8"), reading, isNamed);
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat) {
     problems.push(`${path}: there is no such file or folder; check the path`);
     return [];
   }
   if (!stat.isDirectory()) {
-    if (KUSTOMIZATION.test(basename(path))) return followKustomization(path, environment, problems, above);
-    return readManifests(path, readFileSync(path, "utf8"), environment, problems);
+    if (KUSTOMIZATION.test(basename(path))) return followKustomization(path, reading, above);
+    return readManifests(path, readFileSync(path, "utf8"), reading, isNamed);
   }
   const names = readdirSync(path).sort();
   const kustomization = names.find((name) => KUSTOMIZATION.test(name));
-  if (kustomization !== undefined) return followKustomization(join(path, kustomization), environment, problems, above);
+  if (kustomization !== undefined) return followKustomization(join(path, kustomization), reading, above);
   return names
     .filter((name) => !name.startsWith(".") && (/\.(ya?ml|json)$/.test(name) || statSync(join(path, name)).isDirectory()))
-    .flatMap((name) => readPath(join(path, name), environment, problems));
+    .flatMap((name) => readPath(join(path, name), reading, [], false));
 }
 
 const KUSTOMIZATION = /^kustomization(\.ya?ml)?$/i;
@@ -126,9 +137,9 @@ interface Kustomization {
 }
 
 /** Follows a kustomization of resources and a namespace; whatever else rewrites objects needs kustomize itself. */
-function followKustomization(file: string, environment: Environment, problems: string[], above: readonly string[]): readonly Manifest[] {
+function followKustomization(file: string, reading: Reading, above: readonly string[]): readonly Manifest[] {
   const refuse = (problem: string): readonly Manifest[] => {
-    problems.push(`${file}: ${problem}`);
+    reading.problems.push(`${file}: ${problem}`);
     return [];
   };
   if (above.includes(file)) return refuse("names itself among its resources, by way of others; take one of them out");
@@ -152,14 +163,13 @@ function followKustomization(file: string, environment: Environment, problems: s
   if (namespace !== undefined && typeof namespace !== "string") return refuse("namespace must be text; put it in quotes");
   const remote = (resources as readonly string[]).find((r) => /:\/\/|^(github\.com|git@)/.test(r));
   if (remote !== undefined) return refuse(`${remote} is not on this machine; ${instead}`);
-  const manifests = (resources as readonly string[]).flatMap((r) =>
-    readPath(join(dirname(file), r), environment, problems, [...above, file]),
-  );
+  const manifests = (resources as readonly string[]).flatMap((r) => readPath(join(dirname(file), r), reading, [...above, file]));
   if (namespace === undefined) return manifests;
   return manifests.map((m) => ({ ...m, object: { ...m.object, metadata: { ...m.object.metadata, namespace } } }));
 }
 
-function readManifests(file: string, source: string, environment: Environment, problems: string[]): readonly Manifest[] {
+function readManifests(file: string, source: string, reading: Reading, isNamed: boolean): readonly Manifest[] {
+  const { environment, problems, onLeftOut } = reading;
   // Scripts and templates in Kubernetes objects may hold "{{"; at the start of a line it belongs to Helm.
   const statement = source.split("\n").findIndex((line) => /^\s*(\{\{-?\s|\{%)/.test(line));
   if (statement >= 0) {
@@ -179,7 +189,17 @@ function readManifests(file: string, source: string, environment: Environment, p
     problems.push(`${file}, line ${line}: this is a template with expressions in {{ }}; render it and give its output instead`);
     return [];
   }
+  if (!isNamed && onLeftOut && parsed.length > 0 && parsed.every(isSomethingElse)) {
+    onLeftOut(`${file} is left out, because it is no Kubernetes manifest: it has neither apiVersion nor kind`);
+    return [];
+  }
   return parsed.flatMap((document, i) => readDocument({ file, document, number: i + 1, lines, problems }));
+}
+
+/** A document that can be read, is not empty, and was not meant as a Kubernetes object. */
+function isSomethingElse({ errors, contents }: Document.Parsed): boolean {
+  const isEmpty = contents === null || (isScalar(contents) && contents.value === null);
+  return errors.length === 0 && !isEmpty && !(isMap(contents) && (contents.has("apiVersion") || contents.has("kind")));
 }
 
 const HELM = "Helm template; render it with `helm template` and give its output instead";

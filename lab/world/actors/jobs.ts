@@ -34,7 +34,7 @@ export function startJobs(world: LabWorld): void {
     for (const pods of byJob.values()) for (const pod of pods) release(world, pod);
   });
   world.onChange(({ kind, subresource }) => {
-    if (kind === "Pod" || (kind === "Job" && subresource !== "status")) sync();
+    if (kind === "Pod" || kind === "PriorityClass" || (kind === "Job" && subresource !== "status")) sync();
   });
 }
 

@@ -2,7 +2,9 @@
 
 import type { Condition, KubernetesObject, LabelSelector } from "../../../core/model/kubernetes.ts";
 import type { PersistentVolumeClaimSpec, Pod, PodSpec, PodTemplate } from "../../../core/model/pod.ts";
+import { RefusedError } from "../../../core/ports/errors.ts";
 import { type ApiObject, same } from "../../../functions/adapters/manifests/api-object.ts";
+import { hash } from "../random.ts";
 import type { MutableObject } from "../store.ts";
 import type { LabWorld } from "../world.ts";
 
@@ -75,7 +77,10 @@ export function setStatus(world: LabWorld, object: KubernetesObject, status: Rec
   );
 }
 
-/** Creates a pod of the owner's template; without a name it gets a generated one. */
+/**
+ * Creates a pod of the owner's template; without a name it gets a generated one. When the API server refuses the pod,
+ * the owner gets an Event.
+ */
 export function createPod(
   world: LabWorld,
   owner: Workload,
@@ -88,25 +93,55 @@ export function createPod(
 ): void {
   const { template } = owner.spec;
   const { name, namespace = "default", uid = "" } = owner.metadata;
-  world.store.create(
-    {
-      apiVersion: "v1",
-      kind: "Pod",
-      metadata: {
-        ...template.metadata,
-        name: extra.name ?? "",
-        ...(extra.name === undefined && { generateName: `${name}-` }),
-        namespace,
-        labels: { ...template.metadata?.labels, ...extra.labels },
-        ...(extra.finalizers && { finalizers: extra.finalizers }),
-        ownerReferences: [
-          { apiVersion: owner.apiVersion ?? "apps/v1", kind: owner.kind ?? "", name, uid, controller: true, blockOwnerDeletion: true },
-        ],
-      },
-      spec: { ...template.spec, ...extra.spec },
-    } as ApiObject,
-    user(`${(owner.kind ?? "").toLowerCase()}-controller`),
-  );
+  const pod = {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      ...template.metadata,
+      name: extra.name ?? "",
+      ...(extra.name === undefined && { generateName: `${name}-` }),
+      namespace,
+      labels: { ...template.metadata?.labels, ...extra.labels },
+      ...(extra.finalizers && { finalizers: extra.finalizers }),
+      ownerReferences: [
+        { apiVersion: owner.apiVersion ?? "apps/v1", kind: owner.kind ?? "", name, uid, controller: true, blockOwnerDeletion: true },
+      ],
+    },
+    spec: { ...template.spec, ...extra.spec },
+  } as ApiObject;
+  try {
+    world.store.create(pod, controllerOf(owner));
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+    failedCreate(world, owner, error.message);
+  }
+}
+
+const controllerOf = ({ kind = "" }: KubernetesObject) => user(`${kind.toLowerCase()}-controller`);
+
+/** The reason of the Event of an owner whose pods the API server refuses. */
+export const FAILED_CREATE = "FailedCreate";
+
+/** An Event of the API, as far as the lab writes it. */
+export interface OwnerEvent extends KubernetesObject {
+  readonly involvedObject: { readonly kind: string; readonly name: string; readonly namespace: string; readonly uid: string };
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Writes the Event once: a real controller tries again and counts. */
+function failedCreate(world: LabWorld, { kind = "", metadata }: Workload, message: string): void {
+  const { name, namespace = "default", uid = "" } = metadata;
+  const event = {
+    apiVersion: "v1",
+    kind: "Event",
+    metadata: { name: `${name}.${hash(uid + message).toString(36)}`, namespace },
+    involvedObject: { kind, name, namespace, uid },
+    type: "Warning",
+    reason: FAILED_CREATE,
+    message: `Error creating: ${message}`,
+  };
+  if (!world.store.get("Event", event.metadata.name, namespace)) world.store.create(event, controllerOf({ kind, metadata }));
 }
 
 export function deletePod(world: LabWorld, pod: Pod, controller: string): void {

@@ -37,7 +37,8 @@ export function mayPreempt(pod: Pod, nominated: Room | undefined, fits: Fits): "
   return fits(without(nominated, isLower)) ? "waits" : "yes";
 }
 
-const without = ({ node, pods }: Room, isRemoved: (pod: Pod) => boolean): Room =>
+/** The room without some of its pods. */
+export const without = ({ node, pods }: Room, isRemoved: (pod: Pod) => boolean): Room =>
   roomWith(
     node,
     pods.filter((pod) => !isRemoved(pod)),

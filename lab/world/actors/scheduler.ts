@@ -13,6 +13,7 @@ import { type Fits, mayPreempt, PREEMPTED, preemption, priorityOf } from "./pree
 import { type Room, roomWith, withPod } from "./rooms.ts";
 import { scores } from "./scores.ts";
 import { topologyRules } from "./topology.ts";
+import { fitError, noCandidates, type Refusal, refusal } from "./unschedulable.ts";
 import { type VolumeRule, volumeRule } from "./volumes.ts";
 
 const USER = "system:kube-scheduler";
@@ -88,16 +89,16 @@ function place(world: LabWorld, state: Pass, pod: Pod): void {
   const filter = filterOf(state, pod, volumes, labelsOf);
   const room = state.rooms.get(state.nominated.get(uid)?.node ?? "");
   // A nominated node that fits the pod is taken without a look at the others.
-  if (room && filter(room).length === 0) {
+  if (room && !filter(room)) {
     bind(world, state, room, pod, volumes);
     return;
   }
-  const reasons = new Map<string, number>();
+  const refused = new Map<Room, Refusal>();
   const fitting: Room[] = [];
   for (const room of rooms) {
     const why = filter(room);
-    for (const reason of why) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
-    if (why.length === 0) fitting.push(room);
+    if (why) refused.set(room, why);
+    else fitting.push(room);
   }
   const best = bestOf(
     fitting,
@@ -108,26 +109,38 @@ function place(world: LabWorld, state: Pass, pod: Pod): void {
     bind(world, state, best, pod, volumes);
     return;
   }
-  const text = typeof volumes === "string" ? `0/${rooms.length} nodes are available: ${volumes}.` : message(rooms.length, reasons);
-  const node = preempt(world, state, pod, (tried) => filter(tried).length === 0);
+  const text = fitError(rooms.length, refused.values(), typeof volumes === "string" ? volumes : undefined);
+  const { node, why } = preempt(world, state, pod, refused, filter);
   if (node === undefined) state.nominated.delete(uid);
   else state.nominated.set(uid, { pod, node });
-  explain(world, pod, text, node);
+  const whole = why === undefined ? text : `${text} preemption: ${why}`;
+  explain(world, pod, rooms.length === 0 ? "no nodes available to schedule pods" : whole, node);
+}
+
+type Filter = (room: Room) => Refusal | undefined;
+
+interface Preempted {
+  /** The node that the pod waits for. */
+  readonly node?: string | undefined;
+  /** Why no other pod was preempted. */
+  readonly why?: string;
 }
 
 /**
- * Makes room for the pod on one node, and returns its name; undefined when no node can have the pod. The victims stay
- * on the node until their grace period is over, and the pod waits for them.
+ * Makes room for the pod on one node, if a node can have it. The victims stay on the node until their grace period is
+ * over, and the pod waits for them.
  */
-function preempt(world: LabWorld, state: Pass, pod: Pod, fits: Fits): string | undefined {
+function preempt(world: LabWorld, state: Pass, pod: Pod, refused: ReadonlyMap<Room, Refusal>, filter: Filter): Preempted {
+  const fits: Fits = (room) => !filter(room);
   const nominated = state.nominated.get(pod.metadata.uid ?? "")?.node;
   const may = mayPreempt(pod, state.rooms.get(nominated ?? ""), fits);
-  if (may !== "yes") return may === "waits" ? nominated : undefined;
+  if (may === "never") return { why: "not eligible due to preemptionPolicy=Never." };
+  if (may === "waits") return { node: nominated, why: "not eligible due to a terminating pod on the nominated node." };
   const budgets = world.store.list("PodDisruptionBudget") as unknown as readonly PodDisruptionBudget[];
   const chosen = preemption(pod, [...state.rooms.values()], budgets, world.clock.now(), fits, (ties) =>
     drawn(ties, ({ room }) => room.node.metadata.name, pod),
   );
-  if (!chosen) return undefined;
+  if (!chosen) return { why: noCandidates(pod, refused, filter) };
   const { node } = chosen.room;
   const { name } = node.metadata;
   for (const victim of chosen.victims) if (!isTerminating(victim)) remove(world, victim);
@@ -141,7 +154,7 @@ function preempt(world: LabWorld, state: Pass, pod: Pod, fits: Fits): string | u
       delete status.nominatedNodeName;
     });
   }
-  return name;
+  return { node: name };
 }
 
 function remove(world: LabWorld, victim: Pod): void {
@@ -162,7 +175,7 @@ function writeStatus(world: LabWorld, { metadata: { name, namespace } }: Pod, ch
 }
 
 /**
- * Why a room refuses the pod, as a function of the room; empty when it fits. A node must fit the pod both with and
+ * Why a room refuses the pod, as a function of the room; undefined when it fits. A node must fit the pod both with and
  * without the pods of the same or a higher priority that are nominated to it, because those may yet end elsewhere
  * (kubernetes: pkg/scheduler/framework/runtime/framework.go, frameworkImpl.RunFilterPluginsWithNominatedPods).
  */
@@ -171,7 +184,7 @@ function filterOf(
   pod: Pod,
   volumes: VolumeRule | string,
   labelsOf: (namespace: string) => Readonly<Record<string, string>>,
-): (room: Room) => readonly string[] {
+): Filter {
   const requests = podRequests(pod);
   const ports = hostPorts(pod);
   const cluster = [...state.rooms.values()];
@@ -184,14 +197,13 @@ function filterOf(
     const changed = cluster.map((other) => (other.node.metadata.name === node.metadata.name ? room : other));
     return topologyRules(pod, changed, labelsOf)(node);
   };
-  const why = (room: Room): readonly string[] => refusals(room, pod, requests, ports, volumes, topologyWith(room));
+  const why: Filter = (room) => refusalOf(room, pod, requests, ports, volumes, topologyWith(room));
   return (room) => {
     const expected = [...state.nominated.values()].filter(
       (other) =>
         other.node === room.node.metadata.name && other.pod.metadata.uid !== pod.metadata.uid && priorityOf(other.pod) >= priorityOf(pod),
     );
-    const refused = expected.length === 0 ? [] : why(expected.reduce((sum, other) => withPod(sum, other.pod), room));
-    return refused.length > 0 ? refused : why(room);
+    return (expected.length > 0 ? why(expected.reduce((sum, other) => withPod(sum, other.pod), room)) : undefined) ?? why(room);
   };
 }
 
@@ -223,28 +235,31 @@ function selectorsOf(world: LabWorld, { metadata: { labels = {}, namespace, owne
   return spec?.selector ? [...services, spec.selector] : services;
 }
 
-function refusals(
+function refusalOf(
   { node, used, allocatable, ports: taken }: Room,
   pod: Pod,
   requests: Amounts,
   ports: readonly { ip: string; key: string }[],
   volumes: VolumeRule | string,
   topology: (node: Node) => string | undefined,
-): string[] {
-  if (typeof volumes === "string") return [volumes];
+): Refusal | undefined {
+  if (typeof volumes === "string") return refusal(volumes);
   if (node.spec.unschedulable && !tolerates(pod.spec.tolerations, { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" })) {
-    return ["node(s) were unschedulable"];
+    return refusal("node(s) were unschedulable");
   }
   const taint = untolerated(pod.spec, node.spec.taints);
-  if (taint) return [`node(s) had untolerated taint {${taint.key}: ${taint.value ?? ""}}`];
-  if (!selectsNode(pod.spec, node)) return ["node(s) didn't match Pod's node affinity/selector"];
-  if (portsClash(ports, taken)) return ["node(s) didn't have free ports for the requested pod ports"];
+  if (taint) return refusal(`node(s) had untolerated taint {${taint.key}: ${taint.value ?? ""}}`);
+  if (!selectsNode(pod.spec, node)) return refusal("node(s) didn't match Pod's node affinity/selector");
+  if (portsClash(ports, taken)) return refusal("node(s) didn't have free ports for the requested pod ports");
   const free: Amounts = new Map(allocatable);
   for (const [name, amount] of used) free.set(name, (free.get(name) ?? 0) - amount);
   const short = lacking(requests, free);
-  if (short.length > 0) return short.map((name) => (name === "pods" ? "Too many pods" : `Insufficient ${name}`));
+  if (short.length > 0) {
+    const reasons = short.map((name) => (name === "pods" ? "Too many pods" : `Insufficient ${name}`));
+    return { reasons, isFinal: short.some((name) => (requests.get(name) ?? 0) > (allocatable.get(name) ?? 0)) };
+  }
   const why = volumes.refuses(node) ?? topology(node);
-  return why === undefined ? [] : [why];
+  return why === undefined ? undefined : refusal(why);
 }
 
 function bind(world: LabWorld, { rooms, nominated }: Pass, room: Room, pod: Pod, volumes: VolumeRule | string): void {
@@ -263,12 +278,6 @@ function bind(world: LabWorld, { rooms, nominated }: Pass, room: Room, pod: Pod,
   );
   rooms.set(room.node.metadata.name, withPod(room, (bound ?? pod) as Pod));
   nominated.delete(pod.metadata.uid ?? "");
-}
-
-function message(nodes: number, reasons: ReadonlyMap<string, number>): string {
-  if (nodes === 0) return "no nodes available to schedule pods";
-  const parts = [...reasons].map(([reason, count]) => `${count} ${reason}`).sort();
-  return `0/${nodes} nodes are available: ${parts.join(", ")}.`;
 }
 
 /**

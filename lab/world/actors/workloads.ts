@@ -23,7 +23,8 @@ export function startWorkloads(world: LabWorld): void {
     for (const set of workloads(world, "StatefulSet")) syncStatefulSet(world, set, owned(set));
     for (const set of workloads(world, "DaemonSet")) syncDaemonSet(world, set, owned(set));
   });
-  const kinds = new Set(["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Pod", "Node"]);
+  // A pod that was refused is tried again when there is a new PriorityClass.
+  const kinds = new Set(["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Pod", "Node", "PriorityClass"]);
   world.onChange(({ kind, subresource }) => {
     if (kinds.has(kind) && (subresource !== "status" || kind === "Pod")) sync();
   });

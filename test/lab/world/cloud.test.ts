@@ -150,6 +150,14 @@ describe("simulated fleet", () => {
     });
   });
 
+  it("a machine whose user data are for Windows joins as a Windows node", async () => {
+    const l = lab();
+    const script = "& $EKSBootstrapScriptFile -EKSClusterName 'lab' -APIServerEndpoint 'https://api' -Base64ClusterCA 'eA=='";
+    await launched(l, {}, ["m5.large"], `<powershell>\n${script}\n</powershell>`);
+    await l.clock.run({ until: () => l.world.store.list("Node").length === 1 });
+    expect((await l.kubernetes.list("Node"))[0]?.metadata.labels?.["kubernetes.io/os"]).toBe("windows");
+  });
+
   it("a machine with wrong user data never joins, and the world notes why", async () => {
     const l = lab();
     await launched(l, {}, undefined, USER_DATA.replace("name: lab", "name: other"));

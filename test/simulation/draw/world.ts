@@ -69,7 +69,29 @@ function drawPool(name: string, weight: number, random: Random): ApiObject {
   };
 }
 
-function drawDeployment(name: string, pools: readonly string[], random: Random): readonly ApiObject[] {
+const priorityClass = (name: string, value: number, more: object = {}): ApiObject => ({
+  apiVersion: "scheduling.k8s.io/v1",
+  kind: "PriorityClass",
+  metadata: { name },
+  value,
+  ...more,
+});
+
+const PRIORITY_CLASSES: readonly ApiObject[] = [
+  priorityClass("urgent", 1_000),
+  priorityClass("patient", 500, { preemptionPolicy: "Never" }),
+  priorityClass("spare", -10),
+];
+
+/** The PriorityClass of a workload; kube-scheduler takes the room of pods of a lower one. */
+const drawPriority = (random: Random): string | undefined => random.pick([undefined, "urgent", "patient", "spare", "spare"]);
+
+function drawDeployment(
+  name: string,
+  pools: readonly string[],
+  priorityClassName: string | undefined,
+  random: Random,
+): readonly ApiObject[] {
   const labels = { app: name };
   const pool = chance(random, 0.4) ? random.pick(pools as [string, ...string[]]) : undefined;
   const hold = random.pick<string | undefined>([undefined, undefined, undefined, undefined, "true", "10m"]);
@@ -85,6 +107,7 @@ function drawDeployment(name: string, pools: readonly string[], random: Random):
         metadata: { labels, ...(hold !== undefined && { annotations: { "karpenter.sh/do-not-disrupt": hold } }) },
         spec: {
           terminationGracePeriodSeconds: random.pick([0, 5, 30, 90]),
+          ...(priorityClassName !== undefined && { priorityClassName }),
           ...(pool !== undefined && { nodeSelector: { "karpenter.sh/nodepool": pool } }),
           ...(spread && {
             topologySpreadConstraints: [
@@ -173,6 +196,8 @@ export function drawWorld(random: Random): DrawnWorld {
   const pools = POOLS.slice(0, random.between(1, 3));
   const names = Array.from({ length: random.between(1, 4) }, (_, i) => `app-${i}`);
   const stateful = chance(random, 0.2);
+  const priorities = random.fork("priorities");
+  const prioritised = chance(priorities, 0.4);
   return {
     pools,
     workloads: names.map((name) => ({ name, most: 8 })),
@@ -181,7 +206,8 @@ export function drawWorld(random: Random): DrawnWorld {
       ...pools.map((pool, i) => drawPool(pool, i * 10, random)),
       ...(chance(random, 0.4) ? [DAEMON_SET] : []),
       ...(stateful ? [STORAGE_CLASS, STATEFUL_SET] : []),
-      ...names.flatMap((name) => drawDeployment(name, pools, random)),
+      ...(prioritised ? PRIORITY_CLASSES : []),
+      ...names.flatMap((name) => drawDeployment(name, pools, prioritised ? drawPriority(priorities) : undefined, random)),
     ],
   };
 }

@@ -122,6 +122,21 @@ describe("manifests", () => {
     expect(names([join(folder, "x")])).toEqual(["Namespace/other", "Service/s", "Service/s"]);
   });
 
+  it("of a folder leave out files that hold something else, and say so; a file that is named must hold a manifest", () => {
+    const policy = write("x/iam-policy.json", JSON.stringify({ Version: "2012-10-17", Statement: [] }));
+    write("x/empty.yaml", "# nothing yet\n");
+    write("x/d.yaml", DEPLOYMENT);
+    const leftOut: string[] = [];
+    const load = (path: string) => loadManifests([path], {}, (sentence) => void leftOut.push(sentence));
+    expect(load(join(folder, "x")).map(({ object }) => object.kind)).toEqual(["Deployment"]);
+    expect(leftOut).toEqual([`${policy} is left out, because it is no Kubernetes manifest: it has neither apiVersion nor kind`]);
+    expect(() => load(policy)).toThrow("the document has no kind; add one");
+    rmSync(join(folder, "x/d.yaml"));
+    expect(() => load(join(folder, "x"))).toThrow("no Kubernetes object was found; give manifests");
+    write("x/slip.yaml", "kind: Deployment\nmetadata: { name: web }\n");
+    expect(() => load(join(folder, "x"))).toThrow("slip.yaml");
+  });
+
   it("follow a plain kustomization, and ask for kustomize where it does more", () => {
     write("k/kustomization.yaml", "resources: [app, ../d.yaml]\nnamespace: other\n");
     write("k/app/kustomization.yaml", "resources: [d.yaml]\n");
