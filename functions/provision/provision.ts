@@ -1,20 +1,20 @@
 import { logEvent } from "../../core/announcements/log-events.ts";
 import { realPart } from "../../core/capacity-buffers/real-part.ts";
-import { conditionOf, fromRfc3339 } from "../../core/model/conditions.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import type { Plan, PlannedNodeClaim } from "../../core/model/plan.ts";
-import type { Pod } from "../../core/model/pod.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { podKey } from "../../core/pods/predicates.ts";
-import { putOff, reasonText, WAKE_UP_CAUSES, type WakeUpReason } from "../../core/ports/wake-up-causes.ts";
+import { putOff, reasonText, type WakeUpReason } from "../../core/ports/wake-up-causes.ts";
 import { intentFor } from "../../core/provisioning/intent.ts";
 import { nomineesOf } from "../../core/provisioning/nominees.ts";
+import { withUntriedPods } from "../../core/provisioning/untried-pods.ts";
 import { pendingPods, solve } from "../../core/scheduling/solve.ts";
-import type { ClusterDeps, Settings } from "../shared/cluster-deps.ts";
+import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { readClusterState } from "../shared/cluster-state.ts";
 import { withLease } from "../shared/lease.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import { writeBufferStatus } from "./buffer-status.ts";
+import { batchingWait, lookAgain } from "./timing.ts";
 
 /**
  * Plans nodes for the pods that fit on none: reads the cluster, plans, writes a record of intent for each NodeClaim,
@@ -25,7 +25,9 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
   let publish: (() => Promise<void>) | undefined;
   const decided = await withLease(deps, async (lease) => {
     const began = deps.now();
-    const { snapshot, headroom } = await readClusterState(deps);
+    const state = await readClusterState(deps);
+    const { headroom } = state;
+    const snapshot = withUntriedPods(state.snapshot);
     const { pods: pending, virtual, ignored } = pendingPods(snapshot);
     for (const { pod, reason: why } of ignored)
       if (why !== "") deps.log.debug(`ignoring pod, ${why}`, { controller: "provisioner", Pod: podKey(pod) });
@@ -33,8 +35,9 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
       publish = () => writeBufferStatus(headroom, EMPTY_PLAN, snapshot, deps);
       return;
     }
-    if (areStillComing(reason, pending, began, deps.settings)) {
-      await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, cause: "PodsComing" }]);
+    const waitMs = batchingWait(reason, pending, state.records, deps);
+    if (waitMs > 0) {
+      await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, cause: "PodsComing", delayMs: waitMs }]);
       return;
     }
     deps.log.debug("computing scheduling decision for provisionable pod(s)", {
@@ -47,6 +50,7 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
     report(plan, records, snapshot, deps, deps.now() - began);
     await deps.store.writeIntents(lease, records);
     await deps.wakeUps.wake(records.map(({ name }) => ({ kind: "claim", cluster: deps.cluster.name, claim: name })));
+    if (Object.keys(realPart(plan, virtual).podErrors).length > 0) await lookAgain([...state.records, ...records], deps);
     publish = async () => {
       await publishPodEvents(realPart(plan, virtual), records, snapshot, deps);
       await writeBufferStatus(headroom, plan, snapshot, deps);
@@ -60,29 +64,6 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
 }
 
 const EMPTY_PLAN: Plan = { newNodeClaims: [], existingNodes: [], podErrors: {} };
-
-/** The API server stamps conditions with whole seconds. */
-const CONDITION_TIME_STEP_MS = 1_000;
-
-/**
- * The batching window: whether pods have only just become pending, and more of them may follow. The queue holds
- * wake-ups that pods cause back for BATCH_IDLE_DURATION, so that one plan serves all pods of a Deployment. For any
- * other cause the window of pods that have only just become pending is still open, and the plan waits, at most
- * BATCH_MAX_DURATION from the oldest pod on.
- */
-function areStillComing(
-  { cause }: WakeUpReason<"provision">,
-  pending: readonly Pod[],
-  now: number,
-  { batchIdleMs, batchMaxMs }: Settings,
-): boolean {
-  if (WAKE_UP_CAUSES.provision[cause].isWindowOver) return false;
-  const ages = pending.flatMap(({ spec, status }) => {
-    const since = fromRfc3339(conditionOf(status?.conditions, "PodScheduled")?.lastTransitionTime);
-    return spec.nodeName === undefined && !Number.isNaN(since) ? [now - since] : [];
-  });
-  return ages.some((age) => age < batchIdleMs + CONDITION_TIME_STEP_MS) && Math.max(...ages) < batchMaxMs;
-}
 
 function intentsOf(plan: Plan, snapshot: Snapshot, { cluster, now, newId }: ClusterDeps): readonly NodeClaimRecord[] {
   const pools = new Map(snapshot.nodePools.map((pool) => [pool.metadata.name, pool]));
