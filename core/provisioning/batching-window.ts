@@ -34,8 +34,8 @@ export function windowLeft(pods: readonly Pod[], { now, idleMs, maxMs, announced
   return Math.max(0, Math.min(Math.max(...coming) + idleMs, first + maxMs) - now);
 }
 
-/** When kube-scheduler gave the pod up; for a pod that it has not tried yet, when the pod was created. */
-function arrivalOf({ metadata, status }: Pod): number {
+/** When kube-scheduler gave the pod up, ms since the epoch; for a pod that it has not tried yet, when the pod was created. */
+export function arrivalOf({ metadata, status }: Pod): number {
   return fromRfc3339(conditionOf(status?.conditions, "PodScheduled")?.lastTransitionTime ?? metadata.creationTimestamp);
 }
 

@@ -1,4 +1,6 @@
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
+import type { Pod } from "../model/pod.ts";
+import { arrivalOf } from "./batching-window.ts";
 
 /**
  * How often pods that wait are looked at again while nodes are on their way
@@ -27,4 +29,18 @@ export function nextLook(records: readonly NodeClaimRecord[], now: number): numb
       terminating === undefined && initializedAt === undefined && now - createdAt < MAX_JOINING_MS,
   );
   return joining ? Math.ceil((now + MIN_LOOK_MS) / LOOK_PERIOD_MS) * LOOK_PERIOD_MS : undefined;
+}
+
+/**
+ * How long a verdict about a pod may be preliminary, from the moment on at which kube-scheduler gave the pod up. In a
+ * cluster that always grows, a pod that no node can take must be reported too.
+ */
+const MAX_PRELIMINARY_MS = 60_000;
+
+/**
+ * Whether what a plan says of a pod that it leaves may be different in a moment, because the pod is new and a NodeClaim
+ * is on its way. Such a verdict is no error yet.
+ */
+export function isPreliminary(pod: Pod | undefined, records: readonly NodeClaimRecord[], now: number): boolean {
+  return pod !== undefined && now - arrivalOf(pod) < MAX_PRELIMINARY_MS && nextLook(records, now) !== undefined;
 }

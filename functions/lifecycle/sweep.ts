@@ -37,8 +37,8 @@ export async function sweep(deps: LifecycleDeps): Promise<void> {
   const left = claims.filter(({ metadata, status }) => leaving.has(status?.providerID) && !byName.get(metadata.name)?.terminating);
   const due = records.filter((record) => record.dueAt <= now() - LATE_MS);
   const names = new Set([...changed, ...left].map(({ metadata }) => metadata.name).concat(due.map(({ name }) => name)));
-  await wakeUps.wake([...names].sort().map((claim): WakeUp => ({ kind: "claim", cluster: cluster.name, claim })));
-  await wakeUps.wake(dueSoon(records, now()));
+  const overdue = [...names].sort().map((claim): WakeUp => ({ kind: "claim", cluster: cluster.name, claim }));
+  await wakeUps.wake([...overdue, ...dueSoon(records, now())]);
   await inTurn([
     () => endVanished(records, claims, deps),
     () => repair(nodes, claims, deps),

@@ -6,6 +6,7 @@ import type { Snapshot } from "../../core/model/snapshot.ts";
 import { podKey } from "../../core/pods/predicates.ts";
 import { putOff, reasonText, type WakeUpReason } from "../../core/ports/wake-up-causes.ts";
 import { intentFor } from "../../core/provisioning/intent.ts";
+import { isPreliminary } from "../../core/provisioning/next-look.ts";
 import { nomineesOf } from "../../core/provisioning/nominees.ts";
 import { withUntriedPods } from "../../core/provisioning/untried-pods.ts";
 import { pendingPods, solve } from "../../core/scheduling/solve.ts";
@@ -47,12 +48,13 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
     });
     const plan = solve(snapshot, deps.settings);
     const records = intentsOf(plan, snapshot, deps);
-    report(plan, records, snapshot, deps, deps.now() - began);
+    const told = withoutPreliminary(realPart(plan, virtual), snapshot, [...state.records, ...records], deps);
+    report(plan, told, records, snapshot, deps, deps.now() - began);
     await deps.store.writeIntents(lease, records);
     await deps.wakeUps.wake(records.map(({ name }) => ({ kind: "claim", cluster: deps.cluster.name, claim: name })));
     if (Object.keys(realPart(plan, virtual).podErrors).length > 0) await lookAgain([...state.records, ...records], deps);
     publish = async () => {
-      await publishPodEvents(realPart(plan, virtual), records, snapshot, deps);
+      await publishPodEvents(told, records, snapshot, deps);
       await writeBufferStatus(headroom, plan, snapshot, deps);
     };
   });
@@ -78,10 +80,26 @@ function intentsOf(plan: Plan, snapshot: Snapshot, { cluster, now, newId }: Clus
 }
 
 /**
- * Writes the log lines and metrics of a plan, in Karpenter's words
+ * The plan without the errors that the next look may find gone: they are no errors yet, and are not told to users.
+ */
+function withoutPreliminary(plan: Plan, { pods }: Snapshot, records: readonly NodeClaimRecord[], { now, log }: ClusterDeps): Plan {
+  const byKey = new Map(pods.map((pod) => [podKey(pod), pod]));
+  const { waiting = [], final = [] } = Object.groupBy(Object.entries(plan.podErrors), ([pod]) =>
+    isPreliminary(byKey.get(pod), records, now()) ? "waiting" : "final",
+  );
+  const [first] = waiting;
+  if (first !== undefined) {
+    const Pods = andOthers(waiting.map(([pod]) => pod));
+    log.info("pod(s) wait for nodeclaims on their way", { controller: "provisioner", Pods, error: first[1] });
+  }
+  return { ...plan, podErrors: Object.fromEntries(final) };
+}
+
+/**
+ * Writes the log lines and metrics of a plan, in Karpenter's words; `told` has the errors that are reported
  * (karpenter: pkg/controllers/provisioning/scheduling/scheduler.go, Results.Record).
  */
-function report(plan: Plan, records: readonly NodeClaimRecord[], snapshot: Snapshot, deps: ClusterDeps, tookMs: number): void {
+function report(plan: Plan, told: Plan, records: readonly NodeClaimRecord[], snapshot: Snapshot, deps: ClusterDeps, tookMs: number): void {
   const { pods: pending, virtual } = pendingPods(snapshot);
   const real = realPart(plan, virtual);
   const log = deps.log.with({ controller: "provisioner", namespace: "", name: "" });
@@ -105,7 +123,7 @@ function report(plan: Plan, records: readonly NodeClaimRecord[], snapshot: Snaps
       "price-per-hour": planned.pricePerHour,
     });
   });
-  for (const [pod, error] of Object.entries(real.podErrors)) logEvent(log, "could not schedule pod", { Pod: pod, error });
+  for (const [pod, error] of Object.entries(told.podErrors)) logEvent(log, "could not schedule pod", { Pod: pod, error });
   // Plans for CapacityBuffers alone are made every minute: a metric that says nothing of pods would cost as much as one
   // that does.
   if (pending.length === 0 && records.length === 0) return;
