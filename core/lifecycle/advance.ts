@@ -265,8 +265,8 @@ function keep(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step 
 const BINDING_MS = 3_000;
 
 /**
- * The command that waits for this NodeClaim can continue. Pods that were meant for its node and have found no room there
- * are planned for again: kube-scheduler, which has given them up before, may say nothing about them any more.
+ * The command that waits for this NodeClaim can continue. Pods that were meant for its node and have found no room
+ * there are planned for again: kube-scheduler, which has given them up before, may say nothing about them any more.
  */
 function initialized({ cluster, name, commandId }: NodeClaimRecord): readonly Action[] {
   const [disruption, provision] = [

@@ -26,8 +26,8 @@ export type WakeUp =
 type CausedBy<K extends "provision" | "disruption" | "catalog"> = WakeUpReason<K> & { readonly kind: K; readonly cluster: string };
 
 /**
- * How long every wake-up for a plan is held back, ms, so that those of one moment become one: the plan begins after each
- * wake-up that it stands for.
+ * How long every wake-up for a plan is held back, ms, so that those of one moment become one: the plan begins after
+ * each wake-up that it stands for.
  */
 export const PLAN_HELD_BACK_MS = 1_000;
 

@@ -34,7 +34,7 @@ export function windowLeft(pods: readonly Pod[], { now, idleMs, maxMs, announced
   return Math.max(0, Math.min(Math.max(...coming) + idleMs, first + maxMs) - now);
 }
 
-/** When kube-scheduler gave the pod up, ms since the epoch; for a pod that it has not tried yet, when the pod was created. */
+/** When kube-scheduler gave the pod up, ms since the epoch; of a pod that it has not tried, its creation. */
 export function arrivalOf({ metadata, status }: Pod): number {
   return fromRfc3339(conditionOf(status?.conditions, "PodScheduled")?.lastTransitionTime ?? metadata.creationTimestamp);
 }

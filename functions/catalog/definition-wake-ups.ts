@@ -4,8 +4,8 @@ import type { WakeUp } from "../../core/ports/wake-ups.ts";
 type ForPods = "NodePoolReady" | "NodePoolChanged" | "NodeClassReady" | "NodeClassChanged" | "NodeOverlayChanged";
 
 /**
- * The wake-ups for a NodePool, EC2NodeClass or NodeOverlay whose status now says what its spec asks for: pods that fitted
- * nowhere may have a node, and nodes may have drifted, be consolidatable or be cheaper.
+ * The wake-ups for a NodePool, EC2NodeClass or NodeOverlay whose status now says what its spec asks for: pods that
+ * fitted nowhere may have a node, and nodes may have drifted, be consolidatable or be cheaper.
  */
 export function definitionWakeUps(
   cluster: string,

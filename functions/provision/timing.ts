@@ -7,8 +7,9 @@ import { nextLook } from "../../core/provisioning/next-look.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 
 /**
- * How long a plan waits for further pods, ms. The queue has held the wake-up back, so pods that it names by their number
- * need no second window; for any other cause the window of pods that have only just become pending is still open.
+ * How long a plan waits for further pods, ms. The queue has held the wake-up back, so pods that it names by their
+ * number need no second window; for any other cause the window of pods that have only just become pending is still
+ * open.
  */
 export function batchingWait(
   reason: WakeUpReason<"provision">,
@@ -23,8 +24,8 @@ export function batchingWait(
 }
 
 /**
- * Has pods that a plan has left looked at again while NodeClaims are on their way. kube-scheduler says only once that a pod fits
- * nowhere, and what it said may be lost. However many plans ask for the same time, one wake-up is sent.
+ * Has pods that a plan has left looked at again while NodeClaims are on their way. kube-scheduler says only once that a
+ * pod fits nowhere, and what it said may be lost. However many plans ask for the same time, one wake-up is sent.
  */
 export async function lookAgain(records: readonly NodeClaimRecord[], { cluster, store, wakeUps, now }: ClusterDeps): Promise<void> {
   const at = nextLook(records, now());

@@ -13,9 +13,9 @@ import { eventually } from "../e2e/support/wait.ts";
 
 /**
  * How fast a real kube-scheduler finds pods unschedulable while the notify webhook is registered, on a real API server:
- * `node test/bench/marking.ts [--pods 300] [--rounds 3]`. Prints for each webhook and time of its answer the best of the
- * rounds, because other work on the machine only makes it slower. The row "pods/status" is the webhook as it was before
- * decision 0015, in the path of kube-scheduler's own writes.
+ * `node test/bench/marking.ts [--pods 300] [--rounds 3]`. Prints for each webhook and time of its answer the best
+ * of the rounds, because other work on the machine only makes it slower. The row "pods/status" is the webhook as it was
+ * before decision 0015, in the path of kube-scheduler's own writes.
  */
 
 type Watched = "no webhook" | "pods/status" | "events";

@@ -29,7 +29,7 @@ const delayMsOf = (wakeUp: WakeUp): number => ("delayMs" in wakeUp && wakeUp.del
  */
 const queueOf = (wakeUp: WakeUp): WakeUp["kind"] => (wakeUp.kind === "provision" && waitSecondsOf(wakeUp) > 0 ? "claim" : wakeUp.kind);
 
-/** Seconds that the message of a wake-up waits. Rounded up, because a function that is woken too early finds nothing due. */
+/** Seconds that the message waits. Rounded up, because a function that is woken too early finds nothing due. */
 function waitSecondsOf(wakeUp: WakeUp): number {
   const heldBack = wakeUp.kind === "provision" ? PLAN_HELD_BACK_MS : 0;
   return Math.min(MAX_DELAY_SECONDS, Math.max(0, Math.ceil((delayMsOf(wakeUp) - heldBack) / 1_000)));
@@ -63,8 +63,8 @@ function entryOf(wakeUp: WakeUp, id: number, windowNumber: number): SendMessageB
 
 /**
  * Wake-ups as SQS messages: `provision` to a FIFO queue with one group a cluster, the others to standard queues with a
- * delay. `queues` must hold the URL of each kind that is sent. `now` (ms) only chooses the second whose wake-ups become one
- * message.
+ * delay. `queues` must hold the URL of each kind that is sent. `now` (ms) only chooses the second whose wake-ups
+ * become one message.
  */
 export function sqsWakeUps(options: { readonly queues: QueueUrls; readonly now: () => number; readonly client?: SQSClient }): WakeUps {
   const client = options.client ?? new SQSClient({ requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000 } });

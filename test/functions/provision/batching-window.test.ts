@@ -6,8 +6,8 @@ import { INFLATE, MINUTE, POOL, pass, ready, SECOND, scale } from "../../support
 const POOL_NAMED_SO = { ...POOL, metadata: { ...POOL.metadata, name: "unschedulable" } };
 
 /**
- * The reasons of the plans that one message on provision's queue leads to, a fifth of a second after two pods have become
- * pending.
+ * The reasons of the plans that one message on provision's queue leads to, a fifth of a second after two pods have
+ * become pending.
  */
 async function plansAfter(body: (cluster: string) => string): Promise<readonly unknown[]> {
   const lab = await ready([NODE_CLASS, POOL_NAMED_SO, INFLATE], { sources: [] });
