@@ -18,8 +18,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "zones-of-one-price",
     rule: "NodeClaims of one plan are spread over the zones of offerings with one price",
     file: "core/launch/template-groups.ts",
-    from: "fnv1a32(`${zone} ${claim}`)",
-    to: "fnv1a32(zone)",
+    from: "(rank.get(a.zone) ?? 0) - (rank.get(b.zone) ?? 0)",
+    to: "0",
     tests: REQUEST,
   },
   {
