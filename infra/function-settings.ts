@@ -1,5 +1,5 @@
 import { parse } from "yaml";
-import { batchSeconds, ConfigError, parseConfig } from "../functions/adapters/config.ts";
+import { ConfigError, parseConfig } from "../functions/adapters/config.ts";
 import { SETTINGS } from "../functions/adapters/setting-table.ts";
 import { BadInput } from "./end-with.ts";
 import { EFFECTS } from "./setting-notes.ts";
@@ -24,11 +24,6 @@ export function functionSettings(given: FunctionSettings, source: string): Recor
     throw error;
   }
   return settings;
-}
-
-/** Seconds from the first pending pod to the plan: the delay of provision's queue. */
-export function batchSecondsOf(settings: FunctionSettings): number {
-  return batchSeconds(asRead(settings).settings);
 }
 
 function asRead(settings: FunctionSettings) {

@@ -1,3 +1,5 @@
+import { PLAN_HELD_BACK_MS } from "../core/ports/wake-ups.ts";
+
 /**
  * The functions, what invokes them and which queues they write to: the one table that the stack, its roles and its
  * tests are made from.
@@ -122,7 +124,7 @@ export const FUNCTIONS: Readonly<Record<FunctionName, FunctionSpec>> = {
     memory: 1024,
     timeoutSeconds: 300,
     queue: "catalog",
-    sends: ["provision"],
+    sends: ["provision", "disruption"],
     store: ["read", "write", "write-many"],
     inClusters: true,
     announces: false,
@@ -132,7 +134,7 @@ export const FUNCTIONS: Readonly<Record<FunctionName, FunctionSpec>> = {
 
 export interface QueueSpec {
   readonly fifo: boolean;
-  /** Delay of each message, seconds: provision's batching window, unless BATCH_IDLE_DURATION sets another. */
+  /** Delay of each message, seconds; provision's folds the wake-ups of a second (PLAN_HELD_BACK_MS). */
   readonly delaySeconds: number;
   readonly retentionSeconds: number;
   readonly visibilitySeconds: number;
@@ -148,7 +150,7 @@ const HOUR = 3600;
 export const QUEUES: Readonly<Record<QueueName, QueueSpec>> = {
   // A killed run blocks its cluster's message group until its messages are visible again, hence 2 × the time-out and
   // not the usual 6.
-  provision: { fifo: true, delaySeconds: 1, retentionSeconds: HOUR, visibilitySeconds: 120, maxReceives: 5 },
+  provision: { fifo: true, delaySeconds: PLAN_HELD_BACK_MS / 1_000, retentionSeconds: HOUR, visibilitySeconds: 120, maxReceives: 5 },
   claims: { fifo: false, delaySeconds: 0, retentionSeconds: HOUR, visibilitySeconds: 360, maxReceives: 5, maxConcurrency: 20 },
   disruption: { fifo: false, delaySeconds: 0, retentionSeconds: HOUR, visibilitySeconds: 720, maxReceives: 3, maxConcurrency: 10 },
   catalog: { fifo: false, delaySeconds: 0, retentionSeconds: 2 * HOUR, visibilitySeconds: 1800, maxReceives: 3, maxConcurrency: 5 },

@@ -14,9 +14,8 @@ export const EFFECTS: Readonly<Record<SettingName | ClusterSetting, string>> = {
   AMI_REFRESH_INTERVAL:
     "how long images that were found stay good, 1m to 24h; a NodeClass that is ready is looked at every 5 minutes, so less changes nothing",
   BATCH_IDLE_DURATION:
-    "from the first pod that waits to the plan, up to 5m. It is the delay of the queue, in whole seconds and at least one: Karpenter's window starts anew with each pod, this one does not",
-  BATCH_MAX_DURATION:
-    "the longest that a pod waits for others: bounds BATCH_IDLE_DURATION, and how often a sweep puts off pods that have only just turned up",
+    "how long no pod must have come before a plan is made. A pod's arrival is known to half a second; a wake-up is held back for a second at least",
+  BATCH_MAX_DURATION: "the longest time from the first pod to the plan, while further pods come",
   CLUSTER_CA_BUNDLE: "`caBundle` of the cluster, if the deployment names one; EKS is asked otherwise",
   CLUSTER_ENDPOINT: "`endpoint` of the cluster, if the deployment names one; EKS is asked otherwise",
   CLUSTER_NAME: "must be the cluster that `clusters` names; with several clusters it is refused",

@@ -15,7 +15,6 @@ import { Topic } from "aws-cdk-lib/aws-sns";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
 import { letFunctionsIn, makeNodeRole, subscribeToAuditLog } from "./clusters.ts";
-import { batchSecondsOf } from "./function-settings.ts";
 import { FUNCTION_NAMES, FUNCTIONS, type FunctionName, QUEUES, type QueueName } from "./functions.ts";
 import { INTERRUPTION_RULES } from "./interruption-rules.ts";
 import { capital, makeFunction, type Surroundings } from "./lambda.ts";
@@ -81,12 +80,11 @@ export class AutoscalerStack extends Stack {
 
   #makeQueue(name: QueueName): Queue {
     const { fifo, retentionSeconds, visibilitySeconds, maxReceives } = QUEUES[name];
-    const delaySeconds = name === "provision" ? batchSecondsOf(this.settings.settings) : QUEUES[name].delaySeconds;
     return new Queue(this, `${capital(name)}Queue`, {
       queueName: `${this.stackName}-${name}${fifo ? ".fifo" : ""}`,
       // CloudFormation refuses `fifo: false`.
       ...(fifo && { fifo }),
-      deliveryDelay: Duration.seconds(delaySeconds),
+      deliveryDelay: Duration.seconds(QUEUES[name].delaySeconds),
       retentionPeriod: Duration.seconds(retentionSeconds),
       visibilityTimeout: Duration.seconds(visibilitySeconds),
       encryption: QueueEncryption.SQS_MANAGED,

@@ -45,7 +45,10 @@ const RESOURCES: Readonly<Record<string, string>> = {
   PodTemplate: "podtemplates",
 };
 
-/** The change as the webhook receives it, under the match conditions of infra/webhook. */
+/**
+ * The change as the webhook receives it, under the match conditions of infra/webhook. The lab's kube-scheduler writes
+ * no Event when a pod fits nowhere: its write of the pod's status stands for the Event.
+ */
 function signalOf(change: Change): Signal | undefined {
   const { kind, object, old, user, type } = change;
   const resource = RESOURCES[kind];

@@ -111,7 +111,7 @@ export function renderLaunch(input: LaunchInput): RenderedLaunch {
   const templates: LaunchTemplate[] = [];
   try {
     for (const group of groupByTemplate(candidates, nodeClass, requests)) {
-      const overrides = overridesOf(group, capacityType, subnets);
+      const overrides = overridesOf(group, capacityType, subnets, claim.metadata.name);
       if (overrides.length === 0) continue;
       const template = templateFor(group, input, nodeClass, capacityType, requirements, tags);
       const bytes = utf8(template.userData).length;

@@ -255,12 +255,26 @@ function keep(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step 
   const dueAt = expiresAt ?? Number.MAX_SAFE_INTEGER;
   if (record.initializedAt !== undefined && record.dueAt === dueAt) return { actions: [] };
   const write: Action = { type: "WriteRecord", record: { ...record, initializedAt: record.initializedAt ?? view.now, dueAt } };
-  // The command that waits for this NodeClaim can continue.
-  const wake: Action = {
-    type: "Wake",
-    wakeUp: { kind: "disruption", cluster: record.cluster, cause: "ReplacementReady", detail: record.name },
-  };
-  return { actions: record.commandId === undefined ? [write] : [write, wake] };
+  return { actions: record.initializedAt === undefined ? [write, ...initialized(record)] : [write] };
+}
+
+/**
+ * How long kube-scheduler is given to bind the pods that a new node was launched for. A plan that comes too early finds
+ * the pods' places on that node, so the value costs a needless plan at most. No measurement has tuned it.
+ */
+const BINDING_MS = 3_000;
+
+/**
+ * The command that waits for this NodeClaim can continue. Pods that were meant for its node and have found no room
+ * there are planned for again: kube-scheduler, which has given them up before, may say nothing about them any more.
+ */
+function initialized({ cluster, name, commandId }: NodeClaimRecord): readonly Action[] {
+  const [disruption, provision] = [
+    { kind: "disruption", cluster, cause: "ReplacementReady", detail: name },
+    { kind: "provision", cluster, cause: "NodeInitialized", detail: name, delayMs: BINDING_MS },
+  ] as const;
+  const wakeUps = commandId === undefined ? [provision] : [disruption, provision];
+  return wakeUps.map((wakeUp) => ({ type: "Wake", wakeUp }));
 }
 
 /** When a NodeClaim expires, ms; undefined for "Never". */

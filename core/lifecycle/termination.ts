@@ -52,11 +52,12 @@ export function terminate(view: ClaimView, record: NodeClaimRecord): Step {
   if (stopping) return stopping;
   if (node !== undefined) return freeNode(view, node, record);
   if (claim !== undefined && !isDoneWith(claim)) return freeClaim(view, claim, record);
-  // The disruption budget that this node used is free again.
-  const wakeUp = { kind: "disruption", cluster: record.cluster, cause: "NodesRemoved", delayMs: SETTLE_MS } as const;
+  // The disruption budget that this node used is free again, and so is its part of the NodePool's limits.
+  const { cluster, name } = record;
   return {
     actions: [
-      { type: "Wake", wakeUp },
+      { type: "Wake", wakeUp: { kind: "disruption", cluster, cause: "NodesRemoved", delayMs: SETTLE_MS } },
+      { type: "Wake", wakeUp: { kind: "provision", cluster, cause: "NodeClaimRemoved", detail: name } },
       { type: "Forget", record },
     ],
   };

@@ -10,13 +10,6 @@
 interface ProvisionCause {
   /** The text of `reason` in log lines and in the message on the queue. */
   readonly words: (detail: string) => string;
-  /**
-   * Whether the batching window of the pods is over when the wake-up arrives, because the queue held the wake-up back
-   * for their sake. For any other cause, pods that have only just become pending are waited for first.
-   */
-  readonly isWindowOver: boolean;
-  /** The cause under which the plan is asked for again while another decision holds the cluster's lease. */
-  readonly putOffAs: "PodsPutOff" | "PlanPutOff";
 }
 
 /** A cause that has a disruption pass made. */
@@ -34,41 +27,43 @@ interface CatalogCause {
   readonly words: (detail: string) => string;
 }
 
-const WINDOW_OPEN = { isWindowOver: false, putOffAs: "PlanPutOff" } as const;
-const putOffWords = (reason: string): string => `${reason}; another decision was under way`;
-
 export const WAKE_UP_CAUSES = {
   provision: {
     /** kube-scheduler gave pods up; the detail is their number. */
-    PodsUnschedulable: { words: (pods: string) => `${pods} pod(s) unschedulable`, isWindowOver: true, putOffAs: "PodsPutOff" },
-    /** Some pods had only just become pending when a plan was about to be made. */
-    PodsComing: { words: () => "pods are coming", isWindowOver: true, putOffAs: "PlanPutOff" },
-    /**
-     * A plan for PodsUnschedulable found the lease taken; the detail is the text of the first cause, however often it
-     * is put off.
-     */
-    PodsPutOff: { words: putOffWords, isWindowOver: true, putOffAs: "PodsPutOff" },
-    /** The same for every other cause. */
-    PlanPutOff: { words: putOffWords, ...WINDOW_OPEN },
-    ReplicasPutOff: { words: () => "replicas wait for another decision", ...WINDOW_OPEN },
-    AuditUnreadable: { words: () => "audit delivery could not be read", ...WINDOW_OPEN },
+    PodsUnschedulable: { words: (pods: string) => `${pods} pod(s) unschedulable` },
+    /** The batching window was still open when a plan was about to be made. */
+    PodsComing: { words: () => "pods are coming" },
+    /** Another decision held the cluster's lease; the detail is the text of the first cause, however often. */
+    PlanPutOff: { words: (reason: string) => `${reason}; another decision was under way` },
+    ReplicasPutOff: { words: () => "replicas wait for another decision" },
+    AuditUnreadable: { words: () => "audit delivery could not be read" },
     /** The detail is resource/namespace/name of a CapacityBuffer or a PodTemplate. */
-    BufferChanged: { words: (name: string) => `${name} changed`, ...WINDOW_OPEN },
-    BufferRoomTaken: { words: () => "room of CapacityBuffers is taken", ...WINDOW_OPEN },
-    NodeClassReady: { words: (name: string) => `EC2NodeClass ${name} is ready`, ...WINDOW_OPEN },
-    NodePoolReady: { words: (name: string) => `NodePool ${name} is ready`, ...WINDOW_OPEN },
-    NodeOverlayChanged: { words: (name: string) => `NodeOverlay ${name} changed`, ...WINDOW_OPEN },
+    BufferChanged: { words: (name: string) => `${name} changed` },
+    BufferRoomTaken: { words: () => "room of CapacityBuffers is taken" },
+    NodeClassReady: { words: (name: string) => `EC2NodeClass ${name} is ready` },
+    NodeClassChanged: { words: (name: string) => `EC2NodeClass ${name} changed` },
+    NodePoolReady: { words: (name: string) => `NodePool ${name} is ready` },
+    NodePoolChanged: { words: (name: string) => `NodePool ${name} changed` },
+    NodeOverlayChanged: { words: (name: string) => `NodeOverlay ${name} changed` },
     /** The pods of a NodeClaim need another node; the detail is why the NodeClaim is terminated, and its name. */
-    NodeClaimTerminating: { words: (reasonAndName: string) => reasonAndName, ...WINDOW_OPEN },
-    Sweep: { words: () => "sweep", ...WINDOW_OPEN },
+    NodeClaimTerminating: { words: (reasonAndName: string) => reasonAndName },
+    /** A node takes pods now: pods that were meant for it and found no room there need another one. */
+    NodeInitialized: { words: (claim: string) => `${claim} is initialized` },
+    /** A NodeClaim no longer counts towards the limits of its NodePool. */
+    NodeClaimRemoved: { words: (claim: string) => `${claim} is removed` },
+    /** An earlier plan left pods while NodeClaims were on their way. */
+    PodsWaiting: { words: () => "pods still wait" },
+    Sweep: { words: () => "sweep" },
     /** A message of another version of this product, whose text is all that is known. */
-    Unknown: { words: (reason: string) => reason, ...WINDOW_OPEN },
+    Unknown: { words: (reason: string) => reason },
   },
   disruption: {
     PodsMoved: { words: () => "pods came or went", swarms: true },
     NodesRemoved: { words: () => "nodes went", swarms: true },
     /** A replacement is initialized; the detail is its NodeClaim's name. */
     ReplacementReady: { words: (claim: string) => `${claim} is up`, swarms: false },
+    /** The detail is the kind and name of a NodePool, EC2NodeClass or NodeOverlay. */
+    DefinitionChanged: { words: (name: string) => `${name} changed`, swarms: false },
     /** A time that an earlier pass asked for has come. */
     Due: { words: () => "due", swarms: false },
     Sweep: { words: () => "sweep", swarms: false },
@@ -107,8 +102,7 @@ export function reasonText<K extends CauseKind>(kind: K, { cause, detail = "" }:
 
 /** The reason under which a plan is asked for again because another decision was under way. The text says so once. */
 export function putOff(reason: WakeUpReason<"provision">): WakeUpReason<"provision"> {
-  if (reason.cause === "PodsPutOff" || reason.cause === "PlanPutOff") return reason;
-  return { cause: WAKE_UP_CAUSES.provision[reason.cause].putOffAs, detail: reasonText("provision", reason) };
+  return reason.cause === "PlanPutOff" ? reason : { cause: "PlanPutOff", detail: reasonText("provision", reason) };
 }
 
 /**

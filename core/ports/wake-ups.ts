@@ -8,7 +8,7 @@ import type { WakeUpReason } from "./wake-up-causes.ts";
  *     { kind: "claim", cluster: "prod", claim: "default-x7k2p", delayMs: 5_000 }
  */
 export type WakeUp =
-  | CausedBy<"provision">
+  | (CausedBy<"provision"> & { readonly delayMs?: number })
   | (CausedBy<"disruption"> & { readonly delayMs?: number })
   | (CausedBy<"catalog"> & { readonly delayMs?: number })
   | {
@@ -24,6 +24,12 @@ export type WakeUp =
     };
 
 type CausedBy<K extends "provision" | "disruption" | "catalog"> = WakeUpReason<K> & { readonly kind: K; readonly cluster: string };
+
+/**
+ * How long every wake-up for a plan is held back, ms, so that those of one moment become one: the plan begins after
+ * each wake-up that it stands for.
+ */
+export const PLAN_HELD_BACK_MS = 1_000;
 
 /**
  * Asks for later work. Delays are at most 15 minutes, a queue's limit: the function that is woken looks at the clock

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../lib/json.ts";
 import { isUnschedulable, object } from "./audit-record.ts";
 import type { Signal } from "./signal.ts";
 
@@ -11,6 +12,8 @@ export function readAdmissionRequest(request: Readonly<Record<string, unknown>>)
   const changed = object(request["object"]);
   const old = object(request["oldObject"]);
   switch (resource) {
+    case "events":
+      return failedScheduling(changed);
     case "pods": {
       const pod = `${request["namespace"]}/${name}`;
       const status = object(changed["status"]);
@@ -18,6 +21,7 @@ export function readAdmissionRequest(request: Readonly<Record<string, unknown>>)
       if (request["operation"] === "DELETE" || (isBound && (status["phase"] === "Succeeded" || status["phase"] === "Failed"))) {
         return { kind: "pod-moved", pod };
       }
+      // An older webhook configuration sends the status of pods, and no Events.
       return isUnschedulable(status["conditions"]) ? { kind: "pod-unschedulable", pod } : undefined;
     }
     case "nodes": {
@@ -36,4 +40,10 @@ export function readAdmissionRequest(request: Readonly<Record<string, unknown>>)
     default:
       return undefined;
   }
+}
+
+/** Of an Event of either group: that kube-scheduler could not place a pod. */
+function failedScheduling({ reason, regarding, involvedObject }: JsonObject): Signal | undefined {
+  const { kind, namespace, name } = object(regarding ?? involvedObject);
+  return reason === "FailedScheduling" && kind === "Pod" ? { kind: "pod-unschedulable", pod: `${namespace}/${name}` } : undefined;
 }

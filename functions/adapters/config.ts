@@ -83,14 +83,6 @@ const environment = z.object({
 });
 
 /**
- * Seconds that the queue holds a wake-up for pods back: the batching window. SQS counts whole seconds, and needs one to
- * fold the wake-ups of a moment.
- */
-export function batchSeconds({ batchIdleMs, batchMaxMs }: Pick<Settings, "batchIdleMs" | "batchMaxMs">): number {
-  return Math.max(1, Math.ceil(Math.min(batchIdleMs, batchMaxMs) / 1_000));
-}
-
-/**
  * Reads a function's whole environment. An empty variable counts as one that is not set. Throws ConfigError with one
  * sentence about the first variable that is wrong or, of those that the function requires, missing.
  */

@@ -7,7 +7,7 @@ import { wireBase } from "../wiring/base.ts";
 import { wireClustersWith } from "../wiring/clusters.ts";
 import { catalogEntry } from "./entry.ts";
 
-const base = wireBase("catalog", ["PROVISION_QUEUE_URL"]);
+const base = wireBase("catalog", ["PROVISION_QUEUE_URL", "DISRUPTION_QUEUE_URL"]);
 const { region } = base.config;
 const clusterDeps = wireClustersWith(base, noAnnouncements, ({ credentials }) => ({
   inventory: awsInventory({

@@ -10,6 +10,7 @@ import type { Subnet } from "../../core/ports/cloud-inventory.ts";
 import { storeAddresses } from "../adapters/subnet-addresses.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 import { publishOnce } from "../shared/publish-once.ts";
+import { definitionWakeUps } from "./definition-wake-ups.ts";
 import type { CatalogDeps } from "./deps.ts";
 import { type HashAnnotations, moveClaims, withHash } from "./hash-annotations.ts";
 import { dueParts, type LookUpContext, type ResolvedParts, resolveParts } from "./resolve-node-class.ts";
@@ -53,8 +54,9 @@ export async function refreshNodeClass(
   if (canonicalJson(status) !== canonicalJson(current.status ?? {})) {
     written = await ignoreConflictOrGone(kubernetes.updateStatus("EC2NodeClass", { ...current, status }));
     if (written === undefined) return now();
-    if (isTrue(status.conditions, "Ready") && !isTrue(current.status?.conditions, "Ready")) {
-      await deps.wakeUps.wake([{ kind: "provision", cluster: cluster.name, cause: "NodeClassReady", detail: current.metadata.name }]);
+    if (isTrue(status.conditions, "Ready")) {
+      const cause = isTrue(current.status?.conditions, "Ready") ? "NodeClassChanged" : "NodeClassReady";
+      await deps.wakeUps.wake(definitionWakeUps(cluster.name, cause, "EC2NodeClass", current.metadata.name));
     }
   }
   // Remembered only after the write: a run that is killed before it must resolve the parts again.

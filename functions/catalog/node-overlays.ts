@@ -8,6 +8,7 @@ import { instanceTypesByPool } from "../adapters/kubernetes/snapshot.ts";
 import { instanceTypesFor } from "../shared/instance-types.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 import { overlaidTypes } from "../shared/overlaid-types.ts";
+import { definitionWakeUps } from "./definition-wake-ups.ts";
 import type { CatalogDeps } from "./deps.ts";
 
 /** A NodeOverlay, and whether it is applied. */
@@ -36,7 +37,7 @@ export async function judgeOverlays(
 }
 
 /**
- * Writes the status of a NodeOverlay if it has changed, and wakes the planner, because pending pods may fit better now.
+ * Writes the status of a NodeOverlay if it has changed, and has plans made, because prices and capacity may differ now.
  */
 export async function refreshNodeOverlay(
   [overlay, verdict]: Judged,
@@ -48,5 +49,5 @@ export async function refreshNodeOverlay(
   // The write of another run wakes the next pass.
   if ((await ignoreConflictOrGone(kubernetes.updateStatus("NodeOverlay", { ...overlay, status }))) === undefined) return;
   if (verdict.outcome !== "Applied") log.error("nodeoverlay is not applied", { NodeOverlay: { name }, error: explainVerdict(verdict) });
-  await wakeUps.wake([{ kind: "provision", cluster: cluster.name, cause: "NodeOverlayChanged", detail: name }]);
+  await wakeUps.wake(definitionWakeUps(cluster.name, "NodeOverlayChanged", "NodeOverlay", name));
 }

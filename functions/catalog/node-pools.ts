@@ -4,8 +4,8 @@ import { NODE_CLASS_GROUP, NODE_POOL, NODE_POOL_HASH, NODE_POOL_HASH_VERSION } f
 import type { NodePool } from "../../core/model/node-pool.ts";
 import { NODE_POOL_HASH_VERSION_VALUE, nodePoolHash } from "../../core/node-pool/hash.ts";
 import { nodePoolStatus, type PoolContext } from "../../core/node-pool/status.ts";
-import { isStatic } from "../../core/static-capacity/claim.ts";
 import { ignoreConflictOrGone, retryOnConflict } from "../shared/optimistic.ts";
+import { definitionWakeUps } from "./definition-wake-ups.ts";
 import type { CatalogDeps } from "./deps.ts";
 import { type HashAnnotations, moveClaims, withHash } from "./hash-annotations.ts";
 
@@ -36,18 +36,18 @@ async function refreshOnce(pool: NodePool, context: PoolContext, deps: CatalogDe
   const status = nodePoolStatus(current, context);
   if (canonicalJson(status) === canonicalJson(current.status ?? {})) return;
   await kubernetes.updateStatus("NodePool", { ...current, status });
-  if (isTrue(status.conditions, "Ready") && isNews(current)) {
-    await wakeUps.wake([{ kind: "provision", cluster: cluster.name, cause: "NodePoolReady", detail: pool.metadata.name }]);
-  }
+  const before = conditionOf(current.status?.conditions, "Ready");
+  const cause = before?.status !== "True" ? "NodePoolReady" : isNewSpec(current) ? "NodePoolChanged" : undefined;
+  if (cause !== undefined && isTrue(status.conditions, "Ready"))
+    await wakeUps.wake(definitionWakeUps(cluster.name, cause, "NodePool", pool.metadata.name));
 }
 
 /**
- * Whether the planner should look at the NodePool now: it has just become ready, or it is static and its number of
- * replicas may have changed.
+ * Whether the NodePool's spec has changed since its status was written: limits and requirements decide about pods,
+ * budgets and consolidateAfter about nodes, the template about both.
  */
-function isNews(pool: NodePool): boolean {
-  const ready = conditionOf(pool.status?.conditions, "Ready");
-  return ready?.status !== "True" || (isStatic(pool) && ready.observedGeneration !== pool.metadata.generation);
+function isNewSpec({ metadata, status }: NodePool): boolean {
+  return conditionOf(status?.conditions, "Ready")?.observedGeneration !== metadata.generation;
 }
 
 async function mark(pool: NodePool, { nodeClaims }: PoolContext, { kubernetes }: CatalogDeps): Promise<NodePool> {

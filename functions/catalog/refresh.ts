@@ -1,5 +1,6 @@
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
 import { standingIn } from "../../core/node-class/capacity-reservations.ts";
+import type { WakeUp } from "../../core/ports/wake-ups.ts";
 import { collectProfiles } from "./collect-profiles.ts";
 import type { CatalogDeps } from "./deps.ts";
 import { type Memory, refreshNodeClass } from "./node-classes.ts";
@@ -15,6 +16,16 @@ import { noteMemory } from "./seen-memory.ts";
  * from it. The first failure is thrown at the end.
  */
 export async function refreshNodeClasses(deps: CatalogDeps, memory: Memory): Promise<void> {
+  const wakeUps: WakeUp[] = [];
+  try {
+    await refreshAll({ ...deps, wakeUps: { wake: async (asked) => void wakeUps.push(...asked) } }, memory);
+  } finally {
+    // Many definitions may have changed at a time, and one plan serves all of them.
+    if (wakeUps.length > 0) await deps.wakeUps.wake(wakeUps);
+  }
+}
+
+async function refreshAll(deps: CatalogDeps, memory: Memory): Promise<void> {
   const { kubernetes, inventory, cluster, log } = deps;
   const now = deps.now();
   const [nodeClasses, nodePools, nodeClaims, nodes, catalogue] = await Promise.all([

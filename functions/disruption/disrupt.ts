@@ -14,6 +14,7 @@ import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import { reasonText, type WakeUpReason } from "../../core/ports/wake-up-causes.ts";
 import { type MakeTrial, makeConsolidationTrial } from "../../core/scheduling/make-trial.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
+import { SWEEP_MS } from "../shared/cluster-entry.ts";
 import { type ClusterState, readClusterState } from "../shared/cluster-state.ts";
 import { withLease } from "../shared/lease.ts";
 import { ignoreConflict } from "../shared/optimistic.ts";
@@ -21,9 +22,6 @@ import { publishOnce } from "../shared/publish-once.ts";
 import { mirrorConditions } from "./claim-conditions.ts";
 import { performCommandAction } from "./perform.ts";
 import { disruptionSettings } from "./settings.ts";
-
-/** The period of the sweep: what is due later needs no wake-up of its own. */
-const SWEEP_MS = 60_000;
 
 /**
  * Pods that take the room of a CapacityBuffer are bound without a wake-up, so it is checked this often, as in

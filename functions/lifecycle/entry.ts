@@ -7,11 +7,17 @@ import { type EntryDeps, entry } from "../shared/cluster-entry.ts";
 import { reconcileClaim } from "./reconcile.ts";
 import { sweep } from "./sweep.ts";
 
-/** Wake-ups reconcile one NodeClaim; the sweep looks after all of them. */
+/**
+ * Wake-ups reconcile one NodeClaim; the sweep looks after all of them. A wake-up for a later plan has waited in the
+ * queue, because the planner's queue has no delay for single messages, and is passed on.
+ */
 export const lifecycleEntry = (deps: EntryDeps<LifecycleDeps>) =>
   entry(
     {
-      onWakeUp: async (wakeUp, cluster) => (wakeUp.kind === "claim" ? reconcileClaim(wakeUp.claim, wakeUp.dueAt, cluster) : undefined),
+      async onWakeUp(wakeUp, cluster) {
+        if (wakeUp.kind === "claim") await reconcileClaim(wakeUp.claim, wakeUp.dueAt, cluster);
+        else if (wakeUp.kind === "provision") await cluster.wakeUps.wake([wakeUp]);
+      },
       onSchedule: (_event, cluster) => sweep(cluster),
     },
     deps,

@@ -5,6 +5,7 @@ import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import type { WakeUp } from "../../core/ports/wake-ups.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
+import { SWEEP_MS } from "../shared/cluster-entry.ts";
 import { terminateClaim } from "../shared/terminate-claim.ts";
 import { checkConsistency } from "./check-consistency.ts";
 import { collectGarbage } from "./garbage-collection.ts";
@@ -36,7 +37,8 @@ export async function sweep(deps: LifecycleDeps): Promise<void> {
   const left = claims.filter(({ metadata, status }) => leaving.has(status?.providerID) && !byName.get(metadata.name)?.terminating);
   const due = records.filter((record) => record.dueAt <= now() - LATE_MS);
   const names = new Set([...changed, ...left].map(({ metadata }) => metadata.name).concat(due.map(({ name }) => name)));
-  await wakeUps.wake([...names].sort().map((claim): WakeUp => ({ kind: "claim", cluster: cluster.name, claim })));
+  const overdue = [...names].sort().map((claim): WakeUp => ({ kind: "claim", cluster: cluster.name, claim }));
+  await wakeUps.wake([...overdue, ...dueSoon(records, now())]);
   await inTurn([
     () => endVanished(records, claims, deps),
     () => repair(nodes, claims, deps),
@@ -49,6 +51,18 @@ export async function sweep(deps: LifecycleDeps): Promise<void> {
       await collectGarbage({ records, claims, nodes, instances, now: now() }, deps);
     },
   ]);
+}
+
+/**
+ * Wake-ups for the initialized NodeClaims that expire before the next sweep. A younger NodeClaim is polled anyway, and
+ * has wake-ups of its own.
+ */
+function dueSoon(records: readonly NodeClaimRecord[], now: number): readonly WakeUp[] {
+  return records
+    .filter(
+      ({ initializedAt, terminating, dueAt }) => initializedAt !== undefined && !terminating && dueAt > now && dueAt <= now + SWEEP_MS,
+    )
+    .map(({ cluster, name, dueAt }) => ({ kind: "claim", cluster, claim: name, delayMs: dueAt - now, dueAt }));
 }
 
 /** Runs all duties in order, also after failures; the first failure is thrown at the end. */

@@ -1,20 +1,21 @@
 import { logEvent } from "../../core/announcements/log-events.ts";
 import { realPart } from "../../core/capacity-buffers/real-part.ts";
-import { conditionOf, fromRfc3339 } from "../../core/model/conditions.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import type { Plan, PlannedNodeClaim } from "../../core/model/plan.ts";
-import type { Pod } from "../../core/model/pod.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { podKey } from "../../core/pods/predicates.ts";
-import { putOff, reasonText, WAKE_UP_CAUSES, type WakeUpReason } from "../../core/ports/wake-up-causes.ts";
+import { putOff, reasonText, type WakeUpReason } from "../../core/ports/wake-up-causes.ts";
 import { intentFor } from "../../core/provisioning/intent.ts";
+import { isPreliminary } from "../../core/provisioning/next-look.ts";
 import { nomineesOf } from "../../core/provisioning/nominees.ts";
+import { withUntriedPods } from "../../core/provisioning/untried-pods.ts";
 import { pendingPods, solve } from "../../core/scheduling/solve.ts";
-import type { ClusterDeps, Settings } from "../shared/cluster-deps.ts";
+import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { readClusterState } from "../shared/cluster-state.ts";
 import { withLease } from "../shared/lease.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import { writeBufferStatus } from "./buffer-status.ts";
+import { batchingWait, lookAgain } from "./timing.ts";
 
 /**
  * Plans nodes for the pods that fit on none: reads the cluster, plans, writes a record of intent for each NodeClaim,
@@ -25,7 +26,9 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
   let publish: (() => Promise<void>) | undefined;
   const decided = await withLease(deps, async (lease) => {
     const began = deps.now();
-    const { snapshot, headroom } = await readClusterState(deps);
+    const state = await readClusterState(deps);
+    const { headroom } = state;
+    const snapshot = withUntriedPods(state.snapshot);
     const { pods: pending, virtual, ignored } = pendingPods(snapshot);
     for (const { pod, reason: why } of ignored)
       if (why !== "") deps.log.debug(`ignoring pod, ${why}`, { controller: "provisioner", Pod: podKey(pod) });
@@ -33,8 +36,9 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
       publish = () => writeBufferStatus(headroom, EMPTY_PLAN, snapshot, deps);
       return;
     }
-    if (areStillComing(reason, pending, began, deps.settings)) {
-      await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, cause: "PodsComing" }]);
+    const waitMs = batchingWait(reason, pending, state.records, deps);
+    if (waitMs > 0) {
+      await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, cause: "PodsComing", delayMs: waitMs }]);
       return;
     }
     deps.log.debug("computing scheduling decision for provisionable pod(s)", {
@@ -44,11 +48,13 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
     });
     const plan = solve(snapshot, deps.settings);
     const records = intentsOf(plan, snapshot, deps);
-    report(plan, records, snapshot, deps, deps.now() - began);
+    const told = withoutPreliminary(realPart(plan, virtual), snapshot, [...state.records, ...records], deps);
+    report(plan, told, records, snapshot, deps, deps.now() - began);
     await deps.store.writeIntents(lease, records);
     await deps.wakeUps.wake(records.map(({ name }) => ({ kind: "claim", cluster: deps.cluster.name, claim: name })));
+    if (Object.keys(realPart(plan, virtual).podErrors).length > 0) await lookAgain([...state.records, ...records], deps);
     publish = async () => {
-      await publishPodEvents(realPart(plan, virtual), records, snapshot, deps);
+      await publishPodEvents(told, records, snapshot, deps);
       await writeBufferStatus(headroom, plan, snapshot, deps);
     };
   });
@@ -60,29 +66,6 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
 }
 
 const EMPTY_PLAN: Plan = { newNodeClaims: [], existingNodes: [], podErrors: {} };
-
-/** The API server stamps conditions with whole seconds. */
-const CONDITION_TIME_STEP_MS = 1_000;
-
-/**
- * The batching window: whether pods have only just become pending, and more of them may follow. The queue holds
- * wake-ups that pods cause back for BATCH_IDLE_DURATION, so that one plan serves all pods of a Deployment. For any
- * other cause the window of pods that have only just become pending is still open, and the plan waits, at most
- * BATCH_MAX_DURATION from the oldest pod on.
- */
-function areStillComing(
-  { cause }: WakeUpReason<"provision">,
-  pending: readonly Pod[],
-  now: number,
-  { batchIdleMs, batchMaxMs }: Settings,
-): boolean {
-  if (WAKE_UP_CAUSES.provision[cause].isWindowOver) return false;
-  const ages = pending.flatMap(({ spec, status }) => {
-    const since = fromRfc3339(conditionOf(status?.conditions, "PodScheduled")?.lastTransitionTime);
-    return spec.nodeName === undefined && !Number.isNaN(since) ? [now - since] : [];
-  });
-  return ages.some((age) => age < batchIdleMs + CONDITION_TIME_STEP_MS) && Math.max(...ages) < batchMaxMs;
-}
 
 function intentsOf(plan: Plan, snapshot: Snapshot, { cluster, now, newId }: ClusterDeps): readonly NodeClaimRecord[] {
   const pools = new Map(snapshot.nodePools.map((pool) => [pool.metadata.name, pool]));
@@ -97,10 +80,26 @@ function intentsOf(plan: Plan, snapshot: Snapshot, { cluster, now, newId }: Clus
 }
 
 /**
- * Writes the log lines and metrics of a plan, in Karpenter's words
+ * The plan without the errors that the next look may find gone: they are no errors yet, and are not told to users.
+ */
+function withoutPreliminary(plan: Plan, { pods }: Snapshot, records: readonly NodeClaimRecord[], { now, log }: ClusterDeps): Plan {
+  const byKey = new Map(pods.map((pod) => [podKey(pod), pod]));
+  const { waiting = [], final = [] } = Object.groupBy(Object.entries(plan.podErrors), ([pod]) =>
+    isPreliminary(byKey.get(pod), records, now()) ? "waiting" : "final",
+  );
+  const [first] = waiting;
+  if (first !== undefined) {
+    const Pods = andOthers(waiting.map(([pod]) => pod));
+    log.info("pod(s) wait for nodeclaims on their way", { controller: "provisioner", Pods, error: first[1] });
+  }
+  return { ...plan, podErrors: Object.fromEntries(final) };
+}
+
+/**
+ * Writes the log lines and metrics of a plan, in Karpenter's words; `told` has the errors that are reported
  * (karpenter: pkg/controllers/provisioning/scheduling/scheduler.go, Results.Record).
  */
-function report(plan: Plan, records: readonly NodeClaimRecord[], snapshot: Snapshot, deps: ClusterDeps, tookMs: number): void {
+function report(plan: Plan, told: Plan, records: readonly NodeClaimRecord[], snapshot: Snapshot, deps: ClusterDeps, tookMs: number): void {
   const { pods: pending, virtual } = pendingPods(snapshot);
   const real = realPart(plan, virtual);
   const log = deps.log.with({ controller: "provisioner", namespace: "", name: "" });
@@ -124,7 +123,7 @@ function report(plan: Plan, records: readonly NodeClaimRecord[], snapshot: Snaps
       "price-per-hour": planned.pricePerHour,
     });
   });
-  for (const [pod, error] of Object.entries(real.podErrors)) logEvent(log, "could not schedule pod", { Pod: pod, error });
+  for (const [pod, error] of Object.entries(told.podErrors)) logEvent(log, "could not schedule pod", { Pod: pod, error });
   // Plans for CapacityBuffers alone are made every minute: a metric that says nothing of pods would cost as much as one
   // that does.
   if (pending.length === 0 && records.length === 0) return;

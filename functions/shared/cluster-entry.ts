@@ -6,6 +6,9 @@ import { eachRecord, eachRecordInOrder } from "../adapters/batch.ts";
 import { withAnnouncements } from "./announce.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
 
+/** The period of the sweep, ms: what is due later needs no wake-up of its own. */
+export const SWEEP_MS = 60_000;
+
 /** The event that a schedule sends. */
 export interface ScheduleEvent {
   readonly kind: string;

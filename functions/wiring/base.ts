@@ -1,5 +1,5 @@
 import { sqsWakeUps } from "../adapters/aws/wake-up-queue.ts";
-import { batchSeconds, type Config, parseConfig, type RequiredVariable } from "../adapters/config.ts";
+import { type Config, parseConfig, type RequiredVariable } from "../adapters/config.ts";
 import { powertoolsLog } from "../adapters/log.ts";
 import { emfMetrics } from "../adapters/metrics.ts";
 import { dynamoNodeClaimStore } from "../adapters/store/dynamodb-store.ts";
@@ -22,7 +22,7 @@ export function wireBase(controller: string, required: readonly RequiredVariable
     log,
     now,
     store: dynamoNodeClaimStore({ tableName: config.tableName, clock: now }),
-    wakeUps: sqsWakeUps({ queues: config.queues, windowSeconds: batchSeconds(config.settings), now }),
+    wakeUps: sqsWakeUps({ queues: config.queues, now }),
     metrics: emfMetrics(),
     clusters: config.clusters.map(({ name }) => name),
   };

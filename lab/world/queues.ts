@@ -200,9 +200,11 @@ export function simulatedWakeUps(world: LabWorld): SimulatedWakeUps {
     const body = wakeUpBody(wakeUp);
     // SQS counts in seconds, and the real sender rounds up.
     const delay = { delayMs: Math.ceil(delayOf(wakeUp) / 1_000) * 1_000 };
+    const later = delay.delayMs - STACK_QUEUES.provision.delayMs;
     switch (wakeUp.kind) {
       case "provision":
-        provision.send(body, { group: wakeUp.cluster, dedupId: bucket(wakeUp.cluster) });
+        if (later > 0) claims.send(body, { delayMs: later });
+        else provision.send(body, { group: wakeUp.cluster, dedupId: bucket(wakeUp.cluster) });
         break;
       case "claim":
         claims.send(body, delay);
@@ -223,7 +225,8 @@ export function simulatedWakeUps(world: LabWorld): SimulatedWakeUps {
     interruption,
     async wake(wakeUps) {
       // Of several wake-ups about one subject in one call only the soonest is sent, as the real sender does.
-      const bySubject = Map.groupBy(wakeUps, (w) => `${w.kind}/${w.cluster}/${w.kind === "claim" ? w.claim : ""}`);
+      const isLater = (w: WakeUp): boolean => w.kind === "provision" && delayOf(w) > STACK_QUEUES.provision.delayMs;
+      const bySubject = Map.groupBy(wakeUps, (w) => `${w.kind}/${isLater(w)}/${w.cluster}/${w.kind === "claim" ? w.claim : ""}`);
       for (const [first, ...others] of bySubject.values()) {
         if (first) put(others.reduce((soonest, w) => (delayOf(w) < delayOf(soonest) ? w : soonest), first));
       }

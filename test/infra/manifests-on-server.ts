@@ -100,8 +100,24 @@ const deployment = {
   },
 };
 
+/** An Event of the core group, which an older scheduler writes; the webhook asks for those of events.k8s.io. */
+const failed = (name: string): object => ({
+  apiVersion: "v1",
+  kind: "Event",
+  metadata: { name, namespace: "default" },
+  ...{ reason: "FailedScheduling", action: "Scheduling", type: "Warning", message: "0/1 nodes are available." },
+  ...{ eventTime: "2026-01-01T09:00:00.000000Z", reportingComponent: "default-scheduler", reportingInstance: "default-scheduler-1" },
+  involvedObject: { apiVersion: "v1", kind: "Pod", namespace: "default", name: "web-1" },
+});
+
+/** Flags of kubectl for a request of the provision function. */
+const OURS = ["--as", "arn:aws:sts::111122223333:assumed-role/r/f", "--as-group", "karpenter-serverless:provision"];
+
 /** How many calls of a kind. */
 type Wanted = Readonly<Record<string, number | "any" | "some">>;
+
+/** kube-scheduler tries pods that wait again at times of its own. */
+const TRIED_AGAIN: Wanted = { "CREATE events": "any", "UPDATE events": "any" };
 
 type Step = readonly [name: string, act: () => Promise<unknown>, wanted: Wanted];
 
@@ -122,9 +138,21 @@ function steps(cluster: TestCluster): readonly Step[] {
       throw new Error(await response.text());
     }
   };
+  const count = (name: string, times: number): Promise<string> =>
+    kubectl(
+      ...["patch", "events.events.k8s.io", name, "--type=merge", "-p"],
+      JSON.stringify({ series: { count: times, lastObservedTime: "2026-01-01T09:00:00.000000Z" } }),
+    );
   const unregistered = { key: "karpenter.sh/unregistered", effect: "NoExecute" };
-  return [
-    ["five pods find no room", () => submit("create", deployment), { "UPDATE pods/status": 5 }],
+  const events: readonly Step[] = [
+    ["a pod that fits nowhere is told of in the core group", () => submit("create", failed("core")), { "CREATE events": 1 }],
+    ["it fails again, which starts a series", () => count("core", 2), { "UPDATE events": 1 }],
+    ["it fails once more, which is only counted", () => count("core", 3), {}],
+    ["an Event with another reason", () => submit("create", { ...failed("other"), reason: "Scheduled" }), {}],
+    ["our own Event about a pod", () => cluster.kubectl("create", ...OURS, "-f", "-", { input: JSON.stringify(failed("ours")) }), {}],
+  ];
+  const others: readonly Step[] = [
+    ["five pods find no room", () => submit("create", deployment), { "CREATE events": "some", "UPDATE events": "any" }],
     ["an event of the same pods again", () => kubectl("annotate", "pods", "--all", "x=y"), {}],
     ["a dry run", () => kubectl("create", "deployment", "dry", "--image=x", "--dry-run=server"), {}],
     ["a NodePool is made", () => submit("create", nodePool({})), { "CREATE nodepools": 1 }],
@@ -175,6 +203,7 @@ function steps(cluster: TestCluster): readonly Step[] {
       { "DELETE nodes": 1, "DELETE pods": "any", "UPDATE pods/status": "any" },
     ],
   ];
+  return [...events, ...others.map(([name, act, wanted]): Step => [name, act, { ...TRIED_AGAIN, ...wanted }])];
 }
 
 /** Kinds of which fewer came than are wanted. */

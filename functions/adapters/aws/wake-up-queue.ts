@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { SendMessageBatchCommand, type SendMessageBatchRequestEntry, SQSClient } from "@aws-sdk/client-sqs";
 import * as z from "zod/mini";
 import { type CauseKind, reasonFromText, reasonText, WAKE_UP_CAUSES, type WakeUpReason } from "../../../core/ports/wake-up-causes.ts";
-import type { WakeUp, WakeUps } from "../../../core/ports/wake-ups.ts";
+import { PLAN_HELD_BACK_MS, type WakeUp, type WakeUps } from "../../../core/ports/wake-ups.ts";
 import { MalformedMessageError } from "../batch.ts";
 import type { QueueUrls } from "../config.ts";
 
@@ -22,7 +22,21 @@ const URL_VARIABLES: Readonly<Record<WakeUp["kind"], string>> = {
 };
 
 const delayMsOf = (wakeUp: WakeUp): number => ("delayMs" in wakeUp && wakeUp.delayMs) || 0;
-const subjectOf = (wakeUp: WakeUp): string => [wakeUp.kind, wakeUp.cluster, wakeUp.kind === "claim" ? wakeUp.claim : ""].join("/");
+
+/**
+ * The queue that carries a wake-up. Messages of a FIFO queue have no delay of their own, so a plan for later waits in
+ * the lifecycle's queue, and the lifecycle passes it on when it is due.
+ */
+const queueOf = (wakeUp: WakeUp): WakeUp["kind"] => (wakeUp.kind === "provision" && waitSecondsOf(wakeUp) > 0 ? "claim" : wakeUp.kind);
+
+/** Seconds that the message waits. Rounded up, because a function that is woken too early finds nothing due. */
+function waitSecondsOf(wakeUp: WakeUp): number {
+  const heldBack = wakeUp.kind === "provision" ? PLAN_HELD_BACK_MS : 0;
+  return Math.min(MAX_DELAY_SECONDS, Math.max(0, Math.ceil((delayMsOf(wakeUp) - heldBack) / 1_000)));
+}
+
+const subjectOf = (wakeUp: WakeUp): string =>
+  [queueOf(wakeUp), wakeUp.kind, wakeUp.cluster, wakeUp.kind === "claim" ? wakeUp.claim : ""].join("/");
 
 /**
  * For each cluster and kind, and for each NodeClaim, the soonest wake-up: the function that is woken reads the present
@@ -41,27 +55,18 @@ function folded(wakeUps: readonly WakeUp[]): readonly WakeUp[] {
 
 function entryOf(wakeUp: WakeUp, id: number, windowNumber: number): SendMessageBatchRequestEntry {
   const entry = { Id: String(id), MessageBody: wakeUpBody(wakeUp) };
-  if (wakeUp.kind === "provision") {
-    // Wake-ups of one window become one message. No change is missed: the queue holds each message back for as long as
-    // the window is, so the plan begins after every wake-up that the message stands for.
+  if (queueOf(wakeUp) === "provision") {
     return { ...entry, MessageGroupId: wakeUp.cluster, MessageDeduplicationId: `${wakeUp.cluster}-${windowNumber}` };
   }
-  // Rounded up, because a function that is woken too early finds nothing due.
-  const delaySeconds = Math.min(MAX_DELAY_SECONDS, Math.max(0, Math.ceil(delayMsOf(wakeUp) / 1_000)));
-  return { ...entry, DelaySeconds: delaySeconds };
+  return { ...entry, DelaySeconds: waitSecondsOf(wakeUp) };
 }
 
 /**
  * Wake-ups as SQS messages: `provision` to a FIFO queue with one group a cluster, the others to standard queues with a
- * delay. `queues` must hold the URL of each kind that is sent. `windowSeconds`, 1 unless given, is the delay that the
- * FIFO queue was made with; `now` (ms) only chooses the window.
+ * delay. `queues` must hold the URL of each kind that is sent. `now` (ms) only chooses the second whose wake-ups
+ * become one message.
  */
-export function sqsWakeUps(options: {
-  readonly queues: QueueUrls;
-  readonly windowSeconds?: number;
-  readonly now: () => number;
-  readonly client?: SQSClient;
-}): WakeUps {
+export function sqsWakeUps(options: { readonly queues: QueueUrls; readonly now: () => number; readonly client?: SQSClient }): WakeUps {
   const client = options.client ?? new SQSClient({ requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000 } });
 
   async function send(url: string, entries: readonly SendMessageBatchRequestEntry[]): Promise<void> {
@@ -81,9 +86,9 @@ export function sqsWakeUps(options: {
 
   return {
     async wake(wakeUps) {
-      const windowNumber = Math.floor(options.now() / ((options.windowSeconds ?? 1) * 1_000));
+      const windowNumber = Math.floor(options.now() / PLAN_HELD_BACK_MS);
       const sends: Promise<void>[] = [];
-      for (const [kind, ofKind] of Map.groupBy(folded(wakeUps), (wakeUp) => wakeUp.kind)) {
+      for (const [kind, ofKind] of Map.groupBy(folded(wakeUps), queueOf)) {
         const url = options.queues[kind];
         if (url === undefined) {
           throw new Error(`${URL_VARIABLES[kind]}: is missing, so nobody can be woken for ${kind}; set it to the queue's URL.`);

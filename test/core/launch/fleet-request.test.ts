@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { clientToken, type LaunchInput, renderLaunch } from "../../../core/launch/fleet-request.ts";
 import type { NodeClaimSpec } from "../../../core/model/node-claim.ts";
+import { claimName } from "../../../core/provisioning/claim-name.ts";
 import { claim, cluster, nodeClass, typesOf } from "./support.ts";
 
 const all = typesOf();
@@ -67,6 +68,23 @@ describe("renderLaunch", () => {
     const other = launched({ claim: claim({ metadata: { name: "default-zzzzz", uid: "other" } }), attempt: 3 });
     expect(other.templates).toEqual(launched().templates);
     expect(other.request.clientToken).toBe("other-3");
+  });
+
+  it("NodeClaims of one plan that may be launched in any zone name each zone first about equally often", () => {
+    const type = { key: "node.kubernetes.io/instance-type", operator: "In", values: ["m5.large"] } as const;
+    const onDemand = { key: "karpenter.sh/capacity-type", operator: "In", values: ["on-demand"] } as const;
+    const zones = Array.from({ length: 300 }, (_, i) => {
+      const named = claim({
+        metadata: { name: claimName("default", `intent-${i}`), uid: `${i}` },
+        spec: { requirements: [type, onDemand] },
+      });
+      const offers = overridesOf({ claim: named });
+      expect(new Set(offers.map(({ price }) => price)).size).toBe(1);
+      return offers[0]?.zone ?? "";
+    });
+    const counts = Object.entries(Object.groupBy(zones, (zone) => zone)).map(([, own = []]) => own.length);
+    expect(counts.length).toBeGreaterThan(2);
+    for (const count of counts) expect(Math.abs(count / (zones.length / counts.length) - 1)).toBeLessThan(0.2);
   });
 
   it("a template gets another name when its content changes", () => {

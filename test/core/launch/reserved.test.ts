@@ -47,7 +47,11 @@ function sent(test: Case) {
   if ("error" in rendered) return rendered.error.kind;
   const { capacityType, launchTemplates } = rendered.ok.request;
   const into = launchTemplates.map(
-    ({ reservation, overrides }) => `${reservation?.id}: ${overrides.map((o) => `${o.instanceType} ${o.zone.slice(-1)}`).join(", ")}`,
+    ({ reservation, overrides }) =>
+      `${reservation?.id}: ${overrides
+        .map((o) => `${o.instanceType} ${o.zone.slice(-1)}`)
+        .sort()
+        .join(", ")}`,
   );
   return [capacityType, ...into.sort()];
 }

@@ -105,7 +105,7 @@ describe("advance takes the first step that is missing", () => {
         claim: nodeClaim({ conditions: ["Launched", "Registered", "Initialized"] }),
         nodes: [node()],
       }),
-      want: ["WriteRecord", "Wake"],
+      want: ["WriteRecord", "Wake", "Wake"],
     },
     {
       name: "a deleted NodeClaim is marked as terminating",

@@ -75,7 +75,7 @@ describe("terminate takes the first step that is missing", () => {
     {
       name: "a NodeClaim with only foreign finalizers is left to their owners",
       v: view({ record: ending(), claim: going(DRAINED, { finalizers: ["example.com/other"] }), instance: "gone" }),
-      want: ["Wake", "Forget"],
+      want: ["Wake", "Wake", "Forget"],
     },
     {
       name: "a foreign NodeClaim of the same name, and its node, are ignored",
@@ -84,7 +84,7 @@ describe("terminate takes the first step that is missing", () => {
         claim: nodeClaim({ annotations: {}, uid: "other", conditions: ["Launched", "Registered"] }),
         nodes: [node()],
       }),
-      want: ["Wake", "Forget"],
+      want: ["Wake", "Wake", "Forget"],
     },
     {
       name: "an instance that EC2 does not show yet is terminated",
@@ -96,7 +96,7 @@ describe("terminate takes the first step that is missing", () => {
       v: view({ record: { ...ending(), launchedAt: NOW - 90_000 }, claim: going(["Launched"]), instance: "gone" }),
       want: types(view({ record: ending(), claim: going(["Launched"]), instance: "gone" })),
     },
-    { name: "the record is removed last", v: view({ record: ending(), instance: "gone" }), want: ["Wake", "Forget"] },
+    { name: "the record is removed last", v: view({ record: ending(), instance: "gone" }), want: ["Wake", "Wake", "Forget"] },
     {
       name: "a node without an instance is not drained",
       v: view({ record: ending(), claim: going(), nodes: [node("going", { ready: false })], pods: [pod("a")], instance: "gone" }),

@@ -81,7 +81,30 @@ describe("admission requests of the webhook", () => {
   const unschedulable = { status: { conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable" }] } };
   it.for([
     {
-      what: "a pod that fits nowhere",
+      what: "an Event that a pod fits nowhere",
+      request: {
+        resource: { resource: "events" },
+        operation: "CREATE",
+        object: { reason: "FailedScheduling", regarding: { kind: "Pod", namespace: "default", name: "web-1" } },
+      },
+      kind: "pod-unschedulable",
+    },
+    {
+      what: "an Event of the core group that a pod fits nowhere",
+      request: {
+        resource: { resource: "events" },
+        operation: "UPDATE",
+        object: { reason: "FailedScheduling", involvedObject: { kind: "Pod", namespace: "default", name: "web-1" } },
+      },
+      kind: "pod-unschedulable",
+    },
+    {
+      what: "an Event with another reason",
+      request: { resource: { resource: "events" }, operation: "CREATE", object: { reason: "Scheduled", regarding: { kind: "Pod" } } },
+      kind: undefined,
+    },
+    {
+      what: "a pod that fits nowhere, from an older webhook configuration,",
       request: { resource: { resource: "pods" }, operation: "UPDATE", object: unschedulable },
       kind: "pod-unschedulable",
     },
@@ -130,6 +153,12 @@ describe("admission requests of the webhook", () => {
   ])("an admission request for $what means $kind", ({ request, kind }) => {
     expect(readAdmissionRequest({ name: "x", namespace: "default", ...request })?.kind).toBe(kind);
   });
+});
+
+it("the signal of an Event names the pod, and not the Event", () => {
+  const object = { reason: "FailedScheduling", regarding: { kind: "Pod", namespace: "shop", name: "web-1" } };
+  const request = { resource: { resource: "events" }, operation: "CREATE", name: "web-1.18f2", namespace: "shop", object };
+  expect(readAdmissionRequest(request)).toEqual({ kind: "pod-unschedulable", pod: "shop/web-1" });
 });
 
 describe("wake-ups", () => {

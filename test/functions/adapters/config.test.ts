@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { batchSeconds, ConfigError, parseConfig } from "../../../functions/adapters/config.ts";
+import { ConfigError, parseConfig } from "../../../functions/adapters/config.ts";
 
 const good = { TABLE_NAME: "karpenter", CLUSTERS: '[{"name":"c1"}]' };
 
@@ -187,14 +187,6 @@ describe("parseConfig", () => {
     { text: "none", ms: undefined },
   ])("takes a horizon of $text", ({ text, ms }) => {
     expect(parseConfig({ ...good, CONSOLIDATION_HORIZON: text }).settings.horizonMs).toBe(ms);
-  });
-
-  it.for([
-    { idle: "0s", max: "10s", seconds: 1 },
-    { idle: "1500ms", max: "10s", seconds: 2 },
-    { idle: "30s", max: "10s", seconds: 10 },
-  ])("makes $seconds whole seconds of a window of $idle, $max at most", ({ idle, max, seconds }) => {
-    expect(batchSeconds(parseConfig({ ...good, BATCH_IDLE_DURATION: idle, BATCH_MAX_DURATION: max }).settings)).toBe(seconds);
   });
 
   it("insists on what a function says it needs", () => {

@@ -40,7 +40,9 @@ describe("refreshNodeClasses", () => {
     expect(isTrue(status?.conditions, "Ready") && isTrue(pool.status?.conditions, "Ready")).toBe(true);
     expect(world.wakeUps).toMatchObject([
       { kind: "provision", cause: "NodeClassReady", detail: "default" },
+      { kind: "disruption", cause: "DefinitionChanged", detail: "EC2NodeClass default" },
       { kind: "provision", cause: "NodePoolReady", detail: "default" },
+      { kind: "disruption", cause: "DefinitionChanged", detail: "NodePool default" },
     ]);
   });
 
@@ -88,7 +90,7 @@ describe("refreshNodeClasses", () => {
     world.wakeUps.length = 0;
     await refresh(world, 60_000);
     expect(isTrue(world.get("NodePool", "default").status?.conditions, "Ready")).toBe(true);
-    expect(world.wakeUps).toHaveLength(2);
+    expect(world.wakeUps.map(({ kind }) => kind)).toEqual(["provision", "disruption", "provision", "disruption"]);
   });
 
   it("the other parts are resolved when one fails, and the failure is logged", async () => {

@@ -8,8 +8,44 @@ const ADDRESSES = ["test/core/launch/free-addresses.test.ts"];
 const GOLDEN = ["test/core/launch/golden.test.ts"];
 const BATCH = ["test/functions/adapters/aws/batch.test.ts"];
 
-/** Rules of a launch, each broken in the place that keeps it. */
+const REQUEST = ["test/core/launch/fleet-request.test.ts"];
+const WINDOW = ["test/core/provisioning/batching-window.test.ts"];
+const LOOK = ["test/core/provisioning/next-look.test.ts"];
+
+/** Rules of a launch and of its time, each broken in the place that keeps it. */
 export const MUTATIONS: readonly Mutation[] = [
+  {
+    name: "zones-of-one-price",
+    rule: "NodeClaims of one plan are spread over the zones of offerings with one price",
+    file: "core/launch/template-groups.ts",
+    from: "(rank.get(a.zone) ?? 0) - (rank.get(b.zone) ?? 0)",
+    to: "0",
+    tests: REQUEST,
+  },
+  {
+    name: "window-grows",
+    rule: "the batching window is counted from the last pod",
+    file: "core/provisioning/batching-window.ts",
+    from: "Math.max(...coming) + idleMs",
+    to: "Math.min(...coming) + idleMs",
+    tests: WINDOW,
+  },
+  {
+    name: "window-longest",
+    rule: "the batching window ends BATCH_MAX_DURATION after its first pod",
+    file: "core/provisioning/batching-window.ts",
+    from: "first + maxMs",
+    to: "now + maxMs",
+    tests: WINDOW,
+  },
+  {
+    name: "look-without-claims",
+    rule: "a plan is not repeated when no NodeClaim is on its way",
+    file: "core/provisioning/next-look.ts",
+    from: "return joining ?",
+    to: "return records ?",
+    tests: LOOK,
+  },
   {
     name: "reserved-first",
     rule: "reserved capacity is used before on-demand and spot",

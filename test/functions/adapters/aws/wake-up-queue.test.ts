@@ -49,13 +49,23 @@ describe("sqsWakeUps", () => {
     ]);
   });
 
-  it("folds those of a longer window, as long as the queue holds them back", async () => {
-    const sender = (now: number) =>
-      sqsWakeUps({ queues, windowSeconds: 10, now: () => now, client: new SQSClient({ region: "us-west-2" }) });
-    for (const now of [1_700_000_000_000, 1_700_000_009_999, 1_700_000_010_000])
-      await sender(now).wake([{ kind: "provision", cluster: "c1", cause: "PodsComing" }]);
-    const ids = sent().map(({ Entries }) => Entries?.[0]?.MessageDeduplicationId);
-    expect(ids).toEqual(["c1-170000000", "c1-170000000", "c1-170000001"]);
+  it.for([
+    { delayMs: 0, queue: queues.provision },
+    { delayMs: 1_000, queue: queues.provision },
+    { delayMs: 1_001, queue: queues.claim, want: 1 },
+    { delayMs: 9_500, queue: queues.claim, want: 9 },
+  ])("a plan for $delayMs ms later goes where messages can wait", async ({ delayMs, queue, want }) => {
+    await wakeUps().wake([{ kind: "provision", cluster: "c1", cause: "PodsWaiting", delayMs }]);
+    expect(sent().map(({ QueueUrl, Entries }) => [QueueUrl, Entries?.[0]?.DelaySeconds])).toEqual([[queue, want]]);
+    expect(parseWakeUp(sent()[0]?.Entries?.[0]?.MessageBody ?? "")).toEqual({ kind: "provision", cluster: "c1", cause: "PodsWaiting" });
+  });
+
+  it("a plan for later is not folded with a plan for now", async () => {
+    await wakeUps().wake([
+      { kind: "provision", cluster: "c1", cause: "PodsWaiting", delayMs: 10_000 },
+      { kind: "provision", cluster: "c1", cause: "PodsComing" },
+    ]);
+    expect(sent().map(({ QueueUrl }) => QueueUrl)).toEqual([queues.claim, queues.provision]);
   });
 
   it.for([
@@ -138,7 +148,7 @@ describe("parseWakeUp", () => {
     { body: old("provision", "pods are coming"), reads: { cause: "PodsComing" } },
     {
       body: old("provision", "3 pod(s) unschedulable; another decision was under way"),
-      reads: { cause: "PodsPutOff", detail: "3 pod(s) unschedulable" },
+      reads: { cause: "PlanPutOff", detail: "3 pod(s) unschedulable" },
     },
     { body: old("provision", "sweep; another decision was under way"), reads: { cause: "PlanPutOff", detail: "sweep" } },
     { body: old("provision", "deleted unschedulable-x7k2p"), reads: { cause: "Unknown", detail: "deleted unschedulable-x7k2p" } },

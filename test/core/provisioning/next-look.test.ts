@@ -1,0 +1,27 @@
+import { expect, it } from "vitest";
+import { nextLook } from "../../../core/provisioning/next-look.ts";
+import { record } from "../../support/builders.ts";
+
+const NOW = Date.parse("2026-01-01T09:00:00Z");
+const at = (second: number): number => NOW + second * 1_000;
+
+it.for([
+  { what: "no NodeClaims", records: [], want: undefined },
+  { what: "a NodeClaim on its way", records: [record({ createdAt: at(-20) })], want: 10 },
+  { what: "a NodeClaim that is initialized", records: [record({ createdAt: at(-20), initializedAt: at(-1) })], want: undefined },
+  {
+    what: "a NodeClaim that terminates",
+    records: [record({ createdAt: at(-20), terminating: { reason: "deleted", at: at(-1) } })],
+    want: undefined,
+  },
+  { what: "a NodeClaim that should long have joined", records: [record({ createdAt: at(-4 * 60) })], want: undefined },
+])("with $what, pods that a plan leaves are looked at again after $want s", ({ records, want }) => {
+  expect(nextLook(records, NOW)).toBe(want === undefined ? undefined : at(want));
+});
+
+it("many plans within a short time ask for one look, which is five to fifteen seconds away", () => {
+  const records = [record({ createdAt: NOW })];
+  const looks = Array.from({ length: 300 }, (_, i) => [at(i / 10), nextLook(records, at(i / 10)) ?? 0] as const);
+  for (const [now, look] of looks) expect(look - now).toSatisfy((wait: number) => wait >= 5_000 && wait <= 15_000);
+  expect(new Set(looks.map(([, look]) => look)).size).toBeLessThanOrEqual(4);
+});
