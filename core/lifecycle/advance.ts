@@ -185,6 +185,7 @@ function register(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): S
       ...writeConditions(view, named, [{ type: "Registered", status: "True" }]),
       { type: "Log", ...lineOf("registered nodeclaim", nodeFields(record, node)) },
       { type: "Count", metric: "nodes_created_total", labels: { nodepool: pool, zone: node.metadata.labels?.[ZONE] ?? "" } },
+      ...planFor(record, `${node.metadata.name} is registered`),
     ],
     again: true,
   };
@@ -233,9 +234,18 @@ function initialize(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim):
         type: "Log",
         ...lineOf("initialized nodeclaim", { ...nodeFields(record, node), allocatable: node.status?.allocatable ?? {} }),
       },
+      ...planFor(record, `${node.metadata.name} is initialized`),
     ],
     again: true,
   };
+}
+
+/**
+ * Wakes the planner for the pods that the NodeClaim was planned for: at registration to tell kube-scheduler the name of
+ * the node, at initialization to plan for pods whose place another pod has taken.
+ */
+function planFor({ cluster, podUids }: NodeClaimRecord, detail: string): readonly Action[] {
+  return podUids.length === 0 ? [] : [{ type: "Wake", wakeUp: { kind: "provision", cluster, cause: "NodeStarting", detail } }];
 }
 
 /** An initialized NodeClaim: it stays until its node is deleted or it expires. */

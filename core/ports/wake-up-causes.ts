@@ -60,6 +60,8 @@ export const WAKE_UP_CAUSES = {
     NodeOverlayChanged: { words: (name: string) => `NodeOverlay ${name} changed`, ...WINDOW_OPEN },
     /** The pods of a NodeClaim need another node; the detail is why the NodeClaim is terminated, and its name. */
     NodeClaimTerminating: { words: (reasonAndName: string) => reasonAndName, ...WINDOW_OPEN },
+    /** A new node has got further; the detail is the node and how far: registered or initialized. */
+    NodeStarting: { words: (nodeAndState: string) => nodeAndState, ...WINDOW_OPEN },
     Sweep: { words: () => "sweep", ...WINDOW_OPEN },
     /** A message of another version of this product, whose text is all that is known. */
     Unknown: { words: (reason: string) => reason, ...WINDOW_OPEN },

@@ -19,6 +19,7 @@ describe("the causes of wake-ups", () => {
       "provision NodePoolReady: NodePool X is ready",
       "provision NodeOverlayChanged: NodeOverlay X changed",
       "provision NodeClaimTerminating: X",
+      "provision NodeStarting: X",
       "provision Sweep: sweep",
       "provision Unknown: X",
       "disruption PodsMoved: pods came or went",
