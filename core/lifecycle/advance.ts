@@ -185,6 +185,7 @@ function register(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): S
       ...writeConditions(view, named, [{ type: "Registered", status: "True" }]),
       { type: "Log", ...lineOf("registered nodeclaim", nodeFields(record, node)) },
       { type: "Count", metric: "nodes_created_total", labels: { nodepool: pool, zone: node.metadata.labels?.[ZONE] ?? "" } },
+      ...nominate(record),
     ],
     again: true,
   };
@@ -236,6 +237,12 @@ function initialize(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim):
     ],
     again: true,
   };
+}
+
+/** Wakes the planner, which tells kube-scheduler the name of the node that pods were planned for. */
+function nominate({ cluster, name, podUids }: NodeClaimRecord): readonly Action[] {
+  if (podUids.length === 0) return [];
+  return [{ type: "Wake", wakeUp: { kind: "provision", cluster, cause: "NodeRegistered", detail: name } }];
 }
 
 /** An initialized NodeClaim: it stays until its node is deleted or it expires. */

@@ -27,3 +27,11 @@ export interface NodeClaim extends KubernetesObject {
   readonly spec: NodeClaimSpec;
   readonly status?: NodeClaimStatus;
 }
+
+/** Prefix of the placeholder providerID of a NodeClaim that is not launched. */
+export const INTENDED = "intent:///";
+
+/** Whether a NodeClaim is only shown as capacity on its way (core/provisioning/in-flight.ts). */
+export function isIntended({ status }: NodeClaim): boolean {
+  return status?.providerID?.startsWith(INTENDED) ?? false;
+}

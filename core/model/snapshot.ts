@@ -40,8 +40,10 @@ export interface Snapshot {
    * subnets, kubelet). A NodePool that is missing here has no instance types.
    */
   readonly instanceTypes: ReadonlyMap<string, readonly InstanceType[]>;
-  /** Pod UID to NodeClaim name: pods whose NodeClaim is written and not launched. They are not planned again. */
+  /** Pod UID to NodeClaim name: pods that have a place on a NodeClaim on its way. They are not planned again. */
   readonly nominated: ReadonlyMap<string, string>;
+  /** Pod UID to NodeClaim name: what each pod was planned for, also when the nomination is over. */
+  readonly plannedFor?: ReadonlyMap<string, string>;
   /** Names of the NodeClaims that a running disruption command will remove. */
   readonly disrupting: ReadonlySet<string>;
 }

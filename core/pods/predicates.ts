@@ -99,13 +99,12 @@ export function isReschedulable(pod: Pod): boolean {
 }
 
 /**
- * A pod that kube-scheduler found unschedulable and that a new node may help
+ * A pod that kube-scheduler found unschedulable and that a new node may help, preemptions left aside
  * (karpenter: pkg/utils/pod/scheduling.go, IsProvisionable).
  */
 export function isProvisionable(pod: Pod): boolean {
   return (
     isPending(pod) &&
-    !pod.status?.nominatedNodeName &&
     isActive(pod) &&
     (pod.status?.conditions ?? []).some(({ type, reason }) => type === "PodScheduled" && reason === "Unschedulable") &&
     !isDaemonSetPod(pod) &&

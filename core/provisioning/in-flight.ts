@@ -1,13 +1,10 @@
 import type { InstanceType } from "../model/instance-type.ts";
 import { CAPACITY_TYPE, INITIALIZED, INSTANCE_TYPE, NODE_POOL, REGISTERED, ZONE } from "../model/labels.ts";
-import type { NodeClaim } from "../model/node-claim.ts";
+import { INTENDED, type NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import { formatResources, parseResources, type Resources } from "../model/quantity.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import { allocatableOf } from "../offerings/overhead.ts";
-
-/** Prefix of the placeholder providerID of a NodeClaim that is not launched. */
-export const INTENDED = "intent:///";
 
 /**
  * Records of NodeClaims in flight whose instance the NodeClaims, as they were read, do not show: not launched, launched

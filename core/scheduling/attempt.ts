@@ -1,4 +1,3 @@
-import { HOSTNAME } from "../model/labels.ts";
 import type { Pod } from "../model/pod.ts";
 import { PRICE_TOLERANCE } from "../model/prices.ts";
 import { CheapestClaim } from "./claims/cheapest-claim.ts";
@@ -14,10 +13,10 @@ import { NodeState } from "./problem/existing-node.ts";
 import { heaviestPoolsFor } from "./problem/heaviest-pools.ts";
 import type { PodClass, PodData } from "./problem/pod-class.ts";
 import type { SchedulingProblem } from "./problem/problem.ts";
+import { putOnNode } from "./problem/put-on-node.ts";
 import type { Strategy } from "./problem/strategy.ts";
 import { byRank, type Template } from "./problem/template.ts";
 import { TopologyState } from "./problem/topology-state.ts";
-import { filterAdmitsNode } from "./rules/topology-group.ts";
 
 const REFUSED = 1;
 /** Rounds of packing in one attempt: one more each time that limits refuse nodes. No benchmark has tuned it. */
@@ -222,24 +221,12 @@ export class Attempt {
     }
     const isMoved = this.problem.moved.has(pod);
     for (let i = 0; i < this.nodes.length; i++) {
-      if (refusals[i] === REFUSED) continue;
       const state = this.nodes[i];
-      if (state === undefined) continue;
-      if (!state.accepts(podData)) {
-        refusals[i] = REFUSED;
-        continue;
-      }
-      if (!state.attaches(podData, pod)) continue;
-      const { labels, taints, hostname, name } = state.node.view;
-      if (isMoved && this.problem.settling.has(name)) continue;
-      const domainOf = (key: string): string | undefined => (key === HOSTNAME ? hostname : labels[key]);
-      if (!podData.deciding.every((group) => this.topology.allows(group, podData, domainOf(group.key)))) continue;
-      state.take(podData, pod);
-      for (const group of podData.counting) {
-        const domain = domainOf(group.key);
-        if (domain !== undefined && filterAdmitsNode(group.filter, labels, taints)) this.topology.add(group, domain, 1);
-      }
-      return true;
+      if (state === undefined || refusals[i] === REFUSED) continue;
+      if (isMoved && this.problem.settling.has(state.node.view.name)) continue;
+      const outcome = putOnNode(state, podData, pod, this.topology);
+      if (outcome === "placed") return true;
+      if (outcome === "never") refusals[i] = REFUSED;
     }
     return false;
   }

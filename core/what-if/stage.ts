@@ -1,4 +1,3 @@
-import { NOMINATION_MS } from "../disruption/cluster/rules/nominated.ts";
 import type { CommandRecord } from "../model/command-record.ts";
 import { rfc3339 } from "../model/conditions.ts";
 import { INSTANCE_TYPE, NODE_POOL } from "../model/labels.ts";
@@ -12,6 +11,7 @@ import type { Snapshot } from "../model/snapshot.ts";
 import { isReschedulable, podKey, podUid } from "../pods/predicates.ts";
 import { withInFlight } from "../provisioning/in-flight.ts";
 import { intentFor } from "../provisioning/intent.ts";
+import { NOMINATION_MS } from "../provisioning/nominations.ts";
 import { departureOf } from "./drain-time.ts";
 import { newMachine, purchaseOf, upAndRunning } from "./machine.ts";
 

@@ -78,6 +78,7 @@ export const SETTINGS = {
   PREFERENCE_POLICY: { as: "preferencePolicy", readBy: "decisions", fallback: "Respect", read: oneOf("Respect", "Ignore") },
   MIN_VALUES_POLICY: { as: "minValuesPolicy", readBy: "decisions", fallback: "Strict", read: oneOf("Strict", "BestEffort") },
   SCHEDULER_CONFIG: { as: "defaultConstraints", readBy: "decisions", fallback: "", read: readDefaultConstraints },
+  NOMINATE_NODES: { as: "nominateNodes", readBy: "decisions", fallback: "true", read: bool, isOurs: true },
   /** ms; undefined bounds no saving. */
   CONSOLIDATION_HORIZON: { as: "horizonMs", readBy: "decisions", fallback: "24h", read: durationOrNone, isOurs: true },
   /** USD. */

@@ -1,4 +1,3 @@
-import { NOMINATION_MS } from "../../core/disruption/cluster/rules/nominated.ts";
 import type { Simulate } from "../../core/disruption/cluster/simulation.ts";
 import { advanceCommand } from "../../core/disruption/command/advance-command.ts";
 import type { CommandStep } from "../../core/disruption/command/command-action.ts";
@@ -12,6 +11,7 @@ import type { CommandRecord } from "../../core/model/command-record.ts";
 import type { Lease } from "../../core/model/lease.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import { reasonText, type WakeUpReason } from "../../core/ports/wake-up-causes.ts";
+import { NOMINATION_MS } from "../../core/provisioning/nominations.ts";
 import { type MakeTrial, makeConsolidationTrial } from "../../core/scheduling/make-trial.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { SWEEP_MS } from "../shared/cluster-entry.ts";

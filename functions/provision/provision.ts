@@ -15,6 +15,7 @@ import { readClusterState } from "../shared/cluster-state.ts";
 import { withLease } from "../shared/lease.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import { writeBufferStatus } from "./buffer-status.ts";
+import { nominateNodes } from "./nominate.ts";
 import { batchingWait, lookAgain } from "./timing.ts";
 
 /**
@@ -30,10 +31,14 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
     const { headroom } = state;
     const snapshot = withUntriedPods(state.snapshot);
     const { pods: pending, virtual, ignored } = pendingPods(snapshot);
+    publish = () => nominateNodes(snapshot, deps);
     for (const { pod, reason: why } of ignored)
       if (why !== "") deps.log.debug(`ignoring pod, ${why}`, { controller: "provisioner", Pod: podKey(pod) });
     if (pending.length + virtual.length === 0) {
-      publish = () => writeBufferStatus(headroom, EMPTY_PLAN, snapshot, deps);
+      publish = async () => {
+        await nominateNodes(snapshot, deps);
+        await writeBufferStatus(headroom, EMPTY_PLAN, snapshot, deps);
+      };
       return;
     }
     const waitMs = batchingWait(reason, pending, state.records, deps);
@@ -54,11 +59,12 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
     await deps.wakeUps.wake(records.map(({ name }) => ({ kind: "claim", cluster: deps.cluster.name, claim: name })));
     if (Object.keys(realPart(plan, virtual).podErrors).length > 0) await lookAgain([...state.records, ...records], deps);
     publish = async () => {
+      await nominateNodes(snapshot, deps);
       await publishPodEvents(told, records, snapshot, deps);
       await writeBufferStatus(headroom, plan, snapshot, deps);
     };
   });
-  // Events and statuses are written after the lease is released, so that no other decision waits for them.
+  // Nominations, events and statuses are written after the lease is released, so that no other decision waits for them.
   await publish?.();
   if (!decided) {
     await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, ...putOff(reason) }]);

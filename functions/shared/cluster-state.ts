@@ -9,6 +9,7 @@ import { heldReservations } from "../../core/offerings/reservations.ts";
 import type { Kubernetes } from "../../core/ports/kubernetes.ts";
 import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
 import { withInFlight } from "../../core/provisioning/in-flight.ts";
+import { keepNominations } from "../../core/scheduling/keep-nominations.ts";
 import { withDefaultConstraints } from "../../core/scheduling/rules/default-constraints.ts";
 import { readHeadroom } from "../adapters/kubernetes/headroom.ts";
 import { readSelectorSources } from "../adapters/kubernetes/selector-sources.ts";
@@ -60,6 +61,7 @@ export async function readClusterState(deps: ClusterStateDeps): Promise<ClusterS
   const spread = (pods: readonly Pod[]) => (sources ? withDefaultConstraints(pods, constraints, sources) : pods);
   const pods = spread(snapshot.pods);
   const virtualPods = spread(headroom.flatMap((room) => room.pods));
-  const seen = withInFlight({ ...snapshot, pods, virtualPods, instanceTypes, disrupting }, records);
+  const onTheWay = withInFlight({ ...snapshot, pods, virtualPods, instanceTypes, disrupting }, records);
+  const seen = keepNominations(onTheWay, settings.preferencePolicy);
   return { snapshot: withCommandRoom(seen, commands), records, commands, nodeClasses, headroom };
 }

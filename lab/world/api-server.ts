@@ -1,6 +1,7 @@
 import type { KubernetesObject, LabelSelector } from "../../core/model/kubernetes.ts";
 import type { Pod } from "../../core/model/pod.ts";
 import type { PodDisruptionBudget } from "../../core/model/workloads.ts";
+import { RefusedError } from "../../core/ports/errors.ts";
 import type { Kind, Kinds, Kubernetes } from "../../core/ports/kubernetes.ts";
 import { type ApiObject, frozen } from "../../functions/adapters/manifests/api-object.ts";
 import { matchesSelector, parseFieldSelector, parseLabelSelector } from "../../functions/adapters/manifests/selectors.ts";
@@ -38,6 +39,15 @@ export function simulatedKubernetes(world: LabWorld, user: string = PRODUCT): Ku
     updateStatus: async (kind, object) => as(kind, store.update(raw(kind, object), { user, subresource: "status" })),
     delete: async (kind, name, options = {}) => store.delete(kind, name, options, { user }),
     evict: async (pod) => evict(world, pod, user),
+    nominate: async ({ metadata }, nodeName) => {
+      const found = store.get("Pod", metadata.name, metadata.namespace);
+      const pod = found as (ApiObject & Pod) | undefined;
+      // The API server refuses to nominate a node for a pod that is bound.
+      if (pod?.spec.nodeName) throw new RefusedError(`Pod "${metadata.name}" is invalid: it is bound already`);
+      const { uid, resourceVersion } = metadata;
+      const next = { kind: "Pod", ...pod, metadata: { ...metadata, ...pod?.metadata, uid, resourceVersion } };
+      store.update({ ...next, status: { ...pod?.status, nominatedNodeName: nodeName } } as ApiObject, { user, subresource: "status" });
+    },
     async publish(event) {
       world.events.push(frozen({ ...event, at: world.clock.now() }));
     },

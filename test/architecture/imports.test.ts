@@ -53,6 +53,7 @@ const SCHEDULING = [
   "problem",
   "claims",
   "packing",
+  "keep-nominations.ts",
   "attempt.ts",
   "trial-cluster.ts",
   "make-trial.ts",

@@ -235,6 +235,7 @@ const RIGHTS: Readonly<Record<string, { readonly may: readonly string[]; readonl
       "list daemonsets.apps",
       "list csinodes.storage.k8s.io",
       "list namespaces",
+      "patch pods/status",
       "create events",
       ...["list capacitybuffers.autoscaling.x-k8s.io", "update capacitybuffers.autoscaling.x-k8s.io/status", "get podtemplates"],
       ...["get deployments.apps", "list statefulsets.apps", "list replicasets.apps", "list services", "list replicationcontrollers"],

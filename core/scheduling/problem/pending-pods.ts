@@ -3,7 +3,7 @@ import { NODE_POOL } from "../../model/labels.ts";
 import type { Pod } from "../../model/pod.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
 import { isCurrentlyReschedulable } from "../../pods/disruption-budget.ts";
-import { isProvisionable, podKey, podUid } from "../../pods/predicates.ts";
+import { isProvisionable, isTerminating, podKey, podUid } from "../../pods/predicates.ts";
 import { requirementProblem } from "../../requirements/validation.ts";
 import { volumesOf } from "../rules/volumes.ts";
 import { nodeViews } from "./node-view.ts";
@@ -27,6 +27,7 @@ export interface PendingPods {
  * (karpenter: pkg/controllers/provisioning/provisioner.go, Provisioner.GetPendingPods).
  */
 export const pendingPods: (snapshot: Snapshot) => PendingPods = oncePer((snapshot) => {
+  const preempting = preemptions(snapshot);
   const views = nodeViews(snapshot);
   const deletingNodes = new Set(views.filter((view) => view.markedForDeletion).flatMap(({ node }) => (node ? [node.metadata.name] : [])));
   const volumes = volumesOf(snapshot);
@@ -35,7 +36,7 @@ export const pendingPods: (snapshot: Snapshot) => PendingPods = oncePer((snapsho
   for (const pod of snapshot.pods) {
     const nodeName = pod.spec.nodeName ?? "";
     if (nodeName === "") {
-      if (!isProvisionable(pod) || snapshot.nominated.has(podUid(pod))) continue;
+      if (!isProvisionable(pod) || preempting(pod) || snapshot.nominated.has(podUid(pod))) continue;
       const reason = isDeclined(pod) ? "" : (selectorProblem(pod) ?? volumes.problem(pod));
       if (reason === undefined) pods.push(pod);
       else ignored.push({ pod, reason });
@@ -51,6 +52,18 @@ export const pendingPods: (snapshot: Snapshot) => PendingPods = oncePer((snapsho
   const virtual = (snapshot.virtualPods ?? []).filter((pod) => !snapshot.nominated.has(podUid(pod)));
   return { pods: pods.sort(byName), virtual, ignored: ignored.sort((a, b) => byName(a.pod, b.pod)) };
 });
+
+/**
+ * Whether kube-scheduler makes room for a pod by a preemption: it has nominated a node for the pod. The nominated node
+ * of a pod that we have planned for may be our own hint; then it is a preemption only while pods of that node end.
+ */
+function preemptions({ pods, plannedFor }: Snapshot): (pod: Pod) => boolean {
+  const ending = new Set(pods.flatMap((pod) => (isTerminating(pod) ? [pod.spec.nodeName ?? ""] : [])));
+  return (pod) => {
+    const node = pod.status?.nominatedNodeName ?? "";
+    return node !== "" && (plannedFor?.has(podUid(pod)) !== true || ending.has(node));
+  };
+}
 
 /**
  * Whether a pod declines NodePools: every OR-ed required term has "karpenter.sh/nodepool DoesNotExist". A term without

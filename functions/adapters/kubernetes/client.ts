@@ -111,6 +111,15 @@ export function kubernetesClient(
       throw failure(response, `evicting pod ${namespace}/${name}`);
     },
 
+    async nominate({ metadata: { name, namespace, uid, resourceVersion } }, nodeName) {
+      // A patch, because lists of pods are pruned; with the resource version that was read, it meets no newer pod.
+      const body = { metadata: { uid, resourceVersion }, status: { nominatedNodeName: nodeName } };
+      const response = await send({ method: "PATCH", path: `${pathOf("Pod", name, namespace)}/status`, body });
+      if (!ok(response)) {
+        throw failure(response, `nominating node ${nodeName} for pod ${namespace}/${name}`);
+      }
+    },
+
     async publish(event) {
       try {
         const { path, body } = eventOf(event, now());

@@ -6,7 +6,7 @@ import type { NodePool } from "../../../core/model/node-pool.ts";
 import type { Snapshot } from "../../../core/model/snapshot.ts";
 import type { Kubernetes } from "../../../core/ports/kubernetes.ts";
 import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
-import { onTheirWay } from "../../../core/provisioning/in-flight.ts";
+import { nominationsOf, plannedPlaces } from "../../../core/provisioning/nominations.ts";
 
 /** What a snapshot reads of a cluster: the client, or an informer in its place. */
 export type ClusterReader = Pick<Kubernetes, "list">;
@@ -65,7 +65,8 @@ export async function readSnapshot(options: {
     ...{ persistentVolumeClaims, persistentVolumes, storageClasses, csiNodes, namespaces },
     ...{ records, commands, nodeClasses },
     instanceTypes: instanceTypesByPool(nodePools, nodeClasses, (pool, nodeClass) => options.instanceTypesOf(pool, nodeClass, records)),
-    nominated: nominatedBy(onTheirWay(records, nodeClaims)),
+    nominated: nominationsOf(records, now),
+    plannedFor: plannedPlaces(records),
     disrupting: removedBy(commands),
   };
 }
@@ -87,11 +88,6 @@ export function instanceTypesByPool(
       return nodeClass ? [[nodePool.metadata.name, instanceTypesOf(nodePool, nodeClass)] as const] : [];
     }),
   );
-}
-
-/** The NodeClaim that was planned for a pod, by pod UID, for records that are still on their way. */
-function nominatedBy(waiting: readonly NodeClaimRecord[]): ReadonlyMap<string, string> {
-  return new Map(waiting.flatMap(({ podUids, name }) => podUids.map((uid) => [uid, name] as const)));
 }
 
 /**

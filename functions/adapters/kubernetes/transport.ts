@@ -7,7 +7,8 @@ import { type Connection, serverOf } from "./connection.ts";
 import { eachLine } from "./lines.ts";
 
 export interface ApiRequest {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  /** The body of a PATCH is a JSON merge patch (RFC 7386). */
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly body?: unknown;
@@ -86,7 +87,10 @@ export function httpsTransport(
         Accept: "application/json",
         "Accept-Encoding": "gzip",
         "User-Agent": "karpenter-serverless",
-        ...(body && { "Content-Type": "application/json", "Content-Length": body.length }),
+        ...(body && {
+          "Content-Type": request.method === "PATCH" ? "application/merge-patch+json" : "application/json",
+          "Content-Length": body.length,
+        }),
       },
       ...(auth !== undefined && { auth }),
     };

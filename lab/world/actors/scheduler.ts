@@ -10,6 +10,7 @@ import type { LabWorld } from "../world.ts";
 import { debounced, isTerminal, isTerminating, nodesOf, podsOf, withCondition } from "./actor.ts";
 import { hostPorts, portsClash, selectsNode, tolerates, untolerated } from "./placement.ts";
 import { type Fits, mayPreempt, PREEMPTED, preemption, priorityOf } from "./preemption.ts";
+import { type Hint, hintOf } from "./queueing-hints.ts";
 import { type Room, roomWith, withPod } from "./rooms.ts";
 import { scores } from "./scores.ts";
 import { topologyRules } from "./topology.ts";
@@ -39,22 +40,17 @@ interface Nominated {
  * kube-scheduler: binds pending pods, writes why a pod cannot be scheduled, and preempts pods of lower priority.
  */
 export function startScheduler(world: LabWorld): void {
-  const schedule = debounced(world, "kube-scheduler", PASS_DELAY_MS, () => pass(world));
-  world.onChange(({ kind, type, object, old }) => {
-    const pod = object as unknown as Pod;
-    if (kind === "Pod" && (type === "DELETED" || isTerminal(pod) || !pod.spec.nodeName || isTerminating(pod))) schedule();
-    // The status of a heartbeat changes nothing for the scheduler; labels, taints and allocatable do.
-    if (kind === "Node" && (type !== "MODIFIED" || old === undefined || nodeMatters(object, old))) schedule();
-    if (kind === "PersistentVolumeClaim" || kind === "PersistentVolume") schedule();
+  const hints: Hint[] = [];
+  const schedule = debounced(world, "kube-scheduler", PASS_DELAY_MS, () => pass(world, hints.splice(0)));
+  world.onChange((change) => {
+    const hint = hintOf(change);
+    if (hint === undefined) return;
+    hints.push(hint);
+    schedule();
   });
 }
 
-function nodeMatters(now: object, before: object): boolean {
-  const relevant = (o: MutableObject): string => JSON.stringify([o.metadata.labels, o.spec, o.status?.allocatable]);
-  return relevant(now) !== relevant(before);
-}
-
-function pass(world: LabWorld): void {
+function pass(world: LabWorld, hints: readonly Hint[]): void {
   const nodes = nodesOf(world);
   const bound = new Map<string, Pod[]>(nodes.map((node) => [node.metadata.name, []]));
   const pending: Pod[] = [];
@@ -73,7 +69,7 @@ function pass(world: LabWorld): void {
     const node = pod.status?.nominatedNodeName;
     if (node) nominated.set(pod.metadata.uid ?? "", { pod, node });
   }
-  for (const pod of pending) place(world, { rooms, nominated }, pod);
+  for (const pod of pending) if (hints.some((mayHelp) => mayHelp(pod))) place(world, { rooms, nominated }, pod);
 }
 
 function isOurs(pod: Pod): boolean {

@@ -94,6 +94,11 @@ describe("advance takes the first step that is missing", () => {
       want: ["RecordRegistration", "WriteClaim", "Log", "Count"],
     },
     {
+      name: "a registered node that was planned for pods wakes the planner, which nominates the node for them",
+      v: view({ record: { ...launched, podUids: ["u"] }, claim: nodeClaim({ conditions: ["Launched"] }), nodes: [node()] }),
+      want: ["RecordRegistration", "WriteClaim", "Log", "Count", "Wake"],
+    },
+    {
       name: "a ready node is labelled initialized",
       v: view({ record: launched, claim: nodeClaim({ conditions: ["Launched", "Registered"] }), nodes: [node()] }),
       want: ["WriteNode"],

@@ -64,7 +64,6 @@ it.for<{ name: string; part: Parameters<typeof pod>[0]; helped: boolean }>([
     part: { status: { conditions: [{ type: "PodScheduled", status: "False", reason: "SchedulingGated" }] } },
     helped: false,
   },
-  { name: "preempts other pods", part: { status: { nominatedNodeName: "n" } }, helped: false },
   { name: "has ended", part: { status: { phase: "Failed" } }, helped: false },
   { name: "is being deleted", part: { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }, helped: false },
   {

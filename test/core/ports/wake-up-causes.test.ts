@@ -20,6 +20,7 @@ describe("the causes of wake-ups", () => {
       "provision NodePoolChanged: NodePool X changed",
       "provision NodeOverlayChanged: NodeOverlay X changed",
       "provision NodeClaimTerminating: X",
+      "provision NodeRegistered: X is registered",
       "provision NodeInitialized: X is initialized",
       "provision NodeClaimRemoved: X is removed",
       "provision PodsWaiting: pods still wait",

@@ -167,6 +167,26 @@ describe("evict", () => {
   });
 });
 
+describe("nominate", () => {
+  const read: Pod = { ...pod, metadata: { ...pod.metadata, resourceVersion: "7" } };
+
+  it("nominate patches the nominated node alone, of the pod as it was read", async () => {
+    const { client, asked } = asking(status(200));
+    await client.nominate(read, "n1");
+    expect(asked).toEqual([
+      {
+        method: "PATCH",
+        path: "/api/v1/namespaces/ns/pods/p/status",
+        body: { metadata: { uid: "u", resourceVersion: "7" }, status: { nominatedNodeName: "n1" } },
+      },
+    ]);
+  });
+
+  it("nominate throws ConflictError when the pod has changed since it was read", async () => {
+    await expect(asking(status(409)).client.nominate(read, "n1")).rejects.toMatchObject({ name: "ConflictError" });
+  });
+});
+
 describe("publish", () => {
   const event = {
     type: "Normal",

@@ -60,7 +60,7 @@ describe("readSnapshot", () => {
     expect([nodeClasses.length, now]).toEqual([1, 5]);
   });
 
-  it("pods are nominated to records whose NodeClaim does not show its instance yet, unless they are terminating", async () => {
+  it("pods are nominated to the records that they were planned for, unless those are terminating", async () => {
     const launched = { id: "i-1", instanceType: "t", zone: "z", capacityType: "spot", imageId: "ami" } as const;
     const claim = { metadata: { name: "told" }, status: { providerID: "aws:///z/i-1" } } as NodeClaim;
     const { snapshot } = read({ NodeClaim: [claim] }, [
@@ -73,6 +73,7 @@ describe("readSnapshot", () => {
       ["u1", "waiting"],
       ["u2", "waiting"],
       ["u3", "launched"],
+      ["u5", "told"],
     ]);
   });
 

@@ -1,0 +1,38 @@
+import type { Pod } from "../model/pod.ts";
+import type { Snapshot } from "../model/snapshot.ts";
+import { isActive, isDaemonSetPod, isPending, podUid } from "../pods/predicates.ts";
+import { nodeViews } from "../scheduling/problem/node-view.ts";
+
+/** A pod whose `status.nominatedNodeName` is to be set. */
+export interface NodeNomination {
+  readonly pod: Pod;
+  /** Name of the Node. */
+  readonly node: string;
+}
+
+/**
+ * What kube-scheduler is told of the plan: for each pod that is nominated to a NodeClaim, its Node once that is
+ * registered. kube-scheduler then tries this node first, and keeps its room from pods of the same or a lower priority.
+ *
+ * Left out: pods whose field is set already, by us or by kube-scheduler for a preemption (a name of a node that is gone
+ * says nothing), and all pods of a node that no other pod waits for, because those come to the node anyway.
+ */
+export function nodeNominations(snapshot: Snapshot): readonly NodeNomination[] {
+  if (snapshot.nominated.size === 0) return [];
+  const views = nodeViews(snapshot);
+  const nodeOf = new Map(
+    views.flatMap(({ claim, node, registered, markedForDeletion }) =>
+      claim && node && registered && !markedForDeletion ? [[claim.metadata.name, node.metadata.name] as const] : [],
+    ),
+  );
+  const present = new Set(snapshot.nodes.map(({ metadata }) => metadata.name));
+  const waiting = snapshot.pods.filter((pod) => isPending(pod) && isActive(pod) && !isDaemonSetPod(pod));
+  const claimOf = (pod: Pod): string | undefined => snapshot.nominated.get(podUid(pod));
+  const claims = new Set(waiting.map(claimOf));
+  if (claims.size < 2) return [];
+  return waiting.flatMap((pod) => {
+    const node = nodeOf.get(claimOf(pod) ?? "");
+    const isSet = present.has(pod.status?.nominatedNodeName ?? "");
+    return node === undefined || isSet ? [] : [{ pod, node }];
+  });
+}
