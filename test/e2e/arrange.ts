@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gone, LONG } from "./observe.ts";
-import { CLUSTER, type E2eWorld } from "./world.ts";
+import { CLUSTER } from "./stage.ts";
+import type { E2eWorld } from "./world.ts";
 
 // The objects that stories create and remove.
 
@@ -16,7 +17,7 @@ export const PATIENTLY = `--timeout=${LONG / 1_000}s`;
 export const manifest = (name: string): string =>
   readFileSync(join(MANIFESTS, `${name}.yaml`), "utf8").replaceAll(CLUSTER_PLACEHOLDER, CLUSTER);
 
-export async function apply(world: E2eWorld, ...objects: readonly (object | string)[]): Promise<void> {
+export async function apply(world: Pick<E2eWorld, "cluster">, ...objects: readonly (object | string)[]): Promise<void> {
   for (const object of objects) {
     await world.cluster.kubectl("apply", "-f", "-", { input: typeof object === "string" ? object : JSON.stringify(object) });
   }

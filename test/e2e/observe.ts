@@ -41,7 +41,7 @@ export interface Thing {
 
 const PATHS = { nodes: "/api/v1/nodes", nodeclaims: "/apis/karpenter.sh/v1/nodeclaims" } as const;
 
-export async function list({ cluster }: E2eWorld, resource: keyof typeof PATHS): Promise<readonly Thing[]> {
+export async function list({ cluster }: Pick<E2eWorld, "cluster">, resource: keyof typeof PATHS): Promise<readonly Thing[]> {
   return (await cluster.get<{ items: readonly Thing[] }>(PATHS[resource])).items;
 }
 

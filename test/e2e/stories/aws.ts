@@ -1,10 +1,12 @@
 import { CLAIM_UID_TAG, CLUSTER_TAG, NODE_CLAIM_TAG } from "../../../core/model/tags.ts";
 import { apply, applyPool, manifest, neverConsolidated, nodeClaim, nodeClass, PATIENTLY, reset, scale } from "../arrange.ts";
+import { STACK } from "../deployment.ts";
 import { type FakeInstance, type FakeSubnet, VPC } from "../fake-aws/world.ts";
 import { alive, callsSince, hasCondition, initialized, LONG, lastCall, list, MINUTE, machinesOf, running } from "../observe.ts";
 import { check, expect, figure } from "../report.ts";
+import { CLUSTER, REGION } from "../stage.ts";
 import { eventually } from "../support/wait.ts";
-import { CLUSTER, type E2eWorld, REGION, STACK } from "../world.ts";
+import type { E2eWorld } from "../world.ts";
 import { launchEachFamily, makeClasses, removeClasses } from "./families.ts";
 
 // Failures of EC2 and IAM during a launch. The NodeClaims have no NodePool: each names its own machine and is not

@@ -3,8 +3,9 @@ import { apply, nodeClaim, nodeClass, PATIENTLY } from "../arrange.ts";
 import { ownImage } from "../fake-aws/images.ts";
 import { alive, gone, initialized, LONG, list } from "../observe.ts";
 import { expect } from "../report.ts";
+import { CLUSTER, REGION } from "../stage.ts";
 import { eventually } from "../support/wait.ts";
-import { CLUSTER, type E2eWorld, REGION } from "../world.ts";
+import type { E2eWorld } from "../world.ts";
 
 // Every AMI family, each with its own EC2NodeClass.
 

@@ -1,10 +1,12 @@
 import { random } from "../../conformance/generate/random.ts";
 import { apply, applyPool, deployment, neverConsolidated, reset, scale, unlimited } from "../arrange.ts";
+import { type BusEvent, STACK } from "../deployment.ts";
 import { alive, auditRecords, LONG, list, running } from "../observe.ts";
 import { check, expect, figure } from "../report.ts";
+import { REGION } from "../stage.ts";
 import { awsJson } from "../support/aws-call.ts";
 import { eventually } from "../support/wait.ts";
-import { type BusEvent, type E2eWorld, REGION, STACK } from "../world.ts";
+import type { E2eWorld } from "../world.ts";
 
 const MESSAGES = 500;
 const MACHINES = 8;

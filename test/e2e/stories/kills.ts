@@ -2,12 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CLAIM_UID_TAG } from "../../../core/model/tags.ts";
 import { type Random, random } from "../../conformance/generate/random.ts";
 import { apply, applyPool, deployment, quickly, reset, scale, unlimited } from "../arrange.ts";
+import { STACK } from "../deployment.ts";
 import { alive, conditionTrue, gone, LONG, list, running } from "../observe.ts";
 import { check, count, expect, figure } from "../report.ts";
 import { invokeFunction } from "../support/deploy.ts";
 import { killInvocations } from "../support/killer.ts";
 import { eventually } from "../support/wait.ts";
-import { type E2eWorld, STACK } from "../world.ts";
+import type { E2eWorld } from "../world.ts";
 
 const KILLS = 50;
 /** Maximum kills in one scale-up or scale-down. */

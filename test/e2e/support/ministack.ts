@@ -12,6 +12,8 @@ const packages = ["ministack==1.5.33", "aws-sam-translator==1.115.0"];
 /** A running MiniStack: SQS, events, Scheduler, Logs, Lambda, IAM, S3, CloudFormation on one port. */
 export type MiniStack = AwsTarget & {
   readonly accountId: string;
+  /** The process below which MiniStack and the function processes run. */
+  readonly pid: number;
   /** The output of MiniStack so far, including that of failed functions. */
   readonly logs: () => string;
   /** The EKS access entries of the deployed templates. */
@@ -111,6 +113,7 @@ export async function startMiniStack(options: {
     url,
     region,
     accountId,
+    pid: child.pid,
     // A key of twelve digits is the root of the account of that number.
     credentials: { accessKeyId: accountId, secretAccessKey: "test" },
     logs: () => readFileSync(logFile, "utf8"),

@@ -1,0 +1,122 @@
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { formatResources } from "../../core/model/quantity.ts";
+import { instanceTypesOf } from "../../core/offerings/instance-types.ts";
+import { allocatableOf } from "../../core/offerings/overhead.ts";
+import { bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts";
+import { regionCatalogue } from "./fake-aws/bundled-catalogue.ts";
+import { type FakeAws, startFakeAws } from "./fake-aws/fake-aws.ts";
+import type { FakeAwsOptions } from "./fake-aws/options.ts";
+import type { FakeInstance } from "./fake-aws/world.ts";
+import { startCluster, type TestCluster } from "./support/cluster.ts";
+
+// A cluster without an autoscaler: a control plane, the fake EC2, and machines that boot when EC2 launches them.
+
+export const CLUSTER = "e2e";
+export const REGION = "us-west-2";
+export const ACCOUNT = "111122223333";
+
+export interface Stage {
+  readonly cluster: TestCluster;
+  readonly fake: FakeAws;
+  readonly dataDir: string;
+  /** Instance id → why the instance could not boot, for example wrong user data. */
+  readonly bootFailures: Map<string, string>;
+  stop(): Promise<void>;
+}
+
+export interface StageOptions {
+  /** The folder of logs and data; it exists. */
+  readonly dataDir: string;
+  readonly aws: Omit<FakeAwsOptions, "catalogue" | "cluster" | "onRunning" | "onTerminated">;
+  /** From `running` until the machine reads its user data. Default 0. */
+  readonly bootMs?: number;
+  /** A Go duration from the registration of a node until it is Ready. */
+  readonly readyAfter: string;
+  /** Further flags of the control plane. */
+  readonly clusterArgs?: readonly string[];
+}
+
+export async function startStage(options: StageOptions): Promise<Stage> {
+  const { dataDir, aws, clusterArgs = [] } = options;
+  const bootFailures = new Map<string, string>();
+  let cluster: TestCluster | undefined;
+  const fake = await startFakeAws({
+    ...aws,
+    catalogue: regionCatalogue(REGION),
+    cluster: { name: CLUSTER, version: "1.36", serviceCidr: "10.96.0.0/16" },
+    onRunning: bootstrap(options, bootFailures, () => cluster),
+    onTerminated: async (instance) => {
+      await cluster?.halt({ providerID: `aws:///${instance.zone}/${instance.id}` }).catch(() => {});
+    },
+  });
+  cluster = await startCluster({ dataDir: join(dataDir, "cluster"), clusterName: CLUSTER, args: clusterArgs });
+  const running = cluster;
+  Object.assign(fake.cluster, { endpoint: running.server, caData: running.caData });
+  return {
+    ...{ cluster: running, fake, dataDir, bootFailures },
+    async stop() {
+      const stopped = await Promise.allSettled([running.stop(), fake.close()]);
+      for (const outcome of stopped) if (outcome.status === "rejected") throw outcome.reason;
+    },
+  };
+}
+
+/** Boots an instance that becomes running: it reads its user data and joins with the resources of its type. */
+function bootstrap(
+  { bootMs = 0, readyAfter }: StageOptions,
+  failures: Map<string, string>,
+  clusterNow: () => TestCluster | undefined,
+): (instance: FakeInstance) => Promise<void> {
+  const catalogue = bundledCatalogue(REGION);
+  const zones = catalogue.zones.map(({ name, zoneId }) => ({ id: name, zone: name, zoneID: zoneId }));
+  const nodeClass = {
+    spec: { amiSelectorTerms: [{ alias: "al2023@latest" }], subnetSelectorTerms: [], securityGroupSelectorTerms: [] },
+    status: { subnets: zones },
+  };
+  const types = new Map(
+    instanceTypesOf({ catalogue, nodeClass, unavailable: [], settings: { vmMemoryOverheadPercent: 0.075, reservedEnis: 0 } }).map(
+      (type) => [type.name, type],
+    ),
+  );
+  return async (instance) => {
+    const type = types.get(instance.instanceType);
+    if (type === undefined) {
+      failures.set(instance.id, `nobody knows what a ${instance.instanceType} has`);
+      return;
+    }
+    const allocatable = formatResources(allocatableOf(type));
+    const tryToJoin = async (): Promise<unknown> =>
+      clusterNow()?.boot({
+        instanceId: instance.id,
+        zone: instance.zone,
+        region: REGION,
+        instanceType: instance.instanceType,
+        architecture: type.requirements.some(({ key, values }) => key === "kubernetes.io/arch" && values?.includes("arm64"))
+          ? "arm64"
+          : "amd64",
+        capacity: withoutZeros(type.capacity),
+        allocatable: withoutZeros(allocatable),
+        privateDnsName: instance.privateDnsName,
+        userData: instance.userData,
+        readyAfter,
+      });
+    await sleep(bootMs, undefined, { ref: false });
+    // A kubelet retries while its instance runs, because its name may still belong to the Node of an instance with the
+    // same address.
+    while (instance.state === "running") {
+      try {
+        await tryToJoin();
+        failures.delete(instance.id);
+        return;
+      } catch (error) {
+        failures.set(instance.id, error instanceof Error ? error.message : String(error));
+      }
+      await sleep(2_000, undefined, { ref: false });
+    }
+  };
+}
+
+function withoutZeros(list: Readonly<Record<string, string | number>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(list).flatMap(([name, value]) => (String(value) === "0" ? [] : [[name, String(value)]])));
+}

@@ -1,0 +1,84 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { FUNCTION_NAMES, FUNCTIONS, type FunctionName } from "../../infra/functions.ts";
+import { bundleFunctions, STACK, startDeployment } from "../e2e/deployment.ts";
+import type { Stage } from "../e2e/stage.ts";
+import { awsJson } from "../e2e/support/aws-call.ts";
+import { removeDir } from "../e2e/support/child.ts";
+import { wholeLines } from "../e2e/support/growing-log.ts";
+import type { MiniStack } from "../e2e/support/ministack.ts";
+import type { Autoscaler } from "./autoscaler.ts";
+import { unansweredCalls } from "./observe.ts";
+import { processesBelow } from "./processes.ts";
+
+/** Each course has its own cluster, but all have the same bundles. */
+let bundles: Promise<string> | undefined;
+
+function bundleOnce(): Promise<string> {
+  const dir = mkdtempSync(join(tmpdir(), "versus-bundles-"));
+  process.once("exit", () => removeDir(dir));
+  return bundleFunctions(dir);
+}
+
+/** Deploys the functions; the webhook and their own sweeps wake them. */
+export async function startProduct(stage: Stage): Promise<Autoscaler> {
+  bundles ??= bundleOnce();
+  const deployment = await startDeployment({ stage, bundles: await bundles });
+  await deployment.registerWebhook();
+  const { ministack } = deployment;
+  const users = new Set(deployment.identities.map(({ username }) => username));
+  return {
+    name: "product",
+    isUser: (username) => users.has(username),
+    async usage() {
+      const all = processesBelow(ministack.pid);
+      const functions = all.filter(({ command }) => command.includes("lambda-worker.cjs"));
+      // A function process that has ended is counted by its parent.
+      const parents = new Set(functions.map(({ parent }) => parent));
+      const ended = all
+        .filter(({ pid }) => parents.has(pid))
+        .reduce((sum, { endedChildrenCpuSeconds }) => sum + endedChildrenCpuSeconds, 0);
+      const billed = await Promise.all(FUNCTION_NAMES.map(async (name) => ({ name, ms: await billedMs(ministack, name) })));
+      return {
+        cpuSeconds: functions.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, ended),
+        peakMb: Math.max(0, ...functions.map(({ peakMb }) => peakMb)),
+        invocations: billed.reduce((sum, { ms }) => sum + ms.length, 0),
+        gbSeconds: billed.reduce(
+          (sum, { name, ms }) => sum + (ms.reduce((a, b) => a + b, 0) / 1_000) * (FUNCTIONS[name].memory / 1_024),
+          0,
+        ),
+      };
+    },
+    logs: [join(stage.dataDir, "ministack.log")],
+    troubles: () => unansweredCalls(wholeLines(join(stage.dataDir, "cluster", "testcluster.log"))),
+    notify: (event) => deployment.putEvents([event]),
+    stop: deployment.stop,
+  };
+}
+
+interface Page {
+  readonly events: readonly { readonly message: string }[];
+  readonly nextToken?: string;
+}
+
+/** The billed time of each invocation of a function so far, from the REPORT lines of its log group. */
+async function billedMs(ministack: MiniStack, name: FunctionName): Promise<readonly number[]> {
+  const found: number[] = [];
+  let nextToken: string | undefined;
+  do {
+    const page = await awsJson<Page>(
+      ministack,
+      "logs",
+      "Logs_20140328.FilterLogEvents",
+      { logGroupName: `/aws/lambda/${STACK}-${name}`, filterPattern: "REPORT", limit: 10_000, ...(nextToken && { nextToken }) },
+      // A function that was never invoked has no log group.
+    ).catch((): Page => ({ events: [] }));
+    for (const { message } of page.events) {
+      const ms = /Billed Duration: (\d+) ms/.exec(message)?.[1];
+      if (ms !== undefined) found.push(Number(ms));
+    }
+    nextToken = page.nextToken;
+  } while (nextToken !== undefined);
+  return found;
+}
