@@ -1,3 +1,4 @@
+import { ownValue } from "../lib/own-value.ts";
 import type { ResourceList } from "./kubernetes.ts";
 
 /**
@@ -87,21 +88,21 @@ export function formatResources(resources: Resources): Record<string, string> {
 /** Sum by resource. */
 export function addResources(...lists: readonly Resources[]): Resources {
   const sum: Record<string, number> = {};
-  for (const list of lists) for (const name in list) sum[name] = (sum[name] ?? 0) + (list[name] ?? 0);
+  for (const list of lists) for (const name in list) sum[name] = (ownValue(sum, name) ?? 0) + (list[name] ?? 0);
   return sum;
 }
 
 /** `a − b` for the resources of `a` and `b`; results may be negative. */
 export function subtractResources(a: Resources, b: Resources): Resources {
   const rest: Record<string, number> = { ...a };
-  for (const name in b) rest[name] = (rest[name] ?? 0) - (b[name] ?? 0);
+  for (const name in b) rest[name] = (ownValue(rest, name) ?? 0) - (b[name] ?? 0);
   return rest;
 }
 
 /** Larger of the two by resource. */
 export function maxResources(...lists: readonly Resources[]): Resources {
   const most: Record<string, number> = {};
-  for (const list of lists) for (const name in list) most[name] = Math.max(most[name] ?? 0, list[name] ?? 0);
+  for (const list of lists) for (const name in list) most[name] = Math.max(ownValue(most, name) ?? 0, list[name] ?? 0);
   return most;
 }
 
@@ -111,6 +112,6 @@ export function maxResources(...lists: readonly Resources[]): Resources {
  */
 export function fits(requests: Resources, available: Resources): boolean {
   for (const name in available) if ((available[name] ?? 0) < 0) return false;
-  for (const name in requests) if ((requests[name] ?? 0) > (available[name] ?? 0)) return false;
+  for (const name in requests) if ((requests[name] ?? 0) > (ownValue(available, name) ?? 0)) return false;
   return true;
 }

@@ -1,3 +1,4 @@
+import { ownValue } from "../lib/own-value.ts";
 import { HOSTNAME } from "../model/labels.ts";
 import type { Pod } from "../model/pod.ts";
 import { PRICE_TOLERANCE } from "../model/prices.ts";
@@ -184,7 +185,7 @@ export class Attempt {
       if (!state.attaches(podData, pod)) continue;
       const { labels, taints, hostname, name } = state.node.view;
       if (isMoved && this.problem.settling.has(name)) continue;
-      const domainOf = (key: string): string | undefined => (key === HOSTNAME ? hostname : labels[key]);
+      const domainOf = (key: string): string | undefined => (key === HOSTNAME ? hostname : ownValue(labels, key));
       if (!podData.deciding.every((group) => this.topology.allows(group, podData, domainOf(group.key)))) continue;
       state.take(podData, pod);
       for (const group of podData.counting) {

@@ -1,3 +1,4 @@
+import { ownValue } from "../../lib/own-value.ts";
 import type { Resources } from "../../model/quantity.ts";
 import type { Template } from "../problem/template.ts";
 import { type Bitset, members } from "../tables/bitset.ts";
@@ -77,14 +78,14 @@ export class Limits {
  * (karpenter: pkg/controllers/provisioning/scheduling/scheduler.go, filterByRemainingResources).
  */
 function withinLeft(template: Template, { left, maxCharge }: Account): Bitset {
-  if (Object.keys(left).every((name) => (maxCharge[name] ?? 0) <= (left[name] ?? 0))) return template.types;
+  if (Object.keys(left).every((name) => (ownValue(maxCharge, name) ?? 0) <= (left[name] ?? 0))) return template.types;
   const within = Uint32Array.from(template.types);
   if ((left["nodes"] ?? 1000) < 1000) return within.fill(0);
   let isCut = false;
   for (const t of members(template.types)) {
     const capacity = template.table.capacity[t] ?? {};
     for (const name in left) {
-      if (name === "nodes" || (capacity[name] ?? 0) <= (left[name] ?? 0)) continue;
+      if (name === "nodes" || (ownValue(capacity, name) ?? 0) <= (left[name] ?? 0)) continue;
       within[t >>> 5] = (within[t >>> 5] ?? 0) & ~(1 << (t & 31));
       isCut = true;
     }
@@ -95,7 +96,7 @@ function withinLeft(template: Template, { left, maxCharge }: Account): Bitset {
 /** Whether one more claim is within the limits even at the highest charge for each claim. */
 function isFarFromLimits({ left, maxCharge, claims, isExact }: Account): boolean {
   if (isExact) return false;
-  for (const name in left) if ((claims.length + 1) * (maxCharge[name] ?? 0) > (left[name] ?? 0)) return false;
+  for (const name in left) if ((claims.length + 1) * (ownValue(maxCharge, name) ?? 0) > (left[name] ?? 0)) return false;
   return true;
 }
 

@@ -1,3 +1,4 @@
+import { ownValue } from "../../../core/lib/own-value.ts";
 import type { Node } from "../../../core/model/node.ts";
 import type { NodeSelectorRequirement, NodeSelectorTerm, Pod, PodSpec } from "../../../core/model/pod.ts";
 import type { Taint, Toleration } from "../../../core/model/taint.ts";
@@ -44,7 +45,7 @@ export function meetsTerm(term: NodeSelectorTerm, node: Node): boolean {
   const { matchExpressions = [], matchFields = [] } = term;
   if (matchExpressions.length + matchFields.length === 0) return false;
   return (
-    matchExpressions.every((r) => meets(r, labels[r.key])) &&
+    matchExpressions.every((r) => meets(r, ownValue(labels, r.key))) &&
     matchFields.every((r) => meets(r, r.key === "metadata.name" ? node.metadata.name : undefined))
   );
 }
@@ -52,7 +53,7 @@ export function meetsTerm(term: NodeSelectorTerm, node: Node): boolean {
 /** Whether a node meets the node selector and the required node affinity. */
 export function selectsNode(spec: PodSpec, node: Node): boolean {
   const labels = node.metadata.labels ?? {};
-  for (const [key, value] of Object.entries(spec.nodeSelector ?? {})) if (labels[key] !== value) return false;
+  for (const [key, value] of Object.entries(spec.nodeSelector ?? {})) if (ownValue(labels, key) !== value) return false;
   const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   return required === undefined || required.nodeSelectorTerms.some((term) => meetsTerm(term, node));
 }

@@ -74,8 +74,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "new-daemons",
     rule: "a new node keeps room for the DaemonSets that run on it",
     file: "core/scheduling/problem/template.ts",
-    from: "(allocatable[name] ?? 0) - (overhead?.[r] ?? 0)",
-    to: "(allocatable[name] ?? 0)",
+    from: "(ownValue(allocatable, name) ?? 0) - (overhead?.[r] ?? 0)",
+    to: "(ownValue(allocatable, name) ?? 0)",
     tests: SOLVE,
   },
   {
@@ -146,8 +146,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "limits",
     rule: "a type larger than what the limits leave is not used",
     file: "core/scheduling/claims/limits.ts",
-    from: "(capacity[name] ?? 0) <= (left[name] ?? 0)) continue;",
-    to: "(capacity[name] ?? 0) >= 0) continue;",
+    from: "(ownValue(capacity, name) ?? 0) <= (left[name] ?? 0)) continue;",
+    to: "(ownValue(capacity, name) ?? 0) >= 0) continue;",
     tests: SOLVE,
   },
   {
