@@ -1,3 +1,4 @@
+import { parseInt64 } from "../lib/int64.ts";
 import { CAPACITY_TYPE, HOSTNAME, WELL_KNOWN_LABELS } from "../model/labels.ts";
 import { normalizeKey } from "./requirements.ts";
 
@@ -48,7 +49,7 @@ export function isRestrictedLabel(key: string): boolean {
  */
 export function isReadable({ operator, values = [] }: Omit<RequirementItem, "key">): boolean {
   if (!OPERATORS.has(operator)) return false;
-  return !["Gt", "Lt", "Gte", "Lte"].includes(operator) || (values.length === 1 && /^[+-]?\d+$/.test(values[0] ?? ""));
+  return !["Gt", "Lt", "Gte", "Lte"].includes(operator) || (values.length === 1 && parseInt64(values[0] ?? "") !== undefined);
 }
 
 /**
@@ -63,8 +64,8 @@ export function requirementProblem({ key: written, operator, values = [], minVal
   if (operator === "In" && minValues !== undefined && values.length < minValues) {
     return `key ${written} lists ${values.length} values, fewer than its minValues ${minValues}`;
   }
-  if (["Gt", "Lt", "Gte", "Lte"].includes(operator) && (values.length !== 1 || !/^\d+$/.test(values[0] ?? ""))) {
-    return `key ${written} with operator ${operator} takes exactly one integer that is not negative`;
+  if (["Gt", "Lt", "Gte", "Lte"].includes(operator) && (values.length !== 1 || (parseInt64(values[0] ?? "") ?? -1n) < 0n)) {
+    return `key ${written} with operator ${operator} takes exactly one integer from 0 to 9223372036854775807`;
   }
   const known = KNOWN_VALUES.get(key);
   if (operator === "In" && known !== undefined) {
