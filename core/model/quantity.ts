@@ -142,6 +142,17 @@ export function parseResources(list: ResourceList | undefined): Resources {
   return parsed;
 }
 
+/** What is wrong with the first quantity that cannot be read; undefined when `parseResources` reads them all. */
+export function resourcesProblem(list: ResourceList | undefined): string | undefined {
+  try {
+    parseResources(list);
+    return undefined;
+  } catch (error) {
+    if (error instanceof RangeError) return error.message;
+    throw error;
+  }
+}
+
 /** Quantities as manifests write them, by resource name. */
 export function formatResources(resources: Resources): Record<string, string> {
   const names = Object.keys(resources).sort();

@@ -42,6 +42,8 @@ export interface Snapshot {
   readonly instanceTypes: ReadonlyMap<string, readonly InstanceType[]>;
   /** Pod UID to NodeClaim name: pods whose NodeClaim is written and not launched. They are not planned again. */
   readonly nominated: ReadonlyMap<string, string>;
+  /** Node name to the sentence why the node must not be disrupted: something there cannot be read. */
+  readonly untouchable?: ReadonlyMap<string, string>;
   /** Names of the NodeClaims that a running disruption command will remove. */
   readonly disrupting: ReadonlySet<string>;
 }

@@ -37,6 +37,21 @@ export interface Requirement {
 
 const NONE: ReadonlySet<string> = new Set();
 
+export const OPERATORS: ReadonlySet<string> = new Set(["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte"]);
+
+/**
+ * Whether a requirement can be evaluated. The API server accepts some that cannot (Gt with a word, in node affinity).
+ * kube-scheduler treats a term that contains one as a term that no node meets. So does `requirementsFrom`, because one
+ * invalid object must not stop the others.
+ */
+export function isReadable({ operator, values = [] }: { readonly operator: string; readonly values?: readonly string[] }): boolean {
+  if (!OPERATORS.has(operator)) return false;
+  return !["Gt", "Lt", "Gte", "Lte"].includes(operator) || (values.length === 1 && parseInt64(values[0] ?? "") !== undefined);
+}
+
+/** A requirement that no node meets. */
+export const unmet = (key: string): Requirement => ({ key, complement: false, values: NONE, never: true });
+
 interface Bounds {
   readonly gte: bigint | undefined;
   readonly lte: bigint | undefined;

@@ -1,7 +1,7 @@
 import { ownValue } from "../lib/own-value.ts";
 import { ARCH, INSTANCE_TYPE, OS, REGION, ZONE } from "../model/labels.ts";
 import type { NodeSelectorRequirementWithMinValues } from "../model/node-pool.ts";
-import { allowsAbsent, has, intersect, overlaps, type Requirement, requirement, serialize } from "./requirement.ts";
+import { allowsAbsent, has, intersect, isReadable, overlaps, type Requirement, requirement, serialize, unmet } from "./requirement.ts";
 
 /**
  * One requirement per label key (karpenter: pkg/scheduling/requirements.go, Requirements).
@@ -27,11 +27,12 @@ export function normalizeKey(key: string): string {
 
 type RequirementItem = Omit<NodeSelectorRequirementWithMinValues, "values"> & { readonly values?: readonly string[] };
 
-/** Requirements from a manifest's list; items with equal keys are intersected. */
+/** Requirements from a manifest's list; items with equal keys are intersected. No node meets an unreadable item. */
 export function requirementsFrom(items: readonly RequirementItem[] | undefined): Requirements {
   const result = new Map<string, Requirement>();
   for (const { key, operator, values, minValues } of items ?? []) {
-    put(result, requirement(normalizeKey(key), operator, values, minValues));
+    const name = normalizeKey(key);
+    put(result, isReadable({ operator, values: values ?? [] }) ? requirement(name, operator, values, minValues) : unmet(name));
   }
   return result;
 }

@@ -1,5 +1,6 @@
 import { parseInt64 } from "../lib/int64.ts";
 import { CAPACITY_TYPE, HOSTNAME, WELL_KNOWN_LABELS } from "../model/labels.ts";
+import { OPERATORS } from "./requirement.ts";
 import { normalizeKey } from "./requirements.ts";
 
 interface RequirementItem {
@@ -9,7 +10,6 @@ interface RequirementItem {
   readonly minValues?: number;
 }
 
-const OPERATORS = new Set(["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte"]);
 const RESTRICTED_DOMAINS = ["karpenter.sh", "karpenter.k8s.aws"];
 const KNOWN_VALUES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   [CAPACITY_TYPE, new Set(["on-demand", "spot", "reserved"])],
@@ -40,16 +40,6 @@ export function isRestrictedLabel(key: string): boolean {
   if (key === HOSTNAME) return true;
   const domain = key.includes("/") ? key.slice(0, key.indexOf("/")) : "";
   return RESTRICTED_DOMAINS.some((restricted) => domain === restricted || domain.endsWith(`.${restricted}`));
-}
-
-/**
- * Whether a requirement can be evaluated. The API server accepts some that cannot (Gt with a word, in node affinity).
- * kube-scheduler treats a term that contains one as a term that no node meets. We do the same, because one invalid pod
- * must not stop the others.
- */
-export function isReadable({ operator, values = [] }: Omit<RequirementItem, "key">): boolean {
-  if (!OPERATORS.has(operator)) return false;
-  return !["Gt", "Lt", "Gte", "Lte"].includes(operator) || (values.length === 1 && parseInt64(values[0] ?? "") !== undefined);
 }
 
 /**

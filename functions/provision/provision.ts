@@ -14,6 +14,7 @@ import type { ClusterDeps, Settings } from "../shared/cluster-deps.ts";
 import { readClusterState } from "../shared/cluster-state.ts";
 import { withLease } from "../shared/lease.ts";
 import { publishOnce } from "../shared/publish-once.ts";
+import { reportSetAside } from "../shared/report-set-aside.ts";
 import { writeBufferStatus } from "./buffer-status.ts";
 
 /**
@@ -25,12 +26,15 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
   let publish: (() => Promise<void>) | undefined;
   const decided = await withLease(deps, async (lease) => {
     const began = deps.now();
-    const { snapshot, headroom } = await readClusterState(deps);
+    const { snapshot, headroom, setAside } = await readClusterState(deps);
     const { pods: pending, virtual, ignored } = pendingPods(snapshot);
     for (const { pod, reason: why } of ignored)
       if (why !== "") deps.log.debug(`ignoring pod, ${why}`, { controller: "provisioner", Pod: podKey(pod) });
     if (pending.length + virtual.length === 0) {
-      publish = () => writeBufferStatus(headroom, EMPTY_PLAN, snapshot, deps);
+      publish = async () => {
+        await reportSetAside(setAside, deps);
+        await writeBufferStatus(headroom, EMPTY_PLAN, snapshot, deps);
+      };
       return;
     }
     if (areStillComing(reason, pending, began, deps.settings)) {
@@ -48,6 +52,7 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
     await deps.store.writeIntents(lease, records);
     await deps.wakeUps.wake(records.map(({ name }) => ({ kind: "claim", cluster: deps.cluster.name, claim: name })));
     publish = async () => {
+      await reportSetAside(setAside, deps);
       await publishPodEvents(realPart(plan, virtual), records, snapshot, deps);
       await writeBufferStatus(headroom, plan, snapshot, deps);
     };

@@ -4,8 +4,8 @@ import { expect, it } from "vitest";
 import { parseDuration } from "../../core/lib/duration.ts";
 import { parseInt64 } from "../../core/lib/int64.ts";
 import { formatQuantity, parseQuantity } from "../../core/model/quantity.ts";
-import { has, requirement, serialize } from "../../core/requirements/requirement.ts";
-import { isReadable, requirementProblem } from "../../core/requirements/validation.ts";
+import { has, isReadable, requirement, serialize } from "../../core/requirements/requirement.ts";
+import { requirementProblem } from "../../core/requirements/validation.ts";
 import { type Reading, readsAlike } from "./amounts.ts";
 
 // `node test/hostile/amounts.ts --table` writes them.

@@ -33,10 +33,18 @@ function meets({ operator, values = [] }: NodeSelectorRequirement, value: string
     case "DoesNotExist":
       return value === undefined;
     case "Gt":
-      return value !== undefined && Number.parseInt(value, 10) > Number(values[0]);
-    case "Lt":
-      return value !== undefined && Number.parseInt(value, 10) < Number(values[0]);
+    case "Lt": {
+      const [have, bound] = [int64(value), int64(values[0])];
+      if (have === undefined || bound === undefined) return false;
+      return operator === "Gt" ? have > bound : have < bound;
+    }
   }
+}
+
+/** The integer of a text as kube-scheduler reads it; a term with a larger one selects nothing. */
+function int64(text: string | undefined): bigint | undefined {
+  const integer = text !== undefined && /^[+-]?\d{1,40}$/.test(text) ? BigInt(text) : undefined;
+  return integer !== undefined && BigInt.asIntN(64, integer) === integer ? integer : undefined;
 }
 
 /** A term without expressions selects nothing. */
