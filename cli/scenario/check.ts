@@ -1,4 +1,5 @@
 import { nearest } from "../../core/lib/nearest.ts";
+import { ownValue } from "../../core/lib/own-value.ts";
 import { manifestProblems } from "../../functions/adapters/manifests/check.ts";
 import { fieldPath } from "../../functions/adapters/manifests/schema.ts";
 import { InputError } from "../input-error.ts";
@@ -51,7 +52,7 @@ function checkItem(list: string, item: unknown, i: number): void {
     if (list === "instanceTypes") checkType(item, i);
     return;
   }
-  const rules = KINDS[list];
+  const rules = ownValue(KINDS, list);
   if (!rules) return;
   const { apiVersion, kind, needs } = rules;
   const where = `${list}[${i}] (${name})`;

@@ -1,3 +1,4 @@
+import { ownValue } from "../../core/lib/own-value.ts";
 import type { InstanceType } from "../../core/model/instance-type.ts";
 import { CAPACITY_TYPE, INSTANCE_TYPE, ZONE } from "../../core/model/labels.ts";
 import type { Plan, PlannedNodeClaim } from "../../core/model/plan.ts";
@@ -176,13 +177,13 @@ function typeRoom(type: InstanceType | undefined): Resources {
 /** "cpu 3.1 of 3.9 (79%), memory 2Gi of 14.5Gi (14%)", the tightest first. */
 function roomText(used: Resources, room: Resources): string {
   const shares = Object.keys(used)
-    .filter((name) => (used[name] ?? 0) > 0)
-    .map((name) => ({ name, share: (used[name] ?? 0) / Math.max(1, room[name] ?? 0) }))
+    .filter((name) => (ownValue(used, name) ?? 0) > 0)
+    .map((name) => ({ name, share: (ownValue(used, name) ?? 0) / Math.max(1, ownValue(room, name) ?? 0) }))
     .sort((a, b) => b.share - a.share || (a.name < b.name ? -1 : 1));
   const [tightest] = shares;
   const parts = shares.map(
     ({ name, share }) =>
-      `${name} ${amountText(used[name] ?? 0, name, "up")} of ${amountText(room[name] ?? 0, name)} (${Math.round(share * 100)}%)`,
+      `${name} ${amountText(ownValue(used, name) ?? 0, name, "up")} of ${amountText(ownValue(room, name) ?? 0, name)} (${Math.round(share * 100)}%)`,
   );
   return `${tightest === undefined ? "" : `${tightest.name} is tightest: `}${parts.join(", ")}`;
 }

@@ -1,3 +1,4 @@
+import { ownValue } from "../../core/lib/own-value.ts";
 import type { Plan } from "../../core/model/plan.ts";
 import type { Pod } from "../../core/model/pod.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
@@ -13,7 +14,7 @@ export function podsLeftAlone({ podErrors }: Plan, snapshot: Snapshot): readonly
   const { pods, ignored } = pendingPods(snapshot);
   const spokenOf = new Set([...pods, ...ignored.map(({ pod }) => pod)]);
   const unbound = snapshot.pods.filter((pod) => !spokenOf.has(pod) && (pod.spec.nodeName ?? "") === "");
-  const declining = ignored.filter(({ pod }) => podErrors[podKey(pod)] === undefined).map(({ pod }) => pod);
+  const declining = ignored.filter(({ pod }) => ownValue(podErrors, podKey(pod)) === undefined).map(({ pod }) => pod);
   const isNominated = ({ metadata }: Pod): boolean => snapshot.nominated.has(metadata.uid ?? "");
   const idle = unbound.filter((pod) => !isNominated(pod));
   return [

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { isJsonObject } from "../../core/lib/json.ts";
 import { nearest } from "../../core/lib/nearest.ts";
+import { ownValue } from "../../core/lib/own-value.ts";
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
 import type { NodeOverlay } from "../../core/model/node-overlay.ts";
 import type { NodePool } from "../../core/model/node-pool.ts";
@@ -44,7 +45,7 @@ function differences(old: unknown, given: unknown): string {
   const compare = (a: unknown, b: unknown, path: string): void => {
     if (isDeepStrictEqual(a, b)) return;
     if (isJsonObject(a) && isJsonObject(b))
-      for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) compare(a[key], b[key], `${path}.${key}`);
+      for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) compare(ownValue(a, key), ownValue(b, key), `${path}.${key}`);
     else found.push(`${path} ${shown(b)} (was ${shown(a)})`);
   };
   compare(plain(old), plain(given), "spec");

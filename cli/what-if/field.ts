@@ -1,4 +1,5 @@
 import { parseDocument } from "yaml";
+import { ownValue } from "../../core/lib/own-value.ts";
 import { manifestProblems } from "../../functions/adapters/manifests/check.ts";
 import { InputError } from "../input-error.ts";
 import { type ChangeDraft, put, unknown } from "./change-draft.ts";
@@ -12,7 +13,7 @@ export function setField(assignment: string, draft: ChangeDraft): void {
     nodepool: ["NodePool", draft.pools],
     ec2nodeclass: ["EC2NodeClass", draft.classes],
   };
-  const [kindName, objects] = maps[kind.toLowerCase()] ?? [];
+  const [kindName, objects] = ownValue(maps, kind.toLowerCase()) ?? [];
   if (kindName === undefined || objects === undefined)
     throw new InputError(`--set ${assignment}: write nodepool/NAME.spec.FIELD=VALUE or ec2nodeclass/NAME.spec.FIELD=VALUE`);
   const object = objects.get(name);
@@ -35,5 +36,5 @@ function withField(object: unknown, [key = "", ...rest]: readonly string[], valu
   if (Array.isArray(object))
     return object.map((item, i) => (String(i) === key ? (rest.length === 0 ? value : withField(item, rest, value)) : item));
   const old = (typeof object === "object" && object !== null ? object : {}) as Readonly<Record<string, unknown>>;
-  return { ...old, [key]: rest.length === 0 ? value : withField(old[key], rest, value) };
+  return { ...old, [key]: rest.length === 0 ? value : withField(ownValue(old, key), rest, value) };
 }

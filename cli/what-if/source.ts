@@ -1,3 +1,4 @@
+import { ownValue } from "../../core/lib/own-value.ts";
 import type { InstanceType } from "../../core/model/instance-type.ts";
 import type { EC2NodeClass } from "../../core/model/node-class.ts";
 import type { NodeOverlay } from "../../core/model/node-overlay.ts";
@@ -58,7 +59,7 @@ export function readSourceFile(path: string): Source {
     throw new InputError("nodeClasses must be a list of EC2NodeClass objects, each with a name and a spec");
   if (Object.values(otherInstanceTypes).some((list) => !Array.isArray(list)))
     throw new InputError("otherInstanceTypes must hold a list of instance types for each class");
-  const typesOf: Source["typesOf"] = (nodeClass) => otherInstanceTypes[nodeClass] ?? parts.instanceTypes;
+  const typesOf: Source["typesOf"] = (nodeClass) => ownValue(otherInstanceTypes, nodeClass) ?? parts.instanceTypes;
   const { nodeOverlays, nodePools } = parts;
   const instanceTypes = typesByPool({ typesOf }, nodePools, nodeClasses, nodeOverlays);
   return {

@@ -1,4 +1,5 @@
 import { isJsonObject } from "../lib/json.ts";
+import { ownValue } from "../lib/own-value.ts";
 
 /** One step of a JSON Patch (RFC 6902). */
 export interface PatchStep {
@@ -17,7 +18,7 @@ export function additions(before: unknown, after: unknown, path = ""): readonly 
   if (Array.isArray(before) && Array.isArray(after) && before.length === after.length)
     return after.flatMap((item, i) => additions(before[i], item, `${path}/${i}`));
   if (isJsonObject(before) && isJsonObject(after))
-    return Object.entries(after).flatMap(([key, value]) => additions(before[key], value, `${path}/${escaped(key)}`));
+    return Object.entries(after).flatMap(([key, value]) => additions(ownValue(before, key), value, `${path}/${escaped(key)}`));
   return [{ op: "add", path, value: after }];
 }
 

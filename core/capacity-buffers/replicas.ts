@@ -1,3 +1,4 @@
+import { ownValue } from "../lib/own-value.ts";
 import type { CapacityBufferSpec } from "../model/capacity-buffer.ts";
 import { parseResources, type Resources } from "../model/quantity.ts";
 
@@ -30,7 +31,7 @@ function shareOf(percentage: number | undefined, scale: number | undefined): num
 /** Whole pods that the tightest limit allows; Infinity when no limit names a requested resource. */
 function withinLimits({ limits }: CapacityBufferSpec, requests: Resources): number {
   const counts = Object.entries(parseResources(limits)).flatMap(([name, limit]) => {
-    const request = requests[name] ?? 0;
+    const request = ownValue(requests, name) ?? 0;
     return request > 0 ? [Math.max(0, Math.floor(limit / request))] : [];
   });
   return Math.min(...counts);

@@ -1,4 +1,5 @@
 import { equalJson, getAt, isJsonObject, type Json, type JsonObject, listAt, type Path, setAt } from "../lib/json.ts";
+import { ownValue } from "../lib/own-value.ts";
 
 /**
  * One path with a value that the other version cannot express: the conversion alone gives `was`, the object has `is`.
@@ -20,7 +21,7 @@ export function differences(converted: Json | undefined, meant: Json | undefined
   if (equalJson(converted, meant)) return [];
   if (isJsonObject(converted) && isJsonObject(meant)) {
     const names = [...new Set([...Object.keys(converted), ...Object.keys(meant)])];
-    return names.flatMap((name) => differences(converted[name], meant[name], [...at, name]));
+    return names.flatMap((name) => differences(ownValue(converted, name), ownValue(meant, name), [...at, name]));
   }
   if (Array.isArray(converted) && Array.isArray(meant) && converted.length === meant.length) {
     return converted.flatMap((was: Json, i): readonly Difference[] => {

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, listAt, parseJson } from "../lib/json.ts";
+import { ownValue } from "../lib/own-value.ts";
 
 /** The metric label and the reason of an interruption. */
 export type InterruptionKind =
@@ -38,7 +39,7 @@ export function parseInterruption(body: string): Interruption {
   const event = parseObject(body);
   const detail = isJsonObject(event["detail"]) ? event["detail"] : {};
   const time = Date.parse(String(event["time"]));
-  const read = event["version"] === "0" ? READERS[`${event["source"]}/${event["detail-type"]}`] : undefined;
+  const read = event["version"] === "0" ? ownValue(READERS, `${event["source"]}/${event["detail-type"]}`) : undefined;
   const { kind, instanceIds } = read?.(detail) ?? NO_OP;
   return { kind, instanceIds: kind === "no_op" ? [] : instanceIds, ...(Number.isNaN(time) ? {} : { time }) };
 }
@@ -69,7 +70,7 @@ const STATES: Readonly<Record<string, InterruptionKind>> = {
 };
 
 function stateChange(detail: JsonObject): Pick<Interruption, "kind" | "instanceIds"> {
-  const kind = STATES[String(detail["state"])];
+  const kind = ownValue(STATES, String(detail["state"]));
   return kind ? oneInstance(kind)(detail) : NO_OP;
 }
 

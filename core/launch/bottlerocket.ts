@@ -1,3 +1,4 @@
+import { ownValue } from "../lib/own-value.ts";
 import type { ResourceList } from "../model/kubernetes.ts";
 import { nodeLabels, nodeTaints } from "./kubelet-flags.ts";
 import { isTable, parseToml, renderToml, type TomlTable, type TomlValue } from "./toml.ts";
@@ -42,7 +43,7 @@ export function bottlerocketSettings(input: UserDataInput): string {
 }
 
 function table(parent: TomlTable, key: string): TomlTable {
-  const present = parent[key];
+  const present = ownValue(parent, key);
   if (isTable(present)) return present;
   const made: TomlTable = {};
   parent[key] = made;
@@ -50,11 +51,11 @@ function table(parent: TomlTable, key: string): TomlTable {
 }
 
 function taintsByKey(input: UserDataInput): TomlTable {
-  const byKey: Record<string, string[]> = {};
+  const byKey = new Map<string, string[]>();
   for (const { key, value, effect } of nodeTaints(input.taints, input.startupTaints)) {
-    byKey[key] = [...(byKey[key] ?? []), `${value ?? ""}:${effect}`];
+    byKey.set(key, [...(byKey.get(key) ?? []), `${value ?? ""}:${effect}`]);
   }
-  return byKey;
+  return Object.fromEntries(byKey);
 }
 
 function mountCommand(imageVersion: string | undefined): TomlTable {

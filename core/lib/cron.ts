@@ -1,3 +1,5 @@
+import { ownValue } from "./own-value.ts";
+
 /** The allowed values of one field; `any` is true for a field written as * or ?. */
 interface Field {
   readonly values: ReadonlySet<number>;
@@ -67,7 +69,7 @@ function parseField(text: string, min: number, max: number, names: readonly stri
  * the text is not a schedule.
  */
 export function parseCron(text: string): Cron | undefined {
-  const fields = (DESCRIPTORS[text.trim()] ?? text).trim().split(/\s+/);
+  const fields = (ownValue(DESCRIPTORS, text.trim()) ?? text).trim().split(/\s+/);
   if (fields.length !== 5) return undefined;
   const [m = "", h = "", dom = "", mon = "", dow = ""] = fields;
   const minute = parseField(m, 0, 59);

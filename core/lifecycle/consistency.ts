@@ -1,3 +1,4 @@
+import { ownValue } from "../lib/own-value.ts";
 import type { ConditionChange } from "../model/conditions.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
@@ -19,9 +20,9 @@ export interface Consistency {
 export function consistency(claim: NodeClaim, node: Node): Consistency {
   const type = "ConsistentStateFound";
   for (const [resource, requested] of Object.entries(claim.spec.resources?.requests ?? {})) {
-    const expected = claim.status?.capacity?.[resource];
+    const expected = ownValue(claim.status?.capacity, resource);
     if (expected === undefined || parseQuantity(requested) === 0 || parseQuantity(expected) === 0) continue;
-    const found = node.status?.capacity?.[resource] ?? 0;
+    const found = ownValue(node.status?.capacity, resource) ?? 0;
     const share = parseQuantity(found) / parseQuantity(expected);
     if (share >= MIN_CAPACITY_SHARE) continue;
     const issue = `expected ${expected} of resource ${resource}, but found ${found} (${(share * 100).toFixed(1)}% of expected)`;

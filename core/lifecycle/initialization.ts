@@ -1,3 +1,4 @@
+import { ownValue } from "../lib/own-value.ts";
 import { isTrue } from "../model/conditions.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
@@ -22,7 +23,7 @@ export function whatIsMissing(node: Node, claim: NodeClaim): NotInitialized | un
   );
   const ephemeral = taints.find(isEphemeralTaint);
   const resource = Object.entries(claim.spec.resources?.requests ?? {}).find(
-    ([name, quantity]) => parseQuantity(quantity) > 0 && parseQuantity(node.status?.allocatable?.[name] ?? 0) === 0,
+    ([name, quantity]) => parseQuantity(quantity) > 0 && parseQuantity(ownValue(node.status?.allocatable, name) ?? 0) === 0,
   )?.[0];
   if (!isTrue(node.status?.conditions, "Ready")) {
     return { reason: "NodeNotReady", message: `Node ${node.metadata.name} is not Ready yet` };

@@ -1,4 +1,5 @@
 import { oncePer } from "../lib/once-per.ts";
+import { ownValue } from "../lib/own-value.ts";
 import type { ResourceList } from "./kubernetes.ts";
 import type { Container, ContainerStatus, Pod, PodSpec } from "./pod.ts";
 import { addResources, formatResources, maxResources, parseResources, type Resources } from "./quantity.ts";
@@ -61,7 +62,9 @@ export function admittedSpec({ containers, initContainers, ...rest }: PodSpec): 
   const { resources } = rest;
   if (resources?.limits === undefined) return { ...rest, ...own };
   const requested = specRequests(own);
-  const missing = Object.entries(resources.limits).filter(([name]) => requested[name] === undefined || name.startsWith("hugepages-"));
+  const missing = Object.entries(resources.limits).filter(
+    ([name]) => ownValue(requested, name) === undefined || name.startsWith("hugepages-"),
+  );
   return { ...rest, ...own, resources: { ...resources, requests: { ...Object.fromEntries(missing), ...resources.requests } } };
 }
 

@@ -1,3 +1,5 @@
+import { parseInt64 } from "../lib/int64.ts";
+import { ownValue } from "../lib/own-value.ts";
 import type { ResourceList } from "./kubernetes.ts";
 
 /**
@@ -8,42 +10,104 @@ import type { ResourceList } from "./kubernetes.ts";
  */
 export type Resources = Readonly<Record<string, number>>;
 
-const SUFFIX_EXPONENT: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, "": 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
-const BINARY_SUFFIX: Readonly<Record<string, number>> = { Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50, Ei: 2 ** 60 };
-const QUANTITY = /^([+-]?)(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3}|Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]?)$/;
+const DECIMAL_EXPONENT: ReadonlyMap<string, number> = new Map(
+  Object.entries({ n: -9, u: -6, m: -3, "": 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 }),
+);
+const BINARY_EXPONENT: ReadonlyMap<string, number> = new Map(Object.entries({ Ki: 10, Mi: 20, Gi: 30, Ti: 40, Pi: 50, Ei: 60 }));
+// No part can give characters to the next one, so that a text that does not match is refused in linear time.
+const QUANTITY = /^([+-]?)(\d*)(?:\.(\d*))?([KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/;
+const LEADING_ZEROS = /^0+/;
 
-/** Milli-units of a quantity; a number is taken as plain units. Throws RangeError for text that is no quantity. */
+/** Kubernetes counts whole units in 64 bits, so no machine has more of anything. */
+const MAX_UNITS = 2n ** 63n - 1n;
+const MAX_MILLI = Number(MAX_UNITS * 1000n);
+/** Decimal places of the milli-unit. */
+const MILLI_PLACES = 3;
+/** From so many digits before the point on, an amount in milli-units is more than MAX_MILLI. */
+const MAX_DIGITS = 40;
+
+/**
+ * Milli-units of a quantity; a number is taken as plain units. It reads what Kubernetes reads, and refuses what
+ * Kubernetes refuses with RangeError. More than 2^63 - 1 units, as in "1e9999", count as 2^63 - 1 units, so that sums
+ * stay finite. The time is linear in the length of the text.
+ */
 export function parseQuantity(quantity: string | number): number {
-  if (typeof quantity === "number") {
-    if (Number.isFinite(quantity)) return Math.ceil(quantity * 1000);
-    throw new RangeError(`quantity ${quantity} is not a finite number`);
-  }
-  const match = QUANTITY.exec(quantity);
-  if (match === null) {
-    throw new RangeError(`quantity "${quantity}" is not valid: write a number with an optional suffix, as in "500m", "2" or "1.5Gi"`);
-  }
-  const [, sign, digits = "", suffix = ""] = match;
-  const binary = BINARY_SUFFIX[suffix];
-  const integer = Number(digits);
-  const magnitude =
-    binary !== undefined && Number.isSafeInteger(integer)
-      ? integer * binary * 1000
-      : suffix === "" && Number.isSafeInteger(integer)
-        ? integer * 1000
-        : exactMilli(digits, suffix);
-  return sign === "-" && magnitude !== 0 ? -magnitude : magnitude;
+  const parsed = typeof quantity === "number" && Number.isSafeInteger(quantity) ? capped(quantity * 1000) : milliOf(String(quantity));
+  if (parsed !== undefined) return parsed;
+  const shown = String(quantity).slice(0, MAX_DIGITS);
+  throw new RangeError(`quantity "${shown}" is not valid: write a number with an optional suffix, as in "500m", "2" or "1.5Gi"`);
 }
 
-/** The slow path: decimals and decimal exponents in BigInt, rounded up to a whole milli-unit. */
-function exactMilli(digits: string, suffix: string): number {
-  const [whole = "", fraction = ""] = digits.split(".");
-  const binary = BINARY_SUFFIX[suffix];
-  const exponent = (binary === undefined ? (SUFFIX_EXPONENT[suffix] ?? Number(suffix.slice(1))) : 0) + 3 - fraction.length;
-  const scaled = BigInt(whole + fraction || "0") * BigInt(binary ?? 1);
-  if (exponent >= 0) return Number(scaled * 10n ** BigInt(exponent));
-  const divisor = 10n ** BigInt(-exponent);
-  return Number((scaled + divisor - 1n) / divisor);
+const capped = (milli: number): number => Math.max(-MAX_MILLI, Math.min(MAX_MILLI, milli));
+
+function milliOf(text: string): number | undefined {
+  const match = text === "" ? null : QUANTITY.exec(text);
+  if (match === null) return undefined;
+  const [, sign, whole = "", fraction = "", suffix = ""] = match;
+  const magnitude = magnitudeOf(whole, fraction, suffix);
+  return sign === "-" && magnitude ? -magnitude : magnitude;
 }
+
+function magnitudeOf(whole: string, fraction: string, suffix: string): number | undefined {
+  const bits = BINARY_EXPONENT.get(suffix);
+  const integer = fraction === "" && whole !== "" && whole.length <= 15 ? Number(whole) : undefined;
+  if (integer !== undefined && bits !== undefined) return capped(integer * 2 ** bits * 1000);
+  const exponent = bits === undefined ? (DECIMAL_EXPONENT.get(suffix) ?? int32Of(suffix.slice(1))) : 0;
+  if (exponent === undefined) return undefined;
+  if (integer !== undefined && exponent >= -MILLI_PLACES && exponent <= 18) return capped(integer * 10 ** (exponent + MILLI_PLACES));
+  // Without any digit, Kubernetes reads 0 where it needs no big number, and nothing otherwise.
+  if (whole === "" && fraction === "") return exponent < -9 || (bits ?? 0) >= 50 ? undefined : 0;
+  const digits = (whole.replace(LEADING_ZEROS, "") + fraction).replace(LEADING_ZEROS, "");
+  return exactMilli(digits, placesOf(whole, fraction, exponent), bits ?? 0);
+}
+
+/** The exponent of ten as Kubernetes keeps it: read in 64 bits, cut to 32. Undefined when 64 bits do not hold it. */
+function int32Of(text: string): number | undefined {
+  const integer = parseInt64(text);
+  return integer === undefined ? undefined : Number(BigInt.asIntN(32, integer));
+}
+
+/**
+ * The exponent of ten of the digits read as an integer. At the ends of 32 bits it wraps as it does in Kubernetes
+ * (kubernetes: staging/src/k8s.io/apimachinery/pkg/api/resource/quantity.go, ParseQuantity).
+ */
+function placesOf(whole: string, fraction: string, exponent: number): number {
+  const short = (whole.replace(LEADING_ZEROS, "") || "0").length + fraction.length <= 18;
+  const scale = (exponent - fraction.length) | 0;
+  return short && scale >= -9 ? scale : -((fraction.length + (-exponent | 0)) | 0);
+}
+
+/** `digits × 10^exponent × 2^bits` units in milli-units, rounded up; the digits have no zeros in front. */
+function exactMilli(digits: string, exponent: number, bits: number): number {
+  if (digits === "") return 0;
+  const places = exponent + MILLI_PLACES;
+  const leading = digits.length + places;
+  if (leading > MAX_DIGITS) return MAX_MILLI;
+  if (leading < -MAX_DIGITS) return 1;
+  const factor = 1n << BigInt(bits);
+  if (places >= 0) return capped(Number(BigInt(digits) * factor * 10n ** BigInt(places)));
+  const point = Math.max(0, leading);
+  const below = fractionTimes("0".repeat(point - leading) + digits.slice(point), factor);
+  return capped(Number(BigInt(digits.slice(0, point)) * factor + below));
+}
+
+/** Digits of one step of `fractionTimes`. */
+const STEP = 15;
+const STEP_BASE = 10n ** BigInt(STEP);
+
+/** `0.digits × factor`, rounded up to an integer; long multiplication from the last digit on, in linear time. */
+function fractionTimes(digits: string, factor: bigint): bigint {
+  let carry = 0n;
+  let isExact = true;
+  for (let i = Math.ceil(digits.length / STEP) - 1; i >= 0; i--) {
+    const product = BigInt(digits.slice(i * STEP, (i + 1) * STEP).padEnd(STEP, "0")) * factor + carry;
+    carry = product / STEP_BASE;
+    isExact &&= product % STEP_BASE === 0n;
+  }
+  return isExact ? carry : carry + 1n;
+}
+
+const LARGEST_FIRST = [...BINARY_EXPONENT].reverse();
 
 /** Resources that people read in powers of 1024. */
 function isBinary(resource: string): boolean {
@@ -55,15 +119,15 @@ function isBinary(resource: string): boolean {
  * divides ("6903Mi"), else whole ("2") or in thousandths ("1930m").
  */
 export function formatQuantity(milli: number, resource = ""): string {
-  if (milli % 1000 !== 0) return `${milli}m`;
+  if (milli % 1000 !== 0) return `${integerText(milli)}m`;
   const units = milli / 1000;
-  if (!isBinary(resource) || units === 0) return String(units);
-  for (const suffix of ["Ei", "Pi", "Ti", "Gi", "Mi", "Ki"]) {
-    const size = BINARY_SUFFIX[suffix] ?? 1;
-    if (units % size === 0) return `${units / size}${suffix}`;
-  }
-  return String(units);
+  if (!isBinary(resource) || units === 0) return integerText(units);
+  for (const [suffix, bits] of LARGEST_FIRST) if (units % 2 ** bits === 0) return `${integerText(units / 2 ** bits)}${suffix}`;
+  return integerText(units);
 }
+
+/** Without an exponent, which JavaScript writes from 1e21 on, and which a suffix cannot follow. */
+const integerText = (n: number): string => (Math.abs(n) < 1e21 ? String(n) : String(BigInt(n)));
 
 /** Parses every quantity of a list. Throws RangeError that names the resource of an invalid quantity. */
 export function parseResources(list: ResourceList | undefined): Resources {
@@ -78,6 +142,17 @@ export function parseResources(list: ResourceList | undefined): Resources {
   return parsed;
 }
 
+/** What is wrong with the first quantity that cannot be read; undefined when `parseResources` reads them all. */
+export function resourcesProblem(list: ResourceList | undefined): string | undefined {
+  try {
+    parseResources(list);
+    return undefined;
+  } catch (error) {
+    if (error instanceof RangeError) return error.message;
+    throw error;
+  }
+}
+
 /** Quantities as manifests write them, by resource name. */
 export function formatResources(resources: Resources): Record<string, string> {
   const names = Object.keys(resources).sort();
@@ -87,21 +162,21 @@ export function formatResources(resources: Resources): Record<string, string> {
 /** Sum by resource. */
 export function addResources(...lists: readonly Resources[]): Resources {
   const sum: Record<string, number> = {};
-  for (const list of lists) for (const name in list) sum[name] = (sum[name] ?? 0) + (list[name] ?? 0);
+  for (const list of lists) for (const name in list) sum[name] = (ownValue(sum, name) ?? 0) + (list[name] ?? 0);
   return sum;
 }
 
 /** `a − b` for the resources of `a` and `b`; results may be negative. */
 export function subtractResources(a: Resources, b: Resources): Resources {
   const rest: Record<string, number> = { ...a };
-  for (const name in b) rest[name] = (rest[name] ?? 0) - (b[name] ?? 0);
+  for (const name in b) rest[name] = (ownValue(rest, name) ?? 0) - (b[name] ?? 0);
   return rest;
 }
 
 /** Larger of the two by resource. */
 export function maxResources(...lists: readonly Resources[]): Resources {
   const most: Record<string, number> = {};
-  for (const list of lists) for (const name in list) most[name] = Math.max(most[name] ?? 0, list[name] ?? 0);
+  for (const list of lists) for (const name in list) most[name] = Math.max(ownValue(most, name) ?? 0, list[name] ?? 0);
   return most;
 }
 
@@ -111,6 +186,6 @@ export function maxResources(...lists: readonly Resources[]): Resources {
  */
 export function fits(requests: Resources, available: Resources): boolean {
   for (const name in available) if ((available[name] ?? 0) < 0) return false;
-  for (const name in requests) if ((requests[name] ?? 0) > (available[name] ?? 0)) return false;
+  for (const name in requests) if ((requests[name] ?? 0) > (ownValue(available, name) ?? 0)) return false;
   return true;
 }

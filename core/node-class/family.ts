@@ -1,3 +1,4 @@
+import { ownValue } from "../lib/own-value.ts";
 import type { AmiFamily, BlockDeviceMapping, EC2NodeClassSpec } from "../model/node-class.ts";
 
 /**
@@ -90,7 +91,7 @@ export function aliasOf(spec: Pick<EC2NodeClassSpec, "amiSelectorTerms">): Alias
   const at = written?.indexOf("@") ?? -1;
   if (written === undefined || at < 0) return undefined;
   const name = written.slice(0, at);
-  const family = FAMILY_BY_ALIAS[name];
+  const family = ownValue(FAMILY_BY_ALIAS, name);
   return family && { name, version: written.slice(at + 1), family };
 }
 

@@ -8,6 +8,7 @@ import type { EC2NodeClass, EC2NodeClassStatus, ResolvedAmi, ResolvedPlacementGr
 import { restrictedTags } from "../model/tags.ts";
 import type { Subnet } from "../ports/cloud-inventory.ts";
 import { amiFamilyOf } from "./family.ts";
+import { kubeletProblem } from "./validate.ts";
 
 /** A lookup that failed for a passing reason; the previous answer stays if it is of the same generation. */
 export interface Failed {
@@ -148,6 +149,8 @@ function validation(nodeClass: EC2NodeClass, conditions: readonly Condition[], s
   const open = DEPENDENCIES.filter((_, i) => statuses[i] !== "True").join(", ");
   if (statuses.includes("False")) return bad("DependenciesNotReady", `not ready: ${open}`);
   if (open !== "") return { type, status: "Unknown", reason: "DependenciesNotReady", message: `not known yet: ${open}` };
+  const kubelet = kubeletProblem(nodeClass.spec);
+  if (kubelet !== undefined) return bad("KubeletValidationFailed", kubelet);
   const [tag] = restrictedTags(nodeClass.spec.tags);
   if (tag !== undefined) return bad("TagValidationFailed", `spec.tags may not set "${tag}", which is set for every instance; take it out`);
   return { type, status: "True" };

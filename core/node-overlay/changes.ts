@@ -1,3 +1,4 @@
+import { ownValue } from "../lib/own-value.ts";
 import type { InstanceType, Offering } from "../model/instance-type.ts";
 import type { ResourceList } from "../model/kubernetes.ts";
 import { INSTANCE_TYPE } from "../model/labels.ts";
@@ -103,5 +104,5 @@ function statesPriceOf(type: InstanceType, { price, requirements }: NodeOverlayS
 }
 
 function promised(settings: ReadonlyMap<string, Setting>): ResourceList {
-  return Object.fromEntries([...settings].map(([resource, { by }]) => [resource, by.spec.capacity?.[resource] ?? 0]));
+  return Object.fromEntries([...settings].map(([resource, { by }]) => [resource, ownValue(by.spec.capacity, resource) ?? 0]));
 }

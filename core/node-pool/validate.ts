@@ -1,5 +1,6 @@
 import { NODE_POOL } from "../model/labels.ts";
 import type { NodePool } from "../model/node-pool.ts";
+import { resourcesProblem } from "../model/quantity.ts";
 import type { Taint } from "../model/taint.ts";
 import { isLabelValue, isQualifiedName, isRestrictedLabel, requirementProblem } from "../requirements/validation.ts";
 
@@ -34,6 +35,8 @@ export function nodePoolProblems({ spec }: Pick<NodePool, "spec">): readonly str
     const value = requirement.values?.find((text) => !isLabelValue(text));
     if (value !== undefined) problems.push(`${where}: ${requirement.key} has "${value}", which is not a label value`);
   }
+  const limit = resourcesProblem(spec.limits);
+  if (limit !== undefined) problems.push(`spec.limits: ${limit}`);
   return problems;
 }
 

@@ -1,3 +1,4 @@
+import { ownValue } from "../lib/own-value.ts";
 import { type LaunchFacts, launchFacts } from "./launch-facts.ts";
 
 /** A GPU model of an instance type. */
@@ -121,7 +122,7 @@ const ARCHITECTURES: Readonly<Record<string, "amd64" | "arm64">> = { x86_64: "am
  */
 export function compactRecord(record: object, limits: TypeLimits | undefined, zones: readonly string[]): CatalogueType | undefined {
   const raw = record as RawRecord;
-  const arch = raw.ProcessorInfo?.SupportedArchitectures?.map((a) => ARCHITECTURES[a]).find((a) => a !== undefined);
+  const arch = raw.ProcessorInfo?.SupportedArchitectures?.map((a) => ownValue(ARCHITECTURES, a)).find((a) => a !== undefined);
   if (arch === undefined || raw.InstanceType === undefined) return undefined;
   const network = raw.NetworkInfo;
   const card = network?.DefaultNetworkCardIndex ?? 0;

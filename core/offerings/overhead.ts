@@ -1,3 +1,4 @@
+import { ownValue } from "../lib/own-value.ts";
 import type { InstanceType } from "../model/instance-type.ts";
 import type { ResourceList } from "../model/kubernetes.ts";
 import type { KubeletConfiguration } from "../model/node-class.ts";
@@ -80,7 +81,7 @@ export function allocatableOf(type: Pick<InstanceType, "capacity" | "overhead">)
     left = subtractResources(left, parseResources(taken));
   }
   const allocatable: Record<string, number> = {};
-  for (const name in capacity) allocatable[name] = left[name] ?? 0;
+  for (const name in capacity) allocatable[name] = ownValue(left, name) ?? 0;
   for (const name in capacity) {
     if (name.startsWith("hugepages-")) allocatable["memory"] = Math.max(0, (allocatable["memory"] ?? 0) - (capacity[name] ?? 0));
   }

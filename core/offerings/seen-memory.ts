@@ -1,4 +1,5 @@
 import { contentHash } from "../lib/fnv.ts";
+import { ownValue } from "../lib/own-value.ts";
 import { INSTANCE_TYPE, REGISTERED } from "../model/labels.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
@@ -61,7 +62,7 @@ export function observeMemory(nodeClass: EC2NodeClass, { nodes, nodeClaims, gues
     Object.entries(notedTypes(nodeClass)).filter(([, { day }]) => today - day < MAX_SEEN_AGE_DAYS),
   );
   for (const [type, memory] of reportedBy(nodeClass, nodes, nodeClaims)) {
-    const before = types[type];
+    const before = ownValue(types, type);
     const bytes = parseQuantity(memory);
     const known = before === undefined ? (guessMib(type) ?? 0) * 1024 * 1024 * 1000 : parseQuantity(before.memory);
     if (before === undefined ? bytes !== known : bytes <= known) types[type] = { memory, day: today };

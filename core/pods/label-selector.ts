@@ -1,3 +1,4 @@
+import { ownValue } from "../lib/own-value.ts";
 import type { LabelSelector } from "../model/kubernetes.ts";
 
 type Labels = Readonly<Record<string, string>>;
@@ -8,9 +9,9 @@ type Labels = Readonly<Record<string, string>>;
 export function selects(selector: LabelSelector | undefined, labels: Labels | undefined): boolean {
   if (selector === undefined) return false;
   const has = labels ?? {};
-  for (const [key, value] of Object.entries(selector.matchLabels ?? {})) if (has[key] !== value) return false;
+  for (const [key, value] of Object.entries(selector.matchLabels ?? {})) if (ownValue(has, key) !== value) return false;
   for (const { key, operator, values } of selector.matchExpressions ?? []) {
-    const value = has[key];
+    const value = ownValue(has, key);
     const listed = value !== undefined && (values ?? []).includes(value);
     if (operator === "In" && !listed) return false;
     if (operator === "NotIn" && listed) return false;
@@ -36,7 +37,7 @@ export function withLabelKeys(
 ): LabelSelector | undefined {
   if (selector === undefined || keys === undefined || keys.length === 0) return selector;
   const added = keys.flatMap((key) => {
-    const value = labels?.[key];
+    const value = ownValue(labels, key);
     return value === undefined ? [] : [{ key, operator, values: [value] } as const];
   });
   return { ...selector, matchExpressions: [...(selector.matchExpressions ?? []), ...added] };

@@ -1,3 +1,5 @@
+import { ownValue } from "../lib/own-value.ts";
+
 /**
  * Why a function is woken: one row for each cause, by the queue that carries the wake-up.
  *
@@ -99,7 +101,7 @@ export type WakeUpReason<K extends CauseKind = CauseKind> = {
 /** The text of `reason` for log lines. */
 export function reasonText<K extends CauseKind>(kind: K, { cause, detail = "" }: WakeUpReason<K>): string {
   const rows: Readonly<Record<string, CatalogCause>> = WAKE_UP_CAUSES[kind];
-  return rows[String(cause)]?.words(detail) ?? "";
+  return ownValue(rows, String(cause))?.words(detail) ?? "";
 }
 
 /** The reason under which a plan is asked for again because another decision was under way. The text says so once. */

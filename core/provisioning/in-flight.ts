@@ -1,3 +1,4 @@
+import { ownValue } from "../lib/own-value.ts";
 import type { InstanceType } from "../model/instance-type.ts";
 import { CAPACITY_TYPE, INITIALIZED, INSTANCE_TYPE, NODE_POOL, REGISTERED, ZONE } from "../model/labels.ts";
 import { INTENDED, type NodeClaim } from "../model/node-claim.ts";
@@ -69,11 +70,11 @@ function pinnedLabels(record: NodeClaimRecord): Readonly<Record<string, string>>
 function least(types: readonly InstanceType[]): Resources {
   const lists = types.map(allocatableOf);
   const [first = {}] = lists;
-  return Object.fromEntries(Object.keys(first).map((name) => [name, Math.min(...lists.map((list) => list[name] ?? 0))]));
+  return Object.fromEntries(Object.keys(first).map((name) => [name, Math.min(...lists.map((list) => ownValue(list, name) ?? 0))]));
 }
 
 function most(types: readonly InstanceType[]): Resources {
   const lists = types.map(({ capacity }) => parseResources(capacity));
   const names = new Set(lists.flatMap((list) => Object.keys(list)));
-  return Object.fromEntries([...names].map((name) => [name, Math.max(...lists.map((list) => list[name] ?? 0))]));
+  return Object.fromEntries([...names].map((name) => [name, Math.max(...lists.map((list) => ownValue(list, name) ?? 0))]));
 }

@@ -2,6 +2,7 @@
 // Manifest requirements and labels come in; sets, conflicts and problems go out. Pods, nodes and offerings must not be
 // known here.
 
+import { MAX_INT64, parseInt64 } from "../lib/int64.ts";
 import type { NodeSelectorRequirementWithMinValues, RequirementOperator } from "../model/node-pool.ts";
 
 /**
@@ -16,10 +17,10 @@ export interface Requirement {
   readonly key: string;
   readonly complement: boolean;
   readonly values: ReadonlySet<string>;
-  /** Smallest allowed integer. */
-  readonly gte?: number;
-  /** Greatest allowed integer. */
-  readonly lte?: number;
+  /** Smallest allowed integer, from 0 on, because no label value begins with a minus. */
+  readonly gte?: bigint;
+  /** Greatest allowed integer of 64 bits. */
+  readonly lte?: bigint;
   /**
    * The label must be present, whatever values are excluded: NotIn intersected with Exists. Karpenter's algebra cannot
    * distinguish it from NotIn alone.
@@ -36,9 +37,24 @@ export interface Requirement {
 
 const NONE: ReadonlySet<string> = new Set();
 
+export const OPERATORS: ReadonlySet<string> = new Set(["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte"]);
+
+/**
+ * Whether a requirement can be evaluated. The API server accepts some that cannot (Gt with a word, in node affinity).
+ * kube-scheduler treats a term that contains one as a term that no node meets. So does `requirementsFrom`, because one
+ * invalid object must not stop the others.
+ */
+export function isReadable({ operator, values = [] }: { readonly operator: string; readonly values?: readonly string[] }): boolean {
+  if (!OPERATORS.has(operator)) return false;
+  return !["Gt", "Lt", "Gte", "Lte"].includes(operator) || (values.length === 1 && parseInt64(values[0] ?? "") !== undefined);
+}
+
+/** A requirement that no node meets. */
+export const unmet = (key: string): Requirement => ({ key, complement: false, values: NONE, never: true });
+
 interface Bounds {
-  readonly gte: number | undefined;
-  readonly lte: number | undefined;
+  readonly gte: bigint | undefined;
+  readonly lte: bigint | undefined;
   readonly minValues: number | undefined;
 }
 
@@ -53,9 +69,15 @@ function make(key: string, complement: boolean, values: ReadonlySet<string>, bou
   };
 }
 
-/** A requirement from its parts. Throws RangeError when Gt, Gte, Lt or Lte does not have exactly one integer. */
+/**
+ * A requirement from its parts. Throws RangeError when Gt, Gte, Lt or Lte does not have exactly one integer of 64 bits.
+ */
 export function requirement(key: string, operator: RequirementOperator, values: readonly string[] = [], minValues?: number): Requirement {
-  const bounds = (gte?: number, lte?: number): Bounds => ({ gte, lte, minValues });
+  const bounds = (): Bounds => ({ gte: undefined, lte: undefined, minValues });
+  const within = (gte: bigint | undefined, lte: bigint | undefined): Requirement =>
+    (gte ?? 0n) > MAX_INT64 || (lte ?? 0n) < 0n
+      ? { ...make(key, false, NONE, bounds()), never: true }
+      : make(key, true, NONE, { gte: gte !== undefined && gte < 0n ? 0n : gte, lte, minValues });
   switch (operator) {
     case "In":
       return values.length > 0 ? make(key, false, new Set(values), bounds()) : { ...make(key, false, NONE, bounds()), never: true };
@@ -66,24 +88,23 @@ export function requirement(key: string, operator: RequirementOperator, values: 
     case "DoesNotExist":
       return make(key, false, NONE, bounds());
     case "Gt":
-      return make(key, true, NONE, bounds(integerOf(key, operator, values) + 1));
+      return within(integerOf(key, operator, values) + 1n, undefined);
     case "Gte":
-      return make(key, true, NONE, bounds(integerOf(key, operator, values)));
+      return within(integerOf(key, operator, values), undefined);
     case "Lt":
-      return make(key, true, NONE, bounds(undefined, integerOf(key, operator, values) - 1));
+      return within(undefined, integerOf(key, operator, values) - 1n);
     case "Lte":
-      return make(key, true, NONE, bounds(undefined, integerOf(key, operator, values)));
+      return within(undefined, integerOf(key, operator, values));
   }
 }
 
-const INTEGER = /^[+-]?\d+$/;
-
-function integerOf(key: string, operator: string, values: readonly string[]): number {
+function integerOf(key: string, operator: string, values: readonly string[]): bigint {
   const [value] = values;
-  if (values.length !== 1 || value === undefined || !INTEGER.test(value)) {
-    throw new RangeError(`requirement ${key} ${operator} takes exactly one integer, not ${JSON.stringify(values)}`);
+  const integer = values.length === 1 && value !== undefined ? parseInt64(value) : undefined;
+  if (integer === undefined) {
+    throw new RangeError(`requirement ${key} ${operator} takes exactly one integer of 64 bits, not ${JSON.stringify(values).slice(0, 80)}`);
   }
-  return Number(value);
+  return integer;
 }
 
 /** The operator of the set without its bounds. */
@@ -101,11 +122,10 @@ export function allowsAbsent(r: Requirement): boolean {
   return r.complement === r.values.size > 0;
 }
 
-function inBounds(r: { readonly gte?: number; readonly lte?: number }, value: string): boolean {
-  if (r.gte === undefined && r.lte === undefined) return true;
-  if (!INTEGER.test(value)) return false;
-  const n = Number(value);
-  return n >= (r.gte ?? Number.NEGATIVE_INFINITY) && n <= (r.lte ?? Number.POSITIVE_INFINITY);
+function inBounds({ gte, lte }: { readonly gte?: bigint; readonly lte?: bigint }, value: string): boolean {
+  if (gte === undefined && lte === undefined) return true;
+  const n = parseInt64(value);
+  return n !== undefined && (gte === undefined || n >= gte) && (lte === undefined || n <= lte);
 }
 
 /** Whether a node's label value is allowed. */
@@ -113,12 +133,12 @@ export function has(r: Requirement, value: string): boolean {
   return r.values.has(value) !== r.complement && inBounds(r, value);
 }
 
-function least(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined ? b : b === undefined ? a : Math.min(a, b);
+function least<N extends number | bigint>(a: N | undefined, b: N | undefined): N | undefined {
+  return a === undefined ? b : b === undefined || a < b ? a : b;
 }
 
-function most(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined ? b : b === undefined ? a : Math.max(a, b);
+function most<N extends number | bigint>(a: N | undefined, b: N | undefined): N | undefined {
+  return a === undefined ? b : b === undefined || a > b ? a : b;
 }
 
 /**

@@ -1,6 +1,7 @@
+import { ownValue } from "../lib/own-value.ts";
 import { ARCH, INSTANCE_TYPE, OS, REGION, ZONE } from "../model/labels.ts";
 import type { NodeSelectorRequirementWithMinValues } from "../model/node-pool.ts";
-import { allowsAbsent, has, intersect, overlaps, type Requirement, requirement, serialize } from "./requirement.ts";
+import { allowsAbsent, has, intersect, isReadable, overlaps, type Requirement, requirement, serialize, unmet } from "./requirement.ts";
 
 /**
  * One requirement per label key (karpenter: pkg/scheduling/requirements.go, Requirements).
@@ -10,27 +11,28 @@ import { allowsAbsent, has, intersect, overlaps, type Requirement, requirement, 
  */
 export type Requirements = ReadonlyMap<string, Requirement>;
 
-const ALIASES: Readonly<Record<string, string>> = {
-  "failure-domain.beta.kubernetes.io/zone": ZONE,
-  "failure-domain.beta.kubernetes.io/region": REGION,
-  "beta.kubernetes.io/arch": ARCH,
-  "beta.kubernetes.io/os": OS,
-  "beta.kubernetes.io/instance-type": INSTANCE_TYPE,
-  "topology.ebs.csi.aws.com/zone": ZONE,
-};
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ["failure-domain.beta.kubernetes.io/zone", ZONE],
+  ["failure-domain.beta.kubernetes.io/region", REGION],
+  ["beta.kubernetes.io/arch", ARCH],
+  ["beta.kubernetes.io/os", OS],
+  ["beta.kubernetes.io/instance-type", INSTANCE_TYPE],
+  ["topology.ebs.csi.aws.com/zone", ZONE],
+]);
 
 /** The well-known key for an old or vendor-specific key (karpenter: pkg/apis/v1/labels.go, NormalizedLabels). */
 export function normalizeKey(key: string): string {
-  return ALIASES[key] ?? key;
+  return ALIASES.get(key) ?? key;
 }
 
 type RequirementItem = Omit<NodeSelectorRequirementWithMinValues, "values"> & { readonly values?: readonly string[] };
 
-/** Requirements from a manifest's list; items with equal keys are intersected. */
+/** Requirements from a manifest's list; items with equal keys are intersected. No node meets an unreadable item. */
 export function requirementsFrom(items: readonly RequirementItem[] | undefined): Requirements {
   const result = new Map<string, Requirement>();
   for (const { key, operator, values, minValues } of items ?? []) {
-    put(result, requirement(normalizeKey(key), operator, values, minValues));
+    const name = normalizeKey(key);
+    put(result, isReadable({ operator, values: values ?? [] }) ? requirement(name, operator, values, minValues) : unmet(name));
   }
   return result;
 }
@@ -104,7 +106,7 @@ export function compatible(node: Requirements, wanted: Requirements, allowUndefi
 /** `compatible` for the labels of a node, which have one value each. */
 export function labelsCompatible(labels: Readonly<Record<string, string>>, wanted: Requirements): boolean {
   for (const [key, item] of wanted) {
-    const value = labels[key];
+    const value = ownValue(labels, key);
     if (value === undefined ? !allowsAbsent(item) : !has(item, value)) return false;
   }
   return true;

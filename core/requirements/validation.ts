@@ -1,4 +1,6 @@
+import { parseInt64 } from "../lib/int64.ts";
 import { CAPACITY_TYPE, HOSTNAME, WELL_KNOWN_LABELS } from "../model/labels.ts";
+import { OPERATORS } from "./requirement.ts";
 import { normalizeKey } from "./requirements.ts";
 
 interface RequirementItem {
@@ -8,7 +10,6 @@ interface RequirementItem {
   readonly minValues?: number;
 }
 
-const OPERATORS = new Set(["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte"]);
 const RESTRICTED_DOMAINS = ["karpenter.sh", "karpenter.k8s.aws"];
 const KNOWN_VALUES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   [CAPACITY_TYPE, new Set(["on-demand", "spot", "reserved"])],
@@ -42,16 +43,6 @@ export function isRestrictedLabel(key: string): boolean {
 }
 
 /**
- * Whether a requirement can be evaluated. The API server accepts some that cannot (Gt with a word, in node affinity).
- * kube-scheduler treats a term that contains one as a term that no node meets. We do the same, because one invalid pod
- * must not stop the others.
- */
-export function isReadable({ operator, values = [] }: Omit<RequirementItem, "key">): boolean {
-  if (!OPERATORS.has(operator)) return false;
-  return !["Gt", "Lt", "Gte", "Lte"].includes(operator) || (values.length === 1 && /^[+-]?\d+$/.test(values[0] ?? ""));
-}
-
-/**
  * What is wrong with a requirement; undefined when nothing is. The same rules hold for NodePools and for pods'
  * selectors and node affinity (karpenter: pkg/apis/v1/nodeclaim_validation.go, ValidateRequirement).
  */
@@ -63,8 +54,8 @@ export function requirementProblem({ key: written, operator, values = [], minVal
   if (operator === "In" && minValues !== undefined && values.length < minValues) {
     return `key ${written} lists ${values.length} values, fewer than its minValues ${minValues}`;
   }
-  if (["Gt", "Lt", "Gte", "Lte"].includes(operator) && (values.length !== 1 || !/^\d+$/.test(values[0] ?? ""))) {
-    return `key ${written} with operator ${operator} takes exactly one integer that is not negative`;
+  if (["Gt", "Lt", "Gte", "Lte"].includes(operator) && (values.length !== 1 || (parseInt64(values[0] ?? "") ?? -1n) < 0n)) {
+    return `key ${written} with operator ${operator} takes exactly one integer from 0 to 9223372036854775807`;
   }
   const known = KNOWN_VALUES.get(key);
   if (operator === "In" && known !== undefined) {

@@ -1,3 +1,4 @@
+import { ownValue } from "../lib/own-value.ts";
 import { hashedNumber } from "../lib/pseudo-random.ts";
 import type { Pod } from "../model/pod.ts";
 import { PRICE_TOLERANCE } from "../model/prices.ts";
@@ -210,14 +211,17 @@ function* strategies(problem: SchedulingProblem, attempts: number): Generator<St
  */
 function bySize({ classes, relaxations, axis }: SchedulingProblem, constrainedFirst: boolean): readonly number[] {
   const sizes = axis.names.map((name) =>
-    name === "pods" ? 0 : classes.reduce((sum, c) => sum + (c.requests[name] ?? 0) * c.pods.length, 0),
+    name === "pods" ? 0 : classes.reduce((sum, c) => sum + (ownValue(c.requests, name) ?? 0) * c.pods.length, 0),
   );
   return classes
     .map(({ index, requests }) => {
       const podData = relaxations[index]?.[0];
       const isConstrained =
         podData !== undefined && (podData.hasTopology || podData.set.requirements.size > 0 || podData.class.volumeAlternatives.length > 0);
-      const share = axis.names.reduce((sum, name, r) => sum + ((sizes[r] ?? 0) > 0 ? (requests[name] ?? 0) / (sizes[r] ?? 1) : 0), 0);
+      const share = axis.names.reduce(
+        (sum, name, r) => sum + ((sizes[r] ?? 0) > 0 ? (ownValue(requests, name) ?? 0) / (sizes[r] ?? 1) : 0),
+        0,
+      );
       return { index, first: constrainedFirst && isConstrained ? 1 : 0, share };
     })
     .sort((a, b) => b.first - a.first || b.share - a.share || a.index - b.index)

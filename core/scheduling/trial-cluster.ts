@@ -1,3 +1,4 @@
+import { ownValue } from "../lib/own-value.ts";
 import { HOSTNAME } from "../model/labels.ts";
 import type { Pod } from "../model/pod.ts";
 import { Evaluation } from "./claims/evaluation.ts";
@@ -253,7 +254,7 @@ export class TrialCluster {
 
   #domainOf(node: number, key: string): string | undefined {
     const view = this.#problem.nodes[node]?.view;
-    return key === HOSTNAME ? view?.hostname : view?.labels[key];
+    return key === HOSTNAME ? view?.hostname : ownValue(view?.labels, key);
   }
 
   #allowsTopology(node: number, podData: PodData): boolean {

@@ -14,6 +14,7 @@ import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { readClusterState } from "../shared/cluster-state.ts";
 import { withLease } from "../shared/lease.ts";
 import { publishOnce } from "../shared/publish-once.ts";
+import { reportSetAside } from "../shared/report-set-aside.ts";
 import { writeBufferStatus } from "./buffer-status.ts";
 import { nominateNodes } from "./nominate.ts";
 import { batchingWait, lookAgain } from "./timing.ts";
@@ -28,7 +29,7 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
   const decided = await withLease(deps, async (lease) => {
     const began = deps.now();
     const state = await readClusterState(deps);
-    const { headroom } = state;
+    const { headroom, setAside } = state;
     const snapshot = withUntriedPods(state.snapshot);
     const { pods: pending, virtual, ignored } = pendingPods(snapshot);
     publish = () => nominateNodes(snapshot, deps);
@@ -37,6 +38,7 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
     if (pending.length + virtual.length === 0) {
       publish = async () => {
         await nominateNodes(snapshot, deps);
+        await reportSetAside(setAside, deps);
         await writeBufferStatus(headroom, EMPTY_PLAN, snapshot, deps);
       };
       return;
@@ -60,6 +62,7 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
     if (Object.keys(realPart(plan, virtual).podErrors).length > 0) await lookAgain([...state.records, ...records], deps);
     publish = async () => {
       await nominateNodes(snapshot, deps);
+      await reportSetAside(setAside, deps);
       await publishPodEvents(told, records, snapshot, deps);
       await writeBufferStatus(headroom, plan, snapshot, deps);
     };

@@ -11,6 +11,7 @@ import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
 import { withInFlight } from "../../core/provisioning/in-flight.ts";
 import { keepNominations } from "../../core/scheduling/keep-nominations.ts";
 import { withDefaultConstraints } from "../../core/scheduling/rules/default-constraints.ts";
+import type { SetAside } from "../../core/set-aside/set-aside.ts";
 import { readHeadroom } from "../adapters/kubernetes/headroom.ts";
 import { readSelectorSources } from "../adapters/kubernetes/selector-sources.ts";
 import { readSnapshot } from "../adapters/kubernetes/snapshot.ts";
@@ -26,6 +27,8 @@ export interface ClusterState {
   readonly nodeClasses: readonly EC2NodeClass[];
   /** One entry per CapacityBuffer; empty while the feature gate CapacityBuffer is off. */
   readonly headroom: readonly Headroom[];
+  /** Objects that cannot be read, which the snapshot is without. */
+  readonly setAside: readonly SetAside[];
 }
 
 /** The ports that the cluster state is read from; none of them can write. */
@@ -46,7 +49,7 @@ export async function readClusterState(deps: ClusterStateDeps): Promise<ClusterS
     settings.capacityBuffer ? readHeadroom(kubernetes) : [],
     constraints.length > 0 ? readSelectorSources(kubernetes) : undefined,
   ]);
-  const { records, commands, nodeClasses, ...snapshot } = await readSnapshot({
+  const { records, commands, nodeClasses, setAside, ...snapshot } = await readSnapshot({
     kubernetes,
     store,
     cluster: cluster.name,
@@ -63,5 +66,5 @@ export async function readClusterState(deps: ClusterStateDeps): Promise<ClusterS
   const virtualPods = spread(headroom.flatMap((room) => room.pods));
   const onTheWay = withInFlight({ ...snapshot, pods, virtualPods, instanceTypes, disrupting }, records);
   const seen = keepNominations(onTheWay, settings.preferencePolicy);
-  return { snapshot: withCommandRoom(seen, commands), records, commands, nodeClasses, headroom };
+  return { snapshot: withCommandRoom(seen, commands), records, commands, nodeClasses, headroom, setAside };
 }

@@ -1,3 +1,4 @@
+import { contentHash } from "../../core/lib/fnv.ts";
 import { LruMap } from "../../core/lib/lru-map.ts";
 import type { PublishedEvent } from "../../core/ports/kubernetes.ts";
 import type { ClusterDeps } from "./cluster-deps.ts";
@@ -22,12 +23,15 @@ export async function publishOnce(
   windowMs = DEFAULT_WINDOW_MS,
 ): Promise<void> {
   const { kind, metadata } = event.about;
-  const key = `${kind}/${metadata.namespace ?? ""}/${metadata.name}/${metadata.uid ?? ""}/${event.reason}/${event.message}`;
+  const about = `${kind}/${metadata.namespace ?? ""}/${metadata.name}/${metadata.uid ?? ""}/${event.reason}`;
+  const key = `${about}/${event.message}`;
   const known = published.get(cluster) ?? new LruMap<string, number>(MAX_REMEMBERED_EVENTS);
   published.set(cluster, known);
   const at = now();
   if ((known.get(key) ?? 0) > at) return;
-  const isFirst = await store.isFirstWithin(cluster.name, key, at, windowMs);
+  // A message may be longer than a key of DynamoDB, which takes 1,024 bytes.
+  const told = `${about}/${contentHash(event.message)}`;
+  const isFirst = await store.isFirstWithin(cluster.name, told, at, windowMs);
   // Another invocation published it at an unknown time in the window: ask the store again after a part of the window.
   known.set(key, at + (isFirst ? windowMs : windowMs / 4));
   if (isFirst) await kubernetes.publish(event);

@@ -1,3 +1,4 @@
+import { ownValue } from "../../core/lib/own-value.ts";
 import { ConflictError, NotFoundError, RefusedError } from "../../core/ports/errors.ts";
 import {
   type ApiObject,
@@ -161,7 +162,7 @@ export function objectStore(clock: { now(): number; touch(): void }, random: Ran
     create(given, writer) {
       const { kind } = given;
       if (kind === undefined) throw new RefusedError("an object without a kind cannot be created; give it a kind");
-      const info = KINDS[kind];
+      const info = ownValue(KINDS, kind);
       const name = given.metadata.name || `${(given.metadata as { generateName?: string }).generateName ?? ""}${random.suffix(5)}`;
       const namespace = isNamespaced({ kind, namespace: given.metadata.namespace }) ? (given.metadata.namespace ?? "default") : undefined;
       if (bucket(kind).has(key(kind, name, namespace))) throw new ConflictError(`${kind} "${name}" already exists`);

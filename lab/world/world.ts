@@ -3,6 +3,7 @@
 // cluster.ts starts the controllers (actors/), cloud.ts the AWS account. No part may read real time or randomness, nor
 // the decisions of the product: core's arithmetic is repeated here, so that one can be checked against the other.
 
+import { ownValue } from "../../core/lib/own-value.ts";
 import type { PublishedEvent } from "../../core/ports/kubernetes.ts";
 import { type ApiObject, isNamespaced, KINDS } from "../../functions/adapters/manifests/api-object.ts";
 import { type VirtualClock, virtualClock } from "./clock.ts";
@@ -103,7 +104,7 @@ export function createLabWorld({ seed, start, cluster = "lab", region = "us-west
         annotations: { ...found.metadata.annotations, ...own.annotations },
       };
       return store.update(
-        { ...placed, apiVersion: object.apiVersion ?? KINDS[kind]?.apiVersion ?? "v1", metadata: merged },
+        { ...placed, apiVersion: object.apiVersion ?? ownValue(KINDS, kind)?.apiVersion ?? "v1", metadata: merged },
         { user: USER },
       );
     },

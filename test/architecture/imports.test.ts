@@ -34,6 +34,7 @@ const CORE = [
   "node-overlay",
   "node-class",
   "node-pool",
+  "set-aside",
   "drift",
   "offerings",
   "scheduling",

@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 /** Builds a command of the Go module and returns its path; takes some minutes the first time, then seconds. */
-export function buildCommand(name: "oracle" | "kube-filters"): string {
+export function buildCommand(name: "oracle" | "kube-filters" | "amounts"): string {
   const folder = resolve(import.meta.dirname, "../../.cache");
   const binary = join(folder, name);
   mkdirSync(folder, { recursive: true });

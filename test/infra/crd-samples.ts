@@ -266,7 +266,7 @@ function everyOperator(): readonly Fields[] {
     { key: "b", operator: "NotIn", values: ["1"] },
     { key: "c", operator: "Exists" },
     { key: "d", operator: "DoesNotExist" },
-    ...["Gt", "Lt", "Gte", "Lte"].map((operator) => ({ key: operator, operator, values: ["0"] })),
+    ...["Gt", "Lt", "Gte", "Lte"].map((operator) => ({ key: operator, operator, values: ["1"] })),
   ];
 }
 

@@ -15,6 +15,8 @@ export type Blocked =
   | { readonly reason: "Deleting" }
   | { readonly reason: "Nominated"; readonly until: number }
   | { readonly reason: "NodeDoNotDisrupt" }
+  /** `problem`: which object cannot be read. */
+  | { readonly reason: "Unreadable"; readonly problem: string }
   | { readonly reason: "NodeLabelMissing"; readonly label: string }
   | { readonly reason: "NodePoolNotFound"; readonly nodePool: string }
   /** `until` in ms since the epoch; Infinity when the annotation has no end. */

@@ -30,6 +30,8 @@ export function describeBlocked(blocked: Blocked): string {
       return "Node is nominated for a pending pod";
     case "NodeDoNotDisrupt":
       return 'Disruption is blocked through the "karpenter.sh/do-not-disrupt" annotation';
+    case "Unreadable":
+      return blocked.problem;
     case "NodeLabelMissing":
       return `Node doesn't have required label (Label=${blocked.label})`;
     case "NodePoolNotFound":
@@ -97,6 +99,7 @@ export function eventReasonOf({ reason }: Blocked): "DisruptionBlocked" | "Uncon
     case "Deleting":
     case "Nominated":
     case "NodeDoNotDisrupt":
+    case "Unreadable":
     case "NodeLabelMissing":
     case "NodePoolNotFound":
     case "PodDoNotDisrupt":

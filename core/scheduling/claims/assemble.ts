@@ -116,9 +116,13 @@ const pinnedLabels: (set: Requirements) => Readonly<Record<string, string>> = on
 function valueFor(item: Requirement): string | undefined {
   if (!item.complement) return [...item.values].sort()[0];
   if (allowsAbsent(item)) return undefined;
-  let n = item.gte ?? Math.max(0, (item.lte ?? 0) - item.values.size);
-  while (!has(item, String(n)) && n < Number.MAX_SAFE_INTEGER) n++;
-  return String(n);
+  const last = (item.lte ?? 0n) - BigInt(item.values.size);
+  const first = item.gte ?? (last < 0n ? 0n : last);
+  for (let n = first; n <= first + BigInt(item.values.size); n++) if (has(item, String(n))) return String(n);
+  // NotIn excludes texts: where it excludes every integer within the bounds, the first is spelt with zeros in front.
+  let text = String(first);
+  for (let zeros = 0; zeros < item.values.size && !has(item, text); zeros++) text = `0${text}`;
+  return has(item, text) ? text : undefined;
 }
 
 /** spec.requirements of the NodeClaim: the plan's requirements and the chosen instance types, with minValues kept. */

@@ -1,4 +1,5 @@
 import { oncePer } from "../../lib/once-per.ts";
+import { ownValue } from "../../lib/own-value.ts";
 import type { Resources } from "../../model/quantity.ts";
 import type { Template } from "../problem/template.ts";
 import { type Bitset, hasBit, members, setBit } from "../tables/bitset.ts";
@@ -150,7 +151,9 @@ const leastCharge = ({ table }: Template): Charge => (table.hasReserved ? "large
 /** Capacity of the limited resources: rows by type, in the order of `remaining`. One node counts 1000 "nodes". */
 const limitedCapacity: (template: Template) => Float64Array = oncePer(({ remaining, table }) => {
   const names = Object.keys(remaining ?? {});
-  return Float64Array.from(table.capacity.flatMap((capacity) => names.map((name) => (name === "nodes" ? 1000 : (capacity[name] ?? 0)))));
+  return Float64Array.from(
+    table.capacity.flatMap((capacity) => names.map((name) => (name === "nodes" ? 1000 : (ownValue(capacity, name) ?? 0)))),
+  );
 });
 
 /** Whether a type is within what is left and what is charged already. */

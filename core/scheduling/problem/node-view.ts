@@ -1,4 +1,5 @@
 import { oncePer } from "../../lib/once-per.ts";
+import { ownValue } from "../../lib/own-value.ts";
 import { isTrue } from "../../model/conditions.ts";
 import { HOSTNAME, INITIALIZED, INSTANCE_TYPE, NODE_CLASS, NODE_POOL, REGISTERED } from "../../model/labels.ts";
 import type { Node } from "../../model/node.ts";
@@ -53,7 +54,7 @@ export function isEphemeralTaint(taint: Taint): boolean {
  */
 function filled(own: Resources, promised: Resources): Resources {
   const result: Record<string, number> = { ...own };
-  for (const name in promised) if ((result[name] ?? 0) === 0) result[name] = promised[name] ?? 0;
+  for (const name in promised) if ((ownValue(result, name) ?? 0) === 0) result[name] = promised[name] ?? 0;
   return result;
 }
 

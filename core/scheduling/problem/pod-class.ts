@@ -1,3 +1,4 @@
+import { ownValue } from "../../lib/own-value.ts";
 import { HOSTNAME } from "../../model/labels.ts";
 import type { Pod } from "../../model/pod.ts";
 import { countedSpec, podRequests } from "../../model/pod-requests.ts";
@@ -179,7 +180,7 @@ function containersText(containers: readonly Container[] | undefined): string {
 function labelsText({ metadata }: Pod, keys: readonly string[]): string {
   let text = metadata.namespace ?? "default";
   for (const key of keys) {
-    const value = metadata.labels?.[key];
+    const value = ownValue(metadata.labels, key);
     text += value === undefined ? "," : `,=${value}`;
   }
   return text;

@@ -1,3 +1,4 @@
+import { ownValue } from "../../lib/own-value.ts";
 import { HOSTNAME } from "../../model/labels.ts";
 import type { Pod } from "../../model/pod.ts";
 import { filterAdmitsNode } from "../rules/topology-group.ts";
@@ -13,7 +14,7 @@ export function putOnNode(state: NodeState, podData: PodData, pod: Pod, topology
   if (!state.accepts(podData)) return "never";
   if (!state.attaches(podData, pod)) return "not now";
   const { labels, taints, hostname } = state.node.view;
-  const domainOf = (key: string): string | undefined => (key === HOSTNAME ? hostname : labels[key]);
+  const domainOf = (key: string): string | undefined => (key === HOSTNAME ? hostname : ownValue(labels, key));
   if (!podData.deciding.every((group) => topology.allows(group, podData, domainOf(group.key)))) return "not now";
   state.take(podData, pod);
   for (const group of podData.counting) {

@@ -1,3 +1,4 @@
+import { ownValue } from "../../lib/own-value.ts";
 import type { InstanceType } from "../../model/instance-type.ts";
 import type { ResourceList } from "../../model/kubernetes.ts";
 import { INSTANCE_TYPE, NODE_POOL } from "../../model/labels.ts";
@@ -131,7 +132,7 @@ function roomByType(table: TypeTable, groups: readonly DaemonGroup[], groupOf: I
   table.allocatable.forEach((allocatable, t) => {
     const overhead = overheads[groupOf[t] ?? 0];
     axis.names.forEach((name, r) => {
-      room[t * width + r] = (allocatable[name] ?? 0) - (overhead?.[r] ?? 0);
+      room[t * width + r] = (ownValue(allocatable, name) ?? 0) - (overhead?.[r] ?? 0);
     });
   });
   return room;
@@ -144,7 +145,7 @@ function roomByType(table: TypeTable, groups: readonly DaemonGroup[], groupOf: I
 function remainingOf(pool: string, limits: ResourceList, snapshot: Snapshot, views: readonly NodeView[], table: TypeTable): Resources {
   const left: Record<string, number> = { ...parseResources(limits) };
   const subtract = (used: Resources): void => {
-    for (const name in left) left[name] = (left[name] ?? 0) - (name === "nodes" ? 1000 : (used[name] ?? 0));
+    for (const name in left) left[name] = (left[name] ?? 0) - (name === "nodes" ? 1000 : (ownValue(used, name) ?? 0));
   };
   for (const view of views) if (view.nodePool === pool && !view.markedForDeletion) subtract(view.capacity);
   for (const claim of snapshot.nodeClaims) {

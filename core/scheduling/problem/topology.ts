@@ -1,3 +1,4 @@
+import { ownValue } from "../../lib/own-value.ts";
 import { HOSTNAME } from "../../model/labels.ts";
 import type { Pod, PodAffinityTerm, TopologySpreadConstraint } from "../../model/pod.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
@@ -154,7 +155,7 @@ export class TopologyBuilder {
     for (const group of this.groups) {
       if (group.kind === "inverse") continue;
       for (const { labels, taints } of nodes) {
-        const domain = labels[group.key];
+        const domain = ownValue(labels, group.key);
         if (domain === undefined || !filterAdmitsNode(group.filter, labels, taints)) continue;
         group.present.add(domain);
         if (!group.domains.has(domain)) group.domains.set(domain, 0);
@@ -164,12 +165,12 @@ export class TopologyBuilder {
     for (const [pod, { labels, taints }] of placed) {
       if (isTerminal(pod) || isTerminating(pod)) continue;
       for (const group of counted) {
-        const domain = labels[group.key];
+        const domain = ownValue(labels, group.key);
         if (domain === undefined || !groupSelects(group, pod) || !filterAdmitsNode(group.filter, labels, taints)) continue;
         group.domains.set(domain, (group.domains.get(domain) ?? 0) + 1);
       }
       for (const term of pod.spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []) {
-        const domain = labels[normalizeKey(term.topologyKey)];
+        const domain = ownValue(labels, normalizeKey(term.topologyKey));
         if (domain === undefined) continue;
         const group = this.affinity(pod, term, "inverse");
         group.domains.set(domain, (group.domains.get(domain) ?? 0) + 1);

@@ -1,4 +1,5 @@
 import { nearest } from "../../lib/nearest.ts";
+import { ownValue } from "../../lib/own-value.ts";
 import type { Resources } from "../../model/quantity.ts";
 import type { PodData } from "../problem/pod-class.ts";
 import type { Template } from "../problem/template.ts";
@@ -56,13 +57,13 @@ export class RoomReasons {
   text(template: Template, key: string, types: Bitset, podData: PodData): string {
     const { types: widest, of: count } = this.#widestOf(template, key, types);
     const absent = this.#axis.names.find(
-      (name, r) => (podData.vector[r] ?? 0) > 0 && widest.every((t) => (template.table.capacity[t]?.[name] ?? 0) === 0),
+      (name, r) => (podData.vector[r] ?? 0) > 0 && widest.every((t) => (ownValue(template.table.capacity[t], name) ?? 0) === 0),
     );
     const elsewhere = this.#elsewhere(template, types, podData);
     if (absent !== undefined) {
       const meant = nearest(absent, resourcesOf(template));
       const hint = elsewhere ?? (meant === undefined ? undefined : `did you mean ${meant}?`);
-      const asked = amountText(podData.class.requests[absent] ?? 0, absent);
+      const asked = amountText(ownValue(podData.class.requests, absent) ?? 0, absent);
       return `the pod asks for ${absent} ${asked}, which none of its ${counted(count, "instance type")} has${hint === undefined ? "" : `; ${hint}`}`;
     }
     const { t, missing } = this.#closest(template, widest, podData);
@@ -134,9 +135,9 @@ export class RoomReasons {
 
 /** "has 15.9 (16 less 100m for the system), 184.1 too little". */
 function shortText({ table, daemonGroups, daemonGroupOf }: Template, t: number, { name, asked, room }: Missing): string {
-  const capacity = table.capacity[t]?.[name] ?? 0;
-  const system = capacity - (table.allocatable[t]?.[name] ?? 0);
-  const daemons = daemonGroups[daemonGroupOf[t] ?? 0]?.overhead[name] ?? 0;
+  const capacity = ownValue(table.capacity[t], name) ?? 0;
+  const system = capacity - (ownValue(table.allocatable[t], name) ?? 0);
+  const daemons = ownValue(daemonGroups[daemonGroupOf[t] ?? 0]?.overhead, name) ?? 0;
   const parts = [
     ...(system > 0 ? [`${amountText(system, name, "up")} for the system`] : []),
     ...(daemons > 0 ? [`${amountText(daemons, name, "up")} for daemonsets`] : []),
@@ -151,8 +152,8 @@ function shortText({ table, daemonGroups, daemonGroupOf }: Template, t: number, 
  */
 function daemonNames({ daemonGroups, daemonGroupOf }: Template, t: number, missing: readonly Missing[]): string {
   const group = daemonGroups[daemonGroupOf[t] ?? 0];
-  if (group === undefined || missing.some(({ name, asked, room }) => asked > room + (group.overhead[name] ?? 0))) return "";
-  const requesting = group.daemons.filter(({ requests }) => missing.some(({ name }) => (requests[name] ?? 0) > 0));
+  if (group === undefined || missing.some(({ name, asked, room }) => asked > room + (ownValue(group.overhead, name) ?? 0))) return "";
+  const requesting = group.daemons.filter(({ requests }) => missing.some(({ name }) => (ownValue(requests, name) ?? 0) > 0));
   return `; without daemonset${requesting.length === 1 ? "" : "s"} ${listed(requesting.map(({ name }) => name))} it would have room`;
 }
 

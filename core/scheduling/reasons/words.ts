@@ -35,7 +35,7 @@ export function requirementText({ key, complement, values, gte, lte, never }: Re
   const shown = list.length > 8 ? `${list.slice(0, 8).join(", ")} and ${list.length - 8} more` : list.join(", ");
   if (!complement) return list.length === 0 ? `no label ${key}` : list.length === 1 ? `${key}=${shown}` : `${key} in (${shown})`;
   const unit = UNITS.get(key);
-  const amount = (n: number): string => (unit === undefined ? String(n) : `${n} ${unit}`);
+  const amount = (n: bigint): string => (unit === undefined ? String(n) : `${n} ${unit}`);
   const parts = [
     ...(gte === undefined ? [] : [`${key} >= ${amount(gte)}`]),
     ...(lte === undefined ? [] : [`${key} <= ${amount(lte)}`]),

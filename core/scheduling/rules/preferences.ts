@@ -7,9 +7,8 @@ import { INSTANCE_TYPE } from "../../model/labels.ts";
 import type { NodeSelectorTerm, PodAffinityTerm, PodSpec, TopologySpreadConstraint } from "../../model/pod.ts";
 import type { Toleration } from "../../model/taint.ts";
 import { TOLERATE_SOFT } from "../../pods/taints.ts";
-import { type Requirement, requirement } from "../../requirements/requirement.ts";
+import { isReadable, type Requirement, requirement } from "../../requirements/requirement.ts";
 import { intersectAll, type Requirements, requirementsFrom, requirementsFromLabels } from "../../requirements/requirements.ts";
-import { isReadable } from "../../requirements/validation.ts";
 
 /** Whether preferred terms and ScheduleAnyway spreads are tried first or ignored (setting PREFERENCE_POLICY). */
 export type PreferencePolicy = "Respect" | "Ignore";

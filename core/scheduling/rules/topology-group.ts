@@ -1,3 +1,4 @@
+import { ownValue } from "../../lib/own-value.ts";
 import type { LabelSelector } from "../../model/kubernetes.ts";
 import { WELL_KNOWN_LABELS } from "../../model/labels.ts";
 import type { Pod } from "../../model/pod.ts";
@@ -88,7 +89,7 @@ export class GroupIndex {
 
 /** Whether pods on an existing node count in a spread. */
 export function filterAdmitsNode(filter: NodeFilter, labels: Readonly<Record<string, string>>, taints: readonly Taint[]): boolean {
-  if (filter.keys.some((key) => labels[key] === undefined)) return false;
+  if (filter.keys.some((key) => ownValue(labels, key) === undefined)) return false;
   if (filter.tolerations !== undefined && untolerated(taints, filter.tolerations) !== undefined) return false;
   return filter.terms.length === 0 || filter.terms.some((term) => labelsCompatible(labels, term));
 }

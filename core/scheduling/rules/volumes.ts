@@ -1,4 +1,5 @@
 import { oncePer } from "../../lib/once-per.ts";
+import { ownValue } from "../../lib/own-value.ts";
 import { HOSTNAME } from "../../model/labels.ts";
 import type { Pod } from "../../model/pod.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
@@ -81,8 +82,8 @@ export class Volumes {
       const storageClass = this.#classes.get(claim?.spec.storageClassName ?? "");
       const driver = volume === undefined ? storageClass?.provisioner : driverOf(volume);
       if (driver !== undefined)
-        claimsByDriver.set(CSI_DRIVER_OF_IN_TREE[driver] ?? driver, [
-          ...(claimsByDriver.get(CSI_DRIVER_OF_IN_TREE[driver] ?? driver) ?? []),
+        claimsByDriver.set(ownValue(CSI_DRIVER_OF_IN_TREE, driver) ?? driver, [
+          ...(claimsByDriver.get(ownValue(CSI_DRIVER_OF_IN_TREE, driver) ?? driver) ?? []),
           name,
         ]);
       alternatives = cross(alternatives, volume === undefined ? classTerms(storageClass) : volumeTerms(volume));

@@ -1,3 +1,4 @@
+import { ownValue } from "../../lib/own-value.ts";
 import type { Resources } from "../../model/quantity.ts";
 
 /** The resources that pods of a run request, in a fixed order, so that amounts are vectors in milli-units. */
@@ -12,7 +13,7 @@ export class ResourceAxis {
 
   /** Amounts in the order of `names`; resources beyond the axis are left out. */
   vector(resources: Resources): Float64Array {
-    return Float64Array.from(this.names, (name) => resources[name] ?? 0);
+    return Float64Array.from(this.names, (name) => ownValue(resources, name) ?? 0);
   }
 
   /** The reverse of `vector`, without amounts of 0. */

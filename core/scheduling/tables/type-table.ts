@@ -3,6 +3,7 @@
 // starts here. Must not know: pods, NodePools, claims, topology.
 
 import { oncePer } from "../../lib/once-per.ts";
+import { ownValue } from "../../lib/own-value.ts";
 import type { InstanceType } from "../../model/instance-type.ts";
 import { parseResources, type Resources } from "../../model/quantity.ts";
 import { offeringRequirementsOf } from "../../requirements/offerings.ts";
@@ -126,12 +127,12 @@ export class TypeTable {
   largest(types: Bitset, resource: string): number {
     let order = this.#byCapacity.get(resource);
     if (order === undefined) {
-      const size = (t: number): number => this.capacity[t]?.[resource] ?? 0;
+      const size = (t: number): number => ownValue(this.capacity[t], resource) ?? 0;
       order = this.types.map((_, t) => t).sort((a, b) => size(b) - size(a));
       this.#byCapacity.set(resource, order);
     }
     const first = order.find((t) => hasBit(types, t));
-    return first === undefined ? 0 : (this.capacity[first]?.[resource] ?? 0);
+    return first === undefined ? 0 : (ownValue(this.capacity[first], resource) ?? 0);
   }
 
   /** Values that a type has for a key, for minValues and topology domains. */
@@ -148,7 +149,7 @@ function allocatableOf(type: InstanceType, capacity: Resources): Resources {
   const left: Record<string, number> = { ...capacity };
   for (const part of [type.overhead.kubeReserved, type.overhead.systemReserved, type.overhead.evictionThreshold]) {
     const held = parseResources(part);
-    for (const name in held) left[name] = (left[name] ?? 0) - (held[name] ?? 0);
+    for (const name in held) left[name] = (ownValue(left, name) ?? 0) - (held[name] ?? 0);
   }
   let huge = 0;
   for (const name in capacity) if (name.startsWith("hugepages-")) huge += capacity[name] ?? 0;

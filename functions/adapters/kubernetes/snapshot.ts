@@ -7,6 +7,7 @@ import type { Snapshot } from "../../../core/model/snapshot.ts";
 import type { Kubernetes } from "../../../core/ports/kubernetes.ts";
 import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
 import { nominationsOf, plannedPlaces } from "../../../core/provisioning/nominations.ts";
+import { type SetAside, withoutUnreadable } from "../../../core/set-aside/set-aside.ts";
 
 /** What a snapshot reads of a cluster: the client, or an informer in its place. */
 export type ClusterReader = Pick<Kubernetes, "list">;
@@ -16,6 +17,8 @@ export type ReadSnapshot = Snapshot & {
   readonly records: readonly NodeClaimRecord[];
   readonly commands: readonly CommandRecord[];
   readonly nodeClasses: readonly EC2NodeClass[];
+  /** Objects that cannot be read; the snapshot is without them. */
+  readonly setAside: readonly SetAside[];
 };
 
 /**
@@ -46,7 +49,7 @@ export async function readSnapshot(options: {
     return { nodes, nodeClaims, records, commands, pods };
   };
 
-  const [{ nodes, nodeClaims, records, commands, pods }, nodePools, nodeClasses, ...rest] = await Promise.all([
+  const [{ records, commands, ...ofNodes }, listedPools, listedClasses, listedDaemonSets, ...rest] = await Promise.all([
     placed(),
     kubernetes.list("NodePool"),
     kubernetes.list("EC2NodeClass"),
@@ -58,9 +61,12 @@ export async function readSnapshot(options: {
     kubernetes.list("CSINode"),
     kubernetes.list("Namespace"),
   ]);
-  const [daemonSets, podDisruptionBudgets, persistentVolumeClaims, persistentVolumes, storageClasses, csiNodes, namespaces] = rest;
+  const [podDisruptionBudgets, persistentVolumeClaims, persistentVolumes, storageClasses, csiNodes, namespaces] = rest;
+  const listed = { ...ofNodes, nodePools: listedPools, nodeClasses: listedClasses, daemonSets: listedDaemonSets };
+  const { nodes, nodeClaims, pods, nodePools, nodeClasses, daemonSets, setAside, untouchable } = withoutUnreadable(listed);
 
   return {
+    ...{ setAside, untouchable },
     ...{ now, nodePools, nodes, nodeClaims, pods, daemonSets, podDisruptionBudgets },
     ...{ persistentVolumeClaims, persistentVolumes, storageClasses, csiNodes, namespaces },
     ...{ records, commands, nodeClasses },

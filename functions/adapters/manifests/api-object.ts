@@ -1,3 +1,4 @@
+import { ownValue } from "../../../core/lib/own-value.ts";
 import type { KubernetesObject } from "../../../core/model/kubernetes.ts";
 
 /** Any API object; the fields of kinds that the core does not know are plain JSON. */
@@ -46,7 +47,7 @@ export const KINDS: Readonly<Record<string, KindInfo>> = {
 };
 
 export const isNamespaced = (object: { readonly kind: string; readonly namespace?: string | undefined }): boolean =>
-  KINDS[object.kind]?.namespaced ?? object.namespace !== undefined;
+  ownValue(KINDS, object.kind)?.namespaced ?? object.namespace !== undefined;
 
 /** RFC 3339 in whole seconds, as the API server writes times. */
 export const timestamp = (ms: number): string => new Date(ms).toISOString().replace(/\.\d{3}Z$/, "Z");
@@ -80,8 +81,8 @@ export function same(a: unknown, b: unknown): boolean {
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
   if (Array.isArray(a) !== Array.isArray(b)) return false;
   const [x, y] = [a as Record<string, unknown>, b as Record<string, unknown>];
-  for (const key of Object.keys(x)) if (!same(x[key], y[key])) return false;
-  for (const key of Object.keys(y)) if (y[key] !== undefined && x[key] === undefined) return false;
+  for (const key of Object.keys(x)) if (!same(x[key], ownValue(y, key))) return false;
+  for (const key of Object.keys(y)) if (y[key] !== undefined && ownValue(x, key) === undefined) return false;
   return true;
 }
 

@@ -3,6 +3,7 @@ import { bufferProblems } from "../../../core/capacity-buffers/validate.ts";
 import { parseCron } from "../../../core/lib/cron.ts";
 import type { JsonObject } from "../../../core/lib/json.ts";
 import { nearest } from "../../../core/lib/nearest.ts";
+import { ownValue } from "../../../core/lib/own-value.ts";
 import type { CapacityBufferSpec } from "../../../core/model/capacity-buffer.ts";
 import type { NodeOverlay } from "../../../core/model/node-overlay.ts";
 import { parseQuantity } from "../../../core/model/quantity.ts";
@@ -25,7 +26,7 @@ export function manifestProblems(object: unknown): readonly Problem[] {
   if (typeof kind !== "string" || kind === "")
     return [{ path: [], message: "the document has no kind; add one, such as `kind: NodePool`" }];
   if (typeof apiVersion !== "string" || apiVersion === "") {
-    const known = KINDS[kind]?.apiVersion;
+    const known = ownValue(KINDS, kind)?.apiVersion;
     return [{ path: ["kind"], message: `${kind} has no apiVersion; add \`apiVersion: ${known ?? "group/version"}\`` }];
   }
   const version = versionProblem(apiVersion, kind);
@@ -38,19 +39,19 @@ export function manifestProblems(object: unknown): readonly Problem[] {
 
 function versionProblem(apiVersion: string, kind: string): string | undefined {
   const group = apiVersion.split("/")[0] ?? "";
-  const ours = GROUP_VERSIONS[group];
-  const successor = SUCCESSORS[kind];
+  const ours = ownValue(GROUP_VERSIONS, group);
+  const successor = ownValue(SUCCESSORS, kind);
   if (successor !== undefined && ours !== undefined) {
-    return `${kind} (${apiVersion}) is an old API of Karpenter's; convert it to ${successor} (${KINDS[successor]?.apiVersion}): only v1 is understood`;
+    return `${kind} (${apiVersion}) is an old API of Karpenter's; convert it to ${successor} (${ownValue(KINDS, successor)?.apiVersion}): only v1 is understood`;
   }
-  const known = KINDS[kind]?.apiVersion;
+  const known = ownValue(KINDS, kind)?.apiVersion;
   const near = known === undefined && ours === undefined ? nearest(kind, kindsOf(apiVersion)) : undefined;
   if (near !== undefined) return `${apiVersion} has no kind ${kind}; did you mean ${near}?`;
   if (ours !== undefined && known === undefined)
     return `${apiVersion} has no kind ${kind}; it knows NodePool, NodeClaim, NodeOverlay and EC2NodeClass`;
   if (known === undefined || known === apiVersion) return undefined;
   if (ours !== undefined || GROUP_VERSIONS[known.split("/")[0] ?? ""] !== undefined) {
-    return `${kind} is given as ${apiVersion}; convert it to ${known}: only ${known.split("/")[1]} is understood${CHANGES[kind] ?? ""}`;
+    return `${kind} is given as ${apiVersion}; convert it to ${known}: only ${known.split("/")[1]} is understood${ownValue(CHANGES, kind) ?? ""}`;
   }
   return `${kind} is given as ${apiVersion}, which no present cluster serves; write it as ${known}`;
 }
@@ -62,7 +63,8 @@ const CHANGES: Readonly<Record<string, string>> = {
   EC2NodeClass: " (amiSelectorTerms is needed, such as [{alias: al2023@latest}], in place of amiFamily alone)",
 };
 
-const kindsOf = (apiVersion: string): readonly string[] => Object.keys(KINDS).filter((kind) => KINDS[kind]?.apiVersion === apiVersion);
+const kindsOf = (apiVersion: string): readonly string[] =>
+  Object.keys(KINDS).filter((kind) => ownValue(KINDS, kind)?.apiVersion === apiVersion);
 
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 

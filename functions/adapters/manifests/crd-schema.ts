@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import type { Path } from "../../../core/lib/json.ts";
 import { nearest } from "../../../core/lib/nearest.ts";
+import { ownValue } from "../../../core/lib/own-value.ts";
 import type { Problem, Schema } from "./schema.ts";
 import { WORKLOAD_SCHEMAS } from "./workload-schema.ts";
 
@@ -17,8 +18,8 @@ const FILES: Readonly<Record<string, string>> = {
 const cache = new Map<string, Schema>();
 
 function schemaOf(kind: string): Schema | undefined {
-  const file = FILES[kind];
-  if (file === undefined) return Object.hasOwn(WORKLOAD_SCHEMAS, kind) ? WORKLOAD_SCHEMAS[kind] : undefined;
+  const file = ownValue(FILES, kind);
+  if (file === undefined) return ownValue(WORKLOAD_SCHEMAS, kind);
   const known = cache.get(kind);
   if (known) return known;
   const crd = parse(readFileSync(new URL(`../../../infra/crds/${file}`, import.meta.url), "utf8"), { maxAliasCount: -1 }) as {
@@ -79,7 +80,7 @@ function checkText(schema: Schema, value: string, fail: (message: string) => voi
 
 function checkFields(schema: Schema, value: Readonly<Record<string, unknown>>, path: Path, problems: Problem[]): void {
   for (const [name, item] of Object.entries(value)) {
-    const field = schema.properties?.[name] ?? schema.additionalProperties;
+    const field = ownValue(schema.properties, name) ?? schema.additionalProperties;
     // A null field counts as absent, as in the API.
     if (item === null || item === undefined) continue;
     if (field) check(field, item, [...path, name], problems);

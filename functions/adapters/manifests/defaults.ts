@@ -1,3 +1,4 @@
+import { ownValue } from "../../../core/lib/own-value.ts";
 import type { ApiObject } from "./api-object.ts";
 
 /**
@@ -44,7 +45,7 @@ export const SYSTEM_PRIORITIES: Readonly<Record<string, number>> = {
 function podDefaults(pod: ApiObject, priorityClass: (name: string) => ApiObject | undefined): ApiObject {
   const spec = fields(pod.spec);
   const className = typeof spec["priorityClassName"] === "string" ? spec["priorityClassName"] : undefined;
-  const value = className === undefined ? 0 : (SYSTEM_PRIORITIES[className] ?? priorityClass(className)?.["value"] ?? 0);
+  const value = className === undefined ? 0 : (ownValue(SYSTEM_PRIORITIES, className) ?? priorityClass(className)?.["value"] ?? 0);
   return {
     ...pod,
     spec: {

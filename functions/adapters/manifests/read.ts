@@ -6,6 +6,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { type Document, isCollection, isMap, isNode, isScalar, isSeq, LineCounter, parseAllDocuments, visit } from "yaml";
 import type { Path } from "../../../core/lib/json.ts";
+import { ownValue } from "../../../core/lib/own-value.ts";
 import type { ApiObject } from "./api-object.ts";
 import { manifestProblems } from "./check.ts";
 import { fieldPath } from "./schema.ts";
@@ -177,7 +178,7 @@ function readManifests(file: string, source: string, reading: Reading, isNamed: 
     problems.push(`${file}, line ${statement + 1}: this is a ${isJinja ? JINJA : HELM}`);
     return [];
   }
-  const filled = (whole: string, name: string): string => environment[name] ?? PLACEHOLDERS[name] ?? whole;
+  const filled = (whole: string, name: string): string => ownValue(environment, name) ?? ownValue(PLACEHOLDERS, name) ?? whole;
   const text = source.replaceAll(/\$\{([A-Za-z_]\w*)\}/g, filled).replaceAll(/<<([A-Za-z_]\w*)>>/g, filled);
   const lines = new LineCounter();
   // Warnings of the parser would be printed among our sentences.

@@ -1,11 +1,12 @@
+import { ownValue } from "../../../core/lib/own-value.ts";
 import type { KubernetesObject, LabelSelector } from "../../../core/model/kubernetes.ts";
 
 /** Whether labels match a selector. As in the API, an absent selector matches nothing, and an empty one everything. */
 export function matchesSelector(selector: LabelSelector | undefined, labels: Readonly<Record<string, string>> = {}): boolean {
   if (!selector) return false;
-  for (const [key, value] of Object.entries(selector.matchLabels ?? {})) if (labels[key] !== value) return false;
+  for (const [key, value] of Object.entries(selector.matchLabels ?? {})) if (ownValue(labels, key) !== value) return false;
   for (const { key, operator, values = [] } of selector.matchExpressions ?? []) {
-    const value = labels[key];
+    const value = ownValue(labels, key);
     if (operator === "Exists" && value === undefined) return false;
     if (operator === "DoesNotExist" && value !== undefined) return false;
     if (operator === "In" && (value === undefined || !values.includes(value))) return false;
@@ -30,19 +31,19 @@ function labelTest(part: string): (labels: Readonly<Record<string, string>>) => 
     const [, key, operator, list = ""] = set;
     const values = list.split(",").map((v) => v.trim());
     return (labels) => {
-      const value = labels[key];
+      const value = ownValue(labels, key);
       return operator === "in" ? value !== undefined && values.includes(value) : value === undefined || !values.includes(value);
     };
   }
   const equality = /^([\w./-]+)\s*(==|=|!=)\s*([\w.-]*)$/.exec(part);
   if (equality?.[1] !== undefined) {
     const [, key, operator, wanted] = equality;
-    return (labels) => (labels[key] === wanted) !== (operator === "!=");
+    return (labels) => (ownValue(labels, key) === wanted) !== (operator === "!=");
   }
   const exists = /^(!?)\s*([\w./-]+)$/.exec(part);
   if (exists?.[2] !== undefined) {
     const [, not, key] = exists;
-    return (labels) => (labels[key] !== undefined) !== (not === "!");
+    return (labels) => (ownValue(labels, key) !== undefined) !== (not === "!");
   }
   throw new Error(`cannot read the label selector "${part}"; write it as key=value, key!=value, key in (a,b), key or !key`);
 }

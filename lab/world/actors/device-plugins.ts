@@ -1,3 +1,4 @@
+import { ownValue } from "../../../core/lib/own-value.ts";
 import { conditionOf } from "../../../core/model/conditions.ts";
 import type { Node } from "../../../core/model/node.ts";
 import type { NodeOverlay } from "../../../core/model/node-overlay.ts";
@@ -39,7 +40,7 @@ function unreported(node: Node, overlays: readonly NodeOverlay[]): Record<string
     if (conditionOf(status?.conditions, "Ready")?.status !== "True") continue;
     if (!labelsCompatible(node.metadata.labels ?? {}, requirementsFrom(spec.requirements))) continue;
     for (const [resource, quantity] of Object.entries(spec.capacity ?? {})) {
-      if (node.status?.capacity?.[resource] === undefined) missing[resource] = quantity;
+      if (ownValue(node.status?.capacity, resource) === undefined) missing[resource] = quantity;
     }
   }
   return missing;

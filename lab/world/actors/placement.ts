@@ -1,3 +1,4 @@
+import { ownValue } from "../../../core/lib/own-value.ts";
 import type { Node } from "../../../core/model/node.ts";
 import type { NodeSelectorRequirement, NodeSelectorTerm, Pod, PodSpec } from "../../../core/model/pod.ts";
 import type { Taint, Toleration } from "../../../core/model/taint.ts";
@@ -32,10 +33,18 @@ function meets({ operator, values = [] }: NodeSelectorRequirement, value: string
     case "DoesNotExist":
       return value === undefined;
     case "Gt":
-      return value !== undefined && Number.parseInt(value, 10) > Number(values[0]);
-    case "Lt":
-      return value !== undefined && Number.parseInt(value, 10) < Number(values[0]);
+    case "Lt": {
+      const [have, bound] = [int64(value), int64(values[0])];
+      if (have === undefined || bound === undefined) return false;
+      return operator === "Gt" ? have > bound : have < bound;
+    }
   }
+}
+
+/** The integer of a text as kube-scheduler reads it; a term with a larger one selects nothing. */
+function int64(text: string | undefined): bigint | undefined {
+  const integer = text !== undefined && /^[+-]?\d{1,40}$/.test(text) ? BigInt(text) : undefined;
+  return integer !== undefined && BigInt.asIntN(64, integer) === integer ? integer : undefined;
 }
 
 /** A term without expressions selects nothing. */
@@ -44,7 +53,7 @@ export function meetsTerm(term: NodeSelectorTerm, node: Node): boolean {
   const { matchExpressions = [], matchFields = [] } = term;
   if (matchExpressions.length + matchFields.length === 0) return false;
   return (
-    matchExpressions.every((r) => meets(r, labels[r.key])) &&
+    matchExpressions.every((r) => meets(r, ownValue(labels, r.key))) &&
     matchFields.every((r) => meets(r, r.key === "metadata.name" ? node.metadata.name : undefined))
   );
 }
@@ -52,7 +61,7 @@ export function meetsTerm(term: NodeSelectorTerm, node: Node): boolean {
 /** Whether a node meets the node selector and the required node affinity. */
 export function selectsNode(spec: PodSpec, node: Node): boolean {
   const labels = node.metadata.labels ?? {};
-  for (const [key, value] of Object.entries(spec.nodeSelector ?? {})) if (labels[key] !== value) return false;
+  for (const [key, value] of Object.entries(spec.nodeSelector ?? {})) if (ownValue(labels, key) !== value) return false;
   const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   return required === undefined || required.nodeSelectorTerms.some((term) => meetsTerm(term, node));
 }

@@ -1,3 +1,4 @@
+import { ownValue } from "../../../core/lib/own-value.ts";
 import type { LabelSelector } from "../../../core/model/kubernetes.ts";
 import type { Node } from "../../../core/model/node.ts";
 import type { Pod, PodAffinityTerm, TopologySpreadConstraint } from "../../../core/model/pod.ts";
@@ -88,7 +89,7 @@ function spreadScores(
   if (constraints.length === 0) return fitting.map(() => 0);
   // A pod with constraints of its own ignores the nodes that lack one of their keys; the defaults do not.
   const isScored = ({ node }: Room): boolean =>
-    own.length === 0 || constraints.every(({ topologyKey }) => node.metadata.labels?.[topologyKey] !== undefined);
+    own.length === 0 || constraints.every(({ topologyKey }) => ownValue(node.metadata.labels, topologyKey) !== undefined);
   const scored = fitting.filter(isScored);
   const counted = cluster.filter(isScored);
   const costOf = constraints.map((c) => spreadCost(c, pod, scored, counted));
@@ -110,7 +111,7 @@ function spreadCost(constraint: SoftSpread, pod: Pod, scored: readonly Room[], c
   const matching = ({ pods }: Room): number =>
     pods.filter((p) => p.metadata.namespace === pod.metadata.namespace && !isTerminating(p) && constraint.matches(p.metadata.labels))
       .length;
-  const domainOf = ({ node }: Room): string | undefined => node.metadata.labels?.[topologyKey];
+  const domainOf = ({ node }: Room): string | undefined => ownValue(node.metadata.labels, topologyKey);
   // Each node is its own domain of the host name, and nodes without the key are one domain together.
   const domains = topologyKey === HOSTNAME ? scored.length : new Set(scored.map(domainOf)).size;
   const counts = new Map<string | undefined, number>();
@@ -140,7 +141,7 @@ function podAffinityScores(
   const sums = new Map<string, number>();
   const count = (node: Node, terms: readonly WeightedTerm[], owner: Pod, selected: Pod): void => {
     for (const { term, weight } of terms) {
-      const value = node.metadata.labels?.[term.topologyKey];
+      const value = ownValue(node.metadata.labels, term.topologyKey);
       if (value === undefined || !selectsPod(term, owner, selected, namespaceLabels)) continue;
       const domain = `${term.topologyKey}=${value}`;
       sums.set(domain, (sums.get(domain) ?? 0) + weight);

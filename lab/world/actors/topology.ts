@@ -1,3 +1,4 @@
+import { ownValue } from "../../../core/lib/own-value.ts";
 import type { LabelSelector } from "../../../core/model/kubernetes.ts";
 import type { Node } from "../../../core/model/node.ts";
 import type { Pod, PodAffinityTerm, TopologySpreadConstraint } from "../../../core/model/pod.ts";
@@ -41,8 +42,8 @@ function spreadRules(pod: Pod, cluster: readonly PlacedPods[]): Rule[] {
     const selector = extended(constraint, pod);
     const counts = new Map<string, number>();
     for (const { node, pods } of cluster) {
-      const domain = node.metadata.labels?.[constraint.topologyKey];
-      if (domain === undefined || keys.some((key) => node.metadata.labels?.[key] === undefined)) continue;
+      const domain = ownValue(node.metadata.labels, constraint.topologyKey);
+      if (domain === undefined || keys.some((key) => ownValue(node.metadata.labels, key) === undefined)) continue;
       if (!isCounted(constraint, pod, node)) continue;
       const matching = pods.filter(
         (p) => p.metadata.namespace === pod.metadata.namespace && !isTerminating(p) && matchesSelector(selector, p.metadata.labels),
@@ -52,7 +53,7 @@ function spreadRules(pod: Pod, cluster: readonly PlacedPods[]): Rule[] {
     const least = counts.size < (constraint.minDomains ?? 1) ? 0 : Math.min(...counts.values());
     const self = matchesSelector(selector, pod.metadata.labels) ? 1 : 0;
     return (node) => {
-      const domain = node.metadata.labels?.[constraint.topologyKey];
+      const domain = ownValue(node.metadata.labels, constraint.topologyKey);
       if (domain === undefined) return "node(s) didn't match pod topology spread constraints (missing required label)";
       const skew = (counts.get(domain) ?? 0) + self - (Number.isFinite(least) ? least : 0);
       return skew > constraint.maxSkew ? "node(s) didn't match pod topology spread constraints" : undefined;
@@ -75,7 +76,7 @@ function affinityRules(pod: Pod, cluster: readonly PlacedPods[], namespaceLabels
   const domains = (term: PodAffinityTerm, owner: Pod): ReadonlySet<string> => {
     const found = new Set<string>();
     for (const { node, pods } of cluster) {
-      const domain = node.metadata.labels?.[term.topologyKey];
+      const domain = ownValue(node.metadata.labels, term.topologyKey);
       if (domain !== undefined && !found.has(domain) && pods.some((p) => selectsPod(term, owner, p, namespaceLabels))) found.add(domain);
     }
     return found;
@@ -88,21 +89,21 @@ function affinityRules(pod: Pod, cluster: readonly PlacedPods[], namespaceLabels
   const first = wanted.every(({ term, found }) => found.size === 0 && selectsPod(term, pod, pod, namespaceLabels));
   for (const { term, found } of wanted) {
     rules.push((node) => {
-      const domain = node.metadata.labels?.[term.topologyKey];
+      const domain = ownValue(node.metadata.labels, term.topologyKey);
       return domain !== undefined && (first || found.has(domain)) ? undefined : "node(s) didn't match pod affinity rules";
     });
   }
   for (const term of podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []) {
     const taken = domains(term, pod);
     rules.push((node) =>
-      taken.has(node.metadata.labels?.[term.topologyKey] ?? "\0") ? "node(s) didn't match pod anti-affinity rules" : undefined,
+      taken.has(ownValue(node.metadata.labels, term.topologyKey) ?? "\0") ? "node(s) didn't match pod anti-affinity rules" : undefined,
     );
   }
   const forbidden = new Set<string>();
   for (const { node, pods } of cluster) {
     for (const other of pods) {
       for (const term of other.spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []) {
-        const domain = node.metadata.labels?.[term.topologyKey];
+        const domain = ownValue(node.metadata.labels, term.topologyKey);
         if (domain !== undefined && selectsPod(term, other, pod, namespaceLabels)) forbidden.add(`${term.topologyKey}=${domain}`);
       }
     }
@@ -139,7 +140,7 @@ export function extended(
   const { labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] } = term;
   if (!labelSelector || matchLabelKeys.length + mismatchLabelKeys.length === 0) return labelSelector;
   const requirement = (operator: "In" | "NotIn") => (key: string) => {
-    const value = owner.metadata.labels?.[key];
+    const value = ownValue(owner.metadata.labels, key);
     return value === undefined ? [] : [{ key, operator, values: [value] }];
   };
   return {

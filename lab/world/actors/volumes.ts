@@ -1,3 +1,4 @@
+import { ownValue } from "../../../core/lib/own-value.ts";
 import type { Node } from "../../../core/model/node.ts";
 import type { Pod } from "../../../core/model/pod.ts";
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../../core/model/workloads.ts";
@@ -64,7 +65,8 @@ function claimRule(world: LabWorld, claim: PersistentVolumeClaim): VolumeRule | 
     refuses: (node) => {
       const labels = node.metadata.labels ?? {};
       const allowed =
-        !topologies || topologies.some((t) => (t.matchLabelExpressions ?? []).every((e) => e.values.includes(labels[e.key] ?? "")));
+        !topologies ||
+        topologies.some((t) => (t.matchLabelExpressions ?? []).every((e) => e.values.includes(ownValue(labels, e.key) ?? "")));
       return allowed ? undefined : "node(s) didn't find available persistent volumes to bind";
     },
     bind: (node) => provision(world, claim, storageClass, node.metadata.labels?.[ZONE]),

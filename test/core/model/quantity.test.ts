@@ -25,11 +25,13 @@ it.for([
   ["100n", 1],
   ["-3", -3000],
   ["24Ti", 24 * 2 ** 40 * 1000],
+  ["-0.0001", -1],
+  [16.1, 16_100],
 ] as const)("%s is %d milli-units", ([text, milli]) => {
   expect(parseQuantity(text)).toBe(milli);
 });
 
-it.for(["", "1x", "Gi", "1 Gi", "1e", "--1", "NaN", "0x10"])("parseQuantity refuses %j and names it", (text) => {
+it.for(["", "1x", "1 Gi", "1e", "--1", "NaN", "0x10"])("parseQuantity refuses %j and names it", (text) => {
   expect(() => parseQuantity(text)).toThrow(RangeError);
   expect(() => parseQuantity(text)).toThrow(JSON.stringify(text));
 });
@@ -56,4 +58,10 @@ it("resources are added, subtracted, maximized and compared by name", () => {
   expect(fits({ cpu: 100, gpu: 0 }, { cpu: 100 })).toBe(true);
   expect(fits({ gpu: 1 }, { cpu: 100 })).toBe(false);
   expect(fits({ cpu: 1 }, { cpu: 100, memory: -1 })).toBe(false);
+});
+
+it.for(["1e9999", "10E", "1".repeat(40_000), 1e300])("%s units, more than any machine has, are a finite amount", (text) => {
+  const most = parseQuantity(text);
+  expect(Number.isFinite(most * 1_000_000)).toBe(true);
+  expect(fits({ memory: most }, { memory: parseQuantity("7Ei") })).toBe(false);
 });

@@ -52,3 +52,20 @@ it("an event that another process has published is not repeated until soon after
   expect(published.map((at) => at / MINUTE_MS)).toEqual([0, 17]);
   expect(asked()).toBe(6);
 });
+
+it("an event whose message is longer than a key of DynamoDB is told once, under a key that fits", async () => {
+  const keys: string[] = [];
+  const published: string[] = [];
+  const deps = {
+    cluster: { name: "c" },
+    store: { isFirstWithin: async (_cluster: string, key: string) => !keys.includes(key) && keys.push(key) > 0 },
+    now: () => 0,
+    kubernetes: { publish: async ({ message }: PublishedEvent) => void published.push(message) },
+  };
+  const messages = ["a".repeat(5_000), `${"a".repeat(5_000)}b`];
+  for (const message of [...messages, ...messages]) {
+    await publishOnce({ ...EVENT, message }, { ...deps, cluster: { name: "c" } } as never, MINUTE_MS);
+  }
+  expect(published).toEqual(messages);
+  expect(keys.every((key) => Buffer.byteLength(key) <= 1_024)).toBe(true);
+});

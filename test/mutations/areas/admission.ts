@@ -36,8 +36,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "duration",
     rule: "a duration is one that Go can hold",
     file: "core/admission/durations.ts",
-    from: "2 ** 63 / 1e6",
-    to: "Number.POSITIVE_INFINITY",
+    from: "parseDurationOrNever(text) !== undefined",
+    to: "WRITTEN.test(text)",
     tests: POOL,
   },
   {

@@ -75,8 +75,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "new-daemons",
     rule: "a new node keeps room for the DaemonSets that run on it",
     file: "core/scheduling/problem/template.ts",
-    from: "(allocatable[name] ?? 0) - (overhead?.[r] ?? 0)",
-    to: "(allocatable[name] ?? 0)",
+    from: "(ownValue(allocatable, name) ?? 0) - (overhead?.[r] ?? 0)",
+    to: "(ownValue(allocatable, name) ?? 0)",
     tests: SOLVE,
   },
   {

@@ -11,12 +11,13 @@ import { nominated } from "./nominated.ts";
 import { pdb } from "./pdb.ts";
 import { podDoNotDisrupt } from "./pod-do-not-disrupt.ts";
 import type { Rule } from "./rule.ts";
+import { unreadable } from "./unreadable.ts";
 
 /**
  * Rules about the node, in the order in which they are checked: the first that blocks is reported
  * (karpenter: pkg/controllers/state/statenode.go, StateNode.ValidateNodeDisruptable).
  */
-export const NODE_RULES: readonly Rule[] = [inCommand, hasNode, initialized, deleting, nominated, nodeDoNotDisrupt, nodePool];
+export const NODE_RULES: readonly Rule[] = [inCommand, hasNode, initialized, deleting, nominated, nodeDoNotDisrupt, unreadable, nodePool];
 
 /**
  * Rules about its pods. Drift ignores them when the claim has a terminationGracePeriod, because that ends the drain

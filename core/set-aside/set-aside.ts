@@ -1,0 +1,131 @@
+// core/set-aside: what of a cluster cannot be read. Objects come in as the API server and the lists gave them; the same
+// lists go out without what cannot be read, with what is assumed instead, and a sentence for each such object.
+// Decisions, and how the sentences are published, must not be known here.
+
+import type { ObjectMeta } from "../model/kubernetes.ts";
+import type { Node } from "../model/node.ts";
+import type { NodeClaim } from "../model/node-claim.ts";
+import type { EC2NodeClass } from "../model/node-class.ts";
+import type { NodePool } from "../model/node-pool.ts";
+import type { Container, Pod } from "../model/pod.ts";
+import { admittedSpec, type PodWithRequests, podRequests } from "../model/pod-requests.ts";
+import { resourcesProblem } from "../model/quantity.ts";
+import type { DaemonSet } from "../model/workloads.ts";
+import { kubeletProblem } from "../node-class/validate.ts";
+
+/** An object that cannot be read: it alone is left out, and where that is unsafe, the safe side is assumed for it. */
+export interface SetAside {
+  readonly kind: "Pod" | "Node" | "NodeClaim" | "NodePool" | "EC2NodeClass" | "DaemonSet";
+  readonly metadata: ObjectMeta;
+  /** What cannot be read, and what follows: one sentence for the object's owner. */
+  readonly message: string;
+}
+
+/** The lists of a cluster of which users write amounts. */
+export interface Lists {
+  readonly pods: readonly Pod[];
+  readonly nodes: readonly Node[];
+  readonly nodeClaims: readonly NodeClaim[];
+  readonly nodePools: readonly NodePool[];
+  readonly nodeClasses: readonly EC2NodeClass[];
+  readonly daemonSets: readonly DaemonSet[];
+}
+
+/** The lists as decisions may read them. */
+export interface Readable extends Lists {
+  readonly setAside: readonly SetAside[];
+  /** Node name to the sentence why the node must not be disrupted. */
+  readonly untouchable: ReadonlyMap<string, string>;
+}
+
+/**
+ * Sets aside each object that cannot be read, so that the others are decided about as if it were not there:
+ *
+ * - a pending pod, a NodePool, an EC2NodeClass or a DaemonSet is left out;
+ * - a node that cannot be read, or with a running pod or a NodeClaim that cannot be read, takes no further pods and is
+ *   not disrupted.
+ */
+export function withoutUnreadable(lists: Lists): Readable {
+  const setAside: SetAside[] = [];
+  const untouchable = new Map<string, string>();
+  const noted = (kind: SetAside["kind"], metadata: ObjectMeta, problem: string | undefined, effect: string): boolean => {
+    if (problem !== undefined) setAside.push({ kind, metadata, message: `${kind} cannot be read: ${problem}; ${effect}` });
+    return problem !== undefined;
+  };
+  const held = (node: string, kind: SetAside["kind"], { namespace, name }: ObjectMeta): void => {
+    untouchable.set(node, `${kind} ${namespace === undefined ? "" : `${namespace}/`}${name} cannot be read`);
+  };
+
+  const pods = lists.pods.flatMap((pod) => {
+    const node = pod.spec.nodeName ?? "";
+    const effect = node === "" ? "no node is made for it" : `node ${node} takes no further pods and is not disrupted`;
+    if (!noted("Pod", pod.metadata, requestsProblem(pod), effect)) return [pod];
+    if (node === "") return [];
+    held(node, "Pod", pod.metadata);
+    return [withoutAmounts(pod)];
+  });
+  const nodeClaims = lists.nodeClaims.map((claim) => {
+    const { requests, ...resources } = claim.spec?.resources ?? {};
+    const problem = resourcesProblem(requests) ?? statusProblem(claim.status);
+    if (!noted("NodeClaim", claim.metadata, problem, "its node takes no further pods and is not disrupted")) return claim;
+    if (claim.status?.nodeName) held(claim.status.nodeName, "NodeClaim", claim.metadata);
+    return { ...claim, spec: { ...claim.spec, resources }, status: { ...claim.status, capacity: {}, allocatable: {} } };
+  });
+  for (const node of lists.nodes) {
+    const effect = "it takes no further pods and is not disrupted";
+    if (noted("Node", node.metadata, statusProblem(node.status), effect)) held(node.metadata.name, "Node", node.metadata);
+  }
+  const nodes = lists.nodes.map((node) =>
+    untouchable.has(node.metadata.name) ? { ...node, status: { ...node.status, capacity: {}, allocatable: {} } } : node,
+  );
+  const nodePools = lists.nodePools.filter(
+    ({ metadata, spec }) => !noted("NodePool", metadata, limitsProblem(spec), "it gets no new nodes, and its nodes are not disrupted"),
+  );
+  const nodeClasses = lists.nodeClasses.filter(
+    ({ metadata, spec }) => !noted("EC2NodeClass", metadata, kubeletProblem(spec), "no node is launched with it"),
+  );
+  const daemonSets = lists.daemonSets.filter(
+    ({ metadata, spec }) =>
+      !noted("DaemonSet", metadata, requestsProblem({ spec: admittedSpec(spec.template.spec) }), "new nodes keep no room for its pods"),
+  );
+  return { pods, nodes, nodeClaims, nodePools, nodeClasses, daemonSets, setAside, untouchable };
+}
+
+function limitsProblem({ limits }: NodePool["spec"]): string | undefined {
+  const problem = resourcesProblem(limits);
+  return problem === undefined ? undefined : `spec.limits: ${problem}`;
+}
+
+function statusProblem(status: Node["status"] | NodeClaim["status"]): string | undefined {
+  return resourcesProblem(status?.capacity) ?? resourcesProblem(status?.allocatable);
+}
+
+/** Requests are read once for each pod: what reads them later finds them remembered. */
+function requestsProblem(pod: PodWithRequests): string | undefined {
+  try {
+    podRequests(pod);
+    return undefined;
+  } catch (error) {
+    if (error instanceof RangeError) return error.message;
+    throw error;
+  }
+}
+
+/** Everything but amounts: labels, ports and topology rules of a running pod still count. */
+function withoutAmounts({ status = {}, ...pod }: Pod): Pod {
+  const { overhead: _, resources: __, ...spec } = pod.spec;
+  const { containerStatuses: ___, initContainerStatuses: ____, resources: _____, allocatedResources: ______, ...rest } = status;
+  return {
+    ...pod,
+    spec: {
+      ...spec,
+      ...(spec.containers && { containers: spec.containers.map(withoutResources) }),
+      ...(spec.initContainers && { initContainers: spec.initContainers.map(withoutResources) }),
+    },
+    status: rest,
+  };
+}
+
+function withoutResources({ resources: _, ...container }: Container): Container {
+  return container;
+}

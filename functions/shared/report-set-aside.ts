@@ -1,0 +1,20 @@
+import type { SetAside } from "../../core/set-aside/set-aside.ts";
+import type { ClusterDeps } from "./cluster-deps.ts";
+import { publishOnce } from "./publish-once.ts";
+
+/** Equal events about an object within this time are published once. */
+const WINDOW_MS = 60 * 60_000;
+
+/** Objects that one pass tells of; the metric counts all. No benchmark has tuned it. */
+const MAX_TOLD = 20;
+
+/** Tells what cannot be read: an event on each object, a line in the log, and a metric by kind. */
+export async function reportSetAside(setAside: readonly SetAside[], deps: ClusterDeps): Promise<void> {
+  const byKind = Map.groupBy(setAside, ({ kind }) => kind);
+  for (const [kind, objects] of byKind) deps.metrics.gauge("cluster_state_unreadable_objects", { kind }, objects.length);
+  for (const { kind, metadata, message } of setAside.slice(0, MAX_TOLD)) {
+    const { name, namespace } = metadata;
+    deps.log.error("object cannot be read", { kind, name, ...(namespace !== undefined && { namespace }), error: message });
+    await publishOnce({ type: "Warning", reason: "Unreadable", message, about: { kind, metadata } }, deps, WINDOW_MS);
+  }
+}
