@@ -26,8 +26,8 @@ export function consolidatableFrom(claim: NodeClaim, pool: NodePool, record: Nod
 }
 
 /**
- * When the consolidateAfter window of a claim's node ends, by the times alone, ms since the epoch. No pod is moved there
- * before. Infinity where there is no window that ends, as in `consolidatableFrom`
+ * When the consolidateAfter window of a claim's node ends, by the times alone, ms since the epoch. Until then no pod is
+ * moved there. Infinity where there is no window that ends, as in `consolidatableFrom`
  * (karpenter: pkg/utils/disruption/disruption.go, IsUnderConsolidateAfter).
  */
 export function settledFrom({ status }: NodeClaim, pool: NodePool, record: NodeClaimRecord | undefined): number {
