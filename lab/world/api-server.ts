@@ -1,8 +1,8 @@
 import type { KubernetesObject, LabelSelector } from "../../core/model/kubernetes.ts";
 import type { Pod } from "../../core/model/pod.ts";
 import type { PodDisruptionBudget } from "../../core/model/workloads.ts";
-import type { Kind, Kinds, Kubernetes } from "../../core/ports/kubernetes.ts";
 import { RefusedError } from "../../core/ports/errors.ts";
+import type { Kind, Kinds, Kubernetes } from "../../core/ports/kubernetes.ts";
 import { type ApiObject, frozen } from "../../functions/adapters/manifests/api-object.ts";
 import { matchesSelector, parseFieldSelector, parseLabelSelector } from "../../functions/adapters/manifests/selectors.ts";
 import type { MutableObject } from "./store.ts";

@@ -87,7 +87,10 @@ export function httpsTransport(
         Accept: "application/json",
         "Accept-Encoding": "gzip",
         "User-Agent": "karpenter-serverless",
-        ...(body && { "Content-Type": request.method === "PATCH" ? "application/merge-patch+json" : "application/json", "Content-Length": body.length }),
+        ...(body && {
+          "Content-Type": request.method === "PATCH" ? "application/merge-patch+json" : "application/json",
+          "Content-Length": body.length,
+        }),
       },
       ...(auth !== undefined && { auth }),
     };

@@ -23,7 +23,12 @@ export function hintOf({ kind, type, object, old }: Change): Hint | undefined {
   if (kind === "Node") {
     const node = object as unknown as Node;
     if (type === "MODIFIED" && old !== undefined && !nodeMatters(node, old as unknown as Node)) return undefined;
-    return type === "DELETED" ? everyPod : ({ spec }) => untolerated(spec, node.spec.taints) === undefined;
+    if (type === "DELETED") return everyPod;
+    const taintsBefore = (old as unknown as Node | undefined)?.spec.taints;
+    // A pod that waits for this node looks for another one when a taint closes it.
+    return ({ spec, status }) =>
+      untolerated(spec, node.spec.taints) === undefined ||
+      (status?.nominatedNodeName === node.metadata.name && untolerated(spec, taintsBefore) === undefined);
   }
   if (kind !== "Pod") return undefined;
   const pod = object as unknown as Pod;
@@ -33,7 +38,8 @@ export function hintOf({ kind, type, object, old }: Change): Hint | undefined {
   // A nomination that is changed or taken back frees the node that it was for.
   const freed = before?.status?.nominatedNodeName;
   if (freed && freed !== pod.status?.nominatedNodeName) return everyPod;
-  const isSame = before !== undefined && JSON.stringify([before.spec, before.metadata.labels]) === JSON.stringify([pod.spec, pod.metadata.labels]);
+  const isSame =
+    before !== undefined && JSON.stringify([before.spec, before.metadata.labels]) === JSON.stringify([pod.spec, pod.metadata.labels]);
   return isSame ? undefined : ({ metadata }) => metadata.uid === pod.metadata.uid;
 }
 
