@@ -32,8 +32,8 @@ export interface NodeClaimRecord {
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   /**
-   * UIDs of the pods that the NodeClaim was made for. The planner does not plan them again until the NodeClaim has
-   * launched.
+   * UIDs of the pods that the NodeClaim was made for: they are nominated to it, and not planned again while they have a
+   * place (core/provisioning/nominations.ts).
    */
   readonly podUids: readonly string[];
   /** Instance types that may be launched, cheapest first. */

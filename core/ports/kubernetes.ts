@@ -93,8 +93,8 @@ export interface Kubernetes {
   /** A policy/v1 Eviction with a UID precondition. "blocked" when a PodDisruptionBudget refuses it now. */
   evict(pod: Pod): Promise<"evicted" | "gone" | "blocked">;
   /**
-   * Sets a pod's `status.nominatedNodeName`, and nothing else. Throws ConflictError when the pod has changed since it was
-   * read, NotFoundError when it is deleted.
+   * Sets a pod's `status.nominatedNodeName`, and nothing else. Throws ConflictError when the pod has changed since it
+   * was read, NotFoundError when it is deleted.
    */
   nominate(pod: Pod, nodeName: string): Promise<void>;
   /** Best effort: an Event that cannot be written is logged, never thrown. */

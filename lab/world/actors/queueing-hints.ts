@@ -23,7 +23,12 @@ export function hintOf({ kind, type, object, old }: Change): Hint | undefined {
   if (kind === "Node") {
     const node = object as unknown as Node;
     if (type === "MODIFIED" && old !== undefined && !nodeMatters(node, old as unknown as Node)) return undefined;
-    return type === "DELETED" ? everyPod : ({ spec }) => untolerated(spec, node.spec.taints) === undefined;
+    if (type === "DELETED") return everyPod;
+    const taintsBefore = (old as unknown as Node | undefined)?.spec.taints;
+    // A pod that waits for this node looks for another one when a taint closes it.
+    return ({ spec, status }) =>
+      untolerated(spec, node.spec.taints) === undefined ||
+      (status?.nominatedNodeName === node.metadata.name && untolerated(spec, taintsBefore) === undefined);
   }
   if (kind !== "Pod") return undefined;
   const pod = object as unknown as Pod;

@@ -193,8 +193,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "functions/adapters/kubernetes/snapshot.ts",
-        find: "nominated: nominatedBy(onTheirWay(records, nodeClaims)),",
-        replace: "nominated: nominatedBy([]),",
+        find: "nominated: nominationsOf(records, now),",
+        replace: "nominated: nominationsOf([], now),",
       },
     ],
   },
