@@ -22,7 +22,7 @@ describe("nobody waits for the sweep", () => {
     await pass(lab, 57 * SECOND);
     scale(lab, 2);
     await pass(lab, 3 * SECOND);
-    lab.wakeUps.provision.faults.lose = (body) => body.includes("PodsUnschedulable");
+    lab.wakeUps.provision.faults.lose = (body) => body.includes("PodsUnschedulable") || body.includes("NodeRegistered");
     scale(lab, 60);
     await until(lab, () => plans(lab).length > 1, MINUTE);
     expect(plans(lab)[1]).toMatch(/^default-\w+ is initialized$/);

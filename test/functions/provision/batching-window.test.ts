@@ -35,6 +35,10 @@ it.for([
     body: (cluster: string) => wakeUpBody({ kind: "provision", cluster, cause: "PodsUnschedulable", detail: "1" }),
   },
   {
+    name: "a NodePool whose name is a number",
+    body: (cluster: string) => wakeUpBody({ kind: "provision", cluster, cause: "NodePoolReady", detail: "2" }),
+  },
+  {
     name: "new pods that another decision has put off",
     body: (cluster: string) => wakeUpBody({ kind: "provision", cluster, cause: "PlanPutOff", detail: "2 pod(s) unschedulable" }),
   },

@@ -116,14 +116,6 @@ export const MUTATIONS: readonly Mutation[] = [
     tests: SHIFT,
   },
   {
-    name: "batch-window",
-    rule: "BATCH_MAX_DURATION bounds the window",
-    file: "functions/adapters/config.ts",
-    from: "Math.min(batchIdleMs, batchMaxMs)",
-    to: "batchIdleMs",
-    tests: CONFIG,
-  },
-  {
     name: "horizon",
     rule: "a horizon of zero is refused",
     file: "functions/adapters/variables.ts",
@@ -134,9 +126,9 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "window-by-cause",
     rule: "only wake-ups for unschedulable pods open no second batching window, whatever the names in their text",
-    file: "functions/provision/provision.ts",
-    from: "if (WAKE_UP_CAUSES.provision[cause].isWindowOver) return false;",
-    to: 'if (WAKE_UP_CAUSES.provision[cause].isWindowOver || cause === "NodeClaimTerminating") return false;',
+    file: "functions/provision/timing.ts",
+    from: 'reason.cause === "PodsUnschedulable" && ',
+    to: "",
     tests: WINDOW,
   },
   {

@@ -112,7 +112,7 @@ function couldTake(scenario: RawJson, plan: RawJson, pool: RawJson, pod: RawJson
   const nodes = possibleNodes(scenario, own).filter(
     ({ type, labels }) =>
       likesNode(pod.spec, labels) &&
-      exceeds(requestsOf(pod.spec), amounts(type.capacity)) === undefined &&
+      exceeds(requestsOf(pod), amounts(type.capacity)) === undefined &&
       Object.keys(left).every((name) => (name === "nodes" ? 1 : (amounts(type.capacity)[name] ?? 0)) <= (left[name] ?? 0)),
   );
   const without = cutDown(plan, pool.metadata.name, nameOf(pod));
