@@ -4,7 +4,14 @@ import type { Readings } from "../adapters/kubernetes/informer.ts";
 import { provenFirst } from "../adapters/kubernetes/proven-first.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 
-const KUBERNETES_WRITES = ["create", "update", "updateStatus", "delete", "evict", "nominate"] as const satisfies readonly (keyof Kubernetes)[];
+const KUBERNETES_WRITES = [
+  "create",
+  "update",
+  "updateStatus",
+  "delete",
+  "evict",
+  "nominate",
+] as const satisfies readonly (keyof Kubernetes)[];
 /**
  * Leases, `isFirstWithin` and marks of unavailable offerings are written at once, because they do not depend on what
  * was read of the cluster.

@@ -37,6 +37,7 @@ describe("parseConfig", () => {
         capacityBuffer: false,
         nodeOverlay: false,
         nodeRepair: false,
+        nominateNodes: true,
         reservedCapacity: true,
         spotToSpotConsolidation: false,
         staticCapacity: false,
