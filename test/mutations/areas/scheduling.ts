@@ -408,11 +408,11 @@ export const MUTATIONS: readonly Mutation[] = [
     tests: ["test/core/scheduling/keep-nominations.test.ts"],
   },
   {
-    name: "freed-room",
-    rule: "a displaced pod takes the room that became free elsewhere",
+    name: "exchanged-places",
+    rule: "pods that wait exchange places when a displaced pod does not fit into the room that is left",
     file: "core/scheduling/keep-nominations.ts",
-    from: "const left = kept.fill(kept.keep(items, own));",
-    to: "const left = kept.keep(items, own);",
+    from: "if (left.length === 0) return kept.found;",
+    to: "return kept.found;",
     tests: ["test/core/scheduling/keep-nominations.test.ts"],
   },
   {

@@ -1,0 +1,48 @@
+import { expect, it } from "vitest";
+import { bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts";
+import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
+import { NODE_CLASS, nodePool, ON_DEMAND } from "../simulation/story.ts";
+import { MINUTE, messages, pass, ready, records, runningPods } from "../support/lab-story.ts";
+
+const SIZES = { key: "karpenter.k8s.aws/instance-size", operator: "NotIn", values: ["nano", "micro", "small", "medium"] };
+const CATEGORIES = { key: "karpenter.k8s.aws/instance-category", operator: "In", values: ["c", "m", "r"] };
+const CATALOGUE = bundledCatalogue("us-west-2");
+
+/** Pods that prefer to be spread, and that need one large node and a small one. */
+const SPREAD = ((): ApiObject => {
+  const labels = { app: "web" };
+  const spread = (topologyKey: string) => ({
+    ...{ maxSkew: 1, topologyKey, whenUnsatisfiable: "ScheduleAnyway", labelSelector: { matchLabels: labels } },
+  });
+  const containers = [{ name: "web", image: "web", resources: { requests: { cpu: "512m", memory: "512Mi" } } }];
+  const topologySpreadConstraints = [spread("kubernetes.io/hostname"), spread("topology.kubernetes.io/zone")];
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: "web", namespace: "default" },
+    spec: {
+      replicas: 30,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers, topologySpreadConstraints } },
+    },
+  };
+})();
+
+it.for([
+  { name: "kube-scheduler is told the plan", nominateNodes: true, seed: 1 },
+  { name: "kube-scheduler fills the first node that is ready with other pods", nominateNodes: false, seed: 1 },
+])("as many nodes are launched as the first plan has when $name", async ({ nominateNodes, seed }) => {
+  const lab = await ready([NODE_CLASS, nodePool([ON_DEMAND, CATEGORIES, SIZES], { limits: { cpu: 100, memory: "100Gi" } })], {
+    seed,
+    catalogue: CATALOGUE,
+    settings: { nominateNodes },
+  });
+  lab.world.apply(SPREAD);
+  await pass(lab, 10_000);
+  const planned = (await records(lab)).length;
+  expect(planned).toBe(2);
+  await pass(lab, 3 * MINUTE);
+  expect(messages(lab).filter((message) => message === "computed new nodeclaim(s) to fit pod(s)")).toHaveLength(1);
+  expect([lab.cloud.machines().length, runningPods(lab)]).toEqual([planned, 30]);
+  lab.close();
+});
