@@ -151,19 +151,21 @@ export class Evaluation {
   /** USD per hour of the cheapest type that the claim could be with the pod under a set; Infinity without one. */
   #cheapest(claim: PlannedClaim, podData: PodData, set: RequirementSet): number {
     const { ports } = podData.class;
-    const type = this.#cheapestType(claim, this.#need, ports.length === 0 ? claim.ports : [...claim.ports, ...ports], set);
+    const taken = ports.length === 0 ? claim.ports : [...claim.ports, ...ports];
+    const frontier = this.#frontierOf(claim, taken, set);
+    if (frontier !== undefined) {
+      const place = frontier.first(this.#need, claim.frontier === frontier ? claim.place : 0);
+      if (place < 0) return Number.POSITIVE_INFINITY;
+      if (this.#limits.allows(claim, frontier.typeAt(place))) return frontier.priceAt(place);
+    }
+    const type = this.#cheapestOf(claim, this.#need, taken, set);
     return type < 0 ? Number.POSITIVE_INFINITY : (claim.template.table.prices(set).byType[type] ?? Number.POSITIVE_INFINITY);
   }
 
-  /** The cheapest type that agrees with a set, has room for `need` and is within the limits; -1 without one. */
-  #cheapestType(claim: PlannedClaim, need: Float64Array, ports: readonly HostPort[], set: RequirementSet): number {
-    const frontier = this.#frontierOf(claim, ports, set);
-    if (frontier === undefined) return this.#cheapestOf(claim, need, ports, set);
-    const type = frontier.typeAt(frontier.first(need, claim.frontier === frontier ? claim.place : 0));
-    return type < 0 || this.#limits.allows(claim, type) ? type : this.#cheapestOf(claim, need, ports, set);
-  }
-
-  /** `#cheapestType` type by type, because the frontier leaves out smaller types that are no cheaper. */
+  /**
+   * The cheapest type that agrees with a set, has room for `need` and is within the limits; -1 without one. Read type
+   * by type, because the frontier leaves out smaller types that are no cheaper.
+   */
   #cheapestOf(claim: PlannedClaim, need: Float64Array, ports: readonly HostPort[], set: RequirementSet): number {
     const { template, base } = claim;
     const admitted = template.table.admitted(set);

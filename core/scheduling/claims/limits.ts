@@ -92,8 +92,7 @@ export class Limits {
   settle(claim: PlannedClaim): void {
     const account = this.#accounts[claim.template.index];
     if (account === undefined || account.charge === "nothing") return;
-    const types = account.charge === "largest" ? members(claim.types) : this.#leastTypes(claim);
-    const charge = largest(account, types);
+    const charge = account.charge === "largest" ? largestWithin(account, claim.types) : largest(account, this.#leastTypes(claim));
     for (let r = 0; r < charge.length; r++) account.left[r] = (account.left[r] ?? 0) + (claim.charge?.[r] ?? 0) - (charge[r] ?? 0);
     claim.charge = charge;
     account.claims.add(claim);
@@ -169,6 +168,8 @@ function isWithin({ capacity, left }: Account, type: number, charge?: Float64Arr
  */
 function typesWithinLeft(account: Account): Bitset {
   const { types } = account.template;
+  // Far from the limits, which is known without a look at each type.
+  if (largestWithin(account, types).every((amount, r) => amount <= (account.left[r] ?? 0))) return types;
   const within = new Uint32Array(types.length);
   let isCut = false;
   for (const t of members(types)) {
@@ -179,6 +180,11 @@ function typesWithinLeft(account: Account): Bitset {
 }
 
 /** By limited resource, the largest amount that one of the types has. */
+function largestWithin({ template, names }: Account, types: Bitset): Float64Array {
+  return Float64Array.from(names, (name) => (name === "nodes" ? 1000 : template.table.largest(types, name)));
+}
+
+/** `largestWithin` for a short list. */
 function largest({ capacity, names }: Account, types: readonly number[]): Float64Array {
   const amounts = new Float64Array(names.length);
   for (const t of types) {
@@ -192,14 +198,16 @@ function largest({ capacity, names }: Account, types: readonly number[]): Float6
 function widenClaims(account: Account): void {
   const { names, capacity, left, claims } = account;
   const width = names.length;
+  const spare = left.map((amount) => Math.max(0, amount) * MAX_SHARE_FOR_FURTHER_TYPES);
+  if (furtherTypesOf(account).every((amount, r) => amount <= (spare[r] ?? 0))) return;
   const lists = [...claims].map((claim) => ({ claim, charge: claim.charge ?? left, types: members(claim.types), isCut: false }));
   for (let r = 0; r < width; r++) {
     const amountOf = (t: number): number => capacity[t * width + r] ?? 0;
     const wanted = lists.map(({ types }) => types.reduce((most, t) => Math.max(most, amountOf(t)), 0));
-    const spare = Math.max(0, left[r] ?? 0) * MAX_SHARE_FOR_FURTHER_TYPES;
     const most = highestLevel(
       [...new Set(lists.flatMap(({ types }) => types.map(amountOf)))],
-      (level) => lists.reduce((sum, { charge }, i) => sum + Math.max(0, Math.min(level, wanted[i] ?? 0) - (charge[r] ?? 0)), 0) <= spare,
+      (level) =>
+        lists.reduce((sum, { charge }, i) => sum + Math.max(0, Math.min(level, wanted[i] ?? 0) - (charge[r] ?? 0)), 0) <= (spare[r] ?? 0),
     );
     for (const list of lists) {
       const kept = list.types.filter((t) => amountOf(t) <= Math.max(most, list.charge[r] ?? 0));
@@ -208,6 +216,17 @@ function widenClaims(account: Account): void {
     }
   }
   for (const { claim, types, isCut } of lists) if (isCut) claim.keepTypes(types);
+}
+
+/** By limited resource, what all claims would use beyond their charge if none was cut. */
+function furtherTypesOf(account: Account): Float64Array {
+  const further = new Float64Array(account.names.length);
+  for (const { types, charge } of account.claims) {
+    largestWithin(account, types).forEach((amount, r) => {
+      further[r] = (further[r] ?? 0) + Math.max(0, amount - (charge?.[r] ?? 0));
+    });
+  }
+  return further;
 }
 
 /** The highest of some levels that is affordable, where each level below it is affordable too; 0 without one. */

@@ -129,13 +129,13 @@ describe("limits", () => {
   });
 
   it("minValues hold when claims are cut, and a claim without enough types is not made", () => {
-    const families = ["a", "b", "c"].flatMap((family) => [2, 8].map((cpu) => instanceType(`${family}.x${cpu}`, cpu, cpu * 4)));
-    const pool = (cpu: string) =>
-      nodePool("default", { limits: { cpu }, requirements: [{ key: FAMILY, operator: "Exists", minValues: 3 }] });
-    const plan = planFor({ instanceTypes: families, pods: apart(3), nodePools: [pool("6")] });
-    expect(plan.newNodeClaims.map(({ instanceTypes: types }) => [...types].sort())).toEqual(Array(3).fill(["a.x2", "b.x2", "c.x2"]));
-    const few = planFor({ instanceTypes: families, pods: apart(3), nodePools: [pool("5")] });
-    expect(few.newNodeClaims).toHaveLength(2);
+    const families = [instanceType("a.x2", 2, 8), instanceType("b.x4", 4, 16), instanceType("b.x8", 8, 32)];
+    const planWithin = (cpu: string): Plan => {
+      const requirements = [{ key: FAMILY, operator: "Exists" as const, minValues: 2 }];
+      return planFor({ instanceTypes: families, pods: apart(3), nodePools: [nodePool("default", { limits: { cpu }, requirements })] });
+    };
+    expect(planWithin("12").newNodeClaims.map(({ instanceTypes: types }) => types)).toEqual(Array(3).fill(["a.x2", "b.x4"]));
+    expect(planWithin("11").newNodeClaims).toHaveLength(2);
   });
 
   it("the reason says what is in use, what this run takes, and a limit that is enough", () => {
