@@ -25,7 +25,7 @@ const CONTAINERS: Fields = { name: true, ...RESOURCES, ports: all("containerPort
 const CLAIM_SPEC = all("storageClassName", "volumeName", "accessModes");
 const POD_SPEC: Fields = {
   ...all("nodeName", "nodeSelector", "affinity", "tolerations", "topologySpreadConstraints", "overhead", "resourceClaims"),
-  ...all("priority", "priorityClassName", "terminationGracePeriodSeconds", "schedulerName"),
+  ...all("priority", "priorityClassName", "terminationGracePeriodSeconds", "schedulerName", "hostNetwork"),
   ...RESOURCES,
   ...{ containers: CONTAINERS, initContainers: CONTAINERS },
   volumes: { name: true, persistentVolumeClaim: all("claimName"), ephemeral: { volumeClaimTemplate: { spec: CLAIM_SPEC } } },
@@ -66,7 +66,7 @@ const KEPT: Readonly<Record<string, Fields>> = {
 
 /** Annotations that a decision reads. Others may hold anything, such as whole manifests with their secrets. */
 const READ_ANNOTATIONS =
-  /^(karpenter|karpenter-serverless|[\w.-]*karpenter\.(sh|k8s\.aws)|cluster-autoscaler\.kubernetes\.io|controller\.kubernetes\.io)/;
+  /^(karpenter|karpenter-serverless|[\w.-]*karpenter\.(sh|k8s\.aws)|(cluster-autoscaler|controller|pv)\.kubernetes\.io)/;
 
 /**
  * Writes what the core reads of a cluster to a file, and says what it wrote. Throws InputError when the file cannot be

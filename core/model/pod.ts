@@ -87,6 +87,7 @@ export interface PersistentVolumeClaimSpec {
 
 export interface PodSpec {
   readonly nodeName?: string;
+  readonly hostNetwork?: boolean;
   readonly nodeSelector?: Readonly<Record<string, string>>;
   readonly affinity?: Affinity;
   readonly tolerations?: readonly Toleration[];

@@ -204,11 +204,11 @@ function placementText({ metadata, spec }: Pod, labels: string): string {
 
 /** A text of the rare things that distinguish pods: host ports, device claims, volumes. */
 function ownText(spec: Pod["spec"], volumes: Volumes, pod: Pod): string {
-  const ports = (spec.containers ?? []).some(({ ports }) => ports?.some(({ hostPort }) => hostPort));
+  const ports = hostPorts(spec);
   const claims = (spec.resourceClaims ?? []).length > 0;
   const hasOwnVolumes = hasVolumes(spec);
-  if (!ports && !claims && !hasOwnVolumes) return "";
-  return JSON.stringify([hostPorts(spec), spec.resourceClaims, hasOwnVolumes ? volumeText(volumes.of(pod)) : ""]);
+  if (ports.length === 0 && !claims && !hasOwnVolumes) return "";
+  return JSON.stringify([ports, spec.resourceClaims, hasOwnVolumes ? volumeText(volumes.of(pod)) : ""]);
 }
 
 function hasVolumes(spec: Pod["spec"]): boolean {

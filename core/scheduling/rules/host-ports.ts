@@ -9,13 +9,17 @@ export interface HostPort {
 
 /**
  * Host ports of the regular containers; an empty hostIP is 0.0.0.0
- * (karpenter: pkg/scheduling/hostportusage.go, GetHostPorts).
+ * (karpenter: pkg/scheduling/hostportusage.go, GetHostPorts). On the host network each container port is a host port.
+ * The API server writes that into pods and not into templates, so a DaemonSet that has no pod yet would seem to use no
+ * ports: a node would be bought for a pod that loses its port to a daemon there
+ * (kubernetes: pkg/apis/core/v1/defaults.go, defaultHostNetworkPorts).
  */
-export function hostPorts(spec: PodSpec): readonly HostPort[] {
-  return (spec.containers ?? []).flatMap(({ ports }) =>
-    (ports ?? []).flatMap(({ hostPort, hostIP, protocol }) =>
-      hostPort ? [{ ip: hostIP === undefined || hostIP === "" ? "0.0.0.0" : hostIP, port: hostPort, protocol: protocol ?? "TCP" }] : [],
-    ),
+export function hostPorts({ containers = [], hostNetwork = false }: PodSpec): readonly HostPort[] {
+  return containers.flatMap(({ ports = [] }) =>
+    ports.flatMap(({ containerPort, hostPort, hostIP, protocol }) => {
+      const port = hostPort || (hostNetwork && containerPort);
+      return port ? [{ ip: hostIP === undefined || hostIP === "" ? "0.0.0.0" : hostIP, port, protocol: protocol ?? "TCP" }] : [];
+    }),
   );
 }
 

@@ -8,7 +8,7 @@ const POD_METADATA = [
 ];
 const POD_SPEC = [
   ...["nodeName", "nodeSelector", "affinity", "tolerations", "topologySpreadConstraints", "overhead", "resources", "resourceClaims"],
-  ...["priority", "priorityClassName", "terminationGracePeriodSeconds", "schedulerName"],
+  ...["priority", "priorityClassName", "terminationGracePeriodSeconds", "schedulerName", "hostNetwork"],
 ];
 const POD_STATUS = ["phase", "conditions", "nominatedNodeName", "startTime"];
 const CONTAINER = ["name", "image", "resources", "ports", "restartPolicy"];

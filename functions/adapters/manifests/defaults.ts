@@ -8,6 +8,8 @@ export function withDefaults(object: ApiObject, cluster: { readonly priorityClas
   switch (object.kind) {
     case "Pod":
       return podDefaults(object, cluster.priorityClass);
+    case "PersistentVolumeClaim":
+      return { ...object, status: { phase: "Pending", ...fields(object.status) } };
     case "NodePool":
       return nodePoolDefaults(object);
     case "NodeClaim":
@@ -50,21 +52,38 @@ function podDefaults(pod: ApiObject, priorityClass: (name: string) => ApiObject 
       terminationGracePeriodSeconds: 30,
       priority: value,
       ...spec,
-      containers: containersWithRequests(spec["containers"]),
+      containers: containersWithDefaults(spec["containers"], spec["hostNetwork"] === true),
       tolerations: withDefaultTolerations(spec["tolerations"]),
     },
-    status: fields(pod["status"])["phase"] === undefined ? { phase: "Pending" } : pod["status"],
+    status: fields(pod["status"])["phase"] === undefined ? newStatus(spec) : pod["status"],
   };
 }
 
-/** A container that has a limit and no request requests its limit. */
-function containersWithRequests(containers: unknown): unknown {
+/** The status of a new pod; scheduling gates hold it back from kube-scheduler. */
+function newStatus({ schedulingGates }: Record<string, unknown>): Record<string, unknown> {
+  if (!Array.isArray(schedulingGates) || schedulingGates.length === 0) return { phase: "Pending" };
+  const message = "Scheduling is blocked due to non-empty scheduling gates";
+  return { phase: "Pending", conditions: [{ type: "PodScheduled", status: "False", reason: "SchedulingGated", message }] };
+}
+
+/** A container that has a limit and no request requests its limit; on the host network its ports are host ports. */
+function containersWithDefaults(containers: unknown, hostNetwork: boolean): unknown {
   if (!Array.isArray(containers)) return [];
   return containers.map((container) => {
+    const { ports } = fields(container);
     const resources = fields(fields(container)["resources"]);
-    if (resources["limits"] === undefined) return container;
-    return { ...container, resources: { ...resources, requests: { ...fields(resources["limits"]), ...fields(resources["requests"]) } } };
+    const requests = { ...fields(resources["limits"]), ...fields(resources["requests"]) };
+    return {
+      ...container,
+      ...(resources["limits"] !== undefined && { resources: { ...resources, requests } }),
+      ...(hostNetwork && Array.isArray(ports) && { ports: ports.map(onHost) }),
+    };
   });
+}
+
+function onHost(port: unknown): unknown {
+  const { containerPort, hostPort } = fields(port);
+  return { ...fields(port), hostPort: hostPort || containerPort };
 }
 
 /**

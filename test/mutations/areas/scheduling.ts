@@ -127,6 +127,14 @@ export const MUTATIONS: readonly Mutation[] = [
     tests: SOLVE,
   },
   {
+    name: "host-network-ports",
+    rule: "a DaemonSet on the host network takes its container ports before it has a pod",
+    file: "core/scheduling/rules/host-ports.ts",
+    from: "hostPort || (hostNetwork && containerPort)",
+    to: "hostPort || (!hostNetwork && containerPort)",
+    tests: ["test/core/scheduling/reasons"],
+  },
+  {
     name: "volume-zone",
     rule: "a pod is placed where its volume can be used",
     file: "core/scheduling/problem/pod-class.ts",

@@ -316,6 +316,13 @@ export const FAILING_PODS: readonly (readonly [string, readonly Case[]])[] = [
           daemonSets: [daemonSet("exporter", {}, { containers: [{ name: "main", ports: [{ hostPort: 9100 }] }] })],
         },
       },
+      {
+        name: "a container port of a daemonset on the host network",
+        scene: {
+          pods: [{ ...pod("web"), spec: { containers: [{ name: "main", ports: [{ hostPort: 80 }] }] } }],
+          daemonSets: [daemonSet("agent", {}, { hostNetwork: true, containers: [{ name: "main", ports: [{ containerPort: 80 }] }] })],
+        },
+      },
     ],
   ],
   [

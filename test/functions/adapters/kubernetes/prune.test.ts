@@ -78,14 +78,14 @@ describe("pruned", () => {
       metadata: { name: "d", managedFields: [{}] },
       spec: {
         selector: {},
-        template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", env: [] }] } },
+        template: { metadata: { labels: { a: "b" } }, spec: { hostNetwork: true, containers: [{ name: "c", env: [] }] } },
         updateStrategy: {},
       },
       status: {},
     };
     expect(prune("DaemonSet", daemonSet)).toEqual({
       metadata: { name: "d" },
-      spec: { selector: {}, template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c" }] } } },
+      spec: { selector: {}, template: { metadata: { labels: { a: "b" } }, spec: { hostNetwork: true, containers: [{ name: "c" }] } } },
     });
   });
 
