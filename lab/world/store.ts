@@ -10,6 +10,7 @@ import {
   timestamp,
 } from "../../functions/adapters/manifests/api-object.ts";
 import { withDefaults } from "../../functions/adapters/manifests/defaults.ts";
+import { admitted } from "./admission.ts";
 import type { Random } from "./random.ts";
 
 export type Verb = "create" | "update" | "delete";
@@ -169,7 +170,7 @@ export function objectStore(clock: { now(): number; touch(): void }, random: Ran
       const { status, ...rest } = given;
       const object: ApiObject = withDefaults(
         {
-          ...(kind === "Pod" ? withPriorityClass(rest, store.list("PriorityClass")) : rest),
+          ...admitted({ ...rest, metadata: meta }, kind, namespace, store.list),
           ...(info?.status !== true && status !== undefined && { status }),
           apiVersion: given.apiVersion ?? info?.apiVersion ?? "v1",
           kind,
@@ -233,23 +234,6 @@ export function objectStore(clock: { now(): number; touch(): void }, random: Ran
     },
   };
   return store;
-}
-
-/**
- * The admission plugin Priority: a pod that names no PriorityClass gets the one with globalDefault (of several, the
- * lowest), and takes its preemptionPolicy (kubernetes: plugin/pkg/admission/priority/admission.go, Plugin.Admit).
- */
-function withPriorityClass<T extends { readonly spec?: unknown }>(pod: T, classes: readonly ApiObject[]): T {
-  const spec = (pod.spec ?? {}) as { readonly priorityClassName?: string; readonly priority?: number };
-  const lowest = (defaults: readonly ApiObject[]) => [...defaults].sort((a, b) => Number(a["value"]) - Number(b["value"]))[0];
-  const given = spec.priorityClassName || undefined;
-  const found =
-    given === undefined && spec.priority === undefined
-      ? lowest(classes.filter((c) => c["globalDefault"] === true))
-      : classes.find((c) => c.metadata.name === given);
-  if (!found) return pod;
-  const { preemptionPolicy } = found;
-  return { ...pod, spec: { ...(preemptionPolicy !== undefined && { preemptionPolicy }), ...spec, priorityClassName: found.metadata.name } };
 }
 
 function kindOf(found: ApiObject): Pick<ApiObject, "apiVersion" | "kind"> {

