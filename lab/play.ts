@@ -29,7 +29,7 @@ export interface PlayOptions {
   /** Settings for manifests of the user; they precede the gates that the manifests turn on. */
   readonly settings?: LabOptions["settings"];
   /** Called with the state at the end of a run of the user's manifests. */
-  readonly onReport?: (report: LabReport) => void;
+  readonly onReport?: (report: LabReport, lab: Lab) => void | Promise<void>;
 }
 
 const START = Date.parse("2026-01-01T09:00:00Z");
@@ -118,7 +118,7 @@ export async function playManifests(
   if (!options.json) for (const part of await summary(lab, stage.narrator.waiting)) options.print(`\n${part}`);
   if (options.onReport) {
     const { waiting } = stage.narrator;
-    options.onReport(await labReport(lab, { waiting, evicted: stage.evicted(), start: START }));
+    await options.onReport(await labReport(lab, { waiting, evicted: stage.evicted(), start: START }), lab);
   }
   close(stage);
 }

@@ -14,6 +14,8 @@ export interface LabReport {
     readonly node: string | null;
     /** Why a pending pod waits. */
     readonly reason: string | null;
+    /** From the start to the start of the pod, s of virtual time. */
+    readonly startedAfter: number | null;
   }[];
   readonly nodes: readonly {
     readonly name: string;
@@ -61,6 +63,7 @@ export async function labReport(lab: Lab, { waiting, evicted, start }: RunFacts)
       phase: pod.status?.phase ?? "Pending",
       node: pod.spec.nodeName ?? null,
       reason: reasons.get(podKey(pod)) ?? null,
+      startedAfter: secondsUntil(pod.status?.startTime, start),
     })),
     nodes: byName(store.list("Node") as readonly Node[]).map(({ metadata, spec }) => ({
       name: metadata.name,
@@ -78,6 +81,9 @@ export async function labReport(lab: Lab, { waiting, evicted, start }: RunFacts)
     seconds: Math.round((clock.now() - start) / 1000),
   };
 }
+
+const secondsUntil = (time: string | undefined, start: number): number | null =>
+  time === undefined ? null : Math.round((Date.parse(time) - start) / 1000);
 
 function byName<T extends { readonly metadata: { readonly namespace?: string; readonly name: string } }>(
   objects: readonly T[],
