@@ -31,7 +31,7 @@ export interface PlayOptions {
   /** Settings for manifests of the user; they precede the gates that the manifests turn on. */
   readonly settings?: LabOptions["settings"];
   /** Called with the state at the end of a run of the user's manifests. */
-  readonly onReport?: (report: LabReport) => void;
+  readonly onReport?: (report: LabReport, lab: Lab) => void | Promise<void>;
 }
 
 const START = Date.parse("2026-01-01T09:00:00Z");
@@ -122,7 +122,8 @@ export async function playManifests(
   const { waiting } = stage.narrator;
   const allRefused = [...refused, ...withoutPods(lab.world)];
   if (!options.json) for (const part of await summary(lab, waiting, allRefused)) options.print(`\n${part}`);
-  if (options.onReport) options.onReport(await labReport(lab, { waiting, refused: allRefused, evicted: stage.evicted(), start: START }));
+  if (options.onReport)
+    await options.onReport(await labReport(lab, { waiting, refused: allRefused, evicted: stage.evicted(), start: START }), lab);
   close(stage);
 }
 

@@ -38,6 +38,8 @@ export interface LabReport {
     readonly node: string | null;
     /** Why a pending pod waits. */
     readonly reason: string | null;
+    /** From the start to the start of the pod, s of virtual time. */
+    readonly startedAfter: number | null;
   }[];
   readonly nodes: readonly ReportedNode[];
   /** Workloads and pods of which the API server refuses to create pods, and why. */
@@ -76,6 +78,7 @@ export async function labReport(lab: Lab, { waiting, refused, evicted, start }: 
       phase: pod.status?.phase ?? "Pending",
       node: pod.spec.nodeName ?? null,
       reason: reasons.get(podKey(pod)) ?? null,
+      startedAfter: secondsUntil(pod.status?.startTime, start),
     })),
     nodes: reportedNodes(lab, pods),
     refused,
@@ -118,5 +121,8 @@ function reportedNodes(lab: Lab, pods: readonly Pod[]): readonly ReportedNode[] 
   );
   return sorted([...nodes, ...claims], ({ name }) => name);
 }
+
+const secondsUntil = (time: string | undefined, start: number): number | null =>
+  time === undefined ? null : Math.round((Date.parse(time) - start) / 1000);
 
 const sorted = <T>(list: readonly T[], key: (item: T) => string): readonly T[] => [...list].sort((a, b) => (key(a) < key(b) ? -1 : 1));

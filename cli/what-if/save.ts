@@ -66,7 +66,7 @@ const KEPT: Readonly<Record<string, Fields>> = {
 
 /** Annotations that a decision reads. Others may hold anything, such as whole manifests with their secrets. */
 const READ_ANNOTATIONS =
-  /^(karpenter|karpenter-serverless|[\w.-]*karpenter\.(sh|k8s\.aws)|cluster-autoscaler\.kubernetes\.io|controller\.kubernetes\.io)/;
+  /^(karpenter|karpenter-serverless|[\w.-]*karpenter\.(sh|k8s\.aws)|(cluster-autoscaler|controller|pv)\.kubernetes\.io)/;
 
 /**
  * Writes what the core reads of a cluster to a file, and says what it wrote. Throws InputError when the file cannot be

@@ -5,6 +5,7 @@ import { RefusedError } from "../../core/ports/errors.ts";
 import type { Kind, Kinds, Kubernetes } from "../../core/ports/kubernetes.ts";
 import { type ApiObject, frozen } from "../../functions/adapters/manifests/api-object.ts";
 import { matchesSelector, parseFieldSelector, parseLabelSelector } from "../../functions/adapters/manifests/selectors.ts";
+import { markDisrupted } from "./actors/actor.ts";
 import type { MutableObject } from "./store.ts";
 import type { LabWorld } from "./world.ts";
 
@@ -65,6 +66,7 @@ function evict(world: LabWorld, pod: Pod, user: string): "evicted" | "gone" | "b
   const found = store.get("Pod", name, namespace) as (Pod & ApiObject) | undefined;
   if (!found || (uid !== undefined && uid !== found.metadata.uid)) return "gone";
   const go = (): "evicted" => {
+    markDisrupted(world, found, user, "EvictionByEvictionAPI", "Eviction API: evicting");
     store.delete("Pod", name, { namespace }, { user, subresource: "eviction" });
     return "evicted";
   };

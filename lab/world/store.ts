@@ -10,7 +10,8 @@ import {
   thawed,
   timestamp,
 } from "../../functions/adapters/manifests/api-object.ts";
-import { SYSTEM_PRIORITIES, withDefaults } from "../../functions/adapters/manifests/defaults.ts";
+import { withDefaults } from "../../functions/adapters/manifests/defaults.ts";
+import { admitted } from "./admission.ts";
 import type { Random } from "./random.ts";
 
 export type Verb = "create" | "update" | "delete";
@@ -170,7 +171,7 @@ export function objectStore(clock: { now(): number; touch(): void }, random: Ran
       const { status, ...rest } = given;
       const object: ApiObject = withDefaults(
         {
-          ...(kind === "Pod" ? withPriorityClass(rest, store.list("PriorityClass")) : rest),
+          ...admitted({ ...rest, metadata: meta }, kind, namespace, store.list),
           ...(info?.status !== true && status !== undefined && { status }),
           apiVersion: given.apiVersion ?? info?.apiVersion ?? "v1",
           kind,
@@ -234,28 +235,6 @@ export function objectStore(clock: { now(): number; touch(): void }, random: Ran
     },
   };
   return store;
-}
-
-/**
- * The admission plugin Priority: a pod that names no PriorityClass gets the one with globalDefault (of several, the
- * lowest), and takes its preemptionPolicy. Throws RefusedError for a class that does not exist
- * (kubernetes: plugin/pkg/admission/priority/admission.go, Plugin.Admit).
- */
-function withPriorityClass<T extends Pick<ApiObject, "metadata" | "spec">>(pod: T, classes: readonly ApiObject[]): T {
-  const spec = (pod.spec ?? {}) as { readonly priorityClassName?: string; readonly priority?: number };
-  const lowest = (defaults: readonly ApiObject[]) => [...defaults].sort((a, b) => Number(a["value"]) - Number(b["value"]))[0];
-  const given = spec.priorityClassName || undefined;
-  const found =
-    given === undefined && spec.priority === undefined
-      ? lowest(classes.filter((c) => c["globalDefault"] === true))
-      : classes.find((c) => c.metadata.name === given);
-  if (!found) {
-    if (given === undefined || SYSTEM_PRIORITIES[given] !== undefined) return pod;
-    const { name, generateName } = pod.metadata as { readonly name?: string; readonly generateName?: string };
-    throw new RefusedError(`pods "${name || generateName}" is forbidden: no PriorityClass with name ${given} was found`);
-  }
-  const { preemptionPolicy } = found;
-  return { ...pod, spec: { ...(preemptionPolicy !== undefined && { preemptionPolicy }), ...spec, priorityClassName: found.metadata.name } };
 }
 
 function kindOf(found: ApiObject): Pick<ApiObject, "apiVersion" | "kind"> {

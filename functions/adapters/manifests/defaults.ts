@@ -11,6 +11,8 @@ export function withDefaults(object: ApiObject, cluster: { readonly priorityClas
       return podDefaults(object, cluster.priorityClass);
     case "Node":
       return { ...object, spec: fields(object.spec) };
+    case "PersistentVolumeClaim":
+      return { ...object, status: { phase: "Pending", ...fields(object.status) } };
     case "NodePool":
       return nodePoolDefaults(object);
     case "NodeClaim":
@@ -57,8 +59,15 @@ function podDefaults(pod: ApiObject, priorityClass: (name: string) => ApiObject 
       containers: containersWithDefaults(spec["containers"], spec["hostNetwork"] === true),
       tolerations: withDefaultTolerations(spec["tolerations"]),
     },
-    status: fields(pod["status"])["phase"] === undefined ? { phase: "Pending" } : pod["status"],
+    status: fields(pod["status"])["phase"] === undefined ? newStatus(spec) : pod["status"],
   };
+}
+
+/** The status of a new pod; scheduling gates hold it back from kube-scheduler. */
+function newStatus({ schedulingGates }: Record<string, unknown>): Record<string, unknown> {
+  if (!Array.isArray(schedulingGates) || schedulingGates.length === 0) return { phase: "Pending" };
+  const message = "Scheduling is blocked due to non-empty scheduling gates";
+  return { phase: "Pending", conditions: [{ type: "PodScheduled", status: "False", reason: "SchedulingGated", message }] };
 }
 
 /** A container that has a limit and no request requests its limit; on the host network its ports are host ports. */

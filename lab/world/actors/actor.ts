@@ -6,6 +6,7 @@ import type { Condition } from "../../../core/model/kubernetes.ts";
 import type { Node } from "../../../core/model/node.ts";
 import type { Pod } from "../../../core/model/pod.ts";
 import { timestamp } from "../../../functions/adapters/manifests/api-object.ts";
+import type { MutableObject } from "../store.ts";
 import type { LabWorld } from "../world.ts";
 
 /** Returns a function that schedules a run of `fn` after `delayMs`. Calls before that run join it. */
@@ -40,4 +41,14 @@ export function withCondition(
   const lastTransitionTime = old?.status === condition.status ? (old.lastTransitionTime ?? timestamp(now)) : timestamp(now);
   const set = { ...condition, lastTransitionTime };
   return old ? (conditions ?? []).map((c) => (c === old ? set : c)) : [...(conditions ?? []), set];
+}
+
+/** Writes why the control plane removes a pod: its condition DisruptionTarget. */
+export function markDisrupted(world: LabWorld, pod: Pod, user: string, reason: string, message: string): void {
+  const { name, namespace } = pod.metadata;
+  world.store.patch("Pod", name, namespace, { user, subresource: "status" }, (o: MutableObject) => {
+    const condition = { type: "DisruptionTarget", status: "True", reason, message } as const;
+    o.status = { ...o.status, conditions: withCondition(o.status?.conditions, condition, world.clock.now()) };
+    return o;
+  });
 }

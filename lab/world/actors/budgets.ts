@@ -25,11 +25,12 @@ function settle(world: LabWorld, budget: PodDisruptionBudget): void {
       p.metadata.namespace === namespace && !isTerminal(p) && matchesSelector(budget.spec.selector as LabelSelector, p.metadata.labels),
   );
   const { minAvailable, maxUnavailable } = budget.spec;
-  const expected = maxUnavailable !== undefined || typeof minAvailable === "string" ? expectedPods(world, pods) : pods.length;
+  // A budget that says nothing allows nothing.
+  const isEmpty = maxUnavailable === undefined && minAvailable === undefined;
+  const isScaled = maxUnavailable !== undefined || typeof minAvailable === "string";
+  const expected = isEmpty ? 0 : isScaled ? expectedPods(world, pods) : pods.length;
   const desired =
-    maxUnavailable !== undefined
-      ? Math.max(0, expected - scaled(maxUnavailable, expected))
-      : scaled(minAvailable ?? 1, typeof minAvailable === "string" ? expected : pods.length);
+    maxUnavailable === undefined ? scaled(minAvailable ?? 0, expected) : Math.max(0, expected - scaled(maxUnavailable, expected));
   const healthy = pods.filter((p) => isReady(p) && isActive(p)).length;
   const status = {
     observedGeneration: generation,

@@ -113,7 +113,10 @@ function writeStatus(world: LabWorld, job: Job, { active, succeeded, failed, end
     conditions = withCondition(conditions, { type: end, status: "True", reason, message }, now);
   }
   if (suspended || conditions?.some(({ type }) => type === "Suspended")) {
-    conditions = withCondition(conditions, { type: "Suspended", status: suspended ? "True" : "False" }, now);
+    const [status, reason, message] = suspended
+      ? (["True", "JobSuspended", "Job suspended"] as const)
+      : (["False", "JobResumed", "Job resumed"] as const);
+    conditions = withCondition(conditions, { type: "Suspended", status, reason, message }, now);
   }
   setStatus(world, job, {
     active,

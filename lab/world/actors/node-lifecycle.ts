@@ -3,11 +3,12 @@ import type { Pod } from "../../../core/model/pod.ts";
 import type { Taint } from "../../../core/model/taint.ts";
 import type { MutableObject } from "../store.ts";
 import type { LabWorld } from "../world.ts";
-import { debounced, isTerminating, nodesOf, podsOf, withCondition } from "./actor.ts";
+import { debounced, isTerminal, isTerminating, markDisrupted, nodesOf, podsOf, withCondition } from "./actor.ts";
 import type { Kubelets } from "./kubelet.ts";
 import { tolerates } from "./placement.ts";
 
 const USER = "system:serviceaccount:kube-system:node-controller";
+const GARBAGE_COLLECTOR = "system:serviceaccount:kube-system:pod-garbage-collector";
 /** nodeMonitorGracePeriod: a node without a heartbeat for this long becomes Unknown. */
 const MONITOR_GRACE_MS = 40_000;
 /** Quarantine and check period of the pod garbage collector, for pods whose node does not exist any more. */
@@ -46,7 +47,10 @@ export function startNodeLifecycle(world: LabWorld, kubelets: Kubelets): void {
         since.set(uid, start);
         const due = start + toleratedMs;
         if (due > clock.now()) clock.at(due, "taint eviction", evictByTaint);
-        else store.delete("Pod", pod.metadata.name, { namespace: pod.metadata.namespace, uid }, { user: USER });
+        else {
+          markDisrupted(world, pod, USER, "DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint");
+          store.delete("Pod", pod.metadata.name, { namespace: pod.metadata.namespace, uid }, { user: USER });
+        }
       }
     }
   };
@@ -124,11 +128,13 @@ function collectPods(world: LabWorld, nodeName: string): void {
   for (const pod of podsOf(world)) {
     if (pod.spec.nodeName !== nodeName) continue;
     const { name, namespace, uid } = pod.metadata;
-    world.store.delete(
-      "Pod",
-      name,
-      { namespace, uid, gracePeriodSeconds: 0 },
-      { user: "system:serviceaccount:kube-system:pod-garbage-collector" },
-    );
+    if (!isTerminal(pod)) {
+      markDisrupted(world, pod, GARBAGE_COLLECTOR, "DeletionByPodGC", "PodGC: node no longer exists");
+      world.store.patch("Pod", name, namespace, { user: GARBAGE_COLLECTOR, subresource: "status" }, (o: MutableObject) => {
+        o.status = { ...o.status, phase: "Failed" };
+        return o;
+      });
+    }
+    world.store.delete("Pod", name, { namespace, uid, gracePeriodSeconds: 0 }, { user: GARBAGE_COLLECTOR });
   }
 }

@@ -16,6 +16,7 @@ export interface Workload extends KubernetesObject {
     readonly template: PodTemplate;
     readonly volumeClaimTemplates?: readonly (KubernetesObject & { readonly spec: PersistentVolumeClaimSpec })[];
     readonly podManagementPolicy?: string;
+    readonly ordinals?: { readonly start?: number };
     readonly strategy?: { readonly type?: string };
   };
 }

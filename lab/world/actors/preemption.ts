@@ -3,6 +3,7 @@ import type { Pod } from "../../../core/model/pod.ts";
 import type { PodDisruptionBudget } from "../../../core/model/workloads.ts";
 import { matchesSelector } from "../../../functions/adapters/manifests/selectors.ts";
 import { isTerminating } from "./actor.ts";
+import type { Refusal } from "./refusals.ts";
 import { type Room, roomWith, withPod } from "./rooms.ts";
 
 /** The reason of the condition DisruptionTarget that kube-scheduler writes to a victim. */
@@ -22,19 +23,26 @@ export const priorityOf = ({ spec }: Pod): number => spec.priority ?? 0;
 export const isPreempted = ({ status }: Pod): boolean =>
   status?.conditions?.some(({ type, reason }) => type === "DisruptionTarget" && reason === PREEMPTED) ?? false;
 
-/** Whether the room fits the pod in a cluster where the room stands for its node. */
-export type Fits = (room: Room) => boolean;
+/** Why a room refuses the pod in a cluster where the room stands for its node. */
+export type Filter = (room: Room) => Refusal | undefined;
 
 /**
- * Whether the pod may preempt: its policy is not Never, and no victim of an earlier preemption still terminates on its
- * nominated node. A nominated node that does not fit the pod even without its victims is given up, as in kube-scheduler
+ * Why the pod may not preempt: its policy is Never, or a victim of an earlier preemption still terminates on its
+ * nominated node, for which the pod waits. A nominated node that refuses the pod whatever pods it has is given up
  * (kubernetes: pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go, PodEligibleToPreemptOthers).
  */
-export function mayPreempt(pod: Pod, nominated: Room | undefined, fits: Fits): "yes" | "never" | "waits" {
-  if ((pod.spec as { readonly preemptionPolicy?: string }).preemptionPolicy === "Never") return "never";
+export function eligibility(
+  pod: Pod,
+  nominated: Room | undefined,
+  refusal: Refusal | undefined,
+): { readonly why?: string; readonly isWaiting?: boolean } {
+  if ((pod.spec as { readonly preemptionPolicy?: string }).preemptionPolicy === "Never")
+    return { why: "not eligible due to preemptionPolicy=Never." };
+  if (refusal?.isByPods === false) return {};
   const isLower = (p: Pod): boolean => priorityOf(p) < priorityOf(pod);
-  if (!nominated?.pods.some((p) => isLower(p) && isTerminating(p) && isPreempted(p))) return "yes";
-  return fits(without(nominated, isLower)) ? "waits" : "yes";
+  return nominated?.pods.some((p) => isLower(p) && isTerminating(p) && isPreempted(p))
+    ? { why: "not eligible due to a terminating pod on the nominated node.", isWaiting: true }
+    : {};
 }
 
 /** The room without some of its pods. */
@@ -45,28 +53,34 @@ export const without = ({ node, pods }: Room, isRemoved: (pod: Pod) => boolean):
   );
 
 /**
- * The node whose pods of lower priority give way to the pod; undefined when no node fits the pod even without them. The
- * preferred node has the fewest victims that a PodDisruptionBudget protects, then the lowest highest priority of a
- * victim, the smallest sum of priorities, the fewest victims, and the latest start of its most important victims
- * (kubernetes: pkg/scheduler/framework/preemption/preemption.go, pickOneNodeForPreemption). `draw` decides a tie.
+ * The node whose pods of lower priority give way to the pod; when no node fits the pod even without them, the reason of
+ * each node. Nodes that refuse the pod whatever pods they have are not tried. The preferred node has the fewest victims
+ * that a PodDisruptionBudget protects, then the lowest highest priority of a victim, the smallest sum of priorities,
+ * the
+ * fewest victims, and the latest start of its most important victims (kubernetes:
+ * pkg/scheduler/framework/preemption/preemption.go, pickOneNodeForPreemption). `draw` decides a tie.
  */
 export function preemption(
   pod: Pod,
-  rooms: readonly Room[],
+  refusals: ReadonlyMap<Room, Refusal>,
   budgets: readonly PodDisruptionBudget[],
   now: number,
-  fits: Fits,
+  filter: Filter,
   draw: (ties: readonly PreemptionCandidate[]) => PreemptionCandidate | undefined,
-): Preemption | undefined {
+): { readonly chosen: Preemption | undefined; readonly reasons: readonly string[] } {
   let best: PreemptionCandidate[] = [];
-  for (const room of rooms) {
-    const candidate = candidateOf(pod, room, budgets, now, fits);
-    if (!candidate) continue;
+  const reasons: string[] = [];
+  for (const [room, { isByPods }] of refusals) {
+    const candidate = isByPods ? candidateOf(pod, room, budgets, now, filter) : ["Preemption is not helpful for scheduling"];
+    if (!("cost" in candidate)) {
+      reasons.push(...candidate);
+      continue;
+    }
     const order = best[0] ? compared(candidate.cost, best[0].cost) : -1;
     if (order < 0) best = [candidate];
     else if (order === 0) best.push(candidate);
   }
-  return draw(best);
+  return { chosen: draw(best), reasons };
 }
 
 export interface PreemptionCandidate extends Preemption {
@@ -81,29 +95,30 @@ function compared(a: readonly number[], b: readonly number[]): number {
 
 /**
  * Takes all pods of lower priority from the node, then gives back those that fit beside the pod: first the pods that a
- * budget protects, then the others, the most important first.
+ * budget protects, then the others, the most important first. Returns why the node cannot have the pod even so.
  */
 function candidateOf(
   pod: Pod,
   room: Room,
   budgets: readonly PodDisruptionBudget[],
   now: number,
-  fits: Fits,
-): PreemptionCandidate | undefined {
+  filter: Filter,
+): PreemptionCandidate | readonly string[] {
   const lower = room.pods.filter((p) => priorityOf(p) < priorityOf(pod)).sort((a, b) => importance(a, b, now));
-  if (lower.length === 0) return undefined;
+  if (lower.length === 0) return ["No preemption victims found for incoming pod"];
   let left = without(room, (p) => lower.includes(p));
-  if (!fits(left)) return undefined;
+  const refusal = filter(left);
+  if (refusal) return refusal.reasons;
   const guarded = violations(lower, budgets);
   const victims = new Set<Pod>();
   for (const other of [...lower.filter((p) => guarded.has(p)), ...lower.filter((p) => !guarded.has(p))]) {
     const tried = withPod(left, other);
-    if (fits(tried)) left = tried;
+    if (filter(tried) === undefined) left = tried;
     else victims.add(other);
   }
   const ordered = lower.filter((p) => victims.has(p));
   const highest = ordered[0];
-  if (!highest) return undefined;
+  if (!highest) return [];
   const firstStart = Math.min(...ordered.filter((p) => priorityOf(p) === priorityOf(highest)).map((p) => startOf(p, now)));
   const violated = ordered.filter((p) => guarded.has(p)).length;
   const sum = ordered.reduce((total, p) => total + priorityOf(p) + PRIORITY_OFFSET, 0);

@@ -3,18 +3,16 @@ import type { Node } from "../../../core/model/node.ts";
 import type { Pod } from "../../../core/model/pod.ts";
 import type { PodDisruptionBudget } from "../../../core/model/workloads.ts";
 import { matchesSelector } from "../../../functions/adapters/manifests/selectors.ts";
-import { type Amounts, lacking, podRequests } from "../quantity.ts";
 import { hash } from "../random.ts";
 import type { MutableObject } from "../store.ts";
 import type { LabWorld } from "../world.ts";
-import { debounced, isTerminal, isTerminating, nodesOf, podsOf, withCondition } from "./actor.ts";
-import { hostPorts, portsClash, selectsNode, tolerates, untolerated } from "./placement.ts";
-import { type Fits, mayPreempt, PREEMPTED, preemption, priorityOf } from "./preemption.ts";
+import { debounced, isTerminal, isTerminating, markDisrupted, nodesOf, podsOf, withCondition } from "./actor.ts";
+import { eligibility, PREEMPTED, preemption, priorityOf } from "./preemption.ts";
 import { type Hint, hintOf } from "./queueing-hints.ts";
+import { type Refusal, refusalRule, refusedBeforeFilters, refusedBy, withoutPreemption } from "./refusals.ts";
 import { type Room, roomWith, withPod } from "./rooms.ts";
 import { scores } from "./scores.ts";
 import { topologyRules } from "./topology.ts";
-import { fitError, noCandidates, type Refusal, refusal } from "./unschedulable.ts";
 import { type VolumeRule, volumeRule } from "./volumes.ts";
 
 const USER = "system:kube-scheduler";
@@ -81,21 +79,25 @@ function place(world: LabWorld, state: Pass, pod: Pod): void {
   const { uid = "" } = pod.metadata;
   const rooms = [...state.rooms.values()];
   const volumes = volumeRule(world, pod);
+  if (typeof volumes === "string") {
+    state.nominated.delete(uid);
+    explain(world, pod, refusedBeforeFilters(rooms.length, volumes), undefined);
+    return;
+  }
   const labelsOf = (namespace: string) => world.store.get("Namespace", namespace)?.metadata.labels ?? {};
   const filter = filterOf(state, pod, volumes, labelsOf);
   const room = state.rooms.get(state.nominated.get(uid)?.node ?? "");
   // A nominated node that fits the pod is taken without a look at the others.
-  if (room && !filter(room)) {
+  if (room && filter(room) === undefined) {
     bind(world, state, room, pod, volumes);
     return;
   }
-  const refused = new Map<Room, Refusal>();
-  const fitting: Room[] = [];
+  const refusals = new Map<Room, Refusal>();
   for (const room of rooms) {
-    const why = filter(room);
-    if (why) refused.set(room, why);
-    else fitting.push(room);
+    const refusal = filter(room);
+    if (refusal) refusals.set(room, refusal);
   }
+  const fitting = rooms.filter((room) => !refusals.has(room));
   const best = bestOf(
     fitting,
     () => scores(pod, fitting, rooms, { namespaceLabels: labelsOf, ownSelectors: selectorsOf(world, pod) }),
@@ -105,38 +107,36 @@ function place(world: LabWorld, state: Pass, pod: Pod): void {
     bind(world, state, best, pod, volumes);
     return;
   }
-  const text = fitError(rooms.length, refused.values(), typeof volumes === "string" ? volumes : undefined);
-  const { node, why } = preempt(world, state, pod, refused, filter);
+  const refused = refusedBy(
+    rooms.length,
+    [...refusals.values()].flatMap(({ reasons }) => reasons),
+  );
+  const { node, why } = rooms.length === 0 ? { node: undefined, why: undefined } : preempt(world, state, pod, refusals, filter);
   if (node === undefined) state.nominated.delete(uid);
   else state.nominated.set(uid, { pod, node });
-  const whole = why === undefined ? text : `${text} preemption: ${why}`;
-  explain(world, pod, rooms.length === 0 ? "no nodes available to schedule pods" : whole, node);
-}
-
-type Filter = (room: Room) => Refusal | undefined;
-
-interface Preempted {
-  /** The node that the pod waits for. */
-  readonly node?: string | undefined;
-  /** Why no other pod was preempted. */
-  readonly why?: string;
+  explain(world, pod, why === undefined ? refused : withoutPreemption(refused, why), node);
 }
 
 /**
- * Makes room for the pod on one node, if a node can have it. The victims stay on the node until their grace period is
- * over, and the pod waits for them.
+ * Makes room for the pod on one node. `node` is the node that the pod waits for, and `why` says why there is no
+ * preemption. The victims stay on the node until their grace period is over, and the pod waits for them.
  */
-function preempt(world: LabWorld, state: Pass, pod: Pod, refused: ReadonlyMap<Room, Refusal>, filter: Filter): Preempted {
-  const fits: Fits = (room) => !filter(room);
+function preempt(
+  world: LabWorld,
+  state: Pass,
+  pod: Pod,
+  refusals: ReadonlyMap<Room, Refusal>,
+  filter: (room: Room) => Refusal | undefined,
+): { readonly node: string | undefined; readonly why: string | undefined } {
   const nominated = state.nominated.get(pod.metadata.uid ?? "")?.node;
-  const may = mayPreempt(pod, state.rooms.get(nominated ?? ""), fits);
-  if (may === "never") return { why: "not eligible due to preemptionPolicy=Never." };
-  if (may === "waits") return { node: nominated, why: "not eligible due to a terminating pod on the nominated node." };
+  const room = state.rooms.get(nominated ?? "");
+  const { why, isWaiting } = eligibility(pod, room, room && refusals.get(room));
+  if (why !== undefined) return { node: isWaiting ? nominated : undefined, why };
   const budgets = world.store.list("PodDisruptionBudget") as unknown as readonly PodDisruptionBudget[];
-  const chosen = preemption(pod, [...state.rooms.values()], budgets, world.clock.now(), fits, (ties) =>
+  const { chosen, reasons } = preemption(pod, refusals, budgets, world.clock.now(), filter, (ties) =>
     drawn(ties, ({ room }) => room.node.metadata.name, pod),
   );
-  if (!chosen) return { why: noCandidates(pod, refused, filter) };
+  if (!chosen) return { node: undefined, why: refusedBy(refusals.size, reasons) };
   const { node } = chosen.room;
   const { name } = node.metadata;
   for (const victim of chosen.victims) if (!isTerminating(victim)) remove(world, victim);
@@ -150,16 +150,12 @@ function preempt(world: LabWorld, state: Pass, pod: Pod, refused: ReadonlyMap<Ro
       delete status.nominatedNodeName;
     });
   }
-  return { node: name };
+  return { node: name, why: undefined };
 }
 
 function remove(world: LabWorld, victim: Pod): void {
   const { name, namespace, uid } = victim.metadata;
-  const text = "default-scheduler: preempting to accommodate a higher priority pod";
-  const condition = { type: "DisruptionTarget", status: "True", reason: PREEMPTED, message: text } as const;
-  writeStatus(world, victim, (status) => {
-    status.conditions = withCondition(status.conditions, condition, world.clock.now());
-  });
+  markDisrupted(world, victim, USER, PREEMPTED, "default-scheduler: preempting to accommodate a higher priority pod");
   world.store.delete("Pod", name, { namespace, uid }, { user: USER });
 }
 
@@ -178,11 +174,10 @@ function writeStatus(world: LabWorld, { metadata: { name, namespace } }: Pod, ch
 function filterOf(
   state: Pass,
   pod: Pod,
-  volumes: VolumeRule | string,
+  volumes: VolumeRule,
   labelsOf: (namespace: string) => Readonly<Record<string, string>>,
-): Filter {
-  const requests = podRequests(pod);
-  const ports = hostPorts(pod);
+): (room: Room) => Refusal | undefined {
+  const rule = refusalRule(pod, volumes);
   const cluster = [...state.rooms.values()];
   let usual: ReturnType<typeof topologyRules> | undefined;
   const topologyWith = (room: Room) => (node: Node) => {
@@ -193,13 +188,14 @@ function filterOf(
     const changed = cluster.map((other) => (other.node.metadata.name === node.metadata.name ? room : other));
     return topologyRules(pod, changed, labelsOf)(node);
   };
-  const why: Filter = (room) => refusalOf(room, pod, requests, ports, volumes, topologyWith(room));
+  const why = (room: Room): Refusal | undefined => rule(room, topologyWith(room));
   return (room) => {
     const expected = [...state.nominated.values()].filter(
       (other) =>
         other.node === room.node.metadata.name && other.pod.metadata.uid !== pod.metadata.uid && priorityOf(other.pod) >= priorityOf(pod),
     );
-    return (expected.length > 0 ? why(expected.reduce((sum, other) => withPod(sum, other.pod), room)) : undefined) ?? why(room);
+    const refused = expected.length === 0 ? undefined : why(expected.reduce((sum, other) => withPod(sum, other.pod), room));
+    return refused ?? why(room);
   };
 }
 
@@ -231,35 +227,14 @@ function selectorsOf(world: LabWorld, { metadata: { labels = {}, namespace, owne
   return spec?.selector ? [...services, spec.selector] : services;
 }
 
-function refusalOf(
-  { node, used, allocatable, ports: taken }: Room,
-  pod: Pod,
-  requests: Amounts,
-  ports: readonly { ip: string; key: string }[],
-  volumes: VolumeRule | string,
-  topology: (node: Node) => string | undefined,
-): Refusal | undefined {
-  if (typeof volumes === "string") return refusal(volumes);
-  if (node.spec.unschedulable && !tolerates(pod.spec.tolerations, { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" })) {
-    return refusal("node(s) were unschedulable");
+function bind(world: LabWorld, { rooms, nominated }: Pass, room: Room, pod: Pod, volumes: VolumeRule): void {
+  if (volumes.isWaiting) {
+    // kube-scheduler says where the pod will be before it waits for volumes.
+    writeStatus(world, pod, (status) => {
+      status.nominatedNodeName = room.node.metadata.name;
+    });
   }
-  const taint = untolerated(pod.spec, node.spec.taints);
-  if (taint) return refusal(`node(s) had untolerated taint {${taint.key}: ${taint.value ?? ""}}`);
-  if (!selectsNode(pod.spec, node)) return refusal("node(s) didn't match Pod's node affinity/selector");
-  if (portsClash(ports, taken)) return refusal("node(s) didn't have free ports for the requested pod ports");
-  const free: Amounts = new Map(allocatable);
-  for (const [name, amount] of used) free.set(name, (free.get(name) ?? 0) - amount);
-  const short = lacking(requests, free);
-  if (short.length > 0) {
-    const reasons = short.map((name) => (name === "pods" ? "Too many pods" : `Insufficient ${name}`));
-    return { reasons, isFinal: short.some((name) => (requests.get(name) ?? 0) > (allocatable.get(name) ?? 0)) };
-  }
-  const why = volumes.refuses(node) ?? topology(node);
-  return why === undefined ? undefined : refusal(why);
-}
-
-function bind(world: LabWorld, { rooms, nominated }: Pass, room: Room, pod: Pod, volumes: VolumeRule | string): void {
-  if (typeof volumes !== "string") volumes.bind(room.node);
+  volumes.bind(room.node);
   const bound = world.store.patch(
     "Pod",
     pod.metadata.name,

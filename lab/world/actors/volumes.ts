@@ -3,13 +3,18 @@ import type { Node } from "../../../core/model/node.ts";
 import type { Pod } from "../../../core/model/pod.ts";
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../../core/model/workloads.ts";
 import type { ApiObject } from "../../../functions/adapters/manifests/api-object.ts";
+import { classNameOf } from "../admission.ts";
 import type { MutableObject } from "../store.ts";
 import type { LabWorld } from "../world.ts";
 import { debounced, isTerminal, podsOf } from "./actor.ts";
 import { meetsTerm } from "./placement.ts";
+import { freeVolume, reserveVolume } from "./static-volumes.ts";
 
 const ZONE = "topology.kubernetes.io/zone";
 const EBS = "ebs.csi.aws.com";
+/** The provisioner of a class whose volumes an administrator makes. */
+const NO_PROVISIONER = "kubernetes.io/no-provisioner";
+const BINDER = "system:serviceaccount:kube-system:persistent-volume-binder";
 /** From the end of the last pod to the end of the attachment, ms. */
 const DETACH_MS = 3_000;
 
@@ -19,20 +24,26 @@ export interface VolumeRule {
   refuses(node: Node): string | undefined;
   /** Binds the claims that wait for their first consumer. */
   bind(node: Node): void;
+  /** Whether there are such claims. */
+  readonly isWaiting: boolean;
 }
 
 /** What the volumes of a pod require of a node; a sentence when no node can have the pod. */
 export function volumeRule(world: LabWorld, pod: Pod): VolumeRule | string {
   const rules: VolumeRule[] = [];
+  /** The volumes that claims of this pod get, by node, so that two claims do not get the same. */
+  const taken = new Map<string, Set<string>>();
   for (const name of claimNames(pod)) {
     const claim = world.store.get("PersistentVolumeClaim", name, pod.metadata.namespace) as unknown as PersistentVolumeClaim | undefined;
     if (!claim) return `persistentvolumeclaim "${name}" not found`;
-    const rule = claimRule(world, claim);
+    const rule = claimRule(world, claim, taken);
     if (typeof rule === "string") return rule;
     rules.push(rule);
   }
   return {
+    isWaiting: rules.some(({ isWaiting }) => isWaiting),
     refuses: (node) => {
+      taken.delete(node.metadata.name);
       for (const rule of rules) {
         const why = rule.refuses(node);
         if (why !== undefined) return why;
@@ -51,60 +62,80 @@ function claimNames(pod: Pod): string[] {
   );
 }
 
-function claimRule(world: LabWorld, claim: PersistentVolumeClaim): VolumeRule | string {
-  if (claim.spec.volumeName) {
-    const volume = world.store.get("PersistentVolume", claim.spec.volumeName) as unknown as PersistentVolume | undefined;
+function claimRule(world: LabWorld, claim: PersistentVolumeClaim, taken: Map<string, Set<string>>): VolumeRule | string {
+  if (isBound(claim)) {
+    const volume = world.store.get("PersistentVolume", claim.spec.volumeName ?? "") as unknown as PersistentVolume | undefined;
     const terms = volume?.spec.nodeAffinity?.required?.nodeSelectorTerms;
-    const conflict = "node(s) had volume node affinity conflict";
-    return { refuses: (node) => (terms && !terms.some((t) => meetsTerm(t, node)) ? conflict : undefined), bind: () => {} };
+    const conflict = "node(s) didn't match PersistentVolume's node affinity";
+    return {
+      isWaiting: false,
+      refuses: (node) => (terms && !terms.some((t) => meetsTerm(t, node)) ? conflict : undefined),
+      bind: () => {},
+    };
   }
   const storageClass = classOf(world, claim);
-  if (storageClass?.volumeBindingMode !== "WaitForFirstConsumer") return "pod has unbound immediate PersistentVolumeClaims";
+  if (claim.spec.volumeName || storageClass?.volumeBindingMode !== "WaitForFirstConsumer")
+    return "pod has unbound immediate PersistentVolumeClaims";
   const topologies = storageClass.allowedTopologies;
+  const own = new Map<string, PersistentVolume>();
+  const noVolume = "node(s) didn't find available persistent volumes to bind";
   return {
+    isWaiting: true,
     refuses: (node) => {
-      const labels = node.metadata.labels ?? {};
+      const { name, labels = {} } = node.metadata;
+      const others = taken.get(name) ?? new Set();
+      taken.set(name, others);
+      const volume = freeVolume(world, claim, storageClass.metadata.name, node, (volumeName) => others.has(volumeName));
+      if (volume) {
+        others.add(volume.metadata.name);
+        own.set(name, volume);
+        return undefined;
+      }
+      own.delete(name);
+      if (storageClass.provisioner === NO_PROVISIONER) return noVolume;
       const allowed =
         !topologies ||
         topologies.some((t) => (t.matchLabelExpressions ?? []).every((e) => e.values.includes(ownValue(labels, e.key) ?? "")));
-      return allowed ? undefined : "node(s) didn't find available persistent volumes to bind";
+      return allowed ? undefined : noVolume;
     },
-    bind: (node) => provision(world, claim, storageClass, node.metadata.labels?.[ZONE]),
+    bind: (node) => {
+      const volume = own.get(node.metadata.name);
+      if (volume) bindTo(world, claim, volume.metadata.name, () => reserveVolume(world, volume, claim, BINDER));
+      else provision(world, claim, storageClass, node.metadata.labels?.[ZONE]);
+    },
   };
 }
 
 function classOf(world: LabWorld, claim: PersistentVolumeClaim): StorageClass | undefined {
-  const classes = world.store.list("StorageClass") as unknown as readonly StorageClass[];
-  const { storageClassName } = claim.spec;
-  return classes.find((c) =>
-    storageClassName === undefined
-      ? c.metadata.annotations?.["storageclass.kubernetes.io/is-default-class"] === "true"
-      : c.metadata.name === storageClassName,
-  );
+  const name = classNameOf(claim);
+  return name === undefined ? undefined : (world.store.get("StorageClass", name) as unknown as StorageClass | undefined);
 }
 
 function provision(world: LabWorld, claim: PersistentVolumeClaim, storageClass: StorageClass, zone: string | undefined): void {
   const user = "system:serviceaccount:kube-system:ebs-csi-controller-sa";
   const name = `pvc-${claim.metadata.uid ?? claim.metadata.name}`;
   const terms = [{ matchExpressions: [{ key: ZONE, operator: "In", values: [zone] }] }];
-  world.store.create(
-    {
-      apiVersion: "v1",
-      kind: "PersistentVolume",
-      metadata: { name },
-      spec: {
-        csi: { driver: storageClass.provisioner ?? EBS },
-        claimRef: { namespace: claim.metadata.namespace, name: claim.metadata.name, uid: claim.metadata.uid },
-        ...(zone !== undefined && { nodeAffinity: { required: { nodeSelectorTerms: terms } } }),
-      },
-      status: { phase: "Bound" },
-    } as ApiObject,
-    { user },
-  );
-  world.store.patch("PersistentVolumeClaim", claim.metadata.name, claim.metadata.namespace, { user }, (o: MutableObject) => {
-    o.spec.volumeName = name;
+  const volume = {
+    apiVersion: "v1",
+    kind: "PersistentVolume",
+    metadata: { name },
+    spec: {
+      csi: { driver: storageClass.provisioner ?? EBS },
+      claimRef: { namespace: claim.metadata.namespace, name: claim.metadata.name, uid: claim.metadata.uid },
+      ...(zone !== undefined && { nodeAffinity: { required: { nodeSelectorTerms: terms } } }),
+    },
+    status: { phase: "Bound" },
+  } as ApiObject;
+  bindTo(world, claim, name, () => world.store.create(volume, { user }), user);
+}
+
+/** Makes the claim refer to a volume, after the volume refers to the claim. */
+function bindTo(world: LabWorld, { metadata }: PersistentVolumeClaim, volume: string, before: () => void, user = BINDER): void {
+  before();
+  world.store.patch("PersistentVolumeClaim", metadata.name, metadata.namespace, { user }, (o: MutableObject) => {
+    o.spec.volumeName = volume;
     o.status = { phase: "Bound" };
-    o.metadata.annotations = { ...o.metadata.annotations, "pv.kubernetes.io/bind-completed": "yes" };
+    o.metadata.annotations = { ...o.metadata.annotations, [BIND_COMPLETED]: "yes" };
     return o;
   });
 }
@@ -115,16 +146,34 @@ export function startVolumes(world: LabWorld, zones: readonly string[]): void {
     for (const pod of podsOf(world)) ephemeralClaims(world, pod);
     for (const object of world.store.list("PersistentVolumeClaim")) {
       const claim = object as unknown as PersistentVolumeClaim;
-      const storageClass = claim.spec.volumeName ? undefined : classOf(world, claim);
-      if (storageClass && storageClass.volumeBindingMode !== "WaitForFirstConsumer") provision(world, claim, storageClass, zones[0]);
+      if (!isBound(claim)) bindAtOnce(world, claim, zones[0]);
     }
     attach(world);
   });
   const detach = debounced(world, "attach-detach controller", DETACH_MS, () => detachUnused(world));
   world.onChange(({ kind, type }) => {
-    if (kind === "Pod" || kind === "PersistentVolumeClaim" || kind === "StorageClass") sync();
+    if (kind === "Pod" || kind === "PersistentVolumeClaim" || kind === "PersistentVolume" || kind === "StorageClass") sync();
     if (kind === "Pod" && type === "DELETED") detach();
   });
+}
+
+const BIND_COMPLETED = "pv.kubernetes.io/bind-completed";
+
+const isBound = ({ metadata, spec }: PersistentVolumeClaim): boolean =>
+  Boolean(spec.volumeName) && metadata.annotations?.[BIND_COMPLETED] !== undefined;
+
+/**
+ * Binds a claim whose class does not wait for a consumer, that has no class, or that names its volume, as far as
+ * there is
+ * a volume for it.
+ */
+function bindAtOnce(world: LabWorld, claim: PersistentVolumeClaim, zone: string | undefined): void {
+  const storageClass = classOf(world, claim);
+  if (!claim.spec.volumeName && storageClass?.volumeBindingMode === "WaitForFirstConsumer") return;
+  const volume = freeVolume(world, claim, classNameOf(claim) ?? "", undefined, () => false);
+  if (volume) bindTo(world, claim, volume.metadata.name, () => reserveVolume(world, volume, claim, BINDER));
+  else if (!claim.spec.volumeName && storageClass && storageClass.provisioner !== NO_PROVISIONER)
+    provision(world, claim, storageClass, zone);
 }
 
 function ephemeralClaims(world: LabWorld, pod: Pod): void {

@@ -118,10 +118,11 @@ function toDelete(pods: readonly Pod[]): Pod[] {
 /** Creates ordinals in order, each after its predecessor is ready (unless Parallel), and deletes the highest first. */
 function syncStatefulSet(world: LabWorld, set: Workload, pods: readonly Pod[]): void {
   const { name, namespace } = set.metadata;
-  const wanted = set.spec.replicas ?? 1;
+  const start = set.spec.ordinals?.start ?? 0;
+  const end = start + (set.spec.replicas ?? 1);
   const byName = new Map(pods.map((p) => [p.metadata.name, p]));
   const parallel = set.spec.podManagementPolicy === "Parallel";
-  for (let i = 0; i < wanted; i++) {
+  for (let i = start; i < end; i++) {
     const podName = `${name}-${i}`;
     const pod = byName.get(podName);
     if (pod && isTerminal(pod)) deletePod(world, pod, "statefulset-controller");
@@ -146,8 +147,9 @@ function syncStatefulSet(world: LabWorld, set: Workload, pods: readonly Pod[]): 
     }
     if (!parallel && !(pod && isReady(pod) && isActive(pod))) break;
   }
-  const surplus = pods.filter((p) => Number(p.metadata.name.slice(name.length + 1)) >= wanted);
-  const last = surplus.sort((a, b) => Number(b.metadata.name.slice(name.length + 1)) - Number(a.metadata.name.slice(name.length + 1)))[0];
+  const ordinal = (p: Pod): number => Number(p.metadata.name.slice(name.length + 1));
+  const surplus = pods.filter((p) => ordinal(p) < start || ordinal(p) >= end);
+  const last = surplus.sort((a, b) => ordinal(b) - ordinal(a))[0];
   if (last && !isTerminating(last)) deletePod(world, last, "statefulset-controller");
   setStatus(world, set, { replicas: pods.length, readyReplicas: pods.filter(isReady).length });
 }

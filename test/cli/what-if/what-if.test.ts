@@ -240,6 +240,9 @@ describe("--save", () => {
       },
     ],
     persistentVolumes: [{ metadata: { name: "pv" }, spec: { csi: { driver: "ebs.csi.aws.com", nodePublishSecretRef: { name: secret } } } }],
+    persistentVolumeClaims: [
+      { metadata: { name: "data", annotations: { "pv.kubernetes.io/bind-completed": "yes", note: secret } }, spec: { volumeName: "pv" } },
+    ],
   };
   const remarks = ["prices are of yesterday"];
   const source = file(JSON.stringify({ ...scene, remarks, now: "2026-01-01T12:00:00Z", instanceTypes: TYPES }), "live.json");
@@ -257,6 +260,8 @@ describe("--save", () => {
         },
       ],
       persistentVolumes: [{ spec: { csi: { driver: "ebs.csi.aws.com" } } }],
+      // Without it the claim would count as unbound, and its pod could not be placed elsewhere.
+      persistentVolumeClaims: [{ metadata: { annotations: { "pv.kubernetes.io/bind-completed": "yes" } } }],
     });
   });
 
