@@ -42,6 +42,8 @@ export interface Snapshot {
   readonly instanceTypes: ReadonlyMap<string, readonly InstanceType[]>;
   /** Pod UID to NodeClaim name: pods that have a place on a NodeClaim on its way. They are not planned again. */
   readonly nominated: ReadonlyMap<string, string>;
+  /** UIDs of pods that lost their place on a node and wait until the other nodes of their plan have started. */
+  readonly displaced?: ReadonlySet<string>;
   /** Pod UID to NodeClaim name: what each pod was planned for, also when the nomination is over. */
   readonly plannedFor?: ReadonlyMap<string, string>;
   /** Node name to the sentence why the node must not be disrupted: something there cannot be read. */

@@ -15,7 +15,8 @@ export interface NodeNomination {
  * registered. kube-scheduler then tries this node first, and keeps its room from pods of the same or a lower priority.
  *
  * Left out: pods whose field is set already, by us or by kube-scheduler for a preemption (a name of a node that is gone
- * says nothing), and all pods of a node that no other pod waits for, because those come to the node anyway.
+ * says nothing), and all pods of a node that no other pod waits for, because those come to the node anyway. Pods that
+ * must be near another pod are left out, too: kube-scheduler would keep the room from that pod, and refuse them there.
  */
 export function nodeNominations(snapshot: Snapshot): readonly NodeNomination[] {
   if (snapshot.nominated.size === 0) return [];
@@ -31,6 +32,7 @@ export function nodeNominations(snapshot: Snapshot): readonly NodeNomination[] {
   const claims = new Set(waiting.map(claimOf));
   if (claims.size < 2) return [];
   return waiting.flatMap((pod) => {
+    if (pod.spec.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.length) return [];
     const node = nodeOf.get(claimOf(pod) ?? "");
     const isSet = present.has(pod.status?.nominatedNodeName ?? "");
     return node === undefined || isSet ? [] : [{ pod, node }];

@@ -1,9 +1,10 @@
+import { fromRfc3339 } from "../model/conditions.ts";
 import { isIntended } from "../model/node-claim.ts";
 import type { Pod } from "../model/pod.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import { isActive, isReschedulable, podUid } from "../pods/predicates.ts";
 import { NodeState } from "./problem/existing-node.ts";
-import { nodeViews } from "./problem/node-view.ts";
+import { type NodeView, nodeViews } from "./problem/node-view.ts";
 import type { PodData } from "./problem/pod-class.ts";
 import { problemFor, type SchedulingProblem } from "./problem/problem.ts";
 import { putOnNode } from "./problem/put-on-node.ts";
@@ -40,9 +41,37 @@ export function keepNominations(snapshot: Snapshot, policy: PreferencePolicy = "
       ...{ policy, minValuesPolicy: "Strict", reservedMode: "strict" },
       ...{ excludeNodes: new Set(), settling: new Set(), moved: new Set() },
     });
-    for (const [pod, claim] of placesFor(problem, snapshot.nominated)) nominated.set(podUid(pod), claim);
+    const places = placesFor(problem, snapshot.nominated);
+    for (const [pod, claim] of places) nominated.set(podUid(pod), claim);
+    const isOpen = unsettledPlans(views, snapshot.now);
+    const left = checked.filter((pod) => !places.has(pod) && isOpen(snapshot.nominated.get(podUid(pod)) ?? ""));
+    if (left.length > 0) return { ...snapshot, nominated, displaced: new Set(left.map(podUid)) };
   }
   return { ...snapshot, nominated };
+}
+
+/**
+ * How long a plan's nodes are waited for, ms from the creation of their NodeClaims: EC2 nodes are ready after 30 to 60
+ * s. No benchmark has tuned it.
+ */
+const MAX_START_MS = 60_000;
+
+/** NodeClaims created within this time belong to one plan, ms. */
+const ONE_PLAN_MS = 5_000;
+
+/**
+ * Whether a NodeClaim's plan is unsettled: a node of the same plan is still to start. kube-scheduler displaces pods
+ * with each node that starts, and one purchase for all of them is smaller than one after each node.
+ */
+function unsettledPlans(views: readonly NodeView[], now: number): (claim: string) => boolean {
+  const createdAt = new Map(
+    views.flatMap(({ claim }) => (claim ? [[claim.metadata.name, fromRfc3339(claim.metadata.creationTimestamp)] as const] : [])),
+  );
+  const starting = views.flatMap(({ claim, initialized, markedForDeletion }) => {
+    const at = createdAt.get(claim?.metadata.name ?? "") ?? 0;
+    return !initialized && !markedForDeletion && now < at + MAX_START_MS ? [at] : [];
+  });
+  return (claim) => starting.some((at) => Math.abs(at - (createdAt.get(claim) ?? 0)) <= ONE_PLAN_MS);
 }
 
 function needsPlace(pod: Pod, leaving: ReadonlySet<string>): boolean {

@@ -36,7 +36,8 @@ export const pendingPods: (snapshot: Snapshot) => PendingPods = oncePer((snapsho
   for (const pod of snapshot.pods) {
     const nodeName = pod.spec.nodeName ?? "";
     if (nodeName === "") {
-      if (!isProvisionable(pod) || preempting(pod) || snapshot.nominated.has(podUid(pod))) continue;
+      if (!isProvisionable(pod) || preempting(pod)) continue;
+      if (snapshot.nominated.has(podUid(pod)) || snapshot.displaced?.has(podUid(pod))) continue;
       const reason = isDeclined(pod) ? "" : (selectorProblem(pod) ?? volumes.problem(pod));
       if (reason === undefined) pods.push(pod);
       else ignored.push({ pod, reason });

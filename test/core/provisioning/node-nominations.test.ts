@@ -15,12 +15,21 @@ function told(pods: readonly Pod[], nominated: Readonly<Record<string, string>>)
 
 const on = (one: Pod, nominatedNodeName: string): Pod => ({ ...one, status: { ...one.status, nominatedNodeName } });
 
+const near = { topologyKey: "topology.kubernetes.io/zone", labelSelector: {} };
+const NEAR = { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [near] } } };
+
 it.for<{ name: string; pods: readonly Pod[]; nominated: Record<string, string>; want: readonly string[] }>([
   { name: "its node once that is registered", pods: [pod("x"), pod("y")], nominated: { x: "a", y: "b" }, want: ["x a"] },
   { name: "nothing while no other pod waits", pods: [pod("x"), pod("y")], nominated: { x: "a", y: "a" }, want: [] },
   { name: "its node when a pod without a place waits, too", pods: [pod("x"), pod("y")], nominated: { x: "a" }, want: ["x a"] },
   { name: "nothing twice", pods: [on(pod("x"), "a"), pod("y")], nominated: { x: "a", y: "b" }, want: [] },
   { name: "its node in place of one that is gone", pods: [on(pod("x"), "gone"), pod("y")], nominated: { x: "a", y: "b" }, want: ["x a"] },
+  {
+    name: "nothing when it must be near another pod",
+    pods: [pod("x", { cpu: "1" }, NEAR), pod("y")],
+    nominated: { x: "a", y: "b" },
+    want: [],
+  },
   { name: "nothing when it is bound", pods: [boundPod("x", "other"), pod("y")], nominated: { x: "a", y: "b" }, want: [] },
 ])("kube-scheduler is told of a pod $name", ({ pods, nominated, want }) => {
   expect(told(pods, nominated)).toEqual(want);

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { rfc3339 } from "../../../core/model/conditions.ts";
 import { ZONE } from "../../../core/model/labels.ts";
-import { INTENDED } from "../../../core/model/node-claim.ts";
+import type { Node } from "../../../core/model/node.ts";
+import { INTENDED, type NodeClaim } from "../../../core/model/node-claim.ts";
 import type { Pod } from "../../../core/model/pod.ts";
 import type { Snapshot } from "../../../core/model/snapshot.ts";
 import { keepNominations } from "../../../core/scheduling/keep-nominations.ts";
@@ -15,6 +17,11 @@ function starting(nodes: Readonly<Record<string, string>>, pods: readonly Pod[],
     { nominated: new Map(Object.entries(nominated).map(([name, node]) => [`uid-${name}`, `default-${node}`])) },
   );
 }
+
+const initialized = ({ metadata, ...node }: Node): Node => ({
+  ...node,
+  metadata: { ...metadata, labels: { ...metadata.labels, "karpenter.sh/initialized": "true" } },
+});
 
 /** Where pods are nominated to afterwards, and which are left to plan for. */
 function outcomeOf(snapshot: Snapshot) {
@@ -58,6 +65,21 @@ describe("nominations to nodes that start", () => {
       ...{ x: "a", y: "b" },
     });
     expect(outcomeOf(snapshot)).toEqual({ places: { y: "b" }, planned: ["x"] });
+  });
+
+  it.for([
+    { name: "a node of its plan is still to start", age: 59_000, otherAge: 59_000, planned: [] },
+    { name: "the start of a node takes too long", age: 60_000, otherAge: 60_000, planned: ["x"] },
+    { name: "only a node of another plan is still to start", age: 59_000, otherAge: 10_000, planned: ["x"] },
+  ])("a pod without a place, while $name, is planned: $planned", ({ age, otherAge, planned }) => {
+    const taken = [boundPod("stranger", "a", { cpu: "2" }), pod("x", { cpu: "2" }), pod("y", { cpu: "2" })];
+    const snapshot = starting({ a: "2", b: "2" }, taken, { x: "a", y: "b" });
+    const [a, b] = snapshot.nodeClaims.map((claim, i) => {
+      const creationTimestamp = rfc3339(snapshot.now - (i === 0 ? age : otherAge));
+      return { ...claim, metadata: { ...claim.metadata, creationTimestamp } };
+    });
+    const up = snapshot.nodes.map((node, i) => (i === 0 ? initialized(node) : node));
+    expect(outcomeOf({ ...snapshot, nodes: up, nodeClaims: [a, b] as NodeClaim[] })).toEqual({ places: { y: "b" }, planned });
   });
 
   it("a rule between pods that no longer holds on the node ends the nomination", () => {

@@ -267,8 +267,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "nominated",
     rule: "a pod that is nominated to a claim is not planned again",
     file: "core/scheduling/problem/pending-pods.ts",
-    from: "if (!isProvisionable(pod) || preempting(pod) || snapshot.nominated.has(podUid(pod))) continue;",
-    to: "if (!isProvisionable(pod) || preempting(pod)) continue;",
+    from: "if (snapshot.nominated.has(podUid(pod)) || snapshot.displaced?.has(podUid(pod))) continue;",
+    to: "if (snapshot.displaced?.has(podUid(pod))) continue;",
     tests: SOLVE,
   },
   {
@@ -413,6 +413,14 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "core/scheduling/keep-nominations.ts",
     from: "if (left.length === 0) return kept.found;",
     to: "return kept.found;",
+    tests: ["test/core/scheduling/keep-nominations.test.ts"],
+  },
+  {
+    name: "unsettled-plan",
+    rule: "a displaced pod is planned once all nodes of its plan have started",
+    file: "core/scheduling/keep-nominations.ts",
+    from: "return !initialized && !markedForDeletion && now < at + MAX_START_MS ? [at] : [];",
+    to: "return [];",
     tests: ["test/core/scheduling/keep-nominations.test.ts"],
   },
   {
