@@ -8,7 +8,7 @@ const SIZES = { key: "karpenter.k8s.aws/instance-size", operator: "NotIn", value
 const CATEGORIES = { key: "karpenter.k8s.aws/instance-category", operator: "In", values: ["c", "m", "r"] };
 const CATALOGUE = bundledCatalogue("us-west-2");
 
-/** Pods that prefer to be spread, and that need one large node and a small one. */
+/** Pods that prefer to be spread, and that need nodes of several sizes. */
 const SPREAD = ((): ApiObject => {
   const labels = { app: "web" };
   const spread = (topologyKey: string) => ({
@@ -32,7 +32,11 @@ it.for([
   { name: "kube-scheduler is told the plan", nominateNodes: true, seed: 1 },
   { name: "kube-scheduler fills the first node that is ready with other pods", nominateNodes: false, seed: 1 },
 ])("as many nodes are launched as the first plan has when $name", async ({ nominateNodes, seed }) => {
-  const lab = await ready([NODE_CLASS, nodePool([ON_DEMAND, CATEGORIES, SIZES], { limits: { cpu: 100, memory: "100Gi" } })], {
+  const pool = nodePool([ON_DEMAND, CATEGORIES, SIZES], {
+    limits: { cpu: 100, memory: "100Gi" },
+    disruption: { consolidationPolicy: "WhenEmpty", consolidateAfter: "Never" },
+  });
+  const lab = await ready([NODE_CLASS, pool], {
     seed,
     catalogue: CATALOGUE,
     settings: { nominateNodes },
@@ -40,7 +44,7 @@ it.for([
   lab.world.apply(SPREAD);
   await pass(lab, 10_000);
   const planned = (await records(lab)).length;
-  expect(planned).toBe(2);
+  expect(planned).toBeGreaterThan(1);
   await pass(lab, 3 * MINUTE);
   expect(messages(lab).filter((message) => message === "computed new nodeclaim(s) to fit pod(s)")).toHaveLength(1);
   expect([lab.cloud.machines().length, runningPods(lab)]).toEqual([planned, 30]);
