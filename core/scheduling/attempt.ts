@@ -91,8 +91,13 @@ export class Attempt {
     const next = classes.map(() => 0);
     this.#placeAll(order, waiting, next);
     if (this.#isKarpenters) {
-      // The limits may have room for more pods when claims are cut to their cheapest types.
-      this.limits.chargeCheapest();
+      // The limits may have room for more pods, and for cheaper types, when claims count by their cheapest types.
+      for (const claim of this.limits.chargeCheapest()) {
+        claim.reopen();
+        this.#evaluation.settle(claim);
+        claim.price = claim.template.table.prices(claim.set).byType[claim.cheapest] ?? claim.price;
+        this.limits.settle(claim);
+      }
       this.#isKarpenters = false;
       this.#ranks = byRank(this.problem.templates);
       this.#failedAt.length = 0;

@@ -99,13 +99,19 @@ export class Limits {
     account.within = undefined;
   }
 
-  /** Charges each claim for its cheapest type from now on. */
-  chargeCheapest(): void {
+  /**
+   * Charges each claim for its cheapest type from now on, and returns the claims that may become other types for it:
+   * those that were charged for their largest type have been cut to what that left.
+   */
+  chargeCheapest(): readonly PlannedClaim[] {
+    const freed: PlannedClaim[] = [];
     for (const account of this.#accounts) {
       if (account === undefined) continue;
       account.charge = leastCharge(account.template);
       for (const claim of account.claims) this.settle(claim);
+      if (account.charge === "cheapest") freed.push(...account.claims);
     }
+    return freed;
   }
 
   /** The fewest types that a claim can do with: the cheapest, and those that minValues needs. */

@@ -110,6 +110,15 @@ export class PlannedClaim {
     this.#types = { types: kept, pods: this.pods.length };
   }
 
+  /** Lets the claim be any type of its pool again that holds its pods. */
+  reopen(): void {
+    this.base = this.template.types;
+    this.state = undefined;
+    this.#types = undefined;
+    this.frontier = undefined;
+    this.place = 0;
+  }
+
   /** Takes a pod, narrows the claim to `set` (Outcome.set), and counts the pod in its topology groups. */
   take(podData: PodData, pod: Pod, set: RequirementSet, topology: TopologyState): void {
     addTo(this.used, podData.vector);
