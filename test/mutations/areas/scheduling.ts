@@ -19,7 +19,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "gt-is-strict",
     rule: "Gt excludes its own number",
     file: "core/requirements/requirement.ts",
-    from: "integerOf(key, operator, values) + 1",
+    from: "integerOf(key, operator, values) + 1n",
     to: "integerOf(key, operator, values)",
     tests: REQUIREMENTS,
   },
@@ -140,7 +140,7 @@ export const MUTATIONS: readonly Mutation[] = [
     rule: "a pod is placed where its volume can be used",
     file: "core/scheduling/problem/pod-class.ts",
     from: "reachable.map((set) => sets.intern(withoutHost(set)))",
-    to: "return volumeAlternatives.slice(0, 0).map((set) => sets.intern(withoutHost(set)));",
+    to: "reachable.slice(0, 0).map((set) => sets.intern(withoutHost(set)))",
     tests: SOLVE,
   },
   {
