@@ -52,9 +52,9 @@ function changed<T>(list: readonly T[] | undefined, change: (item: T) => T): rea
  * The spec of a template as it is in its pods: the API server fills missing requests from limits when it admits a pod,
  * and a template is never admitted. A pod-level limit fills a missing request where the containers request nothing of
  * the resource, and always for huge pages, which cannot be overcommitted
- * (kubernetes: pkg/apis/core/v1/defaults.go, SetDefaults_Pod).
+ * (kubernetes: pkg/apis/core/v1/defaults.go, SetDefaults_Pod). Throws RangeError for a quantity that cannot be read.
  */
-export function admittedSpec({ containers, initContainers, ...rest }: PodSpec): PodSpec {
+export const admittedSpec: (template: PodSpec) => PodSpec = oncePer(({ containers, initContainers, ...rest }) => {
   const own = {
     ...(containers && { containers: containers.map(withRequests) }),
     ...(initContainers && { initContainers: initContainers.map(withRequests) }),
@@ -66,7 +66,7 @@ export function admittedSpec({ containers, initContainers, ...rest }: PodSpec): 
     ([name]) => ownValue(requested, name) === undefined || name.startsWith("hugepages-"),
   );
   return { ...rest, ...own, resources: { ...resources, requests: { ...Object.fromEntries(missing), ...resources.requests } } };
-}
+});
 
 function withRequests(container: Container): Container {
   const { requests, limits } = container.resources ?? {};

@@ -144,8 +144,13 @@ export function parseResources(list: ResourceList | undefined): Resources {
 
 /** What is wrong with the first quantity that cannot be read; undefined when `parseResources` reads them all. */
 export function resourcesProblem(list: ResourceList | undefined): string | undefined {
+  return amountProblem(() => parseResources(list));
+}
+
+/** Why a reading of amounts fails: the message of its RangeError; undefined when it succeeds. */
+export function amountProblem(read: () => unknown): string | undefined {
   try {
-    parseResources(list);
+    read();
     return undefined;
   } catch (error) {
     if (error instanceof RangeError) return error.message;

@@ -8,8 +8,8 @@ import type { NodeClaim } from "../model/node-claim.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
 import type { NodePool } from "../model/node-pool.ts";
 import type { Container, Pod } from "../model/pod.ts";
-import { admittedSpec, type PodWithRequests, podRequests } from "../model/pod-requests.ts";
-import { resourcesProblem } from "../model/quantity.ts";
+import { admittedSpec, podRequests } from "../model/pod-requests.ts";
+import { amountProblem, resourcesProblem } from "../model/quantity.ts";
 import type { DaemonSet } from "../model/workloads.ts";
 import { kubeletProblem } from "../node-class/validate.ts";
 
@@ -59,7 +59,9 @@ export function withoutUnreadable(lists: Lists): Readable {
   const pods = lists.pods.flatMap((pod) => {
     const node = pod.spec.nodeName ?? "";
     const effect = node === "" ? "no node is made for it" : `node ${node} takes no further pods and is not disrupted`;
-    if (!noted("Pod", pod.metadata, requestsProblem(pod), effect)) return [pod];
+    // Requests are remembered by object, so that what reads them later costs nothing.
+    const problem = amountProblem(() => podRequests(pod));
+    if (!noted("Pod", pod.metadata, problem, effect)) return [pod];
     if (node === "") return [];
     held(node, "Pod", pod.metadata);
     return [withoutAmounts(pod)];
@@ -84,10 +86,10 @@ export function withoutUnreadable(lists: Lists): Readable {
   const nodeClasses = lists.nodeClasses.filter(
     ({ metadata, spec }) => !noted("EC2NodeClass", metadata, kubeletProblem(spec), "no node is launched with it"),
   );
-  const daemonSets = lists.daemonSets.filter(
-    ({ metadata, spec }) =>
-      !noted("DaemonSet", metadata, requestsProblem({ spec: admittedSpec(spec.template.spec) }), "new nodes keep no room for its pods"),
-  );
+  const daemonSets = lists.daemonSets.filter(({ metadata, spec }) => {
+    const problem = amountProblem(() => podRequests({ spec: admittedSpec(spec.template.spec) }));
+    return !noted("DaemonSet", metadata, problem, "new nodes keep no room for its pods");
+  });
   return { pods, nodes, nodeClaims, nodePools, nodeClasses, daemonSets, setAside, untouchable };
 }
 
@@ -98,17 +100,6 @@ function limitsProblem({ limits }: NodePool["spec"]): string | undefined {
 
 function statusProblem(status: Node["status"] | NodeClaim["status"]): string | undefined {
   return resourcesProblem(status?.capacity) ?? resourcesProblem(status?.allocatable);
-}
-
-/** Requests are read once for each pod: what reads them later finds them remembered. */
-function requestsProblem(pod: PodWithRequests): string | undefined {
-  try {
-    podRequests(pod);
-    return undefined;
-  } catch (error) {
-    if (error instanceof RangeError) return error.message;
-    throw error;
-  }
 }
 
 /** Everything but amounts: labels, ports and topology rules of a running pod still count. */

@@ -155,6 +155,21 @@ it("a running pod that cannot be read keeps its labels, ports and rules", () => 
   expect(kept).toEqual({ ...pod, spec: { ...pod.spec, containers: [{ name: "main", ports: [{ hostPort: 80, containerPort: 80 }] }] } });
 });
 
+it.for([
+  { name: "a container's request", resources: undefined },
+  { name: "a container's request, beside limits of the pod", resources: { limits: { cpu: "1" } } },
+])("a DaemonSet is left out where $name cannot be read, and another one is kept", ({ resources }) => {
+  const daemonSet = (name: string, cpu: string) => {
+    const spec = { containers: [{ name: "main", resources: { requests: { cpu } } }], ...(resources && { resources }) };
+    return { metadata: { name, namespace: "tenant" }, spec: { template: { spec } } };
+  };
+  const { daemonSets, setAside } = withoutUnreadable({ ...EMPTY, daemonSets: [daemonSet("bad", "1e1.5"), daemonSet("good", "1")] });
+  expect(daemonSets.map(({ metadata }) => metadata.name)).toEqual(["good"]);
+  expect(setAside.map(({ message }) => message)).toEqual([
+    expect.stringMatching(/^DaemonSet cannot be read: resource cpu: quantity "1e1\.5"/),
+  ]);
+});
+
 it("lists that can be read are as they were", () => {
   const lists = { ...EMPTY, nodes: [nodeOf("n1")], pods: [objects.pod("p", { nodeName: "n1", requests: { cpu: "1" } })] };
   expect(withoutUnreadable(lists)).toEqual({ ...lists, setAside: [], untouchable: new Map() });

@@ -1,16 +1,9 @@
 import type { PodData } from "../problem/pod-class.ts";
 import type { Evaluation } from "./evaluation.ts";
-import type { ClaimOutcome } from "./outcome.ts";
+import type { ClaimWithPod } from "./new-claim.ts";
 import type { PlannedClaim } from "./planned-claim.ts";
 
 const REFUSED = 1;
-
-/** A claim of the queue that takes a pod. */
-interface Taken {
-  readonly claim: PlannedClaim;
-  /** What the claim becomes with the pod. */
-  readonly outcome: ClaimOutcome;
-}
 
 /** Planned claims in the order in which they are tried: the oldest first, or those with the fewest pods first. */
 export class ClaimQueue {
@@ -26,7 +19,7 @@ export class ClaimQueue {
   }
 
   /** The first claim that takes the pod, of the pools of a rank (default: of all pools). */
-  first(podData: PodData, rank?: number): Taken | undefined {
+  first(podData: PodData, rank?: number): ClaimWithPod | undefined {
     const refusals = this.#refusalsOf(podData);
     for (const claim of this.#queue) {
       if (refusals[claim.index] === REFUSED || (rank !== undefined && claim.template.rank !== rank)) continue;
