@@ -29,12 +29,14 @@ export function keepNominations(snapshot: Snapshot, policy: PreferencePolicy = "
   const leaving = new Set(views.flatMap(({ node, markedForDeletion }) => (node && markedForDeletion ? [node.metadata.name] : [])));
   const nominated = new Map<string, string>();
   const checked: Pod[] = [];
-  for (const pod of [...(snapshot.virtualPods ?? []), ...snapshot.pods]) {
+  const keep = (pod: Pod, isVirtual: boolean): void => {
     const claim = snapshot.nominated.get(podUid(pod));
-    if (claim === undefined || !needsPlace(pod, leaving)) continue;
+    if (claim === undefined || !needsPlace(pod, leaving)) return;
     if (!launched.has(claim)) nominated.set(podUid(pod), claim);
-    else if (!snapshot.virtualPods?.includes(pod)) checked.push(pod);
-  }
+    else if (!isVirtual) checked.push(pod);
+  };
+  for (const pod of snapshot.virtualPods ?? []) keep(pod, true);
+  for (const pod of snapshot.pods) keep(pod, false);
   if (checked.length > 0) {
     // No node is bought here, so NodePools are left out.
     const problem = problemFor({ ...snapshot, nodePools: [], nominated }, views, checked, {

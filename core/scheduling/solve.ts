@@ -17,7 +17,7 @@ import type { PreferencePolicy } from "./rules/preferences.ts";
 import { bestAttempt, type Effort } from "./search.ts";
 
 export { claimRequirements } from "./claims/assemble.ts";
-export { pendingPods } from "./problem/pending-pods.ts";
+export { type PendingPods, pendingPods } from "./problem/pending-pods.ts";
 
 /** What a caller may change about a run. Provisioning changes nothing; disruption simulates the removal of nodes. */
 export interface SolveOptions {

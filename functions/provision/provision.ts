@@ -9,9 +9,9 @@ import { intentFor } from "../../core/provisioning/intent.ts";
 import { isPreliminary } from "../../core/provisioning/next-look.ts";
 import { nomineesOf } from "../../core/provisioning/nominees.ts";
 import { withUntriedPods } from "../../core/provisioning/untried-pods.ts";
-import { pendingPods, solve } from "../../core/scheduling/solve.ts";
+import { type PendingPods, pendingPods, solve } from "../../core/scheduling/solve.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
-import { readClusterState } from "../shared/cluster-state.ts";
+import { type ClusterState, readClusterState } from "../shared/cluster-state.ts";
 import { withLease } from "../shared/lease.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import { reportSetAside } from "../shared/report-set-aside.ts";
@@ -25,56 +25,68 @@ import { batchingWait, lookAgain } from "./timing.ts";
  * because the lifecycle's sweep takes up records that are overdue.
  */
 export async function provision(reason: WakeUpReason<"provision">, deps: ClusterDeps): Promise<void> {
-  let publish: (() => Promise<void>) | undefined;
+  let outcome: Outcome | undefined;
   const decided = await withLease(deps, async (lease) => {
     const began = deps.now();
     const state = await readClusterState(deps);
-    const { headroom, setAside } = state;
     const snapshot = withUntriedPods(state.snapshot);
-    const { pods: pending, virtual, ignored } = pendingPods(snapshot);
-    publish = () => nominateNodes(snapshot, deps);
-    for (const { pod, reason: why } of ignored)
+    const pending = pendingPods(snapshot);
+    outcome = { state, snapshot, records: [] };
+    for (const { pod, reason: why } of pending.ignored)
       if (why !== "") deps.log.debug(`ignoring pod, ${why}`, { controller: "provisioner", Pod: podKey(pod) });
-    if (pending.length + virtual.length === 0) {
-      publish = async () => {
-        await nominateNodes(snapshot, deps);
-        await reportSetAside(setAside, deps);
-        await writeBufferStatus(headroom, EMPTY_PLAN, snapshot, deps);
-      };
+    if (pending.pods.length + pending.virtual.length === 0) {
+      outcome = { ...outcome, plan: EMPTY_PLAN };
       return;
     }
-    const waitMs = batchingWait(reason, pending, state.records, deps);
+    const waitMs = batchingWait(reason, pending.pods, state.records, deps);
     if (waitMs > 0) {
       await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, cause: "PodsComing", delayMs: waitMs }]);
       return;
     }
     deps.log.debug("computing scheduling decision for provisionable pod(s)", {
       controller: "provisioner",
-      "pending-pods": pending.length,
+      "pending-pods": pending.pods.length,
       reason: reasonText("provision", reason),
     });
     const plan = solve(snapshot, deps.settings);
+    const real = realPart(plan, pending.virtual);
     const records = intentsOf(plan, snapshot, deps);
-    const told = withoutPreliminary(realPart(plan, virtual), snapshot, [...state.records, ...records], deps);
-    report(plan, told, records, snapshot, deps, deps.now() - began);
+    const known = [...state.records, ...records];
+    const final = withoutPreliminary(real, snapshot, known, deps);
+    report({ plan, real, final, records, pending }, deps, deps.now() - began);
     await deps.store.writeIntents(lease, records);
     await deps.wakeUps.wake(records.map(({ name }) => ({ kind: "claim", cluster: deps.cluster.name, claim: name })));
-    if (Object.keys(realPart(plan, virtual).podErrors).length > 0) await lookAgain([...state.records, ...records], deps);
-    publish = async () => {
-      await nominateNodes(snapshot, deps);
-      await reportSetAside(setAside, deps);
-      await publishPodEvents(told, records, snapshot, deps);
-      await writeBufferStatus(headroom, plan, snapshot, deps);
-    };
+    if (Object.keys(real.podErrors).length > 0) await lookAgain(known, deps);
+    outcome = { ...outcome, plan, final, records };
   });
   // Nominations, events and statuses are written after the lease is released, so that no other decision waits for them.
-  await publish?.();
+  if (outcome !== undefined) await publish(outcome, deps);
   if (!decided) {
     await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, ...putOff(reason) }]);
   }
 }
 
 const EMPTY_PLAN: Plan = { newNodeClaims: [], existingNodes: [], podErrors: {} };
+
+/** What a pass has read and decided. */
+interface Outcome {
+  readonly state: ClusterState;
+  /** The snapshot that was planned for. */
+  readonly snapshot: Snapshot;
+  /** Undefined while the batching window is open. */
+  readonly plan?: Plan;
+  /** The part of the plan that is told on pods. */
+  readonly final?: Plan;
+  /** One record for each NodeClaim of the plan. */
+  readonly records: readonly NodeClaimRecord[];
+}
+
+async function publish({ state, snapshot, plan, final, records }: Outcome, deps: ClusterDeps): Promise<void> {
+  await nominateNodes(snapshot, deps);
+  await reportSetAside(state.setAside, deps);
+  if (final !== undefined) await publishPodEvents(final, records, snapshot, deps);
+  if (plan !== undefined) await writeBufferStatus(state.headroom, plan, snapshot, deps);
+}
 
 function intentsOf(plan: Plan, snapshot: Snapshot, { cluster, now, newId }: ClusterDeps): readonly NodeClaimRecord[] {
   const pools = new Map(snapshot.nodePools.map((pool) => [pool.metadata.name, pool]));
@@ -104,13 +116,22 @@ function withoutPreliminary(plan: Plan, { pods }: Snapshot, records: readonly No
   return { ...plan, podErrors: Object.fromEntries(final) };
 }
 
+/** A plan in the parts that are reported. */
+interface PlanParts {
+  readonly plan: Plan;
+  /** Without virtual pods. */
+  readonly real: Plan;
+  /** Without errors that the next look may find gone. */
+  readonly final: Plan;
+  readonly records: readonly NodeClaimRecord[];
+  readonly pending: PendingPods;
+}
+
 /**
- * Writes the log lines and metrics of a plan, in Karpenter's words; `told` has the errors that are reported
+ * Writes the log lines and metrics of a plan, in Karpenter's words
  * (karpenter: pkg/controllers/provisioning/scheduling/scheduler.go, Results.Record).
  */
-function report(plan: Plan, told: Plan, records: readonly NodeClaimRecord[], snapshot: Snapshot, deps: ClusterDeps, tookMs: number): void {
-  const { pods: pending, virtual } = pendingPods(snapshot);
-  const real = realPart(plan, virtual);
+function report({ plan, real, final, records, pending: { pods: pending, virtual } }: PlanParts, deps: ClusterDeps, tookMs: number): void {
   const log = deps.log.with({ controller: "provisioner", namespace: "", name: "" });
   if (records.length > 0) {
     log.info("found provisionable pod(s)", { Pods: andOthers([...pending, ...virtual].map(podKey)), duration: `${tookMs}ms` });
@@ -132,7 +153,7 @@ function report(plan: Plan, told: Plan, records: readonly NodeClaimRecord[], sna
       "price-per-hour": planned.pricePerHour,
     });
   });
-  for (const [pod, error] of Object.entries(told.podErrors)) logEvent(log, "could not schedule pod", { Pod: pod, error });
+  for (const [pod, error] of Object.entries(final.podErrors)) logEvent(log, "could not schedule pod", { Pod: pod, error });
   // Plans for CapacityBuffers alone are made every minute: a metric that says nothing of pods would cost as much as one
   // that does.
   if (pending.length === 0 && records.length === 0) return;
