@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ManifestError } from "../../functions/adapters/manifests/read.ts";
 import { type PlayOptions, playManifests } from "../../lab/play.ts";
+import { MADE_UP } from "../support/made-up-image.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "lab-play-"));
 
@@ -215,28 +216,8 @@ spec: { schedule: "${schedule}", jobTemplate: { spec: { ${jobSpec} } } }
 });
 
 describe("a node that does not register", () => {
-  const madeUp = `apiVersion: karpenter.k8s.aws/v1
-kind: EC2NodeClass
-metadata: { name: made-up }
-spec:
-  role: node
-  subnetSelectorTerms: [{ tags: { a: b } }]
-  securityGroupSelectorTerms: [{ tags: { a: b } }]
-  amiSelectorTerms: [{ id: ami-0123456789abcdef0 }]
----
-apiVersion: karpenter.sh/v1
-kind: NodePool
-metadata: { name: made-up }
-spec:
-  template:
-    spec:
-      nodeClassRef: { group: karpenter.k8s.aws, kind: EC2NodeClass, name: made-up }
-      requirements: [{ key: node.kubernetes.io/instance-type, operator: In, values: [m5.large] }]
----
-`;
-
   it("is named with its age, the cause, the fix and what would follow", async () => {
-    const published = await play(madeUp + pod("a", ""));
+    const published = await play(MADE_UP + pod("a", ""));
     expect(published).toMatch(
       /node made-up-\w+ was launched 3m58s ago and has not registered: the user data is empty: .*\. EC2NodeClass made-up has amiFamily Custom, .*set spec\.amiFamily .*\. After 15 minutes without a registration it is deleted .*--minutes 16 plays it/,
     );
@@ -246,21 +227,21 @@ spec:
   });
 
   it("is launched again for a day at most, and the end says so", { timeout: 60_000 }, async () => {
-    const published = await play(madeUp + pod("a", ""), [], { minutes: 16 });
+    const published = await play(MADE_UP + pod("a", ""), [], { minutes: 16 });
     expect(published).toContain("The lab stops here, after 24 hours of virtual time: pods or nodes still change");
   });
 
   it("is named when EC2 does not launch it", async () => {
-    const tooLong = madeUp.replace("role: node", `role: node\n  amiFamily: AL2023\n  userData: "${"x".repeat(16_000)}"`);
+    const tooLong = MADE_UP.replace("role: node", `role: node\n  amiFamily: AL2023\n  userData: "${"x".repeat(16_000)}"`);
     const published = await play(tooLong + pod("a", ""));
     expect(published).toMatch(/node made-up-\w+ was planned \S+ ago and has not been launched: userData is \d+ bytes/);
     expect(published).toMatch(/made-up-\w+ .*<not launched>/);
   });
 
   it("is not planned where no AMI boots its type, and a type that an AMI boots is launched beside it", async () => {
-    const published = await play(madeUp.replace("m5.large", "m6g.large") + pod("a", ""));
+    const published = await play(MADE_UP.replace("m5.large", "m6g.large") + pod("a", ""));
     expect(published).toMatch(/default\/a: .*m6g\.large,? cannot be had.* no AMI of the EC2NodeClass boots it/s);
-    const both = await play(madeUp.replace("[m5.large]", "[m6gd.large, m5d.xlarge]") + pod("a", ""));
+    const both = await play(MADE_UP.replace("[m5.large]", "[m6gd.large, m5d.xlarge]") + pod("a", ""));
     expect(both).toMatch(/made-up-\w+ +m5d\.xlarge/);
   });
 });

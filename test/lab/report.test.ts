@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { playManifests } from "../../lab/play.ts";
 import type { LabReport } from "../../lab/report.ts";
+import { MADE_UP } from "../support/made-up-image.ts";
 
 const MANIFESTS = `apiVersion: apps/v1
 kind: Deployment
@@ -31,26 +32,6 @@ spec:
   replicas: 2
   selector: { matchLabels: { app: web } }
   template: { metadata: { labels: { app: web } }, spec: { priorityClassName: high, containers: [{ name: c, image: i }] } }
-`;
-
-/** The user data of a Custom image are used as they are, and these are empty. */
-const MADE_UP = `apiVersion: karpenter.k8s.aws/v1
-kind: EC2NodeClass
-metadata: { name: made-up }
-spec:
-  role: node
-  subnetSelectorTerms: [{ tags: { a: b } }]
-  securityGroupSelectorTerms: [{ tags: { a: b } }]
-  amiSelectorTerms: [{ id: ami-0123456789abcdef0 }]
----
-apiVersion: karpenter.sh/v1
-kind: NodePool
-metadata: { name: made-up }
-spec:
-  template:
-    spec:
-      nodeClassRef: { group: karpenter.k8s.aws, kind: EC2NodeClass, name: made-up }
-      requirements: [{ key: node.kubernetes.io/instance-type, operator: In, values: [m5.large] }]
 `;
 
 const path = join(mkdtempSync(join(tmpdir(), "lab-report-")), "all.yaml");
@@ -108,7 +89,7 @@ it("pods that the API server refuses are told in the story and in the report, an
 it("a node that was launched and has not registered is in the report with its state, its price and the reason", async () => {
   const reports: LabReport[] = [];
   const file = join(mkdtempSync(join(tmpdir(), "lab-unregistered-")), "all.yaml");
-  writeFileSync(file, `${MADE_UP}---\n${MANIFESTS}`);
+  writeFileSync(file, MADE_UP + MANIFESTS);
   const onReport = (made: LabReport): void => void reports.push(made);
   await playManifests([file], [], 2, { json: true, colour: false, seed: 1, region: "us-west-2", print: () => {}, onReport });
   const [report] = reports;

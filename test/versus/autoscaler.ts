@@ -8,8 +8,8 @@ export interface Autoscaler {
   readonly isUser: (username: string) => boolean;
   /** What it has used since it was started. */
   readonly usage: () => Promise<Usage>;
-  /** Its log files. */
-  readonly logs: readonly string[];
+  /** Its log files, complete up to now. */
+  readonly logs: () => Promise<readonly string[]>;
   /** What has gone wrong on the way to it, one sentence each: such a run says little about the autoscaler. */
   readonly troubles: () => readonly string[];
   /** Takes an event of EC2. */

@@ -63,7 +63,7 @@ export async function playCourse(course: Course, name: AutoscalerName, run: numb
     for (const [id, why] of stage.bootFailures) problems.add(`${id} did not boot: ${why}`);
     for (const error of stage.fake.state.hookErrors) problems.add(String(error));
     for (const trouble of autoscaler.troubles()) problems.add(trouble);
-    keep(logDir, [...autoscaler.logs, stage.cluster.auditLog], {
+    keep(logDir, [...(await autoscaler.logs()), stage.cluster.auditLog], {
       "placement.txt": placements.join("\n"),
       "calls.json": JSON.stringify(stage.fake.state.calls, undefined, 1),
     });
@@ -81,7 +81,7 @@ export async function playCourse(course: Course, name: AutoscalerName, run: numb
       load,
     };
   } catch (error) {
-    keep(logDir, [...(autoscaler?.logs ?? []), stage.cluster.auditLog], {});
+    keep(logDir, [...((await autoscaler?.logs().catch(() => [])) ?? []), stage.cluster.auditLog], {});
     throw error;
   } finally {
     await Promise.allSettled([autoscaler?.stop()]);

@@ -1,4 +1,4 @@
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FUNCTION_NAMES, FUNCTIONS, type FunctionName } from "../../infra/functions.ts";
@@ -50,7 +50,11 @@ export async function startProduct(stage: Stage): Promise<Autoscaler> {
         ),
       };
     },
-    logs: [join(stage.dataDir, "ministack.log")],
+    async logs() {
+      const file = join(stage.dataDir, "functions.log");
+      writeFileSync(file, (await functionLog(ministack)).join("\n"));
+      return [file, join(stage.dataDir, "ministack.log")];
+    },
     troubles: () => unansweredCalls(wholeLines(join(stage.dataDir, "cluster", "testcluster.log"))),
     notify: (event) => deployment.putEvents([event]),
     stop: deployment.stop,
@@ -58,26 +62,43 @@ export async function startProduct(stage: Stage): Promise<Autoscaler> {
 }
 
 interface Page {
-  readonly events: readonly { readonly message: string }[];
+  readonly events: readonly { readonly message: string; readonly timestamp: number }[];
   readonly nextToken?: string;
 }
 
 /** The billed time of each invocation of a function so far, from the REPORT lines of its log group. */
 async function billedMs(ministack: MiniStack, name: FunctionName): Promise<readonly number[]> {
-  const found: number[] = [];
+  const reports = await linesOf(ministack, name, "REPORT");
+  return reports.flatMap(({ message }) => /Billed Duration: (\d+) ms/.exec(message)?.slice(1).map(Number) ?? []);
+}
+
+/** What all functions have logged so far, by time; each line begins with its time and function. */
+async function functionLog(ministack: MiniStack): Promise<readonly string[]> {
+  const lines = await Promise.all(FUNCTION_NAMES.map(async (name) => (await linesOf(ministack, name)).map((line) => ({ ...line, name }))));
+  return lines
+    .flat()
+    .sort((a, b) => a.timestamp - b.timestamp)
+    .map(({ timestamp, name, message }) => `${new Date(timestamp).toISOString()} ${name} ${message.trimEnd()}`);
+}
+
+/** The lines of a function's log group so far: all, or those with a word. */
+async function linesOf(ministack: MiniStack, name: FunctionName, filterPattern?: string): Promise<Page["events"]> {
+  const found: Page["events"][number][] = [];
   let nextToken: string | undefined;
   do {
     const page = await awsJson<Page>(
       ministack,
       "logs",
       "Logs_20140328.FilterLogEvents",
-      { logGroupName: `/aws/lambda/${STACK}-${name}`, filterPattern: "REPORT", limit: 10_000, ...(nextToken && { nextToken }) },
+      {
+        logGroupName: `/aws/lambda/${STACK}-${name}`,
+        limit: 10_000,
+        ...(filterPattern && { filterPattern }),
+        ...(nextToken && { nextToken }),
+      },
       // A function that was never invoked has no log group.
     ).catch((): Page => ({ events: [] }));
-    for (const { message } of page.events) {
-      const ms = /Billed Duration: (\d+) ms/.exec(message)?.[1];
-      if (ms !== undefined) found.push(Number(ms));
-    }
+    found.push(...page.events);
     nextToken = page.nextToken;
   } while (nextToken !== undefined);
   return found;

@@ -84,11 +84,16 @@ export function sqsWakeUps(options: { readonly queues: QueueUrls; readonly now: 
     }
   }
 
+  /** By cluster, the window whose plan this process has asked for: the queue would drop another message of it. */
+  const planned = new Map<string, number>();
+
   return {
     async wake(wakeUps) {
       const windowNumber = Math.floor(options.now() / PLAN_HELD_BACK_MS);
+      const isAsked = (wakeUp: WakeUp): boolean => queueOf(wakeUp) === "provision" && planned.get(wakeUp.cluster) === windowNumber;
+      const wanted = folded(wakeUps).filter((wakeUp) => !isAsked(wakeUp));
       const sends: Promise<void>[] = [];
-      for (const [kind, ofKind] of Map.groupBy(folded(wakeUps), queueOf)) {
+      for (const [kind, ofKind] of Map.groupBy(wanted, queueOf)) {
         const url = options.queues[kind];
         if (url === undefined) {
           throw new Error(`${URL_VARIABLES[kind]}: is missing, so nobody can be woken for ${kind}; set it to the queue's URL.`);
@@ -104,6 +109,7 @@ export function sqsWakeUps(options: { readonly queues: QueueUrls; readonly now: 
         }
       }
       await Promise.all(sends);
+      for (const wakeUp of wanted) if (queueOf(wakeUp) === "provision") planned.set(wakeUp.cluster, windowNumber);
     },
   };
 }

@@ -64,7 +64,7 @@ export async function startKarpenter(stage: Stage): Promise<Autoscaler> {
       const process = processesBelow(child.pid).find(({ command }) => command === controller);
       return { cpuSeconds: process?.cpuSeconds ?? Number.NaN, peakMb: process?.peakMb ?? Number.NaN };
     },
-    logs: [logFile],
+    logs: async () => [logFile],
     troubles: () => [],
     async notify(event) {
       await awsJson(ministack, "sqs", "AmazonSQS.SendMessage", { QueueUrl, MessageBody: JSON.stringify(event) });

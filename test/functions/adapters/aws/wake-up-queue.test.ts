@@ -49,6 +49,22 @@ describe("sqsWakeUps", () => {
     ]);
   });
 
+  it("a message that the queue would drop as a duplicate is not sent, unless the first one was refused", async () => {
+    let now = 1_700_000_000_000;
+    const one = sqsWakeUps({ queues, now: () => now, client: new SQSClient({ region: "us-west-2" }) });
+    const plan: WakeUp = { kind: "provision", cluster: "c1", cause: "PodsUnschedulable", detail: "1" };
+    sqs.on(SendMessageBatchCommand).rejectsOnce(new Error("no network")).resolves({ Successful: [], Failed: [] });
+    await expect(one.wake([plan])).rejects.toThrow("no network");
+    for (const at of [200, 400, 999, 1_000, 1_600]) {
+      now = 1_700_000_000_000 + at;
+      await one.wake([plan, { ...plan, delayMs: 60_000 }]);
+    }
+    await one.wake([{ ...plan, cluster: "c2" }]);
+    const groups = sent().flatMap(({ Entries = [] }) => Entries.flatMap(({ MessageDeduplicationId }) => MessageDeduplicationId ?? "later"));
+    expect(groups.filter((id) => id !== "later")).toEqual(["c1-1700000000", "c1-1700000000", "c1-1700000001", "c2-1700000001"]);
+    expect(groups.filter((id) => id === "later")).toHaveLength(5);
+  });
+
   it.for([
     { delayMs: 0, queue: queues.provision },
     { delayMs: 1_000, queue: queues.provision },
