@@ -118,6 +118,7 @@ export function createLab(options: LabOptions): Lab {
     announcements: { announce: async (published) => void announcements.push(...published) },
     settings: { ...DEFAULT_SETTINGS, ...options.settings },
     now: () => clock.now() + (options.skewMs?.(currentInvocation()) ?? 0),
+    sleep: (ms) => clock.sleep(ms),
     newId: () => ids.uuid(),
   };
   const invocations = new Map<string, number>();

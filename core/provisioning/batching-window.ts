@@ -29,7 +29,8 @@ export function windowLeft(pods: readonly Pod[], { now, idleMs, maxMs, announced
   const arrivals = pods.map((pod) => arrivalOf(pod) + STAMP_STEP_MS / 2).filter((at) => !Number.isNaN(at));
   // An arrival in the future is a clock that is wrong: nothing is waited for.
   const coming = arrivals.filter((at) => now - at < idleMs && at - now < STAMP_STEP_MS);
-  if (coming.length <= announced) return 0;
+  // Right after a plan, pods that come may be the rest of a burst.
+  if (coming.length === 0 || (coming.length <= announced && now - plannedAt >= idleMs)) return 0;
   const first = firstOf(arrivals, idleMs, plannedAt);
   return Math.max(0, Math.min(Math.max(...coming) + idleMs, first + maxMs) - now);
 }

@@ -20,13 +20,51 @@ import { nominateNodes } from "./nominate.ts";
 import { batchingWait, lookAgain } from "./timing.ts";
 
 /**
+ * The longest rest of a batching window that is waited for here, ms: over the queues it takes at least two seconds to
+ * look again.
+ */
+const MAX_REST_MS = 1_000;
+
+/**
  * Plans nodes for the pods that fit on none: reads the cluster, plans, writes a record of intent for each NodeClaim,
  * and wakes the lifecycle for it. It launches nothing itself. A kill after the records are written costs only time,
  * because the lifecycle's sweep takes up records that are overdue.
  */
 export async function provision(reason: WakeUpReason<"provision">, deps: ClusterDeps): Promise<void> {
+  const wake = (wakeUp: WakeUpReason<"provision"> & { readonly delayMs?: number }): Promise<void> =>
+    deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, ...wakeUp }]);
+  let outcome = await decide(reason, deps);
+  // Only once, so that wake-ups, of which one may come each second, do not pile up.
+  if (outcome?.waitMs !== undefined && outcome.waitMs <= MAX_REST_MS) {
+    await deps.sleep(outcome.waitMs);
+    outcome = await decide(PODS_COMING, deps);
+  }
+  if (outcome === undefined) return wake(putOff(reason));
+  if (outcome.waitMs !== undefined) await wake({ ...PODS_COMING, delayMs: outcome.waitMs });
+  // Nominations, events and statuses are written after the lease is released, so that no other decision waits for them.
+  await publish(outcome, deps);
+}
+
+const PODS_COMING = { cause: "PodsComing" } as const;
+
+/** What a look at the cluster has led to. */
+interface Outcome {
+  readonly state: ClusterState;
+  /** The snapshot that was planned for. */
+  readonly snapshot: Snapshot;
+  /** Set while the batching window is open: how long it stays so, ms. Nothing is planned then. */
+  readonly waitMs?: number;
+  readonly plan?: Plan;
+  /** The part of the plan that is told on pods. */
+  readonly final?: Plan;
+  /** One record for each NodeClaim of the plan. */
+  readonly records: readonly NodeClaimRecord[];
+}
+
+/** Reads, plans and writes the records. Undefined while another decision is under way. */
+async function decide(reason: WakeUpReason<"provision">, deps: ClusterDeps): Promise<Outcome | undefined> {
   let outcome: Outcome | undefined;
-  const decided = await withLease(deps, async (lease) => {
+  await withLease(deps, async (lease) => {
     const began = deps.now();
     const state = await readClusterState(deps);
     const snapshot = withUntriedPods(state.snapshot);
@@ -40,7 +78,7 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
     }
     const waitMs = batchingWait(reason, pending.pods, state.records, deps);
     if (waitMs > 0) {
-      await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, cause: "PodsComing", delayMs: waitMs }]);
+      outcome = { ...outcome, waitMs };
       return;
     }
     deps.log.debug("computing scheduling decision for provisionable pod(s)", {
@@ -59,26 +97,7 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
     if (Object.keys(real.podErrors).length > 0) await lookAgain(known, deps);
     outcome = { ...outcome, plan, final, records };
   });
-  // Nominations, events and statuses are written after the lease is released, so that no other decision waits for them.
-  if (outcome !== undefined) await publish(outcome, deps);
-  if (!decided) {
-    await deps.wakeUps.wake([{ kind: "provision", cluster: deps.cluster.name, ...putOff(reason) }]);
-  }
-}
-
-const EMPTY_PLAN: Plan = { newNodeClaims: [], existingNodes: [], podErrors: {} };
-
-/** What a pass has read and decided. */
-interface Outcome {
-  readonly state: ClusterState;
-  /** The snapshot that was planned for. */
-  readonly snapshot: Snapshot;
-  /** Undefined while the batching window is open. */
-  readonly plan?: Plan;
-  /** The part of the plan that is told on pods. */
-  readonly final?: Plan;
-  /** One record for each NodeClaim of the plan. */
-  readonly records: readonly NodeClaimRecord[];
+  return outcome;
 }
 
 async function publish({ state, snapshot, plan, final, records }: Outcome, deps: ClusterDeps): Promise<void> {
@@ -87,6 +106,8 @@ async function publish({ state, snapshot, plan, final, records }: Outcome, deps:
   if (final !== undefined) await publishPodEvents(final, records, snapshot, deps);
   if (plan !== undefined) await writeBufferStatus(state.headroom, plan, snapshot, deps);
 }
+
+const EMPTY_PLAN: Plan = { newNodeClaims: [], existingNodes: [], podErrors: {} };
 
 function intentsOf(plan: Plan, snapshot: Snapshot, { cluster, now, newId }: ClusterDeps): readonly NodeClaimRecord[] {
   const pools = new Map(snapshot.nodePools.map((pool) => [pool.metadata.name, pool]));

@@ -32,6 +32,8 @@ export interface ClusterDeps {
   readonly settings: Settings;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Waits within an invocation: for moments that are shorter than the way over a queue. */
+  readonly sleep: (ms: number) => Promise<unknown>;
   /** Random, unique. */
   readonly newId: () => string;
 }

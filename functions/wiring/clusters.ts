@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Announcements } from "../../core/ports/announcements.ts";
 import { catalogueSource } from "../adapters/catalogue/source.ts";
 import type { ClusterConfig } from "../adapters/cluster-list.ts";
@@ -57,7 +58,7 @@ export function wireClusters(
       ...(account !== undefined && { account }),
       kubernetes: kubernetesClient({ ...connection, transport: transport.send, log }),
       ...{ store: base.store, wakeUps: base.wakeUps, metrics: base.metrics, now: base.now },
-      ...{ catalogue: catalogueOf(config), log, announcements, settings, newId: randomUUID },
+      ...{ catalogue: catalogueOf(config), log, announcements, settings, sleep, newId: randomUUID },
     };
     return { deps, read: informer({ memory, cluster: cluster.name, ...transport }) };
   };

@@ -219,7 +219,7 @@ describe("a node that does not register", () => {
   it("is named with its age, the cause, the fix and what would follow", async () => {
     const published = await play(MADE_UP + pod("a", ""));
     expect(published).toMatch(
-      /node made-up-\w+ was launched 3m58s ago and has not registered: the user data is empty: .*\. EC2NodeClass made-up has amiFamily Custom, .*set spec\.amiFamily .*\. After 15 minutes without a registration it is deleted .*--minutes 16 plays it/,
+      /node made-up-\w+ was launched 3m59s ago and has not registered: the user data is empty: .*\. EC2NodeClass made-up has amiFamily Custom, .*set spec\.amiFamily .*\. After 15 minutes without a registration it is deleted .*--minutes 16 plays it/,
     );
     expect(published).toMatch(/made-up-\w+ +m5\.large +\S+ +\S+ +<not registered> +Unknown/);
     expect(published).toContain("No Nodes found");
