@@ -36,7 +36,8 @@ export interface Deployment {
   /** Sources of wake-ups besides the sweep, each switched on separately. */
   listenToAudit(): Promise<void>;
   stopListening(): Promise<void>;
-  registerWebhook(): Promise<void>;
+  /** Registers the webhook at a gateway of the function URL; default: one that forwards to MiniStack. */
+  registerWebhook(gateway?: FunctionUrlGateway): Promise<void>;
   removeWebhook(): Promise<void>;
   putEvents(events: readonly BusEvent[]): Promise<void>;
   stop(): Promise<void>;
@@ -97,8 +98,8 @@ export async function startDeployment({
       // A new listener receives only events from now on.
       shipper = await ship((line) => (JSON.parse(line) as { stageTimestamp: string }).stageTimestamp < began);
     },
-    async registerWebhook() {
-      gateway = await startFunctionUrlGateway({ ministackUrl: ministack.url, functionUrl: outputs["NotifyUrl"] ?? "", cluster });
+    async registerWebhook(given) {
+      gateway = given ?? (await startFunctionUrlGateway({ ministackUrl: ministack.url, functionUrl: outputs["NotifyUrl"] ?? "", cluster }));
       const input = manifests({ cluster: CLUSTER, notifyUrl: gateway.url, notifyToken: NOTIFY_TOKEN, caBundle: gateway.caBundle });
       await cluster.kubectl("apply", "--server-side", "-f", "-", { input });
     },

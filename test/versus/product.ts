@@ -11,6 +11,7 @@ import type { MiniStack } from "../e2e/support/ministack.ts";
 import type { Autoscaler } from "./autoscaler.ts";
 import { unansweredCalls } from "./observe.ts";
 import { processesBelow } from "./processes.ts";
+import { startWarmFunctionUrl } from "./warm-function-url.ts";
 
 /** Each course has its own cluster, but all have the same bundles. */
 let bundles: Promise<string> | undefined;
@@ -25,8 +26,12 @@ function bundleOnce(): Promise<string> {
 export async function startProduct(stage: Stage): Promise<Autoscaler> {
   bundles ??= bundleOnce();
   const deployment = await startDeployment({ stage, bundles: await bundles });
-  await deployment.registerWebhook();
-  const { ministack } = deployment;
+  const { ministack, dynamodb } = deployment;
+  const { cluster, dataDir } = stage;
+  const notify = await startWarmFunctionUrl({
+    ...{ name: "notify", functionName: `${STACK}-notify`, bundles: await bundles, ministack, dynamodbUrl: dynamodb.url, cluster, dataDir },
+  });
+  await deployment.registerWebhook(notify);
   const users = new Set(deployment.identities.map(({ username }) => username));
   return {
     name: "product",
@@ -34,14 +39,17 @@ export async function startProduct(stage: Stage): Promise<Autoscaler> {
     async usage() {
       const all = processesBelow(ministack.pid);
       const functions = all.filter(({ command }) => command.includes("lambda-worker.cjs"));
+      const warm = processesBelow(notify.pid);
       // A function process that has ended is counted by its parent.
       const parents = new Set(functions.map(({ parent }) => parent));
       const ended = all
         .filter(({ pid }) => parents.has(pid))
         .reduce((sum, { endedChildrenCpuSeconds }) => sum + endedChildrenCpuSeconds, 0);
-      const billed = await Promise.all(FUNCTION_NAMES.map(async (name) => ({ name, ms: await billedMs(ministack, name) })));
+      const billed = await Promise.all(
+        FUNCTION_NAMES.map(async (name) => ({ name, ms: name === "notify" ? notify.durationsMs() : await billedMs(ministack, name) })),
+      );
       return {
-        cpuSeconds: functions.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, ended),
+        cpuSeconds: [...functions, ...warm].reduce((sum, { cpuSeconds }) => sum + cpuSeconds, ended),
         peakMb: Math.max(0, ...functions.map(({ peakMb }) => peakMb)),
         invocations: billed.reduce((sum, { ms }) => sum + ms.length, 0),
         gbSeconds: billed.reduce(
@@ -51,9 +59,9 @@ export async function startProduct(stage: Stage): Promise<Autoscaler> {
       };
     },
     async logs() {
-      const file = join(stage.dataDir, "functions.log");
+      const file = join(dataDir, "functions.log");
       writeFileSync(file, (await functionLog(ministack)).join("\n"));
-      return [file, join(stage.dataDir, "ministack.log")];
+      return [file, notify.logFile, join(dataDir, "ministack.log")];
     },
     troubles: () => unansweredCalls(wholeLines(join(stage.dataDir, "cluster", "testcluster.log"))),
     notify: (event) => deployment.putEvents([event]),
