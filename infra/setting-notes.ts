@@ -34,7 +34,7 @@ export const EFFECTS: Readonly<Record<SettingName | ClusterSetting, string>> = {
   LOG_LEVEL: "`debug`, `info` or `error`",
   MIN_VALUES_POLICY: "`Strict`, or `BestEffort`: `minValues` are lowered where a pod would find no place",
   NOMINATE_NODES:
-    "pods are told the node that they were planned for (`status.nominatedNodeName`) as soon as the node is registered, so that kube-scheduler follows the plan; without effect before Kubernetes 1.35",
+    "pods are told the node that they were planned for (`status.nominatedNodeName`) when the node is registered, and nodes that start together take no pods before that, so that kube-scheduler follows the plan; without effect before Kubernetes 1.35",
   PREFERENCE_POLICY: "`Respect`, or `Ignore`: what pods prefer is not looked at",
   RESERVED_ENIS: "network interfaces that pods get no addresses of (custom networking)",
   SCHEDULER_CONFIG: "kube-scheduler's `podTopologySpread.defaultConstraints`, YAML or JSON: the spread of pods that name none",

@@ -53,6 +53,8 @@ export type Action =
   | { readonly type: "WriteClaim"; readonly claim: NodeClaim; readonly metadata: boolean; readonly status: boolean }
   | { readonly type: "DeleteClaim"; readonly claim: NodeClaim }
   | { readonly type: "WriteNode"; readonly node: Node }
+  /** Tell kube-scheduler that pods ("namespace/name") with these UIDs are meant for the node. */
+  | { readonly type: "NominatePods"; readonly pods: readonly string[]; readonly uids: readonly string[]; readonly node: string }
   | { readonly type: "DeleteNode"; readonly node: Node }
   | { readonly type: "Evict"; readonly pod: Pod; readonly reason: string }
   | { readonly type: "DeletePod"; readonly pod: Pod; readonly gracePeriodSeconds: number }

@@ -22,6 +22,7 @@ import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
 import { writeConditions } from "./claim-status.ts";
 import { consistency } from "./consistency.ts";
+import { heldUntil, takesPods } from "./hold.ts";
 import { isDoneWith, isStranger } from "./identity.ts";
 import { whatIsMissing } from "./initialization.ts";
 import { machineFields } from "./machine-fields.ts";
@@ -175,7 +176,10 @@ function register(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): S
     };
   }
   if (!isRegistered(node) || !isOwnedBy(node, claim)) {
-    return { actions: [...taintMissing(node, claim), { type: "WriteNode", node: registeredNode(node, claim) }], again: true };
+    const until = heldUntil(record, node, view.now);
+    if (until !== undefined) return { actions: [], wakeAt: Math.min(until, poll(view.now, record)) };
+    const write: Action = { type: "WriteNode", node: registeredNode(node, claim) };
+    return { actions: [...taintMissing(node, claim), ...nominatePods(record, node), write], again: true };
   }
   const named = { ...claim, status: { ...claim.status, nodeName: node.metadata.name } };
   const pool = record.nodePool ?? "";
@@ -237,6 +241,11 @@ function initialize(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim):
     ],
     again: true,
   };
+}
+
+function nominatePods({ heldFor = [], podUids: uids }: NodeClaimRecord, node: Node): readonly Action[] {
+  const isUseful = heldFor.length > 0 && takesPods(node);
+  return isUseful ? [{ type: "NominatePods", pods: heldFor, uids, node: node.metadata.name }] : [];
 }
 
 /** Wakes the planner, which tells kube-scheduler the name of the node that pods were planned for. */

@@ -36,6 +36,11 @@ export interface NodeClaimRecord {
    * place (core/provisioning/nominations.ts).
    */
   readonly podUids: readonly string[];
+  /**
+   * "namespace/name" of the pods that its node keeps its room for: it takes no pods until it is Ready and these are
+   * nominated to it (core/lifecycle/hold.ts). Absent where no node of other pods starts at the same time.
+   */
+  readonly heldFor?: readonly string[];
   /** Instance types that may be launched, cheapest first. */
   readonly instanceTypes: readonly string[];
   readonly pricePerHour: number;

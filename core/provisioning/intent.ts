@@ -21,6 +21,7 @@ export interface IntentFacts {
   readonly now: number;
   readonly reason: ClaimReason;
   readonly podUids: readonly string[];
+  readonly heldFor?: readonly string[];
   readonly commandId?: string;
   /** The instance types of the NodePool; the NodeClaim's annotations say which of them overlays changed. */
   readonly instanceTypes?: readonly InstanceType[];
@@ -42,6 +43,7 @@ export function intentFor(planned: PlannedNodeClaim, pool: NodePool, facts: Inte
     reason: facts.reason,
     createdAt: facts.now,
     podUids: facts.podUids,
+    ...(facts.heldFor !== undefined && { heldFor: facts.heldFor }),
     instanceTypes: planned.instanceTypes,
     pricePerHour: planned.pricePerHour,
     ...(facts.commandId !== undefined && { commandId: facts.commandId }),

@@ -17,6 +17,14 @@ const MIN_LOOK_MS = 5_000;
  */
 const MAX_JOINING_MS = 3 * 60_000;
 
+/** The records of NodeClaims whose nodes are expected to join. */
+export function joining(records: readonly NodeClaimRecord[], now: number): readonly NodeClaimRecord[] {
+  return records.filter(
+    ({ terminating, initializedAt, createdAt }) =>
+      terminating === undefined && initializedAt === undefined && now - createdAt < MAX_JOINING_MS,
+  );
+}
+
 /**
  * When pods that a plan has left are looked at again without an event, ms since the epoch;
  * undefined when only an event or the sweep can change the answer. While a NodeClaim is on its way, what it leaves of
@@ -24,11 +32,7 @@ const MAX_JOINING_MS = 3 * 60_000;
  * on one raster, so that many plans in a short time lead to one look.
  */
 export function nextLook(records: readonly NodeClaimRecord[], now: number): number | undefined {
-  const joining = records.some(
-    ({ terminating, initializedAt, createdAt }) =>
-      terminating === undefined && initializedAt === undefined && now - createdAt < MAX_JOINING_MS,
-  );
-  return joining ? Math.ceil((now + MIN_LOOK_MS) / LOOK_PERIOD_MS) * LOOK_PERIOD_MS : undefined;
+  return joining(records, now).length > 0 ? Math.ceil((now + MIN_LOOK_MS) / LOOK_PERIOD_MS) * LOOK_PERIOD_MS : undefined;
 }
 
 /**

@@ -27,14 +27,27 @@ export function nodeNominations(snapshot: Snapshot): readonly NodeNomination[] {
     ),
   );
   const present = new Set(snapshot.nodes.map(({ metadata }) => metadata.name));
-  const waiting = snapshot.pods.filter((pod) => isPending(pod) && isActive(pod) && !isDaemonSetPod(pod));
+  const waiting = snapshot.pods.filter(waitsForNode);
   const claimOf = (pod: Pod): string | undefined => snapshot.nominated.get(podUid(pod));
   const claims = new Set(waiting.map(claimOf));
   if (claims.size < 2) return [];
   return waiting.flatMap((pod) => {
-    if (pod.spec.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.length) return [];
+    if (mustBeNearOthers(pod)) return [];
     const node = nodeOf.get(claimOf(pod) ?? "");
     const isSet = present.has(pod.status?.nominatedNodeName ?? "");
     return node === undefined || isSet ? [] : [{ pod, node }];
   });
+}
+
+/** Whether a pod that has been planned for a node can be nominated to it. */
+export function takesNomination(pod: Pod): boolean {
+  return waitsForNode(pod) && !mustBeNearOthers(pod) && !pod.status?.nominatedNodeName;
+}
+
+function waitsForNode(pod: Pod): boolean {
+  return isPending(pod) && isActive(pod) && !isDaemonSetPod(pod);
+}
+
+function mustBeNearOthers({ spec }: Pod): boolean {
+  return Boolean(spec.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.length);
 }

@@ -8,6 +8,7 @@ import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import { findInstance, launch, launchedInstance, type Performed, prepareLaunch, writeLaunched } from "./launch/launch.ts";
 import { claimLogFields } from "./log-fields.ts";
+import { nominateHeld } from "./nominate-held.ts";
 import { recordRegistrationHealth } from "./registration-health.ts";
 
 /**
@@ -43,6 +44,9 @@ export async function perform(action: Action, name: string, deps: LifecycleDeps)
       return "done";
     case "WriteNode":
       await kubernetes.update("Node", action.node);
+      return "done";
+    case "NominatePods":
+      await nominateHeld(action, deps);
       return "done";
     case "DeleteNode":
       await kubernetes.delete(

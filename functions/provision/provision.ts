@@ -6,13 +6,14 @@ import type { Snapshot } from "../../core/model/snapshot.ts";
 import { podKey } from "../../core/pods/predicates.ts";
 import { putOff, reasonText, type WakeUpReason } from "../../core/ports/wake-up-causes.ts";
 import { intentFor } from "../../core/provisioning/intent.ts";
-import { isPreliminary } from "../../core/provisioning/next-look.ts";
+import { isPreliminary, joining } from "../../core/provisioning/next-look.ts";
 import { nomineesOf } from "../../core/provisioning/nominees.ts";
 import { withUntriedPods } from "../../core/provisioning/untried-pods.ts";
 import { type PendingPods, pendingPods, solve } from "../../core/scheduling/solve.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type ClusterState, readClusterState } from "../shared/cluster-state.ts";
 import { withLease } from "../shared/lease.ts";
+import { heedsNominations } from "../shared/nominate-pods.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import { reportSetAside } from "../shared/report-set-aside.ts";
 import { writeBufferStatus } from "./buffer-status.ts";
@@ -88,7 +89,8 @@ async function decide(reason: WakeUpReason<"provision">, deps: ClusterDeps): Pro
     });
     const plan = solve(snapshot, deps.settings);
     const real = realPart(plan, pending.virtual);
-    const records = intentsOf(plan, snapshot, deps);
+    const isHeld = plan.newNodeClaims.length + joining(state.records, began).length > 1 && (await heedsNominations(deps));
+    const records = intentsOf(plan, isHeld, snapshot, deps);
     const known = [...state.records, ...records];
     const final = withoutPreliminary(real, snapshot, known, deps);
     report({ plan, real, final, records, pending }, deps, deps.now() - began);
@@ -109,14 +111,18 @@ async function publish({ state, snapshot, plan, final, records }: Outcome, deps:
 
 const EMPTY_PLAN: Plan = { newNodeClaims: [], existingNodes: [], podErrors: {} };
 
-function intentsOf(plan: Plan, snapshot: Snapshot, { cluster, now, newId }: ClusterDeps): readonly NodeClaimRecord[] {
+/** `isHeld`: nodes of several plans or NodeClaims start at the same time, so each is held for its pods. */
+function intentsOf(plan: Plan, isHeld: boolean, snapshot: Snapshot, { cluster, now, newId }: ClusterDeps): readonly NodeClaimRecord[] {
   const pools = new Map(snapshot.nodePools.map((pool) => [pool.metadata.name, pool]));
   const nominees = nomineesOf(snapshot);
   return plan.newNodeClaims.flatMap((planned) => {
     const pool = pools.get(planned.nodePool);
     const podUids = nominees(planned);
     const instanceTypes = snapshot.instanceTypes.get(planned.nodePool) ?? [];
-    const facts = { cluster: cluster.name, id: newId(), now: now(), reason: "provisioned" as const, podUids, instanceTypes };
+    const facts = {
+      ...{ cluster: cluster.name, id: newId(), now: now(), reason: "provisioned" as const, podUids, instanceTypes },
+      ...(isHeld && { heldFor: planned.pods }),
+    };
     return pool ? [intentFor(planned, pool, facts)] : [];
   });
 }

@@ -187,7 +187,7 @@ describe("RBAC", () => {
     { verb: "update", resource: "nodeoverlays/status", who: ["catalog"] },
     { verb: "list", resource: "nodeoverlays", who: ["provision", "lifecycle", "disruption", "catalog"] },
     { verb: "update", resource: "capacitybuffers/status", who: ["provision"] },
-    { verb: "patch", resource: "pods/status", who: ["provision"] },
+    { verb: "patch", resource: "pods/status", who: ["provision", "lifecycle"] },
     { verb: "list", resource: "capacitybuffers", who: ["provision", "disruption"] },
     { verb: "get", resource: "podtemplates", who: ["provision", "disruption"] },
     { verb: "list", resource: "services", who: ["provision", "disruption"] },

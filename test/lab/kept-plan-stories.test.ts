@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts";
 import type { ApiObject } from "../../functions/adapters/manifests/api-object.ts";
 import { NODE_CLASS, nodePool, ON_DEMAND } from "../simulation/story.ts";
-import { MINUTE, messages, pass, ready, records, runningPods } from "../support/lab-story.ts";
+import { MINUTE, messages, pass, podsOf, ready, records, runningPods } from "../support/lab-story.ts";
 
 const SIZES = { key: "karpenter.k8s.aws/instance-size", operator: "NotIn", values: ["nano", "micro", "small", "medium"] };
 const CATEGORIES = { key: "karpenter.k8s.aws/instance-category", operator: "In", values: ["c", "m", "r"] };
@@ -50,5 +50,38 @@ it.for([
   expect([lab.cloud.machines().length, runningPods(lab)]).toEqual([planned, 30]);
   // Twice as dear as its neighbours, and small in memory: what Karpenter's charge of limits leaves a claim.
   expect(lab.cloud.machines().map(({ instance }) => instance.instanceType)).not.toContain("c1.xlarge");
+  lab.close();
+});
+
+/** 200 pods of eight Deployments with requests that leave gaps. */
+const MIXED: readonly ApiObject[] = [250, 1500, 333, 2000, 750, 100, 1000, 500].map((cpu, i) => {
+  const labels = { app: `d${i}` };
+  const containers = [{ name: "c", image: "i", resources: { requests: { cpu: `${cpu}m`, memory: `${[4, 1, 6, 3, 2, 5, 1, 2][i]}Gi` } } }];
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: `d${i}`, namespace: "default" },
+    spec: { replicas: 25, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } },
+  };
+});
+
+it.for([1, 2, 3])("pods of many sizes run on the nodes that they were planned for, however the nodes start (seed %i)", async (seed) => {
+  const pool = nodePool([ON_DEMAND, CATEGORIES, SIZES], { disruption: { consolidationPolicy: "WhenEmpty", consolidateAfter: "Never" } });
+  const lab = await ready([NODE_CLASS, pool], { seed, catalogue: CATALOGUE });
+  for (const workload of MIXED) lab.world.apply(workload);
+  await pass(lab, 10_000);
+  const planned = await records(lab);
+  expect(planned.length).toBeGreaterThan(2);
+  await pass(lab, 3 * MINUTE);
+  expect([lab.cloud.machines().length, runningPods(lab)]).toEqual([planned.length, 200]);
+  const claimOf = new Map(planned.flatMap(({ name, heldFor = [] }) => heldFor.map((pod) => [pod, name] as const)));
+  const nodeOf = new Map(
+    lab.world.store.list("NodeClaim").map(({ metadata, status }) => [metadata.name, (status as { nodeName: string }).nodeName]),
+  );
+  const elsewhere = podsOf(lab).filter(({ metadata, spec }) => {
+    const claim = claimOf.get(`${metadata.namespace}/${metadata.name}`);
+    return claim !== undefined && nodeOf.get(claim) !== spec?.nodeName;
+  });
+  expect(elsewhere.length).toBeLessThanOrEqual(2);
   lab.close();
 });

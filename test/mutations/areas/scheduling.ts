@@ -431,4 +431,20 @@ export const MUTATIONS: readonly Mutation[] = [
     to: "now > 0",
     tests: ["test/core/provisioning/nominations.test.ts"],
   },
+  {
+    name: "no-hold",
+    rule: "a node that starts together with others takes no pods before its own are nominated to it",
+    file: "core/lifecycle/hold.ts",
+    from: "return isHeld && now < until ? until : undefined;",
+    to: "return undefined;",
+    tests: ["test/core/lifecycle/hold.test.ts"],
+  },
+  {
+    name: "held-for-ever",
+    rule: "a node that does not become Ready is held for a bounded time",
+    file: "core/lifecycle/hold.ts",
+    from: "return isHeld && now < until ? until : undefined;",
+    to: "return isHeld ? until : undefined;",
+    tests: ["test/core/lifecycle/hold.test.ts"],
+  },
 ];
