@@ -1,7 +1,7 @@
 import { type Course, secondsOf } from "./courses/course.ts";
 import type { ActFigures } from "./figures.ts";
 import type { Pair, Summary } from "./summary.ts";
-import { FIGURE_NAMES, type Finding, findingsOf, TOLERANCES } from "./verdict.ts";
+import { FIGURE_NAMES, type Finding, findingsOf, isFault, TOLERANCES } from "./verdict.ts";
 
 // Texts of the results: for the terminal and for docs/versus.md.
 
@@ -44,7 +44,8 @@ const OVERVIEW: readonly (readonly [title: string, cell: Cell])[] = [
 
 const verdictOf = (findings: readonly Finding[] | undefined): string => {
   if (findings === undefined) return "not compared";
-  return findings.length === 0 ? "not worse" : "worse";
+  if (findings.length === 0) return "not worse";
+  return findings.some(isFault) ? "worse" : "worse, explained";
 };
 
 interface Line {
@@ -90,9 +91,9 @@ export function terminalTable(courses: readonly Course[], pairs: readonly Pair[]
 }
 
 /** ", act half: machines at rest 3, Karpenter 2" */
-export function wordFinding({ act, figure, karpenter, product }: Finding): string {
+export function wordFinding({ act, figure, karpenter, product, reason }: Finding): string {
   const word = (value: number | undefined): string => (value === undefined ? "never" : String(Number(value.toFixed(4))));
-  return `${act === undefined ? "" : `, act ${act}`}: ${figure} ${word(product)}, Karpenter ${word(karpenter)}`;
+  return `${act === undefined ? "" : `, act ${act}`}: ${figure} ${word(product)}, Karpenter ${word(karpenter)}${reason === undefined ? "" : ` (${reason})`}`;
 }
 
 const ACT_ROWS: readonly (readonly [title: string, cell: (act: ActFigures) => string])[] = [

@@ -3,7 +3,7 @@ import type { Course } from "./courses/course.ts";
 import type { ActFigures } from "./figures.ts";
 import { median, pairsOf } from "./summary.ts";
 import { actFigures, run } from "./support.ts";
-import { exceeds, findingsOf, TOLERANCES } from "./verdict.ts";
+import { exceeds, findingsOf, isFault, TOLERANCES } from "./verdict.ts";
 
 const course = (grows: boolean): Course => ({
   ...{ name: "waves", about: "pods in waves", setting: [] },
@@ -88,4 +88,14 @@ describe("repeated runs", () => {
   ])("the median of %j is %d", (values, middle) => {
     expect(median(values)).toBe(middle);
   });
+});
+
+it("a figure that is worse for a known reason is told with it, and is no fault", () => {
+  const known = { ...course(true), exception: { figures: ["launched"], reason: "it is so" } } as const;
+  const runs = [run("karpenter"), run("product", { acts: [actFigures({ launched: 3, atRest: 3 })] })];
+  const found = pairsOf(runs).flatMap((pair) => findingsOf(known, pair) ?? []);
+  expect(found.map((finding) => [finding.figure, finding.reason, isFault(finding)])).toEqual([
+    ["machines launched", "it is so", false],
+    ["machines at rest", undefined, true],
+  ]);
 });

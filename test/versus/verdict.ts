@@ -1,4 +1,4 @@
-import type { Course } from "./courses/course.ts";
+import type { Course, FigureName } from "./courses/course.ts";
 import type { ActFigures } from "./figures.ts";
 import type { Pair } from "./summary.ts";
 
@@ -9,6 +9,8 @@ export interface Finding {
   readonly figure: string;
   readonly karpenter: number | undefined;
   readonly product: number | undefined;
+  /** Why it is no fault (`Course.exception`). */
+  readonly reason?: string;
 }
 
 /** How much more than Karpenter's a figure may be: a part of Karpenter's figure, and an amount in the figure's unit. */
@@ -29,11 +31,9 @@ export const TOLERANCES = {
   usdPerHour: { part: 0.01, amount: 0 },
   cents: { part: 0.05, amount: 0 },
   evicted: { part: 0.1, amount: 1 },
-} as const satisfies Readonly<Record<string, Tolerance>>;
+} as const satisfies Readonly<Record<FigureName, Tolerance>>;
 
-type Judged = keyof typeof TOLERANCES;
-
-export const FIGURE_NAMES: Readonly<Record<Judged, string>> = {
+export const FIGURE_NAMES: Readonly<Record<FigureName, string>> = {
   running: "seconds to all Running",
   waited: "pod-seconds of waiting",
   launched: "machines launched",
@@ -46,7 +46,7 @@ export const FIGURE_NAMES: Readonly<Record<Judged, string>> = {
 /** A time that was never reached is more than every other, and no more than itself. */
 const NEVER = Number.POSITIVE_INFINITY;
 
-export function exceeds(figure: Judged, karpenter: number | undefined, product: number | undefined): boolean {
+export function exceeds(figure: FigureName, karpenter: number | undefined, product: number | undefined): boolean {
   const [theirs, ours] = [karpenter ?? NEVER, product ?? NEVER];
   const { part, amount } = TOLERANCES[figure];
   return ours > theirs * (1 + part) + amount + Number.EPSILON;
@@ -63,14 +63,21 @@ export function findingsOf(course: Course, { karpenter, product }: Pair): readon
     if (theirs === undefined || ours === undefined) return [];
     return judgedOf(theirs, ours, grows)
       .filter((figure) => exceeds(figure, theirs[figure], ours[figure]))
-      .map((figure) => ({ act, figure: FIGURE_NAMES[figure], karpenter: theirs[figure], product: ours[figure] }));
+      .map((figure) => ({ act, ...named(figure, course), karpenter: theirs[figure], product: ours[figure] }));
   });
   if (exceeds("cents", karpenter.cents, product.cents))
-    found.push({ figure: FIGURE_NAMES.cents, karpenter: karpenter.cents, product: product.cents });
+    found.push({ ...named("cents", course), karpenter: karpenter.cents, product: product.cents });
   return found;
 }
 
-function judgedOf(theirs: ActFigures, ours: ActFigures, grows: boolean): readonly Exclude<Judged, "cents">[] {
+/** Whether a figure is worse, and no reason is known. */
+export const isFault = ({ reason }: Finding): boolean => reason === undefined;
+
+function named(figure: FigureName, { exception }: Course): Pick<Finding, "figure" | "reason"> {
+  return { figure: FIGURE_NAMES[figure], ...(exception?.figures.includes(figure) && { reason: exception.reason }) };
+}
+
+function judgedOf(theirs: ActFigures, ours: ActFigures, grows: boolean): readonly Exclude<FigureName, "cents">[] {
   const isCheaper = ours.usdPerHour < theirs.usdPerHour * (1 - TOLERANCES.usdPerHour.part);
   return [
     // While pods come, their times differ only by the moment at which each machine is ready: one time says it.

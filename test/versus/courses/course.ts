@@ -7,7 +7,12 @@ export interface Course {
   readonly acts: readonly Act[];
   /** Whether the course is one of the few of `--quick`. */
   readonly quick?: boolean;
+  /** Figures in which the product is worse for a reason that is no fault: a sentence for them. */
+  readonly exception?: { readonly figures: readonly FigureName[]; readonly reason: string };
 }
+
+/** The figures that are compared. */
+export type FigureName = "running" | "waited" | "launched" | "atRest" | "usdPerHour" | "cents" | "evicted";
 
 /** A part of a course, with figures of its own. */
 export interface Act {

@@ -75,6 +75,11 @@ export const GROWTH: readonly Course[] = [
     name: "waves",
     about: "40 pods in four waves within 20 s, while the machines of the first wave boot",
     quick: true,
+    exception: {
+      figures: ["launched", "atRest", "usdPerHour", "cents"],
+      reason:
+        "each wave is bought at its cheapest: 10 pods cost $0.459 an hour where Karpenter pays $0.612, 30 pods $1.377 where it pays $1.530; the last ten happen to fit the room that it has left over",
+    },
     setting: [CLASS, pool("default")],
     acts: [
       {
