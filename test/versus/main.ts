@@ -15,7 +15,8 @@ import { findingsOf, isFault } from "./verdict.ts";
  * `npm run versus` plays courses with the real Karpenter and with the deployed functions, each in a fresh cluster of
  * the end-to-end run, and compares what they launched, what it cost, how long pods waited and how many were moved.
  * In: names of courses and options (options.ts). Out: lines of JSON, a table, the autoscalers' logs. Exit code 1 when
- * the product is worse than Karpenter in a course by more than the tolerance (verdict.ts) and without a reason, 2 when a course failed.
+ * the product is worse than Karpenter in a course by more than the tolerance (verdict.ts) and no reason is known, 2
+ * when a course failed.
  */
 
 async function main(options: Options): Promise<number> {
