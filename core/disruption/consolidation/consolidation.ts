@@ -12,11 +12,12 @@ import { type Candidate, capacityTypeOf, hasNothingToMove, instanceTypeNameOf, i
 import { consolidateAfterMs } from "../cluster/consolidate-after.ts";
 import type { Simulate } from "../cluster/simulation.ts";
 import type { ClusterView } from "../cluster/view.ts";
+import { costed, totalCost } from "../prices/cost.ts";
 import { cheapestLaunchPrice, launchOfferings, worstLaunchPrice } from "../prices/price.ts";
-import { savingsOf, totalPrice } from "../prices/savings.ts";
+import { billedPrice, savingsOf, totalPrice } from "../prices/savings.ts";
 import type { DisruptionSettings } from "../settings.ts";
 import { notWorthIt } from "./balanced.ts";
-import { costOfMoreNodes, paybackTooLong } from "./payback.ts";
+import { paybackTooLong } from "./payback.ts";
 import {
   allowsCapacityType,
   minValuesShortfall,
@@ -125,7 +126,7 @@ function cheaperReplacement(
   candidates: readonly Candidate[],
   { view, settings }: ConsolidationContext,
 ): Replacement | Blocked {
-  const replacement = replacementFrom(planned, view.snapshot.instanceTypes.get(planned.nodePool) ?? []);
+  const replacement = replacementFrom(planned, view.snapshot.instanceTypes.get(planned.nodePool) ?? [], view.costs);
   if (allowsCapacityType(replacement, "spot") && candidates.every((candidate) => capacityTypeOf(candidate) === "spot")) {
     return spotForSpot(replacement, limit, candidates, settings);
   }
@@ -156,11 +157,11 @@ function cheaperReplacements(
   context: ConsolidationContext,
 ): readonly Replacement[] | Blocked {
   const costs = totalPrice(candidates) - MIN_SAVINGS;
-  const needs = planned.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
+  const needs = totalPrice(planned);
   if (planned.length > 1 && needs >= costs) return { reason: "NotCheaper", needs, costs };
   const replacements: Replacement[] = [];
   for (const claim of planned) {
-    const limit = planned.length === 1 ? costs : claim.pricePerHour * (costs / needs);
+    const limit = planned.length === 1 ? costs : billedPrice(claim) * (costs / needs);
     const cheaper = cheaperReplacement(claim, limit, candidates, context);
     if ("reason" in cheaper) return cheaper.reason === "NotCheaper" && needs >= costs ? { ...cheaper, needs, costs } : cheaper;
     replacements.push(planned.length === 1 ? cheaper : cheapestFew(cheaper, MAX_TYPES_PER_REPLACEMENT));
@@ -178,6 +179,15 @@ export interface ConsolidateOptions {
   readonly effort?: Effort;
 }
 
+/** What replacing the candidates saves their owner, USD per hour: the bill of instances, and what each node costs. */
+export function costSavedBy(
+  { snapshot, costs }: ClusterView,
+  candidates: readonly Candidate[],
+  replacements: readonly PlannedNodeClaim[],
+): number {
+  return totalCost(candidates) - totalCost(costed(replacements, snapshot, costs));
+}
+
 /**
  * Simulates the removal of the candidates together: "delete" when their pods fit on other nodes, "replace" when cheaper
  * nodes can take them, otherwise why not
@@ -189,12 +199,13 @@ export function consolidate(
   { narrow = (replacement) => replacement, mostReplacements = 1, effort = "quick" }: ConsolidateOptions = {},
 ): ConsolidationOutcome {
   const none = (blocked: Blocked): ConsolidationOutcome => ({ decision: "none", blocked });
+  const { view, settings } = context;
   const refused = (savesPerHour: number): Blocked | undefined =>
-    notWorthIt(context.view, candidates, savesPerHour) ?? paybackTooLong(context.settings, candidates, savesPerHour);
+    notWorthIt(view, candidates, savesPerHour) ?? paybackTooLong(settings, candidates, savesPerHour);
   // No result saves more than the price of the candidates: when that is too little, no simulation is needed.
   const refusedAtBest = refused(totalPrice(candidates));
   if (refusedAtBest) return none(refusedAtBest);
-  const trial = tryRemoval(context.view, candidates, context.simulate, { effort });
+  const trial = tryRemoval(view, candidates, context.simulate, { effort });
   if (trial.unplaced.length > 0) return none({ reason: "PodsUnplaced", errors: trial.unplaced });
   const { newNodeClaims: planned, destinations } = trial;
   if (planned.length === 0) return { decision: "delete", replacements: [], destinations };
@@ -207,9 +218,7 @@ export function consolidate(
     if ("reason" in narrowed) return none(narrowed);
     replacements.push(plannedFrom(narrowed));
   }
-  const savings = savingsOf(candidates, replacements);
-  if (savings <= costOfMoreNodes(candidates.length, replacements.length))
-    return none({ reason: "SeveralReplacements", count: planned.length });
-  const poor = refused(savings);
+  if (costSavedBy(view, candidates, replacements) <= 0) return none({ reason: "SeveralReplacements", count: planned.length });
+  const poor = refused(savingsOf(candidates, replacements));
   return poor ? none(poor) : { decision: "replace", replacements, destinations };
 }
