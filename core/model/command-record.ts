@@ -13,8 +13,6 @@ export interface CommandCandidate {
   readonly zone: string;
   /** USD. */
   readonly pricePerHour: number;
-  /** USD; what surplus credits its pods' requests cost on a burstable type; absent for 0. */
-  readonly surplusPerHour?: number;
   /** "namespace/name" of the pods that must be rescheduled. */
   readonly pods: readonly string[];
 }

@@ -76,7 +76,6 @@ function candidateOf(machine: StateNode, view: ClusterView): Candidate | Blocked
   const types = view.snapshot.instanceTypes.get(poolName) ?? [];
   const reschedulable = machine.pods.filter(isReschedulable);
   const instanceType = types.find(({ name }) => name === machine.labels[INSTANCE_TYPE]);
-  const cpu = machine.pods.filter(isActive).reduce((sum, pod) => sum + (podRequests(pod)["cpu"] ?? 0), 0);
   return {
     machine,
     nodeClaim: machine.claim.metadata.name,
@@ -84,7 +83,7 @@ function candidateOf(machine: StateNode, view: ClusterView): Candidate | Blocked
     nodePool,
     instanceType,
     pricePerHour: nodePrice(machine.labels, types),
-    surplusPerHour: surplusPrice(instanceType, cpu, view.costs),
+    surplusPerHour: surplusPrice(instanceType, cpuRequested(machine.pods), view.costs),
     nodeCost: nodeCost(instanceType, view.costs),
     reschedulable,
     moving: reschedulable.filter((pod) => isCurrentlyReschedulable(pod, pdbsFor(view, pod), view.now)),
@@ -134,6 +133,11 @@ export function byPricePerDisruptionCost(a: Candidate, b: Candidate): number {
 /** Why a candidate stays: the budget of its NodePool is used up. */
 export function budgetSpent({ node, nodeClaim, nodePool }: Candidate, disruption: DisruptionReason): BlockedNode {
   return { node, nodeClaim, blocked: { reason: "BudgetSpent", nodePool: nodePool.metadata.name, disruption } };
+}
+
+/** Milli-cpu that some pods request, without those that have ended. */
+export function cpuRequested(pods: readonly Pod[]): number {
+  return pods.filter(isActive).reduce((sum, pod) => sum + (podRequests(pod)["cpu"] ?? 0), 0);
 }
 
 /** How many pods would move if these nodes were removed. */

@@ -22,7 +22,6 @@ export function commandCandidate(candidate: Candidate): CommandCandidate {
     capacityType: capacityTypeOf(candidate),
     zone: zoneOf(candidate),
     pricePerHour: candidate.pricePerHour,
-    ...(candidate.surplusPerHour > 0 && { surplusPerHour: candidate.surplusPerHour }),
     pods: candidate.reschedulable.map(podKey).sort(),
   };
 }

@@ -14,9 +14,10 @@ import type { Simulate } from "../cluster/simulation.ts";
 import type { ClusterView } from "../cluster/view.ts";
 import { costed, totalCost } from "../prices/cost.ts";
 import { cheapestLaunchPrice, launchOfferings, worstLaunchPrice } from "../prices/price.ts";
-import { billedPrice, savingsOf, totalPrice } from "../prices/savings.ts";
+import { savingsOf, totalPrice } from "../prices/savings.ts";
 import type { DisruptionSettings } from "../settings.ts";
 import { notWorthIt } from "./balanced.ts";
+import { costSavedBy, surplusAdded } from "./cost-saved.ts";
 import { paybackTooLong } from "./payback.ts";
 import {
   allowsCapacityType,
@@ -124,9 +125,10 @@ function cheaperReplacement(
   planned: PlannedNodeClaim,
   limit: number,
   candidates: readonly Candidate[],
-  { view, settings }: ConsolidationContext,
+  { view, settings, spareSurplus }: ConsolidationContext & Pick<Replacement, "spareSurplus">,
 ): Replacement | Blocked {
-  const replacement = replacementFrom(planned, view.snapshot.instanceTypes.get(planned.nodePool) ?? [], view.costs);
+  const types = view.snapshot.instanceTypes.get(planned.nodePool) ?? [];
+  const replacement = replacementFrom(planned, types, view.costs, spareSurplus);
   if (allowsCapacityType(replacement, "spot") && candidates.every((candidate) => capacityTypeOf(candidate) === "spot")) {
     return spotForSpot(replacement, limit, candidates, settings);
   }
@@ -157,12 +159,13 @@ function cheaperReplacements(
   context: ConsolidationContext,
 ): readonly Replacement[] | Blocked {
   const costs = totalPrice(candidates) - MIN_SAVINGS;
-  const needs = totalPrice(planned);
+  const needs = planned.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
   if (planned.length > 1 && needs >= costs) return { reason: "NotCheaper", needs, costs };
+  const spare = candidates.reduce((sum, { surplusPerHour }) => sum + surplusPerHour, 0);
   const replacements: Replacement[] = [];
   for (const claim of planned) {
-    const limit = planned.length === 1 ? costs : billedPrice(claim) * (costs / needs);
-    const cheaper = cheaperReplacement(claim, limit, candidates, context);
+    const limit = planned.length === 1 ? costs : claim.pricePerHour * (costs / needs);
+    const cheaper = cheaperReplacement(claim, limit, candidates, { ...context, spareSurplus: spare / planned.length });
     if ("reason" in cheaper) return cheaper.reason === "NotCheaper" && needs >= costs ? { ...cheaper, needs, costs } : cheaper;
     replacements.push(planned.length === 1 ? cheaper : cheapestFew(cheaper, MAX_TYPES_PER_REPLACEMENT));
   }
@@ -177,15 +180,6 @@ export interface ConsolidateOptions {
   readonly mostReplacements?: number;
   /** How much the scheduler searches for a cheap plan. Default "quick". */
   readonly effort?: Effort;
-}
-
-/** What replacing the candidates saves their owner, USD per hour: the bill of instances, and what each node costs. */
-export function costSavedBy(
-  { snapshot, costs }: ClusterView,
-  candidates: readonly Candidate[],
-  replacements: readonly PlannedNodeClaim[],
-): number {
-  return totalCost(candidates) - totalCost(costed(replacements, snapshot, costs));
 }
 
 /**
@@ -208,6 +202,9 @@ export function consolidate(
   const trial = tryRemoval(view, candidates, context.simulate, { effort });
   if (trial.unplaced.length > 0) return none({ reason: "PodsUnplaced", errors: trial.unplaced });
   const { newNodeClaims: planned, destinations } = trial;
+  const costs = totalCost(candidates);
+  const surplus = surplusAdded(view, candidates, destinations);
+  if (surplus > 0 && surplus >= costs) return none({ reason: "SurplusCredits", needs: surplus, costs });
   if (planned.length === 0) return { decision: "delete", replacements: [], destinations };
   if (planned.length > mostReplacements) return none({ reason: "SeveralReplacements", count: planned.length });
   const cheaper = cheaperReplacements(planned, candidates, context);
@@ -218,7 +215,12 @@ export function consolidate(
     if ("reason" in narrowed) return none(narrowed);
     replacements.push(plannedFrom(narrowed));
   }
-  if (costSavedBy(view, candidates, replacements) <= 0) return none({ reason: "SeveralReplacements", count: planned.length });
+  if (costSavedBy(view, candidates, { replacements, destinations }) <= 0)
+    return none(
+      replacements.length > candidates.length
+        ? { reason: "SeveralReplacements", count: planned.length }
+        : { reason: "SurplusCredits", needs: totalCost(costed(replacements, view.snapshot, view.costs)) + surplus, costs },
+    );
   const poor = refused(savingsOf(candidates, replacements));
   return poor ? none(poor) : { decision: "replace", replacements, destinations };
 }

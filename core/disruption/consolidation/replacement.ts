@@ -9,7 +9,6 @@ import { intersectAll, type Requirements, requirementsFrom, serializeAll } from 
 import type { Blocked } from "../cluster/blocked.ts";
 import { type Candidate, instanceTypeNameOf } from "../cluster/candidate.ts";
 import { cheapestLaunchPrice, worstLaunchPrice } from "../prices/price.ts";
-import { billedPrice } from "../prices/savings.ts";
 
 /** A planned NodeClaim with its instance types and requirements looked up, so that both can be narrowed. */
 export interface Replacement {
@@ -18,18 +17,25 @@ export interface Replacement {
   readonly types: readonly InstanceType[];
   /** Surplus credits of the planned requests on a type, USD per hour. */
   readonly surplusOf: (type: InstanceType) => number;
+  /** Its share of the surplus credits that the candidates cost, USD per hour. */
+  readonly spareSurplus: number;
 }
 
 /**
  * The planned claim with its types looked up, in the order of the plan; types that the pool no longer offers are left
  * out.
  */
-export function replacementFrom(planned: PlannedNodeClaim, poolTypes: readonly InstanceType[], costs: CostSettings): Replacement {
+export function replacementFrom(
+  planned: PlannedNodeClaim,
+  poolTypes: readonly InstanceType[],
+  costs: CostSettings,
+  spareSurplus: number,
+): Replacement {
   const byName = new Map(poolTypes.map((type) => [type.name, type]));
   const types = planned.instanceTypes.flatMap((name) => byName.get(name) ?? []);
   const cpu = parseResources(planned.requests)["cpu"] ?? 0;
   const surplusOf = (type: InstanceType): number => surplusPrice(type, cpu, costs);
-  return { planned, requirements: requirementsFrom(planned.requirements), types, surplusOf };
+  return { planned, requirements: requirementsFrom(planned.requirements), types, surplusOf, spareSurplus };
 }
 
 /** Whether the replacement's requirements admit the capacity type; available offerings are not checked. */
@@ -65,16 +71,18 @@ export function minValuesShortfall({ requirements, types }: Replacement): Blocke
 }
 
 /**
- * The replacement with only the types whose price by `priceOf`, with the surplus credits of the planned requests, is
- * below `limit` (USD per hour); a reason when too few remain.
+ * The replacement with only the types whose price by `priceOf` is below `limit` (USD per hour), also with the surplus
+ * credits that the candidates do not cost; a reason when too few remain.
  */
 export function underPrice(
   replacement: Replacement,
   limit: number,
   priceOf: (type: InstanceType, requirements: Requirements) => number = worstLaunchPrice,
 ): Replacement | Blocked {
-  const { requirements, surplusOf } = replacement;
-  const types = replacement.types.filter((type) => priceOf(type, requirements) + surplusOf(type) < limit);
+  const { requirements, surplusOf, spareSurplus } = replacement;
+  const isCheaper = (type: InstanceType): boolean =>
+    priceOf(type, requirements) + Math.max(0, surplusOf(type) - spareSurplus) < limit;
+  const types = replacement.types.filter(isCheaper);
   const narrowed = { ...replacement, types };
   if (narrowed.types.length === 0) return { reason: "NotCheaper" };
   return minValuesShortfall(narrowed) ?? narrowed;
@@ -112,5 +120,5 @@ export function capacityTypeOfPlanned({ requirements }: Pick<PlannedNodeClaim, "
 export function withoutSameType(replacement: Replacement, candidates: readonly Candidate[]): Replacement | Blocked {
   const offered = new Set(replacement.types.map(({ name }) => name));
   const same = candidates.filter((candidate) => offered.has(instanceTypeNameOf(candidate)));
-  return same.length === 0 ? replacement : underPrice(replacement, Math.min(...same.map(billedPrice)));
+  return same.length === 0 ? replacement : underPrice(replacement, Math.min(...same.map(({ pricePerHour }) => pricePerHour)));
 }

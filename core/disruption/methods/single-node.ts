@@ -7,7 +7,6 @@ import { type ConsolidationContext, consolidate, isConsolidationCandidate } from
 import type { Decision } from "../consolidation/decision.ts";
 import { MAX_REPLACEMENTS } from "../node-sets/set-trials.ts";
 import { totalCost } from "../prices/cost.ts";
-import { billedPrice } from "../prices/savings.ts";
 
 /**
  * The candidates, one of each NodePool in turn, so that a large pool does not delay the others; `unseenPools` come
@@ -41,8 +40,8 @@ function ruledOutBy(candidate: Candidate, { trialCluster }: ConsolidationTrial):
       errors: unplaced.map((pod) => [podKey(pod), "no other node takes it, nor a new one of any NodePool"]),
     };
   }
-  const costs = billedPrice(candidate);
-  if (price >= costs) return { reason: "NotCheaper", needs: price, costs };
+  const { pricePerHour } = candidate;
+  if (price >= pricePerHour + candidate.surplusPerHour) return { reason: "NotCheaper", needs: price, costs: pricePerHour };
   return cost < totalCost([candidate]) ? undefined : { reason: "SeveralReplacements", count: newNodes };
 }
 

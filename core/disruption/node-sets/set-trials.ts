@@ -2,7 +2,8 @@ import { MIN_SAVINGS } from "../../model/prices.ts";
 import type { Effort } from "../../scheduling/search.ts";
 import type { Blocked } from "../cluster/blocked.ts";
 import { type Candidate, nameOfSet, podsMoved } from "../cluster/candidate.ts";
-import { type ConsolidationContext, consolidate, costSavedBy, type Move } from "../consolidation/consolidation.ts";
+import { type ConsolidationContext, consolidate, type Move } from "../consolidation/consolidation.ts";
+import { costSavedBy } from "../consolidation/cost-saved.ts";
 import type { Tried } from "../consolidation/decision.ts";
 import { netSavings } from "../consolidation/payback.ts";
 import { withoutSameType } from "../consolidation/replacement.ts";
@@ -102,7 +103,7 @@ export class SetTrials {
   #removable(candidates: readonly Candidate[], { replacements, destinations }: Move): RemovableSet {
     const savings = savingsOf(candidates, replacements);
     const { settings, view } = this.#context;
-    const net = netSavings(settings, candidates, costSavedBy(view, candidates, replacements));
+    const net = netSavings(settings, candidates, costSavedBy(view, candidates, { replacements, destinations }));
     return { candidates, replacements, destinations, savings, net };
   }
 
