@@ -18,7 +18,9 @@ import { problemFromSnapshot } from "../core/scheduling/packing/packing-builders
 import { dollars, plural, table } from "./words.ts";
 
 const GIB = 2 ** 30;
-const NODE_COST = nodeCost(undefined, {});
+/** With the default, so few pods are packed best at once, and ruin and recreate has nothing to show. */
+const COSTS = { nodeOverheadPrice: 0.0022 };
+const NODE_COST = nodeCost(undefined, COSTS);
 
 /** "3 api + 2 web" of names such as api-0. */
 function counted(pods: readonly string[]): string {
@@ -29,7 +31,7 @@ function counted(pods: readonly string[]): string {
 /** The worked example of a plan, from `provisioning.json`: each step of core/scheduling with what it comes to. */
 export function provisioningExample(): string {
   const snapshot = scenarioToSnapshot(readScenario(join(import.meta.dirname, "provisioning.json")));
-  const problem = problemFromSnapshot(snapshot);
+  const problem = problemFromSnapshot(snapshot, COSTS);
   const topology = new TopologyState(problem.groups);
   const width = problem.axis.names.length;
   const [cpu, memory] = [problem.axis.names.indexOf("cpu"), problem.axis.names.indexOf("memory")];
@@ -89,7 +91,7 @@ export function provisioningExample(): string {
       });
     return [...Map.groupBy(rows, (text) => text)].map(([text, list]) => `${list.length} × ${text}`).join("; ");
   };
-  const plan = solve(snapshot);
+  const plan = solve(snapshot, COSTS);
   const planPrice = plan.newNodeClaims.reduce((sum, { pricePerHour }) => sum + (pricePerHour ?? 0), 0);
 
   return `## A plan: twelve pods, three instance types
@@ -114,7 +116,7 @@ ${table(
 )}
 
 **What is minimised.** First the number of pods that no node takes, then what all new nodes cost per hour. Each node counts ${dollars(NODE_COST)} more than its
-instance (\`NODE_OVERHEAD_PRICE\`), because agents, licences, addresses and upgrades come with each node; the volumes of an EC2NodeClass would count too.
+instance: its \`NODE_OVERHEAD_PRICE\`, here less than the default so that all steps can be seen. The volumes of an EC2NodeClass would count too.
 
 ### 1. Greedy attempts
 

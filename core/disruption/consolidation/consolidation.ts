@@ -17,7 +17,7 @@ import { cheapestLaunchPrice, launchOfferings, worstLaunchPrice } from "../price
 import { savingsOf, totalPrice } from "../prices/savings.ts";
 import type { DisruptionSettings } from "../settings.ts";
 import { notWorthIt } from "./balanced.ts";
-import { costSavedBy, surplusAdded } from "./cost-saved.ts";
+import { costSavedBy, type Move, surplusAdded } from "./cost-saved.ts";
 import { paybackTooLong } from "./payback.ts";
 import {
   allowsCapacityType,
@@ -28,7 +28,7 @@ import {
   replacementFrom,
   underPrice,
 } from "./replacement.ts";
-import { type Destinations, tryRemoval } from "./simulate.ts";
+import { tryRemoval } from "./simulate.ts";
 
 /**
  * A single spot node is replaced by spot only with at least this many cheaper instance types: with fewer, it would be
@@ -59,12 +59,6 @@ export function consolidationBlock(candidate: Candidate, now: number): Blocked |
 /** Whether single- and multi-node consolidation may try the node at `now` (ms); empty nodes belong to Emptiness. */
 export function isConsolidationCandidate(candidate: Candidate, now: number): boolean {
   return !isEmpty(candidate) && consolidationBlock(candidate, now) === undefined;
-}
-
-/** New nodes, and existing nodes that pods move to. */
-export interface Move {
-  readonly replacements: readonly PlannedNodeClaim[];
-  readonly destinations: Destinations;
 }
 
 /**

@@ -1,10 +1,17 @@
 import { INSTANCE_TYPE } from "../../model/labels.ts";
-import { podKey } from "../../pods/predicates.ts";
+import type { PlannedNodeClaim } from "../../model/plan.ts";
 import { surplusPrice } from "../../offerings/node-cost.ts";
+import { podKey } from "../../pods/predicates.ts";
 import { type Candidate, cpuRequested } from "../cluster/candidate.ts";
 import type { ClusterView } from "../cluster/view.ts";
 import { costed, totalCost } from "../prices/cost.ts";
-import type { Move } from "./consolidation.ts";
+import type { Destinations } from "./simulate.ts";
+
+/** New nodes, and existing nodes that pods move to. */
+export interface Move {
+  readonly replacements: readonly PlannedNodeClaim[];
+  readonly destinations: Destinations;
+}
 
 /**
  * What a removal saves the cluster's owner, USD per hour: prices of instances, surplus credits, volumes and overhead of
@@ -16,7 +23,7 @@ export function costSavedBy(view: ClusterView, candidates: readonly Candidate[],
 }
 
 /** Surplus credits that the candidates' pods add on existing nodes, USD per hour. `destinations`: pod to NodeClaim. */
-export function surplusAdded(view: ClusterView, candidates: readonly Candidate[], destinations: Move["destinations"]): number {
+export function surplusAdded(view: ClusterView, candidates: readonly Candidate[], destinations: Destinations): number {
   const moving = candidates.flatMap((candidate) => candidate.moving);
   const byClaim = Map.groupBy(moving, (pod) => destinations[podKey(pod)]);
   let added = 0;

@@ -80,8 +80,7 @@ export function underPrice(
   priceOf: (type: InstanceType, requirements: Requirements) => number = worstLaunchPrice,
 ): Replacement | Blocked {
   const { requirements, surplusOf, spareSurplus } = replacement;
-  const isCheaper = (type: InstanceType): boolean =>
-    priceOf(type, requirements) + Math.max(0, surplusOf(type) - spareSurplus) < limit;
+  const isCheaper = (type: InstanceType): boolean => priceOf(type, requirements) + Math.max(0, surplusOf(type) - spareSurplus) < limit;
   const types = replacement.types.filter(isCheaper);
   const narrowed = { ...replacement, types };
   if (narrowed.types.length === 0) return { reason: "NotCheaper" };

@@ -27,9 +27,10 @@ export interface RankedType {
 
 /**
  * Steps of equal cpu between a burstable type's baseline and all of its cpu. The search counts surplus credits up to
- * the end of a step: at most those for a quarter of that cpu too much.
+ * the end of a step: at most those for an eighth of that cpu too much. `npm run -s conformance` chose 8: with 4 one of
+ * 120 plans cost more than Karpenter's, 16 changed none.
  */
-const BURST_STEPS = 4;
+const BURST_STEPS = 8;
 const FLAT: readonly PriceStep[] = [{ maxCpu: Number.POSITIVE_INFINITY, surplus: 0 }];
 
 /**
