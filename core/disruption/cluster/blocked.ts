@@ -40,7 +40,7 @@ export type Blocked =
    * candidates.
    */
   | { readonly reason: "NotCheaper"; readonly needs?: number; readonly costs?: number }
-  /** USD per hour: its pods would cost their owner `needs` elsewhere, mostly for surplus credits, the candidates `costs`. */
+  /** USD per hour: elsewhere its pods would cost `needs`, mostly surplus credits; the candidates cost `costs`. */
   | { readonly reason: "SurplusCredits"; readonly needs: number; readonly costs: number }
   /** The savings of `hours` are less than the disruption cost, `moveCost` in USD. */
   | { readonly reason: "NotRepaid"; readonly savesPerHour: number; readonly hours: number; readonly moveCost: number }
