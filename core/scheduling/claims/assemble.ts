@@ -44,7 +44,9 @@ function withCapacityTypes(set: RequirementSet, { template, types }: PlannedClai
   return sets.join(set, sets.intern(new Map([[CAPACITY_TYPE, requirement(CAPACITY_TYPE, "In", present)]]))) ?? set;
 }
 
-/** USD per hour of the cheapest type that the claim may be launched as, surplus credits included; Infinity without one. */
+/**
+ * USD per hour of the cheapest type that the claim may be launched as, surplus credits included; Infinity without one.
+ */
 export function priceOf(claim: PlannedClaim, sets: RequirementSets): number {
   const { template, types } = claim;
   if (!template.table.hasReserved) return claim.price;

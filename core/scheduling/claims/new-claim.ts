@@ -50,8 +50,8 @@ export function newClaimFor(
 }
 
 /**
- * An estimate of a new claim's cost for a pod, USD per hour: for the cheapest of some pools, the highest over the domains that a topology rule may narrow the claim to (empty for any). Infinity without a
- * claim.
+ * An estimate of a new claim's cost for a pod, USD per hour: for the cheapest of some pools, the highest over the
+ * domains that a topology rule may narrow the claim to (empty for any). Infinity without a claim.
  */
 export function likelyPriceFor(
   podData: PodData,
