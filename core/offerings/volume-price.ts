@@ -16,8 +16,8 @@ interface VolumePrices {
 }
 
 /**
- * List prices of us-east-1 (AWS, "Amazon EBS pricing"); other regions differ by up to a half, which at 20 GiB is a tenth
- * of a cent an hour. io2 above 32,000 IOPS, which no root volume needs, costs less than stated here.
+ * List prices of us-east-1 (AWS, "Amazon EBS pricing"); other regions differ by up to a half, at 20 GiB a tenth of a
+ * cent an hour. io2 above 32,000 IOPS, which no root volume needs, costs less than stated here.
  */
 const VOLUME_PRICES: Readonly<Record<string, VolumePrices>> = {
   gp3: { gib: 0.08, iops: 0.005, freeIops: 3000, throughput: 0.04, freeThroughput: 125 },

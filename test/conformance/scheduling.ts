@@ -1,9 +1,9 @@
 /**
  * Solves every scenario of a folder and compares the plans with Karpenter's answers: `node
- * test/conformance/scheduling.ts [FOLDER] [NNN…] [--charge 0.02]`. In: NNN.scenario.json and NNN.karpenter.json. Out, for each
- * scenario: broken hard rules, pods that only Karpenter placed, pods in a lighter NodePool than one that could take
- * them, our price and cost and those of Karpenter's best run (a node counts the same for both); then totals. The judge of test/support/scheduling shares no code
- * with the solver, and must not.
+ * test/conformance/scheduling.ts [FOLDER] [NNN…] [--charge 0.02]`. In: NNN.scenario.json and NNN.karpenter.json. Out,
+ * for each scenario: broken hard rules, pods that only Karpenter placed, pods in a lighter NodePool than one that
+ * could take them, our price and cost and those of Karpenter's best run (a node counts the same for both); then
+ * totals. The judge of test/support/scheduling shares no code with the solver, and must not.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
