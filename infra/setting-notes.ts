@@ -16,6 +16,8 @@ export const EFFECTS: Readonly<Record<SettingName | ClusterSetting, string>> = {
   BATCH_IDLE_DURATION:
     "how long no pod must have come before a plan is made. A pod's arrival is known to half a second; a wake-up is held back for a second at least",
   BATCH_MAX_DURATION: "the longest time from the first pod to the plan, while further pods come",
+  BURSTABLE_PRICE:
+    "`surplus`: a T type counts its price and the surplus credits that the requests of its pods cost if they are used; `list`: its price alone",
   CLUSTER_CA_BUNDLE: "`caBundle` of the cluster, if the deployment names one; EKS is asked otherwise",
   CLUSTER_ENDPOINT: "`endpoint` of the cluster, if the deployment names one; EKS is asked otherwise",
   CLUSTER_NAME: "must be the cluster that `clusters` names; with several clusters it is refused",
@@ -33,6 +35,8 @@ export const EFFECTS: Readonly<Record<SettingName | ClusterSetting, string>> = {
   KUBE_CLIENT_QPS: "the same a second, in the long run",
   LOG_LEVEL: "`debug`, `info` or `error`",
   MIN_VALUES_POLICY: "`Strict`, or `BestEffort`: `minValues` are lowered where a pod would find no place",
+  NODE_OVERHEAD_PRICE:
+    "USD an hour that each node counts beside its instance and its volumes, for plans and for consolidation: agents, licences, addresses, upgrades. Plans have fewer, larger nodes the higher it is; `0` counts what AWS bills",
   NOMINATE_NODES:
     "pods are told the node that they were planned for (`status.nominatedNodeName`) when the node is registered, and nodes that start together take no pods before that, so that kube-scheduler follows the plan; without effect before Kubernetes 1.35",
   PREFERENCE_POLICY: "`Respect`, or `Ignore`: what pods prefer is not looked at",

@@ -6,12 +6,12 @@ import { existsSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { nearest } from "../core/lib/nearest.ts";
 import { ArgumentError, argumentLines, asksForHelp, parseArguments, twoColumns, wholeNumber } from "../functions/adapters/command-line.ts";
+import { settingsOf } from "../functions/adapters/given-settings.ts";
 import { ManifestError } from "../functions/adapters/manifests/read.ts";
 import { type PlayOptions, playManifests, playStory, type Scaling } from "./play.ts";
 import { labRegion, pricesOf } from "./regions.ts";
 import { WIDTH } from "./render.ts";
 import type { LabReport } from "./report.ts";
-import { settingsOf } from "./settings.ts";
 import { type LabStory, MORE_STORIES, STORIES } from "./stories.ts";
 import { DEFAULT_RUN_SECONDS, RUN_SECONDS } from "./world/actors/kubelet.ts";
 

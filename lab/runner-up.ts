@@ -1,8 +1,10 @@
 import { capacityTypeOfPlanned } from "../core/disruption/consolidation/replacement.ts";
+import { costed, totalCost } from "../core/disruption/prices/cost.ts";
 import { wrap } from "../core/lib/wrap.ts";
 import { INSTANCE_TYPE } from "../core/model/labels.ts";
 import type { PlannedNodeClaim } from "../core/model/plan.ts";
-import { NODE_VOLUME_PRICE } from "../core/model/prices.ts";
+import type { CostSettings } from "../core/model/prices.ts";
+import type { Snapshot } from "../core/model/snapshot.ts";
 import type { UnavailableOffering } from "../core/model/unavailable-offering.ts";
 import { isReschedulable } from "../core/pods/predicates.ts";
 import { counted } from "../core/scheduling/reasons/words.ts";
@@ -11,8 +13,8 @@ import { readClusterState } from "../functions/shared/cluster-state.ts";
 import type { Lab } from "./host.ts";
 import { WIDTH } from "./render.ts";
 
-/** Costs of a node beside its instance, USD per hour, at which a plan has most and fewest nodes. */
-const NODE_COSTS = [0, 100];
+/** Overheads of a node, USD per hour, at which a plan has most and fewest nodes. */
+const OVERHEADS = [0, 100];
 
 /**
  * Why the nodes that were launched since `since` (ms since the epoch) were bought and not fewer or more: the offerings
@@ -25,35 +27,35 @@ export async function runnerUp({ deps }: Lab, since: number): Promise<string | u
   const bought = snapshot.nodes.filter(({ metadata }) => Date.parse(metadata.creationTimestamp ?? "") > since);
   const excludeNodes = new Set(bought.map(({ metadata }) => metadata.name));
   const extraPods = snapshot.pods.filter((pod) => excludeNodes.has(pod.spec.nodeName ?? "") && isReschedulable(pod));
-  const without = { excludeNodes, extraPods };
+  const without = { ...deps.settings, excludeNodes, extraPods };
   const chosen = solve(snapshot, without).newNodeClaims;
   const types = (names: readonly (string | undefined)[]): string => names.toSorted().join();
   if (types(chosen.map(({ instanceTypes }) => instanceTypes[0])) !== types(bought.map(({ metadata }) => metadata.labels?.[INSTANCE_TYPE])))
     return undefined;
-  const others = NODE_COSTS.map((nodeHour) => solve(snapshot, { ...without, nodeHour }).newNodeClaims);
+  const costOf = (claims: readonly PlannedNodeClaim[]): number => totalCost(costed(claims, snapshot, deps.settings));
+  const others = OVERHEADS.map((nodeOverheadPrice) => solve(snapshot, { ...without, nodeOverheadPrice }).newNodeClaims);
   const [other] = others
-    .filter((claims) => claims.length > 0 && claims.length !== chosen.length && priceOf(claims) > priceOf(chosen))
-    .sort((a, b) => priceOf(a) - priceOf(b));
+    .filter((claims) => claims.length > 0 && claims.length !== chosen.length && costOf(claims) > costOf(chosen))
+    .sort((a, b) => costOf(a) - costOf(b));
   if (other === undefined) return undefined;
   const what = `${counted(chosen.length, "node")} and not ${other.length}`;
   const cause = left.length > 0 ? `${left.map(offeringText).join(", ")} ${left.length === 1 ? "is" : "are"} not bought for now, and ` : "";
-  const text = `Why ${what}: ${cause}${planText(chosen)} cost less than ${planText(other)} an hour.`;
+  const text = `Why ${what}: ${cause}${planText(chosen, snapshot, deps.settings)} cost less than ${planText(other, snapshot, deps.settings)} an hour.`;
   return wrap(text, WIDTH, 0).join("\n");
-}
-
-function priceOf(claims: readonly PlannedNodeClaim[]): number {
-  return claims.reduce((sum, { pricePerHour }) => sum + pricePerHour + NODE_VOLUME_PRICE, 0);
 }
 
 function offeringText({ instanceType, capacityType, zone }: UnavailableOffering): string {
   return `${instanceType} ${capacityType} in ${zone}`;
 }
 
-/** "2 × (spot c6a.large $0.0213 + volume $0.0022) = $0.0471". */
-function planText(claims: readonly PlannedNodeClaim[]): string {
+/** "2 × (spot c6a.large $0.0213 + node $0.0222) = $0.0870"; surplus credits are named where there are any. */
+function planText(claims: readonly PlannedNodeClaim[], snapshot: Snapshot, settings: CostSettings): string {
   const kinds = Map.groupBy(claims, (claim) => {
-    const { instanceTypes, pricePerHour } = claim;
-    return `(${capacityTypeOfPlanned(claim)} ${instanceTypes[0]} $${pricePerHour.toFixed(4)} + volume $${NODE_VOLUME_PRICE.toFixed(4)})`;
+    const { instanceTypes, pricePerHour, surplusPerHour = 0 } = claim;
+    const [{ nodeCost } = { nodeCost: 0 }] = costed([claim], snapshot, settings);
+    const surplus = surplusPerHour > 0 ? ` + surplus credits $${surplusPerHour.toFixed(4)}` : "";
+    return `(${capacityTypeOfPlanned(claim)} ${instanceTypes[0]} $${pricePerHour.toFixed(4)}${surplus} + node $${nodeCost.toFixed(4)})`;
   });
-  return `${[...kinds].map(([kind, { length }]) => `${length} × ${kind}`).join(" + ")} = $${priceOf(claims).toFixed(4)}`;
+  const cost = totalCost(costed(claims, snapshot, settings));
+  return `${[...kinds].map(([kind, { length }]) => `${length} × ${kind}`).join(" + ")} = $${cost.toFixed(4)}`;
 }

@@ -1,9 +1,12 @@
+import type { Simulate } from "../../core/disruption/cluster/simulation.ts";
 import type { Tried } from "../../core/disruption/consolidation/decision.ts";
 import { simulateWithSolve } from "../../core/disruption/consolidation/simulate.ts";
 import { type DisruptionPlan, planDisruption } from "../../core/disruption/plan.ts";
 import { podCount } from "../../core/disruption/reports/wording.ts";
 import type { CommandRecord } from "../../core/model/command-record.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
+import { makeConsolidationTrial } from "../../core/scheduling/make-trial.ts";
+import type { Settings } from "../../functions/adapters/setting-table.ts";
 import { disruptionSettings } from "../../functions/disruption/settings.ts";
 import { DEFAULT_SETTINGS } from "../../functions/wiring/settings.ts";
 import { checkScenario } from "../scenario/check.ts";
@@ -40,20 +43,23 @@ export interface ConsolidationPlan {
 
 export interface ConsolidateOptions {
   readonly explain?: boolean;
-  readonly spotToSpotConsolidation?: boolean;
+  /** Those of a deployment where none are given. */
+  readonly settings?: Partial<Settings>;
 }
 
 /** Plans one pass of disruption over a cluster as it stands. Nothing is validated again later, and nothing is done. */
 export function consolidateSnapshot(snapshot: Snapshot, options: ConsolidateOptions = {}): ConsolidationPlan {
-  const { spotToSpotConsolidation = false } = options;
+  const settings = { ...DEFAULT_SETTINGS, ...options.settings };
+  const simulate: Simulate = (seen, how) => simulateWithSolve(seen, { ...settings, ...how });
   const decide = (seen: Snapshot): DisruptionPlan =>
     planDisruption({
       snapshot: seen,
       records: [],
       commands: [],
-      settings: disruptionSettings("scenario", { ...DEFAULT_SETTINGS, spotToSpotConsolidation }),
+      settings: disruptionSettings("scenario", settings),
       now: seen.now,
-      simulate: simulateWithSolve,
+      simulate,
+      makeTrial: (seen, how) => makeConsolidationTrial(seen, how, settings),
       newId: () => "scenario",
     });
   const plan = decide(snapshot);

@@ -12,6 +12,13 @@ export const EXPLAIN = {
   description: "for people: what is done, at what price, and why the rest is not",
 } as const;
 
+/** The settings of `solve`, `consolidate` and `what-if`. */
+export const SETTING = {
+  type: "list",
+  value: "NAME=VALUE",
+  description: "a setting of docs/settings.md, as in NODE_OVERHEAD_PRICE=0.05 (several times)",
+} as const;
+
 export const SPOT_TO_SPOT = { type: "flag", description: "replace spot nodes by cheaper spot nodes" } as const;
 
 /** The table of the stack where --table is not given. */

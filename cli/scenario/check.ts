@@ -65,7 +65,14 @@ function checkItem(list: string, item: unknown, i: number): void {
 }
 
 function checkType(item: unknown, i: number): void {
-  const { name, offerings, requirements = [], capacity = {}, overhead = {} } = (item ?? {}) as Readonly<Record<string, unknown>>;
+  const {
+    name,
+    offerings,
+    requirements = [],
+    capacity = {},
+    overhead = {},
+    volumePrice = 0,
+  } = (item ?? {}) as Readonly<Record<string, unknown>>;
   const where = `instanceTypes[${i}] (${String(name)})`;
   for (const [field, value] of Object.entries({ capacity, overhead })) {
     if (typeof value !== "object" || value === null || Array.isArray(value)) throw new InputError(`${where}: ${field} must be a map`);
@@ -73,6 +80,7 @@ function checkType(item: unknown, i: number): void {
   if (!Array.isArray(requirements) || requirements.some((one) => typeof one?.key !== "string" || typeof one?.operator !== "string")) {
     throw new InputError(`${where}: requirements must be a list of {key, operator, values}`);
   }
+  if (typeof volumePrice !== "number" || volumePrice < 0) throw new InputError(`${where}: volumePrice must be USD per hour, 0 or more`);
   if (!Array.isArray(offerings)) return;
   for (const [j, offering] of offerings.entries()) {
     const { zone, capacityType, price } = (offering ?? {}) as Readonly<Record<string, unknown>>;

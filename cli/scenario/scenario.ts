@@ -137,6 +137,7 @@ function instanceType(item: unknown, i: number): InstanceType {
     requirements: type.requirements ?? [],
     capacity: type.capacity ?? {},
     overhead: type.overhead ?? {},
+    ...(type.volumePrice !== undefined && { volumePrice: type.volumePrice }),
     offerings: type.offerings,
   };
 }

@@ -1,7 +1,7 @@
 import type { Plan, PlannedNodeClaim } from "../../core/model/plan.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { podKey } from "../../core/pods/predicates.ts";
-import { solve } from "../../core/scheduling/solve.ts";
+import { type SolveOptions, solve } from "../../core/scheduling/solve.ts";
 
 /** What another NodePool would do with the pods of a claim. */
 export interface OtherPool {
@@ -27,7 +27,7 @@ export function withNodesFilled(snapshot: Snapshot, { existingNodes }: Plan): Sn
 }
 
 /** Solves once for each other NodePool, with the pods of this claim only. */
-export function otherPools(claim: PlannedNodeClaim, filled: Snapshot): readonly OtherPool[] {
+export function otherPools(claim: PlannedNodeClaim, filled: Snapshot, settings: SolveOptions): readonly OtherPool[] {
   const own = new Set(claim.pods);
   const pods = filled.pods.filter((pod) => (pod.spec.nodeName ?? "") !== "" || own.has(podKey(pod)));
   const others = filled.nodePools.filter(({ metadata }) => metadata.name !== claim.nodePool);
@@ -35,7 +35,7 @@ export function otherPools(claim: PlannedNodeClaim, filled: Snapshot): readonly 
   return byWeight.map((pool): OtherPool => {
     const { name } = pool.metadata;
     const weight = pool.spec.weight ?? 0;
-    const plan = solve({ ...filled, nodePools: [pool], pods });
+    const plan = solve({ ...filled, nodePools: [pool], pods }, settings);
     const [reason] = [...own].flatMap((pod) => plan.podErrors[pod] ?? []);
     if (reason !== undefined) {
       const text = reason.replace(`NodePool ${name}: `, "").replace(`no NodePool can launch nodes: ${name} `, "");

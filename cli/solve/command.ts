@@ -3,15 +3,20 @@
 // It asks the solver only and must know no cluster, no cloud and no file but the scenario.
 
 import { defineCommand } from "../command.ts";
-import { EXPLAIN, SCENARIO_FILES } from "../scenario/arguments.ts";
+import { EXPLAIN, SCENARIO_FILES, SETTING } from "../scenario/arguments.ts";
 
 export const solveCommand = defineCommand({
   name: "solve",
   summary: "Plans nodes for the pending pods of scenarios",
   positionals: SCENARIO_FILES,
-  options: { explain: EXPLAIN },
-  run: async ({ values: { explain }, positionals: files }) => {
-    const [{ solveScenario }, { answerForEach }] = await Promise.all([import("./solve.ts"), import("../scenario/each-file.ts")]);
-    return { output: "", parts: answerForEach("solve", files, { explain, answer: solveScenario }) };
+  options: { explain: EXPLAIN, setting: SETTING },
+  run: async ({ values: { explain, setting }, positionals: files }) => {
+    const [{ solveScenario }, { answerForEach }, { decisionSettingsOf }] = await Promise.all([
+      import("./solve.ts"),
+      import("../scenario/each-file.ts"),
+      import("../scenario/settings.ts"),
+    ]);
+    const settings = decisionSettingsOf(setting);
+    return { output: "", parts: answerForEach("solve", files, { explain, answer: (file) => solveScenario(file, settings) }) };
   },
 });

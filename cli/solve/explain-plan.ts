@@ -1,14 +1,17 @@
+import { costed } from "../../core/disruption/prices/cost.ts";
 import { ownValue } from "../../core/lib/own-value.ts";
 import type { InstanceType } from "../../core/model/instance-type.ts";
 import { CAPACITY_TYPE, INSTANCE_TYPE, ZONE } from "../../core/model/labels.ts";
 import type { Plan, PlannedNodeClaim } from "../../core/model/plan.ts";
 import { podRequests } from "../../core/model/pod-requests.ts";
+import { HOURS_A_MONTH } from "../../core/model/prices.ts";
 import { addResources, parseResources, type Resources } from "../../core/model/quantity.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { OFFERING_KEYS, offeringRequirementsOf } from "../../core/requirements/offerings.ts";
 import { requirementsFrom } from "../../core/requirements/requirements.ts";
 import { nodeViews } from "../../core/scheduling/problem/node-view.ts";
 import { amountText, counted, listed } from "../../core/scheduling/reasons/words.ts";
+import type { SolveOptions } from "../../core/scheduling/solve.ts";
 import { admits } from "../../core/scheduling/tables/offering-table.ts";
 import { typeTable } from "../../core/scheduling/tables/type-table.ts";
 import { labelled, perHour, wrapped } from "../columns.ts";
@@ -16,7 +19,6 @@ import { overlaidNotes } from "../scenario/overlays.ts";
 import { otherPools, withNodesFilled } from "./alternative-pools.ts";
 import { podsLeftAlone } from "./unplanned-pods.ts";
 
-const HOURS_A_MONTH = 730;
 /**
  * For how many kinds of new nodes the other NodePools are tried, and how many pools are shown for each; each trial is a
  * solve. No benchmark has tuned them.
@@ -28,14 +30,22 @@ const MAX_POOLS_SHOWN = 6;
  * The plan as text, at most 100 columns wide: its price, the new nodes and why they were chosen, where pods are placed,
  * and how to fix the rest.
  */
-export function explainPlan(plan: Plan, snapshot: Snapshot): string {
+export function explainPlan(plan: Plan, snapshot: Snapshot, settings: SolveOptions = {}): string {
   const filled = withNodesFilled(snapshot, plan);
   const kinds = alike(plan.newNodeClaims);
-  const pools = poolReasons(kinds, filled);
+  const pools = poolReasons(kinds, filled, settings);
   const alone = podsLeftAlone(plan, snapshot);
   const sections = [
     [...wrapped(summary(plan)), ...(snapshot.nodePools.length === 0 ? ["there is no NodePool, so no node can be bought"] : [])],
-    ...(kinds.length === 0 ? [] : [["NEW NODES", ...kinds.flatMap((claims, i) => newNode(claims, filled, pools[i] ?? []))]]),
+    ...(kinds.length === 0
+      ? []
+      : [
+          [
+            "NEW NODES",
+            ...wrapped(decidedBy(plan, snapshot, settings), 2),
+            ...kinds.flatMap((claims, i) => newNode(claims, filled, pools[i] ?? [])),
+          ],
+        ]),
     ...(plan.existingNodes.length === 0 ? [] : [["NODES THAT ARE THERE", ...existingNodes(plan, filled)]]),
     ...(Object.keys(plan.podErrors).length === 0 ? [] : [["PODS LEFT", ...podsLeft(plan.podErrors)]]),
     ...(alone.length === 0 ? [] : [["LEFT ALONE", "", ...alone.flatMap((line) => wrapped(line, 2))]]),
@@ -54,6 +64,15 @@ function summary({ newNodeClaims, existingNodes: present, podErrors }: Plan): st
   const here = settled === 0 ? "" : ` (${settled} on ${counted(present.length, "node")} that ${present.length === 1 ? "is" : "are"} there)`;
   const cost = `${counted(newNodeClaims.length, "new node")}, ${perHour(price)} (~$${month.toFixed(month < 10 ? 2 : 0)} a month)`;
   return `${cost}; ${counted(bought + settled, "pod")} placed${here}, ${Object.keys(podErrors).length} left`;
+}
+
+/** What counted beside the prices, because the plan with the lowest bill need not be the one that was chosen. */
+function decidedBy({ newNodeClaims }: Plan, snapshot: Snapshot, settings: SolveOptions): string {
+  const nodes = costed(newNodeClaims, snapshot, settings).map(({ nodeCost }) => nodeCost);
+  const [least, most] = [Math.min(...nodes), Math.max(...nodes)].map(perHour);
+  const surplus = newNodeClaims.reduce((sum, { surplusPerHour = 0 }) => sum + surplusPerHour, 0);
+  const credits = surplus > 0 ? `, and surplus credits of burstable types ${perHour(surplus)} (BURSTABLE_PRICE)` : "";
+  return `each node counted ${least === most ? least : `${least} to ${most}`} more, for its volumes and NODE_OVERHEAD_PRICE${credits}`;
 }
 
 /** Claims grouped by kind of node, the fullest claim first; the groups that cost most come first. */
@@ -105,11 +124,15 @@ function podsText(claims: readonly PlannedNodeClaim[]): string {
  * Why each kind of node belongs to its NodePool, where there are other pools and not too many kinds. A text that was
  * shown before is not repeated.
  */
-function poolReasons(kinds: readonly (readonly PlannedNodeClaim[])[], filled: Snapshot): readonly (readonly string[])[] {
+function poolReasons(
+  kinds: readonly (readonly PlannedNodeClaim[])[],
+  filled: Snapshot,
+  settings: SolveOptions,
+): readonly (readonly string[])[] {
   const shown = new Set<string>();
   return kinds.map(([claim], i) => {
     if (claim === undefined || filled.nodePools.length < 2 || i >= MAX_KINDS_TRIED) return [];
-    const lines = poolText(claim, filled);
+    const lines = poolText(claim, filled, settings);
     const text = lines.join();
     if (shown.has(text)) return ["as above"];
     shown.add(text);
@@ -158,8 +181,8 @@ function more(price: number, than: number): string {
  * The other NodePools in the order in which the solver tries them, each with its price, or why it does not take the
  * pods.
  */
-function poolText(claim: PlannedNodeClaim, filled: Snapshot): readonly string[] {
-  const others = otherPools(claim, filled);
+function poolText(claim: PlannedNodeClaim, filled: Snapshot, settings: SolveOptions): readonly string[] {
+  const others = otherPools(claim, filled, settings);
   const weight = filled.nodePools.find(({ metadata }) => metadata.name === claim.nodePool)?.spec.weight ?? 0;
   const lines = others.slice(0, MAX_POOLS_SHOWN).map(({ name, weight: theirs, price, text }) => {
     const pool = `${name} (weight ${theirs})`;

@@ -1,5 +1,5 @@
 import type { Plan } from "../../core/model/plan.ts";
-import { solve } from "../../core/scheduling/solve.ts";
+import { type SolveOptions, solve } from "../../core/scheduling/solve.ts";
 import { InputError } from "../input-error.ts";
 import { checkScenario } from "../scenario/check.ts";
 import type { FileAnswer } from "../scenario/each-file.ts";
@@ -20,13 +20,13 @@ export function planToJson(plan: Plan, solveMillis: number): Record<string, unkn
 }
 
 /** The plan for a scenario file ("-" for standard input). Throws InputError. */
-export function solveScenario(path: string): FileAnswer {
+export function solveScenario(path: string, settings: SolveOptions = {}): FileAnswer {
   const scenario = checkScenario(readScenario(path));
   const snapshot = scenarioToSnapshot(scenario);
   const start = performance.now();
   let plan: Plan;
   try {
-    plan = solve(snapshot);
+    plan = solve(snapshot, settings);
   } catch (error) {
     if (error instanceof RangeError) throw new InputError(`${path}: ${error.message}`);
     throw error;
@@ -38,7 +38,7 @@ export function solveScenario(path: string): FileAnswer {
     plan: { ...planToJson(plan, solveMillis), ...(capacityBuffers.length > 0 && { capacityBuffers }) },
     text: () => {
       const more = [...explainBuffers(capacityBuffers), ...idleOverlays(parts)].map((line) => `${line}\n`);
-      return [explainPlan(plan, snapshot), ...(more.length > 0 ? ["\n", ...more] : [])].join("");
+      return [explainPlan(plan, snapshot, settings), ...(more.length > 0 ? ["\n", ...more] : [])].join("");
     },
   };
 }

@@ -1,7 +1,7 @@
 import { oneOf, type ParsedArguments, wholeNumber } from "../../functions/adapters/command-line.ts";
 import { PROGRAM } from "../command.ts";
 import { InputError } from "../input-error.ts";
-import { DEFAULT_TABLE, SPOT_TO_SPOT } from "../scenario/arguments.ts";
+import { DEFAULT_TABLE, SETTING, SPOT_TO_SPOT } from "../scenario/arguments.ts";
 
 export const WHAT_IF_SOURCE = {
   name: "SOURCE",
@@ -32,6 +32,7 @@ export const WHAT_IF_OPTIONS = {
   delete: list("POOL", "a NodePool that is deleted, its nodes with it (several times)"),
   "from-scratch": { type: "flag", description: "also what it would cost if all nodes were bought again today, whatever that disrupts" },
   "spot-to-spot": SPOT_TO_SPOT,
+  setting: SETTING,
   days: text("N", `how far ahead to look (${DEFAULT_DAYS})`),
   decisions: text("N", "stop after so many decisions of disruption (100, and 4 for each node)"),
   quiet: { type: "flag", description: "no progress on standard error" },
@@ -52,6 +53,8 @@ export interface WhatIfOptions {
   readonly request: ChangeRequest;
   readonly fromScratch: boolean;
   readonly spotToSpot: boolean;
+  /** "NAME=VALUE". */
+  readonly settings?: readonly string[];
   /** How far ahead to look. */
   readonly days: number;
   /** Most decisions of disruption. */
@@ -105,6 +108,7 @@ export function whatIfOptions({ values, positionals: [file] }: ParsedArguments<t
     },
     fromScratch: values["from-scratch"],
     spotToSpot: values["spot-to-spot"],
+    settings: values.setting,
     days,
     quiet: values.quiet,
     format: oneOf(values.format ?? "table", ["table", "json"], "--format"),

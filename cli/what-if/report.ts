@@ -1,6 +1,6 @@
 import { rfc3339 } from "../../core/model/conditions.ts";
+import { HOURS_A_MONTH } from "../../core/model/prices.ts";
 import { counted, listed } from "../../core/scheduling/reasons/words.ts";
-import { HOURS_A_MONTH } from "../../core/what-if/bill.ts";
 import type { Course, Step } from "../../core/what-if/rehearse.ts";
 import type { ChangedOutcome, WhatIf, WhatIfOutcome } from "../../core/what-if/what-if.ts";
 import { perHour, wrapped } from "../columns.ts";

@@ -1,4 +1,5 @@
-import { type Bill, type BillRow, HOURS_A_MONTH } from "../../core/what-if/bill.ts";
+import { HOURS_A_MONTH } from "../../core/model/prices.ts";
+import type { Bill, BillRow } from "../../core/what-if/bill.ts";
 import type { WhatIf } from "../../core/what-if/what-if.ts";
 
 /** How many lines the table has for instance types; beyond it, the types whose cost changes least share a line. */

@@ -1,8 +1,15 @@
+import type { Simulate } from "../../core/disruption/cluster/simulation.ts";
+import { simulateWithSolve } from "../../core/disruption/consolidation/simulate.ts";
+import type { Plan } from "../../core/model/plan.ts";
+import type { Snapshot } from "../../core/model/snapshot.ts";
+import { type MakeTrial, makeConsolidationTrial } from "../../core/scheduling/make-trial.ts";
+import { solve } from "../../core/scheduling/solve.ts";
 import { applyChange } from "../../core/what-if/change.ts";
 import { fromScratch, whatIf } from "../../core/what-if/what-if.ts";
 import { disruptionSettings } from "../../functions/disruption/settings.ts";
 import { DEFAULT_SETTINGS } from "../../functions/wiring/settings.ts";
 import { InputError } from "../input-error.ts";
+import { decisionSettingsOf } from "../scenario/settings.ts";
 import { requestedChange } from "./change.ts";
 import { reportJson } from "./json.ts";
 import type { WhatIfOptions } from "./options.ts";
@@ -36,16 +43,20 @@ async function readSource(options: WhatIfOptions): Promise<Source> {
 /** Computes the answer and calls `progress` meanwhile. Throws InputError for a change that the cluster cannot take. */
 export function answer(
   source: Source,
-  options: Pick<WhatIfOptions, "request" | "fromScratch" | "spotToSpot" | "days" | "decisions">,
+  options: Pick<WhatIfOptions, "request" | "fromScratch" | "spotToSpot" | "settings" | "days" | "decisions">,
   progress: ProgressReport = {},
 ): Report {
   const { snapshot, nodeClasses, intents } = source;
   if (snapshot.nodePools.length === 0) throw new InputError(`${source.name} has no NodePool, so none of its nodes is ours to change`);
   const asked = requestedChange(options.request, source);
-  const gates = { spotToSpotConsolidation: options.spotToSpot, staticCapacity: true };
-  const settings = disruptionSettings("what-if", { ...DEFAULT_SETTINGS, ...gates });
+  const gates = { staticCapacity: true, ...(options.spotToSpot && { spotToSpotConsolidation: true }) };
+  const all = { ...DEFAULT_SETTINGS, ...decisionSettingsOf(options.settings ?? []), ...gates };
+  const settings = disruptionSettings("what-if", all);
+  const provision = (before: Snapshot): Plan => solve(before, all);
+  const simulate: Simulate = (before, how) => simulateWithSolve(before, { ...all, ...how });
   const most = options.decisions === undefined ? {} : { mostDecisions: options.decisions };
-  const rehearsal = { ...intents, settings, lookAheadMs: options.days * DAY_MS, ...progress, ...most };
+  const makeTrial: MakeTrial = (before, how) => makeConsolidationTrial(before, how, all);
+  const rehearsal = { ...intents, settings, provision, simulate, makeTrial, lookAheadMs: options.days * DAY_MS, ...progress, ...most };
   const changed = asked ? applyChange(snapshot, nodeClasses, asked.change).snapshot : snapshot;
   return {
     source: source.name,
@@ -53,6 +64,6 @@ export function answer(
     texts: asked?.texts ?? [],
     warnings: [...source.remarks, ...(asked?.warnings ?? [])],
     answer: whatIf(snapshot, nodeClasses, asked?.change, rehearsal),
-    ...(options.fromScratch && { fromScratch: fromScratch(changed) }),
+    ...(options.fromScratch && { fromScratch: fromScratch(changed, provision) }),
   };
 }

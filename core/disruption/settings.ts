@@ -1,5 +1,7 @@
+import type { CostSettings } from "../model/prices.ts";
+
 /** What an operator sets for all disruption in a cluster; docs/settings.md names the environment variables. */
-export interface DisruptionSettings {
+export interface DisruptionSettings extends CostSettings {
   readonly cluster: string;
   /** Replace spot nodes by cheaper spot nodes (Karpenter's feature gate SpotToSpotConsolidation). False unless set. */
   readonly spotToSpotConsolidation?: boolean;

@@ -45,4 +45,6 @@ export interface InstanceType {
     readonly evictionThreshold?: ResourceList;
   };
   readonly offerings: readonly Offering[];
+  /** USD per hour of the volumes that a node of this type gets from its NodeClass; 0 unless set. */
+  readonly volumePrice?: number;
 }

@@ -22,6 +22,11 @@ export interface PlannedNodeClaim {
   readonly pods: readonly string[];
   /** Price of the cheapest available offering that the requirements admit, USD per hour. */
   readonly pricePerHour: number;
+  /**
+   * USD per hour of the surplus credits that its planned requests would cost beside that price, if its cheapest type is
+   * burstable and they exceed the baseline; absent for 0.
+   */
+  readonly surplusPerHour?: number;
   readonly minValuesRelaxed?: boolean;
 }
 

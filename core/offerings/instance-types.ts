@@ -17,6 +17,7 @@ import { seenMemory } from "./seen-memory.ts";
 import { suits } from "./suits.ts";
 import { typeRequirements } from "./type-requirements.ts";
 import { ANY, fullSubnets, type MarkedUntil, placeIn, unavailableIndex } from "./unavailable.ts";
+import { volumePrice } from "./volume-price.ts";
 
 /** Settings that instance types depend on, under Karpenter's names. */
 export interface InstanceTypeSettings {
@@ -64,7 +65,8 @@ export function instanceTypesOf({ catalogue, nodeClass, unavailable, settings, h
   };
   const placement = placementRequirements(group);
   const shared = { catalogue, nodeClass, settings, zones, markedUntil, groupMarkedUntil, reservations, placement };
-  const context = { ...shared, seen: seenMemory(nodeClass), ...(held && { held }) };
+  const volumes = volumePrice(nodeClass.spec, FAMILIES[amiFamilyOf(nodeClass.spec)]);
+  const context = { ...shared, volumes, seen: seenMemory(nodeClass), ...(held && { held }) };
   return catalogue.types.map((type) => instanceTypeOf(type, context));
 }
 
@@ -81,6 +83,8 @@ interface Context extends Omit<InstanceTypesInput, "unavailable"> {
   /** By instance type. */
   readonly reservations: ReadonlyMap<string, readonly ResolvedReservation[]>;
   readonly placement: readonly NodeSelectorRequirementWithMinValues[];
+  /** USD per hour of a node's volumes. */
+  readonly volumes: number;
   /** Memory seen on nodes, as quantities by instance type. */
   readonly seen: ReadonlyMap<string, string>;
 }
@@ -102,6 +106,7 @@ function instanceTypeOf(type: CatalogueType, context: Context): InstanceType {
     capacity: capacityOf(type, spec, family, context.seen.get(type.name) ?? `${memoryMib}Mi`, pods),
     overhead: overheadOf(type, spec.kubelet, family, { memoryMib, storage: ephemeralStorage(type, spec, family), pods }),
     offerings: [...offeringsOf(type, fits, context), ...reservedOfferings(type, fits, context)],
+    volumePrice: context.volumes,
   };
 }
 

@@ -4,7 +4,7 @@ import { CheapestClaim } from "./claims/cheapest-claim.ts";
 import { ClaimQueue } from "./claims/claim-queue.ts";
 import { Evaluation } from "./claims/evaluation.ts";
 import { Limits } from "./claims/limits.ts";
-import { type ClaimMaker, type ClaimWithPod, likelyPriceFor, newClaimFor } from "./claims/new-claim.ts";
+import { type ClaimMaker, type ClaimWithPod, costOf, likelyPriceFor, newClaimFor } from "./claims/new-claim.ts";
 import type { ClaimOutcome } from "./claims/outcome.ts";
 import { PlannedClaim } from "./claims/planned-claim.ts";
 import { Reservations } from "./claims/reservations.ts";
@@ -95,7 +95,6 @@ export class Attempt {
       for (const claim of this.limits.chargeCheapest()) {
         claim.reopen();
         this.#evaluation.settle(claim);
-        claim.price = claim.template.table.prices(claim.set).byType[claim.cheapest] ?? claim.price;
         this.limits.settle(claim);
       }
       this.#isKarpenters = false;
@@ -261,7 +260,7 @@ export class Attempt {
     let best = cheapestClaim.best(podData, () => this.#likelyPrice(templates, cheapestClaim, podData));
     if (best !== undefined && best.addedPrice < PRICE_TOLERANCE) return this.#join(best, podData, pod);
     const opened = this.#newClaim(templates, podData);
-    const price = typeof opened === "object" ? this.problem.nodeHour + opened.outcome.price : Number.POSITIVE_INFINITY;
+    const price = typeof opened === "object" ? costOf(opened) : Number.POSITIVE_INFINITY;
     if (price > cheapestClaim.limitOf(podData)) best = cheapestClaim.bestOfAll(podData);
     if (best !== undefined && best.addedPrice <= price + PRICE_TOLERANCE) return this.#join(best, podData, pod);
     return this.#onNew(podData, pod, opened);
@@ -271,7 +270,7 @@ export class Attempt {
   #likelyPrice(templates: readonly Template[], cheapestClaim: CheapestClaim, podData: PodData): number {
     const [area] = podData.areas;
     const domains = area === undefined ? [] : cheapestClaim.domainsOf(area.key);
-    return this.problem.nodeHour + likelyPriceFor(podData, templates, domains, this.#maker);
+    return likelyPriceFor(podData, templates, domains, this.#maker);
   }
 
   /**

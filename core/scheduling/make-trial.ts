@@ -1,4 +1,5 @@
 import type { Pod } from "../model/pod.ts";
+import { type CostSettings, costSettingsOf } from "../model/prices.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import { podShadowPrices } from "./packing/pod-prices.ts";
 import { nodeViews } from "./problem/node-view.ts";
@@ -8,13 +9,11 @@ import type { PreferencePolicy } from "./rules/preferences.ts";
 import { TrialCluster } from "./trial-cluster.ts";
 
 /** What a trial cluster may change. */
-export interface TrialOptions {
+export interface TrialOptions extends CostSettings {
   /** Names of nodes that the trial may remove, with the pods that would have to move. */
   readonly podsByNode: ReadonlyMap<string, readonly Pod[]>;
   /** Names of nodes that no pod may be moved to. */
   readonly closed: ReadonlySet<string>;
-  /** Cost of a new node beside its instance, USD per hour. Default NODE_VOLUME_PRICE. */
-  readonly nodeHour?: number;
 }
 
 /** A cluster laid out for many questions about which nodes could be removed. */
@@ -36,7 +35,7 @@ export type MakeTrial = (snapshot: Snapshot, options: TrialOptions) => Consolida
  */
 export function makeConsolidationTrial(
   snapshot: Snapshot,
-  { podsByNode, closed, nodeHour }: TrialOptions,
+  { podsByNode, closed, ...costs }: TrialOptions,
   policies: { readonly preferencePolicy?: PreferencePolicy; readonly minValuesPolicy?: "Strict" | "BestEffort" } = {},
 ): ConsolidationTrial {
   const pending = pendingPods(snapshot);
@@ -49,7 +48,7 @@ export function makeConsolidationTrial(
     settling: new Set(),
     moved: new Set(),
     virtual: new Set(pending.virtual),
-    ...(nodeHour !== undefined && { nodeHour }),
+    ...costSettingsOf(costs),
   });
   const prices = podShadowPrices(problem);
   const priceByPod = new Map(problem.classes.flatMap(({ pods, index }) => pods.map((pod) => [pod, prices[index] ?? 0] as const)));

@@ -9,7 +9,7 @@ import type { SchedulingProblem } from "./problem/problem.ts";
 import type { Strategy } from "./problem/strategy.ts";
 import type { TopologyGroup } from "./rules/topology-group.ts";
 
-/** How good an attempt is: fewer unplaced pods first, then fewer pods in lighter pools, then the lower price. */
+/** How good an attempt is: fewer unplaced pods first, then fewer pods in lighter pools, then the lower cost. */
 interface AttemptScore {
   readonly attempt: Attempt;
   /** Number of pods that the attempt does not place. */
@@ -19,8 +19,8 @@ interface AttemptScore {
    * this rank could have, if it were for the pod alone.
    */
   readonly behind: readonly number[];
-  /** USD per hour of all planned claims, each with its node's own cost (NODE_VOLUME_PRICE). */
-  readonly price: number;
+  /** What all planned nodes cost, USD per hour: instances, volumes, overhead and surplus credits. */
+  readonly cost: number;
 }
 
 /** "quick" leaves out packing, which pays only for large plans: consolidation solves many small trials. */
@@ -66,8 +66,8 @@ function searched(problem: SchedulingProblem, effort: Effort): Attempt {
     search.try({ claims: canBePacked(problem) ? "packed" : "least-added-price", classes: bySize(problem, true), seed: 0 });
   else {
     search.try({ claims: "least-added-price", classes: bySize(problem, true), seed: 0 });
-    const { attempt, price } = search.best;
-    if (price === 0 && attempt.failed.size === 0) return attempt;
+    const { attempt } = search.best;
+    if (attempt.claims.length === 0 && attempt.failed.size === 0) return attempt;
     const isWorthIt = effort === "full" && pods >= MIN_PODS_FOR_PACKING && attempt.claims.length > minClaimsByAntiAffinity(problem);
     if (isWorthIt && canBePacked(problem)) search.try({ claims: "packed", classes: bySize(problem, true), seed: 0 });
     const attempts = Math.min(MAX_ATTEMPTS, Math.floor(MAX_WORK / (pods * (types + attempt.claims.length + problem.nodes.length + 1))));
@@ -152,8 +152,8 @@ function scored(problem: SchedulingProblem, strategy: Strategy, heaviestRanks: H
   let left = 0;
   for (const pods of attempt.failed.values()) left += pods.length;
   const behind = heaviestRanks === undefined ? [] : podsBehind(attempt, heaviestRanks);
-  const price = attempt.claims.reduce((sum, claim) => sum + priceOf(claim, problem.sets) + problem.nodeHour, 0);
-  return { attempt, left, behind, price };
+  const cost = attempt.claims.reduce((sum, claim) => sum + priceOf(claim, problem.sets) + claim.template.costs.perNode, 0);
+  return { attempt, left, behind, cost };
 }
 
 /** By pod: the rank of the heaviest pools that can launch a node for it. */
@@ -187,7 +187,7 @@ function better(a: AttemptScore, b: AttemptScore): AttemptScore {
     const [ours, theirs] = [a.behind[rank] ?? 0, b.behind[rank] ?? 0];
     if (ours !== theirs) return theirs < ours ? b : a;
   }
-  return b.price < a.price - PRICE_TOLERANCE ? b : a;
+  return b.cost < a.cost - PRICE_TOLERANCE ? b : a;
 }
 
 /** The strategies after the first, up to a number of attempts: five fixed ones, then shuffled orders. */

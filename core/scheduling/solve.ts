@@ -5,6 +5,7 @@
 
 import type { Plan } from "../model/plan.ts";
 import type { Pod } from "../model/pod.ts";
+import { type CostSettings, costSettingsOf } from "../model/prices.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import { podKey, podUid } from "../pods/predicates.ts";
 import { assembleClaim } from "./claims/assemble.ts";
@@ -20,7 +21,7 @@ export { claimRequirements } from "./claims/assemble.ts";
 export { type PendingPods, pendingPods } from "./problem/pending-pods.ts";
 
 /** What a caller may change about a run. Provisioning changes nothing; disruption simulates the removal of nodes. */
-export interface SolveOptions {
+export interface SolveOptions extends CostSettings {
   /** "Ignore" drops preferred terms and ScheduleAnyway spreads. Default "Respect". */
   readonly preferencePolicy?: PreferencePolicy;
   /** "BestEffort" opens a claim even when too few types are left for minValues. Default "Strict". */
@@ -36,11 +37,6 @@ export interface SolveOptions {
    * Names of nodes inside their consolidateAfter window. No pod of `extraPods` is moved there, but pending pods may be.
    */
   readonly settling?: ReadonlySet<string>;
-  /**
-   * Cost of a new node beside its instance, USD per hour. Default NODE_VOLUME_PRICE. A higher cost makes for fewer,
-   * larger nodes.
-   */
-  readonly nodeHour?: number;
   /** How hard to search for a cheap plan. Default "full". */
   readonly effort?: Effort;
   /**
@@ -74,7 +70,7 @@ export function solve(snapshot: Snapshot, options: SolveOptions = {}): Plan {
         settling: options.settling ?? new Set(),
         moved,
         virtual: new Set(virtual),
-        ...(options.nodeHour !== undefined && { nodeHour: options.nodeHour }),
+        ...costSettingsOf(options),
       }),
       options.effort ?? "full",
     ),

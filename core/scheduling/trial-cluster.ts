@@ -3,7 +3,7 @@ import { HOSTNAME } from "../model/labels.ts";
 import type { Pod } from "../model/pod.ts";
 import { Evaluation } from "./claims/evaluation.ts";
 import { Limits } from "./claims/limits.ts";
-import { type ClaimMaker, type ClaimWithPod, newClaimFor } from "./claims/new-claim.ts";
+import { type ClaimMaker, type ClaimWithPod, costOf, newClaimFor } from "./claims/new-claim.ts";
 import type { PlannedClaim } from "./claims/planned-claim.ts";
 import { Reservations } from "./claims/reservations.ts";
 import { attachesBeside, suitsNode } from "./problem/existing-node.ts";
@@ -27,7 +27,9 @@ export interface Removal {
   readonly unplaced: readonly Pod[];
   /** Number of new nodes, filled greedily one pod after another. */
   readonly newNodes: number;
-  /** USD per hour of the new nodes, each as its cheapest instance type. */
+  /** What the new nodes cost, USD per hour: instances, volumes, overhead and surplus credits. */
+  readonly cost: number;
+  /** USD per hour of their instances alone, each as its cheapest type, surplus credits included. */
   readonly price: number;
 }
 
@@ -46,7 +48,7 @@ type Undo = () => void;
  *     const checkpoint = trial.checkpoint;
  *     if (trial.tryEmpty("n1") && trial.tryEmpty("n2")) removable.push("n1", "n2");
  *     else trial.revertTo(checkpoint);
- *     trial.costOfRemoving(["n3"]); // { unplaced: [], newNodes: 1, price: 0.1 }, and nothing changes
+ *     trial.costOfRemoving(["n3"]); // { unplaced: [], newNodes: 1, cost: 0.12, price: 0.1 }, and nothing changes
  */
 export class TrialCluster {
   readonly #problem: SchedulingProblem;
@@ -158,7 +160,12 @@ export class TrialCluster {
       if (!this.#place(placedPod) && !this.#placeOnNewNode(placedPod, claims)) unplaced.push(placedPod.pod);
     }
     this.revertTo(checkpoint);
-    return { unplaced, newNodes: claims.length, price: claims.reduce((sum, { price }) => sum + price, 0) };
+    return {
+      unplaced,
+      newNodes: claims.length,
+      cost: claims.reduce((sum, { price, template }) => sum + price + template.costs.perNode, 0),
+      price: claims.reduce((sum, { price }) => sum + price, 0),
+    };
   }
 
   /** The present state, for `revertTo`. */
@@ -315,7 +322,7 @@ export class TrialCluster {
           [best, lowest] = [{ claim, outcome }, outcome.price - claim.price];
         }
         const opened = this.#newClaim(templates, podData, claims.length);
-        if (opened !== undefined && opened.outcome.price + this.#problem.nodeHour < lowest) best = opened;
+        if (opened !== undefined && costOf(opened) < lowest) best = opened;
         if (best === undefined) continue;
         const { claim, outcome } = best;
         if (best === opened) claims.push(claim);

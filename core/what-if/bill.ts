@@ -3,9 +3,6 @@ import { CAPACITY_TYPE, INSTANCE_TYPE } from "../model/labels.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import { nodeViews } from "../scheduling/problem/node-view.ts";
 
-/** Hours of a month, as in AWS's price lists. */
-export const HOURS_A_MONTH = 730;
-
 /** Nodes of one NodePool, instance type and capacity type. */
 export interface BillRow {
   readonly nodePool: string;

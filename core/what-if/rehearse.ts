@@ -6,6 +6,7 @@ import type { DisruptionSettings } from "../disruption/settings.ts";
 import type { CommandRecord } from "../model/command-record.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Snapshot } from "../model/snapshot.ts";
+import type { MakeTrial } from "../scheduling/make-trial.ts";
 import { solve } from "../scheduling/solve.ts";
 import { perform } from "./perform.ts";
 import { place, seenBy } from "./place.ts";
@@ -19,6 +20,8 @@ export interface RehearsalOptions extends Intents {
   readonly settings: DisruptionSettings;
   /** How disruption simulates a removal; the product's scheduler unless set. */
   readonly simulate?: Simulate;
+  /** How disruption lays a cluster out for its search; DisruptionInput.makeTrial. */
+  readonly makeTrial?: MakeTrial;
   /** How pending pods are planned; the product's scheduler unless set. */
   readonly provision?: (snapshot: Snapshot) => Plan;
   /**
@@ -131,7 +134,8 @@ function isUnchanged({ snapshot: a, commands }: Stage, { snapshot: b, commands: 
 }
 
 /** One pass of disruption. */
-function decide(stage: Stage, passes: number, { settings, simulate = simulateWithSolve, onProgress }: RehearsalOptions): DisruptionPlan {
+function decide(stage: Stage, passes: number, options: RehearsalOptions): DisruptionPlan {
+  const { settings, simulate = simulateWithSolve, makeTrial, onProgress } = options;
   const { commands, nominatedUntil } = stage;
   const snapshot = seenBy(stage);
   const { now } = snapshot;
@@ -143,7 +147,8 @@ function decide(stage: Stage, passes: number, { settings, simulate = simulateWit
     report();
     return false;
   };
-  return planDisruption({ snapshot, records: [], commands, settings, now, simulate, newId, nominatedUntil, outOfTime });
+  const trial = makeTrial && { makeTrial };
+  return planDisruption({ snapshot, records: [], commands, settings, now, simulate, newId, nominatedUntil, outOfTime, ...trial });
 }
 
 interface Advanced {

@@ -83,6 +83,9 @@ export const SETTINGS = {
   CONSOLIDATION_HORIZON: { as: "horizonMs", readBy: "decisions", fallback: "24h", read: durationOrNone, isOurs: true },
   /** USD. */
   CONSOLIDATION_POD_COST: { as: "podMoveCost", readBy: "decisions", fallback: "0.001", read: numberOf(0), isOurs: true },
+  /** USD per hour. */
+  NODE_OVERHEAD_PRICE: { as: "nodeOverheadPrice", readBy: "decisions", fallback: "0.02", read: numberOf(0), isOurs: true },
+  BURSTABLE_PRICE: { as: "burstablePrice", readBy: "decisions", fallback: "surplus", read: oneOf("surplus", "list"), isOurs: true },
   ISOLATED_VPC: { as: "isolatedVpc", readBy: "decisions", fallback: "false", read: bool },
   ENABLE_ZONAL_SHIFT: { as: "zonalShift", readBy: "decisions", fallback: "false", read: bool },
   /** ms, as every duration. */

@@ -81,12 +81,14 @@ function main(folder: string, chosen: readonly string[], runs: string, keep: str
     if (result.best !== undefined) {
       totals.comparable++;
       totals.ours += result.price;
-      totals.theirs += result.best;
+      totals.theirs += result.best.price;
     }
     const marks = marksOf(result);
     if (marks === "" && chosen.length === 0) continue;
     const name = (scenario as { readonly name?: string }).name ?? "";
-    console.log(`${basename(file).split(".")[0]} ${name} ${marks}: ${result.price.toFixed(4)} / ${result.best?.toFixed(4) ?? "-"} $/h`);
+    console.log(
+      `${basename(file).split(".")[0]} ${name} ${marks}: ${result.price.toFixed(4)} / ${result.best?.price.toFixed(4) ?? "-"} $/h, cost ${result.cost.toFixed(4)} / ${result.best?.cost.toFixed(4) ?? "-"}`,
+    );
     for (const rule of [...result.broken, ...result.lighter].slice(0, 3)) console.log(`      ${rule}`);
     for (const pod of [...result.left, ...result.leftSometimes].slice(0, 2))
       console.log(`      left: ${pod}: ${plan.podErrors[pod] ?? "(no error)"}`);

@@ -2,7 +2,6 @@ import type { PlannedCommand } from "../../cli/consolidate/consolidate.ts";
 import { findCandidates } from "../../core/disruption/cluster/candidate.ts";
 import { viewCluster } from "../../core/disruption/cluster/view.ts";
 import { simulateWithSolve } from "../../core/disruption/consolidation/simulate.ts";
-import { EXTRA_NODE_PRICE } from "../../core/model/prices.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { judge } from "../support/scheduling/check-plan.ts";
 import type { RawJson } from "../support/scheduling/judge-rules.ts";
@@ -23,7 +22,6 @@ export function brokenPlacement(raw: RawJson, snapshot: Snapshot, command: Plann
     extraPods,
     reservedMode: "fallback",
     settling: new Set(),
-    nodeHour: EXTRA_NODE_PRICE,
   });
   const left = {
     ...raw,

@@ -11,6 +11,8 @@ import { ourTrail } from "./clusters/trail.ts";
  * Underutilized clusters with the result of Karpenter v1.14.1 itself, written by `clusters/compare.ts --keep`. Kept are
  * clusters on which we once ended more expensive, and some of each kind.
  */
+// Of Karpenter's result the list prices alone are kept, and it values T types at them.
+const LIST_PRICES = { burstablePrice: "list" } as const;
 const FOLDER = join(import.meta.dirname, "generated-clusters");
 
 interface Kept {
@@ -21,7 +23,11 @@ interface Kept {
 const files = readdirSync(FOLDER).filter((file) => file.endsWith(".json.gz"));
 const clusters = clustersToPlay(files.sort()).map((file) => {
   const { scenario, karpenter } = readScenario(join(FOLDER, file)) as Kept;
-  return { name: file.replace(".json.gz", ""), ours: replay(scenario, ourTrail(scenarioToSnapshot(scenario))), karpenter };
+  return {
+    name: file.replace(".json.gz", ""),
+    ours: replay(scenario, ourTrail(scenarioToSnapshot(scenario), Number.POSITIVE_INFINITY, LIST_PRICES)),
+    karpenter,
+  };
 });
 
 describe.for(clusters)("$name, consolidated until no command follows", ({ ours, karpenter }) => {

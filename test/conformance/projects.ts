@@ -100,13 +100,15 @@ function planned(scenario: Record<string, unknown>): readonly string[] {
     const { plans } = JSON.parse(text);
     const read = readScenario(file);
     const plan = solve(scenarioToSnapshot(read));
-    const { price, best, cheapest, left } = compareWithKarpenter(read, plan, plans);
+    const { price, cost, best, cheapest, left } = compareWithKarpenter(read, plan, plans);
     const nodes = [...new Set(plans.map((one: { newNodeClaims: unknown[] }) => one.newNodeClaims.length))].join("/");
     return [
       `${plan.newNodeClaims.length}`,
       dollars(price),
+      dollars(cost),
       nodes,
-      best === undefined ? `${dollars(cheapest)}*` : dollars(best),
+      best === undefined ? `${dollars(cheapest)}*` : dollars(best.price),
+      dollars(best?.cost),
       `${left.length}`,
     ];
   } finally {
@@ -115,7 +117,7 @@ function planned(scenario: Record<string, unknown>): readonly string[] {
 }
 
 const HEAD = ["project", "pods", "nodes", "$/h", "plans", "s to Running", "never placed"];
-const PLANNED = ["planned at once: nodes", "$/h", "Karpenter: nodes", "$/h", "left"];
+const PLANNED = ["planned at once: nodes", "$/h", "cost", "Karpenter: nodes", "$/h", "cost", "left"];
 
 async function row(name: string): Promise<readonly string[]> {
   try {

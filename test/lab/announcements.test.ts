@@ -48,8 +48,7 @@ describe("what the lab announces", () => {
     const published = await announced("interruption");
     const kinds = published.map(({ kind }) => kind);
     expect(kinds.slice(0, 4)).toEqual([...UP, "Node Interrupted"]);
-    // Two nodes of half the size cost the same as one.
-    expect(kinds.slice(4, -1).sort()).toEqual([...UP, ...UP].sort());
+    expect(kinds.slice(4, -1)).toEqual(UP);
     expect(kinds.at(-1)).toBe("NodeClaim Terminated");
     expect(one(published, "Node Interrupted")).toMatchObject({
       messageKind: "spot_interrupted",

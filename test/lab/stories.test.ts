@@ -73,9 +73,9 @@ describe("the lab's stories", () => {
     await playStory(story, { json: false, colour: false, seed: 1, region: "us-west-2", print: (line) => void printed.push(line) });
     const text = printed.join("\n").replaceAll(/\s+/g, " ");
     const [, chosen = "", other = ""] =
-      /Why 2 nodes and not 1: .* is not bought for now, and (.*) cost less than (.*) an hour\./.exec(text) ?? [];
+      /Why 1 node and not 2: .* is not bought for now, and (.*) cost less than (.*) an hour\./.exec(text) ?? [];
     const [paid, refused] = [chosen, other].map((plan) => {
-      const [, count, type, price, volume, sum] = /^(\d) × \(spot (\S+) \$([\d.]+) \+ volume \$([\d.]+)\) = \$([\d.]+)$/.exec(plan) ?? [];
+      const [, count, type, price, volume, sum] = /^(\d) × \(spot (\S+) \$([\d.]+) \+ node \$([\d.]+)\) = \$([\d.]+)$/.exec(plan) ?? [];
       expect(Number(count) * (Number(price) + Number(volume))).toBeCloseTo(Number(sum), 3);
       return { type, sum: Number(sum) };
     });

@@ -6,7 +6,7 @@ import { disruptionCostUsd, netSavings } from "../../core/disruption/consolidati
 import { simulateWithSolve, trialFor } from "../../core/disruption/consolidation/simulate.ts";
 import { bySavingsRatio, savingsRatio } from "../../core/disruption/node-sets/savings-potential.ts";
 import { planDisruption } from "../../core/disruption/plan.ts";
-import { EXTRA_NODE_PRICE } from "../../core/model/prices.ts";
+import { DEFAULT_NODE_OVERHEAD_PRICE } from "../../core/model/prices.ts";
 import { makeConsolidationTrial } from "../../core/scheduling/make-trial.ts";
 import { disruptionSettings } from "../../functions/disruption/settings.ts";
 import { DEFAULT_SETTINGS } from "../../functions/wiring/settings.ts";
@@ -56,7 +56,8 @@ ${table(
 )}
 
 **What is maximised.** The price of the nodes that are removed, less the price of those that replace them, less what moving the pods costs, spread over
-\`CONSOLIDATION_HORIZON\` (${horizonHours} h). Each node more than before must save another ${dollars(EXTRA_NODE_PRICE)} per hour.
+\`CONSOLIDATION_HORIZON\` (${horizonHours} h). Each node counts ${dollars(DEFAULT_NODE_OVERHEAD_PRICE)} more than its price (\`NODE_OVERHEAD_PRICE\`), before and after: a
+node more than before must save that besides.
 
 ### 1. Savings potential and savings ratio
 

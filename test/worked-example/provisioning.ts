@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { readScenario, scenarioToSnapshot } from "../../cli/scenario/scenario.ts";
-import { NODE_VOLUME_PRICE } from "../../core/model/prices.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
+import { nodeCost } from "../../core/offerings/node-cost.ts";
 import { Attempt } from "../../core/scheduling/attempt.ts";
 import { priceOf as priceOfClaim } from "../../core/scheduling/claims/assemble.ts";
 import { type Demand, demandOf } from "../../core/scheduling/packing/demand.ts";
@@ -18,6 +18,9 @@ import { problemFromSnapshot } from "../core/scheduling/packing/packing-builders
 import { dollars, plural, table } from "./words.ts";
 
 const GIB = 2 ** 30;
+/** With the default, so few pods are packed best at once, and ruin and recreate has nothing to show. */
+const COSTS = { nodeOverheadPrice: 0.0022 };
+const NODE_COST = nodeCost(undefined, COSTS);
 
 /** "3 api + 2 web" of names such as api-0. */
 function counted(pods: readonly string[]): string {
@@ -28,7 +31,7 @@ function counted(pods: readonly string[]): string {
 /** The worked example of a plan, from `provisioning.json`: each step of core/scheduling with what it comes to. */
 export function provisioningExample(): string {
   const snapshot = scenarioToSnapshot(readScenario(join(import.meta.dirname, "provisioning.json")));
-  const problem = problemFromSnapshot(snapshot);
+  const problem = problemFromSnapshot(snapshot, COSTS);
   const topology = new TopologyState(problem.groups);
   const width = problem.axis.names.length;
   const [cpu, memory] = [problem.axis.names.indexOf("cpu"), problem.axis.names.indexOf("memory")];
@@ -39,7 +42,7 @@ export function provisioningExample(): string {
   );
   const groups = offeringGroupsFor(demand.kinds, width);
   const prices = new ShadowPrices(groups, demand.items, demand.kinds.length, width, dualRounds(demand));
-  const packer = new Packer(demand, groups, prices, width, problem.nodeHour);
+  const packer = new Packer(demand, groups, prices, width);
   const all = Int32Array.from(demand.items, ({ pods }) => pods);
   const names = itemNames(problem, demand);
 
@@ -49,7 +52,7 @@ export function provisioningExample(): string {
       price: priceOfClaim(claim, problem.sets),
       pods: counted(claim.pods.map(({ metadata }) => metadata.name)),
     }));
-    return { nodes, price: nodes.reduce((sum, { price }) => sum + price + NODE_VOLUME_PRICE, 0) };
+    return { nodes, price: nodes.reduce((sum, { price }) => sum + price + NODE_COST, 0) };
   };
   const row = (nodes: readonly { readonly price: number; readonly pods: string }[]): string => {
     const texts = nodes.map(({ price, pods }) => `${typeAt(snapshot, price)} with ${pods}`);
@@ -71,7 +74,7 @@ export function provisioningExample(): string {
   const fills = group.options.map(({ type, price, room }) => {
     const contents = knapsack.fill(0, room, 0, false);
     const value = contents.reduce((sum, [item, pods]) => sum + pods * (values[item] ?? 0), 0);
-    const cost = price + NODE_VOLUME_PRICE;
+    const cost = price + NODE_COST;
     return { type: typeName(type), cost, value, contents: contentsText(contents, names), lossRatio: (cost - value) / value };
   });
   const [chosen] = [...fills].sort((a, b) => a.lossRatio - b.lossRatio);
@@ -84,11 +87,11 @@ export function provisioningExample(): string {
     const rows = batches
       .flatMap((batch) => single(batch))
       .map(({ price, contents }) => {
-        return `${typeAt(snapshot, price - NODE_VOLUME_PRICE)} with ${contentsText(contents, names)}`;
+        return `${typeAt(snapshot, price - NODE_COST)} with ${contentsText(contents, names)}`;
       });
     return [...Map.groupBy(rows, (text) => text)].map(([text, list]) => `${list.length} × ${text}`).join("; ");
   };
-  const plan = solve(snapshot);
+  const plan = solve(snapshot, COSTS);
   const planPrice = plan.newNodeClaims.reduce((sum, { pricePerHour }) => sum + (pricePerHour ?? 0), 0);
 
   return `## A plan: twelve pods, three instance types
@@ -112,8 +115,8 @@ ${table(
   ]),
 )}
 
-**What is minimised.** First the number of pods that no node takes, then the price per hour of all new nodes. Each node counts ${dollars(NODE_VOLUME_PRICE)} more than its
-instance (its root volume), so that equal prices do not split into more nodes.
+**What is minimised.** First the number of pods that no node takes, then what all new nodes cost per hour. Each node counts ${dollars(NODE_COST)} more than its
+instance: its \`NODE_OVERHEAD_PRICE\`, here less than the default so that all steps can be seen. The volumes of an EC2NodeClass would count too.
 
 ### 1. Greedy attempts
 
@@ -181,7 +184,7 @@ ${table(
 ### 5. The plan
 
 An attempt then follows the proposal: each pod goes to the node that is proposed for it if every rule of scheduling allows that, and else to the NodeClaim with
-the least added price. The cheapest attempt wins: ${plural(plan.newNodeClaims.length, "node")} for ${dollars(planPrice)} per hour without their volumes.
+the least added price. The cheapest attempt wins: ${plural(plan.newNodeClaims.length, "node")} for ${dollars(planPrice)} per hour, as AWS bills the instances.
 
 ${table(
   ["NodeClaim", "instance types allowed", "pods"],

@@ -40,6 +40,8 @@ export type Blocked =
    * candidates.
    */
   | { readonly reason: "NotCheaper"; readonly needs?: number; readonly costs?: number }
+  /** USD per hour: elsewhere its pods would cost `needs`, mostly surplus credits; the candidates cost `costs`. */
+  | { readonly reason: "SurplusCredits"; readonly needs: number; readonly costs: number }
   /** The savings of `hours` are less than the disruption cost, `moveCost` in USD. */
   | { readonly reason: "NotRepaid"; readonly savesPerHour: number; readonly hours: number; readonly moveCost: number }
   | { readonly reason: "MinValues"; readonly key: string; readonly wanted: number; readonly left: number }

@@ -3,9 +3,12 @@ import type { InstanceType } from "../../model/instance-type.ts";
 import { CAPACITY_TYPE, INSTANCE_TYPE, NODE_POOL, ZONE } from "../../model/labels.ts";
 import type { NodePool } from "../../model/node-pool.ts";
 import type { Pod } from "../../model/pod.ts";
+import { podRequests } from "../../model/pod-requests.ts";
+import { nodeCost, surplusPrice } from "../../offerings/node-cost.ts";
 import { isCurrentlyReschedulable } from "../../pods/disruption-budget.ts";
 import { rescheduleDisruptionCost } from "../../pods/eviction-cost.ts";
-import { isReschedulable } from "../../pods/predicates.ts";
+import { isActive, isReschedulable } from "../../pods/predicates.ts";
+import type { CostedNode } from "../prices/cost.ts";
 import { nodePrice } from "../prices/price.ts";
 import type { Blocked, BlockedNode } from "./blocked.ts";
 import { consolidatableFrom } from "./consolidate-after.ts";
@@ -21,7 +24,7 @@ import { type ClusterView, pdbsFor, type StateNode } from "./view.ts";
  *     const { all, blocked } = findCandidates(viewCluster({ snapshot, records, commands, now, simulate }));
  *     all.filter(isEmpty).sort(byPricePerDisruptionCost);
  */
-export interface Candidate {
+export interface Candidate extends CostedNode {
   readonly machine: StateNode;
   readonly nodeClaim: string;
   readonly node: string;
@@ -30,6 +33,8 @@ export interface Candidate {
   readonly instanceType: InstanceType | undefined;
   /** USD; 0 when the node's offering is unknown. */
   readonly pricePerHour: number;
+  /** Surplus credits for the requests of its pods, if its type is burstable. */
+  readonly surplusPerHour: number;
   /** Pods that must be rescheduled when the node is removed. */
   readonly reschedulable: readonly Pod[];
   /**
@@ -70,13 +75,16 @@ function candidateOf(machine: StateNode, view: ClusterView): Candidate | Blocked
   if (nodePool === undefined) return { reason: "NodePoolNotFound", nodePool: poolName };
   const types = view.snapshot.instanceTypes.get(poolName) ?? [];
   const reschedulable = machine.pods.filter(isReschedulable);
+  const instanceType = types.find(({ name }) => name === machine.labels[INSTANCE_TYPE]);
   return {
     machine,
     nodeClaim: machine.claim.metadata.name,
     node: machine.name,
     nodePool,
-    instanceType: types.find(({ name }) => name === machine.labels[INSTANCE_TYPE]),
+    instanceType,
     pricePerHour: nodePrice(machine.labels, types),
+    surplusPerHour: surplusPrice(instanceType, cpuRequested(machine.pods), view.costs),
+    nodeCost: nodeCost(instanceType, view.costs),
     reschedulable,
     moving: reschedulable.filter((pod) => isCurrentlyReschedulable(pod, pdbsFor(view, pod), view.now)),
     disruptionCost: rescheduleDisruptionCost(reschedulable),
@@ -125,6 +133,11 @@ export function byPricePerDisruptionCost(a: Candidate, b: Candidate): number {
 /** Why a candidate stays: the budget of its NodePool is used up. */
 export function budgetSpent({ node, nodeClaim, nodePool }: Candidate, disruption: DisruptionReason): BlockedNode {
   return { node, nodeClaim, blocked: { reason: "BudgetSpent", nodePool: nodePool.metadata.name, disruption } };
+}
+
+/** Milli-cpu that some pods request, without those that have ended. */
+export function cpuRequested(pods: readonly Pod[]): number {
+  return pods.filter(isActive).reduce((sum, pod) => sum + (podRequests(pod)["cpu"] ?? 0), 0);
 }
 
 /** How many pods would move if these nodes were removed. */

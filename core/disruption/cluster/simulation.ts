@@ -1,10 +1,11 @@
 import type { Plan } from "../../model/plan.ts";
 import type { Pod } from "../../model/pod.ts";
+import type { CostSettings } from "../../model/prices.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
 import type { Effort } from "../../scheduling/search.ts";
 
 /** What a simulated schedule assumes. */
-export interface SimulateOptions {
+export interface SimulateOptions extends CostSettings {
   /** Names of nodes that do not exist in this simulation. */
   readonly excludeNodes: ReadonlySet<string>;
   /** Bound pods to schedule, in addition to pending pods and the pods of nodes that are being removed. */
@@ -13,8 +14,6 @@ export interface SimulateOptions {
   readonly reservedMode: "fallback";
   /** Names of nodes that running pods may not be moved to, because their consolidateAfter has not passed. */
   readonly settling: ReadonlySet<string>;
-  /** Added to the price of each new node, USD per hour. */
-  readonly nodeHour?: number;
   /** How much the scheduler searches for a cheap plan. Default "quick". */
   readonly effort?: Effort;
 }

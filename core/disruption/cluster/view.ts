@@ -6,6 +6,7 @@ import type { NodeClaim } from "../../model/node-claim.ts";
 import type { NodeClaimRecord } from "../../model/node-claim-record.ts";
 import type { NodePool } from "../../model/node-pool.ts";
 import type { Pod } from "../../model/pod.ts";
+import { type CostSettings, costSettingsOf } from "../../model/prices.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
 import type { PodDisruptionBudget } from "../../model/workloads.ts";
 import { type NodeView, nodeViews } from "../../scheduling/problem/node-view.ts";
@@ -43,6 +44,8 @@ export interface ClusterView {
   readonly inCommand: ReadonlySet<string>;
   /** Node name to the time (ms) until which pods are expected there. */
   readonly nominatedUntil: ReadonlyMap<string, number>;
+  /** What nodes cost their owner beside their instances. */
+  readonly costs: CostSettings;
   /** The capacity of CapacityBuffers; simulated on the first call. */
   readonly bufferRoom: () => BufferRoom;
 }
@@ -68,6 +71,8 @@ export function viewCluster(input: {
   readonly commands: readonly CommandRecord[];
   readonly now: number;
   readonly nominatedUntil?: ReadonlyMap<string, number>;
+  /** Without them the defaults hold. */
+  readonly settings?: CostSettings;
   /** Without it no capacity of CapacityBuffers is known. */
   readonly simulate?: Simulate;
 }): ClusterView {
@@ -96,6 +101,7 @@ export function viewCluster(input: {
     pdbs: groupBy(snapshot.podDisruptionBudgets, ({ metadata }) => metadata.namespace ?? "default"),
     inCommand: new Set(commands.flatMap(({ candidates }) => candidates.map(({ nodeClaim }) => nodeClaim))),
     nominatedUntil: input.nominatedUntil ?? new Map(),
+    costs: costSettingsOf(input.settings ?? {}),
     bufferRoom: () => {
       room ??= bufferRoom(snapshot, input.simulate);
       return room;

@@ -12,11 +12,13 @@ import { type Candidate, capacityTypeOf, hasNothingToMove, instanceTypeNameOf, i
 import { consolidateAfterMs } from "../cluster/consolidate-after.ts";
 import type { Simulate } from "../cluster/simulation.ts";
 import type { ClusterView } from "../cluster/view.ts";
+import { costed, totalCost } from "../prices/cost.ts";
 import { cheapestLaunchPrice, launchOfferings, worstLaunchPrice } from "../prices/price.ts";
 import { savingsOf, totalPrice } from "../prices/savings.ts";
 import type { DisruptionSettings } from "../settings.ts";
 import { notWorthIt } from "./balanced.ts";
-import { costOfMoreNodes, paybackTooLong } from "./payback.ts";
+import { costSavedBy, type Move, surplusAdded } from "./cost-saved.ts";
+import { paybackTooLong } from "./payback.ts";
 import {
   allowsCapacityType,
   minValuesShortfall,
@@ -26,7 +28,7 @@ import {
   replacementFrom,
   underPrice,
 } from "./replacement.ts";
-import { type Destinations, tryRemoval } from "./simulate.ts";
+import { tryRemoval } from "./simulate.ts";
 
 /**
  * A single spot node is replaced by spot only with at least this many cheaper instance types: with fewer, it would be
@@ -57,12 +59,6 @@ export function consolidationBlock(candidate: Candidate, now: number): Blocked |
 /** Whether single- and multi-node consolidation may try the node at `now` (ms); empty nodes belong to Emptiness. */
 export function isConsolidationCandidate(candidate: Candidate, now: number): boolean {
   return !isEmpty(candidate) && consolidationBlock(candidate, now) === undefined;
-}
-
-/** New nodes, and existing nodes that pods move to. */
-export interface Move {
-  readonly replacements: readonly PlannedNodeClaim[];
-  readonly destinations: Destinations;
 }
 
 /**
@@ -123,9 +119,10 @@ function cheaperReplacement(
   planned: PlannedNodeClaim,
   limit: number,
   candidates: readonly Candidate[],
-  { view, settings }: ConsolidationContext,
+  { view, settings, spareSurplus }: ConsolidationContext & Pick<Replacement, "spareSurplus">,
 ): Replacement | Blocked {
-  const replacement = replacementFrom(planned, view.snapshot.instanceTypes.get(planned.nodePool) ?? []);
+  const types = view.snapshot.instanceTypes.get(planned.nodePool) ?? [];
+  const replacement = replacementFrom(planned, types, view.costs, spareSurplus);
   if (allowsCapacityType(replacement, "spot") && candidates.every((candidate) => capacityTypeOf(candidate) === "spot")) {
     return spotForSpot(replacement, limit, candidates, settings);
   }
@@ -158,10 +155,11 @@ function cheaperReplacements(
   const costs = totalPrice(candidates) - MIN_SAVINGS;
   const needs = planned.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
   if (planned.length > 1 && needs >= costs) return { reason: "NotCheaper", needs, costs };
+  const spare = candidates.reduce((sum, { surplusPerHour }) => sum + surplusPerHour, 0);
   const replacements: Replacement[] = [];
   for (const claim of planned) {
     const limit = planned.length === 1 ? costs : claim.pricePerHour * (costs / needs);
-    const cheaper = cheaperReplacement(claim, limit, candidates, context);
+    const cheaper = cheaperReplacement(claim, limit, candidates, { ...context, spareSurplus: spare / planned.length });
     if ("reason" in cheaper) return cheaper.reason === "NotCheaper" && needs >= costs ? { ...cheaper, needs, costs } : cheaper;
     replacements.push(planned.length === 1 ? cheaper : cheapestFew(cheaper, MAX_TYPES_PER_REPLACEMENT));
   }
@@ -189,14 +187,18 @@ export function consolidate(
   { narrow = (replacement) => replacement, mostReplacements = 1, effort = "quick" }: ConsolidateOptions = {},
 ): ConsolidationOutcome {
   const none = (blocked: Blocked): ConsolidationOutcome => ({ decision: "none", blocked });
+  const { view, settings } = context;
   const refused = (savesPerHour: number): Blocked | undefined =>
-    notWorthIt(context.view, candidates, savesPerHour) ?? paybackTooLong(context.settings, candidates, savesPerHour);
+    notWorthIt(view, candidates, savesPerHour) ?? paybackTooLong(settings, candidates, savesPerHour);
   // No result saves more than the price of the candidates: when that is too little, no simulation is needed.
   const refusedAtBest = refused(totalPrice(candidates));
   if (refusedAtBest) return none(refusedAtBest);
-  const trial = tryRemoval(context.view, candidates, context.simulate, { effort });
+  const trial = tryRemoval(view, candidates, context.simulate, { effort });
   if (trial.unplaced.length > 0) return none({ reason: "PodsUnplaced", errors: trial.unplaced });
   const { newNodeClaims: planned, destinations } = trial;
+  const costs = totalCost(candidates);
+  const surplus = surplusAdded(view, candidates, destinations);
+  if (surplus > 0 && surplus >= costs) return none({ reason: "SurplusCredits", needs: surplus, costs });
   if (planned.length === 0) return { decision: "delete", replacements: [], destinations };
   if (planned.length > mostReplacements) return none({ reason: "SeveralReplacements", count: planned.length });
   const cheaper = cheaperReplacements(planned, candidates, context);
@@ -207,9 +209,12 @@ export function consolidate(
     if ("reason" in narrowed) return none(narrowed);
     replacements.push(plannedFrom(narrowed));
   }
-  const savings = savingsOf(candidates, replacements);
-  if (savings <= costOfMoreNodes(candidates.length, replacements.length))
-    return none({ reason: "SeveralReplacements", count: planned.length });
-  const poor = refused(savings);
+  if (costSavedBy(view, candidates, { replacements, destinations }) <= 0)
+    return none(
+      replacements.length > candidates.length
+        ? { reason: "SeveralReplacements", count: planned.length }
+        : { reason: "SurplusCredits", needs: totalCost(costed(replacements, view.snapshot, view.costs)) + surplus, costs },
+    );
+  const poor = refused(savingsOf(candidates, replacements));
   return poor ? none(poor) : { decision: "replace", replacements, destinations };
 }

@@ -1,4 +1,3 @@
-import { EXTRA_NODE_PRICE, NODE_VOLUME_PRICE } from "../../model/prices.ts";
 import type { Blocked } from "../cluster/blocked.ts";
 import type { Candidate } from "../cluster/candidate.ts";
 import type { DisruptionSettings } from "../settings.ts";
@@ -19,25 +18,6 @@ export function disruptionCostUsd({ podMoveCost = POD_MOVE_COST }: DisruptionSet
 export function netSavings(settings: DisruptionSettings, candidates: readonly Candidate[], savesPerHour: number): number {
   const { horizonMs } = settings;
   return horizonMs === undefined ? savesPerHour : savesPerHour - (disruptionCostUsd(settings, candidates) * HOUR_MS) / horizonMs;
-}
-
-/**
- * Net savings of a set that `newNodes` nodes replace, USD per hour: with the volumes of nodes that are added or
- * removed, and less EXTRA_NODE_PRICE for each node more than before.
- */
-export function netSavingsOfSet(
-  settings: DisruptionSettings,
-  candidates: readonly Candidate[],
-  savesPerHour: number,
-  newNodes: number,
-): number {
-  const volumes = NODE_VOLUME_PRICE * (candidates.length - newNodes);
-  return netSavings(settings, candidates, savesPerHour + volumes) - costOfMoreNodes(candidates.length, newNodes);
-}
-
-/** What a removal must save for the nodes that it adds, USD per hour; 0 unless there are more nodes after it. */
-export function costOfMoreNodes(before: number, after: number): number {
-  return EXTRA_NODE_PRICE * Math.max(0, after - before);
 }
 
 /** Set when the savings do not pay back the disruption cost within the horizon. */

@@ -1,6 +1,9 @@
 import type { InstanceType } from "../../model/instance-type.ts";
 import { CAPACITY_TYPE } from "../../model/labels.ts";
 import type { PlannedNodeClaim } from "../../model/plan.ts";
+import type { CostSettings } from "../../model/prices.ts";
+import { parseResources } from "../../model/quantity.ts";
+import { surplusPrice } from "../../offerings/node-cost.ts";
 import { has, requirement } from "../../requirements/requirement.ts";
 import { intersectAll, type Requirements, requirementsFrom, serializeAll } from "../../requirements/requirements.ts";
 import type { Blocked } from "../cluster/blocked.ts";
@@ -12,16 +15,27 @@ export interface Replacement {
   readonly planned: PlannedNodeClaim;
   readonly requirements: Requirements;
   readonly types: readonly InstanceType[];
+  /** Surplus credits of the planned requests on a type, USD per hour. */
+  readonly surplusOf: (type: InstanceType) => number;
+  /** Its share of the surplus credits that the candidates cost, USD per hour. */
+  readonly spareSurplus: number;
 }
 
 /**
  * The planned claim with its types looked up, in the order of the plan; types that the pool no longer offers are left
  * out.
  */
-export function replacementFrom(planned: PlannedNodeClaim, poolTypes: readonly InstanceType[]): Replacement {
+export function replacementFrom(
+  planned: PlannedNodeClaim,
+  poolTypes: readonly InstanceType[],
+  costs: CostSettings,
+  spareSurplus: number,
+): Replacement {
   const byName = new Map(poolTypes.map((type) => [type.name, type]));
   const types = planned.instanceTypes.flatMap((name) => byName.get(name) ?? []);
-  return { planned, requirements: requirementsFrom(planned.requirements), types };
+  const cpu = parseResources(planned.requests)["cpu"] ?? 0;
+  const surplusOf = (type: InstanceType): number => surplusPrice(type, cpu, costs);
+  return { planned, requirements: requirementsFrom(planned.requirements), types, surplusOf, spareSurplus };
 }
 
 /** Whether the replacement's requirements admit the capacity type; available offerings are not checked. */
@@ -57,15 +71,18 @@ export function minValuesShortfall({ requirements, types }: Replacement): Blocke
 }
 
 /**
- * The replacement with only the types whose price by `priceOf` is below `limit` (USD per hour); a reason when too few
- * remain.
+ * The replacement with only the types whose price by `priceOf` is below `limit` (USD per hour), also with the surplus
+ * credits that the candidates do not cost; a reason when too few remain.
  */
 export function underPrice(
   replacement: Replacement,
   limit: number,
   priceOf: (type: InstanceType, requirements: Requirements) => number = worstLaunchPrice,
 ): Replacement | Blocked {
-  const narrowed = { ...replacement, types: replacement.types.filter((type) => priceOf(type, replacement.requirements) < limit) };
+  const { requirements, surplusOf, spareSurplus } = replacement;
+  const isCheaper = (type: InstanceType): boolean => priceOf(type, requirements) + Math.max(0, surplusOf(type) - spareSurplus) < limit;
+  const types = replacement.types.filter(isCheaper);
+  const narrowed = { ...replacement, types };
   if (narrowed.types.length === 0) return { reason: "NotCheaper" };
   return minValuesShortfall(narrowed) ?? narrowed;
 }
@@ -74,14 +91,17 @@ export function underPrice(
  * The planned claim with the narrowed requirements, its types cheapest first, and its price. Of equal prices the name
  * decides.
  */
-export function plannedFrom({ planned, requirements, types }: Replacement): PlannedNodeClaim {
-  const priced = types.map((type) => ({ name: type.name, price: cheapestLaunchPrice(type, requirements) }));
+export function plannedFrom({ planned, requirements, types, surplusOf }: Replacement): PlannedNodeClaim {
+  const priced = types.map((type) => ({ name: type.name, price: cheapestLaunchPrice(type, requirements), surplus: surplusOf(type) }));
   priced.sort((a, b) => a.price - b.price || (a.name < b.name ? -1 : 1));
+  const { surplusPerHour: _, ...rest } = planned;
+  const surplusPerHour = priced[0]?.surplus ?? 0;
   return {
-    ...planned,
+    ...rest,
     requirements: serializeAll(requirements),
     instanceTypes: priced.map(({ name }) => name),
     pricePerHour: priced[0]?.price ?? planned.pricePerHour,
+    ...(surplusPerHour > 0 && { surplusPerHour }),
   };
 }
 

@@ -1,5 +1,4 @@
 import type { Plan, PlannedNodeClaim } from "../../model/plan.ts";
-import { EXTRA_NODE_PRICE } from "../../model/prices.ts";
 import { isPending, podKey } from "../../pods/predicates.ts";
 import type { ConsolidationTrial, MakeTrial } from "../../scheduling/make-trial.ts";
 import type { Effort } from "../../scheduling/search.ts";
@@ -64,14 +63,14 @@ export function trialFor(view: ClusterView, candidates: readonly Candidate[], ma
   return makeTrial(view.bufferRoom().snapshot, {
     podsByNode: new Map(candidates.map(({ node, moving }) => [node, moving])),
     closed: new Set([...settlingNodes(view), ...uninitialized]),
-    nodeHour: EXTRA_NODE_PRICE,
+    ...view.costs,
   });
 }
 
 /**
  * Simulates the cluster without the candidates (karpenter: pkg/controllers/disruption/helpers.go, SimulateScheduling).
- * `settle` (default true): as consolidation needs it, no pod moves to a node inside its consolidateAfter window and
- * each new node counts EXTRA_NODE_PRICE; Drift sets it to false and accepts any node at any price.
+ * `settle` (default true): as consolidation needs it, no pod moves to a node inside its consolidateAfter window; Drift
+ * sets it to false and accepts any node.
  */
 export function tryRemoval(
   view: ClusterView,
@@ -87,7 +86,7 @@ export function tryRemoval(
     reservedMode: "fallback",
     settling,
     effort,
-    ...(settle && { nodeHour: EXTRA_NODE_PRICE }),
+    ...view.costs,
   });
   const pending = new Set(snapshot.pods.filter(isPending).map(podKey));
   // Virtual pods of CapacityBuffers may move to a node that is not initialized. Consolidation must not lose their room;

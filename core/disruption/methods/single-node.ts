@@ -6,6 +6,7 @@ import { budgetSpent, byPricePerDisruptionCost, type Candidate } from "../cluste
 import { type ConsolidationContext, consolidate, isConsolidationCandidate } from "../consolidation/consolidation.ts";
 import type { Decision } from "../consolidation/decision.ts";
 import { MAX_REPLACEMENTS } from "../node-sets/set-trials.ts";
+import { totalCost } from "../prices/cost.ts";
 
 /**
  * The candidates, one of each NodePool in turn, so that a large pool does not delay the others; `unseenPools` come
@@ -30,15 +31,18 @@ export function inTurns(candidates: readonly Candidate[], unseenPools: readonly 
 }
 
 /** Why the node cannot be removed, where the trial cluster shows it; saves a simulation. */
-function ruledOutBy({ node, pricePerHour }: Candidate, { trialCluster }: ConsolidationTrial): Blocked | undefined {
-  const { unplaced, price } = trialCluster.costOfRemoving([node]);
+function ruledOutBy(candidate: Candidate, { trialCluster }: ConsolidationTrial): Blocked | undefined {
+  const { node } = candidate;
+  const { unplaced, newNodes, price, cost } = trialCluster.costOfRemoving([node]);
   if (unplaced.length > 0) {
     return {
       reason: "PodsUnplaced",
       errors: unplaced.map((pod) => [podKey(pod), "no other node takes it, nor a new one of any NodePool"]),
     };
   }
-  return price < pricePerHour ? undefined : { reason: "NotCheaper", needs: price, costs: pricePerHour };
+  const { pricePerHour } = candidate;
+  if (price >= pricePerHour + candidate.surplusPerHour) return { reason: "NotCheaper", needs: price, costs: pricePerHour };
+  return cost < totalCost([candidate]) ? undefined : { reason: "SeveralReplacements", count: newNodes };
 }
 
 /**

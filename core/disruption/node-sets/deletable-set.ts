@@ -3,7 +3,7 @@ import type { ConsolidationTrial } from "../../scheduling/make-trial.ts";
 import { allowance, type PoolBudget } from "../cluster/budget.ts";
 import { type Candidate, podsMoved } from "../cluster/candidate.ts";
 import { netSavings } from "../consolidation/payback.ts";
-import { totalPrice } from "../prices/savings.ts";
+import { totalCost } from "../prices/cost.ts";
 import { type NodeSetProblem, type SavingsPotential, savingsRatio } from "./savings-potential.ts";
 
 /** Nodes of one set at most; the next pass removes more. */
@@ -42,7 +42,7 @@ export function bestDeletableSet({ trial, potentials, budgets, settings }: NodeS
   const podPlacements = { left: MAX_REPLACED_PODS };
   const tryOrder = (by: Rank): void => {
     const set = emptiedInTurn(trial, ordered(potentials, by), budgets, podPlacements);
-    const net = netSavings(settings, set, totalPrice(set));
+    const net = netSavings(settings, set, totalCost(set));
     if (net > most) [best, most, rank] = [set, net, by];
   };
   for (const by of RANKS) tryOrder(by);

@@ -1,8 +1,8 @@
 import { hashedNumber } from "../../lib/pseudo-random.ts";
 import type { PoolBudget } from "../cluster/budget.ts";
 import { type Candidate, nameOfSet, podsMoved } from "../cluster/candidate.ts";
-import { netSavingsOfSet } from "../consolidation/payback.ts";
-import { totalPrice } from "../prices/savings.ts";
+import { netSavings } from "../consolidation/payback.ts";
+import { totalCost } from "../prices/cost.ts";
 import type { NodeSetProblem, SavingsPotential } from "./savings-potential.ts";
 
 /**
@@ -22,7 +22,7 @@ const TRIAL_TOLERANCE = 0.05;
 /** A set of nodes that saves on the trial cluster and is worth a simulation. */
 export interface Proposal {
   readonly candidates: readonly Candidate[];
-  /** Net savings on the trial cluster, USD per hour (netSavingsOfSet). */
+  /** Net savings on the trial cluster, USD per hour (netSavings). */
   readonly net: number;
 }
 
@@ -36,9 +36,9 @@ export function improveNodeSet(
   start: readonly Candidate[],
 ): readonly Proposal[] {
   const netOf = (candidates: readonly Candidate[]): number => {
-    const { unplaced, newNodes, price } = trialCluster.costOfRemoving(candidates.map(({ node }) => node));
+    const { unplaced, cost } = trialCluster.costOfRemoving(candidates.map(({ node }) => node));
     if (unplaced.length > 0) return Number.NEGATIVE_INFINITY;
-    return netSavingsOfSet(settings, candidates, totalPrice(candidates) - price, newNodes);
+    return netSavings(settings, candidates, totalCost(candidates) - cost);
   };
   const found = new Map<string, Proposal>();
   let current: readonly Candidate[] = start;
@@ -49,7 +49,7 @@ export function improveNodeSet(
     if (next.length === 0) continue;
     placements += 1 + podsMoved(next);
     const net = netOf(next);
-    if (net > most - TRIAL_TOLERANCE * totalPrice(next)) {
+    if (net > most - TRIAL_TOLERANCE * totalCost(next)) {
       found.set(nameOfSet(next), { candidates: next, net });
     }
     if (net > most) [current, most] = [next, net];

@@ -7,8 +7,8 @@ import {
   type ConsolidationOutcome,
   consolidate,
   isConsolidationCandidate,
-  type Move,
 } from "../consolidation/consolidation.ts";
+import type { Move } from "../consolidation/cost-saved.ts";
 import type { Decision } from "../consolidation/decision.ts";
 import { withoutSameType } from "../consolidation/replacement.ts";
 import { savingsOf } from "../prices/savings.ts";

@@ -1,10 +1,11 @@
 import type { ConsolidationTrial } from "../../scheduling/make-trial.ts";
 import type { PoolBudget } from "../cluster/budget.ts";
 import type { Candidate } from "../cluster/candidate.ts";
+import { totalCost } from "../prices/cost.ts";
 import type { DisruptionSettings } from "../settings.ts";
 
 /**
- * A candidate with the most that its removal could save, USD per hour: its price, less the shadow prices of its pods,
+ * A candidate with the most that its removal could save, USD per hour: its cost, less the shadow prices of its pods,
  * which are what room for them costs on the cheapest new nodes.
  */
 export interface SavingsPotential {
@@ -34,6 +35,6 @@ export function savingsRatio({ candidate, potential }: SavingsPotential): number
 /** The candidates with their savings potential, highest savings ratio first; of equal ratios the node name decides. */
 export function bySavingsRatio(candidates: readonly Candidate[], { worthOf }: ConsolidationTrial): readonly SavingsPotential[] {
   return candidates
-    .map((candidate): SavingsPotential => ({ candidate, potential: candidate.pricePerHour - worthOf(candidate.moving) }))
+    .map((candidate): SavingsPotential => ({ candidate, potential: totalCost([candidate]) - worthOf(candidate.moving) }))
     .sort((a, b) => savingsRatio(b) - savingsRatio(a) || (a.candidate.node < b.candidate.node ? -1 : 1));
 }

@@ -2,9 +2,10 @@ import { MIN_SAVINGS } from "../../model/prices.ts";
 import type { Effort } from "../../scheduling/search.ts";
 import type { Blocked } from "../cluster/blocked.ts";
 import { type Candidate, nameOfSet, podsMoved } from "../cluster/candidate.ts";
-import { type ConsolidationContext, consolidate, type Move } from "../consolidation/consolidation.ts";
+import { type ConsolidationContext, consolidate } from "../consolidation/consolidation.ts";
+import { costSavedBy, type Move } from "../consolidation/cost-saved.ts";
 import type { Tried } from "../consolidation/decision.ts";
-import { netSavingsOfSet } from "../consolidation/payback.ts";
+import { netSavings } from "../consolidation/payback.ts";
 import { withoutSameType } from "../consolidation/replacement.ts";
 import { savingsOf } from "../prices/savings.ts";
 
@@ -13,7 +14,7 @@ export interface RemovableSet extends Move {
   readonly candidates: readonly Candidate[];
   /** USD per hour. */
   readonly savings: number;
-  /** Net savings, USD per hour (netSavingsOfSet). */
+  /** Net savings of its owner's cost, USD per hour (netSavings). */
   readonly net: number;
 }
 
@@ -101,7 +102,8 @@ export class SetTrials {
 
   #removable(candidates: readonly Candidate[], { replacements, destinations }: Move): RemovableSet {
     const savings = savingsOf(candidates, replacements);
-    const net = netSavingsOfSet(this.#context.settings, candidates, savings, replacements.length);
+    const { settings, view } = this.#context;
+    const net = netSavings(settings, candidates, costSavedBy(view, candidates, { replacements, destinations }));
     return { candidates, replacements, destinations, savings, net };
   }
 

@@ -69,6 +69,8 @@ export function describeBlocked(blocked: Blocked): string {
       return blocked.needs === undefined || blocked.costs === undefined
         ? "Can't replace with a cheaper node"
         : `Can't replace with a cheaper node: its pods would need new nodes for ${formatPrice(blocked.needs)}, it costs ${formatPrice(blocked.costs)}`;
+    case "SurplusCredits":
+      return `Can't move its pods for less: elsewhere they would cost ${formatPrice(blocked.needs)} with surplus credits of burstable types (BURSTABLE_PRICE) and NODE_OVERHEAD_PRICE, here ${formatPrice(blocked.costs)}`;
     case "NotRepaid":
       return `Saving ${formatPrice(blocked.savesPerHour)} does not repay moving its pods within ${Number(blocked.hours.toFixed(2))} h (CONSOLIDATION_HORIZON): that counts as $${blocked.moveCost.toFixed(4)}`;
     case "MinValues":
@@ -114,6 +116,7 @@ export function eventReasonOf({ reason }: Blocked): "DisruptionBlocked" | "Uncon
     case "PodsUnplaced":
     case "SeveralReplacements":
     case "NotCheaper":
+    case "SurplusCredits":
     case "NotRepaid":
     case "MinValues":
     case "SpotToSpotDisabled":

@@ -44,21 +44,50 @@ function withCapacityTypes(set: RequirementSet, { template, types }: PlannedClai
   return sets.join(set, sets.intern(new Map([[CAPACITY_TYPE, requirement(CAPACITY_TYPE, "In", present)]]))) ?? set;
 }
 
-/** USD per hour of the cheapest offering that the claim may be launched as; Infinity without one. */
+/**
+ * USD per hour of the cheapest type that the claim may be launched as, surplus credits included; Infinity without one.
+ */
 export function priceOf(claim: PlannedClaim, sets: RequirementSets): number {
-  if (!claim.template.table.hasReserved) return claim.price;
+  const { template, types } = claim;
+  if (!template.table.hasReserved) return claim.price;
   const set = withReservations(claim, sets);
-  const [cheapest] = typesByPrice(claim, set);
-  return cheapest === undefined
-    ? Number.POSITIVE_INFINITY
-    : (claim.template.table.prices(set).byType[cheapest] ?? Number.POSITIVE_INFINITY);
+  const admitted = template.table.admitted(set);
+  const cpu = cpuOf(claim);
+  const cheapest = template.ranked(set).find(({ type, maxCpu }) => cpu <= maxCpu && hasBit(types, type) && hasBit(admitted, type));
+  return cheapest?.price ?? Number.POSITIVE_INFINITY;
+}
+
+/** Milli-cpu that the claim's pods request. */
+function cpuOf({ used, template }: PlannedClaim): number {
+  return used[template.cpu] ?? 0;
+}
+
+/**
+ * The types without the burstable ones that cost more than another type because of their surplus credits, although
+ * their price is lower: a launch takes the lowest price. All types where minValues needs those.
+ */
+function withoutCostlyBursts(claim: PlannedClaim, set: RequirementSet, types: readonly number[]): readonly number[] {
+  const { template, minValuesRelaxed } = claim;
+  const cpu = cpuOf(claim);
+  const surplus = types.map((t) => template.costs.surplus(t, cpu));
+  if (surplus.every((amount) => amount === 0)) return types;
+  const prices = types.map((t) => template.table.prices(set).byType[t] ?? Number.POSITIVE_INFINITY);
+  const billed = prices.map((price, i) => price + (surplus[i] ?? 0));
+  const best = billed.indexOf(Math.min(...billed));
+  const kept = types.filter((_, i) => i === best || surplus[i] === 0 || (prices[i] ?? 0) > (prices[best] ?? 0));
+  const isEnough =
+    template.minValues.length === 0 ||
+    (!minValuesRelaxed && neededForMinValues(template, kept).length === neededForMinValues(template, types).length);
+  return isEnough ? kept : types;
 }
 
 /** A finished claim in the form of the plan. */
 export function assembleClaim(claim: PlannedClaim, { axis, sets }: Pick<SchedulingProblem, "axis" | "sets">): PlannedNodeClaim {
   const { template } = claim;
   const set = withCapacityTypes(withReservations(claim, sets), claim, sets);
-  const types = typesByPrice(claim, set);
+  const types = withoutCostlyBursts(claim, set, typesByPrice(claim, set));
+  const [cheapest = -1] = types;
+  const surplusPerHour = template.costs.surplus(cheapest, cpuOf(claim));
   const requests = Float64Array.from(claim.used);
   addTo(requests, leastDaemons(claim, axis));
   return {
@@ -69,7 +98,8 @@ export function assembleClaim(claim: PlannedClaim, { axis, sets }: Pick<Scheduli
     instanceTypes: types.map((t) => template.table.types[t]?.name ?? ""),
     requests: formatResources(axis.resources(requests)),
     pods: claim.pods.map(podKey).sort(),
-    pricePerHour: priceOf(claim, sets),
+    pricePerHour: template.table.prices(set).byType[cheapest] ?? Number.POSITIVE_INFINITY,
+    ...(surplusPerHour > 0 && { surplusPerHour }),
     ...(claim.minValuesRelaxed ? { minValuesRelaxed: true } : {}),
   };
 }

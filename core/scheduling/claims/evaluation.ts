@@ -1,5 +1,6 @@
 import { hashedNumber } from "../../lib/pseudo-random.ts";
 import { untolerated } from "../../pods/taints.ts";
+import type { RankedType } from "../problem/node-costs.ts";
 import { keepsFree, openTypes } from "../problem/open-types.ts";
 import type { PodData } from "../problem/pod-class.ts";
 import type { SchedulingProblem } from "../problem/problem.ts";
@@ -158,22 +159,21 @@ export class Evaluation {
       if (place < 0) return Number.POSITIVE_INFINITY;
       if (this.#limits.allows(claim, frontier.typeAt(place))) return frontier.priceAt(place);
     }
-    const type = this.#cheapestOf(claim, this.#need, taken, set);
-    return type < 0 ? Number.POSITIVE_INFINITY : (claim.template.table.prices(set).byType[type] ?? Number.POSITIVE_INFINITY);
+    return this.#cheapestOf(claim, this.#need, taken, set)?.price ?? Number.POSITIVE_INFINITY;
   }
 
   /**
-   * The cheapest type that agrees with a set, has room for `need` and is within the limits; -1 without one. Read type
-   * by type, because the frontier leaves out smaller types that are no cheaper.
+   * The cheapest type that agrees with a set, has room for `need` and is within the limits; undefined without one. Read
+   * type by type, because the frontier leaves out smaller types that are no cheaper.
    */
-  #cheapestOf(claim: PlannedClaim, need: Float64Array, ports: readonly HostPort[], set: RequirementSet): number {
+  #cheapestOf(claim: PlannedClaim, need: Float64Array, ports: readonly HostPort[], set: RequirementSet): RankedType | undefined {
     const { template, base } = claim;
     const admitted = template.table.admitted(set);
-    for (const t of template.table.prices(set).order) {
-      if (!hasBit(base, t) || !hasBit(admitted, t) || !keepsFree(template, t, ports)) continue;
-      if (hasRoom(template.room, t * need.length, need) && this.#limits.allows(claim, t)) return t;
-    }
-    return -1;
+    const cpu = need[template.cpu] ?? 0;
+    return template.ranked(set).find(({ type: t, maxCpu }) => {
+      if (cpu > maxCpu || !hasBit(base, t) || !hasBit(admitted, t) || !keepsFree(template, t, ports)) return false;
+      return hasRoom(template.room, t * need.length, need) && this.#limits.allows(claim, t);
+    });
   }
 
   /** Types that the claim could still be launched as with the pod. */
@@ -200,8 +200,8 @@ export class Evaluation {
   }
 
   /**
-   * Remembers on a claim that took a pod its cheapest type, and the place of that type on the frontier, where the next
-   * search starts.
+   * Remembers on a claim that took a pod its cheapest type and price, and the place of that type on the frontier, where
+   * the next search starts.
    */
   settle(claim: PlannedClaim): void {
     const { set, used, ports } = claim;
@@ -209,7 +209,9 @@ export class Evaluation {
     const place = frontier === undefined ? -1 : frontier.first(used, claim.frontier === frontier ? claim.place : 0);
     const type = frontier === undefined ? -1 : frontier.typeAt(place);
     const isOnFrontier = type >= 0 && this.#limits.allows(claim, type);
-    claim.cheapest = isOnFrontier ? type : this.#cheapestOf(claim, used, ports, set);
+    const cheapest = isOnFrontier ? { type, price: frontier?.priceAt(place) } : this.#cheapestOf(claim, used, ports, set);
+    claim.cheapest = cheapest?.type ?? -1;
+    claim.price = cheapest?.price ?? claim.price;
     claim.frontier = isOnFrontier ? frontier : undefined;
     claim.place = isOnFrontier ? place : 0;
   }

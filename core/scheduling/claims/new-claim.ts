@@ -12,6 +12,11 @@ export interface ClaimWithPod {
   readonly outcome: ClaimOutcome;
 }
 
+/** What a new claim's node would cost, USD per hour. */
+export function costOf({ claim: { template }, outcome }: ClaimWithPod): number {
+  return template.costs.perNode + outcome.price;
+}
+
 /** What new claims are made with. */
 export interface ClaimMaker {
   readonly evaluation: Evaluation;
@@ -37,7 +42,7 @@ export function newClaimFor(
     const claim = new PlannedClaim(index, template, limits.base(template), width);
     const outcome = evaluation.evaluate(claim, podData);
     if (outcome === "reserved" && best === undefined) return "reserved";
-    if (typeof outcome !== "object" || outcome.price >= (best?.outcome.price ?? Number.POSITIVE_INFINITY)) continue;
+    if (typeof outcome !== "object" || (best !== undefined && costOf({ claim, outcome }) >= costOf(best))) continue;
     best = { claim, outcome };
     if (takesFirst) return best;
   }
@@ -45,9 +50,8 @@ export function newClaimFor(
 }
 
 /**
- * An estimate of a new claim's price for a pod without its node's own cost, USD per hour: for the cheapest of some
- * pools, the highest over the domains that a topology rule may narrow the claim to (empty for any). Infinity without a
- * claim.
+ * An estimate of a new claim's cost for a pod, USD per hour: for the cheapest of some pools, the highest over the
+ * domains that a topology rule may narrow the claim to (empty for any). Infinity without a claim.
  */
 export function likelyPriceFor(
   podData: PodData,
@@ -61,7 +65,7 @@ export function likelyPriceFor(
     const prices = (domains.length === 0 ? [undefined] : domains).flatMap(
       (domain) => evaluation.leastAddedPrice(claim, podData, domain) ?? [],
     );
-    if (prices.length > 0) lowest = Math.min(lowest, Math.max(...prices));
+    if (prices.length > 0) lowest = Math.min(lowest, template.costs.perNode + Math.max(...prices));
   }
   return lowest;
 }

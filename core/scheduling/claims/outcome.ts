@@ -4,7 +4,7 @@ import type { RequirementSet } from "../tables/requirement-sets.ts";
 export interface ClaimOutcome {
   /** Requirements of the claim with the pod. */
   readonly set: RequirementSet;
-  /** USD per hour of the cheapest type that is left. */
+  /** USD per hour of the cheapest type that is left, surplus credits included. */
   readonly price: number;
   /** Ids of the capacity reservations that the claim would hold. */
   readonly reservations: readonly string[];

@@ -60,7 +60,7 @@ export class PlannedClaim {
   ports: readonly HostPort[] = [];
   /** Whether it has fewer types than minValues requires (policy BestEffort). */
   minValuesRelaxed = false;
-  /** USD per hour of the cheapest type that is left. */
+  /** USD per hour of the cheapest type that is left, surplus credits included. */
   price = 0;
   /** That type, as its index in the pool's table; -1 while the claim has no pods. */
   cheapest = -1;

@@ -4,12 +4,17 @@ import { type Bitset, hasBit } from "../tables/bitset.ts";
 import { admits } from "../tables/offering-table.ts";
 import type { PlacementKind } from "./demand.ts";
 
-/** A node that can be launched: an instance type at its lowest price in an offering group. */
+/**
+ * A node that can be launched: an instance type at its lowest price in an offering group. A burstable type is one
+ * option for each step of its price, the cheaper ones with less cpu.
+ */
 export interface NodeOption {
   /** Index of the instance type in the template's table. */
   readonly type: number;
-  /** USD per hour. */
+  /** USD per hour, surplus credits included. */
   readonly price: number;
+  /** What the node costs beside its instance, USD per hour. */
+  readonly nodeCost: number;
   /** Room for pods, by resource. */
   readonly room: Float64Array;
 }
@@ -102,10 +107,14 @@ function undominatedOptions(
   { template, prices }: { readonly template: Template; readonly prices: ReadonlyMap<number, number> },
   width: number,
 ): readonly NodeOption[] {
+  const { cpu } = template;
   const kept: NodeOption[] = [];
-  for (const [type, price] of [...prices].sort(([a, p], [b, q]) => p - q || a - b)) {
-    const room = template.room.subarray(type * width, (type + 1) * width);
-    if (room.some((amount) => amount > 0) && !kept.some((cheaper) => covers(cheaper.room, room))) kept.push({ type, price, room });
+  const nodeCost = template.costs.perNode;
+  for (const { type, maxCpu, price } of template.costs.ranked([...prices])) {
+    const all = template.room.subarray(type * width, (type + 1) * width);
+    const room = maxCpu < (all[cpu] ?? 0) ? all.map((amount, r) => (r === cpu ? maxCpu : amount)) : all;
+    if (room.some((amount) => amount > 0) && !kept.some((cheaper) => covers(cheaper.room, room)))
+      kept.push({ type, price, nodeCost, room });
   }
   return kept;
 }

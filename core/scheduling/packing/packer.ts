@@ -1,4 +1,3 @@
-import { NODE_VOLUME_PRICE } from "../../model/prices.ts";
 import { addTo, hasRoom } from "../tables/resource-axis.ts";
 import type { Demand, Item, PlacementKind } from "./demand.ts";
 import { type Contents, GreedyKnapsack } from "./greedy-knapsack.ts";
@@ -15,7 +14,7 @@ export interface NodeBatch {
   readonly nodes: number;
   /** Index of the cheapest instance type of the group that holds the contents. */
   readonly type: number;
-  /** USD per hour of one node: its instance and the node's own cost (NODE_VOLUME_PRICE). */
+  /** USD per hour of one node: its instance and the node's own cost (NodeOption.nodeCost). */
   readonly price: number;
   /** Price of one node less the value of its pods at shadow prices, USD per hour. Lower is better. */
   readonly loss: number;
@@ -99,17 +98,8 @@ export class Packer {
   #leftValue = 0;
   /** Price of the best candidate for the kind with the largest value, USD per hour: an estimate of one node's price. */
   readonly #usualPrice: number;
-  /** Cost of a node beside its instance, USD per hour. */
-  readonly #nodeHour: number;
 
-  constructor(
-    { kinds, items }: Demand,
-    offeringGroups: readonly OfferingGroup[],
-    shadowPrices: ShadowPrices,
-    width: number,
-    nodeHour = NODE_VOLUME_PRICE,
-  ) {
-    this.#nodeHour = nodeHour;
+  constructor({ kinds, items }: Demand, offeringGroups: readonly OfferingGroup[], shadowPrices: ShadowPrices, width: number) {
     this.#kinds = kinds;
     this.#items = items;
     this.#offeringGroups = offeringGroups;
@@ -157,7 +147,7 @@ export class Packer {
     for (const candidate of this.#candidates[kind] ?? []) {
       // The value is bounded by that of the room and by that of the pods left, so this loss is a lower bound.
       const podValue = Math.min(candidate.maxValue, this.#leftValue) + spreadBonuses;
-      const loss = candidate.option.price + this.#nodeHour - podValue;
+      const loss = candidate.option.price + candidate.option.nodeCost - podValue;
       if (best !== undefined && loss >= 0 && loss >= best.lossRatio * podValue) continue;
       const trial = this.#trial(candidate, kind, variant);
       if (trial !== undefined && (best === undefined || trial.lossRatio < best.lossRatio - LOSS_RATIO_TOLERANCE)) best = trial;
@@ -188,7 +178,7 @@ export class Packer {
     }
     // A cheaper option of the group may have enough room, because the knapsack did not fill this one.
     const smallest = this.#offeringGroups[offeringGroup]?.options.find(({ room }) => hasRoom(room, 0, need)) ?? option;
-    const price = smallest.price + this.#nodeHour;
+    const price = smallest.price + smallest.nodeCost;
     return { offeringGroup, contents, nodes, type: smallest.type, price, loss: price - podValue };
   }
 
@@ -216,7 +206,7 @@ export class Packer {
       option,
       contents,
       podValue,
-      lossRatio: (option.price + this.#nodeHour - podValue - spreadBonuses) / Math.max(competitiveValue + spreadBonuses, MIN_RATIO_VALUE),
+      lossRatio: (option.price + option.nodeCost - podValue - spreadBonuses) / Math.max(competitiveValue + spreadBonuses, MIN_RATIO_VALUE),
     };
   }
 
@@ -244,7 +234,7 @@ export class Packer {
       return (this.#offeringGroups[offeringGroup]?.options ?? []).map((option): RankedOption => {
         const maxValue = dot(this.#shadowPrices.byGroup[offeringGroup] ?? prices, option.room);
         const useful = option.room.map((amount, r) => Math.min(amount, usable[r] ?? 0));
-        return { offeringGroup, option, maxValue, valuePerDollar: dot(prices, useful) / (option.price + this.#nodeHour) };
+        return { offeringGroup, option, maxValue, valuePerDollar: dot(prices, useful) / (option.price + option.nodeCost) };
       });
     });
     const highest = all.reduce((high, { valuePerDollar }) => Math.max(high, valuePerDollar), 0);
@@ -283,7 +273,7 @@ export class Packer {
     let lowest = Number.POSITIVE_INFINITY;
     for (const offeringGroup of this.#shadowPrices.groupsServing(kind)) {
       const option = this.#offeringGroups[offeringGroup]?.options.find(({ room }) => hasRoom(room, 0, vector));
-      if (option !== undefined) lowest = Math.min(lowest, option.price + this.#nodeHour);
+      if (option !== undefined) lowest = Math.min(lowest, option.price + option.nodeCost);
     }
     return lowest === Number.POSITIVE_INFINITY ? 0 : lowest;
   }

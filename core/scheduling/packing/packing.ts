@@ -90,7 +90,7 @@ export function proposeNodes(
   const width = problem.axis.names.length;
   const offeringGroups = offeringGroupsFor(demand.kinds, width);
   const shadowPrices = new ShadowPrices(offeringGroups, demand.items, demand.kinds.length, width, dualRounds(demand));
-  const packer = new Packer(demand, offeringGroups, shadowPrices, width, problem.nodeHour);
+  const packer = new Packer(demand, offeringGroups, shadowPrices, width);
   const all = Int32Array.from(demand.items, ({ pods }) => pods);
   let best: readonly NodeBatch[] = [];
   let lowest = Number.POSITIVE_INFINITY;

@@ -5,7 +5,7 @@
 import { HOSTNAME } from "../../model/labels.ts";
 import type { NodeClaim } from "../../model/node-claim.ts";
 import type { Pod } from "../../model/pod.ts";
-import { NODE_VOLUME_PRICE } from "../../model/prices.ts";
+import type { CostSettings } from "../../model/prices.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
 import { podUid } from "../../pods/predicates.ts";
 import { GroupIndex, type TopologyGroup } from "../rules/topology-group.ts";
@@ -58,14 +58,12 @@ export interface SchedulingProblem {
   readonly moved: ReadonlySet<Pod>;
   /** Virtual pods of CapacityBuffers; they are placed after real ones. */
   readonly virtual: ReadonlySet<Pod>;
-  /** Cost of a new node beside its instance, USD per hour. */
-  readonly nodeHour: number;
   /** Instances left by id of the capacity reservation. */
   readonly reservations: ReadonlyMap<string, number>;
 }
 
 /** SolveOptions with defaults filled in. */
-export interface ProblemOptions {
+export interface ProblemOptions extends CostSettings {
   readonly policy: ClassOptions["policy"];
   readonly minValuesPolicy: "Strict" | "BestEffort";
   readonly reservedMode: "strict" | "fallback";
@@ -75,8 +73,6 @@ export interface ProblemOptions {
   readonly moved: ReadonlySet<Pod>;
   /** Virtual pods of CapacityBuffers among those to place. */
   readonly virtual?: ReadonlySet<Pod>;
-  /** USD per hour. Default NODE_VOLUME_PRICE. */
-  readonly nodeHour?: number;
 }
 
 /**
@@ -99,7 +95,7 @@ export function problemFor(
   const classes = classesOf(pods, volumes, others, options.moved, options.virtual);
   const axis = new ResourceAxis([...classes.map(({ requests }) => requests), ...daemons.map(({ requests }) => requests)]);
   const sets = new RequirementSets();
-  const templates = templatesOf(snapshot, present, daemons, sets, axis);
+  const templates = templatesOf(snapshot, present, daemons, sets, axis, options);
   const softTaints = templates.some(({ taints }) => taints.some(({ effect }) => effect === "PreferNoSchedule"));
   const topology = new TopologyBuilder(snapshot, templates);
   const byPlacement = new Map<string, readonly PlacementStep[]>();
@@ -172,7 +168,6 @@ export function problemFor(
     settling: options.settling,
     moved: options.moved,
     virtual: options.virtual ?? new Set(),
-    nodeHour: options.nodeHour ?? NODE_VOLUME_PRICE,
     reservations: reservationCapacity(templates),
   };
 }

@@ -3,17 +3,19 @@ import type { InstanceType } from "../../model/instance-type.ts";
 import type { ResourceList } from "../../model/kubernetes.ts";
 import { INSTANCE_TYPE, NODE_POOL } from "../../model/labels.ts";
 import type { NodePool } from "../../model/node-pool.ts";
+import type { CostSettings } from "../../model/prices.ts";
 import { parseResources, type Resources } from "../../model/quantity.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
 import type { Taint } from "../../model/taint.ts";
 import { intersectAll, requirementsFrom, requirementsFromLabels } from "../../requirements/requirements.ts";
 import { contradictionIn } from "../rules/preferences.ts";
 import { type Bitset, emptyBitset, intersection, setBit } from "../tables/bitset.ts";
-import { Frontier } from "../tables/frontier.ts";
+import { Frontier, type FrontierSource } from "../tables/frontier.ts";
 import type { RequirementSet, RequirementSets } from "../tables/requirement-sets.ts";
 import type { ResourceAxis } from "../tables/resource-axis.ts";
 import { type TypeTable, typeTable } from "../tables/type-table.ts";
 import { type Daemon, type DaemonGroup, daemonGroups } from "./daemon-overhead.ts";
+import { NodeCosts, type RankedType } from "./node-costs.ts";
 import type { NodeView } from "./node-view.ts";
 
 /** A NodePool prepared for a run: what a new claim of the pool starts from. */
@@ -32,10 +34,16 @@ export interface Template {
   readonly types: Bitset;
   /** Room for pods by type, in milli-units: allocatable less DaemonSets; a row of the axis' length for each type. */
   readonly room: Float64Array;
+  /** Place of cpu in these rows; -1 where no pod requests it. */
+  readonly cpu: number;
   readonly daemonGroups: readonly DaemonGroup[];
   /** By type: index into `daemonGroups`. */
   readonly daemonGroupOf: Int32Array;
   readonly hasDaemonPorts: boolean;
+  /** What its nodes cost. */
+  readonly costs: NodeCosts;
+  /** Types by rising price under a set, surplus credits included: a burstable type has several entries. */
+  readonly ranked: (set: RequirementSet) => readonly RankedType[];
   /** The Pareto frontier of price and room under a set. */
   readonly frontier: (set: RequirementSet) => Frontier;
   /** What the pool's limits leave before the run, in milli-units; undefined without limits. */
@@ -67,6 +75,7 @@ export function templatesOf(
   daemons: readonly Daemon[],
   sets: RequirementSets,
   axis: ResourceAxis,
+  costSettings: CostSettings,
 ): readonly Template[] {
   const pools = snapshot.nodePools.filter(isUsable);
   pools.sort((a, b) => weightOf(b) - weightOf(a) || (a.metadata.name < b.metadata.name ? 1 : -1));
@@ -86,6 +95,9 @@ export function templatesOf(
     const taints = template.spec.taints ?? [];
     const { groups, groupOf } = daemonGroups(daemons, { requirements: set.requirements, taints }, table);
     const room = roomByType(table, groups, groupOf, axis);
+    const cpu = axis.names.indexOf("cpu");
+    const costs = new NodeCosts(table, (t) => groups[groupOf[t] ?? 0]?.overhead["cpu"] ?? 0, costSettings);
+    const ranked = (under: RequirementSet): readonly RankedType[] => costs.rankedBy(table.prices(under));
     const own = contradictionIn(set.requirements) === undefined ? table.admitted(set) : emptyBitset(types.length);
     return {
       index,
@@ -97,10 +109,13 @@ export function templatesOf(
       table,
       types: own,
       room,
+      cpu,
       daemonGroups: groups,
       daemonGroupOf: groupOf,
       hasDaemonPorts: groups.some(({ ports }) => ports.length > 0),
-      frontier: frontiers(table, own, room, axis.names.length),
+      costs,
+      ranked,
+      frontier: frontiers(table, own, { room, width: axis.names.length, cpu, ranked }),
       remaining: pool.spec.limits ? remainingOf(pool.metadata.name, pool.spec.limits, snapshot, views, table) : undefined,
       minValues: [...set.requirements.values()].flatMap(({ key, minValues }) => (minValues === undefined ? [] : [{ key, min: minValues }])),
     };
@@ -113,12 +128,16 @@ export function byRank(templates: readonly Template[]): readonly (readonly Templ
 }
 
 /** The frontiers of a pool, made once for each set. */
-function frontiers(table: TypeTable, own: Bitset, room: Float64Array, width: number): Template["frontier"] {
+function frontiers(
+  table: TypeTable,
+  own: Bitset,
+  { ranked, ...source }: Omit<FrontierSource, "ranked" | "types"> & Pick<Template, "ranked">,
+): Template["frontier"] {
   const bySet: (Frontier | undefined)[] = [];
   return (set) => {
     const known = bySet[set.id];
     if (known !== undefined) return known;
-    const frontier = new Frontier({ prices: table.prices(set), types: intersection(own, table.admitted(set)), room, width });
+    const frontier = new Frontier({ ...source, ranked: ranked(set), types: intersection(own, table.admitted(set)) });
     bySet[set.id] = frontier;
     return frontier;
   };

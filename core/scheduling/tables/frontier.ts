@@ -1,15 +1,17 @@
 import { type Bitset, hasBit } from "./bitset.ts";
-import type { Prices } from "./offering-table.ts";
 
 /** The types that a frontier reads, with their prices and room. */
 export interface FrontierSource {
-  readonly prices: Prices;
+  /** By rising price (USD per hour); of a type, pods may request up to `maxCpu` (milli-units) at that price. */
+  readonly ranked: readonly { readonly type: number; readonly price: number; readonly maxCpu: number }[];
   /** Types that may be used at all. */
   readonly types: Bitset;
   /** Room for pods: a row of `width` amounts for each type, in milli-units. */
   readonly room: Float64Array;
   /** Number of resources. */
   readonly width: number;
+  /** Index of the resource cpu; -1 where no pod requests it. */
+  readonly cpu: number;
 }
 
 /**
@@ -26,7 +28,7 @@ export class Frontier {
   readonly #prices: number[] = [];
   /** Rows of `width` amounts, by place. */
   readonly #room: number[] = [];
-  /** Number of types of the source that were read. */
+  /** Number of entries of the source that were read. */
   #seen = 0;
 
   constructor(source: FrontierSource) {
@@ -74,26 +76,31 @@ export class Frontier {
     return this.#types[place] ?? -1;
   }
 
-  /** Adds the next type of the source that belongs to the frontier; false when no type is left. */
+  /** Adds the next entry of the source that belongs to the frontier; false when none is left. */
   #extend(): boolean {
-    const { prices, types, room, width } = this.#source;
-    while (this.#seen < prices.order.length) {
-      const t = prices.order[this.#seen++] ?? 0;
-      if (!hasBit(types, t) || this.#isDominated(t * width)) continue;
-      this.#types.push(t);
-      this.#prices.push(prices.byType[t] ?? Number.POSITIVE_INFINITY);
-      for (let r = 0; r < width; r++) this.#room.push(room[t * width + r] ?? 0);
+    const { ranked, types, room, width, cpu } = this.#source;
+    for (let next = ranked[this.#seen]; next !== undefined; next = ranked[this.#seen]) {
+      this.#seen++;
+      const { type, price, maxCpu } = next;
+      if (!hasBit(types, type)) continue;
+      const row = room.subarray(type * width, (type + 1) * width);
+      const isCut = cpu >= 0 && maxCpu < (row[cpu] ?? 0);
+      const amounts = isCut ? row.map((amount, r) => (r === cpu ? maxCpu : amount)) : row;
+      if (this.#isDominated(amounts)) continue;
+      this.#types.push(type);
+      this.#prices.push(price);
+      for (let r = 0; r < width; r++) this.#room.push(amounts[r] ?? 0);
       return true;
     }
     return false;
   }
 
   /** Whether a cheaper type of the frontier has at least as much of every resource. */
-  #isDominated(row: number): boolean {
-    const { room, width } = this.#source;
+  #isDominated(amounts: Float64Array): boolean {
+    const { width } = this.#source;
     for (let at = this.#room.length - width; at >= 0; at -= width) {
       let r = 0;
-      while (r < width && (room[row + r] ?? 0) <= (this.#room[at + r] ?? 0)) r++;
+      while (r < width && (amounts[r] ?? 0) <= (this.#room[at + r] ?? 0)) r++;
       if (r === width) return true;
     }
     return false;

@@ -4,6 +4,7 @@ import { planDisruption } from "../../../core/disruption/plan.ts";
 import type { CommandRecord } from "../../../core/model/command-record.ts";
 import type { Node } from "../../../core/model/node.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
+import type { CostSettings } from "../../../core/model/prices.ts";
 import type { Snapshot } from "../../../core/model/snapshot.ts";
 import { disruptionSettings } from "../../../functions/disruption/settings.ts";
 import { DEFAULT_SETTINGS } from "../../../functions/wiring/settings.ts";
@@ -40,7 +41,7 @@ function plannedCommand({ method, candidates, replacements, decision, savingsPer
  * Our own trail: each replacement becomes its cheapest offering with the pods that were planned for it, and a new solve
  * places the other pods. Ends when no command follows, or when the decisions have used `limitMs` of CPU time.
  */
-export function ourTrail(start: Snapshot, limitMs = Number.POSITIVE_INFINITY): Trail {
+export function ourTrail(start: Snapshot, limitMs = Number.POSITIVE_INFINITY, costs: CostSettings = {}): Trail {
   const passes: Pass[] = [];
   let current = start;
   let firstRssMib = 0;
@@ -50,7 +51,7 @@ export function ourTrail(start: Snapshot, limitMs = Number.POSITIVE_INFINITY): T
       snapshot: current,
       records: [],
       commands: [],
-      settings: disruptionSettings("scenario", DEFAULT_SETTINGS),
+      settings: disruptionSettings("scenario", { ...DEFAULT_SETTINGS, ...costs }),
       now: current.now,
       simulate: simulateWithSolve,
       newId: () => `pass-${passes.length}`,

@@ -1,13 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Pod } from "../../../core/model/pod.ts";
-import { NODE_VOLUME_PRICE } from "../../../core/model/prices.ts";
 import type { Snapshot } from "../../../core/model/snapshot.ts";
+import { nodeCost } from "../../../core/offerings/node-cost.ts";
 import { podKey } from "../../../core/pods/predicates.ts";
 import { type ConsolidationTrial, makeConsolidationTrial } from "../../../core/scheduling/make-trial.ts";
 import { solve } from "../../../core/scheduling/solve.ts";
 import { clusters } from "../../support/scheduling/arbitraries.ts";
 import { boundPod, nodePool, nodeWithClaim, pod, snapshotOf } from "../../support/scheduling/builders.ts";
+
+const NODE_COST = nodeCost(undefined, {});
 
 /**
  * Nodes "a" and "b" of 4 cores, and a pool of on-demand capacity: m.small has 1.9 cores for pods at 0.10 USD per hour.
@@ -67,7 +69,7 @@ describe("the value of pods at shadow prices", () => {
         if (newNodeClaims.length === 0 || Object.keys(podErrors).length > 0) return;
         compared++;
         const { worthOf } = makeConsolidationTrial(snapshot, { podsByNode: new Map([["gone", snapshot.pods]]), closed: new Set() });
-        const costs = newNodeClaims.reduce((sum, { pricePerHour }) => sum + pricePerHour + NODE_VOLUME_PRICE, 0);
+        const costs = newNodeClaims.reduce((sum, { pricePerHour }) => sum + pricePerHour + NODE_COST, 0);
         expect(worthOf(snapshot.pods)).toBeLessThanOrEqual(costs + 1e-9);
       }),
       { numRuns: 60 },

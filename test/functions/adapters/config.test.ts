@@ -48,6 +48,8 @@ describe("parseConfig", () => {
         defaultConstraints: [],
         horizonMs: 24 * 3_600_000,
         podMoveCost: 0.001,
+        nodeOverheadPrice: 0.02,
+        burstablePrice: "surplus",
         isolatedVpc: false,
         zonalShift: false,
         amiRefreshMs: 60_000,

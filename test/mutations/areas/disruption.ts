@@ -207,9 +207,9 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "extra-nodes",
     rule: "each additional node must save its extra price",
-    file: "core/disruption/consolidation/payback.ts",
-    from: "return EXTRA_NODE_PRICE * Math.max(0, after - before);",
-    to: "return 0 * Math.max(0, after - before);",
+    file: "core/disruption/consolidation/consolidation.ts",
+    from: "if (costSavedBy(view, candidates, { replacements, destinations }) <= 0)",
+    to: "if (false)",
     tests: [...SET_TRIALS, ...NODE_SET_SEARCH],
   },
   {
@@ -279,9 +279,9 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "volumes-of-nodes",
     rule: "of equal savings, more removed nodes are better",
-    file: "core/disruption/consolidation/payback.ts",
-    from: "const volumes = NODE_VOLUME_PRICE * (candidates.length - newNodes);",
-    to: "const volumes = 0;",
+    file: "core/disruption/prices/cost.ts",
+    from: "sum + pricePerHour + surplusPerHour + own, 0);",
+    to: "sum + pricePerHour + surplusPerHour + 0 * own, 0);",
     tests: SET_TRIALS,
   },
   {

@@ -6,7 +6,6 @@ import type { Node } from "../../../core/model/node.ts";
 import type { NodeClaim } from "../../../core/model/node-claim.ts";
 import type { PlannedNodeClaim } from "../../../core/model/plan.ts";
 import type { Pod } from "../../../core/model/pod.ts";
-import { EXTRA_NODE_PRICE } from "../../../core/model/prices.ts";
 import { formatResources } from "../../../core/model/quantity.ts";
 import type { Snapshot } from "../../../core/model/snapshot.ts";
 import { allocatableOf } from "../../../core/offerings/overhead.ts";
@@ -133,7 +132,7 @@ function asPlanned(snapshot: Snapshot, command: Command, moving: readonly Pod[],
     JSON.stringify(claims.map(({ pods }) => [...pods].sort()));
   const excludeNodes = new Set(command.candidates.map(({ node }) => node));
   for (const effort of ["quick", "full"] as const) {
-    const plan = simulateWithSolve(snapshot, { ...HOW, excludeNodes, extraPods: moving, effort, nodeHour: EXTRA_NODE_PRICE });
+    const plan = simulateWithSolve(snapshot, { ...HOW, excludeNodes, extraPods: moving, effort });
     if (podsOf(plan.newNodeClaims) !== podsOf(command.replacements)) continue;
     const launched = plan.newNodeClaims.map(({ pods }, i) => ({ name: machines[i]?.node.metadata.name ?? "", pods }));
     return new Map([...plan.existingNodes, ...launched].flatMap(({ name, pods }) => pods.map((pod) => [pod, name])));

@@ -8,6 +8,7 @@ import { trialFor } from "../../../../core/disruption/consolidation/simulate.ts"
 import { bestDeletableSet } from "../../../../core/disruption/node-sets/deletable-set.ts";
 import { improveNodeSet } from "../../../../core/disruption/node-sets/local-search.ts";
 import { bySavingsRatio, type NodeSetProblem } from "../../../../core/disruption/node-sets/savings-potential.ts";
+import { totalCost } from "../../../../core/disruption/prices/cost.ts";
 import { totalPrice } from "../../../../core/disruption/prices/savings.ts";
 import type { Snapshot } from "../../../../core/model/snapshot.ts";
 import { makeConsolidationTrial } from "../../../../core/scheduling/make-trial.ts";
@@ -127,6 +128,6 @@ it("candidates are sorted by savings ratio, highest first", () => {
     const { potentials } = problemOf(cluster);
     const perPod = potentials.map(({ candidate, potential }) => potential / candidate.disruptionCost);
     expect(perPod).toEqual(perPod.toSorted((a, b) => b - a));
-    for (const { candidate, potential } of potentials) expect(potential).toBeLessThanOrEqual(candidate.pricePerHour);
+    for (const { candidate, potential } of potentials) expect(potential).toBeLessThanOrEqual(totalCost([candidate]));
   }
 });

@@ -1,9 +1,11 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { NODE_VOLUME_PRICE } from "../../../../core/model/prices.ts";
+import { nodeCost } from "../../../../core/offerings/node-cost.ts";
 import { type NodeBatch, Packer, type PackingVariant } from "../../../../core/scheduling/packing/packer.ts";
 import { instanceType, nodePool, pods } from "../../../support/scheduling/builders.ts";
 import { type PackingProblem, POOLS, packingProblemFor, packingScenarios } from "./packing-builders.ts";
+
+const NODE_COST = nodeCost(undefined, {});
 
 const PLAIN: PackingVariant = { hostRulesFirst: false, spreadBonus: 0 };
 const variants = fc.constantFrom<PackingVariant>(
@@ -71,7 +73,7 @@ it("a batch's contents fit an option of its group at its price, and the group se
           if (item !== undefined) value += n * shadowPrices.valueOfPod(item);
         }
         const samePrice =
-          offeringGroups[offeringGroup]?.options.filter((option) => Math.abs(option.price + NODE_VOLUME_PRICE - price) < 1e-12) ?? [];
+          offeringGroups[offeringGroup]?.options.filter((option) => Math.abs(option.price + NODE_COST - price) < 1e-12) ?? [];
         expect(samePrice.some(({ room }) => need.every((amount, r) => amount <= (room[r] ?? 0)))).toBe(true);
         expect(loss).toBeCloseTo(price - value, 9);
       }

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import type { Offering } from "../../../../core/model/instance-type.ts";
+import type { CostSettings } from "../../../../core/model/prices.ts";
 import type { Snapshot } from "../../../../core/model/snapshot.ts";
 import { type Demand, demandOf } from "../../../../core/scheduling/packing/demand.ts";
 import { type OfferingGroup, offeringGroupsFor } from "../../../../core/scheduling/packing/offering-groups.ts";
@@ -17,7 +18,7 @@ export const HOST = "kubernetes.io/hostname";
 export const problemFromParts = (parts: Partial<Scenario>): SchedulingProblem => problemFromSnapshot(snapshotOf(parts));
 
 /** The scheduling problem of a snapshot's pending pods, as provisioning has it. */
-export function problemFromSnapshot(snapshot: Snapshot): SchedulingProblem {
+export function problemFromSnapshot(snapshot: Snapshot, costs: CostSettings = {}): SchedulingProblem {
   return problemFor(snapshot, nodeViews(snapshot), pendingPods(snapshot).pods, {
     policy: "Respect",
     minValuesPolicy: "Strict",
@@ -25,6 +26,7 @@ export function problemFromSnapshot(snapshot: Snapshot): SchedulingProblem {
     excludeNodes: new Set(),
     settling: new Set(),
     moved: new Set(),
+    ...costs,
   });
 }
 

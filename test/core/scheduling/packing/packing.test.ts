@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { canonicalJson } from "../../../../core/lib/fnv.ts";
 import type { Plan } from "../../../../core/model/plan.ts";
-import { NODE_VOLUME_PRICE, PRICE_TOLERANCE } from "../../../../core/model/prices.ts";
+import { PRICE_TOLERANCE } from "../../../../core/model/prices.ts";
+import { nodeCost } from "../../../../core/offerings/node-cost.ts";
 import { Attempt } from "../../../../core/scheduling/attempt.ts";
 import { Packer } from "../../../../core/scheduling/packing/packer.ts";
 import { type NodeProposals, proposeNodes } from "../../../../core/scheduling/packing/packing.ts";
@@ -16,14 +17,15 @@ import { brokenRules } from "../../../support/scheduling/check-plan.ts";
 import { planToJson, scenarioToSnapshot } from "../../../support/scheduling/scenario.ts";
 import { onDemand, packingProblemFor, packingScenarios, problemFromParts, ZONE } from "./packing-builders.ts";
 
+const NODE_COST = nodeCost(undefined, {});
+
 function proposalFor(parts: Partial<Scenario>): { readonly problem: SchedulingProblem; readonly proposals: NodeProposals | undefined } {
   const problem = problemFromParts(parts);
   const left = problem.classes.map(({ pods: alike }) => alike.length);
   return { problem, proposals: proposeNodes(problem, left, new TopologyState(problem.groups)) };
 }
 
-const priceOf = (plan: Plan): number =>
-  plan.newNodeClaims.reduce((sum, { pricePerHour }) => sum + (pricePerHour ?? 0) + NODE_VOLUME_PRICE, 0);
+const priceOf = (plan: Plan): number => plan.newNodeClaims.reduce((sum, { pricePerHour }) => sum + (pricePerHour ?? 0) + NODE_COST, 0);
 
 describe("a proposal", () => {
   it("a proposal has a node for each pod, and no node without pods", () => {
@@ -127,7 +129,7 @@ it("60 pods of deployments, for which packing wins, get the same plan in whateve
   });
   const problem = problemFromParts(cluster);
   const priceBy = (claims: "packed" | "least-added-price") =>
-    new Attempt(problem, { claims, seed: 0 }).run().claims.reduce((sum, { price }) => sum + price + NODE_VOLUME_PRICE, 0);
+    new Attempt(problem, { claims, seed: 0 }).run().claims.reduce((sum, { price }) => sum + price + NODE_COST, 0);
   expect(priceBy("packed")).toBeLessThan(priceBy("least-added-price"));
   // Ruin and recreate never makes a packing more expensive.
   const { demand, offeringGroups, shadowPrices, width } = packingProblemFor(cluster);
@@ -159,7 +161,7 @@ describe("equal pods cost no more than the best plan of one instance type", () =
         const row = (template?.table.types.findIndex((type) => type.name === name) ?? -1) * need.length;
         const each = Math.min(...need.map((amount, r) => (amount > 0 ? Math.floor((template?.room[row + r] ?? 0) / amount) : count)));
         const spot = offerings.filter(({ capacityType, available }) => capacityType === "spot" && available).map(({ price }) => price);
-        return each > 0 ? [Math.ceil(count / each) * (Math.min(...spot) + NODE_VOLUME_PRICE)] : [];
+        return each > 0 ? [Math.ceil(count / each) * (Math.min(...spot) + NODE_COST)] : [];
       });
       const plan = planFor(parts);
       expect(plan.podErrors).toEqual({});

@@ -1,14 +1,13 @@
 import { parse } from "yaml";
-import { nearest } from "../core/lib/nearest.ts";
-import { ArgumentError } from "../functions/adapters/command-line.ts";
-import { ConfigError, parseConfig } from "../functions/adapters/config.ts";
-import { DEFAULT_GATES, SETTINGS, type SettingName } from "../functions/adapters/setting-table.ts";
-import type { Settings } from "../functions/shared/cluster-deps.ts";
+import { nearest } from "../../core/lib/nearest.ts";
+import { ArgumentError } from "./command-line.ts";
+import { ConfigError, parseConfig } from "./config.ts";
+import { DEFAULT_GATES, SETTINGS, type SettingName, type Settings } from "./setting-table.ts";
 
 /** Settings of a command line, as far as they are given. */
 export interface GivenSettings {
   readonly settings: Partial<Settings>;
-  /** Names of given settings that nothing in the lab reads. */
+  /** Names of given settings that no decision reads. */
   readonly unused: readonly SettingName[];
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { settingsOf } from "../../lab/settings.ts";
+import { settingsOf } from "../../../functions/adapters/given-settings.ts";
 
 it("settings of the command line are those of a deployment, as far as they are given", () => {
   expect(
