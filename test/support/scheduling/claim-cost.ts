@@ -25,19 +25,20 @@ export function claimCost(scenario: RawJson, claim: RawJson, charge = NODE_CHARG
   const names: readonly string[] = claim.instanceTypes;
   const priced = names.map((name) => ({ name, price: claimPrice(scenario as never, { ...claim, instanceTypes: [name] } as never) }));
   const cheapest = priced.reduce((a, b) => (b.price < a.price ? b : a), { name: "", price: Number.POSITIVE_INFINITY });
-  return cheapest.price + charge + surplus(scenario, cheapest.name, claim.pods);
+  return cheapest.price + charge + surplus(scenario, cheapest.name, claim);
 }
 
-/** Pods of DaemonSets are left out, because Karpenter's kept answers do not say which a node has. */
-function surplus(scenario: RawJson, name: string, pods: readonly string[]): number {
+/** Pods of DaemonSets request cpu too: an answer's `requests` have them, where it has `requests`. */
+function surplus(scenario: RawJson, name: string, { pods, requests }: RawJson): number {
   const [family = "", size = ""] = name.split(".");
   if (!["t2", "t3", "t3a", "t4g"].includes(family)) return 0;
   const types: readonly RawJson[] = scenario.instanceTypes;
   const placed = new Set(pods);
   const all: readonly RawJson[] = scenario.pods;
-  const requested = all
+  const ofPods = all
     .filter(({ metadata }) => placed.has(`${metadata.namespace ?? "default"}/${metadata.name}`))
     .reduce((sum, one) => sum + (requestsOf(one)["cpu"] ?? 0), 0);
+  const requested = Math.max(ofPods, requests?.cpu === undefined ? 0 : amount(requests.cpu));
   const vcpus = amount(types.find((type) => type.name === name)?.capacity.cpu);
   const baseline = (vcpus * (SHARES.get(name) ?? SHARES.get(size) ?? 100)) / 100;
   return Math.max(0, requested - baseline) * (family === "t4g" ? 0.04 : 0.05);
