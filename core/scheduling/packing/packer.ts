@@ -40,6 +40,11 @@ export interface PackingVariant {
  * than this.
  */
 const REFILL_LOSS_TOLERANCE = 0.015;
+/**
+ * Comparisons of an item with a node's room that one packer may do. They grow with items × nodes, so pods that are all
+ * different need it (`npm run -s bench -- --shapes`); 50,000 pods of Karpenter's mix take half of it.
+ */
+const MAX_STEPS = 40_000_000;
 /** Node options tried for each kind and half octave of the price (0.10 to 0.14 USD per hour, 0.14 to 0.20, …). */
 const MAX_OPTIONS_PER_SIZE = 2;
 /** Node options whose value per dollar is below this share of the best option's are not tried. */
@@ -101,6 +106,7 @@ export class Packer {
   readonly #usualPrice: number;
   /** Cost of a node beside its instance, USD per hour. */
   readonly #nodeHour: number;
+  readonly #maxSteps: number;
 
   constructor(
     { kinds, items }: Demand,
@@ -108,8 +114,10 @@ export class Packer {
     shadowPrices: ShadowPrices,
     width: number,
     nodeHour = NODE_VOLUME_PRICE,
+    maxSteps = MAX_STEPS,
   ) {
     this.#nodeHour = nodeHour;
+    this.#maxSteps = maxSteps;
     this.#kinds = kinds;
     this.#items = items;
     this.#offeringGroups = offeringGroups;
@@ -129,7 +137,12 @@ export class Packer {
     this.#usualPrice = this.#candidates[this.#largestKind()]?.[0]?.option.price ?? 1;
   }
 
-  /** Nodes for so many pods of each item. Pods that fit no candidate are left out. */
+  /** Whether the packer has taken its steps. */
+  get isSpent(): boolean {
+    return this.#knapsack.steps > this.#maxSteps;
+  }
+
+  /** Nodes for so many pods of each item. Pods that fit no candidate, or for which no steps are left, are left out. */
   pack(pods: Int32Array, variant: PackingVariant): NodeBatch[] {
     const knapsack = this.#knapsack;
     knapsack.start(pods);
@@ -138,6 +151,7 @@ export class Packer {
     for (const kind of this.#order) {
       let held: FilledOption | undefined;
       for (let item = knapsack.remaining(kind); item >= 0; item = knapsack.remaining(kind)) {
+        if (this.isSpent) return batches;
         let best = held && this.#trial(held, kind, variant);
         if (held === undefined || best === undefined || best.lossRatio > held.lossRatio + REFILL_LOSS_TOLERANCE) {
           best = this.#best(kind, variant);

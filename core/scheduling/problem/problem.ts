@@ -48,6 +48,8 @@ export interface SchedulingProblem {
   readonly classes: readonly PodClass[];
   /** By class: its relaxation steps, strictest first. */
   readonly relaxations: readonly (readonly PodData[])[];
+  /** By PodData.quoteKey: number of pods that have it at some step. */
+  readonly podsOfQuoteKey: readonly number[];
   /** All topology rules of the run, by index. */
   readonly groups: readonly TopologyGroup[];
   readonly minValuesPolicy: "Strict" | "BestEffort";
@@ -159,10 +161,14 @@ export function problemFor(
       return { ...podData, quoteKey: numbered(quoteKeys, quoteKeyText(podData)) };
     });
   });
+  const podsOfQuoteKey = Array.from(quoteKeys, () => 0);
+  for (const { quoteKey, class: podClass } of relaxations.flat())
+    podsOfQuoteKey[quoteKey] = (podsOfQuoteKey[quoteKey] ?? 0) + podClass.pods.length;
   return {
     axis,
     sets,
     templates,
+    podsOfQuoteKey,
     nodes: existingNodes(destinations, [...others, ...expected], daemons, volumes, axis),
     classes,
     relaxations,
