@@ -12,6 +12,7 @@ import { GroupIndex, type TopologyGroup } from "../rules/topology-group.ts";
 import { volumesOf } from "../rules/volumes.ts";
 import { RequirementSets } from "../tables/requirement-sets.ts";
 import { ResourceAxis } from "../tables/resource-axis.ts";
+import { typeTable } from "../tables/type-table.ts";
 import { type Daemon, daemonsOf } from "./daemon-overhead.ts";
 import { type ExistingNode, existingNodes } from "./existing-node.ts";
 import type { NodeView } from "./node-view.ts";
@@ -99,7 +100,13 @@ export function problemFor(
   const volumes = volumesOf(snapshot);
   const others = snapshot.pods.filter((pod) => (pod.spec.nodeName ?? "") !== "" && !planning.has(podUid(pod)));
   const classes = classesOf(pods, volumes, others, options.moved, options.virtual);
-  const axis = new ResourceAxis([...classes.map(({ requests }) => requests), ...daemons.map(({ requests }) => requests)]);
+  const offered = new Set(present.flatMap(({ capacity, allocatable }) => [...Object.keys(capacity), ...Object.keys(allocatable)]));
+  const tables = [...new Set(snapshot.instanceTypes.values())].map(typeTable);
+  const isOffered = (name: string): boolean => offered.has(name) || tables.some(({ resources }) => resources.has(name));
+  const axis = new ResourceAxis(
+    [...classes, ...daemons].map(({ requests }) => requests),
+    isOffered,
+  );
   const sets = new RequirementSets();
   const templates = templatesOf(snapshot, present, daemons, sets, axis);
   const softTaints = templates.some(({ taints }) => taints.some(({ effect }) => effect === "PreferNoSchedule"));

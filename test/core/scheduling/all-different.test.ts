@@ -66,6 +66,13 @@ describe("pods that are all different", () => {
     expect(brokenRules(parts, planToJson(plan, 0))).toEqual([]);
   });
 
+  it("resources that nothing offers have one place on the axis, and a reason names the pod's own", () => {
+    const problem = problemFromSnapshot(snapshotOf(setting("own-resource"), 30));
+    expect(problem.axis.names).toEqual(["cpu", "example.com/device-0", "memory", "pods"]);
+    const { podErrors } = solve(snapshotOf(setting("own-resource"), 30));
+    expect(podErrors["default/pod-17"]).toContain("example.com/device-17");
+  });
+
   it("the order in which the pods are listed does not change the plan", () => {
     const snapshot = snapshotOf(setting("mixed"), 20);
     const reversed: readonly Pod[] = [...snapshot.pods].reverse();
