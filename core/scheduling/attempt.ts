@@ -21,6 +21,11 @@ import { TopologyState } from "./problem/topology-state.ts";
 const REFUSED = 1;
 /** Rounds of packing in one attempt: one more each time that limits refuse nodes. No benchmark has tuned it. */
 const MAX_PACKING_ROUNDS = 4;
+/**
+ * Steps of one attempt (Evaluation.steps) before it compares pods with few claims only. 50,000 pods of deployments take
+ * a tenth of it; 10,000 pods that are all different then end within seconds (`npm run -s bench -- --shapes`).
+ */
+const MAX_STEPS = 8_000_000;
 
 /**
  * One greedy pass over all pods. Each pod goes to the first existing node that takes it, else to a claim planned so
@@ -61,7 +66,8 @@ export class Attempt {
   readonly #evaluation: Evaluation;
   readonly #maker: ClaimMaker;
 
-  constructor(problem: SchedulingProblem, strategy: Strategy) {
+  /** After `maxSteps` (Evaluation.steps), pods are compared with few claims, so that the attempt ends. */
+  constructor(problem: SchedulingProblem, strategy: Strategy, maxSteps = MAX_STEPS) {
     this.problem = problem;
     this.#strategy = strategy;
     this.nodes = problem.nodes.map((node) => new NodeState(node));
@@ -69,11 +75,11 @@ export class Attempt {
     this.#reservations = new Reservations(problem.reservations);
     this.#isKarpenters = strategy.isKarpenters ?? false;
     this.limits = new Limits(problem.templates, strategy.isKarpenters ? "largest" : "cheapest");
-    this.#evaluation = new Evaluation(problem, this.topology, this.#reservations, this.limits, strategy.seed);
+    this.#evaluation = new Evaluation(problem, this.topology, this.#reservations, this.limits, strategy.seed, maxSteps);
     this.#maker = { evaluation: this.#evaluation, limits: this.limits, width: problem.axis.names.length };
     this.#ranks = strategy.isKarpenters ? [problem.templates] : byRank(problem.templates);
     this.#cheapestClaims = this.#ranks.map(() => new CheapestClaim(problem, this.#evaluation, this.topology));
-    this.#queue = new ClaimQueue(this.#evaluation, strategy.claims === "fewest-pods");
+    this.#queue = new ClaimQueue(problem, this.#evaluation, strategy.claims === "fewest-pods");
     this.#isByAddedPrice = strategy.claims === "least-added-price";
   }
 
@@ -107,6 +113,11 @@ export class Attempt {
       if (left.length > 0) this.failed.set(index, left);
     }
     return this;
+  }
+
+  /** Steps taken (Evaluation.steps). */
+  get steps(): number {
+    return this.#evaluation.steps;
   }
 
   /** Places pods class by class as long as some pod is placed; `next` counts those of each class. */

@@ -38,6 +38,13 @@ const MAX_ATTEMPTS = 24;
  * No benchmark has tuned it.
  */
 const MAX_PRODUCT_FOR_SEVERAL_ATTEMPTS = 15_000_000;
+/**
+ * Steps of all attempts together (Attempt.steps) after which no further attempt is made. The plans of the given
+ * scenarios take a quarter of it; pods that are all different share no work between attempts and take more.
+ */
+const MAX_STEPS = 2_000_000;
+/** The same for the attempts that place left pods first, which matter more. */
+const MAX_STEPS_WITH_PODS_LEFT = 10_000_000;
 /** Fewer pods have so few packings that the other attempts find the best one. No benchmark has tuned it. */
 const MIN_PODS_FOR_PACKING = 6;
 
@@ -71,7 +78,7 @@ function searched(problem: SchedulingProblem, effort: Effort): Attempt {
     const isWorthIt = effort === "full" && pods >= MIN_PODS_FOR_PACKING && attempt.claims.length > minClaimsByAntiAffinity(problem);
     if (isWorthIt && canBePacked(problem)) search.try({ claims: "packed", classes: bySize(problem, true), seed: 0 });
     const attempts = Math.min(MAX_ATTEMPTS, Math.floor(MAX_WORK / (pods * (types + attempt.claims.length + problem.nodes.length + 1))));
-    if (attempts > 2) for (const strategy of strategies(problem, attempts)) search.try(strategy);
+    if (attempts > 2) for (const strategy of strategies(problem, attempts)) if (search.steps < MAX_STEPS) search.try(strategy);
   }
   if (search.best.left > 0) {
     search.try(KARPENTERS_STRATEGY);
@@ -79,7 +86,9 @@ function searched(problem: SchedulingProblem, effort: Effort): Attempt {
     // affinity for went to another domain.
     const failed = new Set(search.best.attempt.failed.keys());
     const others = problem.classes.flatMap(({ index }) => (failed.has(index) ? [] : [index]));
-    for (const claims of ["fewest-pods", "least-added-price"] as const) search.try({ claims, classes: [...failed, ...others], seed: 0 });
+    for (const claims of ["fewest-pods", "least-added-price"] as const) {
+      if (search.steps < MAX_STEPS_WITH_PODS_LEFT) search.try({ claims, classes: [...failed, ...others], seed: 0 });
+    }
   }
   return search.best.attempt;
 }
@@ -116,6 +125,8 @@ class Search {
   readonly #scores: AttemptScore[] = [];
   #karpenters: AttemptScore | undefined;
   #best: AttemptScore | undefined;
+  /** Steps of all attempts (Attempt.steps). */
+  steps = 0;
 
   constructor(problem: SchedulingProblem) {
     this.#problem = problem;
@@ -126,6 +137,7 @@ class Search {
     if (strategy === KARPENTERS_STRATEGY && this.#karpenters !== undefined) return;
     const score = scored(this.#problem, strategy, this.#heaviestRanks);
     this.#scores.push(score);
+    this.steps += score.attempt.steps;
     if (strategy === KARPENTERS_STRATEGY) this.#karpenters = score;
     this.#best = undefined;
   }

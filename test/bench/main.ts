@@ -2,12 +2,16 @@
  * Solve times by size: `npm run -s bench [-- FAMILY|FILE…] [--sizes 10,100,…] [--runs N]`. Prints a JSON line for each
  * size, then a table. Each size is measured in a process of its own (measure.ts); no test asserts a time. Families:
  * diverse (Karpenter's mix, 400 types), deployments (the AWS catalogue). FILE: a scenario as in the conformance folder.
+ *
+ * `--shapes` prints CPU seconds instead, of a first solve, and adds families of pods that are all different
+ * (all-different.ts). `--oracle` (needs Go) runs Karpenter v1.14.1 itself on the same pods right after ours.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { FAMILIES } from "./workloads.ts";
+import { askKarpenter } from "./karpenter.ts";
+import { FAMILIES, FAMILIES_AND_SHAPES, type Family } from "./workloads.ts";
 
 /** Karpenter's solve times on a machine of this size with its production settings; ms by family and number of pods. */
 const KARPENTER: Readonly<Record<string, Readonly<Record<number, number>>>> = {
@@ -19,6 +23,7 @@ interface Line {
   readonly source: string;
   readonly pods: number;
   readonly coldMs: number;
+  readonly coldCpuMs: number;
   readonly bestMs: number;
   readonly medianMs: number;
   readonly podsPerSecond: number;
@@ -38,22 +43,24 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     sizes: { type: "string", default: "10,100,1000,5000,10000,50000" },
-    runs: { type: "string", default: "5" },
+    runs: { type: "string" },
+    shapes: { type: "boolean", default: false },
+    oracle: { type: "boolean", default: false },
   },
 });
 const sizes = values.sizes.split(",").map(Number);
-const runs = Number(values.runs);
-if (sizes.some((size) => !Number.isInteger(size) || size < 1) || !Number.isInteger(runs) || runs < 1) {
+const runs = Number(values.runs ?? (values.shapes ? 0 : 5));
+if (sizes.some((size) => !Number.isInteger(size) || size < 1) || !Number.isInteger(runs) || runs < (values.shapes ? 0 : 1)) {
   console.error("--sizes takes whole numbers with commas between them and --runs one number, as in: --sizes 100,5000 --runs 5");
   process.exit(2);
 }
-const isFamily = (source: string): boolean => (FAMILIES as readonly string[]).includes(source);
+const isFamily = (source: string): boolean => (FAMILIES_AND_SHAPES as readonly string[]).includes(source);
 const unknown = positionals.find((source) => !isFamily(source) && !existsSync(source));
 if (unknown !== undefined) {
-  console.error(`${unknown} is neither a family (${FAMILIES.join(", ")}) nor a scenario file`);
+  console.error(`${unknown} is neither a family (${FAMILIES_AND_SHAPES.join(", ")}) nor a scenario file`);
   process.exit(2);
 }
-const sources = positionals.length > 0 ? positionals : FAMILIES;
+const sources = positionals.length > 0 ? positionals : values.shapes ? FAMILIES_AND_SHAPES : FAMILIES;
 const lines: Line[] = [];
 for (const source of sources) {
   for (const size of isFamily(source) ? sizes : [0]) {
@@ -64,10 +71,14 @@ for (const source of sources) {
       process.exitCode = 1;
       continue;
     }
-    process.stdout.write(stdout);
-    lines.push(JSON.parse(stdout) as Line);
+    const line = JSON.parse(stdout) as Line;
+    if (values.shapes) printCpu(line, values.oracle && isFamily(source) ? askKarpenter(source as Family, size) : undefined);
+    else process.stdout.write(stdout);
+    lines.push(line);
   }
 }
+
+if (values.shapes) process.exit();
 
 const HEAD =
   "source               pods  cold ms  best ms  median  pods/s  claims  left      $/h  gap %: LP, with spread  heap MiB  rss cold/peak MiB  × Karpenter";
@@ -94,6 +105,20 @@ for (const family of FAMILIES) {
   const measured = lines.filter(({ source, pods }) => source === family && pods >= 1000);
   if (measured.length > 1)
     console.log(`${family}: time grows as pods^${exponent(measured).toFixed(2)} from 1,000 pods on (best of the warm runs)`);
+}
+
+/** One row of `--shapes`. */
+function printCpu(
+  { source, pods, coldCpuMs, claims, left, pricePerHour, peakRssMib }: Line,
+  theirs: ReturnType<typeof askKarpenter>,
+): void {
+  const ours = `${(coldCpuMs / 1000).toFixed(2)} s  ${claims} nodes  ${pricePerHour.toFixed(2)} $/h  left ${left}  ${Math.round(peakRssMib)} MiB`;
+  const ratio = theirs === undefined ? 0 : theirs.cpuMs / coldCpuMs;
+  const beside =
+    theirs === undefined
+      ? ""
+      : `  Karpenter ${(theirs.cpuMs / 1000).toFixed(2)} s  ${theirs.nodes} nodes  left ${theirs.left}  × ${ratio.toFixed(1)}`;
+  console.log(`${source.padEnd(18)}${String(pods).padStart(7)}  ${ours}${beside}`);
 }
 
 /** Slope of log(time) over log(pods), least squares. */

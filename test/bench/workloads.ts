@@ -5,9 +5,11 @@ import type { Snapshot } from "../../core/model/snapshot.ts";
 import type { DaemonSet } from "../../core/model/workloads.ts";
 import { instanceTypesOf } from "../../core/offerings/instance-types.ts";
 import { bundledCatalogue } from "../../functions/adapters/catalogue/bundled.ts";
+import { oddPod, SHAPES, type Shape } from "./all-different.ts";
 
 export const FAMILIES = ["diverse", "deployments"] as const;
-export type Family = (typeof FAMILIES)[number];
+export type Family = (typeof FAMILIES)[number] | Shape;
+export const FAMILIES_AND_SHAPES: readonly Family[] = [...FAMILIES, ...SHAPES];
 
 /** The input that stays the same between runs, as a warm function keeps its instance types. */
 export interface Setting {
@@ -19,10 +21,26 @@ export interface Setting {
 
 /**
  * "diverse": the mix of Karpenter's benchmark on 400 invented types. "deployments": Deployments of uneven size on the
- * AWS catalogue.
+ * AWS catalogue. A shape: pods that are all different (all-different.ts), on the AWS catalogue
+ * or, for a quick test, on each nth of its types.
  */
-export function settingOf(family: Family): Setting {
-  return family === "diverse" ? diverse() : deployments();
+export function settingOf(family: Family, each = 1): Setting {
+  if (family === "diverse") return diverse();
+  const catalogue = deployments();
+  const setting = { ...catalogue, instanceTypes: catalogue.instanceTypes.filter((_, i) => i % each === 0) };
+  if (family === "deployments") return setting;
+  const types = setting.instanceTypes.map(({ name }) => name).sort();
+  const zones = [...new Set(setting.instanceTypes.flatMap(({ offerings }) => offerings.map(({ zone }) => zone)))].sort();
+  const tenants = { key: "example.com/tenant", operator: "Exists" as const };
+  return {
+    ...setting,
+    nodePools: [nodePool("default", family === "own-label" ? [tenants] : [])],
+    pods: (count) =>
+      Array.from({ length: count }, (_, i) => {
+        const { labels, requests, spec } = oddPod(family, i, { types, zones });
+        return pendingPod(`pod-${i}`, labels, requests, spec);
+      }),
+  };
 }
 
 /**

@@ -9,12 +9,21 @@ import { ClaimState } from "./claim-state.ts";
 import type { Evaluation } from "./evaluation.ts";
 import type { ClaimOutcome } from "./outcome.ts";
 import type { PlannedClaim } from "./planned-claim.ts";
+import { StateIndex, type StateList } from "./state-index.ts";
 
 /**
  * A key with more domains than this, such as the instance type, gets one quote for all domains. No benchmark has tuned
  * it.
  */
 const MAX_DOMAINS = 8;
+
+/**
+ * States that a pod is compared with once the attempt has taken its steps: the youngest ones, because the older ones
+ * are mostly full (next-k-fit, a bounded-space heuristic of bin packing).
+ */
+const YOUNGEST_STATES = 8;
+/** States that are looked at to find those. */
+const YOUNGEST_SEEN = 128;
 
 const NO_QUOTES: readonly Quote[] = [];
 
@@ -33,10 +42,9 @@ interface Quotes {
   readonly anywhere: ClaimHeap;
   /** By domain of the pod's first topology key: quotes of claims that are in the domain or may be narrowed to it. */
   readonly byDomain: Map<string, ClaimHeap>;
-  /** By id of the state. */
-  readonly made: (readonly Quote[] | undefined)[];
-  /** By id of the state: arrivals before this index have left the state or are on hosts that will never suit. */
-  readonly openFrom: number[];
+  readonly made: Map<ClaimState, readonly Quote[]> | undefined;
+  /** Arrivals before this index have left the state or are on hosts that will never suit. */
+  readonly openFrom: Map<ClaimState, number>;
   /** Number of entries of the log of states (`#filled` or `#reached`) that were read. */
   seen: number;
   /** States whose added price is higher get no quote, because a new claim is cheaper; USD per hour. */
@@ -58,16 +66,23 @@ export class CheapestClaim {
   /** By topology key, except the hostname. */
   readonly #domains = new Map<string, Set<string>>();
   readonly #states = new Map<string, ClaimState>();
+  /** The states that have claims. */
+  readonly #index = new StateIndex();
   /** Log of states: an entry each time that a claim enters a state without claims. */
   readonly #filled: ClaimState[] = [];
   /** Log of states: an entry each time that a claim enters a state. */
   readonly #reached: ClaimState[] = [];
-  /** By quoteKey. */
+  /** By quoteKey, for keys of several pods. */
   readonly #quotes: (Quotes | undefined)[] = [];
+  /** By quoteKey: number of pods. */
+  readonly #podsOfKey: readonly number[];
+  /** The quotes of the last pod whose quoteKey no other pod has: those of all such pods would need n² memory. */
+  #last: { readonly key: number; readonly quotes: Quotes } | undefined;
 
   constructor(problem: SchedulingProblem, evaluation: Evaluation, topology: TopologyState) {
     this.#evaluation = evaluation;
     this.#topology = topology;
+    this.#podsOfKey = problem.podsOfQuoteKey;
     for (const { key, domains } of problem.groups) {
       if (key === HOSTNAME || !WELL_KNOWN_LABELS.has(key)) continue;
       const known = this.#domains.get(key) ?? new Set();
@@ -96,13 +111,16 @@ export class CheapestClaim {
     if (claim.state !== undefined) claim.state.live--;
     claim.state = state;
     state.arrivals.push(claim);
-    if (state.live++ === 0) this.#filled.push(state);
+    if (state.live++ === 0) {
+      this.#filled.push(state);
+      this.#index.add(state, set);
+    }
     this.#reached.push(state);
   }
 
   /** `best` without a limit; for a pod whose new claim turned out more expensive than the limit. */
   bestOfAll(podData: PodData): Placement | undefined {
-    if (this.#quotes[podData.quoteKey]?.limit !== Number.POSITIVE_INFINITY) this.#quotes[podData.quoteKey] = undefined;
+    if (this.limitOf(podData) !== Number.POSITIVE_INFINITY) this.#keep(podData, undefined);
     return this.best(podData, () => Number.POSITIVE_INFINITY);
   }
 
@@ -118,6 +136,10 @@ export class CheapestClaim {
     for (let quote = lowest(heaps); quote !== undefined; quote = lowest(heaps)) {
       if (best !== undefined && quote.addedPrice >= best.addedPrice - PRICE_TOLERANCE) break;
       quote.heap.pop();
+      if (quote.bound !== "requirements") {
+        this.#refine(quote, quotes, podData);
+        continue;
+      }
       // Without a claim to evaluate, the quote returns to its heap when the next claim enters the state.
       quote.isIn = false;
       for (const claim of this.#claims(quotes, quote.state, podData)) {
@@ -137,27 +159,63 @@ export class CheapestClaim {
 
   /** The limit that pods of this quoteKey were given. */
   limitOf(podData: PodData): number {
-    return this.#quotes[podData.quoteKey]?.limit ?? Number.POSITIVE_INFINITY;
+    return this.#known(podData)?.limit ?? Number.POSITIVE_INFINITY;
+  }
+
+  #known({ quoteKey }: PodData): Quotes | undefined {
+    return this.#last?.key === quoteKey ? this.#last.quotes : this.#quotes[quoteKey];
+  }
+
+  #keep({ quoteKey }: PodData, quotes: Quotes | undefined): void {
+    if ((this.#podsOfKey[quoteKey] ?? 0) > 1) this.#quotes[quoteKey] = quotes;
+    else this.#last = quotes && { key: quoteKey, quotes };
   }
 
   /** The quotes for pods like this one, with all states entered since the last call. */
   #quotesFor(podData: PodData, limit: () => number): Quotes {
     // Where hosts matter, a state whose claims were all refused matters again when one more claim enters it.
     const log = podData.hosts.length > 0 ? this.#reached : this.#filled;
-    let quotes = this.#quotes[podData.quoteKey];
-    if (quotes === undefined) {
-      quotes = { anywhere: new ClaimHeap(), byDomain: new Map(), made: [], openFrom: [], seen: log.length, limit: limit() };
-      this.#quotes[podData.quoteKey] = quotes;
-      for (const state of this.#states.values()) this.#quoteFor(quotes, state, podData);
+    const isAlone = (this.#podsOfKey[podData.quoteKey] ?? 0) <= 1;
+    const known = this.#known(podData);
+    let quotes = known;
+    if (quotes === undefined || (isAlone && quotes.seen < log.length)) {
+      quotes = {
+        ...{ anywhere: new ClaimHeap(), byDomain: new Map(), openFrom: new Map(), seen: log.length },
+        ...{ made: isAlone ? undefined : new Map(), limit: known?.limit ?? limit() },
+      };
+      this.#keep(podData, quotes);
+      for (const list of this.#index.candidates(podData)) {
+        const entries = list.entries();
+        if (this.#evaluation.isSpent) this.#quoteForYoungest(quotes, entries, podData);
+        else for (const [state] of entries) this.#quoteFor(quotes, state, podData);
+      }
     }
+    if (this.#evaluation.isSpent) quotes.seen = Math.max(quotes.seen, log.length - YOUNGEST_STATES);
     for (; quotes.seen < log.length; quotes.seen++) this.#quoteFor(quotes, log[quotes.seen], podData);
     return quotes;
   }
 
+  /** Quotes for the youngest of some states that have types for the pod. */
+  #quoteForYoungest(quotes: Quotes, entries: ReturnType<StateList["entries"]>, podData: PodData): void {
+    let quoted = 0;
+    for (let i = entries.length - 1; i >= 0 && i >= entries.length - YOUNGEST_SEEN && quoted < YOUNGEST_STATES; i--) {
+      const state = entries[i]?.[0];
+      const claim = state !== undefined && state.live > 0 ? state.first() : undefined;
+      if (claim === undefined) continue;
+      const limit = quotes.limit + PRICE_TOLERANCE;
+      const rough = this.#evaluation.roughAddedPrice(claim, podData);
+      if (rough !== undefined && rough > limit) continue;
+      const byTypes = rough === undefined ? 0 : this.#evaluation.addedPriceByTypes(claim, podData);
+      if (byTypes === undefined || byTypes > limit) continue;
+      this.#quoteFor(quotes, state, podData);
+      quoted++;
+    }
+  }
+
   #quoteFor(quotes: Quotes, state: ClaimState | undefined, podData: PodData): void {
     if (state === undefined || state.live === 0) return;
-    const made = quotes.made[state.id] ?? this.#quote(quotes, state, podData);
-    quotes.made[state.id] = made;
+    const made = quotes.made?.get(state) ?? this.#quote(quotes, state, podData);
+    quotes.made?.set(state, made);
     for (const quote of made) {
       if (quote.isIn) continue;
       quote.isIn = true;
@@ -169,9 +227,12 @@ export class CheapestClaim {
   #quote({ anywhere, byDomain, limit }: Quotes, state: ClaimState, podData: PodData): readonly Quote[] {
     const claim = state.first();
     if (claim === undefined) return NO_QUOTES;
+    const rough = this.#evaluation.roughAddedPrice(claim, podData);
+    if (rough === Number.POSITIVE_INFINITY || (rough !== undefined && rough > limit + PRICE_TOLERANCE)) return NO_QUOTES;
     const make = (heap: ClaimHeap, domain?: string): readonly Quote[] => {
-      const addedPrice = this.#evaluation.leastAddedPrice(claim, podData, domain);
-      return addedPrice === undefined || addedPrice > limit + PRICE_TOLERANCE ? NO_QUOTES : [{ addedPrice, state, heap, isIn: false }];
+      const addedPrice = rough ?? this.#evaluation.leastAddedPrice(claim, podData, domain);
+      if (addedPrice === undefined || addedPrice > limit + PRICE_TOLERANCE) return NO_QUOTES;
+      return [{ addedPrice, bound: rough === undefined ? "requirements" : "claim", state, domain, heap, isIn: false }];
     };
     const heapOf = (domain: string): ClaimHeap => {
       const heap = byDomain.get(domain) ?? new ClaimHeap();
@@ -186,6 +247,26 @@ export class CheapestClaim {
     const domains = this.domainsOf(key);
     if (domains.length === 0) return make(anywhere);
     return domains.flatMap((domain) => (held === undefined || has(held, domain) ? make(heapOf(domain), domain) : NO_QUOTES));
+  }
+
+  /**
+   * Gives a quote a closer bound and the place in the heap that follows from it; without a price below the limit, the
+   * state will never take such pods.
+   */
+  #refine(quote: Quote, { limit }: Quotes, podData: PodData): void {
+    const claim = quote.state.first();
+    if (claim === undefined) {
+      quote.isIn = false;
+      return;
+    }
+    const byTypes = quote.bound === "claim";
+    const addedPrice = byTypes
+      ? this.#evaluation.addedPriceByTypes(claim, podData)
+      : this.#evaluation.leastAddedPrice(claim, podData, quote.domain);
+    if (addedPrice === undefined || addedPrice > limit + PRICE_TOLERANCE) return;
+    quote.addedPrice = addedPrice;
+    quote.bound = byTypes ? "types" : "requirements";
+    quote.heap.push(quote);
   }
 
   /** The heaps to look at: of domains only those that the pod's first topology rule allows now. */
@@ -203,10 +284,10 @@ export class CheapestClaim {
       return claim === undefined ? [] : [claim];
     }
     const { arrivals } = state;
-    let at = quotes.openFrom[state.id] ?? 0;
+    let at = quotes.openFrom.get(state) ?? 0;
     const isOpen = (claim: PlannedClaim | undefined): boolean => claim?.state === state && this.#evaluation.keepsHost(claim, podData);
     while (at < arrivals.length && !isOpen(arrivals[at])) at++;
-    quotes.openFrom[state.id] = at;
+    quotes.openFrom.set(state, at);
     if (podData.hosts.some(({ kind }) => kind === "affinity")) return arrivals.slice(at).filter(isOpen);
     const claim = arrivals[at];
     return claim === undefined ? [] : [claim];

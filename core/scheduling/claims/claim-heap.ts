@@ -3,8 +3,15 @@ import type { ClaimState } from "./claim-state.ts";
 /** A lower bound of the price that a pod adds to claims of a state. */
 export interface Quote {
   /** USD per hour. */
-  readonly addedPrice: number;
+  addedPrice: number;
+  /**
+   * What the price is known from, and so how close the bound is: the types that the claim allows, those that the claim
+   * and the pod allow, or their joined requirements. Closer bounds are computed only for quotes that come first.
+   */
+  bound: "claim" | "types" | "requirements";
   readonly state: ClaimState;
+  /** The domain of the pod's first topology key that the claim would be narrowed to; undefined for any. */
+  readonly domain: string | undefined;
   readonly heap: ClaimHeap;
   /** True while the quote is in its heap, and for good once its state will never take such pods. */
   isIn: boolean;

@@ -9,6 +9,7 @@ import type { TopologyState } from "../problem/topology-state.ts";
 import type { TopologyGroup } from "../rules/topology-group.ts";
 import type { RequirementSet, RequirementSets } from "../tables/requirement-sets.ts";
 import type { ResourceAxis } from "../tables/resource-axis.ts";
+import { type MergedRequirements, mergedRequirements } from "./merged-kinds.ts";
 
 /** Which nodes a pod may use: pods of one kind may use the same nodes. */
 export interface PlacementKind {
@@ -27,6 +28,13 @@ export interface PlacementKind {
    */
   readonly custom: string;
 }
+
+/**
+ * Kinds that packing tells apart. The work of packing grows with kinds × offering groups × items, and with pods that
+ * are all different that is the third power of their number. `npm run -s bench` and the given scenarios have 26 kinds
+ * at most.
+ */
+export const MAX_KINDS = 40;
 
 const COMMON_RESOURCES: ReadonlySet<string> = new Set(["cpu", "memory", "pods", "ephemeral-storage"]);
 
@@ -77,7 +85,8 @@ export interface Demand {
  * Sorts the pods of each class that have no node yet into items; `left` has their number by class index. Pods that must
  * spread over zones are divided among the zones beforehand, the cheapest first; pods that must share a zone get the
  * cheapest one. This is a forecast: placing the pods decides whether the zones really suit. Pools of `without` launch
- * no nodes.
+ * no nodes. Demands of more than MAX_KINDS kinds are simplified: kinds are merged by the types that they allow, and
+ * then the kinds with the fewest pods are left out.
  */
 export function demandOf(
   problem: SchedulingProblem,
@@ -85,14 +94,34 @@ export function demandOf(
   topology: TopologyState,
   without?: ReadonlySet<Template>,
 ): Demand {
+  const exact = demandWith(problem, left, topology, without, (_, set) => ({ set, text: String(set.id) }), MAX_KINDS);
+  const merged = (): Demand | undefined =>
+    demandWith(problem, left, topology, without, (pools, set) => mergedRequirements(problem, pools, set));
+  return exact ?? withoutRareKinds(merged() ?? NO_DEMAND);
+}
+
+const NO_DEMAND: Demand = { kinds: [], items: [], itemOfPod: [] };
+
+/**
+ * `demandOf` where kinds are told apart by the texts of `simplified` requirements; undefined with more than `maxKinds`.
+ */
+function demandWith(
+  problem: SchedulingProblem,
+  left: readonly number[],
+  topology: TopologyState,
+  without: ReadonlySet<Template> | undefined,
+  simplified: (pools: readonly Template[], set: RequirementSet) => MergedRequirements,
+  maxKinds = Number.POSITIVE_INFINITY,
+): Demand | undefined {
   const kinds: PlacementKind[] = [];
   const items: (Item & { pods: number })[] = [];
   const kindIds = new Map<string, number>();
   const itemIds = new Map<string, number>();
-  const itemOf = (pools: readonly Template[], set: RequirementSet, podData: PodData): number => {
+  const itemOf = (pools: readonly Template[], own: RequirementSet, podData: PodData): number => {
+    const { set, text: setText } = simplified(pools, own);
     const tolerations = podData.tolerations.length > 0 ? JSON.stringify(podData.tolerations) : "";
     const needs = rareResources(problem.axis, podData.vector);
-    const kindText = `${pools.map(({ index }) => index).join()} ${set.id} ${needs.join()} ${tolerations}`;
+    const kindText = `${pools.map(({ index }) => index).join()} ${setText} ${needs.join()} ${tolerations}`;
     const kind =
       kindIds.get(kindText) ??
       kinds.push({ sets: setsOf(problem, pools, set), pools, needs, custom: customLabels(set.requirements, pools) }) - 1;
@@ -108,11 +137,13 @@ export function demandOf(
     return item;
   };
   const itemOfPod = problem.classes.map(({ index }) => {
+    if (kinds.length > maxKinds) return undefined;
     const pods = left[index] ?? 0;
     const podData = problem.relaxations[index]?.[0];
     const start = pods > 0 && podData !== undefined && isForeseeable(podData) ? heaviestPoolsFor(problem, podData, without) : undefined;
     if (podData === undefined || start === undefined) return undefined;
-    const { pools, set } = start;
+    const { pools } = start;
+    const { set } = simplified(pools, start.set);
     const itemIndexes = new Int32Array(pods);
     const group = podData.areas.find((area) => podData.self.has(area));
     if (group === undefined) itemIndexes.fill(itemOf(pools, set, podData));
@@ -132,7 +163,31 @@ export function demandOf(
     }
     return itemIndexes;
   });
-  return { kinds, items, itemOfPod };
+  return kinds.length > maxKinds ? undefined : { kinds, items, itemOfPod };
+}
+
+/** A demand with only the MAX_KINDS kinds of the most pods; the classes of the others are left out. */
+function withoutRareKinds(demand: Demand): Demand {
+  if (demand.kinds.length <= MAX_KINDS) return demand;
+  const pods = new Int32Array(demand.kinds.length);
+  for (const item of demand.items) pods[item.kind] = (pods[item.kind] ?? 0) + item.pods;
+  const kept = new Set([...pods.keys()].sort((a, b) => (pods[b] ?? 0) - (pods[a] ?? 0) || a - b).slice(0, MAX_KINDS));
+  const newKind = new Map([...kept].sort((a, b) => a - b).map((kind, at) => [kind, at]));
+  const newItem = new Map<number, number>();
+  const items = demand.items.flatMap((item, at) => {
+    const kind = newKind.get(item.kind);
+    if (kind === undefined) return [];
+    newItem.set(at, newItem.size);
+    return [{ ...item, kind }];
+  });
+  return {
+    kinds: demand.kinds.filter((_, kind) => kept.has(kind)),
+    items,
+    itemOfPod: demand.itemOfPod.map((itemIndexes) => {
+      const own = itemIndexes?.map((item) => newItem.get(item) ?? NO_ITEM);
+      return own?.some((item) => item !== NO_ITEM) ? own : undefined;
+    }),
+  };
 }
 
 /**

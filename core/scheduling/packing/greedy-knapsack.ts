@@ -30,6 +30,12 @@ const HOST_RULE_BONUS = 2;
  */
 const PORTION_DIVISOR = 6;
 
+/** Items in a fixed order, of which the first `used` have no pods left. */
+interface ItemList<L = Int32Array> {
+  readonly items: L;
+  used: number;
+}
+
 /**
  * Fills one node at a time with items: a greedy heuristic for the multi-dimensional knapsack problem, in the manner of
  * the dot-product heuristics of vector bin packing. Items that use mainly one resource go beside items that use mainly
@@ -65,12 +71,16 @@ export class GreedyKnapsack {
   readonly #main: number;
   /** By kind: its items, large first. */
   readonly #ofKind: readonly (readonly number[])[];
+  /** By kind: its items that had pods at the start, and how many of the first have none left. */
+  #activeOfKind: readonly ItemList<readonly number[]>[] = [];
   /** By bucket of resource skew: items, large first. */
   readonly #buckets: readonly (readonly number[])[];
   /** The buckets with only those items that had pods at the start. */
   #active: readonly (readonly number[])[] = [];
   /** By offering group: tiers of buckets of items. */
-  #lists: (readonly (readonly Int32Array[])[] | undefined)[] = [];
+  #lists: (readonly (readonly ItemList[])[] | undefined)[] = [];
+  /** Items that were compared with a node's room: the work done so far. */
+  steps = 0;
   /** Room left on the current node. */
   readonly #roomLeft: Float64Array;
   /** By item: number of its pods on the current node. */
@@ -128,13 +138,26 @@ export class GreedyKnapsack {
   start(pods: Int32Array): void {
     this.left.set(pods);
     this.#lists = [];
-    this.#active = this.#buckets.map((bucket) => bucket.filter((s) => (pods[s] ?? 0) > 0));
+    const hasPods = (s: number): boolean => (pods[s] ?? 0) > 0;
+    this.#active = this.#buckets.map((bucket) => bucket.filter(hasPods));
+    this.#activeOfKind = this.#ofKind.map((items) => ({ items: items.filter(hasPods), used: 0 }));
   }
 
   /** The largest item of a kind that has pods left; -1 without one. */
   remaining(kind: number): number {
-    for (const s of this.#ofKind[kind] ?? []) if ((this.left[s] ?? 0) > 0) return s;
-    return -1;
+    const active = this.#activeOfKind[kind];
+    return active === undefined ? -1 : (active.items[this.#skipUsed(active)] ?? -1);
+  }
+
+  /** The largest item of a kind that fits the current node; undefined without one. */
+  #firstFitting(kind: number): number | undefined {
+    if (this.remaining(kind) < 0) return undefined;
+    const { items, used } = this.#activeOfKind[kind] ?? { items: [], used: 0 };
+    for (let i = used; i < items.length; i++) {
+      const s = items[i];
+      if (s !== undefined && this.#fits(s)) return s;
+    }
+    return undefined;
   }
 
   /**
@@ -154,7 +177,7 @@ export class GreedyKnapsack {
     this.#custom = 0;
     const order: number[] = [];
     // The node is launched for a pod of this kind, so one goes first; the items that suit the node best follow.
-    const first = this.#ofKind[kind]?.find((s) => this.#fits(s));
+    const first = this.#firstFitting(kind);
     if (first === undefined) return order as [];
     this.#put(first, 1, order);
     const nodeSkew = this.#resourceSkew(room);
@@ -170,8 +193,8 @@ export class GreedyKnapsack {
   /**
    * Adds items of one tier until none fits: of the largest item of each bucket, the one with the best score is next.
    */
-  #fillFrom(buckets: readonly Int32Array[], nodeSkew: number, hostRulesFirst: boolean, order: number[]): void {
-    const at = new Int32Array(buckets.length);
+  #fillFrom(buckets: readonly ItemList[], nodeSkew: number, hostRulesFirst: boolean, order: number[]): void {
+    const at = Int32Array.from(buckets, (list) => this.#skipUsed(list));
     for (;;) {
       const roomValue = dot(this.#mean, this.#roomLeft);
       // Positive while the room left has more of the main resource than an empty node: then items that use it are
@@ -180,7 +203,7 @@ export class GreedyKnapsack {
       let pick = -1;
       let best = Number.NEGATIVE_INFINITY;
       for (let b = 0; b < buckets.length; b++) {
-        const list = buckets[b];
+        const list = buckets[b]?.items;
         if (list === undefined) continue;
         let i = at[b] ?? 0;
         // Room only shrinks and host counts only grow: an item that does not fit now will not fit later.
@@ -208,7 +231,14 @@ export class GreedyKnapsack {
     if (this.#custom === 0) this.#custom = this.#customs[s] ?? 0;
   }
 
+  /** Place of the first item of a list that has pods left. */
+  #skipUsed(list: ItemList<Int32Array | readonly number[]>): number {
+    while (list.used < list.items.length && (this.left[list.items[list.used] ?? 0] ?? 0) <= 0) list.used++;
+    return list.used;
+  }
+
   #fits(s: number): boolean {
+    this.steps++;
     if ((this.left[s] ?? 0) <= (this.#taken[s] ?? 0)) return false;
     const row = s * this.#width;
     for (let r = 0; r < this.#width; r++) if ((this.#vectors[row + r] ?? 0) > (this.#roomLeft[r] ?? 0)) return false;
@@ -235,7 +265,7 @@ export class GreedyKnapsack {
    * The tiers of an offering group, each with its buckets of items that have pods left; empty tiers and buckets are
    * left out.
    */
-  #listsOf(offeringGroup: number): readonly (readonly Int32Array[])[] {
+  #listsOf(offeringGroup: number): readonly (readonly ItemList[])[] {
     const known = this.#lists[offeringGroup];
     if (known !== undefined) return known;
     const served = new Set(this.#offeringGroups[offeringGroup]?.kinds);
@@ -248,7 +278,7 @@ export class GreedyKnapsack {
       }
     });
     const lists = tiers.flatMap((buckets) => {
-      const filled = buckets.filter((list) => list.length > 0).map((list) => Int32Array.from(list));
+      const filled = buckets.filter((list) => list.length > 0).map((list) => ({ items: Int32Array.from(list), used: 0 }));
       return filled.length === 0 ? [] : [filled];
     });
     this.#lists[offeringGroup] = lists;

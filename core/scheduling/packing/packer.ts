@@ -39,6 +39,11 @@ export interface PackingVariant {
  * than this.
  */
 const REFILL_LOSS_TOLERANCE = 0.015;
+/**
+ * Comparisons of an item with a node's room that one packer may do. They grow with items × nodes, so pods that are all
+ * different need it (`npm run -s bench -- --shapes`); 50,000 pods of Karpenter's mix take half of it.
+ */
+const MAX_STEPS = 40_000_000;
 /** Node options tried for each kind and half octave of the price (0.10 to 0.14 USD per hour, 0.14 to 0.20, …). */
 const MAX_OPTIONS_PER_SIZE = 2;
 /** Node options whose value per dollar is below this share of the best option's are not tried. */
@@ -98,8 +103,16 @@ export class Packer {
   #leftValue = 0;
   /** Price of the best candidate for the kind with the largest value, USD per hour: an estimate of one node's price. */
   readonly #usualPrice: number;
+  readonly #maxSteps: number;
 
-  constructor({ kinds, items }: Demand, offeringGroups: readonly OfferingGroup[], shadowPrices: ShadowPrices, width: number) {
+  constructor(
+    { kinds, items }: Demand,
+    offeringGroups: readonly OfferingGroup[],
+    shadowPrices: ShadowPrices,
+    width: number,
+    maxSteps = MAX_STEPS,
+  ) {
+    this.#maxSteps = maxSteps;
     this.#kinds = kinds;
     this.#items = items;
     this.#offeringGroups = offeringGroups;
@@ -119,7 +132,12 @@ export class Packer {
     this.#usualPrice = this.#candidates[this.#largestKind()]?.[0]?.option.price ?? 1;
   }
 
-  /** Nodes for so many pods of each item. Pods that fit no candidate are left out. */
+  /** Whether the packer has taken its steps. */
+  get isSpent(): boolean {
+    return this.#knapsack.steps > this.#maxSteps;
+  }
+
+  /** Nodes for so many pods of each item. Pods that fit no candidate, or for which no steps are left, are left out. */
   pack(pods: Int32Array, variant: PackingVariant): NodeBatch[] {
     const knapsack = this.#knapsack;
     knapsack.start(pods);
@@ -128,6 +146,7 @@ export class Packer {
     for (const kind of this.#order) {
       let held: FilledOption | undefined;
       for (let item = knapsack.remaining(kind); item >= 0; item = knapsack.remaining(kind)) {
+        if (this.isSpent) return batches;
         let best = held && this.#trial(held, kind, variant);
         if (held === undefined || best === undefined || best.lossRatio > held.lossRatio + REFILL_LOSS_TOLERANCE) {
           best = this.#best(kind, variant);

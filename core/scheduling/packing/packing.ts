@@ -95,7 +95,10 @@ export function proposeNodes(
   let best: readonly NodeBatch[] = [];
   let lowest = Number.POSITIVE_INFINITY;
   for (const variant of VARIANTS) {
+    if (packer.isSpent) break;
     const batches = packer.pack(all, variant);
+    // An unfinished packing is cheaper only because pods are left out.
+    if (packer.isSpent && best.length > 0) break;
     const price = priceOf(batches);
     if (price < lowest) [best, lowest] = [batches, price];
   }
@@ -147,7 +150,7 @@ export function ruinAndRecreate(start: readonly NodeBatch[], packer: Packer, ite
   let nodes = [...start];
   const steps = Math.min(MAX_STEPS, MAX_STEPS_PER_NODE * nodes.length, MAX_NODES_SCANNED / nodes.length);
   const next = xorshift32(nodes.length);
-  for (let step = 0; step < steps && nodes.length > 1; step++) {
+  for (let step = 0; step < steps && nodes.length > 1 && !packer.isSpent; step++) {
     // Alternately by loss and by loss per dollar: the second ruins small nodes, of which many may become a few large
     // ones.
     const isByPrice = step % 2 === 1;
@@ -165,7 +168,7 @@ export function ruinAndRecreate(start: readonly NodeBatch[], packer: Packer, ite
     const pods = new Int32Array(items);
     for (const { contents } of ruined) for (const [item, n] of contents) pods[item] = (pods[item] ?? 0) + n;
     const batches = packer.pack(pods, isByPrice ? SMALL_NODES_VARIANT : (VARIANTS[next() % VARIANTS.length] ?? SMALL_NODES_VARIANT));
-    if (priceOf(batches) > priceOf(ruined) - MIN_GAIN) continue;
+    if (packer.isSpent || priceOf(batches) > priceOf(ruined) - MIN_GAIN) continue;
     nodes = [...nodes.filter((_, i) => !chosen.has(i)), ...batches.flatMap(single)];
   }
   return nodes;

@@ -26,7 +26,7 @@ const CONVERGED_SHARE = 1e-4;
  * with 600 kinds and 588 groups kept the search busy for minutes); 10,000 usual pods take a fraction of it
  * (`npm run -s bench`).
  */
-const MAX_WORK = 500_000_000;
+const MAX_WORK = 100_000_000;
 
 /**
  * The shadow prices of a packing problem: for each offering group a price of each resource (USD per hour and
@@ -45,9 +45,11 @@ export class ShadowPrices {
   readonly #usable: readonly (readonly number[])[];
 
   constructor(offeringGroups: readonly OfferingGroup[], items: readonly Item[], kinds: number, width: number, rounds: number) {
-    this.#usable = Array.from({ length: kinds }, (_, kind) =>
-      offeringGroups.flatMap(({ kinds: served }, g) => (served.includes(kind) ? [g] : [])),
-    );
+    const usable = Array.from({ length: kinds }, (): number[] => []);
+    offeringGroups.forEach(({ kinds: served }, g) => {
+      for (const kind of served) usable[kind]?.push(g);
+    });
+    this.#usable = usable;
     const search = new DualSearch(offeringGroups, demandVectorsOf(items, width), this.#usable, width);
     search.run(rounds);
     this.byGroup = search.pricesByGroup;
@@ -246,6 +248,7 @@ class DualSearch {
   #tried({ offeringGroups, demandVectors }: Block): number {
     const width = this.#width;
     for (const g of offeringGroups) {
+      this.#work += this.#rows[g]?.length ?? 0;
       const highest = this.#maxValueOf(g);
       if (highest > 0) for (let k = g * width; k < (g + 1) * width; k++) this.#trial[k] = (this.#trial[k] ?? 0) / highest;
       this.#isTried[g] = 1;

@@ -177,12 +177,10 @@ function containersText(containers: readonly Container[] | undefined): string {
   return text;
 }
 
-function labelsText({ metadata }: Pod, keys: readonly string[]): string {
+/** The namespace, and the labels that selectors read; as long as the pod's labels, however many keys are read. */
+function labelsText({ metadata }: Pod, keysRead: ReadonlySet<string>): string {
   let text = metadata.namespace ?? "default";
-  for (const key of keys) {
-    const value = ownValue(metadata.labels, key);
-    text += value === undefined ? "," : `,=${value}`;
-  }
+  for (const key of Object.keys(metadata.labels ?? {}).sort()) if (keysRead.has(key)) text += `,${key}=${ownValue(metadata.labels, key)}`;
   return text;
 }
 
@@ -223,7 +221,7 @@ function volumeText({ alternatives, claimsByDriver }: PodVolumes): string {
 }
 
 /** Label keys that some selector reads; other labels do not distinguish pods. */
-function labelKeysRead(pods: readonly Pod[], others: Iterable<Pod>): readonly string[] {
+function labelKeysRead(pods: readonly Pod[], others: Iterable<Pod>): ReadonlySet<string> {
   const keys = new Set<string>();
   const seen = new Set<unknown>();
   const read = ({ spec }: Pod): void => {
@@ -243,7 +241,7 @@ function labelKeysRead(pods: readonly Pod[], others: Iterable<Pod>): readonly st
   };
   for (const pod of pods) read(pod);
   for (const pod of others) read(pod);
-  return [...keys].sort();
+  return keys;
 }
 
 /** A relaxation step with its requirement set and topology groups; the same for classes of one `placement`. */

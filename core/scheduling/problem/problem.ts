@@ -12,6 +12,7 @@ import { GroupIndex, type TopologyGroup } from "../rules/topology-group.ts";
 import { volumesOf } from "../rules/volumes.ts";
 import { RequirementSets } from "../tables/requirement-sets.ts";
 import { ResourceAxis } from "../tables/resource-axis.ts";
+import { typeTable } from "../tables/type-table.ts";
 import { type Daemon, daemonsOf } from "./daemon-overhead.ts";
 import { type ExistingNode, existingNodes } from "./existing-node.ts";
 import type { NodeView } from "./node-view.ts";
@@ -48,6 +49,8 @@ export interface SchedulingProblem {
   readonly classes: readonly PodClass[];
   /** By class: its relaxation steps, strictest first. */
   readonly relaxations: readonly (readonly PodData[])[];
+  /** By PodData.quoteKey: number of pods that have it at some step. */
+  readonly podsOfQuoteKey: readonly number[];
   /** All topology rules of the run, by index. */
   readonly groups: readonly TopologyGroup[];
   readonly minValuesPolicy: "Strict" | "BestEffort";
@@ -93,7 +96,13 @@ export function problemFor(
   const volumes = volumesOf(snapshot);
   const others = snapshot.pods.filter((pod) => (pod.spec.nodeName ?? "") !== "" && !planning.has(podUid(pod)));
   const classes = classesOf(pods, volumes, others, options.moved, options.virtual);
-  const axis = new ResourceAxis([...classes.map(({ requests }) => requests), ...daemons.map(({ requests }) => requests)]);
+  const offered = new Set(present.flatMap(({ capacity, allocatable }) => [...Object.keys(capacity), ...Object.keys(allocatable)]));
+  const tables = [...new Set(snapshot.instanceTypes.values())].map(typeTable);
+  const isOffered = (name: string): boolean => offered.has(name) || tables.some(({ resources }) => resources.has(name));
+  const axis = new ResourceAxis(
+    [...classes, ...daemons].map(({ requests }) => requests),
+    isOffered,
+  );
   const sets = new RequirementSets();
   const templates = templatesOf(snapshot, present, daemons, sets, axis, options);
   const softTaints = templates.some(({ taints }) => taints.some(({ effect }) => effect === "PreferNoSchedule"));
@@ -155,10 +164,14 @@ export function problemFor(
       return { ...podData, quoteKey: numbered(quoteKeys, quoteKeyText(podData)) };
     });
   });
+  const podsOfQuoteKey = Array.from(quoteKeys, () => 0);
+  for (const { quoteKey, class: podClass } of relaxations.flat())
+    podsOfQuoteKey[quoteKey] = (podsOfQuoteKey[quoteKey] ?? 0) + podClass.pods.length;
   return {
     axis,
     sets,
     templates,
+    podsOfQuoteKey,
     nodes: existingNodes(destinations, [...others, ...expected], daemons, volumes, axis),
     classes,
     relaxations,

@@ -1,6 +1,5 @@
 import { nearest } from "../../lib/nearest.ts";
 import { ownValue } from "../../lib/own-value.ts";
-import type { Resources } from "../../model/quantity.ts";
 import type { PodData } from "../problem/pod-class.ts";
 import type { Template } from "../problem/template.ts";
 import { type Bitset, hasBit, members } from "../tables/bitset.ts";
@@ -56,14 +55,15 @@ export class RoomReasons {
   /** What the pod requests, how much of it the closest type lacks, and what takes the rest of that type. */
   text(template: Template, key: string, types: Bitset, podData: PodData): string {
     const { types: widest, of: count } = this.#widestOf(template, key, types);
-    const absent = this.#axis.names.find(
-      (name, r) => (podData.vector[r] ?? 0) > 0 && widest.every((t) => (ownValue(template.table.capacity[t], name) ?? 0) === 0),
-    );
+    const { requests } = podData.class;
+    const absent = Object.keys(requests)
+      .sort()
+      .find((name) => (requests[name] ?? 0) > 0 && widest.every((t) => (ownValue(template.table.capacity[t], name) ?? 0) === 0));
     const elsewhere = this.#elsewhere(template, types, podData);
     if (absent !== undefined) {
-      const meant = nearest(absent, resourcesOf(template));
+      const meant = nearest(absent, template.table.resources);
       const hint = elsewhere ?? (meant === undefined ? undefined : `did you mean ${meant}?`);
-      const asked = amountText(ownValue(podData.class.requests, absent) ?? 0, absent);
+      const asked = amountText(ownValue(requests, absent) ?? 0, absent);
       return `the pod asks for ${absent} ${asked}, which none of its ${counted(count, "instance type")} has${hint === undefined ? "" : `; ${hint}`}`;
     }
     const { t, missing } = this.#closest(template, widest, podData);
@@ -155,8 +155,4 @@ function daemonNames({ daemonGroups, daemonGroupOf }: Template, t: number, missi
   if (group === undefined || missing.some(({ name, asked, room }) => asked > room + (ownValue(group.overhead, name) ?? 0))) return "";
   const requesting = group.daemons.filter(({ requests }) => missing.some(({ name }) => (ownValue(requests, name) ?? 0) > 0));
   return `; without daemonset${requesting.length === 1 ? "" : "s"} ${listed(requesting.map(({ name }) => name))} it would have room`;
-}
-
-function resourcesOf({ table }: Template): ReadonlySet<string> {
-  return new Set(table.capacity.flatMap((capacity: Resources) => Object.keys(capacity)));
 }

@@ -127,9 +127,12 @@ function offersText({ key }: TopologyGroup, open: readonly string[] | "any", her
 
 /** Why an existing node refuses a pod, topology left aside. */
 function refusal({ node, room }: NodeState, podData: PodData, axis: ResourceAxis): string {
-  const short = axis.names.filter((_, r) => (podData.vector[r] ?? 0) > (room[r] ?? 0));
+  const { requests } = podData.class;
+  const short = Object.keys(requests)
+    .sort()
+    .filter((name) => (requests[name] ?? 0) > (room[axis.placeOf(name)] ?? 0));
   if (short.length > 0) {
-    const left = short.map((name) => `${name} ${amountText(Math.max(0, room[axis.names.indexOf(name)] ?? 0), name)}`);
+    const left = short.map((name) => `${name} ${amountText(Math.max(0, room[axis.placeOf(name)] ?? 0), name)}`);
     return `has only ${listed(left)} left`;
   }
   if (node.overcommitted) return "has more requested of it than it holds";

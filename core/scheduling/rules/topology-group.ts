@@ -61,21 +61,19 @@ export function groupSelects(group: TopologyGroup, pod: Pod): boolean {
 
 /** An index of groups by selector label, because a run may have thousands of groups, and few select one pod. */
 export class GroupIndex {
-  /** Groups whose selector requires a label, by "key=value". */
+  /** Groups whose selector requires one of some values of a label, by "key=value". */
   readonly #byLabel = new Map<string, TopologyGroup[]>();
   readonly #others: TopologyGroup[] = [];
 
   constructor(groups: readonly TopologyGroup[]) {
     for (const group of groups) {
-      const [label] = Object.entries(group.selector?.matchLabels ?? {});
-      if (label === undefined) {
-        this.#others.push(group);
-        continue;
+      const labels = requiredLabels(group.selector);
+      if (labels === undefined) this.#others.push(group);
+      for (const label of labels ?? []) {
+        const known = this.#byLabel.get(label);
+        if (known === undefined) this.#byLabel.set(label, [group]);
+        else known.push(group);
       }
-      const text = label.join("=");
-      const known = this.#byLabel.get(text);
-      if (known === undefined) this.#byLabel.set(text, [group]);
-      else known.push(group);
     }
   }
 
@@ -85,6 +83,14 @@ export class GroupIndex {
     for (const label of Object.entries(pod.metadata.labels ?? {})) candidates.push(...(this.#byLabel.get(label.join("=")) ?? []));
     return candidates.filter((group) => groupSelects(group, pod)).sort((a, b) => a.index - b.index);
   }
+}
+
+/** Labels as "key=value", of which a selected pod has exactly one; undefined when a selector requires no value. */
+function requiredLabels(selector: LabelSelector | undefined): readonly string[] | undefined {
+  const [label] = Object.entries(selector?.matchLabels ?? {});
+  if (label !== undefined) return [label.join("=")];
+  const listed = (selector?.matchExpressions ?? []).find(({ operator }) => operator === "In");
+  return listed && [...new Set(listed.values)].map((value) => `${listed.key}=${value}`);
 }
 
 /** Whether pods on an existing node count in a spread. */

@@ -1,7 +1,7 @@
 import type { InstanceType } from "../../model/instance-type.ts";
 import type { Requirement } from "../../requirements/requirement.ts";
-import { type Conflict, conflictOf, normalizeKey, type Requirements, requirementsFrom } from "../../requirements/requirements.ts";
-import { type Bitset, emptyBitset, setBit } from "./bitset.ts";
+import { conflictOf, normalizeKey, type Requirements, requirementsFrom } from "../../requirements/requirements.ts";
+import { type Bitset, emptyBitset, fullBitset, setBit } from "./bitset.ts";
 
 type WrittenRequirement = InstanceType["requirements"][number];
 
@@ -11,6 +11,14 @@ interface Column {
   readonly items: readonly Requirement[];
   /** Index into `items` by type; -1 where a type does not have the key. */
   readonly itemOf: Int32Array;
+  /** By index into `items`: the types that have it. */
+  readonly typesOf: readonly Bitset[];
+  /** By value: the items that are this one value, of which there may be as many as types. */
+  readonly ofOneValue: ReadonlyMap<string, readonly number[]>;
+  /** The types of all those. */
+  readonly oneValue: Bitset;
+  /** The other items. */
+  readonly others: readonly number[];
 }
 
 /**
@@ -49,10 +57,21 @@ export class RequirementColumns {
   agreeing(wanted: Requirement): Bitset | undefined {
     const column = this.#column(wanted.key);
     if (column === undefined) return undefined;
+    const bits = fullBitset(this.#size);
     const asMap: Requirements = new Map([[wanted.key, wanted]]);
-    const conflicts = column.items.map((item): Conflict | undefined => conflictOf(new Map([[wanted.key, item]]), asMap));
-    const bits = emptyBitset(this.#size);
-    for (let t = 0; t < this.#size; t++) if (conflicts[column.itemOf[t] ?? -1] === undefined) setBit(bits, t);
+    const compare = (at: number): void => {
+      const [item, types] = [column.items[at], column.typesOf[at]];
+      if (item !== undefined && types !== undefined && conflictOf(new Map([[wanted.key, item]]), asMap) !== undefined) remove(bits, types);
+    };
+    column.others.forEach(compare);
+    // Pods that name a few values of their own are compared with the types that have these, not with all.
+    const named = [...wanted.values].flatMap((value) => column.ofOneValue.get(value) ?? []);
+    if (!wanted.complement) {
+      remove(bits, column.oneValue);
+      for (const at of named) add(bits, column.typesOf[at]);
+    } else if (wanted.gte === undefined && wanted.lte === undefined) {
+      for (const at of named) remove(bits, column.typesOf[at]);
+    } else for (const items of column.ofOneValue.values()) items.forEach(compare);
     return bits;
   }
 
@@ -83,8 +102,33 @@ export class RequirementColumns {
       }
       itemOf[t] = index;
     }
-    const column = { items, itemOf };
+    const typesOf = items.map(() => emptyBitset(this.#size));
+    itemOf.forEach((at, t) => {
+      const bits = typesOf[at];
+      if (bits !== undefined) setBit(bits, t);
+    });
+    const ofOneValue = new Map<string, number[]>();
+    const oneValue = emptyBitset(this.#size);
+    const others: number[] = [];
+    items.forEach(({ complement, values }, at) => {
+      const [value] = values;
+      if (complement || values.size > 1 || value === undefined) {
+        others.push(at);
+        return;
+      }
+      ofOneValue.set(value, [...(ofOneValue.get(value) ?? []), at]);
+      add(oneValue, typesOf[at]);
+    });
+    const column = { items, itemOf, typesOf, ofOneValue, oneValue, others };
     this.#columns.set(key, column);
     return column;
   }
+}
+
+function add(bits: Bitset, types: Bitset | undefined): void {
+  for (let w = 0; w < bits.length; w++) bits[w] = (bits[w] ?? 0) | (types?.[w] ?? 0);
+}
+
+function remove(bits: Bitset, types: Bitset | undefined): void {
+  for (let w = 0; w < bits.length; w++) bits[w] = (bits[w] ?? 0) & ~(types?.[w] ?? 0);
 }

@@ -8,17 +8,32 @@ export interface RequirementSet {
   readonly requirements: Requirements;
 }
 
+/** Steps of a new set: its types, prices and frontier follow from it, besides a step for each of its values. */
+const STEPS_OF_SET = 200;
+/** Steps of a join that is not remembered, besides a step for each value. */
+const STEPS_OF_JOIN = 20;
+/** Joins that are remembered, which bounds the memory for pods that are all different. */
+const MAX_JOINS = 1_000_000;
+
 /** Interns requirement sets and remembers their joins. A run has few different sets, however many pods it places. */
 export class RequirementSets {
   readonly #byText = new Map<string, RequirementSet>();
   readonly #joins: Map<number, RequirementSet | undefined>[] = [];
+  #joinCount = 0;
+  #steps = 0;
   readonly #single = new Map<string, Map<string, RequirementSet>>();
+
+  /** Work done so far, in steps of about 0.1 µs. */
+  get steps(): number {
+    return this.#steps;
+  }
 
   /** The one set with these requirements. */
   intern(requirements: Requirements): RequirementSet {
     const text = requirements.size === 0 ? "" : [...requirements.values()].map(canonical).sort().join("\u0003");
     const known = this.#byText.get(text);
     if (known !== undefined) return known;
+    this.#steps += STEPS_OF_SET;
     const set = { id: this.#byText.size, requirements };
     this.#byText.set(text, set);
     this.#joins.push(new Map());
@@ -47,10 +62,21 @@ export class RequirementSets {
     const memo = this.#joins[base.id];
     const known = memo?.get(added.id);
     if (known !== undefined || memo?.has(added.id)) return known;
+    this.#steps += STEPS_OF_JOIN + size(base) + size(added);
     const joined = compatible(base.requirements, added.requirements, WELL_KNOWN_LABELS)
       ? this.intern(intersectAll(base.requirements, added.requirements))
       : undefined;
-    memo?.set(added.id, joined);
+    if (this.#joinCount < MAX_JOINS) {
+      this.#joinCount++;
+      memo?.set(added.id, joined);
+    }
     return joined;
   }
+}
+
+/** Number of values in a set's requirements. */
+function size({ requirements }: RequirementSet): number {
+  let values = 0;
+  for (const item of requirements.values()) values += item.values.size;
+  return values;
 }

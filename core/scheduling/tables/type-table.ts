@@ -34,6 +34,8 @@ export class TypeTable {
   readonly #prices = new Map<string, Prices>();
   readonly #pricesBySet = new WeakMap<RequirementSet, Prices>();
   readonly #admitted = new WeakMap<RequirementSet, Bitset>();
+  /** Resources of which some type has a capacity. */
+  readonly resources: ReadonlySet<string>;
   /** By resource: types by falling capacity. */
   readonly #byCapacity = new Map<string, readonly number[]>();
   /** Whether any type has an offering in a capacity reservation. */
@@ -45,6 +47,7 @@ export class TypeTable {
     this.#offerings = new OfferingTable(this.types);
     this.capacity = this.types.map((type) => parseResources(type.capacity));
     this.allocatable = this.types.map((type, i) => allocatableOf(type, this.capacity[i] ?? {}));
+    this.resources = new Set(this.capacity.flatMap((capacity) => Object.keys(capacity)));
     this.hasReserved = types.some(({ offerings }) => offerings.some(({ capacityType }) => capacityType === "reserved"));
   }
 

@@ -3,10 +3,35 @@ import type { Mutation } from "../mutation.ts";
 const SOLVE = ["test/core/scheduling/solve.test.ts"];
 const WEIGHTS_AND_LIMITS = ["test/core/scheduling/weights-and-limits.test.ts"];
 const TOPOLOGY = ["test/core/scheduling/problem/topology.test.ts"];
+const ALL_DIFFERENT = ["test/core/scheduling/all-different.test.ts"];
 const REQUIREMENTS = ["test/core/requirements/requirement.test.ts", "test/core/requirements/requirements.property.test.ts"];
 
 /** Rules of the scheduler, each broken in the line that keeps it. */
 export const MUTATIONS: readonly Mutation[] = [
+  {
+    name: "steps-of-an-attempt",
+    rule: "an attempt that has taken its steps compares pods with few claims",
+    file: "core/scheduling/claims/cheapest-claim.ts",
+    from: "if (this.#evaluation.isSpent) this.#quoteForYoungest",
+    to: "if (quotes.limit < 0) this.#quoteForYoungest",
+    tests: ALL_DIFFERENT,
+  },
+  {
+    name: "steps-of-packing",
+    rule: "a packer that has taken its steps proposes no further nodes",
+    file: "core/scheduling/packing/packer.ts",
+    from: "if (this.isSpent) return batches;",
+    to: "",
+    tests: ALL_DIFFERENT,
+  },
+  {
+    name: "merged-kinds",
+    rule: "pods that exclude a few types of their own are packed as one kind",
+    file: "core/scheduling/packing/merged-kinds.ts",
+    from: "return isWide ? { set: wide",
+    to: "return pools.length < 0 ? { set: wide",
+    tests: ALL_DIFFERENT,
+  },
   {
     name: "upper-bound",
     rule: "the intersection of two upper bounds is the smaller one",

@@ -14,11 +14,16 @@ import (
 )
 
 func (w *world) solve() (*scenario.Plan, error) {
+	before := cpuTime()
 	results, err := w.provisioner.Schedule(w.ctx)
+	cpu := cpuTime() - before
 	if err != nil {
 		return nil, err
 	}
-	plan := &scenario.Plan{NewNodeClaims: []scenario.PlannedClaim{}, ExistingNodes: []scenario.PlannedNode{}, PodErrors: map[string]string{}}
+	plan := &scenario.Plan{
+		NewNodeClaims: []scenario.PlannedClaim{}, ExistingNodes: []scenario.PlannedNode{}, PodErrors: map[string]string{},
+		CPUMillis: milliseconds(cpu),
+	}
 	for _, claim := range results.NewNodeClaims {
 		plan.NewNodeClaims = append(plan.NewNodeClaims, plannedClaim(claim))
 	}

@@ -66,6 +66,8 @@ type Plan struct {
 	NewNodeClaims []PlannedClaim    `json:"newNodeClaims"`
 	ExistingNodes []PlannedNode     `json:"existingNodes"`
 	PodErrors     map[string]string `json:"podErrors"`
+	// CPUMillis is the CPU time of all threads that Karpenter took to decide.
+	CPUMillis float64 `json:"cpuMillis"`
 }
 
 // PlannedClaim is one machine to launch.
