@@ -19,6 +19,7 @@ import {
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
+import { CREATION_REFUSED } from "../provisioning/refused.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
 import { writeConditions } from "./claim-status.ts";
 import { consistency } from "./consistency.ts";
@@ -54,7 +55,7 @@ export function advance(view: ClaimView): Step {
   if (record.terminating) return terminate(view, record);
   // Garbage collection judges a NodeClaim that vanished because its finalizer was removed by force: it sees whether
   // others vanished too.
-  if (claim === undefined) return record.uid === undefined ? createClaim(record) : { actions: [] };
+  if (claim === undefined) return record.uid === undefined ? createClaim(view, record) : { actions: [] };
   if (isStranger(record, claim)) return { actions: [{ type: "Forget", record }] };
   if (record.uid !== claim.metadata.uid && (record.uid ?? record.instance) !== undefined) return relink(record, claim);
   if (claim.metadata.deletionTimestamp !== undefined) return markTerminating(view, record, "deleted");
@@ -81,9 +82,48 @@ function adopt(claim: NodeClaim, now: number): Step {
   return { actions: [{ type: "Adopt", claim }], again: true };
 }
 
-function createClaim(record: NodeClaimRecord): Step {
+/** A NodeClaim that could not be created within the launch time-out is given up, so that its pods are planned again. */
+function createClaim({ now }: ClaimView, record: NodeClaimRecord): Step {
+  if (record.instance === undefined && now - record.createdAt > LAUNCH_TIMEOUT_MS) {
+    const { actions } = markTerminating({ now }, record, "launch_timeout");
+    return { actions: [...actions, ...wakePlanner(record, "launch_timeout")], again: true };
+  }
   return { actions: [{ type: "CreateClaim", record }], again: true };
 }
+
+/** kube-scheduler writes no new condition for pods that still wait, so the planner must be woken from here. */
+function wakePlanner({ cluster, name }: NodeClaimRecord, reason: string): readonly Action[] {
+  return [{ type: "Wake", wakeUp: { kind: "provision", cluster, cause: "NodeClaimTerminating", detail: `${reason} ${name}` } }];
+}
+
+/**
+ * Ends the intent of a NodeClaim that the API server refuses to create. The record is kept for a while, so that the
+ * same NodeClaim is not planned again at once.
+ */
+export function refuseCreation(view: { readonly now: number }, record: NodeClaimRecord, message: string): Step {
+  const refused = { ...record, refused: { message, at: view.now } };
+  const { nodePool = "" } = record;
+  const event = { type: "Warning", reason: CREATION_REFUSED_EVENT, message: `NodeClaim is refused: ${message}` } as const;
+  return {
+    actions: [
+      ...markTerminating(view, refused, CREATION_REFUSED).actions,
+      {
+        type: "Log",
+        level: "error",
+        message: "nodeclaim is refused by the API server",
+        fields: { ...machineFields(record), error: message },
+      },
+      ...(nodePool === ""
+        ? []
+        : [{ type: "Event", event: { ...event, about: { kind: "NodePool", metadata: { name: nodePool } } } } as const]),
+      ...wakePlanner(record, CREATION_REFUSED),
+    ],
+    again: true,
+  };
+}
+
+/** Reason of the event on the NodePool. */
+const CREATION_REFUSED_EVENT = "NodeClaimRefused";
 
 /**
  * The NodeClaim was lost and created again, or restored: the record continues under its new UID, with the same
@@ -155,9 +195,7 @@ function timeOut(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim, rea
     message: "terminating due to timeout",
     fields: { timeout: `${TIMEOUTS[reason] / 60_000}m`, reason },
   };
-  // kube-scheduler writes no new condition for pods that still wait, so the planner must be woken from here.
-  const wakeUp = { kind: "provision", cluster: record.cluster, cause: "NodeClaimTerminating", detail: `${reason} ${record.name}` } as const;
-  return { ...step, actions: [log, registration, ...step.actions, { type: "Wake", wakeUp }] };
+  return { ...step, actions: [log, registration, ...step.actions, ...wakePlanner(record, reason)] };
 }
 
 function register(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step {

@@ -6,6 +6,7 @@ import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { PublishedEvent } from "../ports/kubernetes.ts";
+import { forgetAt, isRefused, retryAt } from "../provisioning/refused.ts";
 import { SETTLE_MS } from "../signals/signal.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
 import { metricLabels, writeConditions } from "./claim-status.ts";
@@ -52,6 +53,8 @@ export function terminate(view: ClaimView, record: NodeClaimRecord): Step {
   if (stopping) return stopping;
   if (node !== undefined) return freeNode(view, node, record);
   if (claim !== undefined && !isDoneWith(claim)) return freeClaim(view, claim, record);
+  const kept = isRefused(record) ? keepRefused(view, record) : undefined;
+  if (kept) return kept;
   // The disruption budget that this node used is free again, and so is its part of the NodePool's limits.
   const { cluster, name } = record;
   return {
@@ -61,6 +64,15 @@ export function terminate(view: ClaimView, record: NodeClaimRecord): Step {
       { type: "Forget", record },
     ],
   };
+}
+
+/** The record of a NodeClaim that was refused says so for a while; undefined when it has said so long enough. */
+function keepRefused({ now }: ClaimView, record: Parameters<typeof retryAt>[0]): Step | undefined {
+  const { cluster, name } = record;
+  if (now < retryAt(record)) return { actions: [], wakeAt: retryAt(record) };
+  if (now >= forgetAt(record)) return undefined;
+  const wakeUp = { kind: "provision", cluster, cause: "NodeClaimRemoved", detail: name } as const;
+  return { actions: [{ type: "Wake", wakeUp }], wakeAt: forgetAt(record) };
 }
 
 /**

@@ -41,6 +41,12 @@ export interface NodeClaimRecord {
   readonly pricePerHour: number;
   /** Id of the disruption command that waits for this NodeClaim. */
   readonly commandId?: string;
+  /** `metadata.generation` of the NodePool when the NodeClaim was planned. */
+  readonly nodePoolGeneration?: number;
+  /** How often the API server has refused a NodeClaim for some of these pods before. */
+  readonly refusals?: number;
+  /** The API server refuses to create the NodeClaim; `message` says why, `at` in ms (core/provisioning/refused.ts). */
+  readonly refused?: { readonly message: string; readonly at: number };
   /** How often a launch was rendered; part of the client token. */
   readonly launchAttempts: number;
   /** The launch in progress: stored before the call, removed with its outcome. */

@@ -22,13 +22,15 @@ const MAX_JOINING_MS = 3 * 60_000;
  * undefined when only an event or the sweep can change the answer. While a NodeClaim is on its way, what it leaves of
  * its NodePool's limits, which pods it will take and whether it comes at all is still open. The times of all plans fall
  * on one raster, so that many plans in a short time lead to one look.
+ * @param refusedUntil when pods of NodeClaims that the API server has refused are planned again, ms since the epoch
  */
-export function nextLook(records: readonly NodeClaimRecord[], now: number): number | undefined {
+export function nextLook(records: readonly NodeClaimRecord[], now: number, refusedUntil?: number): number | undefined {
   const joining = records.some(
     ({ terminating, initializedAt, createdAt }) =>
       terminating === undefined && initializedAt === undefined && now - createdAt < MAX_JOINING_MS,
   );
-  return joining ? Math.ceil((now + MIN_LOOK_MS) / LOOK_PERIOD_MS) * LOOK_PERIOD_MS : undefined;
+  const from = joining ? now + MIN_LOOK_MS : refusedUntil === undefined ? undefined : Math.max(refusedUntil, now + MIN_LOOK_MS);
+  return from === undefined ? undefined : Math.ceil(from / LOOK_PERIOD_MS) * LOOK_PERIOD_MS;
 }
 
 /**

@@ -1,8 +1,10 @@
 import type { Action } from "../../core/lifecycle/action.ts";
+import { refuseCreation } from "../../core/lifecycle/advance.ts";
 import { withFinalizer } from "../../core/lifecycle/registration.ts";
 import { INTENT, MIN_VALUES_RELAXED, TERMINATION_FINALIZER } from "../../core/model/labels.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
+import { NotFoundError, RefusedError } from "../../core/ports/errors.ts";
 import { instanceFromStatus, recordFromClaim } from "../../core/rebuild/record.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { publishOnce } from "../shared/publish-once.ts";
@@ -94,16 +96,19 @@ async function adopt(claim: NodeClaim, { cluster, store, fleet, now, newId }: Li
   await store.create(recordFromClaim(claim, { cluster: cluster.name, now: now(), id: newId(), launched }));
 }
 
-async function createClaim(record: NodeClaimRecord, { kubernetes, metrics, log }: LifecycleDeps): Promise<void> {
+async function createClaim(record: NodeClaimRecord, deps: LifecycleDeps): Promise<void> {
+  const { kubernetes, metrics, log } = deps;
   const { metadata } = record.manifest;
-  await kubernetes.create("NodeClaim", {
-    ...record.manifest,
-    metadata: {
-      ...metadata,
-      annotations: { ...metadata.annotations, [INTENT]: record.intentId },
-      finalizers: withFinalizer(metadata.finalizers),
-    },
-  });
+  const annotations = { ...metadata.annotations, [INTENT]: record.intentId };
+  const claim = { ...record.manifest, metadata: { ...metadata, annotations, finalizers: withFinalizer(metadata.finalizers) } };
+  try {
+    await kubernetes.create("NodeClaim", claim);
+  } catch (error) {
+    // By its schema, a policy, a webhook or RBAC. The same NodeClaim would be refused again.
+    if (!(error instanceof RefusedError || error instanceof NotFoundError)) throw error;
+    for (const action of refuseCreation({ now: deps.now() }, record, error.message).actions) await perform(action, record.name, deps);
+    return;
+  }
   log.debug("wrote nodeclaim", { ...claimLogFields(record.name), finalizer: TERMINATION_FINALIZER });
   metrics.count("nodeclaims_created_total", {
     reason: record.reason,

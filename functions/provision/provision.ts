@@ -8,6 +8,7 @@ import { putOff, reasonText, type WakeUpReason } from "../../core/ports/wake-up-
 import { intentFor } from "../../core/provisioning/intent.ts";
 import { isPreliminary } from "../../core/provisioning/next-look.ts";
 import { nomineesOf } from "../../core/provisioning/nominees.ts";
+import { refusalsOf } from "../../core/provisioning/refused.ts";
 import { withUntriedPods } from "../../core/provisioning/untried-pods.ts";
 import { pendingPods, solve } from "../../core/scheduling/solve.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
@@ -36,9 +37,14 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
     for (const { pod, reason: why } of ignored)
       if (why !== "") deps.log.debug(`ignoring pod, ${why}`, { controller: "provisioner", Pod: podKey(pod) });
     if (pending.length + virtual.length === 0) {
+      const podErrors = Object.fromEntries(
+        ignored.filter(({ reason: why }) => why !== "").map(({ pod, reason: why }) => [podKey(pod), why]),
+      );
+      if (state.refusedUntil !== undefined) await lookAgain(state, deps);
       publish = async () => {
         await nominateNodes(snapshot, deps);
         await reportSetAside(setAside, deps);
+        await publishPodEvents({ ...EMPTY_PLAN, podErrors }, [], snapshot, deps);
         await writeBufferStatus(headroom, EMPTY_PLAN, snapshot, deps);
       };
       return;
@@ -54,12 +60,13 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
       reason: reasonText("provision", reason),
     });
     const plan = solve(snapshot, deps.settings);
-    const records = intentsOf(plan, snapshot, deps);
+    const records = intentsOf(plan, state.records, snapshot, deps);
     const told = withoutPreliminary(realPart(plan, virtual), snapshot, [...state.records, ...records], deps);
     report(plan, told, records, snapshot, deps, deps.now() - began);
     await deps.store.writeIntents(lease, records);
     await deps.wakeUps.wake(records.map(({ name }) => ({ kind: "claim", cluster: deps.cluster.name, claim: name })));
-    if (Object.keys(realPart(plan, virtual).podErrors).length > 0) await lookAgain([...state.records, ...records], deps);
+    if (Object.keys(realPart(plan, virtual).podErrors).length > 0)
+      await lookAgain({ ...state, records: [...state.records, ...records] }, deps);
     publish = async () => {
       await nominateNodes(snapshot, deps);
       await reportSetAside(setAside, deps);
@@ -76,14 +83,20 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
 
 const EMPTY_PLAN: Plan = { newNodeClaims: [], existingNodes: [], podErrors: {} };
 
-function intentsOf(plan: Plan, snapshot: Snapshot, { cluster, now, newId }: ClusterDeps): readonly NodeClaimRecord[] {
+function intentsOf(
+  plan: Plan,
+  records: readonly NodeClaimRecord[],
+  snapshot: Snapshot,
+  { cluster, now, newId }: ClusterDeps,
+): readonly NodeClaimRecord[] {
   const pools = new Map(snapshot.nodePools.map((pool) => [pool.metadata.name, pool]));
   const nominees = nomineesOf(snapshot);
   return plan.newNodeClaims.flatMap((planned) => {
     const pool = pools.get(planned.nodePool);
     const podUids = nominees(planned);
     const instanceTypes = snapshot.instanceTypes.get(planned.nodePool) ?? [];
-    const facts = { cluster: cluster.name, id: newId(), now: now(), reason: "provisioned" as const, podUids, instanceTypes };
+    const refusals = refusalsOf(podUids, records);
+    const facts = { cluster: cluster.name, id: newId(), now: now(), reason: "provisioned" as const, podUids, refusals, instanceTypes };
     return pool ? [intentFor(planned, pool, facts)] : [];
   });
 }

@@ -32,6 +32,16 @@ describe("advance takes the first step that is missing", () => {
     },
     { name: "a record gets its NodeClaim", v: view({ record: record() }), want: ["CreateClaim"] },
     {
+      name: "a NodeClaim that could not be created for five minutes is given up",
+      v: view({ record: record({ createdAt: NOW - 5 * 60_000 - 1 }) }),
+      want: ["WriteRecord", "Count", "Wake"],
+    },
+    {
+      name: "a NodeClaim that is restored for its instance has no time-out",
+      v: view({ record: record({ createdAt: NOW - 60 * 60_000, instance: INSTANCE }) }),
+      want: ["CreateClaim"],
+    },
+    {
       name: "a foreign NodeClaim of the same name stays, and our record is removed",
       v: view({ record: record(), claim: nodeClaim({ annotations: {} }) }),
       want: ["Forget"],

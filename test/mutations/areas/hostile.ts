@@ -2,6 +2,7 @@ import type { Mutation } from "../mutation.ts";
 
 const AMOUNTS = ["test/hostile/amounts.test.ts"];
 const BULKHEADS = ["test/hostile/bulkheads.test.ts"];
+const REFUSED = ["test/hostile/refused.test.ts"];
 const KEYS = ["test/hostile/keys.test.ts"];
 
 /** Rules that keep what one user writes from stopping the others, each broken in the line that keeps it. */
@@ -53,5 +54,29 @@ export const MUTATIONS: readonly Mutation[] = [
     from: "if (leading > MAX_DIGITS) return MAX_MILLI;",
     to: "if (leading > MAX_DIGITS) return Number.POSITIVE_INFINITY;",
     tests: AMOUNTS,
+  },
+  {
+    name: "refused-forever",
+    rule: "a NodeClaim that the API server refuses is not planned again at once",
+    file: "core/provisioning/refused.ts",
+    from: "now < retryAt(record) ? own : []",
+    to: "now < 0 ? own : []",
+    tests: REFUSED,
+  },
+  {
+    name: "refused-together",
+    rule: "pods of other demands are planned without the pod whose NodeClaim was refused",
+    file: "core/provisioning/refused.ts",
+    from: "const turns = turnsOf(own);",
+    to: "const turns = [own];",
+    tests: REFUSED,
+  },
+  {
+    name: "refused-changed-pool",
+    rule: "a changed NodePool ends the wait after a refusal",
+    file: "core/provisioning/refused.ts",
+    from: ' || generations.get(record.nodePool ?? "") !== record.nodePoolGeneration',
+    to: "",
+    tests: REFUSED,
   },
 ];
