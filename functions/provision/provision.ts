@@ -10,6 +10,7 @@ import { isPreliminary } from "../../core/provisioning/next-look.ts";
 import { nomineesOf } from "../../core/provisioning/nominees.ts";
 import { refusalsOf } from "../../core/provisioning/refused.ts";
 import { withUntriedPods } from "../../core/provisioning/untried-pods.ts";
+import { nodeClaimProblem } from "../../core/provisioning/writable.ts";
 import { pendingPods, solve } from "../../core/scheduling/solve.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { readClusterState } from "../shared/cluster-state.ts";
@@ -59,8 +60,7 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
       "pending-pods": pending.length,
       reason: reasonText("provision", reason),
     });
-    const plan = solve(snapshot, deps.settings);
-    const records = intentsOf(plan, state.records, snapshot, deps);
+    const { plan, records } = intentsOf(solve(snapshot, deps.settings), state.records, snapshot, deps);
     const told = withoutPreliminary(realPart(plan, virtual), snapshot, [...state.records, ...records], deps);
     report(plan, told, records, snapshot, deps, deps.now() - began);
     await deps.store.writeIntents(lease, records);
@@ -83,22 +83,35 @@ export async function provision(reason: WakeUpReason<"provision">, deps: Cluster
 
 const EMPTY_PLAN: Plan = { newNodeClaims: [], existingNodes: [], podErrors: {} };
 
+/**
+ * The intents of a plan, in the order of its NodeClaims. A NodeClaim that the API server would refuse is left out of
+ * the plan, and its pods are told why.
+ */
 function intentsOf(
   plan: Plan,
-  records: readonly NodeClaimRecord[],
+  known: readonly NodeClaimRecord[],
   snapshot: Snapshot,
   { cluster, now, newId }: ClusterDeps,
-): readonly NodeClaimRecord[] {
+): { readonly plan: Plan; readonly records: readonly NodeClaimRecord[] } {
   const pools = new Map(snapshot.nodePools.map((pool) => [pool.metadata.name, pool]));
   const nominees = nomineesOf(snapshot);
-  return plan.newNodeClaims.flatMap((planned) => {
+  const made = plan.newNodeClaims.flatMap((planned) => {
     const pool = pools.get(planned.nodePool);
     const podUids = nominees(planned);
     const instanceTypes = snapshot.instanceTypes.get(planned.nodePool) ?? [];
-    const refusals = refusalsOf(podUids, records);
+    const refusals = refusalsOf(podUids, known);
     const facts = { cluster: cluster.name, id: newId(), now: now(), reason: "provisioned" as const, podUids, refusals, instanceTypes };
-    return pool ? [intentFor(planned, pool, facts)] : [];
+    const record = pool && intentFor(planned, pool, facts);
+    return record ? [{ planned, record, problem: nodeClaimProblem(record.manifest) }] : [];
   });
+  const refused = made.flatMap(({ planned: { nodePool, pods }, problem }) =>
+    pods.flatMap((pod) => (problem === undefined ? [] : [[pod, `NodePool ${nodePool}: its NodeClaim cannot be written: ${problem}`]])),
+  );
+  const kept = made.filter(({ problem }) => problem === undefined);
+  return {
+    plan: { ...plan, newNodeClaims: kept.map(({ planned }) => planned), podErrors: { ...plan.podErrors, ...Object.fromEntries(refused) } },
+    records: kept.map(({ record }) => record),
+  };
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Mutation } from "../mutation.ts";
 const AMOUNTS = ["test/hostile/amounts.test.ts"];
 const BULKHEADS = ["test/hostile/bulkheads.test.ts"];
 const REFUSED = ["test/hostile/refused.test.ts"];
+const WRITABLE = ["test/hostile/writable.test.ts"];
 const KEYS = ["test/hostile/keys.test.ts"];
 
 /** Rules that keep what one user writes from stopping the others, each broken in the line that keeps it. */
@@ -78,5 +79,21 @@ export const MUTATIONS: readonly Mutation[] = [
     from: ' || generations.get(record.nodePool ?? "") !== record.nodePoolGeneration',
     to: "",
     tests: REFUSED,
+  },
+  {
+    name: "unwritable-count",
+    rule: "no NodeClaim is planned with more requirements than the API server takes",
+    file: "core/scheduling/tables/requirement-sets.ts",
+    from: "both && itemsOf(both) <= MAX_ITEMS ?",
+    to: "both ?",
+    tests: WRITABLE,
+  },
+  {
+    name: "unwritable-preference",
+    rule: "a preference that no NodeClaim can hold is given up",
+    file: "core/scheduling/rules/preferences.ts",
+    from: "isReadableTerm(preference) && isWritableTerm(preference)",
+    to: "isReadableTerm(preference)",
+    tests: WRITABLE,
   },
 ];
