@@ -79,7 +79,7 @@ function adopt(claim: NodeClaim, now: number): Step {
   if (claim.spec.nodeClassRef.group !== NODE_CLASS_GROUP || isDoneWith(claim)) return { actions: [] };
   const isOwn = claim.metadata.annotations?.[INTENT] !== undefined && claim.status?.providerID === undefined;
   if (isOwn && now - fromRfc3339(claim.metadata.creationTimestamp) < LAUNCH_UNLISTED_MS) return { actions: [] };
-  return { actions: [{ type: "Adopt", claim }], again: true };
+  return { actions: [{ type: "Adopt", claim }] };
 }
 
 /** A NodeClaim that could not be created within the launch time-out is given up, so that its pods are planned again. */

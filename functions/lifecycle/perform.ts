@@ -1,6 +1,8 @@
 import type { Action } from "../../core/lifecycle/action.ts";
 import { refuseCreation } from "../../core/lifecycle/advance.ts";
-import { withFinalizer } from "../../core/lifecycle/registration.ts";
+import { isAlive } from "../../core/lifecycle/garbage-collection.ts";
+import { FOREIGN_INSTANCE, foreignInstance } from "../../core/lifecycle/identity.ts";
+import { withFinalizer, withoutFinalizer } from "../../core/lifecycle/registration.ts";
 import { INTENT, MIN_VALUES_RELAXED, TERMINATION_FINALIZER } from "../../core/model/labels.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
@@ -20,8 +22,7 @@ export async function perform(action: Action, name: string, deps: LifecycleDeps)
   const { kubernetes, store, fleet, log, metrics } = deps;
   switch (action.type) {
     case "Adopt":
-      await adopt(action.claim, deps);
-      return "look again";
+      return adopt(action.claim, deps);
     case "CreateClaim":
       await createClaim(action.record, deps);
       return "look again";
@@ -86,14 +87,41 @@ export async function perform(action: Action, name: string, deps: LifecycleDeps)
   }
 }
 
+/** Equal events about a NodeClaim whose instance has another owner within this time are published once. */
+const FOREIGN_WINDOW_MS = 60 * 60_000;
+
 /**
  * Creates the record of a NodeClaim that has none: a user created the NodeClaim, or the table was lost. What was
  * launched for it is read from its status or found in EC2 by its UID, because the table may have been lost between the
- * launch and the write of the status.
+ * launch and the write of the status. A NodeClaim that names an instance of another owner is left alone: it never gets
+ * a record, so nothing ends that instance.
  */
-async function adopt(claim: NodeClaim, { cluster, store, fleet, now, newId }: LifecycleDeps): Promise<void> {
-  const launched = instanceFromStatus(claim) ?? (await launchedInstance(fleet, cluster.name, claim.metadata.uid ?? ""));
+async function adopt(claim: NodeClaim, deps: LifecycleDeps): Promise<Performed> {
+  const { cluster, store, fleet, now, newId } = deps;
+  const shown = instanceFromStatus(claim);
+  const [found] = shown ? await fleet.describe([shown.id]) : [];
+  const foreign = found && isAlive(found) ? foreignInstance(found, { cluster: cluster.name, name: claim.metadata.name }) : undefined;
+  if (foreign !== undefined) {
+    await leaveForeign(claim, foreign, deps);
+    return "done";
+  }
+  const launched = shown ?? (await launchedInstance(fleet, cluster.name, claim.metadata.uid ?? ""));
   await store.create(recordFromClaim(claim, { cluster: cluster.name, now: now(), id: newId(), launched }));
+  return "look again";
+}
+
+/** Tells of the NodeClaim, and lets it go when it is being deleted: nothing of this cluster hangs on it. */
+async function leaveForeign(claim: NodeClaim, problem: string, deps: LifecycleDeps): Promise<void> {
+  const { metadata } = claim;
+  deps.log.error("instance belongs to another owner", { ...claimLogFields(metadata.name), error: problem });
+  const message = `NodeClaim is not adopted: ${problem}; delete the NodeClaim, or correct the tags of the instance`;
+  await publishOnce(
+    { type: "Warning", reason: FOREIGN_INSTANCE, message, about: { kind: "NodeClaim", metadata } },
+    deps,
+    FOREIGN_WINDOW_MS,
+  );
+  if (metadata.deletionTimestamp === undefined) return;
+  await deps.kubernetes.update("NodeClaim", { ...claim, metadata: { ...metadata, finalizers: withoutFinalizer(metadata.finalizers) } });
 }
 
 async function createClaim(record: NodeClaimRecord, deps: LifecycleDeps): Promise<void> {

@@ -41,7 +41,8 @@ export class RequirementSets {
 
   /**
    * The requirements of a new claim with `base` after it takes a pod with `added`; undefined when they are not
-   * compatible, or more than the API server takes. A well-known label of `added` may be missing from `base`, because instance types bring it.
+   * compatible, or more than the API server takes. A well-known label of `added` may be missing from `base`, because
+   * instance types bring it.
    */
   join(base: RequirementSet, added: RequirementSet): RequirementSet | undefined {
     if (added.requirements.size === 0 || base === added) return base;

@@ -4,6 +4,7 @@ const AMOUNTS = ["test/hostile/amounts.test.ts"];
 const BULKHEADS = ["test/hostile/bulkheads.test.ts"];
 const REFUSED = ["test/hostile/refused.test.ts"];
 const WRITABLE = ["test/hostile/writable.test.ts"];
+const FOREIGN = ["test/hostile/foreign-instances.test.ts"];
 const KEYS = ["test/hostile/keys.test.ts"];
 
 /** Rules that keep what one user writes from stopping the others, each broken in the line that keeps it. */
@@ -95,5 +96,21 @@ export const MUTATIONS: readonly Mutation[] = [
     from: "isReadableTerm(preference) && isWritableTerm(preference)",
     to: "isReadableTerm(preference)",
     tests: WRITABLE,
+  },
+  {
+    name: "foreign-adopted",
+    rule: "a NodeClaim that names another cluster's instance is not adopted",
+    file: "functions/lifecycle/perform.ts",
+    from: "if (foreign !== undefined) {",
+    to: "if (foreign === null) {",
+    tests: FOREIGN,
+  },
+  {
+    name: "foreign-terminated",
+    rule: "an instance whose tags name another owner is not terminated",
+    file: "core/lifecycle/termination.ts",
+    from: "if (foreign) return foreign;",
+    to: "if (foreign?.ask) return foreign;",
+    tests: FOREIGN,
   },
 ];
