@@ -4,7 +4,7 @@
 
 import { lineOf } from "../announcements/log-events.ts";
 import { parseDuration } from "../lib/duration.ts";
-import { conditionOf, fromRfc3339, isTrue } from "../model/conditions.ts";
+import { type ConditionChange, conditionOf, fromRfc3339, isTrue } from "../model/conditions.ts";
 import {
   INITIALIZED,
   INTENT,
@@ -23,7 +23,7 @@ import { CREATION_REFUSED } from "../provisioning/refused.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
 import { writeConditions } from "./claim-status.ts";
 import { consistency } from "./consistency.ts";
-import { isDoneWith, isStranger } from "./identity.ts";
+import { isDoneWith, isNameOf, isStranger } from "./identity.ts";
 import { whatIsMissing } from "./initialization.ts";
 import { machineFields } from "./machine-fields.ts";
 import { hasTaint, isOwnedBy, isRegistered, registeredNode, withFinalizer } from "./registration.ts";
@@ -199,18 +199,15 @@ function timeOut(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim, rea
 }
 
 function register(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step {
-  const [node, ...others] = view.nodes;
-  if (node === undefined) {
-    if (view.now - record.createdAt > REGISTRATION_TIMEOUT_MS) return timeOut(view, record, claim, "registration_timeout");
-    const waiting = { type: "Registered", status: "Unknown", reason: "NodeNotFound", message: "Node not registered with cluster" } as const;
-    return { actions: writeConditions(view, claim, [waiting]), wakeAt: poll(view.now, record) };
-  }
-  if (others.length > 0) {
-    const message = `Nodes ${view.nodes.map(({ metadata }) => metadata.name).join(", ")} share the providerID; delete all but one`;
-    return {
-      actions: writeConditions(view, claim, [{ type: "Registered", status: "False", reason: "MultipleNodesFound", message }]),
-      wakeAt: poll(view.now, record),
-    };
+  const { instance } = view;
+  if (view.nodes.length > 0 && instance === undefined) return { actions: [], ask: "instance" };
+  const own = view.nodes.filter(({ metadata }) => instance === undefined || instance === "gone" || isNameOf(metadata.name, instance));
+  const [node, ...others] = own;
+  const isReady = node !== undefined && others.length === 0 && isRegistered(node) && isOwnedBy(node, claim);
+  // Whatever keeps the node from registering: its instance is paid for, and its pods wait.
+  if (!isReady && view.now - record.createdAt > REGISTRATION_TIMEOUT_MS) return timeOut(view, record, claim, "registration_timeout");
+  if (node === undefined || others.length > 0) {
+    return { actions: writeConditions(view, claim, [unregistered(view, own)]), wakeAt: poll(view.now, record) };
   }
   if (!isRegistered(node) || !isOwnedBy(node, claim)) {
     return { actions: [...taintMissing(node, claim), { type: "WriteNode", node: registeredNode(node, claim) }], again: true };
@@ -227,6 +224,22 @@ function register(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): S
     ],
     again: true,
   };
+}
+
+/** Why the NodeClaim has no node yet. `own`: nodes of its providerID with a name that the instance may have. */
+function unregistered({ nodes, instance }: ClaimView, own: readonly Node[]): ConditionChange {
+  const type = "Registered";
+  const namesOf = (list: readonly Node[]): string => list.map(({ metadata }) => metadata.name).join(", ");
+  if (own.length > 1) {
+    const message = `Nodes ${namesOf(own)} share the providerID; delete all but one`;
+    return { type, status: "False", reason: "MultipleNodesFound", message };
+  }
+  if (nodes.length > 0) {
+    const named = instance === undefined || instance === "gone" ? "" : ` ${instance.privateDnsName}`;
+    const message = `Node ${namesOf(nodes)} has the providerID, but not the name of the instance${named}; delete the node, or let the kubelet take that name`;
+    return { type, status: "False", reason: "NodeNameMismatch", message };
+  }
+  return { type, status: "Unknown", reason: "NodeNotFound", message: "Node not registered with cluster" };
 }
 
 /**

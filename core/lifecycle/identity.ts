@@ -46,3 +46,17 @@ export function foreignInstance(instance: Pick<Instance, "id" | "tags">, owner: 
   const other = name === undefined || name === owner.name ? undefined : `instance ${instance.id} has the tag ${NODE_CLAIM_TAG}=${name}`;
   return foreignCluster(instance, owner.cluster) ?? other;
 }
+
+/**
+ * Whether a node may have this name if it runs on the instance. On EKS the kubelet's user is named after EC2's private
+ * DNS name, whether that is made of the IP address or of the instance id, or after the instance id alone (nodeadm's
+ * InstanceIdNodeName, Bottlerocket's hostname-override-source), and the API server lets a kubelet write only the node
+ * of its user's name. A domain of the VPC's own is not compared. True when EC2 has not told the DNS name.
+ */
+export function isNameOf(nodeName: string, { id, privateDnsName }: Pick<Instance, "id" | "privateDnsName">): boolean {
+  if (privateDnsName === undefined) return true;
+  const host = hostOf(nodeName);
+  return host === hostOf(privateDnsName) || host === id.toLowerCase();
+}
+
+const hostOf = (name: string): string => name.toLowerCase().split(".", 1)[0] ?? "";

@@ -6,6 +6,7 @@ import type { ObjectMeta } from "../model/kubernetes.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
+import { nodeOwners } from "../model/node-owner.ts";
 import type { NodePool } from "../model/node-pool.ts";
 import type { Container, Pod } from "../model/pod.ts";
 import { admittedSpec, type PodWithRequests, podRequests } from "../model/pod-requests.ts";
@@ -17,6 +18,8 @@ import { kubeletProblem } from "../node-class/validate.ts";
 export interface SetAside {
   readonly kind: "Pod" | "Node" | "NodeClaim" | "NodePool" | "EC2NodeClass" | "DaemonSet";
   readonly metadata: ObjectMeta;
+  /** Reason of the event; "Unreadable" when absent. */
+  readonly reason?: "NodeContested";
   /** What cannot be read, and what follows: one sentence for the object's owner. */
   readonly message: string;
 }
@@ -42,6 +45,7 @@ export interface Readable extends Lists {
  * Sets aside each object that cannot be read, so that the others are decided about as if it were not there:
  *
  * - a pending pod, a NodePool, an EC2NodeClass or a DaemonSet is left out;
+ * - a node of which it is not clear whose it is, is not disrupted (model/node-owner.ts);
  * - a node that cannot be read, or with a running pod or a NodeClaim that cannot be read, takes no further pods and is
  *   not disrupted.
  */
@@ -88,6 +92,13 @@ export function withoutUnreadable(lists: Lists): Readable {
     ({ metadata, spec }) =>
       !noted("DaemonSet", metadata, requestsProblem({ spec: admittedSpec(spec.template.spec) }), "new nodes keep no room for its pods"),
   );
+  const { contested } = nodeOwners(lists.nodes, lists.nodeClaims);
+  for (const { metadata } of lists.nodes) {
+    const problem = contested.get(metadata.name);
+    if (problem === undefined) continue;
+    setAside.push({ kind: "Node", metadata, reason: "NodeContested", message: `Node is not disrupted: ${problem}` });
+    if (!untouchable.has(metadata.name)) untouchable.set(metadata.name, problem);
+  }
   return { pods, nodes, nodeClaims, nodePools, nodeClasses, daemonSets, setAside, untouchable };
 }
 

@@ -4,6 +4,7 @@ import { isAlive } from "../../core/lifecycle/garbage-collection.ts";
 import { FOREIGN_INSTANCE, foreignInstance } from "../../core/lifecycle/identity.ts";
 import { withFinalizer, withoutFinalizer } from "../../core/lifecycle/registration.ts";
 import { INTENT, MIN_VALUES_RELAXED, TERMINATION_FINALIZER } from "../../core/model/labels.ts";
+import type { Node } from "../../core/model/node.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import { NotFoundError, RefusedError } from "../../core/ports/errors.ts";
@@ -45,8 +46,7 @@ export async function perform(action: Action, name: string, deps: LifecycleDeps)
       await kubernetes.delete("NodeClaim", name, action.claim.metadata.uid === undefined ? {} : { uid: action.claim.metadata.uid });
       return "done";
     case "WriteNode":
-      await kubernetes.update("Node", action.node);
-      return "done";
+      return writeNode(action.node, name, deps);
     case "DeleteNode":
       await kubernetes.delete(
         "Node",
@@ -143,6 +143,20 @@ async function createClaim(record: NodeClaimRecord, deps: LifecycleDeps): Promis
     nodepool: record.nodePool ?? "",
     min_values_relaxed: metadata.annotations?.[MIN_VALUES_RELAXED] ?? "false",
   });
+}
+
+/** A policy or missing rights may refuse the write for ever: time-outs must run all the same. */
+async function writeNode(node: Node, name: string, deps: LifecycleDeps): Promise<Performed> {
+  try {
+    await deps.kubernetes.update("Node", node);
+    return "done";
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+    deps.log.error("node cannot be written", { ...claimLogFields(name), Node: { name: node.metadata.name }, error: error.message });
+    const message = `Node ${node.metadata.name} cannot be written: ${error.message}`;
+    await publishOnce({ type: "Warning", reason: "NodeWriteRefused", message, about: { kind: "NodeClaim", metadata: { name } } }, deps);
+    return "later";
+  }
 }
 
 /** Metadata and status are two writes; the second carries the resource version that the first returned. */

@@ -5,6 +5,7 @@ const BULKHEADS = ["test/hostile/bulkheads.test.ts"];
 const REFUSED = ["test/hostile/refused.test.ts"];
 const WRITABLE = ["test/hostile/writable.test.ts"];
 const FOREIGN = ["test/hostile/foreign-instances.test.ts"];
+const IMPOSTER = ["test/hostile/imposter-nodes.test.ts"];
 const KEYS = ["test/hostile/keys.test.ts"];
 
 /** Rules that keep what one user writes from stopping the others, each broken in the line that keeps it. */
@@ -112,5 +113,29 @@ export const MUTATIONS: readonly Mutation[] = [
     from: "if (foreign) return foreign;",
     to: "if (foreign?.ask) return foreign;",
     tests: FOREIGN,
+  },
+  {
+    name: "imposter-owner",
+    rule: "of several nodes with one providerID, the NodeClaim's is the one that was registered",
+    file: "core/model/node-owner.ts",
+    from: "metadata.name === (registered ?? alike[0]?.metadata.name)",
+    to: "metadata.name === alike.at(-1)?.metadata.name",
+    tests: IMPOSTER,
+  },
+  {
+    name: "imposter-registered",
+    rule: "a node is registered only under a name of its instance",
+    file: "core/lifecycle/advance.ts",
+    from: "isNameOf(metadata.name, instance));",
+    to: "isNameOf(metadata.name, { id: instance.id }));",
+    tests: IMPOSTER,
+  },
+  {
+    name: "registration-endless",
+    rule: "the registration time-out runs whatever keeps a node from registering",
+    file: "core/lifecycle/advance.ts",
+    from: "if (!isReady && view.now - record.createdAt",
+    to: "if (node === undefined && view.nodes.length === 0 && view.now - record.createdAt",
+    tests: IMPOSTER,
   },
 ];
