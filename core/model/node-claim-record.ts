@@ -14,6 +14,8 @@ export type ClaimReason = "provisioned" | "underutilized" | "drifted" | "empty" 
  * await store.update(next); // then: fleet.launch(next.launch)
  */
 export interface NodeClaimRecord {
+  /** Version of the record's fields (read-record.ts). */
+  readonly schema?: number;
   readonly cluster: string;
   readonly name: string;
   /** Grows by one with each write; a write names the version that it read. */

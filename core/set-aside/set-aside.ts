@@ -11,6 +11,7 @@ import type { NodePool } from "../model/node-pool.ts";
 import type { Container, Pod } from "../model/pod.ts";
 import { admittedSpec, type PodWithRequests, podRequests } from "../model/pod-requests.ts";
 import { resourcesProblem } from "../model/quantity.ts";
+import type { UnreadableRecord } from "../model/read-record.ts";
 import type { DaemonSet } from "../model/workloads.ts";
 import { kubeletProblem } from "../node-class/validate.ts";
 
@@ -45,11 +46,12 @@ export interface Readable extends Lists {
  * Sets aside each object that cannot be read, so that the others are decided about as if it were not there:
  *
  * - a pending pod, a NodePool, an EC2NodeClass or a DaemonSet is left out;
+ * - the node of a NodeClaim whose record cannot be read is not disrupted;
  * - a node of which it is not clear whose it is, is not disrupted (model/node-owner.ts);
  * - a node that cannot be read, or with a running pod or a NodeClaim that cannot be read, takes no further pods and is
  *   not disrupted.
  */
-export function withoutUnreadable(lists: Lists): Readable {
+export function withoutUnreadable(lists: Lists, records: readonly UnreadableRecord[] = []): Readable {
   const setAside: SetAside[] = [];
   const untouchable = new Map<string, string>();
   const noted = (kind: SetAside["kind"], metadata: ObjectMeta, problem: string | undefined, effect: string): boolean => {
@@ -92,6 +94,12 @@ export function withoutUnreadable(lists: Lists): Readable {
     ({ metadata, spec }) =>
       !noted("DaemonSet", metadata, requestsProblem({ spec: admittedSpec(spec.template.spec) }), "new nodes keep no room for its pods"),
   );
+  const claimByName = new Map(lists.nodeClaims.map((claim) => [claim.metadata.name, claim]));
+  for (const { name, problem } of records) {
+    const { metadata, status } = claimByName.get(name) ?? { metadata: { name } };
+    setAside.push({ kind: "NodeClaim", metadata, message: `the record of the NodeClaim cannot be read: ${problem}; it is left as it is` });
+    if (status?.nodeName) untouchable.set(status.nodeName, `the record of NodeClaim ${name} cannot be read`);
+  }
   const { contested } = nodeOwners(lists.nodes, lists.nodeClaims);
   for (const { metadata } of lists.nodes) {
     const problem = contested.get(metadata.name);

@@ -1,9 +1,10 @@
 import type { Step } from "../../core/lifecycle/action.ts";
 import { advance } from "../../core/lifecycle/advance.ts";
-import { ConflictError, NotFoundError } from "../../core/ports/errors.ts";
+import { ConflictError, NotFoundError, UnreadableRecordError } from "../../core/ports/errors.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { ignoreConflict } from "../shared/optimistic.ts";
 import type { Performed } from "./launch/launch.ts";
+import { claimLogFields } from "./log-fields.ts";
 import { perform } from "./perform.ts";
 import { readInstance, readView } from "./view.ts";
 
@@ -28,7 +29,8 @@ const MIN_DELAY_MS = 1_000;
  */
 export async function reconcileClaim(name: string, dueAt: number | undefined, deps: LifecycleDeps): Promise<void> {
   for (let steps = 0; steps < MAX_STEPS; steps++) {
-    const view = await readView(name, deps);
+    const view = await readView(name, deps).catch((error: unknown) => unreadable(error, name, deps));
+    if (view === undefined) return;
     if (steps === 0 && dueAt !== undefined && view.record !== undefined && view.record.dueAt !== dueAt) return;
     let step = advance(view);
     if (step.ask === "instance") step = advance({ ...view, instance: await readInstance(view.record, deps) });
@@ -40,6 +42,12 @@ export async function reconcileClaim(name: string, dueAt: number | undefined, de
     }
   }
   await sleepUntil(deps.now() + 1_000, name, deps);
+}
+
+/** Ends the pass of a NodeClaim whose record cannot be read: it is for the version that wrote it. */
+function unreadable(error: unknown, name: string, { log }: LifecycleDeps): undefined {
+  if (!(error instanceof UnreadableRecordError)) throw error;
+  log.error("record cannot be read", { ...claimLogFields(name), error: error.message });
 }
 
 /**

@@ -6,6 +6,7 @@ const REFUSED = ["test/hostile/refused.test.ts"];
 const WRITABLE = ["test/hostile/writable.test.ts"];
 const FOREIGN = ["test/hostile/foreign-instances.test.ts"];
 const IMPOSTER = ["test/hostile/imposter-nodes.test.ts"];
+const RECORDS = ["test/hostile/records.test.ts"];
 const KEYS = ["test/hostile/keys.test.ts"];
 
 /** Rules that keep what one user writes from stopping the others, each broken in the line that keeps it. */
@@ -137,5 +138,29 @@ export const MUTATIONS: readonly Mutation[] = [
     from: "if (!isReady && view.now - record.createdAt",
     to: "if (node === undefined && view.nodes.length === 0 && view.now - record.createdAt",
     tests: IMPOSTER,
+  },
+  {
+    name: "record-unread",
+    rule: "a record that cannot be read is set aside",
+    file: "functions/adapters/store/records.ts",
+    from: "if (problem === undefined) return [value as NodeClaimRecord];",
+    to: "if (problem !== null) return [value as NodeClaimRecord];",
+    tests: RECORDS,
+  },
+  {
+    name: "record-newer",
+    rule: "a record of a newer schema is not read",
+    file: "core/model/read-record.ts",
+    from: "schema > RECORD_SCHEMA)",
+    to: "schema > RECORD_SCHEMA + 1)",
+    tests: RECORDS,
+  },
+  {
+    name: "provider-id-slash",
+    rule: "a node whose providerID ends in a slash fails no delivery of signals",
+    file: "functions/shared/claims-by-provider-id.ts",
+    from: "instanceId === undefined || instanceId.length > MAX_INSTANCE_ID ? undefined :",
+    to: "instanceId === null ? undefined :",
+    tests: RECORDS,
   },
 ];
