@@ -127,10 +127,13 @@ async function leaveForeign(claim: NodeClaim, problem: string, deps: LifecycleDe
 async function createClaim(record: NodeClaimRecord, deps: LifecycleDeps): Promise<void> {
   const { kubernetes, metrics, log } = deps;
   const { metadata } = record.manifest;
-  const annotations = { ...metadata.annotations, [INTENT]: record.intentId };
-  const claim = { ...record.manifest, metadata: { ...metadata, annotations, finalizers: withFinalizer(metadata.finalizers) } };
+  const marked = {
+    ...metadata,
+    annotations: { ...metadata.annotations, [INTENT]: record.intentId },
+    finalizers: withFinalizer(metadata.finalizers),
+  };
   try {
-    await kubernetes.create("NodeClaim", claim);
+    await kubernetes.create("NodeClaim", { ...record.manifest, metadata: marked });
   } catch (error) {
     // By its schema, a policy, a webhook or RBAC. The same NodeClaim would be refused again.
     if (!(error instanceof RefusedError || error instanceof NotFoundError)) throw error;

@@ -42,8 +42,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "look-without-claims",
     rule: "a plan is not repeated when no NodeClaim is on its way",
     file: "core/provisioning/next-look.ts",
-    from: "return joining ?",
-    to: "return records ?",
+    from: "const from = joining ?",
+    to: "const from = records ?",
     tests: LOOK,
   },
   {
