@@ -1,4 +1,4 @@
-import { NODE_CLASS_GROUP, NODE_POOL } from "../model/labels.ts";
+import { NODE_CLASS_GROUP } from "../model/labels.ts";
 import type { NodePool } from "../model/node-pool.ts";
 import { nodePoolProblems } from "../node-pool/validate.ts";
 import { isStatic } from "../static-capacity/claim.ts";
@@ -6,11 +6,7 @@ import { reviewBudgets } from "./budgets.ts";
 import { contradictions } from "./contradictions.ts";
 import { durationProblems } from "./durations.ts";
 import type { Gates } from "./gates.ts";
-import { nameProblems } from "./name.ts";
 import { type AdmissionVerdict, together } from "./verdict.ts";
-
-/** The API's limit of requirements in a NodeClaim; labels become requirements too. */
-const MAX_REQUIREMENTS = 100;
 
 /**
  * Problems of a NodePool that its schema cannot express, and warnings about valid fields without effect
@@ -20,13 +16,8 @@ export function reviewNodePool(pool: NodePool, gates: Gates): AdmissionVerdict {
   const { template, disruption } = pool.spec;
   const { spec } = template;
   const labels = template.metadata?.labels ?? {};
-  const count = Object.keys(labels).length + spec.requirements.length;
   const problems = [
-    ...nameProblems(pool.metadata.name, NODE_POOL),
     ...nodePoolProblems(pool),
-    ...(count > MAX_REQUIREMENTS
-      ? [`spec.template: labels and requirements are ${count} together; a NodeClaim takes ${MAX_REQUIREMENTS} at most`]
-      : []),
     ...durationProblems({
       "spec.template.spec.expireAfter": spec.expireAfter,
       "spec.template.spec.terminationGracePeriod": spec.terminationGracePeriod,

@@ -4,7 +4,7 @@
 
 import { lineOf } from "../announcements/log-events.ts";
 import { parseDuration } from "../lib/duration.ts";
-import { conditionOf, fromRfc3339, isTrue } from "../model/conditions.ts";
+import { type ConditionChange, conditionOf, fromRfc3339, isTrue } from "../model/conditions.ts";
 import {
   INITIALIZED,
   INTENT,
@@ -19,11 +19,12 @@ import {
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
+import { CREATION_REFUSED } from "../provisioning/refused.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
 import { writeConditions } from "./claim-status.ts";
 import { consistency } from "./consistency.ts";
 import { heldUntil, takesPods } from "./hold.ts";
-import { isDoneWith, isStranger } from "./identity.ts";
+import { isDoneWith, isNameOf, isStranger } from "./identity.ts";
 import { whatIsMissing } from "./initialization.ts";
 import { machineFields } from "./machine-fields.ts";
 import { hasTaint, isOwnedBy, isRegistered, registeredNode, withFinalizer } from "./registration.ts";
@@ -55,7 +56,7 @@ export function advance(view: ClaimView): Step {
   if (record.terminating) return terminate(view, record);
   // Garbage collection judges a NodeClaim that vanished because its finalizer was removed by force: it sees whether
   // others vanished too.
-  if (claim === undefined) return record.uid === undefined ? createClaim(record) : { actions: [] };
+  if (claim === undefined) return record.uid === undefined ? createClaim(view, record) : { actions: [] };
   if (isStranger(record, claim)) return { actions: [{ type: "Forget", record }] };
   if (record.uid !== claim.metadata.uid && (record.uid ?? record.instance) !== undefined) return relink(record, claim);
   if (claim.metadata.deletionTimestamp !== undefined) return markTerminating(view, record, "deleted");
@@ -79,12 +80,51 @@ function adopt(claim: NodeClaim, now: number): Step {
   if (claim.spec.nodeClassRef.group !== NODE_CLASS_GROUP || isDoneWith(claim)) return { actions: [] };
   const isOwn = claim.metadata.annotations?.[INTENT] !== undefined && claim.status?.providerID === undefined;
   if (isOwn && now - fromRfc3339(claim.metadata.creationTimestamp) < LAUNCH_UNLISTED_MS) return { actions: [] };
-  return { actions: [{ type: "Adopt", claim }], again: true };
+  return { actions: [{ type: "Adopt", claim }] };
 }
 
-function createClaim(record: NodeClaimRecord): Step {
+/** A NodeClaim that could not be created within the launch time-out is given up, so that its pods are planned again. */
+function createClaim({ now }: ClaimView, record: NodeClaimRecord): Step {
+  if (record.instance === undefined && now - record.createdAt > LAUNCH_TIMEOUT_MS) {
+    const { actions } = markTerminating({ now }, record, "launch_timeout");
+    return { actions: [...actions, ...wakePlanner(record, "launch_timeout")], again: true };
+  }
   return { actions: [{ type: "CreateClaim", record }], again: true };
 }
+
+/** kube-scheduler writes no new condition for pods that still wait, so the planner must be woken from here. */
+function wakePlanner({ cluster, name }: NodeClaimRecord, reason: string): readonly Action[] {
+  return [{ type: "Wake", wakeUp: { kind: "provision", cluster, cause: "NodeClaimTerminating", detail: `${reason} ${name}` } }];
+}
+
+/**
+ * Ends the intent of a NodeClaim that the API server refuses to create. The record is kept for a while, so that the
+ * same NodeClaim is not planned again at once.
+ */
+export function refuseCreation(view: { readonly now: number }, record: NodeClaimRecord, message: string): Step {
+  const refused = { ...record, refused: { message, at: view.now } };
+  const { nodePool = "" } = record;
+  const event = { type: "Warning", reason: CREATION_REFUSED_EVENT, message: `NodeClaim is refused: ${message}` } as const;
+  return {
+    actions: [
+      ...markTerminating(view, refused, CREATION_REFUSED).actions,
+      {
+        type: "Log",
+        level: "error",
+        message: "nodeclaim is refused by the API server",
+        fields: { ...machineFields(record), error: message },
+      },
+      ...(nodePool === ""
+        ? []
+        : [{ type: "Event", event: { ...event, about: { kind: "NodePool", metadata: { name: nodePool } } } } as const]),
+      ...wakePlanner(record, CREATION_REFUSED),
+    ],
+    again: true,
+  };
+}
+
+/** Reason of the event on the NodePool. */
+const CREATION_REFUSED_EVENT = "NodeClaimRefused";
 
 /**
  * The NodeClaim was lost and created again, or restored: the record continues under its new UID, with the same
@@ -156,28 +196,23 @@ function timeOut(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim, rea
     message: "terminating due to timeout",
     fields: { timeout: `${TIMEOUTS[reason] / 60_000}m`, reason },
   };
-  // kube-scheduler writes no new condition for pods that still wait, so the planner must be woken from here.
-  const wakeUp = { kind: "provision", cluster: record.cluster, cause: "NodeClaimTerminating", detail: `${reason} ${record.name}` } as const;
-  return { ...step, actions: [log, registration, ...step.actions, { type: "Wake", wakeUp }] };
+  return { ...step, actions: [log, registration, ...step.actions, ...wakePlanner(record, reason)] };
 }
 
 function register(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step {
-  const [node, ...others] = view.nodes;
-  if (node === undefined) {
-    if (view.now - record.createdAt > REGISTRATION_TIMEOUT_MS) return timeOut(view, record, claim, "registration_timeout");
-    const waiting = { type: "Registered", status: "Unknown", reason: "NodeNotFound", message: "Node not registered with cluster" } as const;
-    return { actions: writeConditions(view, claim, [waiting]), wakeAt: poll(view.now, record) };
-  }
-  if (others.length > 0) {
-    const message = `Nodes ${view.nodes.map(({ metadata }) => metadata.name).join(", ")} share the providerID; delete all but one`;
-    return {
-      actions: writeConditions(view, claim, [{ type: "Registered", status: "False", reason: "MultipleNodesFound", message }]),
-      wakeAt: poll(view.now, record),
-    };
+  const { instance, nodes } = view;
+  const until = nodes[0] && nodes.length === 1 ? heldUntil(record, nodes[0], view.now) : undefined;
+  if (until !== undefined) return { actions: [], wakeAt: Math.min(until, poll(view.now, record)) };
+  if (nodes.length > 0 && instance === undefined) return { actions: [], ask: "instance" };
+  const own = nodes.filter(({ metadata }) => instance === undefined || instance === "gone" || isNameOf(metadata.name, instance));
+  const [node, ...others] = own;
+  const isReady = node !== undefined && others.length === 0 && isRegistered(node) && isOwnedBy(node, claim);
+  // Whatever keeps the node from registering: its instance is paid for, and its pods wait.
+  if (!isReady && view.now - record.createdAt > REGISTRATION_TIMEOUT_MS) return timeOut(view, record, claim, "registration_timeout");
+  if (node === undefined || others.length > 0) {
+    return { actions: writeConditions(view, claim, [unregistered(view, own)]), wakeAt: poll(view.now, record) };
   }
   if (!isRegistered(node) || !isOwnedBy(node, claim)) {
-    const until = heldUntil(record, node, view.now);
-    if (until !== undefined) return { actions: [], wakeAt: Math.min(until, poll(view.now, record)) };
     const write: Action = { type: "WriteNode", node: registeredNode(node, claim) };
     return { actions: [...taintMissing(node, claim), ...nominatePods(record, node), write], again: true };
   }
@@ -193,6 +228,22 @@ function register(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): S
     ],
     again: true,
   };
+}
+
+/** Why the NodeClaim has no node yet. `own`: nodes of its providerID with a name that the instance may have. */
+function unregistered({ nodes, instance }: ClaimView, own: readonly Node[]): ConditionChange {
+  const type = "Registered";
+  const namesOf = (list: readonly Node[]): string => list.map(({ metadata }) => metadata.name).join(", ");
+  if (own.length > 1) {
+    const message = `Nodes ${namesOf(own)} share the providerID; delete all but one`;
+    return { type, status: "False", reason: "MultipleNodesFound", message };
+  }
+  if (nodes.length > 0) {
+    const named = instance === undefined || instance === "gone" ? "" : ` ${instance.privateDnsName}`;
+    const message = `Node ${namesOf(nodes)} has the providerID, but not the name of the instance${named}; delete the node, or let the kubelet take that name`;
+    return { type, status: "False", reason: "NodeNameMismatch", message };
+  }
+  return { type, status: "Unknown", reason: "NodeNotFound", message: "Node not registered with cluster" };
 }
 
 /**

@@ -15,6 +15,8 @@ const MIN_ORPHAN_AGE_MS = 5 * 60_000;
 /** Records, NodeClaims, nodes and instances of one cluster. NodeClaims must be read before instances. */
 export interface Inventory {
   readonly records: readonly NodeClaimRecord[];
+  /** Names of NodeClaims whose record cannot be read: their instances are not garbage. */
+  readonly unreadable?: ReadonlySet<string>;
   readonly claims: readonly NodeClaim[];
   /** Registered nodes. */
   readonly nodes: readonly Node[];
@@ -59,12 +61,13 @@ function unlessAccident<T>(lost: readonly T[], all: number): Lost<T> {
  * a record also owns its instance, so that a lost table terminates no instance before its NodeClaims are adopted.
  * Instances with a registered node are held when most lose their owners at once.
  */
-export function orphanInstances({ records, claims, nodes, instances, now }: Inventory): Lost<Instance> {
+export function orphanInstances({ records, unreadable, claims, nodes, instances, now }: Inventory): Lost<Instance> {
   const owned = ownedIds({ records, claims });
   // A launch whose answer is not stored yet belongs to the NodeClaim that the instance's tags name.
   const names = new Set(records.filter(({ instance }) => instance === undefined).map(({ name }) => name));
   const uids = new Set(claims.filter(({ status }) => !status?.providerID).map(({ metadata }) => metadata.uid));
-  const isAwaited = ({ tags }: Instance): boolean => names.has(tags[NODE_CLAIM_TAG] ?? "") || uids.has(tags[CLAIM_UID_TAG] ?? "none");
+  const isAwaited = ({ tags }: Instance): boolean =>
+    names.has(tags[NODE_CLAIM_TAG] ?? "") || unreadable?.has(tags[NODE_CLAIM_TAG] ?? "") || uids.has(tags[CLAIM_UID_TAG] ?? "none");
   const alive = instances.filter(isAlive);
   const orphans = alive.filter(
     (instance) => now - instance.launchedAt > MIN_ORPHAN_AGE_MS && !owned.has(instance.id) && !isAwaited(instance),

@@ -6,12 +6,14 @@ import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { PublishedEvent } from "../ports/kubernetes.ts";
+import { forgetAt, isRefused, retryAt } from "../provisioning/refused.ts";
 import { SETTLE_MS } from "../signals/signal.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
 import { metricLabels, writeConditions } from "./claim-status.ts";
 import { withDisruptedTaint } from "./disrupted-taint.ts";
 import { drain } from "./drain.ts";
-import { isDoneWith, isStranger } from "./identity.ts";
+import { isAlive } from "./garbage-collection.ts";
+import { FOREIGN_INSTANCE, foreignInstance, isDoneWith, isStranger } from "./identity.ts";
 import { machineFields } from "./machine-fields.ts";
 import { isRegistered, withoutFinalizer } from "./registration.ts";
 
@@ -32,6 +34,8 @@ const MAX_LOST_LAUNCH_MS = 60_000;
  */
 export function terminate(view: ClaimView, record: NodeClaimRecord): Step {
   const claim = view.claim && !isStranger(record, view.claim) ? view.claim : undefined;
+  const foreign = holdForeign(view, record, claim);
+  if (foreign) return foreign;
   if (claim !== undefined && claim.metadata.deletionTimestamp === undefined)
     return { actions: [{ type: "DeleteClaim", claim }], again: true };
   const annotated = claim && withDeadline(view, record, claim);
@@ -52,6 +56,8 @@ export function terminate(view: ClaimView, record: NodeClaimRecord): Step {
   if (stopping) return stopping;
   if (node !== undefined) return freeNode(view, node, record);
   if (claim !== undefined && !isDoneWith(claim)) return freeClaim(view, claim, record);
+  const kept = isRefused(record) ? keepRefused(view, record) : undefined;
+  if (kept) return kept;
   // The disruption budget that this node used is free again, and so is its part of the NodePool's limits.
   const { cluster, name } = record;
   return {
@@ -61,6 +67,41 @@ export function terminate(view: ClaimView, record: NodeClaimRecord): Step {
       { type: "Forget", record },
     ],
   };
+}
+
+/** How often the tags of an instance that is not the NodeClaim's are compared again. No benchmark has tuned it. */
+const FOREIGN_LOOK_MS = 10 * 60_000;
+
+/**
+ * Leaves an instance alone whose tags name another owner, and its node; undefined when the tags agree. What was adopted
+ * is compared before anything is drained, because only the NodeClaim's status named its instance; what we launched is
+ * compared when the instance is about to be terminated.
+ */
+function holdForeign(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim | undefined): Step | undefined {
+  if (record.instance === undefined) return undefined;
+  if (view.instance === undefined) return record.reason === "adopted" ? { actions: [], ask: "instance" } : undefined;
+  // EC2 takes the tags off an instance some time after its end.
+  if (view.instance === "gone" || !isAlive(view.instance)) return undefined;
+  const problem = foreignInstance(view.instance, record);
+  if (problem === undefined) return undefined;
+  const message = `The instance is not terminated: ${problem}; correct its tags, or remove the finalizer ${TERMINATION_FINALIZER} to give up the NodeClaim`;
+  const about = claim && ({ kind: "NodeClaim", metadata: claim.metadata } as const);
+  return {
+    actions: [
+      { type: "Log", level: "error", message: "instance belongs to another owner", fields: { ...machineFields(record), error: problem } },
+      ...(about ? [{ type: "Event", event: { type: "Warning", reason: FOREIGN_INSTANCE, message, about } } as const] : []),
+    ],
+    wakeAt: view.now + FOREIGN_LOOK_MS,
+  };
+}
+
+/** The record of a NodeClaim that was refused says so for a while; undefined when it has said so long enough. */
+function keepRefused({ now }: ClaimView, record: Parameters<typeof retryAt>[0]): Step | undefined {
+  const { cluster, name } = record;
+  if (now < retryAt(record)) return { actions: [], wakeAt: retryAt(record) };
+  if (now >= forgetAt(record)) return undefined;
+  const wakeUp = { kind: "provision", cluster, cause: "NodeClaimRemoved", detail: name } as const;
+  return { actions: [{ type: "Wake", wakeUp }], wakeAt: forgetAt(record) };
 }
 
 /**

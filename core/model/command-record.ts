@@ -42,7 +42,11 @@ export interface CommandRecord {
   readonly replacementClaims: readonly string[];
   /** USD. */
   readonly savingsPerHour: number;
-  readonly phase: "Validating" | "Replacing" | "Deleting" | "RollingBack";
+  readonly phase: "Validating" | "Replacing" | "Deleting" | "RollingBack" | "SetAside";
+  /** Why the command cannot be read; only in phase SetAside, which is never stored (read-record.ts). */
+  readonly problem?: string;
+  /** Version of the record's fields (read-record.ts). */
+  readonly schema?: number;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   /** When the phase began, ms since the epoch. */

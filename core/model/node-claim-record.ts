@@ -14,6 +14,8 @@ export type ClaimReason = "provisioned" | "underutilized" | "drifted" | "empty" 
  * await store.update(next); // then: fleet.launch(next.launch)
  */
 export interface NodeClaimRecord {
+  /** Version of the record's fields (read-record.ts). */
+  readonly schema?: number;
   readonly cluster: string;
   readonly name: string;
   /** Grows by one with each write; a write names the version that it read. */
@@ -46,6 +48,12 @@ export interface NodeClaimRecord {
   readonly pricePerHour: number;
   /** Id of the disruption command that waits for this NodeClaim. */
   readonly commandId?: string;
+  /** `metadata.generation` of the NodePool when the NodeClaim was planned. */
+  readonly nodePoolGeneration?: number;
+  /** How often the API server has refused a NodeClaim for some of these pods before. */
+  readonly refusals?: number;
+  /** The API server refuses to create the NodeClaim; `message` says why, `at` in ms (core/provisioning/refused.ts). */
+  readonly refused?: { readonly message: string; readonly at: number };
   /** How often a launch was rendered; part of the client token. */
   readonly launchAttempts: number;
   /** The launch in progress: stored before the call, removed with its outcome. */

@@ -46,6 +46,8 @@ export interface Snapshot {
   readonly displaced?: ReadonlySet<string>;
   /** Pod UID to NodeClaim name: what each pod was planned for, also when the nomination is over. */
   readonly plannedFor?: ReadonlyMap<string, string>;
+  /** Pod UID to why no NodeClaim is planned for the pod now: the API server has refused the last one. */
+  readonly refused?: ReadonlyMap<string, string>;
   /** Node name to the sentence why the node must not be disrupted: something there cannot be read. */
   readonly untouchable?: ReadonlyMap<string, string>;
   /** Names of the NodeClaims that a running disruption command will remove. */

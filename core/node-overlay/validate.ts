@@ -1,6 +1,6 @@
 import type { NodeOverlay } from "../model/node-overlay.ts";
 import { parseQuantity } from "../model/quantity.ts";
-import { isLabelValue, isQualifiedName, requirementProblem } from "../requirements/validation.ts";
+import { isQualifiedName, requirementProblem } from "../requirements/validation.ts";
 import { PRICE, PRICE_ADJUSTMENT } from "./price.ts";
 
 /** The resources that every instance type has of its own; no overlay may set them. */
@@ -18,13 +18,10 @@ function requirementProblems({ requirements }: NodeOverlay["spec"]): readonly st
   const where = "spec.requirements:";
   return requirements.flatMap(({ key, operator, values = [] }) => {
     const problems: string[] = [];
-    if (!isQualifiedName(key)) problems.push(`${where} "${key}" is not a label key`);
     const problem = requirementProblem({ key, operator, values });
     if (problem !== undefined) problems.push(`${where} ${problem}`);
     if (operator === "NotIn" && values.length === 0)
       problems.push(`${where} key ${key} with operator NotIn must list at least one value; to require the label alone, use Exists`);
-    const value = values.find((text) => !isLabelValue(text));
-    if (value !== undefined) problems.push(`${where} ${key} has "${value}", which is not a label value`);
     return problems;
   });
 }

@@ -8,6 +8,7 @@ import { NODE_POOL } from "../model/labels.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
+import { nodeOwners } from "../model/node-owner.ts";
 import type { NodePool, NodePoolStatus } from "../model/node-pool.ts";
 import { addResources, formatResources, parseResources, type Resources } from "../model/quantity.ts";
 import { notReadyMessage } from "../node-class/readiness.ts";
@@ -62,12 +63,13 @@ function classVerdict(pool: NodePool, nodeClass: EC2NodeClass | undefined): Cond
  * Sum over the NodePool's nodes, in milli-units. A NodeClaim counts when it has an instance and is not being deleted.
  */
 function resourcesOf(pool: NodePool, { nodeClaims, nodes }: PoolContext): Resources {
-  const nodeByProviderId = new Map(nodes.map((node) => [node.spec.providerID, node]));
+  const { claimOf } = nodeOwners(nodes, nodeClaims);
+  const nodeByClaim = new Map(nodes.map((node) => [claimOf(node), node]));
   let sum: Resources = { cpu: 0, memory: 0, pods: 0, "ephemeral-storage": 0, nodes: 0 };
   for (const claim of nodeClaims) {
     if (claim.metadata.labels?.[NODE_POOL] !== pool.metadata.name || !claim.status?.providerID) continue;
     if (claim.metadata.deletionTimestamp !== undefined || isTrue(claim.status.conditions, "InstanceTerminating")) continue;
-    const node = nodeByProviderId.get(claim.status.providerID);
+    const node = nodeByClaim.get(claim);
     sum = addResources(sum, capacityOf(claim, node), { nodes: 1000 });
   }
   return sum;

@@ -2,7 +2,16 @@ import { NODE_POOL } from "../model/labels.ts";
 import type { NodePool } from "../model/node-pool.ts";
 import { resourcesProblem } from "../model/quantity.ts";
 import type { Taint } from "../model/taint.ts";
-import { isLabelValue, isQualifiedName, isRestrictedLabel, requirementProblem } from "../requirements/validation.ts";
+import { nameProblems } from "../requirements/name.ts";
+import {
+  annotationBytes,
+  isLabelValue,
+  isQualifiedName,
+  isRestrictedLabel,
+  MAX_ANNOTATION_BYTES,
+  MAX_REQUIREMENTS,
+  requirementProblem,
+} from "../requirements/validation.ts";
 
 const EFFECTS = new Set(["NoSchedule", "PreferNoSchedule", "NoExecute", ""]);
 
@@ -10,9 +19,9 @@ const EFFECTS = new Set(["NoSchedule", "PreferNoSchedule", "NoExecute", ""]);
  * All problems of a NodePool that its CRD schema cannot express, one sentence each
  * (karpenter: pkg/apis/v1/nodepool_validation.go, NodePool.RuntimeValidate).
  */
-export function nodePoolProblems({ spec }: Pick<NodePool, "spec">): readonly string[] {
+export function nodePoolProblems({ metadata: { name }, spec }: NodePool): readonly string[] {
   const { metadata, spec: template } = spec.template;
-  const problems: string[] = [];
+  const problems: string[] = [...nameProblems(name, NODE_POOL)];
   for (const [key, value] of Object.entries(metadata?.labels ?? {})) {
     const where = `spec.template.metadata.labels: ${key}`;
     if (!isQualifiedName(key)) problems.push(`${where} is not a label key`);
@@ -20,6 +29,13 @@ export function nodePoolProblems({ spec }: Pick<NodePool, "spec">): readonly str
       problems.push(`${where} is restricted and cannot be set; use a label of your own`);
     if (!isLabelValue(value)) problems.push(`${where}="${value}" is not a label value`);
   }
+  for (const key of Object.keys(metadata?.annotations ?? {}))
+    if (!isQualifiedName(key.toLowerCase())) problems.push(`spec.template.metadata.annotations: ${key} is not an annotation key`);
+  if (annotationBytes(metadata?.annotations) > MAX_ANNOTATION_BYTES)
+    problems.push(`spec.template.metadata.annotations: together they have more than ${MAX_ANNOTATION_BYTES} bytes`);
+  const items = Object.keys(metadata?.labels ?? {}).length + template.requirements.length;
+  if (items > MAX_REQUIREMENTS)
+    problems.push(`spec.template: labels and requirements are ${items} together; a NodeClaim takes ${MAX_REQUIREMENTS} at most`);
   problems.push(...taintProblems(template.taints, "taints"), ...taintProblems(template.startupTaints, "startupTaints"));
   const seen = new Set<string>();
   for (const { key, effect } of [...(template.taints ?? []), ...(template.startupTaints ?? [])]) {
@@ -29,11 +45,8 @@ export function nodePoolProblems({ spec }: Pick<NodePool, "spec">): readonly str
   for (const requirement of template.requirements) {
     const where = "spec.template.spec.requirements";
     if (requirement.key === NODE_POOL) problems.push(`${where}: ${NODE_POOL} is set by the system`);
-    else if (!isQualifiedName(requirement.key)) problems.push(`${where}: "${requirement.key}" is not a label key`);
     const problem = requirementProblem(requirement);
     if (problem !== undefined) problems.push(`${where}: ${problem}`);
-    const value = requirement.values?.find((text) => !isLabelValue(text));
-    if (value !== undefined) problems.push(`${where}: ${requirement.key} has "${value}", which is not a label value`);
   }
   const limit = resourcesProblem(spec.limits);
   if (limit !== undefined) problems.push(`spec.limits: ${limit}`);

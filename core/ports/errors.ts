@@ -22,3 +22,8 @@ export class ThrottledError extends Error {
 export class RefusedError extends Error {
   override readonly name = "RefusedError";
 }
+
+/** A record that another version wrote, or that is damaged. It is left as it is. */
+export class UnreadableRecordError extends Error {
+  override readonly name = "UnreadableRecordError";
+}

@@ -1,6 +1,7 @@
 import type { CommandRecord } from "../model/command-record.ts";
 import type { Lease } from "../model/lease.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
+import type { UnreadableRecord } from "../model/read-record.ts";
 import type { UnavailableOffering } from "../model/unavailable-offering.ts";
 
 /**
@@ -21,9 +22,11 @@ export interface NodeClaimStore {
   writeIntents(lease: Lease, records: readonly NodeClaimRecord[], command?: CommandRecord): Promise<void>;
   /** Writes a record that must not exist yet (adoption). Throws ConflictError when it exists. */
   create(record: NodeClaimRecord): Promise<NodeClaimRecord>;
+  /** Throws UnreadableRecordError for a record that cannot be read. */
   get(cluster: string, name: string): Promise<NodeClaimRecord | undefined>;
-  list(cluster: string): Promise<readonly NodeClaimRecord[]>;
-  /** By EC2 instance id, over all clusters; the answer may be one second old. */
+  /** All records of a cluster; those that cannot be read are given to `setAside` instead. */
+  list(cluster: string, setAside?: (record: UnreadableRecord) => void): Promise<readonly NodeClaimRecord[]>;
+  /** By EC2 instance id, over all clusters; the answer may be one second old. Undefined when it cannot be read. */
   byInstance(instanceId: string): Promise<NodeClaimRecord | undefined>;
   /** Replaces the record whose version is `record.version`; returns the record with its new version. */
   update(record: NodeClaimRecord): Promise<NodeClaimRecord>;
@@ -39,6 +42,7 @@ export interface NodeClaimStore {
   /** Releases the lease if this holder still has it. */
   releaseLease(lease: Lease): Promise<void>;
 
+  /** One that cannot be read has the phase SetAside. */
   commands(cluster: string): Promise<readonly CommandRecord[]>;
   /** Writes a new command on the condition that the lease is held. Throws ConflictError otherwise. */
   createCommand(lease: Lease, command: CommandRecord): Promise<CommandRecord>;

@@ -23,6 +23,8 @@ export interface IntentFacts {
   readonly podUids: readonly string[];
   readonly heldFor?: readonly string[];
   readonly commandId?: string;
+  /** How often the API server has refused a NodeClaim for some of these pods before. */
+  readonly refusals?: number;
   /** The instance types of the NodePool; the NodeClaim's annotations say which of them overlays changed. */
   readonly instanceTypes?: readonly InstanceType[];
 }
@@ -33,6 +35,7 @@ export interface IntentFacts {
  */
 export function intentFor(planned: PlannedNodeClaim, pool: NodePool, facts: IntentFacts): NodeClaimRecord {
   const name = facts.name ?? claimName(pool.metadata.name, facts.id);
+  const { generation } = pool.metadata;
   return {
     cluster: facts.cluster,
     name,
@@ -47,6 +50,8 @@ export function intentFor(planned: PlannedNodeClaim, pool: NodePool, facts: Inte
     instanceTypes: planned.instanceTypes,
     pricePerHour: planned.pricePerHour,
     ...(facts.commandId !== undefined && { commandId: facts.commandId }),
+    ...(facts.refusals && { refusals: facts.refusals }),
+    ...(generation !== undefined && { nodePoolGeneration: generation }),
     launchAttempts: 0,
     dueAt: facts.now,
   };

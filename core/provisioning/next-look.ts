@@ -30,9 +30,12 @@ export function joining(records: readonly NodeClaimRecord[], now: number): reado
  * undefined when only an event or the sweep can change the answer. While a NodeClaim is on its way, what it leaves of
  * its NodePool's limits, which pods it will take and whether it comes at all is still open. The times of all plans fall
  * on one raster, so that many plans in a short time lead to one look.
+ * @param refusedUntil when pods of NodeClaims that the API server has refused are planned again, ms since the epoch
  */
-export function nextLook(records: readonly NodeClaimRecord[], now: number): number | undefined {
-  return joining(records, now).length > 0 ? Math.ceil((now + MIN_LOOK_MS) / LOOK_PERIOD_MS) * LOOK_PERIOD_MS : undefined;
+export function nextLook(records: readonly NodeClaimRecord[], now: number, refusedUntil?: number): number | undefined {
+  const isJoining = joining(records, now).length > 0;
+  const from = isJoining ? now + MIN_LOOK_MS : refusedUntil === undefined ? undefined : Math.max(refusedUntil, now + MIN_LOOK_MS);
+  return from === undefined ? undefined : Math.ceil(from / LOOK_PERIOD_MS) * LOOK_PERIOD_MS;
 }
 
 /**

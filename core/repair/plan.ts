@@ -5,6 +5,7 @@ import { conditionOf, fromRfc3339 } from "../model/conditions.ts";
 import { NODE_POOL } from "../model/labels.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
+import { nodeOwners } from "../model/node-owner.ts";
 import { REPAIR_POLICIES } from "./policies.ts";
 
 /** An unhealthy node to replace at once. */
@@ -43,12 +44,12 @@ export function planRepairs({
   readonly claims: readonly NodeClaim[];
   readonly now: number;
 }): RepairPlan {
-  const claimByProviderId = new Map(claims.flatMap((claim) => (claim.status?.providerID ? [[claim.status.providerID, claim]] : [])));
+  const { claimOf } = nodeOwners(nodes, claims);
   const repairs: Repair[] = [];
   const blocked: Repair[] = [];
   for (const node of nodes) {
     const condition = overdueCondition(node, now);
-    const claim = claimByProviderId.get(node.spec.providerID ?? "");
+    const claim = claimOf(node);
     if (condition === undefined || claim === undefined) continue;
     const pool = claim.metadata.labels?.[NODE_POOL];
     const peers = pool === undefined ? nodes : nodes.filter(({ metadata }) => metadata.labels?.[NODE_POOL] === pool);

@@ -1,3 +1,4 @@
+import { utf8 } from "../lib/fnv.ts";
 import { parseInt64 } from "../lib/int64.ts";
 import { CAPACITY_TYPE, HOSTNAME, WELL_KNOWN_LABELS } from "../model/labels.ts";
 import { OPERATORS } from "./requirement.ts";
@@ -17,7 +18,7 @@ const KNOWN_VALUES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
 ]);
 
 const NAME_PART = /^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
-const DOMAIN = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/;
+const DOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /** Whether a text can be a label key or a resource name: "name" or "domain/name". */
 export function isQualifiedName(text: string): boolean {
@@ -33,14 +34,37 @@ export function isLabelValue(text: string): boolean {
 
 /**
  * Labels that only the system may set: the hostname, and labels in Karpenter's domains that are not well-known
- * (karpenter: pkg/apis/v1/labels.go, IsRestrictedLabel).
+ * (karpenter: pkg/apis/v1/labels.go, IsRestrictedLabel). The CRDs compare only how the text before the first slash
+ * ends, so they also refuse "karpenter.sh" without a slash, and "my-karpenter.sh/x".
  */
 export function isRestrictedLabel(key: string): boolean {
   if (WELL_KNOWN_LABELS.has(key)) return false;
   if (key === HOSTNAME) return true;
-  const domain = key.includes("/") ? key.slice(0, key.indexOf("/")) : "";
-  return RESTRICTED_DOMAINS.some((restricted) => domain === restricted || domain.endsWith(`.${restricted}`));
+  const [domain = ""] = key.split("/", 1);
+  return RESTRICTED_DOMAINS.some((restricted) => domain.endsWith(restricted));
 }
+
+/** Requirements that a NodeClaim takes; labels become requirements, too. */
+export const MAX_REQUIREMENTS = 100;
+
+/** All annotations of one object, keys and values (kubernetes: apimachinery, TotalAnnotationSizeLimitB). */
+export const MAX_ANNOTATION_BYTES = 256 * 1024;
+
+export function annotationBytes(annotations: Readonly<Record<string, string>> = {}): number {
+  return Object.entries(annotations).reduce((sum, texts) => sum + utf8(texts.join("")).length, 0);
+}
+
+/** Why a NodeClaim cannot ask for a label, whatever the values mean; undefined when it can. */
+export function unwritable({ key, values = [] }: Pick<RequirementItem, "key" | "values">): string | undefined {
+  if (!isQualifiedName(key)) return `"${key}" is not a label key`;
+  if (isRestrictedLabel(normalizeKey(key)))
+    return `label ${key} is restricted and cannot be required; use a well-known label or one of your own`;
+  const value = values.find((text) => !isLabelValue(text));
+  return value === undefined ? undefined : `${key} has "${shortened(value)}", which is not a label value`;
+}
+
+const MAX_SHOWN = 80;
+const shortened = (text: string): string => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
 
 /**
  * What is wrong with a requirement; undefined when nothing is. The same rules hold for NodePools and for pods'
@@ -49,7 +73,8 @@ export function isRestrictedLabel(key: string): boolean {
 export function requirementProblem({ key: written, operator, values = [], minValues }: RequirementItem): string | undefined {
   const key = normalizeKey(written);
   if (!OPERATORS.has(operator)) return `key ${written} has an unsupported operator "${operator}"; use one of ${[...OPERATORS].join(", ")}`;
-  if (isRestrictedLabel(key)) return `label ${written} is restricted and cannot be required; use a well-known label or one of your own`;
+  const problem = unwritable({ key: written, values });
+  if (problem !== undefined) return problem;
   if (operator === "In" && values.length === 0) return `key ${written} with operator In must list at least one value`;
   if (operator === "In" && minValues !== undefined && values.length < minValues) {
     return `key ${written} lists ${values.length} values, fewer than its minValues ${minValues}`;

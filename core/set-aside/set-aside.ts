@@ -6,10 +6,12 @@ import type { ObjectMeta } from "../model/kubernetes.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { EC2NodeClass } from "../model/node-class.ts";
+import { nodeOwners } from "../model/node-owner.ts";
 import type { NodePool } from "../model/node-pool.ts";
 import type { Container, Pod } from "../model/pod.ts";
 import { admittedSpec, podRequests } from "../model/pod-requests.ts";
 import { amountProblem, resourcesProblem } from "../model/quantity.ts";
+import type { UnreadableRecord } from "../model/read-record.ts";
 import type { DaemonSet } from "../model/workloads.ts";
 import { kubeletProblem } from "../node-class/validate.ts";
 
@@ -17,6 +19,8 @@ import { kubeletProblem } from "../node-class/validate.ts";
 export interface SetAside {
   readonly kind: "Pod" | "Node" | "NodeClaim" | "NodePool" | "EC2NodeClass" | "DaemonSet";
   readonly metadata: ObjectMeta;
+  /** Reason of the event; "Unreadable" when absent. */
+  readonly reason?: "NodeContested";
   /** What cannot be read, and what follows: one sentence for the object's owner. */
   readonly message: string;
 }
@@ -42,10 +46,12 @@ export interface Readable extends Lists {
  * Sets aside each object that cannot be read, so that the others are decided about as if it were not there:
  *
  * - a pending pod, a NodePool, an EC2NodeClass or a DaemonSet is left out;
+ * - the node of a NodeClaim whose record cannot be read is not disrupted;
+ * - a node of which it is not clear whose it is, is not disrupted (model/node-owner.ts);
  * - a node that cannot be read, or with a running pod or a NodeClaim that cannot be read, takes no further pods and is
  *   not disrupted.
  */
-export function withoutUnreadable(lists: Lists): Readable {
+export function withoutUnreadable(lists: Lists, records: readonly UnreadableRecord[] = []): Readable {
   const setAside: SetAside[] = [];
   const untouchable = new Map<string, string>();
   const noted = (kind: SetAside["kind"], metadata: ObjectMeta, problem: string | undefined, effect: string): boolean => {
@@ -90,6 +96,19 @@ export function withoutUnreadable(lists: Lists): Readable {
     const problem = amountProblem(() => podRequests({ spec: admittedSpec(spec.template.spec) }));
     return !noted("DaemonSet", metadata, problem, "new nodes keep no room for its pods");
   });
+  const claimByName = new Map(lists.nodeClaims.map((claim) => [claim.metadata.name, claim]));
+  for (const { name, problem } of records) {
+    const { metadata, status } = claimByName.get(name) ?? { metadata: { name } };
+    setAside.push({ kind: "NodeClaim", metadata, message: `the record of the NodeClaim cannot be read: ${problem}; it is left as it is` });
+    if (status?.nodeName) untouchable.set(status.nodeName, `the record of NodeClaim ${name} cannot be read`);
+  }
+  const { contested } = nodeOwners(lists.nodes, lists.nodeClaims);
+  for (const { metadata } of lists.nodes) {
+    const problem = contested.get(metadata.name);
+    if (problem === undefined) continue;
+    setAside.push({ kind: "Node", metadata, reason: "NodeContested", message: `Node is not disrupted: ${problem}` });
+    if (!untouchable.has(metadata.name)) untouchable.set(metadata.name, problem);
+  }
   return { pods, nodes, nodeClaims, nodePools, nodeClasses, daemonSets, setAside, untouchable };
 }
 

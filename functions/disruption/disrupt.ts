@@ -120,6 +120,8 @@ async function advanceCommands(
 ): Promise<readonly CommandRecord[]> {
   const settings = disruptionSettings(deps.cluster.name, deps.settings);
   let commands = state.commands;
+  for (const { id, problem } of commands.filter(({ phase }) => phase === "SetAside"))
+    deps.log.error("disruption command cannot be read", { controller: "disruption", "command-id": id, error: problem });
   for (const command of state.commands) {
     const input = { ...state, commands, settings, now: deps.now(), simulate, nominatedUntil: nominations(state) };
     const step = advanceCommand(command, input);

@@ -7,6 +7,7 @@ import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { ClaimReason } from "../../core/model/node-claim-record.ts";
 import { intentFor } from "../../core/provisioning/intent.ts";
 import { nomineesOf } from "../../core/provisioning/nominees.ts";
+import { refusalsOf } from "../../core/provisioning/refused.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import type { ClusterState } from "../shared/cluster-state.ts";
 import { ignoreGone, retryOnConflict } from "../shared/optimistic.ts";
@@ -97,7 +98,18 @@ async function writeReplacements(
     const podUids = nominees(planned).filter((uid) => !state.snapshot.nominated.has(uid));
     const reason = command.reason.toLowerCase() as ClaimReason;
     const instanceTypes = state.snapshot.instanceTypes.get(planned.nodePool) ?? [];
-    const facts = { cluster: cluster.name, id: intentId, name, now: now(), reason, podUids, commandId: command.id, instanceTypes };
+    const refusals = refusalsOf(podUids, state.records);
+    const facts = {
+      cluster: cluster.name,
+      id: intentId,
+      name,
+      now: now(),
+      reason,
+      podUids,
+      refusals,
+      commandId: command.id,
+      instanceTypes,
+    };
     return pool ? [intentFor(planned, pool, facts)] : [];
   });
   await store.writeIntents(lease, records, command);

@@ -3,6 +3,7 @@ import { consistency } from "../../core/lifecycle/consistency.ts";
 import { isTrue } from "../../core/model/conditions.ts";
 import type { Node } from "../../core/model/node.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
+import { nodeOwners } from "../../core/model/node-owner.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
 import { publishOnce } from "../shared/publish-once.ts";
@@ -16,10 +17,11 @@ const EVENT_WINDOW_MS = 10 * 60_000;
  * what has changed; what another is writing now is left to the next sweep.
  */
 export async function checkConsistency(nodes: readonly Node[], claims: readonly NodeClaim[], deps: LifecycleDeps): Promise<void> {
-  const nodeByProviderId = new Map(nodes.map((node) => [node.spec.providerID, node]));
+  const { claimOf } = nodeOwners(nodes, claims);
+  const nodeOf = new Map(nodes.map((node) => [claimOf(node), node]));
   for (const claim of claims) {
-    const { providerID, conditions } = claim.status ?? {};
-    const node = providerID === undefined ? undefined : nodeByProviderId.get(providerID);
+    const conditions = claim.status?.conditions;
+    const node = nodeOf.get(claim);
     if (node === undefined || claim.metadata.deletionTimestamp !== undefined || !isTrue(conditions, "Initialized")) continue;
     const { condition, issue } = consistency(claim, node);
     const after = withConditions({ now: deps.now() }, claim, [condition]);

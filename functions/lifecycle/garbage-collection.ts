@@ -1,5 +1,6 @@
 import { logEvent } from "../../core/announcements/log-events.ts";
 import { type Inventory, isAlive, orphanInstances, ownerlessNodes, withoutMachine } from "../../core/lifecycle/garbage-collection.ts";
+import { foreignCluster } from "../../core/lifecycle/identity.ts";
 import { withoutFinalizer } from "../../core/lifecycle/registration.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { ignoreConflictOrGone } from "../shared/optimistic.ts";
@@ -36,7 +37,7 @@ async function collectClaims(inventory: Inventory, deps: LifecycleDeps): Promise
 }
 
 async function collectInstances(inventory: Inventory, deps: LifecycleDeps): Promise<void> {
-  const { fleet, kubernetes, log } = deps;
+  const { cluster, fleet, kubernetes, log } = deps;
   const { ended, held } = orphanInstances(inventory);
   if (held.length > 0) {
     const ids = held.map(({ id }) => id);
@@ -44,7 +45,9 @@ async function collectInstances(inventory: Inventory, deps: LifecycleDeps): Prom
   }
   if (ended.length === 0) return;
   const nodes = await kubernetes.list("Node");
-  for (const { id, zone } of ended) {
+  for (const instance of ended) {
+    const { id, zone } = instance;
+    if (foreignCluster(instance, cluster.name) !== undefined) continue;
     await fleet.terminate(id);
     log.info("garbage collected cloudprovider instance", {
       controller: "instance.garbagecollection",

@@ -1,8 +1,13 @@
 import type { Action } from "../../core/lifecycle/action.ts";
-import { withFinalizer } from "../../core/lifecycle/registration.ts";
+import { refuseCreation } from "../../core/lifecycle/advance.ts";
+import { isAlive } from "../../core/lifecycle/garbage-collection.ts";
+import { FOREIGN_INSTANCE, foreignInstance } from "../../core/lifecycle/identity.ts";
+import { withFinalizer, withoutFinalizer } from "../../core/lifecycle/registration.ts";
 import { INTENT, MIN_VALUES_RELAXED, TERMINATION_FINALIZER } from "../../core/model/labels.ts";
+import type { Node } from "../../core/model/node.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
+import { NotFoundError, RefusedError } from "../../core/ports/errors.ts";
 import { instanceFromStatus, recordFromClaim } from "../../core/rebuild/record.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { publishOnce } from "../shared/publish-once.ts";
@@ -19,8 +24,7 @@ export async function perform(action: Action, name: string, deps: LifecycleDeps)
   const { kubernetes, store, fleet, log, metrics } = deps;
   switch (action.type) {
     case "Adopt":
-      await adopt(action.claim, deps);
-      return "look again";
+      return adopt(action.claim, deps);
     case "CreateClaim":
       await createClaim(action.record, deps);
       return "look again";
@@ -43,8 +47,7 @@ export async function perform(action: Action, name: string, deps: LifecycleDeps)
       await kubernetes.delete("NodeClaim", name, action.claim.metadata.uid === undefined ? {} : { uid: action.claim.metadata.uid });
       return "done";
     case "WriteNode":
-      await kubernetes.update("Node", action.node);
-      return "done";
+      return writeNode(action.node, name, deps);
     case "NominatePods":
       await nominateHeld(action, deps);
       return "done";
@@ -88,32 +91,79 @@ export async function perform(action: Action, name: string, deps: LifecycleDeps)
   }
 }
 
+/** Equal events about a NodeClaim whose instance has another owner within this time are published once. */
+const FOREIGN_WINDOW_MS = 60 * 60_000;
+
 /**
  * Creates the record of a NodeClaim that has none: a user created the NodeClaim, or the table was lost. What was
  * launched for it is read from its status or found in EC2 by its UID, because the table may have been lost between the
- * launch and the write of the status.
+ * launch and the write of the status. A NodeClaim that names an instance of another owner is left alone: it never gets
+ * a record, so nothing ends that instance.
  */
-async function adopt(claim: NodeClaim, { cluster, store, fleet, now, newId }: LifecycleDeps): Promise<void> {
-  const launched = instanceFromStatus(claim) ?? (await launchedInstance(fleet, cluster.name, claim.metadata.uid ?? ""));
+async function adopt(claim: NodeClaim, deps: LifecycleDeps): Promise<Performed> {
+  const { cluster, store, fleet, now, newId } = deps;
+  const shown = instanceFromStatus(claim);
+  const [found] = shown ? await fleet.describe([shown.id]) : [];
+  const foreign = found && isAlive(found) ? foreignInstance(found, { cluster: cluster.name, name: claim.metadata.name }) : undefined;
+  if (foreign !== undefined) {
+    await leaveForeign(claim, foreign, deps);
+    return "done";
+  }
+  const launched = shown ?? (await launchedInstance(fleet, cluster.name, claim.metadata.uid ?? ""));
   await store.create(recordFromClaim(claim, { cluster: cluster.name, now: now(), id: newId(), launched }));
+  return "look again";
 }
 
-async function createClaim(record: NodeClaimRecord, { kubernetes, metrics, log }: LifecycleDeps): Promise<void> {
+/** Tells of the NodeClaim, and lets it go when it is being deleted: nothing of this cluster hangs on it. */
+async function leaveForeign(claim: NodeClaim, problem: string, deps: LifecycleDeps): Promise<void> {
+  const { metadata } = claim;
+  deps.log.error("instance belongs to another owner", { ...claimLogFields(metadata.name), error: problem });
+  const message = `NodeClaim is not adopted: ${problem}; delete the NodeClaim, or correct the tags of the instance`;
+  await publishOnce(
+    { type: "Warning", reason: FOREIGN_INSTANCE, message, about: { kind: "NodeClaim", metadata } },
+    deps,
+    FOREIGN_WINDOW_MS,
+  );
+  if (metadata.deletionTimestamp === undefined) return;
+  await deps.kubernetes.update("NodeClaim", { ...claim, metadata: { ...metadata, finalizers: withoutFinalizer(metadata.finalizers) } });
+}
+
+async function createClaim(record: NodeClaimRecord, deps: LifecycleDeps): Promise<void> {
+  const { kubernetes, metrics, log } = deps;
   const { metadata } = record.manifest;
-  await kubernetes.create("NodeClaim", {
-    ...record.manifest,
-    metadata: {
-      ...metadata,
-      annotations: { ...metadata.annotations, [INTENT]: record.intentId },
-      finalizers: withFinalizer(metadata.finalizers),
-    },
-  });
+  const marked = {
+    ...metadata,
+    annotations: { ...metadata.annotations, [INTENT]: record.intentId },
+    finalizers: withFinalizer(metadata.finalizers),
+  };
+  try {
+    await kubernetes.create("NodeClaim", { ...record.manifest, metadata: marked });
+  } catch (error) {
+    // By its schema, a policy, a webhook or RBAC. The same NodeClaim would be refused again.
+    if (!(error instanceof RefusedError || error instanceof NotFoundError)) throw error;
+    for (const action of refuseCreation({ now: deps.now() }, record, error.message).actions) await perform(action, record.name, deps);
+    return;
+  }
   log.debug("wrote nodeclaim", { ...claimLogFields(record.name), finalizer: TERMINATION_FINALIZER });
   metrics.count("nodeclaims_created_total", {
     reason: record.reason,
     nodepool: record.nodePool ?? "",
     min_values_relaxed: metadata.annotations?.[MIN_VALUES_RELAXED] ?? "false",
   });
+}
+
+/** A policy or missing rights may refuse the write for ever: time-outs must run all the same. */
+async function writeNode(node: Node, name: string, deps: LifecycleDeps): Promise<Performed> {
+  try {
+    await deps.kubernetes.update("Node", node);
+    return "done";
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+    deps.log.error("node cannot be written", { ...claimLogFields(name), Node: { name: node.metadata.name }, error: error.message });
+    const message = `Node ${node.metadata.name} cannot be written: ${error.message}`;
+    await publishOnce({ type: "Warning", reason: "NodeWriteRefused", message, about: { kind: "NodeClaim", metadata: { name } } }, deps);
+    return "later";
+  }
 }
 
 /** Metadata and status are two writes; the second carries the resource version that the first returned. */

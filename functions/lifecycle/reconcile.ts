@@ -1,8 +1,10 @@
 import type { Step } from "../../core/lifecycle/action.ts";
 import { advance } from "../../core/lifecycle/advance.ts";
-import { ConflictError, NotFoundError } from "../../core/ports/errors.ts";
+import { ConflictError, NotFoundError, UnreadableRecordError } from "../../core/ports/errors.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { ignoreConflict } from "../shared/optimistic.ts";
+import type { Performed } from "./launch/launch.ts";
+import { claimLogFields } from "./log-fields.ts";
 import { perform } from "./perform.ts";
 import { readInstance, readView } from "./view.ts";
 
@@ -11,6 +13,9 @@ import { readInstance, readView } from "./view.ts";
  * wake-up continues where this ends.
  */
 const MAX_STEPS = 25;
+
+/** Wait after a write that was refused. No benchmark has tuned it. */
+const REFUSED_RETRY_MS = 30_000;
 
 /** A wake-up that arrives before its time is in the record would be dropped as one of another chain. */
 const MIN_DELAY_MS = 1_000;
@@ -24,12 +29,14 @@ const MIN_DELAY_MS = 1_000;
  */
 export async function reconcileClaim(name: string, dueAt: number | undefined, deps: LifecycleDeps): Promise<void> {
   for (let steps = 0; steps < MAX_STEPS; steps++) {
-    const view = await readView(name, deps);
+    const view = await readView(name, deps).catch((error: unknown) => unreadable(error, name, deps));
+    if (view === undefined) return;
     if (steps === 0 && dueAt !== undefined && view.record !== undefined && view.record.dueAt !== dueAt) return;
     let step = advance(view);
     if (step.ask === "instance") step = advance({ ...view, instance: await readInstance(view.record, deps) });
-    const done = await performAll(step, name, deps);
-    if (done && !step.again) {
+    const outcome = await performAll(step, name, deps);
+    if (outcome === "later") return sleepUntil(deps.now() + REFUSED_RETRY_MS, name, deps);
+    if (outcome === "done" && !step.again) {
       if (step.wakeAt !== undefined) await sleepUntil(step.wakeAt, name, deps);
       return;
     }
@@ -37,18 +44,25 @@ export async function reconcileClaim(name: string, dueAt: number | undefined, de
   await sleepUntil(deps.now() + 1_000, name, deps);
 }
 
+/** Ends the pass of a NodeClaim whose record cannot be read: it is for the version that wrote it. */
+function unreadable(error: unknown, name: string, { log }: LifecycleDeps): undefined {
+  if (!(error instanceof UnreadableRecordError)) throw error;
+  log.error("record cannot be read", { ...claimLogFields(name), error: error.message });
+}
+
 /**
- * False when another has changed or removed what was about to be written: the next step is then decided from what is
- * there now.
+ * "look again" when another has changed or removed what was about to be written: the next step is then decided from
+ * what is there now.
  */
-async function performAll(step: Step, name: string, deps: LifecycleDeps): Promise<boolean> {
+async function performAll(step: Step, name: string, deps: LifecycleDeps): Promise<Performed> {
   try {
     for (const action of step.actions) {
-      if ((await perform(action, name, deps)) === "look again") return false;
+      const performed = await perform(action, name, deps);
+      if (performed !== "done") return performed;
     }
-    return true;
+    return "done";
   } catch (error) {
-    if (error instanceof ConflictError || error instanceof NotFoundError) return false;
+    if (error instanceof ConflictError || error instanceof NotFoundError) return "look again";
     throw error;
   }
 }

@@ -24,10 +24,11 @@ const LATE_MS = 5_000;
  */
 export async function sweep(deps: LifecycleDeps): Promise<void> {
   const { cluster, kubernetes, store, fleet, wakeUps, now } = deps;
+  const unreadable = new Set<string>();
   // NodeClaims are listed before instances: one that is launched in between is then not taken for one whose instance is
   // gone.
   const [records, claims, nodes] = await Promise.all([
-    store.list(cluster.name),
+    store.list(cluster.name, ({ name }) => unreadable.add(name)),
     kubernetes.list("NodeClaim"),
     kubernetes.list("Node", { labelSelector: `${REGISTERED}=true` }),
   ]);
@@ -48,7 +49,7 @@ export async function sweep(deps: LifecycleDeps): Promise<void> {
     async () => {
       const instances = await fleet.list(cluster.name);
       await hydrateRecords(records, instances, deps);
-      await collectGarbage({ records, claims, nodes, instances, now: now() }, deps);
+      await collectGarbage({ records, unreadable, claims, nodes, instances, now: now() }, deps);
     },
   ]);
 }

@@ -8,7 +8,9 @@ import { putOff, reasonText, type WakeUpReason } from "../../core/ports/wake-up-
 import { intentFor } from "../../core/provisioning/intent.ts";
 import { isPreliminary, joining } from "../../core/provisioning/next-look.ts";
 import { nomineesOf } from "../../core/provisioning/nominees.ts";
+import { refusalsOf } from "../../core/provisioning/refused.ts";
 import { withUntriedPods } from "../../core/provisioning/untried-pods.ts";
+import { nodeClaimProblem } from "../../core/provisioning/writable.ts";
 import { type PendingPods, pendingPods, solve } from "../../core/scheduling/solve.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type ClusterState, readClusterState } from "../shared/cluster-state.ts";
@@ -74,7 +76,8 @@ async function decide(reason: WakeUpReason<"provision">, deps: ClusterDeps): Pro
     for (const { pod, reason: why } of pending.ignored)
       if (why !== "") deps.log.debug(`ignoring pod, ${why}`, { controller: "provisioner", Pod: podKey(pod) });
     if (pending.pods.length + pending.virtual.length === 0) {
-      outcome = { ...outcome, plan: EMPTY_PLAN };
+      if (state.refusedUntil !== undefined) await lookAgain(state, deps);
+      outcome = { ...outcome, plan: EMPTY_PLAN, final: { ...EMPTY_PLAN, podErrors: reasonsOf(pending) } };
       return;
     }
     const waitMs = batchingWait(reason, pending.pods, state.records, deps);
@@ -87,16 +90,16 @@ async function decide(reason: WakeUpReason<"provision">, deps: ClusterDeps): Pro
       "pending-pods": pending.pods.length,
       reason: reasonText("provision", reason),
     });
-    const plan = solve(snapshot, deps.settings);
+    const proposed = solve(snapshot, deps.settings);
+    const isHeld = proposed.newNodeClaims.length + joining(state.records, began).length > 1 && (await heedsNominations(deps));
+    const { plan, records } = intentsOf(proposed, { known: state.records, isHeld }, snapshot, deps);
     const real = realPart(plan, pending.virtual);
-    const isHeld = plan.newNodeClaims.length + joining(state.records, began).length > 1 && (await heedsNominations(deps));
-    const records = intentsOf(plan, isHeld, snapshot, deps);
     const known = [...state.records, ...records];
     const final = withoutPreliminary(real, snapshot, known, deps);
     report({ plan, real, final, records, pending }, deps, deps.now() - began);
     await deps.store.writeIntents(lease, records);
     await deps.wakeUps.wake(records.map(({ name }) => ({ kind: "claim", cluster: deps.cluster.name, claim: name })));
-    if (Object.keys(real.podErrors).length > 0) await lookAgain(known, deps);
+    if (Object.keys(real.podErrors).length > 0) await lookAgain({ ...state, records: known }, deps);
     outcome = { ...outcome, plan, final, records };
   });
   return outcome;
@@ -111,20 +114,49 @@ async function publish({ state, snapshot, plan, final, records }: Outcome, deps:
 
 const EMPTY_PLAN: Plan = { newNodeClaims: [], existingNodes: [], podErrors: {} };
 
-/** `isHeld`: nodes of several plans or NodeClaims start at the same time, so each is held for its pods. */
-function intentsOf(plan: Plan, isHeld: boolean, snapshot: Snapshot, { cluster, now, newId }: ClusterDeps): readonly NodeClaimRecord[] {
+/** Why pods are ignored, by pod. */
+function reasonsOf({ ignored }: PendingPods): Readonly<Record<string, string>> {
+  return Object.fromEntries(ignored.filter(({ reason }) => reason !== "").map(({ pod, reason }) => [podKey(pod), reason]));
+}
+
+interface IntentOptions {
+  readonly known: readonly NodeClaimRecord[];
+  /** Nodes of several NodeClaims start at the same time, so each is held for its pods. */
+  readonly isHeld: boolean;
+}
+
+/**
+ * The intents of a plan, in the order of its NodeClaims. A NodeClaim that the API server would refuse is left out of
+ * the plan, and its pods are told why.
+ */
+function intentsOf(
+  plan: Plan,
+  { known, isHeld }: IntentOptions,
+  snapshot: Snapshot,
+  { cluster, now, newId }: ClusterDeps,
+): { readonly plan: Plan; readonly records: readonly NodeClaimRecord[] } {
   const pools = new Map(snapshot.nodePools.map((pool) => [pool.metadata.name, pool]));
   const nominees = nomineesOf(snapshot);
-  return plan.newNodeClaims.flatMap((planned) => {
+  const made = plan.newNodeClaims.flatMap((planned) => {
     const pool = pools.get(planned.nodePool);
     const podUids = nominees(planned);
     const instanceTypes = snapshot.instanceTypes.get(planned.nodePool) ?? [];
     const facts = {
       ...{ cluster: cluster.name, id: newId(), now: now(), reason: "provisioned" as const, podUids, instanceTypes },
+      refusals: refusalsOf(podUids, known),
       ...(isHeld && { heldFor: planned.pods }),
     };
-    return pool ? [intentFor(planned, pool, facts)] : [];
+    const record = pool && intentFor(planned, pool, facts);
+    return record ? [{ planned, record, problem: nodeClaimProblem(record.manifest) }] : [];
   });
+  const refused = made.flatMap(({ planned: { nodePool, pods }, problem }) =>
+    pods.flatMap((pod) => (problem === undefined ? [] : [[pod, `NodePool ${nodePool}: its NodeClaim cannot be written: ${problem}`]])),
+  );
+  const kept = made.filter(({ problem }) => problem === undefined);
+  return {
+    plan: { ...plan, newNodeClaims: kept.map(({ planned }) => planned), podErrors: { ...plan.podErrors, ...Object.fromEntries(refused) } },
+    records: kept.map(({ record }) => record),
+  };
 }
 
 /**

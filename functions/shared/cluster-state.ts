@@ -9,6 +9,7 @@ import { heldReservations } from "../../core/offerings/reservations.ts";
 import type { Kubernetes } from "../../core/ports/kubernetes.ts";
 import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
 import { withInFlight } from "../../core/provisioning/in-flight.ts";
+import { refusedPods } from "../../core/provisioning/refused.ts";
 import { keepNominations } from "../../core/scheduling/keep-nominations.ts";
 import { withDefaultConstraints } from "../../core/scheduling/rules/default-constraints.ts";
 import type { SetAside } from "../../core/set-aside/set-aside.ts";
@@ -27,6 +28,8 @@ export interface ClusterState {
   readonly nodeClasses: readonly EC2NodeClass[];
   /** One entry per CapacityBuffer; empty while the feature gate CapacityBuffer is off. */
   readonly headroom: readonly Headroom[];
+  /** When pods of refused NodeClaims are planned again, ms since the epoch. */
+  readonly refusedUntil?: number;
   /** Objects that cannot be read, which the snapshot is without. */
   readonly setAside: readonly SetAside[];
 }
@@ -65,6 +68,8 @@ export async function readClusterState(deps: ClusterStateDeps): Promise<ClusterS
   const pods = spread(snapshot.pods);
   const virtualPods = spread(headroom.flatMap((room) => room.pods));
   const onTheWay = withInFlight({ ...snapshot, pods, virtualPods, instanceTypes, disrupting }, records);
-  const seen = keepNominations(onTheWay, settings.preferencePolicy);
-  return { snapshot: withCommandRoom(seen, commands), records, commands, nodeClasses, headroom, setAside };
+  const { reasons, nextAt } = refusedPods(onTheWay, records);
+  const seen = keepNominations({ ...onTheWay, refused: reasons }, settings.preferencePolicy);
+  const planned = withCommandRoom(seen, commands);
+  return { snapshot: planned, records, commands, nodeClasses, headroom, setAside, ...(nextAt !== undefined && { refusedUntil: nextAt }) };
 }

@@ -12,9 +12,14 @@ const MAX_TOLD = 20;
 export async function reportSetAside(setAside: readonly SetAside[], deps: ClusterDeps): Promise<void> {
   const byKind = Map.groupBy(setAside, ({ kind }) => kind);
   for (const [kind, objects] of byKind) deps.metrics.gauge("cluster_state_unreadable_objects", { kind }, objects.length);
-  for (const { kind, metadata, message } of setAside.slice(0, MAX_TOLD)) {
+  for (const { kind, metadata, message, reason = "Unreadable" } of setAside.slice(0, MAX_TOLD)) {
     const { name, namespace } = metadata;
-    deps.log.error("object cannot be read", { kind, name, ...(namespace !== undefined && { namespace }), error: message });
-    await publishOnce({ type: "Warning", reason: "Unreadable", message, about: { kind, metadata } }, deps, WINDOW_MS);
+    deps.log.error(reason === "Unreadable" ? "object cannot be read" : "object is contested", {
+      kind,
+      name,
+      ...(namespace !== undefined && { namespace }),
+      error: message,
+    });
+    await publishOnce({ type: "Warning", reason, message, about: { kind, metadata } }, deps, WINDOW_MS);
   }
 }

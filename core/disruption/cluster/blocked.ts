@@ -17,6 +17,8 @@ export type Blocked =
   | { readonly reason: "NodeDoNotDisrupt" }
   /** `problem`: which object cannot be read. */
   | { readonly reason: "Unreadable"; readonly problem: string }
+  /** The API server has refused a NodeClaim for the pod. */
+  | { readonly reason: "NodeClaimRefused"; readonly pod: string; readonly problem: string }
   | { readonly reason: "NodeLabelMissing"; readonly label: string }
   | { readonly reason: "NodePoolNotFound"; readonly nodePool: string }
   /** `until` in ms since the epoch; Infinity when the annotation has no end. */

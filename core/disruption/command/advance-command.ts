@@ -58,6 +58,8 @@ export function advanceCommand(command: CommandRecord, input: CommandInput): Com
       return whenDeleting(context);
     case "RollingBack":
       return { actions: unmarkAll(context), done: "failed" };
+    case "SetAside":
+      return { actions: [] };
   }
 }
 

@@ -1,6 +1,7 @@
 import { fnv1a32 } from "../../lib/fnv.ts";
 import { conditionOf, fromRfc3339 } from "../../model/conditions.ts";
 import type { NodeClaimRecord } from "../../model/node-claim-record.ts";
+import { nodeOwners } from "../../model/node-owner.ts";
 import type { Pod } from "../../model/pod.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
 import { isActive, isDaemonSetPod } from "../../pods/predicates.ts";
@@ -21,8 +22,8 @@ export function podEvents(
   records: readonly NodeClaimRecord[],
   now: number,
 ): readonly NodeClaimRecord[] {
-  const nodeByProvider = new Map(nodes.map((node) => [node.spec.providerID ?? "", node.metadata.name]));
-  const nodeByClaim = new Map(nodeClaims.map(({ metadata, status }) => [metadata.name, nodeByProvider.get(status?.providerID ?? "")]));
+  const { claimOf } = nodeOwners(nodes, nodeClaims);
+  const nodeByClaim = new Map(nodes.map((node) => [claimOf(node)?.metadata.name, node.metadata.name]));
   const podsByNode = Map.groupBy(pods.filter(countsAsEvent), ({ spec }) => spec.nodeName ?? "");
   return records.flatMap((record) => {
     const node = nodeByClaim.get(record.name);

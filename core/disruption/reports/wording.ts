@@ -32,6 +32,8 @@ export function describeBlocked(blocked: Blocked): string {
       return 'Disruption is blocked through the "karpenter.sh/do-not-disrupt" annotation';
     case "Unreadable":
       return blocked.problem;
+    case "NodeClaimRefused":
+      return `Pod cannot move (Pod=${blocked.pod}): ${blocked.problem}`;
     case "NodeLabelMissing":
       return `Node doesn't have required label (Label=${blocked.label})`;
     case "NodePoolNotFound":
@@ -102,6 +104,7 @@ export function eventReasonOf({ reason }: Blocked): "DisruptionBlocked" | "Uncon
     case "Nominated":
     case "NodeDoNotDisrupt":
     case "Unreadable":
+    case "NodeClaimRefused":
     case "NodeLabelMissing":
     case "NodePoolNotFound":
     case "PodDoNotDisrupt":

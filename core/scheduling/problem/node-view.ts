@@ -4,12 +4,13 @@ import { isTrue } from "../../model/conditions.ts";
 import { HOSTNAME, INITIALIZED, INSTANCE_TYPE, NODE_CLASS, NODE_POOL, REGISTERED } from "../../model/labels.ts";
 import type { Node } from "../../model/node.ts";
 import type { NodeClaim } from "../../model/node-claim.ts";
+import { nodeOwners } from "../../model/node-owner.ts";
 import { parseResources, type Resources } from "../../model/quantity.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
 import type { Taint } from "../../model/taint.ts";
 
 /**
- * A node as scheduling sees it: a Node, a launched NodeClaim, or both joined by providerID
+ * A node as scheduling sees it: a Node, a launched NodeClaim, or both joined by providerID and name
  * (karpenter: pkg/controllers/state/statenode.go, StateNode).
  */
 export interface NodeView {
@@ -63,6 +64,7 @@ function filled(own: Resources, promised: Resources): Resources {
  * yet.
  */
 export const nodeViews: (snapshot: Snapshot) => readonly NodeView[] = oncePer((snapshot) => {
+  const { claimOf } = nodeOwners(snapshot.nodes, snapshot.nodeClaims);
   const claimByProvider = new Map<string, NodeClaim>();
   for (const claim of snapshot.nodeClaims) {
     const id = claim.status?.providerID;
@@ -71,7 +73,7 @@ export const nodeViews: (snapshot: Snapshot) => readonly NodeView[] = oncePer((s
   const views: NodeView[] = [];
   const joined = new Set<NodeClaim>();
   for (const node of snapshot.nodes) {
-    const claim = node.spec.providerID ? claimByProvider.get(node.spec.providerID) : undefined;
+    const claim = claimOf(node);
     if (claim !== undefined) joined.add(claim);
     const view = nodeView(node, claim, snapshot.disrupting);
     if (view !== undefined) views.push(view);

@@ -38,7 +38,7 @@ export const pendingPods: (snapshot: Snapshot) => PendingPods = oncePer((snapsho
     if (nodeName === "") {
       if (!isProvisionable(pod) || preempting(pod)) continue;
       if (snapshot.nominated.has(podUid(pod)) || snapshot.displaced?.has(podUid(pod))) continue;
-      const reason = isDeclined(pod) ? "" : (selectorProblem(pod) ?? volumes.problem(pod));
+      const reason = isDeclined(pod) ? "" : (selectorProblem(pod) ?? volumes.problem(pod) ?? snapshot.refused?.get(podUid(pod)));
       if (reason === undefined) pods.push(pod);
       else ignored.push({ pod, reason });
     } else if (
@@ -46,11 +46,13 @@ export const pendingPods: (snapshot: Snapshot) => PendingPods = oncePer((snapsho
       isCurrentlyReschedulable(pod, snapshot.podDisruptionBudgets, snapshot.now) &&
       !snapshot.nominated.has(podUid(pod))
     ) {
-      pods.push(pod);
+      const reason = snapshot.refused?.get(podUid(pod));
+      if (reason === undefined) pods.push(pod);
+      else ignored.push({ pod, reason });
     }
   }
   const byName = (a: Pod, b: Pod): number => (podKey(a) < podKey(b) ? -1 : 1);
-  const virtual = (snapshot.virtualPods ?? []).filter((pod) => !snapshot.nominated.has(podUid(pod)));
+  const virtual = (snapshot.virtualPods ?? []).filter((pod) => !snapshot.nominated.has(podUid(pod)) && !snapshot.refused?.has(podUid(pod)));
   return { pods: pods.sort(byName), virtual, ignored: ignored.sort((a, b) => byName(a.pod, b.pod)) };
 });
 

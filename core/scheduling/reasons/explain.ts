@@ -7,14 +7,14 @@ import type { NodePool } from "../../model/node-pool.ts";
 import { hasDeviceClaims } from "../../pods/device-claims.ts";
 import { OFFERING_KEYS } from "../../requirements/offerings.ts";
 import { canonical } from "../../requirements/requirement.ts";
-import { incompatibility, type Requirements } from "../../requirements/requirements.ts";
+import { incompatibility, intersectAll, type Requirements } from "../../requirements/requirements.ts";
 import type { Attempt } from "../attempt.ts";
 import { keepsFree } from "../problem/open-types.ts";
 import type { PodData } from "../problem/pod-class.ts";
 import type { Template } from "../problem/template.ts";
 import { takenPort } from "../rules/host-ports.ts";
 import { type Bitset, fullBitset, intersection, isEmpty } from "../tables/bitset.ts";
-import type { RequirementSet } from "../tables/requirement-sets.ts";
+import { itemsOf, MAX_ITEMS, type RequirementSet } from "../tables/requirement-sets.ts";
 import { contradictionText } from "./contradiction.ts";
 import { conflictText, likelyKey, noSuchPoolText, noTypeText } from "./labels.ts";
 import { byShareOfLimits, limitText } from "./limits.ts";
@@ -164,7 +164,11 @@ export class Explainer {
   #labels(template: Template, podData: PodData): string | undefined {
     if (!podData.acceptsNewHost) return hostText(podData);
     const conflict = incompatibility(template.set.requirements, podData.set.requirements, WELL_KNOWN_LABELS);
-    return conflict === undefined ? undefined : conflictText(conflict, (key) => this.#likelyKey(key));
+    if (conflict !== undefined) return conflictText(conflict, (key) => this.#likelyKey(key));
+    const items = itemsOf(intersectAll(template.set.requirements, podData.set.requirements));
+    return items <= MAX_ITEMS
+      ? undefined
+      : `the pod and the NodePool ask for ${items} labels together, and a NodeClaim takes ${MAX_ITEMS} beside its own`;
   }
 
   #noType(template: Template, podData: PodData): string | undefined {

@@ -9,6 +9,7 @@ import type { Toleration } from "../../model/taint.ts";
 import { TOLERATE_SOFT } from "../../pods/taints.ts";
 import { isReadable, type Requirement, requirement } from "../../requirements/requirement.ts";
 import { intersectAll, type Requirements, requirementsFrom, requirementsFromLabels } from "../../requirements/requirements.ts";
+import { unwritable } from "../../requirements/validation.ts";
 
 /** Whether preferred terms and ScheduleAnyway spreads are tried first or ignored (setting PREFERENCE_POLICY). */
 export type PreferencePolicy = "Respect" | "Ignore";
@@ -52,7 +53,7 @@ export function relaxationSteps(spec: PodSpec, policy: PreferencePolicy, softTai
   const preferredNode = heaviestFirst(
     respect
       ? (nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [])
-          .filter(({ preference }) => isReadableTerm(preference))
+          .filter(({ preference }) => isReadableTerm(preference) && isWritableTerm(preference))
           .map((p) => ({ weight: p.weight, term: p.preference }))
       : [],
   );
@@ -124,6 +125,11 @@ export function requiredTerms({ affinity }: PodSpec): readonly NodeSelectorTerm[
 /** Whether every requirement of a term is valid; no node meets a term with an invalid one. */
 export function isReadableTerm({ matchExpressions }: NodeSelectorTerm): boolean {
   return (matchExpressions ?? []).every(isReadable);
+}
+
+/** Whether a NodeClaim can ask for a preference. One that it cannot ask for is given up. */
+function isWritableTerm({ matchExpressions }: NodeSelectorTerm): boolean {
+  return (matchExpressions ?? []).every((item) => unwritable(item) === undefined);
 }
 
 function termRequirements(term: NodeSelectorTerm | undefined): Requirements {

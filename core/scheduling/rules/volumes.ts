@@ -5,6 +5,7 @@ import type { Pod } from "../../model/pod.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
 import type { CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../model/workloads.ts";
 import { compatible, intersectAll, type Requirements, requirementsFrom } from "../../requirements/requirements.ts";
+import { unwritable } from "../../requirements/validation.ts";
 
 /** CSI drivers of in-tree volume plugins. */
 const CSI_DRIVER_OF_IN_TREE: Readonly<Record<string, string>> = { "kubernetes.io/aws-ebs": "ebs.csi.aws.com" };
@@ -40,10 +41,31 @@ export class Volumes {
   /** Why no node can help the pod now because of its claims; undefined when its claims are usable. */
   problem(pod: Pod): string | undefined {
     for (const name of claimNames(pod)) {
-      const problem = this.#claimProblem(name);
+      const problem = this.#claimProblem(name) ?? this.#placeProblem(name);
       if (problem !== undefined) return problem;
     }
     return undefined;
+  }
+
+  /** Why no NodeClaim can ask for a place of the volume; undefined when it can. */
+  #placeProblem(name: string): string | undefined {
+    const claim = this.#claims.get(name);
+    const volume = this.#volumes.get(claim?.spec.volumeName ?? "");
+    const terms =
+      volume === undefined
+        ? (this.#classes.get(claim?.spec.storageClassName ?? "")?.allowedTopologies ?? []).map(
+            ({ matchLabelExpressions }) => matchLabelExpressions,
+          )
+        : (volume.spec.nodeAffinity?.required?.nodeSelectorTerms ?? []).map(({ matchExpressions }) => matchExpressions);
+    // No new node has the hostname that a volume names; the volume's reason says so.
+    const problems = terms.map((items = []) =>
+      items
+        .filter(({ key }) => key !== HOSTNAME)
+        .map(unwritable)
+        .find(Boolean),
+    );
+    const [first] = problems;
+    return first === undefined || problems.includes(undefined) ? undefined : `the volume of PersistentVolumeClaim ${name}: ${first}`;
   }
 
   #claimProblem(name: string): string | undefined {
@@ -124,15 +146,25 @@ function volumeTerms({ spec }: PersistentVolume): readonly Requirements[] {
   // A local volume is bound to a node that will not return. Its other requirements still say where a new one can be
   // created.
   const isLocal = spec.local !== undefined || spec.hostPath !== undefined;
-  return terms.map(({ matchExpressions }) =>
-    requirementsFrom((matchExpressions ?? []).filter(({ key }) => !(isLocal && key === HOSTNAME))),
+  return writable(terms.map(({ matchExpressions = [] }) => matchExpressions)).map((items) =>
+    requirementsFrom(items.filter(({ key }) => !(isLocal && key === HOSTNAME))),
   );
 }
 
 function classTerms(storageClass: StorageClass | undefined): readonly Requirements[] {
-  return (storageClass?.allowedTopologies ?? []).map(({ matchLabelExpressions }) =>
-    requirementsFrom((matchLabelExpressions ?? []).map(({ key, values }) => ({ key, operator: "In", values }))),
-  );
+  const terms = (storageClass?.allowedTopologies ?? []).map(({ matchLabelExpressions }) => matchLabelExpressions ?? []);
+  return writable(terms).map((items) => requirementsFrom(items.map(({ key, values }) => ({ key, operator: "In", values }))));
+}
+
+interface Place {
+  readonly key: string;
+  readonly values?: readonly string[];
+}
+
+/** The places that a NodeClaim can ask for; all when it can ask for none, so that the pod fails with a reason. */
+function writable<T extends Place>(terms: readonly (readonly T[])[]): readonly (readonly T[])[] {
+  const possible = terms.filter((items) => items.every((item) => item.key === HOSTNAME || unwritable(item) === undefined));
+  return possible.length > 0 ? possible : terms;
 }
 
 /**

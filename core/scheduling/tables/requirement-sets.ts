@@ -1,6 +1,7 @@
-import { WELL_KNOWN_LABELS } from "../../model/labels.ts";
-import { canonical, requirement } from "../../requirements/requirement.ts";
+import { CAPACITY_RESERVATION_ID, CAPACITY_TYPE, INSTANCE_TYPE, NODE_POOL, WELL_KNOWN_LABELS } from "../../model/labels.ts";
+import { canonical, requirement, serialize } from "../../requirements/requirement.ts";
 import { compatible, intersectAll, type Requirements } from "../../requirements/requirements.ts";
+import { MAX_REQUIREMENTS } from "../../requirements/validation.ts";
 
 /** Requirements that exist once in a run, so that results can be remembered by `id`. */
 export interface RequirementSet {
@@ -55,7 +56,8 @@ export class RequirementSets {
 
   /**
    * The requirements of a new claim with `base` after it takes a pod with `added`; undefined when they are not
-   * compatible. A well-known label of `added` may be missing from `base`, because instance types bring it.
+   * compatible, or more than the API server takes. A well-known label of `added` may be missing from `base`, because
+   * instance types bring it.
    */
   join(base: RequirementSet, added: RequirementSet): RequirementSet | undefined {
     if (added.requirements.size === 0 || base === added) return base;
@@ -63,9 +65,10 @@ export class RequirementSets {
     const known = memo?.get(added.id);
     if (known !== undefined || memo?.has(added.id)) return known;
     this.#steps += STEPS_OF_JOIN + size(base) + size(added);
-    const joined = compatible(base.requirements, added.requirements, WELL_KNOWN_LABELS)
-      ? this.intern(intersectAll(base.requirements, added.requirements))
+    const both = compatible(base.requirements, added.requirements, WELL_KNOWN_LABELS)
+      ? intersectAll(base.requirements, added.requirements)
       : undefined;
+    const joined = both && itemsOf(both) <= MAX_ITEMS ? this.intern(both) : undefined;
     if (this.#joinCount < MAX_JOINS) {
       this.#joinCount++;
       memo?.set(added.id, joined);
@@ -79,4 +82,17 @@ function size({ requirements }: RequirementSet): number {
   let values = 0;
   for (const item of requirements.values()) values += item.values.size;
   return values;
+}
+
+/** Every NodeClaim has one item of each of these, whether its pods ask for them or not. */
+const ALWAYS: readonly string[] = [NODE_POOL, INSTANCE_TYPE, CAPACITY_TYPE, CAPACITY_RESERVATION_ID];
+
+/** Items that the pool and the pods of a NodeClaim may have together. */
+export const MAX_ITEMS = MAX_REQUIREMENTS - ALWAYS.length;
+
+/** How many items of a NodeClaim's requirements a set becomes, without those of ALWAYS: one to four for each key. */
+export function itemsOf(set: Requirements): number {
+  let items = 0;
+  for (const [key, item] of set) if (!ALWAYS.includes(key)) items += serialize(item).length;
+  return items;
 }

@@ -30,7 +30,8 @@ export function failure(response: ApiResponse, doing: string): Error {
   if (status === 401) {
     return new RefusedError(`${text}; give this function's role an access entry in the cluster.`);
   }
-  if (status === 403) {
+  // An admission policy or webhook also answers 403; RBAC names the verb.
+  if (status === 403 && /cannot \w+ resource/.test(text)) {
     return new RefusedError(`${text}; apply infra/rbac and give the access entry of this function's role the group that it names.`);
   }
   return status >= 400 ? new RefusedError(text) : new Error(text);

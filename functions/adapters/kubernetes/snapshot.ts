@@ -3,6 +3,7 @@ import type { InstanceType } from "../../../core/model/instance-type.ts";
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import type { EC2NodeClass } from "../../../core/model/node-class.ts";
 import type { NodePool } from "../../../core/model/node-pool.ts";
+import type { UnreadableRecord } from "../../../core/model/read-record.ts";
 import type { Snapshot } from "../../../core/model/snapshot.ts";
 import type { Kubernetes } from "../../../core/ports/kubernetes.ts";
 import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
@@ -38,11 +39,12 @@ export async function readSnapshot(options: {
 }): Promise<ReadSnapshot> {
   const { kubernetes, store, cluster, now } = options;
 
+  const unreadable: UnreadableRecord[] = [];
   const placed = async () => {
     const [nodes, nodeClaims, records, commands] = await Promise.all([
       kubernetes.list("Node"),
       kubernetes.list("NodeClaim"),
-      store.list(cluster),
+      store.list(cluster, (record) => unreadable.push(record)),
       store.commands(cluster),
     ]);
     const pods = await kubernetes.list("Pod", { fieldSelector: "status.phase!=Succeeded,status.phase!=Failed" });
@@ -63,7 +65,7 @@ export async function readSnapshot(options: {
   ]);
   const [podDisruptionBudgets, persistentVolumeClaims, persistentVolumes, storageClasses, csiNodes, namespaces] = rest;
   const listed = { ...ofNodes, nodePools: listedPools, nodeClasses: listedClasses, daemonSets: listedDaemonSets };
-  const { nodes, nodeClaims, pods, nodePools, nodeClasses, daemonSets, setAside, untouchable } = withoutUnreadable(listed);
+  const { nodes, nodeClaims, pods, nodePools, nodeClasses, daemonSets, setAside, untouchable } = withoutUnreadable(listed, unreadable);
 
   return {
     ...{ setAside, untouchable },

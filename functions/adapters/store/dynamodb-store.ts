@@ -7,6 +7,7 @@ import { DeleteItemCommand, GetItemCommand, PutItemCommand, type TransactWriteIt
 import type { CommandRecord } from "../../../core/model/command-record.ts";
 import type { Lease } from "../../../core/model/lease.ts";
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
+import { claimRecordProblem, readCommand } from "../../../core/model/read-record.ts";
 import type { UnavailableOffering } from "../../../core/model/unavailable-offering.ts";
 import { ConflictError } from "../../../core/ports/errors.ts";
 import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
@@ -28,6 +29,7 @@ import {
   writeAll,
 } from "./dynamodb-table.ts";
 import { intentBatches } from "./intent-batches.ts";
+import { readClaim, readClaims, withSchema } from "./records.ts";
 
 const CLAIM = "claim#";
 const COMMAND = "command#";
@@ -50,17 +52,26 @@ function claimItem(record: NodeClaimRecord, nonce: string): TableItem {
   return {
     ...{ pk: partition(cluster), sk: CLAIM + name, version, intentId, nonce, uid, nodePool, dueAt },
     instanceId: record.instance?.id,
-    record: packed(record),
+    record: packed(withSchema(record)),
   };
 }
 
 const commandItem = (command: CommandRecord, nonce: string): TableItem => ({
   ...{ pk: partition(command.cluster), sk: COMMAND + command.id, version: command.version, phase: command.phase, nonce },
-  record: packed(command),
+  record: packed(withSchema(command)),
 });
 
-const claimOf = (item: TableItem): NodeClaimRecord => unpacked<NodeClaimRecord>(item["record"]);
-const commandOf = (item: TableItem): CommandRecord => unpacked<CommandRecord>(item["record"]);
+const nameOf = ({ sk }: TableItem): string => sk.slice(CLAIM.length);
+/** The stored value; undefined when its bytes cannot be read. */
+const storedIn = (item: TableItem): unknown => {
+  try {
+    return unpacked(item["record"]);
+  } catch {
+    return undefined;
+  }
+};
+const commandOf = (item: TableItem): CommandRecord =>
+  readCommand(storedIn(item), { cluster: item.pk.slice(partition("").length), id: item.sk.slice(COMMAND.length) });
 
 /**
  * The port NodeClaimStore on one DynamoDB table (pk, sk, index `byInstance` on instanceId, TTL attribute `ttl`). The
@@ -162,7 +173,10 @@ export function dynamoNodeClaimStore(options: {
       const commandStanding = commandPuts.length > 0 ? standing[1] : undefined;
       if (commandLeft && commandStanding) {
         // The same command: this is the second run of a write that was killed after its first transaction.
-        if (commandStanding.item === undefined || JSON.stringify(commandOf(commandStanding.item)) !== JSON.stringify(commandLeft)) {
+        if (
+          commandStanding.item === undefined ||
+          JSON.stringify(storedIn(commandStanding.item)) !== JSON.stringify(withSchema(commandLeft))
+        ) {
           throw new ConflictError(`Disruption command ${commandLeft.id} has changed since version ${commandLeft.version - 1} was read.`);
         }
         commandLeft = undefined;
@@ -194,7 +208,7 @@ export function dynamoNodeClaimStore(options: {
       }
     },
     async create(record) {
-      const written = { ...record, version: 1 };
+      const written = withSchema({ ...record, version: 1 });
       if (!(await put(claimItem(written, randomUUID()), "attribute_not_exists(pk)"))) {
         throw new ConflictError(`NodeClaim ${record.name} has a record already.`);
       }
@@ -203,19 +217,27 @@ export function dynamoNodeClaimStore(options: {
     async get(cluster, name) {
       const input = { TableName, Key: toItem({ pk: partition(cluster), sk: CLAIM + name }), ConsistentRead: true };
       const { Item: item } = await calling(table, () => table.client.send(new GetItemCommand(input)));
-      return item && claimOf(fromItem(item));
+      return item && readClaim(storedIn(fromItem(item)), name);
     },
-    list: async (cluster) => (await queryPrefix(table, partition(cluster), CLAIM)).map(claimOf),
+    list: async (cluster, setAside) => {
+      const items = await queryPrefix(table, partition(cluster), CLAIM);
+      return readClaims(
+        items.map((item) => ({ name: nameOf(item), value: storedIn(item) })),
+        cluster,
+        setAside,
+      );
+    },
     async byInstance(instanceId) {
       const [item] = await queryAll(table, {
         IndexName: "byInstance",
         KeyConditionExpression: "instanceId = :instanceId",
         ExpressionAttributeValues: toValues({ ":instanceId": instanceId }),
       });
-      return item && claimOf(item);
+      const value = item && storedIn(item);
+      return claimRecordProblem(value) === undefined ? (value as NodeClaimRecord) : undefined;
     },
     async update(record) {
-      const written = { ...record, version: record.version + 1 };
+      const written = withSchema({ ...record, version: record.version + 1 });
       if (!(await put(claimItem(written, randomUUID()), "version = :version", { ":version": record.version }))) {
         throw claimChanged(record);
       }
@@ -286,7 +308,7 @@ export function dynamoNodeClaimStore(options: {
 
     commands: async (cluster) => (await queryPrefix(table, partition(cluster), COMMAND)).map(commandOf),
     async createCommand(lease, command) {
-      const written = { ...command, version: 1 };
+      const written = withSchema({ ...command, version: 1 });
       const refused = await transact(table, [leaseCheck(lease), transactPut(commandItem(written, randomUUID()), 0)]);
       if (refused?.[0]?.Code === "ConditionalCheckFailed") {
         throw leaseLost(lease);
@@ -297,7 +319,7 @@ export function dynamoNodeClaimStore(options: {
       return written;
     },
     async updateCommand(command) {
-      const written = { ...command, version: command.version + 1 };
+      const written = withSchema({ ...command, version: command.version + 1 });
       if (!(await put(commandItem(written, randomUUID()), "version = :version", { ":version": command.version }))) {
         throw commandChanged(command);
       }

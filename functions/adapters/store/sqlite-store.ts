@@ -2,10 +2,13 @@ import { DatabaseSync } from "node:sqlite";
 import type { CommandRecord } from "../../../core/model/command-record.ts";
 import type { Lease } from "../../../core/model/lease.ts";
 import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
+import { claimRecordProblem, readCommand } from "../../../core/model/read-record.ts";
 import type { UnavailableOffering } from "../../../core/model/unavailable-offering.ts";
 import { ConflictError } from "../../../core/ports/errors.ts";
 import type { NodeClaimStore } from "../../../core/ports/node-claim-store.ts";
 import { intentBatches } from "./intent-batches.ts";
+import { checkItem } from "./item-limits.ts";
+import { readClaim, readClaims, withSchema } from "./records.ts";
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS claim (cluster TEXT, name TEXT, version INTEGER NOT NULL, intent_id TEXT NOT NULL, instance_id TEXT,
@@ -31,13 +34,13 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
   db.exec(SCHEMA);
   const sql = {
     claim: db.prepare("SELECT version, intent_id, body FROM claim WHERE cluster = ? AND name = ?"),
-    claims: db.prepare("SELECT body FROM claim WHERE cluster = ? ORDER BY name"),
+    claims: db.prepare("SELECT name, body FROM claim WHERE cluster = ? ORDER BY name"),
     claimByInstance: db.prepare("SELECT body FROM claim WHERE instance_id = ? LIMIT 1"),
     insertClaim: db.prepare("INSERT INTO claim (version, intent_id, instance_id, body, cluster, name) VALUES (?, ?, ?, ?, ?, ?)"),
     updateClaim: db.prepare("UPDATE claim SET version = ?, intent_id = ?, instance_id = ?, body = ? WHERE cluster = ? AND name = ?"),
     deleteClaim: db.prepare("DELETE FROM claim WHERE cluster = ? AND name = ?"),
     command: db.prepare("SELECT version, body FROM command WHERE cluster = ? AND id = ?"),
-    commands: db.prepare("SELECT body FROM command WHERE cluster = ? ORDER BY id"),
+    commands: db.prepare("SELECT id, body FROM command WHERE cluster = ? ORDER BY id"),
     putCommand: db.prepare("INSERT OR REPLACE INTO command (cluster, id, version, body) VALUES (?, ?, ?, ?)"),
     deleteCommand: db.prepare("DELETE FROM command WHERE cluster = ? AND id = ?"),
     putUnavailable: db.prepare("INSERT OR REPLACE INTO unavailable VALUES (?, ?, ?, ?, ?)"),
@@ -70,8 +73,16 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
   const write = async <T>(act: () => T): Promise<T> => atomically(act);
 
   function writeClaim(record: NodeClaimRecord, version: number, statement: typeof sql.insertClaim): NodeClaimRecord {
-    const written = { ...record, version };
-    statement.run(version, record.intentId, record.instance?.id ?? null, JSON.stringify(written), record.cluster, record.name);
+    const written = withSchema({ ...record, version });
+    const body = JSON.stringify(written);
+    const instanceId = record.instance?.id;
+    checkItem({
+      partition: `cluster#${record.cluster}`,
+      sort: `claim#${record.name}`,
+      body,
+      ...(instanceId !== undefined && { instanceId }),
+    });
+    statement.run(version, record.intentId, instanceId ?? null, body, record.cluster, record.name);
     return written;
   }
 
@@ -93,8 +104,9 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
 
   /** Replaces the command of the same version (0: there is none yet). Repeating a write is fine. */
   function replaceCommand(command: CommandRecord): CommandRecord {
-    const written = { ...command, version: command.version + 1 };
+    const written = withSchema({ ...command, version: command.version + 1 });
     const body = JSON.stringify(written);
+    checkItem({ partition: `cluster#${command.cluster}`, sort: `command#${command.id}`, body });
     const existing = sql.command.get(command.cluster, command.id);
     if ((existing?.["version"] ?? 0) === command.version) {
       sql.putCommand.run(command.cluster, command.id, written.version, body);
@@ -129,9 +141,21 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
         }
         return writeClaim(record, 1, sql.insertClaim);
       }),
-    get: async (cluster, name) => parsed<NodeClaimRecord>(sql.claim.get(cluster, name)),
-    list: async (cluster) => sql.claims.all(cluster).flatMap((row) => parsed<NodeClaimRecord>(row) ?? []),
-    byInstance: async (instanceId) => parsed<NodeClaimRecord>(sql.claimByInstance.get(instanceId)),
+    get: async (cluster, name) => {
+      const row = sql.claim.get(cluster, name);
+      return row && readClaim(parsed(row), name);
+    },
+    list: async (cluster, setAside) =>
+      readClaims(
+        sql.claims.all(cluster).map((row) => ({ name: String(row["name"]), value: parsed(row) })),
+        cluster,
+        setAside,
+      ),
+    byInstance: async (instanceId) => {
+      checkItem({ partition: instanceId, sort: "instanceId" });
+      const value = parsed(sql.claimByInstance.get(instanceId));
+      return claimRecordProblem(value) === undefined ? (value as NodeClaimRecord) : undefined;
+    },
     update: (record) =>
       write(() => {
         if (sql.claim.get(record.cluster, record.name)?.["version"] !== record.version) {
@@ -184,7 +208,7 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
         }
       }),
 
-    commands: async (cluster) => sql.commands.all(cluster).flatMap((row) => parsed<CommandRecord>(row) ?? []),
+    commands: async (cluster) => sql.commands.all(cluster).map((row) => readCommand(parsed(row), { cluster, id: String(row["id"]) })),
     createCommand: (lease, command) =>
       write(() => {
         requireLease(lease);
@@ -211,6 +235,7 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
 
     isFirstWithin: (cluster, key, now, ttlMs) =>
       write(() => {
+        checkItem({ partition: `seen#${cluster}`, sort: key });
         if (Number(sql.sighting.get(cluster, key)?.["expires_at"] ?? Number.NEGATIVE_INFINITY) > now) {
           return false;
         }
@@ -231,6 +256,11 @@ export function sqliteNodeClaimStore(path = ":memory:"): NodeClaimStore & { clos
   };
 }
 
-function parsed<T>(row: Readonly<Record<string, unknown>> | undefined): T | undefined {
-  return row === undefined ? undefined : (JSON.parse(String(row["body"])) as T);
+/** The stored value; undefined when its text cannot be read. */
+function parsed(row: Readonly<Record<string, unknown>> | undefined): unknown {
+  try {
+    return row && (JSON.parse(String(row["body"])) as unknown);
+  } catch {
+    return undefined;
+  }
 }

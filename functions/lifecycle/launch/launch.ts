@@ -26,9 +26,9 @@ import { readLaunchView } from "./view.ts";
 
 /**
  * What a performed action means for the rest of its step: "look again" ends the step, and the next one is decided from
- * what is there now.
+ * what is there now. "later": it was refused, and is tried again after a pause.
  */
-export type Performed = "done" | "look again";
+export type Performed = "done" | "look again" | "later";
 
 /**
  * Renders the launch request, creates its launch templates and stores it. The stored request is the one that is sent,

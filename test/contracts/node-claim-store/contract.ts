@@ -17,6 +17,7 @@ const MINUTE = 60_000;
 
 export function record(name: string, fields: Partial<NodeClaimRecord> = {}): NodeClaimRecord {
   return {
+    schema: 1,
     cluster: CLUSTER,
     name,
     version: 0,
@@ -45,6 +46,7 @@ export function record(name: string, fields: Partial<NodeClaimRecord> = {}): Nod
 
 export function command(id: string, fields: Partial<CommandRecord> = {}): CommandRecord {
   return {
+    schema: 1,
     cluster: CLUSTER,
     id,
     version: 0,

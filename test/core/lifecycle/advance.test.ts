@@ -6,6 +6,8 @@ import type { Node } from "../../../core/model/node.ts";
 import { at, INSTANCE, NOW, node, nodeClaim, record, view } from "../../support/builders.ts";
 
 const launched = record({ uid: "uid-1", instance: INSTANCE, launchedAt: NOW - 30_000 });
+/** As EC2 describes it, without a DNS name that nodes are compared with. */
+const MACHINE = { ...INSTANCE, state: "running", launchedAt: 0, tags: {} } as const;
 const types = (v: ClaimView): readonly string[] => advance(v).actions.map(({ type }) => type);
 const messages = (v: ClaimView): readonly string[] =>
   advance(v).actions.flatMap((action) => (action.type === "Log" ? [action.message] : []));
@@ -31,6 +33,16 @@ describe("advance takes the first step that is missing", () => {
       want: [],
     },
     { name: "a record gets its NodeClaim", v: view({ record: record() }), want: ["CreateClaim"] },
+    {
+      name: "a NodeClaim that could not be created for five minutes is given up",
+      v: view({ record: record({ createdAt: NOW - 5 * 60_000 - 1 }) }),
+      want: ["WriteRecord", "Count", "Wake"],
+    },
+    {
+      name: "a NodeClaim that is restored for its instance has no time-out",
+      v: view({ record: record({ createdAt: NOW - 60 * 60_000, instance: INSTANCE }) }),
+      want: ["CreateClaim"],
+    },
     {
       name: "a foreign NodeClaim of the same name stays, and our record is removed",
       v: view({ record: record(), claim: nodeClaim({ annotations: {} }) }),
@@ -71,7 +83,7 @@ describe("advance takes the first step that is missing", () => {
     },
     {
       name: "a node that has joined is registered",
-      v: view({ record: launched, claim: nodeClaim({ conditions: ["Launched"] }), nodes: [node("joined")] }),
+      v: view({ record: launched, claim: nodeClaim({ conditions: ["Launched"] }), instance: MACHINE, nodes: [node("joined")] }),
       want: ["WriteNode"],
     },
     {
@@ -79,6 +91,7 @@ describe("advance takes the first step that is missing", () => {
       v: view({
         record: launched,
         claim: nodeClaim({ conditions: ["Launched"] }),
+        instance: MACHINE,
         nodes: [{ ...node("joined"), spec: { ...node("joined").spec, taints: [] } }],
       }),
       want: ["Log", "Event", "WriteNode"],
@@ -90,12 +103,17 @@ describe("advance takes the first step that is missing", () => {
     },
     {
       name: "a registered node is written to its NodeClaim",
-      v: view({ record: launched, claim: nodeClaim({ conditions: ["Launched"] }), nodes: [node()] }),
+      v: view({ record: launched, claim: nodeClaim({ conditions: ["Launched"] }), instance: MACHINE, nodes: [node()] }),
       want: ["RecordRegistration", "WriteClaim", "Log", "Count"],
     },
     {
       name: "a registered node that was planned for pods wakes the planner, which nominates the node for them",
-      v: view({ record: { ...launched, podUids: ["u"] }, claim: nodeClaim({ conditions: ["Launched"] }), nodes: [node()] }),
+      v: view({
+        record: { ...launched, podUids: ["u"] },
+        claim: nodeClaim({ conditions: ["Launched"] }),
+        instance: MACHINE,
+        nodes: [node()],
+      }),
       want: ["RecordRegistration", "WriteClaim", "Log", "Count", "Wake"],
     },
     {
@@ -138,6 +156,7 @@ describe("advance takes the first step that is missing", () => {
       v: view({
         record: launched,
         claim: nodeClaim({ uid: "uid-1", conditions: ["Launched"] }),
+        instance: MACHINE,
         nodes: [{ ...node(), metadata: { ...node().metadata, ownerReferences: [] } }],
       }),
       want: ["WriteNode"],
@@ -197,7 +216,7 @@ describe("time limits", () => {
 
 describe("registration", () => {
   const registered = (joined: Node, claim = nodeClaim({ conditions: ["Launched"] })): Node => {
-    const action = advance(view({ record: launched, claim, nodes: [joined] })).actions[0];
+    const action = advance(view({ record: launched, claim, instance: MACHINE, nodes: [joined] })).actions[0];
     if (action?.type !== "WriteNode") throw new Error("the node is not written");
     return action.node;
   };

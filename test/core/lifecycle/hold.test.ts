@@ -20,7 +20,8 @@ function joined({ ready = false, taints = [UNREGISTERED_TAINT] as readonly Taint
 
 const HELD = record({ uid: "uid-1", instance: INSTANCE, launchedAt: NOW - 30_000, podUids: ["u"], heldFor: ["default/p"] });
 const { heldFor: _, ...ALONE } = HELD;
-const step = (one: Node, of = HELD) => advance(view({ record: of, claim: nodeClaim({ conditions: ["Launched"] }), nodes: [one] }));
+const step = (one: Node, of = HELD) =>
+  advance(view({ record: of, claim: nodeClaim({ conditions: ["Launched"] }), nodes: [one], instance: "gone" }));
 const types = (...given: Parameters<typeof step>): readonly string[] => step(...given).actions.map(({ type }) => type);
 
 it.for([

@@ -12,7 +12,7 @@ const going = (conditions: readonly string[] = ["Launched", "Registered", "Initi
 const types = (v: ClaimView): readonly string[] => advance(v).actions.map(({ type }) => type);
 const evicted = (actions: readonly Action[]): readonly string[] =>
   actions.flatMap((a) => (a.type === "Evict" ? [a.pod.metadata.name] : []));
-const running: Instance = { ...INSTANCE, state: "running", launchedAt: 0, tags: {} };
+const running: Instance = { ...INSTANCE, state: "running", launchedAt: 0, tags: { "eks:eks-cluster-name": "c1" } };
 const DRAINED = ["Launched", "Registered", "Initialized", "Drained", "VolumesDetached"];
 
 describe("terminate takes the first step that is missing", () => {

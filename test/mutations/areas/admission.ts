@@ -43,9 +43,9 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "labels-count",
     rule: "labels count among the hundred requirements of a NodeClaim",
-    file: "core/admission/node-pool.ts",
-    from: "Object.keys(labels).length + spec.requirements.length",
-    to: "spec.requirements.length",
+    file: "core/node-pool/validate.ts",
+    from: "Object.keys(metadata?.labels ?? {}).length + template.requirements.length",
+    to: "template.requirements.length",
     tests: POOL,
   },
   {

@@ -42,8 +42,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "look-without-claims",
     rule: "a plan is not repeated when no NodeClaim is on its way",
     file: "core/provisioning/next-look.ts",
-    from: "return joining(records, now).length > 0 ?",
-    to: "return records.length > 0 ?",
+    from: "const isJoining = joining(records, now).length > 0;",
+    to: "const isJoining = records.length > 0;",
     tests: LOOK,
   },
   {

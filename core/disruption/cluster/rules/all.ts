@@ -5,6 +5,7 @@ import { deleting } from "./deleting.ts";
 import { hasNode } from "./has-node.ts";
 import { inCommand } from "./in-command.ts";
 import { initialized } from "./initialized.ts";
+import { nodeClaimRefused } from "./node-claim-refused.ts";
 import { nodeDoNotDisrupt } from "./node-do-not-disrupt.ts";
 import { nodePool } from "./node-pool.ts";
 import { nominated } from "./nominated.ts";
@@ -17,7 +18,17 @@ import { unreadable } from "./unreadable.ts";
  * Rules about the node, in the order in which they are checked: the first that blocks is reported
  * (karpenter: pkg/controllers/state/statenode.go, StateNode.ValidateNodeDisruptable).
  */
-export const NODE_RULES: readonly Rule[] = [inCommand, hasNode, initialized, deleting, nominated, nodeDoNotDisrupt, unreadable, nodePool];
+export const NODE_RULES: readonly Rule[] = [
+  inCommand,
+  hasNode,
+  initialized,
+  deleting,
+  nominated,
+  nodeDoNotDisrupt,
+  unreadable,
+  nodeClaimRefused,
+  nodePool,
+];
 
 /**
  * Rules about its pods. Drift ignores them when the claim has a terminationGracePeriod, because that ends the drain

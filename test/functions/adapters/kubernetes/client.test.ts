@@ -85,6 +85,11 @@ describe("list", () => {
 });
 
 describe("writes", () => {
+  it("the refusal of a policy is told without the remedy for missing rights", async () => {
+    const denied = status(403, 'nodes "n1" is forbidden: ValidatingAdmissionPolicy "p" denied request: no');
+    await expect(asking(denied).client.create("Node", node)).rejects.toThrow(/denied request: no$/);
+  });
+
   it.for([
     { code: 404, name: "NotFoundError" },
     { code: 409, name: "ConflictError" },

@@ -1,0 +1,28 @@
+import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
+import { claimRecordProblem, RECORD_SCHEMA, type UnreadableRecord } from "../../../core/model/read-record.ts";
+import { UnreadableRecordError } from "../../../core/ports/errors.ts";
+
+/** What is stored of a record: a schema that another version wrote stays. */
+export const withSchema = <T extends { readonly schema?: number }>(record: T): T => ({ ...record, schema: record.schema ?? RECORD_SCHEMA });
+
+/** The stored record of a NodeClaim. Throws UnreadableRecordError. */
+export function readClaim(value: unknown, name: string): NodeClaimRecord {
+  const problem = claimRecordProblem(value);
+  if (problem !== undefined)
+    throw new UnreadableRecordError(`the record of NodeClaim ${name} cannot be read: ${problem}; it is left as it is`);
+  return value as NodeClaimRecord;
+}
+
+/** The stored records of a cluster that can be read; the others are given to `setAside`. */
+export function readClaims(
+  stored: readonly { readonly name: string; readonly value: unknown }[],
+  cluster: string,
+  setAside: (record: UnreadableRecord) => void = () => undefined,
+): readonly NodeClaimRecord[] {
+  return stored.flatMap(({ name, value }) => {
+    const problem = claimRecordProblem(value);
+    if (problem === undefined) return [value as NodeClaimRecord];
+    setAside({ cluster, name, problem });
+    return [];
+  });
+}
