@@ -5,7 +5,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { type Document, isCollection, isMap, isNode, isScalar, isSeq, LineCounter, parseAllDocuments, visit } from "yaml";
-import type { Path } from "../../../core/lib/json.ts";
+import { type Json, type Path, textAt } from "../../../core/lib/json.ts";
 import { ownValue } from "../../../core/lib/own-value.ts";
 import { readText } from "../bounded-file.ts";
 import type { ApiObject } from "./api-object.ts";
@@ -132,12 +132,14 @@ function readPath(path: string, reading: Reading, above: readonly string[] = [],
 }
 
 function readFile(name: string, path: string | 0, reading: Reading, isNamed: boolean): readonly Manifest[] {
+  let text: string;
   try {
-    return readManifests(name, readText(path), reading, isNamed);
+    text = readText(path);
   } catch (error) {
     reading.problems.push(`${name} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
     return [];
   }
+  return readManifests(name, text, reading, isNamed);
 }
 
 const KUSTOMIZATION = /^kustomization(\.ya?ml)?$/i;
@@ -288,7 +290,7 @@ function readDocument({ file, document, number, lines, problems }: Source): read
   const objects: readonly (readonly [unknown, Path])[] = isList ? items.map((item, i) => [item, ["items", i]] as const) : [[value, []]];
   return objects.flatMap(([object, base]) => {
     const found = [...placeholderProblems(object), ...manifestProblems(object)];
-    const { apiVersion = "" } = object as Partial<ApiObject>;
+    const apiVersion = textAt(object as Json, ["apiVersion"]) ?? "";
     for (const { path, message } of found) {
       const how = path[0] === "apiVersion" && OLD_API.test(apiVersion) ? `; \`${convertCommand(file)}\` does it` : "";
       problems.push(`${place(lineOf([...base, ...path]))}: ${sentence(path, message)}${how}`);
