@@ -1,7 +1,7 @@
 import { review } from "../../../core/admission/review.ts";
 import { bufferProblems } from "../../../core/capacity-buffers/validate.ts";
 import { parseCron } from "../../../core/lib/cron.ts";
-import type { JsonObject } from "../../../core/lib/json.ts";
+import { isJsonObject, type JsonObject } from "../../../core/lib/json.ts";
 import { nearest } from "../../../core/lib/nearest.ts";
 import { ownValue } from "../../../core/lib/own-value.ts";
 import type { CapacityBufferSpec } from "../../../core/model/capacity-buffer.ts";
@@ -22,6 +22,7 @@ const GROUP_VERSIONS: Readonly<Record<string, string>> = { "karpenter.sh": "karp
  * kind.
  */
 export function manifestProblems(object: unknown): readonly Problem[] {
+  if (!isJsonObject(object)) return [{ path: [], message: "this is no Kubernetes object; write a map with apiVersion, kind and metadata" }];
   const { apiVersion, kind, metadata } = object as Partial<ApiObject>;
   if (typeof kind !== "string" || kind === "")
     return [{ path: [], message: "the document has no kind; add one, such as `kind: NodePool`" }];
