@@ -63,7 +63,9 @@ export function parseInterruption(body: string): Reading {
   };
 }
 
-/** An instance's id. Other texts are no key of the table: an empty one, or one of a megabyte, is refused by DynamoDB. */
+/**
+ * An instance's id. Other texts are no key of the table: an empty one, or one of a megabyte, is refused by DynamoDB.
+ */
 const INSTANCE_ID = /^i-[\w-]{1,64}$/;
 
 const unreadable = (what: string): Reading => ({

@@ -7,8 +7,8 @@ import { nearest } from "../../core/lib/nearest.ts";
 import { wrap } from "../../core/lib/wrap.ts";
 
 /**
- * A reader of the output that ends early (`| head`, or a command that fails) is no error of the program, and says itself
- * what is wrong.
+ * A reader of the output that ends early (`| head`, or a command that fails) is no error of the program, and says
+ * itself what is wrong.
  */
 export function endWithReader(): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));

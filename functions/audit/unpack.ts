@@ -46,7 +46,9 @@ const [QUOTE, BACKSLASH, OPEN_MAP, CLOSE_MAP, OPEN_LIST, CLOSE_LIST] = Buffer.fr
 /** An object at this depth is in a list of the delivery: one level for the delivery, one for the list. */
 const RECORD_DEPTH = 3;
 
-/** Splits JSON into the objects in its lists and what is around them. A piece may end anywhere, also within a letter. */
+/**
+ * Splits JSON into the objects in its lists and what is around them. A piece may end anywhere, also within a letter.
+ */
 function splitter(onRecord: (text: string | undefined) => void) {
   const envelope = pieces(MAX_ENVELOPE_BYTES);
   const record = pieces(MAX_RECORD_BYTES);

@@ -1,7 +1,10 @@
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 
-/** How old a reading may be: a fraction of the time that the planner has to write replacements (core/lifecycle/drain.ts). */
+/**
+ * How old a reading may be: a fraction of the time that the planner has to write replacements
+ * (core/lifecycle/drain.ts).
+ */
 const MAX_AGE_MS = 2_000;
 
 interface Reading {
@@ -15,8 +18,8 @@ const readings = new WeakMap<object, Reading>();
 
 /**
  * The records of a cluster as they were at most two seconds ago. EC2 may take back many machines at once, and each of
- * their NodeClaims asks for all records: the NodeClaims of those seconds share one reading of the table, so that what is
- * read does not grow with the square of the notices.
+ * their NodeClaims asks for all records: the NodeClaims of those seconds share one reading of the table, so that what
+ * is read does not grow with the square of the notices.
  */
 export async function recentRecords({
   cluster,

@@ -12,22 +12,6 @@ const SET_ASIDE = "core/set-aside/set-aside.ts";
 /** Each break removes what ends the damage at the object that carries it. */
 export const BREAKS: readonly Break[] = [
   {
-    name: "pod-not-set-aside",
-    edits: [
-      {
-        file: SET_ASIDE,
-        find: "const problem = amountProblem(() => podRequests(pod));",
-        replace: "podRequests(pod); const problem = undefined;",
-      },
-    ],
-  },
-  {
-    name: "node-claim-not-set-aside",
-    edits: [
-      { file: SET_ASIDE, find: "resourcesProblem(requests) ?? statusProblem(claim.status);", replace: "statusProblem(claim.status);" },
-    ],
-  },
-  {
     name: "pool-limits-not-set-aside",
     edits: [
       {
@@ -44,16 +28,6 @@ export const BREAKS: readonly Break[] = [
         file: SET_ASIDE,
         find: 'noted("EC2NodeClass", metadata, kubeletProblem(spec),',
         replace: 'noted("EC2NodeClass", metadata, spec === undefined ? kubeletProblem(spec) : undefined,',
-      },
-    ],
-  },
-  {
-    name: "daemon-set-not-set-aside",
-    edits: [
-      {
-        file: SET_ASIDE,
-        find: "const problem = amountProblem(() => podRequests({ spec: admittedSpec(spec.template.spec) }));",
-        replace: "podRequests({ spec: admittedSpec(spec.template.spec) }); const problem = undefined;",
       },
     ],
   },
@@ -111,7 +85,9 @@ export const BREAKS: readonly Break[] = [
 /** Most seeds that a break may stay unnoticed. */
 const MAX_SEEDS = 12;
 
-/** Plays a copy of the project in which a rule is broken; exit code 1 when the law still holds. "list" names the breaks. */
+/**
+ * Plays a copy of the project in which a rule is broken; exit code 1 when the law still holds. "list" names the breaks.
+ */
 export function playBroken(name: string): void {
   if (name === "list") {
     console.log(BREAKS.map((one) => one.name).join("\n"));

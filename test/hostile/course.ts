@@ -6,7 +6,9 @@ import { alive, MINUTE, OPTIONS, pass, podsOf } from "../support/lab-story.ts";
 
 /** What ordinary pods got in an hour, and what was thrown. */
 export interface Course {
-  /** For each phase, in its order of size: how long each new pod waited until it ran, ms; infinite when it never ran. */
+  /**
+   * For each phase, in its order of size: how long each new pod waited until it ran, ms; infinite when it never ran.
+   */
   readonly waits: readonly (readonly number[])[];
   /** At the end of each phase: how many pods ran, on which machines. */
   readonly places: readonly string[];
@@ -16,7 +18,10 @@ export interface Course {
   readonly thrown: readonly string[];
 }
 
-/** Replicas of the ordinary Deployment, and how long each phase lasts: growth, growth on nodes that are there, shrinking. */
+/**
+ * Replicas of the ordinary Deployment, and how long each phase lasts: growth, growth on nodes that are there,
+ * shrinking.
+ */
 const PHASES = [
   { replicas: 5, ms: 15 * MINUTE },
   { replicas: 9, ms: 15 * MINUTE },

@@ -1,8 +1,8 @@
 /*
  * `npm run -s hostile -- --seed S --runs N`: whatever an API server admits may hurt only its owner.
- * In: seeds. Out: each breach of the law with the fewest objects that lead to it, and totals; exit code 1 with a breach.
- * draw.ts makes objects at the edges of every field, course.ts plays an hour of ordinary pods in the lab, alone and
- * beside those objects, and law.ts compares.
+ * In: seeds. Out: each breach of the law with the fewest objects that lead to it, and totals; exit code 1 with a
+ * breach. draw.ts makes objects at the edges of every field, course.ts plays an hour of ordinary pods in the lab, alone
+ * and beside those objects, and law.ts compares.
  */
 import { parseArgs } from "node:util";
 import { runSeed, shrunk } from "./law.ts";

@@ -61,7 +61,7 @@ export const MUTATIONS: readonly Mutation[] = [
     rule: "an interruption message of another account ends no machine",
     file: "core/interruption/concerns.ts",
     from: "account !== at.account)",
-    to: "at.account === \"\")",
+    to: 'at.account === "")',
     tests: NOTICES,
   },
   {
