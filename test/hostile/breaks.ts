@@ -12,6 +12,16 @@ const SET_ASIDE = "core/set-aside/set-aside.ts";
 /** Each break removes what ends the damage at the object that carries it. */
 export const BREAKS: readonly Break[] = [
   {
+    name: "an-unreadable-object-throws",
+    edits: [
+      {
+        file: SET_ASIDE,
+        find: "if (problem !== undefined) setAside.push(",
+        replace: "if (problem !== undefined) throw new RangeError(problem);\n    if (problem !== undefined) setAside.push(",
+      },
+    ],
+  },
+  {
     name: "pool-limits-not-set-aside",
     edits: [
       {
