@@ -5,7 +5,7 @@ import type { Snapshot } from "../../core/model/snapshot.ts";
 import { type SelectorSources, withDefaultConstraints } from "../../core/scheduling/rules/default-constraints.ts";
 import { readSchedulerConfig, type SchedulerConfig } from "../../core/scheduling/rules/scheduler-config.ts";
 import { readBytes } from "../../functions/adapters/bounded-file.ts";
-import { isDeep } from "../../functions/adapters/manifests/yaml.ts";
+import { isDeep, withoutNulls } from "../../functions/adapters/manifests/yaml.ts";
 import { InputError } from "../input-error.ts";
 import { type BufferedScenario, scenarioHeadroom } from "./headroom.ts";
 import { type OverlaidScenario, overlaidScenario } from "./overlays.ts";
@@ -32,13 +32,6 @@ const WHY: Readonly<Record<string, string>> = {
 
 /** Most bytes of a scenario, unpacked: JSON of this size takes a second or two and about 2 GB. */
 const MAX_SCENARIO_BYTES = 256 * 1024 * 1024;
-
-/** The API server treats a null field as an absent one, and so do we. */
-function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).flatMap(([name, one]) => (one === null ? [] : [[name, withoutNulls(one)]])));
-}
 
 /** Reads a scenario file; "-" is standard input, and gzip is recognised by its first bytes. Throws InputError. */
 export function readScenario(path: string): unknown {

@@ -89,6 +89,14 @@ it("manifests of any shape are read, or refused with sentences", () => {
   }
 });
 
+it.for(["values:", "values: null"])("a field without a value counts as absent, as for the API server: %s", (values) => {
+  const requirement = `{key: karpenter.sh/capacity-type, operator: In, values: [spot]}\n      - key: tenant\n        operator: Exists\n        ${values}`;
+  const spec = `{group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}\n      requirements:\n      - ${requirement}`;
+  const text = `apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: x}\nspec:\n  template:\n    spec:\n      nodeClassRef: ${spec}\n`;
+  const [pool] = loadManifests([written("null.yaml", text)]);
+  expect(JSON.stringify(pool?.object)).not.toContain("null");
+});
+
 it("options of any kind are answered, or refused in one sentence", async () => {
   const random = seeded(19);
   const scenario = written("good.json", SCENARIOS[0]);

@@ -12,6 +12,7 @@ import { type ApiObject, KINDS } from "./api-object.ts";
 import { schemaProblems } from "./crd-schema.ts";
 import type { Problem } from "./schema.ts";
 import { matchesSelector } from "./selectors.ts";
+import { withoutNulls } from "./yaml.ts";
 
 /** The successors of Karpenter's old kinds. */
 const SUCCESSORS: Readonly<Record<string, string>> = { Provisioner: "NodePool", AWSNodeTemplate: "EC2NodeClass", Machine: "NodeClaim" };
@@ -35,7 +36,7 @@ export function manifestProblems(object: unknown): readonly Problem[] {
   const names = nameProblems(kind, metadata);
   if (names.length > 0) return names;
   const problems = schemaProblems(kind, object);
-  return problems.length > 0 ? problems : kindProblems(kind, object as ApiObject);
+  return problems.length > 0 ? problems : kindProblems(kind, withoutNulls(object) as ApiObject);
 }
 
 function versionProblem(apiVersion: string, kind: string): string | undefined {

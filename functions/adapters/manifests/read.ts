@@ -11,7 +11,7 @@ import { readText } from "../bounded-file.ts";
 import type { ApiObject } from "./api-object.ts";
 import { manifestProblems } from "./check.ts";
 import { fieldPath } from "./schema.ts";
-import { documentValue, textProblem } from "./yaml.ts";
+import { documentValue, textProblem, withoutNulls } from "./yaml.ts";
 
 /** An object of a manifest, and its place. */
 export interface Manifest {
@@ -295,7 +295,7 @@ function readDocument({ file, document, number, lines, problems }: Source): read
       const how = path[0] === "apiVersion" && OLD_API.test(apiVersion) ? `; \`${convertCommand(file)}\` does it` : "";
       problems.push(`${place(lineOf([...base, ...path]))}: ${sentence(path, message)}${how}`);
     }
-    return found.length > 0 ? [] : [{ object: object as ApiObject, file, document: number, line: lineOf(base) }];
+    return found.length > 0 ? [] : [{ object: withoutNulls(object) as ApiObject, file, document: number, line: lineOf(base) }];
   });
 }
 

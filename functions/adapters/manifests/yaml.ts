@@ -59,3 +59,10 @@ export function isDeep(value: unknown): boolean {
   }
   return false;
 }
+
+/** The API server treats a null field as an absent one, and so do we. */
+export function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).flatMap(([name, one]) => (one === null ? [] : [[name, withoutNulls(one)]])));
+}
