@@ -2,6 +2,7 @@
 // In: the words of the command line. Out: an answer on standard output, or one sentence on standard error and exit code
 // 2. Each command is a folder with a command.ts of one shape (cli/command.ts). No command imports another or the lab.
 
+import { endWithReader } from "../functions/adapters/command-line.ts";
 import { consolidateCommand } from "./consolidate/command.ts";
 import { convertCommand } from "./convert/command.ts";
 import { rebuildCommand } from "./rebuild/command.ts";
@@ -11,7 +12,6 @@ import { whatIfCommand } from "./what-if/command.ts";
 
 const COMMANDS = [solveCommand, consolidateCommand, whatIfCommand, convertCommand, rebuildCommand];
 
-// A reader of the output that ends early (`| head`) is no error.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+endWithReader();
 
 process.exitCode = await runCommandLine(COMMANDS, process.argv.slice(2), process);

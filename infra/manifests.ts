@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { endWithReader } from "../functions/adapters/command-line.ts";
 import { withV1beta1 } from "./conversion.ts";
 import { BadInput, endWith } from "./end-with.ts";
 
@@ -124,6 +125,7 @@ function outputOf(name: Called): string {
 }
 
 if (import.meta.main) {
+  endWithReader();
   try {
     main();
   } catch (error) {

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../core/lib/json.ts";
 import { readAdmissionRequest } from "../core/signals/admission-request.ts";
 import { type Signal, wakeUpsFor } from "../core/signals/signal.ts";
 import type { ClusterDeps } from "../functions/shared/cluster-deps.ts";
@@ -56,14 +57,15 @@ function signalOf(change: Change): Signal | undefined {
   // Heartbeats change no generation, and neither do status writes. Only the spec of these kinds matters.
   const sameSpec = type === "MODIFIED" && old?.metadata.generation === object.metadata.generation;
   if (sameSpec && resource !== "pods" && (resource !== "nodes" || ready(old) === ready(object))) return undefined;
-  return readAdmissionRequest({
+  const request = {
     resource: { resource },
     operation: type === "DELETED" ? "DELETE" : change.verb.toUpperCase(),
     name: object.metadata.name,
     namespace: object.metadata.namespace,
     object: type === "DELETED" ? null : object,
     oldObject: old ?? (type === "DELETED" ? object : null),
-  });
+  };
+  return readAdmissionRequest(request as unknown as JsonObject);
 }
 
 function ready(object: Change["object"] | undefined): string | undefined {

@@ -5,7 +5,15 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { nearest } from "../core/lib/nearest.ts";
-import { ArgumentError, argumentLines, asksForHelp, parseArguments, twoColumns, wholeNumber } from "../functions/adapters/command-line.ts";
+import {
+  ArgumentError,
+  argumentLines,
+  asksForHelp,
+  endWithReader,
+  parseArguments,
+  twoColumns,
+  wholeNumber,
+} from "../functions/adapters/command-line.ts";
 import { settingsOf } from "../functions/adapters/given-settings.ts";
 import { ManifestError } from "../functions/adapters/manifests/read.ts";
 import { type PlayOptions, playManifests, playStory, type Scaling } from "./play.ts";
@@ -154,8 +162,7 @@ function scaling(text: string): Scaling {
   return { namespace, name, replicas: Number(replicas) };
 }
 
-// A reader of the output that ends early (`| head`) is no error.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+endWithReader();
 
 try {
   await main(process.argv.slice(2));

@@ -1,7 +1,9 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { type Document, isMap, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import { isJsonObject, type JsonObject, type Path } from "../../core/lib/json.ts";
+import { readText as readFile } from "../../functions/adapters/bounded-file.ts";
+import { documentValue, textProblem } from "../../functions/adapters/manifests/yaml.ts";
 import { InputError } from "../input-error.ts";
 import { type Masked, maskPlaceholders } from "./placeholders.ts";
 
@@ -50,7 +52,7 @@ export function readSources(paths: readonly string[]): readonly SourceFile[] {
 
 function readText(path: string | 0): string {
   try {
-    return readFileSync(path, "utf8");
+    return readFile(path);
   } catch (error) {
     throw new InputError(
       `cannot read ${path || "standard input"}: ${error instanceof Error ? error.message : String(error)}; see that it may be read`,
@@ -101,19 +103,19 @@ function parse({ text, unmask }: Masked, source: string): Parsed | { readonly pr
   const helm = source.split("\n").findIndex((line) => HELM_LINE.test(line));
   const render = "render it with `helm template` and convert its output";
   if (helm >= 0) return { problem: `this is a Helm template; ${render}, or convert its text by hand`, line: helm };
+  const nested = textProblem(text);
+  if (nested !== undefined)
+    return { problem: `${nested.problem}; give manifests in YAML or JSON`, line: text.slice(0, nested.at).split("\n").length - 1 };
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true });
   const lineAt = (offset: number): number => Math.max(0, lines.linePos(offset).line - 1);
   const invalid = (message: string): string => `this is not valid YAML: ${unmask(message).replace(/\.$/, "")}; fix the line`;
   const [error] = document.errors;
   if (error) return { problem: invalid(error.message), line: lineAt(error.pos[0]) };
-  try {
-    const items = itemsOf(document.toJS({ maxAliasCount: 10_000 }));
-    return { document, items: items.map((item) => ({ ...item, line: lineAt(nodeAt(document, item.at)?.range?.[0] ?? 0) })) };
-  } catch (unreadable) {
-    // yaml resolves aliases and merges only in toJS().
-    return { problem: invalid(unreadable instanceof Error ? unreadable.message : String(unreadable)), line: 0 };
-  }
+  const read = documentValue(document);
+  if ("problem" in read) return { problem: invalid(read.problem), line: 0 };
+  const items = itemsOf(read.value);
+  return { document, items: items.map((item) => ({ ...item, line: lineAt(nodeAt(document, item.at)?.range?.[0] ?? 0) })) };
 }
 
 function itemsOf(value: unknown): readonly Omit<ManifestItem, "line">[] {

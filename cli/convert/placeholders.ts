@@ -4,8 +4,12 @@ export interface Masked {
   readonly unmask: (text: string) => string;
 }
 
-/** The placeholders of guides and templates: ${NAME}, $(NAME), $NAME, {{ expression }}, <<name>> and <<<name>>>. */
-const PLACEHOLDER = /\$\{[^}\n]*\}|\$\([A-Za-z_][^)\n]*\)|\$[A-Za-z_]\w*|\{\{[^\n]*?\}\}|<<<[^>\n]+>>>|<<[A-Za-z_][\w.-]*(?: [\w.-]+)*>>/g;
+/**
+ * The placeholders of guides and templates: ${NAME}, $(NAME), $NAME, {{ expression }}, <<name>> and <<<name>>>. The
+ * length of each is bounded, so that a text of openings that are never closed takes no time.
+ */
+const PLACEHOLDER =
+  /\$\{[^}\n]{0,300}\}|\$\([A-Za-z_][^)\n]{0,300}\)|\$[A-Za-z_]\w*|\{\{[^\n]{0,300}?\}\}|<<<[^>\n]{1,300}>>>|<<[A-Za-z_][\w.-]*(?: [\w.-]+)*>>/g;
 
 const WORD = /zqplaceholder(\d+)qz/g;
 

@@ -1,10 +1,11 @@
-import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import type { InstanceType } from "../../core/model/instance-type.ts";
 import type { Pod } from "../../core/model/pod.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { type SelectorSources, withDefaultConstraints } from "../../core/scheduling/rules/default-constraints.ts";
 import { readSchedulerConfig, type SchedulerConfig } from "../../core/scheduling/rules/scheduler-config.ts";
+import { readBytes } from "../../functions/adapters/bounded-file.ts";
+import { isDeep, withoutNulls } from "../../functions/adapters/manifests/yaml.ts";
 import { InputError } from "../input-error.ts";
 import { type BufferedScenario, scenarioHeadroom } from "./headroom.ts";
 import { type OverlaidScenario, overlaidScenario } from "./overlays.ts";
@@ -29,31 +30,39 @@ const WHY: Readonly<Record<string, string>> = {
   EACCES: "it may not be read",
 };
 
-/** The API server treats a null field as an absent one, and so do we. */
-function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).flatMap(([name, one]) => (one === null ? [] : [[name, withoutNulls(one)]])));
-}
+/** Most bytes of a scenario, unpacked: JSON of this size takes a second or two and about 2 GB. */
+const MAX_SCENARIO_BYTES = 256 * 1024 * 1024;
 
 /** Reads a scenario file; "-" is standard input, and gzip is recognised by its first bytes. Throws InputError. */
 export function readScenario(path: string): unknown {
   const name = path === "-" ? "standard input" : path;
   let bytes: Buffer;
   try {
-    bytes = readFileSync(path === "-" ? 0 : path);
+    bytes = readBytes(path === "-" ? 0 : path, MAX_SCENARIO_BYTES);
   } catch (error) {
     throw new InputError(
       `cannot read ${name}: ${WHY[(error as NodeJS.ErrnoException).code ?? ""] ?? String(error)}; give the path of a scenario file`,
     );
   }
   try {
-    return withoutNulls(JSON.parse((bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString("utf8")));
+    const isPacked = bytes[0] === 0x1f && bytes[1] === 0x8b;
+    const scenario: unknown = JSON.parse((isPacked ? unpacked(bytes) : bytes).toString("utf8"));
+    if (isDeep(scenario)) throw new Error("it nests fields deeper than any object of Kubernetes");
+    return withoutNulls(scenario);
   } catch (error) {
     if (/\.ya?ml$/.test(name)) throw new InputError(`${name} is YAML and a scenario is JSON; manifests are played by npm start -- ${name}`);
     throw new InputError(
       `${name} is not a scenario: ${error instanceof Error ? error.message : String(error)}; it must be one JSON object`,
     );
+  }
+}
+
+function unpacked(bytes: Buffer): Buffer {
+  try {
+    return gunzipSync(bytes, { maxOutputLength: MAX_SCENARIO_BYTES });
+  } catch (error) {
+    const isTooLong = (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE";
+    throw isTooLong ? new Error(`it unpacks to more than ${MAX_SCENARIO_BYTES / 1024 / 1024} MB`) : error;
   }
 }
 
@@ -68,6 +77,11 @@ const SOURCES = [
   "services",
   "replicationControllers",
 ] as const;
+
+/** A file that has none of these is something else. */
+const PARTS: readonly string[] = [...LISTS, ...SOURCES, "instanceTypes"];
+
+const shortened = (name: string): string => (name.length > 40 ? `${name.slice(0, 40)}…` : name);
 
 type Sources = Pick<ScenarioParts, (typeof SOURCES)[number]>;
 type Lists = Pick<Snapshot, (typeof LISTS)[number]>;
@@ -84,6 +98,12 @@ export function scenarioParts(scenario: unknown): ScenarioParts {
     throw new InputError("a scenario must be a JSON object with nodePools, pods and instanceTypes");
   }
   const fields = scenario as Record<string, unknown>;
+  if (!PARTS.some((name) => Object.hasOwn(fields, name))) {
+    const [found] = Object.keys(fields);
+    throw new InputError(
+      `this is no scenario, because it has ${found === undefined ? "no fields" : `${shortened(found)} and none of its lists`}; write nodePools, pods and instanceTypes`,
+    );
+  }
   const list = (name: string): readonly unknown[] => {
     const value = fields[name] ?? [];
     if (!Array.isArray(value)) throw new InputError(`${name} must be a list of objects`);

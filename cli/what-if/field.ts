@@ -1,6 +1,7 @@
 import { parseDocument } from "yaml";
 import { ownValue } from "../../core/lib/own-value.ts";
 import { manifestProblems } from "../../functions/adapters/manifests/check.ts";
+import { documentValue, textProblem } from "../../functions/adapters/manifests/yaml.ts";
 import { InputError } from "../input-error.ts";
 import { type ChangeDraft, put, unknown } from "./change-draft.ts";
 
@@ -26,10 +27,14 @@ export function setField(assignment: string, draft: ChangeDraft): void {
 }
 
 function yamlValue(text: string, assignment: string): unknown {
+  const nested = textProblem(text);
+  if (nested !== undefined) throw new InputError(`--set ${assignment.slice(0, 80)}…: ${nested.problem}`);
   const document = parseDocument(text);
   const [error] = document.errors;
   if (error) throw new InputError(`--set ${assignment}: the value is not valid YAML: ${error.message.split("\n")[0]}`);
-  return document.toJS();
+  const read = documentValue(document);
+  if ("problem" in read) throw new InputError(`--set ${assignment}: the value is not valid YAML: ${read.problem}`);
+  return read.value;
 }
 
 function withField(object: unknown, [key = "", ...rest]: readonly string[], value: unknown): unknown {

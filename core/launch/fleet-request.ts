@@ -9,7 +9,7 @@ import { MIN_VALUES_RELAXED, NODE_POOL, PLACEMENT_GROUP_PARTITION } from "../mod
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import type { EC2NodeClass, ResolvedSubnet } from "../model/node-class.ts";
-import { parseResources } from "../model/quantity.ts";
+import { parseResources, resourcesProblem } from "../model/quantity.ts";
 import { CLAIM_UID_TAG, NODE_CLAIM_TAG, ownershipTags } from "../model/tags.ts";
 import type { UnavailableOffering } from "../model/unavailable-offering.ts";
 import { amiFor } from "../node-class/ami.ts";
@@ -85,6 +85,9 @@ export function renderLaunch(input: LaunchInput): RenderedLaunch {
   const uid = input.record.uid ?? claim.metadata.uid;
   if (uid === undefined)
     return refuse("Refused", "LaunchFailed", `NodeClaim ${claim.metadata.name} has no UID yet: create the object first`);
+  // The CRD's pattern lets in amounts that are none, such as "1e1.5".
+  const unreadable = resourcesProblem(claim.spec.resources?.requests);
+  if (unreadable !== undefined) return refuse("Refused", "LaunchFailed", `spec.resources.requests cannot be read: ${unreadable}`);
   if (input.instanceTypes.length === 0) return refuse("Refused", "InstanceTypeResolutionFailed", "no instance types are known");
 
   const requirements = requirementsFrom(claim.spec.requirements);

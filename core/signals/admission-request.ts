@@ -1,49 +1,52 @@
-import type { JsonObject } from "../lib/json.ts";
-import { isUnschedulable, object } from "./audit-record.ts";
-import type { Signal } from "./signal.ts";
+import { getAt, type JsonObject, textAt } from "../lib/json.ts";
+import { isUnschedulable } from "./audit-record.ts";
+import { nameAt, nodeChanged, type Signal } from "./signal.ts";
 
 /**
  * The signal of an AdmissionReview's request, if any. The webhook's match conditions let few other requests through,
- * but a person can change them, so nothing here relies on them.
+ * but a person can change them, so nothing here relies on them: a field
+ * of another type counts as missing.
  */
-export function readAdmissionRequest(request: Readonly<Record<string, unknown>>): Signal | undefined {
-  const { resource } = object(request["resource"]);
-  const name = String(request["name"]);
-  const changed = object(request["object"]);
-  const old = object(request["oldObject"]);
+export function readAdmissionRequest(request: JsonObject): Signal | undefined {
+  const resource = textAt(request, ["resource", "resource"]);
+  const namespace = nameAt(request, ["namespace"]);
+  const name = nameAt(request, ["name"]);
   switch (resource) {
     case "events":
-      return failedScheduling(changed);
-    case "pods": {
-      const pod = `${request["namespace"]}/${name}`;
-      const status = object(changed["status"]);
-      const isBound = object(old["spec"])["nodeName"] !== undefined;
-      if (request["operation"] === "DELETE" || (isBound && (status["phase"] === "Succeeded" || status["phase"] === "Failed"))) {
-        return { kind: "pod-moved", pod };
-      }
-      // An older webhook configuration sends the status of pods, and no Events.
-      return isUnschedulable(status["conditions"]) ? { kind: "pod-unschedulable", pod } : undefined;
-    }
+      return failedScheduling(request);
+    case "pods":
+      return podChanged(request, `${namespace}/${name}`);
     case "nodes": {
-      const providerId = object(changed["spec"])["providerID"] ?? object(old["spec"])["providerID"];
-      return { kind: "node-changed", node: name, ...(typeof providerId === "string" && { providerId }) };
+      const providerId = textAt(request, ["object", "spec", "providerID"]) ?? textAt(request, ["oldObject", "spec", "providerID"]);
+      return name === undefined ? undefined : nodeChanged(name, providerId);
     }
     case "nodeclaims":
-      return { kind: "claim-changed", claim: name };
+      return name === undefined ? undefined : { kind: "claim-changed", claim: name };
     case "nodepools":
     case "ec2nodeclasses":
     case "nodeoverlays":
       return { kind: "pool-or-class-changed", name: `${resource}/${name}` };
     case "capacitybuffers":
     case "podtemplates":
-      return { kind: "buffer-changed", name: `${resource}/${request["namespace"]}/${name}` };
+      return { kind: "buffer-changed", name: `${resource}/${namespace}/${name}` };
     default:
       return undefined;
   }
 }
 
+function podChanged(request: JsonObject, pod: string): Signal | undefined {
+  const phase = textAt(request, ["object", "status", "phase"]);
+  const isBound = getAt(request, ["oldObject", "spec", "nodeName"]) !== undefined;
+  if (textAt(request, ["operation"]) === "DELETE" || (isBound && (phase === "Succeeded" || phase === "Failed"))) {
+    return { kind: "pod-moved", pod };
+  }
+  // An older webhook configuration sends the status of pods, and no Events.
+  return isUnschedulable(getAt(request, ["object", "status", "conditions"])) ? { kind: "pod-unschedulable", pod } : undefined;
+}
+
 /** Of an Event of either group: that kube-scheduler could not place a pod. */
-function failedScheduling({ reason, regarding, involvedObject }: JsonObject): Signal | undefined {
-  const { kind, namespace, name } = object(regarding ?? involvedObject);
-  return reason === "FailedScheduling" && kind === "Pod" ? { kind: "pod-unschedulable", pod: `${namespace}/${name}` } : undefined;
+function failedScheduling(request: JsonObject): Signal | undefined {
+  const about = getAt(request, ["object", "regarding"]) ?? getAt(request, ["object", "involvedObject"]);
+  const isFailure = textAt(request, ["object", "reason"]) === "FailedScheduling" && textAt(about, ["kind"]) === "Pod";
+  return isFailure ? { kind: "pod-unschedulable", pod: `${nameAt(about, ["namespace"])}/${nameAt(about, ["name"])}` } : undefined;
 }

@@ -1,3 +1,4 @@
+import { type Json, type Path, textAt } from "../lib/json.ts";
 import type { WakeUpReason } from "../ports/wake-up-causes.ts";
 import type { WakeUp } from "../ports/wake-ups.ts";
 
@@ -15,6 +16,23 @@ export type Signal =
   | { readonly kind: "claim-changed"; readonly claim: string }
   | { readonly kind: "pool-or-class-changed"; readonly name: string }
   | { readonly kind: "buffer-changed"; readonly name: string };
+
+/** The longest name of an object in Kubernetes: a DNS subdomain. */
+const MAX_NAME_LENGTH = 253;
+
+/** The name of an object at a path of raw JSON; undefined when the path holds no text, or a text that is no name. */
+export function nameAt(value: Json | undefined, path: Path): string | undefined {
+  const text = textAt(value, path);
+  return text !== undefined && text !== "" && text.length <= MAX_NAME_LENGTH ? text : undefined;
+}
+
+/** The provider id of a node on EC2. A node may write any text there, and most texts are no key of the table. */
+const PROVIDER_ID = /^aws:\/\/\/[\w-]{1,64}\/i-[\w-]{1,64}$/;
+
+/** That a node changed; the provider id is left out when it names no instance. */
+export function nodeChanged(node: string, providerId: string | undefined): Signal {
+  return { kind: "node-changed", node, ...(providerId !== undefined && PROVIDER_ID.test(providerId) && { providerId }) };
+}
 
 /**
  * Delay of wake-ups whose cause swarms (core/ports/wake-up-causes.ts), in milliseconds: pods and nodes change many at a

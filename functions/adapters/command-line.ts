@@ -6,6 +6,14 @@ import { parseArgs } from "node:util";
 import { nearest } from "../../core/lib/nearest.ts";
 import { wrap } from "../../core/lib/wrap.ts";
 
+/**
+ * A reader of the output that ends early (`| head`, or a command that fails) is no error of the program, and says
+ * itself what is wrong.
+ */
+export function endWithReader(): void {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+}
+
 /** What is wrong with the words of a command line, in one sentence. */
 export class ArgumentError extends Error {}
 

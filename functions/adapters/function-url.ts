@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import type { LambdaFunctionURLEvent, LambdaFunctionURLResult } from "aws-lambda";
-import { isJsonObject, type JsonObject } from "../../core/lib/json.ts";
+import { getAt, isJsonObject, type Json, type JsonObject, textAt } from "../../core/lib/json.ts";
 
 /** A request to a function URL, with its body decoded. */
 export interface HttpRequest {
@@ -14,11 +14,15 @@ export interface HttpResponse {
   readonly body: string;
 }
 
-/** The entry of a function behind a function URL. */
+/** The entry of a function behind a function URL. It takes any value, because anybody may invoke a function by hand. */
 export const functionUrlEntry =
   (handle: (request: HttpRequest) => Promise<HttpResponse>) =>
-  async ({ rawPath, body = "", isBase64Encoded }: LambdaFunctionURLEvent): Promise<LambdaFunctionURLResult> =>
-    handle({ path: rawPath, body: isBase64Encoded ? Buffer.from(body, "base64").toString("utf8") : body });
+  async (event: LambdaFunctionURLEvent): Promise<LambdaFunctionURLResult> => {
+    const json = event as unknown as Json;
+    const body = textAt(json, ["body"]) ?? "";
+    const isBase64 = getAt(json, ["isBase64Encoded"]) === true;
+    return handle({ path: textAt(json, ["rawPath"]) ?? "", body: isBase64 ? Buffer.from(body, "base64").toString("utf8") : body });
+  };
 
 export function answer(statusCode: number, body: object): HttpResponse {
   return { statusCode, headers: { "content-type": "application/json" }, body: JSON.stringify(body) };

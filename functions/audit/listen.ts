@@ -1,11 +1,11 @@
-import { gunzipSync } from "node:zlib";
-import type { JsonObject } from "../../core/lib/json.ts";
+import { isJsonObject, type Json, listAt, parseJson, textAt } from "../../core/lib/json.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
 import type { WakeUps } from "../../core/ports/wake-ups.ts";
 import { readAuditRecord } from "../../core/signals/audit-record.ts";
 import { type Signal, wakeUpsFor } from "../../core/signals/signal.ts";
 import { claimsByProviderId } from "../shared/claims-by-provider-id.ts";
+import { UnreadableDeliveryError, unpack } from "./unpack.ts";
 
 export interface ListenDeps {
   readonly store: Pick<NodeClaimStore, "byInstance">;
@@ -17,63 +17,90 @@ export interface ListenDeps {
   readonly clusters: readonly string[];
 }
 
-interface Delivery {
-  readonly messageType?: string;
-  readonly logGroup?: string;
-  readonly logEvents?: readonly { readonly message?: string }[];
-}
+/** Signals of one delivery; no cluster changes as much at once. The sweep finds what the rest is about. */
+const MAX_SIGNALS = 20_000;
+
+const FIELDS = { controller: "audit" };
 
 /**
- * Turns a delivery of EKS audit records into wake-ups. A delivery that cannot be read wakes the planner of every
- * cluster, since it may have been about any; it is not retried, because it would be no more readable.
+ * Turns a delivery of EKS audit records into wake-ups. It takes any value, because anybody may invoke a function by
+ * hand. A record that cannot be read is told and stops no other. A delivery that cannot be read wakes the planner of
+ * every cluster, since it may have been about any; it is not retried, because it would be no more readable.
  */
-export async function listen(event: { readonly awslogs?: { readonly data?: string } }, deps: ListenDeps): Promise<void> {
-  const data = event.awslogs?.data;
+export async function listen(event: unknown, deps: ListenDeps): Promise<void> {
+  const data = textAt(event as Json, ["awslogs", "data"]);
   if (data === undefined) {
-    deps.log.error("The event has no awslogs.data; it was dropped. Subscribe this function to the cluster's audit log group.", {
-      controller: "audit",
-    });
+    deps.log.error("The event has no awslogs.data; it was dropped. Subscribe this function to the cluster's audit log group.", FIELDS);
     return;
   }
-  const delivery = unpack(data, deps.log);
-  if (delivery === undefined) {
+  const { delivery, records, problem } = await read(data);
+  if (problem !== undefined) {
+    deps.log.error(`The audit delivery cannot be read: ${problem}; the planner is woken in its stead.`, FIELDS);
     await deps.wakeUps.wake(deps.clusters.map((cluster) => ({ kind: "provision", cluster, cause: "AuditUnreadable" })));
     return;
   }
-  if (delivery.messageType !== "DATA_MESSAGE") return;
-  const cluster = deps.clusterOf(delivery.logGroup ?? "");
+  if (textAt(delivery, ["messageType"]) !== "DATA_MESSAGE") return;
+  const logGroup = textAt(delivery, ["logGroup"]);
+  const cluster = deps.clusterOf(logGroup ?? "");
   if (cluster === undefined) {
     deps.log.error(
-      `Log group ${delivery.logGroup} is no cluster's of this stack; its records were dropped. Add the cluster to the stack or remove the subscription.`,
-      { controller: "audit" },
+      `Log group ${logGroup} is no cluster's of this stack; its records were dropped. Add the cluster to the stack or remove the subscription.`,
+      FIELDS,
     );
     return;
   }
-  const signals = (delivery.logEvents ?? []).flatMap(({ message = "" }) => signalOf(message, deps.log));
+  const odd = listAt(delivery, ["logEvents"]).filter((element) => !isJsonObject(element)).length;
+  if (records.unreadable + odd > 0) {
+    const consequence = records.mayRing ? "the planner is woken to be sure" : "they were dropped";
+    deps.log.error(`${records.unreadable + odd} audit record(s) are cut off or no JSON; ${consequence}.`, FIELDS);
+  }
+  const signals = records.signals();
   const wakeUps = wakeUpsFor(cluster, signals, await claimsByProviderId(signals, deps.store));
   if (wakeUps.length > 0) await deps.wakeUps.wake(wakeUps);
 }
 
-function unpack(data: string, log: Log): Delivery | undefined {
+interface Read {
+  readonly delivery?: Json;
+  readonly records: Records;
+  /** Why the delivery cannot be read. */
+  readonly problem?: string;
+}
+
+async function read(data: string): Promise<Read> {
+  const records = new Records();
   try {
-    return JSON.parse(gunzipSync(Buffer.from(data, "base64")).toString("utf8")) as Delivery;
-  } catch {
-    log.error("The audit delivery is not gzipped JSON; the planner is woken in its stead.", { controller: "audit" });
-    return undefined;
+    const delivery = parseJson(await unpack(data, (text) => records.add(text)));
+    if (!isJsonObject(delivery)) return { records, problem: "it is not a JSON object" };
+    const isList = delivery["logEvents"] === undefined || Array.isArray(delivery["logEvents"]);
+    return isList ? { delivery, records } : { records, problem: "its logEvents are no list" };
+  } catch (error) {
+    if (error instanceof UnreadableDeliveryError) return { records, problem: error.message };
+    throw error;
   }
 }
 
-/**
- * The signal of one audit record. CloudWatch Logs cuts records that are too long; the text of a cut record may still
- * show its topic.
- */
-function signalOf(message: string, log: Log): readonly Signal[] {
-  try {
-    const signal = readAuditRecord(JSON.parse(message) as JsonObject);
-    return signal ? [signal] : [];
-  } catch {
-    const rings = message.includes("Unschedulable") || message.includes("system:kube-scheduler");
-    log.error(`An audit record is cut off${rings ? "; the planner is woken to be sure" : " and was dropped"}.`, { controller: "audit" });
-    return rings ? [{ kind: "pod-unschedulable", pod: "?" }] : [];
+/** What the records of a delivery mean, kept while they pass by. */
+class Records {
+  readonly #signals = new Map<string, Signal>();
+  unreadable = 0;
+  /** Whether a record that cannot be read may be about a pod that kube-scheduler could not place. */
+  mayRing = false;
+
+  /** Takes the text of one element of logEvents, or undefined for one that is too long to be looked at. */
+  add(text: string | undefined): void {
+    const message = textAt(parseJson(text), ["message"]);
+    const record = parseJson(message);
+    if (isJsonObject(record)) {
+      const signal = readAuditRecord(record);
+      if (signal !== undefined && this.#signals.size < MAX_SIGNALS) this.#signals.set(JSON.stringify(signal), signal);
+      return;
+    }
+    // CloudWatch Logs cuts records that are too long; the text of a cut record may still show its topic.
+    this.unreadable++;
+    if (message?.includes("Unschedulable") || message?.includes("system:kube-scheduler")) this.mayRing = true;
+  }
+
+  signals(): readonly Signal[] {
+    return [...this.#signals.values(), ...(this.mayRing ? [{ kind: "pod-unschedulable", pod: "?" } as const] : [])];
   }
 }

@@ -10,4 +10,9 @@ import { type InterruptDeps, interrupt } from "./interrupt.ts";
 export const interruptionEntry =
   (deps: InterruptDeps) =>
   (event: SQSEvent): Promise<SQSBatchResponse> =>
-    eachRecord(event, (body) => interrupt(body, deps), deps.log);
+    eachRecord(event, (body, { eventSourceARN }) => interrupt(body, accountOf(eventSourceARN), deps), deps.log);
+
+/** The account in the queue's ARN, which is the account of the functions. */
+function accountOf(queueArn: string): string | undefined {
+  return /^arn:[^:]*:sqs:[^:]*:(\d{12}):/.exec(queueArn)?.[1];
+}

@@ -5,6 +5,7 @@ import type { Node } from "../../core/model/node.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
+import { recentRecords } from "./recent-records.ts";
 
 type ViewDeps = Pick<LifecycleDeps, "cluster" | "kubernetes" | "store" | "fleet" | "now">;
 
@@ -88,10 +89,13 @@ async function attachmentsOf(nodes: readonly Node[], pods: ClaimView["pods"], { 
   return attached.filter(({ spec }) => !kept.has(spec.source.persistentVolumeName));
 }
 
-/** Records whose NodeClaims were planned for pods of the node that is leaving. */
-async function replacementsFor(pods: ClaimView["pods"], name: string, { cluster, store }: ViewDeps) {
+/**
+ * Records whose NodeClaims were planned for pods of the node that is leaving. They may be a moment old: then the pods
+ * wait for the next look.
+ */
+async function replacementsFor(pods: ClaimView["pods"], name: string, deps: ViewDeps) {
   const uids = new Set(pods.map(({ metadata }) => metadata.uid));
-  const records = await store.list(cluster.name);
+  const records = await recentRecords(deps);
   return records.filter(
     (record) => record.name !== name && record.terminating === undefined && record.podUids.some((uid) => uids.has(uid)),
   );

@@ -1,9 +1,10 @@
+import { getAt, isJsonObject, type JsonObject, parseJson } from "../../core/lib/json.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
 import type { WakeUp, WakeUps } from "../../core/ports/wake-ups.ts";
 import { readAdmissionRequest } from "../../core/signals/admission-request.ts";
 import { type Signal, wakeUpsFor } from "../../core/signals/signal.ts";
-import { answer, type HttpRequest, type HttpResponse, mapIn, sameText } from "../adapters/function-url.ts";
+import { answer, type HttpRequest, type HttpResponse, sameText } from "../adapters/function-url.ts";
 import { claimsByProviderId } from "../shared/claims-by-provider-id.ts";
 
 export interface NotifyDeps {
@@ -36,7 +37,7 @@ export async function notify(request: HttpRequest, deps: NotifyDeps): Promise<Ht
   return answer(200, { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response: { uid, allowed: true } });
 }
 
-async function ring(cluster: string, request: Readonly<Record<string, unknown>>, deps: NotifyDeps): Promise<void> {
+async function ring(cluster: string, request: JsonObject, deps: NotifyDeps): Promise<void> {
   const signal = request["dryRun"] === true ? undefined : readAdmissionRequest(request);
   if (signal === undefined) return;
   try {
@@ -63,11 +64,12 @@ const UNTIL_WRITTEN_MS = 1_000;
  * Delays wake-ups until the write has happened. Nodes that are created or become Ready need no delay, because the
  * lifecycle polls for them anyway and pods wait for them. The queues delay wake-ups of other kinds themselves.
  */
-function afterTheWrite(wakeUp: WakeUp, request: Readonly<Record<string, unknown>>, signal: Signal): WakeUp {
+function afterTheWrite(wakeUp: WakeUp, request: JsonObject, signal: Signal): WakeUp {
   const isAwaited = signal.kind === "node-changed" && request["operation"] !== "DELETE";
   return (wakeUp.kind === "claim" && !isAwaited) || wakeUp.kind === "catalog" ? { ...wakeUp, delayMs: UNTIL_WRITTEN_MS } : wakeUp;
 }
 
-function requestIn(body: string): Readonly<Record<string, unknown>> | undefined {
-  return mapIn(body)?.["request"] as Readonly<Record<string, unknown>> | undefined;
+function requestIn(body: string): JsonObject | undefined {
+  const request = getAt(parseJson(body), ["request"]);
+  return isJsonObject(request) ? request : undefined;
 }

@@ -1,7 +1,7 @@
 import { review } from "../../../core/admission/review.ts";
 import { bufferProblems } from "../../../core/capacity-buffers/validate.ts";
 import { parseCron } from "../../../core/lib/cron.ts";
-import type { JsonObject } from "../../../core/lib/json.ts";
+import { isJsonObject, type JsonObject } from "../../../core/lib/json.ts";
 import { nearest } from "../../../core/lib/nearest.ts";
 import { ownValue } from "../../../core/lib/own-value.ts";
 import type { CapacityBufferSpec } from "../../../core/model/capacity-buffer.ts";
@@ -12,6 +12,7 @@ import { type ApiObject, KINDS } from "./api-object.ts";
 import { schemaProblems } from "./crd-schema.ts";
 import type { Problem } from "./schema.ts";
 import { matchesSelector } from "./selectors.ts";
+import { withoutNulls } from "./yaml.ts";
 
 /** The successors of Karpenter's old kinds. */
 const SUCCESSORS: Readonly<Record<string, string>> = { Provisioner: "NodePool", AWSNodeTemplate: "EC2NodeClass", Machine: "NodeClaim" };
@@ -22,6 +23,7 @@ const GROUP_VERSIONS: Readonly<Record<string, string>> = { "karpenter.sh": "karp
  * kind.
  */
 export function manifestProblems(object: unknown): readonly Problem[] {
+  if (!isJsonObject(object)) return [{ path: [], message: "this is no Kubernetes object; write a map with apiVersion, kind and metadata" }];
   const { apiVersion, kind, metadata } = object as Partial<ApiObject>;
   if (typeof kind !== "string" || kind === "")
     return [{ path: [], message: "the document has no kind; add one, such as `kind: NodePool`" }];
@@ -34,7 +36,7 @@ export function manifestProblems(object: unknown): readonly Problem[] {
   const names = nameProblems(kind, metadata);
   if (names.length > 0) return names;
   const problems = schemaProblems(kind, object);
-  return problems.length > 0 ? problems : kindProblems(kind, object as ApiObject);
+  return problems.length > 0 ? problems : kindProblems(kind, withoutNulls(object) as ApiObject);
 }
 
 function versionProblem(apiVersion: string, kind: string): string | undefined {

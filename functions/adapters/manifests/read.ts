@@ -2,14 +2,16 @@
 // In: paths of files and folders. Out: objects with their place in a file, or a ManifestError that names file and line.
 // It imports only core/ and other adapters. It must not know who plays, plans or converts the objects.
 
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { type Document, isCollection, isMap, isNode, isScalar, isSeq, LineCounter, parseAllDocuments, visit } from "yaml";
-import type { Path } from "../../../core/lib/json.ts";
+import { type Json, type Path, textAt } from "../../../core/lib/json.ts";
 import { ownValue } from "../../../core/lib/own-value.ts";
+import { readText } from "../bounded-file.ts";
 import type { ApiObject } from "./api-object.ts";
 import { manifestProblems } from "./check.ts";
 import { fieldPath } from "./schema.ts";
+import { documentValue, textProblem, withoutNulls } from "./yaml.ts";
 
 /** An object of a manifest, and its place. */
 export interface Manifest {
@@ -111,7 +113,7 @@ interface Reading {
 /** `isNamed` is false for a file that was only found in a folder. */
 function readPath(path: string, reading: Reading, above: readonly string[] = [], isNamed = true): readonly Manifest[] {
   const { problems } = reading;
-  if (path === "-") return readManifests(STANDARD_INPUT, readFileSync(0, "utf8"), reading, isNamed);
+  if (path === "-") return readFile(STANDARD_INPUT, 0, reading, isNamed);
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat) {
     problems.push(`${path}: there is no such file or folder; check the path`);
@@ -119,7 +121,7 @@ function readPath(path: string, reading: Reading, above: readonly string[] = [],
   }
   if (!stat.isDirectory()) {
     if (KUSTOMIZATION.test(basename(path))) return followKustomization(path, reading, above);
-    return readManifests(path, readFileSync(path, "utf8"), reading, isNamed);
+    return readFile(path, path, reading, isNamed);
   }
   const names = readdirSync(path).sort();
   const kustomization = names.find((name) => KUSTOMIZATION.test(name));
@@ -127,6 +129,17 @@ function readPath(path: string, reading: Reading, above: readonly string[] = [],
   return names
     .filter((name) => !name.startsWith(".") && (/\.(ya?ml|json)$/.test(name) || statSync(join(path, name)).isDirectory()))
     .flatMap((name) => readPath(join(path, name), reading, [], false));
+}
+
+function readFile(name: string, path: string | 0, reading: Reading, isNamed: boolean): readonly Manifest[] {
+  let text: string;
+  try {
+    text = readText(path);
+  } catch (error) {
+    reading.problems.push(`${name} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    return [];
+  }
+  return readManifests(name, text, reading, isNamed);
 }
 
 const KUSTOMIZATION = /^kustomization(\.ya?ml)?$/i;
@@ -145,17 +158,16 @@ function followKustomization(file: string, reading: Reading, above: readonly str
   };
   if (above.includes(file)) return refuse("names itself among its resources, by way of others; take one of them out");
   const lines = new LineCounter();
-  const [document] = parseAllDocuments(readFileSync(file, "utf8"), { lineCounter: lines, prettyErrors: false });
+  const text = readText(file);
+  const nested = textProblem(text);
+  if (nested !== undefined) return refuse(`${nested.problem}; give a kustomization`);
+  const [document] = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false });
   const error = document && "errors" in document ? document.errors[0] : undefined;
   if (error)
     return refuse(`line ${lines.linePos(error.pos[0]).line}: this is not valid YAML: ${error.message.replace(/\.$/, "")}; fix the line`);
-  const {
-    apiVersion: _,
-    kind: __,
-    resources = [],
-    namespace,
-    ...rest
-  } = (document && "toJS" in document ? (document.toJS() ?? {}) : {}) as Kustomization;
+  const read = document && "toJS" in document ? documentValue(document) : { value: {} };
+  if ("problem" in read) return refuse(read.problem);
+  const { apiVersion: _, kind: __, resources = [], namespace, ...rest } = (read.value ?? {}) as Kustomization;
   const other = Object.keys(rest)[0];
   const instead = `run \`kubectl kustomize ${dirname(file)} > all.yaml\` and give all.yaml instead`;
   if (other !== undefined) return refuse(`${other} needs kustomize itself; ${instead}`);
@@ -179,6 +191,11 @@ function readManifests(file: string, source: string, reading: Reading, isNamed: 
     return [];
   }
   const filled = (whole: string, name: string): string => ownValue(environment, name) ?? ownValue(PLACEHOLDERS, name) ?? whole;
+  const nested = textProblem(source);
+  if (nested !== undefined) {
+    problems.push(`${file}, line ${source.slice(0, nested.at).split("\n").length}: ${nested.problem}; give manifests in YAML or JSON`);
+    return [];
+  }
   const text = source.replaceAll(/\$\{([A-Za-z_]\w*)\}/g, filled).replaceAll(/<<([A-Za-z_]\w*)>>/g, filled);
   const lines = new LineCounter();
   // Warnings of the parser would be printed among our sentences.
@@ -246,9 +263,14 @@ function readDocument({ file, document, number, lines, problems }: Source): read
     );
     return [];
   }
-  const value: unknown = document.toJS({ maxAliasCount: 10_000 });
-  if (value === null || value === undefined) return [];
   const start = lineAt(document.contents?.range?.[0] ?? 0);
+  const read = documentValue(document);
+  if ("problem" in read) {
+    problems.push(`${place(start)}: ${read.problem}`);
+    return [];
+  }
+  const { value } = read;
+  if (value === null || value === undefined) return [];
   if (typeof value !== "object" || Array.isArray(value)) {
     problems.push(
       `${place(start)}: this is no Kubernetes object but ${Array.isArray(value) ? "a list" : "text"}; write a map with apiVersion, kind and metadata`,
@@ -268,12 +290,12 @@ function readDocument({ file, document, number, lines, problems }: Source): read
   const objects: readonly (readonly [unknown, Path])[] = isList ? items.map((item, i) => [item, ["items", i]] as const) : [[value, []]];
   return objects.flatMap(([object, base]) => {
     const found = [...placeholderProblems(object), ...manifestProblems(object)];
-    const { apiVersion = "" } = object as Partial<ApiObject>;
+    const apiVersion = textAt(object as Json, ["apiVersion"]) ?? "";
     for (const { path, message } of found) {
       const how = path[0] === "apiVersion" && OLD_API.test(apiVersion) ? `; \`${convertCommand(file)}\` does it` : "";
       problems.push(`${place(lineOf([...base, ...path]))}: ${sentence(path, message)}${how}`);
     }
-    return found.length > 0 ? [] : [{ object: object as ApiObject, file, document: number, line: lineOf(base) }];
+    return found.length > 0 ? [] : [{ object: withoutNulls(object) as ApiObject, file, document: number, line: lineOf(base) }];
   });
 }
 

@@ -49,7 +49,7 @@ it("pods that are not planned are listed with why", () => {
   const idle = { ...pod("idle"), status: {} };
   const text = textOf(file(JSON.stringify(scenario({ pods: [idle, pod("web")] }))));
   expect(text).toContain("1 pod not given up by kube-scheduler");
-  expect(textOf(file("{}"))).toContain("there is no NodePool");
+  expect(textOf(file('{"pods": []}'))).toContain("there is no NodePool");
 });
 
 const buffer = (spec: object) => ({ metadata: { name: "spare", namespace: "default" }, spec });
@@ -102,7 +102,7 @@ it.for([
   },
   { text: { podTemplates: [{ metadata: { name: "x" } }] }, says: "podTemplates[0] (x): template.spec.containers is missing" },
   {
-    text: { schedulerConfig: { podTopologySpread: { defaultConstraints: {} } } },
+    text: { pods: [], schedulerConfig: { podTopologySpread: { defaultConstraints: {} } } },
     says: "schedulerConfig: podTopologySpread.defaultConstraints must be a list",
   },
   { text: { podz: [] }, says: 'podz is no part of a scenario; did you mean "pods"?' },
@@ -161,7 +161,15 @@ it.for([
   { name: "a list", path: () => file("[]"), says: "must be a JSON object" },
   { name: "a list that is none", path: () => file('{"pods": {}}'), says: "pods must be a list" },
   { name: "an object without a name", path: () => file('{"pods": [{}]}'), says: "pods[0].metadata.name is missing" },
-  { name: "a bad time", path: () => file('{"now": "noon"}'), says: "now must be an RFC 3339 time" },
+  { name: "no scenario at all", path: () => file('{"foo": 1}'), says: "this is no scenario, because it has foo and none of its lists" },
+  { name: "an empty object", path: () => file("{}"), says: "this is no scenario, because it has no fields" },
+  {
+    name: "fields without end",
+    path: () => file(`{"pods": ${"[".repeat(50_000)}${"]".repeat(50_000)}}`),
+    says: "it nests fields deeper than any object of Kubernetes",
+  },
+  { name: "a file without end", path: () => "/dev/zero", says: "it is longer than 256 MB" },
+  { name: "a bad time", path: () => file('{"pods": [], "now": "noon"}'), says: "now must be an RFC 3339 time" },
   {
     name: "a bad quantity",
     path: () => file(JSON.stringify(scenario({ pods: [pod("web", { cpu: "much" })] }))),

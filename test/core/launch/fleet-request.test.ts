@@ -57,6 +57,16 @@ describe("renderLaunch", () => {
     });
   });
 
+  it("a NodeClaim whose requests are no amounts is refused with its reason", () => {
+    const spec = { requirements: [], resources: { requests: { cpu: "1e1.5" } } };
+    expect(render({ claim: claim({ spec }) })).toMatchObject({
+      error: {
+        reason: "LaunchFailed",
+        message: expect.stringContaining('spec.resources.requests cannot be read: resource cpu: quantity "1e1.5"'),
+      },
+    });
+  });
+
   it("a launch has a separate template for another pod limit", () => {
     const names = { key: "node.kubernetes.io/instance-type", operator: "In", values: ["m5.large", "m5.xlarge"] } as const;
     const { templates } = launched(requirements(names, { key: "karpenter.sh/capacity-type", operator: "In", values: ["spot"] }));

@@ -10,10 +10,13 @@ import { sqliteNodeClaimStore } from "../../../functions/adapters/store/sqlite-s
 import { interruptionEntry } from "../../../functions/interruption/entry.ts";
 import { noAnnouncements } from "../../../functions/shared/announce.ts";
 import type { ClusterDeps } from "../../../functions/shared/cluster-deps.ts";
-import { INSTANCE, NOW, nodeClaim, record } from "../../support/builders.ts";
+import { INSTANCE, nodeClaim, record } from "../../support/builders.ts";
 import { recordingLog, recordingWakeUps } from "../../support/fakes.ts";
 
 const event = (name: string) => JSON.parse(readFileSync(join(import.meta.dirname, "../../../events", name), "utf8"));
+
+/** A moment after the latest of the samples. */
+const NOW = Date.parse("2026-01-15T10:06:00Z");
 
 /** A cluster with one spot claim whose instance is the one of the samples. */
 async function scene(over: Partial<KnownInstance> = {}) {
@@ -89,14 +92,29 @@ describe("interruption messages", () => {
     { file: "state-change-stopped.json", ends: true, tells: "InstanceStopping" },
     { file: "state-change-shutting-down.json", ends: true, tells: "InstanceTerminating" },
     { file: "state-change-terminated.json", ends: true, tells: "InstanceTerminating" },
-    { file: "capacity-reservation-interruption.json", ends: true, tells: "CapacityReservationInstanceInterrupted" },
-    { file: "capacity-reservation-interruption-alt-type.json", ends: true, tells: "CapacityReservationInstanceInterrupted" },
-    { file: "capacity-reservation-interruption-resources-string.json", ends: true, tells: "CapacityReservationInstanceInterrupted" },
+    {
+      file: "capacity-reservation-interruption.json",
+      capacityType: "reserved" as const,
+      ends: true,
+      tells: "CapacityReservationInstanceInterrupted",
+    },
+    {
+      file: "capacity-reservation-interruption-alt-type.json",
+      capacityType: "reserved" as const,
+      ends: true,
+      tells: "CapacityReservationInstanceInterrupted",
+    },
+    {
+      file: "capacity-reservation-interruption-resources-string.json",
+      capacityType: "reserved" as const,
+      ends: true,
+      tells: "CapacityReservationInstanceInterrupted",
+    },
     { file: "state-change-running.json", ends: false, tells: undefined },
     { file: "health-other-service.json", ends: false, tells: undefined },
     { file: "unknown-detail-type.json", ends: false, tells: undefined },
-  ])("each kind of message has its own consequence: $file", async ({ file, ends, tells }) => {
-    const { handler, store, published } = await scene();
+  ])("each kind of message has its own consequence: $file", async ({ file, capacityType = "spot" as const, ends, tells }) => {
+    const { handler, store, published } = await scene({ capacityType });
     expect(await handler(queued(JSON.stringify(event(file))))).toEqual({ batchItemFailures: [] });
     expect((await store.get("c1", "default-abcde"))?.terminating !== undefined).toBe(ends);
     const reasons = [...(tells ? [tells] : []), ...(ends ? ["TerminatingOnInterruption"] : [])];
@@ -104,11 +122,11 @@ describe("interruption messages", () => {
   });
 
   it.for([
-    { file: "spot-interruption.json", marked: ["spot"] },
-    { file: "capacity-reservation-interruption.json", marked: ["reserved"] },
-    { file: "state-change-terminated.json", marked: [] },
-  ])("capacity that EC2 takes back is marked unavailable: $file", async ({ file, marked }) => {
-    const { handler, store } = await scene();
+    { file: "spot-interruption.json", capacityType: "spot" as const, marked: ["spot"] },
+    { file: "capacity-reservation-interruption.json", capacityType: "reserved" as const, marked: ["reserved"] },
+    { file: "state-change-terminated.json", capacityType: "spot" as const, marked: [] },
+  ])("capacity that EC2 takes back is marked unavailable: $file", async ({ file, capacityType, marked }) => {
+    const { handler, store } = await scene({ capacityType });
     await handler(queued(JSON.stringify(event(file))));
     expect((await store.unavailable("c1", NOW)).map(({ capacityType }) => capacityType)).toEqual(marked);
   });
@@ -117,6 +135,24 @@ describe("interruption messages", () => {
     const { handler, store } = await scene({ capacityType: "reserved", reservationId: "cr-1" });
     await handler(queued(JSON.stringify(event("capacity-reservation-interruption.json"))));
     expect(await store.unavailable("c1", NOW)).toEqual([reservationMark("cr-1", NOW + 180_000)]);
+  });
+
+  it.for([
+    { what: "a time long ago", says: { time: "1999-01-01T00:00:00Z" } },
+    { what: "another account", says: { account: "999999999999" } },
+    { what: "another region", says: { region: "eu-west-1" } },
+  ])("a spot notice with $what ends no machine, marks no offering, and is told", async ({ says }) => {
+    const { handler, store, log } = await scene();
+    expect(await handler(queued(JSON.stringify({ ...event("spot-interruption.json"), ...says })))).toEqual({ batchItemFailures: [] });
+    expect((await store.get("c1", "default-abcde"))?.terminating).toBeUndefined();
+    expect(await store.unavailable("c1", NOW)).toEqual([]);
+    expect(log.errors).toEqual([expect.stringContaining("names instance i-0aaaaaaaaaaaaaaa1 but is not about it")]);
+  });
+
+  it("a spot notice ends no on-demand machine", async () => {
+    const { handler, store } = await scene({ capacityType: "on-demand" });
+    await handler(queued(JSON.stringify(event("spot-interruption.json"))));
+    expect((await store.get("c1", "default-abcde"))?.terminating).toBeUndefined();
   });
 
   it("a late message finds a terminating NodeClaim, or none, and changes nothing", async () => {
@@ -135,10 +171,10 @@ describe("interruption messages", () => {
   it("a message about several instances reaches all of them, even if one fails", async () => {
     const { handler, store } = await scene();
     const change = event("health-scheduled-change.json");
-    const affectedEntities = ["i-bad", "i-0aaaaaaaaaaaaaaa1", "i-0aaaaaaaaaaaaaaa1"].map((entityValue) => ({ entityValue }));
+    const affectedEntities = ["i-0bad", "i-0aaaaaaaaaaaaaaa1", "i-0aaaaaaaaaaaaaaa1"].map((entityValue) => ({ entityValue }));
     const byInstance = store.byInstance.bind(store);
     store.byInstance = async (id) => {
-      if (id === "i-bad") throw new Error("the table did not answer");
+      if (id === "i-0bad") throw new Error("the table did not answer");
       return byInstance(id);
     };
     const { batchItemFailures } =

@@ -1,4 +1,6 @@
+import type { LambdaFunctionURLEvent } from "aws-lambda";
 import { describe, expect, it } from "vitest";
+import { notifyEntry } from "../../../functions/notify/entry.ts";
 import { notify } from "../../../functions/notify/notify.ts";
 import { record } from "../../support/builders.ts";
 import { recordingLog, recordingWakeUps } from "../../support/fakes.ts";
@@ -80,4 +82,28 @@ describe("the notify webhook", () => {
     expect(answer.body.message).toMatch(/\.$/);
     expect(answer.sent).toEqual([]);
   });
+
+  it("a request is allowed whatever stands in its fields, and no wake-up carries what is no name", async () => {
+    const full = { ...unschedulable, operation: "UPDATE", oldObject: {}, dryRun: false };
+    const odd: unknown[] = [null, 7, true, "", [], [null], {}, { toString: 1 }, { resource: { toString: 1 } }, "x".repeat(1_000_000)];
+    for (const resource of ["pods", "nodes", "events", "nodeclaims", "nodepools", "capacitybuffers"]) {
+      for (const field of Object.keys(full).filter((name) => name !== "uid")) {
+        for (const value of odd) {
+          const request = { ...full, resource: { resource }, [field]: value };
+          const { statusCode, sent } = await post(`/v1/c1/${TOKEN}`, review(request));
+          expect({ field, statusCode, long: JSON.stringify(sent).length > 2_000 }).toEqual({ field, statusCode: 200, long: false });
+        }
+      }
+    }
+  });
+
+  it.for([null, 7, {}, { rawPath: 7 }, { rawPath: `/v1/c1/${TOKEN}`, body: 7 }, { rawPath: `/v1/c1/${TOKEN}`, body: { toString: 1 } }])(
+    "the call %j is refused with a sentence",
+    async (event) => {
+      const deps = { store: { byInstance: async () => undefined }, wakeUps: recordingWakeUps(), log: recordingLog(), token: TOKEN };
+      const handler = notifyEntry({ ...deps, clusters: new Set(["c1"]) });
+      const response = (await handler(event as unknown as LambdaFunctionURLEvent)) as { statusCode: number };
+      expect([400, 403]).toContain(response.statusCode);
+    },
+  );
 });

@@ -1,6 +1,7 @@
 import type { Mutation } from "../mutation.ts";
 
 const AMOUNTS = ["test/hostile/amounts.test.ts"];
+const AUDIT = ["test/functions/audit/listen.test.ts"];
 const BULKHEADS = ["test/hostile/bulkheads.test.ts"];
 const REFUSED = ["test/hostile/refused.test.ts"];
 const WRITABLE = ["test/hostile/writable.test.ts"];
@@ -8,6 +9,7 @@ const FOREIGN = ["test/hostile/foreign-instances.test.ts"];
 const IMPOSTER = ["test/hostile/imposter-nodes.test.ts"];
 const RECORDS = ["test/hostile/records.test.ts"];
 const KEYS = ["test/hostile/keys.test.ts"];
+const NOTICES = ["test/core/interruption/concerns.test.ts"];
 
 /** Rules that keep what one user writes from stopping the others, each broken in the line that keeps it. */
 export const MUTATIONS: readonly Mutation[] = [
@@ -162,5 +164,45 @@ export const MUTATIONS: readonly Mutation[] = [
     from: "instanceId === undefined || instanceId.length > MAX_INSTANCE_ID ? undefined :",
     to: "instanceId === null ? undefined :",
     tests: RECORDS,
+  },
+  {
+    name: "notice-of-another-account",
+    rule: "an interruption message of another account ends no machine",
+    file: "core/interruption/concerns.ts",
+    from: "account !== at.account)",
+    to: 'at.account === "")',
+    tests: NOTICES,
+  },
+  {
+    name: "notice-of-1999",
+    rule: "an interruption message of long ago ends no machine",
+    file: "core/interruption/concerns.ts",
+    from: "if (at.now - time >",
+    to: "if (time - at.now >",
+    tests: NOTICES,
+  },
+  {
+    name: "spot-notice-on-demand",
+    rule: "a spot notice ends no on-demand machine",
+    file: "core/interruption/concerns.ts",
+    from: "instance.capacityType !== capacityType && !isInReservation",
+    to: "instance.capacityType === capacityType && isInReservation",
+    tests: NOTICES,
+  },
+  {
+    name: "unpacked-without-end",
+    rule: "an audit delivery is unpacked up to a limit",
+    file: "functions/audit/unpack.ts",
+    from: "if (unpacked > MAX_UNPACKED_BYTES)",
+    to: "if (unpacked < 0)",
+    tests: AUDIT,
+  },
+  {
+    name: "odd-audit-record",
+    rule: "an audit record that cannot be read is told",
+    file: "functions/audit/listen.ts",
+    from: "this.unreadable++;",
+    to: "",
+    tests: AUDIT,
   },
 ];

@@ -130,8 +130,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "functions/interruption/entry.ts",
-        find: "(body) => interrupt(body, deps)",
-        replace: "(body) => interrupt(body, deps).catch(() => {})",
+        find: "interrupt(body, accountOf(eventSourceARN), deps)",
+        replace: "interrupt(body, accountOf(eventSourceARN), deps).catch(() => {})",
       },
     ],
   },
