@@ -126,7 +126,9 @@ async function take(stage: Stage, { apply: objects = [], interrupt = 0 }: Step):
   if (interrupt === 0) return;
   const counts = await podsByNode(stage);
   const spot = liveMachines(stage).filter(({ capacityType }) => capacityType === "spot");
-  const fullest = spot.toSorted((a, b) => (counts.get(b.privateDnsName) ?? 0) - (counts.get(a.privateDnsName) ?? 0));
+  const podsOn = ({ privateDnsName }: (typeof spot)[number]): number => counts.get(privateDnsName) ?? 0;
+  // Of equally full machines those of the first zones, so that both autoscalers lose the same ones.
+  const fullest = spot.toSorted((a, b) => podsOn(b) - podsOn(a) || (a.zone < b.zone ? -1 : 1));
   for (const { id } of fullest.slice(0, interrupt)) stage.fake.interrupt(id);
 }
 

@@ -23,6 +23,10 @@ export const GROWTH: readonly Course[] = [
     name: "custom-spread",
     about: "20 pods spread over a label of the pools: four parts spot to one part on demand; limits of CPU on both pools",
     quick: true,
+    exception: {
+      figures: ["cents"],
+      reason: "its pods run 20 s sooner, so its machines, which cost less per hour, are paid for longer in this minute",
+    },
     setting: [
       CLASS,
       pool("spot", { requirements: [SPOT, ...GENERAL, isIn(SHARE, "2", "3", "4", "5")], limits: { cpu: "64" } }),
