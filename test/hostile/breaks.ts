@@ -22,26 +22,6 @@ export const BREAKS: readonly Break[] = [
     ],
   },
   {
-    name: "pool-limits-not-set-aside",
-    edits: [
-      {
-        file: SET_ASIDE,
-        find: "const problem = resourcesProblem(limits);",
-        replace: "const problem = limits === null ? resourcesProblem(limits) : undefined;",
-      },
-    ],
-  },
-  {
-    name: "kubelet-not-set-aside",
-    edits: [
-      {
-        file: SET_ASIDE,
-        find: 'noted("EC2NodeClass", metadata, kubeletProblem(spec),',
-        replace: 'noted("EC2NodeClass", metadata, spec === undefined ? kubeletProblem(spec) : undefined,',
-      },
-    ],
-  },
-  {
     name: "claim-launched-unread",
     edits: [
       {
@@ -83,12 +63,48 @@ export const BREAKS: readonly Break[] = [
     ],
   },
   {
-    name: "inherited-keys",
-    edits: [{ file: "core/lib/own-value.ts", find: "Object.hasOwn(map, key) ? map[key] : undefined", replace: "map[key]" }],
+    name: "key-of-an-event-is-its-text",
+    edits: [{ file: "functions/shared/publish-once.ts", find: "contentHash(event.message)", replace: "event.message" }],
   },
   {
-    name: "bound-of-64-bits",
-    edits: [{ file: "core/lib/int64.ts", find: "return magnitude <= MAX_INT64 ? magnitude : undefined;", replace: "return magnitude;" }],
+    name: "unreadable-bounds-are-read",
+    edits: [
+      {
+        file: "core/requirements/requirement.ts",
+        find: 'parseInt64(values[0] ?? "") !== undefined);',
+        replace: "values[0] !== undefined);",
+      },
+    ],
+  },
+  {
+    name: "a-missing-volume-claim-throws",
+    edits: [
+      {
+        file: "core/scheduling/rules/volumes.ts",
+        find: "if (claim === undefined) return `PersistentVolumeClaim",
+        replace: 'if (claim === undefined) throw new Error("no claim");\n    if (claim === undefined) return `PersistentVolumeClaim',
+      },
+    ],
+  },
+  {
+    name: "a-schedule-throws",
+    edits: [
+      {
+        file: "core/lib/cron.ts",
+        find: "from > to) return undefined;",
+        replace: 'from > to) throw new RangeError("not a schedule");',
+      },
+    ],
+  },
+  {
+    name: "a-duration-throws",
+    edits: [
+      {
+        file: "core/lib/duration.ts",
+        find: "if (total > MAX_NS) return undefined;",
+        replace: 'if (total > MAX_NS) throw new RangeError("too long");',
+      },
+    ],
   },
 ];
 
