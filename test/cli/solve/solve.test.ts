@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, expect, it } from "vitest";
 import { InputError } from "../../../cli/input-error.ts";
+import { decisionSettingsOf } from "../../../cli/scenario/settings.ts";
 import { solveScenario } from "../../../cli/solve/solve.ts";
 import { pod, scenario } from "../../support/scheduling/builders.ts";
 import type { RawJson } from "../../support/scheduling/judge-rules.ts";
@@ -38,6 +39,14 @@ it("with explain the plan is text", () => {
   expect(text).toContain("1 new node, $");
   expect(text).toContain("m.small at $");
   expect(text).toContain("1 pod: default/huge\n    NodePool default: the pod asks for cpu 99");
+});
+
+it("a setting that is given decides: nodes that cost more are fewer", () => {
+  const path = file(JSON.stringify(scenario({ pods: Array.from({ length: 6 }, (_, i) => pod(`web-${i}`, { cpu: "1" })) })));
+  const nodes = (...settings: string[]): number =>
+    (solveScenario(path, decisionSettingsOf(settings)).plan as RawJson).newNodeClaims.length;
+  expect(nodes("NODE_OVERHEAD_PRICE=1")).toBeLessThan(nodes("NODE_OVERHEAD_PRICE=0"));
+  expect(() => nodes("LOG_LEVEL=debug")).toThrow("--setting LOG_LEVEL changes no decision; leave it out");
 });
 
 it("a null field counts as absent, as in the API", () => {
