@@ -4,8 +4,7 @@ import { nameAt, nodeChanged, type Signal } from "./signal.ts";
 
 /**
  * The signal of an AdmissionReview's request, if any. The webhook's match conditions let few other requests through,
- * but a person can change them, so nothing here relies on them: a field
- * of another type counts as missing.
+ * but a person can change them, so nothing here relies on them: a field of another type counts as missing.
  */
 export function readAdmissionRequest(request: JsonObject): Signal | undefined {
   const resource = textAt(request, ["resource", "resource"]);

@@ -46,6 +46,10 @@ describe("pods that are all different", () => {
     expect(steps).toBeLessThan(1_000 * 5_000);
   });
 
+  it("of many pods, an attempt without steps left compares each with fewer claims", () => {
+    expect(attemptOf("mixed", 1_200, 0).steps).toBeLessThan(attemptOf("mixed", 1_200).steps);
+  });
+
   it("four times the pods take an attempt without steps left less than eight times the steps", () => {
     expect(attemptOf("own-port", 1_200, 0).steps).toBeLessThan(8 * attemptOf("own-port", 300, 0).steps);
   });
