@@ -43,8 +43,7 @@ it("with explain the plan is text", () => {
 
 it("a setting that is given decides: nodes that cost more are fewer", () => {
   const path = file(JSON.stringify(scenario({ pods: Array.from({ length: 6 }, (_, i) => pod(`web-${i}`, { cpu: "1" })) })));
-  const nodes = (...settings: string[]): number =>
-    (solveScenario(path, decisionSettingsOf(settings)).plan as RawJson).newNodeClaims.length;
+  const nodes = (...settings: string[]): number => (solveScenario(path, decisionSettingsOf(settings)).plan as RawJson).newNodeClaims.length;
   expect(nodes("NODE_OVERHEAD_PRICE=1")).toBeLessThan(nodes("NODE_OVERHEAD_PRICE=0"));
   expect(() => nodes("LOG_LEVEL=debug")).toThrow("--setting LOG_LEVEL changes no decision; leave it out");
 });
