@@ -21,6 +21,8 @@ export interface ClaimView {
   readonly claim: NodeClaim | undefined;
   /** Nodes that carry the claim's providerID. */
   readonly nodes: readonly Node[];
+  /** Nodes of other providerIDs that are not initialized; read only until the NodeClaim is registered. */
+  readonly otherYoungNodes: readonly Node[];
   /** Undefined until EC2 was asked; `Step.ask` requests it. */
   readonly instance: Instance | "gone" | undefined;
   /** Pods bound to the node; read only while the NodeClaim terminates. */
@@ -60,6 +62,8 @@ export type Action =
   | { readonly type: "DeletePod"; readonly pod: Pod; readonly gracePeriodSeconds: number }
   | { readonly type: "TerminateInstance"; readonly instanceId: string }
   | { readonly type: "Wake"; readonly wakeUp: WakeUp }
+  /** Wake the NodeClaims of these nodes. */
+  | { readonly type: "WakeClaimsOf"; readonly nodes: readonly Node[] }
   | { readonly type: "Forget"; readonly record: NodeClaimRecord }
   | { readonly type: "Event"; readonly event: PublishedEvent }
   | { readonly type: "Log"; readonly level: "debug" | "info" | "error"; readonly message: string; readonly fields: LogFields }

@@ -23,7 +23,7 @@ import { CREATION_REFUSED } from "../provisioning/refused.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
 import { writeConditions } from "./claim-status.ts";
 import { consistency } from "./consistency.ts";
-import { heldUntil, takesPods } from "./hold.ts";
+import { heldUntil, takesPods, waitingFor } from "./hold.ts";
 import { isDoneWith, isNameOf, isStranger } from "./identity.ts";
 import { whatIsMissing } from "./initialization.ts";
 import { machineFields } from "./machine-fields.ts";
@@ -180,6 +180,9 @@ function writeLaunched(record: NodeClaimRecord, claim: NodeClaim): Step {
   return { actions: [{ type: "WriteLaunched", record, claim }], again: true };
 }
 
+/** Between two looks at a node that is held: its pods wait for it. No benchmark has tuned it. */
+const HELD_POLL_MS = 1_000;
+
 const TIMEOUTS = { launch_timeout: LAUNCH_TIMEOUT_MS, registration_timeout: REGISTRATION_TIMEOUT_MS };
 
 function timeOut(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim, reason: keyof typeof TIMEOUTS): Step {
@@ -201,8 +204,8 @@ function timeOut(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim, rea
 
 function register(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step {
   const { instance, nodes } = view;
-  const until = nodes[0] && nodes.length === 1 ? heldUntil(record, nodes[0], view.now) : undefined;
-  if (until !== undefined) return { actions: [], wakeAt: Math.min(until, poll(view.now, record)) };
+  const until = nodes[0] && nodes.length === 1 ? heldUntil(record, nodes[0], view.otherYoungNodes, view.now) : undefined;
+  if (until !== undefined) return { actions: [], wakeAt: Math.min(until, view.now + HELD_POLL_MS) };
   if (nodes.length > 0 && instance === undefined) return { actions: [], ask: "instance" };
   const own = nodes.filter(({ metadata }) => instance === undefined || instance === "gone" || isNameOf(metadata.name, instance));
   const [node, ...others] = own;
@@ -214,7 +217,8 @@ function register(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): S
   }
   if (!isRegistered(node) || !isOwnedBy(node, claim)) {
     const write: Action = { type: "WriteNode", node: registeredNode(node, claim) };
-    return { actions: [...taintMissing(node, claim), ...nominatePods(record, node), write], again: true };
+    const told = wakeOthers(record, node, view.otherYoungNodes);
+    return { actions: [...taintMissing(node, claim), ...told, ...nominatePods(record, node), write], again: true };
   }
   const named = { ...claim, status: { ...claim.status, nodeName: node.metadata.name } };
   const pool = record.nodePool ?? "";
@@ -297,6 +301,12 @@ function initialize(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim):
 function nominatePods({ heldFor = [], podUids: uids }: NodeClaimRecord, node: Node): readonly Action[] {
   const isUseful = heldFor.length > 0 && takesPods(node);
   return isUseful ? [{ type: "NominatePods", pods: heldFor, uids, node: node.metadata.name }] : [];
+}
+
+/** Nodes of one plan take pods at the same moment: the last that is Ready wakes those that waited for it. */
+function wakeOthers({ heldFor = [] }: NodeClaimRecord, node: Node, others: readonly Node[]): readonly Action[] {
+  const nodes = heldFor.length > 0 && takesPods(node) ? waitingFor(node, others) : [];
+  return nodes.length > 0 ? [{ type: "WakeClaimsOf", nodes }] : [];
 }
 
 /** Wakes the planner, which tells kube-scheduler the name of the node that pods were planned for. */

@@ -9,6 +9,7 @@ import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import { NotFoundError, RefusedError } from "../../core/ports/errors.ts";
 import { instanceFromStatus, recordFromClaim } from "../../core/rebuild/record.ts";
+import { claimsByProviderId } from "../shared/claims-by-provider-id.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import { findInstance, launch, launchedInstance, type Performed, prepareLaunch, writeLaunched } from "./launch/launch.ts";
@@ -70,6 +71,9 @@ export async function perform(action: Action, name: string, deps: LifecycleDeps)
     case "Wake":
       await deps.wakeUps.wake([action.wakeUp]);
       return "done";
+    case "WakeClaimsOf":
+      await wakeClaimsOf(action.nodes, deps);
+      return "done";
     case "Forget":
       await store.remove(action.record);
       return "done";
@@ -89,6 +93,14 @@ export async function perform(action: Action, name: string, deps: LifecycleDeps)
       await recordRegistrationHealth(action.claim, action.outcome, deps);
       return "done";
   }
+}
+
+async function wakeClaimsOf(nodes: readonly Node[], { cluster, store, wakeUps }: LifecycleDeps): Promise<void> {
+  const claims = await claimsByProviderId(
+    nodes.flatMap(({ spec }) => spec.providerID ?? []),
+    store,
+  );
+  await wakeUps.wake([...claims.values()].map((claim) => ({ kind: "claim", cluster: cluster.name, claim })));
 }
 
 /** Equal events about a NodeClaim whose instance has another owner within this time are published once. */

@@ -13,7 +13,7 @@ type ViewDeps = Pick<LifecycleDeps, "cluster" | "kubernetes" | "store" | "fleet"
 export async function readView(name: string, deps: ViewDeps): Promise<ClaimView> {
   const [record, claim] = await Promise.all([deps.store.get(deps.cluster.name, name), deps.kubernetes.get("NodeClaim", name)]);
   const providerId = providerIdOf(record) ?? claim?.status?.providerID;
-  const nodes = providerId === undefined ? [] : await nodesOf(providerId, claim, record, deps);
+  const [nodes, otherYoungNodes] = providerId === undefined ? [[], []] : await nodesOf(providerId, claim, record, deps);
   const ending = record?.terminating !== undefined && nodes.length > 0;
   const interrupted = ending && record.terminating?.reason === "spot_interrupted";
   const pods = ending ? await podsOn(nodes, deps) : [];
@@ -24,6 +24,7 @@ export async function readView(name: string, deps: ViewDeps): Promise<ClaimView>
     record,
     claim,
     nodes,
+    otherYoungNodes,
     instance: undefined,
     pods,
     volumeAttachments: detaching ? await attachmentsOf(nodes, pods, deps) : [],
@@ -44,24 +45,25 @@ function providerIdOf(record: NodeClaimRecord | undefined): string | undefined {
 
 /**
  * The nodes of an instance: by name once the NodeClaim knows it; before that among the few nodes that are not
- * initialized; among all nodes when the NodeClaim was lost.
+ * initialized; among all nodes when the NodeClaim was lost. The others of those few nodes are its second part.
  */
 async function nodesOf(
   providerId: string,
   claim: NodeClaim | undefined,
   record: NodeClaimRecord | undefined,
   { kubernetes }: ViewDeps,
-): Promise<readonly Node[]> {
+): Promise<readonly [own: readonly Node[], otherYoung: readonly Node[]]> {
   const nodeName = claim?.status?.nodeName;
   if (nodeName !== undefined) {
     const node = await kubernetes.get("Node", nodeName);
-    return node?.spec.providerID === providerId ? [node] : [];
+    return [node?.spec.providerID === providerId ? [node] : [], []];
   }
   // A NodeClaim that was lost and created again may have a node that was initialized long ago.
   const young =
     claim !== undefined && record?.reason !== "adopted" && record?.initializedAt === undefined && record?.terminating === undefined;
   const nodes = await kubernetes.list("Node", young ? { labelSelector: "!karpenter.sh/initialized" } : {});
-  return nodes.filter(({ spec }) => spec.providerID === providerId);
+  const own = nodes.filter(({ spec }) => spec.providerID === providerId);
+  return [own, young ? nodes.filter(({ spec }) => spec.providerID !== providerId) : []];
 }
 
 async function podsOn(nodes: readonly Node[], { kubernetes }: ViewDeps) {

@@ -19,7 +19,7 @@ export const at = (secondsAgo: number): string => new Date(NOW - secondsAgo * 1_
 
 const CLAIM_NAME = "default-abcde";
 const CLAIM_UID = "uid-1";
-const NODE_NAME = "ip-10-0-0-1";
+export const NODE_NAME = "ip-10-0-0-1";
 
 /** The record of an intent that is one minute old and has not been launched. */
 export function record(change: Partial<NodeClaimRecord> = {}): NodeClaimRecord {
@@ -93,6 +93,7 @@ export function view(change: Partial<ClaimView> = {}): ClaimView {
     pods: [],
     volumeAttachments: [],
     replacements: [],
+    otherYoungNodes: [],
     ...change,
   };
 }

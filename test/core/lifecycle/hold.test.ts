@@ -3,25 +3,25 @@ import { advance } from "../../../core/lifecycle/advance.ts";
 import { UNREGISTERED_TAINT } from "../../../core/model/labels.ts";
 import type { Node } from "../../../core/model/node.ts";
 import type { Taint } from "../../../core/model/taint.ts";
-import { at, INSTANCE, NOW, node, nodeClaim, record, view } from "../../support/builders.ts";
+import { at, INSTANCE, NODE_NAME, NOW, node, nodeClaim, record, view } from "../../support/builders.ts";
 
 const NOT_READY: Taint = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" };
 
-/** A node that has joined `seconds` ago. */
-function joined({ ready = false, taints = [UNREGISTERED_TAINT] as readonly Taint[], seconds = 1 }): Node {
+/** A node that has joined `seconds` ago, and turned Ready `since` seconds ago. */
+function joined({ name = NODE_NAME, ready = false, taints = [UNREGISTERED_TAINT] as readonly Taint[], seconds = 1, since = 0 }): Node {
   const made = node("joined");
   return {
     ...made,
-    metadata: { ...made.metadata, creationTimestamp: at(seconds) },
+    metadata: { ...made.metadata, name, creationTimestamp: at(seconds) },
     spec: { ...made.spec, taints },
-    status: { ...made.status, conditions: [{ type: "Ready", status: ready ? "True" : "False" }] },
+    status: { ...made.status, conditions: [{ type: "Ready", status: ready ? "True" : "False", lastTransitionTime: at(since) }] },
   };
 }
 
 const HELD = record({ uid: "uid-1", instance: INSTANCE, launchedAt: NOW - 30_000, podUids: ["u"], heldFor: ["default/p"] });
 const { heldFor: _, ...ALONE } = HELD;
-const step = (one: Node, of = HELD) =>
-  advance(view({ record: of, claim: nodeClaim({ conditions: ["Launched"] }), nodes: [one], instance: "gone" }));
+const step = (one: Node, of = HELD, otherYoungNodes: readonly Node[] = []) =>
+  advance(view({ record: of, claim: nodeClaim({ conditions: ["Launched"] }), nodes: [one], instance: "gone", otherYoungNodes }));
 const types = (...given: Parameters<typeof step>): readonly string[] => step(...given).actions.map(({ type }) => type);
 
 it.for([
@@ -41,9 +41,44 @@ it("a node that pods may come to already is not held", () => {
   expect(types(joined({ taints: [] }))).toContain("WriteNode");
 });
 
-it("a node that is held is looked at again in two seconds, and when its time is over", () => {
-  expect(step(joined({})).wakeAt).toBe(NOW + 2_000);
-  expect(step(joined({ seconds: 19 })).wakeAt).toBe(NOW + 1_000);
+it("a node that is held is looked at again in a second, and when its time is over", () => {
+  expect(step(joined({})).wakeAt).toBe(NOW + 1_000);
+  expect(step(joined({ seconds: 19.5 })).wakeAt).toBe(NOW + 500);
+});
+
+const OPENS = ["NominatePods", "WriteNode"];
+const READY = joined({ ready: true, seconds: 6 });
+
+it.for([
+  { name: "is not Ready yet", one: READY, other: joined({ name: "other" }), want: [] },
+  { name: "has a taint of its start", one: READY, other: joined({ ready: true, taints: [UNREGISTERED_TAINT, NOT_READY] }), want: [] },
+  { name: "takes pods already", one: READY, other: joined({ name: "other", taints: [] }), want: OPENS },
+  { name: "joined 20 s ago and is not Ready", one: READY, other: joined({ name: "other", seconds: 20 }), want: OPENS },
+  {
+    name: "is not Ready 4 s after the node was",
+    one: joined({ ready: true, seconds: 6, since: 4 }),
+    other: joined({ name: "other" }),
+    want: OPENS,
+  },
+  {
+    name: "is not Ready, 20 s after the node joined with a clock that is ahead",
+    one: joined({ ready: true, seconds: 20, since: -3_600 }),
+    other: joined({ name: "other" }),
+    want: OPENS,
+  },
+])("a node that is Ready, while another $name, takes the steps $want", ({ one, other, want }) => {
+  expect(types(one, HELD, [other])).toEqual(want);
+});
+
+it.for([
+  { name: "earlier", since: 2, want: ["other"] },
+  { name: "at the same time", since: 0, want: ["other"] },
+  { name: "later", since: -1, want: undefined },
+])("the last node that is Ready wakes another that was Ready $name: $want", ({ since, want }) => {
+  const other = joined({ name: "other", ready: true, since });
+  const [first] = step(joined({ name: "own", ready: true }), HELD, [other]).actions;
+  const woken = first?.type === "WakeClaimsOf" ? first.nodes.map(({ metadata }) => metadata.name) : undefined;
+  expect(woken).toEqual(want);
 });
 
 it("the pods are nominated before the taint is removed", () => {
