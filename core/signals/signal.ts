@@ -40,11 +40,6 @@ export function nodeChanged(node: string, providerId: string | undefined): Signa
  */
 export const SETTLE_MS = 5_000;
 
-/** The provider ids of the nodes that signals are about. */
-export function providerIdsIn(signals: readonly Signal[]): readonly string[] {
-  return signals.flatMap((signal) => (signal.kind === "node-changed" && signal.providerId ? [signal.providerId] : []));
-}
-
 /**
  * The wake-ups that signals call for, each once, however many signals call for it. A node's NodeClaim is found by its
  * instance, which is a look-up: `claimOf` has the names of the NodeClaims that were found, by provider id.

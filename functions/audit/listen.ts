@@ -3,7 +3,7 @@ import type { Log } from "../../core/ports/log.ts";
 import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
 import type { WakeUps } from "../../core/ports/wake-ups.ts";
 import { readAuditRecord } from "../../core/signals/audit-record.ts";
-import { providerIdsIn, type Signal, wakeUpsFor } from "../../core/signals/signal.ts";
+import { type Signal, wakeUpsFor } from "../../core/signals/signal.ts";
 import { claimsByProviderId } from "../shared/claims-by-provider-id.ts";
 import { UnreadableDeliveryError, unpack } from "./unpack.ts";
 
@@ -55,7 +55,7 @@ export async function listen(event: unknown, deps: ListenDeps): Promise<void> {
     deps.log.error(`${records.unreadable + odd} audit record(s) are cut off or no JSON; ${consequence}.`, FIELDS);
   }
   const signals = records.signals();
-  const wakeUps = wakeUpsFor(cluster, signals, await claimsByProviderId(providerIdsIn(signals), deps.store));
+  const wakeUps = wakeUpsFor(cluster, signals, await claimsByProviderId(signals, deps.store));
   if (wakeUps.length > 0) await deps.wakeUps.wake(wakeUps);
 }
 

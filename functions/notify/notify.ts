@@ -3,7 +3,7 @@ import type { Log } from "../../core/ports/log.ts";
 import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
 import type { WakeUp, WakeUps } from "../../core/ports/wake-ups.ts";
 import { readAdmissionRequest } from "../../core/signals/admission-request.ts";
-import { providerIdsIn, type Signal, wakeUpsFor } from "../../core/signals/signal.ts";
+import { type Signal, wakeUpsFor } from "../../core/signals/signal.ts";
 import { answer, type HttpRequest, type HttpResponse, sameText } from "../adapters/function-url.ts";
 import { claimsByProviderId } from "../shared/claims-by-provider-id.ts";
 
@@ -41,7 +41,7 @@ async function ring(cluster: string, request: JsonObject, deps: NotifyDeps): Pro
   const signal = request["dryRun"] === true ? undefined : readAdmissionRequest(request);
   if (signal === undefined) return;
   try {
-    const wakeUps = wakeUpsFor(cluster, [signal], await claimsByProviderId(providerIdsIn([signal]), deps.store)).map((wakeUp) =>
+    const wakeUps = wakeUpsFor(cluster, [signal], await claimsByProviderId([signal], deps.store)).map((wakeUp) =>
       afterTheWrite(wakeUp, request, signal),
     );
     if (wakeUps.length > 0) await deps.wakeUps.wake(wakeUps);

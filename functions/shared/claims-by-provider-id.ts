@@ -1,16 +1,18 @@
 import { instanceIdOf } from "../../core/lifecycle/garbage-collection.ts";
 import type { NodeClaimStore } from "../../core/ports/node-claim-store.ts";
+import type { Signal } from "../../core/signals/signal.ts";
 
 /** EC2's have 19 characters. */
 const MAX_INSTANCE_ID = 64;
 
-/** Names of NodeClaims by the provider ids of their nodes, as far as this product launched them. */
+/** Names of NodeClaims by provider id, for the nodes that signals are about, as far as this product launched them. */
 export async function claimsByProviderId(
-  providerIds: readonly string[],
+  signals: readonly Signal[],
   store: Pick<NodeClaimStore, "byInstance">,
 ): Promise<ReadonlyMap<string, string>> {
+  const ids = new Set(signals.flatMap((signal) => (signal.kind === "node-changed" && signal.providerId ? [signal.providerId] : [])));
   const found = await Promise.all(
-    [...new Set(providerIds)].map(async (id) => {
+    [...ids].map(async (id) => {
       const instanceId = instanceIdOf(id);
       // A node may have any providerID, and the store takes no empty key and no long one.
       const record = instanceId === undefined || instanceId.length > MAX_INSTANCE_ID ? undefined : await store.byInstance(instanceId);

@@ -13,6 +13,7 @@ import { clusterIdentities, deployTemplate, readSynthesized, type Template } fro
 import { copyTables, type DynamoDbLocal, startDynamoDbLocal } from "./support/dynamodb-local.ts";
 import { type FunctionUrlGateway, startFunctionUrlGateway } from "./support/function-url.ts";
 import { type MiniStack, startMiniStack } from "./support/ministack.ts";
+import { limitPollers } from "./support/pollers.ts";
 
 // The product's own stack on MiniStack and DynamoDB Local, with access to the cluster of a stage.
 
@@ -80,6 +81,7 @@ export async function startDeployment({
   await cluster.kubectl("apply", "--server-side", "-f", "-", { input: manifests({ cluster: CLUSTER }) });
   await cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=300s");
   const { outputs, template } = await deploy(stage, bundles, ministack);
+  await limitPollers(ministack);
   await onDeployed?.(template, ministack);
   await copyTables({ from: ministack, dynamodb });
   const identities = await clusterIdentities(ministack, CLUSTER);

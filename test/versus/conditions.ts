@@ -10,7 +10,7 @@ export function conditionsOf(pairs: readonly Pair[], cores: number): readonly st
   const summaries = pairs.flatMap(({ karpenter, product }) => [karpenter, product].filter((summary) => summary !== undefined));
   return [
     `Karpenter ${KARPENTER_VERSION} with its defaults, SpotToSpotConsolidation and an interruption queue.`,
-    "Ours: SpotToSpotConsolidation; woken by the webhook, the queues and a sweep each minute; Lambda is MiniStack's.",
+    "Ours: SpotToSpotConsolidation; woken by the webhook, the queues and a sweep each minute; Lambda is MiniStack's, five batches of a queue at a time.",
     `A machine is running ${PENDING_MS / 1_000} s after its launch, reads its user data ${BOOT_MS / 1_000} s later, and is Ready ${READY_AFTER} after that.`,
     "EC2 has capacity for everything; a notice of interruption comes two minutes before the end.",
     ...(summaries.length === 0 ? ["No course has been played for this page yet."] : loadLines(summaries, cores)),
