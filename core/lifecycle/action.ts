@@ -57,13 +57,13 @@ export type Action =
   | { readonly type: "WriteNode"; readonly node: Node }
   /** Tell kube-scheduler that pods ("namespace/name") with these UIDs are meant for the node. */
   | { readonly type: "NominatePods"; readonly pods: readonly string[]; readonly uids: readonly string[]; readonly node: string }
+  /** Nominate the pods of all these nodes, then remove the unregistered taint from all. One invocation does it. */
+  | { readonly type: "OpenTogether"; readonly nodes: readonly Node[] }
   | { readonly type: "DeleteNode"; readonly node: Node }
   | { readonly type: "Evict"; readonly pod: Pod; readonly reason: string }
   | { readonly type: "DeletePod"; readonly pod: Pod; readonly gracePeriodSeconds: number }
   | { readonly type: "TerminateInstance"; readonly instanceId: string }
   | { readonly type: "Wake"; readonly wakeUp: WakeUp }
-  /** Wake the NodeClaims of these nodes. */
-  | { readonly type: "WakeClaimsOf"; readonly nodes: readonly Node[] }
   | { readonly type: "Forget"; readonly record: NodeClaimRecord }
   | { readonly type: "Event"; readonly event: PublishedEvent }
   | { readonly type: "Log"; readonly level: "debug" | "info" | "error"; readonly message: string; readonly fields: LogFields }

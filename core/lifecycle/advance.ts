@@ -23,7 +23,7 @@ import { CREATION_REFUSED } from "../provisioning/refused.ts";
 import type { Action, ClaimView, Step } from "./action.ts";
 import { writeConditions } from "./claim-status.ts";
 import { consistency } from "./consistency.ts";
-import { heldUntil, takesPods, waitingFor } from "./hold.ts";
+import { heldUntil, readyTogether, takesPods } from "./hold.ts";
 import { isDoneWith, isNameOf, isStranger } from "./identity.ts";
 import { whatIsMissing } from "./initialization.ts";
 import { machineFields } from "./machine-fields.ts";
@@ -204,8 +204,8 @@ function timeOut(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim, rea
 
 function register(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): Step {
   const { instance, nodes } = view;
-  const until = nodes[0] && nodes.length === 1 ? heldUntil(record, nodes[0], view.otherYoungNodes, view.now) : undefined;
-  if (until !== undefined) return { actions: [], wakeAt: Math.min(until, view.now + HELD_POLL_MS) };
+  const held = nodes[0] && nodes.length === 1 ? hold(view, record, nodes[0]) : undefined;
+  if (held) return held;
   if (nodes.length > 0 && instance === undefined) return { actions: [], ask: "instance" };
   const own = nodes.filter(({ metadata }) => instance === undefined || instance === "gone" || isNameOf(metadata.name, instance));
   const [node, ...others] = own;
@@ -217,8 +217,7 @@ function register(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): S
   }
   if (!isRegistered(node) || !isOwnedBy(node, claim)) {
     const write: Action = { type: "WriteNode", node: registeredNode(node, claim) };
-    const told = wakeOthers(record, node, view.otherYoungNodes);
-    return { actions: [...taintMissing(node, claim), ...told, ...nominatePods(record, node), write], again: true };
+    return { actions: [...taintMissing(node, claim), ...nominatePods(record, node), write], again: true };
   }
   const named = { ...claim, status: { ...claim.status, nodeName: node.metadata.name } };
   const pool = record.nodePool ?? "";
@@ -232,6 +231,13 @@ function register(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim): S
     ],
     again: true,
   };
+}
+
+function hold({ now, otherYoungNodes }: ClaimView, record: NodeClaimRecord, node: Node): Step | undefined {
+  const until = heldUntil(record, node, otherYoungNodes, now);
+  if (until !== undefined) return { actions: [], wakeAt: Math.min(until, now + HELD_POLL_MS) };
+  const nodes = readyTogether(record, node, otherYoungNodes, now);
+  return nodes && { actions: [{ type: "OpenTogether", nodes }], wakeAt: now + HELD_POLL_MS };
 }
 
 /** Why the NodeClaim has no node yet. `own`: nodes of its providerID with a name that the instance may have. */
@@ -301,12 +307,6 @@ function initialize(view: ClaimView, record: NodeClaimRecord, claim: NodeClaim):
 function nominatePods({ heldFor = [], podUids: uids }: NodeClaimRecord, node: Node): readonly Action[] {
   const isUseful = heldFor.length > 0 && takesPods(node);
   return isUseful ? [{ type: "NominatePods", pods: heldFor, uids, node: node.metadata.name }] : [];
-}
-
-/** Nodes of one plan take pods at the same moment: the last that is Ready wakes those that waited for it. */
-function wakeOthers({ heldFor = [] }: NodeClaimRecord, node: Node, others: readonly Node[]): readonly Action[] {
-  const nodes = heldFor.length > 0 && takesPods(node) ? waitingFor(node, others) : [];
-  return nodes.length > 0 ? [{ type: "WakeClaimsOf", nodes }] : [];
 }
 
 /** Wakes the planner, which tells kube-scheduler the name of the node that pods were planned for. */

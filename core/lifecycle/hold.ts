@@ -1,9 +1,12 @@
 import { conditionOf, fromRfc3339, isTrue } from "../model/conditions.ts";
+import type { Instance } from "../model/instance.ts";
 import { UNREGISTERED_TAINT } from "../model/labels.ts";
 import type { Node } from "../model/node.ts";
+import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
 import { isEphemeralTaint } from "../scheduling/problem/node-view.ts";
-import { hasTaint } from "./registration.ts";
+import { isNameOf } from "./identity.ts";
+import { hasTaint, isRegistered, registeredNode } from "./registration.ts";
 
 /**
  * How long a node is held, ms from its creation. EC2 nodes are Ready 5 to 15 s after they join. A DaemonSet without
@@ -34,17 +37,37 @@ export function heldUntil(record: NodeClaimRecord, node: Node, others: readonly 
   return now < until ? until : undefined;
 }
 
+/** How long one invocation may take to open nodes together, ms; then each opens its own. No benchmark has tuned it. */
+export const OPENING_MS = 3_000;
+
 /**
- * The nodes that wait for this one and nothing else: it is the last that became Ready. Equal times go by name, so that
- * one of them tells the rest.
+ * The nodes that are to take pods at the same moment as this one, itself included: those that are Ready and have waited
+ * for it or with it. Undefined when there are none, or when it is overdue because who began to open them was killed.
  */
-export function waitingFor(node: Node, others: readonly Node[]): readonly Node[] {
-  const waiting = others.filter((other) => hasTaint(other, UNREGISTERED_TAINT) && takesPods(other));
-  const isLast = waiting.every((other) => {
-    const later = readySince(node) - readySince(other);
-    return later > 0 || (later === 0 && node.metadata.name > other.metadata.name);
-  });
-  return isLast ? waiting : [];
+export function readyTogether(record: NodeClaimRecord, node: Node, others: readonly Node[], now: number): readonly Node[] | undefined {
+  const isWaiting = (one: Node): boolean => hasTaint(one, UNREGISTERED_TAINT) && takesPods(one);
+  if (!record.heldFor?.length || !isWaiting(node)) return undefined;
+  const waiting = others.filter(isWaiting);
+  const since = Math.max(...[node, ...waiting].map(readySince));
+  const isOverdue = !(now < Math.min(since + MAX_WAIT_FOR_OTHERS_MS, joinedAt(node) + MAX_HOLD_MS) + OPENING_MS);
+  return waiting.length === 0 || isOverdue ? undefined : [node, ...waiting];
+}
+
+/** What opens a node that is held: its pods are nominated, then the node is written. */
+export interface Opening {
+  readonly pods: readonly string[];
+  readonly uids: readonly string[];
+  readonly node: Node;
+}
+
+/** How a held node is opened; undefined when it is not the NodeClaim's, or the NodeClaim is not that far or ends. */
+export function openingOf(record: NodeClaimRecord, claim: NodeClaim, node: Node, instance: Instance): Opening | undefined {
+  const { heldFor = [], podUids: uids } = record;
+  const isLaunched = isTrue(claim.status?.conditions, "Launched") && record.instance?.id === instance.id;
+  const isOwn = record.uid === claim.metadata.uid && isNameOf(node.metadata.name, instance);
+  const isEnding = record.terminating !== undefined || claim.metadata.deletionTimestamp !== undefined;
+  if (heldFor.length === 0 || !isLaunched || !isOwn || isEnding || isRegistered(node)) return undefined;
+  return { pods: heldFor, uids, node: registeredNode(node, claim) };
 }
 
 /** Whether nothing but our own taint keeps pods from a node. Startup taints are not looked at: they may stay long. */

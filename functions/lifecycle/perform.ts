@@ -9,12 +9,12 @@ import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import { NotFoundError, RefusedError } from "../../core/ports/errors.ts";
 import { instanceFromStatus, recordFromClaim } from "../../core/rebuild/record.ts";
-import { claimsByProviderId } from "../shared/claims-by-provider-id.ts";
 import type { LifecycleDeps } from "../shared/cluster-deps.ts";
 import { publishOnce } from "../shared/publish-once.ts";
 import { findInstance, launch, launchedInstance, type Performed, prepareLaunch, writeLaunched } from "./launch/launch.ts";
 import { claimLogFields } from "./log-fields.ts";
 import { nominateHeld } from "./nominate-held.ts";
+import { openTogether } from "./open-together.ts";
 import { recordRegistrationHealth } from "./registration-health.ts";
 
 /**
@@ -50,8 +50,10 @@ export async function perform(action: Action, name: string, deps: LifecycleDeps)
     case "WriteNode":
       return writeNode(action.node, name, deps);
     case "NominatePods":
-      await nominateHeld(action, deps);
+      await nominateHeld([action], deps);
       return "done";
+    case "OpenTogether":
+      return openTogether(action.nodes, deps);
     case "DeleteNode":
       await kubernetes.delete(
         "Node",
@@ -70,9 +72,6 @@ export async function perform(action: Action, name: string, deps: LifecycleDeps)
       return "done";
     case "Wake":
       await deps.wakeUps.wake([action.wakeUp]);
-      return "done";
-    case "WakeClaimsOf":
-      await wakeClaimsOf(action.nodes, deps);
       return "done";
     case "Forget":
       await store.remove(action.record);
@@ -93,14 +92,6 @@ export async function perform(action: Action, name: string, deps: LifecycleDeps)
       await recordRegistrationHealth(action.claim, action.outcome, deps);
       return "done";
   }
-}
-
-async function wakeClaimsOf(nodes: readonly Node[], { cluster, store, wakeUps }: LifecycleDeps): Promise<void> {
-  const claims = await claimsByProviderId(
-    nodes.flatMap(({ spec }) => spec.providerID ?? []),
-    store,
-  );
-  await wakeUps.wake([...claims.values()].map((claim) => ({ kind: "claim", cluster: cluster.name, claim })));
 }
 
 /** Equal events about a NodeClaim whose instance has another owner within this time are published once. */

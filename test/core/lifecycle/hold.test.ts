@@ -1,7 +1,11 @@
 import { expect, it } from "vitest";
 import { advance } from "../../../core/lifecycle/advance.ts";
+import { openingOf } from "../../../core/lifecycle/hold.ts";
+import type { Instance } from "../../../core/model/instance.ts";
 import { UNREGISTERED_TAINT } from "../../../core/model/labels.ts";
 import type { Node } from "../../../core/model/node.ts";
+import type { NodeClaim } from "../../../core/model/node-claim.ts";
+import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
 import type { Taint } from "../../../core/model/taint.ts";
 import { at, INSTANCE, NODE_NAME, NOW, node, nodeClaim, record, view } from "../../support/builders.ts";
 
@@ -20,8 +24,10 @@ function joined({ name = NODE_NAME, ready = false, taints = [UNREGISTERED_TAINT]
 
 const HELD = record({ uid: "uid-1", instance: INSTANCE, launchedAt: NOW - 30_000, podUids: ["u"], heldFor: ["default/p"] });
 const { heldFor: _, ...ALONE } = HELD;
+const LAUNCHED = nodeClaim({ conditions: ["Launched"] });
+const deleted = (claim: NodeClaim): NodeClaim => ({ ...claim, metadata: { ...claim.metadata, deletionTimestamp: at(1) } });
 const step = (one: Node, of = HELD, otherYoungNodes: readonly Node[] = []) =>
-  advance(view({ record: of, claim: nodeClaim({ conditions: ["Launched"] }), nodes: [one], instance: "gone", otherYoungNodes }));
+  advance(view({ record: of, claim: LAUNCHED, nodes: [one], instance: "gone", otherYoungNodes }));
 const types = (...given: Parameters<typeof step>): readonly string[] => step(...given).actions.map(({ type }) => type);
 
 it.for([
@@ -71,14 +77,33 @@ it.for([
 });
 
 it.for([
-  { name: "earlier", since: 2, want: ["other"] },
-  { name: "at the same time", since: 0, want: ["other"] },
-  { name: "later", since: -1, want: undefined },
-])("the last node that is Ready wakes another that was Ready $name: $want", ({ since, want }) => {
-  const other = joined({ name: "other", ready: true, since });
-  const [first] = step(joined({ name: "own", ready: true }), HELD, [other]).actions;
-  const woken = first?.type === "WakeClaimsOf" ? first.nodes.map(({ metadata }) => metadata.name) : undefined;
-  expect(woken).toEqual(want);
+  { name: "waits for it", other: joined({ name: "other", ready: true, since: 2 }), want: ["OpenTogether"] },
+  { name: "takes pods already", other: joined({ name: "other", ready: true, taints: [] }), want: OPENS },
+  { name: "has waited for 7 s", other: joined({ name: "other", ready: true, since: 7 }), since: 7, want: OPENS },
+])("a node that is Ready, while another that is Ready $name, takes the steps $want", ({ other, since = 0, want }) => {
+  expect(types(joined({ ready: true, seconds: 8, since }), HELD, [other])).toEqual(want);
+});
+
+it("nodes that are Ready take pods together, and are looked at again in a second", () => {
+  const [own, other] = [joined({ ready: true }), joined({ name: "other", ready: true })];
+  expect(step(own, HELD, [other])).toEqual({ actions: [{ type: "OpenTogether", nodes: [own, other] }], wakeAt: NOW + 1_000 });
+});
+
+const INSTANCE_OF_IT = { ...INSTANCE, tags: {}, privateDnsName: `${NODE_NAME}.us-west-2.compute.internal` } as unknown as Instance;
+
+it.for([
+  { name: "is held", want: true },
+  { name: "starts alone", of: ALONE, want: false },
+  { name: "ends", of: { ...HELD, terminating: { reason: "expired" } } as NodeClaimRecord, want: false },
+  { name: "was made again", of: { ...HELD, uid: "another" }, want: false },
+  { name: "has another instance", of: { ...HELD, instance: { ...INSTANCE, id: "i-other" } }, want: false },
+  { name: "has an instance of another name", instance: { ...INSTANCE_OF_IT, privateDnsName: "ip-10-9-9-9" }, want: false },
+  { name: "is not known to be launched", claim: nodeClaim(), want: false },
+  { name: "is being deleted", claim: deleted(LAUNCHED), want: false },
+])("the node of a NodeClaim that $name is opened together with others: $want", ({ of = HELD, instance, claim = LAUNCHED, want }) => {
+  const opening = openingOf(of, claim, joined({ ready: true }), instance ?? INSTANCE_OF_IT);
+  expect(opening !== undefined).toBe(want);
+  if (opening) expect(opening).toMatchObject({ pods: ["default/p"], uids: ["u"], node: { spec: { taints: [] } } });
 });
 
 it("the pods are nominated before the taint is removed", () => {

@@ -31,7 +31,7 @@ async function nominating(version: string) {
   const uids = PODS.map(({ metadata }) => (metadata.name === "again" ? "uid-again" : (metadata.uid ?? "")));
   const pods = [...PODS.map(({ metadata }) => `default/${metadata.name}`), "default/gone"];
   const deps = { kubernetes, settings: { nominateNodes: true }, log: memoryLog() };
-  await nominateHeld({ type: "NominatePods", pods, uids, node: "n" }, deps as unknown as LifecycleDeps);
+  await nominateHeld([{ pods, uids, node: "n" }], deps as unknown as LifecycleDeps);
   return { told, asked };
 }
 

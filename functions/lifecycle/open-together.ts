@@ -1,0 +1,51 @@
+import { contentHash } from "../../core/lib/fnv.ts";
+import { OPENING_MS, type Opening, openingOf } from "../../core/lifecycle/hold.ts";
+import type { Node } from "../../core/model/node.ts";
+import { RefusedError } from "../../core/ports/errors.ts";
+import { recordByProviderId } from "../shared/claims-by-provider-id.ts";
+import type { LifecycleDeps } from "../shared/cluster-deps.ts";
+import { someAtATime } from "../shared/nominate-pods.ts";
+import { ignoreConflictOrGone } from "../shared/optimistic.ts";
+import type { Performed } from "./launch/launch.ts";
+import { nominateHeld } from "./nominate-held.ts";
+
+/**
+ * Lets nodes take pods at the same moment: kube-scheduler, which tries all waiting pods as soon as one node is open,
+ * then finds each pod's own node open. Each node's pass asks for this, and the first does it. What that one leaves,
+ * because it is killed or a write is refused, the passes of the single nodes do.
+ */
+export async function openTogether(nodes: readonly Node[], deps: LifecycleDeps): Promise<Performed> {
+  const { cluster, store, kubernetes, now } = deps;
+  const names = nodes.map(({ metadata }) => metadata.name).sort();
+  if (!(await store.isFirstWithin(cluster.name, `opening/${contentHash(names)}`, now(), OPENING_MS))) return "done";
+  const openings = await openingsOf(nodes, deps);
+  await nominateHeld(
+    openings.map(({ pods, uids, node }) => ({ pods, uids, node: node.metadata.name })),
+    deps,
+  );
+  await someAtATime(openings, ({ node }) => ignoreConflictOrGone(unlessRefused(kubernetes.update("Node", node))));
+  return "look again";
+}
+
+async function openingsOf(nodes: readonly Node[], { cluster, store, kubernetes, fleet }: LifecycleDeps): Promise<readonly Opening[]> {
+  const found = await someAtATime(nodes, async (node) => {
+    const record = await recordByProviderId(node.spec.providerID ?? "", store);
+    const claim = record?.cluster === cluster.name ? await kubernetes.get("NodeClaim", record.name) : undefined;
+    return record && claim ? [{ node, record, claim }] : [];
+  });
+  const held = found.flat();
+  if (held.length === 0) return [];
+  const instances = await fleet.describe(held.flatMap(({ record }) => record.instance?.id ?? []));
+  const byId = new Map(instances.map((instance) => [instance.id, instance]));
+  return held.flatMap(({ node, record, claim }) => {
+    const instance = byId.get(record.instance?.id ?? "");
+    return (instance && openingOf(record, claim, node, instance)) ?? [];
+  });
+}
+
+/** The pass of the single node tells why its write is refused. */
+async function unlessRefused(write: Promise<unknown>): Promise<void> {
+  await write.catch((error: unknown) => {
+    if (!(error instanceof RefusedError)) throw error;
+  });
+}

@@ -1,0 +1,72 @@
+import { expect, it } from "vitest";
+import type { Node } from "../../../core/model/node.ts";
+import type { NodeClaim } from "../../../core/model/node-claim.ts";
+import type { NodeClaimRecord } from "../../../core/model/node-claim-record.ts";
+import type { Pod } from "../../../core/model/pod.ts";
+import { ConflictError, RefusedError } from "../../../core/ports/errors.ts";
+import { openTogether } from "../../../functions/lifecycle/open-together.ts";
+import type { LifecycleDeps } from "../../../functions/shared/cluster-deps.ts";
+import { INSTANCE, NOW, node, nodeClaim, record } from "../../support/builders.ts";
+import { pod } from "../../support/objects.ts";
+
+/** A node that is held, of the instance `i-ID`. */
+function held(id: string): Node {
+  const made = node("joined");
+  return { ...made, metadata: { ...made.metadata, name: `node-${id}` }, spec: { ...made.spec, providerID: `aws:///us-west-2b/i-${id}` } };
+}
+
+/** Opens nodes a and b, of which each was launched for one pod; `change` breaks something. */
+async function opening(change: Partial<{ isFirst: boolean; cluster: string; listed: readonly string[]; update: Error }> = {}) {
+  const { isFirst = true, cluster = record().cluster, listed = ["i-a", "i-b"], update } = change;
+  const happened: string[] = [];
+  const recordOf = (id: string): NodeClaimRecord =>
+    record({
+      ...{ name: id, uid: `uid-${id}`, cluster: id === "i-b" ? cluster : record().cluster, instance: { ...INSTANCE, id } },
+      ...{ heldFor: [`default/p-${id}`], podUids: [`uid-p-${id}`] },
+    });
+  const claimOf = (name: string): NodeClaim => {
+    const made = nodeClaim({ conditions: ["Launched"] });
+    return { ...made, metadata: { ...made.metadata, name, uid: `uid-${name}` } };
+  };
+  const deps = {
+    ...{ cluster: { name: record().cluster }, settings: { nominateNodes: true }, now: () => NOW, log: { debug() {}, error() {} } },
+    store: { isFirstWithin: async () => isFirst, byInstance: async (id: string) => recordOf(id) },
+    fleet: { describe: async (ids: readonly string[]) => ids.filter((id) => listed.includes(id)).map((id) => ({ ...INSTANCE, id })) },
+    kubernetes: {
+      version: async () => "1.36",
+      get: async (kind: string, name: string): Promise<NodeClaim | Pod> =>
+        kind === "Pod" ? pod(name, { metadata: { uid: `uid-${name}` } }) : claimOf(name),
+      nominate: async ({ metadata }: Pod, name: string) => void happened.push(`${metadata.name} to ${name}`),
+      update: async (_kind: string, { metadata, spec }: Node) => {
+        happened.push(`${metadata.name} has ${spec.taints?.length} taints`);
+        if (update && metadata.name === "node-a") throw update;
+      },
+    },
+  };
+  const outcome = await openTogether([held("b"), held("a")], deps as unknown as LifecycleDeps);
+  return { outcome, happened };
+}
+
+const ALL = ["p-i-b to node-b", "p-i-a to node-a", "node-b has 0 taints", "node-a has 0 taints"];
+
+it("the pods of all nodes are nominated before the first node takes pods", async () => {
+  expect(await opening()).toEqual({ outcome: "look again", happened: ALL });
+});
+
+it.for([
+  { name: "written by another", update: new ConflictError("changed") },
+  { name: "refused by a policy", update: new RefusedError("no") },
+])("a node whose write is $name keeps no other from taking pods", async ({ update }) => {
+  expect(await opening({ update })).toEqual({ outcome: "look again", happened: ALL });
+});
+
+it("one invocation opens the nodes, and another leaves them alone", async () => {
+  expect(await opening({ isFirst: false })).toEqual({ outcome: "done", happened: [] });
+});
+
+it.for([
+  { name: "that EC2 does not list yet", change: { listed: ["i-a"] } },
+  { name: "of another cluster", change: { cluster: "another" } },
+])("a node $name is left to its own pass", async ({ change }) => {
+  expect((await opening(change)).happened).toEqual(["p-i-a to node-a", "node-a has 0 taints"]);
+});
