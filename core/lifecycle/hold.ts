@@ -40,9 +40,13 @@ export function heldUntil(record: NodeClaimRecord, node: Node, others: readonly 
 /** How long one invocation may take to open nodes together, ms; then each opens its own. No benchmark has tuned it. */
 export const OPENING_MS = 3_000;
 
+/** Nodes that one invocation opens: their pods are read and nominated one by one. No benchmark has tuned it. */
+const MAX_TOGETHER = 20;
+
 /**
  * The nodes that are to take pods at the same moment as this one, itself included: those that are Ready and have waited
- * for it or with it. Undefined when there are none, or when it is overdue because who began to open them was killed.
+ * for it or with it, by name, in parts of a bounded size. Undefined when there are none, or when it is overdue because
+ * who began to open them was killed.
  */
 export function readyTogether(record: NodeClaimRecord, node: Node, others: readonly Node[], now: number): readonly Node[] | undefined {
   const isWaiting = (one: Node): boolean => hasTaint(one, UNREGISTERED_TAINT) && takesPods(one);
@@ -50,7 +54,10 @@ export function readyTogether(record: NodeClaimRecord, node: Node, others: reado
   const waiting = others.filter(isWaiting);
   const since = Math.max(...[node, ...waiting].map(readySince));
   const isOverdue = !(now < Math.min(since + MAX_WAIT_FOR_OTHERS_MS, joinedAt(node) + MAX_HOLD_MS) + OPENING_MS);
-  return waiting.length === 0 || isOverdue ? undefined : [node, ...waiting];
+  if (waiting.length === 0 || isOverdue) return undefined;
+  const all = [node, ...waiting].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  const part = Math.floor(all.indexOf(node) / MAX_TOGETHER);
+  return all.slice(part * MAX_TOGETHER, (part + 1) * MAX_TOGETHER);
 }
 
 /** What opens a node that is held: its pods are nominated, then the node is written. */

@@ -89,6 +89,20 @@ it("nodes that are Ready take pods together, and are looked at again in a second
   expect(step(own, HELD, [other])).toEqual({ actions: [{ type: "OpenTogether", nodes: [own, other] }], wakeAt: NOW + 1_000 });
 });
 
+it("no pass opens more than 20 nodes, and each node is in one part", () => {
+  const nodes = Array.from({ length: 45 }, (_, i) => joined({ name: `n${String(i).padStart(2, "0")}`, ready: true }));
+  const parts = nodes.map((one) => {
+    const [action] = step(
+      one,
+      HELD,
+      nodes.filter((other) => other !== one),
+    ).actions;
+    return action?.type === "OpenTogether" ? action.nodes.map(({ metadata }) => metadata.name) : [];
+  });
+  expect(parts.every((part, i) => part.includes(`n${String(i).padStart(2, "0")}`))).toBe(true);
+  expect([...new Set(parts.map((part) => part.join()))].map((part) => part.split(",").length)).toEqual([20, 20, 5]);
+});
+
 const INSTANCE_OF_IT = { ...INSTANCE, tags: {}, privateDnsName: `${NODE_NAME}.us-west-2.compute.internal` } as unknown as Instance;
 
 it.for([
