@@ -1,6 +1,6 @@
 /**
  * What `npm test` leaves to `npm run test:full` because it is slow by nature. Each test here runs a small part in
- * `npm test`, so that a broken rule shows before the commit, and all of it in `test:full`, which .ci/run calls.
+ * `npm test`, so that a broken rule shows before the commit, and all of it in `test:full` and in .ci/run.
  */
 export const FULL = process.env["FULL"] === "1";
 
