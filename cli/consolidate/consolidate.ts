@@ -6,6 +6,7 @@ import { podCount } from "../../core/disruption/reports/wording.ts";
 import type { CommandRecord } from "../../core/model/command-record.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { makeConsolidationTrial } from "../../core/scheduling/make-trial.ts";
+import { weighPreferences } from "../../core/scheduling/weigh-preferences.ts";
 import type { Settings } from "../../functions/adapters/setting-table.ts";
 import { disruptionSettings } from "../../functions/disruption/settings.ts";
 import { DEFAULT_SETTINGS } from "../../functions/wiring/settings.ts";
@@ -48,8 +49,9 @@ export interface ConsolidateOptions {
 }
 
 /** Plans one pass of disruption over a cluster as it stands. Nothing is validated again later, and nothing is done. */
-export function consolidateSnapshot(snapshot: Snapshot, options: ConsolidateOptions = {}): ConsolidationPlan {
+export function consolidateSnapshot(given: Snapshot, options: ConsolidateOptions = {}): ConsolidationPlan {
   const settings = { ...DEFAULT_SETTINGS, ...options.settings };
+  const { snapshot } = weighPreferences(given, settings);
   const simulate: Simulate = (seen, how) => simulateWithSolve(seen, { ...settings, ...how });
   const decide = (seen: Snapshot): DisruptionPlan =>
     planDisruption({

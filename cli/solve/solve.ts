@@ -1,5 +1,6 @@
 import type { Plan } from "../../core/model/plan.ts";
 import { type SolveOptions, solve } from "../../core/scheduling/solve.ts";
+import { preferencesGivenUp, type WeighOptions, weighPreferences } from "../../core/scheduling/weigh-preferences.ts";
 import { InputError } from "../input-error.ts";
 import { checkScenario } from "../scenario/check.ts";
 import type { FileAnswer } from "../scenario/each-file.ts";
@@ -20,10 +21,10 @@ export function planToJson(plan: Plan, solveMillis: number): Record<string, unkn
 }
 
 /** The plan for a scenario file ("-" for standard input). Throws InputError. */
-export function solveScenario(path: string, settings: SolveOptions = {}): FileAnswer {
+export function solveScenario(path: string, settings: SolveOptions & WeighOptions = {}): FileAnswer {
   const scenario = checkScenario(readScenario(path));
-  const snapshot = scenarioToSnapshot(scenario);
   const start = performance.now();
+  const { snapshot, givenUp } = weighPreferences(scenarioToSnapshot(scenario), settings);
   let plan: Plan;
   try {
     plan = solve(snapshot, settings);
@@ -37,7 +38,9 @@ export function solveScenario(path: string, settings: SolveOptions = {}): FileAn
   return {
     plan: { ...planToJson(plan, solveMillis), ...(capacityBuffers.length > 0 && { capacityBuffers }) },
     text: () => {
-      const more = [...explainBuffers(capacityBuffers), ...idleOverlays(parts)].map((line) => `${line}\n`);
+      const more = [...givenUp.map(preferencesGivenUp), ...explainBuffers(capacityBuffers), ...idleOverlays(parts)].map(
+        (line) => `${line}\n`,
+      );
       return [explainPlan(plan, snapshot, settings), ...(more.length > 0 ? ["\n", ...more] : [])].join("");
     },
   };

@@ -4,6 +4,7 @@ import type { Plan } from "../../core/model/plan.ts";
 import type { Snapshot } from "../../core/model/snapshot.ts";
 import { type MakeTrial, makeConsolidationTrial } from "../../core/scheduling/make-trial.ts";
 import { solve } from "../../core/scheduling/solve.ts";
+import { weighPreferences } from "../../core/scheduling/weigh-preferences.ts";
 import { applyChange } from "../../core/what-if/change.ts";
 import { fromScratch, whatIf } from "../../core/what-if/what-if.ts";
 import { disruptionSettings } from "../../functions/disruption/settings.ts";
@@ -46,11 +47,15 @@ export function answer(
   options: Pick<WhatIfOptions, "request" | "fromScratch" | "spotToSpot" | "settings" | "days" | "decisions">,
   progress: ProgressReport = {},
 ): Report {
-  const { snapshot, nodeClasses, intents } = source;
+  const { nodeClasses, intents } = source;
+  const all = {
+    ...DEFAULT_SETTINGS,
+    ...decisionSettingsOf(options.settings ?? []),
+    ...{ staticCapacity: true, ...(options.spotToSpot && { spotToSpotConsolidation: true }) },
+  };
+  const { snapshot } = weighPreferences(source.snapshot, all);
   if (snapshot.nodePools.length === 0) throw new InputError(`${source.name} has no NodePool, so none of its nodes is ours to change`);
   const asked = requestedChange(options.request, source);
-  const gates = { staticCapacity: true, ...(options.spotToSpot && { spotToSpotConsolidation: true }) };
-  const all = { ...DEFAULT_SETTINGS, ...decisionSettingsOf(options.settings ?? []), ...gates };
   const settings = disruptionSettings("what-if", all);
   const provision = (before: Snapshot): Plan => solve(before, all);
   const simulate: Simulate = (before, how) => simulateWithSolve(before, { ...all, ...how });

@@ -164,8 +164,12 @@ function scored(problem: SchedulingProblem, strategy: Strategy, heaviestRanks: H
   let left = 0;
   for (const pods of attempt.failed.values()) left += pods.length;
   const behind = heaviestRanks === undefined ? [] : podsBehind(attempt, heaviestRanks);
-  const cost = attempt.claims.reduce((sum, claim) => sum + priceOf(claim, problem.sets) + claim.template.costs.perNode, 0);
-  return { attempt, left, behind, cost };
+  return { attempt, left, behind, cost: costOf(attempt) };
+}
+
+/** What the nodes that an attempt plans cost, USD per hour: AttemptScore.cost. */
+export function costOf({ claims, problem }: Attempt): number {
+  return claims.reduce((sum, claim) => sum + priceOf(claim, problem.sets) + claim.template.costs.perNode, 0);
 }
 
 /** By pod: the rank of the heaviest pools that can launch a node for it. */

@@ -12,6 +12,7 @@ import { refusalsOf } from "../../core/provisioning/refused.ts";
 import { withUntriedPods } from "../../core/provisioning/untried-pods.ts";
 import { nodeClaimProblem } from "../../core/provisioning/writable.ts";
 import { type PendingPods, pendingPods, solve } from "../../core/scheduling/solve.ts";
+import { preferencesGivenUp } from "../../core/scheduling/weigh-preferences.ts";
 import type { ClusterDeps } from "../shared/cluster-deps.ts";
 import { type ClusterState, readClusterState } from "../shared/cluster-state.ts";
 import { withLease } from "../shared/lease.ts";
@@ -90,6 +91,7 @@ async function decide(reason: WakeUpReason<"provision">, deps: ClusterDeps): Pro
       "pending-pods": pending.pods.length,
       reason: reasonText("provision", reason),
     });
+    for (const one of state.givenUp) deps.log.info(preferencesGivenUp(one), { controller: "provisioner", Pod: one.example });
     const proposed = solve(snapshot, deps.settings);
     const isHeld = proposed.newNodeClaims.length + joining(state.records, began).length > 1 && (await heedsNominations(deps));
     const { plan, records } = intentsOf(proposed, { known: state.records, isHeld }, snapshot, deps);

@@ -12,6 +12,7 @@ import { withInFlight } from "../../core/provisioning/in-flight.ts";
 import { refusedPods } from "../../core/provisioning/refused.ts";
 import { keepNominations } from "../../core/scheduling/keep-nominations.ts";
 import { withDefaultConstraints } from "../../core/scheduling/rules/default-constraints.ts";
+import { type GivenUp, weighPreferences } from "../../core/scheduling/weigh-preferences.ts";
 import type { SetAside } from "../../core/set-aside/set-aside.ts";
 import { readHeadroom } from "../adapters/kubernetes/headroom.ts";
 import { readSelectorSources } from "../adapters/kubernetes/selector-sources.ts";
@@ -32,6 +33,8 @@ export interface ClusterState {
   readonly refusedUntil?: number;
   /** Objects that cannot be read, which the snapshot is without. */
   readonly setAside: readonly SetAside[];
+  /** Preferences that the pods of the snapshot are without, because they would cost too much. */
+  readonly givenUp: readonly GivenUp[];
 }
 
 /** The ports that the cluster state is read from; none of them can write. */
@@ -67,9 +70,19 @@ export async function readClusterState(deps: ClusterStateDeps): Promise<ClusterS
   const spread = (pods: readonly Pod[]) => (sources ? withDefaultConstraints(pods, constraints, sources) : pods);
   const pods = spread(snapshot.pods);
   const virtualPods = spread(headroom.flatMap((room) => room.pods));
-  const onTheWay = withInFlight({ ...snapshot, pods, virtualPods, instanceTypes, disrupting }, records);
+  const { snapshot: weighed, givenUp } = weighPreferences({ ...snapshot, pods, virtualPods, instanceTypes, disrupting }, settings);
+  const onTheWay = withInFlight(weighed, records);
   const { reasons, nextAt } = refusedPods(onTheWay, records);
   const seen = keepNominations({ ...onTheWay, refused: reasons }, settings.preferencePolicy);
   const planned = withCommandRoom(seen, commands);
-  return { snapshot: planned, records, commands, nodeClasses, headroom, setAside, ...(nextAt !== undefined && { refusedUntil: nextAt }) };
+  return {
+    snapshot: planned,
+    records,
+    commands,
+    nodeClasses,
+    headroom,
+    setAside,
+    givenUp,
+    ...(nextAt !== undefined && { refusedUntil: nextAt }),
+  };
 }

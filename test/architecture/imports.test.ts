@@ -59,6 +59,7 @@ const SCHEDULING = [
   "trial-cluster.ts",
   "make-trial.ts",
   "search.ts",
+  "weigh-preferences.ts",
   "headroom.ts",
   "reasons",
   "solve.ts",

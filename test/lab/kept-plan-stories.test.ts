@@ -85,3 +85,19 @@ it.for([1, 2, 3])("pods of many sizes run on the nodes that they were planned fo
   expect(elsewhere.length).toBeLessThanOrEqual(2);
   lab.close();
 });
+
+it("nodes that are planned with PREFERENCE_POLICY=Weigh are few, and consolidation leaves them", async () => {
+  const pool = nodePool([ON_DEMAND, CATEGORIES, SIZES], {
+    disruption: { consolidationPolicy: "WhenEmptyOrUnderutilized", consolidateAfter: "10s" },
+  });
+  const lab = await ready([NODE_CLASS, pool], { seed: 1, catalogue: CATALOGUE, settings: { preferencePolicy: "Weigh" } });
+  lab.world.apply(SPREAD);
+  await pass(lab, 10_000);
+  const planned = (await records(lab)).length;
+  expect(planned).toBeLessThan(5);
+  expect(messages(lab).some((message) => message.includes("give up the spread over kubernetes.io/hostname"))).toBe(true);
+  await pass(lab, 6 * MINUTE);
+  expect([lab.cloud.machines().length, runningPods(lab)]).toEqual([planned, 30]);
+  expect(messages(lab)).not.toContain("disrupting nodeclaim(s)");
+  lab.close();
+});

@@ -17,7 +17,7 @@ it.for([
   { args: ["--setting", "RESERVED_ENIS=1"], says: "--setting is for your own manifests; name their files or folders too" },
   {
     args: ["lab/stories/spot.yaml", "--setting", "PREFERENCE_POLICY=x"],
-    says: '--setting PREFERENCE_POLICY: set it to Respect or Ignore, not "x"',
+    says: '--setting PREFERENCE_POLICY: set it to Respect or Ignore or Weigh, not "x"',
   },
   { args: ["--report", "r.json"], says: "--report is for your own manifests; name their files or folders too" },
   {

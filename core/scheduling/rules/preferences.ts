@@ -11,8 +11,11 @@ import { isReadable, type Requirement, requirement } from "../../requirements/re
 import { intersectAll, type Requirements, requirementsFrom, requirementsFromLabels } from "../../requirements/requirements.ts";
 import { unwritable } from "../../requirements/validation.ts";
 
-/** Whether preferred terms and ScheduleAnyway spreads are tried first or ignored (setting PREFERENCE_POLICY). */
-export type PreferencePolicy = "Respect" | "Ignore";
+/**
+ * Whether preferred terms and ScheduleAnyway spreads are tried first or ignored (setting PREFERENCE_POLICY). "Weigh"
+ * tries those that `weighPreferences` has left.
+ */
+export type PreferencePolicy = "Respect" | "Ignore" | "Weigh";
 
 /** The requirements of a pod at one step of relaxation. Preferences that are not relaxed yet count as required. */
 export interface RelaxationStep {
@@ -47,7 +50,7 @@ function heaviestFirst<T>(terms: readonly Weighted<T>[]): Weighted<T>[] {
  * (karpenter: pkg/controllers/provisioning/scheduling/preferences.go, Preferences.Relax).
  */
 export function relaxationSteps(spec: PodSpec, policy: PreferencePolicy, softTaints: boolean): readonly RelaxationStep[] {
-  const respect = policy === "Respect";
+  const respect = policy !== "Ignore";
   const { nodeAffinity, podAffinity, podAntiAffinity } = spec.affinity ?? {};
   const required = [...requiredTerms(spec)];
   const preferredNode = heaviestFirst(

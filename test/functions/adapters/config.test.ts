@@ -44,6 +44,7 @@ describe("parseConfig", () => {
         vmMemoryOverheadPercent: 0.075,
         reservedEnis: 0,
         preferencePolicy: "Respect",
+        preferenceCostShare: 0.1,
         minValuesPolicy: "Strict",
         defaultConstraints: [],
         horizonMs: 24 * 3_600_000,
@@ -127,7 +128,7 @@ describe("parseConfig", () => {
     {
       name: "a policy in lower case",
       env: { PREFERENCE_POLICY: "ignore" },
-      says: /^PREFERENCE_POLICY: set it to Respect or Ignore, not "ignore"/,
+      says: /^PREFERENCE_POLICY: set it to Respect or Ignore or Weigh, not "ignore"/,
     },
     {
       name: "a negative share",

@@ -33,7 +33,7 @@ describe("the table of settings", () => {
   });
 
   it("has the types of what its readers read", () => {
-    expectTypeOf<Settings["preferencePolicy"]>().toEqualTypeOf<"Respect" | "Ignore">();
+    expectTypeOf<Settings["preferencePolicy"]>().toEqualTypeOf<"Respect" | "Ignore" | "Weigh">();
     expectTypeOf<Settings["horizonMs"]>().toEqualTypeOf<number | undefined>();
     expectTypeOf<Settings["spotToSpotConsolidation"]>().toEqualTypeOf<boolean>();
     expectTypeOf<WiringSettings["featureGates"]>().toEqualTypeOf<Readonly<Record<Gate, boolean>>>();

@@ -1,0 +1,58 @@
+import type { Affinity, PodAffinity, PodSpec } from "../../model/pod.ts";
+
+/** The preference that a term or constraint belongs to, in the words in which it is told. */
+const spreadOver = (topologyKey: string): string => `the spread over ${topologyKey}`;
+const nearness = (topologyKey: string): string => `preferred affinity to pods by ${topologyKey}`;
+const distance = (topologyKey: string): string => `preferred anti-affinity to pods by ${topologyKey}`;
+const NODES = "preferred affinity to nodes";
+
+/**
+ * What a pod prefers: its ScheduleAnyway spreads and preferred affinity, by topology key, each once, in the order of
+ * the manifest.
+ */
+export function softRulesOf({ affinity, topologySpreadConstraints }: PodSpec): readonly string[] {
+  const { nodeAffinity, podAffinity, podAntiAffinity } = affinity ?? {};
+  return [
+    ...new Set([
+      ...(topologySpreadConstraints ?? []).flatMap(({ whenUnsatisfiable, topologyKey }) =>
+        whenUnsatisfiable === "ScheduleAnyway" ? [spreadOver(topologyKey)] : [],
+      ),
+      ...preferred(podAffinity).map(({ podAffinityTerm }) => nearness(podAffinityTerm.topologyKey)),
+      ...preferred(podAntiAffinity).map(({ podAffinityTerm }) => distance(podAffinityTerm.topologyKey)),
+      ...((nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []).length > 0 ? [NODES] : []),
+    ]),
+  ];
+}
+
+/** The spec with those of its preferences that are kept; what it requires is untouched. */
+export function withSoftRules(spec: PodSpec, kept: ReadonlySet<string>): PodSpec {
+  const { affinity, topologySpreadConstraints } = spec;
+  return {
+    ...spec,
+    ...(topologySpreadConstraints && {
+      topologySpreadConstraints: topologySpreadConstraints.filter(
+        ({ whenUnsatisfiable, topologyKey }) => whenUnsatisfiable !== "ScheduleAnyway" || kept.has(spreadOver(topologyKey)),
+      ),
+    }),
+    ...(affinity && { affinity: withPreferred(affinity, kept) }),
+  };
+}
+
+function withPreferred({ nodeAffinity, podAffinity, podAntiAffinity, ...rest }: Affinity, kept: ReadonlySet<string>): Affinity {
+  const only = (terms: PodAffinity, nameOf: (topologyKey: string) => string): PodAffinity => ({
+    ...terms,
+    preferredDuringSchedulingIgnoredDuringExecution: preferred(terms).filter(({ podAffinityTerm }) =>
+      kept.has(nameOf(podAffinityTerm.topologyKey)),
+    ),
+  });
+  return {
+    ...rest,
+    ...(nodeAffinity && {
+      nodeAffinity: kept.has(NODES) ? nodeAffinity : { ...nodeAffinity, preferredDuringSchedulingIgnoredDuringExecution: [] },
+    }),
+    ...(podAffinity && { podAffinity: only(podAffinity, nearness) }),
+    ...(podAntiAffinity && { podAntiAffinity: only(podAntiAffinity, distance) }),
+  };
+}
+
+const preferred = (terms: PodAffinity | undefined) => terms?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
