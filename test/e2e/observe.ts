@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { NODE_CLAIM_TAG } from "../../core/model/tags.ts";
+import { CLAIM_UID_TAG, NODE_CLAIM_TAG } from "../../core/model/tags.ts";
 import type { FakeInstance } from "./fake-aws/world.ts";
+import { expect } from "./report.ts";
 import { type GrowingLog, growingLog } from "./support/growing-log.ts";
 import { eventually } from "./support/wait.ts";
 import type { E2eWorld } from "./world.ts";
@@ -197,4 +198,32 @@ export function functionLines({ dataDir }: E2eWorld, from: number, beginning: st
     .filter((line) => line.includes(`"message":${JSON.stringify(beginning).slice(0, -1)}`))
     .map((line) => JSON.parse(line.slice(line.indexOf("{"))) as LoggedLine)
     .filter(({ time }) => Date.parse(time) >= from);
+}
+
+/** Waits until every pod runs, and instances, records, NodeClaims and nodes agree one to one. */
+export async function allUp(world: E2eWorld, machines: number): Promise<void> {
+  await running(world, "default", machines);
+  await eventually(
+    `${machines} nodes are up, each with a claim, a record and a machine`,
+    async () => {
+      const [nodes, claims, records] = await Promise.all([list(world, "nodes"), list(world, "nodeclaims"), world.items("claim#")]);
+      const ids = alive(world).map(({ id, zone }) => `aws:///${zone}/${id}`);
+      const same = [ids, nodes.map(({ spec }) => spec.providerID), claims.map(({ status }) => status?.providerID)].map((all) =>
+        [...all].sort().join(),
+      );
+      const up = claims.every((claim) => conditionTrue(claim, "Initialized") && claim.metadata.deletionTimestamp === undefined);
+      if (up && records === machines && ids.length === machines && new Set(same).size === 1) return true;
+      throw new Error(`${ids.length} machines, ${nodes.length} nodes, ${claims.length} claims, ${records} records`);
+    },
+    { timeoutMs: LONG, everyMs: 500 },
+  );
+}
+
+/** How many machines were launched that are not in `before`; each must be for another NodeClaim. */
+export function launchedOnce(world: E2eWorld, before: ReadonlySet<string>): number {
+  const launches = [...world.fake.state.instances.values()]
+    .filter(({ id }) => !before.has(id))
+    .map(({ tags }) => tags.get(CLAIM_UID_TAG) ?? "");
+  expect(launches.length > 0 && new Set(launches).size === launches.length, () => `${launches.length} machines: ${launches.join(" ")}`);
+  return launches.length;
 }

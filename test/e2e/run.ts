@@ -8,6 +8,7 @@ import { floodStory } from "./stories/flood.ts";
 import { interruptionStory } from "./stories/interruption.ts";
 import { killStory } from "./stories/kills.ts";
 import { auditStory, notifyStory, sweepStory } from "./stories/sources.ts";
+import { upgradeStory } from "./stories/upgrade.ts";
 import { wholeLines } from "./support/growing-log.ts";
 import { type E2eWorld, startWorld } from "./world.ts";
 
@@ -21,7 +22,7 @@ const STORIES = {
   ...{ audit: auditStory, notify: notifyStory, sweep: sweepStory, interruption: interruptionStory },
   ...{ replace: replaceStory, "spot-to-spot": spotToSpotStory },
   aws: awsStory,
-  ...{ drain: blockedDrainStory, deadline: deadlineStory, flood: floodStory, kills: killStory },
+  ...{ drain: blockedDrainStory, deadline: deadlineStory, flood: floodStory, kills: killStory, upgrade: upgradeStory },
 };
 
 const wanted = process.argv.slice(2);

@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { CLAIM_UID_TAG } from "../../../core/model/tags.ts";
 import { type Random, random } from "../../conformance/generate/random.ts";
 import { apply, applyPool, deployment, quickly, reset, scale, unlimited } from "../arrange.ts";
 import { STACK } from "../deployment.ts";
-import { alive, conditionTrue, gone, LONG, list, running } from "../observe.ts";
+import { allUp, gone, launchedOnce } from "../observe.ts";
 import { check, count, expect, figure } from "../report.ts";
 import { invokeFunction } from "../support/deploy.ts";
 import { killInvocations } from "../support/killer.ts";
-import { eventually } from "../support/wait.ts";
 import type { E2eWorld } from "../world.ts";
 
 const KILLS = 50;
@@ -55,11 +53,7 @@ export async function killStory(world: E2eWorld): Promise<void> {
     for (const name of [...new Set(dead)].sort()) count(`kills of ${name}`, dead.filter((other) => other === name).length);
   });
   await check("no claim was launched twice", async () => {
-    const launches = [...world.fake.state.instances.values()]
-      .filter(({ id }) => !before.has(id))
-      .map(({ tags }) => tags.get(CLAIM_UID_TAG) ?? "");
-    expect(launches.length > 0 && new Set(launches).size === launches.length, () => `${launches.length} machines: ${launches.join(" ")}`);
-    count("machines launched under kills", launches.length);
+    count("machines launched under kills", launchedOnce(world, before));
   });
   await check("nothing is left", async () => {
     await reset(world);
@@ -68,25 +62,6 @@ export async function killStory(world: E2eWorld): Promise<void> {
 }
 
 const END = { up: "all pods run, one claim, record and node for each machine", down: "nothing is left" } as const;
-
-/** Waits until every pod runs, and instances, records, NodeClaims and nodes agree one to one. */
-async function allUp(world: E2eWorld, machines: number): Promise<void> {
-  await running(world, "default", machines);
-  await eventually(
-    `${machines} nodes are up, each with a claim, a record and a machine`,
-    async () => {
-      const [nodes, claims, records] = await Promise.all([list(world, "nodes"), list(world, "nodeclaims"), world.items("claim#")]);
-      const ids = alive(world).map(({ id, zone }) => `aws:///${zone}/${id}`);
-      const same = [ids, nodes.map(({ spec }) => spec.providerID), claims.map(({ status }) => status?.providerID)].map((all) =>
-        [...all].sort().join(),
-      );
-      const up = claims.every((claim) => conditionTrue(claim, "Initialized") && claim.metadata.deletionTimestamp === undefined);
-      if (up && records === machines && ids.length === machines && new Set(same).size === 1) return true;
-      throw new Error(`${ids.length} machines, ${nodes.length} nodes, ${claims.length} claims, ${records} records`);
-    },
-    { timeoutMs: LONG, everyMs: 500 },
-  );
-}
 
 /**
  * Maximum deaths of one function in one transition, except of lifecycle. A planner that dies blocks its cluster for

@@ -1,0 +1,47 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { FUNCTION_NAMES } from "../../../infra/functions.ts";
+import { type AwsTarget, awsRequest } from "./aws-call.ts";
+import { cacheDir, projectRoot } from "./paths.ts";
+import { zipPath } from "./zip.ts";
+
+/**
+ * The commit whose code stands for the version before this one: its records have no schema version. Newer code must
+ * read what it writes, and it must read what newer code writes. Move it on with each release.
+ */
+export const PREVIOUS = "2fb4c95975b362014be2178053ff556b6c4005f3";
+
+/** Bundles the functions of the previous version into a folder, and returns the folder. */
+export async function bundlePrevious(dir: string): Promise<string> {
+  const infra = pathToFileURL(join(checkOut(), "infra/build.ts")).href;
+  const { bundleCode } = (await import(infra)) as typeof import("../../../infra/build.ts");
+  for (const name of FUNCTION_NAMES) await bundleCode(name, dir);
+  return dir;
+}
+
+/** The files of the commit, below the project, so that they find its node_modules. */
+function checkOut(): string {
+  const dir = join(cacheDir("previous"), PREVIOUS);
+  if (existsSync(dir)) return dir;
+  const partial = `${dir}.partial`;
+  rmSync(partial, { recursive: true, force: true });
+  mkdirSync(partial);
+  const archive = execFileSync("git", ["archive", PREVIOUS], { cwd: projectRoot, maxBuffer: 1e9 });
+  execFileSync("tar", ["-x", "-C", partial], { input: archive });
+  renameSync(partial, dir);
+  return dir;
+}
+
+/** Replaces the code of deployed functions by the bundles of a folder, as an update of the stack does. */
+export async function replaceCode(target: AwsTarget, stack: string, bundles: string, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    await awsRequest(target, "lambda", {
+      method: "PUT",
+      path: `/2015-03-31/functions/${stack}-${name}/code`,
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ ZipFile: zipPath(join(bundles, name)).toString("base64") }),
+    });
+  }
+}
