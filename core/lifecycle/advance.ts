@@ -9,13 +9,13 @@ import {
   INITIALIZED,
   INTENT,
   NODE_CLASS,
-  NODE_CLASS_GROUP,
   NODE_POOL,
   REGISTERED,
   TERMINATION_FINALIZER,
   UNREGISTERED_TAINT,
   ZONE,
 } from "../model/labels.ts";
+import { isManagedClaim } from "../model/managed.ts";
 import type { Node } from "../model/node.ts";
 import type { NodeClaim } from "../model/node-claim.ts";
 import type { NodeClaimRecord } from "../model/node-claim-record.ts";
@@ -77,7 +77,7 @@ const LAUNCH_UNLISTED_MS = 60_000;
  * made and whose record is lost waits for garbage collection until EC2 must list whatever was launched for it.
  */
 function adopt(claim: NodeClaim, now: number): Step {
-  if (claim.spec.nodeClassRef.group !== NODE_CLASS_GROUP || isDoneWith(claim)) return { actions: [] };
+  if (!isManagedClaim(claim) || isDoneWith(claim)) return { actions: [] };
   const isOwn = claim.metadata.annotations?.[INTENT] !== undefined && claim.status?.providerID === undefined;
   if (isOwn && now - fromRfc3339(claim.metadata.creationTimestamp) < LAUNCH_UNLISTED_MS) return { actions: [] };
   return { actions: [{ type: "Adopt", claim }] };

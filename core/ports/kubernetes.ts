@@ -70,10 +70,13 @@ export interface PublishedEvent {
  */
 export interface Kubernetes {
   get<K extends Kind>(kind: K, name: string, namespace?: string): Promise<Kinds[K] | undefined>;
-  /** All objects of a kind. `fieldSelector` and `labelSelector` have the API's syntax. */
+  /**
+   * All objects of a kind. `fieldSelector` and `labelSelector` have the API's syntax. Functions see NodeClaims and
+   * NodePools of another controller only with `everyOwner` (functions/adapters/kubernetes/managed-objects.ts).
+   */
   list<K extends Kind>(
     kind: K,
-    options?: { readonly fieldSelector?: string; readonly labelSelector?: string },
+    options?: { readonly fieldSelector?: string; readonly labelSelector?: string; readonly everyOwner?: true },
   ): Promise<readonly Kinds[K][]>;
   /** Throws ConflictError when an object of that name exists. */
   create<K extends Kind>(kind: K, object: Kinds[K]): Promise<Kinds[K]>;

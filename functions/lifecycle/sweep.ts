@@ -1,6 +1,7 @@
 import { vanishedClaims } from "../../core/lifecycle/garbage-collection.ts";
 import { isDoneWith } from "../../core/lifecycle/identity.ts";
-import { NODE_CLASS_GROUP, REGISTERED } from "../../core/model/labels.ts";
+import { REGISTERED } from "../../core/model/labels.ts";
+import { isOthersNode } from "../../core/model/managed.ts";
 import type { NodeClaim } from "../../core/model/node-claim.ts";
 import type { NodeClaimRecord } from "../../core/model/node-claim-record.ts";
 import type { WakeUp } from "../../core/ports/wake-ups.ts";
@@ -27,11 +28,12 @@ export async function sweep(deps: LifecycleDeps): Promise<void> {
   const unreadable = new Set<string>();
   // NodeClaims are listed before instances: one that is launched in between is then not taken for one whose instance is
   // gone.
-  const [records, claims, nodes] = await Promise.all([
+  const [records, claims, registered] = await Promise.all([
     store.list(cluster.name, ({ name }) => unreadable.add(name)),
     kubernetes.list("NodeClaim"),
     kubernetes.list("Node", { labelSelector: `${REGISTERED}=true` }),
   ]);
+  const nodes = registered.filter((node) => !isOthersNode(node));
   const byName = new Map(records.map((record) => [record.name, record]));
   const changed = claims.filter((claim) => isForeignToRecord(claim, byName.get(claim.metadata.name)));
   const leaving = new Set(nodes.flatMap(({ metadata, spec }) => (metadata.deletionTimestamp === undefined ? [] : [spec.providerID])));
@@ -75,7 +77,6 @@ async function inTurn(duties: readonly (() => Promise<void>)[]): Promise<void> {
 
 /** Whether a NodeClaim's record does not know of it: a user created the NodeClaim, or its deletion was missed. */
 function isForeignToRecord(claim: NodeClaim, record: NodeClaimRecord | undefined): boolean {
-  if (claim.spec.nodeClassRef.group !== NODE_CLASS_GROUP) return false;
   if (record === undefined) return !isDoneWith(claim);
   return claim.metadata.deletionTimestamp !== undefined && record.terminating === undefined;
 }
